@@ -37,7 +37,9 @@ export const tests = {
   async "bottom-up and flat show rows, columns sort"({ page, show, shot }) {
     for (const view of ["bottom-up", "flat"]) {
       await show(`v=${view}`);
-      await page.waitForSelector(`[role=tab][aria-selected=true]:has-text("${view === "flat" ? "Flat" : "Bottom-up"}")`);
+      await page.waitForSelector(
+        `[role=tab][aria-selected=true]:has-text("${view === "flat" ? "Flat" : "Bottom-up"}")`,
+      );
       await page.waitForSelector(".tree-row[aria-level='1']");
       await page.click(".tree-head .number:nth-child(2)");
       await page.waitForSelector(".tree-head .number:nth-child(2)[aria-sort=descending]");
@@ -50,12 +52,26 @@ export const tests = {
     const before = await page.locator(".tree-head .number").count();
     await page.click(".more-columns summary");
     await page.click(".more-columns label.metric >> nth=0");
-    await until("a column more", async () => (await page.locator(".tree-head .number").count()) > before);
+    await until(
+      "a column more",
+      async () => (await page.locator(".tree-head .number").count()) > before,
+    );
     await page.waitForSelector(".tree-row[aria-level='1']");
     assert.match(hash(), /more=/);
     await page.click(".more-columns summary");
-    const left = (selector) => page.locator(selector).first().boundingBox().then((box) => box.x);
-    assert.ok(Math.abs((await left(".tree-head .number:nth-child(4)")) - (await left(".tree-row[aria-level='1'] .number:nth-child(4)"))) < 2, "titles stand above their columns");
+    const left = (selector) =>
+      page
+        .locator(selector)
+        .first()
+        .boundingBox()
+        .then((box) => box.x);
+    assert.ok(
+      Math.abs(
+        (await left(".tree-head .number:nth-child(4)")) -
+          (await left(".tree-row[aria-level='1'] .number:nth-child(4)")),
+      ) < 2,
+      "titles stand above their columns",
+    );
     await shot("columns");
     await show("s=0&v=top-down");
     await page.waitForSelector(".tree-row[aria-level='1']");

@@ -24,7 +24,12 @@ export const tests = {
     const { page, until, hash } = viewer;
     const canvas = await graph(viewer, "");
     await canvas.focus();
-    for (const [key, sign] of [["i", /inv=1/], ["c", /mod=1/], ["r", /fold=1/], ["u", /up=1/]]) {
+    for (const [key, sign] of [
+      ["i", /inv=1/],
+      ["c", /mod=1/],
+      ["r", /fold=1/],
+      ["u", /up=1/],
+    ]) {
       await page.keyboard.press(key);
       await until(`${key}`, () => sign.test(hash()));
     }
@@ -44,16 +49,25 @@ export const tests = {
     const canvas = await graph(viewer, "q=solve");
     await canvas.focus();
     await page.keyboard.press("n");
-    await until("a match", async () => /^solve: 20\.25 s/.test(await page.textContent(".flame .status")));
+    await until("a match", async () =>
+      /^solve: 20\.25 s/.test(await page.textContent(".flame .status")),
+    );
     await page.keyboard.press("Enter");
     await until("zoomed", () => /zoom=/.test(hash()));
     const zoom = new URLSearchParams(hash().slice(1)).get("zoom");
     assert.ok(zoom.split(".").length > 2, "the address tells the way");
     await page.keyboard.press("Backspace");
-    await until("one out", () => new URLSearchParams(hash().slice(1)).get("zoom") === zoom.split(".").slice(0, -1).join("."));
+    await until(
+      "one out",
+      () =>
+        new URLSearchParams(hash().slice(1)).get("zoom") === zoom.split(".").slice(0, -1).join("."),
+    );
     await page.keyboard.press("o");
     await until("details", () => /v=top-down/.test(hash()));
-    await until("the context", async () => (await page.textContent(".panel h2").catch(() => "")) === "solve");
+    await until(
+      "the context",
+      async () => (await page.textContent(".panel h2").catch(() => "")) === "solve",
+    );
   },
   async "zooming asks for what was too small to be seen"(viewer) {
     const { page, until } = viewer;

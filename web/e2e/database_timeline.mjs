@@ -85,8 +85,12 @@ export const tests = {
     await page.waitForSelector(".chosen-range");
     await page.waitForSelector(".tree-row[aria-level='1']");
     const sum = async () => {
-      const rows = await page.locator(".tree-row[aria-level='1'] small:first-of-type").allTextContents();
-      return rows.filter((_, i) => i % 2 === 0).reduce((total, text) => total + Number(text.replace(" %", "")), 0);
+      const rows = await page
+        .locator(".tree-row[aria-level='1'] small:first-of-type")
+        .allTextContents();
+      return rows
+        .filter((_, i) => i % 2 === 0)
+        .reduce((total, text) => total + Number(text.replace(" %", "")), 0);
     };
     assert.ok(Math.abs((await sum()) - 100) < 1, `top rows hold ${await sum()} %`);
     await shot("table-of-range");

@@ -20,6 +20,9 @@ export const tests = {
   },
   async "names are text, never markup"({ page }) {
     assert.equal(await page.evaluate(() => window.hacked), undefined);
-    assert.equal(await page.evaluate(() => document.querySelectorAll("main script, main img").length), 0);
+    assert.equal(
+      await page.evaluate(() => document.querySelectorAll("main script, main img").length),
+      0,
+    );
   },
 };

@@ -2,8 +2,18 @@
 // what they hold, and an address that keeps up.
 import assert from "node:assert/strict";
 
-const VIEWS = ["s=0&v=top-down", "s=0&v=bottom-up", "s=0&v=flat", "s=0&v=flame", "s=0&v=timeline", "s=1&v=calls", "s=2", "s=2&v=flame"];
-const READY = ".tree-row[aria-level], .flame canvas, .timeline-canvas canvas[aria-label*=threads], .vtable-body [role=row]";
+const VIEWS = [
+  "s=0&v=top-down",
+  "s=0&v=bottom-up",
+  "s=0&v=flat",
+  "s=0&v=flame",
+  "s=0&v=timeline",
+  "s=1&v=calls",
+  "s=2",
+  "s=2&v=flame",
+];
+const READY =
+  ".tree-row[aria-level], .flame canvas, .timeline-canvas canvas[aria-label*=threads], .vtable-body [role=row]";
 
 // What is wrong with the tables and drawings of the page, in words.
 function complaintsOfPage() {
@@ -11,15 +21,18 @@ function complaintsOfPage() {
   for (const table of document.querySelectorAll("[role=treegrid], [role=grid]")) {
     const name = table.getAttribute("aria-label");
     if (!name) wrong.push("a table without a name");
-    if (!(Number(table.getAttribute("aria-rowcount")) > 0)) wrong.push(`${name}: no number of rows`);
+    if (!(Number(table.getAttribute("aria-rowcount")) > 0))
+      wrong.push(`${name}: no number of rows`);
     if (!table.querySelector("[role=columnheader]")) wrong.push(`${name}: no heads of columns`);
     for (const row of table.querySelectorAll("[role=row]"))
       if (!row.getAttribute("aria-rowindex")) wrong.push(`${name}: a row without a number`);
     const isSortable = table.querySelector("[aria-sort]");
-    if (isSortable && !table.querySelector("[aria-sort=ascending], [aria-sort=descending]")) wrong.push(`${name}: sorted by what?`);
+    if (isSortable && !table.querySelector("[aria-sort=ascending], [aria-sort=descending]"))
+      wrong.push(`${name}: sorted by what?`);
   }
   for (const drawing of document.querySelectorAll("canvas, svg:not([aria-hidden])"))
-    if (!drawing.getAttribute("aria-label") || !drawing.getAttribute("role")) wrong.push(`a drawing without a name: ${drawing.outerHTML.slice(0, 80)}`);
+    if (!drawing.getAttribute("aria-label") || !drawing.getAttribute("role"))
+      wrong.push(`a drawing without a name: ${drawing.outerHTML.slice(0, 80)}`);
   return wrong;
 }
 
@@ -42,7 +55,12 @@ export const tests = {
     }
   },
   async "Tab reaches everything, and where it is can be seen"({ page, show }) {
-    for (const [state, main] of [["s=0&v=top-down", "treegrid"], ["s=0&v=flame", "flame graph"], ["s=0&v=timeline", "threads over time"], ["s=2", "traces"]]) {
+    for (const [state, main] of [
+      ["s=0&v=top-down", "treegrid"],
+      ["s=0&v=flame", "flame graph"],
+      ["s=0&v=timeline", "threads over time"],
+      ["s=2", "traces"],
+    ]) {
       await show(state);
       await page.waitForSelector(READY);
       await page.evaluate(() => document.activeElement?.blur());
@@ -54,7 +72,10 @@ export const tests = {
         assert.ok(focus.isSeen, `${state}: focus on ${focus.what} cannot be seen`);
         seen.push(focus.what);
       }
-      const isReached = main === "treegrid" ? seen.some((what) => what.includes(" tree ")) : seen.some((what) => what.includes(main));
+      const isReached =
+        main === "treegrid"
+          ? seen.some((what) => what.includes(" tree "))
+          : seen.some((what) => what.includes(main));
       assert.ok(isReached, `${state}: Tab never came to ${main}, but to ${seen.join("; ")}`);
     }
   },
@@ -66,7 +87,12 @@ export const tests = {
     const whole = await said(".flame .status");
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("ArrowDown");
-    await until("the box", async () => (await said(".flame .status")) !== whole && /%\), of its own/.test(await said(".flame .status")));
+    await until(
+      "the box",
+      async () =>
+        (await said(".flame .status")) !== whole &&
+        /%\), of its own/.test(await said(".flame .status")),
+    );
     await show("s=1&v=timeline");
     await page.waitForSelector(".timeline-canvas canvas[aria-label*=threads]");
     await page.focus(".timeline-canvas");
@@ -78,7 +104,10 @@ export const tests = {
     await page.waitForSelector(".timeline-canvas canvas[aria-label*=threads]");
     await page.focus(".timeline-canvas");
     for (const key of [",", ",", "[", ".", ".", ".", ".", "]", "x"]) await page.keyboard.press(key);
-    await until("one thread", () => /st=1(&|$)/.test(hash()) && /b=/.test(hash()) && /e=/.test(hash()));
+    await until(
+      "one thread",
+      () => /st=1(&|$)/.test(hash()) && /b=/.test(hash()) && /e=/.test(hash()),
+    );
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("x");
     await until("two threads", () => /st=1-2/.test(hash()));
@@ -93,7 +122,10 @@ export const tests = {
     await show("s=1&v=timeline");
     await page.waitForSelector(".timeline-canvas canvas[aria-label*=threads]");
     await page.evaluate(async () => {
-      const press = (key) => document.querySelector(".timeline-canvas").dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+      const press = (key) =>
+        document
+          .querySelector(".timeline-canvas")
+          .dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
       press("w");
       for (let i = 0; i < 300; i++) {
         press(i % 2 === 0 ? "d" : "a");

@@ -20,7 +20,11 @@ async function withPage(viewer, path, look) {
     await page.goto(`file://${file}`);
     await page.waitForSelector(".tree-row .kind-function");
     await look();
-    assert.deepEqual(asked.filter((url) => !url.startsWith("file:")), [], "the page asked for something");
+    assert.deepEqual(
+      asked.filter((url) => !url.startsWith("file:")),
+      [],
+      "the page asked for something",
+    );
   } finally {
     page.off("request", note);
     await page.goto(back);
@@ -34,7 +38,9 @@ async function lookAtAll({ page, show, until, shot }, name) {
   assert.deepEqual(tabs, ["Top-down", "Bottom-up", "Flat", "Flame graph", "Timeline"]);
   for (const view of ["bottom-up", "flat"]) {
     await show(`v=${view}`);
-    await page.waitForSelector(`[role=tab][aria-selected=true]:has-text("${view === "flat" ? "Flat" : "Bottom-up"}") >> nth=0`);
+    await page.waitForSelector(
+      `[role=tab][aria-selected=true]:has-text("${view === "flat" ? "Flat" : "Bottom-up"}") >> nth=0`,
+    );
     await page.waitForSelector(".tree-row[aria-level='1'] .kind");
   }
   await show("v=flame&q=.");
@@ -62,7 +68,10 @@ export const tests = {
       await viewer.show("v=bottom-up");
       await page.waitForSelector(".tree-row .kind-function:has-text('<img src=x')");
       assert.equal(await page.evaluate(() => window.hacked), undefined);
-      assert.equal(await page.evaluate(() => document.querySelectorAll("main img, main script").length), 0);
+      assert.equal(
+        await page.evaluate(() => document.querySelectorAll("main img, main script").length),
+        0,
+      );
     });
   },
 };

@@ -35,14 +35,21 @@ export async function open(cairn, shots, paths) {
     // Whoever looks at the viewer has this protection: too many addresses are ignored.
     ignoreDefaultArgs: ["--disable-ipc-flooding-protection"],
     args: [
-      "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-      "--disable-background-networking", "--disable-component-update", "--disable-sync",
+      "--headless",
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
     ],
   });
   const page = await browser.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
   // The mistakes that tests make on purpose are answered with 400; a source may be missing.
-  const isMeant = (message) => /503|400/.test(message.text()) || /\/source\?/.test(message.location().url);
+  const isMeant = (message) =>
+    /503|400/.test(message.text()) || /\/source\?/.test(message.location().url);
   const complaints = [];
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("console", (message) => {
@@ -52,10 +59,18 @@ export async function open(cairn, shots, paths) {
 
   const hash = () => new URL(page.url()).hash;
   return {
-    page, cairn, url, paths, shots, complaints, hash,
+    page,
+    cairn,
+    url,
+    paths,
+    shots,
+    complaints,
+    hash,
     // The state of the page, as in its address.
     async show(state) {
-      await page.evaluate((next) => { location.hash = next; }, state);
+      await page.evaluate((next) => {
+        location.hash = next;
+      }, state);
       await page.waitForTimeout(50);
     },
     // The page's policy forbids the evaluation that waitForFunction() needs.

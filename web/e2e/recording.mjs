@@ -4,13 +4,20 @@ import assert from "node:assert/strict";
 
 const CALLS = "s=1&v=calls";
 const list = ".call-list .vtable-body";
-const texts = (page) => page.locator(`${list} [role=row]`).evaluateAll((rows) => rows.map((row) => row.lastElementChild.textContent));
+const texts = (page) =>
+  page
+    .locator(`${list} [role=row]`)
+    .evaluateAll((rows) => rows.map((row) => row.lastElementChild.textContent));
 
 export const tests = {
   async "a recording has a list of calls with arguments and results"({ page, show, until, shot }) {
     await show(CALLS);
     await page.waitForSelector(`${list} .kind-function`);
-    await until("arguments", async () => (await texts(page)).some((text) => /work\(-2, "abc\\n", 'w', 1\.500000, &main\) = 0xbeef/.test(text)));
+    await until("arguments", async () =>
+      (await texts(page)).some((text) =>
+        /work\(-2, "abc\\n", 'w', 1\.500000, &main\) = 0xbeef/.test(text),
+      ),
+    );
     await shot("calls");
   },
   async "calls are found forwards and backwards"({ page, show, until, hash }) {
@@ -31,7 +38,12 @@ export const tests = {
     await page.keyboard.press("N");
     await until("none", async () => /none before/.test(await page.textContent(".find .status")));
   },
-  async "only calls that are looked for are listed, and a link says which"({ page, show, until, hash }) {
+  async "only calls that are looked for are listed, and a link says which"({
+    page,
+    show,
+    until,
+    hash,
+  }) {
     await show(CALLS);
     await page.waitForSelector(`${list} .kind-function`);
     const before = (await texts(page)).length;
@@ -49,7 +61,13 @@ export const tests = {
     await page.waitForSelector("text=no such calls here");
     assert.match(hash(), /only=1/);
   },
-  async "a click in the timeline shows the calls of that thread and time"({ page, show, until, shot, hash }) {
+  async "a click in the timeline shows the calls of that thread and time"({
+    page,
+    show,
+    until,
+    shot,
+    hash,
+  }) {
     await show("s=1&v=timeline");
     await page.waitForSelector(".stack li");
     const canvas = await page.waitForSelector(".timeline-canvas canvas:not(.minimap)");

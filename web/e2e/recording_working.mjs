@@ -42,11 +42,16 @@ export const tests = {
       await page.waitForSelector(".call-list .kind-function");
       assert.deepEqual(await page.locator("header [role=tab]").allTextContents(), ["Calls"]);
       await viewer.shot("working");
-      await page.evaluate(() => { window.isTheSamePage = true; });
+      await page.evaluate(() => {
+        window.isTheSamePage = true;
+      });
       await page.fill("[aria-label^='function to find']", "work");
       await page.click("text=find next");
-      await until("found while working", async () => /^took/.test(await page.textContent(".find .status")));
-      for (let i = 0; i < 20 && (await page.locator("header [role=tab]").count()) === 1; i++) await page.waitForTimeout(1000);
+      await until("found while working", async () =>
+        /^took/.test(await page.textContent(".find .status")),
+      );
+      for (let i = 0; i < 20 && (await page.locator("header [role=tab]").count()) === 1; i++)
+        await page.waitForTimeout(1000);
       await page.waitForSelector("header [role=tab]:has-text('Timeline')");
       assert.match(hash(), /v=calls/, "who reads calls stays with them");
       assert.equal(await page.locator("header progress").count(), 0);

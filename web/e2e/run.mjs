@@ -26,7 +26,10 @@ class Stuck extends Error {}
 function limited(work, ms = LIMIT_MS) {
   let timer;
   const limit = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Stuck(`the browser hangs: no end after ${ms / 1000} s`)), ms);
+    timer = setTimeout(
+      () => reject(new Stuck(`the browser hangs: no end after ${ms / 1000} s`)),
+      ms,
+    );
   });
   return Promise.race([work, limit]).finally(() => clearTimeout(timer));
 }
@@ -35,7 +38,9 @@ const ORDER = ["database", "recording", "store", "everywhere", "export"];
 const rank = (file) => ORDER.findIndex((name) => basename(file, ".mjs").startsWith(name));
 
 const here = new URL(".", import.meta.url);
-const files = (await readdir(here)).filter((name) => rank(name) >= 0).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+const files = (await readdir(here))
+  .filter((name) => rank(name) >= 0)
+  .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
 const viewer = await open(cairn, shots, paths);
 let failed = 0;
 

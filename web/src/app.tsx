@@ -29,7 +29,9 @@ const VIEWS = [
 function availableViews(info: Info) {
   return VIEWS.filter(
     ([name]) =>
-      (info.isReady || name === "calls") && (name !== "timeline" || info.hasTimelines) && (name !== "calls" || info.tasks),
+      (info.isReady || name === "calls") &&
+      (name !== "timeline" || info.hasTimelines) &&
+      (name !== "calls" || info.tasks),
   );
 }
 
@@ -44,7 +46,8 @@ function App() {
       </main>
     );
   if (!chosen) return <main class="status">nothing is open under this number</main>;
-  if (chosen.kind === "store") return <StoreFrame source={chosen} sources={sources.value} state={state} />;
+  if (chosen.kind === "store")
+    return <StoreFrame source={chosen} sources={sources.value} state={state} />;
   return <SourcePage key={chosen.id} source={chosen} sources={sources.value} state={state} />;
 }
 
@@ -89,7 +92,10 @@ function SourcePage(props: { source: Source; sources: Sources; state: State }) {
   const [hasHelp, setHasHelp] = useState(false);
   // Calls can be listed while they are still being added up.
   const asked = state["v"] ?? "top-down";
-  const view = !info || availableViews(info).some(([name]) => name === asked) ? asked : (availableViews(info)[0]?.[0] ?? "calls");
+  const view =
+    !info || availableViews(info).some(([name]) => name === asked)
+      ? asked
+      : (availableViews(info)[0]?.[0] ?? "calls");
   useKeys(info, view, () => setHasHelp((before) => !before));
   useStayWithCalls(info !== null && !info.isReady);
   useEffect(() => {
@@ -140,7 +146,8 @@ function Analysis(props: { id: number }) {
   if (source?.state === "failed") return <span class="status error">{source.failure}</span>;
   return (
     <label class="status">
-      tree, flame graph and timeline are being made: <progress max={100} value={percent} /> {percent} %
+      tree, flame graph and timeline are being made: <progress max={100} value={percent} />{" "}
+      {percent} %
     </label>
   );
 }
@@ -148,9 +155,15 @@ function Analysis(props: { id: number }) {
 function SourceChooser(props: { sources: Source[]; chosen: number }) {
   if (props.sources.length === 1) return <span class="title">{props.sources[0]?.name}</span>;
   // Nothing that was chosen in one thing means anything in another.
-  const open = (source: string) => go({ ...Object.fromEntries(Object.keys(currentState()).map((name) => [name, ""])), s: source });
+  const open = (source: string) =>
+    go({ ...Object.fromEntries(Object.keys(currentState()).map((name) => [name, ""])), s: source });
   return (
-    <select class="sources" aria-label="what is shown" value={props.chosen} onChange={(event) => open(event.currentTarget.value)}>
+    <select
+      class="sources"
+      aria-label="what is shown"
+      value={props.chosen}
+      onChange={(event) => open(event.currentTarget.value)}
+    >
       {props.sources.map((source) => (
         <option key={source.id} value={source.id}>
           {source.name} ({source.kind})
@@ -164,7 +177,12 @@ function ViewTabs(props: { info: Info; view: string }) {
   return (
     <nav role="tablist" aria-label="views">
       {availableViews(props.info).map(([name, title]) => (
-        <button key={name} role="tab" aria-selected={props.view === name} onClick={() => go({ v: name, open: "" })}>
+        <button
+          key={name}
+          role="tab"
+          aria-selected={props.view === name}
+          onClick={() => go({ v: name, open: "" })}
+        >
           {title}
         </button>
       ))}
@@ -206,12 +224,21 @@ function Pending() {
       }),
     [],
   );
-  return <div class={isShown ? "pending shown" : "pending"} role="progressbar" aria-label="waiting for the server" aria-hidden={!isShown} />;
+  return (
+    <div
+      class={isShown ? "pending shown" : "pending"}
+      role="progressbar"
+      aria-label="waiting for the server"
+      aria-hidden={!isShown}
+    />
+  );
 }
 
 function switchTheme(): void {
   const root = document.documentElement;
-  const isDark = root.dataset["theme"] ? root.dataset["theme"] === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  const isDark = root.dataset["theme"]
+    ? root.dataset["theme"] === "dark"
+    : matchMedia("(prefers-color-scheme: dark)").matches;
   root.dataset["theme"] = isDark ? "light" : "dark";
   dispatchEvent(new Event("statechange"));
   dispatchEvent(new Event("resize"));
@@ -230,7 +257,12 @@ function useKeys(info: Info | null, view: string, toggleHelp: () => void): void 
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement;
-      if (target.matches("input:not([type=checkbox]), select") || event.ctrlKey || event.metaKey || event.altKey) {
+      if (
+        target.matches("input:not([type=checkbox]), select") ||
+        event.ctrlKey ||
+        event.metaKey ||
+        event.altKey
+      ) {
         if (event.key === "Escape") target.blur();
         return;
       }
@@ -238,8 +270,12 @@ function useKeys(info: Info | null, view: string, toggleHelp: () => void): void 
       const number = Number(event.key) - 1;
       const state = currentState();
       const flip = ([name = "", ...cleared]: string[]) =>
-        go({ ...Object.fromEntries(cleared.map((other) => [other, ""])), [name]: state[name] === "1" ? "" : "1" });
-      if (event.key >= "1" && event.key <= "9" && views[number]) go({ v: views[number][0], open: "" });
+        go({
+          ...Object.fromEntries(cleared.map((other) => [other, ""])),
+          [name]: state[name] === "1" ? "" : "1",
+        });
+      if (event.key >= "1" && event.key <= "9" && views[number])
+        go({ v: views[number][0], open: "" });
       else if (event.key === "/") document.getElementById("search")?.focus();
       else if (event.key === "m") document.getElementById("metric")?.focus();
       else if (event.key === "t") switchTheme();

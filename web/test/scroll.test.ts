@@ -9,9 +9,15 @@ test("only what can be seen is drawn, however many lines there are", () => {
       const part = windowOf({ top, height: 480 }, lines);
       assert.ok(part.last - part.first <= 40);
       assert.ok(part.first >= 0 && part.last <= lines);
-      assert.ok(part.top + (part.last - part.first) * ROW >= Math.min(top + 480, heightOf(lines)) - 1);
+      assert.ok(
+        part.top + (part.last - part.first) * ROW >= Math.min(top + 480, heightOf(lines)) - 1,
+      );
     }
-    assert.equal(windowOf({ top: bottom, height: 480 }, lines).last, lines, "the last line can be reached");
+    assert.equal(
+      windowOf({ top: bottom, height: 480 }, lines).last,
+      lines,
+      "the last line can be reached",
+    );
   }
 });
 

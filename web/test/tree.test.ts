@@ -1,10 +1,29 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addRows, closeNode, findNode, lineAt, lineOf, makeLevel, openNode, pathOf, type Level, type Node } from "../src/tree/tree_model";
+import {
+  addRows,
+  closeNode,
+  findNode,
+  lineAt,
+  lineOf,
+  makeLevel,
+  openNode,
+  pathOf,
+  type Level,
+  type Node,
+} from "../src/tree/tree_model";
 import type { Row } from "../src/shared/types";
 
 const row = (id: string): Row => ({
-  id, kind: "function", label: id, context: id, module: null, file: null, line: 0, isLeaf: false, values: [1],
+  id,
+  kind: "function",
+  label: id,
+  context: id,
+  module: null,
+  file: null,
+  line: 0,
+  isLeaf: false,
+  values: [1],
 });
 
 const level = (parent: Node | null, ...ids: string[]): Level => {

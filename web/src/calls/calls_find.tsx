@@ -24,9 +24,21 @@ interface Props {
   at: number; // time of the selected call
 }
 
-async function search(props: Props, isReversed: boolean, onProgress: (place: string) => void): Promise<Found> {
-  const asked = { task: props.task, ...wishOf(props.state), function: props.state["fn"] || ".", reverse: isReversed ? 1 : 0 };
-  let found = await get<Found>(`${props.path}/find`, { ...asked, ...(isReversed ? { before: props.at } : { after: props.at + 1 }) });
+async function search(
+  props: Props,
+  isReversed: boolean,
+  onProgress: (place: string) => void,
+): Promise<Found> {
+  const asked = {
+    task: props.task,
+    ...wishOf(props.state),
+    function: props.state["fn"] || ".",
+    reverse: isReversed ? 1 : 0,
+  };
+  let found = await get<Found>(`${props.path}/find`, {
+    ...asked,
+    ...(isReversed ? { before: props.at } : { after: props.at + 1 }),
+  });
   while (!found.isFound && found.next !== undefined) {
     onProgress(found.next);
     found = await get<Found>(`${props.path}/find`, { ...asked, at: found.next });
@@ -44,8 +56,16 @@ export function FindCall(props: Props) {
     if (isWrong) return setNote(`'${longer}' is no duration`);
     setNote("searching…");
     try {
-      const found = await search(props, isReversed, (place) => setNote(`searching… at record ${place}`));
-      setNote(found.isFound ? `took ${formatNs(found.duration ?? 0)}` : isReversed ? "none before this" : "none after this");
+      const found = await search(props, isReversed, (place) =>
+        setNote(`searching… at record ${place}`),
+      );
+      setNote(
+        found.isFound
+          ? `took ${formatNs(found.duration ?? 0)}`
+          : isReversed
+            ? "none before this"
+            : "none after this",
+      );
       if (found.time !== undefined) go({ time: String(found.time) });
     } catch (error) {
       setNote(error instanceof Error ? error.message : String(error));
@@ -85,7 +105,12 @@ export function FindCall(props: Props) {
         previous
       </button>
       <label>
-        <input type="checkbox" checked={isOnly} onChange={(event) => go({ only: event.currentTarget.checked ? "1" : "" })} /> only these
+        <input
+          type="checkbox"
+          checked={isOnly}
+          onChange={(event) => go({ only: event.currentTarget.checked ? "1" : "" })}
+        />{" "}
+        only these
       </label>
       <span class="status" aria-live="polite">
         {note}

@@ -12,7 +12,8 @@ export interface CallPages {
 
 export const noPages: CallPages = { pages: [], shift: 0 };
 
-const lineCount = (pages: Calls[]) => pages.reduce((sum, page) => sum + callLines(page.calls).length, 0);
+const lineCount = (pages: Calls[]) =>
+  pages.reduce((sum, page) => sum + callLines(page.calls).length, 0);
 
 export function appendPage(before: CallPages, page: Calls): CallPages {
   const pages = [...before.pages, page];
@@ -21,7 +22,10 @@ export function appendPage(before: CallPages, page: Calls): CallPages {
 }
 
 export function prependPage(before: CallPages, page: Calls): CallPages {
-  return { pages: [page, ...before.pages].slice(0, PAGES_KEPT), shift: before.shift + lineCount([page]) };
+  return {
+    pages: [page, ...before.pages].slice(0, PAGES_KEPT),
+    shift: before.shift + lineCount([page]),
+  };
 }
 
 export interface Line {
@@ -36,12 +40,16 @@ export function callLines(calls: Call[]): Line[] {
     const next = calls[i + 1];
     const before = calls[i - 1];
     if (call.kind === "exit" && before?.kind === "enter" && before.depth === call.depth) return;
-    lines.push({ call, isLeaf: call.kind === "enter" && next?.kind === "exit" && next.depth === call.depth });
+    lines.push({
+      call,
+      isLeaf: call.kind === "enter" && next?.kind === "exit" && next.depth === call.depth,
+    });
   });
   return lines;
 }
 
-export const linesOf = (pages: CallPages): Line[] => pages.pages.flatMap((page) => callLines(page.calls));
+export const linesOf = (pages: CallPages): Line[] =>
+  pages.pages.flatMap((page) => callLines(page.calls));
 
 // The line of a moment: the last one that is not after it.
 export function lineAt(lines: Line[], time: number): number {

@@ -3,7 +3,15 @@
 
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { get, type Parameters } from "../shared/api";
-import { appendPage, lineAt, linesOf, noPages, prependPage, type CallPages, type Line } from "./calls_model";
+import {
+  appendPage,
+  lineAt,
+  linesOf,
+  noPages,
+  prependPage,
+  type CallPages,
+  type Line,
+} from "./calls_model";
 import { FindCall, wishOf } from "./calls_find";
 import { formatMoment, formatNs, parseNs } from "../shared/format";
 import { go, type State } from "../shared/state";
@@ -29,18 +37,28 @@ interface Props {
 }
 
 function useCalls(path: string, task: number, time: number, wish: Parameters) {
-  const [shown, setShown] = useState<CallPages & { error: string | null; load: number }>({ ...noPages, error: null, load: 0 });
+  const [shown, setShown] = useState<CallPages & { error: string | null; load: number }>({
+    ...noPages,
+    error: null,
+    load: 0,
+  });
   const busy = useRef(false);
   const key = JSON.stringify([path, task, wish]);
   const moment = useRef(0); // changes when another part is asked for
-  const ask = useCallback((more: Parameters) => get<Calls>(`${path}/calls`, { task, ...wish, ...more }), [key]);
+  const ask = useCallback(
+    (more: Parameters) => get<Calls>(`${path}/calls`, { task, ...wish, ...more }),
+    [key],
+  );
 
   const load = useCallback(
     (at: number) => {
       const mine = ++moment.current;
       ask({ time: at, before: BEFORE, limit: PAGE }).then(
-        (page) => mine === moment.current && setShown({ pages: [page], shift: 0, error: page.damage ?? null, load: mine }),
-        (error: Error) => mine === moment.current && setShown({ ...noPages, error: error.message, load: mine }),
+        (page) =>
+          mine === moment.current &&
+          setShown({ pages: [page], shift: 0, error: page.damage ?? null, load: mine }),
+        (error: Error) =>
+          mine === moment.current && setShown({ ...noPages, error: error.message, load: mine }),
       );
     },
     [ask],
@@ -48,7 +66,8 @@ function useCalls(path: string, task: number, time: number, wish: Parameters) {
   const first = shown.pages[0]?.calls[0];
   const lastPage = shown.pages[shown.pages.length - 1];
   const last = lastPage?.calls[lastPage.calls.length - 1];
-  const isThere = first !== undefined && last !== undefined && time >= first.time && time <= last.time;
+  const isThere =
+    first !== undefined && last !== undefined && time >= first.time && time <= last.time;
   useEffect(() => load(time), [load]);
   useEffect(() => {
     if (shown.pages.length > 0 && !isThere) load(time);
@@ -61,9 +80,15 @@ function useCalls(path: string, task: number, time: number, wish: Parameters) {
       busy.current = true;
       const mine = moment.current;
       try {
-        const more = await (isBefore ? ask({ at: page.first, before: PAGE, limit: 0 }) : ask({ at: page.next, limit: PAGE }));
+        const more = await (isBefore
+          ? ask({ at: page.first, before: PAGE, limit: 0 })
+          : ask({ at: page.next, limit: PAGE }));
         if (mine !== moment.current) return;
-        setShown((before) => ({ ...before, ...(isBefore ? prependPage(before, more) : appendPage(before, more)), error: more.damage ?? null }));
+        setShown((before) => ({
+          ...before,
+          ...(isBefore ? prependPage(before, more) : appendPage(before, more)),
+          error: more.damage ?? null,
+        }));
       } catch {
         // What is shown stays; scrolling asks again.
       } finally {
@@ -92,7 +117,13 @@ export function CallsView(props: Props) {
   };
   return (
     <section class="calls" aria-label="calls of a task">
-      <CallsToolbar {...props} task={task} time={time} error={shown.error} at={lines[at]?.call.time ?? time} />
+      <CallsToolbar
+        {...props}
+        task={task}
+        time={time}
+        error={shown.error}
+        at={lines[at]?.call.time ?? time}
+      />
       <VirtualTable
         class="call-list"
         label="calls in the order of time, with arguments and results"
@@ -113,7 +144,9 @@ export function CallsView(props: Props) {
   );
 }
 
-function CallsToolbar(props: Props & { task: number; time: number; at: number; error: string | null }) {
+function CallsToolbar(
+  props: Props & { task: number; time: number; at: number; error: string | null },
+) {
   return (
     <div class="toolbar">
       <label>

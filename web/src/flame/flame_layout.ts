@@ -56,7 +56,14 @@ export function graft(flame: Flame, id: string, inside: Flame): Flame {
     modules: [...flame.modules, ...inside.modules],
     nodes: [
       ...flame.nodes.slice(0, at + 1),
-      ...inside.nodes.map(([depth, name, module, value, own, node]): FlameNode => [depth + box[0] + 1, name + names, module + modules, value, own, node]),
+      ...inside.nodes.map(([depth, name, module, value, own, node]): FlameNode => [
+        depth + box[0] + 1,
+        name + names,
+        module + modules,
+        value,
+        own,
+        node,
+      ]),
       ...flame.nodes.slice(end),
     ],
   };
@@ -77,7 +84,9 @@ export interface View {
 
 export function zoomTo(boxes: Box[], box: number, total: number): View {
   const at = boxes[box];
-  return at ? { begin: at.begin, span: at.value, depth: at.depth } : { begin: 0, span: total, depth: -1 };
+  return at
+    ? { begin: at.begin, span: at.value, depth: at.depth }
+    : { begin: 0, span: total, depth: -1 };
 }
 
 export function findBox(boxes: Box[], depth: number, at: number): number {

@@ -14,7 +14,17 @@ export function FlamePage(props: ViewProps) {
   const isFolded = state["fold"] === "1" && !hasRange && !isCallers;
   const flag = (name: string, title: string, key: string) => (
     <label title={`${title} (${key})`}>
-      <input type="checkbox" checked={state[name] === "1"} onChange={(event) => go({ [name]: event.currentTarget.checked ? "1" : "", ...(name === "up" || name === "fold" ? { zoom: "" } : {}) })} /> {title}
+      <input
+        type="checkbox"
+        checked={state[name] === "1"}
+        onChange={(event) =>
+          go({
+            [name]: event.currentTarget.checked ? "1" : "",
+            ...(name === "up" || name === "fold" ? { zoom: "" } : {}),
+          })
+        }
+      />{" "}
+      {title}
     </label>
   );
   return (
@@ -37,7 +47,12 @@ export function FlamePage(props: ViewProps) {
             byModule={state["mod"] === "1"}
             zoom={(state["zoom"] ?? "").split(".").pop() ?? ""}
             onZoom={(_, path) => go({ zoom: path.join(".") })}
-            {...(isCallers || isFolded ? {} : { onOpen: (_: string, path: string[]) => go({ v: "top-down", open: path.join(".") }) })}
+            {...(isCallers || isFolded
+              ? {}
+              : {
+                  onOpen: (_: string, path: string[]) =>
+                    go({ v: "top-down", open: path.join(".") }),
+                })}
           />
         ) : (
           <p class="status">{error ?? "loading…"}</p>

@@ -34,7 +34,14 @@ export class FlameRows {
       if (parent >= 0) this.ends[parent] = Math.max(this.ends[parent] ?? 0, this.ends[i] ?? 0);
     }
     this.items.set(TOP, this.makeItem("", "", "other"));
-    if (view === "bottom-up") this.groupBy(TOP, (box) => ({ at: box.index, key: box.name, label: box.name, kind: "function", module: box.module }));
+    if (view === "bottom-up")
+      this.groupBy(TOP, (box) => ({
+        at: box.index,
+        key: box.name,
+        label: box.name,
+        kind: "function",
+        module: box.module,
+      }));
     else if (view === "flat") this.groupFlat();
     else this.listContexts();
   }
@@ -57,11 +64,18 @@ export class FlameRows {
   }
 
   // Rows below one: boxes of the same key together.
-  private groupBy(parent: string, placeOf: (box: Box, leaf: number) => { at: number; key: string; label: string; kind: string; module: string } | null): void {
+  private groupBy(
+    parent: string,
+    placeOf: (
+      box: Box,
+      leaf: number,
+    ) => { at: number; key: string; label: string; kind: string; module: string } | null,
+  ): void {
     const above = this.items.get(parent);
     if (!above) return;
     const covered = new Map<string, number>();
-    const chains = parent === TOP ? this.boxes.map((box) => ({ leaf: box.index, at: box.index })) : above.chains;
+    const chains =
+      parent === TOP ? this.boxes.map((box) => ({ leaf: box.index, at: box.index })) : above.chains;
     above.children = [];
     for (const { leaf, at } of chains) {
       const from = this.boxes[at];
@@ -84,9 +98,21 @@ export class FlameRows {
   }
 
   private groupFlat(): void {
-    this.groupBy(TOP, (box) => ({ at: box.index, key: box.module, label: box.module || "<unknown module>", kind: "module", module: box.module }));
+    this.groupBy(TOP, (box) => ({
+      at: box.index,
+      key: box.module,
+      label: box.module || "<unknown module>",
+      kind: "module",
+      module: box.module,
+    }));
     for (const id of this.items.get(TOP)?.children ?? [])
-      this.groupBy(id, (box) => ({ at: box.index, key: box.name, label: box.name, kind: "function", module: box.module }));
+      this.groupBy(id, (box) => ({
+        at: box.index,
+        key: box.name,
+        label: box.name,
+        kind: "function",
+        module: box.module,
+      }));
   }
 
   private childrenOf(id: string): string[] {
@@ -95,14 +121,25 @@ export class FlameRows {
     if (!item.children && this.view === "bottom-up")
       this.groupBy(id, (box) => {
         const caller = this.boxes[box.parent];
-        return caller ? { at: caller.index, key: caller.name, label: caller.name, kind: "function", module: caller.module } : null;
+        return caller
+          ? {
+              at: caller.index,
+              key: caller.name,
+              label: caller.name,
+              kind: "function",
+              module: caller.module,
+            }
+          : null;
       });
     return item.children ?? [];
   }
 
   private isLeaf(item: Item): boolean {
     if (item.children) return item.children.length === 0;
-    return this.view !== "bottom-up" || !item.chains.some(({ at }) => (this.boxes[at]?.parent ?? -1) >= 0);
+    return (
+      this.view !== "bottom-up" ||
+      !item.chains.some(({ at }) => (this.boxes[at]?.parent ?? -1) >= 0)
+    );
   }
 
   private row(id: string): Row {
@@ -123,27 +160,48 @@ export class FlameRows {
   columns(): Column[] {
     const metric = this.flame.column.replace(/ \(I\)$/, "");
     const side = (name: "inclusive" | "exclusive", title: string): Column => ({
-      name, title, metric, side: name, isPercentile: false, total: this.flame.total,
+      name,
+      title,
+      metric,
+      side: name,
+      isPercentile: false,
+      total: this.flame.total,
     });
     return [side("inclusive", `${metric} (I)`), side("exclusive", `${metric} (E)`)];
   }
 
-  ask(parent: string | undefined, offset: number, limit: number, sort: string, isReversed: boolean): Rows {
+  ask(
+    parent: string | undefined,
+    offset: number,
+    limit: number,
+    sort: string,
+    isReversed: boolean,
+  ): Rows {
     const side = sort === "exclusive" ? 1 : 0;
-    const rows = this.childrenOf(parent === undefined ? TOP : decodeId(parent)).map((id) => this.row(id));
+    const rows = this.childrenOf(parent === undefined ? TOP : decodeId(parent)).map((id) =>
+      this.row(id),
+    );
     rows.sort((a, b) => ((b.values[side] ?? 0) - (a.values[side] ?? 0)) * (isReversed ? -1 : 1));
-    return { columns: this.columns(), count: rows.length, rows: rows.slice(offset, offset + limit) };
+    return {
+      columns: this.columns(),
+      count: rows.length,
+      rows: rows.slice(offset, offset + limit),
+    };
   }
 
   // The rows that match, hottest first; of the bottom-up view the functions themselves.
   find(matches: (label: string) => boolean, limit: number): Hits {
     const hits: Hits["hits"] = [];
-    const walk: { id: string; path: string[] }[] = this.childrenOf(TOP).map((id) => ({ id, path: [] }));
+    const walk: { id: string; path: string[] }[] = this.childrenOf(TOP).map((id) => ({
+      id,
+      path: [],
+    }));
     for (let at = walk.pop(); at; at = walk.pop()) {
       const row = this.row(at.id);
       if (matches(row.label)) hits.push({ path: at.path, row });
       if (this.view === "bottom-up") continue;
-      for (const child of this.childrenOf(at.id)) walk.push({ id: child, path: [...at.path, row.id] });
+      for (const child of this.childrenOf(at.id))
+        walk.push({ id: child, path: [...at.path, row.id] });
     }
     hits.sort((a, b) => (b.row.values[0] ?? 0) - (a.row.values[0] ?? 0));
     return { count: hits.length, hits: hits.slice(0, limit) };

@@ -8,7 +8,6 @@ import { useSearchSteps } from "../shared/tree_search";
 import type { Flame } from "../shared/types";
 import { uiScale } from "../shared/ui_scale";
 
-
 interface Props {
   flame: Flame;
   search: string;
@@ -48,7 +47,10 @@ export function FlameView(props: Props) {
   const [pointer, setPointer] = useState({ x: 0, y: 0 });
   const [frame, width] = useWidth();
   const canvas = useRef<HTMLCanvasElement>(null);
-  const depths = useMemo(() => boxes.reduce((most, box) => Math.max(most, box.depth), 0) + 1, [boxes]);
+  const depths = useMemo(
+    () => boxes.reduce((most, box) => Math.max(most, box.depth), 0) + 1,
+    [boxes],
+  );
   const height = depths * row;
   const topOf = (box: Box) => (props.isInverted ? (depths - 1 - box.depth) * row : box.depth * row);
 
@@ -136,9 +138,12 @@ export function FlameView(props: Props) {
 
   // From match to match, widest first.
   useSearchSteps((by) => {
-    const found = matches ? boxes.filter((box) => matches(box.name)).sort((a, b) => b.value - a.value) : [];
+    const found = matches
+      ? boxes.filter((box) => matches(box.name)).sort((a, b) => b.value - a.value)
+      : [];
     const at = found.findIndex((box) => box.index === selected);
-    const next = found[at < 0 ? (by > 0 ? 0 : found.length - 1) : (at + by + found.length) % found.length];
+    const next =
+      found[at < 0 ? (by > 0 ? 0 : found.length - 1) : (at + by + found.length) % found.length];
     if (next) setSelected(next.index);
   });
 
@@ -164,7 +169,9 @@ export function FlameView(props: Props) {
   return (
     <div class="flame" ref={frame}>
       <p class="status" aria-live="polite">
-        {shown ? describe(shown) : `${formatValue(flame.total, flame.column)} in all, ${flame.column}`}
+        {shown
+          ? describe(shown)
+          : `${formatValue(flame.total, flame.column)} in all, ${flame.column}`}
         {matches && ` · matches hold ${formatPercent(found, flame.total)}`}
         {flame.isCut && " · more contexts than can be drawn: zoom in for the rest"}
       </p>

@@ -12,9 +12,13 @@ import { useAnswer, type Answer } from "../shared/use_answer";
 const has = (flame: Flame, id: string) => flame.nodes.some((node) => node[5] === id);
 
 // Adds what is inside the boxes of a path, as far as they are not in the graph yet.
-export async function deepen(flame: Flame, path: string[], ask: (row: string) => Promise<Flame>): Promise<Flame> {
+export async function deepen(
+  flame: Flame,
+  path: string[],
+  ask: (row: string) => Promise<Flame>,
+): Promise<Flame> {
   let deeper = flame;
-  for (let at = -1; at < path.length - 1; ) {
+  for (let at = -1; at < path.length - 1;) {
     let next = path.length - 1;
     while (next > at && !has(deeper, path[next] ?? "")) next--;
     const id = path[next];
@@ -30,7 +34,9 @@ export function useFlame(props: ViewProps): Answer<Flame> {
   const view = state["up"] === "1" ? "bottom-up" : state["fold"] === "1" ? "collapsed" : "top-down";
   const hasRange = chosenRange(state) !== null;
   const path = `${props.path}/${hasRange ? "range" : "flame"}`;
-  const parameters: Parameters = hasRange ? rangeParameters(state) : { ...costParameters(props), view };
+  const parameters: Parameters = hasRange
+    ? rangeParameters(state)
+    : { ...costParameters(props), view };
   const whole = useAnswer<Flame>(path, parameters);
   const [deeper, setDeeper] = useState<{ of: Flame; flame: Flame } | null>(null);
   const zoom = hasRange ? "" : (state["zoom"] ?? "");

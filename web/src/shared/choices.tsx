@@ -22,7 +22,12 @@ export function Choices(props: { info: Info; state: State; path: string; view: s
         }}
       />
       {props.view !== "timeline" && (
-        <select id="metric" aria-label="metric" value={state["m"] ?? ""} onChange={(event) => go({ m: event.currentTarget.value, sort: "", rev: "" })}>
+        <select
+          id="metric"
+          aria-label="metric"
+          value={state["m"] ?? ""}
+          onChange={(event) => go({ m: event.currentTarget.value, sort: "", rev: "" })}
+        >
           {info.metrics
             .filter((metric) => metric.isVisible)
             .map((metric, i) => (
@@ -32,7 +37,9 @@ export function Choices(props: { info: Info; state: State; path: string; view: s
             ))}
         </select>
       )}
-      {info.threadCount > 1 && <ThreadChooser path={props.path} count={info.threadCount} chosen={state["t"] ?? ""} />}
+      {info.threadCount > 1 && (
+        <ThreadChooser path={props.path} count={info.threadCount} chosen={state["t"] ?? ""} />
+      )}
     </>
   );
 }

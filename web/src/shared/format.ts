@@ -11,8 +11,7 @@ const UNITS: [number, string][] = [
 // A duration with three or four significant digits.
 export function formatNs(ns: number): string {
   const size = Math.abs(ns);
-  for (const [factor, unit] of UNITS)
-    if (size >= factor) return `${trim(ns / factor)} ${unit}`;
+  for (const [factor, unit] of UNITS) if (size >= factor) return `${trim(ns / factor)} ${unit}`;
   return `${trim(ns)} ns`;
 }
 
@@ -53,7 +52,14 @@ export function parseNs(text: string): number {
   const match = /^\s*([0-9.]+)\s*(ns|us|µs|ms|s|min|m|h)?\s*$/.exec(text);
   if (!match) return NaN;
   const factors: Record<string, number> = {
-    ns: 1, us: 1e3, "µs": 1e3, ms: 1e6, s: 1e9, m: 60e9, min: 60e9, h: 3600e9,
+    ns: 1,
+    us: 1e3,
+    µs: 1e3,
+    ms: 1e6,
+    s: 1e9,
+    m: 60e9,
+    min: 60e9,
+    h: 3600e9,
   };
   return Math.round(Number(match[1]) * (factors[match[2] ?? "ns"] ?? 1));
 }
@@ -69,5 +75,7 @@ export function axisStep(span: number, wanted: number): number {
 // "com.example.Dao.query": the class and the method, and what comes before them.
 export function splitMethod(name: string): { short: string; around: string } {
   const match = /^((?:[\w$]+\.)+)([\w$]+\.[\w$<>]+)$/.exec(name);
-  return match ? { short: match[2] ?? name, around: (match[1] ?? "").replace(/\.$/, "") } : { short: name, around: "" };
+  return match
+    ? { short: match[2] ?? name, around: (match[1] ?? "").replace(/\.$/, "") }
+    : { short: name, around: "" };
 }

@@ -51,10 +51,19 @@ export function answerOffline(path: string, parameters: Parameters): unknown {
     case "rows": {
       const sort = String(parameters["sort"] ?? "");
       const row = parameters["row"] === undefined ? undefined : String(parameters["row"]);
-      return rowsOf(exported.flame, parameters).ask(row, Number(parameters["offset"] ?? 0), Number(parameters["limit"] ?? 200), sort, parameters["reverse"] === "1");
+      return rowsOf(exported.flame, parameters).ask(
+        row,
+        Number(parameters["offset"] ?? 0),
+        Number(parameters["limit"] ?? 200),
+        sort,
+        parameters["reverse"] === "1",
+      );
     }
     case "search":
-      return rowsOf(exported.flame, parameters).find(matcher(String(parameters["q"] ?? "")) ?? (() => false), 500);
+      return rowsOf(exported.flame, parameters).find(
+        matcher(String(parameters["q"] ?? "")) ?? (() => false),
+        500,
+      );
     case "timeline":
       if (exported.timeline) return exported.timeline;
       break;

@@ -20,7 +20,9 @@ export function splitList(text: string | undefined): string[] {
 // The metric that rows are sorted by, then those shown beside it.
 export function chosenMetrics(info: Info, state: State): string | string[] | undefined {
   const first = state["m"] ?? info.metrics.find((metric) => metric.isVisible)?.name;
-  const more = splitList(state["more"]).filter((name) => name !== first && info.metrics.some((metric) => metric.name === name));
+  const more = splitList(state["more"]).filter(
+    (name) => name !== first && info.metrics.some((metric) => metric.name === name),
+  );
   return first === undefined || more.length === 0 ? state["m"] : [first, ...more];
 }
 

@@ -10,7 +10,10 @@ const SPAN_MIN = 10; // nanoseconds: below that there is nothing to see
 export function clampRange(range: Range, duration: number): Range {
   const span = Math.min(Math.max(range.end - range.begin, SPAN_MIN), duration);
   const begin = Math.min(Math.max(range.begin, 0), duration - span);
-  return { begin: Math.floor(begin), end: Math.ceil(begin + span) > duration ? duration : Math.ceil(begin + span) };
+  return {
+    begin: Math.floor(begin),
+    end: Math.ceil(begin + span) > duration ? duration : Math.ceil(begin + span),
+  };
 }
 
 export function panRange(range: Range, by: number): Range {

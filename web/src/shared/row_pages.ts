@@ -21,7 +21,12 @@ interface Kept<T> {
   stop: AbortController;
 }
 
-const begin = <T>(key: string): Kept<T> => ({ key, pages: new Map(), asked: new Set(), stop: new AbortController() });
+const begin = <T>(key: string): Kept<T> => ({
+  key,
+  pages: new Map(),
+  asked: new Set(),
+  stop: new AbortController(),
+});
 
 // Which pages hold these rows and those a little before and after.
 export function pagesAround(first: number, last: number, count: number): number[] {
@@ -31,9 +36,15 @@ export function pagesAround(first: number, last: number, count: number): number[
 }
 
 // The rows of the question before stay until those of the next one are there.
-export function useRowPages<T>(path: string, parameters: Parameters, pick: (answer: never) => { count: number; rows: T[] }): RowPages<T> {
+export function useRowPages<T>(
+  path: string,
+  parameters: Parameters,
+  pick: (answer: never) => { count: number; rows: T[] },
+): RowPages<T> {
   const key = path + query(parameters);
-  const [shown, setShown] = useState<{ kept: Kept<T>; count: number | null; error: string | null }>(() => ({ kept: begin<T>(""), count: null, error: null }));
+  const [shown, setShown] = useState<{ kept: Kept<T>; count: number | null; error: string | null }>(
+    () => ({ kept: begin<T>(""), count: null, error: null }),
+  );
   const current = useRef<Kept<T>>(shown.kept);
 
   const load = useCallback(
@@ -55,7 +66,10 @@ export function useRowPages<T>(path: string, parameters: Parameters, pick: (answ
         (error: unknown) => {
           if (kept !== current.current) return;
           kept.asked.delete(page);
-          setShown((before) => ({ ...before, error: error instanceof Error ? error.message : String(error) }));
+          setShown((before) => ({
+            ...before,
+            error: error instanceof Error ? error.message : String(error),
+          }));
         },
       );
     },

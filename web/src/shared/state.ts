@@ -57,7 +57,12 @@ export function useLocationState(): State {
       ahead = null;
       update();
     };
-    const listeners = { hashchange: adopt, popstate: adopt, statechange: update, pagehide: writeAddress };
+    const listeners = {
+      hashchange: adopt,
+      popstate: adopt,
+      statechange: update,
+      pagehide: writeAddress,
+    };
     for (const [name, listen] of Object.entries(listeners)) addEventListener(name, listen);
     return () => {
       for (const [name, listen] of Object.entries(listeners)) removeEventListener(name, listen);

@@ -15,7 +15,10 @@ export interface Search {
 
 const PAUSE_MS = 250; // after the last letter
 
-export function useSearch(pattern: string, find: ((pattern: string) => Promise<Hits>) | undefined): Search | null {
+export function useSearch(
+  pattern: string,
+  find: ((pattern: string) => Promise<Hits>) | undefined,
+): Search | null {
   const [answer, setAnswer] = useState<Hits | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [at, setAt] = useState(-1);
@@ -48,7 +51,14 @@ export function useSearch(pattern: string, find: ((pattern: string) => Promise<H
   );
   if (!answer && !error) return null;
   const test = matcher(pattern);
-  return { hits, count: answer?.count ?? 0, at, error, matches: (label) => test?.(label) ?? false, step };
+  return {
+    hits,
+    count: answer?.count ?? 0,
+    at,
+    error,
+    matches: (label) => test?.(label) ?? false,
+    step,
+  };
 }
 
 // From anywhere on the page: to the next match, or with -1 to the previous one.

@@ -16,7 +16,11 @@ const MORE_MS = 20; // before the next part of an answer that says it is not com
 
 // An answer that is a part is shown, and the next one is asked for.
 function isPartial(value: unknown): boolean {
-  return typeof value === "object" && value !== null && (value as { isPartial?: boolean }).isPartial === true;
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    (value as { isPartial?: boolean }).isPartial === true
+  );
 }
 
 // With `isProvisional`, an answer for which it holds is shown and asked for again.

@@ -59,7 +59,11 @@ export function VirtualTable(props: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const rowPx = useRowHeight();
   const [view, setView] = useState({ top: 0, height: 600 });
-  const window: Window = { count: props.count, rowPx, heightPx: Math.max(view.height - rowPx, rowPx) };
+  const window: Window = {
+    count: props.count,
+    rowPx,
+    heightPx: Math.max(view.height - rowPx, rowPx),
+  };
   const at = firstRow(window, view.top);
   const first = Math.max(0, Math.floor(at) - BEYOND);
   const last = Math.min(props.count, Math.ceil(at + window.heightPx / rowPx) + BEYOND);
@@ -139,14 +143,29 @@ export function VirtualTable(props: Props) {
       role={props.isTree ? "treegrid" : "grid"}
       aria-label={props.label}
       aria-rowcount={props.count + 1}
-      aria-activedescendant={props.selected >= first && props.selected < last ? `${props.class}-${props.selected}` : undefined}
+      aria-activedescendant={
+        props.selected >= first && props.selected < last
+          ? `${props.class}-${props.selected}`
+          : undefined
+      }
       onKeyDown={onKeyDown}
-      onScroll={(event) => setView({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight })}
+      onScroll={(event) =>
+        setView({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight })
+      }
     >
       <Head {...props} style={style} />
-      <div role="rowgroup" class="vtable-body" style={{ height: `${Math.min(props.count * rowPx, LONGEST_PX)}px` }}>
+      <div
+        role="rowgroup"
+        class="vtable-body"
+        style={{ height: `${Math.min(props.count * rowPx, LONGEST_PX)}px` }}
+      >
         {rows.map((i) => (
-          <Line key={i} {...props} index={i} style={{ ...style, top: `${view.top + (i - at) * rowPx}px` }} />
+          <Line
+            key={i}
+            {...props}
+            index={i}
+            style={{ ...style, top: `${view.top + (i - at) * rowPx}px` }}
+          />
         ))}
       </div>
     </div>
@@ -161,7 +180,12 @@ function Head(props: Props & { style: Record<string, string> }) {
         const isSorted = sort?.by === column.name;
         const order = isSorted ? (sort.isAscending ? "ascending" : "descending") : "none";
         return (
-          <span key={column.name} role="columnheader" class={column.isNumber ? "number" : ""} {...(column.isSortable ? { "aria-sort": order } : {})}>
+          <span
+            key={column.name}
+            role="columnheader"
+            class={column.isNumber ? "number" : ""}
+            {...(column.isSortable ? { "aria-sort": order } : {})}
+          >
             {sort && column.isSortable ? (
               <button class="link" onClick={() => sort.onChange(column.name)}>
                 {column.title}
@@ -191,7 +215,9 @@ function Line(props: Props & { index: number; style: Record<string, string> }) {
       aria-level={row?.level}
       aria-expanded={row?.isOpen}
       style={props.style}
-      onClick={() => (props.isClickOpen && props.onOpen ? props.onOpen(index) : props.onSelect(index))}
+      onClick={() =>
+        props.isClickOpen && props.onOpen ? props.onOpen(index) : props.onSelect(index)
+      }
       onDblClick={() => props.onOpen?.(index)}
     >
       {columns.map((column, i) => (

@@ -3,8 +3,18 @@
 
 const NUMBERS = ["duration", "errors", "calls", "records", "time"];
 const TEXTS = [
-  "type", "service", "root", "method", "class", "exception", "exception.class", "exception.message",
-  "text", "id", "span", "parent",
+  "type",
+  "service",
+  "root",
+  "method",
+  "class",
+  "exception",
+  "exception.class",
+  "exception.message",
+  "text",
+  "id",
+  "span",
+  "parent",
 ];
 const STARTS = ["since", "until", "last", "NOT"];
 const JOINS = ["AND", "OR"];
@@ -24,7 +34,8 @@ interface Token {
 
 // The words of a query; quotes may be left open.
 export function tokenize(query: string): Token[] {
-  const pattern = /"((?:\\.|[^"\\])*)"?|'((?:\\.|[^'\\])*)'?|([()])|(!=|<=|>=|!~|[=<>~])|[^\s()=<>~!"']+|!/g;
+  const pattern =
+    /"((?:\\.|[^"\\])*)"?|'((?:\\.|[^'\\])*)'?|([()])|(!=|<=|>=|!~|[=<>~])|[^\s()=<>~!"']+|!/g;
   return [...query.matchAll(pattern)].map((match) => {
     const quoted = match[1] ?? match[2];
     return {
@@ -44,7 +55,13 @@ export interface Offer {
   words: string[];
 }
 
-function offer(kind: Offer["kind"], field: string, begin: number, typed: string, known: string[]): Offer {
+function offer(
+  kind: Offer["kind"],
+  field: string,
+  begin: number,
+  typed: string,
+  known: string[],
+): Offer {
   const low = typed.toLowerCase();
   const fitting = known.filter((word) => word.toLowerCase().startsWith(low) && word !== typed);
   return { kind, field, begin, typed, words: [...new Set(fitting)].slice(0, OFFERED_MAX) };
@@ -55,19 +72,37 @@ function offer(kind: Offer["kind"], field: string, begin: number, typed: string,
 export function complete(text: string, cursor: number, names: string[]): Offer {
   const before = tokenize(text.slice(0, cursor));
   const last = before[before.length - 1];
-  const isTouching = last !== undefined && last.end === cursor && (last.kind === "word" || (last.kind === "quoted" && !isClosed(text.slice(last.begin, cursor))));
+  const isTouching =
+    last !== undefined &&
+    last.end === cursor &&
+    (last.kind === "word" || (last.kind === "quoted" && !isClosed(text.slice(last.begin, cursor))));
   const typed = isTouching ? last.text : "";
   const begin = isTouching ? last.begin : cursor;
   const done = isTouching ? before.slice(0, -1) : before;
   const previous = done[done.length - 1];
   const field = done[done.length - 2]?.text ?? "";
-  if (previous?.kind === "operator" || (previous?.kind === "word" && WORD_OPERATORS.includes(previous.text) && done.length > 1))
+  if (
+    previous?.kind === "operator" ||
+    (previous?.kind === "word" && WORD_OPERATORS.includes(previous.text) && done.length > 1)
+  )
     return offer("value", field, begin, typed, fixedValues(field));
   if (previous?.kind === "word" && ["since", "until", "last"].includes(previous.text))
     return offer("value", previous.text, begin, typed, fixedValues(previous.text));
-  if (previous?.kind === "word" && isName(previous.text, names) && !isValue(done, done.length - 1)) {
-    const operators = NUMBERS.includes(previous.text) ? COMPARISONS : [...TEXT_OPERATORS, ...COMPARISONS.slice(2)];
-    return offer("operator", previous.text, begin, typed, previous.text === "errors" ? [...operators, ...JOINS] : operators);
+  if (
+    previous?.kind === "word" &&
+    isName(previous.text, names) &&
+    !isValue(done, done.length - 1)
+  ) {
+    const operators = NUMBERS.includes(previous.text)
+      ? COMPARISONS
+      : [...TEXT_OPERATORS, ...COMPARISONS.slice(2)];
+    return offer(
+      "operator",
+      previous.text,
+      begin,
+      typed,
+      previous.text === "errors" ? [...operators, ...JOINS] : operators,
+    );
   }
   const joins = previous && !/^(and|or|not|\()$/i.test(previous.text) ? JOINS : [];
   return offer("name", "", begin, typed, [...joins, ...NUMBERS, ...TEXTS, ...STARTS, ...names]);
@@ -81,20 +116,28 @@ const isName = (word: string, names: string[]) =>
 // Whether a token is what something is compared with.
 function isValue(tokens: Token[], index: number): boolean {
   const before = tokens[index - 1];
-  return before !== undefined && (before.kind === "operator" || (index > 1 && WORD_OPERATORS.includes(before.text)) || ["since", "until", "last"].includes(before.text));
+  return (
+    before !== undefined &&
+    (before.kind === "operator" ||
+      (index > 1 && WORD_OPERATORS.includes(before.text)) ||
+      ["since", "until", "last"].includes(before.text))
+  );
 }
 
 function fixedValues(field: string): string[] {
   if (field === "duration") return DURATIONS;
   if (field === "last") return SPANS;
-  if (field === "since" || field === "until" || field === "time") return [new Date().toISOString().slice(0, 10)];
+  if (field === "since" || field === "until" || field === "time")
+    return [new Date().toISOString().slice(0, 10)];
   return [];
 }
 
 // What groups of traces have the values of a field; null when there are none to list.
 export function groupsOf(field: string): string | null {
   if (field === "root" || field === "method") return "method";
-  return NUMBERS.includes(field) || (TEXTS.includes(field) && field !== "type" && field !== "service") || ["", "since", "until", "last"].includes(field)
+  return NUMBERS.includes(field) ||
+    (TEXTS.includes(field) && field !== "type" && field !== "service") ||
+    ["", "since", "until", "last"].includes(field)
     ? null
     : field;
 }
@@ -108,7 +151,9 @@ export function quote(value: string): string {
 
 // The name of an attribute as it stands in a query.
 export function fieldName(name: string): string {
-  return NUMBERS.includes(name) || ["since", "until", "last", ...TEXTS].includes(name) ? `@${name}` : name;
+  return NUMBERS.includes(name) || ["since", "until", "last", ...TEXTS].includes(name)
+    ? `@${name}`
+    : name;
 }
 
 // Where a condition stands in a query, by its words; null: nowhere.
@@ -116,7 +161,8 @@ function findCondition(query: string, condition: string): { begin: number; end: 
   const wanted = tokenize(condition);
   const tokens = tokenize(query);
   for (let i = 0; i + wanted.length <= tokens.length; i++) {
-    if (isValue(tokens, i) || !wanted.every((token, k) => tokens[i + k]?.text === token.text)) continue;
+    if (isValue(tokens, i) || !wanted.every((token, k) => tokens[i + k]?.text === token.text))
+      continue;
     return { begin: tokens[i]?.begin ?? 0, end: tokens[i + wanted.length - 1]?.end ?? 0 };
   }
   return null;
@@ -131,12 +177,18 @@ export function hasCondition(query: string, condition: string): boolean {
 export function toggleCondition(query: string, condition: string): string {
   const at = findCondition(query, condition);
   if (at === null || /\bnot\s*$/i.test(query.slice(0, at.begin))) {
-    const rest = tokenize(query).some((token) => token.kind === "word" && /^or$/i.test(token.text)) ? `(${query})` : query;
+    const rest = tokenize(query).some((token) => token.kind === "word" && /^or$/i.test(token.text))
+      ? `(${query})`
+      : query;
     return `${rest} ${condition}`.trim();
   }
-  const before = query.slice(0, at.begin).replace(/\s*\b(and|or)\s*$/i, "").trimEnd();
+  const before = query
+    .slice(0, at.begin)
+    .replace(/\s*\b(and|or)\s*$/i, "")
+    .trimEnd();
   const after = query.slice(at.end).trimStart();
-  const rest = `${before} ${before.endsWith("(") || before === "" ? after.replace(/^(and|or)\s+/i, "") : after}`.trim();
+  const rest =
+    `${before} ${before.endsWith("(") || before === "" ? after.replace(/^(and|or)\s+/i, "") : after}`.trim();
   return rest.replace(/\(\s*\)/g, "").trim();
 }
 
@@ -144,7 +196,10 @@ const CLOCK_DIGITS = 19; // 2026-01-31 23:59:59
 
 // Nanoseconds since the epoch as queries have them, UTC; no digits that are 0.
 export function printClock(ns: bigint): string {
-  const seconds = new Date(Number(ns / 1_000_000_000n) * 1000).toISOString().slice(0, CLOCK_DIGITS).replace("T", " ");
+  const seconds = new Date(Number(ns / 1_000_000_000n) * 1000)
+    .toISOString()
+    .slice(0, CLOCK_DIGITS)
+    .replace("T", " ");
   const fraction = (ns % 1_000_000_000n).toString().padStart(9, "0").replace(/0+$/, "");
   return fraction === "" ? seconds : `${seconds}.${fraction}`;
 }

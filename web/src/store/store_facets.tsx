@@ -31,13 +31,20 @@ export function Facets(props: Props) {
       {chosen
         .filter((by) => by !== "-")
         .map((by) => (
-          <Facet key={by} {...props} by={by} onClose={() => choose(chosen.filter((name) => name !== by && name !== "-"))} />
+          <Facet
+            key={by}
+            {...props}
+            by={by}
+            onClose={() => choose(chosen.filter((name) => name !== by && name !== "-"))}
+          />
         ))}
       <label>
         <select
           aria-label="add a facet"
           value=""
-          onChange={(event) => choose([...chosen.filter((name) => name !== "-"), event.currentTarget.value])}
+          onChange={(event) =>
+            choose([...chosen.filter((name) => name !== "-"), event.currentTarget.value])
+          }
         >
           <option value="">add a facet…</option>
           {all.map((name) => (
@@ -70,14 +77,25 @@ function Facet(props: Props & { by: string; onClose?: () => void }) {
       <caption>
         {props.by}
         {props.onClose && (
-          <button class="link remove" aria-label={`remove the facet ${props.by}`} title="remove" onClick={props.onClose}>
+          <button
+            class="link remove"
+            aria-label={`remove the facet ${props.by}`}
+            title="remove"
+            onClick={props.onClose}
+          >
             ×
           </button>
         )}
       </caption>
       <tbody>
         {(value?.groups ?? []).map((group) => (
-          <FacetValue key={group.value} group={group} most={most} query={query} condition={`${conditionName(props.by)} = ${quote(group.value)}`} />
+          <FacetValue
+            key={group.value}
+            group={group}
+            most={most}
+            query={query}
+            condition={`${conditionName(props.by)} = ${quote(group.value)}`}
+          />
         ))}
         {value?.count === 0 && (
           <tr>
@@ -104,7 +122,11 @@ function FacetValue(props: { group: Group; most: number; query: string; conditio
   const { group, query, condition } = props;
   const isOn = hasCondition(query, condition);
   const change = (event: MouseEvent) =>
-    go({ q: toggleCondition(query, event.shiftKey && !isOn ? `NOT ${condition}` : condition), top: "", row: "" });
+    go({
+      q: toggleCondition(query, event.shiftKey && !isOn ? `NOT ${condition}` : condition),
+      top: "",
+      row: "",
+    });
   return (
     <tr class={isOn ? "chosen" : ""}>
       <td>

@@ -26,14 +26,28 @@ function nameOf(flame: Flame, id: string): string | null {
 export function HitsFlame(props: Props) {
   const { state } = props;
   const limit = state["most"] ?? "500";
-  const { value, error } = useAnswer<HitsFlameAnswer>(`${props.path}/flame`, { q: state["q"], limit });
+  const { value, error } = useAnswer<HitsFlameAnswer>(`${props.path}/flame`, {
+    q: state["q"],
+    limit,
+  });
   const zoom = state["zoom"] ?? "";
   const zoomed = value && zoom !== "" ? nameOf(value, zoom) : null;
   const showTraces = (method: string) =>
-    go({ v: "", zoom: "", top: "", row: "", q: toggleCondition(state["q"] ?? "", `method = ${quote(method)}`) });
+    go({
+      v: "",
+      zoom: "",
+      top: "",
+      row: "",
+      q: toggleCondition(state["q"] ?? "", `method = ${quote(method)}`),
+    });
   const flag = (name: string, title: string) => (
     <label>
-      <input type="checkbox" checked={state[name] === "1"} onChange={(event) => go({ [name]: event.currentTarget.checked ? "1" : "" })} /> {title}
+      <input
+        type="checkbox"
+        checked={state[name] === "1"}
+        onChange={(event) => go({ [name]: event.currentTarget.checked ? "1" : "" })}
+      />{" "}
+      {title}
     </label>
   );
   return (
@@ -41,7 +55,11 @@ export function HitsFlame(props: Props) {
       <div class="toolbar">
         <label>
           of the{" "}
-          <select aria-label="how many traces" value={limit} onChange={(event) => go({ most: event.currentTarget.value, zoom: "" })}>
+          <select
+            aria-label="how many traces"
+            value={limit}
+            onChange={(event) => go({ most: event.currentTarget.value, zoom: "" })}
+          >
             {LIMITS.map((count) => (
               <option key={count}>{count}</option>
             ))}

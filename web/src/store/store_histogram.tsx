@@ -22,7 +22,10 @@ interface Part {
   to: number;
 }
 
-const ordered = (part: Part): [number, number] => [Math.min(part.from, part.to), Math.max(part.from, part.to)];
+const ordered = (part: Part): [number, number] => [
+  Math.min(part.from, part.to),
+  Math.max(part.from, part.to),
+];
 
 export function TimeHistogram(props: Props) {
   const query = props.state["q"] ?? "";
@@ -36,7 +39,10 @@ export function TimeHistogram(props: Props) {
   const timeAt = (step: number) => BigInt(value.first) + BigInt(Math.round(step * value.step));
   const stepAt = (event: PointerEvent) => {
     const box = (event.currentTarget as Element).getBoundingClientRect();
-    return Math.min(count - 1, Math.max(0, Math.floor(((event.clientX - box.left) / box.width) * count)));
+    return Math.min(
+      count - 1,
+      Math.max(0, Math.floor(((event.clientX - box.left) / box.width) * count)),
+    );
   };
   const select = (chosen: Part) => {
     const [from, to] = ordered(chosen);
@@ -73,7 +79,11 @@ export function TimeHistogram(props: Props) {
         onPointerUp={() => part && select(part)}
         onKeyDown={onKeyDown}
       >
-        <svg viewBox={`0 0 ${PLOT.width} ${PLOT.height}`} preserveAspectRatio="none" aria-hidden="true">
+        <svg
+          viewBox={`0 0 ${PLOT.width} ${PLOT.height}`}
+          preserveAspectRatio="none"
+          aria-hidden="true"
+        >
           <Bars steps={value.steps} most={most} />
           {part && <Selected part={part} width={PLOT.width / count} />}
         </svg>
@@ -96,7 +106,15 @@ function Bars(props: { steps: [number, number][]; most: number }) {
   const bar = (name: string, i: number, traces: number) => {
     // What is there can be seen, however little it is.
     const height = traces === 0 ? 0 : Math.max(1.5, (PLOT.height * traces) / props.most);
-    return <rect class={name} x={i * width} width={Math.max(width - 1, 0.5)} y={PLOT.height - height} height={height} />;
+    return (
+      <rect
+        class={name}
+        x={i * width}
+        width={Math.max(width - 1, 0.5)}
+        y={PLOT.height - height}
+        height={height}
+      />
+    );
   };
   return (
     <>
@@ -112,14 +130,28 @@ function Bars(props: { steps: [number, number][]; most: number }) {
 
 function Selected(props: { part: Part; width: number }) {
   const [from, to] = ordered(props.part);
-  return <rect class="plot-drag" x={from * props.width} width={(to - from + 1) * props.width} y={0} height={PLOT.height} />;
+  return (
+    <rect
+      class="plot-drag"
+      x={from * props.width}
+      width={(to - from + 1) * props.width}
+      y={0}
+      height={PLOT.height}
+    />
+  );
 }
 
-function Caption(props: { value: Histogram; part: Part | null; hover: number; timeAt: (step: number) => bigint }) {
+function Caption(props: {
+  value: Histogram;
+  part: Part | null;
+  hover: number;
+  timeAt: (step: number) => bigint;
+}) {
   const { value, part, timeAt } = props;
   const [from, to] = part ? ordered(part) : [props.hover, props.hover];
   const chosen = from < 0 ? [] : value.steps.slice(from, to + 1);
-  const sum = (which: 0 | 1) => chosen.reduce((total, step) => total + step[which], 0).toLocaleString("en-US");
+  const sum = (which: 0 | 1) =>
+    chosen.reduce((total, step) => total + step[which], 0).toLocaleString("en-US");
   return (
     <span class="histogram-note" aria-live="polite">
       {chosen.length > 0
@@ -138,7 +170,11 @@ function Axis(props: { timeAt: (step: number) => bigint; count: number }) {
     <div class="histogram-axis">
       {marks.map((step, i) => {
         const text = printClock(props.timeAt(step)).slice(0, isShort ? 23 : 19);
-        return <span key={i}>{i > 0 && isOneDay ? text.slice(11) : `${text}${i === 0 ? " UTC" : ""}`}</span>;
+        return (
+          <span key={i}>
+            {i > 0 && isOneDay ? text.slice(11) : `${text}${i === 0 ? " UTC" : ""}`}
+          </span>
+        );
       })}
     </div>
   );

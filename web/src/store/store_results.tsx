@@ -29,7 +29,9 @@ const SETTLE_MS = 250;
 
 // To the millisecond.
 export function printTime(ns: string): string {
-  return printClock((BigInt(ns) / 1000000n) * 1000000n).padEnd(20, ".").padEnd(23, "0");
+  return printClock((BigInt(ns) / 1000000n) * 1000000n)
+    .padEnd(20, ".")
+    .padEnd(23, "0");
 }
 
 const grouped = (value: number) => value.toLocaleString("en-US");
@@ -64,10 +66,14 @@ export function Results(props: Props) {
   const { state } = props;
   const sort = state["sort"] ?? "time";
   const isAscending = state["rev"] === "1";
-  const pages = useRowPages<TraceRow>(`${props.path}/traces`, { q: state["q"], sort, reverse: state["rev"] }, (answer: TraceList) => ({
-    count: answer.count,
-    rows: answer.traces,
-  }));
+  const pages = useRowPages<TraceRow>(
+    `${props.path}/traces`,
+    { q: state["q"], sort, reverse: state["rev"] },
+    (answer: TraceList) => ({
+      count: answer.count,
+      rows: answer.traces,
+    }),
+  );
   const timer = useRef<ReturnType<typeof setTimeout>>();
   useEffect(() => () => clearTimeout(timer.current), []);
   const selected = Number(state["row"] ?? -1);
@@ -106,7 +112,8 @@ export function Results(props: Props) {
       sort={{
         by: sort,
         isAscending,
-        onChange: (by) => go({ sort: by, rev: by === sort && !isAscending ? "1" : "", top: "", row: "" }),
+        onChange: (by) =>
+          go({ sort: by, rev: by === sort && !isAscending ? "1" : "", top: "", row: "" }),
       }}
       top={Number(state["top"] ?? 0)}
       origin={`${state["q"] ?? ""} ${sort} ${isAscending}`}

@@ -18,7 +18,9 @@ const NOTHING: Offer = { kind: "name", field: "", begin: 0, typed: "", words: []
 function loadHistory(): string[] {
   try {
     const list: unknown = JSON.parse(localStorage.getItem(HISTORY) ?? "[]");
-    return Array.isArray(list) ? list.filter((item): item is string => typeof item === "string") : [];
+    return Array.isArray(list)
+      ? list.filter((item): item is string => typeof item === "string")
+      : [];
   } catch {
     return [];
   }
@@ -35,7 +37,12 @@ function saveHistory(query: string): void {
 // What may stand at the cursor, with values looked up in the store. -1: nothing is offered.
 function useOffer(props: Props, text: string, cursor: number): Offer {
   const names = useAnswer<Names>(`${props.path}/names`);
-  const offer = cursor < 0 ? NOTHING : text === "" ? { ...NOTHING, words: loadHistory().slice(0, VALUES_MAX) } : complete(text, cursor, names.value?.names ?? []);
+  const offer =
+    cursor < 0
+      ? NOTHING
+      : text === ""
+        ? { ...NOTHING, words: loadHistory().slice(0, VALUES_MAX) }
+        : complete(text, cursor, names.value?.names ?? []);
   const by = offer.kind === "value" ? groupsOf(offer.field) : null;
   const field = offer.field === "method" ? "root" : offer.field;
   const values = useAnswer<Groups>(by === null ? null : `${props.path}/groups`, {
@@ -44,7 +51,12 @@ function useOffer(props: Props, text: string, cursor: number): Offer {
     limit: VALUES_MAX,
   });
   if (by === null || !values.value) return offer;
-  return { ...offer, words: values.value.groups.map((group) => quote(group.value)).filter((word) => word.toLowerCase().includes(offer.typed.toLowerCase())) };
+  return {
+    ...offer,
+    words: values.value.groups
+      .map((group) => quote(group.value))
+      .filter((word) => word.toLowerCase().includes(offer.typed.toLowerCase())),
+  };
 }
 
 export function SearchBox(props: Props) {
@@ -88,9 +100,11 @@ export function SearchBox(props: Props) {
       if (word !== undefined) accept(word);
       else submit(text.trim());
     } else if (event.key === "Tab" && count > 0) accept(offer.words[Math.max(chosen, 0)] ?? "");
-    else if (event.key === "ArrowDown" && count === 0) look(input.current?.selectionStart ?? text.length);
+    else if (event.key === "ArrowDown" && count === 0)
+      look(input.current?.selectionStart ?? text.length);
     else if (event.key === "ArrowDown") setChosen((chosen + 1) % count);
-    else if (event.key === "ArrowUp" && count > 0) setChosen((Math.max(chosen, 0) + count - 1) % count);
+    else if (event.key === "ArrowUp" && count > 0)
+      setChosen((Math.max(chosen, 0) + count - 1) % count);
     else if (event.key === "Escape" && cursor >= 0) look(-1);
     else return;
     event.stopPropagation();
@@ -128,10 +142,21 @@ export function SearchBox(props: Props) {
   );
 }
 
-function Completions(props: { offer: Offer; chosen: number; isHistory: boolean; onAccept: (word: string) => void }) {
+function Completions(props: {
+  offer: Offer;
+  chosen: number;
+  isHistory: boolean;
+  onAccept: (word: string) => void;
+}) {
   const { words, kind, field } = props.offer;
   if (words.length === 0) return null;
-  const title = props.isHistory ? "asked before" : kind === "value" ? `values of ${field}` : kind === "operator" ? "comparisons" : "names";
+  const title = props.isHistory
+    ? "asked before"
+    : kind === "value"
+      ? `values of ${field}`
+      : kind === "operator"
+        ? "comparisons"
+        : "names";
   return (
     <ul id="completions" role="listbox" aria-label={title}>
       <li class="faint" role="presentation">

@@ -31,20 +31,36 @@ function find(root: CallNode, number: number): CallNode | null {
   let node: CallNode | null = root;
   while (node && node.call.node !== number) {
     const children: CallNode[] = node.children ?? [];
-    node = children.find((child) => number >= child.call.node && number <= child.call.node + child.call.below) ?? null;
+    node =
+      children.find(
+        (child) => number >= child.call.node && number <= child.call.node + child.call.below,
+      ) ?? null;
   }
   return node;
 }
 
 function useCalls(props: Props) {
-  const [tree, setTree] = useState<{ root: CallNode | null; version: number }>({ root: null, version: 0 });
+  const [tree, setTree] = useState<{ root: CallNode | null; version: number }>({
+    root: null,
+    version: 0,
+  });
   const { path, traceKey } = props;
   useEffect(() => setTree({ root: growCalls(props.trace, null), version: 0 }), [props.trace]);
-  const refresh = useCallback(() => setTree((before) => ({ ...before, version: before.version + 1 })), []);
+  const refresh = useCallback(
+    () => setTree((before) => ({ ...before, version: before.version + 1 })),
+    [],
+  );
   const load = useCallback(
     async (node: CallNode) => {
       const from = node.next;
-      addCalls(node, await get<Trace>(`${path}/trace`, { key: traceKey, node: node.call.node, ...(from === null ? {} : { from }) }));
+      addCalls(
+        node,
+        await get<Trace>(`${path}/trace`, {
+          key: traceKey,
+          node: node.call.node,
+          ...(from === null ? {} : { from }),
+        }),
+      );
       refresh();
     },
     [path, traceKey],
@@ -61,13 +77,21 @@ function useCalls(props: Props) {
 }
 
 // Opens what is around a call.
-async function reveal(root: CallNode, number: number, open: (node: CallNode) => Promise<void>, load: (node: CallNode) => Promise<void>): Promise<void> {
+async function reveal(
+  root: CallNode,
+  number: number,
+  open: (node: CallNode) => Promise<void>,
+  load: (node: CallNode) => Promise<void>,
+): Promise<void> {
   let node: CallNode | null = root;
   while (node && node.call.node !== number) {
     if (!node.isOpen) await open(node);
     while (node.next !== null && node.next <= number) await load(node);
     const children: CallNode[] = node.children ?? [];
-    node = children.find((child) => number >= child.call.node && number <= child.call.node + child.call.below) ?? null;
+    node =
+      children.find(
+        (child) => number >= child.call.node && number <= child.call.node + child.call.below,
+      ) ?? null;
   }
 }
 
@@ -130,7 +154,17 @@ export function CallTree(props: Props) {
 function lineOf(line: CallLine, props: Props, toggle: (line: CallLine) => void): TableRow {
   if ("more" in line) {
     const indent = { paddingLeft: `${(line.more.call.depth + 1) * 16 + 20}px` };
-    return { level: line.more.call.depth + 2, cells: ["", "", "", <span class="link" style={indent}>more calls…</span>] };
+    return {
+      level: line.more.call.depth + 2,
+      cells: [
+        "",
+        "",
+        "",
+        <span class="link" style={indent}>
+          more calls…
+        </span>,
+      ],
+    };
   }
   const { call, isOpen } = line.node;
   const total = Math.max(props.trace.nodes[0]?.duration ?? 1, 1);
@@ -166,7 +200,12 @@ function lineOf(line: CallLine, props: Props, toggle: (line: CallLine) => void):
             {call.exceptions[0].class}: {call.exceptions[0].message}
           </small>
         )}
-        {call.attributes && <small> {call.attributes.map(([key, value]) => `${key}=${printValue(value)}`).join("  ")}</small>}
+        {call.attributes && (
+          <small>
+            {" "}
+            {call.attributes.map(([key, value]) => `${key}=${printValue(value)}`).join("  ")}
+          </small>
+        )}
       </span>,
     ],
   };

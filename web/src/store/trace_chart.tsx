@@ -20,7 +20,8 @@ interface Props {
 
 export function TraceChart(props: Props) {
   const zoom = props.state["zoom"] ?? "";
-  const loaded = props.trace.nodes.find((node) => String(node.node) === zoom) ?? props.trace.nodes[0];
+  const loaded =
+    props.trace.nodes.find((node) => String(node.node) === zoom) ?? props.trace.nodes[0];
   const { value, error } = useAnswer<Trace>(`${props.path}/trace`, {
     key: props.traceKey,
     node: zoom,
@@ -35,11 +36,15 @@ export function TraceChart(props: Props) {
       <div class="toolbar">
         {up !== undefined && (
           <>
-            <button onClick={() => go({ zoom: up === 0 ? "" : String(up) })}>up to its caller</button>
+            <button onClick={() => go({ zoom: up === 0 ? "" : String(up) })}>
+              up to its caller
+            </button>
             <button onClick={() => go({ zoom: "" })}>show all</button>
           </>
         )}
-        <span class="status">{up === undefined ? "click a call to see it closer" : first.method}</span>
+        <span class="status">
+          {up === undefined ? "click a call to see it closer" : first.method}
+        </span>
       </div>
       <TimeAxis begin={first.start} span={first.duration} />
       <FlameView
@@ -48,7 +53,12 @@ export function TraceChart(props: Props) {
         isInverted={false}
         byModule={false}
         zoom=""
-        onZoom={(id) => go({ zoom: callInState(Number(id)), ...(id === "" ? {} : { call: callInState(Number(id)) }) })}
+        onZoom={(id) =>
+          go({
+            zoom: callInState(Number(id)),
+            ...(id === "" ? {} : { call: callInState(Number(id)) }),
+          })
+        }
         onOpen={(id) => go({ tab: "calls", call: callInState(Number(id)) })}
       />
     </div>

@@ -51,7 +51,8 @@ export function TraceMethods(props: Props) {
   });
   const open = (i: number) => {
     const name = rows[i]?.method;
-    if (name !== undefined) go({ tab: "calls", find: `^${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$` });
+    if (name !== undefined)
+      go({ tab: "calls", find: `^${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$` });
   };
   return (
     <VirtualTable
@@ -64,7 +65,11 @@ export function TraceMethods(props: Props) {
       selected={selected}
       onSelect={setSelected}
       onOpen={open}
-      sort={{ by, isAscending, onChange: (name) => go({ msort: name, mrev: name === by && !isAscending ? "1" : "" }) }}
+      sort={{
+        by,
+        isAscending,
+        onChange: (name) => go({ msort: name, mrev: name === by && !isAscending ? "1" : "" }),
+      }}
     />
   );
 }

@@ -47,7 +47,12 @@ export function TracePage(props: Props) {
       <div class="toolbar">
         <nav role="tablist" aria-label="views of the trace">
           {TABS.map(([name, title]) => (
-            <button key={name} role="tab" aria-selected={tab === name} onClick={() => go({ tab: name })}>
+            <button
+              key={name}
+              role="tab"
+              aria-selected={tab === name}
+              onClick={() => go({ tab: name })}
+            >
               {title}
               {name === "spans" && spans.value ? ` (${Math.max(spans.value.count, 1)})` : ""}
             </button>
@@ -66,7 +71,9 @@ function TraceHead(props: { trace: Trace }) {
   const { trace } = props;
   const root = trace.nodes[0];
   const records = `${trace.nodeCount.toLocaleString("en-US")} ${trace.nodeCount === 1 ? "record" : "records"}`;
-  const about = [`${printTime(trace.time)} UTC`, trace.type, trace.service, records].filter((part) => part);
+  const about = [`${printTime(trace.time)} UTC`, trace.type, trace.service, records].filter(
+    (part) => part,
+  );
   return (
     <div class="toolbar">
       <button onClick={leave}>‹ all traces</button>
@@ -104,22 +111,42 @@ function TraceBody(props: Props & { trace: Trace }) {
       {tab === "chart" && <TraceChart {...shared} state={state} />}
       {tab === "methods" && <TraceMethods {...shared} state={state} matches={matches} />}
       {tab === "spans" && <TraceSpans {...shared} selected={span} onSelect={setSpan} />}
-      {(tab === "calls" || tab === "chart") && <CallDetails {...shared} state={state} known={call} />}
+      {(tab === "calls" || tab === "chart") && (
+        <CallDetails {...shared} state={state} known={call} />
+      )}
     </div>
   );
 }
 
 // The selected call may be one that the tree has not asked for.
-function CallDetails(props: { path: string; traceKey: string; trace: Trace; state: State; known: TraceNode | null }) {
+function CallDetails(props: {
+  path: string;
+  traceKey: string;
+  trace: Trace;
+  state: State;
+  known: TraceNode | null;
+}) {
   const number = Number(props.state["call"] ?? 0);
-  const here = props.known?.node === number ? props.known : props.trace.nodes.find((node) => node.node === number);
-  const asked = useAnswer<Trace>(here ? null : `${props.path}/trace`, { key: props.traceKey, node: number, limit: 1 });
+  const here =
+    props.known?.node === number
+      ? props.known
+      : props.trace.nodes.find((node) => node.node === number);
+  const asked = useAnswer<Trace>(here ? null : `${props.path}/trace`, {
+    key: props.traceKey,
+    node: number,
+    limit: 1,
+  });
   const call = here ?? asked.value?.nodes[0];
   return call ? <Details call={call} /> : <aside class="panel" />;
 }
 
 // Goes to the next call that is meant, or the one before; what was found.
-async function findCall(path: string, state: State, isReversed: boolean, hasErrors: boolean): Promise<FoundCall> {
+async function findCall(
+  path: string,
+  state: State,
+  isReversed: boolean,
+  hasErrors: boolean,
+): Promise<FoundCall> {
   const found = await get<FoundCall>(`${path}/find`, {
     key: state["key"],
     method: hasErrors ? "" : state["find"],
@@ -132,8 +159,14 @@ async function findCall(path: string, state: State, isReversed: boolean, hasErro
 }
 
 function onFindKey(path: string, state: State, key: string): boolean {
-  if ((key !== "n" && key !== "N" && key !== "e" && key !== "E") || (key.toLowerCase() === "n" && !state["find"])) return false;
-  void findCall(path, state, key === "N" || key === "E", key.toLowerCase() === "e").catch(() => undefined);
+  if (
+    (key !== "n" && key !== "N" && key !== "e" && key !== "E") ||
+    (key.toLowerCase() === "n" && !state["find"])
+  )
+    return false;
+  void findCall(path, state, key === "N" || key === "E", key.toLowerCase() === "e").catch(
+    () => undefined,
+  );
   return true;
 }
 
@@ -143,7 +176,14 @@ function FindInTrace(props: Props) {
   useEffect(() => setNote(""), [state["find"]]);
   const find = (isReversed: boolean, hasErrors: boolean) =>
     findCall(props.path, state, isReversed, hasErrors).then(
-      (found) => setNote(found.isFound ? `${found.place} of ${found.count}` : hasErrors ? "no errors" : "no such call"),
+      (found) =>
+        setNote(
+          found.isFound
+            ? `${found.place} of ${found.count}`
+            : hasErrors
+              ? "no errors"
+              : "no such call",
+        ),
       (error: unknown) => setNote(error instanceof Error ? error.message : String(error)),
     );
   return (
@@ -183,9 +223,17 @@ function useTraceKeys(tab: string): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement;
-      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || target.matches("input, select")) return;
+      if (
+        event.defaultPrevented ||
+        event.ctrlKey ||
+        event.metaKey ||
+        event.altKey ||
+        target.matches("input, select")
+      )
+        return;
       if (event.key === "Escape" || event.key === "Backspace") leave();
-      else if (event.key >= "1" && event.key <= "4") go({ tab: TABS[Number(event.key) - 1]?.[0] ?? "calls" });
+      else if (event.key >= "1" && event.key <= "4")
+        go({ tab: TABS[Number(event.key) - 1]?.[0] ?? "calls" });
       else return;
       event.preventDefault();
     };

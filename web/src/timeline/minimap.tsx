@@ -26,8 +26,15 @@ export function Minimap(props: Props) {
     const rows = Math.max(1, props.frame.rows.length);
     for (let i = 0; i < props.frame.rows.length; i++)
       drawRuns(
-        context, props.frame, i,
-        { range: { begin: 0, end: props.duration }, top: (i * MAP) / rows, width: props.width, height: MAP / rows },
+        context,
+        props.frame,
+        i,
+        {
+          range: { begin: 0, end: props.duration },
+          top: (i * MAP) / rows,
+          width: props.width,
+          height: MAP / rows,
+        },
         props.matches,
       );
     const left = labelPx() + (props.range.begin / props.duration) * props.width;

@@ -3,7 +3,7 @@
 export function printNumbers(numbers: number[]): string {
   const list = [...new Set(numbers)].sort((a, b) => a - b);
   const parts: string[] = [];
-  for (let i = 0; i < list.length; ) {
+  for (let i = 0; i < list.length;) {
     let end = i;
     while ((list[end + 1] ?? -1) === (list[end] ?? 0) + 1) end++;
     parts.push(end > i ? `${list[i]}-${list[end]}` : `${list[i]}`);
@@ -30,9 +30,14 @@ export function countNumbers(text: string): number {
 
 // With the number when it was not in it, without it when it was. Empty is none here.
 export function toggleNumber(text: string, number: number): string {
-  const list = text === "" ? [] : text.split(",").flatMap((part) => {
-    const [low = "", high = low] = part.split("-");
-    return Array.from({ length: Number(high) - Number(low) + 1 }, (_, i) => Number(low) + i);
-  });
-  return printNumbers(list.includes(number) ? list.filter((other) => other !== number) : [...list, number]);
+  const list =
+    text === ""
+      ? []
+      : text.split(",").flatMap((part) => {
+          const [low = "", high = low] = part.split("-");
+          return Array.from({ length: Number(high) - Number(low) + 1 }, (_, i) => Number(low) + i);
+        });
+  return printNumbers(
+    list.includes(number) ? list.filter((other) => other !== number) : [...list, number],
+  );
 }

@@ -11,7 +11,11 @@ export const labelPx = () => Math.round(150 * uiScale());
 export const rowPx = () => Math.round(22 * uiScale());
 export const axisPx = () => Math.round(22 * uiScale());
 
-export function prepare(element: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D | null {
+export function prepare(
+  element: HTMLCanvasElement,
+  width: number,
+  height: number,
+): CanvasRenderingContext2D | null {
   const ratio = devicePixelRatio || 1;
   element.width = width * ratio;
   element.height = height * ratio;
@@ -31,7 +35,13 @@ const FAINT = 0.15; // what a search does not find
 
 // A frame is drawn where its time is: while the next one is on its way, the last one moves
 // along.
-export function drawRuns(context: CanvasRenderingContext2D, frame: TimelineFrame, row: number, box: RowBox, matches: ((name: string) => boolean) | null) {
+export function drawRuns(
+  context: CanvasRenderingContext2D,
+  frame: TimelineFrame,
+  row: number,
+  box: RowBox,
+  matches: ((name: string) => boolean) | null,
+) {
   const names = new Map(frame.places.map(([id, name]) => [id, name]));
   const nsPerPixel = (box.range.end - box.range.begin) / box.width;
   const left = labelPx() + (frame.begin - box.range.begin) / nsPerPixel;
@@ -74,7 +84,8 @@ export function drawFrame(element: HTMLCanvasElement, picture: Picture): void {
   const context = prepare(element, width + labelPx(), height);
   if (!context) return;
   const ink = themeColor("--ink");
-  const xOf = (time: number) => labelPx() + ((time - range.begin) / (range.end - range.begin)) * width;
+  const xOf = (time: number) =>
+    labelPx() + ((time - range.begin) / (range.end - range.begin)) * width;
   context.clearRect(0, 0, width + labelPx(), height);
   context.font = `${12 * uiScale()}px system-ui, sans-serif`;
   context.textBaseline = "middle";
@@ -82,20 +93,40 @@ export function drawFrame(element: HTMLCanvasElement, picture: Picture): void {
   frame.rows.forEach((row, i) => {
     const top = axisPx() + i * rowPx();
     context.fillStyle = ink;
-    context.fillText(fitted(context, row.label.replace(/^NODE \S+ /, ""), labelPx() - 8), 4, top + rowPx() / 2);
-    drawRuns(context, frame, i, { range, top: top + 1, width, height: rowPx() - 2 }, picture.matches);
+    context.fillText(
+      fitted(context, row.label.replace(/^NODE \S+ /, ""), labelPx() - 8),
+      4,
+      top + rowPx() / 2,
+    );
+    drawRuns(
+      context,
+      frame,
+      i,
+      { range, top: top + 1, width, height: rowPx() - 2 },
+      picture.matches,
+    );
     if (!selection || !picture.isSelected(row.profile)) return;
     const left = Math.max(labelPx(), xOf(selection.begin));
     context.fillStyle = themeColor("--accent");
     context.globalAlpha = 0.28;
-    context.fillRect(left, top, Math.max(1, Math.min(labelPx() + width, xOf(selection.end)) - left), rowPx());
+    context.fillRect(
+      left,
+      top,
+      Math.max(1, Math.min(labelPx() + width, xOf(selection.end)) - left),
+      rowPx(),
+    );
     context.globalAlpha = 1;
   });
   if (cursor && cursor.time >= range.begin && cursor.time <= range.end) {
     context.fillStyle = ink;
     context.fillRect(xOf(cursor.time), axisPx(), 1, height);
     context.strokeStyle = ink;
-    context.strokeRect(labelPx() + 0.5, axisPx() + cursor.row * rowPx() + 0.5, width - 1, rowPx() - 1);
+    context.strokeRect(
+      labelPx() + 0.5,
+      axisPx() + cursor.row * rowPx() + 0.5,
+      width - 1,
+      rowPx() - 1,
+    );
   }
 }
 
@@ -106,7 +137,12 @@ function fitted(context: CanvasRenderingContext2D, label: string, width: number)
   return text;
 }
 
-function drawAxis(context: CanvasRenderingContext2D, range: Range, width: number, height: number): void {
+function drawAxis(
+  context: CanvasRenderingContext2D,
+  range: Range,
+  width: number,
+  height: number,
+): void {
   const span = range.end - range.begin;
   const step = axisStep(span, width / (110 * uiScale()));
   context.fillStyle = themeColor("--faint");
@@ -116,7 +152,8 @@ function drawAxis(context: CanvasRenderingContext2D, range: Range, width: number
     context.fillRect(x, axisPx(), 1, height);
     context.globalAlpha = 1;
     const text = formatTick(at, step);
-    if (x + 3 + context.measureText(text).width <= labelPx() + width) context.fillText(text, x + 3, axisPx() / 2);
+    if (x + 3 + context.measureText(text).width <= labelPx() + width)
+      context.fillText(text, x + 3, axisPx() / 2);
   }
 }
 

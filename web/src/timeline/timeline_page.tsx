@@ -9,7 +9,11 @@ import { TimelineView, type Selection, type TimelineChange } from "./timeline_vi
 function selectionState(selection: Selection | null | undefined): State {
   if (selection === undefined) return {};
   if (selection === null) return { b: "", e: "", st: "" };
-  return { b: String(Math.floor(selection.begin)), e: String(Math.ceil(selection.end)), st: selection.threads };
+  return {
+    b: String(Math.floor(selection.begin)),
+    e: String(Math.ceil(selection.end)),
+    st: selection.threads,
+  };
 }
 
 export function TimelinePage(props: ViewProps) {
@@ -46,7 +50,12 @@ export function TimelinePage(props: ViewProps) {
         {...(info.tasks ? { onCalls: showCalls } : {})}
       />
       {info.tasks && state["time"] !== undefined && (
-        <CallsView path={props.path} tasks={info.tasks} state={state} onClose={() => go({ time: "" })} />
+        <CallsView
+          path={props.path}
+          tasks={info.tasks}
+          state={state}
+          onClose={() => go({ time: "" })}
+        />
       )}
     </main>
   );

@@ -78,10 +78,20 @@ export function TimelineView(props: Props) {
   const asked = { depth: props.depth, first: props.first, thread: props.thread, snap: 1 };
   const { value, error } = useAnswer<TimelineFrame>(
     `${props.path}/timeline`,
-    { ...asked, begin: Math.floor(props.range.begin), end: Math.ceil(props.range.end), columns, count: Math.min(200, size.rows) },
+    {
+      ...asked,
+      begin: Math.floor(props.range.begin),
+      end: Math.ceil(props.range.end),
+      columns,
+      count: Math.min(200, size.rows),
+    },
     isPending,
   );
-  const map = useAnswer<TimelineFrame>(`${props.path}/timeline`, { ...asked, columns: Math.min(1000, columns), count: 8 }, isPending);
+  const map = useAnswer<TimelineFrame>(
+    `${props.path}/timeline`,
+    { ...asked, columns: Math.min(1000, columns), count: 8 },
+    isPending,
+  );
   const profile = cursor ? value?.rows[cursor.row]?.profile : undefined;
   const stack = useStack(props.path, profile, cursor?.time);
   const height = axisPx() + Math.max(value?.rows.length ?? 0, 1) * rowPx();
@@ -89,7 +99,12 @@ export function TimelineView(props: Props) {
   useEffect(() => {
     if (!value || !canvas.current) return;
     drawFrame(canvas.current, {
-      frame: value, range: props.range, width: size.width, height, cursor, matches,
+      frame: value,
+      range: props.range,
+      width: size.width,
+      height,
+      cursor,
+      matches,
       selection: props.selection,
       isSelected: (number) => holdsNumber(props.selection?.threads ?? "", number),
     });
@@ -114,14 +129,23 @@ export function TimelineView(props: Props) {
     const y = event.clientY - area.top;
     const start = drag.current;
     if (start?.isSelecting) {
-      const [begin, end] = [inside(timeAt(start.x)), inside(timeAt(x))].sort((p, q) => p - q) as [number, number];
-      props.onChange({ selection: { begin, end, threads: threadsBetween(rowAt(start.y), Math.max(0, rowAt(y))) } });
+      const [begin, end] = [inside(timeAt(start.x)), inside(timeAt(x))].sort((p, q) => p - q) as [
+        number,
+        number,
+      ];
+      props.onChange({
+        selection: { begin, end, threads: threadsBetween(rowAt(start.y), Math.max(0, rowAt(y))) },
+      });
     } else if (start) {
       const moved = start.range.end - start.range.begin;
       change(panRange(start.range, (-(x - start.x) / size.width) * moved));
     } else {
       const row = rowAt(y);
-      setCursor(x >= labelPx() && row >= 0 && row < (value?.rows.length ?? 0) ? { time: timeAt(x), row } : null);
+      setCursor(
+        x >= labelPx() && row >= 0 && row < (value?.rows.length ?? 0)
+          ? { time: timeAt(x), row }
+          : null,
+      );
     }
   };
 
@@ -129,7 +153,8 @@ export function TimelineView(props: Props) {
     const from = cursor ?? { time: props.range.begin + span / 2, row: 0 };
     const time = inside(from.time + by * span);
     setCursor({ time, row: from.row });
-    if (time < props.range.begin || time > props.range.end) change(panRange(props.range, by * span * 10));
+    if (time < props.range.begin || time > props.range.end)
+      change(panRange(props.range, by * span * 10));
   };
   const moveRow = (by: number) => {
     const row = (cursor?.row ?? -1) + by;
@@ -142,14 +167,22 @@ export function TimelineView(props: Props) {
     const time = cursor?.time ?? props.range.begin + span / 2;
     const before = props.selection ?? { ...props.range, threads: "" };
     const next = { ...before, [end]: time };
-    props.onChange({ selection: { ...next, begin: Math.min(next.begin, next.end), end: Math.max(next.begin, next.end) } });
+    props.onChange({
+      selection: {
+        ...next,
+        begin: Math.min(next.begin, next.end),
+        end: Math.max(next.begin, next.end),
+      },
+    });
   };
 
   // The thread of the cursor comes to the selected ones, or goes.
   const markThread = () => {
     if (profile === undefined) return;
     const selection = props.selection ?? { ...props.range, threads: "" };
-    props.onChange({ selection: { ...selection, threads: toggleNumber(selection.threads, profile) } });
+    props.onChange({
+      selection: { ...selection, threads: toggleNumber(selection.threads, profile) },
+    });
   };
 
   const showCalls = () => {
@@ -169,7 +202,10 @@ export function TimelineView(props: Props) {
       ArrowUp: () => moveRow(-1),
       ArrowDown: () => moveRow(1),
       PageUp: () => props.onChange({ first: Math.max(0, props.first - size.rows) }),
-      PageDown: () => props.onChange({ first: Math.min(Math.max(0, (value?.threadCount ?? 1) - 1), props.first + size.rows) }),
+      PageDown: () =>
+        props.onChange({
+          first: Math.min(Math.max(0, (value?.threadCount ?? 1) - 1), props.first + size.rows),
+        }),
       ",": () => moveCursor(-1 / 100),
       ".": () => moveCursor(1 / 100),
       "[": () => mark("begin"),
@@ -202,16 +238,32 @@ export function TimelineView(props: Props) {
           aria-label="threads over time: W and S zoom, A and D move, comma and full stop move the cursor, brackets select time and x threads, plus and minus change the depth"
           onKeyDown={onKeyDown}
         >
-          <Minimap frame={map.value} width={size.width} range={props.range} duration={props.duration} matches={matches} onChange={change} />
+          <Minimap
+            frame={map.value}
+            width={size.width}
+            range={props.range}
+            duration={props.duration}
+            matches={matches}
+            onChange={change}
+          />
           <canvas
             ref={canvas}
             role="img"
-            aria-label={value ? `${value.rows.length} of ${value.threadCount} threads at depth ${value.depth}` : "loading"}
+            aria-label={
+              value
+                ? `${value.rows.length} of ${value.threadCount} threads at depth ${value.depth}`
+                : "loading"
+            }
             style={{ width: `${size.width + labelPx()}px`, height: `${height}px` }}
             onPointerDown={(event) => {
               event.currentTarget.setPointerCapture(event.pointerId);
               const area = event.currentTarget.getBoundingClientRect();
-              drag.current = { x: event.clientX - area.left, y: event.clientY - area.top, range: props.range, isSelecting: event.shiftKey };
+              drag.current = {
+                x: event.clientX - area.left,
+                y: event.clientY - area.top,
+                range: props.range,
+                isSelecting: event.shiftKey,
+              };
             }}
             onPointerMove={onMove}
             onPointerUp={(event) => {
@@ -240,7 +292,12 @@ export function TimelineView(props: Props) {
   );
 }
 
-function Toolbar(toolbar: { props: Props; frame: TimelineFrame | null; error: string | null; onRange: (range: Range) => void }) {
+function Toolbar(toolbar: {
+  props: Props;
+  frame: TimelineFrame | null;
+  error: string | null;
+  onRange: (range: Range) => void;
+}) {
   const { props, frame } = toolbar;
   const { selection } = props;
   return (
@@ -258,16 +315,25 @@ function Toolbar(toolbar: { props: Props; frame: TimelineFrame | null; error: st
         {frame?.depth ?? ""}
       </label>
       <span class="status">
-        {formatNs(props.range.begin)} – {formatNs(props.range.end)} · {frame ? `${frame.threadCount} threads` : (toolbar.error ?? "loading…")}
-        {frame?.isPending ? " · adding up…" : frame?.isEstimate ? " · crowded columns are estimated" : ""}
+        {formatNs(props.range.begin)} – {formatNs(props.range.end)} ·{" "}
+        {frame ? `${frame.threadCount} threads` : (toolbar.error ?? "loading…")}
+        {frame?.isPending
+          ? " · adding up…"
+          : frame?.isEstimate
+            ? " · crowded columns are estimated"
+            : ""}
       </span>
       <button onClick={() => toolbar.onRange({ begin: 0, end: props.duration })}>all</button>
       {selection && (
         <>
           <strong>{formatNs(selection.end - selection.begin)} selected</strong>
           {selection.threads && (
-            <button title="take all threads instead" onClick={() => props.onChange({ selection: { ...selection, threads: "" } })}>
-              of {countNumbers(selection.threads)} {countNumbers(selection.threads) === 1 ? "thread" : "threads"} ×
+            <button
+              title="take all threads instead"
+              onClick={() => props.onChange({ selection: { ...selection, threads: "" } })}
+            >
+              of {countNumbers(selection.threads)}{" "}
+              {countNumbers(selection.threads) === 1 ? "thread" : "threads"} ×
             </button>
           )}
           <button onClick={props.onFlame}>flame graph of it</button>
@@ -279,13 +345,20 @@ function Toolbar(toolbar: { props: Props; frame: TimelineFrame | null; error: st
   );
 }
 
-function useStack(path: string, profile: number | undefined, time: number | undefined): Stack | null {
+function useStack(
+  path: string,
+  profile: number | undefined,
+  time: number | undefined,
+): Stack | null {
   const [stack, setStack] = useState<Stack | null>(null);
   useEffect(() => {
     if (profile === undefined || time === undefined) return setStack(null);
     const stop = new AbortController();
     const timer = setTimeout(() => {
-      get<Stack>(`${path}/stack`, { profile, time: Math.floor(time) }, stop.signal).then(setStack, () => undefined);
+      get<Stack>(`${path}/stack`, { profile, time: Math.floor(time) }, stop.signal).then(
+        setStack,
+        () => undefined,
+      );
     }, 60);
     return () => {
       clearTimeout(timer);
@@ -299,7 +372,8 @@ function StackList(props: { stack: Stack | null }) {
   const { stack } = props;
   if (!stack) return null;
   if (!stack.frames?.length) return <p class="status">not running</p>;
-  const span = stack.begin !== undefined && stack.end !== undefined ? formatNs(stack.end - stack.begin) : "";
+  const span =
+    stack.begin !== undefined && stack.end !== undefined ? formatNs(stack.end - stack.begin) : "";
   return (
     <>
       <p class="status">{span && `for ${span}`}</p>

@@ -15,7 +15,10 @@ interface Props {
 export function OthersList(props: Props) {
   const { others, columns, whole } = props;
   if (others.length === 0) return <p class="status">{props.none}</p>;
-  const shown = columns.map((column, i) => ({ column, i })).filter(({ column }) => !column.isPercentile).slice(0, 2);
+  const shown = columns
+    .map((column, i) => ({ column, i }))
+    .filter(({ column }) => !column.isPercentile)
+    .slice(0, 2);
   return (
     <table class="others">
       <thead>
@@ -32,14 +35,22 @@ export function OthersList(props: Props) {
         {others.map(({ path, row }) => (
           <tr key={row.id}>
             <td class="barred name">
-              <i class="bar" style={{ width: `${share(row.values[0] ?? null, whole.values[0] ?? null) * 100}%` }} />
-              <button class="link" title="go to where it costs most" onClick={() => props.onOpen(path)}>
+              <i
+                class="bar"
+                style={{ width: `${share(row.values[0] ?? null, whole.values[0] ?? null) * 100}%` }}
+              />
+              <button
+                class="link"
+                title="go to where it costs most"
+                onClick={() => props.onOpen(path)}
+              >
                 {row.label}
               </button>
             </td>
             {shown.map(({ column, i }) => (
               <td key={column.name}>
-                {formatValue(row.values[i], column.metric)} <small>{formatPercent(row.values[i] ?? null, column.total)}</small>
+                {formatValue(row.values[i], column.metric)}{" "}
+                <small>{formatPercent(row.values[i] ?? null, column.total)}</small>
               </td>
             ))}
           </tr>

@@ -54,12 +54,23 @@ function Costs(props: { columns: Column[]; row: Row }) {
       <tbody>
         {props.columns.map((column, i) => (
           <tr key={column.name}>
-            <th scope="row">{column.title.replace(/ \(I\)$/, ", inclusive").replace(/ \(E\)$/, ", self")}</th>
+            <th scope="row">
+              {column.title.replace(/ \(I\)$/, ", inclusive").replace(/ \(E\)$/, ", self")}
+            </th>
             <td class="barred">
-              <i class="bar" style={{ width: `${column.isPercentile ? 0 : share(props.row.values[i] ?? null, column.total) * 100}%` }} />
-              <span>{formatValue(props.row.values[i], column.isPercentile ? "sec" : column.metric)}</span>
+              <i
+                class="bar"
+                style={{
+                  width: `${column.isPercentile ? 0 : share(props.row.values[i] ?? null, column.total) * 100}%`,
+                }}
+              />
+              <span>
+                {formatValue(props.row.values[i], column.isPercentile ? "sec" : column.metric)}
+              </span>
             </td>
-            <td class="percent">{column.isPercentile ? "" : formatPercent(props.row.values[i] ?? null, column.total)}</td>
+            <td class="percent">
+              {column.isPercentile ? "" : formatPercent(props.row.values[i] ?? null, column.total)}
+            </td>
           </tr>
         ))}
       </tbody>
@@ -74,7 +85,11 @@ function Place(props: Props) {
       {row.module && <p class="status wrap">{row.module}</p>}
       {row.file ? (
         <p>
-          <button class="link" aria-expanded={props.withSource} onClick={() => props.onChange({ withSource: !props.withSource })}>
+          <button
+            class="link"
+            aria-expanded={props.withSource}
+            onClick={() => props.onChange({ withSource: !props.withSource })}
+          >
             {props.withSource ? "▾" : "▸"} {baseName(row.file)}
             {row.line ? `:${row.line}` : ""}
           </button>
@@ -82,7 +97,9 @@ function Place(props: Props) {
       ) : (
         <p class="status">nothing says which source file this is in</p>
       )}
-      {row.file && props.withSource && <SourceView path={props.path} parameters={props.parameters} row={row.context} />}
+      {row.file && props.withSource && (
+        <SourceView path={props.path} parameters={props.parameters} row={row.context} />
+      )}
     </>
   );
 }
@@ -101,7 +118,10 @@ function OneContext(props: Props) {
       <nav class="crumbs" aria-label="calls that led here">
         {path.map((step, i) => (
           <span key={step.id}>
-            <button class="link" onClick={() => props.onOpen(path.slice(0, i + 1).map((item) => item.id))}>
+            <button
+              class="link"
+              onClick={() => props.onOpen(path.slice(0, i + 1).map((item) => item.id))}
+            >
               {step.label}
             </button>
             {i < path.length - 1 && " › "}
@@ -135,7 +155,10 @@ function Section(props: { title: string; children: ComponentChildren }) {
 }
 
 function Function(props: Props) {
-  const { value, error } = useAnswer<FunctionDetail>(`${props.path}/function`, { ...props.parameters, row: props.row.context });
+  const { value, error } = useAnswer<FunctionDetail>(`${props.path}/function`, {
+    ...props.parameters,
+    row: props.row.context,
+  });
   return (
     <>
       {error && !value && <p class="status">{error}</p>}
@@ -147,10 +170,22 @@ function Function(props: Props) {
             </Section>
           )}
           <Section title="callers">
-            <OthersList others={value.callers} columns={value.columns} whole={value.function} none="nothing calls it" onOpen={props.onOpen} />
+            <OthersList
+              others={value.callers}
+              columns={value.columns}
+              whole={value.function}
+              none="nothing calls it"
+              onOpen={props.onOpen}
+            />
           </Section>
           <Section title="callees">
-            <OthersList others={value.callees} columns={value.columns} whole={value.function} none="it calls nothing" onOpen={props.onOpen} />
+            <OthersList
+              others={value.callees}
+              columns={value.columns}
+              whole={value.function}
+              none="it calls nothing"
+              onOpen={props.onOpen}
+            />
           </Section>
         </>
       )}

@@ -18,10 +18,17 @@ export interface Point {
 }
 
 // The threads that have a value, in their own order or the least first.
-export function threadPoints(threads: [number, number][], isSorted: boolean): { points: Point[]; most: number; last: number } {
+export function threadPoints(
+  threads: [number, number][],
+  isSorted: boolean,
+): { points: Point[]; most: number; last: number } {
   const list = [...threads].sort((a, b) => (isSorted ? a[1] - b[1] || a[0] - b[0] : a[0] - b[0]));
   const from = list[0]?.[0] ?? 0;
-  const points = list.map(([profile, value], i) => ({ profile, value, at: isSorted ? i : profile - from }));
+  const points = list.map(([profile, value], i) => ({
+    profile,
+    value,
+    at: isSorted ? i : profile - from,
+  }));
   return {
     points,
     most: points.reduce((most, point) => Math.max(most, point.value), 0),

@@ -16,7 +16,11 @@ export function hottestLine(costs: [number, number][]): number {
 }
 
 export function SourceView(props: { path: string; parameters: Parameters; row: string }) {
-  const { value, error } = useAnswer<SourceText>(`${props.path}/source`, { ...props.parameters, view: "top-down", row: props.row });
+  const { value, error } = useAnswer<SourceText>(`${props.path}/source`, {
+    ...props.parameters,
+    view: "top-down",
+    row: props.row,
+  });
   if (error) return <p class="status error">{error}</p>;
   if (!value) return <p class="status">loading…</p>;
   return <Lines source={value} />;
@@ -30,10 +34,12 @@ function Lines(props: { source: SourceText }) {
   const most = Math.max(0, ...source.costs.map(([, cost]) => cost));
   const hottest = hottestLine(source.costs);
   const measure = () => {
-    if (scroller.current) setAt({ top: scroller.current.scrollTop, height: scroller.current.clientHeight });
+    if (scroller.current)
+      setAt({ top: scroller.current.scrollTop, height: scroller.current.clientHeight });
   };
   const goTo = (line: number) => {
-    if (scroller.current) scroller.current.scrollTop = (line - 1) * LINE - scroller.current.clientHeight / 3;
+    if (scroller.current)
+      scroller.current.scrollTop = (line - 1) * LINE - scroller.current.clientHeight / 3;
     measure();
   };
   useEffect(() => goTo(source.line || hottest || 1), [source.path, source.line]);
@@ -56,16 +62,36 @@ function Lines(props: { source: SourceText }) {
         )}
         {hottest === 0 && " · no line of it has a cost of its own"}
       </p>
-      <div class="source" ref={scroller} tabIndex={0} role="table" aria-label={`${source.path}, ${source.column} of each line`} aria-rowcount={source.lines.length} onScroll={measure}>
-        <div role="rowgroup" class="source-lines" style={{ height: `${source.lines.length * LINE}px` }}>
+      <div
+        class="source"
+        ref={scroller}
+        tabIndex={0}
+        role="table"
+        aria-label={`${source.path}, ${source.column} of each line`}
+        aria-rowcount={source.lines.length}
+        onScroll={measure}
+      >
+        <div
+          role="rowgroup"
+          class="source-lines"
+          style={{ height: `${source.lines.length * LINE}px` }}
+        >
           {source.lines.slice(part.first, part.last).map((text, i) => {
             const number = part.first + i + 1;
             const cost = costs.get(number);
             return (
-              <div key={number} role="row" aria-rowindex={number} class={`source-line${number === source.line ? " here" : ""}${number === hottest ? " hottest" : ""}`} style={{ top: `${part.top + i * LINE}px` }}>
+              <div
+                key={number}
+                role="row"
+                aria-rowindex={number}
+                class={`source-line${number === source.line ? " here" : ""}${number === hottest ? " hottest" : ""}`}
+                style={{ top: `${part.top + i * LINE}px` }}
+              >
                 <i class="bar" style={{ width: `${most > 0 ? ((cost ?? 0) / most) * 11 : 0}em` }} />
                 <span class="line-cost" role="cell">
-                  {cost === undefined ? "" : `${formatValue(cost, source.column)} ${formatPercent(cost, source.total)}`}
+                  {cost === undefined
+                    ? ""
+                    : `${formatValue(cost, source.column)} ${formatPercent(cost, source.total)}`}
                 </span>
                 <span class="line-number" role="rowheader">
                   {number}

@@ -25,19 +25,34 @@ export interface Level {
 export type Line = { node: Node } | { hole: Level; place: number };
 
 export function makeLevel(parent: Node | null, total: number): Level {
-  return { parent, depth: parent ? parent.depth + 1 : 0, total, nodes: new Map(), opened: [], lines: total };
+  return {
+    parent,
+    depth: parent ? parent.depth + 1 : 0,
+    total,
+    nodes: new Map(),
+    opened: [],
+    lines: total,
+  };
 }
 
 export function addRows(level: Level, offset: number, rows: Row[]): void {
   rows.forEach((row, i) => {
     if (level.nodes.has(offset + i)) return;
-    level.nodes.set(offset + i, { row, depth: level.depth, place: offset + i, level, isOpen: false, children: null });
+    level.nodes.set(offset + i, {
+      row,
+      depth: level.depth,
+      place: offset + i,
+      level,
+      isOpen: false,
+      children: null,
+    });
   });
 }
 
 // A change of the number of lines reaches the rows above, as far as they are open.
 function addLines(level: Level, lines: number): void {
-  for (let at: Level | null = level; at; at = at.parent?.isOpen ? at.parent.level : null) at.lines += lines;
+  for (let at: Level | null = level; at; at = at.parent?.isOpen ? at.parent.level : null)
+    at.lines += lines;
 }
 
 export function openNode(node: Node): void {

@@ -21,7 +21,10 @@ interface Chosen {
   columns: Column[];
 }
 
-const sortOf = (state: State): Sort => ({ column: state["sort"] ?? "", isReversed: state["rev"] === "1" });
+const sortOf = (state: State): Sort => ({
+  column: state["sort"] ?? "",
+  isReversed: state["rev"] === "1",
+});
 
 export function TreePage(props: ViewProps) {
   const { state, view } = props;
@@ -46,7 +49,11 @@ export function TreePage(props: ViewProps) {
         <ColumnChooser info={props.info} state={state} columns={columns} hasRange={hasRange} />
       </div>
       <div class="columns">
-        {hasRange ? <RangeTree {...props} shared={shared} /> : <ServedTree {...props} view={served} shared={shared} />}
+        {hasRange ? (
+          <RangeTree {...props} shared={shared} />
+        ) : (
+          <ServedTree {...props} view={served} shared={shared} />
+        )}
         {chosen && state["open"] && !hasRange && (
           <ContextPanel
             path={props.path}
@@ -61,7 +68,9 @@ export function TreePage(props: ViewProps) {
               go(
                 {
                   ...(change.withSource === undefined ? {} : { src: change.withSource ? "1" : "" }),
-                  ...(change.isSorted === undefined ? {} : { plot: change.isSorted ? "sorted" : "" }),
+                  ...(change.isSorted === undefined
+                    ? {}
+                    : { plot: change.isSorted ? "sorted" : "" }),
                 },
                 true,
               )
@@ -78,14 +87,31 @@ type Shared = Omit<TreeProps, "ask" | "find">;
 
 function ServedTree(props: ViewProps & { shared: Shared }) {
   const { shared, state } = props;
-  const parameters: Parameters = { ...costParameters(props), view: props.view, sort: state["sort"], reverse: state["rev"] };
+  const parameters: Parameters = {
+    ...costParameters(props),
+    view: props.view,
+    sort: state["sort"],
+    reverse: state["rev"],
+  };
   const key = JSON.stringify([props.path, parameters]);
   const ask = useCallback<AskRows>(
-    (row, offset, limit) => (row === undefined ? get : getWhenReady)<Rows>(`${props.path}/rows`, { ...parameters, row, offset, limit }),
+    (row, offset, limit) =>
+      (row === undefined ? get : getWhenReady)<Rows>(`${props.path}/rows`, {
+        ...parameters,
+        row,
+        offset,
+        limit,
+      }),
     [key],
   );
   const find = useCallback(
-    (pattern: string) => getWhenReady<Hits>(`${props.path}/search`, { ...parameters, reverse: undefined, q: pattern, limit: HIT_MAX }),
+    (pattern: string) =>
+      getWhenReady<Hits>(`${props.path}/search`, {
+        ...parameters,
+        reverse: undefined,
+        q: pattern,
+        limit: HIT_MAX,
+      }),
     [key],
   );
   return <TreeView key={key} ask={ask} find={find} {...shared} />;
@@ -94,20 +120,35 @@ function ServedTree(props: ViewProps & { shared: Shared }) {
 // The table of a part of time comes from the samples, as its flame graph does.
 function RangeTree(props: ViewProps & { shared: Shared }) {
   const { state, view, shared } = props;
-  const { value, error } = useAnswer<Flame>(`${props.path}/range`, { ...rangeParameters(state), min: 0.0001 });
+  const { value, error } = useAnswer<Flame>(`${props.path}/range`, {
+    ...rangeParameters(state),
+    min: 0.0001,
+  });
   const rows = useMemo(() => value && new FlameRows(value, view), [value, view]);
   const sort = sortOf(state);
   const ask = useCallback<AskRows>(
     async (row, offset, limit) =>
-      rows?.ask(row, offset, limit, sort.column, sort.isReversed) ?? { columns: [], count: 0, rows: [] },
+      rows?.ask(row, offset, limit, sort.column, sort.isReversed) ?? {
+        columns: [],
+        count: 0,
+        rows: [],
+      },
     [rows, sort.column, sort.isReversed],
   );
   const find = useCallback(
-    async (pattern: string): Promise<Hits> => rows?.find(matcher(pattern) ?? (() => false), HIT_MAX) ?? { count: 0, hits: [] },
+    async (pattern: string): Promise<Hits> =>
+      rows?.find(matcher(pattern) ?? (() => false), HIT_MAX) ?? { count: 0, hits: [] },
     [rows],
   );
   if (!value) return <p class="status tree">{error ?? "loading…"}</p>;
-  return <TreeView key={`${view} ${JSON.stringify(sort)} ${JSON.stringify(rangeParameters(state))}`} ask={ask} find={find} {...shared} />;
+  return (
+    <TreeView
+      key={`${view} ${JSON.stringify(sort)} ${JSON.stringify(rangeParameters(state))}`}
+      ask={ask}
+      find={find}
+      {...shared}
+    />
+  );
 }
 
 function Choices(props: ViewProps) {
@@ -116,12 +157,22 @@ function Choices(props: ViewProps) {
     <>
       {props.view === "top-down" && (
         <label title="fold recursion (r)">
-          <input type="checkbox" checked={state["fold"] === "1"} onChange={(event) => go({ fold: event.currentTarget.checked ? "1" : "", open: "" })} /> fold recursion
+          <input
+            type="checkbox"
+            checked={state["fold"] === "1"}
+            onChange={(event) => go({ fold: event.currentTarget.checked ? "1" : "", open: "" })}
+          />{" "}
+          fold recursion
         </label>
       )}
       {info.hasLatencies && (
         <label title="percentiles of how long calls took (p)">
-          <input type="checkbox" checked={state["p"] === "1"} onChange={(event) => go({ p: event.currentTarget.checked ? "1" : "" })} /> percentiles
+          <input
+            type="checkbox"
+            checked={state["p"] === "1"}
+            onChange={(event) => go({ p: event.currentTarget.checked ? "1" : "" })}
+          />{" "}
+          percentiles
         </label>
       )}
     </>
@@ -134,22 +185,38 @@ function ColumnChooser(props: { info: Info; state: State; columns: Column[]; has
   const first = state["m"] ?? info.metrics.find((metric) => metric.isVisible)?.name;
   const more = splitList(state["more"]);
   const hidden = splitList(state["hide"]);
-  const others = props.hasRange ? [] : info.metrics.filter((metric) => metric.isVisible && metric.name !== first);
-  const flip = (list: string[], name: string, isIn: boolean) => (isIn ? [...list, name] : list.filter((other) => other !== name)).join("\n");
+  const others = props.hasRange
+    ? []
+    : info.metrics.filter((metric) => metric.isVisible && metric.name !== first);
+  const flip = (list: string[], name: string, isIn: boolean) =>
+    (isIn ? [...list, name] : list.filter((other) => other !== name)).join("\n");
   return (
     <details class="more-columns">
       <summary>columns</summary>
       <div role="group" aria-label="columns">
         {props.columns.map((column) => (
           <label key={column.name}>
-            <input type="checkbox" checked={!hidden.includes(column.name)} onChange={(event) => go({ hide: flip(hidden, column.name, !event.currentTarget.checked) })} />{" "}
+            <input
+              type="checkbox"
+              checked={!hidden.includes(column.name)}
+              onChange={(event) =>
+                go({ hide: flip(hidden, column.name, !event.currentTarget.checked) })
+              }
+            />{" "}
             {columnTitle(column)}
           </label>
         ))}
         {others.length > 0 && <strong>further metrics</strong>}
         {others.map((metric) => (
           <label key={metric.name} class="metric" title={metric.description ?? ""}>
-            <input type="checkbox" checked={more.includes(metric.name)} onChange={(event) => go({ more: flip(more, metric.name, event.currentTarget.checked) })} /> {metric.name}
+            <input
+              type="checkbox"
+              checked={more.includes(metric.name)}
+              onChange={(event) =>
+                go({ more: flip(more, metric.name, event.currentTarget.checked) })
+              }
+            />{" "}
+            {metric.name}
           </label>
         ))}
       </div>

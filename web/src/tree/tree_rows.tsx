@@ -13,7 +13,12 @@ export function columnTitle(column: Column): string {
   return column.title.replace(/ \(I\)$/, " ▸ incl").replace(/ \(E\)$/, " ▸ self");
 }
 
-export function Header(props: { columns: Column[]; hidden: Set<string>; sort: Sort; onSort: (sort: Sort) => void }) {
+export function Header(props: {
+  columns: Column[];
+  hidden: Set<string>;
+  sort: Sort;
+  onSort: (sort: Sort) => void;
+}) {
   const { sort } = props;
   return (
     <div class="tree-row tree-head" role="row" aria-rowindex={1}>
@@ -27,7 +32,9 @@ export function Header(props: { columns: Column[]; hidden: Set<string>; sort: So
             role="columnheader"
             aria-sort={!isSorted ? "none" : sort.isReversed ? "ascending" : "descending"}
             title={`${column.title}: sort by it, once more the other way round`}
-            onClick={() => props.onSort({ column: column.name, isReversed: isSorted && !sort.isReversed })}
+            onClick={() =>
+              props.onSort({ column: column.name, isReversed: isSorted && !sort.isReversed })
+            }
           >
             <span>{columnTitle(column)}</span>
             <span aria-hidden="true">{!isSorted ? "" : sort.isReversed ? "↑" : "↓"}</span>
@@ -65,7 +72,13 @@ export function TreeLine(props: LineProps) {
   const style = { top: `${props.top}px` };
   if (!("node" in line))
     return (
-      <div class="tree-row" role="row" aria-rowindex={props.number + 2} aria-busy="true" style={style}>
+      <div
+        class="tree-row"
+        role="row"
+        aria-rowindex={props.number + 2}
+        aria-busy="true"
+        style={style}
+      >
         <span class="cell label place" role="gridcell">
           …
         </span>
@@ -90,7 +103,9 @@ export function TreeLine(props: LineProps) {
       onDblClick={() => props.onToggle(node)}
     >
       {props.columns.map((column, i) =>
-        props.hidden.has(column.name) ? null : <ValueCell key={column.name} value={row.values[i] ?? null} column={column} />,
+        props.hidden.has(column.name) ? null : (
+          <ValueCell key={column.name} value={row.values[i] ?? null} column={column} />
+        ),
       )}
       <span class="cell label" role="gridcell" style={{ paddingLeft: `${node.depth * 16}px` }}>
         <button

@@ -25,7 +25,10 @@ export interface TreeProps {
 }
 
 // The head stays above the lines.
-const viewportOf = (element: HTMLElement) => ({ top: element.scrollTop, height: Math.max(ROW, element.clientHeight - ROW) });
+const viewportOf = (element: HTMLElement) => ({
+  top: element.scrollTop,
+  height: Math.max(ROW, element.clientHeight - ROW),
+});
 
 function useViewport(isThere: boolean) {
   const scroller = useRef<HTMLDivElement>(null);
@@ -70,7 +73,8 @@ export function TreeView(props: TreeProps) {
   };
 
   useEffect(() => {
-    if (!tree || props.open === "" || (selected && pathOf(selected).join(".") === props.open)) return;
+    if (!tree || props.open === "" || (selected && pathOf(selected).join(".") === props.open))
+      return;
     void reveal(props.open.split(".")).then((node) => {
       setSelected(node);
       if (node) requestAnimationFrame(() => show(node));
@@ -94,7 +98,8 @@ export function TreeView(props: TreeProps) {
 
   useEffect(() => {
     const openHits = async () => {
-      for (const hit of search?.hits.slice(0, HITS_OPENED) ?? []) await reveal([...hit.path, hit.row.id]);
+      for (const hit of search?.hits.slice(0, HITS_OPENED) ?? [])
+        await reveal([...hit.path, hit.row.id]);
     };
     void openHits();
     if (!search) return;
@@ -145,7 +150,8 @@ export function TreeView(props: TreeProps) {
       PageUp: () => void moveTo(number - page),
       Home: () => void moveTo(0),
       End: () => void moveTo(lines - 1),
-      ArrowRight: () => selected && (selected.isOpen ? void moveTo(number + 1) : void open(selected)),
+      ArrowRight: () =>
+        selected && (selected.isOpen ? void moveTo(number + 1) : void open(selected)),
       ArrowLeft: () => {
         if (selected?.isOpen) close(selected);
         else if (selected?.level.parent) void moveTo(lineOf(selected.level.parent));
@@ -169,11 +175,18 @@ export function TreeView(props: TreeProps) {
         role="treegrid"
         aria-label="calling contexts and their costs"
         aria-rowcount={lines + 1}
-        {...(selectedLine >= part.first && selectedLine < part.last ? { "aria-activedescendant": lineId(selectedLine) } : {})}
+        {...(selectedLine >= part.first && selectedLine < part.last
+          ? { "aria-activedescendant": lineId(selectedLine) }
+          : {})}
         onScroll={measure}
         onKeyDown={onKeyDown}
       >
-        <Header columns={tree.columns} hidden={props.hidden} sort={props.sort} onSort={props.onSort} />
+        <Header
+          columns={tree.columns}
+          hidden={props.hidden}
+          sort={props.sort}
+          onSort={props.onSort}
+        />
         <div role="rowgroup" style={{ height: `${heightOf(lines)}px`, position: "relative" }}>
           {shown.map((line, i) => (
             <TreeLine
@@ -199,13 +212,22 @@ export function TreeView(props: TreeProps) {
 function Matches(props: { search: Search; onStep: (by: number) => void }) {
   const { search } = props;
   const count = search.count.toLocaleString("en-US");
-  const words = search.count === 0 ? "no match" : search.at < 0 ? `${count} matches` : `match ${search.at + 1} of ${count}`;
+  const words =
+    search.count === 0
+      ? "no match"
+      : search.at < 0
+        ? `${count} matches`
+        : `match ${search.at + 1} of ${count}`;
   return (
     <p class="status floating matches" role="status">
       {search.error ?? words}
       {search.hits.length > 0 && (
         <>
-          <button aria-label="previous match" title="previous match (N)" onClick={() => props.onStep(-1)}>
+          <button
+            aria-label="previous match"
+            title="previous match (N)"
+            onClick={() => props.onStep(-1)}
+          >
             ↑
           </button>
           <button aria-label="next match" title="next match (n)" onClick={() => props.onStep(1)}>

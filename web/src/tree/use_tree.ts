@@ -101,7 +101,7 @@ export function useTree(ask: AskRows, startsHot: boolean): TreeHandle {
   const hotPathFrom = useCallback(
     async (from: Node | null) => {
       let node = from;
-      for (let next = node; node && next; ) {
+      for (let next = node; node && next;) {
         node = next;
         await open(node);
         const child = hottest(node.children);
@@ -111,7 +111,10 @@ export function useTree(ask: AskRows, startsHot: boolean): TreeHandle {
     },
     [open],
   );
-  const hotPath = useCallback((from: Node | null) => hotPathFrom(from ?? hottest(tree?.top ?? null)), [tree, hotPathFrom]);
+  const hotPath = useCallback(
+    (from: Node | null) => hotPathFrom(from ?? hottest(tree?.top ?? null)),
+    [tree, hotPathFrom],
+  );
 
   useEffect(() => {
     let isCurrent = true;
@@ -129,7 +132,8 @@ export function useTree(ask: AskRows, startsHot: boolean): TreeHandle {
         (failure: Error) => {
           if (!isCurrent) return;
           setError(failure.message);
-          if ((failure as { kind?: string }).kind === "not-ready") timer = setTimeout(load, AGAIN_MS);
+          if ((failure as { kind?: string }).kind === "not-ready")
+            timer = setTimeout(load, AGAIN_MS);
         },
       );
     void load();
