@@ -48,6 +48,7 @@ export const tests = {
   },
   async "a source that is missing says why"(viewer) {
     const { page, until } = viewer;
+    viewer.expectError(/404 .*\/source\?/);
     await opened(viewer, "v=flat&src=1&q=solve");
     await page.focus("#search");
     await page.keyboard.press("Enter");

@@ -86,6 +86,7 @@ export const tests = {
   },
   async "a search that cannot be understood says so"(viewer) {
     const { page, until } = viewer;
+    viewer.expectError(/400 .*\/search\?.*q=solve%28/);
     await opened(viewer, "v=top-down&q=solve(");
     await until("an error", async () =>
       /solve\(/.test(await page.textContent(".matches").catch(() => "")),

@@ -24,7 +24,8 @@ export const tests = {
     await until("the other way round", () => /rev=1/.test(hash()));
     await page.waitForSelector(".results [aria-sort=ascending]:nth-child(2)");
   },
-  async "a mistake in a query is shown at its column"({ page, show, shot }) {
+  async "a mistake in a query is shown at its column"({ page, show, shot, expectError }) {
+    expectError(/400 .*\?q=duration\+%3E&/);
     await show(`${STORE}&q=duration+%3E`);
     await page.waitForSelector(".mistake");
     assert.match(await page.textContent(".mistake"), /^duration >\n {9}\^ .*column 10/);
