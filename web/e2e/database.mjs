@@ -41,7 +41,7 @@ export const tests = {
         `[role=tab][aria-selected=true]:has-text("${view === "flat" ? "Flat" : "Bottom-up"}")`,
       );
       await page.waitForSelector(".tree-row[aria-level='1']");
-      await page.click(".tree-head .number:nth-child(2)");
+      await page.click(".tree-head .number:nth-child(2) button");
       await page.waitForSelector(".tree-head .number:nth-child(2)[aria-sort=descending]");
       await shot(view);
     }

@@ -33,10 +33,10 @@ export const tests = {
     const { page, until, shot, hash } = viewer;
     await opened(viewer, "v=bottom-up");
     const first = async () => (await labels(page))[0];
-    await page.click(".tree-head .number:nth-child(2)");
+    await page.click(".tree-head .number:nth-child(2) button");
     await page.waitForSelector(".tree-head .number:nth-child(2)[aria-sort=descending]");
     const most = await first();
-    await page.click(".tree-head .number:nth-child(2)");
+    await page.click(".tree-head .number:nth-child(2) button");
     await page.waitForSelector(".tree-head .number:nth-child(2)[aria-sort=ascending]");
     await until("another order", async () => (await first()) !== most);
     assert.match(hash(), /rev=1/);

@@ -79,6 +79,35 @@ export const tests = {
       assert.ok(isReached, `${state}: Tab never came to ${main}, but to ${seen.join("; ")}`);
     }
   },
+  async "arrows, Home and End move between tabs, which name their panel"({ page, show, until }) {
+    const chosen = () => page.textContent("[role=tab][aria-selected=true]");
+    const panelName = () =>
+      page.evaluate(() => {
+        const panel = document.querySelector("[role=tabpanel]");
+        const tab = document.getElementById(panel.getAttribute("aria-labelledby"));
+        return tab.getAttribute("aria-controls") === panel.id ? tab.textContent : null;
+      });
+    await show("s=0&v=top-down");
+    await page.waitForSelector(".tree-row");
+    await page.focus("[role=tab][aria-selected=true]");
+    for (const [key, title] of [
+      ["ArrowRight", "Bottom-up"],
+      ["End", "Timeline"],
+      ["ArrowRight", "Top-down"],
+      ["ArrowLeft", "Timeline"],
+      ["Home", "Top-down"],
+    ]) {
+      await page.keyboard.press(key);
+      await until(title, async () => (await chosen()) === title && (await panelName()) === title);
+      assert.equal(await page.evaluate(() => document.activeElement.textContent), title);
+    }
+    assert.equal(await page.locator("header [role=tab][tabindex='0']").count(), 1);
+    await show("s=2&key=0.0");
+    await page.waitForSelector(".trace-calls");
+    await page.focus("[role=tab][aria-selected=true]");
+    await page.keyboard.press("ArrowRight");
+    await until("the chart", async () => (await panelName()) === "Flame chart");
+  },
   async "what is chosen in a drawing is said in words"({ page, show, until }) {
     const said = (selector) => page.textContent(`${selector}[aria-live=polite]`);
     await show("s=0&v=flame");

@@ -9,12 +9,22 @@ import { FlamePage } from "./flame/flame_page";
 import { Help } from "./shared/help";
 import { loadOffline } from "./shared/offline";
 import type { ViewProps } from "./shared/page";
-import { currentState, go, useLocationState, type State } from "./shared/state";
+import { flagChange } from "./shared/flag";
+import {
+  currentState,
+  go,
+  isOn,
+  openSource,
+  useLocationState,
+  type State,
+  type StateName,
+} from "./shared/state";
 import { StorePage } from "./store/store_view";
 import { TimelinePage } from "./timeline/timeline_page";
 import { TreePage } from "./tree/tree_page";
 import { stepSearch } from "./shared/tree_search";
 import type { Info, Source, Sources } from "./shared/types";
+import { TabPanel, Tabs } from "./shared/tabs";
 import { useAnswer } from "./shared/use_answer";
 
 const VIEWS = [
@@ -38,7 +48,7 @@ function availableViews(info: Info) {
 function App() {
   const state = useLocationState();
   const sources = useAnswer<Sources>("sources");
-  const chosen = sources.value?.sources[Number(state["s"] ?? 0)];
+  const chosen = sources.value?.sources[Number(state.s ?? 0)];
   if (!sources.value)
     return (
       <main class="status" role="status">
@@ -91,7 +101,7 @@ function SourcePage(props: { source: Source; sources: Sources; state: State }) {
   const { value: info, error } = useAnswer<Info>(`${path}/info`, {}, (answer) => !answer.isReady);
   const [hasHelp, setHasHelp] = useState(false);
   // Calls can be listed while they are still being added up.
-  const asked = state["v"] ?? "top-down";
+  const asked = state.v ?? "top-down";
   const view =
     !info || availableViews(info).some(([name]) => name === asked)
       ? asked
@@ -107,14 +117,26 @@ function SourcePage(props: { source: Source; sources: Sources; state: State }) {
       <header>
         <strong class="brand">cairn</strong>
         <SourceChooser sources={props.sources.sources} chosen={source.id} />
-        {info && <ViewTabs info={info} view={view} />}
+        {info && (
+          <Tabs
+            group="view"
+            label="views"
+            tabs={availableViews(info)}
+            chosen={view}
+            onChoose={(name) => go({ v: name, open: "" })}
+          />
+        )}
         <span class="space" />
         {info && !info.isReady && <Analysis id={source.id} />}
         {info && view !== "calls" && <Choices info={info} state={state} path={path} view={view} />}
         <HeaderButtons onHelp={() => setHasHelp(true)} />
       </header>
       {info ? (
-        <ViewOf source={source} path={path} info={info} view={view} state={state} />
+        <main>
+          <TabPanel group="view" chosen={view}>
+            <ViewOf source={source} path={path} info={info} view={view} state={state} />
+          </TabPanel>
+        </main>
       ) : (
         <main class="status" role="status">
           {error ?? "loading…"}
@@ -154,15 +176,12 @@ function Analysis(props: { id: number }) {
 
 function SourceChooser(props: { sources: Source[]; chosen: number }) {
   if (props.sources.length === 1) return <span class="title">{props.sources[0]?.name}</span>;
-  // Nothing that was chosen in one thing means anything in another.
-  const open = (source: string) =>
-    go({ ...Object.fromEntries(Object.keys(currentState()).map((name) => [name, ""])), s: source });
   return (
     <select
       class="sources"
       aria-label="what is shown"
       value={props.chosen}
-      onChange={(event) => open(event.currentTarget.value)}
+      onChange={(event) => openSource(event.currentTarget.value)}
     >
       {props.sources.map((source) => (
         <option key={source.id} value={source.id}>
@@ -173,23 +192,6 @@ function SourceChooser(props: { sources: Source[]; chosen: number }) {
   );
 }
 
-function ViewTabs(props: { info: Info; view: string }) {
-  return (
-    <nav role="tablist" aria-label="views">
-      {availableViews(props.info).map(([name, title]) => (
-        <button
-          key={name}
-          role="tab"
-          aria-selected={props.view === name}
-          onClick={() => go({ v: name, open: "" })}
-        >
-          {title}
-        </button>
-      ))}
-    </nav>
-  );
-}
-
 function ViewOf(props: ViewProps) {
   switch (props.view) {
     case "flame":
@@ -197,18 +199,10 @@ function ViewOf(props: ViewProps) {
     case "timeline":
       return <TimelinePage {...props} />;
     case "calls":
-      return <CallsPage {...props} />;
+      return <CallsView path={props.path} tasks={props.info.tasks ?? []} state={props.state} />;
     default:
       return <TreePage {...props} />;
   }
-}
-
-function CallsPage(props: ViewProps) {
-  return (
-    <main>
-      <CallsView path={props.path} tasks={props.info.tasks ?? []} state={props.state} />
-    </main>
-  );
 }
 
 // A line at the top while an answer takes longer than 300 ms.
@@ -244,13 +238,13 @@ function switchTheme(): void {
   dispatchEvent(new Event("resize"));
 }
 
-// What keys switch on and off: a name in the address, and those that it makes meaningless.
-const flags: Record<string, { views: string[]; names: string[] }> = {
-  i: { views: ["flame"], names: ["inv"] },
-  c: { views: ["flame"], names: ["mod"] },
-  u: { views: ["flame"], names: ["up", "zoom"] },
-  r: { views: ["flame", "top-down"], names: ["fold", "zoom", "open"] },
-  p: { views: ["top-down", "bottom-up", "flat"], names: ["p"] },
+// Keys that switch a flag, in some views; with it, names are cleared that mean nothing any more.
+const FLAG_KEYS: Record<string, { views: string[]; name: StateName; clears?: StateName[] }> = {
+  i: { views: ["flame"], name: "inv" },
+  c: { views: ["flame"], name: "mod" },
+  u: { views: ["flame"], name: "up", clears: ["zoom"] },
+  r: { views: ["flame", "top-down"], name: "fold", clears: ["zoom", "open"] },
+  p: { views: ["top-down", "bottom-up", "flat"], name: "p" },
 };
 
 function useKeys(info: Info | null, view: string, toggleHelp: () => void): void {
@@ -268,12 +262,7 @@ function useKeys(info: Info | null, view: string, toggleHelp: () => void): void 
       }
       const views = info ? availableViews(info) : [];
       const number = Number(event.key) - 1;
-      const state = currentState();
-      const flip = ([name = "", ...cleared]: string[]) =>
-        go({
-          ...Object.fromEntries(cleared.map((other) => [other, ""])),
-          [name]: state[name] === "1" ? "" : "1",
-        });
+      const flagKey = FLAG_KEYS[event.key];
       if (event.key >= "1" && event.key <= "9" && views[number])
         go({ v: views[number][0], open: "" });
       else if (event.key === "/") document.getElementById("search")?.focus();
@@ -281,7 +270,8 @@ function useKeys(info: Info | null, view: string, toggleHelp: () => void): void 
       else if (event.key === "t") switchTheme();
       else if (event.key === "?") toggleHelp();
       else if (event.key === "n" || event.key === "N") stepSearch(event.key === "n" ? 1 : -1);
-      else if (flags[event.key]?.views.includes(view)) flip(flags[event.key]?.names ?? []);
+      else if (flagKey?.views.includes(view))
+        go(flagChange(flagKey.name, !isOn(currentState(), flagKey.name), flagKey.clears));
       else return;
       event.preventDefault();
     };

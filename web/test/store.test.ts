@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { layOut } from "../src/flame/flame_layout";
-import { pagesAround } from "../src/shared/row_pages";
 import type { Trace, TraceNode, TraceRow, TraceSpan } from "../src/store/store_types";
 import {
   addCalls,
@@ -11,7 +10,6 @@ import {
   visibleCalls,
   type CallLine,
 } from "../src/store/trace_model";
-import { firstRow, LONGEST_PX, topOfRow } from "../src/shared/virtual_scroll";
 
 const node = (
   number: number,
@@ -135,19 +133,4 @@ test("spans that cause each other are shown, too, and spans inside the trace onc
     inside,
   );
   assert.deepEqual(lines.map((line) => line.key).sort(), ["a", "b", "c", null].sort());
-});
-
-test("pages around the screen are asked for ahead", () => {
-  assert.deepEqual(pagesAround(0, 30, 1000), [0]);
-  assert.deepEqual(pagesAround(0, 50, 1000), [0, 1]);
-  assert.deepEqual(pagesAround(950, 1000, 1000), [8, 9]);
-  assert.deepEqual(pagesAround(0, 10, 3), [0]);
-});
-
-test("a table longer than any element reaches its last row", () => {
-  const window = { count: 10_000_000, rowPx: 24, heightPx: 480 };
-  assert.equal(firstRow(window, 0), 0);
-  assert.ok(Math.abs(firstRow(window, LONGEST_PX - window.heightPx) - (window.count - 20)) < 1e-3);
-  assert.ok(Math.abs(firstRow(window, topOfRow(window, 123456)) - 123456) < 1e-3);
-  assert.equal(firstRow({ count: 100, rowPx: 24, heightPx: 480 }, 240), 10);
 });

@@ -4,16 +4,17 @@
 import { useEffect, useState } from "preact/hooks";
 import { get, type Parameters } from "../shared/api";
 import { formatNs, parseNs } from "../shared/format";
+import { Flag } from "../shared/flag";
 import { go, type State } from "../shared/state";
 import type { Found } from "../shared/types";
 
 // What is looked for, as the server wants it.
 export function wishOf(state: State): Parameters {
-  const longer = parseNs(state["fl"] ?? "");
+  const longer = parseNs(state.fl ?? "");
   return {
-    function: state["fn"],
+    function: state.fn,
     longer: Number.isNaN(longer) ? undefined : longer,
-    depth: state["fd"],
+    depth: state.fd,
   };
 }
 
@@ -32,7 +33,7 @@ async function search(
   const asked = {
     task: props.task,
     ...wishOf(props.state),
-    function: props.state["fn"] || ".",
+    function: props.state.fn || ".",
     reverse: isReversed ? 1 : 0,
   };
   let found = await get<Found>(`${props.path}/find`, {
@@ -49,8 +50,7 @@ async function search(
 export function FindCall(props: Props) {
   const { state } = props;
   const [note, setNote] = useState("");
-  const isOnly = state["only"] === "1";
-  const longer = state["fl"] ?? "";
+  const longer = state.fl ?? "";
   const isWrong = longer !== "" && Number.isNaN(parseNs(longer));
   const find = async (isReversed: boolean) => {
     if (isWrong) return setNote(`'${longer}' is no duration`);
@@ -80,7 +80,7 @@ export function FindCall(props: Props) {
     addEventListener("keydown", onKeyDown);
     return () => removeEventListener("keydown", onKeyDown);
   });
-  const field = (name: string, label: string, placeholder: string, style: string) => (
+  const field = (name: "fn" | "fl" | "fd", label: string, placeholder: string, style: string) => (
     <input
       class={style}
       placeholder={placeholder}
@@ -104,14 +104,7 @@ export function FindCall(props: Props) {
       <button type="button" onClick={() => void find(true)}>
         previous
       </button>
-      <label>
-        <input
-          type="checkbox"
-          checked={isOnly}
-          onChange={(event) => go({ only: event.currentTarget.checked ? "1" : "" })}
-        />{" "}
-        only these
-      </label>
+      <Flag state={state} name="only" title="only these" />
       <span class="status" aria-live="polite">
         {note}
       </span>

@@ -14,7 +14,7 @@ import {
 } from "./calls_model";
 import { FindCall, wishOf } from "./calls_find";
 import { formatMoment, formatNs, parseNs } from "../shared/format";
-import { go, type State } from "../shared/state";
+import { go, isOn, type State } from "../shared/state";
 import type { Calls, Task } from "../shared/types";
 import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";
 
@@ -102,9 +102,9 @@ function useCalls(path: string, task: number, time: number, wish: Parameters) {
 
 export function CallsView(props: Props) {
   const { state } = props;
-  const task = Number(state["task"] ?? 0);
-  const time = Number(state["time"] ?? 0);
-  const isOnly = state["only"] === "1";
+  const task = Number(state.task ?? 0);
+  const time = Number(state.time ?? 0);
+  const isOnly = isOn(state, "only");
   const { shown, extend } = useCalls(props.path, task, time, isOnly ? wishOf(state) : {});
   const lines = linesOf(shown);
   const chosen = lineAt(lines, time);

@@ -6,6 +6,7 @@ import { getWhenReady, query, type Parameters } from "../shared/api";
 import { chosenRange, rangeParameters } from "../shared/chosen_range";
 import { graft } from "./flame_layout";
 import { costParameters, type ViewProps } from "../shared/page";
+import { isOn } from "../shared/state";
 import type { Flame } from "../shared/types";
 import { useAnswer, type Answer } from "../shared/use_answer";
 
@@ -31,7 +32,7 @@ export async function deepen(
 
 export function useFlame(props: ViewProps): Answer<Flame> {
   const { state } = props;
-  const view = state["up"] === "1" ? "bottom-up" : state["fold"] === "1" ? "collapsed" : "top-down";
+  const view = isOn(state, "up") ? "bottom-up" : isOn(state, "fold") ? "collapsed" : "top-down";
   const hasRange = chosenRange(state) !== null;
   const path = `${props.path}/${hasRange ? "range" : "flame"}`;
   const parameters: Parameters = hasRange
@@ -39,7 +40,7 @@ export function useFlame(props: ViewProps): Answer<Flame> {
     : { ...costParameters(props), view };
   const whole = useAnswer<Flame>(path, parameters);
   const [deeper, setDeeper] = useState<{ of: Flame; flame: Flame } | null>(null);
-  const zoom = hasRange ? "" : (state["zoom"] ?? "");
+  const zoom = hasRange ? "" : (state.zoom ?? "");
   useEffect(() => {
     const { value } = whole;
     if (!value || zoom === "") return setDeeper(null);

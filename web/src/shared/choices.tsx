@@ -15,7 +15,7 @@ export function Choices(props: { info: Info; state: State; path: string; view: s
         type="search"
         placeholder="search (/)"
         aria-label="search by name, a regular expression; Enter goes to the next match"
-        value={state["q"] ?? ""}
+        value={state.q ?? ""}
         onInput={(event) => go({ q: event.currentTarget.value }, true)}
         onKeyDown={(event) => {
           if (event.key === "Enter") stepSearch(event.shiftKey ? -1 : 1);
@@ -25,7 +25,7 @@ export function Choices(props: { info: Info; state: State; path: string; view: s
         <select
           id="metric"
           aria-label="metric"
-          value={state["m"] ?? ""}
+          value={state.m ?? ""}
           onChange={(event) => go({ m: event.currentTarget.value, sort: "", rev: "" })}
         >
           {info.metrics
@@ -38,7 +38,7 @@ export function Choices(props: { info: Info; state: State; path: string; view: s
         </select>
       )}
       {info.threadCount > 1 && (
-        <ThreadChooser path={props.path} count={info.threadCount} chosen={state["t"] ?? ""} />
+        <ThreadChooser path={props.path} count={info.threadCount} chosen={state.t ?? ""} />
       )}
     </>
   );

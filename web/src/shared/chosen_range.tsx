@@ -7,12 +7,12 @@ import type { Range } from "./range";
 import { go, type State } from "./state";
 
 export function chosenRange(state: State): Range | null {
-  if (state["b"] === undefined || state["e"] === undefined) return null;
-  return { begin: Number(state["b"]), end: Number(state["e"]) };
+  if (state.b === undefined || state.e === undefined) return null;
+  return { begin: Number(state.b), end: Number(state.e) };
 }
 
 export function rangeParameters(state: State): Parameters {
-  return { begin: state["b"], end: state["e"], thread: state["st"] ?? state["t"] };
+  return { begin: state.b, end: state.e, thread: state.st ?? state.t };
 }
 
 export const NO_RANGE: State = { b: "", e: "", st: "", zoom: "", open: "" };
@@ -20,7 +20,7 @@ export const NO_RANGE: State = { b: "", e: "", st: "", zoom: "", open: "" };
 export function ChosenRange(props: { state: State }) {
   const range = chosenRange(props.state);
   if (!range) return null;
-  const threads = props.state["st"];
+  const threads = props.state.st;
   return (
     <span class="chosen-range">
       <strong>

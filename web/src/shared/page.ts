@@ -1,7 +1,7 @@
 // What the pages of a database or recording share: what they are of, and the costs asked for.
 
 import type { Parameters } from "./api";
-import type { State } from "./state";
+import { isOn, type State } from "./state";
 import type { Info, Source } from "./types";
 
 export interface ViewProps {
@@ -19,18 +19,18 @@ export function splitList(text: string | undefined): string[] {
 
 // The metric that rows are sorted by, then those shown beside it.
 export function chosenMetrics(info: Info, state: State): string | string[] | undefined {
-  const first = state["m"] ?? info.metrics.find((metric) => metric.isVisible)?.name;
-  const more = splitList(state["more"]).filter(
+  const first = state.m ?? info.metrics.find((metric) => metric.isVisible)?.name;
+  const more = splitList(state.more).filter(
     (name) => name !== first && info.metrics.some((metric) => metric.name === name),
   );
-  return first === undefined || more.length === 0 ? state["m"] : [first, ...more];
+  return first === undefined || more.length === 0 ? state.m : [first, ...more];
 }
 
 export function costParameters(props: ViewProps): Parameters {
   const { state, info } = props;
   return {
-    metric: props.view === "flame" ? state["m"] : chosenMetrics(info, state),
-    thread: state["t"],
-    percentiles: state["p"] === "1" && info.hasLatencies && props.view !== "flame" ? 1 : undefined,
+    metric: props.view === "flame" ? state.m : chosenMetrics(info, state),
+    thread: state.t,
+    percentiles: isOn(state, "p") && info.hasLatencies && props.view !== "flame" ? 1 : undefined,
   };
 }

@@ -19,7 +19,7 @@ const VALUES_ALL = 200;
 
 export function Facets(props: Props) {
   const names = useAnswer<Names>(`${props.path}/names`);
-  const chosen = (props.state["by"] ?? "method").split(BETWEEN).filter((name) => name !== "");
+  const chosen = (props.state.by ?? "method").split(BETWEEN).filter((name) => name !== "");
   const all = ["method", ...(names.value?.names ?? [])].filter((name) => !chosen.includes(name));
   // "-" stands for none: an empty state is the usual one.
   const choose = (list: string[]) => go({ by: list.join(BETWEEN) || "-" });
@@ -63,8 +63,8 @@ function conditionName(by: string): string {
 }
 
 function Facet(props: Props & { by: string; onClose?: () => void }) {
-  const query = props.state["q"] ?? "";
-  const isLong = props.state["all"] === props.by;
+  const query = props.state.q ?? "";
+  const isLong = props.state.all === props.by;
   const { value } = useAnswer<Groups>(`${props.path}/groups`, {
     q: query,
     by: ALWAYS.includes(props.by) || props.by === "method" ? props.by : fieldName(props.by),

@@ -1,8 +1,9 @@
 // The flame graph of all traces that match, and the way back from a box to its traces.
 
 import { FlameView } from "../flame/flame_view";
+import { Flag } from "../shared/flag";
 import { quote, toggleCondition } from "./query_text";
-import { go, type State } from "../shared/state";
+import { go, isOn, type State } from "../shared/state";
 import type { Flame } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
 
@@ -25,12 +26,12 @@ function nameOf(flame: Flame, id: string): string | null {
 
 export function HitsFlame(props: Props) {
   const { state } = props;
-  const limit = state["most"] ?? "500";
+  const limit = state.most ?? "500";
   const { value, error } = useAnswer<HitsFlameAnswer>(`${props.path}/flame`, {
-    q: state["q"],
+    q: state.q,
     limit,
   });
-  const zoom = state["zoom"] ?? "";
+  const zoom = state.zoom ?? "";
   const zoomed = value && zoom !== "" ? nameOf(value, zoom) : null;
   const showTraces = (method: string) =>
     go({
@@ -38,18 +39,8 @@ export function HitsFlame(props: Props) {
       zoom: "",
       top: "",
       row: "",
-      q: toggleCondition(state["q"] ?? "", `method = ${quote(method)}`),
+      q: toggleCondition(state.q ?? "", `method = ${quote(method)}`),
     });
-  const flag = (name: string, title: string) => (
-    <label>
-      <input
-        type="checkbox"
-        checked={state[name] === "1"}
-        onChange={(event) => go({ [name]: event.currentTarget.checked ? "1" : "" })}
-      />{" "}
-      {title}
-    </label>
-  );
   return (
     <>
       <div class="toolbar">
@@ -71,10 +62,10 @@ export function HitsFlame(props: Props) {
           type="search"
           placeholder="find a method"
           aria-label="find a method in the flame graph, a regular expression"
-          value={state["find"] ?? ""}
+          value={state.find ?? ""}
           onInput={(event) => go({ find: event.currentTarget.value }, true)}
         />
-        {flag("inv", "upside down")}
+        <Flag state={state} name="inv" title="upside down" />
         {zoomed !== null && (
           <>
             <button onClick={() => showTraces(zoomed)}>traces that call {zoomed}</button>
@@ -86,8 +77,8 @@ export function HitsFlame(props: Props) {
         {value ? (
           <FlameView
             flame={value}
-            search={state["find"] ?? ""}
-            isInverted={state["inv"] === "1"}
+            search={state.find ?? ""}
+            isInverted={isOn(state, "inv")}
             byModule={false}
             zoom={zoom}
             onZoom={(id) => go({ zoom: id })}

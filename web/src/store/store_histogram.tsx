@@ -28,7 +28,7 @@ const ordered = (part: Part): [number, number] => [
 ];
 
 export function TimeHistogram(props: Props) {
-  const query = props.state["q"] ?? "";
+  const query = props.state.q ?? "";
   const { value } = useAnswer<Histogram>(`${props.path}/histogram`, { q: query, steps: STEPS });
   const [part, setPart] = useState<Part | null>(null);
   const [hover, setHover] = useState(-1);

@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { formatNs, splitMethod } from "../shared/format";
 import { printClock } from "./query_text";
 import { useRowPages } from "../shared/row_pages";
-import { go, type State } from "../shared/state";
+import { flag, go, isOn, type State } from "../shared/state";
 import type { TraceList, TraceRow } from "./store_types";
 import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";
 
@@ -64,11 +64,11 @@ function rowOf(trace: TraceRow): TableRow {
 
 export function Results(props: Props) {
   const { state } = props;
-  const sort = state["sort"] ?? "time";
-  const isAscending = state["rev"] === "1";
+  const sort = state.sort ?? "time";
+  const isAscending = isOn(state, "rev");
   const pages = useRowPages<TraceRow>(
     `${props.path}/traces`,
-    { q: state["q"], sort, reverse: state["rev"] },
+    { q: state.q, sort, reverse: state.rev },
     (answer: TraceList) => ({
       count: answer.count,
       rows: answer.traces,
@@ -76,7 +76,7 @@ export function Results(props: Props) {
   );
   const timer = useRef<ReturnType<typeof setTimeout>>();
   useEffect(() => () => clearTimeout(timer.current), []);
-  const selected = Number(state["row"] ?? -1);
+  const selected = Number(state.row ?? -1);
   // Where the list is goes into the address once scrolling has come to rest.
   const onRange = (first: number, last: number) => {
     pages.want(first, last);
@@ -113,10 +113,10 @@ export function Results(props: Props) {
         by: sort,
         isAscending,
         onChange: (by) =>
-          go({ sort: by, rev: by === sort && !isAscending ? "1" : "", top: "", row: "" }),
+          go({ sort: by, rev: flag(by === sort && !isAscending), top: "", row: "" }),
       }}
-      top={Number(state["top"] ?? 0)}
-      origin={`${state["q"] ?? ""} ${sort} ${isAscending}`}
+      top={Number(state.top ?? 0)}
+      origin={`${state.q ?? ""} ${sort} ${isAscending}`}
     />
   );
 }

@@ -60,7 +60,7 @@ function useOffer(props: Props, text: string, cursor: number): Offer {
 }
 
 export function SearchBox(props: Props) {
-  const shown = props.state["q"] ?? "";
+  const shown = props.state.q ?? "";
   const [text, setText] = useState(shown);
   const [cursor, setCursor] = useState(-1);
   const [chosen, setChosen] = useState(-1);
@@ -192,7 +192,7 @@ function Mistake(props: { error: string | null; query: string }) {
 }
 
 function SearchStatus(props: { state: State; list: TraceList | null }) {
-  const isFlame = props.state["v"] === "flame";
+  const isFlame = props.state.v === "flame";
   return (
     <p class="status" aria-live="polite">
       {props.list ? `${props.list.count.toLocaleString("en-US")} traces` : ""}{" "}

@@ -15,11 +15,11 @@ interface Props {
 }
 
 export function StorePage(props: Props) {
-  if (props.state["key"]) return <TracePage {...props} />;
+  if (props.state.key) return <TracePage {...props} />;
   return (
     <main>
       <SearchBox {...props} />
-      {props.state["v"] === "flame" ? <HitsFlame {...props} /> : <SearchPage {...props} />}
+      {props.state.v === "flame" ? <HitsFlame {...props} /> : <SearchPage {...props} />}
     </main>
   );
 }

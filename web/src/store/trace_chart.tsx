@@ -19,7 +19,7 @@ interface Props {
 }
 
 export function TraceChart(props: Props) {
-  const zoom = props.state["zoom"] ?? "";
+  const zoom = props.state.zoom ?? "";
   const loaded =
     props.trace.nodes.find((node) => String(node.node) === zoom) ?? props.trace.nodes[0];
   const { value, error } = useAnswer<Trace>(`${props.path}/trace`, {
@@ -49,7 +49,7 @@ export function TraceChart(props: Props) {
       <TimeAxis begin={first.start} span={first.duration} />
       <FlameView
         flame={traceFlame(value.nodes)}
-        search={props.state["find"] ?? ""}
+        search={props.state.find ?? ""}
         isInverted={false}
         byModule={false}
         zoom=""

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { formatNs } from "../shared/format";
-import { go, type State } from "../shared/state";
+import { flag, go, isOn, type State } from "../shared/state";
 import type { MethodRow, Methods } from "./store_types";
 import { useAnswer } from "../shared/use_answer";
 import { VirtualTable, type TableColumn } from "../shared/virtual_table";
@@ -29,8 +29,8 @@ export function TraceMethods(props: Props) {
   const { value, error } = useAnswer<Methods>(`${props.path}/methods`, { key: props.traceKey });
   const [selected, setSelected] = useState(-1);
   if (!value) return <p class="status">{error ?? "loading…"}</p>;
-  const by = (props.state["msort"] ?? "self") as Measure;
-  const isAscending = props.state["mrev"] === "1";
+  const by = (props.state.msort ?? "self") as Measure;
+  const isAscending = isOn(props.state, "mrev");
   const rows = value.methods
     .filter((row) => props.matches?.(row.method) ?? true)
     .sort((a, b) => (isAscending ? a[by] - b[by] : b[by] - a[by]));
@@ -68,7 +68,7 @@ export function TraceMethods(props: Props) {
       sort={{
         by,
         isAscending,
-        onChange: (name) => go({ msort: name, mrev: name === by && !isAscending ? "1" : "" }),
+        onChange: (name) => go({ msort: name, mrev: flag(name === by && !isAscending) }),
       }}
     />
   );

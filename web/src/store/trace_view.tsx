@@ -14,6 +14,7 @@ import { Details } from "./trace_details";
 import { callInState } from "./trace_model";
 import { TraceMethods } from "./trace_methods";
 import { TraceSpans, useSpans } from "./trace_spans";
+import { TabPanel, Tabs } from "../shared/tabs";
 import { useAnswer } from "../shared/use_answer";
 
 interface Props {
@@ -30,10 +31,10 @@ const TABS = [
 
 export function TracePage(props: Props) {
   const { state } = props;
-  const key = state["key"] ?? "";
+  const key = state.key ?? "";
   const { value, error } = useAnswer<Trace>(`${props.path}/trace`, { key });
   const spans = useSpans(props.path, value);
-  const tab = state["tab"] ?? "calls";
+  const tab = state.tab ?? "calls";
   useTraceKeys(tab);
   if (!value)
     return (
@@ -41,26 +42,23 @@ export function TracePage(props: Props) {
         {error ?? "loading…"}
       </main>
     );
+  const spanCount = spans.value ? ` (${Math.max(spans.value.count, 1)})` : "";
   return (
     <main>
       <TraceHead trace={value} />
       <div class="toolbar">
-        <nav role="tablist" aria-label="views of the trace">
-          {TABS.map(([name, title]) => (
-            <button
-              key={name}
-              role="tab"
-              aria-selected={tab === name}
-              onClick={() => go({ tab: name })}
-            >
-              {title}
-              {name === "spans" && spans.value ? ` (${Math.max(spans.value.count, 1)})` : ""}
-            </button>
-          ))}
-        </nav>
+        <Tabs
+          group="trace"
+          label="views of the trace"
+          tabs={TABS.map(([name, title]) => [name, name === "spans" ? title + spanCount : title])}
+          chosen={tab}
+          onChoose={(name) => go({ tab: name })}
+        />
         <FindInTrace path={props.path} state={state} />
       </div>
-      <TraceBody key={key} path={props.path} state={state} trace={value} />
+      <TabPanel group="trace" chosen={tab}>
+        <TraceBody key={key} path={props.path} state={state} trace={value} />
+      </TabPanel>
     </main>
   );
 }
@@ -91,17 +89,17 @@ function TraceHead(props: { trace: Trace }) {
 
 function TraceBody(props: Props & { trace: Trace }) {
   const { state, trace, path } = props;
-  const tab = state["tab"] ?? "calls";
-  const matches = useMemo(() => matcher(state["find"] ?? ""), [state["find"]]);
+  const tab = state.tab ?? "calls";
+  const matches = useMemo(() => matcher(state.find ?? ""), [state.find]);
   const [call, setCall] = useState<TraceNode | null>(null);
   const [span, setSpan] = useState(-1);
-  const shared = { path, traceKey: state["key"] ?? "", trace };
+  const shared = { path, traceKey: state.key ?? "", trace };
   return (
     <div class="columns">
       {tab === "calls" && (
         <CallTree
           {...shared}
-          selected={Number(state["call"] ?? 0)}
+          selected={Number(state.call ?? 0)}
           matches={matches}
           onSelect={(node) => go({ call: callInState(node.call.node) }, true)}
           onShown={(node) => setCall(node.call)}
@@ -126,7 +124,7 @@ function CallDetails(props: {
   state: State;
   known: TraceNode | null;
 }) {
-  const number = Number(props.state["call"] ?? 0);
+  const number = Number(props.state.call ?? 0);
   const here =
     props.known?.node === number
       ? props.known
@@ -148,9 +146,9 @@ async function findCall(
   hasErrors: boolean,
 ): Promise<FoundCall> {
   const found = await get<FoundCall>(`${path}/find`, {
-    key: state["key"],
-    method: hasErrors ? "" : state["find"],
-    at: state["call"] ?? 0,
+    key: state.key,
+    method: hasErrors ? "" : state.find,
+    at: state.call ?? 0,
     reverse: isReversed ? 1 : 0,
     errors: hasErrors ? 1 : 0,
   });
@@ -161,7 +159,7 @@ async function findCall(
 function onFindKey(path: string, state: State, key: string): boolean {
   if (
     (key !== "n" && key !== "N" && key !== "e" && key !== "E") ||
-    (key.toLowerCase() === "n" && !state["find"])
+    (key.toLowerCase() === "n" && !state.find)
   )
     return false;
   void findCall(path, state, key === "N" || key === "E", key.toLowerCase() === "e").catch(
@@ -173,7 +171,7 @@ function onFindKey(path: string, state: State, key: string): boolean {
 function FindInTrace(props: Props) {
   const { state } = props;
   const [note, setNote] = useState("");
-  useEffect(() => setNote(""), [state["find"]]);
+  useEffect(() => setNote(""), [state.find]);
   const find = (isReversed: boolean, hasErrors: boolean) =>
     findCall(props.path, state, isReversed, hasErrors).then(
       (found) =>
@@ -199,13 +197,13 @@ function FindInTrace(props: Props) {
         type="search"
         placeholder="find a method (/)"
         aria-label="find a method in the trace, a regular expression"
-        value={state["find"] ?? ""}
+        value={state.find ?? ""}
         onInput={(event) => go({ find: event.currentTarget.value }, true)}
       />
-      <button type="submit" disabled={!state["find"]}>
+      <button type="submit" disabled={!state.find}>
         next
       </button>
-      <button type="button" disabled={!state["find"]} onClick={() => void find(true, false)}>
+      <button type="button" disabled={!state.find} onClick={() => void find(true, false)}>
         previous
       </button>
       <button type="button" onClick={() => void find(false, true)}>

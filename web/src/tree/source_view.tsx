@@ -1,13 +1,13 @@
 // A source file with what each of its lines cost, at the line of a row.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import type { Parameters } from "../shared/api";
 import { formatPercent, formatValue } from "../shared/format";
-import { windowOf } from "./tree_scroll";
 import type { SourceText } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
+import { heightOf, useViewport, windowOf } from "../shared/virtual_scroll";
 
-const LINE = 18;
+const LINE = 18; // pixels
 
 export function hottestLine(costs: [number, number][]): number {
   let best: [number, number] | undefined;
@@ -28,22 +28,18 @@ export function SourceView(props: { path: string; parameters: Parameters; row: s
 
 function Lines(props: { source: SourceText }) {
   const { source } = props;
-  const scroller = useRef<HTMLDivElement>(null);
-  const [at, setAt] = useState({ top: 0, height: 400 });
+  const { scroller, view, measure } = useViewport(0);
+  const list = { count: source.lines.length, rowPx: LINE };
   const costs = new Map(source.costs);
   const most = Math.max(0, ...source.costs.map(([, cost]) => cost));
   const hottest = hottestLine(source.costs);
-  const measure = () => {
-    if (scroller.current)
-      setAt({ top: scroller.current.scrollTop, height: scroller.current.clientHeight });
-  };
   const goTo = (line: number) => {
     if (scroller.current)
       scroller.current.scrollTop = (line - 1) * LINE - scroller.current.clientHeight / 3;
     measure();
   };
   useEffect(() => goTo(source.line || hottest || 1), [source.path, source.line]);
-  const part = windowOf(at, source.lines.length, LINE);
+  const part = windowOf(list, view);
   return (
     <div class="source-frame">
       <p class="status">
@@ -71,11 +67,7 @@ function Lines(props: { source: SourceText }) {
         aria-rowcount={source.lines.length}
         onScroll={measure}
       >
-        <div
-          role="rowgroup"
-          class="source-lines"
-          style={{ height: `${source.lines.length * LINE}px` }}
-        >
+        <div role="rowgroup" class="source-lines" style={{ height: `${heightOf(list)}px` }}>
           {source.lines.slice(part.first, part.last).map((text, i) => {
             const number = part.first + i + 1;
             const cost = costs.get(number);

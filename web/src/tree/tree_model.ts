@@ -120,3 +120,9 @@ export function pathOf(node: Node): string[] {
   for (let at: Node | null = node; at; at = at.level.parent) path.unshift(at.row.id);
   return path;
 }
+
+// True if a row is somewhere below another one.
+export function isInside(node: Node, above: Node): boolean {
+  for (let at = node.level.parent; at; at = at.level.parent) if (at === above) return true;
+  return false;
+}

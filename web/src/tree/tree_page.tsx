@@ -1,13 +1,14 @@
 // The tree table with its choices, and the panel beside it.
 
 import { useCallback, useMemo, useState } from "preact/hooks";
-import { get, getWhenReady, type Parameters } from "../shared/api";
+import { getWhenReady, type Parameters } from "../shared/api";
 import { ChosenRange, chosenRange, rangeParameters } from "../shared/chosen_range";
 import { ContextPanel } from "./context_panel";
 import { FlameRows } from "../flame/flame_rows";
 import { matcher } from "../flame/flame_layout";
 import { costParameters, splitList, type ViewProps } from "../shared/page";
-import { go, type State } from "../shared/state";
+import { Flag } from "../shared/flag";
+import { flag, go, isOn, type State } from "../shared/state";
 import { columnTitle, type Sort } from "./tree_rows";
 import { TreeView, type TreeProps } from "./tree_view";
 import type { Column, Flame, Hits, Info, Row, Rows } from "../shared/types";
@@ -22,8 +23,8 @@ interface Chosen {
 }
 
 const sortOf = (state: State): Sort => ({
-  column: state["sort"] ?? "",
-  isReversed: state["rev"] === "1",
+  column: state.sort ?? "",
+  isReversed: isOn(state, "rev"),
 });
 
 export function TreePage(props: ViewProps) {
@@ -31,19 +32,19 @@ export function TreePage(props: ViewProps) {
   const [columns, setColumns] = useState<Column[]>([]);
   const [chosen, setChosen] = useState<Chosen | null>(null);
   const hasRange = chosenRange(state) !== null;
-  const served = view === "top-down" && state["fold"] === "1" && !hasRange ? "collapsed" : view;
+  const served = view === "top-down" && isOn(state, "fold") && !hasRange ? "collapsed" : view;
   const shared = {
-    open: state["open"] ?? "",
-    search: state["q"] ?? "",
+    open: state.open ?? "",
+    search: state.q ?? "",
     sort: sortOf(state),
-    hidden: new Set(splitList(state["hide"])),
+    hidden: new Set(splitList(state.hide)),
     onSelect: (path: string[]) => go({ open: path.join(".") }, true),
-    onSort: (sort: Sort) => go({ sort: sort.column, rev: sort.isReversed ? "1" : "" }),
+    onSort: (sort: Sort) => go({ sort: sort.column, rev: flag(sort.isReversed) }),
     onColumns: setColumns,
     onRow: (row: Row | null, of: Column[]) => setChosen(row && { row, columns: of }),
   };
   return (
-    <main>
+    <>
       <div class="toolbar">
         {hasRange ? <ChosenRange state={state} /> : <Choices {...props} />}
         <ColumnChooser info={props.info} state={state} columns={columns} hasRange={hasRange} />
@@ -54,20 +55,20 @@ export function TreePage(props: ViewProps) {
         ) : (
           <ServedTree {...props} view={served} shared={shared} />
         )}
-        {chosen && state["open"] && !hasRange && (
+        {chosen && state.open && !hasRange && (
           <ContextPanel
             path={props.path}
             parameters={costParameters(props)}
             row={chosen.row}
             columns={chosen.columns}
             isContext={served === "top-down"}
-            withSource={state["src"] === "1"}
-            isSorted={state["plot"] === "sorted"}
+            withSource={isOn(state, "src")}
+            isSorted={state.plot === "sorted"}
             onOpen={(path) => go({ v: "top-down", fold: "", open: path.join(".") })}
             onChange={(change) =>
               go(
                 {
-                  ...(change.withSource === undefined ? {} : { src: change.withSource ? "1" : "" }),
+                  ...(change.withSource === undefined ? {} : { src: flag(change.withSource) }),
                   ...(change.isSorted === undefined
                     ? {}
                     : { plot: change.isSorted ? "sorted" : "" }),
@@ -79,7 +80,7 @@ export function TreePage(props: ViewProps) {
           />
         )}
       </div>
-    </main>
+    </>
   );
 }
 
@@ -90,18 +91,13 @@ function ServedTree(props: ViewProps & { shared: Shared }) {
   const parameters: Parameters = {
     ...costParameters(props),
     view: props.view,
-    sort: state["sort"],
-    reverse: state["rev"],
+    sort: state.sort,
+    reverse: state.rev,
   };
   const key = JSON.stringify([props.path, parameters]);
   const ask = useCallback<AskRows>(
-    (row, offset, limit) =>
-      (row === undefined ? get : getWhenReady)<Rows>(`${props.path}/rows`, {
-        ...parameters,
-        row,
-        offset,
-        limit,
-      }),
+    (row, offset, limit, waiting) =>
+      getWhenReady<Rows>(`${props.path}/rows`, { ...parameters, row, offset, limit }, waiting),
     [key],
   );
   const find = useCallback(
@@ -156,24 +152,21 @@ function Choices(props: ViewProps) {
   return (
     <>
       {props.view === "top-down" && (
-        <label title="fold recursion (r)">
-          <input
-            type="checkbox"
-            checked={state["fold"] === "1"}
-            onChange={(event) => go({ fold: event.currentTarget.checked ? "1" : "", open: "" })}
-          />{" "}
-          fold recursion
-        </label>
+        <Flag
+          state={state}
+          name="fold"
+          title="fold recursion"
+          hint="fold recursion (r)"
+          clears={["open"]}
+        />
       )}
       {info.hasLatencies && (
-        <label title="percentiles of how long calls took (p)">
-          <input
-            type="checkbox"
-            checked={state["p"] === "1"}
-            onChange={(event) => go({ p: event.currentTarget.checked ? "1" : "" })}
-          />{" "}
-          percentiles
-        </label>
+        <Flag
+          state={state}
+          name="p"
+          title="percentiles"
+          hint="percentiles of how long calls took (p)"
+        />
       )}
     </>
   );
@@ -182,9 +175,9 @@ function Choices(props: ViewProps) {
 // Which metrics are columns, and which columns are shown.
 function ColumnChooser(props: { info: Info; state: State; columns: Column[]; hasRange: boolean }) {
   const { state, info } = props;
-  const first = state["m"] ?? info.metrics.find((metric) => metric.isVisible)?.name;
-  const more = splitList(state["more"]);
-  const hidden = splitList(state["hide"]);
+  const first = state.m ?? info.metrics.find((metric) => metric.isVisible)?.name;
+  const more = splitList(state.more);
+  const hidden = splitList(state.hide);
   const others = props.hasRange
     ? []
     : info.metrics.filter((metric) => metric.isVisible && metric.name !== first);

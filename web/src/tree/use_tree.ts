@@ -2,13 +2,17 @@
 
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { addRows, findNode, makeLevel, openNode, type Level, type Node } from "./tree_model";
+import type { Waiting } from "../shared/api";
+import { PAGE, Pager } from "../shared/pager";
 import type { Column, Rows } from "../shared/types";
 
-const PAGE = 200;
-const AGAIN_MS = 100; // after the server has waited for the work itself
-
 // Rows below one, or the top rows, from an offset on.
-export type AskRows = (row: string | undefined, offset: number, limit: number) => Promise<Rows>;
+export type AskRows = (
+  row: string | undefined,
+  offset: number,
+  limit: number,
+  waiting?: Waiting,
+) => Promise<Rows>;
 
 export interface Tree {
   columns: Column[];
@@ -37,28 +41,20 @@ export function useTree(ask: AskRows, startsHot: boolean): TreeHandle {
   const [tree, setTree] = useState<Tree | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [, setVersion] = useState(0);
-  const pages = useRef(new WeakMap<Level, Map<number, Promise<void>>>());
+  const pagers = useRef(new WeakMap<Level, Pager>());
   const refresh = useCallback(() => setVersion((before) => before + 1), []);
 
   const need = useCallback(
-    (level: Level, place: number): Promise<void> => {
-      const page = Math.floor(place / PAGE);
-      const known = pages.current.get(level) ?? new Map<number, Promise<void>>();
-      pages.current.set(level, known);
-      const waiting = known.get(page);
-      if (level.nodes.has(place) || waiting) return waiting ?? Promise.resolve();
-      const loaded = ask(level.parent?.row.id, page * PAGE, PAGE).then(
-        (answer) => {
-          addRows(level, page * PAGE, answer.rows);
-          refresh();
-        },
-        (failure: Error) => {
-          known.delete(page);
-          setError(failure.message);
-        },
-      );
-      known.set(page, loaded);
-      return loaded;
+    async (level: Level, place: number): Promise<void> => {
+      if (level.nodes.has(place)) return;
+      const load = async (offset: number, limit: number) => {
+        const answer = await ask(level.parent?.row.id, offset, limit);
+        addRows(level, offset, answer.rows);
+        refresh();
+      };
+      const pager = pagers.current.get(level) ?? new Pager(load);
+      pagers.current.set(level, pager);
+      await pager.need(place).catch((failure: Error) => setError(failure.message));
     },
     [ask],
   );
@@ -117,30 +113,22 @@ export function useTree(ask: AskRows, startsHot: boolean): TreeHandle {
   );
 
   useEffect(() => {
-    let isCurrent = true;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const load = () =>
-      ask(undefined, 0, PAGE).then(
-        (answer) => {
-          if (!isCurrent) return;
-          const top = makeLevel(null, answer.count);
-          addRows(top, 0, answer.rows);
-          setError(null);
-          setTree({ columns: answer.columns, top });
-          if (startsHot) void hotPathFrom(hottest(top));
-        },
-        (failure: Error) => {
-          if (!isCurrent) return;
-          setError(failure.message);
-          if ((failure as { kind?: string }).kind === "not-ready")
-            timer = setTimeout(load, AGAIN_MS);
-        },
-      );
-    void load();
-    return () => {
-      isCurrent = false;
-      clearTimeout(timer);
-    };
+    const stop = new AbortController();
+    const { signal } = stop;
+    ask(undefined, 0, PAGE, { signal, onWait: setError }).then(
+      (answer) => {
+        if (signal.aborted) return;
+        const top = makeLevel(null, answer.count);
+        addRows(top, 0, answer.rows);
+        setError(null);
+        setTree({ columns: answer.columns, top });
+        if (startsHot) void hotPathFrom(hottest(top));
+      },
+      (failure: Error) => {
+        if (!signal.aborted) setError(failure.message);
+      },
+    );
+    return () => stop.abort();
   }, [ask]);
   return { tree, error, refresh, need, open, reveal, hotPath };
 }
