@@ -23,21 +23,23 @@ enum {
     BUDGET_NS = 25000000, /* of a request for a result that grows */
 };
 
-static bool begin(struct cn_served *served, const struct cn_request *request,
-                  struct cn_query **query, struct cn_error *err)
-{
-    cn_served_lock(served);
-    if (cn_served_store_refresh(&served->store, err) &&
-        cn_request_query(request, query, err))
-        return true;
-    cn_served_unlock(served);
-    return false;
-}
+typedef bool answer_fn(struct cn_served_store *store, struct cn_request *request,
+                       const struct cn_query *query, struct cn_error *err);
 
-static void end(struct cn_served *served, struct cn_query *query)
+/* Answer with the query of the request, on the current snapshot. */
+static bool with_query(struct cn_served *served, struct cn_request *request,
+                       answer_fn *answer, struct cn_error *err)
 {
+    struct cn_query *query = NULL;
+    bool ok;
+
+    cn_served_lock(served);
+    ok = cn_served_store_refresh(&served->store, err) &&
+         cn_request_query(request, &query, err) &&
+         answer(&served->store, request, query, err);
     cn_query_free(query);
     cn_served_unlock(served);
+    return ok;
 }
 
 static bool add_word(struct cn_json *json, const char *key,
@@ -114,8 +116,8 @@ static bool chosen_order(const struct cn_request *request, struct cn_search_orde
            cn_request_u64(request, "limit", 1, TRACE_MAX, 100, &order->limit, err);
 }
 
-static bool list_traces(struct cn_served_store *store, struct cn_request *request,
-                        const struct cn_query *query, struct cn_error *err)
+static bool add_traces(struct cn_served_store *store, struct cn_request *request,
+                       const struct cn_query *query, struct cn_error *err)
 {
     struct cn_json *json = &request->json;
     struct cn_search_order order;
@@ -142,14 +144,7 @@ static bool list_traces(struct cn_served_store *store, struct cn_request *reques
 bool cn_api_traces(struct cn_served *served, struct cn_request *request,
                    struct cn_error *err)
 {
-    struct cn_query *query;
-    bool ok;
-
-    if (!begin(served, request, &query, err))
-        return false;
-    ok = list_traces(&served->store, request, query, err);
-    end(served, query);
-    return ok;
+    return with_query(served, request, add_traces, err);
 }
 
 static bool add_histogram(struct cn_served_store *store, struct cn_request *request,
@@ -188,14 +183,7 @@ static bool add_histogram(struct cn_served_store *store, struct cn_request *requ
 bool cn_api_histogram(struct cn_served *served, struct cn_request *request,
                       struct cn_error *err)
 {
-    struct cn_query *query;
-    bool ok;
-
-    if (!begin(served, request, &query, err))
-        return false;
-    ok = add_histogram(&served->store, request, query, err);
-    end(served, query);
-    return ok;
+    return with_query(served, request, add_histogram, err);
 }
 
 static void add_group(struct cn_json *json, const struct cn_groups *groups,
@@ -225,7 +213,8 @@ static bool add_groups(struct cn_served_store *store, struct cn_request *request
     uint64_t limit;
 
     if (!by || !*by)
-        return cn_fail(err, CN_ERR_USAGE, "by is missing: group by what?");
+        return cn_fail(err, CN_ERR_USAGE,
+                       "parameter by is missing: the name to group by");
     if (!cn_request_u64(request, "limit", 1, GROUP_MAX, 20, &limit, err) ||
         !cn_served_store_groups(store, query, by, (size_t)limit, BUDGET_NS, &found, err))
         return false;
@@ -244,14 +233,7 @@ static bool add_groups(struct cn_served_store *store, struct cn_request *request
 bool cn_api_groups(struct cn_served *served, struct cn_request *request,
                    struct cn_error *err)
 {
-    struct cn_query *query;
-    bool ok;
-
-    if (!begin(served, request, &query, err))
-        return false;
-    ok = add_groups(&served->store, request, query, err);
-    end(served, query);
-    return ok;
+    return with_query(served, request, add_groups, err);
 }
 
 /* Keywords are the names of attributes, types and services. */
@@ -291,52 +273,41 @@ bool cn_api_names(struct cn_served *served, struct cn_request *request,
     return true;
 }
 
+static bool add_info(struct cn_served_store *store, struct cn_request *request,
+                     const struct cn_query *query, struct cn_error *err)
+{
+    struct cn_json *json = &request->json;
+    uint64_t count, first_ns, last_ns;
+
+    if (!cn_search_count(store->search, query, &count, err) ||
+        !cn_search_time_range(store->search, query, &first_ns, &last_ns, err))
+        return false;
+    cn_json_add_u64(json, "traceCount", count);
+    cn_json_add_u64(json, "segmentCount", cn_store_segment_count(store->store));
+    cn_json_add_id(json, "first", count == 0 ? 0 : first_ns);
+    cn_json_add_id(json, "last", count == 0 ? 0 : last_ns);
+    return true;
+}
+
 bool cn_api_store_info(struct cn_served *served, struct cn_request *request,
                        struct cn_error *err)
 {
-    struct cn_json *json = &request->json;
-    struct cn_query *query;
-    uint64_t count = 0, first_ns = 0, last_ns = 0;
     bool ok;
 
-    if (!begin(served, request, &query, err))
-        return false;
-    ok = cn_search_count(served->store.search, query, &count, err) &&
-         cn_search_time_range(served->store.search, query, &first_ns, &last_ns, err);
-    if (count == 0)
-        first_ns = last_ns = 0;
-    cn_json_object(json);
-    cn_json_add_str(json, "kind", "store");
-    cn_json_add_str(json, "title", served->name);
-    cn_json_add_u64(json, "traceCount", count);
-    cn_json_add_u64(json, "segmentCount", cn_store_segment_count(served->store.store));
-    cn_json_add_id(json, "first", first_ns);
-    cn_json_add_id(json, "last", last_ns);
-    cn_json_end(json);
-    end(served, query);
+    cn_json_object(&request->json);
+    cn_json_add_str(&request->json, "kind", "store");
+    cn_json_add_str(&request->json, "title", served->name);
+    ok = with_query(served, request, add_info, err);
+    cn_json_end(&request->json);
     return ok;
 }
 
-static void write_flame(const struct cn_trace_flame *from, double share,
-                        struct cn_json *json)
+static bool add_flame(struct cn_served_store *store, struct cn_request *request,
+                      const struct cn_query *query, struct cn_error *err)
 {
-    struct cn_flame flame;
-
-    cn_flame_begin(&flame);
-    cn_trace_flame_paint(from, share, &flame);
-    cn_json_object(json);
-    cn_json_add_str(json, "column", "time (s)");
-    cn_json_add_bool(json, "isPartial", !cn_trace_flame_is_complete(from));
-    cn_json_add_u64(json, "traceCount", from->added);
-    cn_json_add_u64(json, "hitCount", from->hits.count);
-    cn_flame_end(&flame, json, from->total_ns / 1e9);
-    cn_json_end(json);
-}
-
-static bool answer_flame(struct cn_served_store *store, struct cn_request *request,
-                         const struct cn_query *query, struct cn_error *err)
-{
+    struct cn_json *json = &request->json;
     const struct cn_trace_flame *found;
+    struct cn_flame flame;
     uint64_t limit;
     double share;
 
@@ -344,19 +315,20 @@ static bool answer_flame(struct cn_served_store *store, struct cn_request *reque
         !cn_request_u64(request, "limit", 1, FLAME_TRACE_MAX, 500, &limit, err) ||
         !cn_served_store_flame(store, query, limit, BUDGET_NS, &found, err))
         return false;
-    write_flame(found, share, &request->json);
+    cn_flame_begin(&flame);
+    cn_trace_flame_paint(found, share, &flame);
+    cn_json_object(json);
+    cn_json_add_str(json, "column", "time (s)");
+    cn_json_add_bool(json, "isPartial", !cn_trace_flame_is_complete(found));
+    cn_json_add_u64(json, "traceCount", found->added);
+    cn_json_add_u64(json, "hitCount", found->hits.count);
+    cn_flame_end(&flame, json, found->total_ns / 1e9);
+    cn_json_end(json);
     return true;
 }
 
 bool cn_api_traces_flame(struct cn_served *served, struct cn_request *request,
                          struct cn_error *err)
 {
-    struct cn_query *query;
-    bool ok;
-
-    if (!begin(served, request, &query, err))
-        return false;
-    ok = answer_flame(&served->store, request, query, err);
-    end(served, query);
-    return ok;
+    return with_query(served, request, add_flame, err);
 }

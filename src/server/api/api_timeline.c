@@ -11,8 +11,7 @@
 #include "server/api/parameters.h"
 #include "server/api/request.h"
 #include "server/served/served.h"
-#include "server/served/thread_label.h"
-#include "server/served/thread_list.h"
+#include "server/served/threads.h"
 
 enum {
     COLUMN_MAX = 4000,

@@ -6,12 +6,12 @@
 #include "model/calls/call_values.h"
 
 enum {
-    READ_MAX = 1500000, /* records that one answer looks at */
-    ENDS_MAX = 200000,  /* records looked at for the ends of calls that are listed */
-    SLACK = 4096,       /* items kept beyond those wanted before the list is cut */
+    READ_MAX = 1500000, /* records that one request reads */
+    ENDS_MAX = 200000,  /* records read for the exits of calls that are listed */
+    SLACK = 4096,       /* items beyond the wanted ones before the list is trimmed */
 };
 
-/* An open call that is not in the list any more. */
+/* An open call that is no longer in the list. */
 static const uint32_t not_listed = UINT32_MAX;
 
 void cn_call_list_init(struct cn_call_list *list, struct cn_call_walk *walk,
@@ -48,7 +48,7 @@ bool cn_call_list_shows(const struct cn_call_list *list, const struct cn_call_it
            !is_short(list, item, item->is_open ? list->time_ns : item->end_ns);
 }
 
-/* Calls as deep as this, or deeper, have ended. */
+/* A record ends the open calls of its depth and deeper ones. */
 static void end_calls(struct cn_call_list *list, const struct cn_call_batch *batch,
                       const struct cn_call *call)
 {
@@ -102,8 +102,8 @@ static void add_item(struct cn_call_list *list, const struct cn_call_batch *batc
     list->count++;
 }
 
-/* Of those before a bound only the last matter, and those that are still open. */
-static void forget_first(struct cn_call_list *list)
+/* Before a bound only the last items count, and those that are still open. */
+static void drop_first(struct cn_call_list *list)
 {
     size_t kept = (size_t)list->limit + list->open_count + list->dropped_count;
     size_t gone;
@@ -141,7 +141,7 @@ static bool is_full(const struct cn_call_list *list)
     return !list->is_backwards && list->count - list->dropped_count >= list->limit;
 }
 
-/* Whether it is still to be seen how long one of the calls takes. */
+/* True if the durations of all calls are known, or known to be long enough. */
 static bool is_settled(const struct cn_call_list *list)
 {
     for (size_t i = list->open_count; i-- > 0;) {
@@ -154,7 +154,7 @@ static bool is_settled(const struct cn_call_list *list)
     return true;
 }
 
-/* False when nothing more is to be read. */
+/* False when the list is complete. */
 static bool read_record(struct cn_call_list *list, const struct cn_call_batch *batch,
                         const struct cn_call *call, struct cn_call_position position,
                         uint64_t *beyond)
@@ -169,14 +169,14 @@ static bool read_record(struct cn_call_list *list, const struct cn_call_batch *b
         end_calls(list, batch, call);
     if (is_wanted && cn_call_criteria_match(list->criteria, list->walk->rec, call)) {
         add_item(list, batch, call, position);
-        forget_first(list);
+        drop_first(list);
     }
     if (list->is_backwards ? is_left : !is_full(list))
         return true;
     return !is_settled(list) && ++*beyond < ENDS_MAX;
 }
 
-/* Whether nothing of a batch can be of interest: it is all before the bound. */
+/* True if all of a batch is before the bound. */
 static bool is_skipped(const struct cn_call_list *list, const struct cn_call_batch *batch,
                        struct cn_call_position first)
 {
@@ -192,11 +192,9 @@ void cn_call_list_read(struct cn_call_list *list)
 {
     struct cn_call_position first;
     struct cn_call_batch batch;
-    enum cn_step step;
     uint64_t beyond = 0;
 
-    while ((step = cn_call_walk_next(list->walk, &batch, &first, &list->damage)) ==
-           CN_ITEM) {
+    while (cn_call_walk_next(list->walk, &batch, &first, &list->damage) == CN_ITEM) {
         list->record_count += batch.count;
         if (is_skipped(list, &batch, first))
             continue;
@@ -211,23 +209,6 @@ void cn_call_list_read(struct cn_call_list *list)
             return;
         }
     }
-    list->is_at_end = step == CN_END;
-}
-
-/* The position of the `count`-th record from the end, or of the first; how many there
- * are. */
-static uint64_t count_back(const struct cn_call_list *list, uint64_t count,
-                           struct cn_call_position *out)
-{
-    uint64_t found = 0;
-
-    for (size_t i = list->count; i-- > 0 && found < count;) {
-        if (!cn_call_list_shows(list, &list->items[i]))
-            continue;
-        *out = list->items[i].position;
-        found++;
-    }
-    return found;
 }
 
 uint64_t cn_call_list_before(struct cn_call_walk *walk, struct cn_call_criteria *criteria,
@@ -241,7 +222,7 @@ uint64_t cn_call_list_before(struct cn_call_walk *walk, struct cn_call_criteria 
         out->index -= count;
         return count;
     }
-    /* A part at a time: those before the first of one are the last of the one before. */
+    /* One part at a time, backwards. */
     for (uint32_t part = bound.position.part;; part--) {
         struct cn_call_position position = {.part = part};
         struct cn_call_list list;
@@ -251,7 +232,11 @@ uint64_t cn_call_list_before(struct cn_call_walk *walk, struct cn_call_criteria 
         list.bound = bound;
         cn_call_walk_seek(walk, part);
         cn_call_list_read(&list);
-        found += count_back(&list, count - found, &position);
+        for (size_t i = list.count; i-- > 0 && found < count;)
+            if (cn_call_list_shows(&list, &list.items[i])) {
+                position = list.items[i].position;
+                found++;
+            }
         record_count += list.record_count;
         cn_call_list_done(&list);
         *out = position;

@@ -41,12 +41,12 @@ void cn_call_walk_seek(struct cn_call_walk *walk, uint32_t part)
 
 static bool open_part(struct cn_call_walk *walk, struct cn_error *err)
 {
-    if (walk->parts->list)
-        return cn_recording_part_open(walk->rec, walk->task,
-                                      &walk->parts->list[walk->next.part], &walk->stream,
-                                      err);
-    return cn_recording_stream_open(walk->rec, walk->task, cn_time_always, &walk->stream,
-                                    err);
+    const struct cn_call_part *list = walk->parts->list;
+
+    return list ? cn_recording_part_open(walk->rec, walk->task, &list[walk->next.part],
+                                         &walk->stream, err)
+                : cn_recording_stream_open(walk->rec, walk->task, cn_time_always,
+                                           &walk->stream, err);
 }
 
 enum cn_step cn_call_walk_next(struct cn_call_walk *walk, struct cn_call_batch *out,

@@ -10,7 +10,7 @@
 #include "base/files/outdir.h"
 #include "base/text.h"
 #include "formats/formats.h"
-#include "server/served/thread_label.h"
+#include "server/served/threads.h"
 #include "store/store_format.h"
 
 enum {

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "server/served/flame_json.h"
 #include "server/served/served.h"
-#include "server/served/thread_list.h"
+#include "server/served/threads.h"
 
 enum { RANGE_MAX = 8 };
 

@@ -150,6 +150,7 @@ static struct cn_served_view *pin(struct cn_served *served,
     if (!entry) {
         view = cn_alloc(1, sizeof(*view));
         view->served = served;
+        view->kind = question->kind;
         cn_costs_init(&view->costs, served->db);
         (void)pthread_mutex_init(&view->lock, NULL);
         entry = cn_cache_add(&views->cache, cn_text_str(&key), view, 0);
@@ -269,7 +270,7 @@ static bool set_up(struct cn_served_view *view, const struct cn_view_question *q
     if (view->job.group)
         return true;
     view->index = &structure->frames.index;
-    switch (question->kind) {
+    switch (view->kind) {
     case CN_VIEW_TOP_DOWN:
         if (!view->view)
             view->view = cn_view_top_down_new(&view->costs);

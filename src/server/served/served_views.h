@@ -29,6 +29,7 @@ struct cn_served_views {
 struct cn_served_view {
     struct cn_served *served;
     struct cn_cached *cached;
+    enum cn_view_kind kind;
 
     pthread_mutex_t
         lock; /* of all below; what the job reads does not change while it runs */
