@@ -1,5 +1,4 @@
-/* One context in detail: how it was reached, how long its calls took, what it cost on
- * each thread. */
+/* One context in detail: its path, the durations of its calls, its cost on each thread. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -19,7 +18,7 @@ struct bucket {
 
 struct buckets {
     struct bucket *list;
-    uint32_t *of_stat; /* by stat_id: number of the bucket + 1 */
+    uint32_t *of_stat; /* by stat_id: index of the bucket + 1 */
     size_t count;
 };
 
@@ -88,10 +87,9 @@ static void add_percentile(struct cn_json *json, const struct buckets *buckets,
 }
 
 /* "latency": [low ns, high ns, calls] of the buckets that are not empty. */
-static bool add_latency(struct cn_request *request, struct cn_database *db,
-                        uint32_t context, struct cn_error *err)
+static bool add_latency(struct cn_json *json, struct cn_database *db, uint32_t context,
+                        struct cn_error *err)
 {
-    struct cn_json *json = &request->json;
     struct buckets buckets = {0};
     bool ok;
 
@@ -121,7 +119,7 @@ static bool add_latency(struct cn_request *request, struct cn_database *db,
     return ok;
 }
 
-/* The values of one metric: those of the execution scope where there are some. */
+/* The values of a metric: in the execution scope if there are any. */
 static int chosen_prop_id(const struct cn_database *db, const char *name)
 {
     int metric = name ? cn_metrics_find(&db->metrics, name) : 0;
@@ -137,11 +135,10 @@ static int chosen_prop_id(const struct cn_database *db, const char *name)
     return id == CN_NO_ID && of->instance_count > 0 ? of->instances[0].prop_id : id;
 }
 
-/* "threads": [profile, value] of those that have one. */
-static bool add_threads(struct cn_request *request, struct cn_database *db,
-                        uint32_t context, const char *metric, struct cn_error *err)
+/* "threads": [profile, value] of the threads that have a value. */
+static bool add_threads(struct cn_json *json, struct cn_database *db, uint32_t context,
+                        const char *metric, struct cn_error *err)
 {
-    struct cn_json *json = &request->json;
     int wanted = chosen_prop_id(db, metric);
     struct cn_value_cursor cursor;
     struct cn_value_batch batch;
@@ -169,11 +166,10 @@ static bool add_threads(struct cn_request *request, struct cn_database *db,
 }
 
 /* "path": the contexts above, outermost first. */
-static bool add_path(struct cn_request *request, struct cn_database *db,
+static bool add_path(struct cn_json *json, struct cn_database *db,
                      const struct cn_context_index *index, uint32_t context,
                      struct cn_error *err)
 {
-    struct cn_json *json = &request->json;
     uint32_t path[CN_VIEW_LOOK_BACK];
     uint32_t node = cn_context_index_find(index, context);
     size_t depth = 0;
@@ -199,7 +195,7 @@ static bool add_path(struct cn_request *request, struct cn_database *db,
     return ok;
 }
 
-static bool answer(struct cn_served *served, struct cn_served_view *entry,
+static bool answer(struct cn_served *served, struct cn_served_view *view,
                    struct cn_request *request, struct cn_error *err)
 {
     struct cn_json *json = &request->json;
@@ -208,23 +204,22 @@ static bool answer(struct cn_served *served, struct cn_served_view *entry,
     struct cn_context context;
 
     if (!cn_request_value(request, "row"))
-        return cn_fail(err, CN_ERR_USAGE, "row is missing: which context?");
+        return cn_fail(err, CN_ERR_USAGE, "parameter row is missing: the context");
     if (!cn_request_u64(request, "row", 0, UINT64_MAX, 0, &row.id, err) ||
         !cn_structure_wait(&served->structure, CN_STRUCTURE_FRAMES, err) ||
         !cn_context_at(served->db, row.id, &context, err) ||
-        !cn_costs_of_context(&entry->costs, context.id, values, err))
+        !cn_costs_of_context(&view->costs, context.id, values, err))
         return false;
     row.kind = cn_row_kind_of(&context);
     row.context = context.id;
     row.example = row.id;
     cn_json_object(json);
-    cn_json_columns(json, &entry->costs);
+    cn_json_columns(json, &view->costs);
     cn_json_key(json, "row");
-    if (!cn_json_row(json, entry->view, &row, err) ||
-        !add_path(request, served->db, &served->structure.frames.index, context.id,
-                  err) ||
-        !add_latency(request, served->db, context.id, err) ||
-        !add_threads(request, served->db, context.id, cn_request_value(request, "metric"),
+    if (!cn_json_row(json, view->view, &row, err) ||
+        !add_path(json, served->db, &served->structure.frames.index, context.id, err) ||
+        !add_latency(json, served->db, context.id, err) ||
+        !add_threads(json, served->db, context.id, cn_request_value(request, "metric"),
                      err))
         return false;
     cn_json_end(json);

@@ -20,7 +20,6 @@ enum {
     GROUP_MAX = 1000,
     NAME_MAX_COUNT = 500,
     FLAME_TRACE_MAX = 2000,
-    BUDGET_NS = 25000000, /* of a request for a result that grows */
 };
 
 typedef bool answer_fn(struct cn_served_store *store, struct cn_request *request,
@@ -216,7 +215,7 @@ static bool add_groups(struct cn_served_store *store, struct cn_request *request
         return cn_fail(err, CN_ERR_USAGE,
                        "parameter by is missing: the name to group by");
     if (!cn_request_u64(request, "limit", 1, GROUP_MAX, 20, &limit, err) ||
-        !cn_served_store_groups(store, query, by, (size_t)limit, BUDGET_NS, &found, err))
+        !cn_served_store_groups(store, query, by, (size_t)limit, &found, err))
         return false;
     cn_json_object(json);
     cn_json_add_u64(json, "count", found->groups.all_count);
@@ -313,7 +312,7 @@ static bool add_flame(struct cn_served_store *store, struct cn_request *request,
 
     if (!cn_request_f64(request, "min", 0, 1, 0.0005, &share, err) ||
         !cn_request_u64(request, "limit", 1, FLAME_TRACE_MAX, 500, &limit, err) ||
-        !cn_served_store_flame(store, query, limit, BUDGET_NS, &found, err))
+        !cn_served_store_flame(store, query, limit, &found, err))
         return false;
     cn_flame_begin(&flame);
     cn_trace_flame_paint(found, share, &flame);

@@ -147,6 +147,27 @@ static enum MHD_Result collect_parameter(void *arg, enum MHD_ValueKind kind,
     return MHD_YES;
 }
 
+static unsigned status_of(enum cn_error_kind kind)
+{
+    switch (kind) {
+    case CN_ERR_NONE:
+        return 200;
+    case CN_ERR_USAGE:
+        return 400;
+    case CN_ERR_NOT_FOUND:
+        return 404;
+    case CN_ERR_INTERRUPTED:
+        return 503;
+    case CN_ERR_FORMAT:
+    case CN_ERR_VERSION:
+    case CN_ERR_LIMIT:
+        return 422;
+    case CN_ERR_IO:
+        return 500;
+    }
+    return 500;
+}
+
 static enum MHD_Result answer_api(struct cn_server *server,
                                   struct MHD_Connection *connection, const char *url)
 {
@@ -161,7 +182,7 @@ static enum MHD_Result answer_api(struct cn_server *server,
     request->json.text = &text;
     (void)MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, collect_parameter,
                                     request);
-    ok = cn_route_api(&server->things, request, &err);
+    ok = cn_route_api(&server->sources, request, &err);
     cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
     begin_ns = now_ns(CLOCK_MONOTONIC) - begin_ns;
     atomic_fetch_add(&server->counts.answer_ns, begin_ns);
@@ -170,7 +191,7 @@ static enum MHD_Result answer_api(struct cn_server *server,
         return send_timed(connection, &text, cpu_ns, begin_ns);
     cn_text_done(&text);
     atomic_fetch_add(&server->counts.failed, 1);
-    return send_error(connection, cn_route_status(err.kind), &err);
+    return send_error(connection, status_of(err.kind), &err);
 }
 
 static enum MHD_Result answer_asset(struct cn_server *server,
@@ -235,7 +256,7 @@ static enum MHD_Result answer_metrics(struct cn_server *server,
                    atomic_load(&counts->requests), atomic_load(&counts->refused),
                    atomic_load(&counts->failed),
                    (double)atomic_load(&counts->answer_ns) / 1e9,
-                   atomic_load(&counts->open), server->things.count);
+                   atomic_load(&counts->open), server->sources.count);
     if (server->collector)
         add_collector_metrics(&text, cn_collector_counts(server->collector));
     return send_text(connection, MHD_HTTP_OK, &text, "text/plain; version=0.0.4");

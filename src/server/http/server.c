@@ -123,14 +123,15 @@ static bool bind_socket(struct cn_server *server, const struct cn_server_options
     return true;
 }
 
-static bool open_things(struct cn_server *server, const struct cn_server_options *options,
-                        struct cn_error *err)
+static bool open_sources(struct cn_server *server,
+                         const struct cn_server_options *options, struct cn_error *err)
 {
-    server->things.list = cn_alloc(options->path_count + 1, sizeof(*server->things.list));
+    server->sources.list =
+        cn_alloc(options->path_count + 1, sizeof(*server->sources.list));
     for (size_t i = 0; i < options->path_count; i++) {
-        if (!cn_served_open(&server->things.list[i], options->paths[i], err))
+        if (!cn_served_open(&server->sources.list[i], options->paths[i], err))
             return false;
-        server->things.count++;
+        server->sources.count++;
     }
     return true;
 }
@@ -216,10 +217,10 @@ static bool open_collector(struct cn_server *server,
     if (!options->collect)
         return true;
     if (!cn_collector_open(&server->collector, options->collect, &limits, err) ||
-        !cn_served_open(&server->things.list[server->things.count], options->collect,
+        !cn_served_open(&server->sources.list[server->sources.count], options->collect,
                         err))
         return false;
-    server->things.count++;
+    server->sources.count++;
     return true;
 }
 
@@ -234,7 +235,7 @@ static bool start(struct cn_server *server, const struct cn_server_options *opti
     if (!(options->token_file
               ? cn_guard_read_token(&server->guard, options->token_file, err)
               : cn_guard_make_token(&server->guard, err)) ||
-        !set_up_tls(server, options, err) || !open_things(server, options, err) ||
+        !set_up_tls(server, options, err) || !open_sources(server, options, err) ||
         !bind_socket(server, options, &fd, err))
         return false;
     make_url(server);
@@ -291,9 +292,9 @@ void cn_server_stop(struct cn_server *server)
         return;
     if (!end_requests(server, &err) && server->log)
         server->log(server->log_arg, err.text);
-    for (size_t i = 0; i < server->things.count; i++)
-        cn_served_close(server->things.list[i]);
-    free(server->things.list);
+    for (size_t i = 0; i < server->sources.count; i++)
+        cn_served_close(server->sources.list[i]);
+    free(server->sources.list);
     free(server->tls_cert);
     free(server->tls_key);
     free(server);

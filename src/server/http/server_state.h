@@ -24,7 +24,7 @@ struct cn_server_counts {
 struct cn_server {
     struct MHD_Daemon *daemon;
     struct cn_guard guard;
-    struct cn_served_list things;
+    struct cn_served_list sources;
     struct cn_server_counts counts;
     struct cn_collector *collector;  /* NULL: takes no traces */
     struct cn_guard collector_guard; /* its token; "" when none is needed */

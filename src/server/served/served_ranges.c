@@ -106,11 +106,17 @@ static bool add_node(struct range *range, struct cn_flame *flame, uint32_t node,
         ok = cn_database_function(range->db, context.function, &function, err);
     if (ok && function.module != CN_NONE)
         ok = cn_database_module(range->db, function.module, &module, err);
-    ok = ok &&
-         (cn_flame_add(flame, depth, cn_text_str(&label), module.path, range->total[node],
-                       self_of(range, node), range->index->nodes[node].at) ||
-          cn_fail(err, CN_ERR_LIMIT, "more than %d contexts: choose a larger min",
-                  CN_FLAME_NODE_MAX));
+    ok = ok && (cn_flame_add(flame,
+                             &(struct cn_flame_node){
+                                 .depth = depth,
+                                 .name = cn_text_str(&label),
+                                 .module = module.path,
+                                 .total = range->total[node],
+                                 .self = self_of(range, node),
+                                 .id = range->index->nodes[node].at,
+                             }) ||
+                cn_fail(err, CN_ERR_LIMIT, "more than %d contexts: choose a larger min",
+                        CN_FLAME_NODE_MAX));
     cn_text_done(&label);
     return ok;
 }

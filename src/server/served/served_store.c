@@ -14,6 +14,7 @@
 enum { FLAME_MAX = 2, GROUPS_MAX = 16 };
 
 static const uint64_t refresh_ns = 200000000, fresh_ns = 5000000000;
+static const uint64_t budget_ns = 25000000; /* of a request for a partial result */
 
 /* A number that changes whenever the store grows: the sizes of its files. */
 static uint64_t size_of(const char *path)
@@ -187,8 +188,8 @@ static struct cn_served_flame *new_flame(struct cn_served_store *served,
 }
 
 bool cn_served_store_flame(struct cn_served_store *served, const struct cn_query *query,
-                           uint64_t limit, uint64_t budget_ns,
-                           const struct cn_trace_flame **out, struct cn_error *err)
+                           uint64_t limit, const struct cn_trace_flame **out,
+                           struct cn_error *err)
 {
     struct cn_served_flame *flame;
     struct cn_text key = {0};
@@ -229,7 +230,7 @@ static struct cn_served_groups *new_groups(struct cn_served_store *served,
 /* Read traces, then rank the groups. Ranking a million groups takes long: not every request does
  * it, nor does the one that has just read the last traces. */
 static bool continue_groups(struct cn_served_groups *groups, size_t limit,
-                            uint64_t budget_ns, struct cn_error *err)
+                            struct cn_error *err)
 {
     uint64_t begin_ns = cn_clock_ns(), spent_ns;
     enum cn_step step;
@@ -256,7 +257,7 @@ static bool continue_groups(struct cn_served_groups *groups, size_t limit,
 }
 
 bool cn_served_store_groups(struct cn_served_store *served, const struct cn_query *query,
-                            const char *by, size_t limit, uint64_t budget_ns,
+                            const char *by, size_t limit,
                             const struct cn_served_groups **out, struct cn_error *err)
 {
     struct cn_served_groups *groups;
@@ -271,7 +272,7 @@ bool cn_served_store_groups(struct cn_served_store *served, const struct cn_quer
     cn_text_done(&key);
     if (!groups)
         return false;
-    if (groups->grouping && !continue_groups(groups, limit, budget_ns, err)) {
+    if (groups->grouping && !continue_groups(groups, limit, err)) {
         cn_cache_remove(&served->groups, entry);
         return false;
     }

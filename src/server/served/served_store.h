@@ -64,19 +64,18 @@ CN_CHECK bool cn_served_store_refresh(struct cn_served_store *served,
 /* Give back the mapped pages of its traces and postings. */
 void cn_served_store_forget(const struct cn_served_store *served);
 
-/* The flame graph of the longest `limit` hits of a query, with traces added for about `budget_ns`.
- * Borrowed until the next call. */
+/* The flame graph of the longest `limit` hits of a query, continued for 25 ms. Borrowed until the
+ * next call. */
 CN_CHECK bool cn_served_store_flame(struct cn_served_store *served,
                                     const struct cn_query *query, uint64_t limit,
-                                    uint64_t budget_ns, const struct cn_trace_flame **out,
+                                    const struct cn_trace_flame **out,
                                     struct cn_error *err);
 
-/* The `limit` largest groups of the hits of a query, continued for about `budget_ns`. Borrowed until
- * the next call. */
+/* The `limit` largest groups of the hits of a query, continued for 25 ms. Borrowed until the next
+ * call. */
 CN_CHECK bool cn_served_store_groups(struct cn_served_store *served,
                                      const struct cn_query *query, const char *by,
-                                     size_t limit, uint64_t budget_ns,
-                                     const struct cn_served_groups **out,
+                                     size_t limit, const struct cn_served_groups **out,
                                      struct cn_error *err);
 
 #endif

@@ -88,11 +88,11 @@ static void add_trace(struct cn_trace_flame *flame, uint32_t segment,
 
         flame->places[i] = place;
         flame->nodes[place].total_ns += (double)node->duration_ns;
-        flame->nodes[place].own_ns += (double)node->duration_ns;
+        flame->nodes[place].self_ns += (double)node->duration_ns;
         if (parent == CN_NONE)
             flame->total_ns += (double)node->duration_ns;
         else
-            flame->nodes[parent].own_ns -= (double)node->duration_ns;
+            flame->nodes[parent].self_ns -= (double)node->duration_ns;
     }
 }
 
@@ -194,9 +194,14 @@ void cn_trace_flame_paint(const struct cn_trace_flame *flame, double share,
 
     while (node != CN_NONE) {
         const struct cn_trace_flame_node *at = &flame->nodes[node];
-        bool is_shown = at->total_ns > smallest_ns &&
-                        cn_flame_add(out, depth, flame->names.list[at->name], NULL,
-                                     at->total_ns / 1e9, fmax(at->own_ns, 0) / 1e9, node);
+        struct cn_flame_node shown = {
+            .depth = depth,
+            .name = flame->names.list[at->name],
+            .total = at->total_ns / 1e9,
+            .self = fmax(at->self_ns, 0) / 1e9,
+            .id = node,
+        };
+        bool is_shown = at->total_ns > smallest_ns && cn_flame_add(out, &shown);
 
         if (is_shown && at->first_child != CN_NONE) {
             node = at->first_child;

@@ -22,7 +22,7 @@ struct cn_flame;
 struct cn_trace_flame_node {
     uint32_t parent, name;
     uint32_t first_child, next; /* CN_NONE: none */
-    double total_ns, own_ns;
+    double total_ns, self_ns;
 };
 
 struct cn_trace_flame {
