@@ -321,7 +321,7 @@ class Answers(unittest.TestCase):
             ("sources/0/search?q=((a{99}){99}){99}", 400, ""),
             ("sources/0/search?q=" + "(" * 9000, 400, ""),
             ("sources/0/timeline?begin=5&end=5", 400, "empty"),
-            ("sources/0/calls", 400, "no recording"),
+            ("sources/0/calls", 400, "not a recording"),
         ):
             got, _, body = self.service.ask(f"/api/v1/{path}")
             answer = json.loads(body)

@@ -31,7 +31,7 @@ static bool find_kind(const char *url, enum cn_collector_kind *out)
     return false;
 }
 
-bool cn_collect_is_meant(const struct cn_server *server, const char *url)
+bool cn_collect_is_address(const struct cn_server *server, const char *url)
 {
     enum cn_collector_kind kind;
 
@@ -57,7 +57,7 @@ static enum MHD_Result set_header(void *arg, enum MHD_ValueKind kind, const char
     return MHD_YES;
 }
 
-/* Who sends: a session, or where it has none an address. */
+/* The sender: a session, or else an address. */
 static void name_sender(struct MHD_Connection *connection,
                         const struct cn_zorka_request *request, char name[80])
 {
@@ -76,7 +76,7 @@ static void name_sender(struct MHD_Connection *connection,
                         name, 80);
 }
 
-/* From a thread of the collector, or from the one that submitted. */
+/* Called by a job of the collector, or by the thread that submitted. */
 static void answer(struct cn_collect *collect, unsigned status)
 {
     collect->status = status;
@@ -85,7 +85,7 @@ static void answer(struct cn_collect *collect, unsigned status)
     MHD_resume_connection(collect->connection);
 }
 
-/* An agent that refers to what this server never heard of is asked to send it again. */
+/* 412 asks an agent to send symbols again that the server does not have. */
 static unsigned refusal_status(const struct cn_error *err)
 {
     switch (err->kind) {
@@ -111,17 +111,9 @@ static void on_answer(void *arg, enum cn_collected how, const struct cn_error *e
 
     if (how != CN_COLLECTED)
         collect->err = *err;
-    switch (how) {
-    case CN_COLLECTED:
-        answer(collect, MHD_HTTP_ACCEPTED);
-        break;
-    case CN_COLLECTED_NOT:
-        answer(collect, refusal_status(err));
-        break;
-    case CN_COLLECTED_NOT_SAVED:
-        answer(collect, MHD_HTTP_SERVICE_UNAVAILABLE);
-        break;
-    }
+    answer(collect, how == CN_COLLECTED       ? MHD_HTTP_ACCEPTED
+                    : how == CN_COLLECTED_NOT ? refusal_status(err)
+                                              : MHD_HTTP_SERVICE_UNAVAILABLE);
 }
 
 void cn_collect_submit(struct cn_server *server, struct cn_collect *collect,
@@ -132,7 +124,7 @@ void cn_collect_submit(struct cn_server *server, struct cn_collect *collect,
     char who[80];
 
     (void)find_kind(url, &kind);
-    /* Before anybody can wake it. */
+    /* Before the collector can resume it. */
     collect->state = CN_COLLECT_WAITING;
     MHD_suspend_connection(collect->connection);
     if (collect->is_too_long) {
@@ -150,6 +142,6 @@ void cn_collect_submit(struct cn_server *server, struct cn_collect *collect,
     if (cn_collector_submit(server->collector, kind, &request, who, on_answer, collect))
         return;
     (void)cn_fail(&collect->err, CN_ERR_INTERRUPTED,
-                  "too many requests are waiting: try again in a second");
+                  "too many requests are waiting; try again in a second");
     answer(collect, MHD_HTTP_TOO_MANY_REQUESTS);
 }

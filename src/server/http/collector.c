@@ -19,13 +19,13 @@ enum {
     WAITING_MAX = 4096,
     WAITING_MAX_OF_ONE = 1024,
     WAITING_LEN_MAX = 64 << 20,
-    TURN_MAX = 16, /* requests that are read before the saver is looked after */
-    COMMIT_LEN_MAX = 8 << 20, /* a commit that is so long waits for the one before it */
+    TURN_MAX = 16,            /* requests read before the saver is checked again */
+    COMMIT_LEN_MAX = 8 << 20, /* bytes; a longer commit waits for the one before it */
 };
 
-#define RETRY_NS UINT64_C(1000000000) /* before a store that failed is opened again */
+static const uint64_t retry_ns = 1000000000; /* before a store that failed is reopened */
 
-/* A request on its way. */
+/* A request that is not answered yet. */
 struct entry {
     enum cn_collector_kind kind;
     struct cn_zorka_request request;
@@ -39,7 +39,7 @@ struct entries {
     size_t count, capacity;
 };
 
-/* Whose turn it is with the commit that was cut off. */
+/* The state of the commit that was handed to the saver. */
 enum saving { SAVING_NOTHING, SAVING, SAVING_DONE };
 
 struct cn_collector {
@@ -51,33 +51,33 @@ struct cn_collector {
     struct cn_job_group jobs;
     struct cn_job reader, saver, sealer;
 
-    /* Locked. */
+    /* Under the lock. */
     bool is_ending, has_ended;
     struct entries submitted;
-    size_t waiting_count; /* submitted and not answered */
+    size_t waiting_count; /* requests that are not answered */
     uint64_t waiting_len;
-    struct cn_map waiting_of; /* by sender: how many wait */
+    struct cn_map waiting_of; /* by sender: requests that are not answered */
     struct cn_collector_counts counts;
     enum saving saving;
     bool is_saved;
     struct cn_error save_failure;
-    uint32_t *full; /* segments to be sealed; the first one is being sealed, or is next */
+    uint32_t *full; /* segments to seal; the first one is being sealed, or is next */
     size_t full_count, full_capacity;
 
-    /* The reader's. */
+    /* Used by the reader only. */
     struct cn_store_writer *writer; /* NULL: the store cannot be written */
     struct cn_store_ingest *ingest;
-    struct cn_store_ingest_counts counted; /* of its counts, in `counts` already */
+    struct cn_store_ingest_counts counted; /* the part of its counts in `counts` */
     uint64_t failed_ns;
     struct cn_error failure;
-    struct entries taken; /* of what was submitted */
-    size_t taken_at;      /* those before it were read */
-    struct entries read;  /* wait for the next commit */
-    bool is_out;          /* a commit was cut off and not taken back */
+    struct entries taken; /* from `submitted` */
+    size_t taken_at;      /* the next one to read */
+    struct entries read;  /* requests of the next commit */
+    bool is_out;          /* the saver has a commit that was not taken back */
 
-    /* The saver's while it saves, otherwise the reader's. */
+    /* Used by the saver while it saves, otherwise by the reader. */
     struct cn_store_commit *commit;
-    struct entries cut; /* wait for this commit */
+    struct entries cut; /* requests of this commit */
 };
 
 static void add_entry(struct entries *entries, const struct entry *entry)
@@ -87,7 +87,7 @@ static void add_entry(struct entries *entries, const struct entry *entry)
     entries->list[entries->count++] = *entry;
 }
 
-/* Not locked: whoever is called may take locks of its own. */
+/* Without the lock held: callbacks take locks of their own. */
 static void answer(struct cn_collector *c, const struct entry *list, size_t count,
                    enum cn_collected how, const struct cn_error *err)
 {
@@ -118,8 +118,8 @@ static bool open_store(struct cn_collector *c, struct cn_error *err)
     return true;
 }
 
-/* What was read and not saved is gone, and with it the symbols of all agents: they are asked
- * to send them again. */
+/* Requests that were read and not saved are lost, and with them the symbols of all agents, which are
+ * asked to send them again. */
 static void drop_store(struct cn_collector *c, const struct cn_error *failure)
 {
     c->failure = *failure;
@@ -133,23 +133,8 @@ static void drop_store(struct cn_collector *c, const struct cn_error *failure)
     c->read.count = 0;
 }
 
-static bool has_store(struct cn_collector *c)
-{
-    struct cn_error err;
-
-    if (c->writer)
-        return true;
-    if (cn_clock_ns() - c->failed_ns < RETRY_NS)
-        return false;
-    if (open_store(c, &err))
-        return true;
-    c->failure = err;
-    c->failed_ns = cn_clock_ns();
-    return false;
-}
-
-/* Take the commit back when it is saved; with `waits`, as soon as it is. */
-static void look_after_saver(struct cn_collector *c, bool waits)
+/* Take the commit back if it is saved; with `waits`, wait until it is. */
+static void take_back(struct cn_collector *c, bool waits)
 {
     bool is_done;
 
@@ -168,13 +153,13 @@ static void look_after_saver(struct cn_collector *c, bool waits)
         drop_store(c, &c->save_failure);
 }
 
-/* Hand what was read to the saver, which has nothing to do. */
+/* Hand the requests that were read to the saver, which is idle. */
 static void hand_over(struct cn_collector *c)
 {
     struct entries cut = c->cut;
     struct cn_error err;
 
-    /* Symbols alone are kept in memory only; and what is known is on the disk already. */
+    /* Symbols alone stay in memory, and traces that are known are on disk. */
     if (cn_store_writer_waiting(c->writer) == 0) {
         answer(c, c->read.list, c->read.count, CN_COLLECTED, NULL);
         c->read.count = 0;
@@ -194,29 +179,19 @@ static void hand_over(struct cn_collector *c)
     (void)pthread_mutex_unlock(&c->lock);
 }
 
-static bool take_in(struct cn_collector *c, const struct entry *entry,
-                    struct cn_error *err)
-{
-    switch (entry->kind) {
-    case CN_COLLECT_AGENT:
-        return cn_store_ingest_request(c->ingest, &entry->request, err);
-    case CN_COLLECT_SPANS:
-        return cn_store_ingest_spans(c->ingest, entry->request.body, err);
-    }
-    return cn_fail(err, CN_ERR_USAGE, "nobody knows what to do with this body");
-}
-
-/* The store is there for the next request. A new segment can only begin when all of the last
- * one is saved. */
+/* True if the store can take the next request. */
 static bool is_ready(struct cn_collector *c)
 {
-    if (has_store(c) && cn_store_writer_is_due(c->writer))
-        look_after_saver(c, true);
+    if (!c->writer && cn_clock_ns() - c->failed_ns >= retry_ns &&
+        !open_store(c, &c->failure))
+        c->failed_ns = cn_clock_ns();
+    /* A new segment begins when all of the last one is saved. */
+    if (c->writer && cn_store_writer_is_due(c->writer))
+        take_back(c, true);
     return c->writer != NULL;
 }
 
-/* A job: seal the segments that are full. One that cannot be sealed now is sealed when the store is
- * opened again. */
+/* A job: seal full segments. One that cannot be sealed is sealed when the store is reopened. */
 static bool seal(void *arg, const struct cn_progress *progress, struct cn_error *err)
 {
     struct cn_collector *c = arg;
@@ -236,17 +211,6 @@ static bool seal(void *arg, const struct cn_progress *progress, struct cn_error 
     return true;
 }
 
-static void seal_later(struct cn_collector *c, uint32_t segment)
-{
-    struct cn_error ignored; /* without a thread, it is sealed when the store is opened */
-
-    (void)pthread_mutex_lock(&c->lock);
-    c->full = cn_grow(c->full, c->full_count, &c->full_capacity, sizeof(*c->full));
-    c->full[c->full_count++] = segment;
-    (void)pthread_mutex_unlock(&c->lock);
-    (void)!cn_job_start(&c->sealer, &ignored);
-}
-
 static void read_entry(struct cn_collector *c, const struct entry *entry)
 {
     struct cn_error err;
@@ -257,19 +221,28 @@ static void read_entry(struct cn_collector *c, const struct entry *entry)
         return;
     }
     segment = cn_store_writer_segment(c->writer);
-    if (take_in(c, entry, &err)) {
+    if (entry->kind == CN_COLLECT_SPANS
+            ? cn_store_ingest_spans(c->ingest, entry->request.body, &err)
+            : cn_store_ingest_request(c->ingest, &entry->request, &err)) {
         add_entry(&c->read, entry);
     } else if (err.kind == CN_ERR_IO) {
         answer(c, entry, 1, CN_COLLECTED_NOT_SAVED, &err);
-        look_after_saver(c, true);
+        take_back(c, true);
         if (c->writer)
             drop_store(c, &err);
         return;
     } else {
         answer(c, entry, 1, CN_COLLECTED_NOT, &err);
     }
-    for (; segment < cn_store_writer_segment(c->writer); segment++)
-        seal_later(c, segment);
+    if (segment == cn_store_writer_segment(c->writer))
+        return;
+    (void)pthread_mutex_lock(&c->lock);
+    for (; segment < cn_store_writer_segment(c->writer); segment++) {
+        c->full = cn_grow(c->full, c->full_count, &c->full_capacity, sizeof(*c->full));
+        c->full[c->full_count++] = segment;
+    }
+    (void)pthread_mutex_unlock(&c->lock);
+    (void)!cn_job_start(&c->sealer, &err); /* on failure, see seal() */
 }
 
 static void count_read(struct cn_collector *c)
@@ -299,8 +272,7 @@ static bool can_hand_over(const struct cn_collector *c)
     return !c->is_out && (c->read.count > 0 || is_full(c));
 }
 
-/* Wait until there is something to do, and take what was submitted. False: there will not be
- * anything any more. */
+/* Wait until there is work, and take what was submitted. False at the end. */
 static bool wait_for_work(struct cn_collector *c)
 {
     bool has_rest = c->taken_at < c->taken.count, is_full_now = is_full(c), goes_on;
@@ -323,13 +295,6 @@ static bool wait_for_work(struct cn_collector *c)
     return goes_on;
 }
 
-static void read_some(struct cn_collector *c)
-{
-    for (int i = 0; i < TURN_MAX && c->taken_at < c->taken.count && !is_full(c); i++)
-        read_entry(c, &c->taken.list[c->taken_at++]);
-    count_read(c);
-}
-
 static bool read_forever(void *arg, const struct cn_progress *progress,
                          struct cn_error *err)
 {
@@ -338,8 +303,10 @@ static bool read_forever(void *arg, const struct cn_progress *progress,
     (void)progress;
     (void)err;
     while (wait_for_work(c)) {
-        look_after_saver(c, false);
-        read_some(c);
+        take_back(c, false);
+        for (int i = 0; i < TURN_MAX && c->taken_at < c->taken.count && !is_full(c); i++)
+            read_entry(c, &c->taken.list[c->taken_at++]);
+        count_read(c);
         if (can_hand_over(c))
             hand_over(c);
     }
