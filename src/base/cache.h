@@ -10,8 +10,8 @@
  *     cn_cached_unpin(entry);
  *     cn_cache_done(&cache);
  *
- * The cache owns keys and values. An entry stays valid until the next call that adds or makes
- * room; while it is pinned, until it is unpinned.
+ * The cache owns keys and values. An entry stays valid until the next call that adds or
+ * makes room; while it is pinned, until it is unpinned.
  * Threads: one thread at a time; threads that share a cache share a lock.
  */
 #ifndef CN_BASE_CACHE_H
@@ -54,16 +54,17 @@ void cn_cache_done(struct cn_cache *cache); /* frees all entries, pinned or not 
 /* The entry of a key, now the most recently used one; NULL if there is none. */
 struct cn_cached *cn_cache_find(struct cn_cache *cache, const char *key);
 
-/* Add an entry with a key that is not in the cache, and evict others where a limit requires it.
- * NULL if `count_max` entries are in use: `value` is still the caller's then. More than
- * `cost_max` bytes are accepted when all other entries are in use. */
+/* Add an entry with a key that is not in the cache, and evict others where a limit
+ * requires it. NULL if `count_max` entries are in use: `value` is still the caller's
+ * then. More than `cost_max` bytes are accepted when all other entries are in use. */
 struct cn_cached *cn_cache_add(struct cn_cache *cache, const char *key, void *value,
                                uint64_t cost);
 
 /* Change the cost of an entry, and evict others that no longer fit. */
 void cn_cache_set_cost(struct cn_cache *cache, struct cn_cached *entry, uint64_t cost);
 
-/* Evict until `cost` more bytes fit. False if the entries in use leave no room for them. */
+/* Evict until `cost` more bytes fit. False if the entries in use leave no room for
+ * them. */
 bool cn_cache_make_room(struct cn_cache *cache, uint64_t cost);
 
 void cn_cache_remove(struct cn_cache *cache, struct cn_cached *entry);

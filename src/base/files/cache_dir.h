@@ -1,5 +1,5 @@
-/* The directory of cached files: $XDG_CACHE_HOME/cairn, or ~/.cache/cairn. Deleting it loses
- * nothing but time.
+/* The directory of cached files: $XDG_CACHE_HOME/cairn, or ~/.cache/cairn. Deleting it
+ * loses nothing but time.
  * Threads: any thread.
  */
 #ifndef CN_BASE_FILES_CACHE_DIR_H

@@ -1,5 +1,5 @@
-/* Requests of agents as files keep them: one after the other with their HTTP heads, or a body
- * alone with its head in a file beside it.
+/* Requests of agents as files keep them: one after the other with their HTTP heads, or a
+ * body alone with its head in a file beside it.
  * Threads: any thread.
  */
 #ifndef CN_FORMATS_ZORKA_REQUEST_H

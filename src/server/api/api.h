@@ -1,5 +1,5 @@
-/* The questions that can be asked of sources: one function per question; the answer is one JSON
- * value. docs/http-api.md describes them, route.c lists them.
+/* The questions that can be asked of sources: one function per question; the answer is
+ * one JSON value. docs/http-api.md describes them, route.c lists them.
  * Threads: any thread.
  */
 #ifndef CN_SERVER_API_API_H
@@ -27,7 +27,8 @@ cn_api_answer cn_api_store_info, cn_api_traces, cn_api_histogram, cn_api_groups,
     cn_api_names, cn_api_traces_flame, cn_api_trace, cn_api_trace_methods,
     cn_api_trace_find;
 
-/* Append {id, kind, name, path, format, state}: what is known of a source at once. */
+/* Append {id, kind, name, path, format, state}: what is known of a source without
+ * reading it. */
 void cn_api_describe(struct cn_served *served, unsigned id, struct cn_request *request);
 
 #endif

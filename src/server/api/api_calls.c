@@ -1,5 +1,5 @@
-/* The calls of a recording: a list around a time or a position, and the next or previous call that
- * matches criteria. */
+/* The calls of a recording: a list around a time or a position, and the next or
+ * previous call that matches criteria. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

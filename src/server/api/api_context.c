@@ -1,4 +1,5 @@
-/* One context in detail: its path, the durations of its calls, its cost on each thread. */
+/* One context in detail: its path, the durations of its calls, its cost on each
+ * thread. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* The flame graph of a view, from the top or from one row down, without rows that are too small to be
- * seen. */
+/* The flame graph of a view, from the top or from one row down, without rows that are
+ * too small to be seen. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* The source file of a context, with the cost of each line. Only copies inside the database are shown:
- * nothing else on the machine can be read. */
+/* The source file of a context, with the cost of each line. Only copies inside the
+ * database are shown: nothing else on the machine can be read. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>

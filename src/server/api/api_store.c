@@ -1,4 +1,5 @@
-/* Traces of a store: those that match a query, over time, in groups, and as a flame graph. */
+/* Traces of a store: those that match a query, over time, in groups, and as a flame
+ * graph. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

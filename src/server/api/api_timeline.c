@@ -1,5 +1,5 @@
-/* Threads over time: what each did in each column, the stack at one moment, and the flame graph of
- * a range. */
+/* Threads over time: what each did in each column, the stack at one moment, and the
+ * flame graph of a range. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -27,7 +27,8 @@ enum {
     HALVINGS_MAX = 5,
 };
 
-/* "runs": adjacent cells of the same function, [cells, function, mean share in percent, samples]. */
+/* "runs": adjacent cells of the same function, [cells, function, mean share in
+ * percent, samples]. */
 static void add_runs(struct cn_json *json, const struct cn_occupancy *occupancy,
                      size_t row)
 {
@@ -101,8 +102,8 @@ static void add_occupancy(struct cn_json *json, struct cn_served *served,
     cn_json_end(json);
 }
 
-/* Make columns 2^n wide and align their borders, as the cells of pyramids are. About as many columns
- * as before remain, halved `halvings` times. */
+/* Make columns 2^n wide and align their borders, as the cells of pyramids are. About
+ * as many columns as before remain, halved `halvings` times. */
 static void snap(const struct cn_database *db, struct cn_occupancy_request *wanted,
                  unsigned halvings)
 {
@@ -134,7 +135,8 @@ static bool is_crowded(struct cn_database *db, const struct cn_occupancy_request
            last - first > (uint64_t)wanted->column_count * SAMPLES_MIN;
 }
 
-/* Each look into a long timeline maps a page: until its pyramid is there, draw fewer columns. */
+/* Each look into a long timeline maps a page: until its pyramid is there, draw fewer
+ * columns. */
 static void preview(struct cn_database *db, struct cn_occupancy_request *wanted)
 {
     size_t crowded = 0;

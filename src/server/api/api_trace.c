@@ -134,8 +134,8 @@ static void add_node(struct cn_json *json, const struct cn_trace *trace, uint32_
     cn_json_end(json);
 }
 
-/* Which calls of a trace are answered: one and the calls below it, in call order, down to the
- * greatest depth at which they are not too many. */
+/* Which calls of a trace are answered: one and the calls below it, in call order, down
+ * to the greatest depth at which they are not too many. */
 struct selection {
     uint32_t node;
     uint32_t from; /* calls of `node` before this one are left out */
@@ -160,7 +160,8 @@ static bool is_long_enough(const struct selection *sel, const struct cn_trace *t
     return at == sel->node || trace->nodes[at].duration_ns >= sel->min_ns;
 }
 
-/* The depth of a call below sel->node, noted in `depths`, which counts from that call on. */
+/* The depth of a call below sel->node, noted in `depths`, which counts from that call
+ * on. */
 static uint32_t depth_below(const struct selection *sel, const struct cn_trace *trace,
                             uint32_t at, uint32_t *depths)
 {

@@ -105,19 +105,19 @@ static void add_item(struct cn_call_list *list, const struct cn_call_batch *batc
 /* Before a bound only the last items count, and those that are still open. */
 static void drop_first(struct cn_call_list *list)
 {
-    size_t kept = (size_t)list->limit + list->open_count + list->dropped_count;
+    size_t rest = (size_t)list->limit + list->open_count + list->dropped_count;
     size_t gone;
 
-    if (!list->is_backwards || list->count < 2 * kept + SLACK)
+    if (!list->is_backwards || list->count < 2 * rest + SLACK)
         return;
-    gone = list->count - kept;
+    gone = list->count - rest;
     for (size_t i = 0; i < list->count; i++) {
         if (i < gone)
             free_item(&list->items[i]);
         else
             list->items[i - gone] = list->items[i];
     }
-    list->count = kept;
+    list->count = rest;
     for (size_t i = 0; i < list->open_count; i++)
         if (list->open[i] != not_listed)
             list->open[i] =

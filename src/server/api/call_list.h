@@ -57,9 +57,9 @@ void cn_call_list_read(struct cn_call_list *list);
 /* False for items that turned out to be too short. */
 bool cn_call_list_shows(const struct cn_call_list *list, const struct cn_call_item *item);
 
-/* Find the last `count` matching records before a bound, as far back as one request may read.
- * Returns how many there are; `out` receives the position of the first one, or where the search
- * stopped if there are none. */
+/* Find the last `count` matching records before a bound, as far back as one request
+ * may read. Returns how many there are; `out` receives the position of the first one,
+ * or where the search stopped if there are none. */
 uint64_t cn_call_list_before(struct cn_call_walk *walk, struct cn_call_criteria *criteria,
                              struct cn_call_bound bound, uint64_t count,
                              struct cn_call_position *out);

@@ -1,7 +1,8 @@
-/* The records of a task of a recording, from any position on, and criteria to select some of them.
+/* The records of a task of a recording, from any position on, and criteria to select some
+ * of them.
  *
- * A long task consists of parts that can be read on their own (call_parts.h), so that any position is
- * reached quickly:
+ * A long task consists of parts that can be read on their own (call_parts.h), so that any
+ * position is reached quickly:
  *
  *     cn_call_walk_init(&walk, rec, task, parts);
  *     cn_call_walk_seek(&walk, cn_call_walk_part_at(&walk, time_ns));
@@ -42,7 +43,8 @@ uint32_t cn_call_walk_part_at(const struct cn_call_walk *walk, uint64_t time_ns)
 /* Continue at the start of a part; there is one of this number. */
 void cn_call_walk_seek(struct cn_call_walk *walk, uint32_t part);
 
-/* The next records, up to the end of the task; `first` receives the position of the first one. */
+/* The next records, up to the end of the task; `first` receives the position of the
+ * first one. */
 CN_CHECK enum cn_step cn_call_walk_next(struct cn_call_walk *walk,
                                         struct cn_call_batch *out,
                                         struct cn_call_position *first,
@@ -58,8 +60,8 @@ struct cn_call_criteria {
     char *known;                  /* by function: 'y' or 'n' once its name was matched */
 };
 
-/* A pattern without special characters is the whole name of a function. On failure there is nothing
- * to release. */
+/* A pattern without special characters is the whole name of a function. On failure
+ * there is nothing to release. */
 CN_CHECK bool cn_call_criteria_init(struct cn_call_criteria *criteria,
                                     const struct cn_recording *rec, const char *function,
                                     uint64_t longer_ns, uint32_t depth_max,

@@ -30,7 +30,8 @@ CN_CHECK bool cn_request_column(const struct cn_request *request,
                                 const struct cn_costs *costs, size_t *out,
                                 struct cn_error *err);
 
-/* `begin` and `end`, nanoseconds from the start of the timelines; all of the time without them. */
+/* `begin` and `end`, nanoseconds from the start of the timelines; all of the time
+ * without them. */
 CN_CHECK bool cn_request_range(const struct cn_request *request,
                                const struct cn_database *db, uint64_t *begin_ns,
                                uint64_t *end_ns, struct cn_error *err);
@@ -39,7 +40,8 @@ CN_CHECK bool cn_request_range(const struct cn_request *request,
 CN_CHECK bool cn_request_query(const struct cn_request *request, struct cn_query **out,
                                struct cn_error *err);
 
-/* Answer with the view of a question, which the caller has for itself while `answer` runs. */
+/* Answer with the view of a question, which the caller has for itself while `answer`
+ * runs. */
 typedef bool (*cn_view_answer_fn)(struct cn_served *served, struct cn_served_view *view,
                                   struct cn_request *request, struct cn_error *err);
 CN_CHECK bool cn_api_with_view(struct cn_served *served,

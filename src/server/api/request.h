@@ -1,5 +1,5 @@
-/* One request to the API, and the answer as it is written. Where it comes from, the API does not
- * know: HTTP, or a page that has its data inside.
+/* One request to the API, and the answer as it is written. The API does not know where a
+ * request comes from: over HTTP, or from the program itself.
  *
  * The strings are borrowed and live as long as the request.
  * Threads: a request belongs to one thread.
@@ -21,21 +21,21 @@ struct cn_parameter {
 
 struct cn_request {
     const char *path;
-    struct cn_parameter parameters[CN_REQUEST_PARAMETER_MAX]; /* of the query */
+    struct cn_parameter parameters[CN_REQUEST_PARAMETER_MAX];
     size_t parameter_count;
-    struct cn_json json; /* where the answer goes */
+    struct cn_json json; /* the answer */
 };
 
-/* The value of a parameter of the query; NULL when it was not given. */
+/* The value of a parameter; NULL if it was not given. */
 const char *cn_request_value(const struct cn_request *request, const char *name);
 
-/* Value `i` of a parameter that may be given several times; NULL after the last. */
+/* Value `i` of a parameter that may be given several times; NULL after the last one. */
 const char *cn_request_value_at(const struct cn_request *request, const char *name,
                                 size_t i);
 
 bool cn_request_flag(const struct cn_request *request, const char *name); /* "1" */
 
-/* A number between `min` and `max`; `otherwise` when it was not given. */
+/* A number from `min` to `max`; `otherwise` if it was not given. */
 CN_CHECK bool cn_request_u64(const struct cn_request *request, const char *name,
                              uint64_t min, uint64_t max, uint64_t otherwise,
                              uint64_t *out, struct cn_error *err);

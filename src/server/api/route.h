@@ -16,7 +16,8 @@ struct cn_served_list {
     size_t count;
 };
 
-/* Answer a path below "/api/v1/". Fails with CN_ERR_NOT_FOUND if there is no such path. */
+/* Answer a path below "/api/v1/". Fails with CN_ERR_NOT_FOUND if there is no such
+ * path. */
 CN_CHECK bool cn_route_api(const struct cn_served_list *sources,
                            struct cn_request *request, struct cn_error *err);
 

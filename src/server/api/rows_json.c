@@ -26,9 +26,9 @@ bool cn_json_row(struct cn_json *json, struct cn_view *view, const struct cn_row
                  struct cn_error *err)
 {
     struct cn_text label = {0};
-    struct cn_location place = {0};
+    struct cn_location location = {0};
     bool ok = view->ops->label(view, row, &label, err) &&
-              view->ops->location(view, row, &place, err);
+              view->ops->location(view, row, &location, err);
 
     if (ok) {
         cn_json_object(json);
@@ -36,9 +36,9 @@ bool cn_json_row(struct cn_json *json, struct cn_view *view, const struct cn_row
         cn_json_add_str(json, "kind", cn_row_kind_name(row->kind));
         cn_json_add_str(json, "label", cn_text_str(&label));
         cn_json_add_id(json, "context", row->example);
-        cn_json_add_str(json, "module", place.module);
-        cn_json_add_str(json, "file", place.file);
-        cn_json_add_u64(json, "line", place.line);
+        cn_json_add_str(json, "module", location.module);
+        cn_json_add_str(json, "file", location.file);
+        cn_json_add_u64(json, "line", location.line);
         cn_json_add_bool(json, "isLeaf", view->ops->is_leaf(view, row));
         cn_json_key(json, "values");
         cn_json_array(json);

@@ -13,8 +13,8 @@ struct cn_request;
 struct cn_served;
 struct cn_trace;
 
-/* Answer with the trace that the parameter `key` names, "SEGMENT.ROW" as lists of traces give it.
- * It has at least one call. */
+/* Answer with the trace that the parameter `key` names, "SEGMENT.ROW" as lists of
+ * traces give it. It has at least one call. */
 typedef bool cn_trace_answer(struct cn_request *request, const struct cn_trace *trace,
                              struct cn_error *err);
 CN_CHECK bool cn_api_with_trace(struct cn_served *served, struct cn_request *request,

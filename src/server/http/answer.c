@@ -14,7 +14,8 @@
 #include "server/http/server_state.h"
 #include "server/page/assets.h"
 
-/* Scripts and styles come from this server only, and no other page may embed its pages. */
+/* Scripts and styles come from this server only, and no other page may embed its
+ * pages. */
 static const char policy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -282,8 +283,8 @@ static bool has_token(const struct cn_server *server, struct MHD_Connection *con
     return cookie && cn_guard_knows_token(&server->guard, cookie);
 }
 
-/* A page with the token in its address: move the token into a cookie, so that copied addresses do
- * not contain it. */
+/* A page with the token in its address: move the token into a cookie, so that copied
+ * addresses do not contain it. */
 static enum MHD_Result welcome(struct cn_server *server,
                                struct MHD_Connection *connection)
 {

@@ -1,5 +1,5 @@
-/* Requests with traces: their bodies go to the collector, and they are answered when the traces are
- * on disk.
+/* Requests with traces: their bodies go to the collector, and they are answered when the
+ * traces are on disk.
  * Threads: the threads of the server; a request belongs to one at a time.
  */
 #ifndef CN_SERVER_HTTP_COLLECT_H
@@ -35,8 +35,8 @@ bool cn_collect_is_address(const struct cn_server *server, const char *url);
 /* The next bytes of the body. */
 void cn_collect_read(struct cn_collect *collect, const char *data, size_t len);
 
-/* The body is complete: hand it to the collector. The connection is suspended until the state is
- * CN_COLLECT_ANSWERED. */
+/* The body is complete: hand it to the collector. The connection is suspended until
+ * the state is CN_COLLECT_ANSWERED. */
 void cn_collect_submit(struct cn_server *server, struct cn_collect *collect,
                        const char *url);
 

@@ -118,8 +118,8 @@ static bool open_store(struct cn_collector *c, struct cn_error *err)
     return true;
 }
 
-/* Requests that were read and not saved are lost, and with them the symbols of all agents, which are
- * asked to send them again. */
+/* Requests that were read and not saved are lost, and with them the symbols of all
+ * agents, which are asked to send them again. */
 static void drop_store(struct cn_collector *c, const struct cn_error *failure)
 {
     c->failure = *failure;
@@ -191,7 +191,8 @@ static bool is_ready(struct cn_collector *c)
     return c->writer != NULL;
 }
 
-/* A job: seal full segments. One that cannot be sealed is sealed when the store is reopened. */
+/* A job: seal full segments. One that cannot be sealed is sealed when the store is
+ * reopened. */
 static bool seal(void *arg, const struct cn_progress *progress, struct cn_error *err)
 {
     struct cn_collector *c = arg;

@@ -1,14 +1,14 @@
 /* Takes requests of agents into a store, and calls back when they are on disk.
  *
- * Requests pass through two jobs. The reader decodes them and adds their traces to the next commit;
- * the saver compresses, writes and syncs the commit before that, and calls back for each request in
- * it. A third job seals full segments.
+ * Requests pass through two jobs. The reader decodes them and adds their traces to the
+ * next commit; the saver compresses, writes and syncs the commit before that, and calls
+ * back for each request in it. A third job seals full segments.
  *
  *     cn_collector_submit(collector, kind, &request, who, done, arg)
  *         done(arg, CN_COLLECTED, NULL) is called later, from another thread
  *
- * After a write error all waiting requests are called back with CN_COLLECTED_NOT_SAVED. A request
- * that comes at least a second later opens the store again.
+ * After a write error all waiting requests are called back with CN_COLLECTED_NOT_SAVED. A
+ * request that comes at least a second later opens the store again.
  * Threads: any thread may submit.
  */
 #ifndef CN_SERVER_HTTP_COLLECTOR_H
@@ -56,15 +56,16 @@ CN_CHECK bool cn_collector_open(struct cn_collector **out, const char *path,
                                 const struct cn_collector_options *options,
                                 struct cn_error *err);
 
-/* Commit all submitted requests and call back for them; later ones are refused as busy. */
+/* Commit all submitted requests and call back for them; later ones are refused as
+ * busy. */
 void cn_collector_finish(struct cn_collector *collector);
 
 /* Close the store, when no thread submits any more. */
 CN_CHECK bool cn_collector_close(struct cn_collector *collector, struct cn_error *err);
 
-/* Hand over a request; its body must stay valid until `done` is called. False if too many requests
- * are waiting, in all or of this sender: `done` is not called. `who` identifies the sender: a
- * session or an address. */
+/* Hand over a request; its body must stay valid until `done` is called. False if too
+ * many requests are waiting, in all or of this sender: `done` is not called. `who`
+ * identifies the sender: a session or an address. */
 CN_CHECK bool cn_collector_submit(struct cn_collector *collector,
                                   enum cn_collector_kind kind,
                                   const struct cn_zorka_request *request, const char *who,

@@ -1,7 +1,7 @@
 /* Access control: the Host header and a token.
  *
- * The URL that the server prints contains its token; a page loaded with it gets a cookie, so that
- * addresses copied from the browser do not contain it.
+ * The URL that the server prints contains its token; a page loaded with it gets a cookie,
+ * so that addresses copied from the browser do not contain it.
  * Threads: immutable after it was set up.
  */
 #ifndef CN_SERVER_HTTP_GUARD_H

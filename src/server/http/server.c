@@ -159,8 +159,8 @@ static bool set_up_tls(struct cn_server *server, const struct cn_server_options 
 
 static bool start_daemon(struct cn_server *server, int fd, struct cn_error *err)
 {
-    /* Not epoll, although it is a little faster: libmicrohttpd 0.9.75 sometimes leaves a resumed
-     * connection suspended until another one wakes its thread. */
+    /* Not epoll, although it is a little faster: libmicrohttpd 0.9.75 sometimes leaves
+     * a resumed connection suspended until another one wakes its thread. */
     unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
                      (server->tls_cert ? MHD_USE_TLS : 0);
     struct MHD_OptionItem tls[] = {

@@ -8,7 +8,7 @@
 #include "server/page/assets.h"
 #include "server/served/served.h"
 
-/* How much of the data comes along. */
+/* How much of the data is exported. */
 static const struct cn_parameter wanted[] = {
     {"min", "0.0002"},
     {"columns", "1200"},
@@ -23,7 +23,7 @@ static void begin_request(struct cn_request *request, struct cn_text *text)
         request->parameters[request->parameter_count++] = wanted[i];
 }
 
-/* Add a member with the answer to a question. */
+/* Append a member with the answer to a question. */
 static bool add_answer(struct cn_text *data, struct cn_served *served, const char *name,
                        cn_api_answer *ask, struct cn_error *err)
 {
@@ -42,23 +42,17 @@ static bool add_answer(struct cn_text *data, struct cn_served *served, const cha
     return ok;
 }
 
-static void add_sources(struct cn_text *data, struct cn_served *served)
+static bool add_data(struct cn_text *data, struct cn_served *served, struct cn_error *err)
 {
     struct cn_text text = {0};
     struct cn_request request;
+    struct cn_error none;
 
     begin_request(&request, &text);
     cn_api_describe(served, 0, &request);
     cn_text_printf(data, "{\"sources\": {\"version\": \"%s\", \"sources\": [%s]}",
                    CN_VERSION, cn_text_str(&text));
     cn_text_done(&text);
-}
-
-static bool add_data(struct cn_text *data, struct cn_served *served, struct cn_error *err)
-{
-    struct cn_error none;
-
-    add_sources(data, served);
     if (!add_answer(data, served, "info", cn_api_info, err) ||
         !add_answer(data, served, "flame", cn_api_flame, err))
         return false;
@@ -66,17 +60,6 @@ static bool add_data(struct cn_text *data, struct cn_served *served, struct cn_e
         cn_text_str_add(data, ",\n\"timeline\": null");
     cn_text_str_add(data, "}");
     return true;
-}
-
-/* A '<' in a name must not end the script that the data is in. */
-static void add_escaped(struct cn_text *out, const struct cn_text *data)
-{
-    for (const char *at = cn_text_str(data); *at; at++) {
-        if (*at == '<')
-            cn_text_str_add(out, "\\u003c");
-        else
-            cn_text_char(out, *at);
-    }
 }
 
 static void add_asset(struct cn_text *out, const char *path)
@@ -100,7 +83,13 @@ static void add_page(struct cn_text *out, const struct cn_text *data)
     add_asset(out, "/app.css");
     cn_text_str_add(out, "</style>\n</head>\n<body>\n<div id=\"app\"></div>\n"
                          "<script type=\"application/json\" id=\"cairn-data\">");
-    add_escaped(out, data);
+    /* A '<' in a name must not end the script element. */
+    for (const char *at = cn_text_str(data); *at; at++) {
+        if (*at == '<')
+            cn_text_str_add(out, "\\u003c");
+        else
+            cn_text_char(out, *at);
+    }
     cn_text_str_add(out, "</script>\n<script>\n");
     add_asset(out, "/app.js");
     cn_text_str_add(out, "</script>\n</body>\n</html>\n");

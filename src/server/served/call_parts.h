@@ -1,5 +1,5 @@
-/* The parts of the tasks of a recording, short enough to reach any record within milliseconds.
- * Those of a task are found when a request first asks for it, and cached.
+/* The parts of the tasks of a recording, short enough to reach any record within
+ * milliseconds. Those of a task are found when a request first asks for it, and cached.
  * Threads: any thread.
  */
 #ifndef CN_SERVER_SERVED_CALL_PARTS_H

@@ -1,5 +1,5 @@
-/* A flame graph as JSON: the nodes in depth-first order, each with its depth, so that the JSON of a
- * deep graph is not deep.
+/* A flame graph as JSON: the nodes in depth-first order, each with its depth, so that the
+ * JSON of a deep graph is not deep.
  *
  *     {"total": 12.5, "isCut": false, "names": ["main"], "modules": ["app"],
  *      "nodes": [[depth, name, module, total, self, id], ...]}

@@ -115,7 +115,7 @@ static bool start(struct cn_job *job, struct cn_error *err)
     if (failure != 0)
         return cn_fail(err, CN_ERR_IO, "cannot start a thread (error %d)", failure);
     job->has_thread = true;
-    job->is_told = false;
+    job->is_reported = false;
     job->state = CN_JOB_RUNNING;
     job->group->running_count++;
     return true;
@@ -157,7 +157,7 @@ static bool wait_until(struct cn_job *job, uint64_t deadline_ns, struct cn_error
 
     (void)pthread_mutex_lock(&group->lock);
     job->asked_ns = cn_clock_ns();
-    if (job->state == CN_JOB_FAILED && job->is_told)
+    if (job->state == CN_JOB_FAILED && job->is_reported)
         job->state = CN_JOB_NEW;
     for (;;) {
         ok = job->state != CN_JOB_NEW || start(job, err);
@@ -169,7 +169,7 @@ static bool wait_until(struct cn_job *job, uint64_t deadline_ns, struct cn_error
                       : pthread_cond_timedwait(&group->changed, &group->lock, &deadline);
     }
     ok = ok && result_of(job, err);
-    job->is_told = job->state == CN_JOB_FAILED;
+    job->is_reported = job->state == CN_JOB_FAILED;
     (void)pthread_mutex_unlock(&group->lock);
     return ok;
 }

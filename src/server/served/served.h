@@ -1,8 +1,9 @@
 /* The sources that a server shows: databases, recordings and stores, each opened once.
  *
- * A recording is also analysed in the background, so that it answers all questions that a database
- * answers; until then requests report how far the analysis is. What all views of a database share
- * is computed from the start (structure.h), each view when a request asks for it (served_views.h).
+ * A recording is also analysed in the background, so that it answers all questions that a
+ * database answers; until then requests report how far the analysis is. What all views of
+ * a database share is computed from the start (structure.h), each view when a request
+ * asks for it (served_views.h).
  * Threads: any thread. A database is immutable and needs no lock.
  */
 #ifndef CN_SERVER_SERVED_SERVED_H
@@ -60,8 +61,8 @@ CN_CHECK bool cn_served_open_costs(struct cn_served **out, const char *path,
                                    struct cn_error *err);
 void cn_served_close(struct cn_served *served); /* NULL is fine */
 
-/* True once the database is there to be asked. Fails with CN_ERR_INTERRUPTED during the analysis of
- * a recording. */
+/* True once the database is there to be asked. Fails with CN_ERR_INTERRUPTED during
+ * the analysis of a recording. */
 CN_CHECK bool cn_served_ready(struct cn_served *served, struct cn_error *err);
 
 /* Wait for the analysis of a recording. */
@@ -74,11 +75,13 @@ void cn_served_unlock(struct cn_served *served);
 /* Give back mapped pages if there are many. */
 void cn_served_tidy(struct cn_served *served);
 
-/* Work of the job `analysis`: analyse the recording into a database below $TMPDIR, and open it. */
+/* Work of the job `analysis`: analyse the recording into a database below $TMPDIR, and
+ * open it. */
 bool cn_served_analyse(void *arg, const struct cn_progress *progress,
                        struct cn_error *err);
 
-/* Start to compute the structure of the database and the views that clients open first. */
+/* Start to compute the structure of the database and the views that clients open
+ * first. */
 CN_CHECK bool cn_served_start(struct cn_served *served, struct cn_error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* Pyramids of the threads of a database, for timelines: built by a job when a timeline lacks them,
- * and cached.
+/* Pyramids of the threads of a database, for timelines: built by a job when a timeline
+ * lacks them, and cached.
  *
  * To draw a frame, borrow the pyramids that are there, and want those that are missing.
  * Threads: any thread.
@@ -43,7 +43,8 @@ void cn_served_pyramids_init(struct cn_served_pyramids *pyramids,
                              struct cn_served *served);
 void cn_served_pyramids_done(struct cn_served_pyramids *pyramids);
 
-/* Borrow what shows for each context when the stacks of the database are cut at a depth. */
+/* Borrow what shows for each context when the stacks of the database are cut at a
+ * depth. */
 const struct cn_cut *cn_served_cut_borrow(struct cn_served_pyramids *pyramids,
                                           uint32_t depth);
 void cn_served_cut_return(struct cn_served_pyramids *pyramids, const struct cn_cut *cut);
@@ -56,8 +57,8 @@ void cn_served_pyramids_return(struct cn_served_pyramids *pyramids,
                                const struct cn_time_pyramid *const *list,
                                const uint32_t *profiles, size_t count, uint32_t depth);
 
-/* Build the missing pyramids of those threads that `is_wanted` marks. True if some are being built:
- * the next frame will be better. */
+/* Build the missing pyramids of those threads that `is_wanted` marks. True if some are
+ * being built: the next frame will be better. */
 bool cn_served_pyramids_want(struct cn_served_pyramids *pyramids,
                              const uint32_t *profiles, const bool *is_wanted,
                              size_t count, uint32_t depth);

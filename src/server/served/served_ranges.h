@@ -1,5 +1,5 @@
-/* What threads did in a range of time: flame graph and functions of exactly that range, summed
- * from the samples by a job. The most recent answers are cached.
+/* What threads did in a range of time: flame graph and functions of exactly that range,
+ * summed from the samples by a job. The most recent answers are cached.
  * Threads: any thread.
  */
 #ifndef CN_SERVER_SERVED_SERVED_RANGES_H

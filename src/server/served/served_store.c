@@ -147,8 +147,8 @@ void cn_served_store_close(struct cn_served_store *served)
     *served = (struct cn_served_store){0};
 }
 
-/* The cached result of a query that may still be shown: its snapshot is current, it is incomplete,
- * or it became complete a moment ago. */
+/* The cached result of a query that may still be shown: its snapshot is current, it is
+ * incomplete, or it became complete a moment ago. */
 static struct cn_cached *find_fresh(const struct cn_served_store *served,
                                     struct cn_cache *cache, const char *key,
                                     uint64_t now_ns)
@@ -227,8 +227,8 @@ static struct cn_served_groups *new_groups(struct cn_served_store *served,
     return NULL;
 }
 
-/* Read traces, then rank the groups. Ranking a million groups takes long: not every request does
- * it, nor does the one that has just read the last traces. */
+/* Read traces, then rank the groups. Ranking a million groups takes long: not every
+ * request does it, nor does the one that has just read the last traces. */
 static bool continue_groups(struct cn_served_groups *groups, size_t limit,
                             struct cn_error *err)
 {

@@ -1,5 +1,5 @@
-/* A store that is served: a snapshot of it, replaced when the store has grown, and cached results
- * of queries.
+/* A store that is served: a snapshot of it, replaced when the store has grown, and cached
+ * results of queries.
  * Threads: one thread at a time, with cn_served_lock().
  */
 #ifndef CN_SERVER_SERVED_SERVED_STORE_H
@@ -20,8 +20,8 @@ struct cn_snapshot {
     unsigned user_count;
 };
 
-/* A result of a query that grows from request to request. It stays with its snapshot, so that it is
- * complete some day, however fast the store grows. */
+/* A result of a query that each request continues for a time budget. It belongs to one
+ * snapshot, so that it becomes complete however fast the store grows. */
 struct cn_partial_result {
     struct cn_snapshot *snapshot;
     uint64_t now_ns;      /* that "last" in the query counts from */
@@ -64,15 +64,15 @@ CN_CHECK bool cn_served_store_refresh(struct cn_served_store *served,
 /* Give back the mapped pages of its traces and postings. */
 void cn_served_store_forget(const struct cn_served_store *served);
 
-/* The flame graph of the longest `limit` hits of a query, continued for 25 ms. Borrowed until the
- * next call. */
+/* The flame graph of the longest `limit` hits of a query, continued for 25 ms.
+ * Borrowed until the next call. */
 CN_CHECK bool cn_served_store_flame(struct cn_served_store *served,
                                     const struct cn_query *query, uint64_t limit,
                                     const struct cn_trace_flame **out,
                                     struct cn_error *err);
 
-/* The `limit` largest groups of the hits of a query, continued for 25 ms. Borrowed until the next
- * call. */
+/* The `limit` largest groups of the hits of a query, continued for 25 ms. Borrowed
+ * until the next call. */
 CN_CHECK bool cn_served_store_groups(struct cn_served_store *served,
                                      const struct cn_query *query, const char *by,
                                      size_t limit, const struct cn_served_groups **out,

@@ -1,12 +1,12 @@
-/* The views of a database that requests ask for, with their columns and threads. A view is built by
- * a job; the most recently used ones are cached.
+/* The views of a database that requests ask for, with their columns and threads. A view
+ * is built by a job; the most recently used ones are cached.
  *
  *     if (!cn_served_view_borrow(served, &question, &view, err)) ...
  *     ... view->view, view->costs ...
  *     cn_served_view_return(view);
  *
- * Threads: any thread. A borrowed view belongs to one thread, so that a request which takes long
- * blocks only requests for the same view.
+ * Threads: any thread. A borrowed view belongs to one thread, so that a request which
+ * takes long blocks only requests for the same view.
  */
 #ifndef CN_SERVER_SERVED_SERVED_VIEWS_H
 #define CN_SERVER_SERVED_SERVED_VIEWS_H

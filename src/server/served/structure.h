@@ -1,7 +1,7 @@
-/* The structure of a database that all its views share, computed once: stacks of contexts, rows of
- * the flat and the bottom-up view without values, labels of contexts.
+/* The structure of a database that all its views share, computed once: stacks of
+ * contexts, rows of the flat and the bottom-up view without values, labels of contexts.
  *
- * Each item is a job; what is there stays.
+ * Each item is a job; its result is never freed before the structure.
  * Threads: any thread.
  */
 #ifndef CN_SERVER_SERVED_STRUCTURE_H

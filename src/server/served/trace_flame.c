@@ -94,7 +94,8 @@ static void add_trace(struct cn_trace_flame *flame, uint32_t segment,
     }
 }
 
-/* The hits from flame->added on: workers load traces, which are added in the order of the hits. */
+/* The hits from flame->added on: workers load traces, which are added in the order of
+ * the hits. */
 struct batch {
     struct cn_trace_flame *flame;
     struct worker {

@@ -2,10 +2,12 @@
  *
  * Traces are added in batches, so that partial results can be shown:
  *     cn_trace_flame_init(&flame, store, &hits);
- *     while (!cn_trace_flame_is_complete(&flame) && cn_trace_flame_add(&flame, 30000000, err)) ...
+ *     while (!cn_trace_flame_is_complete(&flame) && ok)
+ *         ok = cn_trace_flame_add(&flame, 30000000, err);
  *     cn_trace_flame_paint(&flame, share, &painted);
  *     cn_trace_flame_done(&flame);
- * The store outlives it. All processors load traces; the result does not depend on their number.
+ * The store outlives it. All processors load traces; the result does not depend on their
+ * number.
  * Threads: one thread at a time.
  */
 #ifndef CN_SERVER_SERVED_TRACE_FLAME_H

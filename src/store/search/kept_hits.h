@@ -1,8 +1,8 @@
-/* The cached hits of the most recent queries, so that a count, a page of rows, a histogram and groups
- * of the same query match its conditions once.
+/* The cached hits of the most recent queries, so that a count, a page of rows, a
+ * histogram and groups of the same query match its conditions once.
  *
- * The key of a query is its text and the time that "last" counts from. The hits are a bit per row:
- * those of very large stores are cached while there is room.
+ * The key of a query is its text and the time that "last" counts from. The hits are a bit
+ * per row: those of very large stores are cached while there is room.
  * Threads: one thread at a time.
  */
 #ifndef CN_STORE_SEARCH_KEPT_HITS_H
@@ -41,8 +41,8 @@ struct cn_kept_query *cn_kept_hits_of(struct cn_kept_hits *kept,
 bool cn_kept_hits_add(struct cn_kept_hits *kept, struct cn_kept_query *query,
                       uint32_t segment, const struct cn_rows *rows);
 
-/* Add the queries of an earlier snapshot, without hits; then move over the hits of each segment
- * that is the same. */
+/* Add the queries of an earlier snapshot, without hits; then move over the hits of
+ * each segment that is the same. */
 void cn_kept_hits_begin_again(struct cn_kept_hits *kept,
                               const struct cn_kept_hits *earlier);
 void cn_kept_hits_move(struct cn_kept_hits *kept, size_t segment,

@@ -1,4 +1,5 @@
-/* The collector on its own: who is called back, when, and what a disk that fails costs. */
+/* The collector on its own: who is called back, when, and what a disk that fails
+ * costs. */
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>

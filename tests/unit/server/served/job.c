@@ -1,4 +1,5 @@
-/* Jobs: requests wait until a deadline; a job reports progress, fails, runs again, is cancelled. */
+/* Jobs: requests wait until a deadline; a job reports progress, fails, runs again, is
+ * cancelled. */
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
