@@ -93,7 +93,7 @@ export const tests = {
     await page.keyboard.press("i");
     await until("/inv=1/", () => /inv=1/.test(hash()));
     await show("v=flame&q=.");
-    await page.waitForSelector("text=matches hold 100.0 %");
+    await page.waitForSelector("text=matches: 100.0 %");
     await shot("flame");
   },
   async "the timeline zooms, moves, selects, and shows stacks"({ page, show, until, shot, hash }) {
@@ -109,7 +109,7 @@ export const tests = {
     await until("hover", async () => {
       await page.mouse.move(box.x + 290, box.y + 30);
       await page.mouse.move(box.x + 300, box.y + 34);
-      return /^at /.test(await page.textContent(".panel h2"));
+      return /^At /.test(await page.textContent(".panel h2"));
     });
     await page.waitForSelector(".stack li");
     await page.keyboard.down("Shift");
@@ -119,7 +119,7 @@ export const tests = {
     await page.keyboard.up("Shift");
     await page.waitForSelector("text=selected");
     await shot("timeline-selected");
-    await page.click("text=flame graph of it");
+    await page.click(".timeline .toolbar button:has-text('Flame graph')");
     await page.waitForSelector(".flame canvas");
     await until("/v=flame/", () => /v=flame/.test(hash()));
     await shot("flame-of-range");

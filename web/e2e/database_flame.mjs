@@ -15,7 +15,7 @@ export const tests = {
     const box = await (await graph(viewer, "")).boundingBox();
     await page.mouse.move(box.x + 40, box.y + 30);
     await page.waitForSelector(".tooltip");
-    assert.match(await page.textContent(".tooltip"), /main.*in all28\.31 s80\.2 %/);
+    assert.match(await page.textContent(".tooltip"), /main.*total28\.31 s80\.2 %/);
     await shot("flame-tooltip");
     await page.mouse.move(2, 2);
     await page.waitForSelector(".tooltip", { state: "detached" });

@@ -17,14 +17,14 @@ export const tests = {
     await page.waitForSelector(".others .link");
     const section = (title) =>
       page.locator(".panel section", { has: page.locator(`h3:text-is("${title}")`) });
-    assert.match(await section("callers").textContent(), /main/);
-    assert.match(await section("callees").textContent(), /say</);
+    assert.match(await section("Callers").textContent(), /main/);
+    assert.match(await section("Callees").textContent(), /say</);
     await shot("callers-and-callees");
-    await section("callers").locator(".link", { hasText: "main" }).click();
+    await section("Callers").locator(".link", { hasText: "main" }).click();
     await until("the caller", async () => (await page.textContent(".panel h2")) === "main");
     assert.match(hash(), /v=top-down/);
     await page.waitForSelector(".tree-row.selected");
-    assert.match(await section("callees").textContent(), /fib/);
+    assert.match(await section("Callees").textContent(), /fib/);
   },
   async "the source of a row is shown at its line, with costs"(viewer) {
     const { page, until, shot, hash } = viewer;
@@ -69,9 +69,9 @@ export const tests = {
     await until("its name", async () =>
       /RANK 1 THREAD/.test(await page.textContent(".threads figcaption")),
     );
-    await page.click("text=sorted by value");
+    await page.click("text=Sort by value");
     await until("in the address", () => /plot=sorted/.test(hash()));
-    await page.waitForSelector(".threads text:has-text('least')");
+    await page.waitForSelector(".threads text:has-text('minimum')");
     await shot("threads");
   },
   async "how long calls took has an axis and percentiles"(viewer) {

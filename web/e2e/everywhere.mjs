@@ -9,7 +9,7 @@ export const tests = {
     await page.waitForSelector("[role=dialog]");
     await shot("help");
     await page.click("[role=dialog] .close");
-    await page.click("[aria-label='light or dark']");
+    await page.click("[aria-label='switch theme']");
     assert.ok(await page.evaluate(() => document.documentElement.dataset.theme));
     await page.setViewportSize({ width: 3840, height: 2160 });
     await page.waitForTimeout(200);

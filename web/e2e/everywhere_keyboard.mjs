@@ -119,14 +119,13 @@ export const tests = {
     await until(
       "the box",
       async () =>
-        (await said(".flame .status")) !== whole &&
-        /%\), of its own/.test(await said(".flame .status")),
+        (await said(".flame .status")) !== whole && /%\), self/.test(await said(".flame .status")),
     );
     await show("s=1&v=timeline");
     await page.waitForSelector(".timeline-canvas canvas[aria-label*=threads]");
     await page.focus(".timeline-canvas");
     await page.keyboard.press(".");
-    await until("the stack", async () => /^at /.test(await said(".timeline .panel")));
+    await until("the stack", async () => /^At /.test(await said(".timeline .panel")));
   },
   async "time and threads are selected without a mouse"({ page, show, until, hash }) {
     await show("s=1&v=timeline");

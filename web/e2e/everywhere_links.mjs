@@ -10,10 +10,10 @@ const STATES = [
   ],
   [
     "s=0&v=flat&hide=cputime_sec_exclusive&more=cycles",
-    async (page) => page.waitForSelector(".tree-head >> text=cycles ▸ incl"),
+    async (page) => page.waitForSelector(".tree-head >> text=cycles total"),
   ],
   ["s=1&v=top-down&p=1&t=1-2", async (page) => page.waitForSelector(".tree-head >> text=p99")],
-  ["s=0&v=flame&inv=1&mod=1&q=solve", async (page) => page.waitForSelector("text=matches hold")],
+  ["s=0&v=flame&inv=1&mod=1&q=solve", async (page) => page.waitForSelector("text=matches:")],
   ["s=0&v=flame&up=1", async (page) => page.waitForSelector(".flame canvas")],
   [
     "s=1&v=timeline&d=1&from=100&to=5000&b=200&e=3000&st=1",

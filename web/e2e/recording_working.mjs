@@ -9,7 +9,7 @@ import { start } from "./harness.mjs";
 const LEVELS = 17;
 const FUNCTIONS = [0x401018, 0x401104]; // main and work of the small recording
 
-// A tree of calls with two in each: every call has a context of its own.
+// A tree of calls with two in each: every call has a context self.
 function manyCalls() {
   const bytes = Buffer.alloc((2 ** (LEVELS + 1) - 1) * 32);
   let at = 0;
@@ -49,7 +49,7 @@ export const tests = {
       await page.fill("[aria-label^='function to find']", "work");
       await page.click("text=find next");
       await until("found while working", async () =>
-        /^took/.test(await page.textContent(".find .status")),
+        /^duration/.test(await page.textContent(".find .status")),
       );
       for (let i = 0; i < 20 && (await page.locator("header [role=tab]").count()) === 1; i++)
         await page.waitForTimeout(1000);

@@ -4,7 +4,7 @@
 // SOURCED is a database with copies of its sources, WIDE one of many functions.
 //
 // Every view is opened, searched and zoomed; pictures go to the folder SHOTS. The tests of
-// one view are one file, with a page of its own; --only runs one of them, or the tests whose names
+// one view are one file, with a page self; --only runs one of them, or the tests whose names
 // contain NAME. Ends with status 77 where there is no browser.
 import { readdir } from "node:fs/promises";
 import { basename } from "node:path";

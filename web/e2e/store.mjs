@@ -132,7 +132,7 @@ export const tests = {
       "fewer traces",
       async () => (await count(page)) !== all && /traces/.test(await count(page)),
     );
-    await page.click("text=all of the time");
+    await page.click("text=Whole time");
     await until("all again", async () => (await count(page)) === all);
     await page.focus(".histogram-plot");
     await page.keyboard.press("ArrowRight");
@@ -181,7 +181,7 @@ export const tests = {
     await show(`${STORE}&q=service+exists&v=flame`);
     const canvas = await page.waitForSelector(".flame canvas");
     await page.fill("[aria-label^='find a method in the flame graph']", "select");
-    await page.waitForSelector("text=matches hold");
+    await page.waitForSelector("text=matches:");
     await shot("store-flame");
     await canvas.focus();
     for (const key of ["ArrowDown", "ArrowDown", "ArrowDown", "Enter"])

@@ -97,14 +97,14 @@ export const tests = {
     for (const key of ["ArrowDown", "ArrowDown", "ArrowRight", "Enter"])
       await page.keyboard.press(key);
     await until("zoomed", () => /zoom=\d/.test(hash()));
-    await page.waitForSelector("text=up to its caller");
+    await page.waitForSelector("text=Zoom to caller");
     const link = page.url();
     const shown = await page.textContent(".scroll .toolbar .status");
     await page.goto("about:blank");
     await page.goto(link);
-    await page.waitForSelector("text=up to its caller");
+    await page.waitForSelector("text=Zoom to caller");
     assert.equal(await page.textContent(".scroll .toolbar .status"), shown);
-    await page.click("text=show all");
+    await page.click("text=Reset zoom");
     await until("all of it", () => !/zoom=/.test(hash()));
   },
   async "methods of a trace are sorted and lead to their calls"(viewer) {

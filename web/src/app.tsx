@@ -1,4 +1,4 @@
-// The page: what is open, which view of it, and the choices that views share.
+// The page: the source, its views, and the choices that views share.
 
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -55,7 +55,7 @@ function App() {
         {sources.error ?? "loading…"}
       </main>
     );
-  if (!chosen) return <main class="status">nothing is open under this number</main>;
+  if (!chosen) return <main class="status">there is no source with this number</main>;
   if (chosen.kind === "store")
     return <StoreFrame source={chosen} sources={sources.value} state={state} />;
   return <SourcePage key={chosen.id} source={chosen} sources={sources.value} state={state} />;
@@ -85,10 +85,10 @@ function StoreFrame(props: { source: Source; sources: Sources; state: State }) {
 function HeaderButtons(props: { onHelp: () => void }) {
   return (
     <>
-      <button aria-label="keys" title="keys (?)" onClick={props.onHelp}>
+      <button aria-label="keyboard shortcuts" title="keyboard shortcuts (?)" onClick={props.onHelp}>
         ?
       </button>
-      <button aria-label="light or dark" title="light or dark (t)" onClick={switchTheme}>
+      <button aria-label="switch theme" title="light or dark theme (t)" onClick={switchTheme}>
         ◐
       </button>
     </>
@@ -100,7 +100,7 @@ function SourcePage(props: { source: Source; sources: Sources; state: State }) {
   const path = `sources/${source.id}`;
   const { value: info, error } = useAnswer<Info>(`${path}/info`, {}, (answer) => !answer.isReady);
   const [hasHelp, setHasHelp] = useState(false);
-  // Calls can be listed while they are still being added up.
+  // During the analysis of a recording, only its calls can be shown.
   const asked = state.v ?? "top-down";
   const view =
     !info || availableViews(info).some(([name]) => name === asked)
@@ -147,8 +147,7 @@ function SourcePage(props: { source: Source; sources: Sources; state: State }) {
   );
 }
 
-// Whoever does something with the calls while the rest is being made is not taken away
-// from them when it is.
+// A user who works with the calls during the analysis stays there when other views appear.
 function useStayWithCalls(isWorking: boolean): void {
   useEffect(() => {
     if (!isWorking) return;
@@ -160,7 +159,7 @@ function useStayWithCalls(isWorking: boolean): void {
   }, [isWorking]);
 }
 
-// How far the analysis of a recording is.
+// The progress of the analysis of a recording.
 function Analysis(props: { id: number }) {
   const { value } = useAnswer<Sources>("sources", {}, () => true);
   const source = value?.sources[props.id];
@@ -168,8 +167,7 @@ function Analysis(props: { id: number }) {
   if (source?.state === "failed") return <span class="status error">{source.failure}</span>;
   return (
     <label class="status">
-      tree, flame graph and timeline are being made: <progress max={100} value={percent} />{" "}
-      {percent} %
+      analysing the recording: <progress max={100} value={percent} /> {percent} %
     </label>
   );
 }
@@ -179,7 +177,7 @@ function SourceChooser(props: { sources: Source[]; chosen: number }) {
   return (
     <select
       class="sources"
-      aria-label="what is shown"
+      aria-label="source"
       value={props.chosen}
       onChange={(event) => openSource(event.currentTarget.value)}
     >
@@ -205,7 +203,7 @@ function ViewOf(props: ViewProps) {
   }
 }
 
-// A line at the top while an answer takes longer than 300 ms.
+// A line at the top of the page while an answer takes longer than 300 ms.
 function Pending() {
   const [isShown, setIsShown] = useState(false);
   const timer = useRef<ReturnType<typeof setTimeout>>();

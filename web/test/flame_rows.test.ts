@@ -7,12 +7,12 @@ import { deepen } from "../src/flame/use_flame";
 
 // main > f > g > f > h, and main > f > h, with what each took by itself.
 const names = ["main", "f", "g", "h"];
-const node = (depth: number, name: number, value: number, own: number, id: string): FlameNode => [
+const node = (depth: number, name: number, value: number, self: number, id: string): FlameNode => [
   depth,
   name,
   0,
   value,
-  own,
+  self,
   id,
 ];
 const flame: Flame = {

@@ -44,7 +44,7 @@ const names = (top: Level): string[] => {
   for (let i = 0; ; i++) {
     const line = lineAt(top, i);
     if (!line) return list;
-    list.push("node" in line ? line.node.row.id : `${line.place}?`);
+    list.push("node" in line ? line.node.row.id : `${line.index}?`);
   }
 };
 
@@ -72,7 +72,7 @@ test("rows that are not here yet have lines of their own", () => {
   openNode(at(top, "a"));
   assert.equal(top.lines, 1_000_002);
   assert.deepEqual(lineAt(top, 2), { node: at(at(top, "a").children as Level, "c") });
-  assert.deepEqual(lineAt(top, 3), { hole: top, place: 1 });
+  assert.deepEqual(lineAt(top, 3), { hole: top, index: 1 });
   assert.deepEqual(lineAt(top, 1_000_001), { node: at(top, "z") });
   assert.equal(lineAt(top, 1_000_002), null);
 });

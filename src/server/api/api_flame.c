@@ -118,7 +118,7 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
     cn_flame_begin(&p.flame);
     ok = paint(&p, has_top ? &top : NULL, err);
     cn_json_object(&request->json);
-    cn_json_add_str(&request->json, "column", costs->columns[p.column].title);
+    cn_json_add_str(&request->json, "column", costs->columns[p.column].metric);
     cn_flame_end(&p.flame, &request->json, total);
     cn_json_end(&request->json);
     return ok;

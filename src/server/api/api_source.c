@@ -108,7 +108,7 @@ static bool show(struct cn_served *served, struct cn_json *json, struct cn_costs
     column = lines.column < costs->column_count ? &costs->columns[lines.column] : NULL;
     lines.list = cn_alloc(lines.count, sizeof(*lines.list));
     ok = ok && (!column || add_up(&lines, costs, &served->structure.frames.index, err));
-    cn_json_add_str(json, "column", column ? column->title : "");
+    cn_json_add_str(json, "column", column ? column->metric : "");
     cn_json_add_f64(json, "total", column ? column->total : NAN);
     add_lines(json, text, lines.count);
     cn_json_key(json, "costs");

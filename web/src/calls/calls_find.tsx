@@ -1,5 +1,4 @@
-// Looking for calls of a recording: the next or previous one of a function that took long,
-// or only such calls.
+// Find calls of a recording by function, duration and depth, or list only these.
 
 import { useEffect, useState } from "preact/hooks";
 import { get, type Parameters } from "../shared/api";
@@ -8,8 +7,8 @@ import { Flag } from "../shared/flag";
 import { go, type State } from "../shared/state";
 import type { Found } from "../shared/types";
 
-// What is looked for, as the server wants it.
-export function wishOf(state: State): Parameters {
+// The criteria, as parameters.
+export function criteriaOf(state: State): Parameters {
   const longer = parseNs(state.fl ?? "");
   return {
     function: state.fn,
@@ -28,11 +27,11 @@ interface Props {
 async function search(
   props: Props,
   isReversed: boolean,
-  onProgress: (place: string) => void,
+  onProgress: (position: string) => void,
 ): Promise<Found> {
   const asked = {
     task: props.task,
-    ...wishOf(props.state),
+    ...criteriaOf(props.state),
     function: props.state.fn || ".",
     reverse: isReversed ? 1 : 0,
   };
@@ -53,18 +52,18 @@ export function FindCall(props: Props) {
   const longer = state.fl ?? "";
   const isWrong = longer !== "" && Number.isNaN(parseNs(longer));
   const find = async (isReversed: boolean) => {
-    if (isWrong) return setNote(`'${longer}' is no duration`);
+    if (isWrong) return setNote(`'${longer}' is not a duration`);
     setNote("searching…");
     try {
-      const found = await search(props, isReversed, (place) =>
-        setNote(`searching… at record ${place}`),
+      const found = await search(props, isReversed, (position) =>
+        setNote(`searching… at record ${position}`),
       );
       setNote(
         found.isFound
-          ? `took ${formatNs(found.duration ?? 0)}`
+          ? `duration ${formatNs(found.duration ?? 0)}`
           : isReversed
-            ? "none before this"
-            : "none after this",
+            ? "no earlier match"
+            : "no later match",
       );
       if (found.time !== undefined) go({ time: String(found.time) });
     } catch (error) {
@@ -97,14 +96,14 @@ export function FindCall(props: Props) {
         void find(false);
       }}
     >
-      {field("fn", "function to find, a name or a regular expression", "function", "")}
-      {field("fl", "at least this long", "longer than", "short")}
-      {field("fd", "not nested deeper than this", "depth", "tiny")}
-      <button type="submit">find next</button>
+      {field("fn", "function to find: a name or a regular expression", "function", "")}
+      {field("fl", "minimum duration", "duration", "short")}
+      {field("fd", "maximum depth", "depth", "tiny")}
+      <button type="submit">Find next</button>
       <button type="button" onClick={() => void find(true)}>
-        previous
+        Previous
       </button>
-      <Flag state={state} name="only" title="only these" />
+      <Flag state={state} name="only" title="Only matches" />
       <span class="status" aria-live="polite">
         {note}
       </span>

@@ -1,5 +1,5 @@
-// The calls of a recording around a moment, with their arguments and results: scrolled
-// through in both directions, chosen by name, length and depth.
+// The calls of a recording around a time, with arguments and results. Scrolling loads more at both
+// ends.
 
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { get, type Parameters } from "../shared/api";
@@ -12,7 +12,7 @@ import {
   type CallPages,
   type Line,
 } from "./calls_model";
-import { FindCall, wishOf } from "./calls_find";
+import { FindCall, criteriaOf } from "./calls_find";
 import { formatMoment, formatNs, parseNs } from "../shared/format";
 import { go, isOn, type State } from "../shared/state";
 import type { Calls, Task } from "../shared/types";
@@ -20,12 +20,12 @@ import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual
 
 const BEFORE = 60;
 const PAGE = 300;
-const CONTEXT = 8; // lines after the moment that are on the screen with it
-const NEAR = 40; // lines from the edge at which the next page is asked for
+const CONTEXT = 8; // visible lines after the time
+const NEAR = 40; // lines from the edge at which the next page is loaded
 
 const COLUMNS: TableColumn[] = [
   { name: "time", title: "time", isNumber: true },
-  { name: "took", title: "took", isNumber: true },
+  { name: "duration", title: "duration", isNumber: true },
   { name: "call", title: "call" },
 ];
 
@@ -36,29 +36,29 @@ interface Props {
   onClose?: () => void;
 }
 
-function useCalls(path: string, task: number, time: number, wish: Parameters) {
+function useCalls(path: string, task: number, time: number, criteria: Parameters) {
   const [shown, setShown] = useState<CallPages & { error: string | null; load: number }>({
     ...noPages,
     error: null,
     load: 0,
   });
   const busy = useRef(false);
-  const key = JSON.stringify([path, task, wish]);
-  const moment = useRef(0); // changes when another part is asked for
+  const key = JSON.stringify([path, task, criteria]);
+  const generation = useRef(0); // changes when another time is loaded
   const ask = useCallback(
-    (more: Parameters) => get<Calls>(`${path}/calls`, { task, ...wish, ...more }),
+    (more: Parameters) => get<Calls>(`${path}/calls`, { task, ...criteria, ...more }),
     [key],
   );
 
   const load = useCallback(
     (at: number) => {
-      const mine = ++moment.current;
+      const mine = ++generation.current;
       ask({ time: at, before: BEFORE, limit: PAGE }).then(
         (page) =>
-          mine === moment.current &&
+          mine === generation.current &&
           setShown({ pages: [page], shift: 0, error: page.damage ?? null, load: mine }),
         (error: Error) =>
-          mine === moment.current && setShown({ ...noPages, error: error.message, load: mine }),
+          mine === generation.current && setShown({ ...noPages, error: error.message, load: mine }),
       );
     },
     [ask],
@@ -78,19 +78,19 @@ function useCalls(path: string, task: number, time: number, wish: Parameters) {
       const page = isBefore ? shown.pages[0] : shown.pages[shown.pages.length - 1];
       if (!page || busy.current || (isBefore ? page.isStart : page.isEnd)) return;
       busy.current = true;
-      const mine = moment.current;
+      const mine = generation.current;
       try {
         const more = await (isBefore
           ? ask({ at: page.first, before: PAGE, limit: 0 })
           : ask({ at: page.next, limit: PAGE }));
-        if (mine !== moment.current) return;
+        if (mine !== generation.current) return;
         setShown((before) => ({
           ...before,
           ...(isBefore ? prependPage(before, more) : appendPage(before, more)),
           error: more.damage ?? null,
         }));
       } catch {
-        // What is shown stays; scrolling asks again.
+        // Scrolling asks again.
       } finally {
         busy.current = false;
       }
@@ -105,7 +105,7 @@ export function CallsView(props: Props) {
   const task = Number(state.task ?? 0);
   const time = Number(state.time ?? 0);
   const isOnly = isOn(state, "only");
-  const { shown, extend } = useCalls(props.path, task, time, isOnly ? wishOf(state) : {});
+  const { shown, extend } = useCalls(props.path, task, time, isOnly ? criteriaOf(state) : {});
   const lines = linesOf(shown);
   const chosen = lineAt(lines, time);
   const [selected, setSelected] = useState<Line | null>(null);
@@ -126,7 +126,7 @@ export function CallsView(props: Props) {
       />
       <VirtualTable
         class="call-list"
-        label="calls in the order of time, with arguments and results"
+        label="calls in time order, with arguments and results"
         columns={COLUMNS}
         widths="11em 8em minmax(20em, 1fr)"
         count={lines.length}
@@ -139,7 +139,7 @@ export function CallsView(props: Props) {
         reveal={chosen < 0 ? chosen : Math.min(lines.length - 1, chosen + CONTEXT)}
         revealFor={`${time} ${shown.load}`}
       />
-      {lines.length === 0 && shown.pages.length > 0 && <p class="status">no such calls here</p>}
+      {lines.length === 0 && shown.pages.length > 0 && <p class="status">no matching calls here</p>}
     </section>
   );
 }
@@ -165,14 +165,14 @@ function CallsToolbar(
           key={props.time}
           class="short"
           defaultValue={formatNs(props.time)}
-          aria-label="time around which calls are shown"
+          aria-label="time of the calls"
           onChange={(event) => {
             const time = parseNs(event.currentTarget.value);
             if (!Number.isNaN(time)) go({ time: String(time) });
           }}
         />
       </label>
-      <button onClick={() => go({ time: "" })}>start</button>
+      <button onClick={() => go({ time: "" })}>Go to start</button>
       <FindCall path={props.path} state={props.state} task={props.task} at={props.at} />
       {props.error && <span class="status error">{props.error}</span>}
       {props.onClose && (

@@ -1,4 +1,4 @@
-// The flame graph with its choices.
+// The flame graph with its options.
 
 import { useFlame } from "./use_flame";
 import { ChosenRange, chosenRange } from "../shared/chosen_range";
@@ -16,13 +16,13 @@ export function FlamePage(props: ViewProps) {
   return (
     <>
       <div class="toolbar">
-        <Flag state={state} name="inv" title="upside down" hint="upside down (i)" />
-        <Flag state={state} name="mod" title="colour by module" hint="colour by module (c)" />
+        <Flag state={state} name="inv" title="Upside down" hint="upside down (i)" />
+        <Flag state={state} name="mod" title="Colour by module" hint="colour by module (c)" />
         {!hasRange && (
           <Flag
             state={state}
             name="up"
-            title="callers instead of callees"
+            title="Show callers"
             hint="callers instead of callees (u)"
             clears={["zoom"]}
           />
@@ -31,14 +31,14 @@ export function FlamePage(props: ViewProps) {
           <Flag
             state={state}
             name="fold"
-            title="fold recursion"
+            title="Fold recursion"
             hint="fold recursion (r)"
             clears={["zoom"]}
           />
         )}
         {hasRange && <ChosenRange state={state} />}
-        {hasRange && <button onClick={() => go({ v: "top-down", open: "" })}>table of it</button>}
-        {state.zoom && <button onClick={() => go({ zoom: "" })}>show all</button>}
+        {hasRange && <button onClick={() => go({ v: "top-down", open: "" })}>Table</button>}
+        {state.zoom && <button onClick={() => go({ zoom: "" })}>Reset zoom</button>}
       </div>
       <div class="scroll">
         {value ? (

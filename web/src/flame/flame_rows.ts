@@ -1,6 +1,6 @@
-// The rows of a table from a flame graph that is here already: of a part of time, or of an
-// exported page. The same three views as the server has, and the same rule: a row counts
-// each moment once, however often its function is on the stack.
+// The rows of a table from a flame graph that is in the page: of a time range, or of an exported page.
+// The same three views as the server has, and the same rule: a row counts every moment once, however
+// often its function is on the stack.
 
 import { layOut, type Box } from "./flame_layout";
 import type { Column, Flame, Hits, Row, Rows } from "../shared/types";
@@ -9,8 +9,8 @@ interface Item {
   label: string;
   module: string;
   kind: string;
-  inclusive: number;
-  exclusive: number;
+  total: number;
+  self: number;
   chains: { leaf: number; at: number }[]; // boxes; of the bottom-up view
   children: string[] | null; // ids; null: not listed yet
   context: string;
@@ -47,7 +47,7 @@ export class FlameRows {
   }
 
   private makeItem(label: string, module: string, kind: string, context = ""): Item {
-    return { label, module, kind, inclusive: 0, exclusive: 0, chains: [], children: null, context };
+    return { label, module, kind, total: 0, self: 0, chains: [], children: null, context };
   }
 
   private listContexts(): void {
@@ -55,8 +55,8 @@ export class FlameRows {
     if (top) top.children = [];
     for (const box of this.boxes) {
       const item = this.makeItem(box.name, box.module, "function", box.id);
-      item.inclusive = box.value;
-      item.exclusive = box.own;
+      item.total = box.value;
+      item.self = box.self;
       item.children = [];
       this.items.set(String(box.index), item);
       this.items.get(box.parent < 0 ? TOP : String(box.parent))?.children?.push(String(box.index));
@@ -66,7 +66,7 @@ export class FlameRows {
   // Rows below one: boxes of the same key together.
   private groupBy(
     parent: string,
-    placeOf: (
+    groupOf: (
       box: Box,
       leaf: number,
     ) => { at: number; key: string; label: string; kind: string; module: string } | null,
@@ -80,19 +80,19 @@ export class FlameRows {
     for (const { leaf, at } of chains) {
       const from = this.boxes[at];
       const box = this.boxes[leaf];
-      const place = from && placeOf(from, leaf);
-      if (!place || !box) continue;
-      const id = `${parent}/${place.key}`;
+      const group = from && groupOf(from, leaf);
+      if (!group || !box) continue;
+      const id = `${parent}/${group.key}`;
       let item = this.items.get(id);
       if (!item) {
-        item = this.makeItem(place.label, place.module, place.kind, this.boxes[place.at]?.id ?? "");
+        item = this.makeItem(group.label, group.module, group.kind, this.boxes[group.at]?.id ?? "");
         this.items.set(id, item);
         above.children.push(id);
       }
-      item.chains.push({ leaf, at: place.at });
-      item.exclusive += box.own;
+      item.chains.push({ leaf, at: group.at });
+      item.self += box.self;
       if (leaf < (covered.get(id) ?? 0)) continue;
-      item.inclusive += box.value;
+      item.total += box.value;
       covered.set(id, this.ends[leaf] ?? 0);
     }
   }
@@ -153,21 +153,21 @@ export class FlameRows {
       file: null,
       line: 0,
       isLeaf: this.isLeaf(item),
-      values: [item.inclusive, item.exclusive === 0 ? null : item.exclusive],
+      values: [item.total, item.self === 0 ? null : item.self],
     };
   }
 
   columns(): Column[] {
-    const metric = this.flame.column.replace(/ \(I\)$/, "");
+    const metric = this.flame.column;
     const side = (name: "inclusive" | "exclusive", title: string): Column => ({
       name,
-      title,
+      title: `${metric} ${title}`,
       metric,
       side: name,
       isPercentile: false,
       total: this.flame.total,
     });
-    return [side("inclusive", `${metric} (I)`), side("exclusive", `${metric} (E)`)];
+    return [side("inclusive", "total"), side("exclusive", "self")];
   }
 
   ask(
@@ -208,6 +208,6 @@ export class FlameRows {
   }
 }
 
-// Ids are joined by "." in the address.
+// Ids must not contain ".", which joins them in the address.
 const encodeId = (id: string) => encodeURIComponent(id).replaceAll(".", "%2E");
 const decodeId = (id: string) => decodeURIComponent(id);

@@ -1,5 +1,5 @@
-// The flame graph that a page shows: what is too small to be seen in the whole is asked for
-// when a box fills the width.
+// The flame graph of a view. Boxes that are too small to be seen are loaded when their caller fills
+// the width.
 
 import { useEffect, useState } from "preact/hooks";
 import { getWhenReady, query, type Parameters } from "../shared/api";
@@ -12,7 +12,7 @@ import { useAnswer, type Answer } from "../shared/use_answer";
 
 const has = (flame: Flame, id: string) => flame.nodes.some((node) => node[5] === id);
 
-// Adds what is inside the boxes of a path, as far as they are not in the graph yet.
+// Load what is inside the boxes of a path, unless it is in the graph.
 export async function deepen(
   flame: Flame,
   path: string[],
@@ -47,7 +47,7 @@ export function useFlame(props: ViewProps): Answer<Flame> {
     let isCurrent = true;
     deepen(value, zoom.split("."), (row) => getWhenReady<Flame>(path, { ...parameters, row })).then(
       (flame) => isCurrent && setDeeper({ of: value, flame }),
-      () => undefined, // the whole is still there
+      () => undefined, // the graph stays as it is
     );
     return () => {
       isCurrent = false;

@@ -1,4 +1,4 @@
-// Asking the server, with everything a view needs to show how that goes.
+// Requests to the server.
 
 import { answerOffline, isOffline } from "./offline";
 
@@ -16,7 +16,7 @@ export type Parameters = Record<string, string | number | string[] | undefined>;
 let pending = 0;
 const listeners = new Set<(pending: number) => void>();
 
-// Tells how many answers are awaited, for the bar at the top of the page.
+// Reports the number of open requests, for the bar at the top of the page.
 export function onPending(listener: (pending: number) => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);

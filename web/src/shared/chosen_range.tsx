@@ -1,5 +1,5 @@
-// The part of time, and the threads, that were chosen in the timeline: trees and the flame
-// graph are of exactly that until it is given up.
+// The time range and the threads that are selected in the timeline: trees and the flame graph show
+// exactly these until the selection is cleared.
 
 import type { Parameters } from "./api";
 import { formatNs } from "./format";
@@ -27,7 +27,7 @@ export function ChosenRange(props: { state: State }) {
         {formatNs(range.begin)} – {formatNs(range.end)}
       </strong>{" "}
       {threads ? `of threads ${threads} ` : ""}
-      <button onClick={() => go(NO_RANGE)}>all of the time</button>
+      <button onClick={() => go(NO_RANGE)}>Whole time</button>
     </span>
   );
 }

@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Numbers as text.
 
 const UNITS: [number, string][] = [
   [3600e9, "h"],
@@ -24,7 +24,7 @@ function trim(value: number): string {
 
 const isSeconds = (metric: string) => /\bsec\b|\(s\)$/.test(metric);
 
-// A moment, to the nanosecond.
+// A time, to the nanosecond.
 export function formatMoment(ns: number): string {
   const micros = Math.floor(ns / 1000);
   return `${micros.toLocaleString("en-US")}.${String(Math.floor(ns % 1000)).padStart(3, "0")} µs`;
@@ -47,7 +47,7 @@ export function baseName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-// "1.5ms", "20 us", "3s" or plain nanoseconds; NaN when it is none.
+// "1.5ms", "20 us", "3s" or nanoseconds; NaN for other text.
 export function parseNs(text: string): number {
   const match = /^\s*([0-9.]+)\s*(ns|us|µs|ms|s|min|m|h)?\s*$/.exec(text);
   if (!match) return NaN;
@@ -72,7 +72,7 @@ export function axisStep(span: number, wanted: number): number {
   return power * 10;
 }
 
-// "com.example.Dao.query": the class and the method, and what comes before them.
+// "com.example.Dao.query": class and method, and the package.
 export function splitMethod(name: string): { short: string; around: string } {
   const match = /^((?:[\w$]+\.)+)([\w$]+\.[\w$<>]+)$/.exec(name);
   return match

@@ -1,4 +1,4 @@
-// What the pages of a database or recording share: what they are of, and the costs asked for.
+// What the views of a database or recording have in common: their source and costs.
 
 import type { Parameters } from "./api";
 import { isOn, type State } from "./state";
@@ -12,12 +12,12 @@ export interface ViewProps {
   state: State;
 }
 
-// Names in the address, one a line.
+// Names in the address, one per line.
 export function splitList(text: string | undefined): string[] {
   return (text ?? "").split("\n").filter((name) => name !== "");
 }
 
-// The metric that rows are sorted by, then those shown beside it.
+// The chosen metric, followed by further ones.
 export function chosenMetrics(info: Info, state: State): string | string[] | undefined {
   const first = state.m ?? info.metrics.find((metric) => metric.isVisible)?.name;
   const more = splitList(state.more).filter(

@@ -1,4 +1,4 @@
-// Marks of time above what is drawn below.
+// A time axis.
 
 import { axisStep, formatNs } from "./format";
 

@@ -1,4 +1,4 @@
-// Searching a tree by name: what matches, and which match one is at.
+// Search in a tree by name: the matches, and the current one.
 
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { matcher } from "../flame/flame_layout";
@@ -6,8 +6,8 @@ import type { Hit, Hits } from "./types";
 
 export interface Search {
   hits: Hit[];
-  count: number; // of all matches, more than those listed
-  at: number; // the hit that was gone to; -1: none yet
+  count: number; // of all matches, listed or not
+  at: number; // index of the current hit; -1: none yet
   error: string | null;
   matches: (label: string) => boolean;
   step: (by: number) => Hit | null;
@@ -61,7 +61,7 @@ export function useSearch(
   };
 }
 
-// From anywhere on the page: to the next match, or with -1 to the previous one.
+// Go to the next match, or with -1 to the previous one, from anywhere on the page.
 export function stepSearch(by: number): void {
   dispatchEvent(new CustomEvent<number>("searchstep", { detail: by }));
 }

@@ -1,5 +1,4 @@
-// The query language as the search box deals with it: completing words, adding conditions,
-// pointing at mistakes.
+// The query language in the search box: suggestions, conditions, positions of mistakes.
 
 const NUMBERS = ["duration", "errors", "calls", "records", "time"];
 const TEXTS = [
@@ -49,8 +48,8 @@ export function tokenize(query: string): Token[] {
 
 export interface Offer {
   kind: "name" | "operator" | "value";
-  field: string; // whose operators or values
-  begin: number; // what is replaced, up to the cursor
+  field: string; // that has the operators or values
+  begin: number; // of the text that a suggestion replaces, up to the cursor
   typed: string; // so far
   words: string[];
 }
@@ -156,7 +155,7 @@ export function fieldName(name: string): string {
     : name;
 }
 
-// Where a condition stands in a query, by its words; null: nowhere.
+// The position of a condition in a query, compared by words; null: none.
 function findCondition(query: string, condition: string): { begin: number; end: number } | null {
   const wanted = tokenize(condition);
   const tokens = tokenize(query);
@@ -173,7 +172,7 @@ export function hasCondition(query: string, condition: string): boolean {
   return at !== null && !/\bnot\s*$/i.test(query.slice(0, at.begin));
 }
 
-// The query with one more condition; the same condition again takes it away.
+// Add a condition to a query, or remove it.
 export function toggleCondition(query: string, condition: string): string {
   const at = findCondition(query, condition);
   if (at === null || /\bnot\s*$/i.test(query.slice(0, at.begin))) {
@@ -206,17 +205,17 @@ export function printClock(ns: bigint): string {
 
 const TIMES = /\s*\b(since|until|last)\s+("[^"]*"|[^\s()]+)/g;
 
-// The query for all of the time.
+// The query without a time range.
 export function withoutTimes(query: string): string {
   return query.replace(TIMES, "").trim();
 }
 
-// The query limited to a part of time, the end included; an earlier limit is replaced.
+// The query limited to a time range, the end included; replaces an earlier one.
 export function withTimes(query: string, from: bigint, to: bigint): string {
   return `${withoutTimes(query)} since "${printClock(from)}" until "${printClock(to)}"`.trim();
 }
 
-// "query, column 10: a value is missing" -> 9, the character that is meant, counted from 0;
+// "query, column 10: a value is missing" -> 9, the index of the character;
 // -1 when there is none. Columns count bytes.
 export function errorColumn(text: string, query: string): number {
   const match = /column (\d+)/.exec(text);
@@ -225,7 +224,7 @@ export function errorColumn(text: string, query: string): number {
   return new TextDecoder().decode(bytes).length;
 }
 
-// Queries asked before, the last one first.
+// The recent queries, the last one first.
 export function remember(history: string[], query: string): string[] {
   return query === "" ? history : [query, ...history.filter((old) => old !== query)].slice(0, 50);
 }

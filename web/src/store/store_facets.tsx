@@ -1,5 +1,5 @@
-// What the traces that match have in common: how many of each type, service, and whatever
-// attributes are chosen. A click on a value adds it to the query, another one removes it.
+// Facets: the number of matching traces by type, service and other attributes. A click on a value adds
+// it to the query, or removes it.
 
 import { formatNs, splitMethod } from "../shared/format";
 import { fieldName, hasCondition, quote, toggleCondition } from "./query_text";
@@ -21,10 +21,10 @@ export function Facets(props: Props) {
   const names = useAnswer<Names>(`${props.path}/names`);
   const chosen = (props.state.by ?? "method").split(BETWEEN).filter((name) => name !== "");
   const all = ["method", ...(names.value?.names ?? [])].filter((name) => !chosen.includes(name));
-  // "-" stands for none: an empty state is the usual one.
+  // "-" means none: without a value, the default applies.
   const choose = (list: string[]) => go({ by: list.join(BETWEEN) || "-" });
   return (
-    <aside class="facets" aria-label="what the traces have in common">
+    <aside class="facets" aria-label="facets">
       {ALWAYS.map((by) => (
         <Facet key={by} {...props} by={by} />
       ))}
@@ -56,7 +56,7 @@ export function Facets(props: Props) {
   );
 }
 
-// As queries call what groups are made by.
+// The name of a facet in a query.
 function conditionName(by: string): string {
   if (by === "method") return "root";
   return ALWAYS.includes(by) ? by : fieldName(by);
@@ -134,7 +134,7 @@ function FacetValue(props: { group: Group; most: number; query: string; conditio
         <button
           class="link"
           aria-pressed={isOn}
-          title={`${group.value}\np50 ${formatNs(group.p50)}, p90 ${formatNs(group.p90)}, p99 ${formatNs(group.p99)}, ${group.errors} with errors\nclick: only these; shift-click: all others`}
+          title={`${group.value}\np50 ${formatNs(group.p50)}, p90 ${formatNs(group.p90)}, p99 ${formatNs(group.p99)}, ${group.errors} with errors\nclick: only these; shift-click: exclude these`}
           onClick={change}
         >
           {isOn ? "✓ " : ""}

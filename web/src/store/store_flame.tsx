@@ -1,4 +1,4 @@
-// The flame graph of all traces that match, and the way back from a box to its traces.
+// The flame graph of the matching traces; a box leads to its traces.
 
 import { FlameView } from "../flame/flame_view";
 import { Flag } from "../shared/flag";
@@ -13,7 +13,7 @@ interface Props {
 }
 
 interface HitsFlameAnswer extends Flame {
-  isPartial: boolean; // more traces are added in the next answer
+  isPartial: boolean; // the next answer has more traces
   traceCount: number; // added so far
 }
 
@@ -45,7 +45,7 @@ export function HitsFlame(props: Props) {
     <>
       <div class="toolbar">
         <label>
-          of the{" "}
+          The{" "}
           <select
             aria-label="how many traces"
             value={limit}
@@ -55,7 +55,7 @@ export function HitsFlame(props: Props) {
               <option key={count}>{count}</option>
             ))}
           </select>{" "}
-          longest traces that match
+          longest matching traces
         </label>
         {value?.isPartial && <span class="status">{value.traceCount} so far</span>}
         <input
@@ -65,11 +65,11 @@ export function HitsFlame(props: Props) {
           value={state.find ?? ""}
           onInput={(event) => go({ find: event.currentTarget.value }, true)}
         />
-        <Flag state={state} name="inv" title="upside down" />
+        <Flag state={state} name="inv" title="Upside down" />
         {zoomed !== null && (
           <>
-            <button onClick={() => showTraces(zoomed)}>traces that call {zoomed}</button>
-            <button onClick={() => go({ zoom: "" })}>show all</button>
+            <button onClick={() => showTraces(zoomed)}>Traces that call {zoomed}</button>
+            <button onClick={() => go({ zoom: "" })}>Reset zoom</button>
           </>
         )}
       </div>

@@ -1,5 +1,4 @@
-// Traces over time; a part of it can be selected with the mouse or the keyboard and goes
-// into the query.
+// Traces over time; selecting a time range adds it to the query.
 
 import { useState } from "preact/hooks";
 import { formatNs } from "../shared/format";
@@ -92,7 +91,7 @@ export function TimeHistogram(props: Props) {
         <Caption value={value} part={part} hover={hover} timeAt={timeAt} />
         {withoutTimes(query) !== query && (
           <button class="link" onClick={() => go({ q: withoutTimes(query), top: "", row: "" })}>
-            all of the time
+            Whole time
           </button>
         )}
         <Axis timeAt={timeAt} count={count} />
@@ -104,7 +103,7 @@ export function TimeHistogram(props: Props) {
 function Bars(props: { steps: [number, number][]; most: number }) {
   const width = PLOT.width / props.steps.length;
   const bar = (name: string, i: number, traces: number) => {
-    // What is there can be seen, however little it is.
+    // Small counts stay visible.
     const height = traces === 0 ? 0 : Math.max(1.5, (PLOT.height * traces) / props.most);
     return (
       <rect

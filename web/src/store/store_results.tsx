@@ -1,5 +1,4 @@
-// The traces that match: sorted by the server, a page at a time, only those on the screen
-// in the page.
+// The matching traces, sorted by the server and loaded a page at a time.
 
 import { useEffect, useRef } from "preact/hooks";
 import { formatNs, splitMethod } from "../shared/format";
@@ -77,7 +76,7 @@ export function Results(props: Props) {
   const timer = useRef<ReturnType<typeof setTimeout>>();
   useEffect(() => () => clearTimeout(timer.current), []);
   const selected = Number(state.row ?? -1);
-  // Where the list is goes into the address once scrolling has come to rest.
+  // The position goes into the address when scrolling has ended.
   const onRange = (first: number, last: number) => {
     pages.want(first, last);
     clearTimeout(timer.current);
@@ -92,11 +91,11 @@ export function Results(props: Props) {
   };
   if (pages.count === null || pages.error)
     return <p class="status">{pages.error ? "" : "loading…"}</p>;
-  if (pages.count === 0) return <p class="status">nothing matches</p>;
+  if (pages.count === 0) return <p class="status">no matches</p>;
   return (
     <VirtualTable
       class="results"
-      label="traces that match"
+      label="matching traces"
       columns={COLUMNS}
       widths={WIDTHS}
       count={pages.count}

@@ -1,4 +1,4 @@
-// The search box of a store: the query, what may come next in it, and what is wrong with it.
+// The search box of a store: the query, suggestions, and its mistakes.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { complete, errorColumn, groupsOf, quote, remember, type Offer } from "./query_text";
@@ -30,11 +30,11 @@ function saveHistory(query: string): void {
   try {
     localStorage.setItem(HISTORY, JSON.stringify(remember(loadHistory(), query)));
   } catch {
-    // A browser that keeps nothing has no history.
+    // Without local storage there is no history.
   }
 }
 
-// What may stand at the cursor, with values looked up in the store. -1: nothing is offered.
+// The suggestions at the cursor, with values from the store. -1: none.
 function useOffer(props: Props, text: string, cursor: number): Offer {
   const names = useAnswer<Names>(`${props.path}/names`);
   const offer =
@@ -65,9 +65,9 @@ export function SearchBox(props: Props) {
   const [cursor, setCursor] = useState(-1);
   const [chosen, setChosen] = useState(-1);
   const input = useRef<HTMLInputElement>(null);
-  const caret = useRef(-1); // where to put the cursor once the text is there
+  const caret = useRef(-1); // where to put the cursor when the text is set
   const list = useAnswer<TraceList>(`${props.path}/traces`, { q: shown, limit: 1 });
-  // Before the next key: later, both would undo what was typed meanwhile.
+  // Before the next key: an effect would undo what was typed meanwhile.
   useLayoutEffect(() => setText(shown), [shown]);
   useLayoutEffect(() => {
     if (caret.current >= 0) input.current?.setSelectionRange(caret.current, caret.current);
@@ -151,11 +151,11 @@ function Completions(props: {
   const { words, kind, field } = props.offer;
   if (words.length === 0) return null;
   const title = props.isHistory
-    ? "asked before"
+    ? "recent queries"
     : kind === "value"
       ? `values of ${field}`
       : kind === "operator"
-        ? "comparisons"
+        ? "operators"
         : "names";
   return (
     <ul id="completions" role="listbox" aria-label={title}>
@@ -197,7 +197,7 @@ function SearchStatus(props: { state: State; list: TraceList | null }) {
     <p class="status" aria-live="polite">
       {props.list ? `${props.list.count.toLocaleString("en-US")} traces` : ""}{" "}
       <button class="link" onClick={() => go({ v: isFlame ? "" : "flame", zoom: "" })}>
-        {isFlame ? "list" : "flame graph of all hits"}
+        {isFlame ? "List" : "Flame graph"}
       </button>
     </p>
   );

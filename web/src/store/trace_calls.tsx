@@ -1,4 +1,4 @@
-// The calls of a trace as a tree: what is deep inside is asked for when it is opened.
+// The calls of a trace as a tree; deep calls are loaded when they are opened.
 
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { get } from "../shared/api";
@@ -10,7 +10,7 @@ import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual
 
 const COLUMNS: TableColumn[] = [
   { name: "start", title: "start", isNumber: true },
-  { name: "took", title: "took", isNumber: true },
+  { name: "duration", title: "duration", isNumber: true },
   { name: "self", title: "self", isNumber: true },
   { name: "method", title: "method" },
 ];
@@ -19,11 +19,11 @@ const WIDTHS = "7em 9em 7em minmax(16em, 1fr)";
 interface Props {
   path: string;
   traceKey: string;
-  trace: Trace; // its first piece
+  trace: Trace; // its first part
   selected: number; // number of a call
   matches: ((name: string) => boolean) | null;
-  onSelect: (node: CallNode) => void; // somebody chose another call
-  onShown: (node: CallNode) => void; // the selected call is there
+  onSelect: (node: CallNode) => void; // the user selected another call
+  onShown: (node: CallNode) => void; // the selected call was loaded
   onKey: (key: string) => boolean;
 }
 
@@ -76,7 +76,7 @@ function useCalls(props: Props) {
   return { ...tree, refresh, load, open };
 }
 
-// Opens what is around a call.
+// Open the calls around a call.
 async function reveal(
   root: CallNode,
   number: number,

@@ -1,4 +1,4 @@
-// What each method of a trace took.
+// The times of each method of a trace.
 
 import { useState } from "preact/hooks";
 import { formatNs } from "../shared/format";
@@ -57,7 +57,7 @@ export function TraceMethods(props: Props) {
   return (
     <VirtualTable
       class="methods"
-      label="what each method took; Enter shows its calls"
+      label="methods and their times; Enter shows their calls"
       columns={COLUMNS}
       widths="9em 8em 7em 8em 6em minmax(16em, 1fr)"
       count={rows.length}

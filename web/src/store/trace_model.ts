@@ -1,5 +1,4 @@
-// The calls of one trace as a tree that grows when calls are opened, over time, and its
-// spans.
+// The calls of one trace as a tree that grows when calls are opened, as a flame graph, and its spans.
 
 import type { Trace, TraceNode, TraceRow, TraceSpan } from "./store_types";
 import type { Flame } from "../shared/types";
@@ -7,17 +6,17 @@ import type { Flame } from "../shared/types";
 export interface CallNode {
   call: TraceNode;
   parent: CallNode | null;
-  children: CallNode[] | null; // null: not asked for yet
-  next: number | null; // the first child that is still to be asked for
+  children: CallNode[] | null; // null: not loaded yet
+  next: number | null; // the first child that is not loaded; null: all are
   isOpen: boolean;
 }
 
-// The number of a call as the address has it: the first one needs none.
+// The number of a call in the address: none for the first one.
 export const callInState = (node: number): string => (node === 0 ? "" : String(node));
 
 export type CallLine = { node: CallNode } | { more: CallNode };
 
-// The first call of an answer with what came along below it.
+// The first call of an answer, with the calls below it.
 export function growCalls(answer: Trace, parent: CallNode | null): CallNode | null {
   const path: CallNode[] = [];
   const base = answer.nodes[0]?.depth ?? 0;
@@ -43,7 +42,7 @@ export function growCalls(answer: Trace, parent: CallNode | null): CallNode | nu
   return first;
 }
 
-// A call that was opened gets what the answer about it has, or more of it.
+// Add the calls of an answer to a call.
 export function addCalls(node: CallNode, answer: Trace): void {
   const grown = growCalls(answer, node.parent);
   if (!grown) return;
@@ -66,7 +65,7 @@ export function visibleCalls(root: CallNode): CallLine[] {
   return lines;
 }
 
-// A flame graph whose boxes lie where their calls were.
+// A flame graph whose boxes lie at the times of their calls.
 export function traceFlame(nodes: TraceNode[]): Flame {
   const names = [...new Set(nodes.map((node) => node.method))];
   const numbers = new Map(names.map((name, i) => [name, i]));

@@ -1,4 +1,4 @@
-// Every span of a request, whatever service it was in, on one axis of time.
+// All spans of a request, of all services, on one time axis.
 
 import { colorOf } from "../shared/colors";
 import { formatNs } from "../shared/format";
@@ -12,7 +12,7 @@ import { VirtualTable, type TableColumn } from "../shared/virtual_table";
 const columns = (end: number): TableColumn[] => [
   { name: "span", title: "span" },
   { name: "start", title: "start", isNumber: true },
-  { name: "took", title: "took", isNumber: true },
+  { name: "duration", title: "duration", isNumber: true },
   { name: "axis", title: <TimeAxis begin={0} span={end} /> },
 ];
 const SPANS_MAX = 1000;

@@ -1,5 +1,5 @@
-// One trace: its calls as a tree and over time, what each method took, its attributes and
-// exceptions, and the other spans of the same request.
+// One trace: its calls as a tree and over time, its methods, attributes and exceptions, and the other
+// spans of the same request.
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { get } from "../shared/api";
@@ -74,7 +74,7 @@ function TraceHead(props: { trace: Trace }) {
   );
   return (
     <div class="toolbar">
-      <button onClick={leave}>‹ all traces</button>
+      <button onClick={leave}>‹ All traces</button>
       <strong>{root?.method}</strong>
       <span>{root ? formatNs(root.duration) : ""}</span>
       <span class="status">
@@ -116,7 +116,7 @@ function TraceBody(props: Props & { trace: Trace }) {
   );
 }
 
-// The selected call may be one that the tree has not asked for.
+// The selected call may be one that the tree has not loaded.
 function CallDetails(props: {
   path: string;
   traceKey: string;
@@ -138,7 +138,7 @@ function CallDetails(props: {
   return call ? <Details call={call} /> : <aside class="panel" />;
 }
 
-// Goes to the next call that is meant, or the one before; what was found.
+// Go to the next match, or the previous one.
 async function findCall(
   path: string,
   state: State,
@@ -176,11 +176,7 @@ function FindInTrace(props: Props) {
     findCall(props.path, state, isReversed, hasErrors).then(
       (found) =>
         setNote(
-          found.isFound
-            ? `${found.place} of ${found.count}`
-            : hasErrors
-              ? "no errors"
-              : "no such call",
+          found.isFound ? `${found.place} of ${found.count}` : hasErrors ? "no errors" : "no match",
         ),
       (error: unknown) => setNote(error instanceof Error ? error.message : String(error)),
     );
@@ -201,13 +197,13 @@ function FindInTrace(props: Props) {
         onInput={(event) => go({ find: event.currentTarget.value }, true)}
       />
       <button type="submit" disabled={!state.find}>
-        next
+        Next
       </button>
       <button type="button" disabled={!state.find} onClick={() => void find(true, false)}>
-        previous
+        Previous
       </button>
       <button type="button" onClick={() => void find(false, true)}>
-        next error
+        Next error
       </button>
       <span class="status" aria-live="polite">
         {note}
@@ -216,7 +212,7 @@ function FindInTrace(props: Props) {
   );
 }
 
-// Escape leads back to the list, unless it has something else to do.
+// Escape goes back to the list, unless a component handles it.
 function useTraceKeys(tab: string): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {

@@ -1,4 +1,4 @@
-// The whole time above the timeline, with the part that is shown; drag to move it.
+// A map of the whole time with the visible range, which can be dragged.
 
 import { useEffect, useRef } from "preact/hooks";
 import { themeColor } from "../shared/colors";
@@ -61,7 +61,7 @@ export function Minimap(props: Props) {
       ref={canvas}
       class="minimap"
       role="img"
-      aria-label={`the whole time, ${formatNs(props.duration)}; drag to move the part that is shown`}
+      aria-label={`the whole time, ${formatNs(props.duration)}; drag to move the visible range`}
       style={{ width: `${props.width + labelPx()}px`, height: `${MAP}px` }}
       onPointerDown={move}
       onPointerMove={move}

@@ -12,7 +12,7 @@ export function printNumbers(numbers: number[]): string {
   return parts.join(",");
 }
 
-// Whether a selection, empty for all, holds a number.
+// True if a selection, empty for all, contains a number.
 export function holdsNumber(text: string, number: number): boolean {
   if (text === "") return true;
   return text.split(",").some((part) => {
@@ -28,7 +28,7 @@ export function countNumbers(text: string): number {
   }, 0);
 }
 
-// With the number when it was not in it, without it when it was. Empty is none here.
+// Add a number to a selection, or remove it. Here, empty means none.
 export function toggleNumber(text: string, number: number): string {
   const list =
     text === ""

@@ -1,4 +1,4 @@
-// Drawing a frame of the timeline.
+// Draws a frame of the timeline.
 
 import { colorOf, themeColor } from "../shared/colors";
 import { axisStep, formatNs } from "../shared/format";
@@ -6,7 +6,7 @@ import type { Range } from "../shared/range";
 import type { TimelineFrame } from "../shared/types";
 import { uiScale } from "../shared/ui_scale";
 
-// Of names of threads, of a row, of the axis above; larger where everything is.
+// The width of labels, and the heights of rows and of the axis, scaled as text is.
 export const labelPx = () => Math.round(150 * uiScale());
 export const rowPx = () => Math.round(22 * uiScale());
 export const axisPx = () => Math.round(22 * uiScale());
@@ -31,10 +31,9 @@ interface RowBox {
   height: number;
 }
 
-const FAINT = 0.15; // what a search does not find
+const FAINT = 0.15; // opacity of functions that a search does not match
 
-// A frame is drawn where its time is: while the next one is on its way, the last one moves
-// along.
+// A frame is drawn at its time: while the next one is loading, the last one moves along.
 export function drawRuns(
   context: CanvasRenderingContext2D,
   frame: TimelineFrame,
@@ -130,7 +129,7 @@ export function drawFrame(element: HTMLCanvasElement, picture: Picture): void {
   }
 }
 
-// Numbers at the end tell threads apart: what does not fit is cut at the start.
+// Threads differ in the numbers at the end of their labels: long labels are cut at the start.
 function fitted(context: CanvasRenderingContext2D, label: string, width: number): string {
   let text = label;
   while (text.length > 1 && context.measureText(text).width > width) text = `…${text.slice(2)}`;
@@ -157,7 +156,7 @@ function drawAxis(
   }
 }
 
-// Marks that are closer than their leading digits tell count from the whole unit before.
+// Marks whose leading digits are equal are printed relative to the unit before.
 export function formatTick(at: number, step: number): string {
   const text = formatNs(at);
   if (formatNs(at - step) !== text) return text;

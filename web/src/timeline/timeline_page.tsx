@@ -1,4 +1,4 @@
-// The timeline and what is chosen in it, kept in the address.
+// The timeline; its range and selection are in the address.
 
 import { CallsView } from "../calls/calls_view";
 import { chosenRange } from "../shared/chosen_range";

@@ -1,5 +1,5 @@
-// Threads over time: one frame a request, drawn on a canvas; the stack under the cursor
-// beside it; a map of the whole above.
+// Threads over time on a canvas, one request per frame, with the stack at the cursor and a map of the
+// whole time.
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { get } from "../shared/api";
@@ -14,7 +14,7 @@ import type { Stack, TimelineFrame } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
 
 export interface Selection extends Range {
-  threads: string; // "1-3,7"; "": all that are shown
+  threads: string; // "1-3,7"; "": all
 }
 
 export interface TimelineChange {
@@ -36,7 +36,7 @@ interface Props {
   onChange: (change: TimelineChange) => void;
   onFlame: () => void;
   onTable: () => void;
-  onCalls?: (time: number, profile: number) => void; // what a click, or c, asks for
+  onCalls?: (time: number, profile: number) => void; // a click, or c
 }
 
 interface Drag {
@@ -116,7 +116,7 @@ export function TimelineView(props: Props) {
   const change = (range: Range) => props.onChange({ range: clampRange(range, props.duration) });
   const inside = (time: number) => Math.min(props.duration, Math.max(0, time));
 
-  // Threads from one row to another; from the axis on, all of them.
+  // The threads from one row to another; all of them from the axis on.
   const threadsBetween = (from: number, to: number): string => {
     if (from < 0 || !value) return "";
     const rows = value.rows.slice(Math.max(0, Math.min(from, to)), Math.max(from, to) + 1);
@@ -162,7 +162,7 @@ export function TimelineView(props: Props) {
     const last = Math.max(0, (value?.threadCount ?? 1) - 1);
     props.onChange({ first: Math.min(last, Math.max(0, props.first + by)) });
   };
-  // One end of the selection is where the cursor is.
+  // Move one end of the selection to the cursor.
   const mark = (end: "begin" | "end") => {
     const time = cursor?.time ?? props.range.begin + span / 2;
     const before = props.selection ?? { ...props.range, threads: "" };
@@ -176,7 +176,7 @@ export function TimelineView(props: Props) {
     });
   };
 
-  // The thread of the cursor comes to the selected ones, or goes.
+  // Add the thread of the cursor to the selection, or remove it.
   const markThread = () => {
     if (profile === undefined) return;
     const selection = props.selection ?? { ...props.range, threads: "" };
@@ -284,7 +284,7 @@ export function TimelineView(props: Props) {
           />
         </div>
         <aside class="panel" aria-live="polite" aria-label="stack">
-          <h2>{cursor ? `at ${formatNs(cursor.time)}` : "in view"}</h2>
+          <h2>{cursor ? `At ${formatNs(cursor.time)}` : "Visible range"}</h2>
           {cursor ? <StackList stack={stack} /> : <Legend frame={value} />}
         </aside>
       </div>
@@ -318,27 +318,27 @@ function Toolbar(toolbar: {
         {formatNs(props.range.begin)} – {formatNs(props.range.end)} ·{" "}
         {frame ? `${frame.threadCount} threads` : (toolbar.error ?? "loading…")}
         {frame?.isPending
-          ? " · adding up…"
+          ? " · computing…"
           : frame?.isEstimate
-            ? " · crowded columns are estimated"
+            ? " · zoomed out: dense parts are approximate"
             : ""}
       </span>
-      <button onClick={() => toolbar.onRange({ begin: 0, end: props.duration })}>all</button>
+      <button onClick={() => toolbar.onRange({ begin: 0, end: props.duration })}>Whole time</button>
       {selection && (
         <>
           <strong>{formatNs(selection.end - selection.begin)} selected</strong>
           {selection.threads && (
             <button
-              title="take all threads instead"
+              title="select all threads"
               onClick={() => props.onChange({ selection: { ...selection, threads: "" } })}
             >
               of {countNumbers(selection.threads)}{" "}
               {countNumbers(selection.threads) === 1 ? "thread" : "threads"} ×
             </button>
           )}
-          <button onClick={props.onFlame}>flame graph of it</button>
-          <button onClick={props.onTable}>table of it</button>
-          <button onClick={() => toolbar.onRange(selection)}>zoom to it</button>
+          <button onClick={props.onFlame}>Flame graph</button>
+          <button onClick={props.onTable}>Table</button>
+          <button onClick={() => toolbar.onRange(selection)}>Zoom to selection</button>
         </>
       )}
     </div>
@@ -371,7 +371,7 @@ function useStack(
 function StackList(props: { stack: Stack | null }) {
   const { stack } = props;
   if (!stack) return null;
-  if (!stack.frames?.length) return <p class="status">not running</p>;
+  if (!stack.frames?.length) return <p class="status">no data</p>;
   const span =
     stack.begin !== undefined && stack.end !== undefined ? formatNs(stack.end - stack.begin) : "";
   return (

@@ -1,13 +1,13 @@
-// Functions that call a function, or that it calls, with their costs.
+// Callers or callees of a function, with their costs.
 
 import { formatPercent, formatValue } from "../shared/format";
-import { share } from "./tree_rows";
+import { share, sideName } from "./tree_rows";
 import type { Column, Other, Row } from "../shared/types";
 
 interface Props {
   others: Other[];
   columns: Column[];
-  whole: Row; // the function: bars are shares of it
+  whole: Row; // the function; bars are shares of its cost
   none: string;
   onOpen: (path: string[]) => void;
 }
@@ -26,7 +26,7 @@ export function OthersList(props: Props) {
           <th scope="col">function</th>
           {shown.map(({ column }) => (
             <th key={column.name} scope="col">
-              {column.side === "inclusive" ? "inclusive" : "self"}
+              {sideName(column)}
             </th>
           ))}
         </tr>
@@ -41,7 +41,7 @@ export function OthersList(props: Props) {
               />
               <button
                 class="link"
-                title="go to where it costs most"
+                title="go to the context where it costs most"
                 onClick={() => props.onOpen(path)}
               >
                 {row.label}

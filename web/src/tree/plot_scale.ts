@@ -1,4 +1,4 @@
-// Where things are in plots, independent of how they are drawn.
+// The geometry of plots.
 
 // Powers of ten from `low` to `high`, at most six of them; both ends of a range without one.
 export function decades(low: number, high: number): number[] {
@@ -17,7 +17,7 @@ export interface Point {
   at: number; // from the left
 }
 
-// The threads that have a value, in their own order or the least first.
+// The threads that have a value, by number or by value.
 export function threadPoints(
   threads: [number, number][],
   isSorted: boolean,
@@ -36,11 +36,11 @@ export function threadPoints(
   };
 }
 
-// The number of the place that is nearest; places ascend. -1: there is none.
-export function nearest(places: number[], at: number): number {
+// The index of the nearest of ascending positions; -1: there are none.
+export function nearest(positions: number[], at: number): number {
   let found = -1;
-  places.forEach((place, i) => {
-    if (found < 0 || Math.abs(place - at) < Math.abs((places[found] ?? 0) - at)) found = i;
+  positions.forEach((position, i) => {
+    if (found < 0 || Math.abs(position - at) < Math.abs((positions[found] ?? 0) - at)) found = i;
   });
   return found;
 }

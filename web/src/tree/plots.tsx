@@ -1,4 +1,4 @@
-// The small plots beside a context: how long its calls took, what it cost on each thread.
+// The plots of a context: durations of its calls, cost on each thread.
 
 import { useState } from "preact/hooks";
 import { formatNs, formatValue } from "../shared/format";
@@ -7,14 +7,14 @@ import type { ContextDetail, Thread } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
 
 const PLOT = { left: 52, right: 8, top: 8, bottom: 18, width: 340, height: 120 };
-const MARKS = 24; // room for names of marks above a plot
+const MARKS = 24; // pixels for names of marks above a plot
 const INNER = {
   width: PLOT.width - PLOT.left - PLOT.right,
   height: PLOT.height - PLOT.top - PLOT.bottom,
 };
 const FLOOR = PLOT.height - PLOT.bottom;
 
-// What the value axis says: 0, half and the highest.
+// Marks of the value axis: 0, half and the maximum.
 function ValueAxis(props: { most: number; print: (value: number) => string }) {
   return (
     <g aria-hidden="true">
@@ -35,7 +35,7 @@ function ValueAxis(props: { most: number; print: (value: number) => string }) {
   );
 }
 
-// Arrows go from point to point, as the pointer does.
+// Arrow keys move from point to point.
 const onArrows =
   (at: number, count: number, setAt: (next: number) => void) => (event: KeyboardEvent) => {
     const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
@@ -69,13 +69,13 @@ export function LatencyPlot(props: { latency: ContextDetail["latency"] }) {
       <figcaption aria-live="polite">
         {bucket
           ? `${formatNs(bucket[0])} – ${formatNs(bucket[1])}: ${bucket[2].toLocaleString("en-US")} calls`
-          : `how long calls took: ${words}`}
+          : `call durations: ${words}`}
       </figcaption>
       <svg
         viewBox={`0 ${-MARKS} ${PLOT.width} ${PLOT.height + MARKS}`}
         role="img"
         tabIndex={0}
-        aria-label={`distribution of durations: ${words}; arrows go through it`}
+        aria-label={`distribution of call durations: ${words}; arrow keys move through it`}
         onMouseLeave={() => setHovered(-1)}
         onBlur={() => setHovered(-1)}
         onKeyDown={onArrows(hovered, buckets.length, setHovered)}
@@ -157,13 +157,13 @@ export function ThreadPlot(props: ThreadPlotProps) {
       <figcaption aria-live="polite">
         {point
           ? `${label}: ${formatValue(point.value, metric)}`
-          : `over ${threads.length.toLocaleString("en-US")} threads: at most ${formatValue(most, metric)}`}
+          : `${threads.length.toLocaleString("en-US")} threads, maximum ${formatValue(most, metric)}`}
       </figcaption>
       <svg
         viewBox={`0 0 ${PLOT.width} ${PLOT.height}`}
         role="img"
         tabIndex={0}
-        aria-label={`${metric} on each of ${threads.length} threads, at most ${formatValue(most, metric)}; arrows go through them`}
+        aria-label={`${metric} on each of ${threads.length} threads, maximum ${formatValue(most, metric)}; arrow keys move through them`}
         onMouseLeave={() => setHovered(-1)}
         onBlur={() => setHovered(-1)}
         onKeyDown={onArrows(hovered, points.length, setHovered)}
@@ -187,10 +187,10 @@ export function ThreadPlot(props: ThreadPlotProps) {
         />
         {point && <circle class="plot-chosen" cx={x(point.at)} cy={y(point.value)} r={4} />}
         <text class="plot-text" x={PLOT.left} y={PLOT.height - 5}>
-          {props.isSorted ? "least" : `thread ${points[0]?.profile ?? ""}`}
+          {props.isSorted ? "minimum" : `thread ${points[0]?.profile ?? ""}`}
         </text>
         <text class="plot-text" text-anchor="end" x={PLOT.width - PLOT.right} y={PLOT.height - 5}>
-          {props.isSorted ? "most" : points[points.length - 1]?.profile}
+          {props.isSorted ? "maximum" : points[points.length - 1]?.profile}
         </text>
       </svg>
       <label>
@@ -199,7 +199,7 @@ export function ThreadPlot(props: ThreadPlotProps) {
           checked={props.isSorted}
           onChange={(event) => props.onSort(event.currentTarget.checked)}
         />{" "}
-        sorted by value
+        Sort by value
       </label>
     </figure>
   );

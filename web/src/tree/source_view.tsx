@@ -1,4 +1,4 @@
-// A source file with what each of its lines cost, at the line of a row.
+// A source file with the self cost of each line, at the line of a row.
 
 import { useEffect } from "preact/hooks";
 import type { Parameters } from "../shared/api";
@@ -47,23 +47,23 @@ function Lines(props: { source: SourceText }) {
         {hottest > 0 && " · "}
         {hottest > 0 && (
           <button class="link" onClick={() => goTo(hottest)}>
-            hottest line: {hottest}
+            Hottest line: {hottest}
           </button>
         )}
         {source.line > 0 && hottest !== source.line && " · "}
         {source.line > 0 && hottest !== source.line && (
           <button class="link" onClick={() => goTo(source.line)}>
-            line of this row: {source.line}
+            Line of this row: {source.line}
           </button>
         )}
-        {hottest === 0 && " · no line of it has a cost of its own"}
+        {hottest === 0 && " · no line has a self cost"}
       </p>
       <div
         class="source"
         ref={scroller}
         tabIndex={0}
         role="table"
-        aria-label={`${source.path}, ${source.column} of each line`}
+        aria-label={`${source.path}, ${source.column} self of each line`}
         aria-rowcount={source.lines.length}
         onScroll={measure}
       >

@@ -1,4 +1,4 @@
-// The tree table with its choices, and the panel beside it.
+// The tree table with its options, and the panel of the selected row.
 
 import { useCallback, useMemo, useState } from "preact/hooks";
 import { getWhenReady, type Parameters } from "../shared/api";
@@ -113,7 +113,7 @@ function ServedTree(props: ViewProps & { shared: Shared }) {
   return <TreeView key={key} ask={ask} find={find} {...shared} />;
 }
 
-// The table of a part of time comes from the samples, as its flame graph does.
+// The table of a time range is computed from its flame graph.
 function RangeTree(props: ViewProps & { shared: Shared }) {
   const { state, view, shared } = props;
   const { value, error } = useAnswer<Flame>(`${props.path}/range`, {
@@ -155,24 +155,19 @@ function Choices(props: ViewProps) {
         <Flag
           state={state}
           name="fold"
-          title="fold recursion"
+          title="Fold recursion"
           hint="fold recursion (r)"
           clears={["open"]}
         />
       )}
       {info.hasLatencies && (
-        <Flag
-          state={state}
-          name="p"
-          title="percentiles"
-          hint="percentiles of how long calls took (p)"
-        />
+        <Flag state={state} name="p" title="Percentiles" hint="percentiles of call durations (p)" />
       )}
     </>
   );
 }
 
-// Which metrics are columns, and which columns are shown.
+// Which metrics have columns, and which columns are hidden.
 function ColumnChooser(props: { info: Info; state: State; columns: Column[]; hasRange: boolean }) {
   const { state, info } = props;
   const first = state.m ?? info.metrics.find((metric) => metric.isVisible)?.name;
@@ -185,7 +180,7 @@ function ColumnChooser(props: { info: Info; state: State; columns: Column[]; has
     (isIn ? [...list, name] : list.filter((other) => other !== name)).join("\n");
   return (
     <details class="more-columns">
-      <summary>columns</summary>
+      <summary>Columns</summary>
       <div role="group" aria-label="columns">
         {props.columns.map((column) => (
           <label key={column.name}>
@@ -199,7 +194,7 @@ function ColumnChooser(props: { info: Info; state: State; columns: Column[]; has
             {columnTitle(column)}
           </label>
         ))}
-        {others.length > 0 && <strong>further metrics</strong>}
+        {others.length > 0 && <strong>More metrics</strong>}
         {others.map((metric) => (
           <label key={metric.name} class="metric" title={metric.description ?? ""}>
             <input

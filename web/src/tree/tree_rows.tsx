@@ -10,8 +10,11 @@ export interface Sort {
   isReversed: boolean;
 }
 
+export const sideName = (column: Column): string =>
+  column.side === "inclusive" ? "total" : "self";
+
 export function columnTitle(column: Column): string {
-  return column.title.replace(/ \(I\)$/, " ▸ incl").replace(/ \(E\)$/, " ▸ self");
+  return column.isPercentile ? column.title : `${column.metric} ${sideName(column)}`;
 }
 
 export function treeColumns(columns: Column[], hidden: Set<string>): TableColumn[] {
@@ -21,7 +24,7 @@ export function treeColumns(columns: Column[], hidden: Set<string>): TableColumn
       .map((column) => ({
         name: column.name,
         title: columnTitle(column),
-        hint: `${column.title}: sort by it, once more the other way round`,
+        hint: `sort by ${columnTitle(column)}; again: reverse`,
         isNumber: true,
         isSortable: true,
       })),
@@ -37,11 +40,11 @@ export function treeRow(
   onToggle: (node: Node) => void,
 ): TableRow {
   const { row } = node;
-  const place = row.file ? `${baseName(row.file)}${row.line ? `:${row.line}` : ""}` : "";
+  const location = row.file ? `${baseName(row.file)}${row.line ? `:${row.line}` : ""}` : "";
   return {
     class: isHit ? "hit" : "",
     level: node.depth + 1,
-    position: node.place + 1,
+    position: node.index + 1,
     siblings: node.level.total,
     ...(row.isLeaf ? {} : { isOpen: node.isOpen }),
     cells: [
@@ -62,7 +65,7 @@ export function treeRow(
           {row.isLeaf ? "" : node.isOpen ? "▾" : "▸"}
         </button>
         <span class={`kind kind-${row.kind}`}>{row.label}</span>
-        <span class="place">{place || (row.module ? baseName(row.module) : "")}</span>
+        <span class="location">{location || (row.module ? baseName(row.module) : "")}</span>
       </span>,
     ],
   };

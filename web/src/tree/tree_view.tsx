@@ -20,7 +20,7 @@ export interface TreeProps {
   onSelect: (path: string[]) => void;
   onSort: (sort: Sort) => void;
   onColumns: (columns: Column[]) => void;
-  onRow: (row: Row | null, columns: Column[]) => void; // the selected one, once it is there
+  onRow: (row: Row | null, columns: Column[]) => void; // the selected row, when it is loaded
 }
 
 export function TreeView(props: TreeProps) {
@@ -74,8 +74,8 @@ export function TreeView(props: TreeProps) {
 
   const choose = async (index: number) => {
     const line = lineAt(tree.top, index);
-    if (line && "hole" in line) await need(line.hole, line.place);
-    if (line) select("node" in line ? line.node : line.hole.nodes.get(line.place));
+    if (line && "hole" in line) await need(line.hole, line.index);
+    if (line) select("node" in line ? line.node : line.hole.nodes.get(line.index));
   };
   const toggle = (node: Node) => {
     if (!node.isOpen) return void open(node);
@@ -96,7 +96,7 @@ export function TreeView(props: TreeProps) {
   const onRange = (first: number, last: number) => {
     for (let i = first; i < last; i++) {
       const line = lineAt(tree.top, i);
-      if (line && "hole" in line) void need(line.hole, line.place);
+      if (line && "hole" in line) void need(line.hole, line.index);
     }
   };
   const line = selected ? lineOf(selected) : -1;

@@ -1,4 +1,4 @@
-// The rows of a tree table, asked for as they are needed.
+// The rows of a tree table, loaded when they are needed.
 
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { addRows, findNode, makeLevel, openNode, type Level, type Node } from "./tree_model";
@@ -23,9 +23,9 @@ export interface TreeHandle {
   tree: Tree | null;
   error: string | null;
   refresh: () => void;
-  need: (level: Level, place: number) => Promise<void>; // have the row at this place
+  need: (level: Level, index: number) => Promise<void>; // load the row at an index
   open: (node: Node) => Promise<void>;
-  reveal: (path: string[]) => Promise<Node | null>; // open what is above a row
+  reveal: (path: string[]) => Promise<Node | null>; // open the rows above a row
   hotPath: (from: Node | null) => Promise<Node | null>;
 }
 
@@ -45,8 +45,8 @@ export function useTree(ask: AskRows, startsHot: boolean): TreeHandle {
   const refresh = useCallback(() => setVersion((before) => before + 1), []);
 
   const need = useCallback(
-    async (level: Level, place: number): Promise<void> => {
-      if (level.nodes.has(place)) return;
+    async (level: Level, index: number): Promise<void> => {
+      if (level.nodes.has(index)) return;
       const load = async (offset: number, limit: number) => {
         const answer = await ask(level.parent?.row.id, offset, limit);
         addRows(level, offset, answer.rows);
@@ -54,7 +54,7 @@ export function useTree(ask: AskRows, startsHot: boolean): TreeHandle {
       };
       const pager = pagers.current.get(level) ?? new Pager(load);
       pagers.current.set(level, pager);
-      await pager.need(place).catch((failure: Error) => setError(failure.message));
+      await pager.need(index).catch((failure: Error) => setError(failure.message));
     },
     [ask],
   );
@@ -80,8 +80,8 @@ export function useTree(ask: AskRows, startsHot: boolean): TreeHandle {
       for (const [i, id] of path.entries()) {
         if (!level) return null;
         node = findNode(level, id);
-        for (let place = 0; !node && place < level.total; place += PAGE) {
-          await need(level, place);
+        for (let index = 0; !node && index < level.total; index += PAGE) {
+          await need(level, index);
           node = findNode(level, id);
         }
         if (!node) return null;
