@@ -1,4 +1,4 @@
-// The flame graph: keys, tooltip, search, folding, and what is too small for the whole.
+// The flame graph: keys, tooltip, search, folding, and loading small boxes.
 import assert from "node:assert/strict";
 
 async function graph(viewer, state) {
@@ -10,7 +10,7 @@ async function graph(viewer, state) {
 }
 
 export const tests = {
-  async "a tooltip tells what a box is"(viewer) {
+  async "a tooltip shows the values of a box"(viewer) {
     const { page, shot } = viewer;
     const box = await (await graph(viewer, "")).boundingBox();
     await page.mouse.move(box.x + 40, box.y + 30);
@@ -44,7 +44,7 @@ export const tests = {
     assert.ok(folded <= tall, `${folded} of ${tall}`);
     await viewer.shot("flame-folded");
   },
-  async "matches are gone through, and zooming goes in and out by one"(viewer) {
+  async "n moves through matches, and zooming goes in and out by one"(viewer) {
     const { page, until, hash } = viewer;
     const canvas = await graph(viewer, "q=solve");
     await canvas.focus();
@@ -55,7 +55,7 @@ export const tests = {
     await page.keyboard.press("Enter");
     await until("zoomed", () => /zoom=/.test(hash()));
     const zoom = new URLSearchParams(hash().slice(1)).get("zoom");
-    assert.ok(zoom.split(".").length > 2, "the address tells the way");
+    assert.ok(zoom.split(".").length > 2, "the address has the path");
     await page.keyboard.press("Backspace");
     await until(
       "one out",

@@ -92,7 +92,7 @@ export const tests = {
         .filter((_, i) => i % 2 === 0)
         .reduce((total, text) => total + Number(text.replace(" %", "")), 0);
     };
-    assert.ok(Math.abs((await sum()) - 100) < 1, `top rows hold ${await sum()} %`);
+    assert.ok(Math.abs((await sum()) - 100) < 1, `top rows have ${await sum()} %`);
     await shot("table-of-range");
     await page.keyboard.press("2");
     await until("bottom-up", () => /v=bottom-up/.test(hash()));

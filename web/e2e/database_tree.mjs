@@ -20,11 +20,7 @@ export const tests = {
       async () => (await labels(page)).filter((name) => name.startsWith("fib(")).length === 1,
     );
     const row = page.locator(".tree-row", { hasText: "fib(unsigned long)" }).first();
-    assert.match(
-      await row.textContent(),
-      /7\.5 s.*7\.5 s/,
-      "what it holds, and all of that by itself",
-    );
+    assert.match(await row.textContent(), /7\.5 s.*7\.5 s/, "total and self are equal");
     await shot("folded");
     await page.click("text=fold recursion");
     await until("unfolded", () => !/fold=1/.test(hash()));
@@ -58,7 +54,7 @@ export const tests = {
     await page.waitForSelector(".tree-row[aria-level='2']");
     await viewer.shot("percentiles");
   },
-  async "matches are gone through in both directions, in every view"(viewer) {
+  async "n and N move through matches in every view"(viewer) {
     const { page, until, shot } = viewer;
     for (const view of ["top-down", "top-down&fold=1", "bottom-up", "flat"]) {
       await opened(viewer, `v=${view}&q=solve`);

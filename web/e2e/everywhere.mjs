@@ -1,4 +1,4 @@
-// What holds in every view: help, light and dark, any width, names as text.
+// In every view: help, light and dark, any width, names as text.
 import assert from "node:assert/strict";
 
 export const tests = {

@@ -1,5 +1,4 @@
-// Without a mouse and without eyes: focus that can be seen, tables and drawings that say
-// what they hold, and an address that keeps up.
+// Accessibility: visible focus, names of tables and drawings, keyboard access, an up-to-date address.
 import assert from "node:assert/strict";
 
 const VIEWS = [
@@ -108,7 +107,7 @@ export const tests = {
     await page.keyboard.press("ArrowRight");
     await until("the chart", async () => (await panelName()) === "Flame chart");
   },
-  async "what is chosen in a drawing is said in words"({ page, show, until }) {
+  async "drawings describe the selected item in text"({ page, show, until }) {
     const said = (selector) => page.textContent(`${selector}[aria-live=polite]`);
     await show("s=0&v=flame");
     await page.waitForSelector(".flame canvas");

@@ -62,7 +62,7 @@ export const tests = {
     await page.keyboard.press("Escape");
     assert.equal(await page.locator("#completions").count(), 0);
   },
-  async "only what is on the screen is in the page, and the rest comes by scrolling"({
+  async "only visible rows are in the page, and scrolling loads the rest"({
     page,
     show,
     until,

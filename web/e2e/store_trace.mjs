@@ -123,7 +123,7 @@ export const tests = {
     await until("its calls", () => /tab=calls/.test(hash()) && /find=/.test(hash()));
     await page.waitForSelector(".trace-calls .hit");
   },
-  async "spans of several services stand on one axis"(viewer) {
+  async "spans of several services share an axis"(viewer) {
     const { page, until, shot, hash } = viewer;
     await openTrace(viewer, "service = gateway", "Spans");
     await page.waitForSelector(".span-bar");

@@ -59,7 +59,7 @@ test("the line of a moment is the last that is not after it, the first of equals
   assert.equal(lineAt([], 5), -1);
 });
 
-test("pages are added at both ends, and what is far away is forgotten", () => {
+test("pages are added at both ends, and distant ones are dropped", () => {
   let pages = appendPage(noPages, page(...some));
   pages = prependPage(pages, page(call(-2, "event", 0), call(-1, "event", 0)));
   assert.equal(pages.shift, 2);

@@ -82,7 +82,7 @@ test("rows can be sorted by either side, and found", () => {
   );
 });
 
-test("what is inside a box can be drawn from another answer", () => {
+test("the inside of a box can come from another answer", () => {
   const inside: Flame = {
     ...flame,
     names: ["x", "y"],

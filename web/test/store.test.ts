@@ -43,7 +43,7 @@ const answer = (nodes: TraceNode[], next?: number): Trace => ({
 const numbers = (lines: CallLine[]) =>
   lines.map((line) => ("node" in line ? line.node.call.node : "more"));
 
-test("calls become a tree, what did not come along is closed", () => {
+test("calls become a tree; calls that are not loaded are closed", () => {
   const root = growCalls(
     answer([node(0, 0, 0, 100, 8), node(1, 1, 10, 50, 3), node(5, 1, 70, 20)]),
     null,
@@ -116,7 +116,7 @@ test("spans stand below those that caused them, on one axis", () => {
   );
 });
 
-test("spans that cause each other are shown, too, and spans inside the trace once", () => {
+test("spans that cause each other are shown, and spans inside the trace once", () => {
   const inside: TraceSpan[] = [0, 1, 2].map((at) => ({
     node: at,
     span: `s${at}`,

@@ -61,7 +61,11 @@ test("open rows show their children below them", () => {
   assert.deepEqual(names(top), ["a", "b"]);
   closeNode(at(inner, "d"));
   openNode(at(top, "a"));
-  assert.deepEqual(names(top), ["a", "c", "d", "b"], "what is closed out of sight stays closed");
+  assert.deepEqual(
+    names(top),
+    ["a", "c", "d", "b"],
+    "rows that were closed while hidden stay closed",
+  );
 });
 
 test("rows that are not here yet have lines of their own", () => {
