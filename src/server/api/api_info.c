@@ -6,7 +6,6 @@
 #include "server/api/api.h"
 #include "server/api/request.h"
 #include "server/served/served.h"
-#include "server/served/threads.h"
 
 enum { THREAD_MAX = 5000 };
 
@@ -149,7 +148,7 @@ bool cn_api_threads(struct cn_served *served, struct cn_request *request,
         ok = cn_database_profile(served->db, (uint32_t)i, &profile, err);
         if (!ok || profile.is_summary)
             continue;
-        cn_thread_label(served, (uint32_t)i, &profile, &label);
+        cn_served_thread_label(served, (uint32_t)i, &profile, &label);
         cn_json_object(json);
         cn_json_add_u64(json, "profile", i);
         cn_json_add_str(json, "label", cn_text_str(&label));

@@ -11,7 +11,7 @@
 #include "server/api/parameters.h"
 #include "server/api/request.h"
 #include "server/served/served.h"
-#include "server/served/threads.h"
+#include "server/served/thread_list.h"
 
 enum {
     COLUMN_MAX = 4000,
@@ -79,7 +79,7 @@ static void add_occupancy(struct cn_json *json, struct cn_served *served,
         struct cn_error ignored;
 
         if (cn_database_profile(served->db, profiles[i], &profile, &ignored))
-            cn_thread_label(served, profiles[i], &profile, &label);
+            cn_served_thread_label(served, profiles[i], &profile, &label);
         cn_json_object(json);
         cn_json_add_u64(json, "profile", profiles[i]);
         cn_json_add_str(json, "label", cn_text_str(&label));
@@ -312,5 +312,5 @@ bool cn_api_range(struct cn_served *served, struct cn_request *request,
         !cn_request_f64(request, "min", 0, 1, 0.0005, &question.min_share, err))
         return false;
     cn_request_list(request, "thread", &question.threads);
-    return cn_served_range(served, &question, request->json.text, err);
+    return cn_served_range(&served->ranges, &question, request->json.text, err);
 }

@@ -99,7 +99,8 @@ bool cn_api_with_view(struct cn_served *served, const struct cn_view_question *q
     struct cn_served_view *view;
     bool ok;
 
-    if (!cn_served_view_borrow(served, question, &view, err))
+    if (!cn_served_ready(served, err) ||
+        !cn_served_view_borrow(&served->views, question, &view, err))
         return false;
     ok = answer(served, view, request, err);
     cn_served_view_return(view);

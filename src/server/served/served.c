@@ -6,15 +6,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/calls/call_filter.h"
+#include "analyze/cct/calls_to_database.h"
 #include "base/alloc.h"
 #include "base/files/outdir.h"
+#include "base/run/pool.h"
 #include "base/text.h"
 #include "formats/formats.h"
-#include "server/served/threads.h"
 #include "store/store_format.h"
 
 enum {
-    JOBS_MAX = 4,        /* views and ranges computed at a time */
+    REQUESTS_MAX = 4,    /* views and ranges computed at a time */
     BACKGROUND_MAX = 16, /* all of them: analysis, structure, pyramids */
     MAPPED_MAX = 32 << 20,
 };
@@ -44,12 +46,13 @@ static struct cn_served *new_served(const char *path, const char *format,
     served->name = last_component(path);
     served->format = format;
     (void)pthread_mutex_init(&served->lock, NULL);
-    cn_job_group_init(&served->jobs, JOBS_MAX);
+    cn_job_group_init(&served->requests, REQUESTS_MAX);
     cn_job_group_init(&served->background, BACKGROUND_MAX);
     cn_call_parts_init(&served->call_parts);
-    cn_served_views_init(&served->views);
-    cn_served_ranges_init(&served->ranges);
-    cn_served_pyramids_init(&served->pyramids, served);
+    cn_structure_init(&served->structure, &served->requests, &served->background);
+    cn_served_views_init(&served->views, &served->structure);
+    cn_served_ranges_init(&served->ranges, &served->structure);
+    cn_served_pyramids_init(&served->pyramids, &served->structure);
     return served;
 }
 
@@ -58,14 +61,14 @@ void cn_served_close(struct cn_served *served)
     if (!served)
         return;
     cn_job_group_cancel(&served->background);
-    cn_job_group_cancel(&served->jobs);
+    cn_job_group_cancel(&served->requests);
     cn_job_end(&served->analysis);
     cn_job_end(&served->warm_up);
     cn_served_ranges_done(&served->ranges);
     cn_served_pyramids_done(&served->pyramids);
     cn_served_views_done(&served->views);
     cn_structure_done(&served->structure);
-    cn_job_group_done(&served->jobs);
+    cn_job_group_done(&served->requests);
     cn_job_group_done(&served->background);
     cn_served_store_close(&served->store);
     cn_database_close(served->db);
@@ -76,7 +79,6 @@ void cn_served_close(struct cn_served *served)
     free(served->folder);
     free(served->analysis_what);
     free(served->profiled_tasks);
-    free(served->default_metric);
     free(served->path);
     free(served->name);
     (void)pthread_mutex_destroy(&served->lock);
@@ -90,18 +92,71 @@ static bool warm_up(void *arg, const struct cn_progress *progress, struct cn_err
     (void)progress;
     if (!cn_structure_finish(&served->structure, err))
         return false;
-    cn_served_views_warm_up(served);
+    cn_served_views_warm_up(&served->views);
     return true;
 }
 
-bool cn_served_start(struct cn_served *served, struct cn_error *err)
+/* Compute the structure of the database and the views that clients open first. */
+static bool start_warm_up(struct cn_served *served, struct cn_error *err)
 {
-    cn_structure_init(&served->structure, served->db, &served->background);
+    cn_structure_set_database(&served->structure, served->db);
     served->warm_up = (struct cn_job){.group = &served->background,
                                       .work = warm_up,
                                       .arg = served,
                                       .what = "reading contexts"};
     return cn_job_start(&served->warm_up, err);
+}
+
+/* Write the database of all calls to a folder and open it there. */
+static bool make_database(struct cn_served *served, const struct cn_call_query *query,
+                          const struct cn_progress *progress, struct cn_error *err)
+{
+    const struct cn_format *v4 = cn_format_find("hpctoolkit-v4");
+    struct cn_calls_options options = {
+        .workers = cn_pool_default_workers(),
+        .folder = served->folder,
+        .has_all_statistics = true,
+        .progress = progress,
+    };
+    struct cn_write_options write = {.progress = progress};
+    struct cn_calls_result result;
+    struct cn_database *calls;
+    char path[PATH_MAX];
+    bool ok;
+
+    if (!cn_calls_to_database(&calls, query, 1, &options, &result, err))
+        return false;
+    (void)snprintf(path, sizeof(path), "%s/calls.db", served->folder);
+    ok = v4->write_database(calls, path, &write, err);
+    cn_calls_result_done(&result);
+    cn_database_close(calls);
+    return ok && v4->open_database(&served->db, path, err);
+}
+
+static bool analyse(void *arg, const struct cn_progress *progress, struct cn_error *err)
+{
+    struct cn_served *served = arg;
+    const struct cn_recording *rec = served->recording;
+    uint32_t *tasks = cn_alloc(rec->task_count, sizeof(*tasks));
+    struct cn_call_filter filter;
+    struct cn_call_query query = {
+        .rec = rec,
+        .filter = &filter,
+        .range = cn_time_always,
+        .tasks = tasks,
+        .task_count = rec->task_count,
+    };
+    bool ok;
+
+    for (uint32_t i = 0; i < rec->task_count; i++)
+        tasks[i] = i;
+    cn_call_filter_init(&filter, rec);
+    filter.depth = UINT32_MAX;
+    cn_call_filter_ready(&filter);
+    ok = make_database(served, &query, progress, err) && start_warm_up(served, err);
+    cn_call_filter_done(&filter);
+    free(tasks);
+    return ok;
 }
 
 static bool start_analysis(struct cn_served *served, struct cn_error *err)
@@ -118,7 +173,7 @@ static bool start_analysis(struct cn_served *served, struct cn_error *err)
     cn_text_printf(&what, "analysing %s", served->name);
     served->analysis_what = what.chars;
     served->analysis = (struct cn_job){.group = &served->background,
-                                       .work = cn_served_analyse,
+                                       .work = analyse,
                                        .arg = served,
                                        .what = served->analysis_what};
     return cn_job_start(&served->analysis, err);
@@ -132,7 +187,10 @@ static bool open_recording(struct cn_served *served, const struct cn_format *for
               : format->open_traces(&served->recording, served->path, "", err)))
         return false;
     served->profiled_tasks =
-        cn_recording_profiled_tasks(served->recording, &served->profiled_count);
+        cn_alloc(served->recording->task_count, sizeof(*served->profiled_tasks));
+    for (uint32_t i = 0; i < served->recording->task_count; i++)
+        if (served->recording->tasks[i].data_len > 0)
+            served->profiled_tasks[served->profiled_count++] = i;
     return start_analysis(served, err);
 }
 
@@ -153,8 +211,7 @@ static bool open_any(struct cn_served **out, const char *path, bool is_store_ana
         ok = cn_served_store_open(&served->store, path, err);
     } else if (format->open_database) {
         served = new_served(path, format->name, CN_SERVED_DATABASE);
-        ok =
-            format->open_database(&served->db, path, err) && cn_served_start(served, err);
+        ok = format->open_database(&served->db, path, err) && start_warm_up(served, err);
     } else {
         served = new_served(path, format->name, CN_SERVED_RECORDING);
         ok = open_recording(served, format, err);
@@ -185,6 +242,21 @@ bool cn_served_ready(struct cn_served *served, struct cn_error *err)
 bool cn_served_finish(struct cn_served *served, struct cn_error *err)
 {
     return !served->recording || cn_job_finish(&served->analysis, err);
+}
+
+void cn_served_thread_label(const struct cn_served *served, uint32_t index,
+                            const struct cn_profile *profile, struct cn_text *out)
+{
+    const struct cn_task *task;
+
+    if (index == 0 || index > served->profiled_count) {
+        cn_identity_print(&profile->identity, &served->db->kinds, out);
+        return;
+    }
+    task = &served->recording->tasks[served->profiled_tasks[index - 1]];
+    if (task->name && *task->name)
+        cn_text_printf(out, "%s ", task->name);
+    cn_text_printf(out, "%u", (unsigned)task->tid);
 }
 
 void cn_served_lock(struct cn_served *served)

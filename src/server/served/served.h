@@ -23,6 +23,8 @@
 #include "server/served/served_views.h"
 #include "server/served/structure.h"
 
+struct cn_text;
+
 enum cn_served_kind { CN_SERVED_DATABASE, CN_SERVED_RECORDING, CN_SERVED_STORE };
 
 struct cn_served {
@@ -38,18 +40,17 @@ struct cn_served {
     char *analysis_what;    /* for messages */
     char *folder;           /* of that database; NULL: none */
 
-    struct cn_database *db; /* NULL for a store, and until cn_served_ready() */
-    struct cn_structure structure;
+    struct cn_database *db;        /* NULL for a store, and until cn_served_ready() */
+    struct cn_structure structure; /* of the database */
     struct cn_served_views views;
     struct cn_served_ranges ranges;
     struct cn_served_pyramids pyramids;
-    struct cn_job_group jobs;       /* that requests wait for: views and ranges */
-    struct cn_job_group background; /* all others */
+    struct cn_job_group requests;   /* jobs of views and time ranges */
+    struct cn_job_group background; /* all other jobs */
     struct cn_job warm_up;          /* the structure, then the first views */
 
-    pthread_mutex_t lock; /* of the members below */
+    pthread_mutex_t lock; /* of the store */
     struct cn_served_store store;
-    char *default_metric; /* NULL: not known yet; "": there is none */
 };
 
 /* Open a database, recording or store. */
@@ -75,13 +76,9 @@ void cn_served_unlock(struct cn_served *served);
 /* Give back mapped pages if there are many. */
 void cn_served_tidy(struct cn_served *served);
 
-/* Work of the job `analysis`: analyse the recording into a database below $TMPDIR, and
- * open it. */
-bool cn_served_analyse(void *arg, const struct cn_progress *progress,
-                       struct cn_error *err);
-
-/* Start to compute the structure of the database and the views that clients open
- * first. */
-CN_CHECK bool cn_served_start(struct cn_served *served, struct cn_error *err);
+/* Append the label of a thread: "render 4711", name and number of a task, or "RANK 0
+ * THREAD 1", an identity. */
+void cn_served_thread_label(const struct cn_served *served, uint32_t index,
+                            const struct cn_profile *profile, struct cn_text *out);
 
 #endif

@@ -7,7 +7,7 @@
 #include "analyze/timeline/time_pyramid.h"
 #include "base/alloc.h"
 #include "model/contexts/database.h"
-#include "server/served/served.h"
+#include "server/served/structure.h"
 
 enum {
     CUT_MAX = 6,         /* more than requests at a time and the builder need */
@@ -48,7 +48,7 @@ const struct cn_cut *cn_served_cut_borrow(struct cn_served_pyramids *pyramids,
     if (!entry) {
         struct cn_cut *cut = cn_alloc(1, sizeof(*cut));
 
-        cn_cut_init(cut, &pyramids->served->structure.frames, depth);
+        cn_cut_init(cut, &pyramids->structure->frames, depth);
         entry = cn_cache_add(&pyramids->cuts, key, cut, 0);
         assert(entry);
     }
@@ -129,7 +129,7 @@ static bool take(struct cn_served_pyramids *pyramids, struct cn_wanted_pyramid *
 static bool build(void *arg, const struct cn_progress *progress, struct cn_error *err)
 {
     struct cn_served_pyramids *pyramids = arg;
-    struct cn_database *db = pyramids->served->db;
+    struct cn_database *db = pyramids->structure->db;
     struct cn_wanted_pyramid next;
 
     for (unsigned built = 1; take(pyramids, &next); built++) {
@@ -155,16 +155,16 @@ static bool build(void *arg, const struct cn_progress *progress, struct cn_error
 }
 
 void cn_served_pyramids_init(struct cn_served_pyramids *pyramids,
-                             struct cn_served *served)
+                             struct cn_structure *structure)
 {
     *pyramids = (struct cn_served_pyramids){
-        .served = served,
+        .structure = structure,
         .cuts = {.count_max = CUT_MAX, .free_value = free_cut},
         .pyramids = {.cost_max = COST_MAX,
                      .free_value = free_pyramid,
                      .is_busy = is_recent,
                      .arg = pyramids},
-        .builder = {.group = &served->background,
+        .builder = {.group = structure->background,
                     .work = build,
                     .arg = pyramids,
                     .what = "reading timelines"},

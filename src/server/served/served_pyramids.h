@@ -16,7 +16,7 @@
 #include "base/cache.h"
 #include "server/served/job.h"
 
-struct cn_served;
+struct cn_structure;
 struct cn_time_pyramid;
 
 /* Frames whose pyramids are not evicted for those of others. */
@@ -27,8 +27,8 @@ struct cn_wanted_pyramid {
 };
 
 struct cn_served_pyramids {
-    pthread_mutex_t lock;
-    struct cn_served *served;
+    struct cn_structure *structure;
+    pthread_mutex_t lock;     /* of the members below, except the job */
     struct cn_cache cuts;     /* struct cn_cut by depth */
     struct cn_cache pyramids; /* by profile and depth; NULL: it cannot be built */
     uint64_t frame_clocks[CN_RECENT_FRAMES]; /* clock of `pyramids` when frames began */
@@ -40,7 +40,7 @@ struct cn_served_pyramids {
 };
 
 void cn_served_pyramids_init(struct cn_served_pyramids *pyramids,
-                             struct cn_served *served);
+                             struct cn_structure *structure);
 void cn_served_pyramids_done(struct cn_served_pyramids *pyramids);
 
 /* Borrow what shows for each context when the stacks of the database are cut at a

@@ -8,8 +8,9 @@
 #include "analyze/views/label.h"
 #include "base/alloc.h"
 #include "server/served/flame_json.h"
-#include "server/served/served.h"
-#include "server/served/threads.h"
+#include "server/served/question.h"
+#include "server/served/structure.h"
+#include "server/served/thread_list.h"
 
 enum { RANGE_MAX = 8 };
 
@@ -47,8 +48,10 @@ static bool is_busy(const struct cn_cached *entry, void *arg)
     return cn_job_is_running(&((struct range *)entry->value)->job);
 }
 
-void cn_served_ranges_init(struct cn_served_ranges *ranges)
+void cn_served_ranges_init(struct cn_served_ranges *ranges,
+                           struct cn_structure *structure)
 {
+    ranges->structure = structure;
     ranges->cache = (struct cn_cache){
         .count_max = RANGE_MAX, .free_value = free_range, .is_busy = is_busy};
     (void)pthread_mutex_init(&ranges->lock, NULL);
@@ -205,28 +208,29 @@ static void print_key(const struct cn_range_question *question, struct cn_text *
 }
 
 /* With the lock held. */
-static bool add_range(struct cn_served *served, const struct cn_range_question *question,
-                      const char *key, struct cn_cached **out, struct cn_error *err)
+static bool add_range(struct cn_served_ranges *ranges,
+                      const struct cn_range_question *question, const char *key,
+                      struct cn_cached **out, struct cn_error *err)
 {
     struct range *range = cn_alloc(1, sizeof(*range));
 
     *range = (struct range){
-        .db = served->db,
-        .index = &served->structure.frames.index,
+        .db = ranges->structure->db,
+        .index = &ranges->structure->frames.index,
         .begin_ns = question->begin_ns,
         .end_ns = question->end_ns,
         .min_share = question->min_share,
-        .job = {.group = &served->jobs,
+        .job = {.group = ranges->structure->requests,
                 .work = compute,
                 .arg = range,
                 .what = "computing this time range",
                 .stops_unasked = true},
     };
-    if (!cn_thread_list_build(&range->threads, served->db, &question->threads, err)) {
+    if (!cn_thread_list_build(&range->threads, range->db, &question->threads, err)) {
         free_range(range);
         return false;
     }
-    *out = cn_cache_add(&served->ranges.cache, key, range, 0);
+    *out = cn_cache_add(&ranges->cache, key, range, 0);
     if (*out)
         return true;
     free_range(range);
@@ -234,21 +238,21 @@ static bool add_range(struct cn_served *served, const struct cn_range_question *
                    RANGE_MAX);
 }
 
-bool cn_served_range(struct cn_served *served, const struct cn_range_question *question,
-                     struct cn_text *out, struct cn_error *err)
+bool cn_served_range(struct cn_served_ranges *ranges,
+                     const struct cn_range_question *question, struct cn_text *out,
+                     struct cn_error *err)
 {
-    struct cn_served_ranges *ranges = &served->ranges;
     struct cn_text key = {0};
     struct cn_cached *entry;
     struct range *range;
     bool ok;
 
-    if (!cn_structure_wait(&served->structure, CN_STRUCTURE_FRAMES, err))
+    if (!cn_structure_wait(ranges->structure, CN_STRUCTURE_FRAMES, err))
         return false;
     print_key(question, &key);
     (void)pthread_mutex_lock(&ranges->lock);
     entry = cn_cache_find(&ranges->cache, cn_text_str(&key));
-    ok = entry || add_range(served, question, cn_text_str(&key), &entry, err);
+    ok = entry || add_range(ranges, question, cn_text_str(&key), &entry, err);
     if (ok)
         cn_cached_pin(entry);
     (void)pthread_mutex_unlock(&ranges->lock);

@@ -12,18 +12,21 @@
 #include "base/text.h"
 
 struct cn_range_question;
-struct cn_served;
+struct cn_structure;
 
 struct cn_served_ranges {
-    pthread_mutex_t lock;
+    struct cn_structure *structure;
+    pthread_mutex_t lock; /* of the cache */
     struct cn_cache cache;
 };
 
-void cn_served_ranges_init(struct cn_served_ranges *ranges);
+void cn_served_ranges_init(struct cn_served_ranges *ranges,
+                           struct cn_structure *structure);
 void cn_served_ranges_done(struct cn_served_ranges *ranges);
 
-/* Append the answer as JSON. Fails with CN_ERR_INTERRUPTED while it is being computed. */
-CN_CHECK bool cn_served_range(struct cn_served *served,
+/* Append the answer as JSON; the database is there. Fails with CN_ERR_INTERRUPTED
+ * while it is being computed. */
+CN_CHECK bool cn_served_range(struct cn_served_ranges *ranges,
                               const struct cn_range_question *question,
                               struct cn_text *out, struct cn_error *err);
 

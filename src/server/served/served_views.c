@@ -6,7 +6,6 @@
 #include "analyze/views/costs_blocks.h"
 #include "base/alloc.h"
 #include "base/text.h"
-#include "server/served/served.h"
 
 enum {
     VIEW_MAX = 16,       /* more than there are requests at a time */
@@ -37,8 +36,9 @@ static bool is_busy(const struct cn_cached *entry, void *arg)
     return cn_job_is_running(&((struct cn_served_view *)entry->value)->job);
 }
 
-void cn_served_views_init(struct cn_served_views *views)
+void cn_served_views_init(struct cn_served_views *views, struct cn_structure *structure)
 {
+    views->structure = structure;
     views->cache = (struct cn_cache){.count_max = VIEW_MAX,
                                      .cost_max = COST_MAX,
                                      .free_value = free_view,
@@ -49,6 +49,7 @@ void cn_served_views_init(struct cn_served_views *views)
 void cn_served_views_done(struct cn_served_views *views)
 {
     cn_cache_done(&views->cache);
+    free(views->default_metric);
     (void)pthread_mutex_destroy(&views->lock);
 }
 
@@ -64,22 +65,22 @@ bool cn_served_column_find(const struct cn_costs *costs, const char *name, size_
 }
 
 /* The metric of a view without metrics; "" when the database has none. */
-static const char *default_metric(struct cn_served *served)
+static const char *default_metric(struct cn_served_views *views)
 {
-    (void)pthread_mutex_lock(&served->lock);
-    if (!served->default_metric) {
+    (void)pthread_mutex_lock(&views->lock);
+    if (!views->default_metric) {
         struct cn_costs *costs = cn_alloc(1, sizeof(*costs));
         struct cn_cost_request request = {.profile = CN_NONE};
         struct cn_error err;
 
-        cn_costs_init(costs, served->db);
-        served->default_metric = cn_strdup(
+        cn_costs_init(costs, views->structure->db);
+        views->default_metric = cn_strdup(
             cn_costs_add(costs, &request, &err) ? costs->columns[0].metric : "");
         cn_costs_done(costs);
         free(costs);
     }
-    (void)pthread_mutex_unlock(&served->lock);
-    return served->default_metric;
+    (void)pthread_mutex_unlock(&views->lock);
+    return views->default_metric;
 }
 
 static void add_list(struct cn_text *key, const char *name,
@@ -90,13 +91,13 @@ static void add_list(struct cn_text *key, const char *name,
 }
 
 /* Everything that distinguishes one view from another. */
-static void print_key(struct cn_served *served, const struct cn_view_question *question,
-                      struct cn_text *key)
+static void print_key(struct cn_served_views *views,
+                      const struct cn_view_question *question, struct cn_text *key)
 {
     cn_text_printf(key, "%d", (int)question->kind);
     /* With a selection of threads, the default metric may be another one. */
     if (question->metrics.count == 0 && question->threads.count == 0)
-        cn_text_printf(key, "\nmetric=%s", default_metric(served));
+        cn_text_printf(key, "\nmetric=%s", default_metric(views));
     add_list(key, "metric", &question->metrics);
     add_list(key, "thread", &question->threads);
     if (question->has_percentiles)
@@ -136,22 +137,21 @@ static bool add_columns(struct cn_costs *costs, const struct cn_view_question *q
 }
 
 /* The entry of a question, pinned, whether its view is built or not. */
-static struct cn_served_view *pin(struct cn_served *served,
+static struct cn_served_view *pin(struct cn_served_views *views,
                                   const struct cn_view_question *question)
 {
-    struct cn_served_views *views = &served->views;
     struct cn_served_view *view = NULL;
     struct cn_cached *entry;
     struct cn_text key = {0};
 
-    print_key(served, question, &key);
+    print_key(views, question, &key);
     (void)pthread_mutex_lock(&views->lock);
     entry = cn_cache_find(&views->cache, cn_text_str(&key));
     if (!entry) {
         view = cn_alloc(1, sizeof(*view));
-        view->served = served;
+        view->views = views;
         view->kind = question->kind;
-        cn_costs_init(&view->costs, served->db);
+        cn_costs_init(&view->costs, views->structure->db);
         (void)pthread_mutex_init(&view->lock, NULL);
         entry = cn_cache_add(&views->cache, cn_text_str(&key), view, 0);
         view->cached = entry;
@@ -168,7 +168,7 @@ static struct cn_served_view *pin(struct cn_served *served,
 /* A view that was never set up is not cached: the next request starts over. */
 static void unpin(struct cn_served_view *view)
 {
-    struct cn_served_views *views = &view->served->views;
+    struct cn_served_views *views = view->views;
 
     (void)pthread_mutex_lock(&views->lock);
     cn_cached_unpin(view->cached);
@@ -179,9 +179,9 @@ static void unpin(struct cn_served_view *view)
 
 static void set_cost(struct cn_served_view *view, uint64_t cost)
 {
-    (void)pthread_mutex_lock(&view->served->views.lock);
-    cn_cache_set_cost(&view->served->views.cache, view->cached, cost);
-    (void)pthread_mutex_unlock(&view->served->views.lock);
+    (void)pthread_mutex_lock(&view->views->lock);
+    cn_cache_set_cost(&view->views->cache, view->cached, cost);
+    (void)pthread_mutex_unlock(&view->views->lock);
 }
 
 static uint64_t size_of(const struct cn_served_view *view)
@@ -250,10 +250,10 @@ static bool read_values(void *arg, const struct cn_progress *progress,
 static bool set_job(struct cn_served_view *view, cn_job_fn work, const char *what,
                     uint64_t context_len)
 {
-    struct cn_served *served = view->served;
+    struct cn_structure *structure = view->views->structure;
 
-    set_cost(view, served->structure.frames.index.count * context_len);
-    view->job = (struct cn_job){.group = &served->jobs,
+    set_cost(view, structure->frames.index.count * context_len);
+    view->job = (struct cn_job){.group = structure->requests,
                                 .work = work,
                                 .arg = view,
                                 .what = what,
@@ -265,7 +265,7 @@ static bool set_job(struct cn_served_view *view, cn_job_fn work, const char *wha
 static bool set_up(struct cn_served_view *view, const struct cn_view_question *question,
                    struct cn_error *err)
 {
-    struct cn_structure *structure = &view->served->structure;
+    struct cn_structure *structure = view->views->structure;
 
     if (view->job.group)
         return true;
@@ -302,23 +302,20 @@ static bool set_up_columns(struct cn_served_view *view,
 {
     if (!view->has_columns && !add_columns(&view->costs, question, err)) {
         cn_costs_done(&view->costs);
-        cn_costs_init(&view->costs, view->served->db);
+        cn_costs_init(&view->costs, view->views->structure->db);
         return false;
     }
     view->has_columns = true;
     return true;
 }
 
-bool cn_served_view_borrow(struct cn_served *served,
+bool cn_served_view_borrow(struct cn_served_views *views,
                            const struct cn_view_question *question,
                            struct cn_served_view **out, struct cn_error *err)
 {
-    struct cn_served_view *view;
+    struct cn_served_view *view = pin(views, question);
     bool ok, has_job;
 
-    if (!cn_served_ready(served, err))
-        return false;
-    view = pin(served, question);
     if (!view)
         return cn_fail(err, CN_ERR_LIMIT, "more than %d views at a time", VIEW_MAX);
     (void)pthread_mutex_lock(&view->lock);
@@ -341,7 +338,7 @@ void cn_served_view_return(struct cn_served_view *view)
     unpin(view);
 }
 
-void cn_served_views_warm_up(struct cn_served *served)
+void cn_served_views_warm_up(struct cn_served_views *views)
 {
     static const struct cn_view_question questions[] = {
         {.kind = CN_VIEW_TOP_DOWN, .has_values = true},
@@ -352,6 +349,6 @@ void cn_served_views_warm_up(struct cn_served *served)
     struct cn_error err; /* requests will meet it again */
 
     for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
-        if (cn_served_view_borrow(served, &questions[i], &view, &err))
+        if (cn_served_view_borrow(views, &questions[i], &view, &err))
             cn_served_view_return(view);
 }

@@ -1,7 +1,7 @@
 /* The views of a database that requests ask for, with their columns and threads. A view
  * is built by a job; the most recently used ones are cached.
  *
- *     if (!cn_served_view_borrow(served, &question, &view, err)) ...
+ *     if (!cn_served_view_borrow(views, &question, &view, err)) ...
  *     ... view->view, view->costs ...
  *     cn_served_view_return(view);
  *
@@ -18,16 +18,17 @@
 #include "base/cache.h"
 #include "server/served/job.h"
 #include "server/served/question.h"
-
-struct cn_served;
+#include "server/served/structure.h"
 
 struct cn_served_views {
-    pthread_mutex_t lock;
+    struct cn_structure *structure;
+    pthread_mutex_t lock; /* of the members below */
     struct cn_cache cache;
+    char *default_metric; /* NULL: not known yet; "": there is none */
 };
 
 struct cn_served_view {
-    struct cn_served *served;
+    struct cn_served_views *views;
     struct cn_cached *cached;
     enum cn_view_kind kind;
 
@@ -43,11 +44,11 @@ struct cn_served_view {
     struct cn_job job;
 };
 
-void cn_served_views_init(struct cn_served_views *views);
+void cn_served_views_init(struct cn_served_views *views, struct cn_structure *structure);
 void cn_served_views_done(struct cn_served_views *views);
 
-/* Fails with CN_ERR_INTERRUPTED while the view is being built. */
-CN_CHECK bool cn_served_view_borrow(struct cn_served *served,
+/* The database is there. Fails with CN_ERR_INTERRUPTED while the view is being built. */
+CN_CHECK bool cn_served_view_borrow(struct cn_served_views *views,
                                     const struct cn_view_question *question,
                                     struct cn_served_view **out, struct cn_error *err);
 void cn_served_view_return(struct cn_served_view *view);
@@ -57,6 +58,6 @@ CN_CHECK bool cn_served_column_find(const struct cn_costs *costs, const char *na
                                     size_t *out, struct cn_error *err);
 
 /* Start to build the views that clients open first: those of the default metric. */
-void cn_served_views_warm_up(struct cn_served *served);
+void cn_served_views_warm_up(struct cn_served_views *views);
 
 #endif

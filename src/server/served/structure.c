@@ -88,8 +88,13 @@ static bool build_labels(void *arg, const struct cn_progress *progress,
                                    &structure->frames.index, progress, err);
 }
 
-void cn_structure_init(struct cn_structure *structure, struct cn_database *db,
-                       struct cn_job_group *group)
+void cn_structure_init(struct cn_structure *structure, struct cn_job_group *requests,
+                       struct cn_job_group *background)
+{
+    *structure = (struct cn_structure){.requests = requests, .background = background};
+}
+
+void cn_structure_set_database(struct cn_structure *structure, struct cn_database *db)
 {
     static const struct {
         cn_job_fn work;
@@ -102,9 +107,9 @@ void cn_structure_init(struct cn_structure *structure, struct cn_database *db,
         [CN_STRUCTURE_LABELS] = {build_labels, "reading names"},
     };
 
-    *structure = (struct cn_structure){.db = db};
+    structure->db = db;
     for (int i = 0; i < CN_STRUCTURE_COUNT; i++)
-        structure->jobs[i] = (struct cn_job){.group = group,
+        structure->jobs[i] = (struct cn_job){.group = structure->background,
                                              .work = items[i].work,
                                              .arg = structure,
                                              .what = items[i].what};

@@ -28,7 +28,9 @@ enum cn_structure_item {
 };
 
 struct cn_structure {
-    struct cn_database *db;
+    struct cn_job_group *requests;   /* of views and time ranges */
+    struct cn_job_group *background; /* of all other jobs */
+    struct cn_database *db;          /* NULL: not there yet */
     struct cn_job jobs[CN_STRUCTURE_COUNT];
 
     /* Each is there once its job is done. */
@@ -38,10 +40,11 @@ struct cn_structure {
     struct cn_context_labels labels;
 };
 
-/* The database and the group outlive the structure. */
-void cn_structure_init(struct cn_structure *structure, struct cn_database *db,
-                       struct cn_job_group *group);
-void cn_structure_done(struct cn_structure *structure); /* safe when zeroed */
+/* The database, to be set once, and the groups outlive the structure. */
+void cn_structure_init(struct cn_structure *structure, struct cn_job_group *requests,
+                       struct cn_job_group *background);
+void cn_structure_set_database(struct cn_structure *structure, struct cn_database *db);
+void cn_structure_done(struct cn_structure *structure);
 
 /* Wait for an item, as cn_job_wait() does. */
 CN_CHECK bool cn_structure_wait(struct cn_structure *structure,

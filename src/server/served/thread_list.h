@@ -1,0 +1,28 @@
+/* The threads of a database that have timelines.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_SERVER_SERVED_THREAD_LIST_H
+#define CN_SERVER_SERVED_THREAD_LIST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct cn_database;
+struct cn_question_list;
+
+/* Profiles in the order of their identities. */
+struct cn_thread_list {
+    uint32_t *profiles;
+    size_t count, capacity;
+};
+
+/* The threads with samples among those that `selections` match; all of them if it is
+ * empty. The list is empty after a failure. */
+CN_CHECK bool cn_thread_list_build(struct cn_thread_list *list, struct cn_database *db,
+                                   const struct cn_question_list *selections,
+                                   struct cn_error *err);
+void cn_thread_list_done(struct cn_thread_list *list);
+
+#endif
