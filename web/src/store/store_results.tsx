@@ -77,16 +77,18 @@ export function Results(props: Props) {
   useEffect(() => () => clearTimeout(timer.current), []);
   const selected = Number(state.row ?? -1);
   // The position goes into the address when scrolling has ended.
+  const top = useRef("");
   const onRange = (first: number, last: number) => {
     pages.want(first, last);
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => go({ top: first > 0 ? String(first) : "" }, true), SETTLE_MS);
+    top.current = first > 0 ? String(first) : "";
+    timer.current = setTimeout(() => go({ top: top.current }, true), SETTLE_MS);
   };
   const open = (index: number) => {
     const trace = pages.at(index);
     if (!trace) return;
     clearTimeout(timer.current);
-    go({ row: String(index) }, true);
+    go({ row: String(index), top: top.current }, true);
     go({ key: trace.key });
   };
   if (pages.count === null || pages.error)
