@@ -1,12 +1,14 @@
 # The front door. The build itself is described in CMakeLists.txt; these targets need
 # nothing but make, git and, to install what is missing, apt.
 #
-# Where packages come from elsewhere, `make test SETUP=:` skips installing them.
+# Where packages come from elsewhere, `make test SETUP=:` skips installing them. `make WEB=OFF`
+# builds without the viewer, which needs Node.js and npm.
 
 SHELL := /bin/sh
 BUILD ?= build
 SETUP ?= tools/setup
 prefix ?= /usr/local
+WEB ?= ON
 TARGET ?=
 SECONDS ?= 60
 
@@ -17,7 +19,7 @@ target := $(patsubst fuzz_%,%,$(TARGET))
 .PHONY: all demo test install bench fuzz tidy format clean help
 
 all: ## build the optimised program, build/cairn
-	@[ -f $(release)/build.ninja ] || cmake --preset release -B $(release) --log-level=WARNING
+	@[ -f $(release)/build.ninja ] || cmake --preset release -B $(release) -DCN_WEB=$(WEB) --log-level=WARNING
 	@cmake --build $(release)
 	@ln -sfn release/cairn $(BUILD)/cairn
 
@@ -57,6 +59,7 @@ tidy: ## static analysis of the sources with clang-tidy
 
 format: ## format the sources
 	@tools/check_format --fix
+	@[ ! -d web/node_modules ] || npm --prefix web run --silent format -- --write
 
 clean: ## remove everything that was built
 	@rm -rf $(BUILD)

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "base/files/cache.h"
+#include "base/files/cache_dir.h"
 
 enum {
     FILES_MAX = 512,
@@ -26,11 +26,11 @@ static bool open_folder(int *out)
 {
     char path[PATH_MAX];
 
-    if (!cn_cache_folder("/sym", path))
+    if (!cn_cache_dir("/sym", path))
         return false;
     *out = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (*out < 0) {
-        cn_cache_folder_make(path);
+        cn_cache_dir_make(path);
         *out = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     }
     return *out >= 0;

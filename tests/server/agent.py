@@ -1,4 +1,4 @@
-"""What an agent sends: symbols and traces, as CBOR.
+"""Requests of an agent: symbols and traces, as CBOR.
 
 As a program it writes requests for `cairn store add`, with names that try to be markup:
     agent.py FILE
@@ -40,13 +40,13 @@ def trace(n, calls=3):
 
 
 def call(begin, end, inside=b"", method=1):
-    """A call of a method, with what happens in it."""
+    """A call of a method, with its contents."""
     return (b"\xc3\x9f" + number(begin) + number(method) + inside
             + b"\xc4\x82" + number(end) + number(1) + b"\xff")
 
 
 def span(n, uri):
-    """What makes a call the span of a request."""
+    """The attributes that make a call the span of a request."""
     return (b"\xc5\x84" + number(1700000000000 + n) + number(1) + number(n + 1) + number(0)
             + b"\xc6\x82" + number(5) + text(uri))
 

@@ -14,7 +14,7 @@ def has_type(value, name):
 
 
 def check(value, schema, where="answer"):
-    """Raises AssertionError at the first thing that is wrong."""
+    """Raises AssertionError at the first mistake."""
     names = schema.get("type", [])
     names = [names] if isinstance(names, str) else names
     if names and not any(has_type(value, name) for name in names):

@@ -21,7 +21,7 @@ class Service:
         self.token = urllib.parse.parse_qs(parts.query)["token"][0]
 
     def ask(self, path, headers=None, method="GET", body=None):
-        """The status, headers and bytes of an answer; asked again while it is being worked out."""
+        """The status, headers and bytes of an answer; asked again while it is not ready."""
         end = time.monotonic() + 120
         while True:
             answer = self.ask_once(path, headers, method, body)
@@ -49,7 +49,7 @@ class Service:
         return json.loads(body)
 
     def end(self):
-        """The exit status after SIGTERM, and what it said."""
+        """The exit status after SIGTERM, and stderr."""
         self.process.terminate()
         _, talk = self.process.communicate(timeout=60)
         return self.process.returncode, talk

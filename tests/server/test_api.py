@@ -93,7 +93,7 @@ class Answers(unittest.TestCase):
                 path.append(value)
 
     def walk(self, source, view, row=None, above=""):
-        """What every row of a view costs, by the labels from the top down to it."""
+        """The costs of every row of a view, by the labels from the top down to it."""
         found = {}
         parameters = {} if row is None else {"row": row}
         for item in self.ask(source, "rows", view=view, limit=1000, **parameters)["rows"]:
@@ -104,7 +104,7 @@ class Answers(unittest.TestCase):
         return found
 
     def costs_of(self, path, view, *options):
-        """What every row of a database made from `path` costs."""
+        """The costs of every row of a database made from `path`."""
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run([OPTIONS.cairn, "analyze", *options, "-o", f"{folder}/db", path],
                            check=True, stderr=subprocess.DEVNULL)
@@ -248,7 +248,7 @@ class Answers(unittest.TestCase):
         entries = [c for c in self.ask(1, "calls", limit=2000)["calls"] if c["kind"] == "enter"]
         middle = sorted(c.get("duration", 0) for c in entries)[len(entries) // 2]
         name = entries[len(entries) // 2]["name"]
-        for wish, holds in (
+        for criteria, matches in (
             ({"function": name}, lambda c: c["name"] == name),
             ({"function": f"^{name[:2]}.*"}, lambda c: c["name"].startswith(name[:2])),
             ({"longer": middle}, lambda c: c.get("duration", 10 ** 18) >= middle),
@@ -256,7 +256,7 @@ class Answers(unittest.TestCase):
             ({"depth": 2, "longer": middle, "function": "."},
              lambda c: c["depth"] <= 2 and c.get("duration", 10 ** 18) >= middle),
         ):
-            self.assertEqual(self.all_calls(**wish), [c for c in entries if holds(c)], wish)
+            self.assertEqual(self.all_calls(**criteria), [c for c in entries if matches(c)], criteria)
         for path in ("calls?at=x", "calls?at=7.0", "calls?at=4294967296.0", "calls?at=-0.1",
                      "calls?at=0.18446744073709551616", "calls?at=0", "calls?function=(", "find?function=a&at=0"):
             self.assertEqual(self.service.ask(f"/api/v1/sources/1/{path}")[0], 400, path)
@@ -295,7 +295,7 @@ class Answers(unittest.TestCase):
                     rows = self.ask(0, "rows", view=view, **parameters)["rows"]
                     self.ask(0, "rows", view=view, row=rows[0]["id"], **parameters)
                     self.ask(0, "timeline", columns=300, snap=1)
-            except Exception as failure:  # told by the thread that waits
+            except Exception as failure:  # reported by the thread that waits
                 failures.append(failure)
 
         profile = self.ask(0, "threads")[0]["profile"]
@@ -321,7 +321,7 @@ class Answers(unittest.TestCase):
             ("sources/0/search?q=((a{99}){99}){99}", 400, ""),
             ("sources/0/search?q=" + "(" * 9000, 400, ""),
             ("sources/0/timeline?begin=5&end=5", 400, "empty"),
-            ("sources/0/calls", 400, "no recording"),
+            ("sources/0/calls", 400, "not a recording"),
         ):
             got, _, body = self.service.ask(f"/api/v1/{path}")
             answer = json.loads(body)
@@ -444,7 +444,7 @@ class Refusals(unittest.TestCase):
 
 
 class Large(unittest.TestCase):
-    """A recording with more samples than a frame looks at."""
+    """A recording with more samples than a frame reads."""
 
     CALLS = 60000
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The collector: what agents send is in the store when it was acknowledged, whatever happens
-afterwards; what breaks the rules is refused and changes nothing.
+"""The collector: acknowledged requests are in the store, whatever happens afterwards; malformed ones
+are refused and change nothing.
 
 Usage: test_collect.py --cairn PROGRAM
 """
@@ -51,7 +51,7 @@ def count(store, query=""):
 
 
 def listed(store):
-    """All traces as `store search` tells about them, with their calls as `store show` does."""
+    """All traces as `store search` prints them, with their calls as `store show` prints them."""
     text = subprocess.check_output(
         [OPTIONS.cairn, "store", "search", "--format", "json", "-n", "1000", store], text=True)
     key = lambda one: (one["trace_id"], one["span_id"])
@@ -159,7 +159,7 @@ class Collector(unittest.TestCase):
         with serving(OPTIONS.cairn, "--collect", self.store) as service:
             send_symbols(service)
             self.assertEqual(send(service, 1), 202)
-            # Reset without symbols: what its numbers meant is forgotten.
+            # Reset without symbols: the numbers have no meaning any more.
             status = service.ask("/agent/submit/agd", method="POST", body=b"",
                                  headers=headers(**{"X-Zorka-Session-Reset": "true"}))[0]
             self.assertEqual(status, 202)
@@ -248,14 +248,14 @@ class Collector(unittest.TestCase):
                 for path in ("/api/v2/spans", "/v1/traces"):
                     status = service.ask(path, method="POST", body=body, headers={"Host": "127.0.0.1"})[0]
                     self.assertEqual(status, 400, body[:20])
-        # Each span is found, the one inside another, too.
+        # Each span is found, also the one inside another.
         self.assertEqual(count(self.store), 4)
         for query, expected in (("uri = /zipkin", 1), ("uri = /otlp", 1), ("uri = /prot", 1),
                                 ("service = till", 1), ("error exists", 2)):
             self.assertEqual(count(self.store, query), expected, query)
 
     def test_real_agents_over_http(self):
-        """What agents sent once gives the traces that `store add` makes of it."""
+        """Collected requests give the same traces as `store add`."""
         if not FIXTURES.is_dir():
             self.skipTest(f"no fixtures at {FIXTURES}")
         for capture, traces in (("ltracer", 24), ("v1907-local", 16)):

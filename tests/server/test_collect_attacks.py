@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""What strangers may try with a collector: it answers them, keeps its memory, and goes on for
-everybody else.
+"""Attacks on the collector: it answers them, its memory is bounded, and it serves all others.
 
 Usage: test_collect_attacks.py --cairn PROGRAM
 """
@@ -41,7 +40,7 @@ class Attacks(unittest.TestCase):
         cls.folder.cleanup()
 
     def tearDown(self):
-        """Whatever was tried: others are served."""
+        """After every attack, others are served."""
         self.assertEqual(self.post("/agent/submit/agd", SYMBOLS)[0], 202)
 
     def post(self, path, body, **more):
@@ -57,11 +56,11 @@ class Attacks(unittest.TestCase):
         return "\r\n".join(("POST /agent/submit/trc HTTP/1.1", "Host: 127.0.0.1",
                             f"Authorization: Bearer {TOKEN}", *lines, "", "")).encode()
 
-    def raw(self, *pieces):
+    def raw(self, *parts):
         with socket.create_connection((self.service.host, self.service.port), 10) as peer:
             try:
-                for piece in pieces:
-                    peer.sendall(piece)
+                for part in parts:
+                    peer.sendall(part)
                 return peer.recv(65536)
             except (TimeoutError, ConnectionError):
                 return b""
@@ -93,9 +92,9 @@ class Attacks(unittest.TestCase):
 
     def test_bodies_that_are_too_long(self):
         self.assertEqual(self.post("/agent/submit/trc", bytes(17 * MIB))[0], 413)
-        # In pieces, without a length: nobody keeps what is too long.
-        before, piece = self.memory(), b"10000\r\n" + bytes(0x10000) + b"\r\n"
-        answer = self.raw(self.head("Transfer-Encoding: chunked"), *[piece] * (40 * MIB >> 16), b"0\r\n\r\n")
+        # In chunks, without a length: a body that is too long is dropped.
+        before, chunk = self.memory(), b"10000\r\n" + bytes(0x10000) + b"\r\n"
+        answer = self.raw(self.head("Transfer-Encoding: chunked"), *[chunk] * (40 * MIB >> 16), b"0\r\n\r\n")
         self.assertTrue(answer.startswith(b"HTTP/1.1 413"), answer[:80])
         self.assertLess(self.memory() - before, 100 * MIB)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The collector ends in the middle of its work: what it acknowledged is in the store, whole and
+"""The collector is killed while it works: acknowledged traces are in the store, complete and
 once, and the store is sound.
 
 Usage: test_collect_crash.py --cairn PROGRAM
@@ -25,7 +25,7 @@ CLIENTS = 6
 
 
 class Client(threading.Thread):
-    """An agent on a connection of its own, which remembers what was acknowledged."""
+    """An agent on a connection of its own, which notes the acknowledged requests."""
 
     def __init__(self, service, number):
         super().__init__()

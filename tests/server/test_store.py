@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Questions about traces of a store: pieces of one, its methods, and calls that are looked for.
+"""Questions about traces of a store: parts of one, its methods, and finding calls.
 
 Usage: test_store.py --cairn PROGRAM
 """
@@ -65,23 +65,23 @@ class Traces(unittest.TestCase):
         self.assertEqual([len(e["stack"]) for e in thrown], [3, 2])
         self.assertIn("Dao.java:40", thrown[0]["stack"][0])
 
-    def test_a_large_trace_comes_in_pieces_that_make_up_the_whole(self):
+    def test_the_parts_of_a_large_trace_are_the_whole(self):
         whole = {}
         todo = [{"node": 0}]
         while todo:
             asked = todo.pop()
-            piece = self.ask("trace", key=self.deep, limit=200, **asked)
-            self.assertLessEqual(len(piece["nodes"]), 201)
-            nodes = piece["nodes"]
+            part = self.ask("trace", key=self.deep, limit=200, **asked)
+            self.assertLessEqual(len(part["nodes"]), 201)
+            nodes = part["nodes"]
             for at, node in enumerate(nodes):
                 follows = nodes[at + 1]["depth"] if at + 1 < len(nodes) else 0
                 isclosed = node["below"] > 0 and follows <= node["depth"] and at > 0
                 if node["node"] not in whole and isclosed:
                     todo.append({"node": node["node"]})
                 whole[node["node"]] = node
-            if "next" in piece:
-                todo.append({"node": asked["node"], "from": piece["next"]})
-        self.assertEqual(sorted(whole), list(range(piece["nodeCount"])))
+            if "next" in part:
+                todo.append({"node": asked["node"], "from": part["next"]})
+        self.assertEqual(sorted(whole), list(range(part["nodeCount"])))
         self.assertEqual(max(node["depth"] for node in whole.values()), 60)
 
     def test_short_calls_can_be_left_out(self):
@@ -91,11 +91,11 @@ class Traces(unittest.TestCase):
                          [n["node"] for n in everything if n["duration"] >= 1000])
         self.assertLess(len(long), len(everything))
 
-    def test_a_piece_tells_what_is_around_it(self):
+    def test_a_part_has_the_path_around_it(self):
         last = self.ask("trace", key=self.deep)["nodeCount"] - 1
-        piece = self.ask("trace", key=self.deep, node=last, limit=1)
-        self.assertEqual(len(piece["path"]), 60)
-        self.assertEqual((piece["path"][0], piece["nodes"][0]["depth"]), (0, 60))
+        part = self.ask("trace", key=self.deep, node=last, limit=1)
+        self.assertEqual(len(part["path"]), 60)
+        self.assertEqual((part["path"][0], part["nodes"][0]["depth"]), (0, 60))
 
     def test_methods_are_what_the_calls_add_up_to(self):
         nodes = self.ask("trace", key=self.deep, limit=100000)["nodes"]

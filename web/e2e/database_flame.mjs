@@ -1,4 +1,4 @@
-// The flame graph: keys, tooltip, search, folding, and what is too small for the whole.
+// The flame graph: keys, tooltip, search, folding, and loading small boxes.
 import assert from "node:assert/strict";
 
 async function graph(viewer, state) {
@@ -10,12 +10,12 @@ async function graph(viewer, state) {
 }
 
 export const tests = {
-  async "a tooltip tells what a box is"(viewer) {
+  async "a tooltip shows the values of a box"(viewer) {
     const { page, shot } = viewer;
     const box = await (await graph(viewer, "")).boundingBox();
     await page.mouse.move(box.x + 40, box.y + 30);
     await page.waitForSelector(".tooltip");
-    assert.match(await page.textContent(".tooltip"), /main.*in all28\.31 s80\.2 %/);
+    assert.match(await page.textContent(".tooltip"), /main.*total28\.31 s80\.2 %/);
     await shot("flame-tooltip");
     await page.mouse.move(2, 2);
     await page.waitForSelector(".tooltip", { state: "detached" });
@@ -24,7 +24,12 @@ export const tests = {
     const { page, until, hash } = viewer;
     const canvas = await graph(viewer, "");
     await canvas.focus();
-    for (const [key, sign] of [["i", /inv=1/], ["c", /mod=1/], ["r", /fold=1/], ["u", /up=1/]]) {
+    for (const [key, sign] of [
+      ["i", /inv=1/],
+      ["c", /mod=1/],
+      ["r", /fold=1/],
+      ["u", /up=1/],
+    ]) {
       await page.keyboard.press(key);
       await until(`${key}`, () => sign.test(hash()));
     }
@@ -39,21 +44,30 @@ export const tests = {
     assert.ok(folded <= tall, `${folded} of ${tall}`);
     await viewer.shot("flame-folded");
   },
-  async "matches are gone through, and zooming goes in and out by one"(viewer) {
+  async "n moves through matches, and zooming goes in and out by one"(viewer) {
     const { page, until, hash } = viewer;
     const canvas = await graph(viewer, "q=solve");
     await canvas.focus();
     await page.keyboard.press("n");
-    await until("a match", async () => /^solve: 20\.25 s/.test(await page.textContent(".flame .status")));
+    await until("a match", async () =>
+      /^solve: 20\.25 s/.test(await page.textContent(".flame .status")),
+    );
     await page.keyboard.press("Enter");
     await until("zoomed", () => /zoom=/.test(hash()));
     const zoom = new URLSearchParams(hash().slice(1)).get("zoom");
-    assert.ok(zoom.split(".").length > 2, "the address tells the way");
+    assert.ok(zoom.split(".").length > 2, "the address has the path");
     await page.keyboard.press("Backspace");
-    await until("one out", () => new URLSearchParams(hash().slice(1)).get("zoom") === zoom.split(".").slice(0, -1).join("."));
+    await until(
+      "one out",
+      () =>
+        new URLSearchParams(hash().slice(1)).get("zoom") === zoom.split(".").slice(0, -1).join("."),
+    );
     await page.keyboard.press("o");
     await until("details", () => /v=top-down/.test(hash()));
-    await until("the context", async () => (await page.textContent(".panel h2").catch(() => "")) === "solve");
+    await until(
+      "the context",
+      async () => (await page.textContent(".panel h2").catch(() => "")) === "solve",
+    );
   },
   async "zooming asks for what was too small to be seen"(viewer) {
     const { page, until } = viewer;

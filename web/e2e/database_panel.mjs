@@ -4,7 +4,9 @@ import { opened } from "./rows.mjs";
 
 async function choose(viewer, label) {
   await viewer.page.locator(".tree-row", { hasText: label }).first().click();
-  await viewer.until(label, async () => ((await viewer.page.textContent(".panel h2").catch(() => "")) ?? "").includes(label));
+  await viewer.until(label, async () =>
+    ((await viewer.page.textContent(".panel h2").catch(() => "")) ?? "").includes(label),
+  );
 }
 
 export const tests = {
@@ -13,15 +15,16 @@ export const tests = {
     await opened(viewer, "v=bottom-up");
     await choose(viewer, "solve");
     await page.waitForSelector(".others .link");
-    const section = (title) => page.locator(".panel section", { has: page.locator(`h3:text-is("${title}")`) });
-    assert.match(await section("callers").textContent(), /main/);
-    assert.match(await section("callees").textContent(), /say</);
+    const section = (title) =>
+      page.locator(".panel section", { has: page.locator(`h3:text-is("${title}")`) });
+    assert.match(await section("Callers").textContent(), /main/);
+    assert.match(await section("Callees").textContent(), /say</);
     await shot("callers-and-callees");
-    await section("callers").locator(".link", { hasText: "main" }).click();
+    await section("Callers").locator(".link", { hasText: "main" }).click();
     await until("the caller", async () => (await page.textContent(".panel h2")) === "main");
     assert.match(hash(), /v=top-down/);
     await page.waitForSelector(".tree-row.selected");
-    assert.match(await section("callees").textContent(), /fib/);
+    assert.match(await section("Callees").textContent(), /fib/);
   },
   async "the source of a row is shown at its line, with costs"(viewer) {
     const { page, until, shot, hash } = viewer;
@@ -34,7 +37,10 @@ export const tests = {
     await page.waitForSelector(".source-line.here");
     assert.equal(await page.textContent(".source-line.here .line-number"), "12");
     assert.match(await page.textContent(".source-line.here .line-cost"), /s.*%/);
-    assert.ok((await page.locator(".source-line").count()) < 100, "only visible lines are in the page");
+    assert.ok(
+      (await page.locator(".source-line").count()) < 100,
+      "only visible lines are in the page",
+    );
     assert.ok(await page.locator(".source-line.here").isVisible());
     await page.click("text=hottest line");
     await page.waitForSelector(".source-line.hottest");
@@ -42,10 +48,13 @@ export const tests = {
   },
   async "a source that is missing says why"(viewer) {
     const { page, until } = viewer;
+    viewer.expectError(/404 .*\/source\?/);
     await opened(viewer, "v=flat&src=1&q=solve");
     await page.focus("#search");
     await page.keyboard.press("Enter");
-    await until("why", async () => /has no copy of it/.test((await page.textContent(".panel").catch(() => "")) ?? ""));
+    await until("why", async () =>
+      /has no copy of it/.test((await page.textContent(".panel").catch(() => "")) ?? ""),
+    );
   },
   async "threads are plotted with an axis, and named under the pointer"(viewer) {
     const { page, until, shot, hash } = viewer;
@@ -57,10 +66,12 @@ export const tests = {
     assert.ok((await page.locator(".threads .plot-grid").count()) === 3);
     const box = await plot.boundingBox();
     await page.mouse.move(box.x + box.width - 12, box.y + 40);
-    await until("its name", async () => /RANK 1 THREAD/.test(await page.textContent(".threads figcaption")));
-    await page.click("text=sorted by value");
+    await until("its name", async () =>
+      /RANK 1 THREAD/.test(await page.textContent(".threads figcaption")),
+    );
+    await page.click("text=Sort by value");
     await until("in the address", () => /plot=sorted/.test(hash()));
-    await page.waitForSelector(".threads text:has-text('least')");
+    await page.waitForSelector(".threads text:has-text('minimum')");
     await shot("threads");
   },
   async "how long calls took has an axis and percentiles"(viewer) {
@@ -70,10 +81,13 @@ export const tests = {
     const plot = await page.waitForSelector(".latency svg");
     const words = await page.textContent(".latency figcaption");
     assert.match(words, /p50 .* p90 .* p99 /);
-    for (const name of ["p50", "p90", "p99"]) assert.ok(await page.locator(`.latency text:text-is("${name}")`).count());
+    for (const name of ["p50", "p90", "p99"])
+      assert.ok(await page.locator(`.latency text:text-is("${name}")`).count());
     const bar = await page.locator(".latency .plot-bar").first().boundingBox();
     await page.mouse.move(bar.x + bar.width / 2, bar.y + bar.height - 1);
-    await until("a bucket", async () => /calls/.test(await page.textContent(".latency figcaption")));
+    await until("a bucket", async () =>
+      /calls/.test(await page.textContent(".latency figcaption")),
+    );
     assert.ok(await plot.getAttribute("aria-label"));
     await shot("latency");
   },

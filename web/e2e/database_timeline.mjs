@@ -27,11 +27,11 @@ export const tests = {
     const { page, until, shot } = viewer;
     await timeline(viewer);
     await page.keyboard.press(".");
-    await until("a cursor", async () => /^at /.test(await page.textContent(".panel h2")));
+    await until("a cursor", async () => /^At /.test(await page.textContent(".panel h2")));
     const before = await page.textContent(".panel h2");
     for (let i = 0; i < 10; i++) await page.keyboard.press(",");
     await until("moved", async () => (await page.textContent(".panel h2")) !== before);
-    await until("a stack", async () => /not running|for /.test(await page.textContent(".panel")));
+    await until("a stack", async () => /no data|for /.test(await page.textContent(".panel")));
     await page.keyboard.press("ArrowDown");
     await shot("timeline-cursor");
   },
@@ -81,14 +81,18 @@ export const tests = {
     await page.waitForSelector(".toolbar >> text=of 2 threads");
     await until("in the address", () => /st=/.test(hash()));
     await shot("timeline-two-threads");
-    await page.click("text=table of it");
+    await page.click("button:text-is('Table')");
     await page.waitForSelector(".chosen-range");
     await page.waitForSelector(".tree-row[aria-level='1']");
     const sum = async () => {
-      const rows = await page.locator(".tree-row[aria-level='1'] small:first-of-type").allTextContents();
-      return rows.filter((_, i) => i % 2 === 0).reduce((total, text) => total + Number(text.replace(" %", "")), 0);
+      const rows = await page
+        .locator(".tree-row[aria-level='1'] small:first-of-type")
+        .allTextContents();
+      return rows
+        .filter((_, i) => i % 2 === 0)
+        .reduce((total, text) => total + Number(text.replace(" %", "")), 0);
     };
-    assert.ok(Math.abs((await sum()) - 100) < 1, `top rows hold ${await sum()} %`);
+    assert.ok(Math.abs((await sum()) - 100) < 1, `top rows have ${await sum()} %`);
     await shot("table-of-range");
     await page.keyboard.press("2");
     await until("bottom-up", () => /v=bottom-up/.test(hash()));
@@ -97,7 +101,7 @@ export const tests = {
     await page.keyboard.press("4");
     await page.waitForSelector(".flame canvas");
     await page.waitForSelector("text=time (s)");
-    await page.click("text=all of the time");
+    await page.click("text=Whole time");
     await until("given up", () => !/st=|b=/.test(hash()));
   },
   async "a selection from the axis has all threads; keys select too"(viewer) {

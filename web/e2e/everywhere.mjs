@@ -1,4 +1,4 @@
-// What holds in every view: help, light and dark, any width, names as text.
+// In every view: help, light and dark, any width, names as text.
 import assert from "node:assert/strict";
 
 export const tests = {
@@ -9,7 +9,7 @@ export const tests = {
     await page.waitForSelector("[role=dialog]");
     await shot("help");
     await page.click("[role=dialog] .close");
-    await page.click("[aria-label='light or dark']");
+    await page.click("[aria-label='switch theme']");
     assert.ok(await page.evaluate(() => document.documentElement.dataset.theme));
     await page.setViewportSize({ width: 3840, height: 2160 });
     await page.waitForTimeout(200);
@@ -20,6 +20,9 @@ export const tests = {
   },
   async "names are text, never markup"({ page }) {
     assert.equal(await page.evaluate(() => window.hacked), undefined);
-    assert.equal(await page.evaluate(() => document.querySelectorAll("main script, main img").length), 0);
+    assert.equal(
+      await page.evaluate(() => document.querySelectorAll("main script, main img").length),
+      0,
+    );
   },
 };

@@ -1,9 +1,18 @@
-// Without a mouse and without eyes: focus that can be seen, tables and drawings that say
-// what they hold, and an address that keeps up.
+// Accessibility: visible focus, names of tables and drawings, keyboard access, an up-to-date address.
 import assert from "node:assert/strict";
 
-const VIEWS = ["s=0&v=top-down", "s=0&v=bottom-up", "s=0&v=flat", "s=0&v=flame", "s=0&v=timeline", "s=1&v=calls", "s=2", "s=2&v=flame"];
-const READY = ".tree-row[aria-level], .flame canvas, .timeline-canvas canvas[aria-label*=threads], .vtable-body [role=row]";
+const VIEWS = [
+  "s=0&v=top-down",
+  "s=0&v=bottom-up",
+  "s=0&v=flat",
+  "s=0&v=flame",
+  "s=0&v=timeline",
+  "s=1&v=calls",
+  "s=2",
+  "s=2&v=flame",
+];
+const READY =
+  ".tree-row[aria-level], .flame canvas, .timeline-canvas canvas[aria-label*=threads], .vtable-body [role=row]";
 
 // What is wrong with the tables and drawings of the page, in words.
 function complaintsOfPage() {
@@ -11,15 +20,18 @@ function complaintsOfPage() {
   for (const table of document.querySelectorAll("[role=treegrid], [role=grid]")) {
     const name = table.getAttribute("aria-label");
     if (!name) wrong.push("a table without a name");
-    if (!(Number(table.getAttribute("aria-rowcount")) > 0)) wrong.push(`${name}: no number of rows`);
+    if (!(Number(table.getAttribute("aria-rowcount")) > 0))
+      wrong.push(`${name}: no number of rows`);
     if (!table.querySelector("[role=columnheader]")) wrong.push(`${name}: no heads of columns`);
     for (const row of table.querySelectorAll("[role=row]"))
       if (!row.getAttribute("aria-rowindex")) wrong.push(`${name}: a row without a number`);
     const isSortable = table.querySelector("[aria-sort]");
-    if (isSortable && !table.querySelector("[aria-sort=ascending], [aria-sort=descending]")) wrong.push(`${name}: sorted by what?`);
+    if (isSortable && !table.querySelector("[aria-sort=ascending], [aria-sort=descending]"))
+      wrong.push(`${name}: sorted by what?`);
   }
   for (const drawing of document.querySelectorAll("canvas, svg:not([aria-hidden])"))
-    if (!drawing.getAttribute("aria-label") || !drawing.getAttribute("role")) wrong.push(`a drawing without a name: ${drawing.outerHTML.slice(0, 80)}`);
+    if (!drawing.getAttribute("aria-label") || !drawing.getAttribute("role"))
+      wrong.push(`a drawing without a name: ${drawing.outerHTML.slice(0, 80)}`);
   return wrong;
 }
 
@@ -42,7 +54,12 @@ export const tests = {
     }
   },
   async "Tab reaches everything, and where it is can be seen"({ page, show }) {
-    for (const [state, main] of [["s=0&v=top-down", "treegrid"], ["s=0&v=flame", "flame graph"], ["s=0&v=timeline", "threads over time"], ["s=2", "traces"]]) {
+    for (const [state, main] of [
+      ["s=0&v=top-down", "treegrid"],
+      ["s=0&v=flame", "flame graph"],
+      ["s=0&v=timeline", "threads over time"],
+      ["s=2", "traces"],
+    ]) {
       await show(state);
       await page.waitForSelector(READY);
       await page.evaluate(() => document.activeElement?.blur());
@@ -54,11 +71,43 @@ export const tests = {
         assert.ok(focus.isSeen, `${state}: focus on ${focus.what} cannot be seen`);
         seen.push(focus.what);
       }
-      const isReached = main === "treegrid" ? seen.some((what) => what.includes(" tree ")) : seen.some((what) => what.includes(main));
+      const isReached =
+        main === "treegrid"
+          ? seen.some((what) => what.includes(" tree "))
+          : seen.some((what) => what.includes(main));
       assert.ok(isReached, `${state}: Tab never came to ${main}, but to ${seen.join("; ")}`);
     }
   },
-  async "what is chosen in a drawing is said in words"({ page, show, until }) {
+  async "arrows, Home and End move between tabs, which name their panel"({ page, show, until }) {
+    const chosen = () => page.textContent("[role=tab][aria-selected=true]");
+    const panelName = () =>
+      page.evaluate(() => {
+        const panel = document.querySelector("[role=tabpanel]");
+        const tab = document.getElementById(panel.getAttribute("aria-labelledby"));
+        return tab.getAttribute("aria-controls") === panel.id ? tab.textContent : null;
+      });
+    await show("s=0&v=top-down");
+    await page.waitForSelector(".tree-row");
+    await page.focus("[role=tab][aria-selected=true]");
+    for (const [key, title] of [
+      ["ArrowRight", "Bottom-up"],
+      ["End", "Timeline"],
+      ["ArrowRight", "Top-down"],
+      ["ArrowLeft", "Timeline"],
+      ["Home", "Top-down"],
+    ]) {
+      await page.keyboard.press(key);
+      await until(title, async () => (await chosen()) === title && (await panelName()) === title);
+      assert.equal(await page.evaluate(() => document.activeElement.textContent), title);
+    }
+    assert.equal(await page.locator("header [role=tab][tabindex='0']").count(), 1);
+    await show("s=2&key=0.0");
+    await page.waitForSelector(".trace-calls");
+    await page.focus("[role=tab][aria-selected=true]");
+    await page.keyboard.press("ArrowRight");
+    await until("the chart", async () => (await panelName()) === "Flame chart");
+  },
+  async "drawings describe the selected item in text"({ page, show, until }) {
     const said = (selector) => page.textContent(`${selector}[aria-live=polite]`);
     await show("s=0&v=flame");
     await page.waitForSelector(".flame canvas");
@@ -66,19 +115,26 @@ export const tests = {
     const whole = await said(".flame .status");
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("ArrowDown");
-    await until("the box", async () => (await said(".flame .status")) !== whole && /%\), of its own/.test(await said(".flame .status")));
+    await until(
+      "the box",
+      async () =>
+        (await said(".flame .status")) !== whole && /%\), self/.test(await said(".flame .status")),
+    );
     await show("s=1&v=timeline");
     await page.waitForSelector(".timeline-canvas canvas[aria-label*=threads]");
     await page.focus(".timeline-canvas");
     await page.keyboard.press(".");
-    await until("the stack", async () => /^at /.test(await said(".timeline .panel")));
+    await until("the stack", async () => /^At /.test(await said(".timeline .panel")));
   },
   async "time and threads are selected without a mouse"({ page, show, until, hash }) {
     await show("s=1&v=timeline");
     await page.waitForSelector(".timeline-canvas canvas[aria-label*=threads]");
     await page.focus(".timeline-canvas");
     for (const key of [",", ",", "[", ".", ".", ".", ".", "]", "x"]) await page.keyboard.press(key);
-    await until("one thread", () => /st=1(&|$)/.test(hash()) && /b=/.test(hash()) && /e=/.test(hash()));
+    await until(
+      "one thread",
+      () => /st=1(&|$)/.test(hash()) && /b=/.test(hash()) && /e=/.test(hash()),
+    );
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("x");
     await until("two threads", () => /st=1-2/.test(hash()));
@@ -93,7 +149,10 @@ export const tests = {
     await show("s=1&v=timeline");
     await page.waitForSelector(".timeline-canvas canvas[aria-label*=threads]");
     await page.evaluate(async () => {
-      const press = (key) => document.querySelector(".timeline-canvas").dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+      const press = (key) =>
+        document
+          .querySelector(".timeline-canvas")
+          .dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
       press("w");
       for (let i = 0; i < 300; i++) {
         press(i % 2 === 0 ? "d" : "a");

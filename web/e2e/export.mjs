@@ -20,7 +20,11 @@ async function withPage(viewer, path, look) {
     await page.goto(`file://${file}`);
     await page.waitForSelector(".tree-row .kind-function");
     await look();
-    assert.deepEqual(asked.filter((url) => !url.startsWith("file:")), [], "the page asked for something");
+    assert.deepEqual(
+      asked.filter((url) => !url.startsWith("file:")),
+      [],
+      "the page asked for something",
+    );
   } finally {
     page.off("request", note);
     await page.goto(back);
@@ -28,18 +32,26 @@ async function withPage(viewer, path, look) {
   }
 }
 
-async function lookAtAll({ page, show, until, shot }, name) {
+async function lookAtAll({ page, show, until, shot }, name, path) {
   await shot(`exported-${name}`);
   const tabs = await page.locator("header [role=tab]").allTextContents();
   assert.deepEqual(tabs, ["Top-down", "Bottom-up", "Flat", "Flame graph", "Timeline"]);
+  await page.click(".tree-row .kind");
+  await until("what is not exported", async () =>
+    ((await page.textContent(".panel").catch(() => "")) ?? "").includes(
+      `Not in this export. Run: cairn view ${path}`,
+    ),
+  );
   for (const view of ["bottom-up", "flat"]) {
     await show(`v=${view}`);
-    await page.waitForSelector(`[role=tab][aria-selected=true]:has-text("${view === "flat" ? "Flat" : "Bottom-up"}") >> nth=0`);
+    await page.waitForSelector(
+      `[role=tab][aria-selected=true]:has-text("${view === "flat" ? "Flat" : "Bottom-up"}") >> nth=0`,
+    );
     await page.waitForSelector(".tree-row[aria-level='1'] .kind");
   }
   await show("v=flame&q=.");
   await page.waitForSelector(".flame canvas");
-  await page.waitForSelector("text=matches hold 100.0 %");
+  await page.waitForSelector("text=matches: 100.0 %");
   await page.focus(".flame canvas");
   for (const key of ["ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
   await until("zoomed", () => /zoom=/.test(page.url()));
@@ -50,19 +62,22 @@ async function lookAtAll({ page, show, until, shot }, name) {
 
 export const tests = {
   async "an exported database opens from disk, with tree, flame graph and timeline"(viewer) {
-    await withPage(viewer, viewer.paths[0], () => lookAtAll(viewer, "database"));
+    await withPage(viewer, viewer.paths[0], () => lookAtAll(viewer, "database", viewer.paths[0]));
   },
   async "an exported recording opens from disk"(viewer) {
-    await withPage(viewer, viewer.paths[1], () => lookAtAll(viewer, "recording"));
+    await withPage(viewer, viewer.paths[1], () => lookAtAll(viewer, "recording", viewer.paths[1]));
   },
   async "an exported store opens from disk, and names are text in it"(viewer) {
     const { page } = viewer;
     await withPage(viewer, viewer.paths[2], async () => {
-      await lookAtAll(viewer, "store");
+      await lookAtAll(viewer, "store", viewer.paths[2]);
       await viewer.show("v=bottom-up");
       await page.waitForSelector(".tree-row .kind-function:has-text('<img src=x')");
       assert.equal(await page.evaluate(() => window.hacked), undefined);
-      assert.equal(await page.evaluate(() => document.querySelectorAll("main img, main script").length), 0);
+      assert.equal(
+        await page.evaluate(() => document.querySelectorAll("main img, main script").length),
+        0,
+      );
     });
   },
 };

@@ -1,12 +1,12 @@
-// A server and a browser that looks at it: what every file of tests here needs.
+// A server, a browser, and pages that show what the server shows.
 //
-// A test is a function that is given what open() returns; a file of tests exports them by
-// name as `tests`. They share one page, in the order they are written down.
+// A file of tests exports them by name as `tests`. A test is a function that gets what open()
+// returns. The tests of a file share a page, in the order in which they are written; files share
+// nothing but the server.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { chromium } from "playwright-core";
@@ -16,46 +16,100 @@ const PATIENCE_MS = 10000;
 
 export const hasBrowser = () => existsSync(BROWSER);
 
-async function startServer(cairn, paths) {
+// Starts a server that shows `paths`, and a browser; pictures go to the folder `shots`.
+export async function start(cairn, shots, paths) {
   const server = spawn(cairn, ["serve", "-q", ...paths], { stdio: ["ignore", "pipe", "inherit"] });
   const url = await new Promise((resolve) => {
     createInterface({ input: server.stdout }).once("line", resolve);
   });
-  return { server, url };
-}
-
-// Opens the page of a server that shows `paths`; pictures go to the folder `shots`.
-export async function open(cairn, shots, paths) {
-  const { server, url } = await startServer(cairn, paths);
-  const profile = await mkdtemp(join(tmpdir(), "cairn-e2e-"));
   await mkdir(shots, { recursive: true });
-  const browser = await chromium.launchPersistentContext(profile, {
+  const browser = await chromium.launch({
     executablePath: BROWSER,
-    viewport: { width: 1280, height: 800 },
-    // Whoever looks at the viewer has this protection: too many addresses are ignored.
+    // Users of the viewer have this protection: it ignores addresses that change too often.
     ignoreDefaultArgs: ["--disable-ipc-flooding-protection"],
     args: [
-      "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-      "--disable-background-networking", "--disable-component-update", "--disable-sync",
+      "--headless",
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
     ],
   });
-  const page = await browser.newPage();
-  page.setDefaultTimeout(PATIENCE_MS);
-  // The mistakes that tests make on purpose are answered with 400; a source may be missing.
-  const isMeant = (message) => /503|400/.test(message.text()) || /\/source\?/.test(message.location().url);
-  const complaints = [];
-  page.on("pageerror", (error) => complaints.push(error.message));
+  return {
+    open: () => open(browser, { cairn, shots, paths, url }),
+    kill: () => server.kill("SIGTERM"),
+    async close() {
+      await browser.close();
+      server.kill("SIGTERM");
+    },
+  };
+}
+
+// Everything that the browser reports as an error. The only ones that need no test to expect them
+// are answers "not-ready": the viewer asks again.
+function watchErrors(page) {
+  const errors = []; // {text, url}
+  const unready = new Set(); // addresses that were answered so
+  const reading = [];
+  page.on("pageerror", (error) => errors.push({ text: error.message, url: "" }));
   page.on("console", (message) => {
-    if (message.type() === "error" && !isMeant(message)) complaints.push(message.text());
+    if (message.type() === "error")
+      errors.push({ text: message.text(), url: message.location().url });
   });
+  page.on("response", (response) => {
+    if (response.status() !== 503) return;
+    reading.push(
+      response.text().then(
+        (text) => text.includes('"not-ready"') && unready.add(response.url()),
+        () => unready.add(response.url()), // given up by the page
+      ),
+    );
+  });
+  // Takes the errors so far; throws unless they are those that the test expects.
+  return async function settle(expected) {
+    await Promise.all(reading.splice(0));
+    const all = errors
+      .splice(0)
+      .filter(({ text, url }) => !(text.includes("503") && unready.has(url)));
+    const lines = all.map(({ text, url }) => `${text} ${url}`);
+    const isExpected = (line) => expected.some((pattern) => pattern.test(line));
+    const surprises = lines.filter((line) => !isExpected(line));
+    assert.deepEqual(surprises, [], "the browser reported errors");
+    for (const pattern of expected)
+      assert.ok(
+        lines.some((line) => pattern.test(line)),
+        `expected an error like ${pattern}`,
+      );
+  };
+}
+
+async function open(browser, { cairn, shots, paths, url }) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
+  const settle = watchErrors(page);
+  const expected = [];
   await page.goto(url);
 
   const hash = () => new URL(page.url()).hash;
   return {
-    page, cairn, url, paths, shots, complaints, hash,
+    page,
+    cairn,
+    url,
+    paths,
+    shots,
+    hash,
+    // The running test causes an error in the console that matches `pattern`, "TEXT ADDRESS".
+    expectError: (pattern) => expected.push(pattern),
+    settleErrors: () => settle(expected.splice(0)),
     // The state of the page, as in its address.
     async show(state) {
-      await page.evaluate((next) => { location.hash = next; }, state);
+      await page.evaluate((next) => {
+        location.hash = next;
+      }, state);
       await page.waitForTimeout(50);
     },
     // The page's policy forbids the evaluation that waitForFunction() needs.
@@ -72,11 +126,6 @@ export async function open(cairn, shots, paths) {
       return hash();
     },
     shot: (name) => page.screenshot({ path: join(shots, `${name}.png`) }),
-    kill: () => server.kill("SIGTERM"),
-    async close() {
-      await browser.close();
-      await rm(profile, { recursive: true, force: true });
-      server.kill("SIGTERM");
-    },
+    close: () => context.close(),
   };
 }

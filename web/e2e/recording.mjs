@@ -4,13 +4,20 @@ import assert from "node:assert/strict";
 
 const CALLS = "s=1&v=calls";
 const list = ".call-list .vtable-body";
-const texts = (page) => page.locator(`${list} [role=row]`).evaluateAll((rows) => rows.map((row) => row.lastElementChild.textContent));
+const texts = (page) =>
+  page
+    .locator(`${list} [role=row]`)
+    .evaluateAll((rows) => rows.map((row) => row.lastElementChild.textContent));
 
 export const tests = {
   async "a recording has a list of calls with arguments and results"({ page, show, until, shot }) {
     await show(CALLS);
     await page.waitForSelector(`${list} .kind-function`);
-    await until("arguments", async () => (await texts(page)).some((text) => /work\(-2, "abc\\n", 'w', 1\.500000, &main\) = 0xbeef/.test(text)));
+    await until("arguments", async () =>
+      (await texts(page)).some((text) =>
+        /work\(-2, "abc\\n", 'w', 1\.500000, &main\) = 0xbeef/.test(text),
+      ),
+    );
     await shot("calls");
   },
   async "calls are found forwards and backwards"({ page, show, until, hash }) {
@@ -18,25 +25,34 @@ export const tests = {
     await page.waitForSelector(`${list} .kind-function`);
     await page.fill("[aria-label^='function to find']", "fork");
     await page.click("text=find next");
-    await until("found", async () => /^took/.test(await page.textContent(".find .status")));
+    await until("found", async () => /^duration/.test(await page.textContent(".find .status")));
     const time = /time=(\d+)/.exec(hash())[1];
     await page.waitForSelector(`${list} .here:has-text("fork")`);
     await page.click("text=find next");
-    await until("the end", async () => /none after/.test(await page.textContent(".find .status")));
+    await until("the end", async () =>
+      /no later match/.test(await page.textContent(".find .status")),
+    );
     await page.fill("[aria-label^='function to find']", "^wo");
     await page.click(".find button:has-text('previous')");
-    await until("before", async () => /^took/.test(await page.textContent(".find .status")));
+    await until("before", async () => /^duration/.test(await page.textContent(".find .status")));
     assert.ok(Number(/time=(\d+)/.exec(hash())?.[1] ?? 0) < Number(time));
     await page.focus(".call-list");
     await page.keyboard.press("N");
-    await until("none", async () => /none before/.test(await page.textContent(".find .status")));
+    await until("none", async () =>
+      /no earlier match/.test(await page.textContent(".find .status")),
+    );
   },
-  async "only calls that are looked for are listed, and a link says which"({ page, show, until, hash }) {
+  async "only calls that are looked for are listed, and a link says which"({
+    page,
+    show,
+    until,
+    hash,
+  }) {
     await show(CALLS);
     await page.waitForSelector(`${list} .kind-function`);
     const before = (await texts(page)).length;
-    await page.fill("[aria-label^='not nested deeper']", "0");
-    await page.click("text=only these");
+    await page.fill("[aria-label='maximum depth']", "0");
+    await page.click("text=Only matches");
     await until("fewer", async () => (await texts(page)).length < before);
     const some = await texts(page);
     assert.ok(some.length > 0 && some.every((text) => text.startsWith("main")), some.join());
@@ -45,11 +61,17 @@ export const tests = {
     await page.goto(link);
     await page.waitForSelector(`${list} .kind-function`);
     await until("the same", async () => (await texts(page)).join() === some.join());
-    await page.fill("[aria-label='at least this long']", "1h");
-    await page.waitForSelector("text=no such calls here");
+    await page.fill("[aria-label='minimum duration']", "1h");
+    await page.waitForSelector("text=no matching calls here");
     assert.match(hash(), /only=1/);
   },
-  async "a click in the timeline shows the calls of that thread and time"({ page, show, until, shot, hash }) {
+  async "a click in the timeline shows the calls of that thread and time"({
+    page,
+    show,
+    until,
+    shot,
+    hash,
+  }) {
     await show("s=1&v=timeline");
     await page.waitForSelector(".stack li");
     const canvas = await page.waitForSelector(".timeline-canvas canvas:not(.minimap)");
@@ -57,7 +79,7 @@ export const tests = {
     await until("a cursor", async () => {
       await page.mouse.move(box.x + 400, box.y + 52);
       await page.mouse.move(box.x + 402, box.y + 54);
-      return /^at /.test(await page.textContent(".panel h2"));
+      return /^At /.test(await page.textContent(".panel h2"));
     });
     await page.mouse.down();
     await page.mouse.up();

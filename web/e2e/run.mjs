@@ -4,11 +4,11 @@
 // SOURCED is a database with copies of its sources, WIDE one of many functions.
 //
 // Every view is opened, searched and zoomed; pictures go to the folder SHOTS. The tests of
-// one view are one file; --only runs one of them, or the tests whose names contain NAME.
-// Ends with status 77 where there is no browser.
+// one view are one file, with a page self; --only runs one of them, or the tests whose names
+// contain NAME. Ends with status 77 where there is no browser.
 import { readdir } from "node:fs/promises";
 import { basename } from "node:path";
-import { hasBrowser, open } from "./harness.mjs";
+import { hasBrowser, start } from "./harness.mjs";
 
 const words = process.argv.slice(2);
 const only = words[0] === "--only" ? words.splice(0, 2)[1] : "";
@@ -26,7 +26,10 @@ class Stuck extends Error {}
 function limited(work, ms = LIMIT_MS) {
   let timer;
   const limit = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Stuck(`the browser hangs: no end after ${ms / 1000} s`)), ms);
+    timer = setTimeout(
+      () => reject(new Stuck(`the browser hangs: no end after ${ms / 1000} s`)),
+      ms,
+    );
   });
   return Promise.race([work, limit]).finally(() => clearTimeout(timer));
 }
@@ -35,33 +38,38 @@ const ORDER = ["database", "recording", "store", "everywhere", "export"];
 const rank = (file) => ORDER.findIndex((name) => basename(file, ".mjs").startsWith(name));
 
 const here = new URL(".", import.meta.url);
-const files = (await readdir(here)).filter((name) => rank(name) >= 0).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
-const viewer = await open(cairn, shots, paths);
+const files = (await readdir(here))
+  .filter((name) => rank(name) >= 0)
+  .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+const server = await start(cairn, shots, paths);
 let failed = 0;
 
-async function runTest(name, run) {
+async function runTest(viewer, name, run) {
   const begin = Date.now();
   try {
     await limited(run(viewer));
+    await viewer.settleErrors();
     console.log(`ok: ${name} (${((Date.now() - begin) / 1000).toFixed(1)} s)`);
   } catch (error) {
     failed++;
     console.log(`failed: ${name}: ${error.message}`);
     if (error instanceof Stuck) process.exit(1);
     await limited(viewer.shot(`failed-${failed}`), 10000).catch(() => undefined);
+    await viewer.settleErrors().catch(() => undefined);
   }
 }
 
 // The server and the browser end with this process, however it ends.
-process.on("exit", () => viewer.kill());
+process.on("exit", () => server.kill());
 for (const file of files) {
   const { tests } = await import(new URL(file, here));
-  for (const [name, run] of Object.entries(tests))
-    if (file.startsWith(only) || name.includes(only)) await runTest(name, run);
+  const chosen = Object.entries(tests).filter(
+    ([name]) => file.startsWith(only) || name.includes(only),
+  );
+  if (chosen.length === 0) continue;
+  const viewer = await limited(server.open());
+  for (const [name, run] of chosen) await runTest(viewer, name, run);
+  await limited(viewer.close(), 20000);
 }
-if (viewer.complaints.length > 0) {
-  failed++;
-  console.log(`failed: the browser complained: ${viewer.complaints.join("; ")}`);
-}
-await limited(viewer.close(), 20000).catch((error) => console.log(`at the end: ${error.message}`));
+await limited(server.close(), 20000).catch((error) => console.log(`at the end: ${error.message}`));
 process.exit(failed > 0 ? 1 : 0);

@@ -15,7 +15,10 @@ export const tests = {
     const { page, until, shot, hash } = viewer;
     await openTrace(viewer, "uri = /deep");
     const rows = () => page.getAttribute(".trace-calls", "aria-rowcount").then(Number);
-    assert.ok((await page.locator(".trace-calls .vtable-body [role=row]").count()) < 60, "too many rows");
+    assert.ok(
+      (await page.locator(".trace-calls .vtable-body [role=row]").count()) < 60,
+      "too many rows",
+    );
     const before = await rows();
     await page.focus(".trace-calls");
     await page.keyboard.press("j");
@@ -54,18 +57,34 @@ export const tests = {
     await openTrace(viewer, "uri = /failing");
     await page.click("text=next error");
     await page.waitForSelector(".exception");
-    assert.deepEqual(await page.locator(".exception h3").allTextContents(), ["com.example.Failure", "caused by java.io.IOException"]);
-    assert.match(await page.textContent(".exception pre"), /^com\.example\.Dao\.query.*Dao\.java:40/);
+    assert.deepEqual(await page.locator(".exception h3").allTextContents(), [
+      "com.example.Failure",
+      "caused by java.io.IOException",
+    ]);
+    assert.match(
+      await page.textContent(".exception pre"),
+      /^com\.example\.Dao\.query.*Dao\.java:40/,
+    );
     assert.match(await page.textContent(".exception p"), /cannot save <b>it<\/b>/);
-    await until("the row is on the screen", async () => (await page.locator(".trace-calls [aria-selected=true].failed").count()) === 1);
+    await until(
+      "the row is on the screen",
+      async () => (await page.locator(".trace-calls [aria-selected=true].failed").count()) === 1,
+    );
     await shot("trace");
   },
   async "a stack that came as text is shown, and its causes"(viewer) {
     const { page, shot } = viewer;
     await openTrace(viewer, "service = mailer");
     await page.waitForSelector(".exception");
-    assert.deepEqual(await page.locator(".exception h3").allTextContents(), ["mail.SendError", "caused by java.io.IOException"]);
-    assert.deepEqual((await page.textContent(".exception pre")).split("\n"), ["mail.Smtp.send(Smtp.java:77)", "mail.Job.run(Job.java:12)", "... 4 more"]);
+    assert.deepEqual(await page.locator(".exception h3").allTextContents(), [
+      "mail.SendError",
+      "caused by java.io.IOException",
+    ]);
+    assert.deepEqual((await page.textContent(".exception pre")).split("\n"), [
+      "mail.Smtp.send(Smtp.java:77)",
+      "mail.Job.run(Job.java:12)",
+      "... 4 more",
+    ]);
     await shot("trace-stack-text");
   },
   async "the chart of a trace zooms into a call and back"(viewer) {
@@ -75,16 +94,17 @@ export const tests = {
     await page.waitForSelector(".time-axis span");
     await shot("trace-chart");
     await canvas.focus();
-    for (const key of ["ArrowDown", "ArrowDown", "ArrowRight", "Enter"]) await page.keyboard.press(key);
+    for (const key of ["ArrowDown", "ArrowDown", "ArrowRight", "Enter"])
+      await page.keyboard.press(key);
     await until("zoomed", () => /zoom=\d/.test(hash()));
-    await page.waitForSelector("text=up to its caller");
+    await page.waitForSelector("text=Zoom to caller");
     const link = page.url();
     const shown = await page.textContent(".scroll .toolbar .status");
     await page.goto("about:blank");
     await page.goto(link);
-    await page.waitForSelector("text=up to its caller");
+    await page.waitForSelector("text=Zoom to caller");
     assert.equal(await page.textContent(".scroll .toolbar .status"), shown);
-    await page.click("text=show all");
+    await page.click("text=Reset zoom");
     await until("all of it", () => !/zoom=/.test(hash()));
   },
   async "methods of a trace are sorted and lead to their calls"(viewer) {
@@ -94,25 +114,34 @@ export const tests = {
     assert.equal(await page.locator(".methods .vtable-body [role=row]").count(), 3);
     await page.click(".methods [role=columnheader] button:has-text('total')");
     await page.waitForSelector(".methods [aria-sort=descending]:nth-child(2)");
-    assert.equal(await page.textContent(".methods .vtable-body [role=row] .kind-function"), "get /cart");
+    assert.equal(
+      await page.textContent(".methods .vtable-body [role=row] .kind-function"),
+      "get /cart",
+    );
     await shot("trace-methods");
     await page.dblclick(".methods .vtable-body [role=row]:nth-child(2)");
     await until("its calls", () => /tab=calls/.test(hash()) && /find=/.test(hash()));
     await page.waitForSelector(".trace-calls .hit");
   },
-  async "spans of several services stand on one axis"(viewer) {
+  async "spans of several services share an axis"(viewer) {
     const { page, until, shot, hash } = viewer;
     await openTrace(viewer, "service = gateway", "Spans");
     await page.waitForSelector(".span-bar");
     assert.match(await page.textContent(".spans .status"), /^3 spans of 3 services, 120/);
     const names = await page.locator(".span-list .vtable-body strong").allTextContents();
     assert.deepEqual(names, ["gateway", "cart", "database"]);
-    const boxes = await page.locator(".span-bar").evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect()).map((box) => [box.left, box.right]));
+    const boxes = await page
+      .locator(".span-bar")
+      .evaluateAll((bars) =>
+        bars.map((bar) => bar.getBoundingClientRect()).map((box) => [box.left, box.right]),
+      );
     assert.ok(boxes[0][0] < boxes[1][0] && boxes[1][0] < boxes[2][0], "each begins later");
     assert.ok(boxes[2][1] < boxes[1][1] && boxes[1][1] < boxes[0][1], "and ends earlier");
     await shot("trace-spans");
     await page.dblclick(".span-list .vtable-body [role=row]:nth-child(2)");
     await until("its calls", () => /tab=calls/.test(hash()));
-    await until("the service", async () => /cart/.test(await page.textContent("main .toolbar .status")));
+    await until("the service", async () =>
+      /cart/.test(await page.textContent("main .toolbar .status")),
+    );
   },
 };

@@ -1,4 +1,4 @@
-// The page: what is open, which view of it, and the choices that views share.
+// The page: the source, its views, and the choices that views share.
 
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -9,12 +9,22 @@ import { FlamePage } from "./flame/flame_page";
 import { Help } from "./shared/help";
 import { loadOffline } from "./shared/offline";
 import type { ViewProps } from "./shared/page";
-import { currentState, go, useLocationState, type State } from "./shared/state";
+import { flagChange } from "./shared/flag";
+import {
+  currentState,
+  go,
+  isOn,
+  openSource,
+  useLocationState,
+  type State,
+  type StateName,
+} from "./shared/state";
 import { StorePage } from "./store/store_view";
 import { TimelinePage } from "./timeline/timeline_page";
 import { TreePage } from "./tree/tree_page";
 import { stepSearch } from "./shared/tree_search";
 import type { Info, Source, Sources } from "./shared/types";
+import { TabPanel, Tabs } from "./shared/tabs";
 import { useAnswer } from "./shared/use_answer";
 
 const VIEWS = [
@@ -29,22 +39,25 @@ const VIEWS = [
 function availableViews(info: Info) {
   return VIEWS.filter(
     ([name]) =>
-      (info.isReady || name === "calls") && (name !== "timeline" || info.hasTimelines) && (name !== "calls" || info.tasks),
+      (info.isReady || name === "calls") &&
+      (name !== "timeline" || info.hasTimelines) &&
+      (name !== "calls" || info.tasks),
   );
 }
 
 function App() {
   const state = useLocationState();
   const sources = useAnswer<Sources>("sources");
-  const chosen = sources.value?.sources[Number(state["s"] ?? 0)];
+  const chosen = sources.value?.sources[Number(state.s ?? 0)];
   if (!sources.value)
     return (
       <main class="status" role="status">
         {sources.error ?? "loading…"}
       </main>
     );
-  if (!chosen) return <main class="status">nothing is open under this number</main>;
-  if (chosen.kind === "store") return <StoreFrame source={chosen} sources={sources.value} state={state} />;
+  if (!chosen) return <main class="status">there is no source with this number</main>;
+  if (chosen.kind === "store")
+    return <StoreFrame source={chosen} sources={sources.value} state={state} />;
   return <SourcePage key={chosen.id} source={chosen} sources={sources.value} state={state} />;
 }
 
@@ -72,10 +85,10 @@ function StoreFrame(props: { source: Source; sources: Sources; state: State }) {
 function HeaderButtons(props: { onHelp: () => void }) {
   return (
     <>
-      <button aria-label="keys" title="keys (?)" onClick={props.onHelp}>
+      <button aria-label="keyboard shortcuts" title="keyboard shortcuts (?)" onClick={props.onHelp}>
         ?
       </button>
-      <button aria-label="light or dark" title="light or dark (t)" onClick={switchTheme}>
+      <button aria-label="switch theme" title="light or dark theme (t)" onClick={switchTheme}>
         ◐
       </button>
     </>
@@ -87,9 +100,12 @@ function SourcePage(props: { source: Source; sources: Sources; state: State }) {
   const path = `sources/${source.id}`;
   const { value: info, error } = useAnswer<Info>(`${path}/info`, {}, (answer) => !answer.isReady);
   const [hasHelp, setHasHelp] = useState(false);
-  // Calls can be listed while they are still being added up.
-  const asked = state["v"] ?? "top-down";
-  const view = !info || availableViews(info).some(([name]) => name === asked) ? asked : (availableViews(info)[0]?.[0] ?? "calls");
+  // During the analysis of a recording, only its calls can be shown.
+  const asked = state.v ?? "top-down";
+  const view =
+    !info || availableViews(info).some(([name]) => name === asked)
+      ? asked
+      : (availableViews(info)[0]?.[0] ?? "calls");
   useKeys(info, view, () => setHasHelp((before) => !before));
   useStayWithCalls(info !== null && !info.isReady);
   useEffect(() => {
@@ -101,14 +117,26 @@ function SourcePage(props: { source: Source; sources: Sources; state: State }) {
       <header>
         <strong class="brand">cairn</strong>
         <SourceChooser sources={props.sources.sources} chosen={source.id} />
-        {info && <ViewTabs info={info} view={view} />}
+        {info && (
+          <Tabs
+            group="view"
+            label="views"
+            tabs={availableViews(info)}
+            chosen={view}
+            onChoose={(name) => go({ v: name, open: "" })}
+          />
+        )}
         <span class="space" />
         {info && !info.isReady && <Analysis id={source.id} />}
         {info && view !== "calls" && <Choices info={info} state={state} path={path} view={view} />}
         <HeaderButtons onHelp={() => setHasHelp(true)} />
       </header>
       {info ? (
-        <ViewOf source={source} path={path} info={info} view={view} state={state} />
+        <main>
+          <TabPanel group="view" chosen={view}>
+            <ViewOf source={source} path={path} info={info} view={view} state={state} />
+          </TabPanel>
+        </main>
       ) : (
         <main class="status" role="status">
           {error ?? "loading…"}
@@ -119,8 +147,7 @@ function SourcePage(props: { source: Source; sources: Sources; state: State }) {
   );
 }
 
-// Whoever does something with the calls while the rest is being made is not taken away
-// from them when it is.
+// A user who works with the calls during the analysis stays there when other views appear.
 function useStayWithCalls(isWorking: boolean): void {
   useEffect(() => {
     if (!isWorking) return;
@@ -132,7 +159,7 @@ function useStayWithCalls(isWorking: boolean): void {
   }, [isWorking]);
 }
 
-// How far the analysis of a recording is.
+// The progress of the analysis of a recording.
 function Analysis(props: { id: number }) {
   const { value } = useAnswer<Sources>("sources", {}, () => true);
   const source = value?.sources[props.id];
@@ -140,35 +167,26 @@ function Analysis(props: { id: number }) {
   if (source?.state === "failed") return <span class="status error">{source.failure}</span>;
   return (
     <label class="status">
-      tree, flame graph and timeline are being made: <progress max={100} value={percent} /> {percent} %
+      analysing the recording: <progress max={100} value={percent} /> {percent} %
     </label>
   );
 }
 
 function SourceChooser(props: { sources: Source[]; chosen: number }) {
   if (props.sources.length === 1) return <span class="title">{props.sources[0]?.name}</span>;
-  // Nothing that was chosen in one thing means anything in another.
-  const open = (source: string) => go({ ...Object.fromEntries(Object.keys(currentState()).map((name) => [name, ""])), s: source });
   return (
-    <select class="sources" aria-label="what is shown" value={props.chosen} onChange={(event) => open(event.currentTarget.value)}>
+    <select
+      class="sources"
+      aria-label="source"
+      value={props.chosen}
+      onChange={(event) => openSource(event.currentTarget.value)}
+    >
       {props.sources.map((source) => (
         <option key={source.id} value={source.id}>
           {source.name} ({source.kind})
         </option>
       ))}
     </select>
-  );
-}
-
-function ViewTabs(props: { info: Info; view: string }) {
-  return (
-    <nav role="tablist" aria-label="views">
-      {availableViews(props.info).map(([name, title]) => (
-        <button key={name} role="tab" aria-selected={props.view === name} onClick={() => go({ v: name, open: "" })}>
-          {title}
-        </button>
-      ))}
-    </nav>
   );
 }
 
@@ -179,21 +197,13 @@ function ViewOf(props: ViewProps) {
     case "timeline":
       return <TimelinePage {...props} />;
     case "calls":
-      return <CallsPage {...props} />;
+      return <CallsView path={props.path} tasks={props.info.tasks ?? []} state={props.state} />;
     default:
       return <TreePage {...props} />;
   }
 }
 
-function CallsPage(props: ViewProps) {
-  return (
-    <main>
-      <CallsView path={props.path} tasks={props.info.tasks ?? []} state={props.state} />
-    </main>
-  );
-}
-
-// A line at the top while an answer takes longer than 300 ms.
+// A line at the top of the page while an answer takes longer than 300 ms.
 function Pending() {
   const [isShown, setIsShown] = useState(false);
   const timer = useRef<ReturnType<typeof setTimeout>>();
@@ -206,46 +216,60 @@ function Pending() {
       }),
     [],
   );
-  return <div class={isShown ? "pending shown" : "pending"} role="progressbar" aria-label="waiting for the server" aria-hidden={!isShown} />;
+  return (
+    <div
+      class={isShown ? "pending shown" : "pending"}
+      role="progressbar"
+      aria-label="waiting for the server"
+      aria-hidden={!isShown}
+    />
+  );
 }
 
 function switchTheme(): void {
   const root = document.documentElement;
-  const isDark = root.dataset["theme"] ? root.dataset["theme"] === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  const isDark = root.dataset["theme"]
+    ? root.dataset["theme"] === "dark"
+    : matchMedia("(prefers-color-scheme: dark)").matches;
   root.dataset["theme"] = isDark ? "light" : "dark";
   dispatchEvent(new Event("statechange"));
   dispatchEvent(new Event("resize"));
 }
 
-// What keys switch on and off: a name in the address, and those that it makes meaningless.
-const flags: Record<string, { views: string[]; names: string[] }> = {
-  i: { views: ["flame"], names: ["inv"] },
-  c: { views: ["flame"], names: ["mod"] },
-  u: { views: ["flame"], names: ["up", "zoom"] },
-  r: { views: ["flame", "top-down"], names: ["fold", "zoom", "open"] },
-  p: { views: ["top-down", "bottom-up", "flat"], names: ["p"] },
+// Keys that switch a flag, in some views; with it, names are cleared that mean nothing any more.
+const FLAG_KEYS: Record<string, { views: string[]; name: StateName; clears?: StateName[] }> = {
+  i: { views: ["flame"], name: "inv" },
+  c: { views: ["flame"], name: "mod" },
+  u: { views: ["flame"], name: "up", clears: ["zoom"] },
+  r: { views: ["flame", "top-down"], name: "fold", clears: ["zoom", "open"] },
+  p: { views: ["top-down", "bottom-up", "flat"], name: "p" },
 };
 
 function useKeys(info: Info | null, view: string, toggleHelp: () => void): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement;
-      if (target.matches("input:not([type=checkbox]), select") || event.ctrlKey || event.metaKey || event.altKey) {
+      if (
+        target.matches("input:not([type=checkbox]), select") ||
+        event.ctrlKey ||
+        event.metaKey ||
+        event.altKey
+      ) {
         if (event.key === "Escape") target.blur();
         return;
       }
       const views = info ? availableViews(info) : [];
       const number = Number(event.key) - 1;
-      const state = currentState();
-      const flip = ([name = "", ...cleared]: string[]) =>
-        go({ ...Object.fromEntries(cleared.map((other) => [other, ""])), [name]: state[name] === "1" ? "" : "1" });
-      if (event.key >= "1" && event.key <= "9" && views[number]) go({ v: views[number][0], open: "" });
+      const flagKey = FLAG_KEYS[event.key];
+      if (event.key >= "1" && event.key <= "9" && views[number])
+        go({ v: views[number][0], open: "" });
       else if (event.key === "/") document.getElementById("search")?.focus();
       else if (event.key === "m") document.getElementById("metric")?.focus();
       else if (event.key === "t") switchTheme();
       else if (event.key === "?") toggleHelp();
       else if (event.key === "n" || event.key === "N") stepSearch(event.key === "n" ? 1 : -1);
-      else if (flags[event.key]?.views.includes(view)) flip(flags[event.key]?.names ?? []);
+      else if (flagKey?.views.includes(view))
+        go(flagChange(flagKey.name, !isOn(currentState(), flagKey.name), flagKey.clears));
       else return;
       event.preventDefault();
     };

@@ -1,24 +1,65 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { appendPage, callLines, lineAt, linesOf, noPages, prependPage } from "../src/calls/calls_model";
+import {
+  appendPage,
+  callLines,
+  lineAt,
+  linesOf,
+  noPages,
+  prependPage,
+} from "../src/calls/calls_model";
 import type { Call, Calls } from "../src/shared/types";
 
-const call = (time: number, kind: Call["kind"], depth: number): Call => ({ time, kind, depth, name: "f", values: "()" });
-const page = (...calls: Call[]): Calls => ({ calls, first: "0.0", next: "0.9", isStart: false, isEnd: false });
+const call = (time: number, kind: Call["kind"], depth: number): Call => ({
+  time,
+  kind,
+  depth,
+  name: "f",
+  values: "()",
+});
+const page = (...calls: Call[]): Calls => ({
+  calls,
+  first: "0.0",
+  next: "0.9",
+  isStart: false,
+  isEnd: false,
+});
 
-const some = [call(0, "enter", 0), call(1, "enter", 1), call(2, "exit", 1), call(3, "event", 1), call(4, "exit", 0)];
+const some = [
+  call(0, "enter", 0),
+  call(1, "enter", 1),
+  call(2, "exit", 1),
+  call(3, "event", 1),
+  call(4, "exit", 0),
+];
 
 test("a call that calls nothing is one line", () => {
-  assert.deepEqual(callLines(some).map((line) => [line.call.time, line.isLeaf]), [[0, false], [1, true], [3, false], [4, false]]);
+  assert.deepEqual(
+    callLines(some).map((line) => [line.call.time, line.isLeaf]),
+    [
+      [0, false],
+      [1, true],
+      [3, false],
+      [4, false],
+    ],
+  );
 });
 
 test("the line of a moment is the last that is not after it, the first of equals", () => {
-  const lines = callLines([call(0, "enter", 0), call(5, "enter", 1), call(5, "enter", 2), call(9, "enter", 3)]);
-  assert.deepEqual([-1, 0, 4, 5, 8, 99].map((time) => lineAt(lines, time)), [0, 0, 0, 1, 2, 3]);
+  const lines = callLines([
+    call(0, "enter", 0),
+    call(5, "enter", 1),
+    call(5, "enter", 2),
+    call(9, "enter", 3),
+  ]);
+  assert.deepEqual(
+    [-1, 0, 4, 5, 8, 99].map((time) => lineAt(lines, time)),
+    [0, 0, 0, 1, 2, 3],
+  );
   assert.equal(lineAt([], 5), -1);
 });
 
-test("pages are added at both ends, and what is far away is forgotten", () => {
+test("pages are added at both ends, and distant ones are dropped", () => {
   let pages = appendPage(noPages, page(...some));
   pages = prependPage(pages, page(call(-2, "event", 0), call(-1, "event", 0)));
   assert.equal(pages.shift, 2);

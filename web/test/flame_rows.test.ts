@@ -7,45 +7,99 @@ import { deepen } from "../src/flame/use_flame";
 
 // main > f > g > f > h, and main > f > h, with what each took by itself.
 const names = ["main", "f", "g", "h"];
-const node = (depth: number, name: number, value: number, own: number, id: string): FlameNode => [depth, name, 0, value, own, id];
+const node = (depth: number, name: number, value: number, self: number, id: string): FlameNode => [
+  depth,
+  name,
+  0,
+  value,
+  self,
+  id,
+];
 const flame: Flame = {
-  column: "time (s)", total: 31, isCut: false, names, modules: ["app"],
-  nodes: [node(0, 0, 31, 0, "1"), node(1, 1, 31, 1, "2"), node(2, 2, 14, 2, "3"), node(3, 1, 12, 4, "4"), node(4, 3, 8, 8, "5"), node(2, 3, 16, 16, "6")],
+  column: "time (s)",
+  total: 31,
+  isCut: false,
+  names,
+  modules: ["app"],
+  nodes: [
+    node(0, 0, 31, 0, "1"),
+    node(1, 1, 31, 1, "2"),
+    node(2, 2, 14, 2, "3"),
+    node(3, 1, 12, 4, "4"),
+    node(4, 3, 8, 8, "5"),
+    node(2, 3, 16, 16, "6"),
+  ],
 };
 
 const list = (rows: FlameRows, parent?: string) =>
-  rows.ask(parent, 0, 100, "", false).rows.map((row) => [row.label, row.values[0], row.values[1], row.isLeaf]);
+  rows
+    .ask(parent, 0, 100, "", false)
+    .rows.map((row) => [row.label, row.values[0], row.values[1], row.isLeaf]);
 
 test("contexts are rows, largest first", () => {
   const rows = new FlameRows(flame, "top-down");
   assert.deepEqual(list(rows), [["main", 31, null, false]]);
   const f = rows.ask("0", 0, 10, "", false).rows[0];
   assert.equal(f?.context, "2");
-  assert.deepEqual(list(rows, f?.id), [["h", 16, 16, true], ["g", 14, 2, false]]);
+  assert.deepEqual(list(rows, f?.id), [
+    ["h", 16, 16, true],
+    ["g", 14, 2, false],
+  ]);
 });
 
 test("recursion is counted once, by functions and by callers", () => {
   const rows = new FlameRows(flame, "bottom-up");
-  assert.deepEqual(list(rows), [["main", 31, null, true], ["f", 31, 5, false], ["h", 24, 24, false], ["g", 14, 2, false]]);
+  assert.deepEqual(list(rows), [
+    ["main", 31, null, true],
+    ["f", 31, 5, false],
+    ["h", 24, 24, false],
+    ["g", 14, 2, false],
+  ]);
   const h = rows.ask(undefined, 0, 10, "", false).rows[2];
   assert.deepEqual(list(rows, h?.id), [["f", 24, 24, false]]);
   const f = rows.ask(undefined, 0, 10, "", false).rows[1];
-  assert.deepEqual(list(rows, f?.id), [["main", 31, 1, true], ["g", 12, 4, false]]);
+  assert.deepEqual(list(rows, f?.id), [
+    ["main", 31, 1, true],
+    ["g", 12, 4, false],
+  ]);
   const flat = new FlameRows(flame, "flat");
   assert.deepEqual(list(flat), [["app", 31, 31, false]]);
 });
 
 test("rows can be sorted by either side, and found", () => {
   const rows = new FlameRows(flame, "bottom-up");
-  assert.deepEqual(rows.ask(undefined, 0, 10, "exclusive", true).rows.map((row) => row.label), ["main", "g", "f", "h"]);
+  assert.deepEqual(
+    rows.ask(undefined, 0, 10, "exclusive", true).rows.map((row) => row.label),
+    ["main", "g", "f", "h"],
+  );
   const found = new FlameRows(flame, "top-down").find((label) => label === "h", 10);
-  assert.deepEqual(found.hits.map((hit) => [hit.path.length, hit.row.values[0]]), [[2, 16], [4, 8]]);
+  assert.deepEqual(
+    found.hits.map((hit) => [hit.path.length, hit.row.values[0]]),
+    [
+      [2, 16],
+      [4, 8],
+    ],
+  );
 });
 
-test("what is inside a box can be drawn from another answer", () => {
-  const inside: Flame = { ...flame, names: ["x", "y"], nodes: [node(0, 0, 9, 9, "7"), node(0, 1, 3, 3, "8")] };
+test("the inside of a box can come from another answer", () => {
+  const inside: Flame = {
+    ...flame,
+    names: ["x", "y"],
+    nodes: [node(0, 0, 9, 9, "7"), node(0, 1, 3, 3, "8")],
+  };
   const grown = graft(flame, "3", inside);
-  assert.deepEqual(layOut(grown).map((box) => [box.depth, box.name]), [[0, "main"], [1, "f"], [2, "g"], [3, "x"], [3, "y"], [2, "h"]]);
+  assert.deepEqual(
+    layOut(grown).map((box) => [box.depth, box.name]),
+    [
+      [0, "main"],
+      [1, "f"],
+      [2, "g"],
+      [3, "x"],
+      [3, "y"],
+      [2, "h"],
+    ],
+  );
   assert.deepEqual(boxPath(layOut(grown), 4), ["1", "2", "3", "8"]);
 });
 
@@ -53,7 +107,11 @@ test("zooming asks for what was too small to be drawn", async () => {
   const asked: string[] = [];
   const deeper = await deepen(flame, ["1", "2", "6", "9"], async (row) => {
     asked.push(row);
-    return { ...flame, names: ["deep"], nodes: row === "6" ? [node(0, 0, 5, 5, "9")] : [node(0, 0, 1, 1, "10")] };
+    return {
+      ...flame,
+      names: ["deep"],
+      nodes: row === "6" ? [node(0, 0, 5, 5, "9")] : [node(0, 0, 1, 1, "10")],
+    };
   });
   assert.deepEqual(asked, ["6", "9"]);
   assert.equal(layOut(deeper).filter((box) => box.name === "deep").length, 2);

@@ -22,7 +22,13 @@ test("children lie inside their parents, one after another", () => {
   const boxes = layOut(flame);
   assert.deepEqual(
     boxes.map((box) => [box.name, box.parent, box.begin]),
-    [["main", -1, 0], ["a", 0, 0], ["b", 0, 5], ["a", 2, 5], ["b", -1, 8]],
+    [
+      ["main", -1, 0],
+      ["a", 0, 0],
+      ["b", 0, 5],
+      ["a", 2, 5],
+      ["b", -1, 8],
+    ],
   );
 });
 
@@ -39,8 +45,14 @@ test("zooming fills the width with one box", () => {
 
 test("matches inside matches are counted once", () => {
   const boxes = layOut(flame);
-  assert.equal(matchedValue(boxes, (name) => name === "b"), 4);
-  assert.equal(matchedValue(boxes, (name) => name === "a" || name === "b"), 9);
+  assert.equal(
+    matchedValue(boxes, (name) => name === "b"),
+    4,
+  );
+  assert.equal(
+    matchedValue(boxes, (name) => name === "a" || name === "b"),
+    9,
+  );
 });
 
 test("a broken regular expression is plain text", () => {

@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decades, nearest, threadPoints } from "../src/tree/plot_scale";
 import { hottestLine } from "../src/tree/source_view";
-import { countNumbers, holdsNumber, printNumbers, toggleNumber } from "../src/timeline/thread_numbers";
+import {
+  countNumbers,
+  holdsNumber,
+  printNumbers,
+  toggleNumber,
+} from "../src/timeline/thread_numbers";
 import { formatTick } from "../src/timeline/timeline_draw";
 
 test("axes of durations have powers of ten", () => {
@@ -12,16 +17,37 @@ test("axes of durations have powers of ten", () => {
 });
 
 test("threads stand at their numbers, or in the order of their values", () => {
-  const threads: [number, number][] = [[7, 1], [3, 5], [4, 2]];
-  assert.deepEqual(threadPoints(threads, false).points.map((point) => [point.profile, point.at]), [[3, 0], [4, 1], [7, 4]]);
-  assert.deepEqual(threadPoints(threads, true).points.map((point) => point.value), [1, 2, 5]);
+  const threads: [number, number][] = [
+    [7, 1],
+    [3, 5],
+    [4, 2],
+  ];
+  assert.deepEqual(
+    threadPoints(threads, false).points.map((point) => [point.profile, point.at]),
+    [
+      [3, 0],
+      [4, 1],
+      [7, 4],
+    ],
+  );
+  assert.deepEqual(
+    threadPoints(threads, true).points.map((point) => point.value),
+    [1, 2, 5],
+  );
   assert.equal(threadPoints(threads, true).most, 5);
   assert.equal(nearest([0, 10, 40], 27), 2);
   assert.equal(nearest([], 1), -1);
 });
 
 test("the hottest line is the one with the highest cost", () => {
-  assert.equal(hottestLine([[3, 1], [9, 4], [12, 2]]), 9);
+  assert.equal(
+    hottestLine([
+      [3, 1],
+      [9, 4],
+      [12, 2],
+    ]),
+    9,
+  );
   assert.equal(hottestLine([]), 0);
 });
 

@@ -1,13 +1,29 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { complete, errorColumn, fieldName, groupsOf, hasCondition, printClock, quote, remember, toggleCondition, tokenize, withTimes, withoutTimes } from "../src/store/query_text";
+import {
+  complete,
+  errorColumn,
+  fieldName,
+  groupsOf,
+  hasCondition,
+  printClock,
+  quote,
+  remember,
+  toggleCondition,
+  tokenize,
+  withTimes,
+  withoutTimes,
+} from "../src/store/query_text";
 
 const names = ["http.status", "db", "uri"];
 const offered = (text: string) => complete(text, text.length, names);
 
 test("a query is words, quotes, comparisons and brackets", () => {
   const tokens = tokenize('(a!="b \\"c" or x~\'d e\')');
-  assert.deepEqual(tokens.map((token) => token.text), ["(", "a", "!=", 'b "c', "or", "x", "~", "d e", ")"]);
+  assert.deepEqual(
+    tokens.map((token) => token.text),
+    ["(", "a", "!=", 'b "c', "or", "x", "~", "d e", ")"],
+  );
   assert.deepEqual(tokens[3], { begin: 4, end: 11, text: 'b "c', kind: "quoted" });
 });
 
@@ -25,7 +41,10 @@ test("after a name come comparisons, those that it has", () => {
 });
 
 test("after a comparison come values", () => {
-  assert.deepEqual([offered("uri = /a").kind, offered("uri = /a").field, offered("uri = /a").typed], ["value", "uri", "/a"]);
+  assert.deepEqual(
+    [offered("uri = /a").kind, offered("uri = /a").field, offered("uri = /a").typed],
+    ["value", "uri", "/a"],
+  );
   assert.deepEqual([offered("uri starts ").kind, offered("uri starts ").field], ["value", "uri"]);
   assert.deepEqual(offered("duration > 100").words, ["100ms"]);
   assert.ok(offered("last ").words.includes("1h"));
@@ -34,7 +53,10 @@ test("after a comparison come values", () => {
 });
 
 test("values of attributes, types and first methods are looked up", () => {
-  assert.deepEqual(["uri", "type", "method", "root", "duration", "text", "last", ""].map(groupsOf), ["uri", "type", "method", "method", null, null, null, null]);
+  assert.deepEqual(
+    ["uri", "type", "method", "root", "duration", "text", "last", ""].map(groupsOf),
+    ["uri", "type", "method", "method", null, null, null, null],
+  );
 });
 
 test("values are quoted when they need it, names marked", () => {
@@ -63,7 +85,11 @@ test("a condition is there unless it is negated", () => {
 });
 
 test("times replace earlier ones", () => {
-  const query = withTimes('errors since "2020-01-01 00:00" until 2021-01-01 last 2h', 0n, 1_500_000_000n);
+  const query = withTimes(
+    'errors since "2020-01-01 00:00" until 2021-01-01 last 2h',
+    0n,
+    1_500_000_000n,
+  );
   assert.equal(query, 'errors since "1970-01-01 00:00:00" until "1970-01-01 00:00:01.5"');
   assert.equal(withoutTimes(query), "errors");
   assert.equal(printClock(1_700_000_000_123_456_789n), "2023-11-14 22:13:20.123456789");

@@ -1,21 +1,53 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { layOut } from "../src/flame/flame_layout";
-import { pagesAround } from "../src/shared/row_pages";
 import type { Trace, TraceNode, TraceRow, TraceSpan } from "../src/store/store_types";
-import { addCalls, arrangeSpans, growCalls, traceFlame, visibleCalls, type CallLine } from "../src/store/trace_model";
-import { firstRow, LONGEST_PX, topOfRow } from "../src/shared/virtual_scroll";
+import {
+  addCalls,
+  arrangeSpans,
+  growCalls,
+  traceFlame,
+  visibleCalls,
+  type CallLine,
+} from "../src/store/trace_model";
 
-const node = (number: number, depth: number, start: number, duration: number, below = 0): TraceNode => ({
-  node: number, below, depth, method: `m${number}`, start, duration, self: duration, calls: 1, isError: false, isOpen: false,
+const node = (
+  number: number,
+  depth: number,
+  start: number,
+  duration: number,
+  below = 0,
+): TraceNode => ({
+  node: number,
+  below,
+  depth,
+  method: `m${number}`,
+  start,
+  duration,
+  self: duration,
+  calls: 1,
+  isError: false,
+  isOpen: false,
 });
 const answer = (nodes: TraceNode[], next?: number): Trace => ({
-  trace: "1", time: "0", type: null, service: null, nodeCount: 9, path: [], nodes, spans: [], ...(next === undefined ? {} : { next }),
+  trace: "1",
+  time: "0",
+  type: null,
+  service: null,
+  nodeCount: 9,
+  path: [],
+  nodes,
+  spans: [],
+  ...(next === undefined ? {} : { next }),
 });
-const numbers = (lines: CallLine[]) => lines.map((line) => ("node" in line ? line.node.call.node : "more"));
+const numbers = (lines: CallLine[]) =>
+  lines.map((line) => ("node" in line ? line.node.call.node : "more"));
 
-test("calls become a tree, what did not come along is closed", () => {
-  const root = growCalls(answer([node(0, 0, 0, 100, 8), node(1, 1, 10, 50, 3), node(5, 1, 70, 20)]), null);
+test("calls become a tree; calls that are not loaded are closed", () => {
+  const root = growCalls(
+    answer([node(0, 0, 0, 100, 8), node(1, 1, 10, 50, 3), node(5, 1, 70, 20)]),
+    null,
+  );
   assert.ok(root);
   assert.deepEqual(numbers(visibleCalls(root)), [0, 1, 5]);
   const call = root.children?.[0];
@@ -30,42 +62,75 @@ test("calls become a tree, what did not come along is closed", () => {
 });
 
 test("boxes of a trace lie where its calls were", () => {
-  const boxes = layOut(traceFlame([node(0, 0, 0, 100), node(1, 1, 10, 50), node(2, 2, 20, 30), node(3, 1, 70, 20)]));
-  assert.deepEqual(boxes.map((box) => Math.round(box.begin * 1e9)), [0, 10, 20, 70]);
+  const boxes = layOut(
+    traceFlame([node(0, 0, 0, 100), node(1, 1, 10, 50), node(2, 2, 20, 30), node(3, 1, 70, 20)]),
+  );
+  assert.deepEqual(
+    boxes.map((box) => Math.round(box.begin * 1e9)),
+    [0, 10, 20, 70],
+  );
 });
 
 test("a part of a trace begins at the left edge", () => {
   const boxes = layOut(traceFlame([node(4, 3, 100, 50), node(5, 4, 110, 20)]));
-  assert.deepEqual(boxes.map((box) => [box.depth, Math.round(box.begin * 1e9)]), [[0, 0], [1, 10]]);
+  assert.deepEqual(
+    boxes.map((box) => [box.depth, Math.round(box.begin * 1e9)]),
+    [
+      [0, 0],
+      [1, 10],
+    ],
+  );
 });
 
 const row = (key: string, span: string, parent: string | null, time: string): TraceRow => ({
-  key, trace: "1", span, parent, time, duration: 10, calls: 1, records: 1, errors: 0, type: null, service: null, method: null,
+  key,
+  trace: "1",
+  span,
+  parent,
+  time,
+  duration: 10,
+  calls: 1,
+  records: 1,
+  errors: 0,
+  type: null,
+  service: null,
+  method: null,
 });
 
 test("spans stand below those that caused them, on one axis", () => {
-  const rows = [row("a", "s1", null, "1000"), row("b", "s3", "s1", "1700"), row("c", "s2", "s1", "1500"), row("d", "s4", "s2", "1600")];
+  const rows = [
+    row("a", "s1", null, "1000"),
+    row("b", "s3", "s1", "1700"),
+    row("c", "s2", "s1", "1500"),
+    row("d", "s4", "s2", "1600"),
+  ];
   const lines = arrangeSpans(rows, []);
-  assert.deepEqual(lines.map((line) => [line.key, line.depth, line.start]), [["a", 0, 0], ["c", 1, 500], ["d", 2, 600], ["b", 1, 700]]);
+  assert.deepEqual(
+    lines.map((line) => [line.key, line.depth, line.start]),
+    [
+      ["a", 0, 0],
+      ["c", 1, 500],
+      ["d", 2, 600],
+      ["b", 1, 700],
+    ],
+  );
 });
 
-test("spans that cause each other are shown, too, and spans inside the trace once", () => {
-  const inside: TraceSpan[] = [0, 1, 2].map((at) => ({ node: at, span: `s${at}`, parent: null, time: "5", duration: 1, errors: 0, type: null, service: null, method: "m" }));
-  const lines = arrangeSpans([row("a", "x", "y", "1"), row("b", "y", "x", "2"), row("c", "s1", null, "3")], inside);
+test("spans that cause each other are shown, and spans inside the trace once", () => {
+  const inside: TraceSpan[] = [0, 1, 2].map((at) => ({
+    node: at,
+    span: `s${at}`,
+    parent: null,
+    time: "5",
+    duration: 1,
+    errors: 0,
+    type: null,
+    service: null,
+    method: "m",
+  }));
+  const lines = arrangeSpans(
+    [row("a", "x", "y", "1"), row("b", "y", "x", "2"), row("c", "s1", null, "3")],
+    inside,
+  );
   assert.deepEqual(lines.map((line) => line.key).sort(), ["a", "b", "c", null].sort());
-});
-
-test("pages around the screen are asked for ahead", () => {
-  assert.deepEqual(pagesAround(0, 30, 1000), [0]);
-  assert.deepEqual(pagesAround(0, 50, 1000), [0, 1]);
-  assert.deepEqual(pagesAround(950, 1000, 1000), [8, 9]);
-  assert.deepEqual(pagesAround(0, 10, 3), [0]);
-});
-
-test("a table longer than any element reaches its last row", () => {
-  const window = { count: 10_000_000, rowPx: 24, heightPx: 480 };
-  assert.equal(firstRow(window, 0), 0);
-  assert.ok(Math.abs(firstRow(window, LONGEST_PX - window.heightPx) - (window.count - 20)) < 1e-3);
-  assert.ok(Math.abs(firstRow(window, topOfRow(window, 123456)) - 123456) < 1e-3);
-  assert.equal(firstRow({ count: 100, rowPx: 24, heightPx: 480 }, 240), 10);
 });

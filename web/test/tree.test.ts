@@ -1,10 +1,29 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addRows, closeNode, findNode, lineAt, lineOf, makeLevel, openNode, pathOf, type Level, type Node } from "../src/tree/tree_model";
+import {
+  addRows,
+  closeNode,
+  findNode,
+  lineAt,
+  lineOf,
+  makeLevel,
+  openNode,
+  pathOf,
+  type Level,
+  type Node,
+} from "../src/tree/tree_model";
 import type { Row } from "../src/shared/types";
 
 const row = (id: string): Row => ({
-  id, kind: "function", label: id, context: id, module: null, file: null, line: 0, isLeaf: false, values: [1],
+  id,
+  kind: "function",
+  label: id,
+  context: id,
+  module: null,
+  file: null,
+  line: 0,
+  isLeaf: false,
+  values: [1],
 });
 
 const level = (parent: Node | null, ...ids: string[]): Level => {
@@ -25,7 +44,7 @@ const names = (top: Level): string[] => {
   for (let i = 0; ; i++) {
     const line = lineAt(top, i);
     if (!line) return list;
-    list.push("node" in line ? line.node.row.id : `${line.place}?`);
+    list.push("node" in line ? line.node.row.id : `${line.index}?`);
   }
 };
 
@@ -42,7 +61,11 @@ test("open rows show their children below them", () => {
   assert.deepEqual(names(top), ["a", "b"]);
   closeNode(at(inner, "d"));
   openNode(at(top, "a"));
-  assert.deepEqual(names(top), ["a", "c", "d", "b"], "what is closed out of sight stays closed");
+  assert.deepEqual(
+    names(top),
+    ["a", "c", "d", "b"],
+    "rows that were closed while hidden stay closed",
+  );
 });
 
 test("rows that are not here yet have lines of their own", () => {
@@ -53,7 +76,7 @@ test("rows that are not here yet have lines of their own", () => {
   openNode(at(top, "a"));
   assert.equal(top.lines, 1_000_002);
   assert.deepEqual(lineAt(top, 2), { node: at(at(top, "a").children as Level, "c") });
-  assert.deepEqual(lineAt(top, 3), { hole: top, place: 1 });
+  assert.deepEqual(lineAt(top, 3), { hole: top, index: 1 });
   assert.deepEqual(lineAt(top, 1_000_001), { node: at(top, "z") });
   assert.equal(lineAt(top, 1_000_002), null);
 });

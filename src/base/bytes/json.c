@@ -1,6 +1,7 @@
 #include "base/bytes/json.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,4 +132,45 @@ void cn_json_raw(struct cn_json *json, const char *chars, size_t len)
 {
     before_value(json);
     cn_text_add(json->text, chars, len);
+}
+
+void cn_json_add_str(struct cn_json *json, const char *key, const char *value)
+{
+    cn_json_key(json, key);
+    if (value)
+        cn_json_str(json, value);
+    else
+        cn_json_null(json);
+}
+
+void cn_json_add_u64(struct cn_json *json, const char *key, uint64_t value)
+{
+    cn_json_key(json, key);
+    cn_json_u64(json, value);
+}
+
+void cn_json_add_f64(struct cn_json *json, const char *key, double value)
+{
+    cn_json_key(json, key);
+    cn_json_f64(json, value);
+}
+
+void cn_json_add_bool(struct cn_json *json, const char *key, bool value)
+{
+    cn_json_key(json, key);
+    cn_json_bool(json, value);
+}
+
+void cn_json_id(struct cn_json *json, uint64_t value)
+{
+    char text[24];
+
+    (void)snprintf(text, sizeof(text), "%" PRIu64, value);
+    cn_json_str(json, text);
+}
+
+void cn_json_add_id(struct cn_json *json, const char *key, uint64_t value)
+{
+    cn_json_key(json, key);
+    cn_json_id(json, value);
 }

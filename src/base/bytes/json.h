@@ -44,4 +44,15 @@ void cn_json_quote(struct cn_text *text, const char *value);
 /* A value that is JSON already. */
 void cn_json_raw(struct cn_json *json, const char *chars, size_t len);
 
+/* A 64-bit id as a string: JavaScript rounds numbers beyond 2^53. */
+void cn_json_id(struct cn_json *json, uint64_t value);
+
+/* Key and value of a member of the object that is being written. */
+void cn_json_add_str(struct cn_json *json, const char *key,
+                     const char *value); /* or NULL */
+void cn_json_add_u64(struct cn_json *json, const char *key, uint64_t value);
+void cn_json_add_f64(struct cn_json *json, const char *key, double value);
+void cn_json_add_id(struct cn_json *json, const char *key, uint64_t value);
+void cn_json_add_bool(struct cn_json *json, const char *key, bool value);
+
 #endif

@@ -1,5 +1,6 @@
 #include "formats/zorka/request.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -14,13 +15,13 @@ bool cn_zorka_request_probe(struct cn_bytes bytes)
 }
 
 /* 32 digits, or the 36 characters of a UUID. */
-static bool parse_trace_id(const char *text, size_t len, struct cn_zorka_request *out)
+static bool parse_trace_id(const char *text, struct cn_zorka_request *out)
 {
     char digits[ID_DIGITS + 1];
     size_t count = 0;
     char half[17];
 
-    for (size_t i = 0; i < len && count < ID_DIGITS; i++)
+    for (size_t i = 0; text[i] && count < ID_DIGITS; i++)
         if (text[i] != '-')
             digits[count++] = text[i];
     digits[count] = '\0';
@@ -33,43 +34,33 @@ static bool parse_trace_id(const char *text, size_t len, struct cn_zorka_request
     return true;
 }
 
-static bool is_field(const char *line, size_t len, const char *name, const char **value,
-                     size_t *value_len)
+void cn_zorka_request_set(struct cn_zorka_request *request, const char *name,
+                          const char *value)
 {
-    size_t name_len = strlen(name);
-
-    if (len <= name_len || strncasecmp(line, name, name_len) != 0 ||
-        line[name_len] != ':')
-        return false;
-    *value = line + name_len + 1;
-    *value_len = len - name_len - 1;
-    while (*value_len > 0 && **value == ' ') {
-        ++*value;
-        --*value_len;
-    }
-    return true;
+    if (strcasecmp(name, "X-Zorka-Session-Id") == 0 ||
+        strcasecmp(name, "X-Zorka-Session-UUID") == 0)
+        (void)snprintf(request->session, sizeof(request->session), "%s", value);
+    else if (strcasecmp(name, "X-Zorka-Session-Reset") == 0)
+        request->is_reset = strcasecmp(value, "true") == 0;
+    else if (strcasecmp(name, "X-Zorka-Trace-Id") == 0 ||
+             strcasecmp(name, "X-Zorka-Trace-UUID") == 0)
+        request->has_trace_id = parse_trace_id(value, request);
 }
 
-static void read_line(const char *line, size_t len, struct cn_zorka_request *out,
-                      uint64_t *content_len)
+/* "Name: value", which ends with a NUL. */
+static void read_line(char *line, struct cn_zorka_request *out, uint64_t *content_len)
 {
+    char *colon = strchr(line, ':');
     const char *value;
-    size_t value_len;
 
-    if (is_field(line, len, "X-Zorka-Session-Id", &value, &value_len) ||
-        is_field(line, len, "X-Zorka-Session-UUID", &value, &value_len)) {
-        if (value_len >= sizeof(out->session))
-            value_len = sizeof(out->session) - 1;
-        memcpy(out->session, value, value_len);
-        out->session[value_len] = '\0';
-    } else if (is_field(line, len, "X-Zorka-Session-Reset", &value, &value_len)) {
-        out->is_reset = value_len == 4 && strncasecmp(value, "true", 4) == 0;
-    } else if (is_field(line, len, "X-Zorka-Trace-Id", &value, &value_len) ||
-               is_field(line, len, "X-Zorka-Trace-UUID", &value, &value_len)) {
-        out->has_trace_id = parse_trace_id(value, value_len, out);
-    } else if (is_field(line, len, "Content-Length", &value, &value_len)) {
+    if (!colon)
+        return;
+    *colon = '\0';
+    value = colon + 1 + strspn(colon + 1, " ");
+    if (strcasecmp(line, "Content-Length") == 0)
         *content_len = strtoull(value, NULL, 10);
-    }
+    else
+        cn_zorka_request_set(out, line, value);
 }
 
 void cn_zorka_request_head(struct cn_bytes head, struct cn_zorka_request *out,
@@ -86,9 +77,11 @@ void cn_zorka_request_head(struct cn_bytes head, struct cn_zorka_request *out,
                     strstr(text, "/agent/") < text + strcspn(text, "\r\n");
     while (*line) {
         size_t line_len = strcspn(line, "\r\n");
+        char *next = line + line_len + strspn(line + line_len, "\r\n");
 
-        read_line(line, line_len, out, content_len);
-        line += line_len + strspn(line + line_len, "\r\n");
+        line[line_len] = '\0';
+        read_line(line, out, content_len);
+        line = next;
     }
 }
 

@@ -1,5 +1,5 @@
-/* Requests of agents as files keep them: one after the other with their HTTP heads, or a body
- * alone with its head in a file beside it.
+/* Requests of agents as files keep them: one after the other with their HTTP heads, or a
+ * body alone with its head in a file beside it.
  * Threads: any thread.
  */
 #ifndef CN_FORMATS_ZORKA_REQUEST_H
@@ -34,5 +34,9 @@ CN_CHECK enum cn_step cn_zorka_request_next(struct cn_bytes *rest,
 /* What a head says; `body` is left alone. */
 void cn_zorka_request_head(struct cn_bytes head, struct cn_zorka_request *out,
                            uint64_t *content_len);
+
+/* Set what one header says; headers that are not of agents are ignored. */
+void cn_zorka_request_set(struct cn_zorka_request *request, const char *name,
+                          const char *value);
 
 #endif

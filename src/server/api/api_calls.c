@@ -1,5 +1,5 @@
-/* The calls of a recording: a list around a moment or a place, and the next or previous
- * call of a function that took long. */
+/* The calls of a recording: a list around a time or a position, and the next or
+ * previous call that matches criteria. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,28 +14,13 @@
 
 enum { CALL_MAX = 2000 };
 
-/* What a request is about. */
 struct question {
     const struct cn_recording *rec;
     uint64_t origin_ns; /* times are nanoseconds from the first record of all tasks */
     struct cn_call_walk walk;
-    struct cn_call_wish wish;
+    struct cn_call_criteria criteria;
     struct cn_call_bound bound;
 };
-
-static bool need_recording(const struct cn_served *served, struct cn_error *err)
-{
-    return served->recording ||
-           cn_fail(err, CN_ERR_USAGE, "%s is no recording of calls", served->name);
-}
-
-static bool chosen_task(const struct cn_recording *rec, const struct cn_request *request,
-                        uint64_t *task, struct cn_error *err)
-{
-    if (rec->task_count == 0)
-        return cn_fail(err, CN_ERR_NOT_FOUND, "the recording has no tasks");
-    return cn_request_u64(request, "task", 0, rec->task_count - 1, 0, task, err);
-}
 
 static uint64_t origin_of(const struct cn_recording *rec)
 {
@@ -59,37 +44,28 @@ static bool take_number(const char **text, uint64_t *out)
     return errno == 0;
 }
 
-/* "PIECE.INDEX", as lists of calls give it. */
-static bool parse_place(const char *text, uint32_t piece_count, struct cn_call_place *out)
+/* The position `at`, "PART.INDEX" as lists of calls give it; without one, the time. */
+static bool parse_bound(struct question *question, const struct cn_request *request,
+                        const char *time_name, struct cn_error *err)
 {
-    uint64_t piece;
-
-    if (!take_number(&text, &piece) || piece > piece_count || *text++ != '.' ||
-        !take_number(&text, &out->index) || *text)
-        return false;
-    out->piece = (uint32_t)piece;
-    return true;
-}
-
-/* The place that is given; without one, the time. */
-static bool choose_bound(struct question *question, const struct cn_request *request,
-                         const char *time_name, struct cn_error *err)
-{
-    const char *at = cn_request_value(request, "at");
-    uint64_t time_ns;
+    const char *at = cn_request_value(request, "at"), *rest = at;
+    struct cn_call_bound *bound = &question->bound;
+    uint64_t time_ns, part;
 
     if (!cn_request_u64(request, time_name, 0, UINT64_MAX - question->origin_ns, 0,
                         &time_ns, err))
         return false;
     if (!at) {
-        /* What is before the first record of all belongs to the start. */
-        question->bound.time_ns = time_ns > 0 ? question->origin_ns + time_ns : 0;
-        question->bound.place.piece =
-            cn_call_walk_piece_at(&question->walk, question->bound.time_ns);
+        /* Records before the first one of all tasks belong to the start. */
+        bound->time_ns = time_ns > 0 ? question->origin_ns + time_ns : 0;
+        bound->position.part = cn_call_walk_part_at(&question->walk, bound->time_ns);
         return true;
     }
-    if (!parse_place(at, question->walk.pieces->count, &question->bound.place))
-        return cn_fail(err, CN_ERR_USAGE, "at '%.40s' is no place in the calls", at);
+    if (!take_number(&rest, &part) || part > question->walk.parts->count ||
+        *rest++ != '.' || !take_number(&rest, &bound->position.index) || *rest)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "at '%.40s' is not a position, PART.INDEX, in the calls", at);
+    bound->position.part = (uint32_t)part;
     return true;
 }
 
@@ -97,44 +73,49 @@ static bool begin(struct question *question, struct cn_served *served,
                   const struct cn_request *request, const char *time_name,
                   struct cn_error *err)
 {
+    const struct cn_recording *rec = served->recording;
     uint64_t task, longer_ns, depth;
 
-    *question = (struct question){0};
-    if (!need_recording(served, err) ||
-        !chosen_task(served->recording, request, &task, err) ||
+    *question = (struct question){.rec = rec};
+    if (!rec)
+        return cn_fail(err, CN_ERR_USAGE, "%s is not a recording", served->name);
+    if (rec->task_count == 0)
+        return cn_fail(err, CN_ERR_NOT_FOUND, "%s has no tasks", served->name);
+    if (!cn_request_u64(request, "task", 0, rec->task_count - 1, 0, &task, err) ||
         !cn_request_u64(request, "longer", 0, INT64_MAX, 0, &longer_ns, err) ||
         !cn_request_u64(request, "depth", 0, UINT32_MAX, UINT32_MAX, &depth, err))
         return false;
-    question->rec = served->recording;
-    question->origin_ns = origin_of(question->rec);
-    cn_call_walk_init(&question->walk, question->rec, (uint32_t)task,
-                      cn_task_pieces_of(&served->pieces, question->rec, (uint32_t)task));
-    return cn_call_wish_init(&question->wish, question->rec,
-                             cn_request_value(request, "function"), longer_ns,
-                             (uint32_t)depth, err) &&
-           choose_bound(question, request, time_name, err);
+    question->origin_ns = origin_of(rec);
+    cn_call_walk_init(&question->walk, rec, (uint32_t)task,
+                      cn_call_parts_of(&served->call_parts, rec, (uint32_t)task));
+    return cn_call_criteria_init(&question->criteria, rec,
+                                 cn_request_value(request, "function"), longer_ns,
+                                 (uint32_t)depth, err) &&
+           parse_bound(question, request, time_name, err);
 }
 
 static void end(struct question *question)
 {
-    cn_call_wish_done(&question->wish);
+    cn_call_criteria_done(&question->criteria);
     cn_call_walk_done(&question->walk);
 }
 
 /* Read forwards from the bound. */
 static void read_on(struct question *question, struct cn_call_list *list, uint64_t limit)
 {
-    cn_call_list_init(list, &question->walk, &question->wish, limit);
+    cn_call_list_init(list, &question->walk, &question->criteria, limit);
     list->bound = question->bound;
-    cn_call_walk_seek(&question->walk, question->bound.place.piece);
+    cn_call_walk_seek(&question->walk, question->bound.position.part);
     cn_call_list_read(list);
 }
 
-static void add_place(struct cn_json *json, const char *key, struct cn_call_place place)
+static void add_position(struct cn_json *json, const char *key,
+                         struct cn_call_position position)
 {
     char text[40];
 
-    (void)snprintf(text, sizeof(text), "%" PRIu32 ".%" PRIu64, place.piece, place.index);
+    (void)snprintf(text, sizeof(text), "%" PRIu32 ".%" PRIu64, position.part,
+                   position.index);
     cn_json_add_str(json, key, text);
 }
 
@@ -169,11 +150,11 @@ static void add_call(struct cn_json *json, const struct question *question,
 static void add_list(struct cn_json *json, const struct question *question,
                      const struct cn_call_list *list)
 {
-    struct cn_call_place next = question->walk.next;
+    struct cn_call_position next = question->walk.next;
     bool is_full = list->count - list->dropped_count >= list->limit;
 
     if (is_full && list->count > 0) {
-        next = list->items[list->count - 1].place;
+        next = list->items[list->count - 1].position;
         next.index++;
     }
     cn_json_object(json);
@@ -183,11 +164,11 @@ static void add_list(struct cn_json *json, const struct question *question,
         if (cn_call_list_shows(list, &list->items[i]))
             add_call(json, question, &list->items[i]);
     cn_json_end(json);
-    add_place(json, "first", question->bound.place);
-    add_place(json, "next", next);
+    add_position(json, "first", question->bound.position);
+    add_position(json, "next", next);
     cn_json_add_bool(json, "isStart",
-                     question->bound.place.piece == 0 &&
-                         question->bound.place.index == 0 &&
+                     question->bound.position.part == 0 &&
+                         question->bound.position.index == 0 &&
                          question->bound.time_ns == 0);
     cn_json_add_bool(json, "isEnd", !is_full && !list->is_cut);
     if (list->damage.kind != CN_ERR_NONE)
@@ -204,19 +185,19 @@ static bool list_calls(struct question *question, struct cn_request *request,
     if (!cn_request_u64(request, "limit", 0, CALL_MAX, 200, &limit, err) ||
         !cn_request_u64(request, "before", 0, CALL_MAX, 0, &before, err))
         return false;
-    /* Places are numbers of records: a time becomes one. */
-    if (question->bound.time_ns > 0 && (before == 0 || !question->wish.has_limits)) {
+    /* Replace the time by the position of its first record. */
+    if (question->bound.time_ns > 0 && (before == 0 || !question->criteria.has_limits)) {
         read_on(question, &list, 1);
         if (list.count > 0)
-            question->bound = (struct cn_call_bound){.place = list.items[0].place};
+            question->bound = (struct cn_call_bound){.position = list.items[0].position};
         cn_call_list_done(&list);
     }
     if (before > 0) {
-        struct cn_call_place place;
+        struct cn_call_position position;
 
-        before = cn_call_list_before(&question->walk, &question->wish, question->bound,
-                                     before, &place);
-        question->bound = (struct cn_call_bound){.place = place};
+        before = cn_call_list_before(&question->walk, &question->criteria,
+                                     question->bound, before, &position);
+        question->bound = (struct cn_call_bound){.position = position};
     }
     read_on(question, &list, limit + before);
     add_list(&request->json, question, &list);
@@ -251,32 +232,35 @@ static void add_found(struct cn_json *json, const struct question *question,
                         (item->is_open ? list->time_ns : item->end_ns) -
                             item->call.time_ns);
         cn_json_add_u64(json, "depth", item->call.depth);
-        add_place(json, "place", item->place);
+        add_position(json, "place", item->position);
     } else if (list->is_cut) {
-        add_place(json, "next", question->walk.next);
+        add_position(json, "next", question->walk.next);
     }
     cn_json_end(json);
 }
 
-static void find_before(struct question *question, struct cn_json *json)
+static void find(struct question *question, struct cn_json *json, bool is_reversed)
 {
-    struct cn_call_place place;
+    struct cn_call_position position;
+    struct cn_call_list list;
 
-    if (cn_call_list_before(&question->walk, &question->wish, question->bound, 1,
-                            &place) > 0) {
-        struct cn_call_list list;
+    if (is_reversed) {
+        bool is_found = cn_call_list_before(&question->walk, &question->criteria,
+                                            question->bound, 1, &position) > 0;
 
-        question->bound = (struct cn_call_bound){.place = place};
-        read_on(question, &list, 1);
-        add_found(json, question, &list);
-        cn_call_list_done(&list);
-        return;
+        question->bound = (struct cn_call_bound){.position = position};
+        if (!is_found) {
+            cn_json_object(json);
+            cn_json_add_bool(json, "isFound", false);
+            if (position.part > 0)
+                add_position(json, "next", position);
+            cn_json_end(json);
+            return;
+        }
     }
-    cn_json_object(json);
-    cn_json_add_bool(json, "isFound", false);
-    if (place.piece > 0)
-        add_place(json, "next", place);
-    cn_json_end(json);
+    read_on(question, &list, 1);
+    add_found(json, question, &list);
+    cn_call_list_done(&list);
 }
 
 bool cn_api_find(struct cn_served *served, struct cn_request *request,
@@ -287,17 +271,11 @@ bool cn_api_find(struct cn_served *served, struct cn_request *request,
     bool ok;
 
     if (!cn_request_value(request, "function"))
-        return cn_fail(err, CN_ERR_USAGE, "function is missing: which one?");
+        return cn_fail(err, CN_ERR_USAGE,
+                       "parameter function is missing: the function to find");
     ok = begin(&question, served, request, is_reversed ? "before" : "after", err);
-    if (ok && is_reversed) {
-        find_before(&question, &request->json);
-    } else if (ok) {
-        struct cn_call_list list;
-
-        read_on(&question, &list, 1);
-        add_found(&request->json, &question, &list);
-        cn_call_list_done(&list);
-    }
+    if (ok)
+        find(&question, &request->json, is_reversed);
     end(&question);
     return ok;
 }

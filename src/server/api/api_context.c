@@ -1,23 +1,22 @@
-/* One context in detail: how it was reached, how long its calls took, what it cost on
- * each thread. */
+/* One context in detail: its path, the durations of its calls, its cost on each
+ * thread. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyze/views/label.h"
 #include "base/alloc.h"
 #include "server/api/api.h"
+#include "server/api/parameters.h"
 #include "server/api/request.h"
-#include "server/served/rows_json.h"
+#include "server/api/rows_json.h"
 #include "server/served/served.h"
 
 /* "latency": percentiles in ns, and [low ns, high ns, calls] of each bucket with calls. */
-static bool add_latency(struct cn_request *request, struct cn_database *db,
-                        uint32_t context, struct cn_error *err)
+static bool add_latency(struct cn_json *json, struct cn_database *db, uint32_t context,
+                        struct cn_error *err)
 {
     static const char *const names[] = {"p50", "p90", "p99"};
     static const double fractions[] = {0.50, 0.90, 0.99};
-    struct cn_json *json = &request->json;
     struct cn_costs *costs = cn_alloc(1, sizeof(*costs));
     double seconds[] = {NAN, NAN, NAN};
     struct cn_bucket_calls *buckets = NULL;
@@ -56,7 +55,7 @@ static bool add_latency(struct cn_request *request, struct cn_database *db,
     return ok;
 }
 
-/* The values of one metric: those of the execution scope where there are some. */
+/* The values of a metric: in the execution scope if there are any. */
 static int chosen_prop_id(const struct cn_database *db, const char *name)
 {
     int metric = name ? cn_metrics_find(&db->metrics, name) : 0;
@@ -72,11 +71,10 @@ static int chosen_prop_id(const struct cn_database *db, const char *name)
     return id == CN_NO_ID && of->instance_count > 0 ? of->instances[0].prop_id : id;
 }
 
-/* "threads": [profile, value] of those that have one. */
-static bool add_threads(struct cn_request *request, struct cn_database *db,
-                        uint32_t context, const char *metric, struct cn_error *err)
+/* "threads": [profile, value] of the threads that have a value. */
+static bool add_threads(struct cn_json *json, struct cn_database *db, uint32_t context,
+                        const char *metric, struct cn_error *err)
 {
-    struct cn_json *json = &request->json;
     int wanted = chosen_prop_id(db, metric);
     struct cn_value_cursor cursor;
     struct cn_value_batch batch;
@@ -104,11 +102,10 @@ static bool add_threads(struct cn_request *request, struct cn_database *db,
 }
 
 /* "path": the contexts above, outermost first. */
-static bool add_path(struct cn_request *request, struct cn_database *db,
+static bool add_path(struct cn_json *json, struct cn_database *db,
                      const struct cn_context_index *index, uint32_t context,
                      struct cn_error *err)
 {
-    struct cn_json *json = &request->json;
     uint32_t path[CN_VIEW_LOOK_BACK];
     uint32_t node = cn_context_index_find(index, context);
     size_t depth = 0;
@@ -134,32 +131,31 @@ static bool add_path(struct cn_request *request, struct cn_database *db,
     return ok;
 }
 
-static bool answer(struct cn_served *served, struct cn_served_view *entry,
+static bool answer(struct cn_served *served, struct cn_served_view *view,
                    struct cn_request *request, struct cn_error *err)
 {
     struct cn_json *json = &request->json;
     double values[CN_COST_COLUMN_MAX];
     struct cn_row row = {.values = values};
-    const struct cn_frames *frames;
     struct cn_context context;
 
     if (!cn_request_value(request, "row"))
-        return cn_fail(err, CN_ERR_USAGE, "row is missing: which context?");
+        return cn_fail(err, CN_ERR_USAGE, "parameter row is missing: the context");
     if (!cn_request_u64(request, "row", 0, UINT64_MAX, 0, &row.id, err) ||
-        !cn_served_frames(served, &frames, err) ||
+        !cn_structure_wait(&served->structure, CN_STRUCTURE_FRAMES, err) ||
         !cn_context_at(served->db, row.id, &context, err) ||
-        !cn_costs_of_context(&entry->costs, context.id, values, err))
+        !cn_costs_of_context(&view->costs, context.id, values, err))
         return false;
     row.kind = cn_row_kind_of(&context);
     row.context = context.id;
     row.example = row.id;
     cn_json_object(json);
-    cn_json_columns(json, &entry->costs);
+    cn_json_columns(json, &view->costs);
     cn_json_key(json, "row");
-    if (!cn_json_row(json, entry->view, &row, err) ||
-        !add_path(request, served->db, &frames->index, context.id, err) ||
-        !add_latency(request, served->db, context.id, err) ||
-        !add_threads(request, served->db, context.id, cn_request_value(request, "metric"),
+    if (!cn_json_row(json, view->view, &row, err) ||
+        !add_path(json, served->db, &served->structure.frames.index, context.id, err) ||
+        !add_latency(json, served->db, context.id, err) ||
+        !add_threads(json, served->db, context.id, cn_request_value(request, "metric"),
                      err))
         return false;
     cn_json_end(json);
@@ -169,9 +165,11 @@ static bool answer(struct cn_served *served, struct cn_served_view *entry,
 bool cn_api_context(struct cn_served *served, struct cn_request *request,
                     struct cn_error *err)
 {
-    const char *view = cn_request_value(request, "view");
+    struct cn_view_question question;
 
-    if (view && strcmp(view, "top-down") != 0)
+    if (!cn_request_view(request, &question, err))
+        return false;
+    if (question.kind != CN_VIEW_TOP_DOWN)
         return cn_fail(err, CN_ERR_USAGE, "contexts are rows of the top-down view");
-    return cn_served_answer(served, request, answer, err);
+    return cn_api_with_view(served, &question, request, answer, err);
 }

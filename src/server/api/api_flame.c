@@ -1,45 +1,33 @@
-/* The flame graph of a view: from the top or from one row down, without what is too
- * small to be seen. */
+/* The flame graph of a view, from the top or from one row down, without rows that are
+ * too small to be seen. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "server/api/api.h"
+#include "server/api/parameters.h"
 #include "server/api/request.h"
 #include "server/served/flame_json.h"
-#include "server/served/rows_json.h"
 #include "server/served/served.h"
 
 enum { DEPTH_MAX = 2000 };
 
-/* The rows of one level that are still to be drawn. */
+/* The rows of one level; those from `next` on are to be drawn. */
 struct level {
     struct cn_row_list list;
     size_t next;
 };
 
 struct painter {
-    struct cn_served_view *entry;
+    struct cn_view *view;
     struct cn_flame flame;
-    size_t column, own_column; /* the latter is the column count when there is none */
+    size_t column, self_column; /* the latter is the column count if there is none */
     double smallest;
     uint64_t depth_limit;
     struct level *levels;
     size_t depth, capacity;
     uint64_t weight;
 };
-
-/* The other side of the same metric. */
-static size_t own_column_of(const struct cn_costs *costs, size_t column)
-{
-    const struct cn_cost_column *of = &costs->columns[column];
-
-    for (size_t i = 0; i < costs->column_count; i++)
-        if (costs->columns[i].side == CN_SELF && costs->columns[i].fraction == 0 &&
-            costs->columns[i].metric == of->metric)
-            return i;
-    return costs->column_count;
-}
 
 static bool push_level(struct painter *p, const struct cn_row *parent,
                        struct cn_error *err)
@@ -49,33 +37,38 @@ static bool push_level(struct painter *p, const struct cn_row *parent,
     p->levels = cn_grow(p->levels, p->depth, &p->capacity, sizeof(*p->levels));
     level = &p->levels[p->depth++];
     *level = (struct level){0};
-    return cn_view_children(p->entry->view, parent, p->column, false, &level->list,
-                            err) &&
-           cn_view_weigh(p->entry->view, &level->list, &p->weight, err);
+    return cn_view_children(p->view, parent, p->column, false, &level->list, err) &&
+           cn_view_weigh(p->view, &level->list, &p->weight, err);
 }
 
-static bool add_node(struct painter *p, const struct cn_row *row, bool *goes_on,
+static bool add_node(struct painter *p, const struct cn_row *row, bool *has_room,
                      struct cn_error *err)
 {
-    struct cn_view *view = p->entry->view;
     struct cn_text label = {0};
-    struct cn_location place = {0};
-    double own =
-        p->own_column < p->entry->costs.column_count ? row->values[p->own_column] : NAN;
-    bool ok = view->ops->label(view, row, &label, err) &&
-              view->ops->location(view, row, &place, err);
+    struct cn_location location = {0};
+    bool ok = p->view->ops->label(p->view, row, &label, err) &&
+              p->view->ops->location(p->view, row, &location, err);
+    struct cn_flame_node node = {
+        .depth = (uint32_t)p->depth - 1,
+        .name = cn_text_str(&label),
+        .module = location.module,
+        .total = row->values[p->column],
+        .self = p->self_column < p->view->costs->column_count
+                    ? row->values[p->self_column]
+                    : NAN,
+        .id = row->id,
+    };
 
-    *goes_on = ok && cn_flame_add(&p->flame, (uint32_t)p->depth - 1, cn_text_str(&label),
-                                  place.module, row->values[p->column], own, row->id);
+    *has_room = ok && cn_flame_add(&p->flame, &node);
     cn_text_done(&label);
     return ok;
 }
 
 static bool paint(struct painter *p, const struct cn_row *top, struct cn_error *err)
 {
-    bool ok = push_level(p, top, err), goes_on = true;
+    bool ok = push_level(p, top, err), has_room = true;
 
-    while (ok && goes_on && p->depth > 0) {
+    while (ok && has_room && p->depth > 0) {
         struct level *level = &p->levels[p->depth - 1];
         const struct cn_row *row = &level->list.rows[level->next];
 
@@ -85,8 +78,8 @@ static bool paint(struct painter *p, const struct cn_row *top, struct cn_error *
             continue;
         }
         level->next++;
-        ok = add_node(p, row, &goes_on, err) &&
-             (!goes_on || p->depth >= p->depth_limit || push_level(p, row, err));
+        ok = add_node(p, row, &has_room, err) &&
+             (!has_room || p->depth >= p->depth_limit || push_level(p, row, err));
     }
     while (p->depth > 0)
         cn_row_list_done(&p->levels[--p->depth].list);
@@ -94,42 +87,38 @@ static bool paint(struct painter *p, const struct cn_row *top, struct cn_error *
     return ok;
 }
 
-/* The value of everything that is drawn. */
-static bool total_of(struct painter *p, const struct cn_row *top, double *out,
-                     struct cn_error *err)
-{
-    struct cn_row_list list = {0};
-    bool ok = cn_view_children(p->entry->view, top, p->column, false, &list, err);
-
-    *out = 0;
-    for (size_t i = 0; ok && i < list.count; i++)
-        if (!isnan(list.rows[i].values[p->column]))
-            *out += list.rows[i].values[p->column];
-    cn_row_list_done(&list);
-    return ok;
-}
-
-static bool answer(struct cn_served *served, struct cn_served_view *entry,
+static bool answer(struct cn_served *served, struct cn_served_view *view,
                    struct cn_request *request, struct cn_error *err)
 {
-    struct painter p = {.entry = entry};
+    const struct cn_costs *costs = &view->costs;
+    struct painter p = {.view = view->view, .self_column = costs->column_count};
+    struct cn_row_list tops = {0};
     struct cn_row top;
-    double share, total;
+    double share, total = 0;
     bool has_top, ok;
 
     (void)served;
     if (!cn_request_f64(request, "min", 0, 1, 0.0005, &share, err) ||
         !cn_request_u64(request, "depth", 1, DEPTH_MAX, 200, &p.depth_limit, err) ||
-        !cn_request_row(request, p.entry->view, &top, &has_top, err) ||
-        !cn_request_column(request, &p.entry->costs, &p.column, err) ||
-        !total_of(&p, has_top ? &top : NULL, &total, err))
+        !cn_request_row(request, p.view, &top, &has_top, err) ||
+        !cn_request_column(request, costs, &p.column, err))
         return false;
-    p.own_column = own_column_of(&p.entry->costs, p.column);
+    ok = cn_view_children(p.view, has_top ? &top : NULL, p.column, false, &tops, err);
+    for (size_t i = 0; ok && i < tops.count; i++)
+        if (!isnan(tops.rows[i].values[p.column]))
+            total += tops.rows[i].values[p.column];
+    cn_row_list_done(&tops);
+    if (!ok)
+        return false;
+    for (size_t i = costs->column_count; i-- > 0;)
+        if (costs->columns[i].side == CN_SELF && costs->columns[i].fraction == 0 &&
+            costs->columns[i].metric == costs->columns[p.column].metric)
+            p.self_column = i;
     p.smallest = total * share;
     cn_flame_begin(&p.flame);
     ok = paint(&p, has_top ? &top : NULL, err);
     cn_json_object(&request->json);
-    cn_json_add_str(&request->json, "column", p.entry->costs.columns[p.column].title);
+    cn_json_add_str(&request->json, "column", costs->columns[p.column].metric);
     cn_flame_end(&p.flame, &request->json, total);
     cn_json_end(&request->json);
     return ok;
@@ -138,5 +127,5 @@ static bool answer(struct cn_served *served, struct cn_served_view *entry,
 bool cn_api_flame(struct cn_served *served, struct cn_request *request,
                   struct cn_error *err)
 {
-    return cn_served_answer(served, request, answer, err);
+    return cn_api_with_asked_view(served, request, answer, err);
 }

@@ -1,62 +1,50 @@
 /* Rows of a view: the children of a row, and the hot path. */
-#include <string.h>
-
 #include "server/api/api.h"
+#include "server/api/parameters.h"
 #include "server/api/request.h"
-#include "server/served/rows_json.h"
+#include "server/api/rows_json.h"
 #include "server/served/served.h"
 
 enum { ROW_MAX = 1000 };
 
-static bool add_children(struct cn_served_view *entry, const struct cn_row *parent,
-                         struct cn_request *request, struct cn_error *err)
+static bool answer_rows(struct cn_served *served, struct cn_served_view *view,
+                        struct cn_request *request, struct cn_error *err)
 {
     struct cn_json *json = &request->json;
     struct cn_row_list list = {0};
+    struct cn_row parent;
     uint64_t offset, limit;
     size_t column;
-    bool ok;
+    bool has_parent, ok;
 
-    if (!cn_request_u64(request, "offset", 0, UINT32_MAX, 0, &offset, err) ||
+    (void)served;
+    if (!cn_request_row(request, view->view, &parent, &has_parent, err) ||
+        !cn_request_u64(request, "offset", 0, UINT32_MAX, 0, &offset, err) ||
         !cn_request_u64(request, "limit", 1, ROW_MAX, 200, &limit, err) ||
-        !cn_request_column(request, &entry->costs, &column, err))
+        !cn_request_column(request, &view->costs, &column, err))
         return false;
-    ok = cn_view_children(entry->view, parent, column,
+    ok = cn_view_children(view->view, has_parent ? &parent : NULL, column,
                           cn_request_flag(request, "reverse"), &list, err);
+    cn_json_object(json);
+    cn_json_columns(json, &view->costs);
     cn_json_add_u64(json, "count", list.count);
     cn_json_key(json, "rows");
     cn_json_array(json);
     for (size_t i = offset; ok && i < list.count && i - offset < limit; i++)
-        ok = cn_json_row(json, entry->view, &list.rows[i], err);
+        ok = cn_json_row(json, view->view, &list.rows[i], err);
+    cn_json_end(json);
     cn_json_end(json);
     cn_row_list_done(&list);
     return ok;
 }
 
-static bool answer_rows(struct cn_served *served, struct cn_served_view *entry,
-                        struct cn_request *request, struct cn_error *err)
-{
-    struct cn_row parent;
-    bool has_parent;
-
-    (void)served;
-    if (!cn_request_row(request, entry->view, &parent, &has_parent, err))
-        return false;
-    cn_json_object(&request->json);
-    cn_json_columns(&request->json, &entry->costs);
-    if (!add_children(entry, has_parent ? &parent : NULL, request, err))
-        return false;
-    cn_json_end(&request->json);
-    return true;
-}
-
 bool cn_api_rows(struct cn_served *served, struct cn_request *request,
                  struct cn_error *err)
 {
-    return cn_served_answer(served, request, answer_rows, err);
+    return cn_api_with_asked_view(served, request, answer_rows, err);
 }
 
-static bool answer_hot_path(struct cn_served *served, struct cn_served_view *entry,
+static bool answer_hot_path(struct cn_served *served, struct cn_served_view *view,
                             struct cn_request *request, struct cn_error *err)
 {
     const double share = 0.5; /* a child below half of its parent ends the path */
@@ -66,15 +54,15 @@ static bool answer_hot_path(struct cn_served *served, struct cn_served_view *ent
     bool ok;
 
     (void)served;
-    if (!cn_request_column(request, &entry->costs, &column, err))
+    if (!cn_request_column(request, &view->costs, &column, err))
         return false;
-    cn_row_list_begin(&path, entry->costs.column_count);
-    ok = cn_view_hot_path(entry->view, column, share, &path, err);
+    cn_row_list_begin(&path, view->costs.column_count);
+    ok = cn_view_hot_path(view->view, column, share, &path, err);
     cn_json_object(json);
     cn_json_key(json, "rows");
     cn_json_array(json);
     for (size_t i = 0; ok && i < path.count; i++)
-        ok = cn_json_row(json, entry->view, &path.rows[i], err);
+        ok = cn_json_row(json, view->view, &path.rows[i], err);
     cn_json_end(json);
     cn_json_end(json);
     cn_row_list_done(&path);
@@ -84,5 +72,5 @@ static bool answer_hot_path(struct cn_served *served, struct cn_served_view *ent
 bool cn_api_hot_path(struct cn_served *served, struct cn_request *request,
                      struct cn_error *err)
 {
-    return cn_served_answer(served, request, answer_hot_path, err);
+    return cn_api_with_asked_view(served, request, answer_hot_path, err);
 }

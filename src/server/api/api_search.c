@@ -1,109 +1,240 @@
-/* Contexts by name: the hottest that match, each with the rows above it. */
+/* Rows of a view by name: the hottest that match, each with the rows above it. */
 #include <stdlib.h>
-#include <string.h>
 
+#include "analyze/views/cost_tree.h"
 #include "base/alloc.h"
 #include "base/best.h"
 #include "base/name_filter.h"
 #include "base/text.h"
 #include "server/api/api.h"
-#include "server/api/context_search.h"
+#include "server/api/parameters.h"
 #include "server/api/request.h"
-#include "server/served/rows_json.h"
+#include "server/api/rows_json.h"
 #include "server/served/served.h"
 
+enum { HIT_MAX = 500 };
+
+enum known { UNKNOWN, MATCHES, DIFFERS };
+
 struct search {
-    struct cn_served_view *entry;
-    const struct cn_context_index *index;
+    struct cn_served_view *view;
     const struct cn_context_labels *labels;
+    struct cn_name_filter filter;
+    size_t column;
+    bool *is_match;           /* by label */
+    unsigned char *functions; /* enum known, by function */
+    struct cn_text text;
     struct cn_best hits;
 };
 
-bool *cn_context_search_labels(const struct cn_context_labels *labels,
-                               const struct cn_name_filter *filter)
+static void add_match(struct search *search, uint32_t number, double value)
 {
-    const struct cn_names *names = &labels->names;
-    bool *is_match = cn_alloc(names->count, sizeof(*is_match));
+    struct cn_best_item item = cn_best_of_value(value, number);
 
-    for (size_t i = 0; i < names->count; i++)
-        is_match[i] = cn_name_filter_matches(filter, names->list[i]);
-    return is_match;
+    cn_best_offer(&search->hits, &item);
 }
 
-/* Look through all contexts; each label is tried once. */
-static void find_matches(struct search *search, const struct cn_name_filter *filter)
+static void begin_hits(struct search *search, struct cn_json *json)
 {
-    bool *is_match = cn_context_search_labels(search->labels, filter);
-
-    for (size_t i = 0; i < search->index->count; i++) {
-        struct cn_best_item item =
-            cn_best_of_value(search->entry->node_values[i], (uint32_t)i);
-
-        if (is_match[search->labels->of_node[i]])
-            cn_best_offer(&search->hits, &item);
-    }
-    free(is_match);
     cn_best_sort(&search->hits, 0);
+    cn_json_object(json);
+    cn_json_add_u64(json, "count", search->hits.offered);
+    cn_json_key(json, "hits");
+    cn_json_array(json);
 }
 
-static bool add_hit(struct search *search, uint32_t node, struct cn_json *json,
+static bool add_hit(struct search *search, const struct cn_row *row, struct cn_json *json,
                     struct cn_error *err)
 {
-    const struct cn_context_index *index = search->index;
-    double values[CN_COST_COLUMN_MAX];
-    struct cn_row row = {.id = index->nodes[node].at, .values = values};
-    struct cn_context context;
-
-    if (!cn_context_at(search->entry->costs.db, row.id, &context, err) ||
-        !cn_costs_of_context(&search->entry->costs, context.id, values, err))
-        return false;
-    row.kind = cn_row_kind_of(&context);
-    row.context = context.id;
-    row.example = row.id;
-    cn_json_object(json);
-    cn_json_path(json, index, index->nodes[node].parent);
     cn_json_key(json, "row");
-    if (!cn_json_row(json, search->entry->view, &row, err))
+    if (!cn_json_row(json, search->view->view, row, err))
         return false;
     cn_json_end(json);
     return true;
 }
 
-static bool find(struct search *search, uint64_t limit, struct cn_json *json,
-                 const struct cn_name_filter *filter, struct cn_error *err)
+static void end_hits(struct cn_json *json)
 {
-    struct cn_best *hits = &search->hits;
+    cn_json_end(json);
+    cn_json_end(json);
+}
+
+/* Each label is matched once. */
+static void match_labels(struct search *search)
+{
+    const struct cn_names *names = &search->labels->names;
+
+    search->is_match = cn_alloc(names->count, sizeof(*search->is_match));
+    for (size_t i = 0; i < names->count; i++)
+        search->is_match[i] = cn_name_filter_matches(&search->filter, names->list[i]);
+}
+
+/* All contexts of the top-down view. */
+static bool search_contexts(struct search *search, struct cn_json *json,
+                            struct cn_error *err)
+{
+    const struct cn_context_index *index = search->view->index;
+    struct cn_costs *costs = &search->view->costs;
+    double values[CN_COST_COLUMN_MAX];
     bool ok = true;
 
-    cn_best_init(hits, limit);
-    find_matches(search, filter);
-    cn_json_object(json);
-    cn_json_add_u64(json, "count", hits->offered);
-    cn_json_key(json, "hits");
-    cn_json_array(json);
-    for (size_t i = 0; ok && i < hits->count; i++)
-        ok = add_hit(search, cn_best_number(&hits->list[i]), json, err);
-    cn_json_end(json);
-    cn_json_end(json);
-    cn_best_done(hits);
+    match_labels(search);
+    for (uint32_t i = 0; i < index->count; i++)
+        if (search->is_match[search->labels->of_node[i]])
+            add_match(search, i, search->view->node_values[i]);
+    begin_hits(search, json);
+    for (size_t i = 0; ok && i < search->hits.count; i++) {
+        const struct cn_context_node *node =
+            &index->nodes[cn_best_number(&search->hits.list[i])];
+        struct cn_row row = {.id = node->at, .example = node->at, .values = values};
+        struct cn_context context;
+
+        ok = cn_context_at(costs->db, node->at, &context, err) &&
+             cn_costs_of_context(costs, context.id, values, err);
+        if (!ok)
+            break;
+        row.kind = cn_row_kind_of(&context);
+        row.context = context.id;
+        cn_json_object(json);
+        cn_json_path(json, index, node->parent);
+        ok = add_hit(search, &row, json, err);
+    }
+    end_hits(json);
     return ok;
 }
 
-static bool answer(struct cn_served *served, struct cn_served_view *entry,
+static bool label_matches(struct search *search, const struct cn_row *row, bool *out,
+                          struct cn_error *err)
+{
+    struct cn_view *view = search->view->view;
+
+    cn_text_clear(&search->text);
+    if (!view->ops->label(view, row, &search->text, err))
+        return false;
+    *out = cn_name_filter_matches(&search->filter, cn_text_str(&search->text));
+    return true;
+}
+
+/* Rows share most of their labels: functions by number, lines and loops with contexts. */
+static bool group_matches(struct search *search, const struct cn_cost_group *group,
+                          uint32_t number, bool *out, struct cn_error *err)
+{
+    const struct cn_row_place *place = &group->place;
+    struct cn_row row = {.id = number, .kind = place->kind, .context = CN_NONE};
+    unsigned char *known;
+
+    if ((place->kind == CN_ROW_LINE || place->kind == CN_ROW_LOOP) &&
+        place->file != CN_NONE) {
+        *out = search->is_match[search->labels->of_node[group->node]];
+        return true;
+    }
+    if (place->kind != CN_ROW_FUNCTION || place->function == CN_NONE)
+        return label_matches(search, &row, out, err);
+    known = &search->functions[place->function];
+    if (*known == UNKNOWN) {
+        if (!label_matches(search, &row, out, err))
+            return false;
+        *known = *out ? MATCHES : DIFFERS;
+    }
+    *out = *known == MATCHES;
+    return true;
+}
+
+static void add_group_path(struct cn_json *json, const struct cn_cost_group *groups,
+                           uint32_t row)
+{
+    uint32_t path[CN_VIEW_LOOK_BACK];
+    size_t depth = 0;
+
+    for (; row != CN_NONE && depth < CN_VIEW_LOOK_BACK; row = groups[row].parent)
+        path[depth++] = row;
+    cn_json_key(json, "path");
+    cn_json_array(json);
+    while (depth > 0)
+        cn_json_id(json, path[--depth]);
+    cn_json_end(json);
+}
+
+/* All rows of a flat or collapsed view. */
+static bool search_groups(struct search *search, struct cn_json *json,
+                          struct cn_error *err)
+{
+    struct cn_view *view = search->view->view;
+    size_t count;
+    const struct cn_cost_group *groups = cn_cost_tree_view_groups(view, &count);
+    double values[CN_COST_COLUMN_MAX];
+    bool is_match, ok = true;
+
+    match_labels(search);
+    search->functions =
+        cn_alloc(view->costs->db->function_count, sizeof(*search->functions));
+    for (uint32_t i = 0; i < count; i++) {
+        if (!group_matches(search, &groups[i], i, &is_match, err))
+            return false;
+        if (is_match)
+            add_match(search, i, cn_cost_tree_view_value(view, i, search->column));
+    }
+    begin_hits(search, json);
+    for (size_t i = 0; ok && i < search->hits.count; i++) {
+        uint32_t number = cn_best_number(&search->hits.list[i]);
+        struct cn_row row = cn_cost_tree_view_row(view, number, values);
+
+        cn_json_object(json);
+        add_group_path(json, groups, groups[number].parent);
+        ok = add_hit(search, &row, json, err);
+    }
+    end_hits(json);
+    return ok;
+}
+
+/* The functions at the top of the bottom-up view. */
+static bool search_functions(struct search *search, struct cn_json *json,
+                             struct cn_error *err)
+{
+    struct cn_row_list rows = {0};
+    bool is_match, ok;
+
+    ok = cn_view_children(search->view->view, NULL, search->column, false, &rows, err);
+    for (uint32_t i = 0; ok && i < rows.count; i++) {
+        ok = label_matches(search, &rows.rows[i], &is_match, err);
+        if (ok && is_match)
+            add_match(search, i, rows.rows[i].values[search->column]);
+    }
+    begin_hits(search, json);
+    for (size_t i = 0; ok && i < search->hits.count; i++) {
+        cn_json_object(json);
+        add_group_path(json, NULL, CN_NONE);
+        ok =
+            add_hit(search, &rows.rows[cn_best_number(&search->hits.list[i])], json, err);
+    }
+    end_hits(json);
+    cn_row_list_done(&rows);
+    return ok;
+}
+
+static bool answer(struct cn_served *served, struct cn_served_view *view,
                    struct cn_request *request, struct cn_error *err)
 {
-    struct search search = {.entry = entry};
-    struct cn_name_filter filter = {0};
+    struct search search = {.view = view, .labels = &served->structure.labels};
     uint64_t limit;
     bool ok;
 
-    if (!cn_request_u64(request, "limit", 1, CN_CONTEXT_HIT_MAX, 100, &limit, err) ||
-        !cn_served_labels(served, &search.labels, err) ||
-        !cn_name_filter_add(&filter, cn_request_value(request, "q"), CN_MATCH_REGEX, err))
+    if (!cn_request_u64(request, "limit", 1, HIT_MAX, 100, &limit, err) ||
+        !cn_request_column(request, &view->costs, &search.column, err) ||
+        !cn_structure_wait(&served->structure, CN_STRUCTURE_LABELS, err) ||
+        !cn_name_filter_add(&search.filter, cn_request_value(request, "q"),
+                            CN_MATCH_REGEX, err))
         return false;
-    search.index = entry->index;
-    ok = find(&search, limit, &request->json, &filter, err);
-    cn_name_filter_done(&filter);
+    cn_best_init(&search.hits, limit);
+    ok = view->kind == CN_VIEW_TOP_DOWN ? search_contexts(&search, &request->json, err)
+         : view->kind == CN_VIEW_BOTTOM_UP
+             ? search_functions(&search, &request->json, err)
+             : search_groups(&search, &request->json, err);
+    cn_name_filter_done(&search.filter);
+    cn_text_done(&search.text);
+    cn_best_done(&search.hits);
+    free(search.is_match);
+    free(search.functions);
     return ok;
 }
 
@@ -111,11 +242,12 @@ bool cn_api_search(struct cn_served *served, struct cn_request *request,
                    struct cn_error *err)
 {
     const char *pattern = cn_request_value(request, "q");
-    const char *view = cn_request_value(request, "view");
+    struct cn_view_question question;
 
     if (!pattern || !*pattern)
-        return cn_fail(err, CN_ERR_USAGE, "q is missing: what should be searched for?");
-    if (view && strcmp(view, "top-down") != 0)
-        return cn_served_answer(served, request, cn_context_search_rows, err);
-    return cn_served_answer_values(served, request, answer, err);
+        return cn_fail(err, CN_ERR_USAGE, "parameter q is missing: the pattern to find");
+    if (!cn_request_view(request, &question, err))
+        return false;
+    question.has_values = question.kind == CN_VIEW_TOP_DOWN;
+    return cn_api_with_view(served, &question, request, answer, err);
 }

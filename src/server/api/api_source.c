@@ -1,5 +1,5 @@
-/* The source file of a context, with what each of its lines cost. Only files that the
- * database brings along are shown: nothing else on the machine can be read. */
+/* The source file of a context, with the cost of each line. Only copies inside the
+ * database are shown: nothing else on the machine can be read. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,8 +9,9 @@
 #include "base/alloc.h"
 #include "base/files/file.h"
 #include "server/api/api.h"
+#include "server/api/parameters.h"
 #include "server/api/request.h"
-#include "server/served/rows_json.h"
+#include "server/api/rows_json.h"
 #include "server/served/served.h"
 
 enum { SOURCE_LEN_MAX = 8 << 20, LINE_MAX_COUNT = 200000 };
@@ -32,27 +33,32 @@ static bool file_of(struct cn_database *db, const struct cn_context *context,
     return true;
 }
 
-/* Add up what the contexts in this file cost by themselves, line by line. */
-static bool add_up(struct cn_served_view *entry, const struct cn_context_index *index,
-                   uint32_t wanted, size_t column, double *costs, size_t line_count,
-                   struct cn_error *err)
+/* The self costs of the lines of a file. */
+struct line_costs {
+    uint32_t file;
+    size_t column, count;
+    double *list; /* by line - 1 */
+};
+
+/* Add up the contexts in the file. */
+static bool add_up(struct line_costs *lines, struct cn_costs *costs,
+                   const struct cn_context_index *index, struct cn_error *err)
 {
-    struct cn_database *db = entry->costs.db;
     double values[CN_COST_COLUMN_MAX];
 
     for (size_t i = 0; i < index->count; i++) {
         struct cn_context context;
         uint32_t file, line;
 
-        if (!cn_context_at(db, index->nodes[i].at, &context, err) ||
-            !file_of(db, &context, &file, &line, err))
+        if (!cn_context_at(costs->db, index->nodes[i].at, &context, err) ||
+            !file_of(costs->db, &context, &file, &line, err))
             return false;
-        if (file != wanted || line == 0 || line > line_count)
+        if (file != lines->file || line == 0 || line > lines->count)
             continue;
-        if (!cn_costs_of_context(&entry->costs, context.id, values, err))
+        if (!cn_costs_of_context(costs, context.id, values, err))
             return false;
-        if (!isnan(values[column]))
-            costs[line - 1] += values[column];
+        if (!isnan(values[lines->column]))
+            lines->list[line - 1] += values[lines->column];
     }
     return true;
 }
@@ -89,52 +95,38 @@ static void add_lines(struct cn_json *json, struct cn_bytes text, size_t line_co
     cn_text_done(&line);
 }
 
-static void add_costs(struct cn_json *json, const double *costs, size_t count)
+static bool show(struct cn_served *served, struct cn_json *json, struct cn_costs *costs,
+                 uint32_t file, struct cn_bytes text, struct cn_error *err)
 {
+    struct line_costs lines = {.file = file, .count = count_lines(text)};
+    const struct cn_cost_column *column;
+    bool ok = cn_structure_wait(&served->structure, CN_STRUCTURE_FRAMES, err);
+
+    while (lines.column < costs->column_count &&
+           costs->columns[lines.column].side != CN_SELF)
+        lines.column++;
+    column = lines.column < costs->column_count ? &costs->columns[lines.column] : NULL;
+    lines.list = cn_alloc(lines.count, sizeof(*lines.list));
+    ok = ok && (!column || add_up(&lines, costs, &served->structure.frames.index, err));
+    cn_json_add_str(json, "column", column ? column->metric : "");
+    cn_json_add_f64(json, "total", column ? column->total : NAN);
+    add_lines(json, text, lines.count);
     cn_json_key(json, "costs");
     cn_json_array(json);
-    for (size_t i = 0; i < count; i++) {
-        if (costs[i] == 0)
+    for (size_t i = 0; i < lines.count; i++) {
+        if (lines.list[i] == 0)
             continue;
         cn_json_array(json);
         cn_json_u64(json, i + 1);
-        cn_json_f64(json, costs[i]);
+        cn_json_f64(json, lines.list[i]);
         cn_json_end(json);
     }
     cn_json_end(json);
-}
-
-/* What the costs of lines are costs of. */
-static void add_column(struct cn_json *json, const struct cn_costs *costs, size_t column)
-{
-    bool has_one = column < costs->column_count;
-
-    cn_json_add_str(json, "column", has_one ? costs->columns[column].title : "");
-    cn_json_add_f64(json, "total", has_one ? costs->columns[column].total : NAN);
-}
-
-static bool show(struct cn_served *served, struct cn_request *request,
-                 struct cn_served_view *entry, uint32_t file, struct cn_bytes text,
-                 struct cn_error *err)
-{
-    size_t line_count = count_lines(text), column = entry->costs.column_count;
-    double *costs = cn_alloc(line_count, sizeof(*costs));
-    const struct cn_frames *frames;
-    bool ok = cn_served_frames(served, &frames, err);
-
-    for (size_t i = 0; i < entry->costs.column_count && column > i; i++)
-        if (entry->costs.columns[i].side == CN_SELF)
-            column = i;
-    add_column(&request->json, &entry->costs, column);
-    ok = ok && (column == entry->costs.column_count ||
-                add_up(entry, &frames->index, file, column, costs, line_count, err));
-    add_lines(&request->json, text, line_count);
-    add_costs(&request->json, costs, line_count);
-    free(costs);
+    free(lines.list);
     return ok;
 }
 
-/* Whether a file is inside the database once all symbolic links are followed. */
+/* True if a file is inside the folder, with all symbolic links resolved. */
 static bool lies_inside(const char *folder, const char *name)
 {
     char path[PATH_MAX], real_folder[PATH_MAX], real_file[PATH_MAX];
@@ -150,7 +142,7 @@ static bool lies_inside(const char *folder, const char *name)
 static bool open_source(const struct cn_served *served, const struct cn_source_file *file,
                         struct cn_file *out, struct cn_error *err)
 {
-    /* A path from a database nobody vouches for stays inside that database. */
+    /* Databases are not trusted: their paths must not lead out of them. */
     if (!file->is_copied || !lies_inside(served->db->path, file->path))
         return cn_fail(err, CN_ERR_NOT_FOUND, "%s: the database has no copy of it",
                        file->path);
@@ -163,7 +155,7 @@ static bool open_source(const struct cn_served *served, const struct cn_source_f
                    SOURCE_LEN_MAX);
 }
 
-static bool answer(struct cn_served *served, struct cn_served_view *entry,
+static bool answer(struct cn_served *served, struct cn_served_view *view,
                    struct cn_request *request, struct cn_error *err)
 {
     struct cn_source_file source;
@@ -178,14 +170,15 @@ static bool answer(struct cn_served *served, struct cn_served_view *entry,
         !file_of(served->db, &context, &index, &line, err))
         return false;
     if (index == CN_NONE)
-        return cn_fail(err, CN_ERR_NOT_FOUND, "nothing says which file this is in");
+        return cn_fail(err, CN_ERR_NOT_FOUND,
+                       "the source file of this context is unknown");
     if (!cn_database_file(served->db, index, &source, err) ||
         !open_source(served, &source, &file, err))
         return false;
     cn_json_object(&request->json);
     cn_json_add_str(&request->json, "path", source.path);
     cn_json_add_u64(&request->json, "line", line);
-    ok = show(served, request, entry, index, file.bytes, err);
+    ok = show(served, &request->json, &view->costs, index, file.bytes, err);
     cn_json_end(&request->json);
     cn_file_close(&file);
     return ok;
@@ -194,5 +187,5 @@ static bool answer(struct cn_served *served, struct cn_served_view *entry,
 bool cn_api_source(struct cn_served *served, struct cn_request *request,
                    struct cn_error *err)
 {
-    return cn_served_answer(served, request, answer, err);
+    return cn_api_with_asked_view(served, request, answer, err);
 }

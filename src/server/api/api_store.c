@@ -1,4 +1,5 @@
-/* Traces of a store: those that match a query, over time, and in groups. */
+/* Traces of a store: those that match a query, over time, in groups, and as a flame
+ * graph. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,29 +8,37 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "server/api/api.h"
+#include "server/api/parameters.h"
 #include "server/api/request.h"
+#include "server/served/flame_json.h"
 #include "server/served/served.h"
 #include "store/search/group.h"
 
-enum { TRACE_MAX = 1000, STEP_MAX = 2000, GROUP_MAX = 1000, NAME_MAX_COUNT = 500 };
-enum { BUDGET_NS = 25000000 };
+enum {
+    TRACE_MAX = 1000,
+    STEP_MAX = 2000,
+    GROUP_MAX = 1000,
+    NAME_MAX_COUNT = 500,
+    FLAME_TRACE_MAX = 2000,
+};
 
-static bool begin(struct cn_served *served, const struct cn_request *request,
-                  struct cn_query **query, struct cn_error *err)
-{
-    if (!cn_served_lock(served, err))
-        return false;
-    if (cn_served_store_refresh(&served->store, err) &&
-        cn_request_query(request, query, err))
-        return true;
-    cn_served_unlock(served);
-    return false;
-}
+typedef bool answer_fn(struct cn_served_store *store, struct cn_request *request,
+                       const struct cn_query *query, struct cn_error *err);
 
-static void end(struct cn_served *served, struct cn_query *query)
+/* Answer with the query of the request, on the current snapshot. */
+static bool with_query(struct cn_served *served, struct cn_request *request,
+                       answer_fn *answer, struct cn_error *err)
 {
+    struct cn_query *query = NULL;
+    bool ok;
+
+    cn_served_lock(served);
+    ok = cn_served_store_refresh(&served->store, err) &&
+         cn_request_query(request, &query, err) &&
+         answer(&served->store, request, query, err);
     cn_query_free(query);
     cn_served_unlock(served);
+    return ok;
 }
 
 static bool add_word(struct cn_json *json, const char *key, struct cn_search *search,
@@ -104,8 +113,8 @@ static bool chosen_order(const struct cn_request *request, struct cn_search_orde
            cn_request_u64(request, "limit", 1, TRACE_MAX, 100, &order->limit, err);
 }
 
-static bool list_traces(struct cn_served_store *store, struct cn_request *request,
-                        const struct cn_query *query, struct cn_error *err)
+static bool add_traces(struct cn_served_store *store, struct cn_request *request,
+                       const struct cn_query *query, struct cn_error *err)
 {
     struct cn_json *json = &request->json;
     struct cn_search_order order;
@@ -132,14 +141,7 @@ static bool list_traces(struct cn_served_store *store, struct cn_request *reques
 bool cn_api_traces(struct cn_served *served, struct cn_request *request,
                    struct cn_error *err)
 {
-    struct cn_query *query;
-    bool ok;
-
-    if (!begin(served, request, &query, err))
-        return false;
-    ok = list_traces(&served->store, request, query, err);
-    end(served, query);
-    return ok;
+    return with_query(served, request, add_traces, err);
 }
 
 static bool add_histogram(struct cn_served_store *store, struct cn_request *request,
@@ -178,14 +180,7 @@ static bool add_histogram(struct cn_served_store *store, struct cn_request *requ
 bool cn_api_histogram(struct cn_served *served, struct cn_request *request,
                       struct cn_error *err)
 {
-    struct cn_query *query;
-    bool ok;
-
-    if (!begin(served, request, &query, err))
-        return false;
-    ok = add_histogram(&served->store, request, query, err);
-    end(served, query);
-    return ok;
+    return with_query(served, request, add_histogram, err);
 }
 
 static void add_group(struct cn_json *json, const struct cn_groups *groups,
@@ -215,9 +210,10 @@ static bool add_groups(struct cn_served_store *store, struct cn_request *request
     uint64_t limit;
 
     if (!by || !*by)
-        return cn_fail(err, CN_ERR_USAGE, "by is missing: group by what?");
+        return cn_fail(err, CN_ERR_USAGE,
+                       "parameter by is missing: the name to group by");
     if (!cn_request_u64(request, "limit", 1, GROUP_MAX, 20, &limit, err) ||
-        !cn_served_groups_find(store, query, by, (size_t)limit, BUDGET_NS, &found, err))
+        !cn_served_store_groups(store, query, by, (size_t)limit, &found, err))
         return false;
     cn_json_object(json);
     cn_json_add_u64(json, "count", found->groups.all_count);
@@ -234,14 +230,7 @@ static bool add_groups(struct cn_served_store *store, struct cn_request *request
 bool cn_api_groups(struct cn_served *served, struct cn_request *request,
                    struct cn_error *err)
 {
-    struct cn_query *query;
-    bool ok;
-
-    if (!begin(served, request, &query, err))
-        return false;
-    ok = add_groups(&served->store, request, query, err);
-    end(served, query);
-    return ok;
+    return with_query(served, request, add_groups, err);
 }
 
 /* Keywords are the names of attributes, types and services. */
@@ -266,8 +255,8 @@ bool cn_api_names(struct cn_served *served, struct cn_request *request,
 {
     struct cn_names seen = {0};
 
-    if (!cn_served_lock(served, err))
-        return false;
+    (void)err;
+    cn_served_lock(served);
     cn_json_object(&request->json);
     cn_json_key(&request->json, "names");
     cn_json_array(&request->json);
@@ -281,28 +270,62 @@ bool cn_api_names(struct cn_served *served, struct cn_request *request,
     return true;
 }
 
+static bool add_info(struct cn_served_store *store, struct cn_request *request,
+                     const struct cn_query *query, struct cn_error *err)
+{
+    struct cn_json *json = &request->json;
+    uint64_t count, first_ns, last_ns;
+
+    if (!cn_search_count(store->search, query, &count, err) ||
+        !cn_search_time_range(store->search, query, &first_ns, &last_ns, err))
+        return false;
+    cn_json_add_u64(json, "traceCount", count);
+    cn_json_add_u64(json, "segmentCount", cn_store_segment_count(store->store));
+    cn_json_add_id(json, "first", count == 0 ? 0 : first_ns);
+    cn_json_add_id(json, "last", count == 0 ? 0 : last_ns);
+    return true;
+}
+
 bool cn_api_store_info(struct cn_served *served, struct cn_request *request,
                        struct cn_error *err)
 {
-    struct cn_json *json = &request->json;
-    struct cn_query *query;
-    uint64_t count = 0, first_ns = 0, last_ns = 0;
     bool ok;
 
-    if (!begin(served, request, &query, err))
-        return false;
-    ok = cn_search_count(served->store.search, query, &count, err) &&
-         cn_search_time_range(served->store.search, query, &first_ns, &last_ns, err);
-    if (count == 0)
-        first_ns = last_ns = 0;
-    cn_json_object(json);
-    cn_json_add_str(json, "kind", "store");
-    cn_json_add_str(json, "title", served->name);
-    cn_json_add_u64(json, "traceCount", count);
-    cn_json_add_u64(json, "segmentCount", cn_store_segment_count(served->store.store));
-    cn_json_add_id(json, "first", first_ns);
-    cn_json_add_id(json, "last", last_ns);
-    cn_json_end(json);
-    end(served, query);
+    cn_json_object(&request->json);
+    cn_json_add_str(&request->json, "kind", "store");
+    cn_json_add_str(&request->json, "title", served->name);
+    ok = with_query(served, request, add_info, err);
+    cn_json_end(&request->json);
     return ok;
+}
+
+static bool add_flame(struct cn_served_store *store, struct cn_request *request,
+                      const struct cn_query *query, struct cn_error *err)
+{
+    struct cn_json *json = &request->json;
+    const struct cn_trace_flame *found;
+    struct cn_flame flame;
+    uint64_t limit;
+    double share;
+
+    if (!cn_request_f64(request, "min", 0, 1, 0.0005, &share, err) ||
+        !cn_request_u64(request, "limit", 1, FLAME_TRACE_MAX, 500, &limit, err) ||
+        !cn_served_store_flame(store, query, limit, &found, err))
+        return false;
+    cn_flame_begin(&flame);
+    cn_trace_flame_paint(found, share, &flame);
+    cn_json_object(json);
+    cn_json_add_str(json, "column", "time (s)");
+    cn_json_add_bool(json, "isPartial", !cn_trace_flame_is_complete(found));
+    cn_json_add_u64(json, "traceCount", found->added);
+    cn_json_add_u64(json, "hitCount", found->hits.count);
+    cn_flame_end(&flame, json, found->total_ns / 1e9);
+    cn_json_end(json);
+    return true;
+}
+
+bool cn_api_traces_flame(struct cn_served *served, struct cn_request *request,
+                         struct cn_error *err)
+{
+    return with_query(served, request, add_flame, err);
 }

@@ -1,4 +1,5 @@
-/* Threads over time: what each did in each slice, and the stack at one moment. */
+/* Threads over time: what each did in each column, the stack at one moment, and the
+ * flame graph of a range. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,41 +8,29 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "server/api/api.h"
+#include "server/api/parameters.h"
 #include "server/api/request.h"
 #include "server/served/served.h"
-#include "server/served/thread_label.h"
 #include "server/served/thread_list.h"
 
 enum {
     COLUMN_MAX = 4000,
     ROW_MAX = 200,
     DEPTH_MAX = 100000,
-    POINTS_MIN = 2, /* moments looked at in a crowded cell */
+    POINTS_MIN = 2, /* samples read in a crowded cell */
     POINTS_MAX = 8,
-    LOOKS = 120000, /* in all cells together */
-    CROWDED = 4000, /* samples of crowded cells a thread that count nevertheless */
-    LONG = 1 << 20, /* samples of a thread that are too many to look at in passing */
+    LOOKS = 120000, /* samples read in all crowded cells together */
+    CROWDED = 4000, /* samples of crowded cells that are all read, per thread */
+    LONG = 1 << 20, /* samples of a timeline that is not read without a pyramid */
     SAMPLES_MIN = 32,
     PREVIEW_CELLS = 2000,
     HALVINGS_MAX = 5,
 };
 
-static void add_thread(struct cn_json *json, struct cn_served *served, uint32_t index)
-{
-    struct cn_profile profile;
-    struct cn_text label = {0};
-    struct cn_error err;
-
-    if (cn_database_profile(served->db, index, &profile, &err))
-        cn_thread_label(served, index, &profile, &label);
-    cn_json_add_u64(json, "profile", index);
-    cn_json_add_str(json, "label", cn_text_str(&label));
-    cn_text_done(&label);
-}
-
-/* Cells of the same place as [how many, place, mean share in percent, samples]. */
-static void add_cells(struct cn_json *json, const struct cn_occupancy *occupancy,
-                      size_t row)
+/* "runs": adjacent cells of the same function, [cells, function, mean share in
+ * percent, samples]. */
+static void add_runs(struct cn_json *json, const struct cn_occupancy *occupancy,
+                     size_t row)
 {
     const struct cn_occupancy_cell *cells =
         occupancy->cells + row * occupancy->column_count;
@@ -70,11 +59,10 @@ static void add_cells(struct cn_json *json, const struct cn_occupancy *occupancy
     cn_json_end(json);
 }
 
-static void add_occupancy(struct cn_request *request, struct cn_served *served,
-                          const struct cn_frames *frames,
+static void add_occupancy(struct cn_json *json, struct cn_served *served,
                           const struct cn_occupancy *occupancy, const uint32_t *profiles)
 {
-    struct cn_json *json = &request->json;
+    const struct cn_frames *frames = &served->structure.frames;
 
     cn_json_add_u64(json, "begin", occupancy->begin_ns - served->db->begin_ns);
     cn_json_add_u64(json, "end", occupancy->end_ns - served->db->begin_ns);
@@ -86,10 +74,18 @@ static void add_occupancy(struct cn_request *request, struct cn_served *served,
     cn_json_key(json, "rows");
     cn_json_array(json);
     for (size_t i = 0; i < occupancy->row_count; i++) {
+        struct cn_profile profile;
+        struct cn_text label = {0};
+        struct cn_error ignored;
+
+        if (cn_database_profile(served->db, profiles[i], &profile, &ignored))
+            cn_served_thread_label(served, profiles[i], &profile, &label);
         cn_json_object(json);
-        add_thread(json, served, profiles[i]);
-        add_cells(json, occupancy, i);
+        cn_json_add_u64(json, "profile", profiles[i]);
+        cn_json_add_str(json, "label", cn_text_str(&label));
+        add_runs(json, occupancy, i);
         cn_json_end(json);
+        cn_text_done(&label);
     }
     cn_json_end(json);
     cn_json_key(json, "places");
@@ -106,8 +102,8 @@ static void add_occupancy(struct cn_request *request, struct cn_served *served,
     cn_json_end(json);
 }
 
-/* Make columns powers of two wide and their borders multiples of that, as the cells of
- * pyramids are; about as many columns as before, halved so many times. */
+/* Make columns 2^n wide and align their borders, as the cells of pyramids are. About
+ * as many columns as before remain, halved `halvings` times. */
 static void snap(const struct cn_database *db, struct cn_occupancy_request *wanted,
                  unsigned halvings)
 {
@@ -125,22 +121,12 @@ static void snap(const struct cn_database *db, struct cn_occupancy_request *want
     wanted->end_ns = wanted->begin_ns + ((uint64_t)wanted->column_count << shift);
 }
 
-/* Moments looked at in a crowded cell: fewer when there are many cells. */
-static uint32_t points_for(size_t cell_count)
-{
-    size_t points = cell_count > 0 ? LOOKS / cell_count : POINTS_MAX;
-
-    return points < POINTS_MIN   ? POINTS_MIN
-           : points > POINTS_MAX ? POINTS_MAX
-                                 : (uint32_t)points;
-}
-
-/* Whether a thread has many samples in the range, far apart in its file. */
+/* True if a thread has many samples in the range, far apart in its file. */
 static bool is_crowded(struct cn_database *db, const struct cn_occupancy_request *wanted,
                        uint32_t profile)
 {
     struct cn_timeline timeline;
-    struct cn_error err; /* drawing will find it, too */
+    struct cn_error err; /* drawing meets it again */
     uint64_t first, last;
 
     return cn_timeline_open(db, profile, &timeline, &err) && timeline.count > LONG &&
@@ -149,8 +135,8 @@ static bool is_crowded(struct cn_database *db, const struct cn_occupancy_request
            last - first > (uint64_t)wanted->column_count * SAMPLES_MIN;
 }
 
-/* Each look into a long timeline is a page to be mapped: until the pyramids are there, fewer
- * columns must do. */
+/* Each look into a long timeline maps a page: until its pyramid is there, draw fewer
+ * columns. */
 static void preview(struct cn_database *db, struct cn_occupancy_request *wanted)
 {
     size_t crowded = 0;
@@ -170,35 +156,45 @@ static void preview(struct cn_database *db, struct cn_occupancy_request *wanted)
     }
 }
 
-/* Draw what is known, and have worked out what is not. */
+/* The more cells, the fewer samples are read in each. */
+static uint32_t points_for(size_t cell_count)
+{
+    size_t points = cell_count > 0 ? LOOKS / cell_count : POINTS_MAX;
+
+    return points < POINTS_MIN   ? POINTS_MIN
+           : points > POINTS_MAX ? POINTS_MAX
+                                 : (uint32_t)points;
+}
+
+/* Draw with the pyramids that are there, and want the others. */
 static bool draw(struct cn_served *served, struct cn_request *request,
-                 const struct cn_frames *frames, struct cn_occupancy_request *wanted,
-                 struct cn_error *err)
+                 struct cn_occupancy_request *wanted, struct cn_error *err)
 {
     size_t count = wanted->profile_count;
     const struct cn_time_pyramid **pyramids = cn_alloc(count, sizeof(*pyramids));
     struct cn_occupancy occupancy;
-    bool ok, is_pending;
+    bool is_snapped = cn_request_flag(request, "snap"), ok, is_pending;
 
     cn_served_pyramids_borrow(&served->pyramids, wanted->profiles, count, wanted->depth,
                               pyramids);
     wanted->pyramids = pyramids;
     wanted->points = points_for(count * wanted->column_count);
-    if (cn_request_flag(request, "snap"))
+    if (is_snapped)
         preview(served->db, wanted);
-    wanted->cut = cn_served_cut_borrow(&served->pyramids, frames, wanted->depth);
-    ok = cn_occupancy_build(&occupancy, served->db, frames, wanted, err);
+    wanted->cut = cn_served_cut_borrow(&served->pyramids, wanted->depth);
+    ok = cn_occupancy_build(&occupancy, served->db, &served->structure.frames, wanted,
+                            err);
     cn_served_cut_return(&served->pyramids, wanted->cut);
-    cn_served_pyramids_return(&served->pyramids, pyramids, count);
+    cn_served_pyramids_return(&served->pyramids, pyramids, wanted->profiles, count,
+                              wanted->depth);
     free(pyramids);
     if (!ok)
         return false;
-    is_pending =
-        cn_request_flag(request, "snap") && occupancy.is_estimate &&
-        cn_served_pyramids_want(&served->pyramids, served->db, frames, wanted->profiles,
-                                occupancy.is_estimated, count, wanted->depth);
+    is_pending = is_snapped && occupancy.is_estimate &&
+                 cn_served_pyramids_want(&served->pyramids, wanted->profiles,
+                                         occupancy.is_estimated, count, wanted->depth);
     cn_json_add_bool(&request->json, "isPending", is_pending);
-    add_occupancy(request, served, frames, &occupancy, wanted->profiles);
+    add_occupancy(&request->json, served, &occupancy, wanted->profiles);
     cn_occupancy_done(&occupancy);
     return true;
 }
@@ -207,7 +203,6 @@ static bool answer_timeline(struct cn_served *served, struct cn_request *request
                             const struct cn_thread_list *threads, struct cn_error *err)
 {
     struct cn_occupancy_request wanted = {.crowded_max = CROWDED, .workers = 1};
-    const struct cn_frames *frames;
     uint64_t columns, depth, first, count;
 
     if (!cn_request_range(request, served->db, &wanted.begin_ns, &wanted.end_ns, err) ||
@@ -215,11 +210,10 @@ static bool answer_timeline(struct cn_served *served, struct cn_request *request
         !cn_request_u64(request, "depth", 0, DEPTH_MAX, 0, &depth, err) ||
         !cn_request_u64(request, "first", 0, UINT32_MAX, 0, &first, err) ||
         !cn_request_u64(request, "count", 1, ROW_MAX, 32, &count, err) ||
-        !cn_served_frames(served, &frames, err))
+        !cn_structure_wait(&served->structure,
+                           depth == 0 ? CN_STRUCTURE_DEPTH : CN_STRUCTURE_FRAMES, err))
         return false;
-    wanted.depth = (uint32_t)depth;
-    if (depth == 0 && !cn_served_depth(served, &wanted.depth, err))
-        return false;
+    wanted.depth = depth == 0 ? served->structure.depth : (uint32_t)depth;
     if (first > threads->count)
         first = threads->count;
     wanted.profiles = threads->profiles + first;
@@ -232,17 +226,19 @@ static bool answer_timeline(struct cn_served *served, struct cn_request *request
         snap(served->db, &wanted, 0);
     cn_json_add_u64(&request->json, "threadCount", threads->count);
     cn_json_add_u64(&request->json, "first", first);
-    return draw(served, request, frames, &wanted, err);
+    return draw(served, request, &wanted, err);
 }
 
 bool cn_api_timeline(struct cn_served *served, struct cn_request *request,
                      struct cn_error *err)
 {
+    struct cn_question_list selections;
     struct cn_thread_list threads;
     bool ok;
 
+    cn_request_list(request, "thread", &selections);
     if (!cn_served_ready(served, err) ||
-        !cn_thread_list_build(&threads, served->db, request, err))
+        !cn_thread_list_build(&threads, served->db, &selections, err))
         return false;
     cn_json_object(&request->json);
     ok = answer_timeline(served, request, &threads, err);
@@ -258,7 +254,7 @@ static void add_stack(struct cn_json *json, const struct cn_frames *frames,
 
     cn_json_key(json, "frames");
     cn_json_array(json);
-    /* Innermost first; frames get smaller numbers on the way up. */
+    /* Innermost first; the loop ends because callers have smaller numbers. */
     for (uint32_t frame = cn_frames_find(frames, context);
          context != 0 && frame != CN_NONE; frame = frames->list[frame].parent) {
         cn_json_object(json);
@@ -272,20 +268,22 @@ static void add_stack(struct cn_json *json, const struct cn_frames *frames,
         cn_json_add_id(json, "id", frames->index.nodes[node].at);
 }
 
-static bool answer_stack(struct cn_served *served, struct cn_request *request,
-                         struct cn_error *err)
+bool cn_api_stack(struct cn_served *served, struct cn_request *request,
+                  struct cn_error *err)
 {
     struct cn_json *json = &request->json;
-    struct cn_database *db = served->db;
+    struct cn_database *db;
     struct cn_sample samples[2] = {{0}};
     struct cn_timeline timeline;
-    const struct cn_frames *frames;
     uint64_t profile, time_ns, at, count;
 
+    if (!cn_served_ready(served, err))
+        return false;
+    db = served->db;
     if (!cn_request_u64(request, "profile", 0, db->profile_count - 1, 0, &profile, err) ||
         !cn_request_u64(request, "time", 0, db->end_ns - db->begin_ns, 0, &time_ns,
                         err) ||
-        !cn_served_frames(served, &frames, err) ||
+        !cn_structure_wait(&served->structure, CN_STRUCTURE_FRAMES, err) ||
         !cn_timeline_open(db, (uint32_t)profile, &timeline, err) ||
         !cn_timeline_find(db, &timeline, db->begin_ns + time_ns, &at, err))
         return false;
@@ -297,14 +295,22 @@ static bool answer_stack(struct cn_served *served, struct cn_request *request,
         cn_json_add_u64(json, "begin", samples[0].time_ns - db->begin_ns);
         if (count == 2)
             cn_json_add_u64(json, "end", samples[1].time_ns - db->begin_ns);
-        add_stack(json, frames, samples[0].context);
+        add_stack(json, &served->structure.frames, samples[0].context);
     }
     cn_json_end(json);
     return true;
 }
 
-bool cn_api_stack(struct cn_served *served, struct cn_request *request,
+bool cn_api_range(struct cn_served *served, struct cn_request *request,
                   struct cn_error *err)
 {
-    return cn_served_ready(served, err) && answer_stack(served, request, err);
+    struct cn_range_question question;
+
+    if (!cn_served_ready(served, err) ||
+        !cn_request_range(request, served->db, &question.begin_ns, &question.end_ns,
+                          err) ||
+        !cn_request_f64(request, "min", 0, 1, 0.0005, &question.min_share, err))
+        return false;
+    cn_request_list(request, "thread", &question.threads);
+    return cn_served_range(&served->ranges, &question, request->json.text, err);
 }

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
@@ -11,9 +10,8 @@
 #include "server/api/api.h"
 #include "server/api/request.h"
 #include "server/api/trace_load.h"
-#include "server/served/served.h"
 
-enum { NODE_MAX = 100000, NODE_USUAL = 5000, SPAN_MAX = 1000 };
+enum { NODE_MAX = 100000, NODE_DEFAULT = 5000, SPAN_MAX = 1000 };
 
 static void add_word(struct cn_json *json, const char *key, const struct cn_words *words,
                      uint32_t word)
@@ -47,7 +45,7 @@ static void add_method(struct cn_json *json, const struct cn_trace *trace, uint3
 }
 
 static void add_node(struct cn_json *json, const struct cn_trace *trace, uint32_t number,
-                     uint32_t depth, uint64_t self_ns)
+                     uint32_t depth, uint64_t child_ns)
 {
     const struct cn_trace_node *node = &trace->nodes[number];
 
@@ -58,7 +56,8 @@ static void add_node(struct cn_json *json, const struct cn_trace *trace, uint32_
     add_method(json, trace, number);
     cn_json_add_u64(json, "start", node->start_ns);
     cn_json_add_u64(json, "duration", node->duration_ns);
-    cn_json_add_u64(json, "self", self_ns);
+    cn_json_add_u64(json, "self",
+                    node->duration_ns > child_ns ? node->duration_ns - child_ns : 0);
     cn_json_add_u64(json, "calls", node->calls);
     cn_json_add_bool(json, "isError", (node->flags & CN_TRACE_ERROR) != 0);
     cn_json_add_bool(json, "isOpen", (node->flags & CN_TRACE_OPEN) != 0);
@@ -71,97 +70,90 @@ static void add_node(struct cn_json *json, const struct cn_trace *trace, uint32_
     cn_json_end(json);
 }
 
-/* Which calls of a trace are answered: one with what it called, in call order, down to a
- * depth that leaves few enough of them. */
-struct piece {
+/* Which calls of a trace are answered: one and the calls below it, in call order, down
+ * to the greatest depth at which they are not too many. */
+struct selection {
     uint32_t node;
     uint32_t from; /* calls of `node` before this one are left out */
     uint64_t min_ns, limit;
     uint32_t depth;     /* of `node` */
     uint32_t depth_max; /* below it */
-    uint32_t next;      /* the first call of `node` that had no room; CN_NONE */
+    uint32_t next;      /* the first call of `node` beyond the limit; CN_NONE: none */
 };
 
-/* The call to look at after `at`, which may be inside it. */
-static uint32_t step_over(const struct piece *piece, const struct cn_trace *trace,
+/* The call after `at`, inside it or after its end. */
+static uint32_t next_call(const struct selection *sel, const struct cn_trace *trace,
                           uint32_t at, bool goes_inside)
 {
     uint32_t next = goes_inside ? at + 1 : trace->nodes[at].end;
 
-    return at == piece->node && next < piece->from ? piece->from : next;
+    return at == sel->node && next < sel->from ? sel->from : next;
 }
 
-static bool is_long_enough(const struct piece *piece, const struct cn_trace *trace,
+static bool is_long_enough(const struct selection *sel, const struct cn_trace *trace,
                            uint32_t at)
 {
-    return at == piece->node || trace->nodes[at].duration_ns >= piece->min_ns;
+    return at == sel->node || trace->nodes[at].duration_ns >= sel->min_ns;
 }
 
-/* Depths below the piece's call, by number from there on. */
-static uint32_t depth_below(const struct piece *piece, const struct cn_trace *trace,
+/* The depth of a call below sel->node, noted in `depths`, which counts from that call
+ * on. */
+static uint32_t depth_below(const struct selection *sel, const struct cn_trace *trace,
                             uint32_t at, uint32_t *depths)
 {
     uint32_t parent = trace->nodes[at].parent;
 
-    return depths[at - piece->node] =
-               at == piece->node ? 0 : depths[parent - piece->node] + 1;
+    return depths[at - sel->node] = at == sel->node ? 0 : depths[parent - sel->node] + 1;
 }
 
-/* As deep as there is room for, but at least what the call called itself. */
-static void choose_depth(struct piece *piece, const struct cn_trace *trace,
+/* As deep as the limit allows, but at least the direct calls. */
+static void choose_depth(struct selection *sel, const struct cn_trace *trace,
                          uint32_t *depths)
 {
     uint64_t *counts = cn_alloc(CN_TRACE_DEPTH_MAX + 1, sizeof(*counts));
-    uint64_t sum = 1;
+    uint64_t sum;
 
-    for (uint32_t i = piece->node; i < trace->nodes[piece->node].end;) {
-        bool is_shown = is_long_enough(piece, trace, i);
-        uint32_t depth = depth_below(piece, trace, i, depths);
+    for (uint32_t i = sel->node; i < trace->nodes[sel->node].end;) {
+        bool is_shown = is_long_enough(sel, trace, i);
+        uint32_t depth = depth_below(sel, trace, i, depths);
 
         if (is_shown && depth <= CN_TRACE_DEPTH_MAX)
             counts[depth]++;
-        i = step_over(piece, trace, i, is_shown);
+        i = next_call(sel, trace, i, is_shown);
     }
-    piece->depth_max = 1;
-    for (sum += counts[1]; piece->depth_max < CN_TRACE_DEPTH_MAX &&
-                           sum + counts[piece->depth_max + 1] <= piece->limit;)
-        sum += counts[++piece->depth_max];
+    sel->depth_max = 1;
+    sum = 1 + counts[1];
+    while (sel->depth_max < CN_TRACE_DEPTH_MAX &&
+           sum + counts[sel->depth_max + 1] <= sel->limit)
+        sum += counts[++sel->depth_max];
     free(counts);
 }
 
-static uint64_t self_ns(const struct cn_trace *trace, uint32_t at, uint64_t child_ns)
-{
-    uint64_t total_ns = trace->nodes[at].duration_ns;
-
-    return total_ns > child_ns ? total_ns - child_ns : 0;
-}
-
 static void add_nodes(struct cn_json *json, const struct cn_trace *trace,
-                      struct piece *piece)
+                      struct selection *sel)
 {
-    uint32_t end = trace->nodes[piece->node].end;
-    uint32_t *depths = cn_alloc(end - piece->node, sizeof(*depths));
-    uint64_t *child_ns = cn_alloc(end - piece->node, sizeof(*child_ns));
+    uint32_t end = trace->nodes[sel->node].end;
+    uint32_t *depths = cn_alloc(end - sel->node, sizeof(*depths));
+    uint64_t *child_ns = cn_alloc(end - sel->node, sizeof(*child_ns));
     uint64_t shown = 0;
 
-    choose_depth(piece, trace, depths);
-    for (uint32_t i = piece->node + 1; i < end; i++)
-        child_ns[trace->nodes[i].parent - piece->node] += trace->nodes[i].duration_ns;
+    choose_depth(sel, trace, depths);
+    for (uint32_t i = sel->node + 1; i < end; i++)
+        child_ns[trace->nodes[i].parent - sel->node] += trace->nodes[i].duration_ns;
     cn_json_key(json, "nodes");
     cn_json_array(json);
-    for (uint32_t i = piece->node; i < end;) {
-        uint32_t depth = depth_below(piece, trace, i, depths);
-        bool is_shown = is_long_enough(piece, trace, i) && depth <= piece->depth_max;
+    for (uint32_t i = sel->node; i < end;) {
+        uint32_t depth = depth_below(sel, trace, i, depths);
+        bool is_shown = is_long_enough(sel, trace, i) && depth <= sel->depth_max;
 
-        if (is_shown && shown == piece->limit) {
-            piece->next = i;
+        if (is_shown && shown == sel->limit) {
+            sel->next = i;
             break;
         }
         if (is_shown)
-            add_node(json, trace, i, piece->depth + depth,
-                     self_ns(trace, i, child_ns[i - piece->node]));
+            add_node(json, trace, i, sel->depth + depth, child_ns[i - sel->node]);
         shown += is_shown;
-        i = step_over(piece, trace, i, is_shown);
+        i = next_call(sel, trace, i, is_shown);
     }
     cn_json_end(json);
     free(child_ns);
@@ -193,41 +185,40 @@ static void add_spans(struct cn_json *json, const struct cn_trace *trace)
     cn_json_end(json);
 }
 
-static bool chosen_piece(const struct cn_request *request, const struct cn_trace *trace,
-                         struct piece *piece, struct cn_error *err)
+static bool parse_selection(const struct cn_request *request,
+                            const struct cn_trace *trace, struct selection *sel,
+                            struct cn_error *err)
 {
     uint64_t node, from;
 
     if (!cn_request_u64(request, "node", 0, trace->node_count - 1, 0, &node, err) ||
         !cn_request_u64(request, "from", 0, trace->nodes[node].end, 0, &from, err) ||
-        !cn_request_u64(request, "min", 0, UINT64_MAX, 0, &piece->min_ns, err) ||
-        !cn_request_u64(request, "limit", 1, NODE_MAX, NODE_USUAL, &piece->limit, err))
+        !cn_request_u64(request, "min", 0, UINT64_MAX, 0, &sel->min_ns, err) ||
+        !cn_request_u64(request, "limit", 1, NODE_MAX, NODE_DEFAULT, &sel->limit, err))
         return false;
-    piece->node = (uint32_t)node;
-    piece->from = (uint32_t)from;
-    piece->next = CN_NONE;
+    sel->node = (uint32_t)node;
+    sel->from = (uint32_t)from;
+    sel->next = CN_NONE;
     if (from > node &&
-        (from == trace->nodes[node].end || trace->nodes[from].parent != piece->node))
-        return cn_fail(err, CN_ERR_USAGE, "call %u is not called by call %u", piece->from,
-                       piece->node);
+        (from == trace->nodes[node].end || trace->nodes[from].parent != sel->node))
+        return cn_fail(err, CN_ERR_USAGE, "call %u is not called by call %u", sel->from,
+                       sel->node);
     for (uint32_t at = trace->nodes[node].parent; at != CN_NONE;
          at = trace->nodes[at].parent)
-        piece->depth++;
+        sel->depth++;
     return true;
 }
 
-static bool add_trace(struct cn_served_store *store, struct cn_request *request,
-                      struct cn_trace *trace, struct cn_error *err)
+static bool add_trace(struct cn_request *request, const struct cn_trace *trace,
+                      struct cn_error *err)
 {
+    const struct cn_trace_span *span = trace->span_count > 0 ? &trace->spans[0] : NULL;
     struct cn_json *json = &request->json;
-    const struct cn_trace_span *span;
-    struct piece piece = {0};
+    struct selection sel = {0};
     char id[40];
 
-    if (!cn_trace_of_request(store, request, trace, err) ||
-        !chosen_piece(request, trace, &piece, err))
+    if (!parse_selection(request, trace, &sel, err))
         return false;
-    span = trace->span_count > 0 ? &trace->spans[0] : NULL;
     (void)snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, trace->id_high,
                    trace->id_low);
     cn_json_object(json);
@@ -236,10 +227,10 @@ static bool add_trace(struct cn_served_store *store, struct cn_request *request,
     add_word(json, "type", trace->words, span ? span->type : 0);
     add_word(json, "service", trace->words, span ? span->service : 0);
     cn_json_add_u64(json, "nodeCount", trace->node_count);
-    cn_json_add_call_path(json, trace, piece.node);
-    add_nodes(json, trace, &piece);
-    if (piece.next != CN_NONE)
-        cn_json_add_u64(json, "next", piece.next);
+    cn_json_add_call_path(json, trace, sel.node);
+    add_nodes(json, trace, &sel);
+    if (sel.next != CN_NONE)
+        cn_json_add_u64(json, "next", sel.next);
     add_spans(json, trace);
     cn_json_end(json);
     return true;
@@ -248,13 +239,5 @@ static bool add_trace(struct cn_served_store *store, struct cn_request *request,
 bool cn_api_trace(struct cn_served *served, struct cn_request *request,
                   struct cn_error *err)
 {
-    struct cn_trace trace = {0};
-    bool ok;
-
-    if (!cn_served_lock(served, err))
-        return false;
-    ok = add_trace(&served->store, request, &trace, err);
-    cn_trace_done(&trace);
-    cn_served_unlock(served);
-    return ok;
+    return cn_api_with_trace(served, request, add_trace, err);
 }

@@ -9,12 +9,11 @@
 #include "server/api/api.h"
 #include "server/api/request.h"
 #include "server/api/trace_load.h"
-#include "server/served/served.h"
 
 enum { METHOD_MAX = 5000 };
 
 struct method {
-    uint32_t word, open_count; /* calls of it around the one that is looked at */
+    uint32_t word, open_count; /* calls of it around the current one */
     uint64_t calls, errors, total_ns, self_ns, longest_ns;
 };
 
@@ -37,21 +36,6 @@ static struct method *method_of(struct tally *tally, uint32_t word)
     return &tally->methods[*at];
 }
 
-/* A call inside one of the same method adds nothing to its total. */
-static void count_call(struct tally *tally, const struct cn_trace_node *node,
-                       uint64_t child_ns)
-{
-    struct method *method = method_of(tally, node->method);
-
-    method->calls++;
-    method->errors += (node->flags & CN_TRACE_ERROR) != 0;
-    method->self_ns += node->duration_ns > child_ns ? node->duration_ns - child_ns : 0;
-    if (method->open_count == 0)
-        method->total_ns += node->duration_ns;
-    if (method->longest_ns < node->duration_ns)
-        method->longest_ns = node->duration_ns;
-}
-
 static void count_calls(struct tally *tally, const struct cn_trace *trace)
 {
     uint64_t *child_ns = cn_alloc(trace->node_count, sizeof(*child_ns));
@@ -60,12 +44,23 @@ static void count_calls(struct tally *tally, const struct cn_trace *trace)
     for (uint32_t i = 1; i < trace->node_count; i++)
         child_ns[trace->nodes[i].parent] += trace->nodes[i].duration_ns;
     for (uint32_t i = 0; i < trace->node_count; i++) {
+        const struct cn_trace_node *node = &trace->nodes[i];
+        struct method *method;
+
         while (open != CN_NONE && trace->nodes[open].end <= i) {
             method_of(tally, trace->nodes[open].method)->open_count--;
             open = trace->nodes[open].parent;
         }
-        count_call(tally, &trace->nodes[i], child_ns[i]);
-        method_of(tally, trace->nodes[i].method)->open_count++;
+        method = method_of(tally, node->method);
+        method->calls++;
+        method->errors += (node->flags & CN_TRACE_ERROR) != 0;
+        if (node->duration_ns > child_ns[i])
+            method->self_ns += node->duration_ns - child_ns[i];
+        /* A call inside one of the same method adds nothing to its total. */
+        if (method->open_count++ == 0)
+            method->total_ns += node->duration_ns;
+        if (method->longest_ns < node->duration_ns)
+            method->longest_ns = node->duration_ns;
         open = i;
     }
     free(child_ns);
@@ -122,7 +117,7 @@ static bool add_methods(struct cn_request *request, const struct cn_trace *trace
     return true;
 }
 
-struct hunt {
+struct search {
     const struct cn_trace *trace;
     struct cn_name_filter filter;
     struct cn_map known; /* by method: 1 matches, 0 does not */
@@ -130,52 +125,52 @@ struct hunt {
     bool has_errors;
 };
 
-static bool is_wanted(struct hunt *hunt, const struct cn_trace_node *node)
+static bool matches(struct search *search, const struct cn_trace_node *node)
 {
     struct cn_text name = {0};
     uint32_t *known;
 
-    if (node->duration_ns < hunt->longer_ns ||
-        (hunt->has_errors && !(node->flags & CN_TRACE_ERROR)))
+    if (node->duration_ns < search->longer_ns ||
+        (search->has_errors && !(node->flags & CN_TRACE_ERROR)))
         return false;
-    known = cn_map_at(&hunt->known, node->method, CN_NONE);
+    known = cn_map_at(&search->known, node->method, CN_NONE);
     if (*known == CN_NONE) {
-        cn_words_print_method_name(hunt->trace->words, node->method, &name);
-        *known = cn_name_filter_matches(&hunt->filter, cn_text_str(&name));
+        cn_words_print_method_name(search->trace->words, node->method, &name);
+        *known = cn_name_filter_matches(&search->filter, cn_text_str(&name));
         cn_text_done(&name);
     }
     return *known == 1;
 }
 
-/* The nearest after `at`, or before it; after the last comes the first. */
-static void add_found(struct hunt *hunt, struct cn_json *json, uint64_t at,
+/* The nearest match after `at`, or before it; the first one follows the last. */
+static void add_found(struct search *search, struct cn_json *json, uint64_t at,
                       bool is_reversed)
 {
-    uint32_t found = CN_NONE, first = CN_NONE, last = CN_NONE, count = 0, place = 0;
+    uint32_t found = CN_NONE, first = CN_NONE, last = CN_NONE, count = 0, rank = 0;
 
-    for (uint32_t i = 0; i < hunt->trace->node_count; i++) {
-        if (!is_wanted(hunt, &hunt->trace->nodes[i]))
+    for (uint32_t i = 0; i < search->trace->node_count; i++) {
+        if (!matches(search, &search->trace->nodes[i]))
             continue;
         count++;
         first = first == CN_NONE ? i : first;
         last = i;
         if (is_reversed ? i < at : i > at && found == CN_NONE) {
             found = i;
-            place = count;
+            rank = count;
         }
     }
     if (found == CN_NONE) {
         found = is_reversed ? last : first;
-        place = is_reversed ? count : 1;
+        rank = is_reversed ? count : 1;
     }
     cn_json_object(json);
     cn_json_add_bool(json, "isFound", found != CN_NONE);
     cn_json_add_u64(json, "count", count);
     if (found != CN_NONE) {
-        cn_json_add_u64(json, "place", place);
+        cn_json_add_u64(json, "place", rank);
         cn_json_add_u64(json, "node", found);
-        cn_json_add_u64(json, "duration", hunt->trace->nodes[found].duration_ns);
-        cn_json_add_call_path(json, hunt->trace, found);
+        cn_json_add_u64(json, "duration", search->trace->nodes[found].duration_ns);
+        cn_json_add_call_path(json, search->trace, found);
     }
     cn_json_end(json);
 }
@@ -184,47 +179,30 @@ static bool find_call(struct cn_request *request, const struct cn_trace *trace,
                       struct cn_error *err)
 {
     const char *pattern = cn_request_value(request, "method");
-    struct hunt hunt = {.trace = trace};
+    struct search search = {.trace = trace};
     uint64_t at;
     bool ok;
 
-    hunt.has_errors = cn_request_flag(request, "errors");
-    ok = cn_request_u64(request, "longer", 0, UINT64_MAX, 0, &hunt.longer_ns, err) &&
+    search.has_errors = cn_request_flag(request, "errors");
+    ok = cn_request_u64(request, "longer", 0, UINT64_MAX, 0, &search.longer_ns, err) &&
          cn_request_u64(request, "at", 0, UINT32_MAX, 0, &at, err) &&
          (!pattern || !*pattern ||
-          cn_name_filter_add(&hunt.filter, pattern, CN_MATCH_REGEX, err));
+          cn_name_filter_add(&search.filter, pattern, CN_MATCH_REGEX, err));
     if (ok)
-        add_found(&hunt, &request->json, at, cn_request_flag(request, "reverse"));
-    cn_name_filter_done(&hunt.filter);
-    cn_map_done(&hunt.known);
-    return ok;
-}
-
-static bool answer_of(struct cn_served *served, struct cn_request *request,
-                      bool (*answer)(struct cn_request *request,
-                                     const struct cn_trace *trace, struct cn_error *err),
-                      struct cn_error *err)
-{
-    struct cn_trace trace = {0};
-    bool ok;
-
-    if (!cn_served_lock(served, err))
-        return false;
-    ok = cn_trace_of_request(&served->store, request, &trace, err) &&
-         answer(request, &trace, err);
-    cn_trace_done(&trace);
-    cn_served_unlock(served);
+        add_found(&search, &request->json, at, cn_request_flag(request, "reverse"));
+    cn_name_filter_done(&search.filter);
+    cn_map_done(&search.known);
     return ok;
 }
 
 bool cn_api_trace_methods(struct cn_served *served, struct cn_request *request,
                           struct cn_error *err)
 {
-    return answer_of(served, request, add_methods, err);
+    return cn_api_with_trace(served, request, add_methods, err);
 }
 
 bool cn_api_trace_find(struct cn_served *served, struct cn_request *request,
                        struct cn_error *err)
 {
-    return answer_of(served, request, find_call, err);
+    return cn_api_with_trace(served, request, find_call, err);
 }

@@ -6,18 +6,18 @@
 #include "model/calls/call_values.h"
 
 enum {
-    READ_MAX = 1500000, /* records that one answer looks at */
-    ENDS_MAX = 200000,  /* records looked at for the ends of calls that are listed */
-    SLACK = 4096,       /* items kept beyond those wanted before the list is cut */
+    READ_MAX = 1500000, /* records that one request reads */
+    ENDS_MAX = 200000,  /* records read for the exits of calls that are listed */
+    SLACK = 4096,       /* items beyond the wanted ones before the list is trimmed */
 };
 
-/* An open call that is not in the list any more. */
+/* An open call that is no longer in the list. */
 static const uint32_t not_listed = UINT32_MAX;
 
 void cn_call_list_init(struct cn_call_list *list, struct cn_call_walk *walk,
-                       struct cn_call_wish *wish, uint64_t limit)
+                       struct cn_call_criteria *criteria, uint64_t limit)
 {
-    *list = (struct cn_call_list){.walk = walk, .wish = wish, .limit = limit};
+    *list = (struct cn_call_list){.walk = walk, .criteria = criteria, .limit = limit};
 }
 
 static void free_item(struct cn_call_item *item)
@@ -39,7 +39,7 @@ static bool is_short(const struct cn_call_list *list, const struct cn_call_item 
                      uint64_t end_ns)
 {
     return item->call.kind == CN_CALL_ENTER &&
-           end_ns < item->call.time_ns + list->wish->longer_ns;
+           end_ns < item->call.time_ns + list->criteria->longer_ns;
 }
 
 bool cn_call_list_shows(const struct cn_call_list *list, const struct cn_call_item *item)
@@ -48,7 +48,7 @@ bool cn_call_list_shows(const struct cn_call_list *list, const struct cn_call_it
            !is_short(list, item, item->is_open ? list->time_ns : item->end_ns);
 }
 
-/* Calls as deep as this, or deeper, have ended. */
+/* A record ends the open calls of its depth and deeper ones. */
 static void end_calls(struct cn_call_list *list, const struct cn_call_batch *batch,
                       const struct cn_call *call)
 {
@@ -79,14 +79,14 @@ static void end_calls(struct cn_call_list *list, const struct cn_call_batch *bat
 }
 
 static void add_item(struct cn_call_list *list, const struct cn_call_batch *batch,
-                     const struct cn_call *call, struct cn_call_place place)
+                     const struct cn_call *call, struct cn_call_position position)
 {
     struct cn_call_item *item;
 
     list->items =
         cn_grow(list->items, list->count, &list->capacity, sizeof(*list->items));
     item = &list->items[list->count];
-    *item = (struct cn_call_item){.place = place, .call = *call};
+    *item = (struct cn_call_item){.position = position, .call = *call};
     if (call->kind == CN_CALL_ENTER) {
         item->is_open = true;
         list->open = cn_grow(list->open, list->open_count, &list->open_capacity,
@@ -102,22 +102,22 @@ static void add_item(struct cn_call_list *list, const struct cn_call_batch *batc
     list->count++;
 }
 
-/* Of those before a bound only the last matter, and those that are still open. */
-static void forget_first(struct cn_call_list *list)
+/* Before a bound only the last items count, and those that are still open. */
+static void drop_first(struct cn_call_list *list)
 {
-    size_t kept = (size_t)list->limit + list->open_count + list->dropped_count;
+    size_t rest = (size_t)list->limit + list->open_count + list->dropped_count;
     size_t gone;
 
-    if (!list->is_backwards || list->count < 2 * kept + SLACK)
+    if (!list->is_backwards || list->count < 2 * rest + SLACK)
         return;
-    gone = list->count - kept;
+    gone = list->count - rest;
     for (size_t i = 0; i < list->count; i++) {
         if (i < gone)
             free_item(&list->items[i]);
         else
             list->items[i - gone] = list->items[i];
     }
-    list->count = kept;
+    list->count = rest;
     for (size_t i = 0; i < list->open_count; i++)
         if (list->open[i] != not_listed)
             list->open[i] =
@@ -127,12 +127,12 @@ static void forget_first(struct cn_call_list *list)
         list->dropped_count += list->items[i].is_dropped;
 }
 
-static bool is_before(const struct cn_call_bound *bound, struct cn_call_place place,
+static bool is_before(const struct cn_call_bound *bound, struct cn_call_position position,
                       const struct cn_call *call)
 {
-    if (place.piece != bound->place.piece)
-        return place.piece < bound->place.piece;
-    return place.index < bound->place.index ||
+    if (position.part != bound->position.part)
+        return position.part < bound->position.part;
+    return position.index < bound->position.index ||
            (call->kind != CN_CALL_LOST && call->time_ns < bound->time_ns);
 }
 
@@ -141,7 +141,7 @@ static bool is_full(const struct cn_call_list *list)
     return !list->is_backwards && list->count - list->dropped_count >= list->limit;
 }
 
-/* Whether it is still to be seen how long one of the calls takes. */
+/* True if the durations of all calls are known, or known to be long enough. */
 static bool is_settled(const struct cn_call_list *list)
 {
     for (size_t i = list->open_count; i-- > 0;) {
@@ -154,56 +154,54 @@ static bool is_settled(const struct cn_call_list *list)
     return true;
 }
 
-/* False when nothing more is to be read. */
+/* False when the list is complete. */
 static bool read_record(struct cn_call_list *list, const struct cn_call_batch *batch,
-                        const struct cn_call *call, struct cn_call_place place,
+                        const struct cn_call *call, struct cn_call_position position,
                         uint64_t *beyond)
 {
     bool is_call = call->kind == CN_CALL_ENTER || call->kind == CN_CALL_EXIT;
-    bool is_left = is_before(&list->bound, place, call);
+    bool is_left = is_before(&list->bound, position, call);
     bool is_wanted = is_left == list->is_backwards && !is_full(list);
 
     if (call->kind != CN_CALL_LOST)
         list->time_ns = call->time_ns;
     if (is_call)
         end_calls(list, batch, call);
-    if (is_wanted && cn_call_wish_holds(list->wish, list->walk->rec, call)) {
-        add_item(list, batch, call, place);
-        forget_first(list);
+    if (is_wanted && cn_call_criteria_match(list->criteria, list->walk->rec, call)) {
+        add_item(list, batch, call, position);
+        drop_first(list);
     }
     if (list->is_backwards ? is_left : !is_full(list))
         return true;
     return !is_settled(list) && ++*beyond < ENDS_MAX;
 }
 
-/* Whether nothing of a batch can be of interest: it is all before the bound. */
+/* True if all of a batch is before the bound. */
 static bool is_skipped(const struct cn_call_list *list, const struct cn_call_batch *batch,
-                       struct cn_call_place first)
+                       struct cn_call_position first)
 {
     const struct cn_call *last = &batch->calls[batch->count - 1];
 
     first.index += batch->count - 1;
     return !list->is_backwards && list->open_count == 0 &&
            is_before(&list->bound, first, last) &&
-           (last->kind != CN_CALL_LOST || first.index < list->bound.place.index);
+           (last->kind != CN_CALL_LOST || first.index < list->bound.position.index);
 }
 
 void cn_call_list_read(struct cn_call_list *list)
 {
-    struct cn_call_place first;
+    struct cn_call_position first;
     struct cn_call_batch batch;
-    enum cn_step step;
     uint64_t beyond = 0;
 
-    while ((step = cn_call_walk_next(list->walk, &batch, &first, &list->damage)) ==
-           CN_ITEM) {
+    while (cn_call_walk_next(list->walk, &batch, &first, &list->damage) == CN_ITEM) {
         list->record_count += batch.count;
         if (is_skipped(list, &batch, first))
             continue;
         for (size_t i = 0; i < batch.count; i++) {
-            struct cn_call_place place = {first.piece, first.index + i};
+            struct cn_call_position position = {first.part, first.index + i};
 
-            if (!read_record(list, &batch, &batch.calls[i], place, &beyond))
+            if (!read_record(list, &batch, &batch.calls[i], position, &beyond))
                 return;
         }
         if (list->record_count > READ_MAX && !list->is_backwards) {
@@ -211,52 +209,39 @@ void cn_call_list_read(struct cn_call_list *list)
             return;
         }
     }
-    list->is_at_end = step == CN_END;
 }
 
-/* The place of the `count`-th record from the end, or of the first; how many there
- * are. */
-static uint64_t count_back(const struct cn_call_list *list, uint64_t count,
-                           struct cn_call_place *out)
-{
-    uint64_t found = 0;
-
-    for (size_t i = list->count; i-- > 0 && found < count;) {
-        if (!cn_call_list_shows(list, &list->items[i]))
-            continue;
-        *out = list->items[i].place;
-        found++;
-    }
-    return found;
-}
-
-uint64_t cn_call_list_before(struct cn_call_walk *walk, struct cn_call_wish *wish,
+uint64_t cn_call_list_before(struct cn_call_walk *walk, struct cn_call_criteria *criteria,
                              struct cn_call_bound bound, uint64_t count,
-                             struct cn_call_place *out)
+                             struct cn_call_position *out)
 {
     uint64_t record_count = 0, found = 0;
 
-    if (!wish->has_limits && bound.time_ns == 0 && bound.place.index >= count) {
-        *out = bound.place;
+    if (!criteria->has_limits && bound.time_ns == 0 && bound.position.index >= count) {
+        *out = bound.position;
         out->index -= count;
         return count;
     }
-    /* A piece at a time: those before the first of one are the last of the one before. */
-    for (uint32_t piece = bound.place.piece;; piece--) {
-        struct cn_call_place place = {.piece = piece};
+    /* One part at a time, backwards. */
+    for (uint32_t part = bound.position.part;; part--) {
+        struct cn_call_position position = {.part = part};
         struct cn_call_list list;
 
-        cn_call_list_init(&list, walk, wish, count - found);
+        cn_call_list_init(&list, walk, criteria, count - found);
         list.is_backwards = true;
         list.bound = bound;
-        cn_call_walk_seek(walk, piece);
+        cn_call_walk_seek(walk, part);
         cn_call_list_read(&list);
-        found += count_back(&list, count - found, &place);
+        for (size_t i = list.count; i-- > 0 && found < count;)
+            if (cn_call_list_shows(&list, &list.items[i])) {
+                position = list.items[i].position;
+                found++;
+            }
         record_count += list.record_count;
         cn_call_list_done(&list);
-        *out = place;
-        if (found == count || piece == 0 || record_count > READ_MAX)
+        *out = position;
+        if (found == count || part == 0 || record_count > READ_MAX)
             return found;
-        bound = (struct cn_call_bound){.place = {.piece = piece}};
+        bound = (struct cn_call_bound){.position = {.part = part}};
     }
 }

@@ -5,12 +5,12 @@
 
 #include "analyze/calls/call_stack.h"
 #include "base/alloc.h"
-#include "base/regex.h"
+#include "base/search.h"
 
 void cn_call_walk_init(struct cn_call_walk *walk, const struct cn_recording *rec,
-                       uint32_t task, const struct cn_call_pieces *pieces)
+                       uint32_t task, const struct cn_task_parts *parts)
 {
-    *walk = (struct cn_call_walk){.rec = rec, .task = task, .pieces = pieces};
+    *walk = (struct cn_call_walk){.rec = rec, .task = task, .parts = parts};
 }
 
 void cn_call_walk_done(struct cn_call_walk *walk)
@@ -19,48 +19,45 @@ void cn_call_walk_done(struct cn_call_walk *walk)
     *walk = (struct cn_call_walk){0};
 }
 
-uint32_t cn_call_walk_piece_at(const struct cn_call_walk *walk, uint64_t time_ns)
+static bool begins_before(const void *parts, uint64_t i, uint64_t time_ns)
 {
-    uint32_t low = 0, high = walk->pieces->count;
-
-    /* The last piece that begins before the time: its last records may be of it. */
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (walk->pieces->parts[middle].begin_ns < time_ns)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return ((const struct cn_call_part *)parts)[i].begin_ns < time_ns;
 }
 
-void cn_call_walk_seek(struct cn_call_walk *walk, uint32_t piece)
+uint32_t cn_call_walk_part_at(const struct cn_call_walk *walk, uint64_t time_ns)
+{
+    /* The last part that begins before the time: its last records may be of that time. */
+    return (uint32_t)cn_search(1, walk->parts->count, begins_before, walk->parts->list,
+                               time_ns) -
+           1;
+}
+
+void cn_call_walk_seek(struct cn_call_walk *walk, uint32_t part)
 {
     cn_call_stream_close(walk->stream);
     walk->stream = NULL;
-    walk->next = (struct cn_call_place){.piece = piece};
+    walk->next = (struct cn_call_position){.part = part};
 }
 
-static bool open_piece(struct cn_call_walk *walk, struct cn_error *err)
+static bool open_part(struct cn_call_walk *walk, struct cn_error *err)
 {
-    if (walk->pieces->parts)
-        return cn_recording_part_open(walk->rec, walk->task,
-                                      &walk->pieces->parts[walk->next.piece],
-                                      &walk->stream, err);
-    return cn_recording_stream_open(walk->rec, walk->task, cn_time_always, &walk->stream,
-                                    err);
+    const struct cn_call_part *list = walk->parts->list;
+
+    return list ? cn_recording_part_open(walk->rec, walk->task, &list[walk->next.part],
+                                         &walk->stream, err)
+                : cn_recording_stream_open(walk->rec, walk->task, cn_time_always,
+                                           &walk->stream, err);
 }
 
 enum cn_step cn_call_walk_next(struct cn_call_walk *walk, struct cn_call_batch *out,
-                               struct cn_call_place *first, struct cn_error *err)
+                               struct cn_call_position *first, struct cn_error *err)
 {
     for (;;) {
         enum cn_step step;
 
-        if (!walk->stream && walk->next.piece >= walk->pieces->count)
+        if (!walk->stream && walk->next.part >= walk->parts->count)
             return CN_END;
-        if (!walk->stream && !open_piece(walk, err))
+        if (!walk->stream && !open_part(walk, err))
             return CN_FAIL;
         step = cn_call_stream_next(walk->stream, out, err);
         if (step == CN_ITEM) {
@@ -70,56 +67,58 @@ enum cn_step cn_call_walk_next(struct cn_call_walk *walk, struct cn_call_batch *
         }
         if (step == CN_FAIL)
             return CN_FAIL;
-        cn_call_walk_seek(walk, walk->next.piece + 1);
+        cn_call_walk_seek(walk, walk->next.part + 1);
     }
 }
 
-bool cn_call_wish_init(struct cn_call_wish *wish, const struct cn_recording *rec,
-                       const char *function, uint64_t longer_ns, uint32_t depth_max,
-                       struct cn_error *err)
+bool cn_call_criteria_init(struct cn_call_criteria *criteria,
+                           const struct cn_recording *rec, const char *function,
+                           uint64_t longer_ns, uint32_t depth_max, struct cn_error *err)
 {
-    *wish = (struct cn_call_wish){
+    *criteria = (struct cn_call_criteria){
         .function = function && *function ? function : NULL,
         .longer_ns = longer_ns,
         .depth_max = depth_max,
     };
-    wish->has_limits = wish->function || longer_ns > 0 || depth_max < UINT32_MAX;
-    if (wish->function && strpbrk(function, ".*[]^$()|?+\\") &&
-        !cn_regex_new(&wish->regex, function, 0, err))
-        return cn_fail_in(err, "pattern '%.100s'", function);
-    wish->known = cn_alloc(rec->function_count, 1);
+    criteria->has_limits = criteria->function || longer_ns > 0 || depth_max < UINT32_MAX;
+    if (criteria->function && strpbrk(function, ".*[]^$()|?+\\") &&
+        !cn_name_filter_add(&criteria->filter, function, CN_MATCH_REGEX, err))
+        return false;
+    criteria->known = cn_alloc(rec->function_count, 1);
     return true;
 }
 
-void cn_call_wish_done(struct cn_call_wish *wish)
+void cn_call_criteria_done(struct cn_call_criteria *criteria)
 {
-    cn_regex_free(wish->regex);
-    free(wish->known);
-    *wish = (struct cn_call_wish){0};
+    cn_name_filter_done(&criteria->filter);
+    free(criteria->known);
+    *criteria = (struct cn_call_criteria){0};
 }
 
-static bool is_meant(const struct cn_call_wish *wish, const char *name)
+static bool has_name(const struct cn_call_criteria *criteria, const char *name)
 {
-    return strcmp(name, wish->function) == 0 ||
-           (wish->regex && cn_regex_matches(wish->regex, name, strlen(name)));
+    return strcmp(name, criteria->function) == 0 ||
+           (criteria->filter.count > 0 &&
+            cn_name_filter_matches(&criteria->filter, name));
 }
 
-bool cn_call_wish_holds(struct cn_call_wish *wish, const struct cn_recording *rec,
-                        const struct cn_call *call)
+bool cn_call_criteria_match(struct cn_call_criteria *criteria,
+                            const struct cn_recording *rec, const struct cn_call *call)
 {
     char buffer[CN_CALL_NAME_MAX];
     char *known;
 
-    if (!wish->has_limits)
+    if (!criteria->has_limits)
         return true;
-    if (call->kind != CN_CALL_ENTER || call->depth > wish->depth_max)
+    if (call->kind != CN_CALL_ENTER || call->depth > criteria->depth_max)
         return false;
-    if (!wish->function)
+    if (!criteria->function)
         return true;
     if (call->function >= rec->function_count)
-        return is_meant(wish, cn_call_name(rec, call->function, call->address, buffer));
-    known = &wish->known[call->function];
+        return has_name(criteria,
+                        cn_call_name(rec, call->function, call->address, buffer));
+    known = &criteria->known[call->function];
     if (*known == 0)
-        *known = is_meant(wish, rec->functions[call->function].name) ? 'y' : 'n';
+        *known = has_name(criteria, rec->functions[call->function].name) ? 'y' : 'n';
     return *known == 'y';
 }

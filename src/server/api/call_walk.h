@@ -1,11 +1,11 @@
-/* The records of a task of a recording, piece by piece, from any place on, and which of
- * them are looked for.
+/* The records of a task of a recording, from any position on, and criteria to select some
+ * of them.
  *
- * A long task is made of pieces that can be read without those before them (see
- * call_pieces.h), so that any place is reached quickly in however long a task:
+ * A long task consists of parts that can be read on their own (call_parts.h), so that any
+ * position is reached quickly:
  *
- *     cn_call_walk_init(&walk, rec, task, pieces);
- *     cn_call_walk_seek(&walk, cn_call_walk_piece_at(&walk, time_ns));
+ *     cn_call_walk_init(&walk, rec, task, parts);
+ *     cn_call_walk_seek(&walk, cn_call_walk_part_at(&walk, time_ns));
  *     while ((step = cn_call_walk_next(&walk, &batch, &first, err)) == CN_ITEM) ...
  *     cn_call_walk_done(&walk);
  *
@@ -14,60 +14,62 @@
 #ifndef CN_SERVER_API_CALL_WALK_H
 #define CN_SERVER_API_CALL_WALK_H
 
+#include "base/name_filter.h"
 #include "model/calls/recording.h"
-#include "server/served/call_pieces.h"
+#include "server/served/call_parts.h"
 
-struct cn_regex;
-
-/* A record: its piece, and its number there. */
-struct cn_call_place {
-    uint32_t piece;
+/* A record: its part, and its index there. */
+struct cn_call_position {
+    uint32_t part;
     uint64_t index;
 };
 
 struct cn_call_walk {
     const struct cn_recording *rec;
     uint32_t task;
-    const struct cn_call_pieces *pieces;
+    const struct cn_task_parts *parts;
     struct cn_call_stream *stream;
-    struct cn_call_place next; /* the record after those handed out */
+    struct cn_call_position next; /* the record after the last batch */
 };
 
-/* With the pieces of the task, which outlive it. */
+/* The recording and the parts of the task outlive the walk. */
 void cn_call_walk_init(struct cn_call_walk *walk, const struct cn_recording *rec,
-                       uint32_t task, const struct cn_call_pieces *pieces);
+                       uint32_t task, const struct cn_task_parts *parts);
 void cn_call_walk_done(struct cn_call_walk *walk);
 
-/* The piece that has the first record of a time or later. */
-uint32_t cn_call_walk_piece_at(const struct cn_call_walk *walk, uint64_t time_ns);
+/* The part that contains the first record at or after a time. */
+uint32_t cn_call_walk_part_at(const struct cn_call_walk *walk, uint64_t time_ns);
 
-/* Go on at the start of a piece; there must be one of this number. */
-void cn_call_walk_seek(struct cn_call_walk *walk, uint32_t piece);
+/* Continue at the start of a part; there is one of this number. */
+void cn_call_walk_seek(struct cn_call_walk *walk, uint32_t part);
 
-/* The next records, to the end of the task; `first` receives the place of the first. */
+/* The next records, up to the end of the task; `first` receives the position of the
+ * first one. */
 CN_CHECK enum cn_step cn_call_walk_next(struct cn_call_walk *walk,
                                         struct cn_call_batch *out,
-                                        struct cn_call_place *first,
+                                        struct cn_call_position *first,
                                         struct cn_error *err);
 
-/* Which calls are looked for. Zeroed: everything, events and ends of calls too. */
-struct cn_call_wish {
-    const char *function;   /* a name or a regular expression; NULL: any */
-    struct cn_regex *regex; /* NULL for a name */
-    bool has_limits;        /* only entries, of those that are meant */
-    uint64_t longer_ns;     /* calls that took at least so long */
-    uint32_t depth_max;     /* not nested deeper than this */
-    char *known;            /* by function: 'y' or 'n' once it was asked for */
+/* Which records to select. Zeroed: all of them, events and exits included. */
+struct cn_call_criteria {
+    bool has_limits; /* select entries of functions only, and those within the limits */
+    const char *function;         /* its name; NULL: any */
+    struct cn_name_filter filter; /* the same as a regular expression, if it is one */
+    uint64_t longer_ns;           /* calls that took at least this long */
+    uint32_t depth_max;           /* nested at most this deep */
+    char *known;                  /* by function: 'y' or 'n' once its name was matched */
 };
 
-/* A pattern without special characters is the whole name of a function. */
-CN_CHECK bool cn_call_wish_init(struct cn_call_wish *wish, const struct cn_recording *rec,
-                                const char *function, uint64_t longer_ns,
-                                uint32_t depth_max, struct cn_error *err);
-void cn_call_wish_done(struct cn_call_wish *wish);
+/* A pattern without special characters is the whole name of a function. On failure
+ * there is nothing to release. */
+CN_CHECK bool cn_call_criteria_init(struct cn_call_criteria *criteria,
+                                    const struct cn_recording *rec, const char *function,
+                                    uint64_t longer_ns, uint32_t depth_max,
+                                    struct cn_error *err);
+void cn_call_criteria_done(struct cn_call_criteria *criteria);
 
-/* Whether a record is meant, as far as can be known before its call has ended. */
-bool cn_call_wish_holds(struct cn_call_wish *wish, const struct cn_recording *rec,
-                        const struct cn_call *call);
+/* True if a record matches; how long its call takes is not known yet. */
+bool cn_call_criteria_match(struct cn_call_criteria *criteria,
+                            const struct cn_recording *rec, const struct cn_call *call);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,45 +65,4 @@ bool cn_request_f64(const struct cn_request *request, const char *name, double m
                        name, text, min, max);
     *out = value;
     return true;
-}
-
-void cn_json_add_str(struct cn_json *json, const char *key, const char *value)
-{
-    cn_json_key(json, key);
-    if (value)
-        cn_json_str(json, value);
-    else
-        cn_json_null(json);
-}
-
-void cn_json_add_u64(struct cn_json *json, const char *key, uint64_t value)
-{
-    cn_json_key(json, key);
-    cn_json_u64(json, value);
-}
-
-void cn_json_add_f64(struct cn_json *json, const char *key, double value)
-{
-    cn_json_key(json, key);
-    cn_json_f64(json, value);
-}
-
-void cn_json_add_bool(struct cn_json *json, const char *key, bool value)
-{
-    cn_json_key(json, key);
-    cn_json_bool(json, value);
-}
-
-void cn_json_id(struct cn_json *json, uint64_t value)
-{
-    char text[24];
-
-    (void)snprintf(text, sizeof(text), "%" PRIu64, value);
-    cn_json_str(json, text);
-}
-
-void cn_json_add_id(struct cn_json *json, const char *key, uint64_t value)
-{
-    cn_json_key(json, key);
-    cn_json_id(json, value);
 }

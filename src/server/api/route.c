@@ -7,11 +7,9 @@
 #include "server/api/request.h"
 #include "server/served/served.h"
 
-#define API_PREFIX "/api/v1/"
-
 struct question {
     const char *name;
-    cn_api_fn answer;
+    cn_api_answer *answer;
 };
 
 static const struct question of_databases[] = {
@@ -40,77 +38,58 @@ static const struct question of_stores[] = {
     {"find", cn_api_trace_find},     {0},
 };
 
-static void list_sources(const struct cn_served_list *things, struct cn_request *request)
+static void list_sources(const struct cn_served_list *sources, struct cn_request *request)
 {
     cn_json_object(&request->json);
     cn_json_add_str(&request->json, "version", CN_VERSION);
     cn_json_key(&request->json, "sources");
     cn_json_array(&request->json);
-    for (size_t i = 0; i < things->count; i++)
-        cn_api_describe(things->list[i], (unsigned)i, request);
+    for (size_t i = 0; i < sources->count; i++)
+        cn_api_describe(sources->list[i], (unsigned)i, request);
     cn_json_end(&request->json);
     cn_json_end(&request->json);
 }
 
-static cn_api_fn find_question(const struct cn_served *served, const char *name)
+/* Source and question of the path "/INDEX/QUESTION"; NULL if there is none. */
+static cn_api_answer *find_question(const struct cn_served_list *sources,
+                                    const char *path, struct cn_served **served)
 {
-    const struct question *question =
-        served->kind == CN_SERVED_STORE ? of_stores : of_databases;
+    const struct question *question;
+    unsigned long index;
+    char *end;
 
-    while (question->name && strcmp(question->name, name) != 0)
+    if (path[0] != '/' || path[1] < '0' || path[1] > '9')
+        return NULL;
+    index = strtoul(path + 1, &end, 10);
+    if (*end != '/' || index >= sources->count)
+        return NULL;
+    *served = sources->list[index];
+    question = (*served)->kind == CN_SERVED_STORE ? of_stores : of_databases;
+    while (question->name && strcmp(question->name, end + 1) != 0)
         question++;
     return question->answer;
 }
 
-bool cn_route_api(const struct cn_served_list *things, struct cn_request *request,
+bool cn_route_api(const struct cn_served_list *sources, struct cn_request *request,
                   struct cn_error *err)
 {
-    static const char sources[] = API_PREFIX "sources";
-    const char *rest = request->path + sizeof(sources) - 1;
-    unsigned long number;
-    cn_api_fn answer;
-    char *end;
+    static const char prefix[] = "/api/v1/sources";
+    size_t len = sizeof(prefix) - 1;
+    cn_api_answer *answer = NULL;
+    struct cn_served *served;
     bool ok;
 
-    if (strcmp(request->path, sources) == 0) {
-        list_sources(things, request);
+    if (strcmp(request->path, prefix) == 0) {
+        list_sources(sources, request);
         return true;
     }
-    if (strncmp(request->path, sources, sizeof(sources) - 1) != 0 || rest[0] != '/' ||
-        rest[1] < '0' || rest[1] > '9')
-        return cn_fail(err, CN_ERR_NOT_FOUND, "%.200s: there is no such page",
-                       request->path);
-    number = strtoul(rest + 1, &end, 10);
-    answer = *end == '/' && number < things->count
-                 ? find_question(things->list[number], end + 1)
-                 : NULL;
+    if (strncmp(request->path, prefix, len) == 0)
+        answer = find_question(sources, request->path + len, &served);
     if (!answer)
-        return cn_fail(err, CN_ERR_NOT_FOUND, "%.200s: there is no such page",
-                       request->path);
-    ok = answer(things->list[number], request, err);
-    cn_served_tidy(things->list[number]);
+        return cn_fail(err, CN_ERR_NOT_FOUND, "%.200s: no such page", request->path);
+    ok = answer(served, request, err);
+    cn_served_tidy(served);
     return ok;
-}
-
-unsigned cn_route_status(enum cn_error_kind kind)
-{
-    switch (kind) {
-    case CN_ERR_NONE:
-        return 200;
-    case CN_ERR_USAGE:
-        return 400;
-    case CN_ERR_NOT_FOUND:
-        return 404;
-    case CN_ERR_INTERRUPTED:
-        return 503;
-    case CN_ERR_FORMAT:
-    case CN_ERR_VERSION:
-    case CN_ERR_LIMIT:
-        return 422;
-    case CN_ERR_IO:
-        return 500;
-    }
-    return 500;
 }
 
 const char *cn_route_error_name(enum cn_error_kind kind)

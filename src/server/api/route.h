@@ -1,4 +1,4 @@
-/* From the path of a request to its answer.
+/* From the path of a request to its answer: the entrance to the API.
  * Threads: any thread.
  */
 #ifndef CN_SERVER_API_ROUTE_H
@@ -16,14 +16,12 @@ struct cn_served_list {
     size_t count;
 };
 
-/* Answer what lies below "/api/v1/". CN_ERR_NOT_FOUND when there is no such thing. */
-CN_CHECK bool cn_route_api(const struct cn_served_list *things,
+/* Answer a path below "/api/v1/". Fails with CN_ERR_NOT_FOUND if there is no such
+ * path. */
+CN_CHECK bool cn_route_api(const struct cn_served_list *sources,
                            struct cn_request *request, struct cn_error *err);
 
-/* The HTTP status that tells an error. */
-unsigned cn_route_status(enum cn_error_kind kind);
-
-/* Its name in JSON: "not-found". */
+/* The kind of an error in JSON: "not-found". */
 const char *cn_route_error_name(enum cn_error_kind kind);
 
 #endif

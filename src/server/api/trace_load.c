@@ -6,48 +6,48 @@
 #include "base/alloc.h"
 #include "model/traces/trace.h"
 #include "server/api/request.h"
-#include "server/served/served_store.h"
+#include "server/served/served.h"
 
-static bool find_key(const struct cn_served_store *store,
-                     const struct cn_request *request, const struct cn_segment **segment,
-                     uint32_t *row, struct cn_error *err)
+static bool load(struct cn_served_store *store, const char *key, struct cn_trace *trace,
+                 struct cn_error *err)
 {
-    const char *key = cn_request_value(request, "key");
-    unsigned long number, index = 0;
+    unsigned long number = 0, row = 0;
     bool is_key = false;
     char *end;
 
     if (!key)
-        return cn_fail(err, CN_ERR_USAGE, "key is missing: which trace?");
+        return cn_fail(err, CN_ERR_USAGE, "parameter key is missing: the key of a trace");
     number = strtoul(key, &end, 16);
     if (isxdigit((unsigned char)key[0]) && end[0] == '.' &&
         isdigit((unsigned char)end[1])) {
-        index = strtoul(end + 1, &end, 10);
+        row = strtoul(end + 1, &end, 10);
         is_key = *end == '\0';
     }
     for (size_t i = 0; is_key && i < cn_store_segment_count(store->store); i++) {
-        *segment = cn_store_segment(store->store, i);
-        if (cn_segment_number(*segment) != number ||
-            index >= cn_segment_row_count(*segment))
+        const struct cn_segment *segment = cn_store_segment(store->store, i);
+
+        if (cn_segment_number(segment) != number || row >= cn_segment_row_count(segment))
             continue;
-        *row = (uint32_t)index;
-        return true;
+        if (!cn_segment_load(store->loader, segment, (uint32_t)row, trace, err))
+            return false;
+        return trace->node_count > 0 ||
+               cn_fail(err, CN_ERR_FORMAT, "trace '%.40s' has no calls", key);
     }
     return cn_fail(err, CN_ERR_NOT_FOUND, "there is no trace '%.40s'", key);
 }
 
-bool cn_trace_of_request(struct cn_served_store *store, const struct cn_request *request,
-                         struct cn_trace *trace, struct cn_error *err)
+bool cn_api_with_trace(struct cn_served *served, struct cn_request *request,
+                       cn_trace_answer *answer, struct cn_error *err)
 {
-    const struct cn_segment *segment;
-    uint32_t row;
+    struct cn_trace trace = {0};
+    bool ok;
 
-    if (!find_key(store, request, &segment, &row, err) ||
-        !cn_segment_load(store->loader, segment, row, trace, err))
-        return false;
-    return trace->node_count > 0 ||
-           cn_fail(err, CN_ERR_FORMAT, "trace '%.40s' has no calls",
-                   cn_request_value(request, "key"));
+    cn_served_lock(served);
+    ok = load(&served->store, cn_request_value(request, "key"), &trace, err) &&
+         answer(request, &trace, err);
+    cn_trace_done(&trace);
+    cn_served_unlock(served);
+    return ok;
 }
 
 void cn_json_add_call_path(struct cn_json *json, const struct cn_trace *trace,

@@ -14,17 +14,31 @@
 #include "server/http/server_state.h"
 #include "server/page/assets.h"
 
-/* Scripts and styles come from us alone, nothing is embedded anywhere, and names in
- * recordings are text, never markup. */
+/* Scripts and styles come from this server only, and no other page may embed its
+ * pages. */
 static const char policy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/* What is known about a request between callbacks. */
+/* A request between callbacks. */
 struct exchange {
-    bool is_collected; /* it brings traces */
+    bool is_collected; /* its body is for the collector */
     struct cn_collect collect;
 };
+
+static const char *header_of(struct MHD_Connection *connection, const char *name)
+{
+    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
+/* True if the request has the bearer token of a guard. */
+static bool has_bearer(struct MHD_Connection *connection, const struct cn_guard *guard)
+{
+    const char *header = header_of(connection, "Authorization");
+
+    return header && strncmp(header, "Bearer ", 7) == 0 &&
+           cn_guard_knows_token(guard, header + 7);
+}
 
 static uint64_t now_ns(clockid_t clock)
 {
@@ -34,7 +48,7 @@ static uint64_t now_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
-/* The first call for a request: nothing but its head is there. */
+/* The first callback of a request, which has only its head. */
 static struct exchange *begin_exchange(struct cn_server *server,
                                        struct MHD_Connection *connection, const char *url,
                                        const char *method)
@@ -42,7 +56,7 @@ static struct exchange *begin_exchange(struct cn_server *server,
     struct exchange *exchange = cn_alloc(1, sizeof(*exchange));
 
     exchange->is_collected =
-        strcmp(method, "POST") == 0 && cn_collect_is_meant(server, url);
+        strcmp(method, "POST") == 0 && cn_collect_is_address(server, url);
     exchange->collect.connection = connection;
     atomic_fetch_add(&server->counts.requests, 1);
     atomic_fetch_add(&server->counts.open, 1);
@@ -72,7 +86,7 @@ static enum MHD_Result deliver(struct MHD_Connection *connection, unsigned statu
     return result;
 }
 
-/* Takes over the text; NULL when there is no memory. */
+/* Takes ownership of the text; NULL without memory. */
 static struct MHD_Response *response_of(struct cn_text *text, const char *type)
 {
     struct MHD_Response *response;
@@ -88,14 +102,14 @@ static struct MHD_Response *response_of(struct cn_text *text, const char *type)
     return response;
 }
 
-/* Takes over the text. */
+/* Takes ownership of the text. */
 static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned status,
                                  struct cn_text *text, const char *type)
 {
     return deliver(connection, status, response_of(text, type));
 }
 
-/* The same for an answer of the API, with what it took. */
+/* The same for an answer of the API, with its times. */
 static enum MHD_Result send_timed(struct MHD_Connection *connection, struct cn_text *text,
                                   uint64_t cpu_ns, uint64_t total_ns)
 {
@@ -147,9 +161,29 @@ static enum MHD_Result collect_parameter(void *arg, enum MHD_ValueKind kind,
     return MHD_YES;
 }
 
+static unsigned status_of(enum cn_error_kind kind)
+{
+    switch (kind) {
+    case CN_ERR_NONE:
+        return 200;
+    case CN_ERR_USAGE:
+        return 400;
+    case CN_ERR_NOT_FOUND:
+        return 404;
+    case CN_ERR_INTERRUPTED:
+        return 503;
+    case CN_ERR_FORMAT:
+    case CN_ERR_VERSION:
+    case CN_ERR_LIMIT:
+        return 422;
+    case CN_ERR_IO:
+        return 500;
+    }
+    return 500;
+}
+
 static enum MHD_Result answer_api(struct cn_server *server,
-                                  struct MHD_Connection *connection, const char *url,
-                                  const char *method)
+                                  struct MHD_Connection *connection, const char *url)
 {
     struct cn_text text = {0};
     struct cn_request *request = cn_alloc(1, sizeof(*request));
@@ -158,12 +192,11 @@ static enum MHD_Result answer_api(struct cn_server *server,
     uint64_t cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
     bool ok;
 
-    request->method = method;
     request->path = url;
     request->json.text = &text;
     (void)MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, collect_parameter,
                                     request);
-    ok = cn_route_api(&server->things, request, &err);
+    ok = cn_route_api(&server->sources, request, &err);
     cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
     begin_ns = now_ns(CLOCK_MONOTONIC) - begin_ns;
     atomic_fetch_add(&server->counts.answer_ns, begin_ns);
@@ -172,7 +205,7 @@ static enum MHD_Result answer_api(struct cn_server *server,
         return send_timed(connection, &text, cpu_ns, begin_ns);
     cn_text_done(&text);
     atomic_fetch_add(&server->counts.failed, 1);
-    return send_error(connection, cn_route_status(err.kind), &err);
+    return send_error(connection, status_of(err.kind), &err);
 }
 
 static enum MHD_Result answer_asset(struct cn_server *server,
@@ -193,26 +226,14 @@ static enum MHD_Result answer_asset(struct cn_server *server,
             add_headers(response, asset->type);
         return deliver(connection, MHD_HTTP_OK, response);
     }
-    return refuse(server, connection, MHD_HTTP_NOT_FOUND, "there is no such page");
+    return refuse(server, connection, MHD_HTTP_NOT_FOUND, "no such page");
 }
 
-static void add_collector_metrics(struct cn_text *text, struct cn_collector_counts counts)
+static void add_metric(struct cn_text *text, const char *name, const char *type,
+                       uint64_t value)
 {
-    const struct {
-        const char *name;
-        uint64_t value;
-    } list[] = {
-        {"requests", counts.requests}, {"refused", counts.refused},
-        {"put_off", counts.put_off},   {"traces", counts.traces},
-        {"known", counts.known},       {"records", counts.records},
-        {"commits", counts.commits},
-    };
-
-    for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
-        cn_text_printf(text,
-                       "# TYPE cairn_collector_%s_total counter\n"
-                       "cairn_collector_%s_total %" PRIu64 "\n",
-                       list[i].name, list[i].name, list[i].value);
+    cn_text_printf(text, "# TYPE cairn_%s %s\ncairn_%s %" PRIu64 "\n", name, type, name,
+                   value);
 }
 
 static enum MHD_Result answer_metrics(struct cn_server *server,
@@ -221,30 +242,30 @@ static enum MHD_Result answer_metrics(struct cn_server *server,
     struct cn_server_counts *counts = &server->counts;
     struct cn_text text = {0};
 
+    add_metric(&text, "requests_total", "counter", atomic_load(&counts->requests));
+    add_metric(&text, "requests_refused_total", "counter", atomic_load(&counts->refused));
+    add_metric(&text, "requests_failed_total", "counter", atomic_load(&counts->failed));
     cn_text_printf(&text,
-                   "# TYPE cairn_requests_total counter\n"
-                   "cairn_requests_total %" PRIu64 "\n"
-                   "# TYPE cairn_requests_refused_total counter\n"
-                   "cairn_requests_refused_total %" PRIu64 "\n"
-                   "# TYPE cairn_requests_failed_total counter\n"
-                   "cairn_requests_failed_total %" PRIu64 "\n"
                    "# TYPE cairn_answer_seconds_total counter\n"
-                   "cairn_answer_seconds_total %.6f\n"
-                   "# TYPE cairn_requests_open gauge\n"
-                   "cairn_requests_open %" PRIu64 "\n"
-                   "# TYPE cairn_sources gauge\n"
-                   "cairn_sources %zu\n",
-                   atomic_load(&counts->requests), atomic_load(&counts->refused),
-                   atomic_load(&counts->failed),
-                   (double)atomic_load(&counts->answer_ns) / 1e9,
-                   atomic_load(&counts->open), server->things.count);
-    if (server->collector)
-        add_collector_metrics(&text, cn_collector_counts(server->collector));
+                   "cairn_answer_seconds_total %.6f\n",
+                   (double)atomic_load(&counts->answer_ns) / 1e9);
+    add_metric(&text, "requests_open", "gauge", atomic_load(&counts->open));
+    add_metric(&text, "sources", "gauge", server->sources.count);
+    if (server->collector) {
+        struct cn_collector_counts of = cn_collector_counts(server->collector);
+
+        add_metric(&text, "collector_requests_total", "counter", of.requests);
+        add_metric(&text, "collector_refused_total", "counter", of.refused);
+        add_metric(&text, "collector_put_off_total", "counter", of.put_off);
+        add_metric(&text, "collector_traces_total", "counter", of.traces);
+        add_metric(&text, "collector_known_total", "counter", of.known);
+        add_metric(&text, "collector_records_total", "counter", of.records);
+        add_metric(&text, "collector_commits_total", "counter", of.commits);
+    }
     return send_text(connection, MHD_HTTP_OK, &text, "text/plain; version=0.0.4");
 }
 
-/* The name of the cookie: other servers on this machine have ports, and cookies, of
- * their own. */
+/* Cookies do not distinguish ports: the name of the cookie does. */
 static void cookie_name(const struct cn_server *server, char name[32])
 {
     (void)snprintf(name, 32, "cairn-%u", server->guard.port);
@@ -252,20 +273,18 @@ static void cookie_name(const struct cn_server *server, char name[32])
 
 static bool has_token(const struct cn_server *server, struct MHD_Connection *connection)
 {
-    const char *header =
-        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Authorization");
     const char *cookie;
     char name[32];
 
-    if (header && strncmp(header, "Bearer ", 7) == 0)
-        return cn_guard_knows_token(&server->guard, header + 7);
+    if (header_of(connection, "Authorization"))
+        return has_bearer(connection, &server->guard);
     cookie_name(server, name);
     cookie = MHD_lookup_connection_value(connection, MHD_COOKIE_KIND, name);
     return cookie && cn_guard_knows_token(&server->guard, cookie);
 }
 
-/* A page asked for with the token in its address: the token moves into a cookie, out of
- * what people copy. */
+/* A page with the token in its address: move the token into a cookie, so that copied
+ * addresses do not contain it. */
 static enum MHD_Result welcome(struct cn_server *server,
                                struct MHD_Connection *connection)
 {
@@ -287,17 +306,16 @@ static enum MHD_Result welcome(struct cn_server *server,
 static enum MHD_Result answer(struct cn_server *server, struct MHD_Connection *connection,
                               const char *url, const char *method)
 {
-    const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
     const char *token =
         MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "token");
     struct cn_text text = {0};
 
-    if (!cn_guard_knows_host(&server->guard, host))
+    if (!cn_guard_knows_host(&server->guard, header_of(connection, "Host")))
         return refuse(server, connection, MHD_HTTP_MISDIRECTED_REQUEST,
-                      "this server does not go by the name in the Host header");
+                      "the Host header names another server");
     if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
         return refuse(server, connection, MHD_HTTP_METHOD_NOT_ALLOWED,
-                      "only GET and HEAD are possible here");
+                      "only GET and HEAD are allowed here");
     if (strcmp(url, "/healthz") == 0) {
         cn_text_str_add(&text, "ok\n");
         return send_text(connection, MHD_HTTP_OK, &text, "text/plain");
@@ -306,25 +324,13 @@ static enum MHD_Result answer(struct cn_server *server, struct MHD_Connection *c
         return welcome(server, connection);
     if (!has_token(server, connection))
         return refuse(server, connection, MHD_HTTP_UNAUTHORIZED,
-                      "the token is missing or wrong: open the address that cairn "
+                      "the token is missing or wrong; open the address that cairn "
                       "printed");
     if (strcmp(url, "/metrics") == 0)
         return answer_metrics(server, connection);
     if (strncmp(url, "/api/", 5) == 0)
-        return answer_api(server, connection, url, method);
+        return answer_api(server, connection, url);
     return answer_asset(server, connection, url);
-}
-
-/* Whether somebody may bring traces. */
-static bool may_collect(const struct cn_server *server, struct MHD_Connection *connection)
-{
-    const char *header =
-        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Authorization");
-
-    if (server->collector_guard.token[0] == '\0')
-        return true;
-    return header && strncmp(header, "Bearer ", 7) == 0 &&
-           cn_guard_knows_token(&server->collector_guard, header + 7);
 }
 
 static enum MHD_Result answer_collected(struct cn_server *server,
@@ -338,7 +344,7 @@ static enum MHD_Result answer_collected(struct cn_server *server,
         atomic_fetch_add(&server->counts.failed, 1);
         return send_error(connection, collect->status, &collect->err);
     }
-    /* Agents read no body, and stumble over headers without a value. */
+    /* Agents read no body, and fail on headers without a value. */
     response = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
     if (response && collect->status == MHD_HTTP_TOO_MANY_REQUESTS)
         (void)MHD_add_response_header(response, "Retry-After", "1");
@@ -349,16 +355,15 @@ static enum MHD_Result collect(struct cn_server *server,
                                struct MHD_Connection *connection,
                                struct exchange *exchange, const char *url)
 {
-    const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
-
     if (exchange->collect.state == CN_COLLECT_ANSWERED)
         return answer_collected(server, connection, &exchange->collect);
     if (exchange->collect.state == CN_COLLECT_WAITING)
         return MHD_YES;
-    if (!cn_guard_knows_host(&server->guard, host))
+    if (!cn_guard_knows_host(&server->guard, header_of(connection, "Host")))
         return refuse(server, connection, MHD_HTTP_MISDIRECTED_REQUEST,
-                      "this server does not go by the name in the Host header");
-    if (!may_collect(server, connection))
+                      "the Host header names another server");
+    if (server->collector_guard.token[0] != '\0' &&
+        !has_bearer(connection, &server->collector_guard))
         return refuse(server, connection, MHD_HTTP_UNAUTHORIZED,
                       "the token for traces is missing or wrong");
     cn_collect_submit(server, &exchange->collect, url);
@@ -377,7 +382,7 @@ enum MHD_Result cn_server_answer(void *arg, struct MHD_Connection *connection,
         *state = begin_exchange(server, connection, url, method);
         return MHD_YES;
     }
-    if (*upload_len > 0) { /* only those who bring traces are asked for a body */
+    if (*upload_len > 0) { /* bodies for others than the collector are ignored */
         if (exchange->is_collected)
             cn_collect_read(&exchange->collect, upload, *upload_len);
         *upload_len = 0;
@@ -387,8 +392,8 @@ enum MHD_Result cn_server_answer(void *arg, struct MHD_Connection *connection,
                                   : answer(server, connection, url, method);
 }
 
-void cn_server_forget(void *arg, struct MHD_Connection *connection, void **state,
-                      enum MHD_RequestTerminationCode code)
+void cn_server_completed(void *arg, struct MHD_Connection *connection, void **state,
+                         enum MHD_RequestTerminationCode code)
 {
     struct cn_server *server = arg;
 

@@ -1,5 +1,5 @@
-/* From a connection to an answer: the callbacks that libmicrohttpd wants.
- * Threads: called by the server's own threads.
+/* The callbacks of libmicrohttpd, from a connection to an answer.
+ * Threads: called by the threads of the server.
  */
 #ifndef CN_SERVER_HTTP_ANSWER_H
 #define CN_SERVER_HTTP_ANSWER_H
@@ -10,8 +10,8 @@ enum MHD_Result cn_server_answer(void *arg, struct MHD_Connection *connection,
                                  const char *url, const char *method, const char *version,
                                  const char *upload, size_t *upload_len, void **state);
 
-/* A request is over, one way or another. */
-void cn_server_forget(void *arg, struct MHD_Connection *connection, void **state,
-                      enum MHD_RequestTerminationCode code);
+/* A request has ended, answered or not. */
+void cn_server_completed(void *arg, struct MHD_Connection *connection, void **state,
+                         enum MHD_RequestTerminationCode code);
 
 #endif

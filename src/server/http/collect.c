@@ -31,7 +31,7 @@ static bool find_kind(const char *url, enum cn_collector_kind *out)
     return false;
 }
 
-bool cn_collect_is_meant(const struct cn_server *server, const char *url)
+bool cn_collect_is_address(const struct cn_server *server, const char *url)
 {
     enum cn_collector_kind kind;
 
@@ -48,30 +48,16 @@ void cn_collect_read(struct cn_collect *collect, const char *data, size_t len)
     cn_text_add(&collect->body, data, len);
 }
 
-/* The headers that agents speak with, as they would stand in a file of requests. */
-static void read_headers(struct MHD_Connection *connection, const char *url,
-                         struct cn_zorka_request *out)
+static enum MHD_Result set_header(void *arg, enum MHD_ValueKind kind, const char *name,
+                                  const char *value)
 {
-    static const char *const names[] = {"X-Zorka-Session-Id", "X-Zorka-Session-UUID",
-                                        "X-Zorka-Session-Reset", "X-Zorka-Trace-Id",
-                                        "X-Zorka-Trace-UUID"};
-    struct cn_text head = {0};
-    uint64_t content_len;
-
-    cn_text_printf(&head, "POST %s HTTP/1.1\r\n", url);
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const char *value =
-            MHD_lookup_connection_value(connection, MHD_HEADER_KIND, names[i]);
-
-        if (value)
-            cn_text_printf(&head, "%s: %s\r\n", names[i], value);
-    }
-    cn_zorka_request_head((struct cn_bytes){(const uint8_t *)head.chars, head.len}, out,
-                          &content_len);
-    cn_text_done(&head);
+    (void)kind;
+    if (value)
+        cn_zorka_request_set(arg, name, value);
+    return MHD_YES;
 }
 
-/* Who sends: a session, or where it has none an address. */
+/* The sender: a session, or else an address. */
 static void name_sender(struct MHD_Connection *connection,
                         const struct cn_zorka_request *request, char name[80])
 {
@@ -90,7 +76,7 @@ static void name_sender(struct MHD_Connection *connection,
                         name, 80);
 }
 
-/* From a thread of the collector, or from the one that submitted. */
+/* Called by a job of the collector, or by the thread that submitted. */
 static void answer(struct cn_collect *collect, unsigned status)
 {
     collect->status = status;
@@ -99,7 +85,7 @@ static void answer(struct cn_collect *collect, unsigned status)
     MHD_resume_connection(collect->connection);
 }
 
-/* An agent that refers to what this server never heard of is asked to send it again. */
+/* 412 asks an agent to send symbols again that the server does not have. */
 static unsigned refusal_status(const struct cn_error *err)
 {
     switch (err->kind) {
@@ -125,17 +111,9 @@ static void on_answer(void *arg, enum cn_collected how, const struct cn_error *e
 
     if (how != CN_COLLECTED)
         collect->err = *err;
-    switch (how) {
-    case CN_COLLECTED:
-        answer(collect, MHD_HTTP_ACCEPTED);
-        break;
-    case CN_COLLECTED_NOT:
-        answer(collect, refusal_status(err));
-        break;
-    case CN_COLLECTED_NOT_SAVED:
-        answer(collect, MHD_HTTP_SERVICE_UNAVAILABLE);
-        break;
-    }
+    answer(collect, how == CN_COLLECTED       ? MHD_HTTP_ACCEPTED
+                    : how == CN_COLLECTED_NOT ? refusal_status(err)
+                                              : MHD_HTTP_SERVICE_UNAVAILABLE);
 }
 
 void cn_collect_submit(struct cn_server *server, struct cn_collect *collect,
@@ -146,7 +124,7 @@ void cn_collect_submit(struct cn_server *server, struct cn_collect *collect,
     char who[80];
 
     (void)find_kind(url, &kind);
-    /* Before anybody can wake it. */
+    /* Before the collector can resume it. */
     collect->state = CN_COLLECT_WAITING;
     MHD_suspend_connection(collect->connection);
     if (collect->is_too_long) {
@@ -155,13 +133,15 @@ void cn_collect_submit(struct cn_server *server, struct cn_collect *collect,
         answer(collect, MHD_HTTP_CONTENT_TOO_LARGE);
         return;
     }
-    read_headers(collect->connection, url, &request);
+    request.is_agent = kind == CN_COLLECT_AGENT;
     request.body =
         (struct cn_bytes){(const uint8_t *)collect->body.chars, collect->body.len};
+    (void)MHD_get_connection_values(collect->connection, MHD_HEADER_KIND, set_header,
+                                    &request);
     name_sender(collect->connection, &request, who);
     if (cn_collector_submit(server->collector, kind, &request, who, on_answer, collect))
         return;
     (void)cn_fail(&collect->err, CN_ERR_INTERRUPTED,
-                  "too many requests are waiting: try again in a second");
+                  "too many requests are waiting; try again in a second");
     answer(collect, MHD_HTTP_TOO_MANY_REQUESTS);
 }

@@ -1,5 +1,6 @@
-/* Requests that bring traces: read, handed to the collector, answered when they are safe.
- * Threads: the server's own threads; a request belongs to one at a time.
+/* Requests with traces: their bodies go to the collector, and they are answered when the
+ * traces are on disk.
+ * Threads: the threads of the server; a request belongs to one at a time.
  */
 #ifndef CN_SERVER_HTTP_COLLECT_H
 #define CN_SERVER_HTTP_COLLECT_H
@@ -15,10 +16,10 @@ struct cn_server;
 enum cn_collect_state {
     CN_COLLECT_READING,  /* the body is arriving */
     CN_COLLECT_WAITING,  /* for the commit */
-    CN_COLLECT_ANSWERED, /* `status` and `err` tell how it went */
+    CN_COLLECT_ANSWERED, /* `status` and `err` are set */
 };
 
-/* What is known about one request between calls. */
+/* A request between callbacks. */
 struct cn_collect {
     struct MHD_Connection *connection;
     enum cn_collect_state state;
@@ -28,14 +29,14 @@ struct cn_collect {
     struct cn_error err;
 };
 
-/* Whether this is an address that takes traces. */
-bool cn_collect_is_meant(const struct cn_server *server, const char *url);
+/* True if traces can be posted to this address. */
+bool cn_collect_is_address(const struct cn_server *server, const char *url);
 
-/* A piece of the body. */
+/* The next bytes of the body. */
 void cn_collect_read(struct cn_collect *collect, const char *data, size_t len);
 
-/* The body is complete: hand it over. The connection sleeps until the state is
- * CN_COLLECT_ANSWERED. */
+/* The body is complete: hand it to the collector. The connection is suspended until
+ * the state is CN_COLLECT_ANSWERED. */
 void cn_collect_submit(struct cn_server *server, struct cn_collect *collect,
                        const char *url);
 

@@ -10,8 +10,8 @@
 #include "base/files/disk.h"
 #include "base/map.h"
 #include "base/run/clock.h"
-#include "server/http/sealer.h"
-#include "server/served/worker.h"
+#include "server/served/job.h"
+#include "store/segment/seal.h"
 #include "store/write/ingest.h"
 #include "store/write/writer.h"
 
@@ -19,13 +19,13 @@ enum {
     WAITING_MAX = 4096,
     WAITING_MAX_OF_ONE = 1024,
     WAITING_LEN_MAX = 64 << 20,
-    TURN_MAX = 16, /* requests that are read before the saver is looked after */
-    COMMIT_LEN_MAX = 8 << 20, /* a commit that is so long waits for the one before it */
+    TURN_MAX = 16,            /* requests read before the saver is checked again */
+    COMMIT_LEN_MAX = 8 << 20, /* bytes; a longer commit waits for the one before it */
 };
 
-#define RETRY_NS UINT64_C(1000000000) /* before a store that failed is opened again */
+static const uint64_t retry_ns = 1000000000; /* before a store that failed is reopened */
 
-/* A request on its way. */
+/* A request that is not answered yet. */
 struct entry {
     enum cn_collector_kind kind;
     struct cn_zorka_request request;
@@ -39,7 +39,7 @@ struct entries {
     size_t count, capacity;
 };
 
-/* Whose turn it is with the commit that was cut off. */
+/* The state of the commit that was handed to the saver. */
 enum saving { SAVING_NOTHING, SAVING, SAVING_DONE };
 
 struct cn_collector {
@@ -48,46 +48,46 @@ struct cn_collector {
     pthread_mutex_t lock;
     pthread_cond_t has_work;   /* for the reader */
     pthread_cond_t has_commit; /* for the saver */
-    pthread_t reader, saver;
-    bool has_reader, has_saver;
+    struct cn_job_group jobs;
+    struct cn_job reader, saver, sealer;
 
-    /* Locked. */
+    /* Under the lock. */
     bool is_ending, has_ended;
     struct entries submitted;
-    size_t waiting_count; /* submitted and not answered */
+    size_t waiting_count; /* requests that are not answered */
     uint64_t waiting_len;
-    struct cn_map waiting_of; /* by sender: how many wait */
+    struct cn_map waiting_of; /* by sender: requests that are not answered */
     struct cn_collector_counts counts;
     enum saving saving;
     bool is_saved;
     struct cn_error save_failure;
+    uint32_t *full; /* segments to seal; the first one is being sealed, or is next */
+    size_t full_count, full_capacity;
 
-    /* The reader's. */
+    /* Used by the reader only. */
     struct cn_store_writer *writer; /* NULL: the store cannot be written */
     struct cn_store_ingest *ingest;
-    struct cn_store_ingest_counts counted; /* of its counts, in `counts` already */
+    struct cn_store_ingest_counts counted; /* the part of its counts in `counts` */
     uint64_t failed_ns;
     struct cn_error failure;
-    struct entries taken; /* of what was submitted */
-    size_t taken_at;      /* those before it were read */
-    struct entries read;  /* wait for the next commit */
-    bool is_out;          /* a commit was cut off and not taken back */
-    struct cn_sealer *sealer;
+    struct entries taken; /* from `submitted` */
+    size_t taken_at;      /* the next one to read */
+    struct entries read;  /* requests of the next commit */
+    bool is_out;          /* the saver has a commit that was not taken back */
 
-    /* The saver's while it saves, otherwise the reader's. */
+    /* Used by the saver while it saves, otherwise by the reader. */
     struct cn_store_commit *commit;
-    struct entries cut; /* wait for this commit */
+    struct entries cut; /* requests of this commit */
 };
 
 static void add_entry(struct entries *entries, const struct entry *entry)
 {
-    if (entries->count == entries->capacity)
-        entries->list = cn_grow(entries->list, entries->count, &entries->capacity,
-                                sizeof(*entries->list));
+    entries->list = cn_grow(entries->list, entries->count, &entries->capacity,
+                            sizeof(*entries->list));
     entries->list[entries->count++] = *entry;
 }
 
-/* Not locked: whoever is called may take locks of its own. */
+/* Without the lock held: callbacks take locks of their own. */
 static void answer(struct cn_collector *c, const struct entry *list, size_t count,
                    enum cn_collected how, const struct cn_error *err)
 {
@@ -118,13 +118,13 @@ static bool open_store(struct cn_collector *c, struct cn_error *err)
     return true;
 }
 
-/* What was read and not saved is gone, and with it the symbols of all agents: they are asked
- * to send them again. */
+/* Requests that were read and not saved are lost, and with them the symbols of all
+ * agents, which are asked to send them again. */
 static void drop_store(struct cn_collector *c, const struct cn_error *failure)
 {
     c->failure = *failure;
     c->failed_ns = cn_clock_ns();
-    cn_sealer_wait(c->sealer);
+    cn_job_end(&c->sealer);
     cn_store_ingest_free(c->ingest);
     cn_store_writer_abandon(c->writer);
     c->ingest = NULL;
@@ -133,23 +133,8 @@ static void drop_store(struct cn_collector *c, const struct cn_error *failure)
     c->read.count = 0;
 }
 
-static bool has_store(struct cn_collector *c)
-{
-    struct cn_error err;
-
-    if (c->writer)
-        return true;
-    if (cn_clock_ns() - c->failed_ns < RETRY_NS)
-        return false;
-    if (open_store(c, &err))
-        return true;
-    c->failure = err;
-    c->failed_ns = cn_clock_ns();
-    return false;
-}
-
-/* Take the commit back when it is saved; with `waits`, as soon as it is. */
-static void look_after_saver(struct cn_collector *c, bool waits)
+/* Take the commit back if it is saved; with `waits`, wait until it is. */
+static void take_back(struct cn_collector *c, bool waits)
 {
     bool is_done;
 
@@ -168,13 +153,13 @@ static void look_after_saver(struct cn_collector *c, bool waits)
         drop_store(c, &c->save_failure);
 }
 
-/* Hand what was read to the saver, which has nothing to do. */
+/* Hand the requests that were read to the saver, which is idle. */
 static void hand_over(struct cn_collector *c)
 {
     struct entries cut = c->cut;
     struct cn_error err;
 
-    /* Symbols alone are kept in memory only; and what is known is on the disk already. */
+    /* Symbols alone stay in memory, and traces that are known are on disk. */
     if (cn_store_writer_waiting(c->writer) == 0) {
         answer(c, c->read.list, c->read.count, CN_COLLECTED, NULL);
         c->read.count = 0;
@@ -194,25 +179,37 @@ static void hand_over(struct cn_collector *c)
     (void)pthread_mutex_unlock(&c->lock);
 }
 
-static bool take_in(struct cn_collector *c, const struct entry *entry,
-                    struct cn_error *err)
-{
-    switch (entry->kind) {
-    case CN_COLLECT_AGENT:
-        return cn_store_ingest_request(c->ingest, &entry->request, err);
-    case CN_COLLECT_SPANS:
-        return cn_store_ingest_spans(c->ingest, entry->request.body, err);
-    }
-    return cn_fail(err, CN_ERR_USAGE, "nobody knows what to do with this body");
-}
-
-/* The store is there for the next request. A new segment can only begin when all of the last
- * one is saved. */
+/* True if the store can take the next request. */
 static bool is_ready(struct cn_collector *c)
 {
-    if (has_store(c) && cn_store_writer_is_due(c->writer))
-        look_after_saver(c, true);
+    if (!c->writer && cn_clock_ns() - c->failed_ns >= retry_ns &&
+        !open_store(c, &c->failure))
+        c->failed_ns = cn_clock_ns();
+    /* A new segment begins when all of the last one is saved. */
+    if (c->writer && cn_store_writer_is_due(c->writer))
+        take_back(c, true);
     return c->writer != NULL;
+}
+
+/* A job: seal full segments. One that cannot be sealed is sealed when the store is
+ * reopened. */
+static bool seal(void *arg, const struct cn_progress *progress, struct cn_error *err)
+{
+    struct cn_collector *c = arg;
+
+    (void)progress;
+    (void)pthread_mutex_lock(&c->lock);
+    while (c->full_count > 0) {
+        uint32_t segment = c->full[0];
+
+        (void)pthread_mutex_unlock(&c->lock);
+        (void)!cn_segment_seal(c->path, segment, c->options.io, err);
+        (void)pthread_mutex_lock(&c->lock);
+        c->full_count--;
+        memmove(c->full, c->full + 1, c->full_count * sizeof(*c->full));
+    }
+    (void)pthread_mutex_unlock(&c->lock);
+    return true;
 }
 
 static void read_entry(struct cn_collector *c, const struct entry *entry)
@@ -225,19 +222,28 @@ static void read_entry(struct cn_collector *c, const struct entry *entry)
         return;
     }
     segment = cn_store_writer_segment(c->writer);
-    if (take_in(c, entry, &err)) {
+    if (entry->kind == CN_COLLECT_SPANS
+            ? cn_store_ingest_spans(c->ingest, entry->request.body, &err)
+            : cn_store_ingest_request(c->ingest, &entry->request, &err)) {
         add_entry(&c->read, entry);
     } else if (err.kind == CN_ERR_IO) {
         answer(c, entry, 1, CN_COLLECTED_NOT_SAVED, &err);
-        look_after_saver(c, true);
+        take_back(c, true);
         if (c->writer)
             drop_store(c, &err);
         return;
     } else {
         answer(c, entry, 1, CN_COLLECTED_NOT, &err);
     }
-    for (; segment < cn_store_writer_segment(c->writer); segment++)
-        cn_sealer_add(c->sealer, segment);
+    if (segment == cn_store_writer_segment(c->writer))
+        return;
+    (void)pthread_mutex_lock(&c->lock);
+    for (; segment < cn_store_writer_segment(c->writer); segment++) {
+        c->full = cn_grow(c->full, c->full_count, &c->full_capacity, sizeof(*c->full));
+        c->full[c->full_count++] = segment;
+    }
+    (void)pthread_mutex_unlock(&c->lock);
+    (void)!cn_job_start(&c->sealer, &err); /* on failure, see seal() */
 }
 
 static void count_read(struct cn_collector *c)
@@ -267,8 +273,7 @@ static bool can_hand_over(const struct cn_collector *c)
     return !c->is_out && (c->read.count > 0 || is_full(c));
 }
 
-/* Wait until there is something to do, and take what was submitted. False: there will not be
- * anything any more. */
+/* Wait until there is work, and take what was submitted. False at the end. */
 static bool wait_for_work(struct cn_collector *c)
 {
     bool has_rest = c->taken_at < c->taken.count, is_full_now = is_full(c), goes_on;
@@ -291,20 +296,18 @@ static bool wait_for_work(struct cn_collector *c)
     return goes_on;
 }
 
-static void read_some(struct cn_collector *c)
-{
-    for (int i = 0; i < TURN_MAX && c->taken_at < c->taken.count && !is_full(c); i++)
-        read_entry(c, &c->taken.list[c->taken_at++]);
-    count_read(c);
-}
-
-static void *read_forever(void *arg)
+static bool read_forever(void *arg, const struct cn_progress *progress,
+                         struct cn_error *err)
 {
     struct cn_collector *c = arg;
 
+    (void)progress;
+    (void)err;
     while (wait_for_work(c)) {
-        look_after_saver(c, false);
-        read_some(c);
+        take_back(c, false);
+        for (int i = 0; i < TURN_MAX && c->taken_at < c->taken.count && !is_full(c); i++)
+            read_entry(c, &c->taken.list[c->taken_at++]);
+        count_read(c);
         if (can_hand_over(c))
             hand_over(c);
     }
@@ -312,14 +315,17 @@ static void *read_forever(void *arg)
     c->has_ended = true;
     (void)pthread_cond_signal(&c->has_commit);
     (void)pthread_mutex_unlock(&c->lock);
-    return NULL;
+    return true;
 }
 
-static void *save_forever(void *arg)
+static bool save_forever(void *arg, const struct cn_progress *progress,
+                         struct cn_error *err)
 {
     struct cn_collector *c = arg;
     bool is_saved;
 
+    (void)progress;
+    (void)err;
     (void)pthread_mutex_lock(&c->lock);
     for (;;) {
         while (c->saving != SAVING && !c->has_ended)
@@ -338,18 +344,20 @@ static void *save_forever(void *arg)
         (void)pthread_cond_signal(&c->has_work);
     }
     (void)pthread_mutex_unlock(&c->lock);
-    return NULL;
+    return true;
 }
 
 static void free_collector(struct cn_collector *c)
 {
-    cn_sealer_stop(c->sealer);
+    cn_job_end(&c->sealer);
+    cn_job_group_done(&c->jobs);
     cn_store_ingest_free(c->ingest);
     cn_map_done(&c->waiting_of);
     free(c->submitted.list);
     free(c->taken.list);
     free(c->read.list);
     free(c->cut.list);
+    free(c->full);
     (void)pthread_cond_destroy(&c->has_work);
     (void)pthread_cond_destroy(&c->has_commit);
     (void)pthread_mutex_destroy(&c->lock);
@@ -373,17 +381,6 @@ static void set_options(struct cn_collector *c, const struct cn_collector_option
         options->io = &cn_disk_files;
 }
 
-static bool start_threads(struct cn_collector *c, struct cn_error *err)
-{
-    if (!cn_sealer_start(&c->sealer, c->path, c->options.io, err))
-        return false;
-    c->has_reader = cn_worker_start(&c->reader, read_forever, c, err);
-    if (!c->has_reader)
-        return false;
-    c->has_saver = cn_worker_start(&c->saver, save_forever, c, err);
-    return c->has_saver;
-}
-
 bool cn_collector_open(struct cn_collector **out, const char *path,
                        const struct cn_collector_options *options, struct cn_error *err)
 {
@@ -394,7 +391,12 @@ bool cn_collector_open(struct cn_collector **out, const char *path,
     (void)pthread_mutex_init(&c->lock, NULL);
     (void)pthread_cond_init(&c->has_work, NULL);
     (void)pthread_cond_init(&c->has_commit, NULL);
-    if (!open_store(c, err) || !start_threads(c, err)) {
+    cn_job_group_init(&c->jobs, 3);
+    c->reader = (struct cn_job){.group = &c->jobs, .work = read_forever, .arg = c};
+    c->saver = (struct cn_job){.group = &c->jobs, .work = save_forever, .arg = c};
+    c->sealer = (struct cn_job){.group = &c->jobs, .work = seal, .arg = c};
+    if (!open_store(c, err) || !cn_job_start(&c->reader, err) ||
+        !cn_job_start(&c->saver, err)) {
         cn_collector_finish(c);
         cn_store_writer_abandon(c->writer);
         free_collector(c);
@@ -410,11 +412,8 @@ void cn_collector_finish(struct cn_collector *c)
     c->is_ending = true;
     (void)pthread_cond_signal(&c->has_work);
     (void)pthread_mutex_unlock(&c->lock);
-    if (c->has_reader)
-        (void)pthread_join(c->reader, NULL);
-    if (c->has_saver)
-        (void)pthread_join(c->saver, NULL);
-    c->has_reader = c->has_saver = false;
+    cn_job_end(&c->reader);
+    cn_job_end(&c->saver);
 }
 
 bool cn_collector_close(struct cn_collector *c, struct cn_error *err)
@@ -422,7 +421,7 @@ bool cn_collector_close(struct cn_collector *c, struct cn_error *err)
     bool ok;
 
     cn_collector_finish(c);
-    cn_sealer_wait(c->sealer);
+    cn_job_end(&c->sealer);
     if (c->writer) {
         ok = cn_store_writer_close(c->writer, err);
     } else {

@@ -1,15 +1,14 @@
-/* Takes requests of agents into a store, and tells when they are safe there.
+/* Takes requests of agents into a store, and calls back when they are on disk.
  *
- * Whoever submits a request is called back. Requests go through two threads: one reads them
- * and adds their traces to what the next commit will hold; the other one compresses, writes
- * and syncs the commit before that, and then calls back for each request in it. Nothing is
- * acknowledged before it is on the disk. A third one seals segments that are full.
+ * Requests pass through two jobs. The reader decodes them and adds their traces to the
+ * next commit; the saver compresses, writes and syncs the commit before that, and calls
+ * back for each request in it. A third job seals full segments.
  *
  *     cn_collector_submit(collector, kind, &request, who, done, arg)
  *         done(arg, CN_COLLECTED, NULL) is called later, from another thread
  *
- * When the store cannot be written, what waits is told so; the store is opened again with a
- * request that comes a second later or more.
+ * After a write error all waiting requests are called back with CN_COLLECTED_NOT_SAVED. A
+ * request that comes at least a second later opens the store again.
  * Threads: any thread may submit.
  */
 #ifndef CN_SERVER_HTTP_COLLECTOR_H
@@ -24,17 +23,17 @@ struct cn_collector;
 struct cn_disk;
 struct cn_zorka_request;
 
-/* What a body is. */
+/* What a body contains. */
 enum cn_collector_kind {
     CN_COLLECT_AGENT, /* symbols or a trace of an agent */
     CN_COLLECT_SPANS, /* of Zipkin or OpenTelemetry */
 };
 
-/* What became of a request. */
+/* The outcome of a request. */
 enum cn_collected {
-    CN_COLLECTED,           /* it is on the disk */
-    CN_COLLECTED_NOT,       /* it breaks the rules: the error tells where */
-    CN_COLLECTED_NOT_SAVED, /* the store cannot be written: try again later */
+    CN_COLLECTED,           /* it is on disk */
+    CN_COLLECTED_NOT,       /* it is malformed; the error says where */
+    CN_COLLECTED_NOT_SAVED, /* the store cannot be written; try again later */
 };
 typedef void (*cn_collected_fn)(void *arg, enum cn_collected how,
                                 const struct cn_error *err);
@@ -52,21 +51,21 @@ struct cn_collector_counts {
     uint64_t traces, known, records, commits;
 };
 
-/* Opens the store for writing; makes it when there is none. `options` may be NULL. */
+/* Open the store for writing, or create it. `options` may be NULL. */
 CN_CHECK bool cn_collector_open(struct cn_collector **out, const char *path,
                                 const struct cn_collector_options *options,
                                 struct cn_error *err);
 
-/* Commits what was submitted and calls back for all of it; whoever comes later is told that
- * it is busy. */
+/* Commit all submitted requests and call back for them; later ones are refused as
+ * busy. */
 void cn_collector_finish(struct cn_collector *collector);
 
-/* Closes the store, when nobody can submit any more. */
+/* Close the store, when no thread submits any more. */
 CN_CHECK bool cn_collector_close(struct cn_collector *collector, struct cn_error *err);
 
-/* Hand over a request, whose body must stay where it is until `done` is called. False: too
- * much is waiting, of everybody or of this sender; `done` will not be called. `who` tells
- * senders apart: a session, an address. */
+/* Hand over a request; its body must stay valid until `done` is called. False if too
+ * many requests are waiting, in all or of this sender: `done` is not called. `who`
+ * identifies the sender: a session or an address. */
 CN_CHECK bool cn_collector_submit(struct cn_collector *collector,
                                   enum cn_collector_kind kind,
                                   const struct cn_zorka_request *request, const char *who,

@@ -36,11 +36,11 @@ bool cn_guard_read_token(struct cn_guard *guard, const char *path, struct cn_err
     for (size_t i = 0; i < len; i++)
         if (!isalnum((unsigned char)guard->token[i]) && !strchr("-_.~", guard->token[i]))
             return cn_fail(err, CN_ERR_FORMAT,
-                           "%s: a token has letters, digits and -_.~ only", path);
+                           "%s: a token consists of letters, digits and -_.~", path);
     if (len < TOKEN_LEN_MIN)
         return cn_fail(err, CN_ERR_FORMAT,
-                       "%s: a token has %d characters or more, not %zu", path,
-                       TOKEN_LEN_MIN, len);
+                       "%s: the token has %zu characters; at least %d are needed", path,
+                       len, TOKEN_LEN_MIN);
     return true;
 }
 

@@ -1,8 +1,8 @@
-/* Who may ask: the right host, and a token.
+/* Access control: the Host header and a token.
  *
- * The server tells its token in the URL it prints; a page loaded with it gets a cookie,
- * so that addresses people copy from the browser do not carry it.
- * Threads: immutable after it was made.
+ * The URL that the server prints contains its token; a page loaded with it gets a cookie,
+ * so that addresses copied from the browser do not contain it.
+ * Threads: immutable after it was set up.
  */
 #ifndef CN_SERVER_HTTP_GUARD_H
 #define CN_SERVER_HTTP_GUARD_H
@@ -17,23 +17,22 @@ enum { CN_TOKEN_LEN = 32, CN_TOKEN_MAX = 256 };
 struct cn_guard {
     char token[CN_TOKEN_MAX + 1];
     char address[64]; /* that the server listens on */
-    const char *host; /* a further name it goes by; NULL: none */
+    const char *host; /* a further name of the server; NULL: none */
     uint16_t port;
-    bool is_loopback; /* nobody but this machine can ask */
+    bool is_loopback; /* only this machine can reach it */
 };
 
-/* A token nobody can guess. */
+/* Set a random token. */
 CN_CHECK bool cn_guard_make_token(struct cn_guard *guard, struct cn_error *err);
 
-/* The token from a file: its first line, 16 characters or more. */
+/* Set the token in a file: its first line, 16 characters or more. */
 CN_CHECK bool cn_guard_read_token(struct cn_guard *guard, const char *path,
                                   struct cn_error *err);
 
-/* Whether the Host of a request is a name of this server: pages of others that make
- * their own name point here are refused. NULL is not. */
+/* True if a Host header names this server: refuses DNS rebinding. NULL does not. */
 bool cn_guard_knows_host(const struct cn_guard *guard, const char *host);
 
-/* Whether this is the token; takes the same time wherever it differs. */
+/* True if this is the token; takes the same time wherever it differs. */
 bool cn_guard_knows_token(const struct cn_guard *guard, const char *token);
 
 #endif

@@ -28,7 +28,7 @@ enum {
     BACKLOG = 128,
 };
 
-/* "ADDR:PORT", "[ADDR]:PORT"; a port of 0 is any free one. */
+/* "ADDR:PORT" or "[ADDR]:PORT"; port 0 means any free one. */
 static bool parse_listen(const char *text, char address[64], uint16_t *port,
                          struct cn_error *err)
 {
@@ -45,7 +45,7 @@ static bool parse_listen(const char *text, char address[64], uint16_t *port,
     }
     number = strtoul(colon + 1, &rest, 10);
     if (colon[1] < '0' || colon[1] > '9' || *rest || number > UINT16_MAX)
-        return cn_fail(err, CN_ERR_USAGE, "--listen '%s': '%s' is no port", text,
+        return cn_fail(err, CN_ERR_USAGE, "--listen '%s': '%s' is not a port", text,
                        colon + 1);
     if (end - begin >= 64)
         return cn_fail(err, CN_ERR_USAGE, "--listen '%s': the address is too long", text);
@@ -75,18 +75,7 @@ static bool make_address(const char *address, uint16_t port, struct sockaddr_sto
         *is_loopback = IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
         return true;
     }
-    return cn_fail(err, CN_ERR_USAGE, "--listen: '%s' is no numeric address", address);
-}
-
-static bool fail_to_listen(const struct cn_guard *guard, struct cn_error *err)
-{
-    if (errno == EADDRINUSE)
-        return cn_fail(
-            err, CN_ERR_IO,
-            "cannot listen on %s port %u: another program does; choose another "
-            "port, or 0 for any",
-            guard->address, guard->port);
-    return cn_fail_errno(err, "cannot listen on %s port %u", guard->address, guard->port);
+    return cn_fail(err, CN_ERR_USAGE, "--listen: '%s' is not a numeric address", address);
 }
 
 static bool bind_socket(struct cn_server *server, const struct cn_server_options *options,
@@ -104,33 +93,41 @@ static bool bind_socket(struct cn_server *server, const struct cn_server_options
         return false;
     if (!guard->is_loopback && !options->token_file)
         return cn_fail(err, CN_ERR_USAGE,
-                       "--listen %s: others can reach this address, so --token-file is "
-                       "needed",
+                       "--listen %s: other machines can reach this address; add "
+                       "--token-file",
                        options->listen);
     fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
-        return cn_fail_errno(err, "cannot make a socket");
+        return cn_fail_errno(err, "cannot create a socket");
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
     if (bind(fd, (struct sockaddr *)&address, len) < 0 || listen(fd, BACKLOG) < 0 ||
         getsockname(fd, (struct sockaddr *)&address, &len) < 0) {
-        (void)fail_to_listen(guard, err);
+        if (errno == EADDRINUSE)
+            (void)cn_fail(err, CN_ERR_IO,
+                          "cannot listen on %s port %u: it is in use; choose another "
+                          "port, or 0 for any",
+                          guard->address, guard->port);
+        else
+            (void)cn_fail_errno(err, "cannot listen on %s port %u", guard->address,
+                                guard->port);
         (void)close(fd);
         return false;
     }
-    /* The port is at the same place for both families. */
+    /* The port has the same offset in both families. */
     guard->port = ntohs(((struct sockaddr_in *)&address)->sin_port);
     *out = fd;
     return true;
 }
 
-static bool open_things(struct cn_server *server, const struct cn_server_options *options,
-                        struct cn_error *err)
+static bool open_sources(struct cn_server *server,
+                         const struct cn_server_options *options, struct cn_error *err)
 {
-    server->things.list = cn_alloc(options->path_count + 1, sizeof(*server->things.list));
+    server->sources.list =
+        cn_alloc(options->path_count + 1, sizeof(*server->sources.list));
     for (size_t i = 0; i < options->path_count; i++) {
-        if (!cn_served_open(&server->things.list[i], options->paths[i], err))
+        if (!cn_served_open(&server->sources.list[i], options->paths[i], err))
             return false;
-        server->things.count++;
+        server->sources.count++;
     }
     return true;
 }
@@ -153,7 +150,7 @@ static bool set_up_tls(struct cn_server *server, const struct cn_server_options 
     if (!options->tls_cert && !options->tls_key)
         return true;
     if (!options->tls_cert || !options->tls_key)
-        return cn_fail(err, CN_ERR_USAGE, "--tls-cert and --tls-key go together");
+        return cn_fail(err, CN_ERR_USAGE, "--tls-cert and --tls-key need each other");
     if (MHD_is_feature_supported(MHD_FEATURE_TLS) == MHD_NO)
         return cn_fail(err, CN_ERR_USAGE, "libmicrohttpd was built without TLS");
     return read_pem(options->tls_cert, &server->tls_cert, err) &&
@@ -162,8 +159,8 @@ static bool set_up_tls(struct cn_server *server, const struct cn_server_options 
 
 static bool start_daemon(struct cn_server *server, int fd, struct cn_error *err)
 {
-    /* Not epoll, which would be a little faster: with it, libmicrohttpd 0.9.75 now and then
-     * leaves a resumed connection asleep until another one wakes its thread. */
+    /* Not epoll, although it is a little faster: libmicrohttpd 0.9.75 sometimes leaves
+     * a resumed connection suspended until another one wakes its thread. */
     unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
                      (server->tls_cert ? MHD_USE_TLS : 0);
     struct MHD_OptionItem tls[] = {
@@ -179,12 +176,12 @@ static bool start_daemon(struct cn_server *server, int fd, struct cn_error *err)
         (unsigned)CONNECTION_MAX, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
         (unsigned)CONNECTION_PER_ADDRESS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
         (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)HEADER_LEN_MAX, MHD_OPTION_NOTIFY_COMPLETED, cn_server_forget, server,
+        (size_t)HEADER_LEN_MAX, MHD_OPTION_NOTIFY_COMPLETED, cn_server_completed, server,
         MHD_OPTION_ARRAY, server->tls_cert ? tls : none, MHD_OPTION_END);
     if (server->daemon)
         return true;
     return cn_fail(err, CN_ERR_IO, "cannot start the server%s",
-                   server->tls_cert ? ": are the TLS files right?" : "");
+                   server->tls_cert ? "; check --tls-cert and --tls-key" : "");
 }
 
 static void make_url(struct cn_server *server)
@@ -210,16 +207,16 @@ static bool open_collector(struct cn_server *server,
         return false;
     if (options->collect && !server->guard.is_loopback && !options->collect_token_file)
         return cn_fail(err, CN_ERR_USAGE,
-                       "--listen %s: others can reach this address, so "
-                       "--collect-token-file is needed",
+                       "--listen %s: other machines can reach this address; add "
+                       "--collect-token-file",
                        options->listen);
     if (!options->collect)
         return true;
     if (!cn_collector_open(&server->collector, options->collect, &limits, err) ||
-        !cn_served_open(&server->things.list[server->things.count], options->collect,
+        !cn_served_open(&server->sources.list[server->sources.count], options->collect,
                         err))
         return false;
-    server->things.count++;
+    server->sources.count++;
     return true;
 }
 
@@ -234,19 +231,14 @@ static bool start(struct cn_server *server, const struct cn_server_options *opti
     if (!(options->token_file
               ? cn_guard_read_token(&server->guard, options->token_file, err)
               : cn_guard_make_token(&server->guard, err)) ||
-        !set_up_tls(server, options, err) || !open_things(server, options, err) ||
+        !set_up_tls(server, options, err) || !open_sources(server, options, err) ||
         !bind_socket(server, options, &fd, err))
         return false;
     make_url(server);
-    if (!open_collector(server, options, err)) {
-        (void)close(fd);
-        return false;
-    }
-    if (!start_daemon(server, fd, err)) {
-        (void)close(fd);
-        return false;
-    }
-    return true;
+    if (open_collector(server, options, err) && start_daemon(server, fd, err))
+        return true;
+    (void)close(fd);
+    return false;
 }
 
 bool cn_server_start(struct cn_server **out, const struct cn_server_options *options,
@@ -267,33 +259,27 @@ const char *cn_server_url(const struct cn_server *server)
     return server->url;
 }
 
-/* Nobody new is let in; what has come is committed and answered. */
-static bool end_requests(struct cn_server *server, struct cn_error *err)
+void cn_server_stop(struct cn_server *server)
 {
-    MHD_socket fd =
-        server->daemon ? MHD_quiesce_daemon(server->daemon) : MHD_INVALID_SOCKET;
+    struct cn_error err;
+    MHD_socket fd = MHD_INVALID_SOCKET;
 
-    /* Connections that wait for a commit must be woken before the daemon stops. */
+    if (!server)
+        return;
+    if (server->daemon)
+        fd = MHD_quiesce_daemon(server->daemon);
+    /* The daemon stops only when no connection waits for a commit. */
     if (server->collector)
         cn_collector_finish(server->collector);
     if (fd != MHD_INVALID_SOCKET)
         (void)close(fd);
     if (server->daemon)
         MHD_stop_daemon(server->daemon);
-    return !server->collector || cn_collector_close(server->collector, err);
-}
-
-void cn_server_stop(struct cn_server *server)
-{
-    struct cn_error err;
-
-    if (!server)
-        return;
-    if (!end_requests(server, &err) && server->log)
+    if (server->collector && !cn_collector_close(server->collector, &err) && server->log)
         server->log(server->log_arg, err.text);
-    for (size_t i = 0; i < server->things.count; i++)
-        cn_served_close(server->things.list[i]);
-    free(server->things.list);
+    for (size_t i = 0; i < server->sources.count; i++)
+        cn_served_close(server->sources.list[i]);
+    free(server->sources.list);
     free(server->tls_cert);
     free(server->tls_key);
     free(server);

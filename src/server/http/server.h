@@ -1,10 +1,10 @@
-/* A server on HTTP: the viewer, its API, and answers for monitoring.
+/* The HTTP server: the viewer, its API, metrics, and the collector of traces.
  *
  *     cn_server_start(&server, &options, err)
  *     ... print cn_server_url(server), wait for a signal ...
  *     cn_server_stop(server);
  *
- * Threads: started and stopped by one thread; answers on threads of its own.
+ * Threads: started and stopped by one thread; answers in threads of its own.
  */
 #ifndef CN_SERVER_HTTP_SERVER_H
 #define CN_SERVER_HTTP_SERVER_H
@@ -17,28 +17,28 @@
 struct cn_server;
 
 struct cn_server_options {
-    const char *const *paths; /* what to show */
+    const char *const *paths; /* sources to show */
     size_t path_count;
     const char *listen;             /* "ADDR:PORT"; NULL: loopback, any free port */
-    const char *host;               /* a name the server goes by; NULL: none */
-    const char *token_file;         /* NULL: make a token; needed beyond loopback */
+    const char *host;               /* a further name of the server; NULL: none */
+    const char *token_file;         /* NULL: a random token; required beyond loopback */
     const char *tls_cert, *tls_key; /* files; NULL: no TLS */
-    const char *collect;            /* the store that takes traces; NULL: none does */
-    const char *collect_token_file; /* NULL: traces need no token */
+    const char *collect;            /* the store for collected traces; NULL: none */
+    const char *collect_token_file; /* NULL: senders need no token */
     size_t collect_limit;           /* requests that may wait for the disk; 0: default */
     void (*log)(void *arg, const char *text); /* may be NULL */
     void *log_arg;
 };
 
-/* Opens everything and listens. On failure nothing is left. */
+/* Opens all sources and listens. On failure nothing is left open. */
 CN_CHECK bool cn_server_start(struct cn_server **out,
                               const struct cn_server_options *options,
                               struct cn_error *err);
 
-/* The address to open in a browser, token included. */
+/* The address to open in a browser, with the token. */
 const char *cn_server_url(const struct cn_server *server);
 
-/* Requests that are being answered are finished first. NULL is fine. */
+/* Finishes open requests first. NULL is fine. */
 void cn_server_stop(struct cn_server *server);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the parts of a server share; of use to src/server only.
+/* The state of a server, shared by the files of this folder.
  * Threads: the counts are atomic, the rest is immutable while the server runs.
  */
 #ifndef CN_SERVER_HTTP_SERVER_STATE_H
@@ -17,17 +17,17 @@ struct cn_collector;
 /* For /metrics. */
 struct cn_server_counts {
     _Atomic uint64_t requests, refused, failed;
-    _Atomic uint64_t answer_ns; /* time spent in answers, all together */
+    _Atomic uint64_t answer_ns; /* time spent in answers */
     _Atomic uint64_t open;      /* requests being answered */
 };
 
 struct cn_server {
     struct MHD_Daemon *daemon;
     struct cn_guard guard;
-    struct cn_served_list things;
+    struct cn_served_list sources;
     struct cn_server_counts counts;
-    struct cn_collector *collector;  /* NULL: takes no traces */
-    struct cn_guard collector_guard; /* its token; "" when none is needed */
+    struct cn_collector *collector;  /* NULL: none */
+    struct cn_guard collector_guard; /* its token; "": none is needed */
     char *tls_cert, *tls_key;
     char url[512];
     void (*log)(void *arg, const char *text);

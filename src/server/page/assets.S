@@ -1,4 +1,4 @@
-/* The files of the viewer as the web build left them; -I tells where. */
+/* The files of the viewer, from the output folder of the web build, which -I names. */
         .section .rodata
 
         .macro asset name, file

@@ -1,4 +1,4 @@
-/* The files of the viewer, inside the program.
+/* The files of the viewer, embedded in the program.
  * Threads: immutable.
  */
 #ifndef CN_SERVER_PAGE_ASSETS_H

@@ -1,7 +1,6 @@
 #include "server/page/page_export.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "server/api/api.h"
 #include "server/api/request.h"
@@ -9,37 +8,24 @@
 #include "server/page/assets.h"
 #include "server/served/served.h"
 
-/* How much of the data comes along. */
+/* How much of the data is exported. */
 static const struct cn_parameter wanted[] = {
     {"min", "0.0002"},
     {"columns", "1200"},
     {"count", "64"},
 };
 
-static void wait_until_ready(struct cn_served *served)
-{
-    static const struct timespec pause = {.tv_nsec = 20000000};
-    struct cn_error err;
-
-    while (!cn_served_lock(served, &err)) {
-        if (err.kind != CN_ERR_INTERRUPTED)
-            return;
-        (void)nanosleep(&pause, NULL);
-    }
-    cn_served_unlock(served);
-}
-
 static void begin_request(struct cn_request *request, struct cn_text *text)
 {
-    *request = (struct cn_request){.method = "GET", .path = "/"};
+    *request = (struct cn_request){.path = "/"};
     request->json.text = text;
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
         request->parameters[request->parameter_count++] = wanted[i];
 }
 
-/* Add a member with the answer to a question. */
+/* Append a member with the answer to a question. */
 static bool add_answer(struct cn_text *data, struct cn_served *served, const char *name,
-                       cn_api_fn ask, struct cn_error *err)
+                       cn_api_answer *ask, struct cn_error *err)
 {
     struct cn_text text = {0};
     struct cn_request request;
@@ -56,23 +42,17 @@ static bool add_answer(struct cn_text *data, struct cn_served *served, const cha
     return ok;
 }
 
-static void add_sources(struct cn_text *data, struct cn_served *served)
+static bool add_data(struct cn_text *data, struct cn_served *served, struct cn_error *err)
 {
     struct cn_text text = {0};
     struct cn_request request;
+    struct cn_error none;
 
     begin_request(&request, &text);
     cn_api_describe(served, 0, &request);
     cn_text_printf(data, "{\"sources\": {\"version\": \"%s\", \"sources\": [%s]}",
                    CN_VERSION, cn_text_str(&text));
     cn_text_done(&text);
-}
-
-static bool add_data(struct cn_text *data, struct cn_served *served, struct cn_error *err)
-{
-    struct cn_error none;
-
-    add_sources(data, served);
     if (!add_answer(data, served, "info", cn_api_info, err) ||
         !add_answer(data, served, "flame", cn_api_flame, err))
         return false;
@@ -80,17 +60,6 @@ static bool add_data(struct cn_text *data, struct cn_served *served, struct cn_e
         cn_text_str_add(data, ",\n\"timeline\": null");
     cn_text_str_add(data, "}");
     return true;
-}
-
-/* A '<' in a name must not end the script that the data is in. */
-static void add_escaped(struct cn_text *out, const struct cn_text *data)
-{
-    for (const char *at = cn_text_str(data); *at; at++) {
-        if (*at == '<')
-            cn_text_str_add(out, "\\u003c");
-        else
-            cn_text_char(out, *at);
-    }
 }
 
 static void add_asset(struct cn_text *out, const char *path)
@@ -114,7 +83,13 @@ static void add_page(struct cn_text *out, const struct cn_text *data)
     add_asset(out, "/app.css");
     cn_text_str_add(out, "</style>\n</head>\n<body>\n<div id=\"app\"></div>\n"
                          "<script type=\"application/json\" id=\"cairn-data\">");
-    add_escaped(out, data);
+    /* A '<' in a name must not end the script element. */
+    for (const char *at = cn_text_str(data); *at; at++) {
+        if (*at == '<')
+            cn_text_str_add(out, "\\u003c");
+        else
+            cn_text_char(out, *at);
+    }
     cn_text_str_add(out, "</script>\n<script>\n");
     add_asset(out, "/app.js");
     cn_text_str_add(out, "</script>\n</body>\n</html>\n");
@@ -128,8 +103,8 @@ bool cn_page_export(const char *path, struct cn_text *out, struct cn_error *err)
 
     if (!cn_served_open_costs(&served, path, err))
         return false;
-    wait_until_ready(served);
-    ok = add_data(&data, served, err) || cn_fail_in(err, "%s", path);
+    ok = (cn_served_finish(served, err) && add_data(&data, served, err)) ||
+         cn_fail_in(err, "%s", path);
     if (ok)
         add_page(out, &data);
     cn_text_done(&data);

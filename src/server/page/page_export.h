@@ -1,4 +1,4 @@
-/* One page that holds everything it shows: the viewer with its data inside.
+/* A self-contained page: the viewer with the data of a source.
  * Threads: one thread at a time.
  */
 #ifndef CN_SERVER_PAGE_PAGE_EXPORT_H
@@ -7,8 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-/* Append the page for a database or recording: tree, flame graph and a summary of the
- * timeline. */
+/* Append the page of a database, recording or store: tree, flame graph and timeline. */
 CN_CHECK bool cn_page_export(const char *path, struct cn_text *out, struct cn_error *err);
 
 #endif

@@ -1,7 +1,5 @@
 #include "server/served/flame_json.h"
 
-#include "server/api/request.h"
-
 void cn_flame_begin(struct cn_flame *flame)
 {
     *flame = (struct cn_flame){0};
@@ -9,8 +7,7 @@ void cn_flame_begin(struct cn_flame *flame)
     cn_json_array(&flame->nodes);
 }
 
-bool cn_flame_add(struct cn_flame *flame, uint32_t depth, const char *name,
-                  const char *module, double value, double own, uint64_t id)
+bool cn_flame_add(struct cn_flame *flame, const struct cn_flame_node *node)
 {
     struct cn_json *json = &flame->nodes;
 
@@ -18,12 +15,12 @@ bool cn_flame_add(struct cn_flame *flame, uint32_t depth, const char *name,
         return false;
     flame->count++;
     cn_json_array(json);
-    cn_json_u64(json, depth);
-    cn_json_u64(json, cn_names_add(&flame->names, name));
-    cn_json_u64(json, cn_names_add(&flame->modules, module ? module : ""));
-    cn_json_f64(json, value);
-    cn_json_f64(json, own);
-    cn_json_id(json, id);
+    cn_json_u64(json, node->depth);
+    cn_json_u64(json, cn_names_add(&flame->names, node->name));
+    cn_json_u64(json, cn_names_add(&flame->modules, node->module ? node->module : ""));
+    cn_json_f64(json, node->total);
+    cn_json_f64(json, node->self);
+    cn_json_id(json, node->id);
     cn_json_end(json);
     return true;
 }

@@ -1,8 +1,8 @@
-/* A flame graph as JSON: the nodes in depth-first order, each with its depth, so that
- * however deep it is, the JSON is not.
+/* A flame graph as JSON: the nodes in depth-first order, each with its depth, so that the
+ * JSON of a deep graph is not deep.
  *
- *     {"total": 12.5, "names": ["main"], "modules": ["app"],
- *      "nodes": [[depth, name, module, value, own, id], ...]}
+ *     {"total": 12.5, "isCut": false, "names": ["main"], "modules": ["app"],
+ *      "nodes": [[depth, name, module, total, self, id], ...]}
  *
  * Threads: one thread at a time.
  */
@@ -17,8 +17,15 @@
 
 enum { CN_FLAME_NODE_MAX = 50000 };
 
+struct cn_flame_node {
+    uint32_t depth;
+    const char *name, *module; /* the module may be NULL */
+    double total, self;        /* self may be NAN */
+    uint64_t id;
+};
+
 struct cn_flame {
-    struct cn_text nodes_text; /* the nodes, written before the names are complete */
+    struct cn_text nodes_text; /* written before the names are complete */
     struct cn_json nodes;
     struct cn_names names, modules;
     size_t count;
@@ -26,11 +33,10 @@ struct cn_flame {
 
 void cn_flame_begin(struct cn_flame *flame);
 
-/* Add a node; false when there are too many. `own` may be NAN. */
-bool cn_flame_add(struct cn_flame *flame, uint32_t depth, const char *name,
-                  const char *module, double value, double own, uint64_t id);
+/* Add a node; false if there are too many. */
+bool cn_flame_add(struct cn_flame *flame, const struct cn_flame_node *node);
 
-/* Write it as members of the object that `json` is in, and release it. */
+/* Write the members of the object that `json` is in, and release the graph. */
 void cn_flame_end(struct cn_flame *flame, struct cn_json *json, double total);
 
 #endif

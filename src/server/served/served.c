@@ -1,78 +1,201 @@
 #include "server/served/served.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/calls/call_filter.h"
+#include "analyze/cct/calls_to_database.h"
 #include "base/alloc.h"
 #include "base/files/outdir.h"
+#include "base/run/pool.h"
+#include "base/text.h"
 #include "formats/formats.h"
-#include "server/served/served_analysis.h"
-#include "server/served/thread_label.h"
 #include "store/store_format.h"
 
-static const char *last_part(const char *path)
-{
-    const char *end = path + strlen(path), *begin;
+enum {
+    REQUESTS_MAX = 4,    /* views and ranges computed at a time */
+    BACKGROUND_MAX = 16, /* all of them: analysis, structure, pyramids */
+    MAPPED_MAX = 32 << 20,
+};
 
-    while (end > path + 1 && end[-1] == '/')
+/* "b" of "a/b//", to be freed. */
+static char *last_component(const char *path)
+{
+    size_t end = strlen(path), begin;
+    char *name;
+
+    while (end > 1 && path[end - 1] == '/')
         end--;
-    for (begin = end; begin > path && begin[-1] != '/'; begin--) {
+    for (begin = end; begin > 0 && path[begin - 1] != '/'; begin--) {
     }
-    return begin;
+    name = cn_strdup(path + begin);
+    name[end - begin] = '\0';
+    return name;
 }
 
-/* What people look at next is made before they ask. */
-static void warm_up(void *arg)
-{
-    cn_served_warm_up(arg);
-}
-
-static struct cn_served *new_served(const char *path, const char *format)
+static struct cn_served *new_served(const char *path, const char *format,
+                                    enum cn_served_kind kind)
 {
     struct cn_served *served = cn_alloc(1, sizeof(*served));
-    size_t len;
 
+    served->kind = kind;
     served->path = cn_strdup(path);
-    served->name = cn_strdup(last_part(path));
-    for (len = strlen(served->name); len > 1 && served->name[len - 1] == '/'; len--)
-        served->name[len - 1] = '\0';
+    served->name = last_component(path);
     served->format = format;
     (void)pthread_mutex_init(&served->lock, NULL);
-    cn_prepared_init(&served->prepared);
-    served->prepared.after = warm_up;
-    served->prepared.arg = served;
-    cn_chore_group_init(&served->chores);
-    cn_task_pieces_init(&served->pieces);
-    cn_served_ranges_init(&served->ranges, &served->chores);
-    for (size_t i = 0; i < CN_SERVED_VIEW_MAX; i++)
-        (void)pthread_mutex_init(&served->views[i].lock, NULL);
-    cn_served_pyramids_init(&served->pyramids);
+    cn_job_group_init(&served->requests, REQUESTS_MAX);
+    cn_job_group_init(&served->background, BACKGROUND_MAX);
+    cn_call_parts_init(&served->call_parts);
+    cn_structure_init(&served->structure, &served->requests, &served->background);
+    cn_served_views_init(&served->views, &served->structure);
+    cn_served_ranges_init(&served->ranges, &served->structure);
+    cn_served_pyramids_init(&served->pyramids, &served->structure);
     return served;
 }
 
-static bool open_store(struct cn_served **out, const char *path, struct cn_error *err)
+void cn_served_close(struct cn_served *served)
 {
-    struct cn_served *served = new_served(path, "zorka");
+    if (!served)
+        return;
+    cn_job_group_cancel(&served->background);
+    cn_job_group_cancel(&served->requests);
+    cn_job_end(&served->analysis);
+    cn_job_end(&served->warm_up);
+    cn_served_ranges_done(&served->ranges);
+    cn_served_pyramids_done(&served->pyramids);
+    cn_served_views_done(&served->views);
+    cn_structure_done(&served->structure);
+    cn_job_group_done(&served->requests);
+    cn_job_group_done(&served->background);
+    cn_served_store_close(&served->store);
+    cn_database_close(served->db);
+    cn_call_parts_done(&served->call_parts);
+    cn_recording_close(served->recording);
+    if (served->folder)
+        cn_outdir_remove(served->folder);
+    free(served->folder);
+    free(served->analysis_what);
+    free(served->profiled_tasks);
+    free(served->path);
+    free(served->name);
+    (void)pthread_mutex_destroy(&served->lock);
+    free(served);
+}
 
-    served->kind = CN_SERVED_STORE;
-    served->state = CN_SERVED_READY;
-    if (!cn_served_store_open(&served->store, path, err)) {
-        cn_served_close(served);
+static bool warm_up(void *arg, const struct cn_progress *progress, struct cn_error *err)
+{
+    struct cn_served *served = arg;
+
+    (void)progress;
+    if (!cn_structure_finish(&served->structure, err))
         return false;
-    }
-    *out = served;
+    cn_served_views_warm_up(&served->views);
     return true;
 }
 
-bool cn_served_open(struct cn_served **out, const char *path, struct cn_error *err)
+/* Compute the structure of the database and the views that clients open first. */
+static bool start_warm_up(struct cn_served *served, struct cn_error *err)
 {
-    return cn_store_probe(path) ? open_store(out, path, err)
-                                : cn_served_open_costs(out, path, err);
+    cn_structure_set_database(&served->structure, served->db);
+    served->warm_up = (struct cn_job){.group = &served->background,
+                                      .work = warm_up,
+                                      .arg = served,
+                                      .what = "reading contexts"};
+    return cn_job_start(&served->warm_up, err);
 }
 
-bool cn_served_open_costs(struct cn_served **out, const char *path, struct cn_error *err)
+/* Write the database of all calls to a folder and open it there. */
+static bool make_database(struct cn_served *served, const struct cn_call_query *query,
+                          const struct cn_progress *progress, struct cn_error *err)
+{
+    const struct cn_format *v4 = cn_format_find("hpctoolkit-v4");
+    struct cn_calls_options options = {
+        .workers = cn_pool_default_workers(),
+        .folder = served->folder,
+        .has_all_statistics = true,
+        .progress = progress,
+    };
+    struct cn_write_options write = {.progress = progress};
+    struct cn_calls_result result;
+    struct cn_database *calls;
+    char path[PATH_MAX];
+    bool ok;
+
+    if (!cn_calls_to_database(&calls, query, 1, &options, &result, err))
+        return false;
+    (void)snprintf(path, sizeof(path), "%s/calls.db", served->folder);
+    ok = v4->write_database(calls, path, &write, err);
+    cn_calls_result_done(&result);
+    cn_database_close(calls);
+    return ok && v4->open_database(&served->db, path, err);
+}
+
+static bool analyse(void *arg, const struct cn_progress *progress, struct cn_error *err)
+{
+    struct cn_served *served = arg;
+    const struct cn_recording *rec = served->recording;
+    uint32_t *tasks = cn_alloc(rec->task_count, sizeof(*tasks));
+    struct cn_call_filter filter;
+    struct cn_call_query query = {
+        .rec = rec,
+        .filter = &filter,
+        .range = cn_time_always,
+        .tasks = tasks,
+        .task_count = rec->task_count,
+    };
+    bool ok;
+
+    for (uint32_t i = 0; i < rec->task_count; i++)
+        tasks[i] = i;
+    cn_call_filter_init(&filter, rec);
+    filter.depth = UINT32_MAX;
+    cn_call_filter_ready(&filter);
+    ok = make_database(served, &query, progress, err) && start_warm_up(served, err);
+    cn_call_filter_done(&filter);
+    free(tasks);
+    return ok;
+}
+
+static bool start_analysis(struct cn_served *served, struct cn_error *err)
+{
+    const char *base = getenv("TMPDIR");
+    struct cn_text what = {0};
+    char path[PATH_MAX];
+
+    (void)snprintf(path, sizeof(path), "%s/cairn-serve-XXXXXX",
+                   base && *base ? base : "/tmp");
+    if (!mkdtemp(path))
+        return cn_fail_errno(err, "%s: cannot create it", path);
+    served->folder = cn_strdup(path);
+    cn_text_printf(&what, "analysing %s", served->name);
+    served->analysis_what = what.chars;
+    served->analysis = (struct cn_job){.group = &served->background,
+                                       .work = analyse,
+                                       .arg = served,
+                                       .what = served->analysis_what};
+    return cn_job_start(&served->analysis, err);
+}
+
+static bool open_recording(struct cn_served *served, const struct cn_format *format,
+                           struct cn_error *err)
+{
+    if (!(format->open_recording
+              ? format->open_recording(&served->recording, served->path, NULL, err)
+              : format->open_traces(&served->recording, served->path, "", err)))
+        return false;
+    served->profiled_tasks =
+        cn_alloc(served->recording->task_count, sizeof(*served->profiled_tasks));
+    for (uint32_t i = 0; i < served->recording->task_count; i++)
+        if (served->recording->tasks[i].data_len > 0)
+            served->profiled_tasks[served->profiled_count++] = i;
+    return start_analysis(served, err);
+}
+
+static bool open_any(struct cn_served **out, const char *path, bool is_store_analysed,
+                     struct cn_error *err)
 {
     const struct cn_format *format;
     struct cn_served *served;
@@ -83,21 +206,15 @@ bool cn_served_open_costs(struct cn_served **out, const char *path, struct cn_er
     if (!format->open_database && !format->open_recording && !format->open_traces)
         return cn_fail(err, CN_ERR_USAGE, "%s: a %s cannot be served", path,
                        format->name);
-    served = new_served(path, format->name);
-    if (format->open_database) {
-        served->kind = CN_SERVED_DATABASE;
-        served->state = CN_SERVED_READY;
-        ok = format->open_database(&served->db, path, err) &&
-             cn_prepared_start(&served->prepared, served->db, err);
+    if (format == &cn_format_store && !is_store_analysed) {
+        served = new_served(path, "zorka", CN_SERVED_STORE);
+        ok = cn_served_store_open(&served->store, path, err);
+    } else if (format->open_database) {
+        served = new_served(path, format->name, CN_SERVED_DATABASE);
+        ok = format->open_database(&served->db, path, err) && start_warm_up(served, err);
     } else {
-        served->kind = CN_SERVED_RECORDING;
-        ok = (format->open_recording
-                  ? format->open_recording(&served->recording, path, NULL, err)
-                  : format->open_traces(&served->recording, path, "", err));
-        if (ok)
-            served->profiled_tasks =
-                cn_recording_profiled_tasks(served->recording, &served->profiled_count);
-        ok = ok && cn_served_analyse(served, err);
+        served = new_served(path, format->name, CN_SERVED_RECORDING);
+        ok = open_recording(served, format, err);
     }
     if (!ok) {
         cn_served_close(served);
@@ -107,80 +224,49 @@ bool cn_served_open_costs(struct cn_served **out, const char *path, struct cn_er
     return true;
 }
 
-void cn_served_close(struct cn_served *served)
+bool cn_served_open(struct cn_served **out, const char *path, struct cn_error *err)
 {
-    if (!served)
-        return;
-    cn_served_analysis_end(served);
-    cn_chore_group_stop(&served->chores);
-    cn_prepared_stop(&served->prepared);
-    cn_served_ranges_done(&served->ranges);
-    cn_served_pyramids_done(&served->pyramids);
-    cn_served_views_done(served);
-    cn_chore_group_done(&served->chores);
-    cn_prepared_done(&served->prepared);
-    cn_served_store_close(&served->store);
-    cn_database_close(served->db);
-    cn_task_pieces_done(&served->pieces);
-    cn_recording_close(served->recording);
-    if (served->folder)
-        cn_outdir_remove(served->folder);
-    free(served->folder);
-    free(served->profiled_tasks);
-    free(served->default_metric);
-    free(served->path);
-    free(served->name);
-    (void)pthread_mutex_destroy(&served->lock);
-    free(served);
+    return open_any(out, path, false, err);
 }
 
-bool cn_served_lock(struct cn_served *served, struct cn_error *err)
+bool cn_served_open_costs(struct cn_served **out, const char *path, struct cn_error *err)
+{
+    return open_any(out, path, true, err);
+}
+
+bool cn_served_ready(struct cn_served *served, struct cn_error *err)
+{
+    return !served->recording || cn_job_check(&served->analysis, err);
+}
+
+bool cn_served_finish(struct cn_served *served, struct cn_error *err)
+{
+    return !served->recording || cn_job_finish(&served->analysis, err);
+}
+
+void cn_served_thread_label(const struct cn_served *served, uint32_t index,
+                            const struct cn_profile *profile, struct cn_text *out)
+{
+    const struct cn_task *task;
+
+    if (index == 0 || index > served->profiled_count) {
+        cn_identity_print(&profile->identity, &served->db->kinds, out);
+        return;
+    }
+    task = &served->recording->tasks[served->profiled_tasks[index - 1]];
+    if (task->name && *task->name)
+        cn_text_printf(out, "%s ", task->name);
+    cn_text_printf(out, "%u", (unsigned)task->tid);
+}
+
+void cn_served_lock(struct cn_served *served)
 {
     (void)pthread_mutex_lock(&served->lock);
-    if (served->state == CN_SERVED_READY)
-        return true;
-    if (served->state == CN_SERVED_FAILED)
-        *err = served->failure;
-    else
-        (void)cn_fail(err, CN_ERR_INTERRUPTED, "%s is being analysed: %.0f %% done",
-                      served->name, served->share_done * 100);
-    (void)pthread_mutex_unlock(&served->lock);
-    return false;
 }
 
 void cn_served_unlock(struct cn_served *served)
 {
     (void)pthread_mutex_unlock(&served->lock);
-}
-
-bool cn_served_ready(struct cn_served *served, struct cn_error *err)
-{
-    if (!cn_served_lock(served, err))
-        return false;
-    cn_served_unlock(served);
-    return true;
-}
-
-bool cn_served_frames(struct cn_served *served, const struct cn_frames **out,
-                      struct cn_error *err)
-{
-    *out = &served->prepared.frames;
-    return cn_prepared_wait(&served->prepared, CN_PIECE_FRAMES, err);
-}
-
-bool cn_served_labels(struct cn_served *served, const struct cn_context_labels **out,
-                      struct cn_error *err)
-{
-    *out = &served->prepared.labels;
-    return cn_prepared_wait(&served->prepared, CN_PIECE_LABELS, err);
-}
-
-bool cn_served_depth(struct cn_served *served, uint32_t *out, struct cn_error *err)
-{
-    if (!cn_prepared_wait(&served->prepared, CN_PIECE_DEPTH, err))
-        return false;
-    *out = served->prepared.depth;
-    return true;
 }
 
 /* The pages of mapped files that this process has at the moment. */
@@ -199,14 +285,15 @@ static uint64_t mapped_size(void)
 
 void cn_served_tidy(struct cn_served *served)
 {
-    enum { MAPPED_MAX = 32 << 20 };
     struct cn_error err;
 
-    if (mapped_size() < MAPPED_MAX || !cn_served_lock(served, &err))
+    if (mapped_size() < MAPPED_MAX)
         return;
-    if (served->kind == CN_SERVED_STORE)
+    if (served->kind == CN_SERVED_STORE) {
+        cn_served_lock(served);
         cn_served_store_forget(&served->store);
-    else
+        cn_served_unlock(served);
+    } else if (cn_served_ready(served, &err)) {
         cn_database_forget(served->db);
-    cn_served_unlock(served);
+    }
 }

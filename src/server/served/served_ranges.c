@@ -1,94 +1,270 @@
 #include "server/served/served_ranges.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "analyze/timeline/range_sums.h"
+#include "analyze/views/label.h"
 #include "base/alloc.h"
+#include "server/served/flame_json.h"
+#include "server/served/question.h"
+#include "server/served/structure.h"
+#include "server/served/thread_list.h"
 
-void cn_served_ranges_init(struct cn_served_ranges *ranges, struct cn_chore_group *chores)
-{
-    *ranges = (struct cn_served_ranges){.chores = chores};
-    (void)pthread_mutex_init(&ranges->lock, NULL);
-}
+enum { RANGE_MAX = 8 };
 
-static void empty(struct cn_served_range *range)
+struct range {
+    /* Set once; the job reads it. */
+    struct cn_database *db;
+    const struct cn_context_index *index;
+    struct cn_thread_list threads;
+    uint64_t begin_ns, end_ns;
+    double min_share;
+    struct cn_job job;
+
+    struct cn_text answer; /* JSON, when the job is done */
+
+    /* Of the job while it runs. */
+    const uint64_t *self_ns;      /* by context id */
+    double *total;                /* seconds by node of the index */
+    uint32_t *first_child, *next; /* node; CN_NONE: none */
+    uint32_t first_top;
+};
+
+static void free_range(void *value)
 {
-    cn_chore_end(&range->chore);
+    struct range *range = value;
+
+    cn_job_end(&range->job);
     cn_thread_list_done(&range->threads);
     cn_text_done(&range->answer);
-    free(range->key);
-    *range = (struct cn_served_range){0};
+    free(range);
+}
+
+static bool is_busy(const struct cn_cached *entry, void *arg)
+{
+    (void)arg;
+    return cn_job_is_running(&((struct range *)entry->value)->job);
+}
+
+void cn_served_ranges_init(struct cn_served_ranges *ranges,
+                           struct cn_structure *structure)
+{
+    ranges->structure = structure;
+    ranges->cache = (struct cn_cache){
+        .count_max = RANGE_MAX, .free_value = free_range, .is_busy = is_busy};
+    (void)pthread_mutex_init(&ranges->lock, NULL);
 }
 
 void cn_served_ranges_done(struct cn_served_ranges *ranges)
 {
-    for (size_t i = 0; i < CN_SERVED_RANGE_MAX; i++)
-        empty(&ranges->list[i]);
+    cn_cache_done(&ranges->cache);
     (void)pthread_mutex_destroy(&ranges->lock);
 }
 
-/* The place of a question, or else the one that was not used for longest; NULL when all are
- * in use. */
-static struct cn_served_range *find(struct cn_served_ranges *ranges, const char *key)
+/* Of contexts with the same id, one counts. */
+static double self_of(const struct range *range, uint32_t node)
 {
-    struct cn_served_range *oldest = NULL;
+    uint32_t id = range->index->nodes[node].id;
 
-    for (size_t i = 0; i < CN_SERVED_RANGE_MAX; i++) {
-        struct cn_served_range *range = &ranges->list[i];
-
-        if (range->key && strcmp(range->key, key) == 0)
-            return range;
-        if (range->user_count == 0 && !cn_chore_is_working(&range->chore) &&
-            (!oldest || range->used_at < oldest->used_at))
-            oldest = range;
-    }
-    return oldest;
+    return range->index->node_of_id[id] == node ? (double)range->self_ns[id] / 1e9 : 0;
 }
 
-/* With the lock held. */
-static bool renew(struct cn_served_ranges *ranges, struct cn_served_range *range,
-                  const char *key, cn_range_set_up_fn set_up, void *arg,
-                  struct cn_error *err)
+/* Parents have smaller numbers than their children: one pass backwards adds up. */
+static void add_up(struct range *range)
 {
-    empty(range);
-    range->chore.group = ranges->chores;
-    range->chore.arg = range;
-    range->chore.what = "this part of time";
-    if (!set_up(arg, range, err)) {
-        empty(range);
-        return false;
+    const struct cn_context_index *index = range->index;
+
+    for (uint32_t i = 0; i < index->count; i++) {
+        range->total[i] = self_of(range, i);
+        range->first_child[i] = range->next[i] = CN_NONE;
     }
-    range->key = cn_strdup(key);
-    return true;
+    range->first_top = CN_NONE;
+    for (size_t i = index->count; i-- > 0;) {
+        uint32_t parent = index->nodes[i].parent;
+        uint32_t *list =
+            parent == CN_NONE ? &range->first_top : &range->first_child[parent];
+
+        if (range->total[i] <= 0)
+            continue;
+        range->next[i] = *list;
+        *list = (uint32_t)i;
+        if (parent != CN_NONE)
+            range->total[parent] += range->total[i];
+    }
 }
 
-bool cn_served_range_borrow(struct cn_served_ranges *ranges, const char *key,
-                            cn_range_set_up_fn set_up, void *arg,
-                            struct cn_served_range **out, struct cn_error *err)
+static bool add_node(struct range *range, struct cn_flame *flame, uint32_t node,
+                     uint32_t depth, struct cn_error *err)
 {
-    struct cn_served_range *range;
-    bool ok = true;
+    struct cn_text label = {0};
+    struct cn_context context;
+    struct cn_function function = {.module = CN_NONE};
+    struct cn_module module = {0};
+    bool ok = cn_context_at(range->db, range->index->nodes[node].at, &context, err) &&
+              cn_label_context(range->db, &context, &label, err);
 
-    (void)pthread_mutex_lock(&ranges->lock);
-    range = find(ranges, key);
-    if (!range)
-        ok = cn_fail(err, CN_ERR_INTERRUPTED, "%d other parts of time are worked out",
-                     CN_SERVED_RANGE_MAX);
-    else if (!range->key || strcmp(range->key, key) != 0)
-        ok = renew(ranges, range, key, set_up, arg, err);
-    if (ok) {
-        range->user_count++;
-        range->used_at = ++ranges->use_count;
-        *out = range;
-    }
-    (void)pthread_mutex_unlock(&ranges->lock);
+    if (ok && context.has_function && context.function != CN_NONE)
+        ok = cn_database_function(range->db, context.function, &function, err);
+    if (ok && function.module != CN_NONE)
+        ok = cn_database_module(range->db, function.module, &module, err);
+    ok = ok && (cn_flame_add(flame,
+                             &(struct cn_flame_node){
+                                 .depth = depth,
+                                 .name = cn_text_str(&label),
+                                 .module = module.path,
+                                 .total = range->total[node],
+                                 .self = self_of(range, node),
+                                 .id = range->index->nodes[node].at,
+                             }) ||
+                cn_fail(err, CN_ERR_LIMIT, "more than %d contexts: choose a larger min",
+                        CN_FLAME_NODE_MAX));
+    cn_text_done(&label);
     return ok;
 }
 
-void cn_served_range_return(struct cn_served_ranges *ranges,
-                            struct cn_served_range *range)
+/* Depth first, without nodes that are too small. */
+static bool paint(struct range *range, struct cn_flame *flame, double smallest,
+                  struct cn_error *err)
 {
+    uint32_t node = range->first_top, depth = 0;
+
+    while (node != CN_NONE) {
+        bool is_shown = range->total[node] > smallest;
+
+        if (is_shown && !add_node(range, flame, node, depth, err))
+            return false;
+        if (is_shown && range->first_child[node] != CN_NONE) {
+            node = range->first_child[node];
+            depth++;
+            continue;
+        }
+        while (node != CN_NONE && range->next[node] == CN_NONE) {
+            node = range->index->nodes[node].parent;
+            depth--;
+        }
+        if (node != CN_NONE)
+            node = range->next[node];
+    }
+    return true;
+}
+
+static bool print(struct range *range, uint64_t sample_count, struct cn_error *err)
+{
+    struct cn_json json = {.text = &range->answer};
+    struct cn_flame flame;
+    double total = 0;
+    bool ok;
+
+    for (uint32_t i = range->first_top; i != CN_NONE; i = range->next[i])
+        total += range->total[i];
+    cn_flame_begin(&flame);
+    ok = paint(range, &flame, total * range->min_share, err);
+    cn_text_clear(&range->answer);
+    cn_json_object(&json);
+    cn_json_add_str(&json, "column", "time (s)");
+    cn_json_add_u64(&json, "samples", sample_count);
+    cn_flame_end(&flame, &json, total);
+    cn_json_end(&json);
+    return ok;
+}
+
+static bool compute(void *arg, const struct cn_progress *progress, struct cn_error *err)
+{
+    struct range *range = arg;
+    size_t count = range->index->count;
+    struct cn_range_request request = {
+        .profiles = range->threads.profiles,
+        .profile_count = range->threads.count,
+        .begin_ns = range->begin_ns,
+        .end_ns = range->end_ns,
+        .id_limit = range->index->id_limit,
+    };
+    struct cn_range_sums sums;
+    bool ok;
+
+    if (!cn_range_sums_build(&sums, range->db, &request, progress, err))
+        return false;
+    range->self_ns = sums.ns;
+    range->total = cn_alloc(count, sizeof(*range->total));
+    range->first_child = cn_alloc(count, sizeof(*range->first_child));
+    range->next = cn_alloc(count, sizeof(*range->next));
+    add_up(range);
+    ok = print(range, sums.sample_count, err);
+    free(range->total);
+    free(range->first_child);
+    free(range->next);
+    cn_range_sums_done(&sums);
+    return ok;
+}
+
+static void print_key(const struct cn_range_question *question, struct cn_text *key)
+{
+    cn_text_printf(key, "%" PRIu64 " %" PRIu64 " %a", question->begin_ns,
+                   question->end_ns, question->min_share);
+    for (size_t i = 0; i < question->threads.count; i++)
+        cn_text_printf(key, "\n%s", question->threads.list[i]);
+}
+
+/* With the lock held. */
+static bool add_range(struct cn_served_ranges *ranges,
+                      const struct cn_range_question *question, const char *key,
+                      struct cn_cached **out, struct cn_error *err)
+{
+    struct range *range = cn_alloc(1, sizeof(*range));
+
+    *range = (struct range){
+        .db = ranges->structure->db,
+        .index = &ranges->structure->frames.index,
+        .begin_ns = question->begin_ns,
+        .end_ns = question->end_ns,
+        .min_share = question->min_share,
+        .job = {.group = ranges->structure->requests,
+                .work = compute,
+                .arg = range,
+                .what = "computing this time range",
+                .stops_unasked = true},
+    };
+    if (!cn_thread_list_build(&range->threads, range->db, &question->threads, err)) {
+        free_range(range);
+        return false;
+    }
+    *out = cn_cache_add(&ranges->cache, key, range, 0);
+    if (*out)
+        return true;
+    free_range(range);
+    return cn_fail(err, CN_ERR_INTERRUPTED, "%d other time ranges are being computed",
+                   RANGE_MAX);
+}
+
+bool cn_served_range(struct cn_served_ranges *ranges,
+                     const struct cn_range_question *question, struct cn_text *out,
+                     struct cn_error *err)
+{
+    struct cn_text key = {0};
+    struct cn_cached *entry;
+    struct range *range;
+    bool ok;
+
+    if (!cn_structure_wait(ranges->structure, CN_STRUCTURE_FRAMES, err))
+        return false;
+    print_key(question, &key);
     (void)pthread_mutex_lock(&ranges->lock);
-    range->user_count--;
+    entry = cn_cache_find(&ranges->cache, cn_text_str(&key));
+    ok = entry || add_range(ranges, question, cn_text_str(&key), &entry, err);
+    if (ok)
+        cn_cached_pin(entry);
     (void)pthread_mutex_unlock(&ranges->lock);
+    cn_text_done(&key);
+    if (!ok)
+        return false;
+    range = entry->value;
+    ok = cn_job_wait(&range->job, err);
+    if (ok)
+        cn_text_str_add(out, cn_text_str(&range->answer));
+    (void)pthread_mutex_lock(&ranges->lock);
+    cn_cached_unpin(entry);
+    (void)pthread_mutex_unlock(&ranges->lock);
+    return ok;
 }

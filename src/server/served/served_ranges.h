@@ -1,62 +1,33 @@
-/* Answers about ranges of time: each worked out by a chore, from many samples, and the last few
- * kept.
- *
- * Borrow the place of an answer, set it up when it is new, wait for its chore, give it back.
+/* What threads did in a range of time: flame graph and functions of exactly that range,
+ * summed from the samples by a job. The most recent answers are cached.
  * Threads: any thread.
  */
 #ifndef CN_SERVER_SERVED_SERVED_RANGES_H
 #define CN_SERVER_SERVED_SERVED_RANGES_H
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
 
+#include "base/cache.h"
+#include "base/error.h"
 #include "base/text.h"
-#include "server/served/chore.h"
-#include "server/served/thread_list.h"
 
-enum { CN_SERVED_RANGE_MAX = 8 };
-
-struct cn_database;
-struct cn_frames;
-
-struct cn_served_range {
-    /* Under the lock of the list. */
-    char *key; /* what was asked for; NULL: free */
-    uint64_t used_at;
-    unsigned user_count;
-
-    /* Set up under the lock, then the chore's until it is done. */
-    struct cn_database *db;
-    const struct cn_frames *frames;
-    struct cn_thread_list threads;
-    uint64_t begin_ns, end_ns;
-    double min_share;
-    struct cn_text answer; /* JSON */
-    struct cn_chore chore;
-};
+struct cn_range_question;
+struct cn_structure;
 
 struct cn_served_ranges {
-    pthread_mutex_t lock;
-    struct cn_chore_group *chores;
-    struct cn_served_range list[CN_SERVED_RANGE_MAX];
-    uint64_t use_count;
+    struct cn_structure *structure;
+    pthread_mutex_t lock; /* of the cache */
+    struct cn_cache cache;
 };
 
-/* The group outlives it. */
 void cn_served_ranges_init(struct cn_served_ranges *ranges,
-                           struct cn_chore_group *chores);
+                           struct cn_structure *structure);
 void cn_served_ranges_done(struct cn_served_ranges *ranges);
 
-/* The place of the answer to a question, which stays until it is given back; with `set_up`,
- * called once for a new one: false leaves the place free. Fails with CN_ERR_INTERRUPTED when
- * all places are in use. */
-typedef bool (*cn_range_set_up_fn)(void *arg, struct cn_served_range *range,
-                                   struct cn_error *err);
-CN_CHECK bool cn_served_range_borrow(struct cn_served_ranges *ranges, const char *key,
-                                     cn_range_set_up_fn set_up, void *arg,
-                                     struct cn_served_range **out, struct cn_error *err);
-void cn_served_range_return(struct cn_served_ranges *ranges,
-                            struct cn_served_range *range);
+/* Append the answer as JSON; the database is there. Fails with CN_ERR_INTERRUPTED
+ * while it is being computed. */
+CN_CHECK bool cn_served_range(struct cn_served_ranges *ranges,
+                              const struct cn_range_question *question,
+                              struct cn_text *out, struct cn_error *err);
 
 #endif

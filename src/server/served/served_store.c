@@ -2,18 +2,21 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/files/file.h"
 #include "base/run/clock.h"
-#include "server/api/request.h"
+#include "base/text.h"
 
-static const uint64_t refresh_ns = 200000000, kept_ns = 5000000000;
+enum { FLAME_MAX = 2, GROUPS_MAX = 16 };
 
-/* Something that changes whenever the store grows: the sizes of its files. */
+static const uint64_t refresh_ns = 200000000, fresh_ns = 5000000000;
+static const uint64_t budget_ns = 25000000; /* of a request for a partial result */
+
+/* A number that changes whenever the store grows: the sizes of its files. */
 static uint64_t size_of(const char *path)
 {
     DIR *dir = opendir(path);
@@ -49,21 +52,7 @@ void cn_served_store_forget(const struct cn_served_store *served)
     cn_search_forget(served->search);
 }
 
-struct cn_snapshot *cn_snapshot_use(struct cn_snapshot *snapshot)
-{
-    snapshot->user_count++;
-    return snapshot;
-}
-
-bool cn_snapshot_is_fresh(const struct cn_served_store *served,
-                          const struct cn_snapshot *snapshot, uint64_t complete_ns,
-                          bool is_same_time)
-{
-    return (snapshot == served->snapshot && is_same_time) || complete_ns == 0 ||
-           cn_clock_ns() - complete_ns < kept_ns;
-}
-
-void cn_snapshot_release(struct cn_snapshot *snapshot)
+static void release(struct cn_snapshot *snapshot)
 {
     if (!snapshot || --snapshot->user_count > 0)
         return;
@@ -72,26 +61,25 @@ void cn_snapshot_release(struct cn_snapshot *snapshot)
     free(snapshot);
 }
 
-static bool open_snapshot(struct cn_snapshot *snapshot, const char *path,
-                          const struct cn_snapshot *earlier, struct cn_error *err)
-{
-    if (!earlier)
-        return cn_store_open(&snapshot->store, path, err) &&
-               cn_search_open(&snapshot->search, snapshot->store, err);
-    return cn_store_open_again(&snapshot->store, path, earlier->store, err) &&
-           cn_search_open_again(&snapshot->search, snapshot->store, earlier->search, err);
-}
-
 static bool take_snapshot(struct cn_served_store *served, struct cn_error *err)
 {
+    const struct cn_snapshot *earlier = served->snapshot;
     struct cn_snapshot *snapshot = cn_alloc(1, sizeof(*snapshot));
+    bool ok;
 
     snapshot->user_count = 1;
-    if (!open_snapshot(snapshot, served->path, served->snapshot, err)) {
-        cn_snapshot_release(snapshot);
+    if (earlier)
+        ok = cn_store_open_again(&snapshot->store, served->path, earlier->store, err) &&
+             cn_search_open_again(&snapshot->search, snapshot->store, earlier->search,
+                                  err);
+    else
+        ok = cn_store_open(&snapshot->store, served->path, err) &&
+             cn_search_open(&snapshot->search, snapshot->store, err);
+    if (!ok) {
+        release(snapshot);
         return false;
     }
-    cn_snapshot_release(served->snapshot);
+    release(served->snapshot);
     served->snapshot = snapshot;
     served->search = snapshot->search;
     served->store = snapshot->store;
@@ -99,88 +87,6 @@ static bool take_snapshot(struct cn_served_store *served, struct cn_error *err)
     served->opened_ns = cn_clock_ns();
     cn_served_store_forget(served);
     return true;
-}
-
-bool cn_served_store_open(struct cn_served_store *served, const char *path,
-                          struct cn_error *err)
-{
-    *served = (struct cn_served_store){
-        .path = cn_strdup(path),
-        .loader = cn_segment_loader_new(),
-    };
-    return take_snapshot(served, err);
-}
-
-static void forget_flame(struct cn_served_flame *flame)
-{
-    cn_trace_flame_done(&flame->flame);
-    cn_snapshot_release(flame->snapshot);
-    free(flame->query);
-    *flame = (struct cn_served_flame){0};
-}
-
-static bool begin_flame(struct cn_served_store *served, const struct cn_query *query,
-                        uint64_t limit, struct cn_served_flame *flame,
-                        struct cn_error *err)
-{
-    struct cn_search_order order = {.sort = CN_SEARCH_BY_DURATION, .limit = limit};
-    struct cn_search_hits hits;
-
-    forget_flame(flame);
-    if (!cn_search_rows(served->search, query, &order, &hits, err))
-        return false;
-    flame->query = cn_strdup(query->text);
-    flame->now_ns = query->now_ns;
-    flame->limit = limit;
-    flame->snapshot = cn_snapshot_use(served->snapshot);
-    cn_trace_flame_init(&flame->flame, served->store, &hits);
-    return true;
-}
-
-bool cn_served_store_flame(struct cn_served_store *served, const struct cn_query *query,
-                           uint64_t limit, struct cn_served_flame **out,
-                           struct cn_error *err)
-{
-    struct cn_served_flame *chosen = &served->flames[0];
-    bool is_known = false;
-
-    for (size_t i = 0; !is_known && i < CN_SERVED_FLAME_MAX; i++) {
-        struct cn_served_flame *at = &served->flames[i];
-
-        is_known = at->query && at->limit == limit && strcmp(at->query, query->text) == 0;
-        if (is_known || at->used_at < chosen->used_at)
-            chosen = at;
-    }
-    if ((!is_known || !cn_snapshot_is_fresh(served, chosen->snapshot, chosen->complete_ns,
-                                            chosen->now_ns == query->now_ns)) &&
-        !begin_flame(served, query, limit, chosen, err))
-        return false;
-    chosen->used_at = ++served->use_count;
-    *out = chosen;
-    return true;
-}
-
-bool cn_served_flame_add(struct cn_served_flame *flame, uint64_t budget_ns,
-                         struct cn_error *err)
-{
-    if (!cn_trace_flame_add(&flame->flame, budget_ns, err)) {
-        forget_flame(flame);
-        return false;
-    }
-    if (flame->complete_ns == 0 && cn_trace_flame_is_complete(&flame->flame))
-        flame->complete_ns = cn_clock_ns();
-    return true;
-}
-
-void cn_served_store_close(struct cn_served_store *served)
-{
-    for (size_t i = 0; i < CN_SERVED_FLAME_MAX; i++)
-        forget_flame(&served->flames[i]);
-    cn_served_groups_done(served);
-    cn_snapshot_release(served->snapshot);
-    cn_segment_loader_free(served->loader);
-    free(served->path);
-    *served = (struct cn_served_store){0};
 }
 
 bool cn_served_store_refresh(struct cn_served_store *served, struct cn_error *err)
@@ -193,18 +99,183 @@ bool cn_served_store_refresh(struct cn_served_store *served, struct cn_error *er
         served->opened_ns = now_ns;
         return true;
     }
-    /* The loader remembers a chunk of the old snapshot. */
+    /* The loader caches a chunk of the old snapshot. */
     cn_segment_loader_free(served->loader);
     served->loader = cn_segment_loader_new();
     return take_snapshot(served, err);
 }
 
-bool cn_request_query(const struct cn_request *request, struct cn_query **out,
-                      struct cn_error *err)
+static void free_flame(void *value)
 {
-    const char *text = cn_request_value(request, "q");
-    uint64_t now_ns = cn_clock_date_ns();
+    struct cn_served_flame *flame = value;
 
-    /* Questions that a page asks together are about the same hits. */
-    return cn_query_parse(out, text ? text : "", now_ns - now_ns % 1000000000, err);
+    cn_trace_flame_done(&flame->flame);
+    release(flame->result.snapshot);
+    free(flame);
+}
+
+static void free_groups(void *value)
+{
+    struct cn_served_groups *groups = value;
+
+    cn_grouping_free(groups->grouping);
+    cn_groups_done(&groups->groups);
+    cn_query_free(groups->query);
+    release(groups->result.snapshot);
+    free(groups);
+}
+
+bool cn_served_store_open(struct cn_served_store *served, const char *path,
+                          struct cn_error *err)
+{
+    *served = (struct cn_served_store){
+        .path = cn_strdup(path),
+        .loader = cn_segment_loader_new(),
+        .flames = {.count_max = FLAME_MAX, .free_value = free_flame},
+        .groups = {.count_max = GROUPS_MAX, .free_value = free_groups},
+    };
+    return take_snapshot(served, err);
+}
+
+void cn_served_store_close(struct cn_served_store *served)
+{
+    cn_cache_done(&served->flames);
+    cn_cache_done(&served->groups);
+    release(served->snapshot);
+    cn_segment_loader_free(served->loader);
+    free(served->path);
+    *served = (struct cn_served_store){0};
+}
+
+/* The cached result of a query that may still be shown: its snapshot is current, it is
+ * incomplete, or it became complete a moment ago. */
+static struct cn_cached *find_fresh(const struct cn_served_store *served,
+                                    struct cn_cache *cache, const char *key,
+                                    uint64_t now_ns)
+{
+    struct cn_cached *entry = cn_cache_find(cache, key);
+    const struct cn_partial_result *result = entry ? entry->value : NULL;
+
+    if (!entry || (result->snapshot == served->snapshot && result->now_ns == now_ns) ||
+        result->complete_ns == 0 || cn_clock_ns() - result->complete_ns < fresh_ns)
+        return entry;
+    cn_cache_remove(cache, entry);
+    return NULL;
+}
+
+static struct cn_partial_result begin_result(struct cn_served_store *served,
+                                             const struct cn_query *query)
+{
+    served->snapshot->user_count++;
+    return (struct cn_partial_result){.snapshot = served->snapshot,
+                                      .now_ns = query->now_ns};
+}
+
+static struct cn_served_flame *new_flame(struct cn_served_store *served,
+                                         const struct cn_query *query, uint64_t limit,
+                                         struct cn_error *err)
+{
+    struct cn_search_order order = {.sort = CN_SEARCH_BY_DURATION, .limit = limit};
+    struct cn_served_flame *flame;
+    struct cn_search_hits hits;
+
+    if (!cn_search_rows(served->search, query, &order, &hits, err))
+        return NULL;
+    flame = cn_alloc(1, sizeof(*flame));
+    flame->result = begin_result(served, query);
+    cn_trace_flame_init(&flame->flame, served->store, &hits);
+    return flame;
+}
+
+bool cn_served_store_flame(struct cn_served_store *served, const struct cn_query *query,
+                           uint64_t limit, const struct cn_trace_flame **out,
+                           struct cn_error *err)
+{
+    struct cn_served_flame *flame;
+    struct cn_text key = {0};
+    struct cn_cached *entry;
+
+    cn_text_printf(&key, "%" PRIu64 "\n%s", limit, query->text);
+    entry = find_fresh(served, &served->flames, cn_text_str(&key), query->now_ns);
+    flame = entry ? entry->value : new_flame(served, query, limit, err);
+    if (flame && !entry)
+        entry = cn_cache_add(&served->flames, cn_text_str(&key), flame, 0);
+    cn_text_done(&key);
+    if (!flame)
+        return false;
+    if (!cn_trace_flame_add(&flame->flame, budget_ns, err)) {
+        cn_cache_remove(&served->flames, entry);
+        return false;
+    }
+    if (flame->result.complete_ns == 0 && cn_trace_flame_is_complete(&flame->flame))
+        flame->result.complete_ns = cn_clock_ns();
+    *out = &flame->flame;
+    return true;
+}
+
+static struct cn_served_groups *new_groups(struct cn_served_store *served,
+                                           const struct cn_query *query, const char *by,
+                                           struct cn_error *err)
+{
+    struct cn_served_groups *groups = cn_alloc(1, sizeof(*groups));
+
+    groups->result = begin_result(served, query);
+    if (cn_query_parse(&groups->query, query->text, query->now_ns, err) &&
+        cn_grouping_new(&groups->grouping, served->search, groups->query, by, err))
+        return groups;
+    free_groups(groups);
+    return NULL;
+}
+
+/* Read traces, then rank the groups. Ranking a million groups takes long: not every
+ * request does it, nor does the one that has just read the last traces. */
+static bool continue_groups(struct cn_served_groups *groups, size_t limit,
+                            struct cn_error *err)
+{
+    uint64_t begin_ns = cn_clock_ns(), spent_ns;
+    enum cn_step step;
+
+    do {
+        step = cn_grouping_next(groups->grouping, err);
+        spent_ns = cn_clock_ns() - begin_ns;
+    } while (step == CN_ITEM && spent_ns < budget_ns);
+    if (step == CN_FAIL)
+        return false;
+    if (groups->is_ranked && spent_ns > budget_ns / 4 &&
+        spent_ns + groups->rank_ns > budget_ns + budget_ns / 2)
+        return true;
+    cn_groups_done(&groups->groups);
+    cn_grouping_groups(groups->grouping, limit, &groups->groups);
+    groups->is_ranked = true;
+    groups->rank_ns = cn_clock_ns() - begin_ns - spent_ns;
+    if (step == CN_END) {
+        cn_grouping_free(groups->grouping);
+        groups->grouping = NULL;
+        groups->result.complete_ns = cn_clock_ns();
+    }
+    return true;
+}
+
+bool cn_served_store_groups(struct cn_served_store *served, const struct cn_query *query,
+                            const char *by, size_t limit,
+                            const struct cn_served_groups **out, struct cn_error *err)
+{
+    struct cn_served_groups *groups;
+    struct cn_text key = {0};
+    struct cn_cached *entry;
+
+    cn_text_printf(&key, "%zu\n%s\n%s", limit, by, query->text);
+    entry = find_fresh(served, &served->groups, cn_text_str(&key), query->now_ns);
+    groups = entry ? entry->value : new_groups(served, query, by, err);
+    if (groups && !entry)
+        entry = cn_cache_add(&served->groups, cn_text_str(&key), groups, 0);
+    cn_text_done(&key);
+    if (!groups)
+        return false;
+    if (groups->grouping && !continue_groups(groups, limit, err)) {
+        cn_cache_remove(&served->groups, entry);
+        return false;
+    }
+    *out = groups;
+    return true;
 }

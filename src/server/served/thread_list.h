@@ -1,5 +1,4 @@
-/* The threads of a database that have timelines, in the order of their identities, and
- * the part of them that a request asks for.
+/* The threads of a database that have timelines.
  * Threads: one thread at a time.
  */
 #ifndef CN_SERVER_SERVED_THREAD_LIST_H
@@ -11,23 +10,19 @@
 #include "base/error.h"
 
 struct cn_database;
-struct cn_request;
+struct cn_question_list;
 
+/* Profiles in the order of their identities. */
 struct cn_thread_list {
     uint32_t *profiles;
     size_t count, capacity;
 };
 
-/* Threads with samples; those that `thread` selects when it is given. */
+/* The threads with samples among those that `selections` match; all of them if it is
+ * empty. The list is empty after a failure. */
 CN_CHECK bool cn_thread_list_build(struct cn_thread_list *list, struct cn_database *db,
-                                   const struct cn_request *request,
+                                   const struct cn_question_list *selections,
                                    struct cn_error *err);
 void cn_thread_list_done(struct cn_thread_list *list);
-
-/* The part of time between `begin` and `end`, nanoseconds from the start of the
- * timelines; all of it when they are not given. */
-CN_CHECK bool cn_request_range(const struct cn_request *request,
-                               const struct cn_database *db, uint64_t *begin_ns,
-                               uint64_t *end_ns, struct cn_error *err);
 
 #endif

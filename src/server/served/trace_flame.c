@@ -26,7 +26,7 @@ void cn_trace_flame_done(struct cn_trace_flame *flame)
 {
     cn_search_hits_done(&flame->hits);
     free(flame->nodes);
-    free(flame->places);
+    free(flame->node_of);
     cn_map_done(&flame->children);
     cn_map_done(&flame->methods);
     cn_names_done(&flame->names);
@@ -56,7 +56,7 @@ static uint32_t child_of(struct cn_trace_flame *flame, uint32_t parent, uint32_t
     return (uint32_t)flame->count++;
 }
 
-/* A word is a number of its segment: its text is looked at once. */
+/* Print each word of a segment once. */
 static uint32_t name_of(struct cn_trace_flame *flame, uint32_t segment,
                         const struct cn_words *words, uint32_t method)
 {
@@ -75,28 +75,26 @@ static uint32_t name_of(struct cn_trace_flame *flame, uint32_t segment,
 static void add_trace(struct cn_trace_flame *flame, uint32_t segment,
                       const struct cn_trace *trace)
 {
-    if (trace->node_count > flame->place_capacity) {
-        flame->place_capacity = trace->node_count;
-        flame->places =
-            cn_realloc(flame->places, flame->place_capacity, sizeof(*flame->places));
-    }
+    flame->node_of = cn_grow_to(flame->node_of, trace->node_count,
+                                &flame->node_of_capacity, sizeof(*flame->node_of));
     for (uint32_t i = 0; i < trace->node_count; i++) {
-        const struct cn_trace_node *node = &trace->nodes[i];
-        uint32_t parent = node->parent == CN_NONE ? CN_NONE : flame->places[node->parent];
-        uint32_t place =
-            child_of(flame, parent, name_of(flame, segment, trace->words, node->method));
+        const struct cn_trace_node *call = &trace->nodes[i];
+        uint32_t parent =
+            call->parent == CN_NONE ? CN_NONE : flame->node_of[call->parent];
+        uint32_t node =
+            child_of(flame, parent, name_of(flame, segment, trace->words, call->method));
 
-        flame->places[i] = place;
-        flame->nodes[place].total_ns += (double)node->duration_ns;
-        flame->nodes[place].own_ns += (double)node->duration_ns;
+        flame->node_of[i] = node;
+        flame->nodes[node].total_ns += (double)call->duration_ns;
+        flame->nodes[node].self_ns += (double)call->duration_ns;
         if (parent == CN_NONE)
-            flame->total_ns += (double)node->duration_ns;
+            flame->total_ns += (double)call->duration_ns;
         else
-            flame->nodes[parent].own_ns -= (double)node->duration_ns;
+            flame->nodes[parent].self_ns -= (double)call->duration_ns;
     }
 }
 
-/* The hits from flame->added on: each worker opens one trace, which is added in the order of
+/* The hits from flame->added on: workers load traces, which are added in the order of
  * the hits. */
 struct batch {
     struct cn_trace_flame *flame;
@@ -137,34 +135,11 @@ static void take_hit(void *arg, size_t i, unsigned number)
         *batch->err = worker->err;
 }
 
-/* Pages of traces that were read need not stay. */
-static void forget_data(const struct cn_trace_flame *flame)
-{
-    for (size_t i = 0; i < cn_store_segment_count(flame->store); i++)
-        cn_file_forget(cn_segment_data(cn_store_segment(flame->store, i)));
-}
-
-static void add_batches(struct batch *batch, unsigned workers, uint64_t until_ns)
-{
-    enum { TRACES_OF_WORKER = 16 };
-    struct cn_trace_flame *flame = batch->flame;
-    struct cn_jobs jobs = {.arg = batch, .run = load_hit, .take = take_hit};
-
-    do {
-        jobs.count = flame->hits.count - flame->added;
-        if (jobs.count > TRACES_OF_WORKER * workers)
-            jobs.count = TRACES_OF_WORKER * workers;
-        cn_pool_run(&jobs, workers);
-        if (batch->is_ok)
-            flame->added += jobs.count;
-    } while (batch->is_ok && !cn_trace_flame_is_complete(flame) &&
-             cn_clock_ns() < until_ns);
-}
-
 bool cn_trace_flame_add(struct cn_trace_flame *flame, uint64_t budget_ns,
                         struct cn_error *err)
 {
-    uint64_t until_ns = cn_clock_ns() + budget_ns;
+    enum { TRACES_OF_WORKER = 16 };
+    uint64_t deadline_ns = cn_clock_ns() + budget_ns;
     unsigned workers = cn_pool_default_workers();
     struct batch batch = {
         .flame = flame,
@@ -172,17 +147,27 @@ bool cn_trace_flame_add(struct cn_trace_flame *flame, uint64_t budget_ns,
         .is_ok = true,
         .err = err,
     };
+    struct cn_jobs jobs = {.arg = &batch, .run = load_hit, .take = take_hit};
 
     for (unsigned i = 0; i < workers; i++)
         batch.workers[i].loader = cn_segment_loader_new();
-    if (!cn_trace_flame_is_complete(flame))
-        add_batches(&batch, workers, until_ns);
+    while (batch.is_ok && !cn_trace_flame_is_complete(flame)) {
+        jobs.count = flame->hits.count - flame->added;
+        if (jobs.count > TRACES_OF_WORKER * workers)
+            jobs.count = TRACES_OF_WORKER * workers;
+        cn_pool_run(&jobs, workers);
+        if (batch.is_ok)
+            flame->added += jobs.count;
+        if (cn_clock_ns() >= deadline_ns)
+            break;
+    }
     for (unsigned i = 0; i < workers; i++) {
         cn_segment_loader_free(batch.workers[i].loader);
         cn_trace_done(&batch.workers[i].trace);
     }
     free(batch.workers);
-    forget_data(flame);
+    for (size_t i = 0; i < cn_store_segment_count(flame->store); i++)
+        cn_file_forget(cn_segment_data(cn_store_segment(flame->store, i)));
     return batch.is_ok;
 }
 
@@ -194,9 +179,14 @@ void cn_trace_flame_paint(const struct cn_trace_flame *flame, double share,
 
     while (node != CN_NONE) {
         const struct cn_trace_flame_node *at = &flame->nodes[node];
-        bool is_shown = at->total_ns > smallest_ns &&
-                        cn_flame_add(out, depth, flame->names.list[at->name], NULL,
-                                     at->total_ns / 1e9, fmax(at->own_ns, 0) / 1e9, node);
+        struct cn_flame_node shown = {
+            .depth = depth,
+            .name = flame->names.list[at->name],
+            .total = at->total_ns / 1e9,
+            .self = fmax(at->self_ns, 0) / 1e9,
+            .id = node,
+        };
+        bool is_shown = at->total_ns > smallest_ns && cn_flame_add(out, &shown);
 
         if (is_shown && at->first_child != CN_NONE) {
             node = at->first_child;

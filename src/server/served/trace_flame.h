@@ -1,12 +1,13 @@
-/* The calls of many traces added up: one node a path of methods.
+/* The calls of many traces summed up: one node per path of methods.
  *
- * Traces are opened a few at a time, on all processors, so that whoever waits sees what there is so
- * far:
+ * Traces are added in batches, so that partial results can be shown:
  *     cn_trace_flame_init(&flame, store, &hits);
- *     cn_trace_flame_add(&flame, 30000000, err) until cn_trace_flame_is_complete()
- *     cn_trace_flame_paint(&flame, share, &painted) ...
+ *     while (!cn_trace_flame_is_complete(&flame) && ok)
+ *         ok = cn_trace_flame_add(&flame, 30000000, err);
+ *     cn_trace_flame_paint(&flame, share, &painted);
  *     cn_trace_flame_done(&flame);
- * It borrows the store. The result is the same for any number of processors.
+ * The store outlives it. All processors load traces; the result does not depend on their
+ * number.
  * Threads: one thread at a time.
  */
 #ifndef CN_SERVER_SERVED_TRACE_FLAME_H
@@ -22,7 +23,7 @@ struct cn_flame;
 struct cn_trace_flame_node {
     uint32_t parent, name;
     uint32_t first_child, next; /* CN_NONE: none */
-    double total_ns, own_ns;
+    double total_ns, self_ns;
 };
 
 struct cn_trace_flame {
@@ -35,18 +36,18 @@ struct cn_trace_flame {
     struct cn_map methods;  /* names by segment and word */
     struct cn_names names;
     struct cn_text text;
-    uint32_t *places; /* of the calls of a trace: their nodes */
-    size_t place_capacity;
+    uint32_t *node_of; /* by call of a trace */
+    size_t node_of_capacity;
     uint32_t first_top;
     double total_ns;
 };
 
-/* Takes the hits over. */
+/* Takes ownership of the hits. */
 void cn_trace_flame_init(struct cn_trace_flame *flame, const struct cn_store *store,
                          struct cn_search_hits *hits);
 void cn_trace_flame_done(struct cn_trace_flame *flame); /* safe when zeroed */
 
-/* Add traces for about `budget_ns`, one batch at least. */
+/* Add traces for about `budget_ns`, at least one batch. */
 CN_CHECK bool cn_trace_flame_add(struct cn_trace_flame *flame, uint64_t budget_ns,
                                  struct cn_error *err);
 
@@ -55,7 +56,7 @@ static inline bool cn_trace_flame_is_complete(const struct cn_trace_flame *flame
     return flame->added == flame->hits.count;
 }
 
-/* Add the nodes that have more than `share` of all time, parents first. */
+/* Add the nodes with more than `share` of the total time, parents first. */
 void cn_trace_flame_paint(const struct cn_trace_flame *flame, double share,
                           struct cn_flame *out);
 

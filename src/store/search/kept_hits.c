@@ -1,110 +1,102 @@
 #include "store/search/kept_hits.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "store/search/query.h"
+
+static void free_query(void *value)
+{
+    struct cn_kept_query *query = value;
+
+    for (size_t i = 0; i < query->segment_count; i++)
+        cn_rows_done(&query->rows[i]);
+    free(query->rows);
+    free(query);
+}
 
 void cn_kept_hits_init(struct cn_kept_hits *kept, size_t segment_count)
 {
-    *kept = (struct cn_kept_hits){.segment_count = segment_count};
-}
-
-static void forget(struct cn_kept_hits *kept, struct cn_kept_query *query)
-{
-    for (size_t i = 0; query->rows && i < kept->segment_count; i++)
-        cn_rows_done(&query->rows[i]);
-    free(query->rows);
-    free(query->text);
-    *query = (struct cn_kept_query){0};
+    *kept = (struct cn_kept_hits){
+        .queries = {.count_max = CN_KEPT_QUERIES,
+                    .cost_max = CN_KEPT_LEN_MAX,
+                    .free_value = free_query},
+        .segment_count = segment_count,
+    };
 }
 
 void cn_kept_hits_done(struct cn_kept_hits *kept)
 {
-    for (size_t i = 0; i < CN_KEPT_QUERIES; i++)
-        forget(kept, &kept->queries[i]);
+    cn_cache_done(&kept->queries);
+}
+
+static struct cn_kept_query *add_query(struct cn_kept_hits *kept, const char *key)
+{
+    struct cn_kept_query *query = cn_alloc(1, sizeof(*query));
+
+    query->segment_count = kept->segment_count;
+    query->rows = cn_alloc(kept->segment_count, sizeof(*query->rows));
+    query->cached = cn_cache_add(&kept->queries, key, query, 0);
+    return query;
 }
 
 struct cn_kept_query *cn_kept_hits_of(struct cn_kept_hits *kept,
                                       const struct cn_query *query)
 {
-    struct cn_kept_query *oldest = &kept->queries[0];
+    struct cn_kept_query *found;
+    struct cn_cached *entry;
+    struct cn_text key = {0};
 
-    for (size_t i = 0; i < CN_KEPT_QUERIES; i++) {
-        struct cn_kept_query *at = &kept->queries[i];
+    cn_text_printf(&key, "%" PRIu64 " %s", query->now_ns, query->text);
+    entry = cn_cache_find(&kept->queries, cn_text_str(&key));
+    found = entry ? entry->value : add_query(kept, cn_text_str(&key));
+    cn_text_done(&key);
+    return found;
+}
 
-        if (at->text && at->now_ns == query->now_ns &&
-            strcmp(at->text, query->text) == 0) {
-            at->used_at = ++kept->use_count;
-            return at;
-        }
-        if (at->used_at < oldest->used_at)
-            oldest = at;
-    }
-    forget(kept, oldest);
-    *oldest = (struct cn_kept_query){
-        .text = cn_strdup(query->text),
-        .now_ns = query->now_ns,
-        .used_at = ++kept->use_count,
-        .rows = cn_alloc(kept->segment_count, sizeof(*oldest->rows)),
-    };
-    return oldest;
+static uint64_t len_of(const struct cn_rows *rows)
+{
+    return cn_rows_word_count(rows) * sizeof(*rows->words);
 }
 
 bool cn_kept_hits_add(struct cn_kept_hits *kept, struct cn_kept_query *query,
                       uint32_t segment, const struct cn_rows *rows)
 {
-    uint64_t len = cn_rows_word_count(rows) * sizeof(*rows->words), all = len;
+    bool has_room;
 
-    for (size_t i = 0; i < CN_KEPT_QUERIES; i++)
-        all += kept->queries[i].len;
-    for (size_t i = 0; all > CN_KEPT_LEN_MAX && i < CN_KEPT_QUERIES; i++) {
-        if (&kept->queries[i] == query)
-            continue;
-        all -= kept->queries[i].len;
-        forget(kept, &kept->queries[i]);
-    }
-    if (all > CN_KEPT_LEN_MAX)
+    cn_cached_pin(query->cached);
+    has_room = cn_cache_make_room(&kept->queries, len_of(rows));
+    cn_cached_unpin(query->cached);
+    if (!has_room)
         return false;
     query->rows[segment] = *rows;
-    query->len += len;
+    cn_cache_set_cost(&kept->queries, query->cached, query->cached->cost + len_of(rows));
     return true;
 }
 
 void cn_kept_hits_begin_again(struct cn_kept_hits *kept,
                               const struct cn_kept_hits *earlier)
 {
-    kept->use_count = earlier->use_count;
-    for (size_t i = 0; i < CN_KEPT_QUERIES; i++) {
-        const struct cn_kept_query *from = &earlier->queries[i];
-
-        if (from->text)
-            kept->queries[i] = (struct cn_kept_query){
-                .text = cn_strdup(from->text),
-                .now_ns = from->now_ns,
-                .used_at = from->used_at,
-                .rows = cn_alloc(kept->segment_count, sizeof(*from->rows)),
-            };
-    }
+    for (const struct cn_cached *at = earlier->queries.oldest; at; at = at->newer)
+        (void)add_query(kept, at->key);
 }
 
 void cn_kept_hits_move(struct cn_kept_hits *kept, size_t segment,
                        struct cn_kept_hits *earlier, size_t earlier_segment)
 {
-    for (size_t i = 0; i < CN_KEPT_QUERIES; i++) {
-        struct cn_rows *from;
-        uint64_t len;
+    for (struct cn_cached *at = kept->queries.oldest; at; at = at->newer) {
+        struct cn_cached *from = cn_cache_find(&earlier->queries, at->key);
+        struct cn_rows *rows =
+            &((struct cn_kept_query *)from->value)->rows[earlier_segment];
+        uint64_t len = len_of(rows);
 
-        if (!kept->queries[i].text)
+        if (!rows->words)
             continue;
-        from = &earlier->queries[i].rows[earlier_segment];
-        if (!from->words)
-            continue;
-        len = cn_rows_word_count(from) * sizeof(*from->words);
-        kept->queries[i].rows[segment] = *from;
-        kept->queries[i].len += len;
-        earlier->queries[i].len -= len;
-        *from = (struct cn_rows){0};
+        ((struct cn_kept_query *)at->value)->rows[segment] = *rows;
+        cn_cache_set_cost(&kept->queries, at, at->cost + len);
+        cn_cache_set_cost(&earlier->queries, from, from->cost - len);
+        *rows = (struct cn_rows){0};
     }
 }

@@ -1,19 +1,19 @@
-// Looking for calls of a recording: the next or previous one of a function that took long,
-// or only such calls.
+// Find calls of a recording by function, duration and depth, or list only these.
 
 import { useEffect, useState } from "preact/hooks";
 import { get, type Parameters } from "../shared/api";
 import { formatNs, parseNs } from "../shared/format";
+import { Flag } from "../shared/flag";
 import { go, type State } from "../shared/state";
 import type { Found } from "../shared/types";
 
-// What is looked for, as the server wants it.
-export function wishOf(state: State): Parameters {
-  const longer = parseNs(state["fl"] ?? "");
+// The criteria, as parameters.
+export function criteriaOf(state: State): Parameters {
+  const longer = parseNs(state.fl ?? "");
   return {
-    function: state["fn"],
+    function: state.fn,
     longer: Number.isNaN(longer) ? undefined : longer,
-    depth: state["fd"],
+    depth: state.fd,
   };
 }
 
@@ -24,9 +24,21 @@ interface Props {
   at: number; // time of the selected call
 }
 
-async function search(props: Props, isReversed: boolean, onProgress: (place: string) => void): Promise<Found> {
-  const asked = { task: props.task, ...wishOf(props.state), function: props.state["fn"] || ".", reverse: isReversed ? 1 : 0 };
-  let found = await get<Found>(`${props.path}/find`, { ...asked, ...(isReversed ? { before: props.at } : { after: props.at + 1 }) });
+async function search(
+  props: Props,
+  isReversed: boolean,
+  onProgress: (position: string) => void,
+): Promise<Found> {
+  const asked = {
+    task: props.task,
+    ...criteriaOf(props.state),
+    function: props.state.fn || ".",
+    reverse: isReversed ? 1 : 0,
+  };
+  let found = await get<Found>(`${props.path}/find`, {
+    ...asked,
+    ...(isReversed ? { before: props.at } : { after: props.at + 1 }),
+  });
   while (!found.isFound && found.next !== undefined) {
     onProgress(found.next);
     found = await get<Found>(`${props.path}/find`, { ...asked, at: found.next });
@@ -37,15 +49,22 @@ async function search(props: Props, isReversed: boolean, onProgress: (place: str
 export function FindCall(props: Props) {
   const { state } = props;
   const [note, setNote] = useState("");
-  const isOnly = state["only"] === "1";
-  const longer = state["fl"] ?? "";
+  const longer = state.fl ?? "";
   const isWrong = longer !== "" && Number.isNaN(parseNs(longer));
   const find = async (isReversed: boolean) => {
-    if (isWrong) return setNote(`'${longer}' is no duration`);
+    if (isWrong) return setNote(`'${longer}' is not a duration`);
     setNote("searching…");
     try {
-      const found = await search(props, isReversed, (place) => setNote(`searching… at record ${place}`));
-      setNote(found.isFound ? `took ${formatNs(found.duration ?? 0)}` : isReversed ? "none before this" : "none after this");
+      const found = await search(props, isReversed, (position) =>
+        setNote(`searching… at record ${position}`),
+      );
+      setNote(
+        found.isFound
+          ? `duration ${formatNs(found.duration ?? 0)}`
+          : isReversed
+            ? "no earlier match"
+            : "no later match",
+      );
       if (found.time !== undefined) go({ time: String(found.time) });
     } catch (error) {
       setNote(error instanceof Error ? error.message : String(error));
@@ -60,7 +79,7 @@ export function FindCall(props: Props) {
     addEventListener("keydown", onKeyDown);
     return () => removeEventListener("keydown", onKeyDown);
   });
-  const field = (name: string, label: string, placeholder: string, style: string) => (
+  const field = (name: "fn" | "fl" | "fd", label: string, placeholder: string, style: string) => (
     <input
       class={style}
       placeholder={placeholder}
@@ -77,16 +96,14 @@ export function FindCall(props: Props) {
         void find(false);
       }}
     >
-      {field("fn", "function to find, a name or a regular expression", "function", "")}
-      {field("fl", "at least this long", "longer than", "short")}
-      {field("fd", "not nested deeper than this", "depth", "tiny")}
-      <button type="submit">find next</button>
+      {field("fn", "function to find: a name or a regular expression", "function", "")}
+      {field("fl", "minimum duration", "duration", "short")}
+      {field("fd", "maximum depth", "depth", "tiny")}
+      <button type="submit">Find next</button>
       <button type="button" onClick={() => void find(true)}>
-        previous
+        Previous
       </button>
-      <label>
-        <input type="checkbox" checked={isOnly} onChange={(event) => go({ only: event.currentTarget.checked ? "1" : "" })} /> only these
-      </label>
+      <Flag state={state} name="only" title="Only matches" />
       <span class="status" aria-live="polite">
         {note}
       </span>

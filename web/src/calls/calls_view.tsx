@@ -1,23 +1,31 @@
-// The calls of a recording around a moment, with their arguments and results: scrolled
-// through in both directions, chosen by name, length and depth.
+// The calls of a recording around a time, with arguments and results. Scrolling loads more at both
+// ends.
 
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { get, type Parameters } from "../shared/api";
-import { appendPage, lineAt, linesOf, noPages, prependPage, type CallPages, type Line } from "./calls_model";
-import { FindCall, wishOf } from "./calls_find";
+import {
+  appendPage,
+  lineAt,
+  linesOf,
+  noPages,
+  prependPage,
+  type CallPages,
+  type Line,
+} from "./calls_model";
+import { FindCall, criteriaOf } from "./calls_find";
 import { formatMoment, formatNs, parseNs } from "../shared/format";
-import { go, type State } from "../shared/state";
+import { go, isOn, type State } from "../shared/state";
 import type { Calls, Task } from "../shared/types";
 import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";
 
 const BEFORE = 60;
 const PAGE = 300;
-const CONTEXT = 8; // lines after the moment that are on the screen with it
-const NEAR = 40; // lines from the edge at which the next page is asked for
+const CONTEXT = 8; // visible lines after the time
+const NEAR = 40; // lines from the edge at which the next page is loaded
 
 const COLUMNS: TableColumn[] = [
   { name: "time", title: "time", isNumber: true },
-  { name: "took", title: "took", isNumber: true },
+  { name: "duration", title: "duration", isNumber: true },
   { name: "call", title: "call" },
 ];
 
@@ -28,19 +36,29 @@ interface Props {
   onClose?: () => void;
 }
 
-function useCalls(path: string, task: number, time: number, wish: Parameters) {
-  const [shown, setShown] = useState<CallPages & { error: string | null; load: number }>({ ...noPages, error: null, load: 0 });
+function useCalls(path: string, task: number, time: number, criteria: Parameters) {
+  const [shown, setShown] = useState<CallPages & { error: string | null; load: number }>({
+    ...noPages,
+    error: null,
+    load: 0,
+  });
   const busy = useRef(false);
-  const key = JSON.stringify([path, task, wish]);
-  const moment = useRef(0); // changes when another part is asked for
-  const ask = useCallback((more: Parameters) => get<Calls>(`${path}/calls`, { task, ...wish, ...more }), [key]);
+  const key = JSON.stringify([path, task, criteria]);
+  const generation = useRef(0); // changes when another time is loaded
+  const ask = useCallback(
+    (more: Parameters) => get<Calls>(`${path}/calls`, { task, ...criteria, ...more }),
+    [key],
+  );
 
   const load = useCallback(
     (at: number) => {
-      const mine = ++moment.current;
+      const mine = ++generation.current;
       ask({ time: at, before: BEFORE, limit: PAGE }).then(
-        (page) => mine === moment.current && setShown({ pages: [page], shift: 0, error: page.damage ?? null, load: mine }),
-        (error: Error) => mine === moment.current && setShown({ ...noPages, error: error.message, load: mine }),
+        (page) =>
+          mine === generation.current &&
+          setShown({ pages: [page], shift: 0, error: page.damage ?? null, load: mine }),
+        (error: Error) =>
+          mine === generation.current && setShown({ ...noPages, error: error.message, load: mine }),
       );
     },
     [ask],
@@ -48,7 +66,8 @@ function useCalls(path: string, task: number, time: number, wish: Parameters) {
   const first = shown.pages[0]?.calls[0];
   const lastPage = shown.pages[shown.pages.length - 1];
   const last = lastPage?.calls[lastPage.calls.length - 1];
-  const isThere = first !== undefined && last !== undefined && time >= first.time && time <= last.time;
+  const isThere =
+    first !== undefined && last !== undefined && time >= first.time && time <= last.time;
   useEffect(() => load(time), [load]);
   useEffect(() => {
     if (shown.pages.length > 0 && !isThere) load(time);
@@ -59,13 +78,19 @@ function useCalls(path: string, task: number, time: number, wish: Parameters) {
       const page = isBefore ? shown.pages[0] : shown.pages[shown.pages.length - 1];
       if (!page || busy.current || (isBefore ? page.isStart : page.isEnd)) return;
       busy.current = true;
-      const mine = moment.current;
+      const mine = generation.current;
       try {
-        const more = await (isBefore ? ask({ at: page.first, before: PAGE, limit: 0 }) : ask({ at: page.next, limit: PAGE }));
-        if (mine !== moment.current) return;
-        setShown((before) => ({ ...before, ...(isBefore ? prependPage(before, more) : appendPage(before, more)), error: more.damage ?? null }));
+        const more = await (isBefore
+          ? ask({ at: page.first, before: PAGE, limit: 0 })
+          : ask({ at: page.next, limit: PAGE }));
+        if (mine !== generation.current) return;
+        setShown((before) => ({
+          ...before,
+          ...(isBefore ? prependPage(before, more) : appendPage(before, more)),
+          error: more.damage ?? null,
+        }));
       } catch {
-        // What is shown stays; scrolling asks again.
+        // Scrolling asks again.
       } finally {
         busy.current = false;
       }
@@ -77,10 +102,10 @@ function useCalls(path: string, task: number, time: number, wish: Parameters) {
 
 export function CallsView(props: Props) {
   const { state } = props;
-  const task = Number(state["task"] ?? 0);
-  const time = Number(state["time"] ?? 0);
-  const isOnly = state["only"] === "1";
-  const { shown, extend } = useCalls(props.path, task, time, isOnly ? wishOf(state) : {});
+  const task = Number(state.task ?? 0);
+  const time = Number(state.time ?? 0);
+  const isOnly = isOn(state, "only");
+  const { shown, extend } = useCalls(props.path, task, time, isOnly ? criteriaOf(state) : {});
   const lines = linesOf(shown);
   const chosen = lineAt(lines, time);
   const [selected, setSelected] = useState<Line | null>(null);
@@ -92,10 +117,16 @@ export function CallsView(props: Props) {
   };
   return (
     <section class="calls" aria-label="calls of a task">
-      <CallsToolbar {...props} task={task} time={time} error={shown.error} at={lines[at]?.call.time ?? time} />
+      <CallsToolbar
+        {...props}
+        task={task}
+        time={time}
+        error={shown.error}
+        at={lines[at]?.call.time ?? time}
+      />
       <VirtualTable
         class="call-list"
-        label="calls in the order of time, with arguments and results"
+        label="calls in time order, with arguments and results"
         columns={COLUMNS}
         widths="11em 8em minmax(20em, 1fr)"
         count={lines.length}
@@ -108,12 +139,14 @@ export function CallsView(props: Props) {
         reveal={chosen < 0 ? chosen : Math.min(lines.length - 1, chosen + CONTEXT)}
         revealFor={`${time} ${shown.load}`}
       />
-      {lines.length === 0 && shown.pages.length > 0 && <p class="status">no such calls here</p>}
+      {lines.length === 0 && shown.pages.length > 0 && <p class="status">no matching calls here</p>}
     </section>
   );
 }
 
-function CallsToolbar(props: Props & { task: number; time: number; at: number; error: string | null }) {
+function CallsToolbar(
+  props: Props & { task: number; time: number; at: number; error: string | null },
+) {
   return (
     <div class="toolbar">
       <label>
@@ -132,14 +165,14 @@ function CallsToolbar(props: Props & { task: number; time: number; at: number; e
           key={props.time}
           class="short"
           defaultValue={formatNs(props.time)}
-          aria-label="time around which calls are shown"
+          aria-label="time of the calls"
           onChange={(event) => {
             const time = parseNs(event.currentTarget.value);
             if (!Number.isNaN(time)) go({ time: String(time) });
           }}
         />
       </label>
-      <button onClick={() => go({ time: "" })}>start</button>
+      <button onClick={() => go({ time: "" })}>Go to start</button>
       <FindCall path={props.path} state={props.state} task={props.task} at={props.at} />
       {props.error && <span class="status error">{props.error}</span>}
       {props.onClose && (

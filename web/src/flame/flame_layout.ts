@@ -1,4 +1,4 @@
-// Where the boxes of a flame graph are, independent of how they are drawn.
+// The geometry of a flame graph.
 
 import type { Flame, FlameNode } from "../shared/types";
 
@@ -9,17 +9,17 @@ export interface Box {
   name: string;
   module: string;
   value: number;
-  own: number;
+  self: number;
   id: string;
   begin: number; // in units of the value, from the left
 }
 
-// Children lie in their parent from the left in the order of the nodes: largest first.
+// Children fill their parent from the left, in the order of the nodes: largest first.
 export function layOut(flame: Flame): Box[] {
   const boxes: Box[] = [];
   const path: number[] = []; // box at each depth
   const filled: number[] = [0]; // where the next child at each depth begins
-  for (const [depth, name, module, value, own, id] of flame.nodes) {
+  for (const [depth, name, module, value, self, id] of flame.nodes) {
     const parent = depth > 0 ? (path[depth - 1] ?? -1) : -1;
     const begin = flame.starts?.[boxes.length] ?? filled[depth] ?? 0;
     path[depth] = boxes.length;
@@ -32,7 +32,7 @@ export function layOut(flame: Flame): Box[] {
       name: flame.names[name] ?? "",
       module: flame.modules[module] ?? "",
       value,
-      own: own ?? 0,
+      self: self ?? 0,
       id,
       begin,
     });
@@ -40,7 +40,7 @@ export function layOut(flame: Flame): Box[] {
   return boxes;
 }
 
-// A graph in which what is inside one box is drawn from another graph.
+// Replace what is inside a box by another graph.
 export function graft(flame: Flame, id: string, inside: Flame): Flame {
   const at = flame.nodes.findIndex((node) => node[5] === id);
   const box = flame.nodes[at];
@@ -56,7 +56,14 @@ export function graft(flame: Flame, id: string, inside: Flame): Flame {
     modules: [...flame.modules, ...inside.modules],
     nodes: [
       ...flame.nodes.slice(0, at + 1),
-      ...inside.nodes.map(([depth, name, module, value, own, node]): FlameNode => [depth + box[0] + 1, name + names, module + modules, value, own, node]),
+      ...inside.nodes.map(([depth, name, module, value, self, node]): FlameNode => [
+        depth + box[0] + 1,
+        name + names,
+        module + modules,
+        value,
+        self,
+        node,
+      ]),
       ...flame.nodes.slice(end),
     ],
   };
@@ -72,12 +79,14 @@ export function boxPath(boxes: Box[], index: number): string[] {
 export interface View {
   begin: number;
   span: number;
-  depth: number; // of the box that fills the width; -1: none does
+  depth: number; // of the box that fills the width; -1: none
 }
 
 export function zoomTo(boxes: Box[], box: number, total: number): View {
   const at = boxes[box];
-  return at ? { begin: at.begin, span: at.value, depth: at.depth } : { begin: 0, span: total, depth: -1 };
+  return at
+    ? { begin: at.begin, span: at.value, depth: at.depth }
+    : { begin: 0, span: total, depth: -1 };
 }
 
 export function findBox(boxes: Box[], depth: number, at: number): number {
@@ -86,7 +95,7 @@ export function findBox(boxes: Box[], depth: number, at: number): number {
   return -1;
 }
 
-// How much of the total the boxes that match are on the stack for, none counted twice.
+// The total of the boxes that match; a match inside a match is not counted twice.
 export function matchedValue(boxes: Box[], matches: (name: string) => boolean): number {
   let sum = 0;
   let coveredBelow = Infinity;

@@ -8,15 +8,14 @@ import { useSearchSteps } from "../shared/tree_search";
 import type { Flame } from "../shared/types";
 import { uiScale } from "../shared/ui_scale";
 
-
 interface Props {
   flame: Flame;
   search: string;
-  isInverted: boolean; // callers at the bottom, as flames burn
+  isInverted: boolean; // callers at the bottom
   byModule: boolean;
   zoom: string; // id of the box that fills the width; "": none
-  onZoom: (id: string, path: string[]) => void; // with the ids of the boxes it is in
-  onOpen?: (id: string, path: string[]) => void; // asks for the details of a box
+  onZoom: (id: string, path: string[]) => void; // with the ids from the top down
+  onOpen?: (id: string, path: string[]) => void; // shows a box in the tree
 }
 
 function useWidth(): [preact.RefObject<HTMLDivElement>, number] {
@@ -48,12 +47,15 @@ export function FlameView(props: Props) {
   const [pointer, setPointer] = useState({ x: 0, y: 0 });
   const [frame, width] = useWidth();
   const canvas = useRef<HTMLCanvasElement>(null);
-  const depths = useMemo(() => boxes.reduce((most, box) => Math.max(most, box.depth), 0) + 1, [boxes]);
+  const depths = useMemo(
+    () => boxes.reduce((most, box) => Math.max(most, box.depth), 0) + 1,
+    [boxes],
+  );
   const height = depths * row;
   const topOf = (box: Box) => (props.isInverted ? (depths - 1 - box.depth) * row : box.depth * row);
 
-  // Boxes above the zoomed one fill the width, as they hold all of it.
-  const placeOf = (box: Box): [number, number] => {
+  // Left edge and width; callers of the zoomed box fill the width.
+  const extentOf = (box: Box): [number, number] => {
     const scale = width / view.span;
     const left = Math.max(0, (box.begin - view.begin) * scale);
     const right = Math.min(width, (box.begin + box.value - view.begin) * scale);
@@ -75,7 +77,7 @@ export function FlameView(props: Props) {
     const faint = themeColor("--faint");
     const accent = themeColor("--accent");
     for (const box of boxes) {
-      const [left, size] = placeOf(box);
+      const [left, size] = extentOf(box);
       if (size < 0.4) continue;
       const top = topOf(box);
       const isHit = matches?.(box.name) ?? false;
@@ -101,7 +103,7 @@ export function FlameView(props: Props) {
     }
     if (boxes.length === 0) {
       context.fillStyle = faint;
-      context.fillText("nothing was measured here", 8, 12);
+      context.fillText("no data", 8, 12);
     }
   });
 
@@ -116,29 +118,32 @@ export function FlameView(props: Props) {
   const describe = (box: Box | undefined): string =>
     box
       ? `${box.name}: ${formatValue(box.value, flame.column)} (${formatPercent(box.value, flame.total)}), ` +
-        `of its own ${formatValue(box.own, flame.column)}${box.module ? `, ${baseName(box.module)}` : ""}`
+        `self ${formatValue(box.self, flame.column)}${box.module ? `, ${baseName(box.module)}` : ""}`
       : "";
 
   const step = (key: string) => {
     const at = boxes[selected];
     if (!at) return setSelected(zoomed >= 0 ? zoomed : 0);
     const siblings = boxes.filter((box) => box.parent === at.parent);
-    const place = siblings.indexOf(at);
+    const index = siblings.indexOf(at);
     const child = boxes.findIndex((box) => box.parent === at.index);
     const down = props.isInverted ? "ArrowUp" : "ArrowDown";
     const up = props.isInverted ? "ArrowDown" : "ArrowUp";
     if (key === down && child >= 0) setSelected(child);
     if (key === up && at.parent >= 0) setSelected(at.parent);
-    if (key === "ArrowLeft" && place > 0) setSelected(siblings[place - 1]?.index ?? selected);
-    if (key === "ArrowRight" && place < siblings.length - 1)
-      setSelected(siblings[place + 1]?.index ?? selected);
+    if (key === "ArrowLeft" && index > 0) setSelected(siblings[index - 1]?.index ?? selected);
+    if (key === "ArrowRight" && index < siblings.length - 1)
+      setSelected(siblings[index + 1]?.index ?? selected);
   };
 
-  // From match to match, widest first.
+  // Matches in the order of their width, widest first.
   useSearchSteps((by) => {
-    const found = matches ? boxes.filter((box) => matches(box.name)).sort((a, b) => b.value - a.value) : [];
+    const found = matches
+      ? boxes.filter((box) => matches(box.name)).sort((a, b) => b.value - a.value)
+      : [];
     const at = found.findIndex((box) => box.index === selected);
-    const next = found[at < 0 ? (by > 0 ? 0 : found.length - 1) : (at + by + found.length) % found.length];
+    const next =
+      found[at < 0 ? (by > 0 ? 0 : found.length - 1) : (at + by + found.length) % found.length];
     if (next) setSelected(next.index);
   });
 
@@ -164,15 +169,17 @@ export function FlameView(props: Props) {
   return (
     <div class="flame" ref={frame}>
       <p class="status" aria-live="polite">
-        {shown ? describe(shown) : `${formatValue(flame.total, flame.column)} in all, ${flame.column}`}
-        {matches && ` · matches hold ${formatPercent(found, flame.total)}`}
-        {flame.isCut && " · more contexts than can be drawn: zoom in for the rest"}
+        {shown
+          ? describe(shown)
+          : `total ${formatValue(flame.total, flame.column)}, ${flame.column}`}
+        {matches && ` · matches: ${formatPercent(found, flame.total)}`}
+        {flame.isCut && " · too many contexts to draw: zoom in to see all"}
       </p>
       <canvas
         ref={canvas}
         tabIndex={0}
         role="application"
-        aria-label={`flame graph of ${flame.column}: arrow keys move, Enter zooms, Backspace goes back out, Escape shows all`}
+        aria-label={`flame graph of ${flame.column}: arrow keys move, Enter zooms in, Backspace zooms out, Escape resets the zoom`}
         style={{ width: `${width}px`, height: `${height}px` }}
         onMouseMove={(event) => {
           setHovered(boxAt(event));
@@ -198,7 +205,7 @@ export function FlameView(props: Props) {
   );
 }
 
-// What a box is, beside the pointer; it stays inside the window.
+// The values of a box, next to the pointer and inside the window.
 function Tooltip(props: { box: Box; flame: Flame; at: { x: number; y: number } }) {
   const { box, flame, at } = props;
   const isRight = at.x > innerWidth / 2;
@@ -213,14 +220,14 @@ function Tooltip(props: { box: Box; flame: Flame; at: { x: number; y: number } }
       <table>
         <tbody>
           <tr>
-            <th scope="row">in all</th>
+            <th scope="row">total</th>
             <td>{formatValue(box.value, flame.column)}</td>
             <td>{formatPercent(box.value, flame.total)}</td>
           </tr>
           <tr>
-            <th scope="row">of its own</th>
-            <td>{formatValue(box.own, flame.column)}</td>
-            <td>{formatPercent(box.own, flame.total)}</td>
+            <th scope="row">self</th>
+            <td>{formatValue(box.self, flame.column)}</td>
+            <td>{formatPercent(box.self, flame.total)}</td>
           </tr>
         </tbody>
       </table>

@@ -1,20 +1,25 @@
-// The flame graph that a page shows: what is too small to be seen in the whole is asked for
-// when a box fills the width.
+// The flame graph of a view. Boxes that are too small to be seen are loaded when their caller fills
+// the width.
 
 import { useEffect, useState } from "preact/hooks";
 import { getWhenReady, query, type Parameters } from "../shared/api";
 import { chosenRange, rangeParameters } from "../shared/chosen_range";
 import { graft } from "./flame_layout";
 import { costParameters, type ViewProps } from "../shared/page";
+import { isOn } from "../shared/state";
 import type { Flame } from "../shared/types";
 import { useAnswer, type Answer } from "../shared/use_answer";
 
 const has = (flame: Flame, id: string) => flame.nodes.some((node) => node[5] === id);
 
-// Adds what is inside the boxes of a path, as far as they are not in the graph yet.
-export async function deepen(flame: Flame, path: string[], ask: (row: string) => Promise<Flame>): Promise<Flame> {
+// Load what is inside the boxes of a path, unless it is in the graph.
+export async function deepen(
+  flame: Flame,
+  path: string[],
+  ask: (row: string) => Promise<Flame>,
+): Promise<Flame> {
   let deeper = flame;
-  for (let at = -1; at < path.length - 1; ) {
+  for (let at = -1; at < path.length - 1;) {
     let next = path.length - 1;
     while (next > at && !has(deeper, path[next] ?? "")) next--;
     const id = path[next];
@@ -27,20 +32,22 @@ export async function deepen(flame: Flame, path: string[], ask: (row: string) =>
 
 export function useFlame(props: ViewProps): Answer<Flame> {
   const { state } = props;
-  const view = state["up"] === "1" ? "bottom-up" : state["fold"] === "1" ? "collapsed" : "top-down";
+  const view = isOn(state, "up") ? "bottom-up" : isOn(state, "fold") ? "collapsed" : "top-down";
   const hasRange = chosenRange(state) !== null;
   const path = `${props.path}/${hasRange ? "range" : "flame"}`;
-  const parameters: Parameters = hasRange ? rangeParameters(state) : { ...costParameters(props), view };
+  const parameters: Parameters = hasRange
+    ? rangeParameters(state)
+    : { ...costParameters(props), view };
   const whole = useAnswer<Flame>(path, parameters);
   const [deeper, setDeeper] = useState<{ of: Flame; flame: Flame } | null>(null);
-  const zoom = hasRange ? "" : (state["zoom"] ?? "");
+  const zoom = hasRange ? "" : (state.zoom ?? "");
   useEffect(() => {
     const { value } = whole;
     if (!value || zoom === "") return setDeeper(null);
     let isCurrent = true;
     deepen(value, zoom.split("."), (row) => getWhenReady<Flame>(path, { ...parameters, row })).then(
       (flame) => isCurrent && setDeeper({ of: value, flame }),
-      () => undefined, // the whole is still there
+      () => undefined, // the graph stays as it is
     );
     return () => {
       isCurrent = false;

@@ -1,4 +1,4 @@
-// Asking the server, with everything a view needs to show how that goes.
+// Requests to the server.
 
 import { answerOffline, isOffline } from "./offline";
 
@@ -16,7 +16,7 @@ export type Parameters = Record<string, string | number | string[] | undefined>;
 let pending = 0;
 const listeners = new Set<(pending: number) => void>();
 
-// Tells how many answers are awaited, for the bar at the top of the page.
+// Reports the number of open requests, for the bar at the top of the page.
 export function onPending(listener: (pending: number) => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -59,16 +59,35 @@ export async function get<T>(
   }
 }
 
-const RETRY_MS = 100; // after the server has waited for the work itself
+const RETRY_MS = 100; // the server has waited for its work already
 
-// The same, asked again as long as the server is still working something out.
-export async function getWhenReady<T>(path: string, parameters: Parameters = {}): Promise<T> {
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal?.reason);
+    if (signal?.aborted) return stop();
+    setTimeout(resolve, ms);
+    signal?.addEventListener("abort", stop);
+  });
+}
+
+export interface Waiting {
+  signal?: AbortSignal;
+  onWait?: (progress: string) => void; // called whenever the server is not ready
+}
+
+// The same, asked again while the server is still computing the answer.
+export async function getWhenReady<T>(
+  path: string,
+  parameters: Parameters = {},
+  { signal, onWait }: Waiting = {},
+): Promise<T> {
   for (;;) {
     try {
-      return await get<T>(path, parameters);
+      return await get<T>(path, parameters, signal);
     } catch (error) {
       if (!(error instanceof ApiError) || error.kind !== "not-ready") throw error;
+      onWait?.(error.message);
     }
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    await pause(RETRY_MS, signal);
   }
 }

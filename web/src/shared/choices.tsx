@@ -14,15 +14,20 @@ export function Choices(props: { info: Info; state: State; path: string; view: s
         id="search"
         type="search"
         placeholder="search (/)"
-        aria-label="search by name, a regular expression; Enter goes to the next match"
-        value={state["q"] ?? ""}
+        aria-label="search names by regular expression; Enter goes to the next match"
+        value={state.q ?? ""}
         onInput={(event) => go({ q: event.currentTarget.value }, true)}
         onKeyDown={(event) => {
           if (event.key === "Enter") stepSearch(event.shiftKey ? -1 : 1);
         }}
       />
       {props.view !== "timeline" && (
-        <select id="metric" aria-label="metric" value={state["m"] ?? ""} onChange={(event) => go({ m: event.currentTarget.value, sort: "", rev: "" })}>
+        <select
+          id="metric"
+          aria-label="metric"
+          value={state.m ?? ""}
+          onChange={(event) => go({ m: event.currentTarget.value, sort: "", rev: "" })}
+        >
           {info.metrics
             .filter((metric) => metric.isVisible)
             .map((metric, i) => (
@@ -32,12 +37,14 @@ export function Choices(props: { info: Info; state: State; path: string; view: s
             ))}
         </select>
       )}
-      {info.threadCount > 1 && <ThreadChooser path={props.path} count={info.threadCount} chosen={state["t"] ?? ""} />}
+      {info.threadCount > 1 && (
+        <ThreadChooser path={props.path} count={info.threadCount} chosen={state.t ?? ""} />
+      )}
     </>
   );
 }
 
-// Any selection that `cairn tree --thread` takes; the threads are offered.
+// A selection as of `cairn tree --thread`; the field suggests threads.
 function ThreadChooser(props: { path: string; count: number; chosen: string }) {
   const [isUsed, setIsUsed] = useState(false);
   const [text, setText] = useState(props.chosen);
@@ -51,7 +58,7 @@ function ThreadChooser(props: { path: string; count: number; chosen: string }) {
         list="thread-list"
         placeholder={`all ${props.count.toLocaleString("en-US")} threads`}
         aria-label="threads: numbers such as 1-3, or kinds such as RANK 0-3"
-        title="which threads count: 1-3,7 or RANK 0-3 THREAD 0; empty: all"
+        title="threads to include: 1-3,7 or RANK 0-3 THREAD 0; empty: all"
         value={text}
         onFocus={() => setIsUsed(true)}
         onInput={(event) => setText(event.currentTarget.value)}

@@ -1,5 +1,5 @@
-// The part of time, and the threads, that were chosen in the timeline: trees and the flame
-// graph are of exactly that until it is given up.
+// The time range and the threads that are selected in the timeline: trees and the flame graph show
+// exactly these until the selection is cleared.
 
 import type { Parameters } from "./api";
 import { formatNs } from "./format";
@@ -7,12 +7,12 @@ import type { Range } from "./range";
 import { go, type State } from "./state";
 
 export function chosenRange(state: State): Range | null {
-  if (state["b"] === undefined || state["e"] === undefined) return null;
-  return { begin: Number(state["b"]), end: Number(state["e"]) };
+  if (state.b === undefined || state.e === undefined) return null;
+  return { begin: Number(state.b), end: Number(state.e) };
 }
 
 export function rangeParameters(state: State): Parameters {
-  return { begin: state["b"], end: state["e"], thread: state["st"] ?? state["t"] };
+  return { begin: state.b, end: state.e, thread: state.st ?? state.t };
 }
 
 export const NO_RANGE: State = { b: "", e: "", st: "", zoom: "", open: "" };
@@ -20,14 +20,14 @@ export const NO_RANGE: State = { b: "", e: "", st: "", zoom: "", open: "" };
 export function ChosenRange(props: { state: State }) {
   const range = chosenRange(props.state);
   if (!range) return null;
-  const threads = props.state["st"];
+  const threads = props.state.st;
   return (
     <span class="chosen-range">
       <strong>
         {formatNs(range.begin)} – {formatNs(range.end)}
       </strong>{" "}
       {threads ? `of threads ${threads} ` : ""}
-      <button onClick={() => go(NO_RANGE)}>all of the time</button>
+      <button onClick={() => go(NO_RANGE)}>Whole time</button>
     </span>
   );
 }

@@ -14,7 +14,7 @@ export function isDark(): boolean {
   return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
-// Colours of even brightness, so that text on them can be read.
+// Colours of even brightness, so that text on them is legible.
 export function colorOf(name: string): string {
   const value = hash(name);
   const hue = (value % 3600) / 10;

@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Numbers as text.
 
 const UNITS: [number, string][] = [
   [3600e9, "h"],
@@ -11,8 +11,7 @@ const UNITS: [number, string][] = [
 // A duration with three or four significant digits.
 export function formatNs(ns: number): string {
   const size = Math.abs(ns);
-  for (const [factor, unit] of UNITS)
-    if (size >= factor) return `${trim(ns / factor)} ${unit}`;
+  for (const [factor, unit] of UNITS) if (size >= factor) return `${trim(ns / factor)} ${unit}`;
   return `${trim(ns)} ns`;
 }
 
@@ -25,7 +24,7 @@ function trim(value: number): string {
 
 const isSeconds = (metric: string) => /\bsec\b|\(s\)$/.test(metric);
 
-// A moment, to the nanosecond.
+// A time, to the nanosecond.
 export function formatMoment(ns: number): string {
   const micros = Math.floor(ns / 1000);
   return `${micros.toLocaleString("en-US")}.${String(Math.floor(ns % 1000)).padStart(3, "0")} µs`;
@@ -48,12 +47,19 @@ export function baseName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-// "1.5ms", "20 us", "3s" or plain nanoseconds; NaN when it is none.
+// "1.5ms", "20 us", "3s" or nanoseconds; NaN for other text.
 export function parseNs(text: string): number {
   const match = /^\s*([0-9.]+)\s*(ns|us|µs|ms|s|min|m|h)?\s*$/.exec(text);
   if (!match) return NaN;
   const factors: Record<string, number> = {
-    ns: 1, us: 1e3, "µs": 1e3, ms: 1e6, s: 1e9, m: 60e9, min: 60e9, h: 3600e9,
+    ns: 1,
+    us: 1e3,
+    µs: 1e3,
+    ms: 1e6,
+    s: 1e9,
+    m: 60e9,
+    min: 60e9,
+    h: 3600e9,
   };
   return Math.round(Number(match[1]) * (factors[match[2] ?? "ns"] ?? 1));
 }
@@ -66,8 +72,10 @@ export function axisStep(span: number, wanted: number): number {
   return power * 10;
 }
 
-// "com.example.Dao.query": the class and the method, and what comes before them.
+// "com.example.Dao.query": class and method, and the package.
 export function splitMethod(name: string): { short: string; around: string } {
   const match = /^((?:[\w$]+\.)+)([\w$]+\.[\w$<>]+)$/.exec(name);
-  return match ? { short: match[2] ?? name, around: (match[1] ?? "").replace(/\.$/, "") } : { short: name, around: "" };
+  return match
+    ? { short: match[2] ?? name, around: (match[1] ?? "").replace(/\.$/, "") }
+    : { short: name, around: "" };
 }

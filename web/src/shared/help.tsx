@@ -1,70 +1,86 @@
-// The keys, shown with "?".
+// The keyboard shortcuts, shown with "?".
 
 import { useEffect, useRef } from "preact/hooks";
 
 type Keys = [string, string][];
 
 const SECTIONS: [string, Keys][] = [
-  ["Everywhere", [
-    ["1 … 6", "top-down, bottom-up, flat, flame graph, timeline, calls"],
-    ["/", "search; Enter and Shift Enter: next and previous match"],
-    ["n N", "next and previous match"],
-    ["m", "choose the metric"],
-    ["t", "light or dark"],
-    ["?", "this help"],
-    ["Esc", "close, show all, leave a field"],
-  ]],
-  ["Tree", [
-    ["↑ ↓ PgUp PgDn Home End", "move"],
-    ["→ ←", "open and go in, close and go out"],
-    ["Enter, double click", "open or close"],
-    ["h", "follow the hot path"],
-    ["r", "fold recursion"],
-    ["p", "percentiles of how long calls took"],
-    ["click, Enter on a title", "sort by it, once more the other way round"],
-    ["← → on a plot", "what its points say"],
-  ]],
-  ["Flame graph", [
-    ["↑ ↓ ← →", "move"],
-    ["Enter, click", "zoom in"],
-    ["Backspace, Esc", "one call out, show all"],
-    ["o, right click", "details"],
-    ["i c u r", "upside down, colour by module, callers, fold recursion"],
-  ]],
-  ["Timeline", [
-    ["W S A D", "zoom in and out, move"],
-    ["← → ↑ ↓ PgUp PgDn", "move a little, other threads"],
-    [", .", "move the cursor: the stack there is shown"],
-    ["[ ] x", "select from the cursor on, up to the cursor; its thread"],
-    ["drag, shift-drag", "move, select time and threads"],
-    ["wheel, double click", "zoom"],
-    ["z", "zoom to the selection"],
-    ["Enter", "flame graph of the selection"],
-    ["+ −", "deeper, less deep"],
-    ["0", "all of it"],
-    ["click, c", "of a recording: the calls at the cursor"],
-  ]],
-  ["Calls", [
-    ["n N", "find the next and the previous one"],
-  ]],
-  ["Store", [
-    ["Tab", "search: take the word that is offered"],
-    ["↓ in the search box", "search: what may come next; when it is empty, queries asked before"],
-    ["← → Shift Enter 0", "histogram: select a part of time, take it, all of the time"],
-    ["click, Enter; with Shift", "facets: only these; all others"],
-    ["j k ↑ ↓ PgUp PgDn Home End", "lists: move"],
-    ["Enter", "lists: open"],
-  ]],
-  ["Trace", [
-    ["1 … 4", "calls, chart, methods, spans"],
-    ["n N e E", "next and previous call that was looked for, that failed"],
-    ["Esc, Backspace", "back to the list"],
-  ]],
+  [
+    "Everywhere",
+    [
+      ["1 … 6", "top-down, bottom-up, flat, flame graph, timeline, calls"],
+      ["/", "search; Enter, Shift Enter: next, previous match"],
+      ["n N", "next, previous match"],
+      ["m", "choose the metric"],
+      ["t", "light or dark theme"],
+      ["?", "this help"],
+      ["Esc", "close, reset the zoom, leave a field"],
+    ],
+  ],
+  [
+    "Tree",
+    [
+      ["↑ ↓ j k PgUp PgDn Home End", "move"],
+      ["→ ←", "open or go to the first child, close or go to the parent"],
+      ["Enter, double click", "open or close"],
+      ["h", "follow the hot path"],
+      ["r", "fold recursion"],
+      ["p", "percentiles of call durations"],
+      ["click, Enter on a title", "sort by the column; again: reverse"],
+      ["← → on a plot", "show the value of each point"],
+    ],
+  ],
+  [
+    "Flame graph",
+    [
+      ["↑ ↓ ← →", "move"],
+      ["Enter, click", "zoom in"],
+      ["Backspace, Esc", "zoom out by one call, reset the zoom"],
+      ["o, right click", "open in the tree"],
+      ["i c u r", "upside down, colour by module, callers, fold recursion"],
+    ],
+  ],
+  [
+    "Timeline",
+    [
+      ["W S A D", "zoom in, zoom out, move"],
+      ["← → ↑ ↓ PgUp PgDn", "move a little, other threads"],
+      [", .", "move the cursor; the panel shows the stack there"],
+      ["[ ] x", "select from the cursor, up to the cursor, its thread"],
+      ["drag, Shift drag", "move, select time and threads"],
+      ["wheel, double click", "zoom"],
+      ["z", "zoom to the selection"],
+      ["Enter", "flame graph of the selection"],
+      ["+ −", "greater, smaller depth"],
+      ["0", "whole time"],
+      ["click, c", "calls at the cursor (recordings)"],
+    ],
+  ],
+  ["Calls", [["n N", "next, previous match"]]],
+  [
+    "Store",
+    [
+      ["Tab", "search: accept the suggestion"],
+      ["↓ in the search box", "search: show suggestions; in an empty box, recent queries"],
+      ["← → Shift Enter 0", "histogram: select a time range, apply it, whole time"],
+      ["click, Enter; with Shift", "facets: only this value; exclude it"],
+      ["j k ↑ ↓ PgUp PgDn Home End", "lists: move"],
+      ["Enter", "lists: open"],
+    ],
+  ],
+  [
+    "Trace",
+    [
+      ["1 … 4", "calls, flame chart, methods, spans"],
+      ["n N e E", "next, previous match; next, previous error"],
+      ["Esc, Backspace", "back to the list"],
+    ],
+  ],
 ];
 
 export function Help(props: { onClose: () => void }) {
   const sheet = useRef<HTMLDivElement>(null);
-  // The sheet takes the keyboard, and gives it back.
+  // The sheet takes the focus, and gives it back.
   useEffect(() => {
     const before = document.activeElement as HTMLElement | null;
     sheet.current?.focus();
@@ -78,7 +94,7 @@ export function Help(props: { onClose: () => void }) {
         tabIndex={-1}
         role="dialog"
         aria-modal="true"
-        aria-label="keys"
+        aria-label="keyboard shortcuts"
         onClick={(event) => event.stopPropagation()}
         onKeyDown={(event) => {
           if (event.key !== "Escape") return;
@@ -89,7 +105,7 @@ export function Help(props: { onClose: () => void }) {
         <button class="close" aria-label="close" onClick={props.onClose}>
           ×
         </button>
-        <h2>Keys</h2>
+        <h2>Keyboard shortcuts</h2>
         <div class="key-sections">
           {SECTIONS.map(([title, keys]) => (
             <section key={title}>

@@ -1,5 +1,4 @@
-// A page exported with `cairn export-html` has no server: what it can show came along, and
-// is answered from there.
+// A page written by `cairn export-html` has no server: it answers from the data inside.
 
 import type { Parameters } from "./api";
 import { matcher } from "../flame/flame_layout";
@@ -21,7 +20,7 @@ export function loadOffline(): void {
   if (!element?.textContent) return;
   exported = JSON.parse(element.textContent) as Exported;
   const { info } = exported;
-  delete info.tasks; // calls are not in the page, nor are other metrics
+  delete info.tasks; // calls and other metrics are not exported
   info.metrics = info.metrics.filter((metric) => metric.isVisible).slice(0, 1);
   info.hasLatencies = false;
 }
@@ -38,7 +37,7 @@ function rowsOf(flame: Flame, parameters: Parameters): FlameRows {
 }
 
 export function answerOffline(path: string, parameters: Parameters): unknown {
-  if (!exported) throw new Error("this page was not exported");
+  if (!exported) throw new Error("this page has no data");
   const name = path.split("/").pop();
   switch (name) {
     case "sources":
@@ -51,15 +50,25 @@ export function answerOffline(path: string, parameters: Parameters): unknown {
     case "rows": {
       const sort = String(parameters["sort"] ?? "");
       const row = parameters["row"] === undefined ? undefined : String(parameters["row"]);
-      return rowsOf(exported.flame, parameters).ask(row, Number(parameters["offset"] ?? 0), Number(parameters["limit"] ?? 200), sort, parameters["reverse"] === "1");
+      return rowsOf(exported.flame, parameters).ask(
+        row,
+        Number(parameters["offset"] ?? 0),
+        Number(parameters["limit"] ?? 200),
+        sort,
+        parameters["reverse"] === "1",
+      );
     }
     case "search":
-      return rowsOf(exported.flame, parameters).find(matcher(String(parameters["q"] ?? "")) ?? (() => false), 500);
+      return rowsOf(exported.flame, parameters).find(
+        matcher(String(parameters["q"] ?? "")) ?? (() => false),
+        500,
+      );
     case "timeline":
       if (exported.timeline) return exported.timeline;
       break;
     case "threads":
       return [];
   }
-  throw new Error("this needs a server: open the original with cairn view");
+  const source = exported.sources.sources[0]?.path ?? "PATH";
+  throw new Error(`Not in this export. Run: cairn view ${source}`);
 }

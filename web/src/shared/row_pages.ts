@@ -1,11 +1,11 @@
-// Rows of a long list, asked for a page at a time as they come near the screen.
+// Rows of a long list of the server, loaded a page at a time as they come near the screen.
 
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { get, query, type Parameters } from "./api";
+import { getWhenReady, query, type Parameters } from "./api";
+import { PAGE, Pager } from "./pager";
 
-const PAGE = 100;
 const AHEAD = 60; // rows
-const PAGES_KEPT = 100;
+const PAGES_MAX = 50;
 
 export interface RowPages<T> {
   count: number | null; // null: nothing has been answered yet
@@ -14,73 +14,69 @@ export interface RowPages<T> {
   error: string | null;
 }
 
-interface Kept<T> {
+// The rows of one question.
+interface List<T> {
   key: string;
-  pages: Map<number, T[]>;
-  asked: Set<number>;
+  pages: Map<number, T[]>; // by their first row
+  pager: Pager;
   stop: AbortController;
 }
 
-const begin = <T>(key: string): Kept<T> => ({ key, pages: new Map(), asked: new Set(), stop: new AbortController() });
-
-// Which pages hold these rows and those a little before and after.
-export function pagesAround(first: number, last: number, count: number): number[] {
-  const from = Math.floor(Math.max(0, first - AHEAD) / PAGE);
-  const to = Math.floor(Math.min(Math.max(count - 1, 0), last + AHEAD) / PAGE);
-  return Array.from({ length: Math.max(1, to - from + 1) }, (_, i) => from + i);
-}
-
-// The rows of the question before stay until those of the next one are there.
-export function useRowPages<T>(path: string, parameters: Parameters, pick: (answer: never) => { count: number; rows: T[] }): RowPages<T> {
+// The rows of the previous question stay until those of the next one are there.
+export function useRowPages<T>(
+  path: string,
+  parameters: Parameters,
+  pick: (answer: never) => { count: number; rows: T[] },
+): RowPages<T> {
   const key = path + query(parameters);
-  const [shown, setShown] = useState<{ kept: Kept<T>; count: number | null; error: string | null }>(() => ({ kept: begin<T>(""), count: null, error: null }));
-  const current = useRef<Kept<T>>(shown.kept);
-
-  const load = useCallback(
-    (kept: Kept<T>, page: number) => {
-      if (kept.asked.has(page)) return;
-      kept.asked.add(page);
-      get<never>(path, { ...parameters, offset: page * PAGE, limit: PAGE }, kept.stop.signal).then(
-        (answer) => {
-          if (kept !== current.current) return;
-          const { count, rows } = pick(answer);
-          kept.pages.set(page, rows);
-          for (const old of kept.pages.keys()) {
-            if (kept.pages.size <= PAGES_KEPT) break;
-            kept.pages.delete(old);
-            kept.asked.delete(old);
-          }
-          setShown({ kept, count, error: null });
-        },
-        (error: unknown) => {
-          if (kept !== current.current) return;
-          kept.asked.delete(page);
-          setShown((before) => ({ ...before, error: error instanceof Error ? error.message : String(error) }));
-        },
-      );
-    },
-    [key],
-  );
+  const [shown, setShown] = useState<{
+    list: List<T> | null;
+    count: number | null;
+    error: string | null;
+  }>({ list: null, count: null, error: null });
+  const current = useRef<List<T> | null>(null);
 
   useEffect(() => {
-    const kept = begin<T>(key);
-    current.current.stop.abort();
-    current.current = kept;
-    load(kept, 0);
-    return () => kept.stop.abort();
+    const stop = new AbortController();
+    const { signal } = stop;
+    const pages = new Map<number, T[]>();
+    const load = async (offset: number, limit: number) => {
+      const answer = await getWhenReady<never>(path, { ...parameters, offset, limit }, { signal });
+      const { count, rows } = pick(answer);
+      pages.set(offset, rows);
+      for (const oldest of pages.keys()) {
+        if (pages.size <= PAGES_MAX) break;
+        pages.delete(oldest);
+        list.pager.drop(oldest);
+      }
+      if (current.current === list) setShown({ list, count, error: null });
+    };
+    const list: List<T> = { key, pages, pager: new Pager(load), stop };
+    current.current = list;
+    list.pager.need(0).catch((error: unknown) => {
+      if (current.current === list)
+        setShown((before) => ({
+          ...before,
+          error: error instanceof Error ? error.message : String(error),
+        }));
+    });
+    return () => stop.abort();
   }, [key]);
 
   const want = useCallback(
     (first: number, last: number) => {
-      const kept = current.current;
-      if (kept.key !== key || shown.count === null) return;
-      for (const page of pagesAround(first, last, shown.count)) load(kept, page);
+      const list = current.current;
+      if (list?.key !== key || shown.count === null) return;
+      const end = Math.min(shown.count - 1, last + AHEAD);
+      for (let i = Math.max(0, first - AHEAD); i <= end; i += PAGE)
+        list.pager.need(i).catch(() => undefined); // scrolling asks again
+      if (end >= 0) list.pager.need(end).catch(() => undefined);
     },
-    [key, shown.count, load],
+    [key, shown.count],
   );
   return {
     count: shown.count,
-    at: (index) => shown.kept.pages.get(Math.floor(index / PAGE))?.[index % PAGE],
+    at: (index) => shown.list?.pages.get(index - (index % PAGE))?.[index % PAGE],
     want,
     error: shown.error,
   };

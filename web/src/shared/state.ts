@@ -1,11 +1,76 @@
-// What is shown, kept in the address: a link reopens the same view.
+// What is shown, stored in the address: a link reopens the same view.
 
 import { useEffect, useState } from "preact/hooks";
 
-export type State = Record<string, string>;
+// Every name in the address, and what its value means.
+const NAMES = {
+  s: "index of the source",
+  v: "view: top-down, bottom-up, flat, flame, timeline or calls",
+  q: "search pattern; the query of a store",
+
+  // Costs
+  m: "metric",
+  more: "further metrics, one per line",
+  t: "selection of threads",
+  p: "flag: percentiles",
+  fold: "flag: recursion folded",
+
+  // Tree
+  sort: "name of the column that is sorted by",
+  rev: "flag: ascending",
+  hide: "names of hidden columns, one per line",
+  open: "ids from the top to the selected row, joined by dots",
+  src: "flag: source shown",
+  plot: "sorted: threads plotted by value",
+
+  // Flame graph
+  zoom: "ids from the top to the zoomed box, joined by dots; of a trace, a call",
+  inv: "flag: upside down",
+  mod: "flag: coloured by module",
+  up: "flag: callers instead of callees",
+
+  // Timeline; times in nanoseconds
+  from: "begin of the visible time",
+  to: "end of the visible time",
+  d: "call depth",
+  first: "index of the first visible thread",
+  b: "begin of the selection",
+  e: "end of the selection",
+  st: "selected threads",
+
+  // Calls of a recording
+  task: "index of the task",
+  time: "time of the selected call, in nanoseconds",
+  fn: "function to find",
+  fl: "minimum duration of the calls to find",
+  fd: "maximum depth of the calls to find",
+  only: "flag: only the calls to find are listed",
+
+  // Store
+  top: "index of the first visible trace",
+  row: "index of the selected trace",
+  by: "facets, one per line",
+  all: "facet whose values are all listed",
+  most: "number of traces in the flame graph",
+
+  // Trace
+  key: "key of the trace",
+  tab: "calls, chart, methods or spans",
+  call: "number of the selected call",
+  find: "method to find",
+  msort: "name of the column that methods are sorted by",
+  mrev: "flag: methods ascending",
+} as const;
+
+export type StateName = keyof typeof NAMES;
+export type State = { readonly [name in StateName]?: string };
+
+// A change of the state: an empty value removes it.
+export type Change = State;
 
 export function parseState(hash: string): State {
-  return Object.fromEntries(new URLSearchParams(hash.replace(/^#/, "")));
+  const search = new URLSearchParams(hash.replace(/^#/, ""));
+  return Object.fromEntries([...search].filter(([name]) => Object.hasOwn(NAMES, name)));
 }
 
 export function printState(state: State): string {
@@ -14,8 +79,11 @@ export function printState(state: State): string {
   return `#${search.toString()}`;
 }
 
-// Browsers ignore addresses that change too often, as they would while something is
-// dragged: what is shown is kept here until the address has it too.
+export const isOn = (state: State, name: StateName): boolean => state[name] === "1";
+export const flag = (on: boolean): string => (on ? "1" : "");
+
+// Browsers ignore addresses that change too often, as they would during a drag: the newest state
+// waits here until it is written.
 const PACE_MS = 100;
 let ahead: string | null = null;
 let pace: ReturnType<typeof setTimeout> | undefined;
@@ -33,9 +101,8 @@ function writeAddress(): void {
   pace = setTimeout(writeAddress, PACE_MS);
 }
 
-// Change some of the state; an empty value removes it. With `replace`, going back does
-// not lead through it.
-export function go(change: State, replace = false): void {
+// Change some of the state. With `replace`, the change is no step in the browser's history.
+export function go(change: Change, replace = false): void {
   const next = printState({ ...currentState(), ...change });
   if (next === shownHash()) return;
   if (replace) {
@@ -48,16 +115,27 @@ export function go(change: State, replace = false): void {
   dispatchEvent(new Event("statechange"));
 }
 
+// Open another source: nothing else of the state applies to it.
+export function openSource(source: string): void {
+  const cleared = Object.keys(currentState()).map((name) => [name, ""]);
+  go({ ...Object.fromEntries(cleared), s: source });
+}
+
 export function useLocationState(): State {
   const [state, setState] = useState(currentState);
   useEffect(() => {
     const update = () => setState(currentState());
-    // Somebody else chose an address: it is newer than what was not written yet.
+    // The user chose an address: it is newer than the state that was not written yet.
     const adopt = () => {
       ahead = null;
       update();
     };
-    const listeners = { hashchange: adopt, popstate: adopt, statechange: update, pagehide: writeAddress };
+    const listeners = {
+      hashchange: adopt,
+      popstate: adopt,
+      statechange: update,
+      pagehide: writeAddress,
+    };
     for (const [name, listen] of Object.entries(listeners)) addEventListener(name, listen);
     return () => {
       for (const [name, listen] of Object.entries(listeners)) removeEventListener(name, listen);

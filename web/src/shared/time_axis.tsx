@@ -1,11 +1,12 @@
-// Marks of time above what is drawn below.
+// A time axis.
 
 import { axisStep, formatNs } from "./format";
 
 export function TimeAxis(props: { begin: number; span: number }) {
   const step = axisStep(props.span, 8);
   const marks = [];
-  for (let at = Math.ceil(props.begin / step) * step; at < props.begin + props.span; at += step) marks.push(at);
+  for (let at = Math.ceil(props.begin / step) * step; at < props.begin + props.span; at += step)
+    marks.push(at);
   return (
     <div class="time-axis" aria-hidden="true">
       {marks.map((at) => (

@@ -1,4 +1,4 @@
-// Searching a tree by name: what matches, and which match one is at.
+// Search in a tree by name: the matches, and the current one.
 
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { matcher } from "../flame/flame_layout";
@@ -6,8 +6,8 @@ import type { Hit, Hits } from "./types";
 
 export interface Search {
   hits: Hit[];
-  count: number; // of all matches, more than those listed
-  at: number; // the hit that was gone to; -1: none yet
+  count: number; // of all matches, listed or not
+  at: number; // index of the current hit; -1: none yet
   error: string | null;
   matches: (label: string) => boolean;
   step: (by: number) => Hit | null;
@@ -15,7 +15,10 @@ export interface Search {
 
 const PAUSE_MS = 250; // after the last letter
 
-export function useSearch(pattern: string, find: ((pattern: string) => Promise<Hits>) | undefined): Search | null {
+export function useSearch(
+  pattern: string,
+  find: ((pattern: string) => Promise<Hits>) | undefined,
+): Search | null {
   const [answer, setAnswer] = useState<Hits | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [at, setAt] = useState(-1);
@@ -48,10 +51,17 @@ export function useSearch(pattern: string, find: ((pattern: string) => Promise<H
   );
   if (!answer && !error) return null;
   const test = matcher(pattern);
-  return { hits, count: answer?.count ?? 0, at, error, matches: (label) => test?.(label) ?? false, step };
+  return {
+    hits,
+    count: answer?.count ?? 0,
+    at,
+    error,
+    matches: (label) => test?.(label) ?? false,
+    step,
+  };
 }
 
-// From anywhere on the page: to the next match, or with -1 to the previous one.
+// Go to the next match, or with -1 to the previous one, from anywhere on the page.
 export function stepSearch(by: number): void {
   dispatchEvent(new CustomEvent<number>("searchstep", { detail: by }));
 }

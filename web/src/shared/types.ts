@@ -27,12 +27,12 @@ export interface Task {
   tid: number;
   pid: number;
   name: string;
-  profile?: number; // none when it recorded nothing
+  profile?: number; // undefined: it recorded nothing
 }
 
 export interface Info {
   kind: string;
-  isReady: boolean; // false: a recording whose calls are still being added up
+  isReady: boolean; // false: a recording that is being analysed
   title: string;
   threadCount: number;
   valueCount: number;
@@ -60,7 +60,7 @@ export interface Row {
   id: string;
   kind: string;
   label: string;
-  context: string; // id, in the top-down view, of one of the contexts it stands for
+  context: string; // id, in the top-down view, of one of its contexts
   module: string | null;
   file: string | null;
   line: number;
@@ -84,7 +84,7 @@ export interface Hits {
   hits: Hit[];
 }
 
-// depth, name, module, value, own value, id
+// depth, name, module, total, self, id
 export type FlameNode = [number, number, number, number, number | null, string];
 
 export interface Flame {
@@ -94,7 +94,7 @@ export interface Flame {
   names: string[];
   modules: string[];
   nodes: FlameNode[];
-  starts?: number[]; // where boxes begin, when they do not lie side by side
+  starts?: number[]; // begin of each box, if they do not lie side by side
 }
 
 export interface ContextDetail {
@@ -110,7 +110,7 @@ export interface ContextDetail {
   threads: [number, number][];
 }
 
-// A function and the way to where it costs most.
+// A function, and the path to the context where it costs most.
 export interface Other {
   path: string[];
   row: Row;
@@ -135,7 +135,7 @@ export interface SourceText {
 export interface TimelineRow {
   profile: number;
   label: string;
-  // columns, place or null where there are no samples, share in percent, samples
+  // columns, function (null: no samples), share in percent, samples
   runs: [number, number | null, number, number][];
 }
 
@@ -149,7 +149,7 @@ export interface TimelineFrame {
   depthMax: number;
   idle: number;
   isEstimate: boolean;
-  isPending: boolean; // ask again: it will be exact
+  isPending: boolean; // asked again later, the answer is exact
   rows: TimelineRow[];
   places: [number, string, number][];
 }
@@ -173,11 +173,11 @@ export interface Call {
   depth: number;
   name?: string;
   values: string;
-  duration?: number; // of an entry whose end was seen
+  duration?: number; // of an entry whose exit was read
   result?: string;
 }
 
-// Places are numbers of records, to go on from.
+// `first` and `next` are positions to continue from.
 export interface Calls {
   calls: Call[];
   first: string;
@@ -193,5 +193,5 @@ export interface Found {
   duration?: number;
   depth?: number;
   place?: string;
-  next?: string; // not found so far: go on there
+  next?: string; // nothing found so far: continue there
 }

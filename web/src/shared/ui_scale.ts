@@ -1,4 +1,4 @@
-// How much larger things are drawn than on a usual screen: as the style sheet has it.
+// The scale of drawings: as large as the style sheet makes text.
 
 const USUAL_PX = 14;
 

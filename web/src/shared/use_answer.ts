@@ -1,8 +1,8 @@
-// An answer of the server inside a component: asked for again when the question changes,
-// the previous one kept until the next is there, so that nothing jumps.
+// An answer of the server inside a component: asked for again when the question changes. The
+// previous answer stays until the next one is there, so that nothing jumps.
 
 import { useEffect, useState } from "preact/hooks";
-import { ApiError, get, query, type Parameters } from "./api";
+import { getWhenReady, pause, query, type Parameters } from "./api";
 
 export interface Answer<T> {
   value: T | null;
@@ -10,16 +10,19 @@ export interface Answer<T> {
   isLoading: boolean;
 }
 
-const RETRY_MS = 400;
-const AGAIN_MS = 100; // after the server has waited for the work itself
-const MORE_MS = 20; // before the next part of an answer that says it is not complete
+const PROVISIONAL_MS = 400;
+const PARTIAL_MS = 20;
 
-// An answer that is a part is shown, and the next one is asked for.
 function isPartial(value: unknown): boolean {
-  return typeof value === "object" && value !== null && (value as { isPartial?: boolean }).isPartial === true;
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    (value as { isPartial?: boolean }).isPartial === true
+  );
 }
 
-// With `isProvisional`, an answer for which it holds is shown and asked for again.
+// An answer that is partial, or that is provisional by `isProvisional`, is shown and asked for
+// again.
 export function useAnswer<T>(
   path: string | null,
   parameters: Parameters = {},
@@ -30,30 +33,26 @@ export function useAnswer<T>(
   useEffect(() => {
     if (path === null) return;
     const stop = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const load = () => {
-      setAnswer((before) => ({ ...before, isLoading: true }));
-      get<T>(path, parameters, stop.signal).then(
-        (value) => {
-          if (stop.signal.aborted) return;
-          setAnswer({ value, error: null, isLoading: false });
-          if (isPartial(value)) timer = setTimeout(load, MORE_MS);
-          else if (isProvisional?.(value)) timer = setTimeout(load, RETRY_MS);
-        },
-        (error: unknown) => {
-          if (stop.signal.aborted) return;
-          const text = error instanceof Error ? error.message : String(error);
-          const isWorking = error instanceof ApiError && error.kind === "not-ready";
-          setAnswer((before) => ({ ...before, error: text, isLoading: isWorking }));
-          if (isWorking) timer = setTimeout(load, AGAIN_MS);
-        },
-      );
+    const { signal } = stop;
+    const onWait = (error: string) =>
+      setAnswer((before) => ({ ...before, error, isLoading: true }));
+    const load = async () => {
+      for (;;) {
+        setAnswer((before) => ({ ...before, isLoading: true }));
+        const value = await getWhenReady<T>(path, parameters, { signal, onWait });
+        if (signal.aborted) return;
+        setAnswer({ value, error: null, isLoading: false });
+        if (isPartial(value)) await pause(PARTIAL_MS, signal);
+        else if (isProvisional?.(value)) await pause(PROVISIONAL_MS, signal);
+        else return;
+      }
     };
-    load();
-    return () => {
-      stop.abort();
-      clearTimeout(timer);
-    };
+    load().catch((error: unknown) => {
+      if (signal.aborted) return;
+      const text = error instanceof Error ? error.message : String(error);
+      setAnswer((before) => ({ ...before, error: text, isLoading: false }));
+    });
+    return () => stop.abort();
   }, [key]);
   return answer;
 }

@@ -1,16 +1,16 @@
-// A table of any number of rows of which only those on the screen are in the page. Rows
-// are walked with the keyboard: arrows or j and k, Page Up and Down, Home and End, Enter.
+// A table with any number of rows, of which only those on the screen are in the page. The keyboard
+// moves through them: arrows or j and k, Page Up and Down, Home and End, Enter.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { firstRow, LONGEST_PX, topOfRow, type Window } from "./virtual_scroll";
+import { heightOf, scrollTo, topOfRow, useViewport, windowOf } from "./virtual_scroll";
 
-const BEYOND = 8; // rows kept in the page above and below those on the screen
 const WIDE = "(min-width: 2600px)";
 
 export interface TableColumn {
   name: string;
   title: ComponentChildren;
+  hint?: string; // tooltip of the title
   isNumber?: boolean;
   isSortable?: boolean;
 }
@@ -18,13 +18,16 @@ export interface TableColumn {
 export interface TableRow {
   cells: ComponentChildren[];
   class?: string;
-  level?: number; // of a tree, from 1
-  isOpen?: boolean; // of a row of a tree that has something below it
+  // Of a tree:
+  level?: number; // from 1
+  position?: number; // among the rows of its parent, from 1
+  siblings?: number; // rows of its parent
+  isOpen?: boolean; // undefined: there is nothing below it
 }
 
 interface Props {
   label: string;
-  class?: string;
+  class: string; // rows have the class "<class>-row", the head "<class>-head"
   columns: TableColumn[];
   widths: string; // as in grid-template-columns
   count: number;
@@ -32,14 +35,14 @@ interface Props {
   selected: number; // -1: none
   onSelect: (index: number) => void;
   onOpen?: (index: number) => void; // Enter, double click
-  onKey?: (key: string, index: number) => boolean; // false: nothing to do with that key
-  onRange?: (first: number, last: number) => void; // what is on the screen now
+  onKey?: (key: string, index: number) => boolean; // false: the key means nothing here
+  onRange?: (first: number, last: number) => void; // the rows on the screen
   sort?: { by: string; isAscending: boolean; onChange: (by: string) => void };
-  top?: number; // row to begin with
-  shift?: number; // rows that came before the first one since the table was made
-  origin?: string; // another one: other rows, to be read from the top
-  reveal?: number; // row that must be on the screen, when it becomes another one
-  revealFor?: string; // when this becomes another one instead
+  top?: number; // first visible row at the beginning
+  shift?: number; // rows that were added above since the beginning
+  origin?: string; // when it changes, the table scrolls to the top
+  reveal?: number; // row that must be visible when `revealFor` changes
+  revealFor?: string; // default: when `reveal` changes
   isTree?: boolean;
   isClickOpen?: boolean; // one click opens
 }
@@ -56,46 +59,29 @@ function useRowHeight(): number {
 }
 
 export function VirtualTable(props: Props) {
-  const scroller = useRef<HTMLDivElement>(null);
   const rowPx = useRowHeight();
-  const [view, setView] = useState({ top: 0, height: 600 });
-  const window: Window = { count: props.count, rowPx, heightPx: Math.max(view.height - rowPx, rowPx) };
-  const at = firstRow(window, view.top);
-  const first = Math.max(0, Math.floor(at) - BEYOND);
-  const last = Math.min(props.count, Math.ceil(at + window.heightPx / rowPx) + BEYOND);
+  const { scroller, view, measure, current } = useViewport(rowPx);
+  const list = { count: props.count, rowPx };
+  const { first, last, top } = windowOf(list, view);
 
-  useLayoutEffect(() => {
-    const element = scroller.current;
-    if (!element) return;
-    const measure = () => setView({ top: element.scrollTop, height: element.clientHeight });
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    measure();
-    return () => observer.disconnect();
-  }, []);
-  const scrollTo = (row: number) => {
-    if (scroller.current) scroller.current.scrollTop = topOfRow(window, row);
+  const scroll = (to: number) => {
+    if (scroller.current) scroller.current.scrollTop = to;
   };
   useLayoutEffect(() => {
-    if (props.count > 0 && props.top) scrollTo(props.top);
+    if (props.count > 0 && props.top) scroll(topOfRow(list, current(), props.top));
   }, [props.count > 0]);
   const origin = useRef(props.origin);
   useLayoutEffect(() => {
-    if (origin.current !== props.origin) scrollTo(0);
+    if (origin.current !== props.origin) scroll(0);
     origin.current = props.origin;
   }, [props.origin]);
   const shift = useRef(props.shift ?? 0);
   useLayoutEffect(() => {
     const added = (props.shift ?? 0) - shift.current;
     shift.current = props.shift ?? 0;
-    if (scroller.current && added !== 0) scroller.current.scrollTop += added * rowPx;
+    if (added !== 0) scroll(current().top + added * rowPx);
   }, [props.shift]);
-  const show = (row: number) => {
-    const shown = Math.floor(window.heightPx / rowPx);
-    const now = firstRow(window, scroller.current?.scrollTop ?? 0);
-    if (row < Math.ceil(now)) scrollTo(row);
-    else if (row >= Math.floor(now) + shown) scrollTo(row - shown + 1);
-  };
+  const show = (row: number) => scroll(scrollTo(list, current(), row));
   useLayoutEffect(() => {
     if (props.reveal !== undefined && props.reveal >= 0) show(props.reveal);
   }, [props.revealFor ?? props.reveal, props.count > 0]);
@@ -109,7 +95,7 @@ export function VirtualTable(props: Props) {
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const page = Math.max(1, Math.floor(window.heightPx / rowPx) - 1);
+    const page = Math.max(1, Math.floor(view.height / rowPx) - 1);
     const { selected } = props;
     const keys: Record<string, () => void> = {
       ArrowDown: () => move(selected + 1),
@@ -133,20 +119,29 @@ export function VirtualTable(props: Props) {
   for (let i = first; i < last; i++) rows.push(i);
   return (
     <div
-      class={`vtable ${props.class ?? ""}`}
+      class={`vtable ${props.class}`}
       ref={scroller}
       tabIndex={0}
       role={props.isTree ? "treegrid" : "grid"}
       aria-label={props.label}
       aria-rowcount={props.count + 1}
-      aria-activedescendant={props.selected >= first && props.selected < last ? `${props.class}-${props.selected}` : undefined}
+      aria-activedescendant={
+        props.selected >= first && props.selected < last
+          ? `${props.class}-${props.selected}`
+          : undefined
+      }
       onKeyDown={onKeyDown}
-      onScroll={(event) => setView({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight })}
+      onScroll={measure}
     >
       <Head {...props} style={style} />
-      <div role="rowgroup" class="vtable-body" style={{ height: `${Math.min(props.count * rowPx, LONGEST_PX)}px` }}>
+      <div role="rowgroup" class="vtable-body" style={{ height: `${heightOf(list)}px` }}>
         {rows.map((i) => (
-          <Line key={i} {...props} index={i} style={{ ...style, top: `${view.top + (i - at) * rowPx}px` }} />
+          <Line
+            key={i}
+            {...props}
+            index={i}
+            style={{ ...style, top: `${top + (i - first) * rowPx}px` }}
+          />
         ))}
       </div>
     </div>
@@ -156,14 +151,24 @@ export function VirtualTable(props: Props) {
 function Head(props: Props & { style: Record<string, string> }) {
   const { sort } = props;
   return (
-    <div class="vtable-row vtable-head" role="row" aria-rowindex={1} style={props.style}>
+    <div
+      class={`vtable-row vtable-head ${props.class}-head`}
+      role="row"
+      aria-rowindex={1}
+      style={props.style}
+    >
       {props.columns.map((column) => {
         const isSorted = sort?.by === column.name;
         const order = isSorted ? (sort.isAscending ? "ascending" : "descending") : "none";
         return (
-          <span key={column.name} role="columnheader" class={column.isNumber ? "number" : ""} {...(column.isSortable ? { "aria-sort": order } : {})}>
+          <span
+            key={column.name}
+            role="columnheader"
+            class={column.isNumber ? "number" : ""}
+            {...(column.isSortable ? { "aria-sort": order } : {})}
+          >
             {sort && column.isSortable ? (
-              <button class="link" onClick={() => sort.onChange(column.name)}>
+              <button class="link" title={column.hint} onClick={() => sort.onChange(column.name)}>
                 {column.title}
                 {isSorted ? (sort.isAscending ? " ↑" : " ↓") : ""}
               </button>
@@ -184,14 +189,19 @@ function Line(props: Props & { index: number; style: Record<string, string> }) {
   return (
     <div
       id={`${props.class}-${index}`}
-      class={`vtable-row ${row?.class ?? ""}${isSelected ? " selected" : ""}`}
+      class={`vtable-row ${props.class}-row ${row?.class ?? ""}${isSelected ? " selected" : ""}`}
       role="row"
       aria-rowindex={index + 2}
       aria-selected={isSelected}
+      aria-busy={row ? undefined : true}
       aria-level={row?.level}
+      aria-posinset={row?.position}
+      aria-setsize={row?.siblings}
       aria-expanded={row?.isOpen}
       style={props.style}
-      onClick={() => (props.isClickOpen && props.onOpen ? props.onOpen(index) : props.onSelect(index))}
+      onClick={() =>
+        props.isClickOpen && props.onOpen ? props.onOpen(index) : props.onSelect(index)
+      }
       onDblClick={() => props.onOpen?.(index)}
     >
       {columns.map((column, i) => (

@@ -1,10 +1,19 @@
-// The query language as the search box deals with it: completing words, adding conditions,
-// pointing at mistakes.
+// The query language in the search box: suggestions, conditions, positions of mistakes.
 
 const NUMBERS = ["duration", "errors", "calls", "records", "time"];
 const TEXTS = [
-  "type", "service", "root", "method", "class", "exception", "exception.class", "exception.message",
-  "text", "id", "span", "parent",
+  "type",
+  "service",
+  "root",
+  "method",
+  "class",
+  "exception",
+  "exception.class",
+  "exception.message",
+  "text",
+  "id",
+  "span",
+  "parent",
 ];
 const STARTS = ["since", "until", "last", "NOT"];
 const JOINS = ["AND", "OR"];
@@ -24,7 +33,8 @@ interface Token {
 
 // The words of a query; quotes may be left open.
 export function tokenize(query: string): Token[] {
-  const pattern = /"((?:\\.|[^"\\])*)"?|'((?:\\.|[^'\\])*)'?|([()])|(!=|<=|>=|!~|[=<>~])|[^\s()=<>~!"']+|!/g;
+  const pattern =
+    /"((?:\\.|[^"\\])*)"?|'((?:\\.|[^'\\])*)'?|([()])|(!=|<=|>=|!~|[=<>~])|[^\s()=<>~!"']+|!/g;
   return [...query.matchAll(pattern)].map((match) => {
     const quoted = match[1] ?? match[2];
     return {
@@ -38,13 +48,19 @@ export function tokenize(query: string): Token[] {
 
 export interface Offer {
   kind: "name" | "operator" | "value";
-  field: string; // whose operators or values
-  begin: number; // what is replaced, up to the cursor
+  field: string; // that has the operators or values
+  begin: number; // of the text that a suggestion replaces, up to the cursor
   typed: string; // so far
   words: string[];
 }
 
-function offer(kind: Offer["kind"], field: string, begin: number, typed: string, known: string[]): Offer {
+function offer(
+  kind: Offer["kind"],
+  field: string,
+  begin: number,
+  typed: string,
+  known: string[],
+): Offer {
   const low = typed.toLowerCase();
   const fitting = known.filter((word) => word.toLowerCase().startsWith(low) && word !== typed);
   return { kind, field, begin, typed, words: [...new Set(fitting)].slice(0, OFFERED_MAX) };
@@ -55,19 +71,37 @@ function offer(kind: Offer["kind"], field: string, begin: number, typed: string,
 export function complete(text: string, cursor: number, names: string[]): Offer {
   const before = tokenize(text.slice(0, cursor));
   const last = before[before.length - 1];
-  const isTouching = last !== undefined && last.end === cursor && (last.kind === "word" || (last.kind === "quoted" && !isClosed(text.slice(last.begin, cursor))));
+  const isTouching =
+    last !== undefined &&
+    last.end === cursor &&
+    (last.kind === "word" || (last.kind === "quoted" && !isClosed(text.slice(last.begin, cursor))));
   const typed = isTouching ? last.text : "";
   const begin = isTouching ? last.begin : cursor;
   const done = isTouching ? before.slice(0, -1) : before;
   const previous = done[done.length - 1];
   const field = done[done.length - 2]?.text ?? "";
-  if (previous?.kind === "operator" || (previous?.kind === "word" && WORD_OPERATORS.includes(previous.text) && done.length > 1))
+  if (
+    previous?.kind === "operator" ||
+    (previous?.kind === "word" && WORD_OPERATORS.includes(previous.text) && done.length > 1)
+  )
     return offer("value", field, begin, typed, fixedValues(field));
   if (previous?.kind === "word" && ["since", "until", "last"].includes(previous.text))
     return offer("value", previous.text, begin, typed, fixedValues(previous.text));
-  if (previous?.kind === "word" && isName(previous.text, names) && !isValue(done, done.length - 1)) {
-    const operators = NUMBERS.includes(previous.text) ? COMPARISONS : [...TEXT_OPERATORS, ...COMPARISONS.slice(2)];
-    return offer("operator", previous.text, begin, typed, previous.text === "errors" ? [...operators, ...JOINS] : operators);
+  if (
+    previous?.kind === "word" &&
+    isName(previous.text, names) &&
+    !isValue(done, done.length - 1)
+  ) {
+    const operators = NUMBERS.includes(previous.text)
+      ? COMPARISONS
+      : [...TEXT_OPERATORS, ...COMPARISONS.slice(2)];
+    return offer(
+      "operator",
+      previous.text,
+      begin,
+      typed,
+      previous.text === "errors" ? [...operators, ...JOINS] : operators,
+    );
   }
   const joins = previous && !/^(and|or|not|\()$/i.test(previous.text) ? JOINS : [];
   return offer("name", "", begin, typed, [...joins, ...NUMBERS, ...TEXTS, ...STARTS, ...names]);
@@ -81,20 +115,28 @@ const isName = (word: string, names: string[]) =>
 // Whether a token is what something is compared with.
 function isValue(tokens: Token[], index: number): boolean {
   const before = tokens[index - 1];
-  return before !== undefined && (before.kind === "operator" || (index > 1 && WORD_OPERATORS.includes(before.text)) || ["since", "until", "last"].includes(before.text));
+  return (
+    before !== undefined &&
+    (before.kind === "operator" ||
+      (index > 1 && WORD_OPERATORS.includes(before.text)) ||
+      ["since", "until", "last"].includes(before.text))
+  );
 }
 
 function fixedValues(field: string): string[] {
   if (field === "duration") return DURATIONS;
   if (field === "last") return SPANS;
-  if (field === "since" || field === "until" || field === "time") return [new Date().toISOString().slice(0, 10)];
+  if (field === "since" || field === "until" || field === "time")
+    return [new Date().toISOString().slice(0, 10)];
   return [];
 }
 
 // What groups of traces have the values of a field; null when there are none to list.
 export function groupsOf(field: string): string | null {
   if (field === "root" || field === "method") return "method";
-  return NUMBERS.includes(field) || (TEXTS.includes(field) && field !== "type" && field !== "service") || ["", "since", "until", "last"].includes(field)
+  return NUMBERS.includes(field) ||
+    (TEXTS.includes(field) && field !== "type" && field !== "service") ||
+    ["", "since", "until", "last"].includes(field)
     ? null
     : field;
 }
@@ -108,15 +150,18 @@ export function quote(value: string): string {
 
 // The name of an attribute as it stands in a query.
 export function fieldName(name: string): string {
-  return NUMBERS.includes(name) || ["since", "until", "last", ...TEXTS].includes(name) ? `@${name}` : name;
+  return NUMBERS.includes(name) || ["since", "until", "last", ...TEXTS].includes(name)
+    ? `@${name}`
+    : name;
 }
 
-// Where a condition stands in a query, by its words; null: nowhere.
+// The position of a condition in a query, compared by words; null: none.
 function findCondition(query: string, condition: string): { begin: number; end: number } | null {
   const wanted = tokenize(condition);
   const tokens = tokenize(query);
   for (let i = 0; i + wanted.length <= tokens.length; i++) {
-    if (isValue(tokens, i) || !wanted.every((token, k) => tokens[i + k]?.text === token.text)) continue;
+    if (isValue(tokens, i) || !wanted.every((token, k) => tokens[i + k]?.text === token.text))
+      continue;
     return { begin: tokens[i]?.begin ?? 0, end: tokens[i + wanted.length - 1]?.end ?? 0 };
   }
   return null;
@@ -127,16 +172,22 @@ export function hasCondition(query: string, condition: string): boolean {
   return at !== null && !/\bnot\s*$/i.test(query.slice(0, at.begin));
 }
 
-// The query with one more condition; the same condition again takes it away.
+// Add a condition to a query, or remove it.
 export function toggleCondition(query: string, condition: string): string {
   const at = findCondition(query, condition);
   if (at === null || /\bnot\s*$/i.test(query.slice(0, at.begin))) {
-    const rest = tokenize(query).some((token) => token.kind === "word" && /^or$/i.test(token.text)) ? `(${query})` : query;
+    const rest = tokenize(query).some((token) => token.kind === "word" && /^or$/i.test(token.text))
+      ? `(${query})`
+      : query;
     return `${rest} ${condition}`.trim();
   }
-  const before = query.slice(0, at.begin).replace(/\s*\b(and|or)\s*$/i, "").trimEnd();
+  const before = query
+    .slice(0, at.begin)
+    .replace(/\s*\b(and|or)\s*$/i, "")
+    .trimEnd();
   const after = query.slice(at.end).trimStart();
-  const rest = `${before} ${before.endsWith("(") || before === "" ? after.replace(/^(and|or)\s+/i, "") : after}`.trim();
+  const rest =
+    `${before} ${before.endsWith("(") || before === "" ? after.replace(/^(and|or)\s+/i, "") : after}`.trim();
   return rest.replace(/\(\s*\)/g, "").trim();
 }
 
@@ -144,24 +195,27 @@ const CLOCK_DIGITS = 19; // 2026-01-31 23:59:59
 
 // Nanoseconds since the epoch as queries have them, UTC; no digits that are 0.
 export function printClock(ns: bigint): string {
-  const seconds = new Date(Number(ns / 1_000_000_000n) * 1000).toISOString().slice(0, CLOCK_DIGITS).replace("T", " ");
+  const seconds = new Date(Number(ns / 1_000_000_000n) * 1000)
+    .toISOString()
+    .slice(0, CLOCK_DIGITS)
+    .replace("T", " ");
   const fraction = (ns % 1_000_000_000n).toString().padStart(9, "0").replace(/0+$/, "");
   return fraction === "" ? seconds : `${seconds}.${fraction}`;
 }
 
 const TIMES = /\s*\b(since|until|last)\s+("[^"]*"|[^\s()]+)/g;
 
-// The query for all of the time.
+// The query without a time range.
 export function withoutTimes(query: string): string {
   return query.replace(TIMES, "").trim();
 }
 
-// The query limited to a part of time, the end included; an earlier limit is replaced.
+// The query limited to a time range, the end included; replaces an earlier one.
 export function withTimes(query: string, from: bigint, to: bigint): string {
   return `${withoutTimes(query)} since "${printClock(from)}" until "${printClock(to)}"`.trim();
 }
 
-// "query, column 10: a value is missing" -> 9, the character that is meant, counted from 0;
+// "query, column 10: a value is missing" -> 9, the index of the character;
 // -1 when there is none. Columns count bytes.
 export function errorColumn(text: string, query: string): number {
   const match = /column (\d+)/.exec(text);
@@ -170,7 +224,7 @@ export function errorColumn(text: string, query: string): number {
   return new TextDecoder().decode(bytes).length;
 }
 
-// Queries asked before, the last one first.
+// The recent queries, the last one first.
 export function remember(history: string[], query: string): string[] {
   return query === "" ? history : [query, ...history.filter((old) => old !== query)].slice(0, 50);
 }

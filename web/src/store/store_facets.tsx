@@ -1,5 +1,5 @@
-// What the traces that match have in common: how many of each type, service, and whatever
-// attributes are chosen. A click on a value adds it to the query, another one removes it.
+// Facets: the number of matching traces by type, service and other attributes. A click on a value adds
+// it to the query, or removes it.
 
 import { formatNs, splitMethod } from "../shared/format";
 import { fieldName, hasCondition, quote, toggleCondition } from "./query_text";
@@ -19,25 +19,32 @@ const VALUES_ALL = 200;
 
 export function Facets(props: Props) {
   const names = useAnswer<Names>(`${props.path}/names`);
-  const chosen = (props.state["by"] ?? "method").split(BETWEEN).filter((name) => name !== "");
+  const chosen = (props.state.by ?? "method").split(BETWEEN).filter((name) => name !== "");
   const all = ["method", ...(names.value?.names ?? [])].filter((name) => !chosen.includes(name));
-  // "-" stands for none: an empty state is the usual one.
+  // "-" means none: without a value, the default applies.
   const choose = (list: string[]) => go({ by: list.join(BETWEEN) || "-" });
   return (
-    <aside class="facets" aria-label="what the traces have in common">
+    <aside class="facets" aria-label="facets">
       {ALWAYS.map((by) => (
         <Facet key={by} {...props} by={by} />
       ))}
       {chosen
         .filter((by) => by !== "-")
         .map((by) => (
-          <Facet key={by} {...props} by={by} onClose={() => choose(chosen.filter((name) => name !== by && name !== "-"))} />
+          <Facet
+            key={by}
+            {...props}
+            by={by}
+            onClose={() => choose(chosen.filter((name) => name !== by && name !== "-"))}
+          />
         ))}
       <label>
         <select
           aria-label="add a facet"
           value=""
-          onChange={(event) => choose([...chosen.filter((name) => name !== "-"), event.currentTarget.value])}
+          onChange={(event) =>
+            choose([...chosen.filter((name) => name !== "-"), event.currentTarget.value])
+          }
         >
           <option value="">add a facet…</option>
           {all.map((name) => (
@@ -49,15 +56,15 @@ export function Facets(props: Props) {
   );
 }
 
-// As queries call what groups are made by.
+// The name of a facet in a query.
 function conditionName(by: string): string {
   if (by === "method") return "root";
   return ALWAYS.includes(by) ? by : fieldName(by);
 }
 
 function Facet(props: Props & { by: string; onClose?: () => void }) {
-  const query = props.state["q"] ?? "";
-  const isLong = props.state["all"] === props.by;
+  const query = props.state.q ?? "";
+  const isLong = props.state.all === props.by;
   const { value } = useAnswer<Groups>(`${props.path}/groups`, {
     q: query,
     by: ALWAYS.includes(props.by) || props.by === "method" ? props.by : fieldName(props.by),
@@ -70,14 +77,25 @@ function Facet(props: Props & { by: string; onClose?: () => void }) {
       <caption>
         {props.by}
         {props.onClose && (
-          <button class="link remove" aria-label={`remove the facet ${props.by}`} title="remove" onClick={props.onClose}>
+          <button
+            class="link remove"
+            aria-label={`remove the facet ${props.by}`}
+            title="remove"
+            onClick={props.onClose}
+          >
             ×
           </button>
         )}
       </caption>
       <tbody>
         {(value?.groups ?? []).map((group) => (
-          <FacetValue key={group.value} group={group} most={most} query={query} condition={`${conditionName(props.by)} = ${quote(group.value)}`} />
+          <FacetValue
+            key={group.value}
+            group={group}
+            most={most}
+            query={query}
+            condition={`${conditionName(props.by)} = ${quote(group.value)}`}
+          />
         ))}
         {value?.count === 0 && (
           <tr>
@@ -104,7 +122,11 @@ function FacetValue(props: { group: Group; most: number; query: string; conditio
   const { group, query, condition } = props;
   const isOn = hasCondition(query, condition);
   const change = (event: MouseEvent) =>
-    go({ q: toggleCondition(query, event.shiftKey && !isOn ? `NOT ${condition}` : condition), top: "", row: "" });
+    go({
+      q: toggleCondition(query, event.shiftKey && !isOn ? `NOT ${condition}` : condition),
+      top: "",
+      row: "",
+    });
   return (
     <tr class={isOn ? "chosen" : ""}>
       <td>
@@ -112,7 +134,7 @@ function FacetValue(props: { group: Group; most: number; query: string; conditio
         <button
           class="link"
           aria-pressed={isOn}
-          title={`${group.value}\np50 ${formatNs(group.p50)}, p90 ${formatNs(group.p90)}, p99 ${formatNs(group.p99)}, ${group.errors} with errors\nclick: only these; shift-click: all others`}
+          title={`${group.value}\np50 ${formatNs(group.p50)}, p90 ${formatNs(group.p90)}, p99 ${formatNs(group.p99)}, ${group.errors} with errors\nclick: only these; shift-click: exclude these`}
           onClick={change}
         >
           {isOn ? "✓ " : ""}

@@ -1,8 +1,9 @@
-// The flame graph of all traces that match, and the way back from a box to its traces.
+// The flame graph of the matching traces; a box leads to its traces.
 
 import { FlameView } from "../flame/flame_view";
+import { Flag } from "../shared/flag";
 import { quote, toggleCondition } from "./query_text";
-import { go, type State } from "../shared/state";
+import { go, isOn, type State } from "../shared/state";
 import type { Flame } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
 
@@ -12,7 +13,7 @@ interface Props {
 }
 
 interface HitsFlameAnswer extends Flame {
-  isPartial: boolean; // more traces are added in the next answer
+  isPartial: boolean; // the next answer has more traces
   traceCount: number; // added so far
 }
 
@@ -25,42 +26,50 @@ function nameOf(flame: Flame, id: string): string | null {
 
 export function HitsFlame(props: Props) {
   const { state } = props;
-  const limit = state["most"] ?? "500";
-  const { value, error } = useAnswer<HitsFlameAnswer>(`${props.path}/flame`, { q: state["q"], limit });
-  const zoom = state["zoom"] ?? "";
+  const limit = state.most ?? "500";
+  const { value, error } = useAnswer<HitsFlameAnswer>(`${props.path}/flame`, {
+    q: state.q,
+    limit,
+  });
+  const zoom = state.zoom ?? "";
   const zoomed = value && zoom !== "" ? nameOf(value, zoom) : null;
   const showTraces = (method: string) =>
-    go({ v: "", zoom: "", top: "", row: "", q: toggleCondition(state["q"] ?? "", `method = ${quote(method)}`) });
-  const flag = (name: string, title: string) => (
-    <label>
-      <input type="checkbox" checked={state[name] === "1"} onChange={(event) => go({ [name]: event.currentTarget.checked ? "1" : "" })} /> {title}
-    </label>
-  );
+    go({
+      v: "",
+      zoom: "",
+      top: "",
+      row: "",
+      q: toggleCondition(state.q ?? "", `method = ${quote(method)}`),
+    });
   return (
     <>
       <div class="toolbar">
         <label>
-          of the{" "}
-          <select aria-label="how many traces" value={limit} onChange={(event) => go({ most: event.currentTarget.value, zoom: "" })}>
+          The{" "}
+          <select
+            aria-label="how many traces"
+            value={limit}
+            onChange={(event) => go({ most: event.currentTarget.value, zoom: "" })}
+          >
             {LIMITS.map((count) => (
               <option key={count}>{count}</option>
             ))}
           </select>{" "}
-          longest traces that match
+          longest matching traces
         </label>
         {value?.isPartial && <span class="status">{value.traceCount} so far</span>}
         <input
           type="search"
           placeholder="find a method"
           aria-label="find a method in the flame graph, a regular expression"
-          value={state["find"] ?? ""}
+          value={state.find ?? ""}
           onInput={(event) => go({ find: event.currentTarget.value }, true)}
         />
-        {flag("inv", "upside down")}
+        <Flag state={state} name="inv" title="Upside down" />
         {zoomed !== null && (
           <>
-            <button onClick={() => showTraces(zoomed)}>traces that call {zoomed}</button>
-            <button onClick={() => go({ zoom: "" })}>show all</button>
+            <button onClick={() => showTraces(zoomed)}>Traces that call {zoomed}</button>
+            <button onClick={() => go({ zoom: "" })}>Reset zoom</button>
           </>
         )}
       </div>
@@ -68,8 +77,8 @@ export function HitsFlame(props: Props) {
         {value ? (
           <FlameView
             flame={value}
-            search={state["find"] ?? ""}
-            isInverted={state["inv"] === "1"}
+            search={state.find ?? ""}
+            isInverted={isOn(state, "inv")}
             byModule={false}
             zoom={zoom}
             onZoom={(id) => go({ zoom: id })}

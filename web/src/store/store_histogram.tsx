@@ -1,5 +1,4 @@
-// Traces over time; a part of it can be selected with the mouse or the keyboard and goes
-// into the query.
+// Traces over time; selecting a time range adds it to the query.
 
 import { useState } from "preact/hooks";
 import { formatNs } from "../shared/format";
@@ -22,10 +21,13 @@ interface Part {
   to: number;
 }
 
-const ordered = (part: Part): [number, number] => [Math.min(part.from, part.to), Math.max(part.from, part.to)];
+const ordered = (part: Part): [number, number] => [
+  Math.min(part.from, part.to),
+  Math.max(part.from, part.to),
+];
 
 export function TimeHistogram(props: Props) {
-  const query = props.state["q"] ?? "";
+  const query = props.state.q ?? "";
   const { value } = useAnswer<Histogram>(`${props.path}/histogram`, { q: query, steps: STEPS });
   const [part, setPart] = useState<Part | null>(null);
   const [hover, setHover] = useState(-1);
@@ -36,7 +38,10 @@ export function TimeHistogram(props: Props) {
   const timeAt = (step: number) => BigInt(value.first) + BigInt(Math.round(step * value.step));
   const stepAt = (event: PointerEvent) => {
     const box = (event.currentTarget as Element).getBoundingClientRect();
-    return Math.min(count - 1, Math.max(0, Math.floor(((event.clientX - box.left) / box.width) * count)));
+    return Math.min(
+      count - 1,
+      Math.max(0, Math.floor(((event.clientX - box.left) / box.width) * count)),
+    );
   };
   const select = (chosen: Part) => {
     const [from, to] = ordered(chosen);
@@ -73,7 +78,11 @@ export function TimeHistogram(props: Props) {
         onPointerUp={() => part && select(part)}
         onKeyDown={onKeyDown}
       >
-        <svg viewBox={`0 0 ${PLOT.width} ${PLOT.height}`} preserveAspectRatio="none" aria-hidden="true">
+        <svg
+          viewBox={`0 0 ${PLOT.width} ${PLOT.height}`}
+          preserveAspectRatio="none"
+          aria-hidden="true"
+        >
           <Bars steps={value.steps} most={most} />
           {part && <Selected part={part} width={PLOT.width / count} />}
         </svg>
@@ -82,7 +91,7 @@ export function TimeHistogram(props: Props) {
         <Caption value={value} part={part} hover={hover} timeAt={timeAt} />
         {withoutTimes(query) !== query && (
           <button class="link" onClick={() => go({ q: withoutTimes(query), top: "", row: "" })}>
-            all of the time
+            Whole time
           </button>
         )}
         <Axis timeAt={timeAt} count={count} />
@@ -94,9 +103,17 @@ export function TimeHistogram(props: Props) {
 function Bars(props: { steps: [number, number][]; most: number }) {
   const width = PLOT.width / props.steps.length;
   const bar = (name: string, i: number, traces: number) => {
-    // What is there can be seen, however little it is.
+    // Small counts stay visible.
     const height = traces === 0 ? 0 : Math.max(1.5, (PLOT.height * traces) / props.most);
-    return <rect class={name} x={i * width} width={Math.max(width - 1, 0.5)} y={PLOT.height - height} height={height} />;
+    return (
+      <rect
+        class={name}
+        x={i * width}
+        width={Math.max(width - 1, 0.5)}
+        y={PLOT.height - height}
+        height={height}
+      />
+    );
   };
   return (
     <>
@@ -112,14 +129,28 @@ function Bars(props: { steps: [number, number][]; most: number }) {
 
 function Selected(props: { part: Part; width: number }) {
   const [from, to] = ordered(props.part);
-  return <rect class="plot-drag" x={from * props.width} width={(to - from + 1) * props.width} y={0} height={PLOT.height} />;
+  return (
+    <rect
+      class="plot-drag"
+      x={from * props.width}
+      width={(to - from + 1) * props.width}
+      y={0}
+      height={PLOT.height}
+    />
+  );
 }
 
-function Caption(props: { value: Histogram; part: Part | null; hover: number; timeAt: (step: number) => bigint }) {
+function Caption(props: {
+  value: Histogram;
+  part: Part | null;
+  hover: number;
+  timeAt: (step: number) => bigint;
+}) {
   const { value, part, timeAt } = props;
   const [from, to] = part ? ordered(part) : [props.hover, props.hover];
   const chosen = from < 0 ? [] : value.steps.slice(from, to + 1);
-  const sum = (which: 0 | 1) => chosen.reduce((total, step) => total + step[which], 0).toLocaleString("en-US");
+  const sum = (which: 0 | 1) =>
+    chosen.reduce((total, step) => total + step[which], 0).toLocaleString("en-US");
   return (
     <span class="histogram-note" aria-live="polite">
       {chosen.length > 0
@@ -138,7 +169,11 @@ function Axis(props: { timeAt: (step: number) => bigint; count: number }) {
     <div class="histogram-axis">
       {marks.map((step, i) => {
         const text = printClock(props.timeAt(step)).slice(0, isShort ? 23 : 19);
-        return <span key={i}>{i > 0 && isOneDay ? text.slice(11) : `${text}${i === 0 ? " UTC" : ""}`}</span>;
+        return (
+          <span key={i}>
+            {i > 0 && isOneDay ? text.slice(11) : `${text}${i === 0 ? " UTC" : ""}`}
+          </span>
+        );
       })}
     </div>
   );

@@ -1,11 +1,10 @@
-// The traces that match: sorted by the server, a page at a time, only those on the screen
-// in the page.
+// The matching traces, sorted by the server and loaded a page at a time.
 
 import { useEffect, useRef } from "preact/hooks";
 import { formatNs, splitMethod } from "../shared/format";
 import { printClock } from "./query_text";
 import { useRowPages } from "../shared/row_pages";
-import { go, type State } from "../shared/state";
+import { flag, go, isOn, type State } from "../shared/state";
 import type { TraceList, TraceRow } from "./store_types";
 import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";
 
@@ -29,7 +28,9 @@ const SETTLE_MS = 250;
 
 // To the millisecond.
 export function printTime(ns: string): string {
-  return printClock((BigInt(ns) / 1000000n) * 1000000n).padEnd(20, ".").padEnd(23, "0");
+  return printClock((BigInt(ns) / 1000000n) * 1000000n)
+    .padEnd(20, ".")
+    .padEnd(23, "0");
 }
 
 const grouped = (value: number) => value.toLocaleString("en-US");
@@ -62,35 +63,41 @@ function rowOf(trace: TraceRow): TableRow {
 
 export function Results(props: Props) {
   const { state } = props;
-  const sort = state["sort"] ?? "time";
-  const isAscending = state["rev"] === "1";
-  const pages = useRowPages<TraceRow>(`${props.path}/traces`, { q: state["q"], sort, reverse: state["rev"] }, (answer: TraceList) => ({
-    count: answer.count,
-    rows: answer.traces,
-  }));
+  const sort = state.sort ?? "time";
+  const isAscending = isOn(state, "rev");
+  const pages = useRowPages<TraceRow>(
+    `${props.path}/traces`,
+    { q: state.q, sort, reverse: state.rev },
+    (answer: TraceList) => ({
+      count: answer.count,
+      rows: answer.traces,
+    }),
+  );
   const timer = useRef<ReturnType<typeof setTimeout>>();
   useEffect(() => () => clearTimeout(timer.current), []);
-  const selected = Number(state["row"] ?? -1);
-  // Where the list is goes into the address once scrolling has come to rest.
+  const selected = Number(state.row ?? -1);
+  // The position goes into the address when scrolling has ended.
+  const top = useRef("");
   const onRange = (first: number, last: number) => {
     pages.want(first, last);
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => go({ top: first > 0 ? String(first) : "" }, true), SETTLE_MS);
+    top.current = first > 0 ? String(first) : "";
+    timer.current = setTimeout(() => go({ top: top.current }, true), SETTLE_MS);
   };
   const open = (index: number) => {
     const trace = pages.at(index);
     if (!trace) return;
     clearTimeout(timer.current);
-    go({ row: String(index) }, true);
+    go({ row: String(index), top: top.current }, true);
     go({ key: trace.key });
   };
   if (pages.count === null || pages.error)
     return <p class="status">{pages.error ? "" : "loading…"}</p>;
-  if (pages.count === 0) return <p class="status">nothing matches</p>;
+  if (pages.count === 0) return <p class="status">no matches</p>;
   return (
     <VirtualTable
       class="results"
-      label="traces that match"
+      label="matching traces"
       columns={COLUMNS}
       widths={WIDTHS}
       count={pages.count}
@@ -106,10 +113,11 @@ export function Results(props: Props) {
       sort={{
         by: sort,
         isAscending,
-        onChange: (by) => go({ sort: by, rev: by === sort && !isAscending ? "1" : "", top: "", row: "" }),
+        onChange: (by) =>
+          go({ sort: by, rev: flag(by === sort && !isAscending), top: "", row: "" }),
       }}
-      top={Number(state["top"] ?? 0)}
-      origin={`${state["q"] ?? ""} ${sort} ${isAscending}`}
+      top={Number(state.top ?? 0)}
+      origin={`${state.q ?? ""} ${sort} ${isAscending}`}
     />
   );
 }

@@ -1,4 +1,4 @@
-// The search box of a store: the query, what may come next in it, and what is wrong with it.
+// The search box of a store: the query, suggestions, and its mistakes.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { complete, errorColumn, groupsOf, quote, remember, type Offer } from "./query_text";
@@ -18,7 +18,9 @@ const NOTHING: Offer = { kind: "name", field: "", begin: 0, typed: "", words: []
 function loadHistory(): string[] {
   try {
     const list: unknown = JSON.parse(localStorage.getItem(HISTORY) ?? "[]");
-    return Array.isArray(list) ? list.filter((item): item is string => typeof item === "string") : [];
+    return Array.isArray(list)
+      ? list.filter((item): item is string => typeof item === "string")
+      : [];
   } catch {
     return [];
   }
@@ -28,14 +30,19 @@ function saveHistory(query: string): void {
   try {
     localStorage.setItem(HISTORY, JSON.stringify(remember(loadHistory(), query)));
   } catch {
-    // A browser that keeps nothing has no history.
+    // Without local storage there is no history.
   }
 }
 
-// What may stand at the cursor, with values looked up in the store. -1: nothing is offered.
+// The suggestions at the cursor, with values from the store. -1: none.
 function useOffer(props: Props, text: string, cursor: number): Offer {
   const names = useAnswer<Names>(`${props.path}/names`);
-  const offer = cursor < 0 ? NOTHING : text === "" ? { ...NOTHING, words: loadHistory().slice(0, VALUES_MAX) } : complete(text, cursor, names.value?.names ?? []);
+  const offer =
+    cursor < 0
+      ? NOTHING
+      : text === ""
+        ? { ...NOTHING, words: loadHistory().slice(0, VALUES_MAX) }
+        : complete(text, cursor, names.value?.names ?? []);
   const by = offer.kind === "value" ? groupsOf(offer.field) : null;
   const field = offer.field === "method" ? "root" : offer.field;
   const values = useAnswer<Groups>(by === null ? null : `${props.path}/groups`, {
@@ -44,18 +51,23 @@ function useOffer(props: Props, text: string, cursor: number): Offer {
     limit: VALUES_MAX,
   });
   if (by === null || !values.value) return offer;
-  return { ...offer, words: values.value.groups.map((group) => quote(group.value)).filter((word) => word.toLowerCase().includes(offer.typed.toLowerCase())) };
+  return {
+    ...offer,
+    words: values.value.groups
+      .map((group) => quote(group.value))
+      .filter((word) => word.toLowerCase().includes(offer.typed.toLowerCase())),
+  };
 }
 
 export function SearchBox(props: Props) {
-  const shown = props.state["q"] ?? "";
+  const shown = props.state.q ?? "";
   const [text, setText] = useState(shown);
   const [cursor, setCursor] = useState(-1);
   const [chosen, setChosen] = useState(-1);
   const input = useRef<HTMLInputElement>(null);
-  const caret = useRef(-1); // where to put the cursor once the text is there
+  const caret = useRef(-1); // where to put the cursor when the text is set
   const list = useAnswer<TraceList>(`${props.path}/traces`, { q: shown, limit: 1 });
-  // Before the next key: later, both would undo what was typed meanwhile.
+  // Before the next key: an effect would undo what was typed meanwhile.
   useLayoutEffect(() => setText(shown), [shown]);
   useLayoutEffect(() => {
     if (caret.current >= 0) input.current?.setSelectionRange(caret.current, caret.current);
@@ -88,9 +100,11 @@ export function SearchBox(props: Props) {
       if (word !== undefined) accept(word);
       else submit(text.trim());
     } else if (event.key === "Tab" && count > 0) accept(offer.words[Math.max(chosen, 0)] ?? "");
-    else if (event.key === "ArrowDown" && count === 0) look(input.current?.selectionStart ?? text.length);
+    else if (event.key === "ArrowDown" && count === 0)
+      look(input.current?.selectionStart ?? text.length);
     else if (event.key === "ArrowDown") setChosen((chosen + 1) % count);
-    else if (event.key === "ArrowUp" && count > 0) setChosen((Math.max(chosen, 0) + count - 1) % count);
+    else if (event.key === "ArrowUp" && count > 0)
+      setChosen((Math.max(chosen, 0) + count - 1) % count);
     else if (event.key === "Escape" && cursor >= 0) look(-1);
     else return;
     event.stopPropagation();
@@ -128,10 +142,21 @@ export function SearchBox(props: Props) {
   );
 }
 
-function Completions(props: { offer: Offer; chosen: number; isHistory: boolean; onAccept: (word: string) => void }) {
+function Completions(props: {
+  offer: Offer;
+  chosen: number;
+  isHistory: boolean;
+  onAccept: (word: string) => void;
+}) {
   const { words, kind, field } = props.offer;
   if (words.length === 0) return null;
-  const title = props.isHistory ? "asked before" : kind === "value" ? `values of ${field}` : kind === "operator" ? "comparisons" : "names";
+  const title = props.isHistory
+    ? "recent queries"
+    : kind === "value"
+      ? `values of ${field}`
+      : kind === "operator"
+        ? "operators"
+        : "names";
   return (
     <ul id="completions" role="listbox" aria-label={title}>
       <li class="faint" role="presentation">
@@ -167,12 +192,12 @@ function Mistake(props: { error: string | null; query: string }) {
 }
 
 function SearchStatus(props: { state: State; list: TraceList | null }) {
-  const isFlame = props.state["v"] === "flame";
+  const isFlame = props.state.v === "flame";
   return (
     <p class="status" aria-live="polite">
       {props.list ? `${props.list.count.toLocaleString("en-US")} traces` : ""}{" "}
       <button class="link" onClick={() => go({ v: isFlame ? "" : "flame", zoom: "" })}>
-        {isFlame ? "list" : "flame graph of all hits"}
+        {isFlame ? "List" : "Flame graph"}
       </button>
     </p>
   );

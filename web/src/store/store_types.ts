@@ -1,4 +1,4 @@
-// What the server answers about stores of traces.
+// The answers of the server about stores of traces.
 
 export interface StoreInfo {
   kind: "store";
@@ -32,7 +32,7 @@ export interface TraceList {
 export interface Histogram {
   first: string;
   step: number;
-  steps: [number, number][]; // traces, of these with errors
+  steps: [number, number][]; // traces, traces with errors
 }
 
 export interface Group {
@@ -65,7 +65,7 @@ export interface TraceException {
 
 export interface TraceNode {
   node: number; // its number in the trace
-  below: number; // calls inside it, all of them
+  below: number; // calls inside it, at any depth
   depth: number;
   method: string;
   start: number;
@@ -86,7 +86,7 @@ export interface Trace {
   nodeCount: number;
   path: number[]; // calls around the first of `nodes`
   nodes: TraceNode[];
-  next?: number; // the first call of nodes[0] that had no room
+  next?: number; // the first call of nodes[0] beyond the limit
   spans: TraceSpan[];
 }
 

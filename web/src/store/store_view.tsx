@@ -1,5 +1,4 @@
-// A store of traces: search box, histogram over time, facets, and the traces that match;
-// or one of them.
+// A store of traces: search box, histogram, facets and matching traces; or one trace.
 
 import { Facets } from "./store_facets";
 import { HitsFlame } from "./store_flame";
@@ -15,11 +14,11 @@ interface Props {
 }
 
 export function StorePage(props: Props) {
-  if (props.state["key"]) return <TracePage {...props} />;
+  if (props.state.key) return <TracePage {...props} />;
   return (
     <main>
       <SearchBox {...props} />
-      {props.state["v"] === "flame" ? <HitsFlame {...props} /> : <SearchPage {...props} />}
+      {props.state.v === "flame" ? <HitsFlame {...props} /> : <SearchPage {...props} />}
     </main>
   );
 }

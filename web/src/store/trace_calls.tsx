@@ -1,4 +1,4 @@
-// The calls of a trace as a tree: what is deep inside is asked for when it is opened.
+// The calls of a trace as a tree; deep calls are loaded when they are opened.
 
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { get } from "../shared/api";
@@ -10,7 +10,7 @@ import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual
 
 const COLUMNS: TableColumn[] = [
   { name: "start", title: "start", isNumber: true },
-  { name: "took", title: "took", isNumber: true },
+  { name: "duration", title: "duration", isNumber: true },
   { name: "self", title: "self", isNumber: true },
   { name: "method", title: "method" },
 ];
@@ -19,11 +19,11 @@ const WIDTHS = "7em 9em 7em minmax(16em, 1fr)";
 interface Props {
   path: string;
   traceKey: string;
-  trace: Trace; // its first piece
+  trace: Trace; // its first part
   selected: number; // number of a call
   matches: ((name: string) => boolean) | null;
-  onSelect: (node: CallNode) => void; // somebody chose another call
-  onShown: (node: CallNode) => void; // the selected call is there
+  onSelect: (node: CallNode) => void; // the user selected another call
+  onShown: (node: CallNode) => void; // the selected call was loaded
   onKey: (key: string) => boolean;
 }
 
@@ -31,20 +31,36 @@ function find(root: CallNode, number: number): CallNode | null {
   let node: CallNode | null = root;
   while (node && node.call.node !== number) {
     const children: CallNode[] = node.children ?? [];
-    node = children.find((child) => number >= child.call.node && number <= child.call.node + child.call.below) ?? null;
+    node =
+      children.find(
+        (child) => number >= child.call.node && number <= child.call.node + child.call.below,
+      ) ?? null;
   }
   return node;
 }
 
 function useCalls(props: Props) {
-  const [tree, setTree] = useState<{ root: CallNode | null; version: number }>({ root: null, version: 0 });
+  const [tree, setTree] = useState<{ root: CallNode | null; version: number }>({
+    root: null,
+    version: 0,
+  });
   const { path, traceKey } = props;
   useEffect(() => setTree({ root: growCalls(props.trace, null), version: 0 }), [props.trace]);
-  const refresh = useCallback(() => setTree((before) => ({ ...before, version: before.version + 1 })), []);
+  const refresh = useCallback(
+    () => setTree((before) => ({ ...before, version: before.version + 1 })),
+    [],
+  );
   const load = useCallback(
     async (node: CallNode) => {
       const from = node.next;
-      addCalls(node, await get<Trace>(`${path}/trace`, { key: traceKey, node: node.call.node, ...(from === null ? {} : { from }) }));
+      addCalls(
+        node,
+        await get<Trace>(`${path}/trace`, {
+          key: traceKey,
+          node: node.call.node,
+          ...(from === null ? {} : { from }),
+        }),
+      );
       refresh();
     },
     [path, traceKey],
@@ -60,14 +76,22 @@ function useCalls(props: Props) {
   return { ...tree, refresh, load, open };
 }
 
-// Opens what is around a call.
-async function reveal(root: CallNode, number: number, open: (node: CallNode) => Promise<void>, load: (node: CallNode) => Promise<void>): Promise<void> {
+// Open the calls around a call.
+async function reveal(
+  root: CallNode,
+  number: number,
+  open: (node: CallNode) => Promise<void>,
+  load: (node: CallNode) => Promise<void>,
+): Promise<void> {
   let node: CallNode | null = root;
   while (node && node.call.node !== number) {
     if (!node.isOpen) await open(node);
     while (node.next !== null && node.next <= number) await load(node);
     const children: CallNode[] = node.children ?? [];
-    node = children.find((child) => number >= child.call.node && number <= child.call.node + child.call.below) ?? null;
+    node =
+      children.find(
+        (child) => number >= child.call.node && number <= child.call.node + child.call.below,
+      ) ?? null;
   }
 }
 
@@ -130,7 +154,17 @@ export function CallTree(props: Props) {
 function lineOf(line: CallLine, props: Props, toggle: (line: CallLine) => void): TableRow {
   if ("more" in line) {
     const indent = { paddingLeft: `${(line.more.call.depth + 1) * 16 + 20}px` };
-    return { level: line.more.call.depth + 2, cells: ["", "", "", <span class="link" style={indent}>more calls…</span>] };
+    return {
+      level: line.more.call.depth + 2,
+      cells: [
+        "",
+        "",
+        "",
+        <span class="link" style={indent}>
+          more calls…
+        </span>,
+      ],
+    };
   }
   const { call, isOpen } = line.node;
   const total = Math.max(props.trace.nodes[0]?.duration ?? 1, 1);
@@ -166,7 +200,12 @@ function lineOf(line: CallLine, props: Props, toggle: (line: CallLine) => void):
             {call.exceptions[0].class}: {call.exceptions[0].message}
           </small>
         )}
-        {call.attributes && <small> {call.attributes.map(([key, value]) => `${key}=${printValue(value)}`).join("  ")}</small>}
+        {call.attributes && (
+          <small>
+            {" "}
+            {call.attributes.map(([key, value]) => `${key}=${printValue(value)}`).join("  ")}
+          </small>
+        )}
       </span>,
     ],
   };

@@ -1,4 +1,4 @@
-// What is known about one call of a trace: its attributes and exceptions.
+// One call of a trace: its times, attributes and exceptions.
 
 import { formatNs } from "../shared/format";
 import type { TraceException, TraceNode, Value } from "./store_types";
@@ -14,10 +14,13 @@ export function Details(props: { call: TraceNode }) {
       <h2 class={call.isError ? "failed" : ""}>{call.method}</h2>
       <table>
         <tbody>
-          <Fact name="began after" value={formatNs(call.start)} />
-          <Fact name={call.isOpen ? "took so far" : "took"} value={formatNs(call.duration)} />
-          <Fact name="of its own" value={formatNs(call.self)} />
-          <Fact name="calls seen in it" value={call.calls.toLocaleString("en-US")} />
+          <Fact name="start" value={formatNs(call.start)} />
+          <Fact
+            name={call.isOpen ? "duration so far" : "duration"}
+            value={formatNs(call.duration)}
+          />
+          <Fact name="self" value={formatNs(call.self)} />
+          <Fact name="calls inside" value={call.calls.toLocaleString("en-US")} />
         </tbody>
       </table>
       <h3>Attributes</h3>
@@ -48,7 +51,7 @@ function Attributes(props: { list: [string, Value][] }) {
   );
 }
 
-// The causes follow what they caused.
+// Each exception is followed by its cause.
 function Exceptions(props: { list: TraceException[] }) {
   return (
     <>

@@ -1,8 +1,8 @@
-// What each method of a trace took.
+// The times of each method of a trace.
 
 import { useState } from "preact/hooks";
 import { formatNs } from "../shared/format";
-import { go, type State } from "../shared/state";
+import { flag, go, isOn, type State } from "../shared/state";
 import type { MethodRow, Methods } from "./store_types";
 import { useAnswer } from "../shared/use_answer";
 import { VirtualTable, type TableColumn } from "../shared/virtual_table";
@@ -29,8 +29,8 @@ export function TraceMethods(props: Props) {
   const { value, error } = useAnswer<Methods>(`${props.path}/methods`, { key: props.traceKey });
   const [selected, setSelected] = useState(-1);
   if (!value) return <p class="status">{error ?? "loading…"}</p>;
-  const by = (props.state["msort"] ?? "self") as Measure;
-  const isAscending = props.state["mrev"] === "1";
+  const by = (props.state.msort ?? "self") as Measure;
+  const isAscending = isOn(props.state, "mrev");
   const rows = value.methods
     .filter((row) => props.matches?.(row.method) ?? true)
     .sort((a, b) => (isAscending ? a[by] - b[by] : b[by] - a[by]));
@@ -51,12 +51,13 @@ export function TraceMethods(props: Props) {
   });
   const open = (i: number) => {
     const name = rows[i]?.method;
-    if (name !== undefined) go({ tab: "calls", find: `^${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$` });
+    if (name !== undefined)
+      go({ tab: "calls", find: `^${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$` });
   };
   return (
     <VirtualTable
       class="methods"
-      label="what each method took; Enter shows its calls"
+      label="methods and their times; Enter shows their calls"
       columns={COLUMNS}
       widths="9em 8em 7em 8em 6em minmax(16em, 1fr)"
       count={rows.length}
@@ -64,7 +65,11 @@ export function TraceMethods(props: Props) {
       selected={selected}
       onSelect={setSelected}
       onOpen={open}
-      sort={{ by, isAscending, onChange: (name) => go({ msort: name, mrev: name === by && !isAscending ? "1" : "" }) }}
+      sort={{
+        by,
+        isAscending,
+        onChange: (name) => go({ msort: name, mrev: flag(name === by && !isAscending) }),
+      }}
     />
   );
 }

@@ -1,5 +1,4 @@
-// The calls of one trace as a tree that grows when calls are opened, over time, and its
-// spans.
+// The calls of one trace as a tree that grows when calls are opened, as a flame graph, and its spans.
 
 import type { Trace, TraceNode, TraceRow, TraceSpan } from "./store_types";
 import type { Flame } from "../shared/types";
@@ -7,24 +6,30 @@ import type { Flame } from "../shared/types";
 export interface CallNode {
   call: TraceNode;
   parent: CallNode | null;
-  children: CallNode[] | null; // null: not asked for yet
-  next: number | null; // the first child that is still to be asked for
+  children: CallNode[] | null; // null: not loaded yet
+  next: number | null; // the first child that is not loaded; null: all are
   isOpen: boolean;
 }
 
-// The number of a call as the address has it: the first one needs none.
+// The number of a call in the address: none for the first one.
 export const callInState = (node: number): string => (node === 0 ? "" : String(node));
 
 export type CallLine = { node: CallNode } | { more: CallNode };
 
-// The first call of an answer with what came along below it.
+// The first call of an answer, with the calls below it.
 export function growCalls(answer: Trace, parent: CallNode | null): CallNode | null {
   const path: CallNode[] = [];
   const base = answer.nodes[0]?.depth ?? 0;
   for (const call of answer.nodes) {
     const depth = call.depth - base;
     const above = depth > 0 ? (path[depth - 1] ?? null) : parent;
-    const node: CallNode = { call, parent: above, children: call.below === 0 ? [] : null, next: null, isOpen: false };
+    const node: CallNode = {
+      call,
+      parent: above,
+      children: call.below === 0 ? [] : null,
+      next: null,
+      isOpen: false,
+    };
     if (depth > 0 && above) {
       (above.children ??= []).push(node);
       above.isOpen = true;
@@ -37,7 +42,7 @@ export function growCalls(answer: Trace, parent: CallNode | null): CallNode | nu
   return first;
 }
 
-// A call that was opened gets what the answer about it has, or more of it.
+// Add the calls of an answer to a call.
 export function addCalls(node: CallNode, answer: Trace): void {
   const grown = growCalls(answer, node.parent);
   if (!grown) return;
@@ -60,7 +65,7 @@ export function visibleCalls(root: CallNode): CallLine[] {
   return lines;
 }
 
-// A flame graph whose boxes lie where their calls were.
+// A flame graph whose boxes lie at the times of their calls.
 export function traceFlame(nodes: TraceNode[]): Flame {
   const names = [...new Set(nodes.map((node) => node.method))];
   const numbers = new Map(names.map((name, i) => [name, i]));
@@ -71,7 +76,14 @@ export function traceFlame(nodes: TraceNode[]): Flame {
     isCut: false,
     names,
     modules: [""],
-    nodes: nodes.map((node) => [node.depth - base.depth, numbers.get(node.method) ?? 0, 0, node.duration / 1e9, node.self / 1e9, String(node.node)]),
+    nodes: nodes.map((node) => [
+      node.depth - base.depth,
+      numbers.get(node.method) ?? 0,
+      0,
+      node.duration / 1e9,
+      node.self / 1e9,
+      String(node.node),
+    ]),
     starts: nodes.map((node) => (node.start - base.start) / 1e9),
   };
 }
@@ -81,23 +93,41 @@ export interface SpanLine {
   node: number; // in this trace, when it is inside it
   depth: number;
   start: number; // ns from the first
-  span: Pick<TraceSpan, "span" | "parent" | "time" | "duration" | "errors" | "type" | "service" | "method">;
+  span: Pick<
+    TraceSpan,
+    "span" | "parent" | "time" | "duration" | "errors" | "type" | "service" | "method"
+  >;
 }
 
 // All spans of a request on one axis: each below the one that caused it, then by time.
 export function arrangeSpans(rows: TraceRow[], inside: TraceSpan[]): SpanLine[] {
   const known = new Set(rows.map((row) => row.span));
   const lines: SpanLine[] = [
-    ...rows.map((row) => ({ key: row.key, node: 0, depth: 0, start: 0, span: { ...row, method: row.method ?? "?" } })),
-    ...inside.slice(1).filter((span) => span.span === null || !known.has(span.span)).map((span) => ({ key: null, node: span.node, depth: 0, start: 0, span })),
+    ...rows.map((row) => ({
+      key: row.key,
+      node: 0,
+      depth: 0,
+      start: 0,
+      span: { ...row, method: row.method ?? "?" },
+    })),
+    ...inside
+      .slice(1)
+      .filter((span) => span.span === null || !known.has(span.span))
+      .map((span) => ({ key: null, node: span.node, depth: 0, start: 0, span })),
   ];
   if (lines.length === 0) return [];
-  const begin = lines.reduce((least, line) => (BigInt(line.span.time) < least ? BigInt(line.span.time) : least), BigInt(lines[0]?.span.time ?? 0));
+  const begin = lines.reduce(
+    (least, line) => (BigInt(line.span.time) < least ? BigInt(line.span.time) : least),
+    BigInt(lines[0]?.span.time ?? 0),
+  );
   for (const line of lines) line.start = Number(BigInt(line.span.time) - begin);
   const ids = new Set(lines.map((line) => line.span.span));
   const below = new Map<string, SpanLine[]>();
   for (const line of [...lines].sort((a, b) => b.start - a.start)) {
-    const parent = line.span.parent !== null && line.span.parent !== line.span.span && ids.has(line.span.parent) ? line.span.parent : "";
+    const parent =
+      line.span.parent !== null && line.span.parent !== line.span.span && ids.has(line.span.parent)
+        ? line.span.parent
+        : "";
     below.set(parent, [...(below.get(parent) ?? []), line]);
   }
   const ordered: SpanLine[] = [];

@@ -1,4 +1,4 @@
-// Every span of a request, whatever service it was in, on one axis of time.
+// All spans of a request, of all services, on one time axis.
 
 import { colorOf } from "../shared/colors";
 import { formatNs } from "../shared/format";
@@ -12,16 +12,27 @@ import { VirtualTable, type TableColumn } from "../shared/virtual_table";
 const columns = (end: number): TableColumn[] => [
   { name: "span", title: "span" },
   { name: "start", title: "start", isNumber: true },
-  { name: "took", title: "took", isNumber: true },
+  { name: "duration", title: "duration", isNumber: true },
   { name: "axis", title: <TimeAxis begin={0} span={end} /> },
 ];
 const SPANS_MAX = 1000;
 
 export function useSpans(path: string, trace: Trace | null) {
-  return useAnswer<TraceList>(trace ? `${path}/traces` : null, { q: `id = ${trace?.trace}`, sort: "time", reverse: 1, limit: SPANS_MAX });
+  return useAnswer<TraceList>(trace ? `${path}/traces` : null, {
+    q: `id = ${trace?.trace}`,
+    sort: "time",
+    reverse: 1,
+    limit: SPANS_MAX,
+  });
 }
 
-export function TraceSpans(props: { path: string; traceKey: string; trace: Trace; selected: number; onSelect: (index: number) => void }) {
+export function TraceSpans(props: {
+  path: string;
+  traceKey: string;
+  trace: Trace;
+  selected: number;
+  onSelect: (index: number) => void;
+}) {
   const { value, error } = useSpans(props.path, props.trace);
   if (!value) return <p class="status">{error ?? "loading…"}</p>;
   const lines = arrangeSpans(value.traces, props.trace.spans);
@@ -34,8 +45,10 @@ export function TraceSpans(props: { path: string; traceKey: string; trace: Trace
   return (
     <div class="spans">
       <p class="status">
-        {lines.length} spans of {services.length} {services.length === 1 ? "service" : "services"}, {formatNs(end)}
-        {value.count > value.traces.length && ` · the first ${value.traces.length} of ${value.count.toLocaleString("en-US")}`}
+        {lines.length} spans of {services.length} {services.length === 1 ? "service" : "services"},{" "}
+        {formatNs(end)}
+        {value.count > value.traces.length &&
+          ` · the first ${value.traces.length} of ${value.count.toLocaleString("en-US")}`}
         {services.map((service) => (
           <span key={service} class="legend">
             <i style={{ background: colorOf(service) }} /> {service}

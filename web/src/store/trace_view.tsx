@@ -1,5 +1,5 @@
-// One trace: its calls as a tree and over time, what each method took, its attributes and
-// exceptions, and the other spans of the same request.
+// One trace: its calls as a tree and over time, its methods, attributes and exceptions, and the other
+// spans of the same request.
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { get } from "../shared/api";
@@ -14,6 +14,7 @@ import { Details } from "./trace_details";
 import { callInState } from "./trace_model";
 import { TraceMethods } from "./trace_methods";
 import { TraceSpans, useSpans } from "./trace_spans";
+import { TabPanel, Tabs } from "../shared/tabs";
 import { useAnswer } from "../shared/use_answer";
 
 interface Props {
@@ -30,10 +31,10 @@ const TABS = [
 
 export function TracePage(props: Props) {
   const { state } = props;
-  const key = state["key"] ?? "";
+  const key = state.key ?? "";
   const { value, error } = useAnswer<Trace>(`${props.path}/trace`, { key });
   const spans = useSpans(props.path, value);
-  const tab = state["tab"] ?? "calls";
+  const tab = state.tab ?? "calls";
   useTraceKeys(tab);
   if (!value)
     return (
@@ -41,21 +42,23 @@ export function TracePage(props: Props) {
         {error ?? "loading…"}
       </main>
     );
+  const spanCount = spans.value ? ` (${Math.max(spans.value.count, 1)})` : "";
   return (
     <main>
       <TraceHead trace={value} />
       <div class="toolbar">
-        <nav role="tablist" aria-label="views of the trace">
-          {TABS.map(([name, title]) => (
-            <button key={name} role="tab" aria-selected={tab === name} onClick={() => go({ tab: name })}>
-              {title}
-              {name === "spans" && spans.value ? ` (${Math.max(spans.value.count, 1)})` : ""}
-            </button>
-          ))}
-        </nav>
+        <Tabs
+          group="trace"
+          label="views of the trace"
+          tabs={TABS.map(([name, title]) => [name, name === "spans" ? title + spanCount : title])}
+          chosen={tab}
+          onChoose={(name) => go({ tab: name })}
+        />
         <FindInTrace path={props.path} state={state} />
       </div>
-      <TraceBody key={key} path={props.path} state={state} trace={value} />
+      <TabPanel group="trace" chosen={tab}>
+        <TraceBody key={key} path={props.path} state={state} trace={value} />
+      </TabPanel>
     </main>
   );
 }
@@ -66,10 +69,12 @@ function TraceHead(props: { trace: Trace }) {
   const { trace } = props;
   const root = trace.nodes[0];
   const records = `${trace.nodeCount.toLocaleString("en-US")} ${trace.nodeCount === 1 ? "record" : "records"}`;
-  const about = [`${printTime(trace.time)} UTC`, trace.type, trace.service, records].filter((part) => part);
+  const about = [`${printTime(trace.time)} UTC`, trace.type, trace.service, records].filter(
+    (part) => part,
+  );
   return (
     <div class="toolbar">
-      <button onClick={leave}>‹ all traces</button>
+      <button onClick={leave}>‹ All traces</button>
       <strong>{root?.method}</strong>
       <span>{root ? formatNs(root.duration) : ""}</span>
       <span class="status">
@@ -84,17 +89,17 @@ function TraceHead(props: { trace: Trace }) {
 
 function TraceBody(props: Props & { trace: Trace }) {
   const { state, trace, path } = props;
-  const tab = state["tab"] ?? "calls";
-  const matches = useMemo(() => matcher(state["find"] ?? ""), [state["find"]]);
+  const tab = state.tab ?? "calls";
+  const matches = useMemo(() => matcher(state.find ?? ""), [state.find]);
   const [call, setCall] = useState<TraceNode | null>(null);
   const [span, setSpan] = useState(-1);
-  const shared = { path, traceKey: state["key"] ?? "", trace };
+  const shared = { path, traceKey: state.key ?? "", trace };
   return (
     <div class="columns">
       {tab === "calls" && (
         <CallTree
           {...shared}
-          selected={Number(state["call"] ?? 0)}
+          selected={Number(state.call ?? 0)}
           matches={matches}
           onSelect={(node) => go({ call: callInState(node.call.node) }, true)}
           onShown={(node) => setCall(node.call)}
@@ -104,26 +109,46 @@ function TraceBody(props: Props & { trace: Trace }) {
       {tab === "chart" && <TraceChart {...shared} state={state} />}
       {tab === "methods" && <TraceMethods {...shared} state={state} matches={matches} />}
       {tab === "spans" && <TraceSpans {...shared} selected={span} onSelect={setSpan} />}
-      {(tab === "calls" || tab === "chart") && <CallDetails {...shared} state={state} known={call} />}
+      {(tab === "calls" || tab === "chart") && (
+        <CallDetails {...shared} state={state} known={call} />
+      )}
     </div>
   );
 }
 
-// The selected call may be one that the tree has not asked for.
-function CallDetails(props: { path: string; traceKey: string; trace: Trace; state: State; known: TraceNode | null }) {
-  const number = Number(props.state["call"] ?? 0);
-  const here = props.known?.node === number ? props.known : props.trace.nodes.find((node) => node.node === number);
-  const asked = useAnswer<Trace>(here ? null : `${props.path}/trace`, { key: props.traceKey, node: number, limit: 1 });
+// The selected call may be one that the tree has not loaded.
+function CallDetails(props: {
+  path: string;
+  traceKey: string;
+  trace: Trace;
+  state: State;
+  known: TraceNode | null;
+}) {
+  const number = Number(props.state.call ?? 0);
+  const here =
+    props.known?.node === number
+      ? props.known
+      : props.trace.nodes.find((node) => node.node === number);
+  const asked = useAnswer<Trace>(here ? null : `${props.path}/trace`, {
+    key: props.traceKey,
+    node: number,
+    limit: 1,
+  });
   const call = here ?? asked.value?.nodes[0];
   return call ? <Details call={call} /> : <aside class="panel" />;
 }
 
-// Goes to the next call that is meant, or the one before; what was found.
-async function findCall(path: string, state: State, isReversed: boolean, hasErrors: boolean): Promise<FoundCall> {
+// Go to the next match, or the previous one.
+async function findCall(
+  path: string,
+  state: State,
+  isReversed: boolean,
+  hasErrors: boolean,
+): Promise<FoundCall> {
   const found = await get<FoundCall>(`${path}/find`, {
-    key: state["key"],
-    method: hasErrors ? "" : state["find"],
-    at: state["call"] ?? 0,
+    key: state.key,
+    method: hasErrors ? "" : state.find,
+    at: state.call ?? 0,
     reverse: isReversed ? 1 : 0,
     errors: hasErrors ? 1 : 0,
   });
@@ -132,18 +157,27 @@ async function findCall(path: string, state: State, isReversed: boolean, hasErro
 }
 
 function onFindKey(path: string, state: State, key: string): boolean {
-  if ((key !== "n" && key !== "N" && key !== "e" && key !== "E") || (key.toLowerCase() === "n" && !state["find"])) return false;
-  void findCall(path, state, key === "N" || key === "E", key.toLowerCase() === "e").catch(() => undefined);
+  if (
+    (key !== "n" && key !== "N" && key !== "e" && key !== "E") ||
+    (key.toLowerCase() === "n" && !state.find)
+  )
+    return false;
+  void findCall(path, state, key === "N" || key === "E", key.toLowerCase() === "e").catch(
+    () => undefined,
+  );
   return true;
 }
 
 function FindInTrace(props: Props) {
   const { state } = props;
   const [note, setNote] = useState("");
-  useEffect(() => setNote(""), [state["find"]]);
+  useEffect(() => setNote(""), [state.find]);
   const find = (isReversed: boolean, hasErrors: boolean) =>
     findCall(props.path, state, isReversed, hasErrors).then(
-      (found) => setNote(found.isFound ? `${found.place} of ${found.count}` : hasErrors ? "no errors" : "no such call"),
+      (found) =>
+        setNote(
+          found.isFound ? `${found.place} of ${found.count}` : hasErrors ? "no errors" : "no match",
+        ),
       (error: unknown) => setNote(error instanceof Error ? error.message : String(error)),
     );
   return (
@@ -159,17 +193,17 @@ function FindInTrace(props: Props) {
         type="search"
         placeholder="find a method (/)"
         aria-label="find a method in the trace, a regular expression"
-        value={state["find"] ?? ""}
+        value={state.find ?? ""}
         onInput={(event) => go({ find: event.currentTarget.value }, true)}
       />
-      <button type="submit" disabled={!state["find"]}>
-        next
+      <button type="submit" disabled={!state.find}>
+        Next
       </button>
-      <button type="button" disabled={!state["find"]} onClick={() => void find(true, false)}>
-        previous
+      <button type="button" disabled={!state.find} onClick={() => void find(true, false)}>
+        Previous
       </button>
       <button type="button" onClick={() => void find(false, true)}>
-        next error
+        Next error
       </button>
       <span class="status" aria-live="polite">
         {note}
@@ -178,14 +212,22 @@ function FindInTrace(props: Props) {
   );
 }
 
-// Escape leads back to the list, unless it has something else to do.
+// Escape goes back to the list, unless a component handles it.
 function useTraceKeys(tab: string): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement;
-      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || target.matches("input, select")) return;
+      if (
+        event.defaultPrevented ||
+        event.ctrlKey ||
+        event.metaKey ||
+        event.altKey ||
+        target.matches("input, select")
+      )
+        return;
       if (event.key === "Escape" || event.key === "Backspace") leave();
-      else if (event.key >= "1" && event.key <= "4") go({ tab: TABS[Number(event.key) - 1]?.[0] ?? "calls" });
+      else if (event.key >= "1" && event.key <= "4")
+        go({ tab: TABS[Number(event.key) - 1]?.[0] ?? "calls" });
       else return;
       event.preventDefault();
     };

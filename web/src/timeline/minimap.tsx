@@ -1,4 +1,4 @@
-// The whole time above the timeline, with the part that is shown; drag to move it.
+// A map of the whole time with the visible range, which can be dragged.
 
 import { useEffect, useRef } from "preact/hooks";
 import { themeColor } from "../shared/colors";
@@ -26,8 +26,15 @@ export function Minimap(props: Props) {
     const rows = Math.max(1, props.frame.rows.length);
     for (let i = 0; i < props.frame.rows.length; i++)
       drawRuns(
-        context, props.frame, i,
-        { range: { begin: 0, end: props.duration }, top: (i * MAP) / rows, width: props.width, height: MAP / rows },
+        context,
+        props.frame,
+        i,
+        {
+          range: { begin: 0, end: props.duration },
+          top: (i * MAP) / rows,
+          width: props.width,
+          height: MAP / rows,
+        },
         props.matches,
       );
     const left = labelPx() + (props.range.begin / props.duration) * props.width;
@@ -54,7 +61,7 @@ export function Minimap(props: Props) {
       ref={canvas}
       class="minimap"
       role="img"
-      aria-label={`the whole time, ${formatNs(props.duration)}; drag to move the part that is shown`}
+      aria-label={`the whole time, ${formatNs(props.duration)}; drag to move the visible range`}
       style={{ width: `${props.width + labelPx()}px`, height: `${MAP}px` }}
       onPointerDown={move}
       onPointerMove={move}

@@ -3,7 +3,7 @@
 export function printNumbers(numbers: number[]): string {
   const list = [...new Set(numbers)].sort((a, b) => a - b);
   const parts: string[] = [];
-  for (let i = 0; i < list.length; ) {
+  for (let i = 0; i < list.length;) {
     let end = i;
     while ((list[end + 1] ?? -1) === (list[end] ?? 0) + 1) end++;
     parts.push(end > i ? `${list[i]}-${list[end]}` : `${list[i]}`);
@@ -12,7 +12,7 @@ export function printNumbers(numbers: number[]): string {
   return parts.join(",");
 }
 
-// Whether a selection, empty for all, holds a number.
+// True if a selection, empty for all, contains a number.
 export function holdsNumber(text: string, number: number): boolean {
   if (text === "") return true;
   return text.split(",").some((part) => {
@@ -28,11 +28,16 @@ export function countNumbers(text: string): number {
   }, 0);
 }
 
-// With the number when it was not in it, without it when it was. Empty is none here.
+// Add a number to a selection, or remove it. Here, empty means none.
 export function toggleNumber(text: string, number: number): string {
-  const list = text === "" ? [] : text.split(",").flatMap((part) => {
-    const [low = "", high = low] = part.split("-");
-    return Array.from({ length: Number(high) - Number(low) + 1 }, (_, i) => Number(low) + i);
-  });
-  return printNumbers(list.includes(number) ? list.filter((other) => other !== number) : [...list, number]);
+  const list =
+    text === ""
+      ? []
+      : text.split(",").flatMap((part) => {
+          const [low = "", high = low] = part.split("-");
+          return Array.from({ length: Number(high) - Number(low) + 1 }, (_, i) => Number(low) + i);
+        });
+  return printNumbers(
+    list.includes(number) ? list.filter((other) => other !== number) : [...list, number],
+  );
 }

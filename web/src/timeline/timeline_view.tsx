@@ -1,5 +1,5 @@
-// Threads over time: one frame a request, drawn on a canvas; the stack under the cursor
-// beside it; a map of the whole above.
+// Threads over time on a canvas, one request per frame, with the stack at the cursor and a map of the
+// whole time.
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { get } from "../shared/api";
@@ -14,7 +14,7 @@ import type { Stack, TimelineFrame } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
 
 export interface Selection extends Range {
-  threads: string; // "1-3,7"; "": all that are shown
+  threads: string; // "1-3,7"; "": all
 }
 
 export interface TimelineChange {
@@ -36,7 +36,7 @@ interface Props {
   onChange: (change: TimelineChange) => void;
   onFlame: () => void;
   onTable: () => void;
-  onCalls?: (time: number, profile: number) => void; // what a click, or c, asks for
+  onCalls?: (time: number, profile: number) => void; // a click, or c
 }
 
 interface Drag {
@@ -78,10 +78,20 @@ export function TimelineView(props: Props) {
   const asked = { depth: props.depth, first: props.first, thread: props.thread, snap: 1 };
   const { value, error } = useAnswer<TimelineFrame>(
     `${props.path}/timeline`,
-    { ...asked, begin: Math.floor(props.range.begin), end: Math.ceil(props.range.end), columns, count: Math.min(200, size.rows) },
+    {
+      ...asked,
+      begin: Math.floor(props.range.begin),
+      end: Math.ceil(props.range.end),
+      columns,
+      count: Math.min(200, size.rows),
+    },
     isPending,
   );
-  const map = useAnswer<TimelineFrame>(`${props.path}/timeline`, { ...asked, columns: Math.min(1000, columns), count: 8 }, isPending);
+  const map = useAnswer<TimelineFrame>(
+    `${props.path}/timeline`,
+    { ...asked, columns: Math.min(1000, columns), count: 8 },
+    isPending,
+  );
   const profile = cursor ? value?.rows[cursor.row]?.profile : undefined;
   const stack = useStack(props.path, profile, cursor?.time);
   const height = axisPx() + Math.max(value?.rows.length ?? 0, 1) * rowPx();
@@ -89,7 +99,12 @@ export function TimelineView(props: Props) {
   useEffect(() => {
     if (!value || !canvas.current) return;
     drawFrame(canvas.current, {
-      frame: value, range: props.range, width: size.width, height, cursor, matches,
+      frame: value,
+      range: props.range,
+      width: size.width,
+      height,
+      cursor,
+      matches,
       selection: props.selection,
       isSelected: (number) => holdsNumber(props.selection?.threads ?? "", number),
     });
@@ -101,7 +116,7 @@ export function TimelineView(props: Props) {
   const change = (range: Range) => props.onChange({ range: clampRange(range, props.duration) });
   const inside = (time: number) => Math.min(props.duration, Math.max(0, time));
 
-  // Threads from one row to another; from the axis on, all of them.
+  // The threads from one row to another; all of them from the axis on.
   const threadsBetween = (from: number, to: number): string => {
     if (from < 0 || !value) return "";
     const rows = value.rows.slice(Math.max(0, Math.min(from, to)), Math.max(from, to) + 1);
@@ -114,14 +129,23 @@ export function TimelineView(props: Props) {
     const y = event.clientY - area.top;
     const start = drag.current;
     if (start?.isSelecting) {
-      const [begin, end] = [inside(timeAt(start.x)), inside(timeAt(x))].sort((p, q) => p - q) as [number, number];
-      props.onChange({ selection: { begin, end, threads: threadsBetween(rowAt(start.y), Math.max(0, rowAt(y))) } });
+      const [begin, end] = [inside(timeAt(start.x)), inside(timeAt(x))].sort((p, q) => p - q) as [
+        number,
+        number,
+      ];
+      props.onChange({
+        selection: { begin, end, threads: threadsBetween(rowAt(start.y), Math.max(0, rowAt(y))) },
+      });
     } else if (start) {
       const moved = start.range.end - start.range.begin;
       change(panRange(start.range, (-(x - start.x) / size.width) * moved));
     } else {
       const row = rowAt(y);
-      setCursor(x >= labelPx() && row >= 0 && row < (value?.rows.length ?? 0) ? { time: timeAt(x), row } : null);
+      setCursor(
+        x >= labelPx() && row >= 0 && row < (value?.rows.length ?? 0)
+          ? { time: timeAt(x), row }
+          : null,
+      );
     }
   };
 
@@ -129,7 +153,8 @@ export function TimelineView(props: Props) {
     const from = cursor ?? { time: props.range.begin + span / 2, row: 0 };
     const time = inside(from.time + by * span);
     setCursor({ time, row: from.row });
-    if (time < props.range.begin || time > props.range.end) change(panRange(props.range, by * span * 10));
+    if (time < props.range.begin || time > props.range.end)
+      change(panRange(props.range, by * span * 10));
   };
   const moveRow = (by: number) => {
     const row = (cursor?.row ?? -1) + by;
@@ -137,19 +162,27 @@ export function TimelineView(props: Props) {
     const last = Math.max(0, (value?.threadCount ?? 1) - 1);
     props.onChange({ first: Math.min(last, Math.max(0, props.first + by)) });
   };
-  // One end of the selection is where the cursor is.
+  // Move one end of the selection to the cursor.
   const mark = (end: "begin" | "end") => {
     const time = cursor?.time ?? props.range.begin + span / 2;
     const before = props.selection ?? { ...props.range, threads: "" };
     const next = { ...before, [end]: time };
-    props.onChange({ selection: { ...next, begin: Math.min(next.begin, next.end), end: Math.max(next.begin, next.end) } });
+    props.onChange({
+      selection: {
+        ...next,
+        begin: Math.min(next.begin, next.end),
+        end: Math.max(next.begin, next.end),
+      },
+    });
   };
 
-  // The thread of the cursor comes to the selected ones, or goes.
+  // Add the thread of the cursor to the selection, or remove it.
   const markThread = () => {
     if (profile === undefined) return;
     const selection = props.selection ?? { ...props.range, threads: "" };
-    props.onChange({ selection: { ...selection, threads: toggleNumber(selection.threads, profile) } });
+    props.onChange({
+      selection: { ...selection, threads: toggleNumber(selection.threads, profile) },
+    });
   };
 
   const showCalls = () => {
@@ -169,7 +202,10 @@ export function TimelineView(props: Props) {
       ArrowUp: () => moveRow(-1),
       ArrowDown: () => moveRow(1),
       PageUp: () => props.onChange({ first: Math.max(0, props.first - size.rows) }),
-      PageDown: () => props.onChange({ first: Math.min(Math.max(0, (value?.threadCount ?? 1) - 1), props.first + size.rows) }),
+      PageDown: () =>
+        props.onChange({
+          first: Math.min(Math.max(0, (value?.threadCount ?? 1) - 1), props.first + size.rows),
+        }),
       ",": () => moveCursor(-1 / 100),
       ".": () => moveCursor(1 / 100),
       "[": () => mark("begin"),
@@ -202,16 +238,32 @@ export function TimelineView(props: Props) {
           aria-label="threads over time: W and S zoom, A and D move, comma and full stop move the cursor, brackets select time and x threads, plus and minus change the depth"
           onKeyDown={onKeyDown}
         >
-          <Minimap frame={map.value} width={size.width} range={props.range} duration={props.duration} matches={matches} onChange={change} />
+          <Minimap
+            frame={map.value}
+            width={size.width}
+            range={props.range}
+            duration={props.duration}
+            matches={matches}
+            onChange={change}
+          />
           <canvas
             ref={canvas}
             role="img"
-            aria-label={value ? `${value.rows.length} of ${value.threadCount} threads at depth ${value.depth}` : "loading"}
+            aria-label={
+              value
+                ? `${value.rows.length} of ${value.threadCount} threads at depth ${value.depth}`
+                : "loading"
+            }
             style={{ width: `${size.width + labelPx()}px`, height: `${height}px` }}
             onPointerDown={(event) => {
               event.currentTarget.setPointerCapture(event.pointerId);
               const area = event.currentTarget.getBoundingClientRect();
-              drag.current = { x: event.clientX - area.left, y: event.clientY - area.top, range: props.range, isSelecting: event.shiftKey };
+              drag.current = {
+                x: event.clientX - area.left,
+                y: event.clientY - area.top,
+                range: props.range,
+                isSelecting: event.shiftKey,
+              };
             }}
             onPointerMove={onMove}
             onPointerUp={(event) => {
@@ -232,7 +284,7 @@ export function TimelineView(props: Props) {
           />
         </div>
         <aside class="panel" aria-live="polite" aria-label="stack">
-          <h2>{cursor ? `at ${formatNs(cursor.time)}` : "in view"}</h2>
+          <h2>{cursor ? `At ${formatNs(cursor.time)}` : "Visible range"}</h2>
           {cursor ? <StackList stack={stack} /> : <Legend frame={value} />}
         </aside>
       </div>
@@ -240,7 +292,12 @@ export function TimelineView(props: Props) {
   );
 }
 
-function Toolbar(toolbar: { props: Props; frame: TimelineFrame | null; error: string | null; onRange: (range: Range) => void }) {
+function Toolbar(toolbar: {
+  props: Props;
+  frame: TimelineFrame | null;
+  error: string | null;
+  onRange: (range: Range) => void;
+}) {
   const { props, frame } = toolbar;
   const { selection } = props;
   return (
@@ -258,34 +315,50 @@ function Toolbar(toolbar: { props: Props; frame: TimelineFrame | null; error: st
         {frame?.depth ?? ""}
       </label>
       <span class="status">
-        {formatNs(props.range.begin)} – {formatNs(props.range.end)} · {frame ? `${frame.threadCount} threads` : (toolbar.error ?? "loading…")}
-        {frame?.isPending ? " · adding up…" : frame?.isEstimate ? " · crowded columns are estimated" : ""}
+        {formatNs(props.range.begin)} – {formatNs(props.range.end)} ·{" "}
+        {frame ? `${frame.threadCount} threads` : (toolbar.error ?? "loading…")}
+        {frame?.isPending
+          ? " · computing…"
+          : frame?.isEstimate
+            ? " · zoomed out: dense parts are approximate"
+            : ""}
       </span>
-      <button onClick={() => toolbar.onRange({ begin: 0, end: props.duration })}>all</button>
+      <button onClick={() => toolbar.onRange({ begin: 0, end: props.duration })}>Whole time</button>
       {selection && (
         <>
           <strong>{formatNs(selection.end - selection.begin)} selected</strong>
           {selection.threads && (
-            <button title="take all threads instead" onClick={() => props.onChange({ selection: { ...selection, threads: "" } })}>
-              of {countNumbers(selection.threads)} {countNumbers(selection.threads) === 1 ? "thread" : "threads"} ×
+            <button
+              title="select all threads"
+              onClick={() => props.onChange({ selection: { ...selection, threads: "" } })}
+            >
+              of {countNumbers(selection.threads)}{" "}
+              {countNumbers(selection.threads) === 1 ? "thread" : "threads"} ×
             </button>
           )}
-          <button onClick={props.onFlame}>flame graph of it</button>
-          <button onClick={props.onTable}>table of it</button>
-          <button onClick={() => toolbar.onRange(selection)}>zoom to it</button>
+          <button onClick={props.onFlame}>Flame graph</button>
+          <button onClick={props.onTable}>Table</button>
+          <button onClick={() => toolbar.onRange(selection)}>Zoom to selection</button>
         </>
       )}
     </div>
   );
 }
 
-function useStack(path: string, profile: number | undefined, time: number | undefined): Stack | null {
+function useStack(
+  path: string,
+  profile: number | undefined,
+  time: number | undefined,
+): Stack | null {
   const [stack, setStack] = useState<Stack | null>(null);
   useEffect(() => {
     if (profile === undefined || time === undefined) return setStack(null);
     const stop = new AbortController();
     const timer = setTimeout(() => {
-      get<Stack>(`${path}/stack`, { profile, time: Math.floor(time) }, stop.signal).then(setStack, () => undefined);
+      get<Stack>(`${path}/stack`, { profile, time: Math.floor(time) }, stop.signal).then(
+        setStack,
+        () => undefined,
+      );
     }, 60);
     return () => {
       clearTimeout(timer);
@@ -298,8 +371,9 @@ function useStack(path: string, profile: number | undefined, time: number | unde
 function StackList(props: { stack: Stack | null }) {
   const { stack } = props;
   if (!stack) return null;
-  if (!stack.frames?.length) return <p class="status">not running</p>;
-  const span = stack.begin !== undefined && stack.end !== undefined ? formatNs(stack.end - stack.begin) : "";
+  if (!stack.frames?.length) return <p class="status">no data</p>;
+  const span =
+    stack.begin !== undefined && stack.end !== undefined ? formatNs(stack.end - stack.begin) : "";
   return (
     <>
       <p class="status">{span && `for ${span}`}</p>

@@ -1,13 +1,13 @@
-// Functions that call a function, or that it calls, with their costs.
+// Callers or callees of a function, with their costs.
 
 import { formatPercent, formatValue } from "../shared/format";
-import { share } from "./tree_rows";
+import { share, sideName } from "./tree_rows";
 import type { Column, Other, Row } from "../shared/types";
 
 interface Props {
   others: Other[];
   columns: Column[];
-  whole: Row; // the function: bars are shares of it
+  whole: Row; // the function; bars are shares of its cost
   none: string;
   onOpen: (path: string[]) => void;
 }
@@ -15,7 +15,10 @@ interface Props {
 export function OthersList(props: Props) {
   const { others, columns, whole } = props;
   if (others.length === 0) return <p class="status">{props.none}</p>;
-  const shown = columns.map((column, i) => ({ column, i })).filter(({ column }) => !column.isPercentile).slice(0, 2);
+  const shown = columns
+    .map((column, i) => ({ column, i }))
+    .filter(({ column }) => !column.isPercentile)
+    .slice(0, 2);
   return (
     <table class="others">
       <thead>
@@ -23,7 +26,7 @@ export function OthersList(props: Props) {
           <th scope="col">function</th>
           {shown.map(({ column }) => (
             <th key={column.name} scope="col">
-              {column.side === "inclusive" ? "inclusive" : "self"}
+              {sideName(column)}
             </th>
           ))}
         </tr>
@@ -32,14 +35,22 @@ export function OthersList(props: Props) {
         {others.map(({ path, row }) => (
           <tr key={row.id}>
             <td class="barred name">
-              <i class="bar" style={{ width: `${share(row.values[0] ?? null, whole.values[0] ?? null) * 100}%` }} />
-              <button class="link" title="go to where it costs most" onClick={() => props.onOpen(path)}>
+              <i
+                class="bar"
+                style={{ width: `${share(row.values[0] ?? null, whole.values[0] ?? null) * 100}%` }}
+              />
+              <button
+                class="link"
+                title="go to the context where it costs most"
+                onClick={() => props.onOpen(path)}
+              >
                 {row.label}
               </button>
             </td>
             {shown.map(({ column, i }) => (
               <td key={column.name}>
-                {formatValue(row.values[i], column.metric)} <small>{formatPercent(row.values[i] ?? null, column.total)}</small>
+                {formatValue(row.values[i], column.metric)}{" "}
+                <small>{formatPercent(row.values[i] ?? null, column.total)}</small>
               </td>
             ))}
           </tr>

@@ -1,5 +1,5 @@
-// The chosen row in detail: how it was reached, what it costs, who calls it and what it
-// calls, how long its calls took, what it cost on each thread, and its source.
+// The selected row in detail: call path, costs, callers and callees, durations of its calls, cost on
+// each thread, and source.
 
 import type { ComponentChildren } from "preact";
 import type { Parameters } from "../shared/api";
@@ -7,7 +7,7 @@ import { OthersList } from "./callers_list";
 import { baseName, formatPercent, formatValue } from "../shared/format";
 import { LatencyPlot, ThreadPlot } from "./plots";
 import { SourceView } from "./source_view";
-import { share } from "./tree_rows";
+import { columnTitle, share } from "./tree_rows";
 import type { Column, ContextDetail, FunctionDetail, Row } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
 
@@ -16,10 +16,10 @@ interface Props {
   parameters: Parameters; // metric, thread, percentiles
   row: Row;
   columns: Column[];
-  isContext: boolean; // it is one context, not many together
+  isContext: boolean; // one context, not the sum of many
   withSource: boolean;
   isSorted: boolean; // threads, by value
-  onOpen: (path: string[]) => void; // show a context: the ids from the top down to it
+  onOpen: (path: string[]) => void; // show a context, given by the ids from the top down
   onChange: (change: { withSource?: boolean; isSorted?: boolean }) => void;
   onClose: () => void;
 }
@@ -29,7 +29,7 @@ const IN_FUNCTIONS = new Set(["function", "loop", "line", "instruction", "other"
 export function ContextPanel(props: Props) {
   const { row } = props;
   return (
-    <aside class={`panel${props.withSource ? " wide" : ""}`} aria-label="the chosen row">
+    <aside class={`panel${props.withSource ? " wide" : ""}`} aria-label="selected row">
       <button class="close" aria-label="close" onClick={props.onClose}>
         ×
       </button>
@@ -39,7 +39,7 @@ export function ContextPanel(props: Props) {
       ) : (
         <>
           <Costs columns={props.columns} row={row} />
-          <Place {...props} />
+          <Location {...props} />
         </>
       )}
       {IN_FUNCTIONS.has(row.kind) && <Function {...props} />}
@@ -54,12 +54,21 @@ function Costs(props: { columns: Column[]; row: Row }) {
       <tbody>
         {props.columns.map((column, i) => (
           <tr key={column.name}>
-            <th scope="row">{column.title.replace(/ \(I\)$/, ", inclusive").replace(/ \(E\)$/, ", self")}</th>
+            <th scope="row">{columnTitle(column)}</th>
             <td class="barred">
-              <i class="bar" style={{ width: `${column.isPercentile ? 0 : share(props.row.values[i] ?? null, column.total) * 100}%` }} />
-              <span>{formatValue(props.row.values[i], column.isPercentile ? "sec" : column.metric)}</span>
+              <i
+                class="bar"
+                style={{
+                  width: `${column.isPercentile ? 0 : share(props.row.values[i] ?? null, column.total) * 100}%`,
+                }}
+              />
+              <span>
+                {formatValue(props.row.values[i], column.isPercentile ? "sec" : column.metric)}
+              </span>
             </td>
-            <td class="percent">{column.isPercentile ? "" : formatPercent(props.row.values[i] ?? null, column.total)}</td>
+            <td class="percent">
+              {column.isPercentile ? "" : formatPercent(props.row.values[i] ?? null, column.total)}
+            </td>
           </tr>
         ))}
       </tbody>
@@ -67,27 +76,33 @@ function Costs(props: { columns: Column[]; row: Row }) {
   );
 }
 
-function Place(props: Props) {
+function Location(props: Props) {
   const { row } = props;
   return (
     <>
       {row.module && <p class="status wrap">{row.module}</p>}
       {row.file ? (
         <p>
-          <button class="link" aria-expanded={props.withSource} onClick={() => props.onChange({ withSource: !props.withSource })}>
+          <button
+            class="link"
+            aria-expanded={props.withSource}
+            onClick={() => props.onChange({ withSource: !props.withSource })}
+          >
             {props.withSource ? "▾" : "▸"} {baseName(row.file)}
             {row.line ? `:${row.line}` : ""}
           </button>
         </p>
       ) : (
-        <p class="status">nothing says which source file this is in</p>
+        <p class="status">source file unknown</p>
       )}
-      {row.file && props.withSource && <SourceView path={props.path} parameters={props.parameters} row={row.context} />}
+      {row.file && props.withSource && (
+        <SourceView path={props.path} parameters={props.parameters} row={row.context} />
+      )}
     </>
   );
 }
 
-// The details keep their room while others are on their way: nothing jumps.
+// The details keep their space while new ones are loading: nothing jumps.
 function OneContext(props: Props) {
   const { value, error } = useAnswer<ContextDetail>(`${props.path}/context`, {
     ...props.parameters,
@@ -98,10 +113,13 @@ function OneContext(props: Props) {
   const metric = props.columns[0];
   return (
     <>
-      <nav class="crumbs" aria-label="calls that led here">
+      <nav class="crumbs" aria-label="call path">
         {path.map((step, i) => (
           <span key={step.id}>
-            <button class="link" onClick={() => props.onOpen(path.slice(0, i + 1).map((item) => item.id))}>
+            <button
+              class="link"
+              onClick={() => props.onOpen(path.slice(0, i + 1).map((item) => item.id))}
+            >
               {step.label}
             </button>
             {i < path.length - 1 && " › "}
@@ -109,7 +127,7 @@ function OneContext(props: Props) {
         ))}
       </nav>
       <Costs columns={props.columns} row={props.row} />
-      <Place {...props} />
+      <Location {...props} />
       {error && <p class="status error">{error}</p>}
       {value && <LatencyPlot latency={value.latency} />}
       {value && metric && (
@@ -135,22 +153,37 @@ function Section(props: { title: string; children: ComponentChildren }) {
 }
 
 function Function(props: Props) {
-  const { value, error } = useAnswer<FunctionDetail>(`${props.path}/function`, { ...props.parameters, row: props.row.context });
+  const { value, error } = useAnswer<FunctionDetail>(`${props.path}/function`, {
+    ...props.parameters,
+    row: props.row.context,
+  });
   return (
     <>
       {error && !value && <p class="status">{error}</p>}
       {value && (
         <>
           {props.isContext && (
-            <Section title={`${value.function.label}, wherever it is called`}>
+            <Section title={`${value.function.label}, in all contexts`}>
               <Costs columns={value.columns} row={value.function} />
             </Section>
           )}
-          <Section title="callers">
-            <OthersList others={value.callers} columns={value.columns} whole={value.function} none="nothing calls it" onOpen={props.onOpen} />
+          <Section title="Callers">
+            <OthersList
+              others={value.callers}
+              columns={value.columns}
+              whole={value.function}
+              none="no callers"
+              onOpen={props.onOpen}
+            />
           </Section>
-          <Section title="callees">
-            <OthersList others={value.callees} columns={value.columns} whole={value.function} none="it calls nothing" onOpen={props.onOpen} />
+          <Section title="Callees">
+            <OthersList
+              others={value.callees}
+              columns={value.columns}
+              whole={value.function}
+              none="no callees"
+              onOpen={props.onOpen}
+            />
           </Section>
         </>
       )}

@@ -1,4 +1,4 @@
-// Where things are in plots, independent of how they are drawn.
+// The geometry of plots.
 
 // Powers of ten from `low` to `high`, at most six of them; both ends of a range without one.
 export function decades(low: number, high: number): number[] {
@@ -17,11 +17,18 @@ export interface Point {
   at: number; // from the left
 }
 
-// The threads that have a value, in their own order or the least first.
-export function threadPoints(threads: [number, number][], isSorted: boolean): { points: Point[]; most: number; last: number } {
+// The threads that have a value, by number or by value.
+export function threadPoints(
+  threads: [number, number][],
+  isSorted: boolean,
+): { points: Point[]; most: number; last: number } {
   const list = [...threads].sort((a, b) => (isSorted ? a[1] - b[1] || a[0] - b[0] : a[0] - b[0]));
   const from = list[0]?.[0] ?? 0;
-  const points = list.map(([profile, value], i) => ({ profile, value, at: isSorted ? i : profile - from }));
+  const points = list.map(([profile, value], i) => ({
+    profile,
+    value,
+    at: isSorted ? i : profile - from,
+  }));
   return {
     points,
     most: points.reduce((most, point) => Math.max(most, point.value), 0),
@@ -29,11 +36,11 @@ export function threadPoints(threads: [number, number][], isSorted: boolean): { 
   };
 }
 
-// The number of the place that is nearest; places ascend. -1: there is none.
-export function nearest(places: number[], at: number): number {
+// The index of the nearest of ascending positions; -1: there are none.
+export function nearest(positions: number[], at: number): number {
   let found = -1;
-  places.forEach((place, i) => {
-    if (found < 0 || Math.abs(place - at) < Math.abs((places[found] ?? 0) - at)) found = i;
+  positions.forEach((position, i) => {
+    if (found < 0 || Math.abs(position - at) < Math.abs((positions[found] ?? 0) - at)) found = i;
   });
   return found;
 }

@@ -1,4 +1,4 @@
-// The small plots beside a context: how long its calls took, what it cost on each thread.
+// The plots of a context: durations of its calls, cost on each thread.
 
 import { useState } from "preact/hooks";
 import { formatNs, formatValue } from "../shared/format";
@@ -7,38 +7,44 @@ import type { ContextDetail, Thread } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
 
 const PLOT = { left: 52, right: 8, top: 8, bottom: 18, width: 340, height: 120 };
-const MARKS = 24; // room for names of marks above a plot
-const INNER = { width: PLOT.width - PLOT.left - PLOT.right, height: PLOT.height - PLOT.top - PLOT.bottom };
+const MARKS = 24; // pixels for names of marks above a plot
+const INNER = {
+  width: PLOT.width - PLOT.left - PLOT.right,
+  height: PLOT.height - PLOT.top - PLOT.bottom,
+};
 const FLOOR = PLOT.height - PLOT.bottom;
 
-// What the value axis says: 0, half and the highest.
+// Marks of the value axis: 0, half and the maximum.
 function ValueAxis(props: { most: number; print: (value: number) => string }) {
   return (
     <g aria-hidden="true">
-      {[0, 0.5, 1].filter((part) => part !== 0.5 || props.print(props.most / 2) !== props.print(props.most)).map((part) => {
-        const y = FLOOR - part * INNER.height;
-        return (
-          <g key={part}>
-            <line class="plot-grid" x1={PLOT.left} x2={PLOT.width - PLOT.right} y1={y} y2={y} />
-            <text class="plot-text" text-anchor="end" x={PLOT.left - 4} y={y + 3}>
-              {props.print(props.most * part)}
-            </text>
-          </g>
-        );
-      })}
+      {[0, 0.5, 1]
+        .filter((part) => part !== 0.5 || props.print(props.most / 2) !== props.print(props.most))
+        .map((part) => {
+          const y = FLOOR - part * INNER.height;
+          return (
+            <g key={part}>
+              <line class="plot-grid" x1={PLOT.left} x2={PLOT.width - PLOT.right} y1={y} y2={y} />
+              <text class="plot-text" text-anchor="end" x={PLOT.left - 4} y={y + 3}>
+                {props.print(props.most * part)}
+              </text>
+            </g>
+          );
+        })}
     </g>
   );
 }
 
-// Arrows go from point to point, as the pointer does.
-const onArrows = (at: number, count: number, setAt: (next: number) => void) => (event: KeyboardEvent) => {
-  const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
-  if (by !== 0) setAt(Math.min(count - 1, Math.max(0, at + by)));
-  else if (event.key === "Escape" && at >= 0) setAt(-1);
-  else return;
-  event.preventDefault();
-  event.stopPropagation();
-};
+// Arrow keys move from point to point.
+const onArrows =
+  (at: number, count: number, setAt: (next: number) => void) => (event: KeyboardEvent) => {
+    const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (by !== 0) setAt(Math.min(count - 1, Math.max(0, at + by)));
+    else if (event.key === "Escape" && at >= 0) setAt(-1);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
 
 export function LatencyPlot(props: { latency: ContextDetail["latency"] }) {
   const { buckets, p50, p90, p99 } = props.latency;
@@ -47,20 +53,33 @@ export function LatencyPlot(props: { latency: ContextDetail["latency"] }) {
   const low = Math.max(buckets[0]?.[0] ?? 1, 1);
   const high = Math.max(buckets[buckets.length - 1]?.[1] ?? 2, low + 1) + 1;
   const most = Math.max(...buckets.map((bucket) => bucket[2]));
-  const x = (ns: number) => PLOT.left + (Math.log(Math.max(ns, 1) / low) / Math.log(high / low)) * INNER.width;
+  const x = (ns: number) =>
+    PLOT.left + (Math.log(Math.max(ns, 1) / low) / Math.log(high / low)) * INNER.width;
   const marks: [string, number | null][] = [
     ["p50", p50],
     ["p90", p90],
     ["p99", p99],
   ];
-  const words = marks.map(([name, ns]) => `${name} ${ns === null ? "?" : formatNs(ns)}`).join(" · ");
+  const words = marks
+    .map(([name, ns]) => `${name} ${ns === null ? "?" : formatNs(ns)}`)
+    .join(" · ");
   const bucket = buckets[hovered];
   return (
     <figure class="latency">
       <figcaption aria-live="polite">
-        {bucket ? `${formatNs(bucket[0])} – ${formatNs(bucket[1])}: ${bucket[2].toLocaleString("en-US")} calls` : `how long calls took: ${words}`}
+        {bucket
+          ? `${formatNs(bucket[0])} – ${formatNs(bucket[1])}: ${bucket[2].toLocaleString("en-US")} calls`
+          : `call durations: ${words}`}
       </figcaption>
-      <svg viewBox={`0 ${-MARKS} ${PLOT.width} ${PLOT.height + MARKS}`} role="img" tabIndex={0} aria-label={`distribution of durations: ${words}; arrows go through it`} onMouseLeave={() => setHovered(-1)} onBlur={() => setHovered(-1)} onKeyDown={onArrows(hovered, buckets.length, setHovered)}>
+      <svg
+        viewBox={`0 ${-MARKS} ${PLOT.width} ${PLOT.height + MARKS}`}
+        role="img"
+        tabIndex={0}
+        aria-label={`distribution of call durations: ${words}; arrow keys move through it`}
+        onMouseLeave={() => setHovered(-1)}
+        onBlur={() => setHovered(-1)}
+        onKeyDown={onArrows(hovered, buckets.length, setHovered)}
+      >
         <ValueAxis most={most} print={(value) => Math.round(value).toLocaleString("en-US")} />
         {decades(low, high).map((ns) => (
           <text key={ns} class="plot-text" text-anchor="middle" x={x(ns)} y={PLOT.height - 5}>
@@ -70,20 +89,42 @@ export function LatencyPlot(props: { latency: ContextDetail["latency"] }) {
         {buckets.map(([from, to, count], i) => {
           const height = Math.max(1.5, (count / most) * INNER.height);
           const left = x(Math.max(from, low));
-          return <rect key={from} class={`plot-bar${i === hovered ? " hovered" : ""}`} x={left} width={Math.max(1.5, x(to + 1) - left - 0.5)} y={FLOOR - height} height={height} />;
+          return (
+            <rect
+              key={from}
+              class={`plot-bar${i === hovered ? " hovered" : ""}`}
+              x={left}
+              width={Math.max(1.5, x(to + 1) - left - 0.5)}
+              y={FLOOR - height}
+              height={height}
+            />
+          );
         })}
         {marks.map(([name, ns], i) =>
           ns === null ? null : (
             <g key={name}>
               <line class="plot-mark" x1={x(ns)} x2={x(ns)} y1={7 * i - MARKS} y2={FLOOR} />
-              <text class="plot-text" text-anchor={x(ns) > PLOT.width - 40 ? "end" : "start"} x={x(ns) + (x(ns) > PLOT.width - 40 ? -2 : 2)} y={7 * i - MARKS + 9}>
+              <text
+                class="plot-text"
+                text-anchor={x(ns) > PLOT.width - 40 ? "end" : "start"}
+                x={x(ns) + (x(ns) > PLOT.width - 40 ? -2 : 2)}
+                y={7 * i - MARKS + 9}
+              >
                 {name}
               </text>
             </g>
           ),
         )}
         {buckets.map(([from, to], i) => (
-          <rect key={from} fill="transparent" x={x(Math.max(from, low))} width={Math.max(2, x(to + 1) - x(from))} y={PLOT.top} height={INNER.height} onMouseEnter={() => setHovered(i)} />
+          <rect
+            key={from}
+            fill="transparent"
+            x={x(Math.max(from, low))}
+            width={Math.max(2, x(to + 1) - x(from))}
+            y={PLOT.top}
+            height={INNER.height}
+            onMouseEnter={() => setHovered(i)}
+          />
         ))}
       </svg>
     </figure>
@@ -107,38 +148,58 @@ export function ThreadPlot(props: ThreadPlotProps) {
   const x = (at: number) => PLOT.left + (at / Math.max(last, 1)) * INNER.width;
   const y = (value: number) => FLOOR - (most > 0 ? value / most : 0) * INNER.height;
   const point = points[hovered];
-  const label = point && (names.value?.find((thread) => thread.profile === point.profile)?.label ?? `thread ${point.profile}`);
+  const label =
+    point &&
+    (names.value?.find((thread) => thread.profile === point.profile)?.label ??
+      `thread ${point.profile}`);
   return (
     <figure class="threads">
       <figcaption aria-live="polite">
-        {point ? `${label}: ${formatValue(point.value, metric)}` : `over ${threads.length.toLocaleString("en-US")} threads: at most ${formatValue(most, metric)}`}
+        {point
+          ? `${label}: ${formatValue(point.value, metric)}`
+          : `${threads.length.toLocaleString("en-US")} threads, maximum ${formatValue(most, metric)}`}
       </figcaption>
       <svg
         viewBox={`0 0 ${PLOT.width} ${PLOT.height}`}
         role="img"
         tabIndex={0}
-        aria-label={`${metric} on each of ${threads.length} threads, at most ${formatValue(most, metric)}; arrows go through them`}
+        aria-label={`${metric} on each of ${threads.length} threads, maximum ${formatValue(most, metric)}; arrow keys move through them`}
         onMouseLeave={() => setHovered(-1)}
         onBlur={() => setHovered(-1)}
         onKeyDown={onArrows(hovered, points.length, setHovered)}
         onMouseMove={(event) => {
           const area = event.currentTarget.getBoundingClientRect();
           const at = ((event.clientX - area.left) / area.width) * PLOT.width;
-          setHovered(nearest(points.map((item) => x(item.at)), at));
+          setHovered(
+            nearest(
+              points.map((item) => x(item.at)),
+              at,
+            ),
+          );
         }}
       >
         <ValueAxis most={most} print={(value) => formatValue(value, metric)} />
-        <path class="plot-dots" d={points.map((item) => `M${x(item.at).toFixed(1)} ${y(item.value).toFixed(1)}h0.01`).join("")} />
+        <path
+          class="plot-dots"
+          d={points
+            .map((item) => `M${x(item.at).toFixed(1)} ${y(item.value).toFixed(1)}h0.01`)
+            .join("")}
+        />
         {point && <circle class="plot-chosen" cx={x(point.at)} cy={y(point.value)} r={4} />}
         <text class="plot-text" x={PLOT.left} y={PLOT.height - 5}>
-          {props.isSorted ? "least" : `thread ${points[0]?.profile ?? ""}`}
+          {props.isSorted ? "minimum" : `thread ${points[0]?.profile ?? ""}`}
         </text>
         <text class="plot-text" text-anchor="end" x={PLOT.width - PLOT.right} y={PLOT.height - 5}>
-          {props.isSorted ? "most" : points[points.length - 1]?.profile}
+          {props.isSorted ? "maximum" : points[points.length - 1]?.profile}
         </text>
       </svg>
       <label>
-        <input type="checkbox" checked={props.isSorted} onChange={(event) => props.onSort(event.currentTarget.checked)} /> sorted by value
+        <input
+          type="checkbox"
+          checked={props.isSorted}
+          onChange={(event) => props.onSort(event.currentTarget.checked)}
+        />{" "}
+        Sort by value
       </label>
     </figure>
   );

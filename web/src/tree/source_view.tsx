@@ -1,13 +1,13 @@
-// A source file with what each of its lines cost, at the line of a row.
+// A source file with the self cost of each line, at the line of a row.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import type { Parameters } from "../shared/api";
 import { formatPercent, formatValue } from "../shared/format";
-import { windowOf } from "./tree_scroll";
 import type { SourceText } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
+import { heightOf, useViewport, windowOf } from "../shared/virtual_scroll";
 
-const LINE = 18;
+const LINE = 18; // pixels
 
 export function hottestLine(costs: [number, number][]): number {
   let best: [number, number] | undefined;
@@ -16,7 +16,11 @@ export function hottestLine(costs: [number, number][]): number {
 }
 
 export function SourceView(props: { path: string; parameters: Parameters; row: string }) {
-  const { value, error } = useAnswer<SourceText>(`${props.path}/source`, { ...props.parameters, view: "top-down", row: props.row });
+  const { value, error } = useAnswer<SourceText>(`${props.path}/source`, {
+    ...props.parameters,
+    view: "top-down",
+    row: props.row,
+  });
   if (error) return <p class="status error">{error}</p>;
   if (!value) return <p class="status">loading…</p>;
   return <Lines source={value} />;
@@ -24,20 +28,18 @@ export function SourceView(props: { path: string; parameters: Parameters; row: s
 
 function Lines(props: { source: SourceText }) {
   const { source } = props;
-  const scroller = useRef<HTMLDivElement>(null);
-  const [at, setAt] = useState({ top: 0, height: 400 });
+  const { scroller, view, measure } = useViewport(0);
+  const list = { count: source.lines.length, rowPx: LINE };
   const costs = new Map(source.costs);
   const most = Math.max(0, ...source.costs.map(([, cost]) => cost));
   const hottest = hottestLine(source.costs);
-  const measure = () => {
-    if (scroller.current) setAt({ top: scroller.current.scrollTop, height: scroller.current.clientHeight });
-  };
   const goTo = (line: number) => {
-    if (scroller.current) scroller.current.scrollTop = (line - 1) * LINE - scroller.current.clientHeight / 3;
+    if (scroller.current)
+      scroller.current.scrollTop = (line - 1) * LINE - scroller.current.clientHeight / 3;
     measure();
   };
   useEffect(() => goTo(source.line || hottest || 1), [source.path, source.line]);
-  const part = windowOf(at, source.lines.length, LINE);
+  const part = windowOf(list, view);
   return (
     <div class="source-frame">
       <p class="status">
@@ -45,27 +47,43 @@ function Lines(props: { source: SourceText }) {
         {hottest > 0 && " · "}
         {hottest > 0 && (
           <button class="link" onClick={() => goTo(hottest)}>
-            hottest line: {hottest}
+            Hottest line: {hottest}
           </button>
         )}
         {source.line > 0 && hottest !== source.line && " · "}
         {source.line > 0 && hottest !== source.line && (
           <button class="link" onClick={() => goTo(source.line)}>
-            line of this row: {source.line}
+            Line of this row: {source.line}
           </button>
         )}
-        {hottest === 0 && " · no line of it has a cost of its own"}
+        {hottest === 0 && " · no line has a self cost"}
       </p>
-      <div class="source" ref={scroller} tabIndex={0} role="table" aria-label={`${source.path}, ${source.column} of each line`} aria-rowcount={source.lines.length} onScroll={measure}>
-        <div role="rowgroup" class="source-lines" style={{ height: `${source.lines.length * LINE}px` }}>
+      <div
+        class="source"
+        ref={scroller}
+        tabIndex={0}
+        role="table"
+        aria-label={`${source.path}, ${source.column} self of each line`}
+        aria-rowcount={source.lines.length}
+        onScroll={measure}
+      >
+        <div role="rowgroup" class="source-lines" style={{ height: `${heightOf(list)}px` }}>
           {source.lines.slice(part.first, part.last).map((text, i) => {
             const number = part.first + i + 1;
             const cost = costs.get(number);
             return (
-              <div key={number} role="row" aria-rowindex={number} class={`source-line${number === source.line ? " here" : ""}${number === hottest ? " hottest" : ""}`} style={{ top: `${part.top + i * LINE}px` }}>
+              <div
+                key={number}
+                role="row"
+                aria-rowindex={number}
+                class={`source-line${number === source.line ? " here" : ""}${number === hottest ? " hottest" : ""}`}
+                style={{ top: `${part.top + i * LINE}px` }}
+              >
                 <i class="bar" style={{ width: `${most > 0 ? ((cost ?? 0) / most) * 11 : 0}em` }} />
                 <span class="line-cost" role="cell">
-                  {cost === undefined ? "" : `${formatValue(cost, source.column)} ${formatPercent(cost, source.total)}`}
+                  {cost === undefined
+                    ? ""
+                    : `${formatValue(cost, source.column)} ${formatPercent(cost, source.total)}`}
                 </span>
                 <span class="line-number" role="rowheader">
                   {number}

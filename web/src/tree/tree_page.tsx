@@ -1,13 +1,14 @@
-// The tree table with its choices, and the panel beside it.
+// The tree table with its options, and the panel of the selected row.
 
 import { useCallback, useMemo, useState } from "preact/hooks";
-import { get, getWhenReady, type Parameters } from "../shared/api";
+import { getWhenReady, type Parameters } from "../shared/api";
 import { ChosenRange, chosenRange, rangeParameters } from "../shared/chosen_range";
 import { ContextPanel } from "./context_panel";
 import { FlameRows } from "../flame/flame_rows";
 import { matcher } from "../flame/flame_layout";
 import { costParameters, splitList, type ViewProps } from "../shared/page";
-import { go, type State } from "../shared/state";
+import { Flag } from "../shared/flag";
+import { flag, go, isOn, type State } from "../shared/state";
 import { columnTitle, type Sort } from "./tree_rows";
 import { TreeView, type TreeProps } from "./tree_view";
 import type { Column, Flame, Hits, Info, Row, Rows } from "../shared/types";
@@ -21,47 +22,56 @@ interface Chosen {
   columns: Column[];
 }
 
-const sortOf = (state: State): Sort => ({ column: state["sort"] ?? "", isReversed: state["rev"] === "1" });
+const sortOf = (state: State): Sort => ({
+  column: state.sort ?? "",
+  isReversed: isOn(state, "rev"),
+});
 
 export function TreePage(props: ViewProps) {
   const { state, view } = props;
   const [columns, setColumns] = useState<Column[]>([]);
   const [chosen, setChosen] = useState<Chosen | null>(null);
   const hasRange = chosenRange(state) !== null;
-  const served = view === "top-down" && state["fold"] === "1" && !hasRange ? "collapsed" : view;
+  const served = view === "top-down" && isOn(state, "fold") && !hasRange ? "collapsed" : view;
   const shared = {
-    open: state["open"] ?? "",
-    search: state["q"] ?? "",
+    open: state.open ?? "",
+    search: state.q ?? "",
     sort: sortOf(state),
-    hidden: new Set(splitList(state["hide"])),
+    hidden: new Set(splitList(state.hide)),
     onSelect: (path: string[]) => go({ open: path.join(".") }, true),
-    onSort: (sort: Sort) => go({ sort: sort.column, rev: sort.isReversed ? "1" : "" }),
+    onSort: (sort: Sort) => go({ sort: sort.column, rev: flag(sort.isReversed) }),
     onColumns: setColumns,
     onRow: (row: Row | null, of: Column[]) => setChosen(row && { row, columns: of }),
   };
   return (
-    <main>
+    <>
       <div class="toolbar">
         {hasRange ? <ChosenRange state={state} /> : <Choices {...props} />}
         <ColumnChooser info={props.info} state={state} columns={columns} hasRange={hasRange} />
       </div>
       <div class="columns">
-        {hasRange ? <RangeTree {...props} shared={shared} /> : <ServedTree {...props} view={served} shared={shared} />}
-        {chosen && state["open"] && !hasRange && (
+        {hasRange ? (
+          <RangeTree {...props} shared={shared} />
+        ) : (
+          <ServedTree {...props} view={served} shared={shared} />
+        )}
+        {chosen && state.open && !hasRange && (
           <ContextPanel
             path={props.path}
             parameters={costParameters(props)}
             row={chosen.row}
             columns={chosen.columns}
             isContext={served === "top-down"}
-            withSource={state["src"] === "1"}
-            isSorted={state["plot"] === "sorted"}
+            withSource={isOn(state, "src")}
+            isSorted={state.plot === "sorted"}
             onOpen={(path) => go({ v: "top-down", fold: "", open: path.join(".") })}
             onChange={(change) =>
               go(
                 {
-                  ...(change.withSource === undefined ? {} : { src: change.withSource ? "1" : "" }),
-                  ...(change.isSorted === undefined ? {} : { plot: change.isSorted ? "sorted" : "" }),
+                  ...(change.withSource === undefined ? {} : { src: flag(change.withSource) }),
+                  ...(change.isSorted === undefined
+                    ? {}
+                    : { plot: change.isSorted ? "sorted" : "" }),
                 },
                 true,
               )
@@ -70,7 +80,7 @@ export function TreePage(props: ViewProps) {
           />
         )}
       </div>
-    </main>
+    </>
   );
 }
 
@@ -78,36 +88,63 @@ type Shared = Omit<TreeProps, "ask" | "find">;
 
 function ServedTree(props: ViewProps & { shared: Shared }) {
   const { shared, state } = props;
-  const parameters: Parameters = { ...costParameters(props), view: props.view, sort: state["sort"], reverse: state["rev"] };
+  const parameters: Parameters = {
+    ...costParameters(props),
+    view: props.view,
+    sort: state.sort,
+    reverse: state.rev,
+  };
   const key = JSON.stringify([props.path, parameters]);
   const ask = useCallback<AskRows>(
-    (row, offset, limit) => (row === undefined ? get : getWhenReady)<Rows>(`${props.path}/rows`, { ...parameters, row, offset, limit }),
+    (row, offset, limit, waiting) =>
+      getWhenReady<Rows>(`${props.path}/rows`, { ...parameters, row, offset, limit }, waiting),
     [key],
   );
   const find = useCallback(
-    (pattern: string) => getWhenReady<Hits>(`${props.path}/search`, { ...parameters, reverse: undefined, q: pattern, limit: HIT_MAX }),
+    (pattern: string) =>
+      getWhenReady<Hits>(`${props.path}/search`, {
+        ...parameters,
+        reverse: undefined,
+        q: pattern,
+        limit: HIT_MAX,
+      }),
     [key],
   );
   return <TreeView key={key} ask={ask} find={find} {...shared} />;
 }
 
-// The table of a part of time comes from the samples, as its flame graph does.
+// The table of a time range is computed from its flame graph.
 function RangeTree(props: ViewProps & { shared: Shared }) {
   const { state, view, shared } = props;
-  const { value, error } = useAnswer<Flame>(`${props.path}/range`, { ...rangeParameters(state), min: 0.0001 });
+  const { value, error } = useAnswer<Flame>(`${props.path}/range`, {
+    ...rangeParameters(state),
+    min: 0.0001,
+  });
   const rows = useMemo(() => value && new FlameRows(value, view), [value, view]);
   const sort = sortOf(state);
   const ask = useCallback<AskRows>(
     async (row, offset, limit) =>
-      rows?.ask(row, offset, limit, sort.column, sort.isReversed) ?? { columns: [], count: 0, rows: [] },
+      rows?.ask(row, offset, limit, sort.column, sort.isReversed) ?? {
+        columns: [],
+        count: 0,
+        rows: [],
+      },
     [rows, sort.column, sort.isReversed],
   );
   const find = useCallback(
-    async (pattern: string): Promise<Hits> => rows?.find(matcher(pattern) ?? (() => false), HIT_MAX) ?? { count: 0, hits: [] },
+    async (pattern: string): Promise<Hits> =>
+      rows?.find(matcher(pattern) ?? (() => false), HIT_MAX) ?? { count: 0, hits: [] },
     [rows],
   );
   if (!value) return <p class="status tree">{error ?? "loading…"}</p>;
-  return <TreeView key={`${view} ${JSON.stringify(sort)} ${JSON.stringify(rangeParameters(state))}`} ask={ask} find={find} {...shared} />;
+  return (
+    <TreeView
+      key={`${view} ${JSON.stringify(sort)} ${JSON.stringify(rangeParameters(state))}`}
+      ask={ask}
+      find={find}
+      {...shared}
+    />
+  );
 }
 
 function Choices(props: ViewProps) {
@@ -115,41 +152,59 @@ function Choices(props: ViewProps) {
   return (
     <>
       {props.view === "top-down" && (
-        <label title="fold recursion (r)">
-          <input type="checkbox" checked={state["fold"] === "1"} onChange={(event) => go({ fold: event.currentTarget.checked ? "1" : "", open: "" })} /> fold recursion
-        </label>
+        <Flag
+          state={state}
+          name="fold"
+          title="Fold recursion"
+          hint="fold recursion (r)"
+          clears={["open"]}
+        />
       )}
       {info.hasLatencies && (
-        <label title="percentiles of how long calls took (p)">
-          <input type="checkbox" checked={state["p"] === "1"} onChange={(event) => go({ p: event.currentTarget.checked ? "1" : "" })} /> percentiles
-        </label>
+        <Flag state={state} name="p" title="Percentiles" hint="percentiles of call durations (p)" />
       )}
     </>
   );
 }
 
-// Which metrics are columns, and which columns are shown.
+// Which metrics have columns, and which columns are hidden.
 function ColumnChooser(props: { info: Info; state: State; columns: Column[]; hasRange: boolean }) {
   const { state, info } = props;
-  const first = state["m"] ?? info.metrics.find((metric) => metric.isVisible)?.name;
-  const more = splitList(state["more"]);
-  const hidden = splitList(state["hide"]);
-  const others = props.hasRange ? [] : info.metrics.filter((metric) => metric.isVisible && metric.name !== first);
-  const flip = (list: string[], name: string, isIn: boolean) => (isIn ? [...list, name] : list.filter((other) => other !== name)).join("\n");
+  const first = state.m ?? info.metrics.find((metric) => metric.isVisible)?.name;
+  const more = splitList(state.more);
+  const hidden = splitList(state.hide);
+  const others = props.hasRange
+    ? []
+    : info.metrics.filter((metric) => metric.isVisible && metric.name !== first);
+  const flip = (list: string[], name: string, isIn: boolean) =>
+    (isIn ? [...list, name] : list.filter((other) => other !== name)).join("\n");
   return (
     <details class="more-columns">
-      <summary>columns</summary>
+      <summary>Columns</summary>
       <div role="group" aria-label="columns">
         {props.columns.map((column) => (
           <label key={column.name}>
-            <input type="checkbox" checked={!hidden.includes(column.name)} onChange={(event) => go({ hide: flip(hidden, column.name, !event.currentTarget.checked) })} />{" "}
+            <input
+              type="checkbox"
+              checked={!hidden.includes(column.name)}
+              onChange={(event) =>
+                go({ hide: flip(hidden, column.name, !event.currentTarget.checked) })
+              }
+            />{" "}
             {columnTitle(column)}
           </label>
         ))}
-        {others.length > 0 && <strong>further metrics</strong>}
+        {others.length > 0 && <strong>More metrics</strong>}
         {others.map((metric) => (
           <label key={metric.name} class="metric" title={metric.description ?? ""}>
-            <input type="checkbox" checked={more.includes(metric.name)} onChange={(event) => go({ more: flip(more, metric.name, event.currentTarget.checked) })} /> {metric.name}
+            <input
+              type="checkbox"
+              checked={more.includes(metric.name)}
+              onChange={(event) =>
+                go({ more: flip(more, metric.name, event.currentTarget.checked) })
+              }
+            />{" "}
+            {metric.name}
           </label>
         ))}
       </div>

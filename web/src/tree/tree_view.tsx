@@ -1,15 +1,14 @@
-// The tree table: rows are asked for when they are opened or scrolled to, and only those on
-// the screen are in the page.
+// The tree table: rows are loaded when they are opened or scrolled to.
 
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { closeNode, lineAt, lineOf, pathOf, type Line, type Node } from "./tree_model";
-import { Header, lineId, lineKey, TreeLine, type Sort } from "./tree_rows";
-import { heightOf, ROW, scrollTo, windowOf } from "./tree_scroll";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { closeNode, isInside, lineAt, lineOf, pathOf, type Node } from "./tree_model";
+import { treeColumns, treeRow, type Sort } from "./tree_rows";
 import { useSearch, useSearchSteps, type Search } from "../shared/tree_search";
 import type { Column, Hits, Row } from "../shared/types";
 import { useTree, type AskRows } from "./use_tree";
+import { VirtualTable } from "../shared/virtual_table";
 
-const HITS_OPENED = 20; // as many matches are shown at once
+const HITS_OPENED = 20; // matches that are opened at once
 
 export interface TreeProps {
   ask: AskRows; // another function: another tree
@@ -21,60 +20,28 @@ export interface TreeProps {
   onSelect: (path: string[]) => void;
   onSort: (sort: Sort) => void;
   onColumns: (columns: Column[]) => void;
-  onRow: (row: Row | null, columns: Column[]) => void; // the selected one, once it is there
-}
-
-// The head stays above the lines.
-const viewportOf = (element: HTMLElement) => ({ top: element.scrollTop, height: Math.max(ROW, element.clientHeight - ROW) });
-
-function useViewport(isThere: boolean) {
-  const scroller = useRef<HTMLDivElement>(null);
-  const [at, setAt] = useState({ top: 0, height: 600 });
-  const measure = useCallback(() => {
-    const element = scroller.current;
-    if (element) setAt(viewportOf(element));
-  }, []);
-  useLayoutEffect(() => {
-    const observer = new ResizeObserver(measure);
-    if (scroller.current) observer.observe(scroller.current);
-    measure();
-    return () => observer.disconnect();
-  }, [isThere]);
-  return { scroller, at, measure };
+  onRow: (row: Row | null, columns: Column[]) => void; // the selected row, when it is loaded
 }
 
 export function TreeView(props: TreeProps) {
-  const handle = useTree(props.ask, props.open === "");
-  const { tree, error, refresh, need, open, reveal } = handle;
-  const { scroller, at, measure } = useViewport(tree !== null);
+  const { hidden, sort } = props;
+  const { tree, error, refresh, need, open, reveal, hotPath } = useTree(
+    props.ask,
+    props.open === "",
+  );
   const [selected, setSelected] = useState<Node | null>(null);
   const search = useSearch(props.search, tree ? props.find : undefined);
 
-  const show = useCallback(
-    (node: Node) => {
-      const element = scroller.current;
-      if (!element || !tree) return;
-      element.scrollTop = scrollTo(viewportOf(element), tree.top.lines, lineOf(node));
-    },
-    [tree],
-  );
-  const select = (node: Node) => {
+  const select = (node: Node | null | undefined) => {
+    if (!node) return;
     setSelected(node);
     props.onSelect(pathOf(node));
   };
-  const goTo = async (path: string[]) => {
-    const node = await reveal(path);
-    if (!node) return;
-    select(node);
-    requestAnimationFrame(() => show(node));
-  };
 
   useEffect(() => {
-    if (!tree || props.open === "" || (selected && pathOf(selected).join(".") === props.open)) return;
-    void reveal(props.open.split(".")).then((node) => {
-      setSelected(node);
-      if (node) requestAnimationFrame(() => show(node));
-    });
+    if (!tree || props.open === "" || (selected && pathOf(selected).join(".") === props.open))
+      return;
+    void reveal(props.open.split(".")).then(setSelected);
   }, [tree, props.open]);
 
   useEffect(() => {
@@ -83,18 +50,19 @@ export function TreeView(props: TreeProps) {
 
   useEffect(() => props.onRow(selected?.row ?? null, tree?.columns ?? []), [selected, tree]);
 
-  // A step asked for before the matches are there is taken when they are.
+  // A step that comes before the matches is taken when they are there.
   const awaited = useRef(0);
   const stepTo = (by: number) => {
     if (!search && props.search !== "") awaited.current = by;
     const hit = search?.step(by);
-    if (hit) void goTo([...hit.path, hit.row.id]);
+    if (hit) void reveal([...hit.path, hit.row.id]).then(select);
   };
   useSearchSteps(stepTo);
 
   useEffect(() => {
     const openHits = async () => {
-      for (const hit of search?.hits.slice(0, HITS_OPENED) ?? []) await reveal([...hit.path, hit.row.id]);
+      for (const hit of search?.hits.slice(0, HITS_OPENED) ?? [])
+        await reveal([...hit.path, hit.row.id]);
     };
     void openHits();
     if (!search) return;
@@ -102,95 +70,70 @@ export function TreeView(props: TreeProps) {
     awaited.current = 0;
   }, [search?.hits]);
 
-  const lines = tree?.top.lines ?? 0;
-  const part = windowOf(at, lines);
-  const shown: Line[] = [];
-  for (let i = part.first; tree && i < part.last; i++) {
-    const line = lineAt(tree.top, i);
-    if (line) shown.push(line);
-  }
-  useEffect(() => {
-    for (const line of shown) if ("hole" in line) void need(line.hole, line.place);
-  });
-
   if (!tree) return <p class="status tree">{error ?? "loading…"}</p>;
 
-  const moveTo = async (number: number) => {
-    const line = lineAt(tree.top, Math.min(Math.max(number, 0), lines - 1));
-    if (!line) return;
-    if ("hole" in line) await need(line.hole, line.place);
-    const node = "node" in line ? line.node : line.hole.nodes.get(line.place);
-    if (!node) return;
-    select(node);
-    show(node);
+  const choose = async (index: number) => {
+    const line = lineAt(tree.top, index);
+    if (line && "hole" in line) await need(line.hole, line.index);
+    if (line) select("node" in line ? line.node : line.hole.nodes.get(line.index));
   };
-  const close = (node: Node) => {
+  const toggle = (node: Node) => {
+    if (!node.isOpen) return void open(node);
     closeNode(node);
+    if (selected && isInside(selected, node)) select(node);
     refresh();
   };
-  const followHotPath = async () => {
-    const node = await handle.hotPath(selected);
-    if (!node) return;
-    select(node);
-    requestAnimationFrame(() => show(node));
+  const onKey = (key: string, index: number): boolean => {
+    if (key === "h") void hotPath(selected).then(select);
+    else if (!selected) return false;
+    else if (key === "ArrowRight" && selected.isOpen) void choose(index + 1);
+    else if (key === "ArrowRight") void open(selected);
+    else if (key === "ArrowLeft" && selected.isOpen) toggle(selected);
+    else if (key === "ArrowLeft") select(selected.level.parent);
+    else return false;
+    return true;
   };
-
-  const onKeyDown = (event: KeyboardEvent) => {
-    const number = selected ? lineOf(selected) : -1;
-    const page = Math.max(1, Math.floor(at.height / ROW) - 2);
-    const keys: Record<string, () => void> = {
-      ArrowDown: () => void moveTo(number + 1),
-      ArrowUp: () => void moveTo(number - 1),
-      PageDown: () => void moveTo(number + page),
-      PageUp: () => void moveTo(number - page),
-      Home: () => void moveTo(0),
-      End: () => void moveTo(lines - 1),
-      ArrowRight: () => selected && (selected.isOpen ? void moveTo(number + 1) : void open(selected)),
-      ArrowLeft: () => {
-        if (selected?.isOpen) close(selected);
-        else if (selected?.level.parent) void moveTo(lineOf(selected.level.parent));
-      },
-      Enter: () => selected && (selected.isOpen ? close(selected) : void open(selected)),
-      h: () => void followHotPath(),
-    };
-    const action = keys[event.key];
-    if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    action();
+  const onRange = (first: number, last: number) => {
+    for (let i = first; i < last; i++) {
+      const line = lineAt(tree.top, i);
+      if (line && "hole" in line) void need(line.hole, line.index);
+    }
   };
-
-  const selectedLine = selected ? lineOf(selected) : -1;
+  const line = selected ? lineOf(selected) : -1;
+  const sortedBy = sort.column === "" ? (tree.columns[0]?.name ?? "") : sort.column;
+  const columns = treeColumns(tree.columns, hidden);
   return (
     <div class="tree-frame">
-      <div
+      <VirtualTable
         class="tree"
-        ref={scroller}
-        tabIndex={0}
-        role="treegrid"
-        aria-label="calling contexts and their costs"
-        aria-rowcount={lines + 1}
-        {...(selectedLine >= part.first && selectedLine < part.last ? { "aria-activedescendant": lineId(selectedLine) } : {})}
-        onScroll={measure}
-        onKeyDown={onKeyDown}
-      >
-        <Header columns={tree.columns} hidden={props.hidden} sort={props.sort} onSort={props.onSort} />
-        <div role="rowgroup" style={{ height: `${heightOf(lines)}px`, position: "relative" }}>
-          {shown.map((line, i) => (
-            <TreeLine
-              key={lineKey(line)}
-              line={line}
-              number={part.first + i}
-              top={part.top + i * ROW}
-              columns={tree.columns}
-              hidden={props.hidden}
-              isSelected={"node" in line && line.node === selected}
-              isHit={"node" in line && (search?.matches(line.node.row.label) ?? false)}
-              onToggle={(node) => (node.isOpen ? close(node) : void open(node))}
-              onSelect={select}
-            />
-          ))}
-        </div>
-      </div>
+        label="calling contexts and their costs"
+        isTree
+        columns={columns}
+        widths={`repeat(${columns.length - 1}, 12em) minmax(max-content, 1fr)`}
+        count={tree.top.lines}
+        row={(index) => {
+          const at = lineAt(tree.top, index);
+          if (!at || !("node" in at)) return null;
+          const isHit = search?.matches(at.node.row.label) ?? false;
+          return treeRow(at.node, tree.columns, hidden, isHit, toggle);
+        }}
+        selected={line}
+        reveal={line}
+        revealFor={selected ? pathOf(selected).join(".") : ""}
+        onSelect={(index) => void choose(index)}
+        onOpen={(index) => {
+          const at = lineAt(tree.top, index);
+          if (at && "node" in at) toggle(at.node);
+        }}
+        onKey={onKey}
+        onRange={onRange}
+        sort={{
+          by: sortedBy,
+          isAscending: sort.isReversed,
+          onChange: (column) =>
+            props.onSort({ column, isReversed: column === sortedBy && !sort.isReversed }),
+        }}
+      />
       {search && <Matches search={search} onStep={stepTo} />}
     </div>
   );
@@ -199,13 +142,22 @@ export function TreeView(props: TreeProps) {
 function Matches(props: { search: Search; onStep: (by: number) => void }) {
   const { search } = props;
   const count = search.count.toLocaleString("en-US");
-  const words = search.count === 0 ? "no match" : search.at < 0 ? `${count} matches` : `match ${search.at + 1} of ${count}`;
+  const words =
+    search.count === 0
+      ? "no match"
+      : search.at < 0
+        ? `${count} matches`
+        : `match ${search.at + 1} of ${count}`;
   return (
     <p class="status floating matches" role="status">
       {search.error ?? words}
       {search.hits.length > 0 && (
         <>
-          <button aria-label="previous match" title="previous match (N)" onClick={() => props.onStep(-1)}>
+          <button
+            aria-label="previous match"
+            title="previous match (N)"
+            onClick={() => props.onStep(-1)}
+          >
             ↑
           </button>
           <button aria-label="next match" title="next match (n)" onClick={() => props.onStep(1)}>

@@ -1,14 +1,18 @@
-// The rows of a tree table, asked for as they are needed.
+// The rows of a tree table, loaded when they are needed.
 
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { addRows, findNode, makeLevel, openNode, type Level, type Node } from "./tree_model";
+import type { Waiting } from "../shared/api";
+import { PAGE, Pager } from "../shared/pager";
 import type { Column, Rows } from "../shared/types";
 
-const PAGE = 200;
-const AGAIN_MS = 100; // after the server has waited for the work itself
-
 // Rows below one, or the top rows, from an offset on.
-export type AskRows = (row: string | undefined, offset: number, limit: number) => Promise<Rows>;
+export type AskRows = (
+  row: string | undefined,
+  offset: number,
+  limit: number,
+  waiting?: Waiting,
+) => Promise<Rows>;
 
 export interface Tree {
   columns: Column[];
@@ -19,9 +23,9 @@ export interface TreeHandle {
   tree: Tree | null;
   error: string | null;
   refresh: () => void;
-  need: (level: Level, place: number) => Promise<void>; // have the row at this place
+  need: (level: Level, index: number) => Promise<void>; // load the row at an index
   open: (node: Node) => Promise<void>;
-  reveal: (path: string[]) => Promise<Node | null>; // open what is above a row
+  reveal: (path: string[]) => Promise<Node | null>; // open the rows above a row
   hotPath: (from: Node | null) => Promise<Node | null>;
 }
 
@@ -37,28 +41,20 @@ export function useTree(ask: AskRows, startsHot: boolean): TreeHandle {
   const [tree, setTree] = useState<Tree | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [, setVersion] = useState(0);
-  const pages = useRef(new WeakMap<Level, Map<number, Promise<void>>>());
+  const pagers = useRef(new WeakMap<Level, Pager>());
   const refresh = useCallback(() => setVersion((before) => before + 1), []);
 
   const need = useCallback(
-    (level: Level, place: number): Promise<void> => {
-      const page = Math.floor(place / PAGE);
-      const known = pages.current.get(level) ?? new Map<number, Promise<void>>();
-      pages.current.set(level, known);
-      const waiting = known.get(page);
-      if (level.nodes.has(place) || waiting) return waiting ?? Promise.resolve();
-      const loaded = ask(level.parent?.row.id, page * PAGE, PAGE).then(
-        (answer) => {
-          addRows(level, page * PAGE, answer.rows);
-          refresh();
-        },
-        (failure: Error) => {
-          known.delete(page);
-          setError(failure.message);
-        },
-      );
-      known.set(page, loaded);
-      return loaded;
+    async (level: Level, index: number): Promise<void> => {
+      if (level.nodes.has(index)) return;
+      const load = async (offset: number, limit: number) => {
+        const answer = await ask(level.parent?.row.id, offset, limit);
+        addRows(level, offset, answer.rows);
+        refresh();
+      };
+      const pager = pagers.current.get(level) ?? new Pager(load);
+      pagers.current.set(level, pager);
+      await pager.need(index).catch((failure: Error) => setError(failure.message));
     },
     [ask],
   );
@@ -84,8 +80,8 @@ export function useTree(ask: AskRows, startsHot: boolean): TreeHandle {
       for (const [i, id] of path.entries()) {
         if (!level) return null;
         node = findNode(level, id);
-        for (let place = 0; !node && place < level.total; place += PAGE) {
-          await need(level, place);
+        for (let index = 0; !node && index < level.total; index += PAGE) {
+          await need(level, index);
           node = findNode(level, id);
         }
         if (!node) return null;
@@ -101,7 +97,7 @@ export function useTree(ask: AskRows, startsHot: boolean): TreeHandle {
   const hotPathFrom = useCallback(
     async (from: Node | null) => {
       let node = from;
-      for (let next = node; node && next; ) {
+      for (let next = node; node && next;) {
         node = next;
         await open(node);
         const child = hottest(node.children);
@@ -111,32 +107,28 @@ export function useTree(ask: AskRows, startsHot: boolean): TreeHandle {
     },
     [open],
   );
-  const hotPath = useCallback((from: Node | null) => hotPathFrom(from ?? hottest(tree?.top ?? null)), [tree, hotPathFrom]);
+  const hotPath = useCallback(
+    (from: Node | null) => hotPathFrom(from ?? hottest(tree?.top ?? null)),
+    [tree, hotPathFrom],
+  );
 
   useEffect(() => {
-    let isCurrent = true;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const load = () =>
-      ask(undefined, 0, PAGE).then(
-        (answer) => {
-          if (!isCurrent) return;
-          const top = makeLevel(null, answer.count);
-          addRows(top, 0, answer.rows);
-          setError(null);
-          setTree({ columns: answer.columns, top });
-          if (startsHot) void hotPathFrom(hottest(top));
-        },
-        (failure: Error) => {
-          if (!isCurrent) return;
-          setError(failure.message);
-          if ((failure as { kind?: string }).kind === "not-ready") timer = setTimeout(load, AGAIN_MS);
-        },
-      );
-    void load();
-    return () => {
-      isCurrent = false;
-      clearTimeout(timer);
-    };
+    const stop = new AbortController();
+    const { signal } = stop;
+    ask(undefined, 0, PAGE, { signal, onWait: setError }).then(
+      (answer) => {
+        if (signal.aborted) return;
+        const top = makeLevel(null, answer.count);
+        addRows(top, 0, answer.rows);
+        setError(null);
+        setTree({ columns: answer.columns, top });
+        if (startsHot) void hotPathFrom(hottest(top));
+      },
+      (failure: Error) => {
+        if (!signal.aborted) setError(failure.message);
+      },
+    );
+    return () => stop.abort();
   }, [ask]);
   return { tree, error, refresh, need, open, reveal, hotPath };
 }

@@ -7,7 +7,7 @@
 #include <xxhash.h>
 
 #include "base/alloc.h"
-#include "base/files/cache.h"
+#include "base/files/cache_dir.h"
 #include "base/files/compress.h"
 #include "base/files/file.h"
 #include "base/files/out.h"
@@ -95,7 +95,7 @@ bool cn_uft_summary_open(struct cn_uft_summary **out, const char *dir,
     for (uint32_t i = 0; i < count; i++)
         wanted[i] = cn_uft_summary_task_of(&sources[i]);
     ok = open_at(out, dir, CN_UFT_SUMMARY_NAME, wanted, count, err);
-    if (!ok && cn_cache_folder("", folder)) {
+    if (!ok && cn_cache_dir("", folder)) {
         cache_name(dir, wanted, count, name);
         ok = open_at(out, folder, name, wanted, count, &ignored);
     }
@@ -146,8 +146,8 @@ bool cn_uft_summary_save(const struct cn_uft_summary *summary, const char *dir,
     bool ok;
 
     ok = cn_out_replace(dir, CN_UFT_SUMMARY_NAME, encoded, len, err);
-    if (!ok && cn_cache_folder("", folder)) {
-        cn_cache_folder_make(folder);
+    if (!ok && cn_cache_dir("", folder)) {
+        cn_cache_dir_make(folder);
         cache_name(dir, summary->tasks, summary->task_count, name);
         ok = cn_out_replace(folder, name, encoded, len, err);
     }

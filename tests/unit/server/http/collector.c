@@ -1,4 +1,4 @@
-/* The collector on its own: who is called back, when, and what a disk that fails costs. */
+/* The collector: callbacks, limits, and disks that fail. */
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -24,8 +24,8 @@
 
 enum { BODY_LEN = 32, PATIENCE_MS = 20000 };
 
-/* A disk that can be told to keep everybody waiting, or to be full. */
-struct moody_disk {
+/* A disk that blocks syncs, or is full, on demand. */
+struct test_disk {
     struct cn_disk io;
     atomic_bool is_held, is_full;
     atomic_uint syncs;
@@ -38,9 +38,9 @@ static void sleep_ms(long ms)
     (void)nanosleep(&pause, NULL);
 }
 
-static bool moody_sync(void *arg, int fd, struct cn_error *err)
+static bool test_sync(void *arg, int fd, struct cn_error *err)
 {
-    struct moody_disk *disk = arg;
+    struct test_disk *disk = arg;
 
     atomic_fetch_add(&disk->syncs, 1);
     while (atomic_load(&disk->is_held))
@@ -49,10 +49,10 @@ static bool moody_sync(void *arg, int fd, struct cn_error *err)
 }
 
 /* Half of it fits. */
-static bool moody_write(void *arg, int fd, uint64_t off, const void *data, size_t len,
-                        struct cn_error *err)
+static bool test_write(void *arg, int fd, uint64_t off, const void *data, size_t len,
+                       struct cn_error *err)
 {
-    struct moody_disk *disk = arg;
+    struct test_disk *disk = arg;
     bool is_full = atomic_load(&disk->is_full);
 
     if (!cn_disk_files.write(cn_disk_files.arg, fd, off, data, is_full ? len / 2 : len,
@@ -62,15 +62,15 @@ static bool moody_write(void *arg, int fd, uint64_t off, const void *data, size_
     return !is_full || cn_fail_errno(err, "cannot write");
 }
 
-static void moody_init(struct moody_disk *disk)
+static void test_init(struct test_disk *disk)
 {
-    *disk = (struct moody_disk){.io = cn_disk_files};
+    *disk = (struct test_disk){.io = cn_disk_files};
     disk->io.arg = disk;
-    disk->io.sync = moody_sync;
-    disk->io.write = moody_write;
+    disk->io.sync = test_sync;
+    disk->io.write = test_write;
 }
 
-/* What became of requests. */
+/* Outcomes of requests. */
 struct answers {
     atomic_uint safe, refused, not_saved;
 };
@@ -209,14 +209,14 @@ static void says_when_a_request_is_safe(void **state)
     expect_sound_store(100);
 }
 
-static void refuses_what_breaks_the_rules_at_once(void **state)
+static void refuses_malformed_requests_at_once(void **state)
 {
-    struct moody_disk disk;
+    struct test_disk disk;
     struct cn_collector *collector;
     struct answers answers = {0};
 
     (void)state;
-    moody_init(&disk);
+    test_init(&disk);
     collector = open_collector(&(struct cn_collector_options){.io = &disk.io});
     atomic_store(&disk.is_held, true);
     assert_true(submit_trace(collector, 1, "a", &answers)); /* without symbols */
@@ -228,13 +228,13 @@ static void refuses_what_breaks_the_rules_at_once(void **state)
 
 static void reads_on_while_the_disk_is_busy(void **state)
 {
-    struct moody_disk disk;
+    struct test_disk disk;
     struct cn_collector *collector;
     struct answers answers = {0};
     unsigned before;
 
     (void)state;
-    moody_init(&disk);
+    test_init(&disk);
     collector = open_collector(&(struct cn_collector_options){.io = &disk.io});
     assert_true(submit_symbols(collector, &answers));
     wait_for(&answers.safe, 1);
@@ -250,20 +250,20 @@ static void reads_on_while_the_disk_is_busy(void **state)
     assert_int_equal(atomic_load(&answers.safe), 1);
     atomic_store(&disk.is_held, false);
     wait_for(&answers.safe, 51);
-    /* All that came meanwhile went with one commit. */
+    /* All requests that came meanwhile are one commit. */
     assert_int_equal(cn_collector_counts(collector).commits, 2);
     close_collector(collector);
     expect_sound_store(50);
 }
 
-static void puts_off_what_is_too_much(void **state)
+static void puts_off_requests_beyond_the_limits(void **state)
 {
-    struct moody_disk disk;
+    struct test_disk disk;
     struct cn_collector *collector;
     struct answers answers = {0};
 
     (void)state;
-    moody_init(&disk);
+    test_init(&disk);
     collector = open_collector(&(struct cn_collector_options){
         .io = &disk.io, .waiting_max = 5, .waiting_max_of_one = 3});
     assert_true(submit_symbols(collector, &answers));
@@ -286,12 +286,12 @@ static void puts_off_what_is_too_much(void **state)
 
 static void a_full_disk_costs_nothing_acknowledged(void **state)
 {
-    struct moody_disk disk;
+    struct test_disk disk;
     struct cn_collector *collector;
     struct answers answers = {0};
 
     (void)state;
-    moody_init(&disk);
+    test_init(&disk);
     collector = open_collector(&(struct cn_collector_options){.io = &disk.io});
     assert_true(submit_symbols(collector, &answers));
     assert_true(submit_trace(collector, 1, "a", &answers));
@@ -303,7 +303,7 @@ static void a_full_disk_costs_nothing_acknowledged(void **state)
     wait_for(&answers.not_saved, 2);
     atomic_store(&disk.is_full, false);
     sleep_ms(1100);
-    /* The store is open again; what it knew of agents is gone. */
+    /* The store is open again, without the symbols of agents. */
     assert_true(submit_trace(collector, 2, "a", &answers));
     wait_for(&answers.refused, 1);
     assert_true(submit_symbols(collector, &answers));
@@ -328,7 +328,7 @@ static void segments_follow_each_other_under_load(void **state)
     for (uint32_t id = 1; id < 2000; id++) {
         while (!submit_trace(collector, id, id % 2 ? "a" : "b", &answers))
             sleep_ms(1);
-        if (id % 100 == 0) /* or all of it would be one commit */
+        if (id % 100 == 0) /* otherwise all would be one commit */
             wait_for(&answers.safe, id + 1);
     }
     wait_for(&answers.safe, 2000);
@@ -345,9 +345,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CN_SCRATCH_TEST(says_when_a_request_is_safe),
-        CN_SCRATCH_TEST(refuses_what_breaks_the_rules_at_once),
+        CN_SCRATCH_TEST(refuses_malformed_requests_at_once),
         CN_SCRATCH_TEST(reads_on_while_the_disk_is_busy),
-        CN_SCRATCH_TEST(puts_off_what_is_too_much),
+        CN_SCRATCH_TEST(puts_off_requests_beyond_the_limits),
         CN_SCRATCH_TEST(a_full_disk_costs_nothing_acknowledged),
         CN_SCRATCH_TEST(segments_follow_each_other_under_load),
     };

@@ -123,7 +123,7 @@ static void debug_information_comes_before_well_known_functions(void **state)
 
 static void refuses_what_a_reader_would_not_take(void **state)
 {
-    static const char *const bad[] = {"", "@arg1", "a(@arg1", "a{1000}@arg1"};
+    static const char *const bad[] = {"", "@arg1", "a(@arg1", "(a{100}){100}@arg1"};
     struct cn_uft_values values = {0};
     struct cn_error err = {0};
 

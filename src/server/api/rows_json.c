@@ -1,10 +1,6 @@
-#include "server/served/rows_json.h"
-
-#include <math.h>
-#include <string.h>
+#include "server/api/rows_json.h"
 
 #include "base/text.h"
-#include "server/api/request.h"
 
 void cn_json_columns(struct cn_json *json, const struct cn_costs *costs)
 {
@@ -30,9 +26,9 @@ bool cn_json_row(struct cn_json *json, struct cn_view *view, const struct cn_row
                  struct cn_error *err)
 {
     struct cn_text label = {0};
-    struct cn_location place = {0};
+    struct cn_location location = {0};
     bool ok = view->ops->label(view, row, &label, err) &&
-              view->ops->location(view, row, &place, err);
+              view->ops->location(view, row, &location, err);
 
     if (ok) {
         cn_json_object(json);
@@ -40,9 +36,9 @@ bool cn_json_row(struct cn_json *json, struct cn_view *view, const struct cn_row
         cn_json_add_str(json, "kind", cn_row_kind_name(row->kind));
         cn_json_add_str(json, "label", cn_text_str(&label));
         cn_json_add_id(json, "context", row->example);
-        cn_json_add_str(json, "module", place.module);
-        cn_json_add_str(json, "file", place.file);
-        cn_json_add_u64(json, "line", place.line);
+        cn_json_add_str(json, "module", location.module);
+        cn_json_add_str(json, "file", location.file);
+        cn_json_add_u64(json, "line", location.line);
         cn_json_add_bool(json, "isLeaf", view->ops->is_leaf(view, row));
         cn_json_key(json, "values");
         cn_json_array(json);
@@ -68,27 +64,4 @@ void cn_json_path(struct cn_json *json, const struct cn_context_index *index,
     while (depth > 0)
         cn_json_id(json, index->nodes[path[--depth]].at);
     cn_json_end(json);
-}
-
-bool cn_request_row(const struct cn_request *request, const struct cn_view *view,
-                    struct cn_row *out, bool *is_given, struct cn_error *err)
-{
-    *is_given = cn_request_value(request, "row") != NULL;
-    *out = (struct cn_row){.context = CN_NONE};
-    return !*is_given ||
-           cn_request_u64(request, "row", 0, view->row_limit - (view->row_limit > 0), 0,
-                          &out->id, err);
-}
-
-bool cn_request_column(const struct cn_request *request, const struct cn_costs *costs,
-                       size_t *out, struct cn_error *err)
-{
-    const char *name = cn_request_value(request, "sort");
-
-    for (size_t i = 0; i < costs->column_count; i++)
-        if (!name || strcmp(costs->columns[i].name, name) == 0) {
-            *out = i;
-            return true;
-        }
-    return cn_fail(err, CN_ERR_NOT_FOUND, "there is no column '%.80s'", name ? name : "");
 }

@@ -1,11 +1,11 @@
-#include "base/files/cache.h"
+#include "base/files/cache_dir.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-bool cn_cache_folder(const char *below, char path[static PATH_MAX])
+bool cn_cache_dir(const char *below, char path[static PATH_MAX])
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 
@@ -16,7 +16,7 @@ bool cn_cache_folder(const char *below, char path[static PATH_MAX])
            snprintf(path, PATH_MAX, "%s/.cache/cairn%s", home, below) < PATH_MAX;
 }
 
-void cn_cache_folder_make(char path[static PATH_MAX])
+void cn_cache_dir_make(char path[static PATH_MAX])
 {
     for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
         *slash = '\0';

@@ -1,0 +1,117 @@
+#include "server/api/parameters.h"
+
+#include <string.h>
+
+#include "base/run/clock.h"
+#include "server/api/request.h"
+#include "server/served/served.h"
+#include "store/search/query.h"
+
+enum { METRIC_MAX = 32 };
+
+void cn_request_list(const struct cn_request *request, const char *name,
+                     struct cn_question_list *out)
+{
+    const char *value;
+
+    out->count = 0;
+    while (out->count < CN_QUESTION_LIST_MAX &&
+           (value = cn_request_value_at(request, name, out->count)))
+        out->list[out->count++] = value;
+}
+
+bool cn_request_view(const struct cn_request *request, struct cn_view_question *out,
+                     struct cn_error *err)
+{
+    static const char *const kinds[] = {
+        [CN_VIEW_TOP_DOWN] = "top-down",
+        [CN_VIEW_COLLAPSED] = "collapsed",
+        [CN_VIEW_BOTTOM_UP] = "bottom-up",
+        [CN_VIEW_FLAT] = "flat",
+    };
+    const char *kind = cn_request_value(request, "view");
+    size_t i = 0;
+
+    while (kind && i < sizeof(kinds) / sizeof(kinds[0]) && strcmp(kinds[i], kind) != 0)
+        i++;
+    if (i == sizeof(kinds) / sizeof(kinds[0]))
+        return cn_fail(err, CN_ERR_USAGE,
+                       "view '%.40s' is none of top-down, collapsed, bottom-up, flat",
+                       kind);
+    *out = (struct cn_view_question){
+        .kind = (enum cn_view_kind)i,
+        .has_percentiles = cn_request_flag(request, "percentiles"),
+        .sort = cn_request_value(request, "sort"),
+    };
+    cn_request_list(request, "metric", &out->metrics);
+    cn_request_list(request, "thread", &out->threads);
+    return out->metrics.count <= METRIC_MAX ||
+           cn_fail(err, CN_ERR_LIMIT, "more than %d metrics", METRIC_MAX);
+}
+
+bool cn_request_row(const struct cn_request *request, const struct cn_view *view,
+                    struct cn_row *out, bool *is_given, struct cn_error *err)
+{
+    *is_given = cn_request_value(request, "row") != NULL;
+    *out = (struct cn_row){.context = CN_NONE};
+    return !*is_given ||
+           cn_request_u64(request, "row", 0, view->row_limit - (view->row_limit > 0), 0,
+                          &out->id, err);
+}
+
+bool cn_request_column(const struct cn_request *request, const struct cn_costs *costs,
+                       size_t *out, struct cn_error *err)
+{
+    return cn_served_column_find(costs, cn_request_value(request, "sort"), out, err);
+}
+
+bool cn_request_range(const struct cn_request *request, const struct cn_database *db,
+                      uint64_t *begin_ns, uint64_t *end_ns, struct cn_error *err)
+{
+    uint64_t span_ns = db->end_ns - db->begin_ns, begin, end;
+
+    if (!db->has_timelines || db->end_ns <= db->begin_ns)
+        return cn_fail(err, CN_ERR_NOT_FOUND, "%s: has no timelines", db->path);
+    if (!cn_request_u64(request, "begin", 0, span_ns, 0, &begin, err) ||
+        !cn_request_u64(request, "end", 0, span_ns, span_ns, &end, err))
+        return false;
+    if (begin >= end)
+        return cn_fail(err, CN_ERR_USAGE, "the range of time is empty");
+    *begin_ns = db->begin_ns + begin;
+    *end_ns = db->begin_ns + end;
+    return true;
+}
+
+bool cn_request_query(const struct cn_request *request, struct cn_query **out,
+                      struct cn_error *err)
+{
+    const char *text = cn_request_value(request, "q");
+    uint64_t now_ns = cn_clock_date_ns();
+
+    /* Questions that a page asks together are about the same hits. */
+    return cn_query_parse(out, text ? text : "", now_ns - now_ns % 1000000000, err);
+}
+
+bool cn_api_with_view(struct cn_served *served, const struct cn_view_question *question,
+                      struct cn_request *request, cn_view_answer_fn answer,
+                      struct cn_error *err)
+{
+    struct cn_served_view *view;
+    bool ok;
+
+    if (!cn_served_ready(served, err) ||
+        !cn_served_view_borrow(&served->views, question, &view, err))
+        return false;
+    ok = answer(served, view, request, err);
+    cn_served_view_return(view);
+    return ok;
+}
+
+bool cn_api_with_asked_view(struct cn_served *served, struct cn_request *request,
+                            cn_view_answer_fn answer, struct cn_error *err)
+{
+    struct cn_view_question question;
+
+    return cn_request_view(request, &question, err) &&
+           cn_api_with_view(served, &question, request, answer, err);
+}

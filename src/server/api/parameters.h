@@ -1,0 +1,56 @@
+/* Parameters that several questions have in common.
+ * Threads: any thread.
+ */
+#ifndef CN_SERVER_API_PARAMETERS_H
+#define CN_SERVER_API_PARAMETERS_H
+
+#include "analyze/views/view.h"
+#include "base/error.h"
+#include "server/served/question.h"
+
+struct cn_query;
+struct cn_request;
+struct cn_served;
+struct cn_served_view;
+
+/* All values of a parameter. */
+void cn_request_list(const struct cn_request *request, const char *name,
+                     struct cn_question_list *out);
+
+/* `view`, `metric`, `thread`, `percentiles` and `sort`. */
+CN_CHECK bool cn_request_view(const struct cn_request *request,
+                              struct cn_view_question *out, struct cn_error *err);
+
+/* `row`, a row of a view; *is_given is false without it. */
+CN_CHECK bool cn_request_row(const struct cn_request *request, const struct cn_view *view,
+                             struct cn_row *out, bool *is_given, struct cn_error *err);
+
+/* `sort`, the name of a column; the first column without it. */
+CN_CHECK bool cn_request_column(const struct cn_request *request,
+                                const struct cn_costs *costs, size_t *out,
+                                struct cn_error *err);
+
+/* `begin` and `end`, nanoseconds from the start of the timelines; all of the time
+ * without them. */
+CN_CHECK bool cn_request_range(const struct cn_request *request,
+                               const struct cn_database *db, uint64_t *begin_ns,
+                               uint64_t *end_ns, struct cn_error *err);
+
+/* `q`, a query of a store, to be freed. */
+CN_CHECK bool cn_request_query(const struct cn_request *request, struct cn_query **out,
+                               struct cn_error *err);
+
+/* Answer with the view of a question, which the caller has for itself while `answer`
+ * runs. */
+typedef bool (*cn_view_answer_fn)(struct cn_served *served, struct cn_served_view *view,
+                                  struct cn_request *request, struct cn_error *err);
+CN_CHECK bool cn_api_with_view(struct cn_served *served,
+                               const struct cn_view_question *question,
+                               struct cn_request *request, cn_view_answer_fn answer,
+                               struct cn_error *err);
+
+/* The same with the view that the request asks for. */
+CN_CHECK bool cn_api_with_asked_view(struct cn_served *served, struct cn_request *request,
+                                     cn_view_answer_fn answer, struct cn_error *err);
+
+#endif

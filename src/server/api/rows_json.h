@@ -1,0 +1,22 @@
+/* Rows of a view as JSON.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_SERVER_API_ROWS_JSON_H
+#define CN_SERVER_API_ROWS_JSON_H
+
+#include "analyze/views/view.h"
+#include "base/bytes/json.h"
+
+/* Append "columns": the meaning of the values of rows. */
+void cn_json_columns(struct cn_json *json, const struct cn_costs *costs);
+
+/* Append {id, kind, label, context, module, file, line, isLeaf, values}. */
+CN_CHECK bool cn_json_row(struct cn_json *json, struct cn_view *view,
+                          const struct cn_row *row, struct cn_error *err);
+
+/* Append "path": the ids, in the top-down view, of the rows from the top down to a
+ * node of the index; empty for CN_NONE. */
+void cn_json_path(struct cn_json *json, const struct cn_context_index *index,
+                  uint32_t node);
+
+#endif

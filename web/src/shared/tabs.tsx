@@ -1,0 +1,65 @@
+// Tabs, and the panel of the chosen one. Arrow keys, Home and End move between tabs.
+
+import type { ComponentChildren } from "preact";
+
+type Tab<T extends string> = readonly [name: T, title: ComponentChildren];
+
+interface Props<T extends string> {
+  group: string; // names the panel: "view"
+  label: string;
+  tabs: readonly Tab<T>[];
+  chosen: string;
+  onChoose: (name: T) => void;
+}
+
+const tabId = (group: string, name: string) => `${group}-tab-${name}`;
+const panelId = (group: string) => `${group}-panel`;
+
+export function Tabs<T extends string>(props: Props<T>) {
+  const { group, tabs, chosen } = props;
+  const choose = (index: number) => {
+    const name = tabs[(index + tabs.length) % tabs.length]?.[0];
+    if (name === undefined) return;
+    props.onChoose(name);
+    document.getElementById(tabId(group, name))?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const at = tabs.findIndex(([name]) => name === chosen);
+    if (event.key === "ArrowRight") choose(at + 1);
+    else if (event.key === "ArrowLeft") choose(at - 1);
+    else if (event.key === "Home") choose(0);
+    else if (event.key === "End") choose(tabs.length - 1);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div role="tablist" aria-label={props.label} onKeyDown={onKeyDown}>
+      {tabs.map(([name, title]) => (
+        <button
+          key={name}
+          id={tabId(group, name)}
+          role="tab"
+          aria-selected={chosen === name}
+          aria-controls={panelId(group)}
+          tabIndex={chosen === name ? 0 : -1}
+          onClick={() => props.onChoose(name)}
+        >
+          {title}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+export function TabPanel(props: { group: string; chosen: string; children: ComponentChildren }) {
+  return (
+    <div
+      id={panelId(props.group)}
+      class="tab-panel"
+      role="tabpanel"
+      aria-labelledby={tabId(props.group, props.chosen)}
+    >
+      {props.children}
+    </div>
+  );
+}
