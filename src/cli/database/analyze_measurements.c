@@ -7,12 +7,12 @@
 
 #include "analyze/samples/sampled_database.h"
 #include "base/alloc.h"
+#include "base/files/disk_usage.h"
 #include "base/run/clock.h"
 #include "base/run/pool.h"
 #include "base/run/ranks.h"
 #include "base/text.h"
 #include "cli/database/debug_lines.h"
-#include "cli/print/disk.h"
 #include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"

@@ -4,10 +4,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/files/disk_usage.h"
 #include "base/run/pool.h"
 #include "base/run/ranks.h"
 #include "base/text.h"
-#include "cli/print/disk.h"
 #include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"

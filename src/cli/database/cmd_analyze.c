@@ -7,6 +7,7 @@
 
 #include "analyze/cct/calls_to_database.h"
 #include "base/alloc.h"
+#include "base/files/disk_usage.h"
 #include "base/run/clock.h"
 #include "base/run/pool.h"
 #include "base/run/ranks.h"
@@ -14,7 +15,6 @@
 #include "cli/database/analyze_measurements.h"
 #include "cli/database/analyze_places.h"
 #include "cli/database/analyze_samples.h"
-#include "cli/print/disk.h"
 #include "cli/print/quantity.h"
 #include "cli/recording/recording_options.h"
 #include "cli/shell/cli.h"

@@ -12,9 +12,9 @@
 #include "base/text.h"
 #include "cli/database/timeline_print.h"
 #include "cli/print/quantity.h"
+#include "cli/print/terminal.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "cli/shell/terminal.h"
 #include "model/contexts/database.h"
 #include "model/contexts/identity.h"
 

@@ -7,9 +7,9 @@
 
 #include "analyze/views/overview.h"
 #include "base/alloc.h"
+#include "base/files/disk_usage.h"
 #include "base/text.h"
 #include "cli/database/open_database.h"
-#include "cli/print/disk.h"
 #include "cli/print/facts.h"
 #include "cli/print/quantity.h"
 #include "cli/print/sheet.h"
@@ -513,7 +513,7 @@ static void list_facts(const struct cn_args *args, const struct info *info)
 {
     struct cn_facts facts;
 
-    cn_facts_begin(&facts, args);
+    cn_facts_begin(&facts, cn_cli_format(args));
     cn_facts_str(&facts, "title", info->db->title);
     cn_facts_str(&facts, "description", info->db->description);
     cn_facts_str(&facts, "format", info->format->name);
@@ -524,7 +524,7 @@ static void list_facts(const struct cn_args *args, const struct info *info)
     list_metrics(info, &facts);
     list_columns(info, &facts);
     list_contents(info, &facts);
-    cn_facts_finish(&facts);
+    cn_cli_print_facts(args, &facts);
 }
 
 static void info_done(struct info *info)

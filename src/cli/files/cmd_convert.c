@@ -7,12 +7,12 @@
 
 #include "analyze/calls/call_merge.h"
 #include "base/alloc.h"
+#include "base/files/disk_usage.h"
 #include "base/files/outdir.h"
 #include "base/files/sink.h"
 #include "base/run/clock.h"
 #include "base/text.h"
 #include "cli/database/open_database.h"
-#include "cli/print/disk.h"
 #include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"

@@ -7,6 +7,7 @@
 
 #include "base/bytes/record.h"
 #include "base/bytes/utf8.h"
+#include "cli/print/write.h"
 #include "formats/formats.h"
 
 enum { FLUSH_LEN = 1 << 16, OFFSET_DIGITS = 8 };
@@ -18,13 +19,6 @@ const char *cn_dump_record_name(const struct cn_record_layout *layout)
     const char *second = first ? strchr(first + 1, '_') : NULL;
 
     return second ? second + 1 : name;
-}
-
-static void flush_out(struct cn_dump_printer *printer)
-{
-    if (printer->out.len > 0)
-        (void)fwrite(printer->out.chars, 1, printer->out.len, stdout);
-    cn_text_clear(&printer->out);
 }
 
 static void add_hex(struct cn_text *text, uint64_t value, unsigned digits_min)
@@ -243,17 +237,6 @@ static void print_json_by_field(struct cn_json *json, const struct cn_dump_item 
     }
 }
 
-static void add_csv(struct cn_text *out, const char *str)
-{
-    cn_text_char(out, '"');
-    for (; *str; str++) {
-        if (*str == '"')
-            cn_text_char(out, '"');
-        cn_text_char(out, *str);
-    }
-    cn_text_char(out, '"');
-}
-
 /* A row a field: structures do not all have the same columns. */
 static void print_csv(struct cn_text *out, const struct cn_dump_item *item)
 {
@@ -272,10 +255,10 @@ static void print_csv(struct cn_text *out, const struct cn_dump_item *item)
         else
             cn_text_u64(out, int_field(item, field));
         cn_text_char(out, ',');
-        add_csv(out, field->meaning);
+        cn_csv_add_quoted(out, field->meaning);
         cn_text_char(out, ',');
         if (item->text)
-            add_csv(out, cn_text_str(&text));
+            cn_csv_add_quoted(out, cn_text_str(&text));
         cn_text_char(out, '\n');
     }
     cn_text_done(&text);
@@ -304,13 +287,13 @@ void cn_dump_print_item(struct cn_dump_printer *printer, const struct cn_dump_it
     else
         print_text(&printer->out, item);
     if (printer->out.len >= FLUSH_LEN)
-        flush_out(printer);
+        cn_text_flush(&printer->out, stdout);
 }
 
 void cn_dump_print_end(struct cn_dump_printer *printer)
 {
     if (printer->format == CN_TABLE_JSON)
         cn_json_end(&printer->json);
-    flush_out(printer);
+    cn_text_flush(&printer->out, stdout);
     cn_text_done(&printer->out);
 }

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "base/text.h"
-#include "cli/print/color.h"
+#include "cli/print/terminal.h"
 
 enum { KEY_WIDTH_MAX = 32 }; /* longer keys push their value to the right */
 

@@ -10,6 +10,7 @@
 #include "base/bytes/json.h"
 #include "base/bytes/utf8.h"
 #include "base/text.h"
+#include "cli/print/write.h"
 
 enum {
     HELD_ROWS_MAX = 10000,     /* widths are made from so many rows */
@@ -48,17 +49,10 @@ struct cn_table {
     enum cn_color next_color;
 };
 
-static void flush_out(struct cn_table *table)
-{
-    if (table->out.len > 0)
-        (void)fwrite(table->out.chars, 1, table->out.len, table->to);
-    cn_text_clear(&table->out);
-}
-
 static void flush_when_full(struct cn_table *table)
 {
     if (table->out.len >= OUT_FLUSH_LEN)
-        flush_out(table);
+        cn_text_flush(&table->out, table->to);
 }
 
 static bool is_left(const struct cn_column *column)
@@ -216,33 +210,6 @@ static void hold_f64(struct cn_table *table, const struct cn_column *column, dou
     add_held_cell(table, off, table->chars.len - off);
 }
 
-static void add_csv_quoted(struct cn_text *out, const char *chars)
-{
-    cn_text_char(out, '"');
-    for (; *chars; chars++) {
-        if (*chars == '"')
-            cn_text_char(out, '"');
-        cn_text_char(out, *chars);
-    }
-    cn_text_char(out, '"');
-}
-
-static void add_csv_str(struct cn_text *out, const char *value)
-{
-    struct cn_text printable = {0};
-    const char *chars = value;
-
-    if (value[plain_len(value)]) {
-        cn_utf8_add_printable(&printable, value);
-        chars = cn_text_str(&printable);
-    }
-    if (chars[strcspn(chars, ",\"")])
-        add_csv_quoted(out, chars);
-    else
-        cn_text_str_add(out, chars);
-    cn_text_done(&printable);
-}
-
 /* Everything before the value itself: the JSON key, the comma of CSV. */
 static const struct cn_column *begin_cell(struct cn_table *table)
 {
@@ -278,7 +245,7 @@ void cn_table_str(struct cn_table *table, const char *value)
         cn_json_str(&table->json, value);
         break;
     case CN_TABLE_CSV:
-        add_csv_str(&table->out, value);
+        cn_csv_add(&table->out, value);
         break;
     }
 }
@@ -373,7 +340,7 @@ static void begin_csv(struct cn_table *table)
 {
     for (size_t i = 0; i < table->column_count; i++) {
         cn_text_str_add(&table->out, i ? "," : "");
-        add_csv_str(&table->out, table->columns[i].name);
+        cn_csv_add(&table->out, table->columns[i].name);
     }
     cn_text_char(&table->out, '\n');
 }
@@ -424,7 +391,7 @@ void cn_table_free(struct cn_table *table)
         release_held_rows(table);
     else if (table->format == CN_TABLE_JSON)
         cn_json_end(&table->json);
-    flush_out(table);
+    cn_text_flush(&table->out, table->to);
     cn_text_done(&table->out);
     cn_text_done(&table->chars);
     free(table->cells);

@@ -28,7 +28,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "cli/print/color.h"
+#include "cli/print/terminal.h"
 
 enum cn_table_format { CN_TABLE_TEXT, CN_TABLE_JSON, CN_TABLE_CSV };
 

@@ -7,6 +7,7 @@
 #include "analyze/calls/call_stack.h"
 #include "base/text.h"
 #include "cli/print/duration.h"
+#include "cli/print/write.h"
 #include "cli/recording/call_names.h"
 #include "cli/recording/recording_options.h"
 #include "cli/shell/cli.h"
@@ -46,13 +47,6 @@ struct dump {
     struct cn_text second_text, tid_text;
     struct cn_call_names names;
 };
-
-static void write_out(struct dump *dump)
-{
-    if (dump->out.len > 0)
-        (void)fwrite(dump->out.chars, 1, dump->out.len, stdout);
-    cn_text_clear(&dump->out);
-}
 
 static void add_bits(struct cn_text *text, const char *label, uint64_t bits,
                      const char *const *names, size_t count)
@@ -270,7 +264,7 @@ static void add_record(struct dump *dump, const struct cn_source *source,
     if (dump->has_hex && batch->raw)
         add_hex_lines(&dump->out, batch->raw[i]);
     if (dump->out.len >= OUT_FLUSH_LEN)
-        write_out(dump);
+        cn_text_flush(&dump->out, stdout);
 }
 
 /* uftrace sets the events of processors apart from the tasks, if the first one has
@@ -306,7 +300,7 @@ static void dump_source(struct dump *dump, uint32_t index)
         cn_call_stream_close(stream);
     }
     if (step == CN_FAIL && dump->rest > 0) {
-        write_out(dump);
+        cn_text_flush(&dump->out, stdout);
         cn_cli_warn(dump->args, "%s: %s", dump->rec->path, err.text);
         dump->damaged++;
     }
@@ -330,7 +324,7 @@ bool cn_dump_recording(const struct cn_args *args, const char *path, struct cn_e
         for (uint32_t i = 0; i < rec->source_count && dump.rest > 0; i++)
             if (!file || strcmp(file, rec->sources[i].name) == 0)
                 dump_source(&dump, i);
-        write_out(&dump);
+        cn_text_flush(&dump.out, stdout);
         if (dump.damaged > 0)
             ok = cn_fail(err, CN_ERR_FORMAT,
                          "%s: %zu of %" PRIu32 " files are damaged; what comes before "

@@ -292,7 +292,7 @@ static void list_facts(const struct cn_args *args, const struct cn_recording *re
 {
     struct cn_facts facts;
 
-    cn_facts_begin(&facts, args);
+    cn_facts_begin(&facts, cn_cli_format(args));
     cn_facts_str(&facts, "path", rec->path);
     cn_facts_u64(&facts, "version", rec->version);
     cn_facts_u64(&facts, "features", rec->features);
@@ -312,7 +312,7 @@ static void list_facts(const struct cn_args *args, const struct cn_recording *re
     for (uint32_t i = 0; i < rec->fact_count; i++)
         cn_facts_str(&facts, rec->facts[i].key, rec->facts[i].value);
     cn_facts_end(&facts);
-    cn_facts_finish(&facts);
+    cn_cli_print_facts(args, &facts);
 }
 
 bool cn_info_recording(const struct cn_args *args, const char *path, struct cn_error *err)

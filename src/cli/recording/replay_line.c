@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "base/map.h"
-#include "cli/print/color.h"
+#include "cli/print/terminal.h"
 #include "cli/recording/replay_print.h"
 #include "model/calls/call_values.h"
 

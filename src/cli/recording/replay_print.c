@@ -7,9 +7,10 @@
 
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
-#include "cli/print/color.h"
 #include "cli/print/duration.h"
 #include "cli/print/fields.h"
+#include "cli/print/terminal.h"
+#include "cli/print/write.h"
 #include "cli/recording/replay_line.h"
 #include "model/calls/call_values.h"
 
@@ -42,14 +43,6 @@ bool cn_replay_fields_parse(struct cn_replay_printer *printer, const char *text,
 static bool has_fields(const struct cn_replay_printer *printer)
 {
     return cn_fields_any(printer->has_field, CN_FIELD_COUNT);
-}
-
-/* Write what has gathered. */
-static void write_out(struct cn_replay_printer *printer)
-{
-    if (printer->out.len > 0)
-        (void)fwrite(printer->out.chars, 1, printer->out.len, stdout);
-    cn_text_clear(&printer->out);
 }
 
 /* What would be worked out again for every line. */
@@ -239,7 +232,7 @@ bool cn_replay_print_line(void *arg, const struct cn_replay_line *line)
     struct cn_text *out = &printer->out;
 
     if (out->len >= OUT_FLUSH_LEN) {
-        write_out(printer);
+        cn_text_flush(&printer->out, stdout);
         if (ferror(stdout))
             return false;
     }
@@ -301,7 +294,7 @@ void cn_replay_print_end(struct cn_replay_printer *printer,
         has_heading = true;
         add_open_calls(printer, i, &replay->stacks[i]);
     }
-    write_out(printer);
+    cn_text_flush(&printer->out, stdout);
 }
 
 void cn_replay_print_done(struct cn_replay_printer *printer)

@@ -9,6 +9,7 @@
 #include "base/bytes/utf8.h"
 #include "base/text.h"
 #include "cli/print/duration.h"
+#include "cli/print/write.h"
 #include "cli/shell/cli.h"
 #include "model/calls/recording.h"
 
@@ -20,24 +21,6 @@ enum {
     BAR_WIDTH = 50,
     BUCKETS_A_LINE = 8,
 };
-
-void cn_report_add_csv(struct cn_text *text, const char *name)
-{
-    struct cn_text printable = {0};
-    bool is_quoted = strpbrk(name, ",\"") != NULL;
-
-    cn_utf8_add_printable(&printable, name);
-    if (is_quoted)
-        cn_text_char(text, '"');
-    for (const char *c = cn_text_str(&printable); *c; c++) {
-        if (*c == '"')
-            cn_text_char(text, '"');
-        cn_text_char(text, *c);
-    }
-    if (is_quoted)
-        cn_text_char(text, '"');
-    cn_text_done(&printable);
-}
 
 static void add_heading(struct cn_text *text, const struct cn_report_layout *layout,
                         bool has_srcline)
@@ -145,7 +128,7 @@ static void print_csv(const struct cn_args *args, const struct cn_report_layout 
             else
                 cn_text_printf(&text, "%" PRIu64 ",", cn_report_value(rec, row, field));
         }
-        cn_report_add_csv(&text, row->name);
+        cn_csv_add(&text, row->name);
         cn_text_char(&text, '\n');
     }
     cn_cli_print(args, &text);

@@ -33,7 +33,4 @@ CN_CHECK bool cn_report_print_diff(const struct cn_recording_setup *setup,
                                    const struct cn_call_report *other,
                                    struct cn_error *err);
 
-/* Append a name as a CSV cell. */
-void cn_report_add_csv(struct cn_text *text, const char *name);
-
 #endif

@@ -6,10 +6,11 @@
 
 #include "base/bytes/utf8.h"
 #include "base/text.h"
+#include "cli/print/facts.h"
+#include "cli/print/terminal.h"
 #include "cli/shell/command.h"
 #include "cli/shell/help.h"
 #include "cli/shell/progress.h"
-#include "cli/shell/terminal.h"
 
 enum { TALK_MAX = 1024 };
 
@@ -92,6 +93,13 @@ void cn_cli_print(const struct cn_args *args, const struct cn_text *text)
 {
     cn_cli_page(args);
     (void)fwrite(cn_text_str(text), 1, text->len, stdout);
+}
+
+void cn_cli_print_facts(const struct cn_args *args, struct cn_facts *facts)
+{
+    cn_facts_finish(facts);
+    cn_cli_print(args, &facts->text);
+    cn_facts_done(facts);
 }
 
 void cn_cli_add_help(const struct cn_args *args, const struct cn_command *command,

@@ -16,6 +16,7 @@
 
 struct cn_bar;
 struct cn_command;
+struct cn_facts;
 struct cn_text;
 
 struct cn_cli_session {
@@ -42,6 +43,9 @@ void cn_cli_page(const struct cn_args *args);
 
 /* Print a text on stdout, in the pager where one is wanted. */
 void cn_cli_print(const struct cn_args *args, const struct cn_text *text);
+
+/* Finish, print and release facts. */
+void cn_cli_print_facts(const struct cn_args *args, struct cn_facts *facts);
 
 /* Append the help of a command, or the overview for &cn_program, as it fits stdout. */
 void cn_cli_add_help(const struct cn_args *args, const struct cn_command *command,

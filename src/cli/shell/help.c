@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/print/color.h"
+#include "cli/print/terminal.h"
 #include "cli/shell/command.h"
 #include "cli/shell/wrap.h"
 

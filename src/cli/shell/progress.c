@@ -7,9 +7,9 @@
 
 #include "base/bytes/utf8.h"
 #include "base/run/clock.h"
+#include "cli/print/terminal.h"
 #include "cli/shell/args.h"
 #include "cli/shell/cli.h"
-#include "cli/shell/terminal.h"
 
 static const uint64_t SECOND_NS = UINT64_C(1000000000);
 static const uint64_t REDRAW_NS = UINT64_C(100000000);

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "base/bytes/wire.h"
+#include "base/files/own_library.h"
 #include "base/run/ranks.h"
 #include "cli/shell/args.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/shell/progress.h"
-#include "launcher/program.h"
 
 #define MPI_LIBRARY "libcairn-mpi.so"
 
@@ -85,7 +85,7 @@ static bool connect_ranks(struct cn_ranks **out, struct cn_error *err)
     struct cn_error missing;
     bool ok;
 
-    if (!cn_program_find_library(MPI_LIBRARY, &library, &missing))
+    if (!cn_own_library_find(MPI_LIBRARY, &library, &missing))
         return cn_fail(err, CN_ERR_NOT_FOUND,
                        "started by mpirun, but this cairn has no MPI (%s): start it "
                        "without mpirun, or see --no-mpi",

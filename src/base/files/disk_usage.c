@@ -1,4 +1,4 @@
-#include "cli/print/disk.h"
+#include "base/files/disk_usage.h"
 
 #include <fts.h>
 #include <stddef.h>
