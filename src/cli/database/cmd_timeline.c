@@ -30,11 +30,9 @@ enum {
 
 static bool open_database(struct cn_timeline_view *view, struct cn_error *err)
 {
-    if (!cn_opened_database_open(&view->opened, view->args, view->path, err))
+    if (!cn_opened_database_open(&view->opened, view->args, view->path, true, err))
         return false;
     view->db = view->opened.db;
-    for (const struct cn_warning *w = view->db->warnings; w; w = w->next)
-        cn_cli_warn(view->args, "%s: %s", view->db->path, w->text);
     if (!view->db->has_timelines)
         return cn_fail(err, CN_ERR_NOT_FOUND, "%s: has no timelines", view->path);
     return true;
@@ -120,16 +118,14 @@ static bool add_profiles(struct cn_timeline_view *view, const struct selection *
 static bool parse_selection(const struct cn_timeline_view *view,
                             struct selection *selection, struct cn_error *err)
 {
-    size_t count = cn_args_value_count(view->args, "thread");
+    struct cn_values threads = cn_args_values(view->args, "thread");
 
-    selection->filters = cn_alloc(count, sizeof(*selection->filters));
-    for (; selection->count < count; selection->count++) {
-        const char *text = cn_args_value_at(view->args, "thread", selection->count);
-
-        if (!cn_thread_filter_parse(&selection->filters[selection->count], text,
-                                    &view->db->kinds, err))
+    selection->filters = cn_alloc(threads.count, sizeof(*selection->filters));
+    for (; selection->count < threads.count; selection->count++)
+        if (!cn_thread_filter_parse(&selection->filters[selection->count],
+                                    threads.list[selection->count], &view->db->kinds,
+                                    err))
             return false;
-    }
     return true;
 }
 

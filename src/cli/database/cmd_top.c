@@ -35,15 +35,13 @@ static size_t first_column(const struct cn_costs *costs, enum cn_cost_side side)
     return i;
 }
 
-/* Hot means hot by itself, unless --sort or --cost says otherwise. */
-static size_t chosen_column(const struct cn_view_setup *setup, const struct cn_args *args)
+/* The first self column, unless --sort or --by names another. */
+static size_t chosen_column(const struct cn_view_setup *setup)
 {
-    size_t exclusive = first_column(&setup->costs, CN_EXCLUSIVE);
+    size_t self = first_column(&setup->costs, CN_EXCLUSIVE);
 
-    return cn_args_has(args, "sort") || cn_args_has(args, "by") ||
-                   exclusive == setup->costs.column_count
-               ? setup->sort_column
-               : exclusive;
+    return setup->has_order || self == setup->costs.column_count ? setup->sort_column
+                                                                 : self;
 }
 
 /* The column that the hot path follows: one that says what is further down. The
@@ -88,7 +86,7 @@ static bool print_hottest(struct cn_view_setup *setup, const struct cn_args *arg
                           uint64_t count, struct cn_error *err)
 {
     struct cn_hottest_request request = {
-        .column = chosen_column(setup, args),
+        .column = chosen_column(setup),
         .kinds = chosen_kinds(cn_args_value(args, "kind")),
         .count = (size_t)count,
         .is_reversed = setup->is_reversed,
@@ -181,9 +179,8 @@ static bool check_options(const struct cn_args *args, struct cn_error *err)
     if (sort && strcmp(sort, "name") == 0)
         return cn_fail(err, CN_ERR_USAGE, "'name' is no measure of what is hottest");
     for (size_t i = 0; i < sizeof(of_list) / sizeof(*of_list); i++)
-        if (cn_args_has(args, "hot-path") && cn_args_has(args, of_list[i]))
-            return cn_fail(err, CN_ERR_USAGE, "--hot-path and --%s exclude each other",
-                           of_list[i]);
+        if (!cn_args_exclusive(args, "hot-path", of_list[i], err))
+            return false;
     return true;
 }
 

@@ -9,11 +9,11 @@
 
 enum { PER_THREAD_MAX = 64 };
 
-static bool select_threads(struct cn_costs *costs, const struct cn_args *args,
+static bool select_threads(struct cn_costs *costs, struct cn_values threads,
                            struct cn_error *err)
 {
-    for (size_t i = 0; i < cn_args_value_count(args, "thread"); i++)
-        if (!cn_costs_select(costs, cn_args_value_at(args, "thread", i), err))
+    for (size_t i = 0; i < threads.count; i++)
+        if (!cn_costs_select(costs, threads.list[i], err))
             return false;
     return true;
 }
@@ -55,13 +55,12 @@ static bool add_sides(struct cn_costs *costs, struct cn_cost_request request,
 static bool add_stats(struct cn_costs *costs, const struct cn_args *args,
                       struct cn_cost_request request, struct cn_error *err)
 {
-    size_t count = cn_args_value_count(args, "stat");
-    const char *cost = cn_args_value(args, "cost");
+    struct cn_values stats = cn_args_values(args, "stat");
 
-    for (size_t i = 0; i < (count ? count : 1); i++) {
-        if (count)
-            request.stat = stat_named(cn_args_value_at(args, "stat", i));
-        if (!add_sides(costs, request, cost, err))
+    for (size_t i = 0; i < (stats.count ? stats.count : 1); i++) {
+        if (stats.count)
+            request.stat = stat_named(stats.list[i]);
+        if (!add_sides(costs, request, cn_args_value(args, "cost"), err))
             return false;
     }
     return true;
@@ -107,36 +106,28 @@ static void add_hidden(struct cn_costs *costs, const char *metric)
     (void)!cn_costs_add(costs, &request, &err);
 }
 
-static bool add_percentiles(struct cn_costs *costs, const struct cn_args *args,
-                            struct cn_error *err)
+static bool add_columns(struct cn_costs *costs, const struct cn_args *args,
+                        struct cn_error *err)
 {
+    struct cn_cost_request request = {.scope = cn_args_value(args, "scope"),
+                                      .profile = CN_NONE};
+    struct cn_values metrics = cn_args_values(args, "metric");
+
+    if (!cn_args_exclusive(args, "scope", "cost", err) ||
+        !cn_args_exclusive(args, "per-thread", "stat", err))
+        return false;
+    for (size_t i = 0; i < (metrics.count ? metrics.count : 1); i++) {
+        request.metric = metrics.count ? metrics.list[i] : NULL;
+        if (!(cn_args_has(args, "per-thread") ? add_threads(costs, args, request, err)
+                                              : add_stats(costs, args, request, err)))
+            return false;
+    }
+    add_hidden(costs, metrics.count ? metrics.list[0] : NULL);
     if (!cn_args_has(args, "percentiles") && !cn_args_has(args, "by"))
         return true;
     return cn_costs_add_percentile(costs, 0.50, "p50", err) &&
            cn_costs_add_percentile(costs, 0.90, "p90", err) &&
            cn_costs_add_percentile(costs, 0.99, "p99", err);
-}
-
-static bool add_columns(struct cn_costs *costs, const struct cn_args *args,
-                        struct cn_error *err)
-{
-    struct cn_cost_request request = {.scope = cn_args_value(args, "scope")};
-    size_t count = cn_args_value_count(args, "metric");
-    bool is_per_thread = cn_args_has(args, "per-thread");
-
-    if (request.scope && cn_args_has(args, "cost"))
-        return cn_fail(err, CN_ERR_USAGE, "--scope and --cost exclude each other");
-    if (is_per_thread && cn_args_has(args, "stat"))
-        return cn_fail(err, CN_ERR_USAGE, "--per-thread and --stat exclude each other");
-    for (size_t i = 0; i < (count ? count : 1); i++) {
-        request.metric = count ? cn_args_value_at(args, "metric", i) : NULL;
-        request.profile = CN_NONE;
-        if (!(is_per_thread ? add_threads(costs, args, request, err)
-                            : add_stats(costs, args, request, err)))
-            return false;
-    }
-    add_hidden(costs, count ? cn_args_value_at(args, "metric", 0) : NULL);
-    return add_percentiles(costs, args, err);
 }
 
 static bool fail_unknown_column(const struct cn_costs *costs, const char *sort,
@@ -159,8 +150,9 @@ static bool choose_order(struct cn_view_setup *setup, const struct cn_args *args
     const char *by = cn_args_value(args, "by");
     const char *sort = by ? by : cn_args_value(args, "sort");
 
-    if (by && cn_args_has(args, "sort"))
-        return cn_fail(err, CN_ERR_USAGE, "--by and --sort exclude each other");
+    if (!cn_args_exclusive(args, "by", "sort", err))
+        return false;
+    setup->has_order = sort != NULL;
     setup->is_reversed = cn_args_has(args, "reverse");
     setup->sorts_by_name = sort && strcmp(sort, "name") == 0;
     if (!sort || setup->sorts_by_name)
@@ -182,12 +174,12 @@ static bool set_filter(struct cn_view_setup *setup, const struct cn_args *args,
                        struct cn_error *err)
 {
     const char *match = cn_args_value(args, "match");
+    struct cn_values patterns = cn_args_values(args, "filter");
     enum cn_match how =
         match && strcmp(match, "regex") == 0 ? CN_MATCH_REGEX : CN_MATCH_GLOB;
 
-    for (size_t i = 0; i < cn_args_value_count(args, "filter"); i++)
-        if (!cn_name_filter_add(&setup->filter, cn_args_value_at(args, "filter", i), how,
-                                err))
+    for (size_t i = 0; i < patterns.count; i++)
+        if (!cn_name_filter_add(&setup->filter, patterns.list[i], how, err))
             return false;
     return true;
 }
@@ -197,13 +189,12 @@ bool cn_view_setup_open(struct cn_view_setup *setup, const struct cn_args *args,
 {
     *setup = (struct cn_view_setup){0};
     if (!set_filter(setup, args, err) ||
-        !cn_opened_database_open(&setup->opened, args, cn_args_operand(args, 0), err))
+        !cn_opened_database_open(&setup->opened, args, cn_args_operand(args, 0), true,
+                                 err))
         return false;
     setup->db = setup->opened.db;
-    for (const struct cn_warning *w = setup->db->warnings; w; w = w->next)
-        cn_cli_warn(args, "%s: %s", setup->db->path, w->text);
     cn_costs_init(&setup->costs, setup->db);
-    if (!select_threads(&setup->costs, args, err) ||
+    if (!select_threads(&setup->costs, cn_args_values(args, "thread"), err) ||
         !add_columns(&setup->costs, args, err) || !choose_order(setup, args, err))
         return false;
     return cn_costs_ready(&setup->costs, err) || cn_fail_in(err, "%s", setup->db->path);

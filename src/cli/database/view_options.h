@@ -10,6 +10,7 @@
 #include "analyze/views/costs.h"
 #include "base/name_filter.h"
 #include "cli/database/open_database.h"
+#include "cli/shell/args.h"
 #include "cli/shell/command.h"
 
 #define CN_VIEW_OPTIONS                                                                 \
@@ -86,6 +87,7 @@ struct cn_view_setup {
     struct cn_database *db; /* of `opened` */
     struct cn_costs costs;
     size_t sort_column;
+    bool has_order; /* --sort or --by was given */
     bool sorts_by_name, is_reversed;
     struct cn_name_filter filter;
 };

@@ -66,63 +66,10 @@ static bool find_target_format(const char *name, const struct cn_format **out,
     return false;
 }
 
-/* The absolute path that `path` has or would have, to be released with free(). */
-static char *resolve(const char *path, struct cn_error *err)
-{
-    char *real = realpath(path, NULL), *copy, *slash, *parent;
-    struct cn_text joined = {0};
-    size_t len = strlen(path);
-
-    if (real)
-        return real;
-    while (len > 1 && path[len - 1] == '/')
-        len--;
-    copy = cn_strdup(path);
-    copy[len] = '\0';
-    slash = strrchr(copy, '/');
-    if (slash)
-        *slash = '\0';
-    parent = realpath(!slash ? "." : slash == copy ? "/" : copy, NULL);
-    if (parent)
-        cn_text_printf(&joined, "%s/%s", parent, slash ? slash + 1 : copy);
-    else
-        (void)cn_fail_errno(err, "%s", path);
-    free(parent);
-    free(copy);
-    return joined.chars;
-}
-
-static bool is_inside(const char *path, const char *folder)
-{
-    size_t len = strlen(folder);
-
-    return strncmp(path, folder, len) == 0 &&
-           (path[len] == '/' || (len > 0 && folder[len - 1] == '/'));
-}
-
-/* Writing over what is being read would destroy both. */
-static bool check_places(const struct conversion *c, struct cn_error *err)
-{
-    const char *path = c->db ? c->db->path : c->rec->path;
-    char *source = resolve(path[0] ? path : c->source, err);
-    char *target = source ? resolve(c->target, err) : NULL;
-    bool ok = target != NULL;
-
-    if (ok && strcmp(source, target) == 0)
-        ok = cn_fail(err, CN_ERR_USAGE, "%s is the source itself", c->target);
-    else if (ok && is_inside(target, source))
-        ok = cn_fail(err, CN_ERR_USAGE, "%s lies inside the source %s", c->target,
-                     c->source);
-    else if (ok && is_inside(source, target))
-        ok = cn_fail(err, CN_ERR_USAGE, "the source %s lies inside %s", c->source,
-                     c->target);
-    free(source);
-    free(target);
-    return ok;
-}
-
 static bool check_target(const struct conversion *c, struct cn_error *err)
 {
+    const char *path = c->db ? c->db->path : c->rec->path;
+
     if (!c->format->is_file && cn_sink_is_stdout(c->target))
         return cn_fail(err, CN_ERR_USAGE,
                        "%s is a folder, which standard output cannot be",
@@ -132,7 +79,7 @@ static bool check_target(const struct conversion *c, struct cn_error *err)
                cn_fail(err, CN_ERR_USAGE,
                        "--strict needs a file: what is lost is known "
                        "when all is written");
-    return check_places(c, err) &&
+    return cn_target_check_source(c->target, path[0] ? path : c->source, false, err) &&
            cn_target_check(c->target, c->format, c->options.replace, err);
 }
 
@@ -282,11 +229,9 @@ static bool open_source(struct conversion *c, struct cn_error *err)
     if (!cn_format_probe(c->source, &from, err))
         return false;
     if ((from->open_database || from->open_measurements) && c->format->write_database) {
-        if (!cn_opened_database_open(&c->opened, c->args, c->source, err))
+        if (!cn_opened_database_open(&c->opened, c->args, c->source, true, err))
             return false;
         c->db = c->opened.db;
-        for (const struct cn_warning *w = c->db->warnings; w; w = w->next)
-            cn_cli_warn(c->args, "%s: %s", c->db->path, w->text);
         return true;
     }
     if ((from->open_recording || from->open_traces) &&

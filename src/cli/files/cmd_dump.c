@@ -1,28 +1,90 @@
 /* cairn dump: what the files of a database or recording hold, one structure after
  * another. */
 
-#include "cli/database/dump_database.h"
-#include "cli/recording/dump_exchange.h"
-#include "cli/recording/dump_recording.h"
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/files/dump.h"
 #include "cli/recording/recording_options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "formats/exchange/exchange.h"
 #include "formats/formats.h"
+
+static void on_loss(void *arg, const char *what, uint64_t count)
+{
+    cn_cli_detail(arg, "not kept: %" PRIu64 " %s", count, what);
+}
+
+/* Write the calls of a recording in a format of another tool; `arg` is the format. */
+static bool dump_calls(struct cn_recording_setup *setup, void *arg, struct cn_error *err)
+{
+    const struct cn_format *format = arg;
+    const char *sample = cn_args_value(setup->args, "sample-time");
+    struct cn_write_options options = {
+        .workers = setup->workers,
+        .on_loss = on_loss,
+        .on_loss_arg = (void *)(uintptr_t)setup->args,
+    };
+
+    if (sample && !cn_call_time_parse(sample, &options.unit_ns, err))
+        return cn_fail_in(err, "--sample-time");
+    cn_cli_page(setup->args);
+    return format->write_calls(&setup->query, "-", &options, err) ||
+           cn_fail_in(err, "%s", setup->rec->path);
+}
+
+/* The format of another tool that --format names; NULL for text, JSON and CSV. */
+static const struct cn_format *find_foreign(const struct cn_args *args)
+{
+    const char *name = cn_args_value(args, "format");
+
+    for (size_t i = 0; name && cn_dump_formats[i]; i++)
+        if (strcmp(cn_dump_formats[i]->name, name) == 0)
+            return cn_dump_formats[i];
+    return NULL;
+}
+
+/* Some options are for formats of other tools only, some for structures only. */
+static bool check_options(const struct cn_args *args, const struct cn_format *foreign,
+                          struct cn_error *err)
+{
+    static const char *const of_structures[] = {"hex", "file", "record", "limit",
+                                                "fields"};
+    static const struct cn_option of_calls[] = {
+        CN_RECORDING_OPTIONS, {.name = "sample-time"}, {0}};
+
+    for (size_t i = 0; foreign && i < sizeof(of_structures) / sizeof(*of_structures); i++)
+        if (cn_args_has(args, of_structures[i]))
+            return cn_fail(err, CN_ERR_USAGE, "--%s does not go with --format %s",
+                           of_structures[i], foreign->name);
+    for (size_t i = 0; !foreign && of_calls[i].name; i++)
+        if (strcmp(of_calls[i].name, "data") != 0 &&
+            strcmp(of_calls[i].name, "demangle") != 0 &&
+            cn_args_has(args, of_calls[i].name))
+            return cn_fail(err, CN_ERR_USAGE,
+                           "--%s needs --format chrome, flame-graph, graphviz or mermaid",
+                           of_calls[i].name);
+    return true;
+}
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
-    const char *operand = cn_args_count(args) > 0 ? cn_args_operand(args, 0) : NULL;
+    const char *operand = cn_args_find_operand(args, 0);
     const char *path = cn_recording_path(args, operand);
-    const struct cn_format *exchange = cn_dump_exchange_format(args);
+    const struct cn_format *foreign = find_foreign(args);
     const struct cn_format *format;
 
-    if (exchange)
-        return cn_dump_exchange(args, path, exchange, err);
-    if (!cn_dump_exchange_check(args, err) || !cn_format_probe(path, &format, err))
+    if (!check_options(args, foreign, err))
+        return false;
+    if (foreign)
+        return cn_recording_show(args, operand, dump_calls, (void *)(uintptr_t)foreign,
+                                 err);
+    if (!cn_format_probe(path, &format, err))
         return false;
     return format->open_recording || format->open_traces
                ? cn_dump_recording(args, path, err)
-               : cn_dump_database(args, path, err);
+               : cn_dump_database(args, format, path, err);
 }
 
 static const struct cn_option options[] = {

@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-#include "cli/database/info_database.h"
-#include "cli/recording/info_recording.h"
+#include "cli/files/info.h"
 #include "cli/recording/recording_options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
@@ -12,8 +11,7 @@
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
-    const char *operand = cn_args_count(args) > 0 ? cn_args_operand(args, 0) : NULL;
-    const char *path = cn_recording_path(args, operand);
+    const char *path = cn_recording_path(args, cn_args_find_operand(args, 0));
     const struct cn_format *format;
 
     if (!cn_format_probe(path, &format, err))
@@ -22,7 +20,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         return cn_info_store(args, path, err);
     return format->open_recording || format->open_traces
                ? cn_info_recording(args, path, err)
-               : cn_info_database(args, path, err);
+               : cn_info_database(args, format, path, err);
 }
 
 static const struct cn_option options[] = {

@@ -1,53 +1,38 @@
 /* cairn graph: who called whom in a recording. */
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "analyze/calls/call_graph.h"
 #include "analyze/calls/call_tasks.h"
-#include "base/alloc.h"
 #include "cli/recording/graph_print.h"
 #include "cli/recording/recording_options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "model/calls/recording.h"
 
-/* Sessions, the newest first. */
-static uint32_t *list_sessions(const struct cn_call_tree *tree, size_t *count)
-{
-    uint32_t *list = cn_alloc(tree->rec->session_count + 1, sizeof(*list));
-    size_t used = 0;
-
-    for (uint32_t id = tree->rec->session_count + 1; id-- > 0;)
-        for (uint32_t at = tree->nodes[0].first_child; at; at = tree->nodes[at].next)
-            if (tree->nodes[at].id == id)
-                list[used++] = at;
-    *count = used;
-    return list;
-}
-
+/* Print the sessions, newest first. */
 static bool print_graph(struct cn_graph_printer *printer, const struct cn_call_tree *tree,
                         const char *function, struct cn_error *err)
 {
-    size_t count;
-    uint32_t *sessions = list_sessions(tree, &count);
     bool is_found = !function;
 
-    for (size_t i = 0; i < count; i++) {
-        struct cn_call_subgraph sub;
+    for (uint32_t id = tree->rec->session_count + 1; id-- > 0;) {
+        for (uint32_t at = tree->nodes[0].first_child; at; at = tree->nodes[at].next) {
+            struct cn_call_subgraph sub;
 
-        if (!function) {
-            cn_graph_print_session(printer, tree, sessions[i]);
-        } else if (cn_call_subgraph_build(&sub, tree, sessions[i], function)) {
-            cn_graph_print_function(printer, tree, sessions[i], &sub, function);
-            cn_call_subgraph_done(&sub);
-            is_found = true;
+            if (tree->nodes[at].id != id)
+                continue;
+            if (!function) {
+                cn_graph_print_session(printer, tree, at);
+            } else if (cn_call_subgraph_build(&sub, tree, at, function)) {
+                cn_graph_print_function(printer, tree, at, &sub, function);
+                cn_call_subgraph_done(&sub);
+                is_found = true;
+            }
         }
     }
-    free(sessions);
-    if (!is_found)
-        return cn_fail(err, CN_ERR_NOT_FOUND, "function '%s' was never called", function);
-    return true;
+    return is_found ||
+           cn_fail(err, CN_ERR_NOT_FOUND, "function '%s' was never called", function);
 }
 
 static bool graph_tasks(struct cn_recording_setup *setup,
@@ -64,44 +49,40 @@ static bool graph_tasks(struct cn_recording_setup *setup,
     return ok;
 }
 
-static bool graph_calls(struct cn_recording_setup *setup,
-                        struct cn_graph_printer *printer, const char *function,
-                        struct cn_error *err)
+/* `arg` is the name of a function, or NULL for all. */
+static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *err)
 {
+    const char *function = arg;
+    struct cn_graph_printer printer = {.has_srcline =
+                                           cn_args_has(setup->args, "srcline")};
     struct cn_call_graph graph;
-    bool ok = cn_call_graph_build(&graph, &setup->query, setup->workers, function != NULL,
-                                  err) &&
-              print_graph(printer, &graph.tree, function, err);
+    bool ok = cn_graph_fields_parse(
+        &printer, cn_recording_setup_value(setup, "output-fields"), err);
 
-    cn_cli_print(setup->args, &printer->out);
-    ok = ok && cn_recording_setup_result(setup, &graph.damages, err);
-    cn_call_graph_done(&graph);
+    if (ok && cn_args_has(setup->args, "task")) {
+        ok = graph_tasks(setup, &printer, err);
+    } else if (ok) {
+        ok = cn_call_graph_build(&graph, &setup->query, setup->workers, function != NULL,
+                                 err) &&
+             print_graph(&printer, &graph.tree, function, err);
+        cn_cli_print(setup->args, &printer.out);
+        ok = ok && cn_recording_setup_result(setup, &graph.damages, err);
+        cn_call_graph_done(&graph);
+    }
+    cn_text_done(&printer.out);
     return ok;
 }
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
-    size_t count = cn_args_count(args);
-    const char *first = count > 0 ? cn_args_operand(args, 0) : NULL;
-    /* A lone operand is a recording when there is one of that name, else a
-     * function. */
+    const char *first = cn_args_find_operand(args, 0);
+    const char *second = cn_args_find_operand(args, 1);
+    /* A lone operand is a recording if that path exists, else a function. */
     bool is_path =
-        count == 2 || (first && !cn_args_has(args, "data") && access(first, F_OK) == 0);
-    const char *function = count == 2 ? cn_args_operand(args, 1) : is_path ? NULL : first;
-    struct cn_graph_printer printer = {.has_srcline = cn_args_has(args, "srcline")};
-    struct cn_recording_setup setup;
-    bool ok = cn_recording_setup_open(
-                  &setup, args, cn_recording_path(args, is_path ? first : NULL), err) &&
-              cn_graph_fields_parse(
-                  &printer, cn_recording_setup_value(&setup, "output-fields"), err);
+        second || (first && !cn_args_has(args, "data") && access(first, F_OK) == 0);
 
-    if (ok && cn_args_has(args, "task"))
-        ok = graph_tasks(&setup, &printer, err);
-    else if (ok)
-        ok = graph_calls(&setup, &printer, function, err);
-    cn_text_done(&printer.out);
-    cn_recording_setup_done(&setup);
-    return ok;
+    return cn_recording_show(args, is_path ? first : NULL, show,
+                             (void *)(uintptr_t)(is_path ? second : first), err);
 }
 
 static const struct cn_option options[] = {

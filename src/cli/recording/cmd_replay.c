@@ -42,7 +42,7 @@ static bool set_up_printer(struct cn_replay_printer *printer,
     return true;
 }
 
-static bool replay(struct cn_recording_setup *setup, struct cn_error *err)
+static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *err)
 {
     const struct cn_args *args = setup->args;
     struct cn_replay_printer printer;
@@ -54,6 +54,7 @@ static bool replay(struct cn_recording_setup *setup, struct cn_error *err)
     };
     bool ok;
 
+    (void)arg;
     if (!set_up_printer(&printer, setup, err))
         return false;
     cn_cli_page(args);
@@ -69,14 +70,7 @@ static bool replay(struct cn_recording_setup *setup, struct cn_error *err)
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
-    const char *operand = cn_args_count(args) > 0 ? cn_args_operand(args, 0) : NULL;
-    struct cn_recording_setup setup;
-    bool ok =
-        cn_recording_setup_open(&setup, args, cn_recording_path(args, operand), err) &&
-        replay(&setup, err);
-
-    cn_recording_setup_done(&setup);
-    return ok;
+    return cn_recording_show(args, cn_args_find_operand(args, 0), show, NULL, err);
 }
 
 static const struct cn_option options[] = {

@@ -23,7 +23,7 @@ static bool report_tasks(struct cn_recording_setup *setup, struct cn_error *err)
     return ok;
 }
 
-/* The same report of another recording. */
+/* Compare with the same report of the recording `path`. */
 static bool compare(struct cn_recording_setup *setup,
                     const struct cn_report_layout *layout,
                     const struct cn_call_report *base, const char *path,
@@ -42,35 +42,32 @@ static bool compare(struct cn_recording_setup *setup,
     return ok;
 }
 
-static bool build(struct cn_call_report *report, struct cn_recording_setup *setup,
-                  const struct cn_report_layout *layout, struct cn_error *err)
-{
-    struct cn_call_report_options options = layout->needs;
-
-    options.with_histograms |= cn_args_has(setup->args, "histogram");
-    return cn_call_report_build(report, &setup->query, setup->workers, options, err);
-}
-
-static bool report_functions(struct cn_recording_setup *setup, struct cn_error *err)
+static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *err)
 {
     const struct cn_args *args = setup->args;
     const char *other = cn_args_value(args, "diff");
     const char *histogram = cn_args_value(args, "histogram");
     struct cn_report_layout layout;
     struct cn_call_report report = {0};
-    bool ok = cn_report_layout_parse(
-                  &layout, cn_recording_setup_value(setup, "output-fields"),
-                  cn_recording_setup_value(setup, "sort"), cn_args_has(args, "avg-total"),
-                  cn_args_has(args, "avg-self"), err) &&
-              build(&report, setup, &layout, err);
+    bool ok;
 
+    (void)arg;
+    if (cn_args_has(args, "task"))
+        return report_tasks(setup, err);
+    if (!cn_report_layout_parse(&layout, cn_recording_setup_value(setup, "output-fields"),
+                                cn_recording_setup_value(setup, "sort"),
+                                cn_args_has(args, "avg-total"),
+                                cn_args_has(args, "avg-self"), err))
+        return false;
+    layout.needs.with_histograms |= histogram != NULL;
+    ok = cn_call_report_build(&report, &setup->query, setup->workers, layout.needs, err);
     if (ok && histogram) {
         ok = cn_report_print_histogram(args, &report, histogram, err);
     } else if (ok && other) {
         ok = compare(setup, &layout, &report, other, err);
     } else if (ok) {
         cn_report_sort(&layout, setup->rec, report.rows, report.row_count);
-        cn_report_print(args, &layout, setup->rec, &report);
+        cn_report_print(args, &layout, setup->rec, &report, cn_args_has(args, "srcline"));
     }
     if (ok && report.lost_count > 0)
         cn_cli_warn(args, "%" PRIu64 " records were lost while recording",
@@ -82,17 +79,7 @@ static bool report_functions(struct cn_recording_setup *setup, struct cn_error *
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
-    const char *operand = cn_args_count(args) > 0 ? cn_args_operand(args, 0) : NULL;
-    struct cn_recording_setup setup;
-    bool ok =
-        cn_recording_setup_open(&setup, args, cn_recording_path(args, operand), err);
-
-    if (ok && cn_args_has(args, "task"))
-        ok = report_tasks(&setup, err);
-    else if (ok)
-        ok = report_functions(&setup, err);
-    cn_recording_setup_done(&setup);
-    return ok;
+    return cn_recording_show(args, cn_args_find_operand(args, 0), show, NULL, err);
 }
 
 static const struct cn_option options[] = {

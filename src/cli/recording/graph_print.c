@@ -12,12 +12,12 @@
 
 enum { ADDRESS_WIDTH = 12, FIELD_GAP = 2 };
 
-static const struct cn_field fields[CN_GRAPH_FIELD_COUNT] = {
-    [CN_GRAPH_TOTAL] = {"total", "  TOTAL TIME", true},
-    [CN_GRAPH_SELF] = {"self", "   SELF TIME", false},
-    [CN_GRAPH_ADDRESS] = {"addr", "     ADDRESS  ", false},
-    [CN_GRAPH_TOTAL_AVG] = {"total-avg", "   TOTAL AVG", false},
-    [CN_GRAPH_SELF_AVG] = {"self-avg", "    SELF AVG", false},
+static const struct cn_output_field fields[CN_GRAPH_FIELD_COUNT] = {
+    [CN_GRAPH_TOTAL] = {"total", "  TOTAL TIME", NULL, CN_OUTPUT_USUAL},
+    [CN_GRAPH_SELF] = {"self", "   SELF TIME", NULL, 0},
+    [CN_GRAPH_ADDRESS] = {"addr", "     ADDRESS  ", NULL, 0},
+    [CN_GRAPH_TOTAL_AVG] = {"total-avg", "   TOTAL AVG", NULL, 0},
+    [CN_GRAPH_SELF_AVG] = {"self-avg", "    SELF AVG", NULL, 0},
 };
 
 bool cn_graph_fields_parse(struct cn_graph_printer *printer, const char *text,

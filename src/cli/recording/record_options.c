@@ -105,19 +105,19 @@ static bool choose_rules(const struct cn_args *args, struct cn_launch_options *o
     };
     struct cn_rules *rules = &options->rules;
     const char *match = cn_args_value(args, "match");
+    struct cn_values triggers = cn_args_values(args, "trigger");
 
     rules->is_glob = match && strcmp(match, "glob") == 0;
     for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
-        for (size_t i = 0; i < cn_args_value_count(args, kinds[k].option); i++) {
-            if (!cn_rules_add(rules, cn_args_value_at(args, kinds[k].option, i),
-                              kinds[k].actions, err))
+        struct cn_values patterns = cn_args_values(args, kinds[k].option);
+
+        for (size_t i = 0; i < patterns.count; i++)
+            if (!cn_rules_add(rules, patterns.list[i], kinds[k].actions, err))
                 return cn_fail_in(err, "--%s", kinds[k].option);
-        }
     }
-    for (size_t i = 0; i < cn_args_value_count(args, "trigger"); i++) {
-        if (!cn_rules_add_trigger(rules, cn_args_value_at(args, "trigger", i), err))
+    for (size_t i = 0; i < triggers.count; i++)
+        if (!cn_rules_add_trigger(rules, triggers.list[i], err))
             return cn_fail_in(err, "--trigger");
-    }
     return cn_args_u64(args, "size-filter", 0, UINT32_MAX, 0, &rules->size_min, err);
 }
 
@@ -131,11 +131,11 @@ static bool choose_arguments(const struct cn_args *args,
     arguments->is_automatic = cn_args_has(args, "auto-args");
     arguments->needs_lines = cn_args_has(args, "callsite");
     for (size_t k = 0; k < 2; k++) {
-        for (size_t i = 0; i < cn_args_value_count(args, names[k]); i++) {
-            if (!cn_arguments_add(arguments, cn_args_value_at(args, names[k], i), k == 1,
-                                  err))
+        struct cn_values specs = cn_args_values(args, names[k]);
+
+        for (size_t i = 0; i < specs.count; i++)
+            if (!cn_arguments_add(arguments, specs.list[i], k == 1, err))
                 return cn_fail_in(err, "--%s", names[k]);
-        }
     }
     return true;
 }

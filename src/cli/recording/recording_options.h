@@ -143,11 +143,6 @@ const char *cn_recording_path(const struct cn_args *args, const char *operand);
 CN_CHECK bool cn_recording_open(const struct cn_args *args, const char *path,
                                 struct cn_recording **out, struct cn_error *err);
 
-/* The tasks that --tid names, all without it; to be released with free(). */
-CN_CHECK bool cn_recording_choose_tasks(const struct cn_args *args,
-                                        const struct cn_recording *rec, uint32_t **out,
-                                        uint32_t *count, struct cn_error *err);
-
 CN_CHECK bool cn_recording_setup_open(struct cn_recording_setup *setup,
                                       const struct cn_args *args, const char *path,
                                       struct cn_error *err);
@@ -157,6 +152,13 @@ CN_CHECK bool cn_recording_setup_use(struct cn_recording_setup *setup,
                                      const struct cn_args *args, struct cn_recording *rec,
                                      struct cn_error *err);
 void cn_recording_setup_done(struct cn_recording_setup *setup);
+
+/* Open the recording that -d or `operand` (NULL: none) names, call `show`, close it. */
+typedef bool (*cn_recording_show_fn)(struct cn_recording_setup *setup, void *arg,
+                                     struct cn_error *err);
+CN_CHECK bool cn_recording_show(const struct cn_args *args, const char *operand,
+                                cn_recording_show_fn show, void *arg,
+                                struct cn_error *err);
 
 /* Tell about damaged tasks. False, when there are any. */
 CN_CHECK bool cn_recording_setup_result(const struct cn_recording_setup *setup,

@@ -23,15 +23,15 @@ enum {
     MODULE_WIDTH = 16,
 };
 
-static const struct cn_field fields[CN_FIELD_COUNT] = {
-    [CN_FIELD_DURATION] = {"duration", "  DURATION ", true},
-    [CN_FIELD_TID] = {"tid", "    TID   ", true},
-    [CN_FIELD_ADDRESS] = {"addr", "    ADDRESS  ", false},
-    [CN_FIELD_TIME] = {"time", "      TIMESTAMP    ", false},
-    [CN_FIELD_DELTA] = {"delta", "  TIMEDELTA", false},
-    [CN_FIELD_ELAPSED] = {"elapsed", "   ELAPSED ", false},
-    [CN_FIELD_TASK] = {"task", "       TASK NAME", false},
-    [CN_FIELD_MODULE] = {"module", "      MODULE NAME", false},
+static const struct cn_output_field fields[CN_FIELD_COUNT] = {
+    [CN_FIELD_DURATION] = {"duration", "  DURATION ", NULL, CN_OUTPUT_USUAL},
+    [CN_FIELD_TID] = {"tid", "    TID   ", NULL, CN_OUTPUT_USUAL},
+    [CN_FIELD_ADDRESS] = {"addr", "    ADDRESS  ", NULL, 0},
+    [CN_FIELD_TIME] = {"time", "      TIMESTAMP    ", NULL, 0},
+    [CN_FIELD_DELTA] = {"delta", "  TIMEDELTA", NULL, 0},
+    [CN_FIELD_ELAPSED] = {"elapsed", "   ELAPSED ", NULL, 0},
+    [CN_FIELD_TASK] = {"task", "       TASK NAME", NULL, 0},
+    [CN_FIELD_MODULE] = {"module", "      MODULE NAME", NULL, 0},
 };
 
 bool cn_replay_fields_parse(struct cn_replay_printer *printer, const char *text,
@@ -59,7 +59,8 @@ static void prepare(struct cn_replay_printer *printer)
     cn_call_names_init(&printer->names, rec);
     printer->is_usual = printer->first_field == CN_FIELD_COUNT;
     for (size_t i = 0; i < CN_FIELD_COUNT; i++)
-        printer->is_usual &= printer->has_field[i] == fields[i].is_usual;
+        printer->is_usual &=
+            printer->has_field[i] == ((fields[i].flags & CN_OUTPUT_USUAL) != 0);
 }
 
 void cn_replay_print_begin(struct cn_replay_printer *printer)

@@ -72,7 +72,7 @@ static double sort_value(const struct diff *diff, const struct pair *pair,
 
     if (diff->sort_column < 2)
         return (double)side_value(diff, pair, field, diff->sort_column == 1);
-    value = diff->is_percent && cn_report_columns[field].kind == CN_REPORT_TIME
+    value = diff->is_percent && (cn_report_fields[field].flags & CN_OUTPUT_TIME)
                 ? percent_change(diff, pair, field)
                 : (double)change(diff, pair, field);
     if (isnan(value))
@@ -90,7 +90,7 @@ static int compare_pairs(const void *a, const void *b, void *arg)
         double p, q;
 
         if (diff->layout->keys[i] < 0 ||
-            cn_report_columns[field].kind == CN_REPORT_PERCENT)
+            (cn_report_fields[field].flags & CN_OUTPUT_PERCENT))
             continue;
         p = sort_value(diff, x, field);
         q = sort_value(diff, y, field);
@@ -124,14 +124,15 @@ static void pair_rows(struct diff *diff, const struct cn_call_report *base,
 
 static bool is_shown(const struct diff *diff, int field)
 {
-    return diff->layout->has[field] && cn_report_columns[field].kind != CN_REPORT_PERCENT;
+    return diff->layout->has[field] &&
+           !(cn_report_fields[field].flags & CN_OUTPUT_PERCENT);
 }
 
 static size_t group_width(const struct diff *diff, int field)
 {
     if (!diff->is_full)
         return COMPACT_WIDTH;
-    return cn_report_columns[field].kind == CN_REPORT_TIME && !diff->is_percent
+    return (cn_report_fields[field].flags & CN_OUTPUT_TIME) && !diff->is_percent
                ? FULL_TIME_WIDTH
                : FULL_WIDTH;
 }
@@ -143,9 +144,9 @@ static void add_heading(struct cn_text *text, const struct diff *diff)
             continue;
         cn_text_fill(text, ' ', GAP);
         cn_text_fill(text, ' ',
-                     group_width(diff, i) - strlen(cn_report_columns[i].heading) -
+                     group_width(diff, i) - strlen(cn_report_fields[i].heading) -
                          (diff->is_full ? strlen(" (diff)") : 0));
-        cn_text_str_add(text, cn_report_columns[i].heading);
+        cn_text_str_add(text, cn_report_fields[i].heading);
         if (diff->is_full)
             cn_text_str_add(text, " (diff)");
     }
@@ -193,7 +194,7 @@ static void add_percent(struct cn_text *text, double percent, size_t width)
 static void add_compact(struct cn_text *text, const struct diff *diff,
                         const struct pair *pair, enum cn_report_field field)
 {
-    if (cn_report_columns[field].kind == CN_REPORT_NUMBER)
+    if (cn_report_fields[field].flags & CN_OUTPUT_NUMBER)
         cn_text_printf(text, "%+*" PRId64, COMPACT_WIDTH, change(diff, pair, field));
     else if (diff->is_percent)
         add_percent(text, percent_change(diff, pair, field), COMPACT_WIDTH);
@@ -213,7 +214,7 @@ static void add_full_number(struct cn_text *text, const struct diff *diff,
 static void add_full(struct cn_text *text, const struct diff *diff,
                      const struct pair *pair, enum cn_report_field field)
 {
-    if (cn_report_columns[field].kind == CN_REPORT_NUMBER) {
+    if (cn_report_fields[field].flags & CN_OUTPUT_NUMBER) {
         add_full_number(text, diff, pair, field);
         return;
     }
@@ -288,7 +289,7 @@ static void print_table(const struct cn_args *args, const struct diff *diff)
         for (size_t s = 0; is_shown(diff, i) && s < 3; s++)
             columns[count++] = (struct cn_column){
                 .name =
-                    cn_arena_printf(&arena, "%s%s", sides[s], cn_report_columns[i].key),
+                    cn_arena_printf(&arena, "%s%s", sides[s], cn_report_fields[i].key),
                 .title = "",
                 .kind = s < 2 ? CN_COLUMN_U64 : CN_COLUMN_F64,
             };

@@ -13,7 +13,8 @@ struct cn_text;
 
 /* One row for each function, as --format wants it. */
 void cn_report_print(const struct cn_args *args, const struct cn_report_layout *layout,
-                     const struct cn_recording *rec, const struct cn_call_report *report);
+                     const struct cn_recording *rec, const struct cn_call_report *report,
+                     bool has_srcline);
 
 /* --task: one row for each task. */
 CN_CHECK bool cn_report_print_tasks(const struct cn_args *args,

@@ -141,10 +141,21 @@ static bool fail_no_value(const struct cn_option *option, struct cn_error *err)
     return false;
 }
 
-static void add_given(struct parser *parser, const struct cn_option *option,
+/* Insert after the last value of the same option. */
+static void add_given(struct cn_args *args, const struct cn_option *option,
                       const char *value)
 {
-    parser->args.given[parser->args.given_count++] = (struct cn_given){option, value};
+    size_t at = args->given_count;
+
+    for (size_t i = 0; i < args->given_count; i++)
+        if (args->given[i] == option)
+            at = i + 1;
+    for (size_t i = args->given_count++; i > at; i--) {
+        args->given[i] = args->given[i - 1];
+        args->values[i] = args->values[i - 1];
+    }
+    args->given[at] = option;
+    args->values[at] = value;
 }
 
 /* `value` is what was attached to the option, or NULL: the next word is the value. */
@@ -159,7 +170,7 @@ static bool add_valued(struct parser *parser, const struct cn_option *option,
         (void)fail_choice(option->value, value, err);
         return cn_fail_in(err, "--%s", option->name);
     }
-    add_given(parser, option, value);
+    add_given(&parser->args, option, value);
     return true;
 }
 
@@ -181,7 +192,7 @@ static bool parse_long(struct parser *parser, const char *word, struct cn_error 
     if (equals)
         return cn_fail(err, CN_ERR_USAGE, "option --%s takes no value, but got '%s'",
                        option->name, equals + 1);
-    add_given(parser, option, NULL);
+    add_given(&parser->args, option, NULL);
     return true;
 }
 
@@ -195,7 +206,7 @@ static bool parse_letters(struct parser *parser, const char *letters,
             return false;
         if (option->value)
             return add_valued(parser, option, letters[1] ? letters + 1 : NULL, err);
-        add_given(parser, option, NULL);
+        add_given(&parser->args, option, NULL);
     }
     return true;
 }
@@ -244,25 +255,18 @@ static bool check_operands(const struct cn_args *args, struct cn_error *err)
     return true;
 }
 
-/* Every word gives at most one operand, every letter at most one option. */
-static size_t letter_count(size_t word_count, const char *const *words)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < word_count; i++)
-        count += strlen(words[i]);
-    return count;
-}
-
 bool cn_args_parse(struct cn_args *args, const struct cn_command *command,
                    size_t word_count, const char *const *words, struct cn_error *err)
 {
     struct parser parser = {
         .args = {.command = command}, .words = words, .word_count = word_count};
+    size_t letter_count = 0; /* every letter is at most one option */
     bool ok;
 
-    parser.args.given =
-        cn_alloc(letter_count(word_count, words), sizeof(*parser.args.given));
+    for (size_t i = 0; i < word_count; i++)
+        letter_count += strlen(words[i]);
+    parser.args.given = cn_alloc(letter_count, sizeof(*parser.args.given));
+    parser.args.values = cn_alloc(letter_count, sizeof(*parser.args.values));
     parser.args.operands = cn_alloc(word_count, sizeof(*parser.args.operands));
     ok = parse_words(&parser, err);
     if (ok && !cn_args_has(&parser.args, "help"))
@@ -278,55 +282,44 @@ bool cn_args_parse(struct cn_args *args, const struct cn_command *command,
 void cn_args_done(struct cn_args *args)
 {
     free(args->given);
+    free(args->values);
     free(args->operands);
     *args = (struct cn_args){0};
 }
 
-static const struct cn_option *option_at(const struct cn_args *args, const char *name)
+struct cn_values cn_args_values(const struct cn_args *args, const char *name)
 {
     const struct cn_option *option;
+    size_t first = 0, count = 0;
 
-    for (size_t i = 0; (option = cn_command_option(args->command, i)); i++) {
+    for (size_t i = 0; (option = cn_command_option(args->command, i)); i++)
         if (strcmp(option->name, name) == 0)
             break;
-    }
     assert(option);
-    return option;
-}
-
-size_t cn_args_value_count(const struct cn_args *args, const char *name)
-{
-    const struct cn_option *option = option_at(args, name);
-    size_t count = 0;
-
-    for (size_t i = 0; i < args->given_count; i++)
-        count += args->given[i].option == option;
-    return count;
-}
-
-const char *cn_args_value_at(const struct cn_args *args, const char *name, size_t i)
-{
-    const struct cn_option *option = option_at(args, name);
-    size_t at = 0;
-
-    for (; at < args->given_count; at++) {
-        if (args->given[at].option == option && i-- == 0)
-            break;
-    }
-    assert(at < args->given_count);
-    return args->given[at].value;
+    while (first < args->given_count && args->given[first] != option)
+        first++;
+    while (first + count < args->given_count && args->given[first + count] == option)
+        count++;
+    return (struct cn_values){count ? args->values + first : NULL, count};
 }
 
 bool cn_args_has(const struct cn_args *args, const char *name)
 {
-    return cn_args_value_count(args, name) > 0;
+    return cn_args_values(args, name).count > 0;
 }
 
 const char *cn_args_value(const struct cn_args *args, const char *name)
 {
-    size_t count = cn_args_value_count(args, name);
+    struct cn_values values = cn_args_values(args, name);
 
-    return count ? cn_args_value_at(args, name, count - 1) : NULL;
+    return values.count ? values.list[values.count - 1] : NULL;
+}
+
+bool cn_args_exclusive(const struct cn_args *args, const char *a, const char *b,
+                       struct cn_error *err)
+{
+    return !cn_args_has(args, a) || !cn_args_has(args, b) ||
+           cn_fail(err, CN_ERR_USAGE, "--%s and --%s exclude each other", a, b);
 }
 
 size_t cn_args_count(const struct cn_args *args)
@@ -338,6 +331,11 @@ const char *cn_args_operand(const struct cn_args *args, size_t i)
 {
     assert(i < args->operand_count);
     return args->operands[i];
+}
+
+const char *cn_args_find_operand(const struct cn_args *args, size_t i)
+{
+    return i < args->operand_count ? args->operands[i] : NULL;
 }
 
 bool cn_args_u64(const struct cn_args *args, const char *name, uint64_t min, uint64_t max,

@@ -21,15 +21,13 @@ struct cn_command;
 struct cn_option;
 struct cn_cli_session;
 
-struct cn_given {
-    const struct cn_option *option;
-    const char *value; /* NULL for a flag */
-};
-
 struct cn_args {
     const struct cn_command *command;
     struct cn_cli_session *session; /* colour and pager; set by main(), see cli.h */
-    struct cn_given *given;         /* in the order of the command line */
+    /* The options given, with their values (NULL for a flag): those of one option are
+     * next to each other, in the order of the command line. */
+    const struct cn_option **given;
+    const char **values;
     size_t given_count;
     const char **operands;
     size_t operand_count;
@@ -48,12 +46,20 @@ bool cn_args_has(const struct cn_args *args, const char *name);
 const char *cn_args_value(const struct cn_args *args, const char *name);
 
 /* All values of a repeatable option, in the order given. */
-size_t cn_args_value_count(const struct cn_args *args, const char *name);
-const char *cn_args_value_at(const struct cn_args *args, const char *name, size_t i);
+struct cn_values {
+    const char *const *list;
+    size_t count;
+};
+struct cn_values cn_args_values(const struct cn_args *args, const char *name);
+
+/* Fails with CN_ERR_USAGE if both options were given. */
+CN_CHECK bool cn_args_exclusive(const struct cn_args *args, const char *a, const char *b,
+                                struct cn_error *err);
 
 /* The words that are neither options nor their values. */
 size_t cn_args_count(const struct cn_args *args);
 const char *cn_args_operand(const struct cn_args *args, size_t i);
+const char *cn_args_find_operand(const struct cn_args *args, size_t i); /* or NULL */
 
 /* The value as a number between `min` and `max`; `otherwise` when it was not given. */
 CN_CHECK bool cn_args_u64(const struct cn_args *args, const char *name, uint64_t min,

@@ -98,8 +98,8 @@ static bool connect_ranks(struct cn_ranks **out, struct cn_error *err)
 static void add_words(const struct cn_args *args, struct cn_text *text)
 {
     for (size_t i = 0; i < args->given_count; i++) {
-        cn_wire_str(text, args->given[i].option->name);
-        cn_wire_str(text, args->given[i].value ? args->given[i].value : "");
+        cn_wire_str(text, args->given[i]->name);
+        cn_wire_str(text, args->values[i] ? args->values[i] : "");
     }
     for (size_t i = 0; i < args->operand_count; i++)
         cn_wire_str(text, args->operands[i]);

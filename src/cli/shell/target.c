@@ -1,9 +1,13 @@
 #include "cli/shell/target.h"
 
 #include <dirent.h>
+#include <libgen.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/alloc.h"
+#include "base/text.h"
 #include "formats/formats.h"
 
 static bool is_table(const char *name)
@@ -55,4 +59,50 @@ bool cn_target_check(const char *path, const struct cn_format *format, bool is_f
                        "%s holds no %s and is not replaced; remove it first", path,
                        format->probe ? format->holds : format->name);
     return true;
+}
+
+/* The absolute path that `path` has or would have; release it with free(). */
+static char *resolve(const char *path, struct cn_error *err)
+{
+    char *real = realpath(path, NULL), *copy, *parent;
+    struct cn_text joined = {0};
+
+    if (real)
+        return real;
+    copy = cn_strdup(path);
+    parent = realpath(dirname(copy), NULL);
+    strcpy(copy, path);
+    if (parent)
+        cn_text_printf(&joined, "%s/%s", parent, basename(copy));
+    else
+        (void)cn_fail_errno(err, "%s", path);
+    free(parent);
+    free(copy);
+    return joined.chars;
+}
+
+static bool is_inside(const char *path, const char *folder)
+{
+    size_t len = strlen(folder);
+
+    return strncmp(path, folder, len) == 0 &&
+           (path[len] == '/' || (len > 0 && folder[len - 1] == '/'));
+}
+
+bool cn_target_check_source(const char *target, const char *source, bool may_be_inside,
+                            struct cn_error *err)
+{
+    char *from = resolve(source, err);
+    char *to = from ? resolve(target, err) : NULL;
+    bool ok = to != NULL;
+
+    if (ok && strcmp(from, to) == 0)
+        ok = cn_fail(err, CN_ERR_USAGE, "%s is the source itself", target);
+    else if (ok && is_inside(to, from) && !may_be_inside)
+        ok = cn_fail(err, CN_ERR_USAGE, "%s lies inside the source %s", target, source);
+    else if (ok && is_inside(from, to))
+        ok = cn_fail(err, CN_ERR_USAGE, "the source %s lies inside %s", source, target);
+    free(from);
+    free(to);
+    return ok;
 }

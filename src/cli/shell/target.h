@@ -13,4 +13,9 @@ struct cn_format;
 CN_CHECK bool cn_target_check(const char *path, const struct cn_format *format,
                               bool is_forced, struct cn_error *err);
 
+/* Fails if writing `target` would overwrite `source`: it is the source, or contains it.
+ * Also if it is inside the source, unless that is allowed. */
+CN_CHECK bool cn_target_check_source(const char *target, const char *source,
+                                     bool may_be_inside, struct cn_error *err);
+
 #endif

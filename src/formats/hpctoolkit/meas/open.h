@@ -9,6 +9,7 @@
 #define CN_FORMATS_HPCTOOLKIT_MEAS_OPEN_H
 
 #include "formats/hpctoolkit/meas/code/options.h"
+#include "formats/hpctoolkit/meas/code/path_map.h"
 #include "model/contexts/samples.h"
 
 /* Whether the path is a measurement directory or one .hpcrun file. */

@@ -1,4 +1,4 @@
-#include "cli/recording/dump_recording.h"
+#include "cli/files/dump.h"
 
 #include <inttypes.h>
 #include <stdio.h>

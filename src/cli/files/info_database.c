@@ -1,4 +1,4 @@
-#include "cli/database/info_database.h"
+#include "cli/files/info.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -178,8 +178,8 @@ static void show_threads(const struct info *info, struct cn_sheet *sheet)
         }
         add_text(sheet, "identities", &text);
     }
-    if (info->opened.unreadable_count > 0)
-        add_count(sheet, "cannot be read", info->opened.unreadable_count);
+    if (info->opened.totals.unreadable_count > 0)
+        add_count(sheet, "cannot be read", info->opened.totals.unreadable_count);
     cn_text_done(&text);
 }
 
@@ -401,7 +401,7 @@ static void list_measured(const struct info *info, struct cn_facts *facts)
     if (!info->opened.source)
         return;
     cn_facts_u64(facts, "profile_count", info->opened.profile_count);
-    cn_facts_u64(facts, "unreadable_profile_count", info->opened.unreadable_count);
+    cn_facts_u64(facts, "unreadable_profile_count", info->opened.totals.unreadable_count);
     cn_facts_array(facts, "modules");
     for (uint32_t i = 0; i < info->db->module_count; i++)
         cn_facts_str(facts, NULL, module_path(info, i));
@@ -527,32 +527,15 @@ static void list_facts(const struct cn_args *args, const struct info *info)
     cn_cli_print_facts(args, &facts);
 }
 
-static void info_done(struct info *info)
+bool cn_info_database(const struct cn_args *args, const struct cn_format *format,
+                      const char *path, struct cn_error *err)
 {
-    for (size_t i = 0; i < info->part_count; i++)
-        free(info->parts[i].name);
-    free(info->parts);
-    cn_overview_done(&info->overview);
-    cn_opened_database_close(&info->opened);
-}
+    struct info info = {.format = format, .shows_all = cn_args_has(args, "verbose")};
+    bool ok = cn_opened_database_open(&info.opened, args, path, false, err);
 
-static bool open_database(struct info *info, const struct cn_args *args, const char *path,
-                          struct cn_error *err)
-{
-    bool ok = cn_opened_database_open(&info->opened, args, path, err);
-
-    info->db = info->opened.db;
-    return ok;
-}
-
-bool cn_info_database(const struct cn_args *args, const char *path, struct cn_error *err)
-{
-    struct info info = {.shows_all = cn_args_has(args, "verbose")};
-    bool ok =
-        cn_format_probe(path, &info.format, err) &&
-        open_database(&info, args, path, err) &&
-        (cn_overview_build(&info.overview, info.db, err) || cn_fail_in(err, "%s", path));
-
+    info.db = info.opened.db;
+    ok = ok &&
+         (cn_overview_build(&info.overview, info.db, err) || cn_fail_in(err, "%s", path));
     if (ok) {
         find_parts(&info);
         if (cn_cli_format(args) == CN_TABLE_TEXT)
@@ -560,6 +543,10 @@ bool cn_info_database(const struct cn_args *args, const char *path, struct cn_er
         else
             list_facts(args, &info);
     }
-    info_done(&info);
+    for (size_t i = 0; i < info.part_count; i++)
+        free(info.parts[i].name);
+    free(info.parts);
+    cn_overview_done(&info.overview);
+    cn_opened_database_close(&info.opened);
     return ok;
 }

@@ -1,4 +1,4 @@
-#include "cli/database/dump_database.h"
+#include "cli/files/dump.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -53,44 +53,37 @@ static bool on_item(void *arg, const struct cn_dump_item *item)
     return true;
 }
 
-static bool fail_unknown(const struct cn_names *known, const char *what, const char *name,
-                         struct cn_error *err)
+/* Fail with the list of names if `name` (NULL: none) is not among those seen. */
+static bool check_known(const struct cn_names *known, const char *what, const char *name,
+                        struct cn_error *err)
 {
     struct cn_text list = {0};
+    bool is_known = !name;
 
-    for (size_t i = 0; i < known->count; i++)
+    for (size_t i = 0; i < known->count && !is_known; i++) {
+        is_known = strcmp(known->list[i], name) == 0;
         cn_text_printf(&list, "%s%s", i > 0 ? ", " : "", known->list[i]);
-    (void)cn_fail(err, CN_ERR_NOT_FOUND, "no %s '%s'; there are %s", what, name,
-                  cn_text_str(&list));
-    cn_text_done(&list);
-    return false;
-}
-
-static bool knows(const struct cn_names *known, const char *name)
-{
-    for (size_t i = 0; i < known->count; i++) {
-        if (strcmp(known->list[i], name) == 0)
-            return true;
     }
-    return false;
+    if (!is_known)
+        (void)cn_fail(err, CN_ERR_NOT_FOUND, "no %s '%s'; there are %s", what, name,
+                      cn_text_str(&list));
+    cn_text_done(&list);
+    return is_known;
 }
 
 static bool explain_nothing(const struct dump *dump, const char *path,
                             struct cn_error *err)
 {
-    if (dump->file && !knows(&dump->files, dump->file))
-        (void)fail_unknown(&dump->files, "file", dump->file, err);
-    else if (dump->record && !knows(&dump->records, dump->record))
-        (void)fail_unknown(&dump->records, "record", dump->record, err);
-    else
+    if (check_known(&dump->files, "file", dump->file, err) &&
+        check_known(&dump->records, "record", dump->record, err))
         (void)cn_fail(err, CN_ERR_NOT_FOUND, "no record '%s' in %s",
                       dump->record ? dump->record : "", dump->file ? dump->file : "");
     return cn_fail_in(err, "%s", path);
 }
 
-bool cn_dump_database(const struct cn_args *args, const char *path, struct cn_error *err)
+bool cn_dump_database(const struct cn_args *args, const struct cn_format *format,
+                      const char *path, struct cn_error *err)
 {
-    const struct cn_format *format;
     struct dump dump = {
         .printer = {.format = cn_cli_format(args),
                     .by_field = cn_args_has(args, "fields")},
@@ -99,8 +92,7 @@ bool cn_dump_database(const struct cn_args *args, const char *path, struct cn_er
     };
     bool ok;
 
-    if (!cn_args_u64(args, "limit", 0, UINT64_MAX, UINT64_MAX, &dump.rest, err) ||
-        !cn_format_probe(path, &format, err))
+    if (!cn_args_u64(args, "limit", 0, UINT64_MAX, UINT64_MAX, &dump.rest, err))
         return false;
     if (!format->dump)
         return cn_fail(err, CN_ERR_USAGE, "%s: %s has nothing to dump", path,

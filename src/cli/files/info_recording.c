@@ -1,4 +1,4 @@
-#include "cli/recording/info_recording.h"
+#include "cli/files/info.h"
 
 #include <inttypes.h>
 #include <stdio.h>
