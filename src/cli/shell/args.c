@@ -15,23 +15,10 @@
 struct parser {
     struct cn_args args;
     const char *const *words;
-    size_t word_count, next; /* words[next] was not looked at yet */
+    size_t word_count, next; /* index of the next word */
 };
 
-static bool fail_unknown(const struct cn_command *command, const char *name,
-                         struct cn_error *err)
-{
-    struct cn_suggestion near = {.typed = name};
-    const struct cn_option *option;
-
-    for (size_t i = 0; (option = cn_command_option(command, i)); i++)
-        cn_suggestion_offer(&near, option->name);
-    if (near.best)
-        return cn_fail(err, CN_ERR_USAGE, "unknown option --%s, did you mean --%s?", name,
-                       near.best);
-    return cn_fail(err, CN_ERR_USAGE, "unknown option --%s", name);
-}
-
+/* Fail because `name` is the prefix of several options. */
 static bool fail_ambiguous(const struct cn_command *command, const char *name,
                            struct cn_error *err)
 {
@@ -42,7 +29,7 @@ static bool fail_ambiguous(const struct cn_command *command, const char *name,
         if (strncmp(option->name, name, strlen(name)) == 0)
             cn_text_printf(&list, "%s--%s", list.len ? ", " : "", option->name);
     }
-    (void)cn_fail(err, CN_ERR_USAGE, "option --%s could be one of %s", name,
+    (void)cn_fail(err, CN_ERR_USAGE, "option --%s is ambiguous: %s", name,
                   cn_text_str(&list));
     cn_text_done(&list);
     return false;
@@ -51,6 +38,7 @@ static bool fail_ambiguous(const struct cn_command *command, const char *name,
 static bool find_long(const struct cn_command *command, const char *name,
                       const struct cn_option **out, struct cn_error *err)
 {
+    struct cn_suggestion near = {.typed = name};
     const struct cn_option *option, *prefixed = NULL;
     size_t prefixed_count = 0;
 
@@ -63,11 +51,15 @@ static bool find_long(const struct cn_command *command, const char *name,
             prefixed = option;
             prefixed_count++;
         }
+        cn_suggestion_offer(&near, option->name);
     }
     if (prefixed_count > 1)
         return fail_ambiguous(command, name, err);
     if (!prefixed)
-        return fail_unknown(command, name, err);
+        return near.best
+                   ? cn_fail(err, CN_ERR_USAGE, "unknown option --%s, did you mean --%s?",
+                             name, near.best)
+                   : cn_fail(err, CN_ERR_USAGE, "unknown option --%s", name);
     *out = prefixed;
     return true;
 }
@@ -86,7 +78,7 @@ static bool find_letter(const struct cn_command *command, char letter,
     return cn_fail(err, CN_ERR_USAGE, "unknown option -%c", letter);
 }
 
-/* "text, json or csv"; a placeholder stays as it is. */
+/* Append "text, json or csv", or a placeholder unchanged. */
 static void list_choices(struct cn_text *text, const char *value)
 {
     const char *choice;
@@ -130,17 +122,6 @@ static bool fail_choice(const char *placeholder, const char *value, struct cn_er
     return false;
 }
 
-static bool fail_no_value(const struct cn_option *option, struct cn_error *err)
-{
-    struct cn_text choices = {0};
-
-    list_choices(&choices, option->value);
-    (void)cn_fail(err, CN_ERR_USAGE, "option --%s needs a value: %s", option->name,
-                  cn_text_str(&choices));
-    cn_text_done(&choices);
-    return false;
-}
-
 /* Insert after the last value of the same option. */
 static void add_given(struct cn_args *args, const struct cn_option *option,
                       const char *value)
@@ -158,14 +139,22 @@ static void add_given(struct cn_args *args, const struct cn_option *option,
     args->values[at] = value;
 }
 
-/* `value` is what was attached to the option, or NULL: the next word is the value. */
+/* `value` is attached to the option (--name=value, -xvalue), or NULL: then it is the next
+ * word. */
 static bool add_valued(struct parser *parser, const struct cn_option *option,
                        const char *value, struct cn_error *err)
 {
+    struct cn_text choices = {0};
+
     if (!value && parser->next < parser->word_count)
         value = parser->words[parser->next++];
-    if (!value)
-        return fail_no_value(option, err);
+    if (!value) {
+        list_choices(&choices, option->value);
+        (void)cn_fail(err, CN_ERR_USAGE, "option --%s needs a value: %s", option->name,
+                      cn_text_str(&choices));
+        cn_text_done(&choices);
+        return false;
+    }
     if (!is_allowed(option->value, value)) {
         (void)fail_choice(option->value, value, err);
         return cn_fail_in(err, "--%s", option->name);
@@ -190,7 +179,7 @@ static bool parse_long(struct parser *parser, const char *word, struct cn_error 
     if (option->value)
         return add_valued(parser, option, equals ? equals + 1 : NULL, err);
     if (equals)
-        return cn_fail(err, CN_ERR_USAGE, "option --%s takes no value, but got '%s'",
+        return cn_fail(err, CN_ERR_USAGE, "option --%s takes no value, got '%s'",
                        option->name, equals + 1);
     add_given(&parser->args, option, NULL);
     return true;

@@ -12,12 +12,12 @@
 #include "cli/shell/help.h"
 #include "cli/shell/progress.h"
 
-enum { TALK_MAX = 1024 };
+enum { MESSAGE_MAX = 1024 };
 
 CN_PRINTF(2, 0)
-static void talk(const struct cn_args *args, const char *fmt, va_list values)
+static void print_message(const struct cn_args *args, const char *fmt, va_list values)
 {
-    char message[TALK_MAX];
+    char message[MESSAGE_MAX];
     struct cn_text line = {0};
 
     if (args->session && args->session->is_mute)
@@ -42,7 +42,7 @@ void cn_cli_say(const struct cn_args *args, const char *fmt, ...)
     if (cn_args_has(args, "quiet"))
         return;
     va_start(values, fmt);
-    talk(args, fmt, values);
+    print_message(args, fmt, values);
     va_end(values);
 }
 
@@ -53,7 +53,7 @@ void cn_cli_detail(const struct cn_args *args, const char *fmt, ...)
     if (!cn_args_has(args, "verbose"))
         return;
     va_start(values, fmt);
-    talk(args, fmt, values);
+    print_message(args, fmt, values);
     va_end(values);
 }
 
@@ -62,7 +62,7 @@ void cn_cli_warn(const struct cn_args *args, const char *fmt, ...)
     va_list values;
 
     va_start(values, fmt);
-    talk(args, fmt, values);
+    print_message(args, fmt, values);
     va_end(values);
 }
 
@@ -116,22 +116,14 @@ void cn_cli_add_help(const struct cn_args *args, const struct cn_command *comman
         cn_help_print(text, command, &style);
 }
 
-static bool has_format_option(const struct cn_command *command)
+enum cn_table_format cn_cli_format(const struct cn_args *args)
 {
     const struct cn_option *option;
 
-    for (size_t i = 0; (option = cn_command_option(command, i)); i++) {
+    for (size_t i = 0; (option = cn_command_option(args->command, i)); i++)
         if (strcmp(option->name, "format") == 0)
-            return true;
-    }
-    return false;
-}
-
-enum cn_table_format cn_cli_format(const struct cn_args *args)
-{
-    if (!has_format_option(args->command))
-        return CN_TABLE_TEXT;
-    return cn_table_format_parse(cn_args_value(args, "format"));
+            return cn_table_format_parse(cn_args_value(args, "format"));
+    return CN_TABLE_TEXT;
 }
 
 struct cn_table *cn_cli_table(const struct cn_args *args, const struct cn_column *columns,

@@ -1,4 +1,4 @@
-/* Completion scripts for shells, written from the tables of the commands: names of
+/* Completion scripts for shells, generated from the tables of the commands: names of
  * commands, options, the words an option accepts, files and directories.
  * Threads: any thread.
  */

@@ -1,4 +1,4 @@
-/* What --help shows, rendered from a command's tables.
+/* The text of --help, from a command's tables.
  * Threads: any thread.
  */
 #ifndef CN_CLI_SHELL_HELP_H
@@ -19,7 +19,7 @@ struct cn_help_style {
 void cn_help_print(struct cn_text *text, const struct cn_command *command,
                    const struct cn_help_style *style);
 
-/* Append what `cairn` alone shows: every command under the heading of its section. */
+/* Append the overview of `cairn`: every command under the heading of its section. */
 void cn_help_print_overview(struct cn_text *text, const struct cn_help_style *style);
 
 #endif

@@ -194,9 +194,9 @@ static void refuses_ambiguous_prefixes(void **state)
 {
     (void)state;
     assert_refused(&view, WORDS("--col=3", "db"),
-                   "option --col could be one of --columns, --color");
+                   "option --col is ambiguous: --columns, --color");
     assert_refused(&view, WORDS("--m", "x", "db"),
-                   "option --m could be one of --min-share, --metric");
+                   "option --m is ambiguous: --min-share, --metric");
 }
 
 static void refuses_missing_and_unexpected_values(void **state)
@@ -207,9 +207,8 @@ static void refuses_missing_and_unexpected_values(void **state)
     assert_refused(&view, WORDS("db", "--format"),
                    "option --format needs a value: text, json or csv");
     assert_refused(&view, WORDS("db", "--all=yes"),
-                   "option --all takes no value, but got 'yes'");
-    assert_refused(&view, WORDS("db", "--all="),
-                   "option --all takes no value, but got ''");
+                   "option --all takes no value, got 'yes'");
+    assert_refused(&view, WORDS("db", "--all="), "option --all takes no value, got ''");
 }
 
 static void refuses_words_outside_a_choice(void **state)
