@@ -37,10 +37,10 @@ struct dump {
     const struct cn_args *args;
     const struct cn_recording *rec;
     bool has_hex;
-    uint64_t rest; /* records still to be shown */
+    uint64_t rest; /* records still to print */
     struct cn_text out;
     uint64_t last_ns;
-    size_t damaged; /* files */
+    size_t damaged_count; /* files */
 
     uint64_t second;
     uint32_t tid;
@@ -83,8 +83,7 @@ static void add_header(struct dump *dump)
     cn_text_char(out, '\n');
 }
 
-/* Records come in long runs of one second and one task: both are put into words
- * once. */
+/* Long runs of records are of the same second and task: format both once. */
 static void add_time(struct dump *dump, uint64_t time_ns, uint32_t tid)
 {
     uint64_t second = time_ns / NS_A_SECOND;
@@ -133,7 +132,7 @@ static void add_pointer(struct dump *dump, const struct cn_call *call, uint32_t 
         cn_text_printf(&dump->out, " 0x%" PRIx64 "\n", pointer);
 }
 
-/* What follows "args[0]" or "retval". */
+/* Append what follows "args[0]" or "retval". */
 static void add_value(struct dump *dump, const struct cn_call *call, uint32_t task,
                       const struct cn_call_values *values,
                       const struct cn_call_value *value)
@@ -267,8 +266,7 @@ static void add_record(struct dump *dump, const struct cn_source *source,
         cn_text_flush(&dump->out, stdout);
 }
 
-/* uftrace sets the events of processors apart from the tasks, if the first one has
- * any. */
+/* Like uftrace, separate the events of processors from the tasks, if the first has any. */
 static void add_title(struct dump *dump, const struct cn_source *source)
 {
     if (strcmp(source->name, "perf-cpu0.dat") == 0)
@@ -302,7 +300,7 @@ static void dump_source(struct dump *dump, uint32_t index)
     if (step == CN_FAIL && dump->rest > 0) {
         cn_text_flush(&dump->out, stdout);
         cn_cli_warn(dump->args, "%s: %s", dump->rec->path, err.text);
-        dump->damaged++;
+        dump->damaged_count++;
     }
 }
 
@@ -315,7 +313,7 @@ bool cn_dump_recording(const struct cn_args *args, const char *path, struct cn_e
               cn_recording_open(args, path, &rec, err);
 
     if (ok && !rec->ops->source_open)
-        ok = cn_fail(err, CN_ERR_USAGE, "%s: its records have no bytes to dump", path);
+        ok = cn_fail(err, CN_ERR_USAGE, "%s has no binary records to dump", path);
     if (ok) {
         dump.rec = rec;
         cn_call_names_init(&dump.names, rec);
@@ -325,11 +323,12 @@ bool cn_dump_recording(const struct cn_args *args, const char *path, struct cn_e
             if (!file || strcmp(file, rec->sources[i].name) == 0)
                 dump_source(&dump, i);
         cn_text_flush(&dump.out, stdout);
-        if (dump.damaged > 0)
+        if (dump.damaged_count > 0)
             ok = cn_fail(err, CN_ERR_FORMAT,
-                         "%s: %zu of %" PRIu32 " files are damaged; what comes before "
-                         "the damage is shown",
-                         path, dump.damaged, rec->source_count);
+                         "%s: %zu of %" PRIu32
+                         " files are damaged; data before the damage is "
+                         "shown",
+                         path, dump.damaged_count, rec->source_count);
     }
     cn_text_done(&dump.out);
     cn_text_done(&dump.second_text);

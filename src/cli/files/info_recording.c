@@ -1,6 +1,7 @@
 #include "cli/files/info.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,28 +17,35 @@
 
 enum { KEY_WIDTH = 19, TIME_WIDTH = 24, TID_WIDTH = 7, NAME_WIDTH = 16, DATA_WIDTH = 7 };
 
-/* 256 statuses of wait() lie below: this one says that a trigger ended the
- * recording. */
+/* Not a status of wait(): a trigger ended the recording. */
 enum { FINISHED_BY_TRIGGER = 65536 };
 
-static void add_line(struct cn_text *text, const char *key, const char *value,
-                     const char *suffix)
+CN_PRINTF(3, 4)
+static void add_line(struct cn_text *text, const char *key, const char *fmt, ...)
 {
-    if (!value)
-        return;
+    char *value = NULL;
+    va_list values;
+
+    va_start(values, fmt);
+    if (vasprintf(&value, fmt, values) < 0)
+        value = NULL;
+    va_end(values);
     cn_text_printf(text, "# %-*s : ", KEY_WIDTH, key);
-    cn_utf8_add_printable(text, value);
-    cn_text_str_add(text, suffix);
+    cn_utf8_add_printable(text, value ? value : "");
     cn_text_char(text, '\n');
+    free(value);
 }
 
 static void add_fact(struct cn_text *text, const struct cn_recording *rec,
                      const char *key, const char *fact, const char *suffix)
 {
-    add_line(text, key, cn_recording_fact(rec, fact), suffix);
+    const char *value = cn_recording_fact(rec, fact);
+
+    if (value)
+        add_line(text, key, "%s%s", value, suffix);
 }
 
-/* "2 / 2 (online/possible)" is written without blanks and shown with them. */
+/* Print "2 / 2 (online/possible)" with blanks around the second slash. */
 static void add_cpu_count(struct cn_text *text, const struct cn_recording *rec)
 {
     const char *value = cn_recording_fact(rec, "cpuinfo:nr_cpus");
@@ -52,53 +60,34 @@ static void add_cpu_count(struct cn_text *text, const struct cn_recording *rec)
         else
             cn_text_char(&spaced, *value);
     }
-    add_line(text, "number of cpus", cn_text_str(&spaced), "");
+    add_line(text, "number of cpus", "%s", cn_text_str(&spaced));
     cn_text_done(&spaced);
 }
 
-/* "perf_event_paranoid=2 kptr_restrict=0": a line each. */
+/* Print "perf_event_paranoid=2 kptr_restrict=0" as one line each. */
 static void add_sysctl(struct cn_text *text, const struct cn_recording *rec)
 {
     const char *at = cn_recording_fact(rec, "sysctl");
 
     while (at && *at) {
         size_t len = strcspn(at, " "), key_len = strcspn(at, "= ");
-        struct cn_text key = {0}, value = {0};
+        size_t value_off = key_len < len ? key_len + 1 : len;
+        struct cn_text key = {0};
 
         cn_text_add(&key, at, key_len);
-        if (key_len < len)
-            cn_text_add(&value, at + key_len + 1, len - key_len - 1);
-        add_line(text, cn_text_str(&key), cn_text_str(&value), "");
+        add_line(text, cn_text_str(&key), "%.*s", (int)(len - value_off), at + value_off);
         cn_text_done(&key);
-        cn_text_done(&value);
         at += len + strspn(at + len, " ");
     }
 }
 
-/* What the other commands take off times, unless told not to. */
+/* The cost of recording a call, which the other commands subtract from times. */
 static void add_cost(struct cn_text *text, const char *key,
                      const struct cn_hook_cost *cost)
 {
-    struct cn_text value = {0};
-
-    if (cost->call_ps == 0)
-        return;
-    cn_text_printf(&value, "%.1f ns, %.1f ns of it between entry and exit",
-                   (double)cost->call_ps / 1000, (double)cost->inner_ps / 1000);
-    add_line(text, key, cn_text_str(&value), "");
-    cn_text_done(&value);
-}
-
-/* What nobody can take off: how many such calls there were is not known. */
-static void add_left_out(struct cn_text *text, const struct cn_recording *rec)
-{
-    struct cn_text value = {0};
-
-    if (rec->left_out_ps == 0)
-        return;
-    cn_text_printf(&value, "%.1f ns", (double)rec->left_out_ps / 1000);
-    add_line(text, "a call left out", cn_text_str(&value), "");
-    cn_text_done(&value);
+    if (cost->call_ps > 0)
+        add_line(text, key, "%.1f ns, %.1f ns of it between entry and exit",
+                 (double)cost->call_ps / 1000, (double)cost->inner_ps / 1000);
 }
 
 static void add_system(struct cn_text *text, const struct cn_recording *rec)
@@ -117,10 +106,11 @@ static void add_system(struct cn_text *text, const struct cn_recording *rec)
     add_sysctl(text, rec);
     add_cost(text, "recording a call", &rec->call_cost);
     add_cost(text, "a library call", &rec->libcall_cost);
-    add_left_out(text, rec);
+    /* Not subtracted: the number of such calls is unknown. */
+    if (rec->left_out_ps > 0)
+        add_line(text, "a filtered call", "%.1f ns", (double)rec->left_out_ps / 1000);
 }
 
-/* The tasks that the recorder listed, with their names. */
 static void add_task_list(struct cn_text *text, const struct cn_recording *rec)
 {
     const char *at = cn_recording_fact(rec, "taskinfo:tids");
@@ -139,49 +129,33 @@ static void add_task_list(struct cn_text *text, const struct cn_recording *rec)
         at = *end ? end + 1 : end;
     }
     if (list.len > 0)
-        add_line(text, "task list", cn_text_str(&list), "");
+        add_line(text, "task list", "%s", cn_text_str(&list));
     cn_text_done(&list);
 }
 
 static void add_exit_status(struct cn_text *text, const struct cn_recording *rec)
 {
     const char *value = cn_recording_fact(rec, "exit_status");
-    struct cn_text line = {0};
-    int status;
+    int status = value ? (int)strtol(value, NULL, 10) : 0;
 
     if (!value)
         return;
-    status = (int)strtol(value, NULL, 10);
     if (status == FINISHED_BY_TRIGGER)
-        cn_text_str_add(&line, "tracing finished");
+        add_line(text, "exit status", "tracing finished");
     else if (WIFEXITED(status))
-        cn_text_printf(&line, "exited with code: %d", WEXITSTATUS(status));
+        add_line(text, "exit status", "exited with code: %d", WEXITSTATUS(status));
     else if (WIFSIGNALED(status))
-        cn_text_printf(&line, "terminated by signal: %d (%s)", WTERMSIG(status),
-                       strsignal(WTERMSIG(status)));
+        add_line(text, "exit status", "terminated by signal: %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
     else
-        cn_text_printf(&line, "unknown exit status: %s", value);
-    add_line(text, "exit status", cn_text_str(&line), "");
-    cn_text_done(&line);
-}
-
-static void add_cpu_time(struct cn_text *text, const struct cn_recording *rec)
-{
-    const char *system = cn_recording_fact(rec, "usageinfo:systime");
-    const char *user = cn_recording_fact(rec, "usageinfo:usrtime");
-    struct cn_text line = {0};
-
-    if (!system || !user)
-        return;
-    cn_text_printf(&line, "%.3f / %.3f sec (sys / user)", strtod(system, NULL),
-                   strtod(user, NULL));
-    add_line(text, "cpu time", cn_text_str(&line), "");
-    cn_text_done(&line);
+        add_line(text, "exit status", "unknown exit status: %s", value);
 }
 
 static void add_process(struct cn_text *text, const struct cn_recording *rec)
 {
     const char *automatic = cn_recording_fact(rec, "auto-args");
+    const char *system = cn_recording_fact(rec, "usageinfo:systime");
+    const char *user = cn_recording_fact(rec, "usageinfo:usrtime");
 
     cn_text_str_add(text, "#\n# process information\n# ===================\n");
     add_fact(text, rec, "number of tasks", "taskinfo:nr_tid", "");
@@ -191,18 +165,20 @@ static void add_process(struct cn_text *text, const struct cn_recording *rec)
     add_fact(text, rec, "arguments", "argspec", "");
     add_fact(text, rec, "return values", "retspec", "");
     if (automatic && strcmp(automatic, "1") == 0)
-        add_line(text, "auto-args", "true", "");
+        add_line(text, "auto-args", "true");
     add_fact(text, rec, "pattern", "pattern_type", "");
     add_exit_status(text, rec);
     add_fact(text, rec, "elapsed time", "elapsed_time", "");
-    add_cpu_time(text, rec);
+    if (system && user)
+        add_line(text, "cpu time", "%.3f / %.3f sec (sys / user)", strtod(system, NULL),
+                 strtod(user, NULL));
     add_fact(text, rec, "context switch", "usageinfo:ctxsw", "");
     add_fact(text, rec, "max rss", "usageinfo:maxrss", " KB");
     add_fact(text, rec, "page fault", "usageinfo:pagefault", "");
     add_fact(text, rec, "disk iops", "usageinfo:iops", "");
 }
 
-/* note.txt is whatever someone wanted to remember about the recording. */
+/* Print note.txt, a file that the user may add to the recording. */
 static void add_note(struct cn_text *text, const struct cn_recording *rec)
 {
     for (uint32_t i = 0; i < rec->kept_file_count; i++) {
@@ -222,15 +198,6 @@ static void add_note(struct cn_text *text, const struct cn_recording *rec)
     }
 }
 
-static void add_padded(struct cn_text *text, const char *name, size_t width)
-{
-    size_t begin = text->len;
-
-    cn_utf8_add_printable(text, name);
-    if (text->len - begin < width)
-        cn_text_fill(text, ' ', width - (text->len - begin));
-}
-
 static void add_tasks(struct cn_text *text, const struct cn_recording *rec)
 {
     cn_text_str_add(text,
@@ -239,13 +206,17 @@ static void add_tasks(struct cn_text *text, const struct cn_recording *rec)
     for (uint32_t i = 0; i < rec->task_count; i++) {
         const struct cn_task *task = &rec->tasks[i];
         uint64_t kb = task->data_len / 1024;
+        size_t begin;
 
         cn_timestamp_add(text, task->time_ns, TIME_WIDTH);
         cn_text_printf(text, "  %c%c     [", task->tid == task->pid ? 'F' : ' ',
                        task->has_session ? 'S' : ' ');
         cn_number_add(text, task->tid, TID_WIDTH);
         cn_text_str_add(text, "]  ");
-        add_padded(text, task->name, NAME_WIDTH);
+        begin = text->len;
+        cn_utf8_add_printable(text, task->name);
+        if (text->len - begin < NAME_WIDTH)
+            cn_text_fill(text, ' ', NAME_WIDTH - (text->len - begin));
         cn_number_add(text, kb / 1024, DATA_WIDTH);
         cn_text_printf(text, ".%03" PRIu64 " MB\n", kb % 1024 < 999 ? kb % 1024 : 999);
     }

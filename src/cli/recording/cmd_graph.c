@@ -1,4 +1,4 @@
-/* cairn graph: who called whom in a recording. */
+/* cairn graph: the call graph of a recording. */
 
 #include <unistd.h>
 
@@ -89,17 +89,17 @@ static const struct cn_option options[] = {
     CN_RECORDING_OPTIONS,
     CN_RECORDING_RAW_OPTION,
     CN_RECORDING_FIELDS_OPTION(
-        "columns: total, self, addr, total-avg, self-avg, none; +FIELD adds to "
-        "total"),
-    {.name = "task", .help = "show tasks and who started them instead of functions"},
+        "columns: total, self, addr, total-avg, self-avg, all, none; +FIELD adds to "
+        "the default (total)"),
+    {.name = "task", .help = "show the tree of tasks instead of functions"},
     CN_RECORDING_SRCLINE_OPTION,
     {0},
 };
 
 static const struct cn_example examples[] = {
-    {"cairn graph", "see who called whom, how often and for how long"},
-    {"cairn graph run.data parse -f +self", "see who called parse, and what it called"},
-    {"cairn graph run.data --task", "see processes and threads"},
+    {"cairn graph", "show the call graph: who calls whom, how often, how long"},
+    {"cairn graph run.data parse -f +self", "show callers and callees of parse"},
+    {"cairn graph run.data --task", "show processes and threads"},
     {0},
 };
 
@@ -108,14 +108,13 @@ const struct cn_command cn_cmd_graph = {
     .section = CN_SECTION_RECORDING,
     .operands = "[DIR] [FUNC]",
     .operand_max = 2,
-    .summary = "show who called whom in a recording",
+    .summary = "show the call graph of a recording",
     .description =
-        "Prints a tree of calls for each program that was run: all calls of a function "
-        "along the same path are one line, with their number and the time they took "
-        "together. A function that calls only one other stands above it without a "
-        "branch.\n\n"
-        "With FUNC, only what FUNC calls, after the ways that lead to it.\n\n"
-        "Damaged data counts up to the damage, which is then reported; the exit status "
+        "Prints a tree of calls for each program that was run. Calls of a function along "
+        "the same call path are one line, with their number and their total time. A "
+        "function that calls only one other is printed above it without a branch.\n\n"
+        "With FUNC, prints the call paths that lead to FUNC, and the calls below it.\n\n"
+        "Damaged data is read up to the damage, which is then reported; the exit status "
         "is 3.",
     .examples = examples,
     .options = options,

@@ -1,4 +1,4 @@
-/* cairn report: what the functions of a recording cost. */
+/* cairn report: time and calls per function of a recording. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -87,24 +87,24 @@ static const struct cn_option options[] = {
     CN_RECORDING_RAW_OPTION,
     CN_RECORDING_FIELDS_OPTION(
         "columns: total, total-avg, total-min, total-max, total-stdv, p50, p90, p99, "
-        "p99.9, the same for self, call, size, all, none; +FIELD adds to the usual "
-        "ones (total,self,call)"),
+        "p99.9, the same for self, call, size, all, none; +FIELD adds to the default "
+        "(total,self,call)"),
     {.name = "sort",
      .letter = 's',
      .value = "KEYS",
-     .help = "sort by these columns, or by func (default: total)"},
+     .help = "sort by these columns, or by func, the name (default: total)"},
     {.name = "avg-total",
-     .help = "average, minimum, maximum and deviation of total time"},
-    {.name = "avg-self", .help = "the same of self time"},
-    {.name = "task", .help = "a row for each task: total, self, tid, func"},
+     .help = "show average, minimum, maximum and deviation of total time"},
+    {.name = "avg-self", .help = "show the same for self time"},
+    {.name = "task", .help = "one row per task: total, self, tid, func"},
     {.name = "histogram",
      .value = "FUNC",
-     .help = "how the total times of one function are distributed"},
-    {.name = "diff", .value = "DIR", .help = "what changed from the recording to DIR"},
+     .help = "show the distribution of the total times of FUNC"},
+    {.name = "diff", .value = "DIR", .help = "compare with the recording DIR"},
     {.name = "diff-policy",
      .value = "POLICY,...",
-     .help = "abs or no-abs (sort by the size of the change, or by the change), percent "
-             "or no-percent, compact or full"},
+     .help = "abs or no-abs (sort by the absolute or the signed change), percent or "
+             "no-percent, compact or full"},
     {.name = "sort-column",
      .value = "N",
      .help = "sort by the recording (0), by DIR (1) or by the change (2, the default)"},
@@ -114,10 +114,12 @@ static const struct cn_option options[] = {
 };
 
 static const struct cn_example examples[] = {
-    {"cairn report", "see where the time went"},
-    {"cairn report run.data -f +p50,p99 -s p99", "find functions that are slow at times"},
-    {"cairn report run.data --histogram handle_request", "see how times are distributed"},
-    {"cairn report old.data --diff new.data", "see what became slower"},
+    {"cairn report", "show where time is spent"},
+    {"cairn report run.data -f +p50,p99 -s p99",
+     "find functions that are sometimes slow"},
+    {"cairn report run.data --histogram handle_request",
+     "show the distribution of its times"},
+    {"cairn report old.data --diff new.data", "find what became slower"},
     {0},
 };
 
@@ -126,14 +128,16 @@ const struct cn_command cn_cmd_report = {
     .section = CN_SECTION_RECORDING,
     .operands = "[DIR]",
     .operand_max = 1,
-    .summary = "show what the functions of a recording cost",
+    .summary = "show time and calls per function of a recording",
     .description =
-        "Total time is from entry to exit, with everything that was called; self time is "
-        "without. The total of a function that calls itself counts the outermost call "
-        "only. Calls that never returned are taken to end with the recording.\n\n"
+        "Total is the time from entry to exit of a function, including everything it "
+        "calls; self is the time in the function alone. The total of a recursive "
+        "function counts the outermost call only. Calls that never returned end with the "
+        "recording.\n\n"
+        "Times are corrected for the cost of recording; --raw shows them as recorded. "
         "Deviations are standard errors of the mean, in percent of it. Percentiles come "
-        "from logarithmic buckets and are off by 1.6 % at most.\n\n"
-        "Damaged data counts up to the damage, which is then reported; the exit status "
+        "from logarithmic buckets and are accurate to 1.6 %.\n\n"
+        "Damaged data is read up to the damage, which is then reported; the exit status "
         "is 3.",
     .examples = examples,
     .options = options,

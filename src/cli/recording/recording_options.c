@@ -54,10 +54,12 @@ static bool choose_listed(const struct cn_recording *rec, const char *list, bool
         uint32_t task;
 
         if (end == at || (*end && *end != ',') || tid > UINT32_MAX)
-            return cn_fail(err, CN_ERR_USAGE, "--tid: '%s' is no list of task ids", list);
+            return cn_fail(err, CN_ERR_USAGE, "--tid: '%s' is not a list of task ids",
+                           list);
         task = cn_recording_find_task(rec, (uint32_t)tid);
         if (task == CN_NONE)
-            return cn_fail(err, CN_ERR_NOT_FOUND, "no task %lu", tid);
+            return cn_fail(err, CN_ERR_NOT_FOUND,
+                           "--tid: no task %lu; see cairn info --task", tid);
         chosen[task] = true;
         at = *end ? end + 1 : end;
     }
@@ -85,7 +87,7 @@ static bool choose_tasks(const struct cn_args *args, const struct cn_recording *
     return ok;
 }
 
-/* The options that the recording brings along, as if typed before the others. */
+/* Parse the options stored in the recording; those of the command line override them. */
 static void parse_defaults(struct cn_recording_setup *setup)
 {
     const struct cn_args *args = setup->args;
@@ -147,8 +149,7 @@ static bool add_filters(struct cn_recording_setup *setup, const struct cn_args *
                                            pattern, match, err)))
                 return cn_fail_in(err, "--%s", kinds[k].option);
             if (filter->match_count == 0)
-                cn_cli_warn(setup->args,
-                            "--%s: no function matches '%s', which is ignored",
+                cn_cli_warn(setup->args, "--%s '%s' matches no function and is ignored",
                             kinds[k].option, pattern);
         }
     }
@@ -197,7 +198,7 @@ static bool make_filter(struct cn_recording_setup *setup, struct cn_error *err)
     return true;
 }
 
-/* "600.5" is a timestamp in seconds, "10us" counts from the start. */
+/* "600.5" is a timestamp in seconds, "10us" is elapsed time. */
 static bool parse_moment(struct cn_recording_setup *setup, const char *text,
                          uint64_t *out_ns, struct cn_error *err)
 {
@@ -234,7 +235,7 @@ static bool parse_range(struct cn_recording_setup *setup, struct cn_error *err)
     from = cn_strdup(value);
     to = strchr(from, '~');
     if (!to)
-        ok = cn_fail(err, CN_ERR_USAGE, "'%s' is no range: expected FROM~TO", value);
+        ok = cn_fail(err, CN_ERR_USAGE, "'%s' is not FROM~TO", value);
     if (to)
         *to++ = '\0';
     if (ok && *from)
@@ -247,7 +248,7 @@ static bool parse_range(struct cn_recording_setup *setup, struct cn_error *err)
     return ok || cn_fail_in(err, "--time-range");
 }
 
-/* Commands without --raw show times as they were recorded. */
+/* Commands without --raw show recorded times. */
 static bool corrects_times(const struct cn_recording_setup *setup)
 {
     const struct cn_option *option = setup->args->command->options;
@@ -258,16 +259,18 @@ static bool corrects_times(const struct cn_recording_setup *setup)
            cn_call_clock_is_needed(setup->rec);
 }
 
+/* Say which costs of recording the corrected times still contain. */
 static void tell_costs(const struct cn_args *args, const struct cn_recording *rec)
 {
     if (rec->left_out_ps > 0)
-        cn_cli_say(args,
-                   "calls that the recorder was told to leave out (-N, -D, -t, -Z, -T) "
-                   "took %.0f ns each, which is still in the times of their callers",
-                   (double)rec->left_out_ps / 1000);
+        cn_cli_say(
+            args,
+            "calls that the recorder filtered out (-N, -D, -t, -Z, -T) took %.0f ns "
+            "each; the times of their callers still include this",
+            (double)rec->left_out_ps / 1000);
     if (rec->has_value_costs)
-        cn_cli_say(args, "calls whose arguments, results or counters were recorded took "
-                         "longer than what is taken off their times");
+        cn_cli_say(args, "recording arguments, return values and counters takes longer "
+                         "than is subtracted from the times of such calls");
 }
 
 bool cn_recording_setup_open(struct cn_recording_setup *setup, const struct cn_args *args,
@@ -343,7 +346,7 @@ bool cn_recording_setup_result(const struct cn_recording_setup *setup,
                     setup->rec->tasks[damages->list[i].task].tid,
                     damages->list[i].err.text);
     return cn_fail(err, CN_ERR_FORMAT,
-                   "%s: %zu of %" PRIu32 " tasks are damaged; what comes before the "
-                   "damage is shown",
+                   "%s: %zu of %" PRIu32 " tasks are damaged; data before the damage is "
+                   "shown",
                    setup->rec->path, damages->count, setup->query.task_count);
 }

@@ -289,7 +289,7 @@ bool cn_report_print_tasks(const struct cn_args *args, const struct cn_recording
     return true;
 }
 
-/* One line stands for several buckets: a quarter of a doubling. */
+/* In text, a line is several buckets: a quarter of a doubling. */
 static void print_buckets(const struct cn_args *args,
                           const struct cn_call_histogram *histogram)
 {

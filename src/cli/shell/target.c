@@ -51,8 +51,8 @@ bool cn_target_check(const char *path, const struct cn_format *format, bool is_f
     if (!is_forced)
         return cn_fail(err, CN_ERR_IO, "%s already exists; use -f to replace it", path);
     if (!format->is_file && S_ISDIR(st.st_mode) && !may_be_replaced(path, format))
-        return cn_fail(err, CN_ERR_IO, "%s exists and is not a %s; remove it first", path,
-                       format->probe ? format->holds : format->name);
+        return cn_fail(err, CN_ERR_IO, "%s exists but contains no %s; remove it first",
+                       path, format->probe ? format->holds : format->name);
     return true;
 }
 
