@@ -81,7 +81,7 @@ static bool open_source(const struct cn_analysis *a, struct cn_recording_setup *
         return false;
     if (!format->open_traces) {
         if (query)
-            return cn_fail(err, CN_ERR_USAGE, "%s is not a store: --query is for stores",
+            return cn_fail(err, CN_ERR_USAGE, "%s is not a store; --query is for stores",
                            path);
         return cn_recording_setup_open(setup, a->args, path, err);
     }
@@ -96,7 +96,8 @@ static bool open_sources(struct recordings *self, struct cn_error *err)
     size_t count = operand_count > 0 ? operand_count : 1;
 
     if (operand_count > 0 && cn_args_has(args, "data"))
-        return cn_fail(err, CN_ERR_USAGE, "recordings given with -d and without");
+        return cn_fail(err, CN_ERR_USAGE,
+                       "give recordings with -d or as operands, not both");
     self->setups = cn_alloc(count, sizeof(*self->setups));
     self->queries = cn_alloc(count, sizeof(*self->queries));
     for (size_t i = 0; i < count; i++) {
@@ -147,8 +148,8 @@ static bool tell_damage(const struct recordings *self,
         const struct cn_calls_damage *damage = &result->damages[i];
         const struct cn_recording *rec = self->queries[damage->query].rec;
 
-        cn_cli_warn(args, "%s: task %" PRIu32 ": %s; what comes before is analysed",
-                    rec->path, rec->tasks[damage->task].tid, damage->err.text);
+        cn_cli_warn(args, "%s: task %" PRIu32 ": %s; analysed up to there", rec->path,
+                    rec->tasks[damage->task].tid, damage->err.text);
     }
     for (size_t i = 0; i < self->count; i++)
         for (const struct cn_recording_warning *w = self->queries[i].rec->warnings; w;
@@ -158,7 +159,8 @@ static bool tell_damage(const struct recordings *self,
         cn_cli_warn(args, "%" PRIu64 " records were lost while recording",
                     result->lost_count);
     return damage_count == 0 || !self->a->is_strict ||
-           cn_fail(err, CN_ERR_FORMAT, "%s is not written: --strict allows no damage",
+           cn_fail(err, CN_ERR_FORMAT,
+                   "%s is not written: data is damaged and --strict was given",
                    self->a->target);
 }
 

@@ -20,8 +20,8 @@ static bool analyse(struct cn_analysis *a, struct cn_error *err)
     for (const struct cn_warning *w = db->warnings; w; w = w->next)
         cn_cli_warn(a->args, "%s", w->text);
     ok = !db->warnings || !a->is_strict ||
-         cn_fail(err, CN_ERR_FORMAT, "%s is not written: --strict allows no damage",
-                 a->target);
+         cn_fail(err, CN_ERR_FORMAT,
+                 "%s is not written: data is damaged and --strict was given", a->target);
     ok = ok && cn_analysis_write(a, db, 0, err);
     if (ok)
         cn_analysis_tell(a, db->context_limit, db->profile_count - 1, NULL, NULL);

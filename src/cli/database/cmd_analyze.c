@@ -28,7 +28,7 @@ bool cn_analysis_set_target(struct cn_analysis *a, const char *target,
     char *copy;
 
     if (!target || target[0] == '\0')
-        return cn_fail(err, CN_ERR_USAGE, "-o is missing: where should the database go?");
+        return cn_fail(err, CN_ERR_USAGE, "-o DB is missing");
     a->target = target;
     copy = cn_strdup(target);
     cn_text_str_add(&a->folder, dirname(copy));
@@ -133,11 +133,11 @@ static bool find_source(const struct cn_args *args, enum source *out,
     }
     if (sampled_count > 0 && count > 1)
         return cn_fail(err, CN_ERR_USAGE,
-                       "%s holds samples: such files are analysed one at a time",
+                       "%s contains samples; analyse such files one at a time",
                        cn_args_operand(args, 0));
     if (measured_count > 0 && measured_count < count)
         return cn_fail(err, CN_ERR_USAGE,
-                       "measurements and other data cannot be analysed together");
+                       "measurements cannot be analysed together with other data");
     *out = sampled_count > 0 ? SAMPLES : measured_count > 0 ? MEASUREMENTS : RECORDINGS;
     return check_options(args, *out, err);
 }
@@ -187,32 +187,34 @@ static const struct cn_option options[] = {
     {.name = "output",
      .letter = 'o',
      .value = "DB",
-     .help = "the database to write; of measurements, by default as hpcprof names it"},
+     .help = "the database to write (default for measurements: the name that hpcprof "
+             "chooses)"},
     {.name = "force", .letter = 'f', .help = "replace DB if it exists"},
     {.name = "threads",
      .letter = 'j',
      .value = "N",
-     .help = "use N threads (default: one a processor); the result is the same"},
+     .help = "use N threads (default: one per processor); the result is the same"},
     {.name = "collapse-recursion",
-     .help = "a function that calls itself, directly or not, is one context"},
+     .help = "make one context of a function that calls itself, directly or indirectly"},
     {.name = "min-time",
      .value = "TIME",
-     .help = "leave out contexts that took less than this in all threads together; their "
-             "time counts for the caller"},
+     .help =
+         "drop contexts whose total over all threads is less; their time becomes self "
+         "time of the caller"},
     {.name = "query",
      .value = "QUERY",
-     .help = "of a store, the traces that match; see cairn-store-search(1)"},
-    {.name = "title", .value = "TEXT", .help = "the database's title"},
+     .help = "stores: only traces that match; see cairn-store-search(1)"},
+    {.name = "title", .value = "TEXT", .help = "the title of the database"},
     {.name = "statistics",
      .value = "all|sum",
-     .help = "over threads keep sum, count, squares, minimum and maximum (the default), "
-             "or only the sum"},
-    {.name = "no-trace", .help = "no timelines"},
+     .help = "statistics over threads: sum, count, squares, minimum and maximum (the "
+             "default), or only the sum"},
+    {.name = "no-trace", .help = "write no timelines"},
     {.name = "no-source", .help = "do not copy source files"},
     {.name = "source-path",
      .value = "FROM=TO",
      .is_repeatable = true,
-     .help = "look for source files below TO instead of FROM"},
+     .help = "look for source files under TO instead of FROM"},
     {.name = "strict", .help = "write nothing if any data is damaged"},
     CN_OPTION_NO_MPI,
     CN_RECORDING_OPTIONS,
@@ -221,48 +223,48 @@ static const struct cn_option options[] = {
      .letter = 'S',
      .value = "FILE",
      .is_repeatable = true,
-     .help = "measurements: also use this .hpcstruct file, or a directory of them"},
+     .help = "measurements: also read this .hpcstruct file, or a directory of them"},
     {.name = "replace-path",
      .letter = 'R',
      .value = "FROM=TO",
      .is_repeatable = true,
-     .help = "measurements: what was below FROM lies below TO here; '*' is any one "
-             "folder"},
+     .help = "measurements: replace the prefix FROM of recorded paths by TO; '*' matches "
+             "one folder"},
     {.name = "only-exe",
      .value = "NAME",
      .is_repeatable = true,
-     .help = "measurements: only processes that ran a program of this name"},
+     .help = "measurements: only processes of this program"},
     {.name = "name",
      .letter = 'n',
      .value = "TEXT",
-     .help = "measurements: the database's title, as --title"},
+     .help = "measurements: the title of the database, as --title"},
     {.name = "metric",
      .letter = 'M',
      .value = "sum|normal|extrema|stats|none",
      .is_repeatable = true,
-     .help = "measurements: over threads keep the sum (the default), also mean and "
-             "deviation, also minimum and maximum, all, or show none"},
+     .help = "measurements: statistics over threads: sum (the default), also mean and "
+             "deviation, also minimum and maximum, all, or show no metrics"},
     {.name = "foreign",
-     .help = "measurements: made on another machine; use no files of this one"},
+     .help = "measurements: from another machine; read no files of this one"},
     {.name = "ignore-structs",
-     .help = "measurements: do not use the directory's structs/"},
-    {.name = "no-traces", .help = "measurements: no timelines, as --no-trace"},
+     .help = "measurements: do not read structs/ of the directory"},
+    {.name = "no-traces", .help = "measurements: write no timelines, as --no-trace"},
     {.name = "hpcprof-compatible",
-     .help = "measurements: write the values hpcprof writes, where they are wrong too"},
+     .help = "measurements: write the same values as hpcprof, even those that are wrong"},
     {0},
 };
 
 static const struct cn_example examples[] = {
-    {"cairn analyze uftrace.data -o run.db", "a database for tree, top and hpcviewer"},
-    {"cairn analyze rank*.data -o run.db --threads 8", "several processes together"},
+    {"cairn analyze uftrace.data -o run.db", "write a database for tree, top, hpcviewer"},
+    {"cairn analyze rank*.data -o run.db --threads 8", "analyse several processes"},
     {"cairn analyze run.data -o small.db --no-trace --min-time 1ms",
-     "only what matters, without timelines"},
+     "write a small database without timelines"},
     {"cairn analyze run.data -o run.db -F handle_request --collapse-recursion",
-     "one function and what it calls"},
+     "analyse one function and what it calls"},
     {"cairn analyze hpctoolkit-app-measurements -o app.db -M stats",
-     "what hpcprof does, with statistics over threads"},
-    {"cairn analyze perf.data -o app.db", "samples of perf record -g"},
-    {"mpirun -n 4 cairn analyze rank*.data -o run.db", "by four processes together"},
+     "do the work of hpcprof, with statistics over threads"},
+    {"cairn analyze perf.data -o app.db", "analyse samples of perf record -g"},
+    {"mpirun -n 4 cairn analyze rank*.data -o run.db", "use four processes"},
     {0},
 };
 
@@ -274,26 +276,26 @@ const struct cn_command cn_cmd_analyze = {
     .is_run_together = true,
     .summary = "turn recordings into a database of calling contexts",
     .description =
-        "Adds up the calls of one or more recordings by calling context and thread: how "
-        "often, how long, on a processor or not, and how durations are distributed. "
-        "Writes an HPCToolkit v4.0 database, with a timeline for each thread, for "
-        "cairn's views and hpcviewer.\n\n"
-        "A store of request traces is taken like a recording: every trace, or those that "
-        "match --query.\n\n"
-        "Directories of measurements that hpcrun has made are converted as hpcprof does, "
-        "with the same options.\n\n"
-        "A file of samples that another tool has written (perf.data, the text of perf "
-        "script, pprof, folded stacks, speedscope) becomes a database, too.\n\n"
+        "Adds up the calls of recordings by calling context and thread: number, total "
+        "and "
+        "self time, time on a processor, and the distribution of durations. Writes an "
+        "HPCToolkit 4.0 database with a timeline per thread, for cairn's views and for "
+        "hpcviewer.\n\n"
+        "A store of request traces is analysed like a recording: all traces, or those "
+        "that match --query.\n\n"
+        "Measurement directories of hpcrun are converted as by hpcprof, with its "
+        "options.\n\n"
+        "A file of samples of another tool (perf.data, the output of perf script, pprof, "
+        "folded stacks, speedscope) is converted as well.\n\n"
         "Files and lines come from the recording and from debug information; source "
         "files "
         "that are found are copied into the database.\n\n"
-        "DB appears when it is complete, and not at all when something fails. Damaged "
-        "data is analysed up to the damage, with a warning; with --strict it is an "
-        "error. The same recordings give the same bytes on any number of threads.\n\n"
-        "Started by mpirun, the processes share the work: each reads some of the tasks "
-        "or profiles, and all write parts of the same database, which is the same as "
-        "that of one process. They need a file system that they share. One that fails "
-        "ends all.",
+        "DB is created when it is complete; after a failure there is no DB. Damaged data "
+        "is analysed up to the damage, with a warning; with --strict it is an error. The "
+        "same recordings give the same bytes with any number of threads.\n\n"
+        "Under mpirun, the processes share the work: each reads some of the tasks or "
+        "profiles, and all write parts of the database, which is the same as that of one "
+        "process. They need a shared file system. If one fails, all fail.",
     .examples = examples,
     .options = options,
     .run = run,

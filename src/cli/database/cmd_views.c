@@ -23,7 +23,7 @@ static bool check_percent(const struct cn_costs *costs, const struct cn_args *ar
     for (size_t i = 0; i < costs->column_count; i++)
         if (costs->columns[i].has_percent)
             return true;
-    return cn_fail(err, CN_ERR_USAGE, "--min-percent: the metric is no share of a whole");
+    return cn_fail(err, CN_ERR_USAGE, "--min-percent: this metric has no percentages");
 }
 
 /* Print what could be read, then report the damage. */
@@ -117,17 +117,17 @@ static const struct cn_option options[] = {
         .name = "min-percent",
         .letter = 'p',
         .value = "P",
-        .help = "leave out rows below P percent of the whole, and what is below them",
+        .help = "hide rows below P percent of the whole, and the rows below them",
     },
     CN_OPTION_FORMAT,
     {0},
 };
 
 static const struct cn_example tree_examples[] = {
-    {"cairn tree run.db --depth 6 --min-percent 1", "the outline of where time goes"},
-    {"cairn tree run.db -t 'RANK 0' --cost inclusive", "of the first process only"},
-    {"cairn tree run.db -F 'MPI_*'", "the paths that lead into MPI"},
-    {"cairn tree run.db --stat mean --stat max", "how threads differ"},
+    {"cairn tree run.db --depth 6 --min-percent 1", "show where most time is spent"},
+    {"cairn tree run.db -t 'RANK 0' --cost total", "show the first process only"},
+    {"cairn tree run.db -F 'MPI_*'", "show the call paths into MPI"},
+    {"cairn tree run.db --stat mean --stat max", "compare threads"},
     {0},
 };
 
@@ -139,11 +139,11 @@ const struct cn_command cn_cmd_tree = {
     .operand_max = 1,
     .summary = "show calling contexts top-down",
     .description =
-        "Prints the calling contexts of a database, callers above callees, each with "
-        "its costs. Inclusive values (I) hold everything a context called, exclusive "
-        "values (E) what was spent in the function itself. Percentages are of the whole "
-        "program, or of the selected threads.\n\n"
-        "Contexts are read as they are shown, so the first levels of a large database "
+        "Prints the calling contexts of a database, callees below their callers, with "
+        "their costs. total is the cost of a context with everything it calls, self the "
+        "cost of the function alone. Percentages are of the whole program, or of the "
+        "selected threads.\n\n"
+        "Contexts are read as they are printed, so the first levels of a large database "
         "appear at once." CN_VIEW_OF_MEASUREMENTS,
     .examples = tree_examples,
     .options = options,
@@ -151,8 +151,8 @@ const struct cn_command cn_cmd_tree = {
 };
 
 static const struct cn_example flat_examples[] = {
-    {"cairn flat run.db --depth 3 -s exclusive", "functions by their own cost"},
-    {"cairn flat run.db -F 'loop at *'", "loops only, with what holds them"},
+    {"cairn flat run.db --depth 3 -s self", "sort functions by self"},
+    {"cairn flat run.db -F 'loop at *'", "show loops only"},
     {0},
 };
 
@@ -164,19 +164,20 @@ const struct cn_command cn_cmd_flat = {
     .operand_max = 1,
     .summary = "show costs by module, file, function, loop and line",
     .description =
-        "Adds up costs over all calling contexts of the same place in the program: load "
-        "module, source file, function, loop, line.\n\n"
-        "Recursion is counted once: a function that calls itself, directly or through "
-        "others, does not have its inclusive cost multiplied. Inlined functions are "
-        "functions like others." CN_VIEW_OF_MEASUREMENTS,
+        "Adds up costs over all calling contexts of the same code: load module, source "
+        "file, function, loop, line.\n\n"
+        "Recursion is counted once: the total of a function that calls itself, directly "
+        "or indirectly, is not multiplied. Inlined functions are rows like "
+        "others." CN_VIEW_OF_MEASUREMENTS,
     .examples = flat_examples,
     .options = options,
     .run = run_flat,
 };
 
 static const struct cn_example callers_examples[] = {
-    {"cairn callers run.db -s exclusive --min-percent 5", "what is hot, and who asks"},
-    {"cairn callers run.db -F malloc --depth 3", "who calls malloc"},
+    {"cairn callers run.db -s self --min-percent 5",
+     "show hot functions and their callers"},
+    {"cairn callers run.db -F malloc --depth 3", "show the callers of malloc"},
     {0},
 };
 
@@ -188,11 +189,11 @@ const struct cn_command cn_cmd_callers = {
     .operand_max = 1,
     .summary = "show functions with their callers, bottom-up",
     .description =
-        "Each function at the top is followed by its callers, their callers and so on: "
-        "how much of its cost came along which way. Five levels are shown unless "
-        "--depth says otherwise.\n\n"
-        "Recursion is counted once: a row counts each moment once, however often the "
-        "function is on the stack." CN_VIEW_OF_MEASUREMENTS,
+        "Prints each function, and below it its callers, their callers and so on, with "
+        "the part of its cost that came along this path. Five levels are shown unless "
+        "--depth is given.\n\n"
+        "Recursion is counted once, however often the function is on the "
+        "stack." CN_VIEW_OF_MEASUREMENTS,
     .examples = callers_examples,
     .options = options,
     .run = run_callers,

@@ -112,6 +112,21 @@ bool cn_opened_database_analyse(struct cn_opened_database *opened,
     return cn_ranks_agree(building->ranks, ok, err);
 }
 
+/* Fail with the command that turns the recording or store into a database. */
+static bool fail_not_database(const char *path, const struct cn_format *format,
+                              struct cn_error *err)
+{
+    size_t len = strlen(path);
+
+    while (len > 1 && path[len - 1] == '/')
+        len--;
+    if (len > strlen(".data") && strncmp(path + len - 5, ".data", 5) == 0)
+        len -= strlen(".data");
+    return cn_fail(err, CN_ERR_USAGE,
+                   "%s is a %s; run 'cairn analyze %s -o %.*s.db' first", path,
+                   format->open_traces ? "store" : "recording", path, (int)len, path);
+}
+
 bool cn_opened_database_open(struct cn_opened_database *opened,
                              const struct cn_args *args, const char *path, bool warns,
                              struct cn_error *err)
@@ -125,8 +140,11 @@ bool cn_opened_database_open(struct cn_opened_database *opened,
     const struct cn_format *format;
 
     *opened = (struct cn_opened_database){0};
-    if (!cn_format_probe(path, &format, err) ||
-        !(format->open_measurements ? cn_opened_database_analyse(opened, args, &path, 1,
+    if (!cn_format_probe(path, &format, err))
+        return false;
+    if (!format->open_database && (format->open_recording || format->open_traces))
+        return fail_not_database(path, format, err);
+    if (!(format->open_measurements ? cn_opened_database_analyse(opened, args, &path, 1,
                                                                  &reading, &building, err)
                                     : cn_format_open_database(path, &opened->db, err)))
         return false;

@@ -15,9 +15,8 @@ struct cn_args;
 struct cn_hpc_meas_options;
 
 /* For descriptions of commands. */
-#define CN_VIEW_OF_MEASUREMENTS                                                      \
-    "\n\nGiven a measurement directory of hpcrun, it shows the database that cairn " \
-    "analyze makes of it."
+#define CN_VIEW_OF_MEASUREMENTS \
+    "\n\nA measurement directory of hpcrun is analysed first, as by cairn analyze."
 
 struct cn_opened_database {
     struct cn_database *db;

@@ -9,15 +9,6 @@
 
 enum { PER_THREAD_MAX = 64 };
 
-static bool select_threads(struct cn_costs *costs, struct cn_values threads,
-                           struct cn_error *err)
-{
-    for (size_t i = 0; i < threads.count; i++)
-        if (!cn_costs_select(costs, threads.list[i], err))
-            return false;
-    return true;
-}
-
 static enum cn_cost_stat stat_named(const char *name)
 {
     static const char *const names[] = {"sum", "mean", "min", "max", "stddev", "count"};
@@ -28,8 +19,14 @@ static enum cn_cost_stat stat_named(const char *name)
     return (enum cn_cost_stat)i;
 }
 
-/* Inclusive and exclusive as --cost wants them. A metric that lacks one of the two is shown
- * with the other, unless that very one was asked for. */
+/* True if `name` is the name of a side, or its old name. */
+static bool is_side(const char *name, enum cn_cost_side side)
+{
+    return strcmp(name, side == CN_INCLUSIVE ? "total" : "self") == 0 ||
+           strcmp(name, side == CN_INCLUSIVE ? "inclusive" : "exclusive") == 0;
+}
+
+/* Add total and self columns as --cost says. With both, a metric may lack one. */
 static bool add_sides(struct cn_costs *costs, struct cn_cost_request request,
                       const char *cost, struct cn_error *err)
 {
@@ -39,10 +36,8 @@ static bool add_sides(struct cn_costs *costs, struct cn_cost_request request,
     if (request.scope)
         return cn_costs_add(costs, &request, err);
     for (int side = CN_INCLUSIVE; side <= CN_EXCLUSIVE; side++) {
-        const char *name = side == CN_INCLUSIVE ? "inclusive" : "exclusive";
-
         request.side = (enum cn_cost_side)side;
-        if (!wants_both && strcmp(cost, name) != 0)
+        if (!wants_both && !is_side(cost, request.side))
             continue;
         if (cn_costs_add(costs, &request, err))
             continue;
@@ -82,7 +77,7 @@ static bool add_threads(struct cn_costs *costs, const struct cn_args *args,
             continue;
         if (++count > PER_THREAD_MAX)
             return cn_fail(err, CN_ERR_USAGE,
-                           "--per-thread shows at most %d threads: choose some with "
+                           "--per-thread shows at most %d threads; select some with "
                            "--thread",
                            PER_THREAD_MAX);
         request.profile = p;
@@ -92,8 +87,8 @@ static bool add_threads(struct cn_costs *costs, const struct cn_args *args,
     return true;
 }
 
-/* Which rows are worth showing is known from their inclusive sums: where none is shown,
- * there is one that is not. A metric may do without. */
+/* Rows are selected by their total: add a hidden total column if none is shown. A metric may
+ * have none. */
 static void add_hidden(struct cn_costs *costs, const char *metric)
 {
     struct cn_cost_request request = {
@@ -138,7 +133,8 @@ static bool fail_unknown_column(const struct cn_costs *costs, const char *sort,
     for (size_t i = 0; i < costs->column_count; i++)
         if (!costs->columns[i].is_hidden)
             cn_text_printf(&names, ", %s", costs->columns[i].name);
-    (void)cn_fail(err, CN_ERR_USAGE, "no column '%s' to sort by; there are: name%s", sort,
+    (void)cn_fail(err, CN_ERR_USAGE,
+                  "no column '%s' to sort by; there are: total, self, name%s", sort,
                   cn_text_str(&names));
     cn_text_done(&names);
     return false;
@@ -159,10 +155,8 @@ static bool choose_order(struct cn_view_setup *setup, const struct cn_args *args
         return true;
     for (size_t i = 0; i < setup->costs.column_count; i++) {
         const struct cn_cost_column *column = &setup->costs.columns[i];
-        const char *side = column->side == CN_INCLUSIVE ? "inclusive" : "exclusive";
-
         if (column->is_hidden ||
-            (strcmp(sort, column->name) != 0 && strcmp(sort, side) != 0))
+            (strcmp(sort, column->name) != 0 && !is_side(sort, column->side)))
             continue;
         setup->sort_column = i;
         return true;
@@ -170,32 +164,28 @@ static bool choose_order(struct cn_view_setup *setup, const struct cn_args *args
     return fail_unknown_column(&setup->costs, sort, err);
 }
 
-static bool set_filter(struct cn_view_setup *setup, const struct cn_args *args,
-                       struct cn_error *err)
-{
-    const char *match = cn_args_value(args, "match");
-    struct cn_values patterns = cn_args_values(args, "filter");
-    enum cn_match how =
-        match && strcmp(match, "regex") == 0 ? CN_MATCH_REGEX : CN_MATCH_GLOB;
-
-    for (size_t i = 0; i < patterns.count; i++)
-        if (!cn_name_filter_add(&setup->filter, patterns.list[i], how, err))
-            return false;
-    return true;
-}
-
 bool cn_view_setup_open(struct cn_view_setup *setup, const struct cn_args *args,
                         struct cn_error *err)
 {
+    const char *match = cn_args_value(args, "match");
+    enum cn_match how =
+        match && strcmp(match, "regex") == 0 ? CN_MATCH_REGEX : CN_MATCH_GLOB;
+    struct cn_values patterns = cn_args_values(args, "filter");
+    struct cn_values threads = cn_args_values(args, "thread");
+
     *setup = (struct cn_view_setup){0};
-    if (!set_filter(setup, args, err) ||
-        !cn_opened_database_open(&setup->opened, args, cn_args_operand(args, 0), true,
+    for (size_t i = 0; i < patterns.count; i++)
+        if (!cn_name_filter_add(&setup->filter, patterns.list[i], how, err))
+            return false;
+    if (!cn_opened_database_open(&setup->opened, args, cn_args_operand(args, 0), true,
                                  err))
         return false;
     setup->db = setup->opened.db;
     cn_costs_init(&setup->costs, setup->db);
-    if (!select_threads(&setup->costs, cn_args_values(args, "thread"), err) ||
-        !add_columns(&setup->costs, args, err) || !choose_order(setup, args, err))
+    for (size_t i = 0; i < threads.count; i++)
+        if (!cn_costs_select(&setup->costs, threads.list[i], err))
+            return false;
+    if (!add_columns(&setup->costs, args, err) || !choose_order(setup, args, err))
         return false;
     return cn_costs_ready(&setup->costs, err) || cn_fail_in(err, "%s", setup->db->path);
 }

@@ -1,5 +1,4 @@
-/* cairn dump: what the files of a database or recording hold, one structure after
- * another. */
+/* cairn dump: every structure in the files of a database or recording. */
 
 #include <inttypes.h>
 #include <string.h>
@@ -56,7 +55,7 @@ static bool check_options(const struct cn_args *args, const struct cn_format *fo
 
     for (size_t i = 0; foreign && i < sizeof(of_structures) / sizeof(*of_structures); i++)
         if (cn_args_has(args, of_structures[i]))
-            return cn_fail(err, CN_ERR_USAGE, "--%s does not go with --format %s",
+            return cn_fail(err, CN_ERR_USAGE, "--%s cannot be combined with --format %s",
                            of_structures[i], foreign->name);
     for (size_t i = 0; !foreign && of_calls[i].name; i++)
         if (strcmp(of_calls[i].name, "data") != 0 &&
@@ -90,26 +89,26 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 static const struct cn_option options[] = {
     {.name = "format",
      .value = "text|json|csv|chrome|flame-graph|graphviz|mermaid",
-     .help = "structures as text (the default), JSON or CSV; or a whole recording for "
-             "other tools, as uftrace writes it"},
-    {.name = "hex", .help = "of a recording, the bytes of each record too"},
-    {.name = "file", .value = "NAME", .help = "only this file"},
-    {.name = "record", .value = "NAME", .help = "only structures of this name"},
+     .help = "print structures as text (the default), JSON or CSV, or a recording for "
+             "another tool, as uftrace dump does"},
+    {.name = "hex", .help = "recordings: also print the bytes of each record"},
+    {.name = "file", .value = "NAME", .help = "print only this file"},
+    {.name = "record", .value = "NAME", .help = "print only structures of this name"},
     {.name = "limit", .letter = 'n', .value = "N", .help = "stop after N structures"},
     {.name = "fields",
-     .help = "one line a field: its offset, type, name, value and meaning"},
+     .help = "print one line per field: offset, type, name, value and meaning"},
     CN_RECORDING_OPTIONS,
     {.name = "sample-time",
      .value = "TIME",
-     .help = "of a flame graph, what counts as one sample (default: 1us)"},
+     .help = "flame graphs: the time of one sample (default: 1us)"},
     {0},
 };
 
 static const struct cn_example examples[] = {
-    {"cairn dump run.db", "see every structure of every file"},
-    {"cairn dump run.db --record metric --fields", "see what metrics are made of"},
-    {"cairn dump --format chrome > trace.json", "look at a recording in Chrome"},
-    {"cairn dump run.db --file trace.db -n 20", "see the beginning of one file"},
+    {"cairn dump run.db", "print every structure of every file"},
+    {"cairn dump run.db --record metric --fields", "print the fields of metrics"},
+    {"cairn dump --format chrome > trace.json", "open a recording in Chrome or Perfetto"},
+    {"cairn dump run.db --file trace.db -n 20", "print the beginning of one file"},
     {0},
 };
 
@@ -120,18 +119,17 @@ const struct cn_command cn_cmd_dump = {
     .operand_max = 1,
     .summary = "print every structure of a file, with offsets and field names",
     .description =
-        "Prints a line for each structure of a database, made to be searched with "
-        "grep:\n\n"
+        "Prints a line per structure of a database, to be searched with grep:\n\n"
         "  FILE OFFSET RECORD[INDEX] FIELD=VALUE ... \"TEXT\"\n\n"
-        "INDEX counts in the array the structure is part of; TEXT is the name it points "
-        "at. Fields that hold offsets are shown like OFFSET. CSV has a row for each "
-        "field, since structures do not all have the same.\n\n"
-        "Of a recording it prints every record of every file as uftrace dump does; "
-        "without a path, of the recording in cairn.data, else in uftrace.data.\n\n"
+        "INDEX is the index in an array, TEXT the name that the structure points to. "
+        "Fields that are offsets are printed like OFFSET. CSV has a row per field, since "
+        "structures differ in their fields.\n\n"
+        "For a recording, it prints every record of every file, as uftrace dump does; "
+        "without a path, for cairn.data, else uftrace.data.\n\n"
         "chrome, flame-graph, graphviz and mermaid write the calls of a recording, "
-        "filtered as in replay, as uftrace does; cairn convert knows more formats, and "
-        "keeps more in each.\n\n"
-        "When a file is damaged, everything before the damage is printed.",
+        "filtered as in replay, as uftrace does. cairn convert has more formats and "
+        "writes more data.\n\n"
+        "Of a damaged file, everything before the damage is printed.",
     .examples = examples,
     .options = options,
     .run = run,

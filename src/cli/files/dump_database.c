@@ -12,13 +12,13 @@
 struct dump {
     struct cn_dump_printer printer;
     const char *file, *record; /* NULL: all */
-    uint64_t rest;             /* structures still to be shown */
+    uint64_t rest;             /* structures still to print */
     bool has_matches;
 
-    /* What there is, to tell someone who asked for something else. */
+    /* Names seen, for the message if a name is unknown. */
     struct cn_names files, records;
 
-    /* Structures come in long runs of one kind: decide once for each run. */
+    /* Structures come in long runs of one kind: decide once per run. */
     const char *run_file;
     const struct cn_record_layout *run_layout;
     bool run_is_wanted;
@@ -95,7 +95,7 @@ bool cn_dump_database(const struct cn_args *args, const struct cn_format *format
     if (!cn_args_u64(args, "limit", 0, UINT64_MAX, UINT64_MAX, &dump.rest, err))
         return false;
     if (!format->dump)
-        return cn_fail(err, CN_ERR_USAGE, "%s: %s has nothing to dump", path,
+        return cn_fail(err, CN_ERR_USAGE, "%s: format %s cannot be dumped", path,
                        format->name);
     cn_cli_page(args);
     cn_dump_print_begin(&dump.printer);

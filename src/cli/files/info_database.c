@@ -16,7 +16,7 @@
 #include "cli/shell/cli.h"
 #include "formats/formats.h"
 
-/* A file of the database, or a folder with all below it. */
+/* A file of the database, or a folder with everything below it. */
 struct part {
     char *name;
     bool is_folder;
@@ -31,7 +31,7 @@ struct info {
     struct part *parts;
     size_t part_count;
     struct cn_disk_usage usage;
-    bool shows_all; /* metrics that views hide, too */
+    bool shows_all; /* also metrics that views hide */
 };
 
 static int is_visible(const struct dirent *entry)
@@ -39,7 +39,7 @@ static int is_visible(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* Measurements have files for each thread, which are shown together. */
+/* Files of measurements are per thread; they are shown together. */
 static const char *part_name(const struct info *info, const char *name)
 {
     static const char *const shared[] = {"*.hpcrun", "*.hpctrace", "*.log"};
@@ -82,7 +82,7 @@ static void find_parts(struct info *info)
     int count = scandir(info->db->path, &entries, is_visible, alphasort);
 
     if (count < 0)
-        return; /* a database need not be a folder */
+        return; /* not every database is a folder */
     info->parts = cn_alloc((size_t)count, sizeof(*info->parts));
     for (int i = 0; i < count; i++) {
         add_part(info, entries[i]);
@@ -120,7 +120,7 @@ static void print_shape(const struct info *info, const struct cn_thread_shape *s
     }
 }
 
-/* The value is what `text` holds, which is then empty again. */
+/* Add the text as a value, and empty it. */
 static void add_text(struct cn_sheet *sheet, const char *key, struct cn_text *text)
 {
     cn_sheet_add(sheet, key, "%s", cn_text_str(text));
@@ -191,7 +191,7 @@ static const char *module_path(const struct info *info, uint32_t index)
     return cn_database_module(info->db, index, &module, &ignored) ? module.path : "";
 }
 
-/* Of measurements: the binaries that were sampled. */
+/* Measurements: the binaries that were sampled. */
 static void show_modules(const struct info *info, struct cn_sheet *sheet)
 {
     if (!info->opened.source)
@@ -214,7 +214,7 @@ static void print_statistic(const struct cn_statistic *statistic, struct cn_text
         cn_text_printf(text, "%s of %s", combine, statistic->formula);
 }
 
-/* Statistics repeat for every scope: those of the first one tell. */
+/* Statistics are the same for every scope: print those of the first. */
 static void print_statistics(const struct cn_metric *metric, struct cn_text *text)
 {
     for (size_t i = 0; i < metric->statistic_count; i++) {
@@ -305,7 +305,7 @@ static void show_contents(const struct info *info, struct cn_sheet *sheet)
     cn_text_done(&text);
 }
 
-/* Hostile files declare ends before beginnings. */
+/* In a hostile file, the end may be before the beginning. */
 static uint64_t duration_ns(const struct cn_database *db)
 {
     return db->end_ns > db->begin_ns ? db->end_ns - db->begin_ns : 0;

@@ -36,6 +36,15 @@ bool cn_recording_open(const struct cn_args *args, const char *path,
                     : strcmp(demangle, "no") == 0   ? CN_DEMANGLE_NO
                                                     : CN_DEMANGLE_SIMPLE};
 
+    const struct cn_format *format;
+
+    if (!cn_format_probe(path, &format, err))
+        return false;
+    if (!format->open_recording && (format->open_database || format->open_measurements))
+        return cn_fail(err, CN_ERR_USAGE,
+                       "%s is not a recording but a %s; use cairn tree, top or view",
+                       path,
+                       format->open_database ? "database" : "measurement directory");
     if (!cn_format_open_recording(path, &options, out, err))
         return false;
     for (const struct cn_recording_warning *w = (*out)->warnings; w; w = w->next)

@@ -155,7 +155,8 @@ static bool add_valued(struct parser *parser, const struct cn_option *option,
         cn_text_done(&choices);
         return false;
     }
-    if (!is_allowed(option->value, value)) {
+    if (!is_allowed(option->value, value) &&
+        !(option->also && is_allowed(option->also, value))) {
         (void)fail_choice(option->value, value, err);
         return cn_fail_in(err, "--%s", option->name);
     }

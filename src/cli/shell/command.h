@@ -24,6 +24,7 @@ struct cn_option {
     /* NULL: a flag. "N", "FILE": placeholder of the value; see enum cn_placeholder_kind.
      * "text|json|csv": the value must be one of these words. */
     const char *value;
+    const char *also;   /* further words that are accepted but not shown; NULL: none */
     const char *help;   /* lower case, no full stop */
     bool is_repeatable; /* all values count, not only the last */
 };
@@ -68,9 +69,9 @@ struct cn_command {
     bool (*run)(const struct cn_args *args, struct cn_error *err);
 };
 
-#define CN_SECTION_RECORDING "Look at a recording"
-#define CN_SECTION_VIEW      "Look at a database"
-#define CN_SECTION_STORE     "Keep request traces"
+#define CN_SECTION_RECORDING "Record calls and show them"
+#define CN_SECTION_VIEW      "Show a database"
+#define CN_SECTION_STORE     "Store request traces"
 #define CN_SECTION_FILES     "Work on files"
 #define CN_SECTION_CAIRN     "About cairn"
 
