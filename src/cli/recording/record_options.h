@@ -18,7 +18,7 @@
          .letter = 'N',                                                                  \
          .value = "FUNC",                                                                \
          .is_repeatable = true,                                                          \
-         .help = "do not record these functions and what they call"},                    \
+         .help = "record neither these functions nor what they call"},                   \
         {.name = "depth",                                                                \
          .letter = 'D',                                                                  \
          .value = "N",                                                                   \
@@ -58,7 +58,7 @@
                  "to source lines"},                                                     \
         {.name = "trace",                                                                \
          .value = "on|off",                                                              \
-         .help = "off: record nothing until a trigger trace_on"},                        \
+         .help = "off: record nothing until a trigger with trace_on"},                   \
         {.name = "patch",                                                                \
          .letter = 'P',                                                                  \
          .value = "FUNC",                                                                \

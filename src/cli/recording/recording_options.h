@@ -44,7 +44,7 @@
          .letter = 'N',                                                                  \
          .value = "FUNC",                                                                \
          .is_repeatable = true,                                                          \
-         .help = "not these functions and what they call"},                              \
+         .help = "exclude these functions and what they call"},                          \
         {.name = "caller-filter",                                                        \
          .letter = 'C',                                                                  \
          .value = "FUNC",                                                                \
@@ -54,7 +54,7 @@
          .letter = 'H',                                                                  \
          .value = "FUNC",                                                                \
          .is_repeatable = true,                                                          \
-         .help = "hide these functions, but not what they call"},                        \
+         .help = "exclude these functions, but not what they call"},                     \
         {.name = "trigger",                                                              \
          .letter = 'T',                                                                  \
          .value = "FUNC@ACTION,...",                                                     \
@@ -92,20 +92,21 @@
         CN_RECORDING_DEMANGLE_OPTION,                                                    \
         {.name = "trace",                                                                \
          .value = "on|off",                                                              \
-         .help = "off: show nothing until a trigger trace_on"},                          \
-        {.name = "no-libcall", .help = "no library calls"},                              \
-        {.name = "no-event", .help = "no events"},                                       \
-        {.name = "no-sched", .help = "no waiting (blocked or pre-empted)"},              \
+         .help = "off: show nothing until a trigger with trace_on"},                     \
+        {.name = "no-libcall", .help = "exclude library calls"},                         \
+        {.name = "no-event", .help = "exclude events"},                                  \
+        {.name = "no-sched", .help = "exclude waiting (blocked or pre-empted)"},         \
     {                                                                                    \
-        .name = "no-sched-preempt", .help = "no waiting while pre-empted"                \
+        .name = "no-sched-preempt", .help = "exclude waiting while pre-empted"           \
     }
 
 /* For commands that correct times for the cost of recording. */
-#define CN_RECORDING_RAW_OPTION                                                       \
-    {                                                                                 \
-        .name = "raw",                                                                \
-        .help = "recorded times, not corrected for the cost of recording (see cairn " \
-                "info)"                                                               \
+#define CN_RECORDING_RAW_OPTION                                                        \
+    {                                                                                  \
+        .name = "raw",                                                                 \
+        .help =                                                                        \
+            "show recorded times, not corrected for the cost of recording (see cairn " \
+            "info)"                                                                    \
     }
 
 /* For commands that show functions in columns. */

@@ -64,20 +64,6 @@ static bool find_long(const struct cn_command *command, const char *name,
     return true;
 }
 
-static bool find_letter(const struct cn_command *command, char letter,
-                        const struct cn_option **out, struct cn_error *err)
-{
-    const struct cn_option *option;
-
-    for (size_t i = 0; (option = cn_command_option(command, i)); i++) {
-        if (option->letter == letter) {
-            *out = option;
-            return true;
-        }
-    }
-    return cn_fail(err, CN_ERR_USAGE, "unknown option -%c", letter);
-}
-
 /* Append "text, json or csv", or a placeholder unchanged. */
 static void list_choices(struct cn_text *text, const char *value)
 {
@@ -191,9 +177,13 @@ static bool parse_letters(struct parser *parser, const char *letters,
 {
     for (; *letters; letters++) {
         const struct cn_option *option;
+        size_t i = 0;
 
-        if (!find_letter(parser->args.command, *letters, &option, err))
-            return false;
+        while ((option = cn_command_option(parser->args.command, i)) &&
+               option->letter != *letters)
+            i++;
+        if (!option)
+            return cn_fail(err, CN_ERR_USAGE, "unknown option -%c", *letters);
         if (option->value)
             return add_valued(parser, option, letters[1] ? letters + 1 : NULL, err);
         add_given(&parser->args, option, NULL);

@@ -14,6 +14,14 @@
 
 enum { MESSAGE_MAX = 1024 };
 
+/* Append "cairn" or "cairn COMMAND". */
+static void add_name(struct cn_text *text, const struct cn_command *command)
+{
+    cn_text_str_add(text, "cairn");
+    if (command != &cn_program)
+        cn_text_printf(text, " %s", command->name);
+}
+
 CN_PRINTF(2, 0)
 static void print_message(const struct cn_args *args, const char *fmt, va_list values)
 {
@@ -23,9 +31,7 @@ static void print_message(const struct cn_args *args, const char *fmt, va_list v
     if (args->session && args->session->is_mute)
         return;
     (void)vsnprintf(message, sizeof(message), fmt, values);
-    cn_text_str_add(&line, "cairn");
-    if (args->command != &cn_program)
-        cn_text_printf(&line, " %s", args->command->name);
+    add_name(&line, args->command);
     cn_text_str_add(&line, ": ");
     cn_utf8_add_printable(&line, message);
     cn_text_char(&line, '\n');
@@ -68,19 +74,19 @@ void cn_cli_warn(const struct cn_args *args, const char *fmt, ...)
 
 void cn_cli_fail(const struct cn_command *command, const struct cn_error *err)
 {
-    struct cn_text text = {0}, name = {0};
+    struct cn_text text = {0};
 
-    cn_text_str_add(&name, "cairn");
-    if (command != &cn_program)
-        cn_text_printf(&name, " %s", command->name);
-    cn_text_printf(&text, "%s: ", cn_text_str(&name));
+    add_name(&text, command);
+    cn_text_str_add(&text, ": ");
     cn_utf8_add_printable(&text, err->text);
     cn_text_char(&text, '\n');
-    if (err->kind == CN_ERR_USAGE)
-        cn_text_printf(&text, "try '%s --help'\n", cn_text_str(&name));
+    if (err->kind == CN_ERR_USAGE) {
+        cn_text_str_add(&text, "try '");
+        add_name(&text, command);
+        cn_text_str_add(&text, " --help'\n");
+    }
     (void)fputs(cn_text_str(&text), stderr);
     cn_text_done(&text);
-    cn_text_done(&name);
 }
 
 void cn_cli_page(const struct cn_args *args)

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "cli/shell/completion.h"
+#include "cli/shell/help.h"
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "cli/shell/man.h"
+#include "cli/shell/help.h"
 
 /* The command with this man page, "store-search"; NULL: none. */
 static const struct cn_command *find_page(const char *name)
@@ -31,13 +31,13 @@ static bool choose(const struct cn_args *args, const struct cn_command **out,
     const struct cn_command *page = find_page(cn_args_operand(args, 0));
 
     *out = page;
-    if (!page && !cn_command_choose(cn_args_operand(args, 0), out, err))
+    if (!page && !cn_command_choose(cn_commands, cn_args_operand(args, 0), out, err))
         return false;
     if (cn_args_count(args) == 1)
         return true;
     if (!(*out)->parts)
         return cn_fail(err, CN_ERR_USAGE, "'%s' has no subcommands", (*out)->name);
-    return cn_command_choose_part(*out, cn_args_operand(args, 1), out, err);
+    return cn_command_choose((*out)->parts, cn_args_operand(args, 1), out, err);
 }
 
 static bool run(const struct cn_args *args, struct cn_error *err)

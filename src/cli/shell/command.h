@@ -84,13 +84,10 @@ extern const struct cn_option cn_shared_options[];
 /* `cairn` without a command, and the man page cairn(1). */
 extern const struct cn_command cn_program;
 
-/* The command of this name. Fails with CN_ERR_USAGE and suggests the nearest name. */
-CN_CHECK bool cn_command_choose(const char *name, const struct cn_command **out,
-                                struct cn_error *err);
-
-/* The same for a part of a command. */
-CN_CHECK bool cn_command_choose_part(const struct cn_command *whole, const char *name,
-                                     const struct cn_command **out, struct cn_error *err);
+/* The command of this name in cn_commands or in the parts of a command. Fails with
+ * CN_ERR_USAGE and suggests the nearest name. */
+CN_CHECK bool cn_command_choose(const struct cn_command *const *list, const char *name,
+                                const struct cn_command **out, struct cn_error *err);
 
 /* Command `i`, counting each command and then its parts; NULL after the last. */
 const struct cn_command *cn_command_at(size_t i);

@@ -54,8 +54,8 @@ const struct cn_option cn_shared_options[] = {
     {0},
 };
 
-static bool choose(const struct cn_command *const *list, const char *name,
-                   const struct cn_command **out, struct cn_error *err)
+bool cn_command_choose(const struct cn_command *const *list, const char *name,
+                       const struct cn_command **out, struct cn_error *err)
 {
     struct cn_suggestion near = {.typed = name};
 
@@ -72,18 +72,6 @@ static bool choose(const struct cn_command *const *list, const char *name,
         return cn_fail(err, CN_ERR_USAGE, "unknown command '%s', did you mean '%s'?",
                        name, near.best);
     return cn_fail(err, CN_ERR_USAGE, "unknown command '%s'", name);
-}
-
-bool cn_command_choose(const char *name, const struct cn_command **out,
-                       struct cn_error *err)
-{
-    return choose(cn_commands, name, out, err);
-}
-
-bool cn_command_choose_part(const struct cn_command *whole, const char *name,
-                            const struct cn_command **out, struct cn_error *err)
-{
-    return choose(whole->parts, name, out, err);
 }
 
 const struct cn_command *cn_command_at(size_t i)

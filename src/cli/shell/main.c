@@ -130,12 +130,12 @@ int main(int argc, char **argv)
 
     set_up_process();
     if (word_count > 0 && words[0][0] != '-') {
-        ok = cn_command_choose(words[0], &command, &err);
+        ok = cn_command_choose(cn_commands, words[0], &command, &err);
         words++;
         word_count--;
     }
     if (ok && command->parts && word_count > 0 && words[0][0] != '-') {
-        ok = cn_command_choose_part(command, words[0], &command, &err);
+        ok = cn_command_choose(command->parts, words[0], &command, &err);
         words++;
         word_count--;
     }

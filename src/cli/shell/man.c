@@ -1,4 +1,4 @@
-#include "cli/shell/man.h"
+#include "cli/shell/help.h"
 
 #include <ctype.h>
 #include <string.h>

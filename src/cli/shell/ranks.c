@@ -35,6 +35,7 @@ static bool find_rank(unsigned *out)
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
                                         NULL};
 
+    *out = 0;
     return find_number(names, out);
 }
 
@@ -42,7 +43,8 @@ unsigned cn_cli_launched_rank(void)
 {
     unsigned rank;
 
-    return find_rank(&rank) ? rank : 0;
+    (void)find_rank(&rank);
+    return rank;
 }
 
 /* The number of processes, including this one; 0: several, number unknown. */

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "cli/shell/command.h"
-#include "cli/shell/man.h"
+#include "cli/shell/help.h"
 
 static const struct cn_option options[] = {
     {.name = "top-down", .letter = 't', .value = "a|b", .help = "it's a \\ test"},
