@@ -102,7 +102,7 @@ bool cn_opened_database_analyse(struct cn_opened_database *opened,
     ok = ok && cn_sampled_database_build(&opened->db, source->measurements, building,
                                          &opened->totals, err);
     cn_bar_end(&bar);
-    /* With --strict, a structure file that cannot be read is damage, too. */
+    /* With --strict, a structure file that cannot be read is damage as well. */
     if (ok && building->is_strict && source->measurements->warnings)
         ok = cn_fail(err, CN_ERR_FORMAT, "%s", source->measurements->warnings->text);
     if (source->measurements) {

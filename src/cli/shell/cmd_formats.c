@@ -19,7 +19,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 {
     static const struct cn_column columns[] = {
         {.name = "name", .title = "NAME", .kind = CN_COLUMN_TEXT},
-        {.name = "holds", .title = "HOLDS", .kind = CN_COLUMN_TEXT},
+        {.name = "holds", .title = "DATA", .kind = CN_COLUMN_TEXT},
         {.name = "reads", .title = "READS", .kind = CN_COLUMN_TEXT},
         {.name = "writes", .title = "WRITES", .kind = CN_COLUMN_TEXT},
         {.name = "verifies", .title = "VERIFIES", .kind = CN_COLUMN_TEXT},

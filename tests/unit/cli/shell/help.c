@@ -113,7 +113,7 @@ static void shows_all_a_command_has(void **state)
     cn_text_done(&text);
 }
 
-/* What every table must hold, so that no command slips in half described. */
+/* Every command is described completely. */
 static void finds_every_command_complete(void **state)
 {
     (void)state;

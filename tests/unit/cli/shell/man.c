@@ -80,7 +80,7 @@ static void has_every_section_in_order(void **state)
     cn_text_done(&text);
 }
 
-/* A line of text that begins with a control character would vanish or worse. */
+/* A text line that begins with a control character would be taken for a request. */
 static void begins_lines_with_text_or_known_requests(void **state)
 {
     static const char *const requests[] = {".TH ", ".SH ",  ".TP\n", ".PP\n",
