@@ -89,6 +89,7 @@ static bool analyse(struct cn_analysis *a, struct cn_arena *arena, struct cn_err
     const struct cn_args *args = a->args;
     struct cn_values structs = cn_args_values(args, "structure");
     struct cn_values programs = cn_args_values(args, "only-exe");
+    struct cn_values paths = {args->operands, args->operand_count};
     struct cn_hpc_meas_options reading = {
         .structs = structs.list,
         .struct_count = structs.count,
@@ -115,8 +116,7 @@ static bool analyse(struct cn_analysis *a, struct cn_arena *arena, struct cn_err
              cn_fail_errno(err, "-S: %s", structs.list[i]);
     parse_statistics(args, &building);
     ok = cn_ranks_agree(a->ranks, ok, err) &&
-         cn_opened_database_analyse(&opened, args, args->operands, cn_args_count(args),
-                                    &reading, &building, err) &&
+         cn_opened_database_analyse(&opened, args, paths, &reading, &building, err) &&
          cn_analysis_write(a, opened.db, SORT_MEMORY_LEN, err);
     if (ok)
         tell_result(a, &opened);

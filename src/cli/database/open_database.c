@@ -81,8 +81,8 @@ static void add_warnings(const struct cn_measured_source *source, struct cn_data
 }
 
 bool cn_opened_database_analyse(struct cn_opened_database *opened,
-                                const struct cn_args *args, const char *const *paths,
-                                size_t path_count, struct cn_hpc_meas_options *reading,
+                                const struct cn_args *args, struct cn_values paths,
+                                struct cn_hpc_meas_options *reading,
                                 struct cn_sampled_options *building, struct cn_error *err)
 {
     struct cn_measured_source *source = cn_alloc(1, sizeof(*source));
@@ -96,7 +96,7 @@ bool cn_opened_database_analyse(struct cn_opened_database *opened,
     building->progress = &bar.progress;
     building->on_damage = on_damage;
     building->on_damage_arg = source;
-    ok = cn_hpc_meas_open(&source->measurements, paths, path_count, reading, err);
+    ok = cn_hpc_meas_open(&source->measurements, paths.list, paths.count, reading, err);
     ok = cn_ranks_agree(building->ranks, ok, err);
     cn_bar_begin(&bar, args);
     ok = ok && cn_sampled_database_build(&opened->db, source->measurements, building,
@@ -144,9 +144,10 @@ bool cn_opened_database_open(struct cn_opened_database *opened,
         return false;
     if (!format->open_database && (format->open_recording || format->open_traces))
         return fail_not_database(path, format, err);
-    if (!(format->open_measurements ? cn_opened_database_analyse(opened, args, &path, 1,
-                                                                 &reading, &building, err)
-                                    : cn_format_open_database(path, &opened->db, err)))
+    if (!(format->open_measurements
+              ? cn_opened_database_analyse(opened, args, (struct cn_values){&path, 1},
+                                           &reading, &building, err)
+              : cn_format_open_database(path, &opened->db, err)))
         return false;
     if (opened->source)
         opened->db->path = cn_arena_strdup(&opened->db->arena, path);

@@ -9,9 +9,9 @@
 
 #include "analyze/samples/sampled_database.h"
 #include "base/error.h"
+#include "cli/shell/args.h"
 #include "model/contexts/database.h"
 
-struct cn_args;
 struct cn_hpc_meas_options;
 
 /* For descriptions of commands. */
@@ -33,12 +33,10 @@ CN_CHECK bool cn_opened_database_open(struct cn_opened_database *opened,
 
 /* Analyse measurements with these options; debug information, progress and damage are
  * added to them here. On failure, close it as well. */
-CN_CHECK bool cn_opened_database_analyse(struct cn_opened_database *opened,
-                                         const struct cn_args *args,
-                                         const char *const *paths, size_t path_count,
-                                         struct cn_hpc_meas_options *reading,
-                                         struct cn_sampled_options *building,
-                                         struct cn_error *err);
+CN_CHECK bool
+cn_opened_database_analyse(struct cn_opened_database *opened, const struct cn_args *args,
+                           struct cn_values paths, struct cn_hpc_meas_options *reading,
+                           struct cn_sampled_options *building, struct cn_error *err);
 void cn_opened_database_close(struct cn_opened_database *opened);
 
 #endif
