@@ -32,7 +32,8 @@ struct cn_analysis {
 CN_CHECK bool cn_analysis_set_target(struct cn_analysis *a, const char *target,
                                      struct cn_error *err);
 
-/* Write the target. `memory_len` is for sorting; 0: the default. */
+/* Write the target, with progress on a->bar, which the caller begins and ends. `memory_len`
+ * is for sorting; 0: the default. */
 CN_CHECK bool cn_analysis_write(struct cn_analysis *a, struct cn_database *db,
                                 size_t memory_len, struct cn_error *err);
 

@@ -116,8 +116,10 @@ static bool analyse(struct cn_analysis *a, struct cn_arena *arena, struct cn_err
              cn_fail_errno(err, "-S: %s", structs.list[i]);
     parse_statistics(args, &building);
     ok = cn_ranks_agree(a->ranks, ok, err) &&
-         cn_opened_database_analyse(&opened, args, paths, &reading, &building, err) &&
-         cn_analysis_write(a, opened.db, SORT_MEMORY_LEN, err);
+         cn_opened_database_analyse(&opened, args, paths, &reading, &building, err);
+    cn_bar_begin(&a->bar, args);
+    ok = ok && cn_analysis_write(a, opened.db, SORT_MEMORY_LEN, err);
+    cn_bar_end(&a->bar);
     if (ok)
         tell_result(a, &opened);
     cn_opened_database_close(&opened);

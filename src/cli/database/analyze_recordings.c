@@ -188,8 +188,8 @@ static bool analyse(struct recordings *self, struct cn_error *err)
     cn_bar_begin(&self->a->bar, self->a->args);
     ok = cn_calls_to_database(&db, self->queries, self->count, &self->options, &result,
                               err);
-    cn_bar_end(&self->a->bar);
     ok = ok && tell_damage(self, &result, err) && cn_analysis_write(self->a, db, 0, err);
+    cn_bar_end(&self->a->bar);
     if (ok)
         tell_result(self, db, &result);
     if (db) {

@@ -22,7 +22,9 @@ static bool analyse(struct cn_analysis *a, struct cn_error *err)
     ok = !db->warnings || !a->is_strict ||
          cn_fail(err, CN_ERR_FORMAT,
                  "%s is not written: data is damaged and --strict was given", a->target);
+    cn_bar_begin(&a->bar, a->args);
     ok = ok && cn_analysis_write(a, db, 0, err);
+    cn_bar_end(&a->bar);
     if (ok)
         cn_analysis_tell(a, db->context_limit, db->profile_count - 1, NULL, NULL);
     cn_database_close(db);

@@ -56,12 +56,8 @@ bool cn_analysis_write(struct cn_analysis *a, struct cn_database *db, size_t mem
         .on_loss = on_loss,
         .on_loss_arg = a,
     };
-    bool ok;
 
-    cn_bar_begin(&a->bar, a->args);
-    ok = cn_format_find("hpctoolkit-v4")->write_database(db, a->target, &options, err);
-    cn_bar_end(&a->bar);
-    return ok;
+    return cn_format_find("hpctoolkit-v4")->write_database(db, a->target, &options, err);
 }
 
 void cn_analysis_tell(const struct cn_analysis *a, uint64_t context_count,
