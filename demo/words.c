@@ -1,9 +1,9 @@
-/* The demonstration's workload: which words do these files use, and which files are alike?
+/* The program that `make demo` records: which words do files use, and which files are similar?
  *
  *     demo_words FILE...
  *
- * Three threads read the files, count their words and sort them; the main thread then
- * compares all files pairwise. `make demo` records its calls. */
+ * Three threads read the files, count their words and sort them; then the main thread
+ * compares all files pairwise. */
 #include <ctype.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -111,7 +111,7 @@ void *work(void *arg)
     return NULL;
 }
 
-/* The share of a's words that b uses too. */
+/* The fraction of a's words that b also uses. */
 double similarity(const struct document *a, const struct document *b)
 {
     size_t shared = 0;

@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/files/out.h"
+#include "base/files/own_library.h"
 #include "base/run/clock.h"
 #include "base/text.h"
 #include "launcher/drain.h"
@@ -126,7 +127,7 @@ static bool prepare(struct launch *launch, struct cn_error *err)
         return false;
     if (options->library)
         launch->library = cn_strdup(options->library);
-    else if (!cn_program_find_library(CN_REC_LIBRARY, &launch->library, err))
+    else if (!cn_own_library_find(CN_REC_LIBRARY, &launch->library, err))
         return false;
     if (!cn_recording_dir_create(options->dir, &launch->dir, err) ||
         !cn_shared_memory_open(&launch->memory, launch->dir, options->ring_len, err))

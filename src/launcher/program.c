@@ -3,7 +3,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,32 +106,6 @@ bool cn_program_file_check(const struct cn_program_file *program, bool has_libca
                        "--force",
                        program->path);
     return true;
-}
-
-bool cn_program_find_library(const char *name, char **out, struct cn_error *err)
-{
-    static const char *const folders[] = {"", "../lib/cairn/", "../" CN_LIBDIR "/cairn/"};
-    char self[PATH_MAX];
-    ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    char *slash;
-
-    if (len < 0)
-        return cn_fail_errno(err, "cannot read /proc/self/exe");
-    self[len] = '\0';
-    slash = strrchr(self, '/');
-    slash[1] = '\0';
-    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-        struct cn_text path = {0};
-
-        cn_text_printf(&path, "%s%s%s", self, folders[i], name);
-        if (access(cn_text_str(&path), R_OK) == 0) {
-            *out = path.chars;
-            return true;
-        }
-        cn_text_done(&path);
-    }
-    return cn_fail(err, CN_ERR_NOT_FOUND, "cannot find %s beside %s; install cairn again",
-                   name, self);
 }
 
 /* Prepend the recorder to LD_PRELOAD, after a sanitizer, which must be first. */

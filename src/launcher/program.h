@@ -24,10 +24,6 @@ void cn_program_file_close(struct cn_program_file *program);
 CN_CHECK bool cn_program_file_check(const struct cn_program_file *program,
                                     bool has_libcalls, struct cn_error *err);
 
-/* The path of a library of cairn, beside this program or where it is installed; release
- * it with free(). */
-CN_CHECK bool cn_program_find_library(const char *name, char **out, struct cn_error *err);
-
 /* Start the program. */
 CN_CHECK bool cn_program_file_start(const struct cn_program_file *program,
                                     const char *library, const char *shared_path,

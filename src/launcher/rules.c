@@ -16,6 +16,7 @@
 struct cn_pattern_rule {
     struct cn_name_filter names; /* a single pattern */
     struct cn_rec_rule what;     /* without addresses */
+    bool has_matched;            /* some function */
 };
 
 static bool add(struct cn_rules *rules, const char *pattern,
@@ -168,8 +169,10 @@ static struct cn_rec_rule rule_of(const struct cn_rules *rules,
     if (!cn_demangle(symbol->name, CN_DEMANGLE_SIMPLE, name))
         cn_text_str_add(name, symbol->name);
     for (size_t i = 0; i < rules->count; i++) {
-        if (cn_name_filter_matches(&rules->list[i].names, cn_text_str(name)))
-            merge(&rule, &rules->list[i].what);
+        if (!cn_name_filter_matches(&rules->list[i].names, cn_text_str(name)))
+            continue;
+        rules->list[i].has_matched = true;
+        merge(&rule, &rules->list[i].what);
     }
     if (is_function && symbol->size < rules->size_min)
         rule.actions |= CN_REC_RULE_HIDE;
@@ -218,6 +221,11 @@ uint32_t cn_rules_actions(const struct cn_rules *rules)
     for (size_t i = 0; i < rules->count; i++)
         actions |= rules->list[i].what.actions;
     return actions;
+}
+
+bool cn_rules_has_matched(const struct cn_rules *rules, size_t i)
+{
+    return rules->list[i].has_matched;
 }
 
 void cn_rules_done(struct cn_rules *rules)

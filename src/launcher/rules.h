@@ -44,6 +44,9 @@ CN_CHECK bool cn_rules_store(const struct cn_rules *rules, const struct cn_elf_f
 /* The union of all actions, CN_REC_RULE_*. */
 uint32_t cn_rules_actions(const struct cn_rules *rules);
 
+/* True if the pattern of rule `i`, in the order of adding, matched a function. */
+bool cn_rules_has_matched(const struct cn_rules *rules, size_t i);
+
 void cn_rules_done(struct cn_rules *rules);
 
 #endif

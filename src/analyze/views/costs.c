@@ -347,6 +347,8 @@ static void name_column(struct cn_costs *costs, struct cn_cost_column *column,
                         uint32_t profile)
 {
     static const char *const stats[] = {"", "mean", "min", "max", "stddev", "threads"};
+    static const char *const stat_titles[] = {"",     "mean ",   "min ",
+                                              "max ", "stddev ", "threads with "};
     const char *stat = stats[column->stat];
     struct cn_profile thread;
     struct cn_text text = {0};
@@ -358,7 +360,7 @@ static void name_column(struct cn_costs *costs, struct cn_cost_column *column,
         cn_text_printf(&text, "_profile_%" PRIu32, profile);
     column->name = cn_arena_strdup(&costs->arena, cn_text_str(&text));
     cn_text_clear(&text);
-    cn_text_printf(&text, "%s%s%s (%s)", metric, *stat ? " " : "", stat, side_title);
+    cn_text_printf(&text, "%s%s %s", stat_titles[column->stat], side_title, metric);
     if (profile != CN_NONE && cn_database_profile(costs->db, profile, &thread, &err))
         add_thread_title(costs->db, &thread, profile, &text);
     column->title = cn_arena_strdup(&costs->arena, cn_text_str(&text));
@@ -420,7 +422,7 @@ static bool fill_presented_column(struct cn_costs *costs,
 
     if (!formula)
         return cn_fail(err, CN_ERR_NOT_FOUND, "metric '%s' has no %s values",
-                       metric->name, is_total ? "inclusive" : "exclusive");
+                       metric->name, is_total ? "total" : "self");
     column->side = request->side;
     column->formula = import_formula(costs, formula, request, err);
     if (!column->formula)
@@ -433,7 +435,7 @@ static bool fill_presented_column(struct cn_costs *costs,
             return false;
     }
     name_column(costs, column, metric->name, is_total ? "inclusive" : "exclusive",
-                is_total ? "I" : "E", request->profile);
+                is_total ? "total" : "self", request->profile);
     return true;
 }
 

@@ -46,7 +46,7 @@ struct cn_cost_input {
 struct cn_cost_column {
     const char *metric;                     /* as it is presented: "CPUTIME (sec)" */
     const char *name;                       /* snake_case: "cputime_sec_inclusive" */
-    const char *title;                      /* "CPUTIME (sec) (I)" */
+    const char *title;                      /* "total CPUTIME (sec)" */
     const struct cn_formula *formula;       /* over inputs */
     const struct cn_formula *total_formula; /* the whole, for percentages; or NULL */
     enum cn_cost_side side;

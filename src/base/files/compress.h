@@ -39,7 +39,8 @@ struct cn_compressor *cn_compressor_new_unfinished(int level);
 /* The most bytes that `len` bytes can become. */
 size_t cn_compressor_bound(const struct cn_compressor *compressor, size_t len);
 
-/* Compress `in` to `out`, which has room for cn_compressor_bound(in.len) bytes. */
+/* Compress `in` to `out`, which has room for cn_compressor_bound(compressor, in.len)
+ * bytes. */
 CN_CHECK bool cn_compress(struct cn_compressor *compressor, struct cn_bytes in,
                           uint8_t *out, size_t *out_len, struct cn_error *err);
 

@@ -1,224 +1,57 @@
-/* cairn analyze: recordings of calls to a database of calling contexts. */
+/* cairn analyze: recordings, measurements or samples to a database of calling contexts. */
 
 #include <inttypes.h>
+#include <libgen.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cct/calls_to_database.h"
 #include "base/alloc.h"
+#include "base/files/disk_usage.h"
 #include "base/run/clock.h"
 #include "base/run/pool.h"
 #include "base/run/ranks.h"
-#include "base/text.h"
-#include "cli/database/analyze_measurements.h"
-#include "cli/database/analyze_places.h"
-#include "cli/database/analyze_samples.h"
-#include "cli/print/disk.h"
+#include "cli/database/analyze.h"
 #include "cli/print/quantity.h"
 #include "cli/recording/recording_options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "cli/shell/progress.h"
 #include "cli/shell/ranks.h"
 #include "cli/shell/target.h"
 #include "formats/formats.h"
-#include "model/contexts/database.h"
 
 enum { JOBS_MAX = 1024 };
 
-struct analyze {
-    const struct cn_args *args;
-    struct cn_ranks *ranks;
-    const char *target;
-    char *folder; /* that the target is in */
-    struct cn_recording_setup *setups;
-    struct cn_call_query *queries;
-    size_t count;
-    struct cn_analyze_places places;
-    struct cn_calls_options options;
-    struct cn_bar bar;
-    uint64_t begin_ns;
-};
-
-static char *folder_of(const char *path)
+bool cn_analysis_set_target(struct cn_analysis *a, const char *target,
+                            struct cn_error *err)
 {
-    char *folder = cn_strdup(path);
-    size_t len = strlen(folder);
+    char *copy;
 
-    while (len > 0 && folder[len - 1] == '/')
-        len--;
-    while (len > 0 && folder[len - 1] != '/')
-        len--;
-    while (len > 1 && folder[len - 1] == '/')
-        len--;
-    folder[len] = '\0';
-    if (len == 0) {
-        free(folder);
-        return cn_strdup(".");
-    }
-    return folder;
-}
-
-/* Replacing what is being read would destroy both. */
-static bool check_apart(const char *target, const char *source, struct cn_error *err)
-{
-    char *a = realpath(target, NULL), *b = realpath(source, NULL);
-    size_t len = a ? strlen(a) : 0;
-    bool ok = !a || !b || strncmp(a, b, len) != 0 || (b[len] != '\0' && b[len] != '/');
-
-    free(a);
-    free(b);
-    return ok || cn_fail(err, CN_ERR_USAGE, "%s holds the recording %s", target, source);
-}
-
-static bool check_target(struct analyze *a, struct cn_error *err)
-{
-    a->target = cn_args_value(a->args, "output");
-    if (!a->target || a->target[0] == '\0')
-        return cn_fail(err, CN_ERR_USAGE, "-o is missing: where should the database go?");
-    if (!cn_target_check(a->target, cn_format_find("hpctoolkit-v4"),
-                         cn_args_has(a->args, "force"), err))
-        return false;
-    a->folder = folder_of(a->target);
-    return true;
-}
-
-static const char *source_at(const struct analyze *a, size_t i)
-{
-    return cn_args_count(a->args) > 0 ? cn_args_operand(a->args, i)
-                                      : cn_recording_path(a->args, NULL);
-}
-
-/* A recording, or the traces of a store. */
-static bool open_source(const struct analyze *a, struct cn_recording_setup *setup,
-                        const char *path, struct cn_error *err)
-{
-    const char *query = cn_args_value(a->args, "query");
-    const struct cn_format *format;
-    struct cn_recording *rec;
-
-    if (!cn_format_probe(path, &format, err))
-        return false;
-    if (!format->open_traces) {
-        if (query)
-            return cn_fail(err, CN_ERR_USAGE, "%s is not a store: --query is for stores",
-                           path);
-        return cn_recording_setup_open(setup, a->args, path, err);
-    }
-    return format->open_traces(&rec, path, query ? query : "", err) &&
-           cn_recording_setup_use(setup, a->args, rec, err);
-}
-
-static bool open_sources(struct analyze *a, struct cn_error *err)
-{
-    size_t operand_count = cn_args_count(a->args);
-    size_t count = operand_count > 0 ? operand_count : 1;
-
-    if (operand_count > 0 && cn_args_has(a->args, "data"))
-        return cn_fail(err, CN_ERR_USAGE, "recordings given with -d and without");
-    a->setups = cn_alloc(count, sizeof(*a->setups));
-    a->queries = cn_alloc(count, sizeof(*a->queries));
-    for (size_t i = 0; i < count; i++) {
-        const char *path = source_at(a, i);
-
-        if (strcmp(path, "-") == 0)
-            return cn_fail(err, CN_ERR_USAGE,
-                           "a recording is a directory, not standard input");
-        a->count++;
-        if (!check_apart(a->target, path, err) ||
-            !open_source(a, &a->setups[i], path, err))
-            return false;
-        a->queries[i] = a->setups[i].query;
-    }
-    return true;
-}
-
-static bool parse_options(struct analyze *a, struct cn_error *err)
-{
-    const char *min_time = cn_args_value(a->args, "min-time");
-    const char *statistics = cn_args_value(a->args, "statistics");
-    uint64_t jobs;
-
-    if (!cn_args_u64(a->args, "threads", 1, JOBS_MAX, cn_pool_default_workers(), &jobs,
-                     err))
-        return false;
-    a->options = (struct cn_calls_options){
-        .workers = (unsigned)jobs,
-        .ranks = a->ranks,
-        .title = cn_args_value(a->args, "title"),
-        .is_collapsed = cn_args_has(a->args, "collapse-recursion"),
-        .has_all_statistics = !statistics || strcmp(statistics, "all") == 0,
-        .without_timelines = cn_args_has(a->args, "no-trace"),
-        .locations = &a->places.places,
-        .progress = &a->bar.progress,
-    };
-    if (min_time && !cn_call_time_parse(min_time, &a->options.min_time_ns, err))
-        return cn_fail_in(err, "--min-time");
-    return true;
-}
-
-/* What was lost on the way; false when that is not allowed. */
-static bool tell_damage(const struct analyze *a, const struct cn_calls_result *result,
-                        struct cn_error *err)
-{
-    size_t damage_count = result->damage_count;
-
-    for (size_t i = 0; i < result->damage_count; i++) {
-        const struct cn_calls_damage *damage = &result->damages[i];
-        const struct cn_recording *rec = a->queries[damage->query].rec;
-
-        cn_cli_warn(a->args, "%s: task %" PRIu32 ": %s; what comes before is analysed",
-                    rec->path, rec->tasks[damage->task].tid, damage->err.text);
-    }
-    for (size_t i = 0; i < a->count; i++)
-        for (const struct cn_warning *w = a->queries[i].rec->warnings; w; w = w->next)
-            damage_count += w->is_damage;
-    if (result->lost_count > 0)
-        cn_cli_warn(a->args, "%" PRIu64 " records were lost while recording",
-                    result->lost_count);
-    if (damage_count > 0 && cn_args_has(a->args, "strict"))
-        return cn_fail(err, CN_ERR_FORMAT, "%s is not written: --strict allows no damage",
-                       a->target);
-    return true;
-}
-
-static void tell_result(const struct analyze *a, const struct cn_database *db,
-                        const struct cn_calls_result *result)
-{
-    struct cn_disk_usage usage = cn_disk_usage(a->target);
-    uint64_t elapsed_ns = cn_clock_ns() - a->begin_ns;
-    struct cn_text text = {0};
-
-    cn_count_print_of(&text, result->context_count, "context");
-    cn_text_str_add(&text, ", ");
-    cn_count_print_of(&text, db->profile_count - 1, "thread");
-    cn_text_str_add(&text, ", ");
-    cn_size_print(&text, usage.bytes);
-    cn_cli_say(a->args, "wrote %s: %s", a->target, cn_text_str(&text));
-    cn_text_clear(&text);
-    cn_count_print_of(&text, result->record_count, "record");
-    cn_text_str_add(&text, " in ");
-    cn_duration_print(&text, elapsed_ns);
-    cn_cli_detail(a->args, "%s, %.1f million a second", cn_text_str(&text),
-                  (double)result->record_count * 1e3 / (double)(elapsed_ns + 1));
-    cn_text_done(&text);
+    if (!target || target[0] == '\0')
+        return cn_fail(err, CN_ERR_USAGE, "-o DB is missing");
+    a->target = target;
+    copy = cn_strdup(target);
+    cn_text_str_add(&a->folder, dirname(copy));
+    free(copy);
+    return cn_target_check(target, cn_format_find("hpctoolkit-v4"), a->is_forced, err);
 }
 
 static void on_loss(void *arg, const char *what, uint64_t count)
 {
-    const struct analyze *a = arg;
+    const struct cn_analysis *a = arg;
 
     cn_cli_warn(a->args, "not kept: %" PRIu64 " %s", count, what);
 }
 
-static bool write_database(struct analyze *a, struct cn_database *db,
-                           struct cn_error *err)
+bool cn_analysis_write(struct cn_analysis *a, struct cn_database *db, size_t memory_len,
+                       struct cn_error *err)
 {
     struct cn_write_options options = {
-        .replace = cn_args_has(a->args, "force"),
-        .workers = a->options.workers,
-        .without_timelines = a->options.without_timelines,
+        .replace = a->is_forced,
+        .workers = a->workers,
+        .memory_len = memory_len,
+        .without_timelines = a->without_timelines,
+        .without_sources = a->without_sources,
         .progress = &a->bar.progress,
         .on_loss = on_loss,
         .on_loss_arg = a,
@@ -227,58 +60,112 @@ static bool write_database(struct analyze *a, struct cn_database *db,
     return cn_format_find("hpctoolkit-v4")->write_database(db, a->target, &options, err);
 }
 
-static bool analyse(struct analyze *a, struct cn_error *err)
+void cn_analysis_tell(const struct cn_analysis *a, uint64_t context_count,
+                      uint64_t thread_count, const char *items, const char *rate)
 {
-    struct cn_calls_result result;
-    struct cn_database *db = NULL;
-    bool ok;
+    struct cn_text text = {0};
 
-    a->options.folder = a->folder;
-    a->begin_ns = cn_clock_ns();
-    cn_bar_begin(&a->bar, a->args);
-    ok = cn_calls_to_database(&db, a->queries, a->count, &a->options, &result, err);
-    ok = ok && tell_damage(a, &result, err) && write_database(a, db, err);
-    cn_bar_end(&a->bar);
-    if (ok)
-        tell_result(a, db, &result);
-    if (db) {
-        cn_calls_result_done(&result);
-        cn_database_close(db);
+    cn_count_print_of(&text, context_count, "context");
+    cn_text_str_add(&text, ", ");
+    cn_count_print_of(&text, thread_count, "thread");
+    cn_text_str_add(&text, ", ");
+    cn_size_print(&text, cn_disk_usage(a->target).bytes);
+    cn_cli_say(a->args, "wrote %s: %s", a->target, cn_text_str(&text));
+    cn_text_clear(&text);
+    cn_duration_print(&text, cn_clock_ns() - a->begin_ns);
+    if (items)
+        cn_cli_detail(a->args, "%s in %s%s", items, cn_text_str(&text), rate);
+    cn_text_done(&text);
+}
+
+enum source { RECORDINGS, MEASUREMENTS, SAMPLES };
+
+static bool is_among(const char *name, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, list[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Fails if an option does not apply to this kind of source. */
+static bool check_options(const struct cn_args *args, enum source source,
+                          struct cn_error *err)
+{
+    static const char *const of_measurements[] = {
+        "structure", "replace-path",   "only-exe",          "name", "metric", "foreign",
+        "no-traces", "ignore-structs", "hpcprof-compatible"};
+    static const char *const of_all[] = {
+        "output", "force", "threads", "title",   "no-trace", "no-source", "strict",
+        "no-mpi", "help",  "quiet",   "verbose", "color",    "no-pager"};
+    static const char *const names[] = {"recordings", "measurements", "samples"};
+
+    for (size_t i = 0; i < args->given_count; i++) {
+        const char *name = args->given[i]->name;
+        enum source owner = is_among(name, of_measurements,
+                                     sizeof(of_measurements) / sizeof(*of_measurements))
+                                ? MEASUREMENTS
+                                : RECORDINGS;
+
+        if (owner != source && !is_among(name, of_all, sizeof(of_all) / sizeof(*of_all)))
+            return cn_fail(err, CN_ERR_USAGE, "--%s is for %s, not %s", name,
+                           names[owner], names[source]);
     }
-    return ok;
+    return true;
 }
 
-static bool run_recordings(const struct cn_args *args, struct cn_ranks *ranks,
-                           struct cn_error *err)
+static bool find_source(const struct cn_args *args, enum source *out,
+                        struct cn_error *err)
 {
-    struct analyze a = {.args = args, .ranks = ranks};
-    bool ok = parse_options(&a, err) && check_target(&a, err) &&
-              cn_analyze_places_init(&a.places, args, err) && open_sources(&a, err);
+    size_t count = cn_args_count(args), measured_count = 0, sampled_count = 0;
+    const struct cn_format *format;
+    struct cn_error ignored;
 
-    ok = cn_ranks_agree(ranks, ok, err) && analyse(&a, err);
-    cn_analyze_places_done(&a.places);
-    for (size_t i = 0; i < a.count; i++)
-        cn_recording_setup_done(&a.setups[i]);
-    free(a.setups);
-    free(a.queries);
-    free(a.folder);
-    return ok;
+    for (size_t i = 0; i < count; i++) {
+        if (!cn_format_probe(cn_args_operand(args, i), &format, &ignored))
+            continue;
+        measured_count += format->open_measurements != NULL;
+        sampled_count += format->is_file && format->open_database;
+    }
+    if (sampled_count > 0 && count > 1)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "%s contains samples; analyse such files one at a time",
+                       cn_args_operand(args, 0));
+    if (measured_count > 0 && measured_count < count)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "measurements cannot be analysed together with other data");
+    *out = sampled_count > 0 ? SAMPLES : measured_count > 0 ? MEASUREMENTS : RECORDINGS;
+    return check_options(args, *out, err);
 }
 
-static bool analyse_sources(const struct cn_args *args, struct cn_ranks *ranks,
-                            struct cn_error *err)
+static bool analyse(const struct cn_args *args, struct cn_ranks *ranks,
+                    struct cn_error *err)
 {
-    bool has_measurements = false, has_samples = false;
-    bool ok =
-        cn_analyze_finds_samples(args, &has_samples, err) &&
-        (has_samples || cn_analyze_finds_measurements(args, &has_measurements, err));
+    static bool (*const analyses[])(struct cn_analysis *, struct cn_error *) = {
+        cn_analyze_recordings, cn_analyze_measurements, cn_analyze_samples};
+    struct cn_analysis a = {
+        .args = args,
+        .ranks = ranks,
+        .title = cn_args_value(args, "title"),
+        .is_forced = cn_args_has(args, "force"),
+        .is_strict = cn_args_has(args, "strict"),
+        .without_timelines =
+            cn_args_has(args, "no-trace") || cn_args_has(args, "no-traces"),
+        .without_sources = cn_args_has(args, "no-source"),
+        .begin_ns = cn_clock_ns(),
+    };
+    enum source source;
+    uint64_t jobs;
+    bool ok = cn_args_u64(args, "threads", 1, JOBS_MAX, cn_pool_default_workers(), &jobs,
+                          err) &&
+              find_source(args, &source, err);
 
     if (!cn_ranks_agree(ranks, ok, err))
         return false;
-    if (has_samples)
-        return cn_analyze_samples(args, ranks, err);
-    return has_measurements ? cn_analyze_measurements(args, ranks, err)
-                            : run_recordings(args, ranks, err);
+    a.workers = (unsigned)jobs;
+    ok = analyses[source](&a, err);
+    cn_text_done(&a.folder);
+    return ok;
 }
 
 static bool run(const struct cn_args *args, struct cn_error *err)
@@ -286,9 +173,9 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     struct cn_ranks *ranks;
     bool ok;
 
-    /* A file that may not grow any more is an error like a full disk, not the end. */
+    /* Reaching the file size limit is an error like a full disk, not a signal. */
     (void)signal(SIGXFSZ, SIG_IGN);
-    ok = cn_cli_ranks_open(&ranks, args, err) && analyse_sources(args, ranks, err);
+    ok = cn_cli_ranks_open(&ranks, args, err) && analyse(args, ranks, err);
     return cn_cli_ranks_close(ranks, args, ok, err);
 }
 
@@ -296,51 +183,84 @@ static const struct cn_option options[] = {
     {.name = "output",
      .letter = 'o',
      .value = "DB",
-     .help = "the database to write; of measurements, by default as hpcprof names it"},
+     .help = "the database to write (default for measurements: the name that hpcprof "
+             "chooses)"},
     {.name = "force", .letter = 'f', .help = "replace DB if it exists"},
     {.name = "threads",
      .letter = 'j',
      .value = "N",
-     .help = "use N threads (default: one a processor); the result is the same"},
+     .help = "use N threads (default: one per processor); the result is the same"},
     {.name = "collapse-recursion",
-     .help = "a function that calls itself, directly or not, is one context"},
+     .help = "make one context of a function that calls itself, directly or indirectly"},
     {.name = "min-time",
      .value = "TIME",
-     .help = "leave out contexts that took less than this in all threads together; their "
-             "time counts for the caller"},
+     .help =
+         "drop contexts whose total over all threads is less; their time becomes self "
+         "time of the caller"},
     {.name = "query",
      .value = "QUERY",
-     .help = "of a store, the traces that match; see cairn-store-search(1)"},
-    {.name = "title", .value = "TEXT", .help = "the database's title"},
+     .help = "stores: only traces that match; see cairn-store-search(1)"},
+    {.name = "title", .value = "TEXT", .help = "the title of the database"},
     {.name = "statistics",
      .value = "all|sum",
-     .help = "over threads keep sum, count, squares, minimum and maximum (the default), "
-             "or only the sum"},
-    {.name = "no-trace", .help = "no timelines"},
+     .help = "statistics over threads: sum, count, squares, minimum and maximum (the "
+             "default), or only the sum"},
+    {.name = "no-trace", .help = "write no timelines"},
     {.name = "no-source", .help = "do not copy source files"},
     {.name = "source-path",
      .value = "FROM=TO",
      .is_repeatable = true,
-     .help = "look for source files below TO instead of FROM"},
+     .help = "look for source files under TO instead of FROM"},
     {.name = "strict", .help = "write nothing if any data is damaged"},
     CN_OPTION_NO_MPI,
     CN_RECORDING_OPTIONS,
     CN_RECORDING_RAW_OPTION,
-    CN_MEASUREMENT_OPTIONS,
+    {.name = "structure",
+     .letter = 'S',
+     .value = "FILE",
+     .is_repeatable = true,
+     .help = "measurements: also read this .hpcstruct file, or a directory of them"},
+    {.name = "replace-path",
+     .letter = 'R',
+     .value = "FROM=TO",
+     .is_repeatable = true,
+     .help = "measurements: replace the prefix FROM of recorded paths by TO; '*' matches "
+             "one folder"},
+    {.name = "only-exe",
+     .value = "NAME",
+     .is_repeatable = true,
+     .help = "measurements: only processes of this program"},
+    {.name = "name",
+     .letter = 'n',
+     .value = "TEXT",
+     .help = "measurements: the title of the database, as --title"},
+    {.name = "metric",
+     .letter = 'M',
+     .value = "sum|normal|extrema|stats|none",
+     .is_repeatable = true,
+     .help = "measurements: statistics over threads: sum (the default), also mean and "
+             "deviation, also minimum and maximum, all, or show no metrics"},
+    {.name = "foreign",
+     .help = "measurements: from another machine; read no files of this one"},
+    {.name = "ignore-structs",
+     .help = "measurements: do not read structs/ of the directory"},
+    {.name = "no-traces", .help = "measurements: write no timelines, as --no-trace"},
+    {.name = "hpcprof-compatible",
+     .help = "measurements: write the same values as hpcprof, even those that are wrong"},
     {0},
 };
 
 static const struct cn_example examples[] = {
-    {"cairn analyze uftrace.data -o run.db", "a database for tree, top and hpcviewer"},
-    {"cairn analyze rank*.data -o run.db --threads 8", "several processes together"},
+    {"cairn analyze uftrace.data -o run.db", "write a database for tree, top, hpcviewer"},
+    {"cairn analyze rank*.data -o run.db --threads 8", "analyse several processes"},
     {"cairn analyze run.data -o small.db --no-trace --min-time 1ms",
-     "only what matters, without timelines"},
+     "write a small database without timelines"},
     {"cairn analyze run.data -o run.db -F handle_request --collapse-recursion",
-     "one function and what it calls"},
+     "analyse one function and what it calls"},
     {"cairn analyze hpctoolkit-app-measurements -o app.db -M stats",
-     "what hpcprof does, with statistics over threads"},
-    {"cairn analyze perf.data -o app.db", "samples of perf record -g"},
-    {"mpirun -n 4 cairn analyze rank*.data -o run.db", "by four processes together"},
+     "do the work of hpcprof, with statistics over threads"},
+    {"cairn analyze perf.data -o app.db", "analyse samples of perf record -g"},
+    {"mpirun -n 4 cairn analyze rank*.data -o run.db", "use four processes"},
     {0},
 };
 
@@ -352,26 +272,26 @@ const struct cn_command cn_cmd_analyze = {
     .is_run_together = true,
     .summary = "turn recordings into a database of calling contexts",
     .description =
-        "Adds up the calls of one or more recordings by calling context and thread: how "
-        "often, how long, on a processor or not, and how durations are distributed. "
-        "Writes an HPCToolkit v4.0 database, with a timeline for each thread, for "
-        "cairn's views and hpcviewer.\n\n"
-        "A store of request traces is taken like a recording: every trace, or those that "
-        "match --query.\n\n"
-        "Directories of measurements that hpcrun has made are converted as hpcprof does, "
-        "with the same options.\n\n"
-        "A file of samples that another tool has written (perf.data, the text of perf "
-        "script, pprof, folded stacks, speedscope) becomes a database, too.\n\n"
+        "Adds up the calls of recordings by calling context and thread: number, total "
+        "and "
+        "self time, time on a processor, and the distribution of durations. Writes an "
+        "HPCToolkit 4.0 database with a timeline per thread, for cairn's views and for "
+        "hpcviewer.\n\n"
+        "A store of request traces is analysed like a recording: all traces, or those "
+        "that match --query.\n\n"
+        "Measurement directories of hpcrun are converted as by hpcprof, with its "
+        "options.\n\n"
+        "A file of samples of another tool (perf.data, the output of perf script, pprof, "
+        "folded stacks, speedscope) is converted as well.\n\n"
         "Files and lines come from the recording and from debug information; source "
         "files "
         "that are found are copied into the database.\n\n"
-        "DB appears when it is complete, and not at all when something fails. Damaged "
-        "data is analysed up to the damage, with a warning; with --strict it is an "
-        "error. The same recordings give the same bytes on any number of threads.\n\n"
-        "Started by mpirun, the processes share the work: each reads some of the tasks "
-        "or profiles, and all write parts of the same database, which is the same as "
-        "that of one process. They need a file system that they share. One that fails "
-        "ends all.",
+        "DB is created when it is complete; after a failure there is no DB. Damaged data "
+        "is analysed up to the damage, with a warning; with --strict it is an error. The "
+        "same recordings give the same bytes with any number of threads.\n\n"
+        "Under mpirun, the processes share the work: each reads some of the tasks or "
+        "profiles, and all write parts of the database, which is the same as that of one "
+        "process. They need a shared file system. If one fails, all fail.",
     .examples = examples,
     .options = options,
     .run = run,

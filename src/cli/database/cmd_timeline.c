@@ -12,9 +12,9 @@
 #include "base/text.h"
 #include "cli/database/timeline_print.h"
 #include "cli/print/quantity.h"
+#include "cli/print/terminal.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "cli/shell/terminal.h"
 #include "model/contexts/database.h"
 #include "model/contexts/identity.h"
 
@@ -28,19 +28,7 @@ enum {
     DEPTH_MAX = 10000,
 };
 
-static bool open_database(struct cn_timeline_view *view, struct cn_error *err)
-{
-    if (!cn_opened_database_open(&view->opened, view->args, view->path, err))
-        return false;
-    view->db = view->opened.db;
-    for (const struct cn_warning *w = view->db->warnings; w; w = w->next)
-        cn_cli_warn(view->args, "%s: %s", view->db->path, w->text);
-    if (!view->db->has_timelines)
-        return cn_fail(err, CN_ERR_NOT_FOUND, "%s: has no timelines", view->path);
-    return true;
-}
-
-/* What --thread asks for; any of the filters may match. */
+/* Threads that --thread selects: those that match any of the filters. */
 struct selection {
     struct cn_thread_filter *filters;
     size_t count; /* 0: every thread */
@@ -120,16 +108,14 @@ static bool add_profiles(struct cn_timeline_view *view, const struct selection *
 static bool parse_selection(const struct cn_timeline_view *view,
                             struct selection *selection, struct cn_error *err)
 {
-    size_t count = cn_args_value_count(view->args, "thread");
+    struct cn_values threads = cn_args_values(view->args, "thread");
 
-    selection->filters = cn_alloc(count, sizeof(*selection->filters));
-    for (; selection->count < count; selection->count++) {
-        const char *text = cn_args_value_at(view->args, "thread", selection->count);
-
-        if (!cn_thread_filter_parse(&selection->filters[selection->count], text,
-                                    &view->db->kinds, err))
+    selection->filters = cn_alloc(threads.count, sizeof(*selection->filters));
+    for (; selection->count < threads.count; selection->count++)
+        if (!cn_thread_filter_parse(&selection->filters[selection->count],
+                                    threads.list[selection->count], &view->db->kinds,
+                                    err))
             return false;
-    }
     return true;
 }
 
@@ -149,7 +135,7 @@ static bool select_threads(struct cn_timeline_view *view, struct cn_error *err)
     return ok;
 }
 
-/* One end of FROM~TO; an empty one stays what it is. */
+/* Parse one end of FROM~TO; an empty one leaves *out unchanged. */
 static bool parse_end(const char *str, size_t len, uint64_t span_ns, uint64_t *out,
                       struct cn_error *err)
 {
@@ -170,7 +156,8 @@ static bool select_range(struct cn_timeline_view *view, struct cn_error *err)
     uint64_t from_ns = 0, to_ns, span_ns;
 
     if (view->db->end_ns <= view->db->begin_ns)
-        return cn_fail(err, CN_ERR_NOT_FOUND, "%s: its samples span no time", view->path);
+        return cn_fail(err, CN_ERR_NOT_FOUND, "%s: all samples have the same time",
+                       view->path);
     span_ns = to_ns = view->db->end_ns - view->db->begin_ns;
     if (text && !tilde)
         return cn_fail(err, CN_ERR_USAGE, "--time-range '%s' is not FROM~TO", text);
@@ -276,20 +263,14 @@ static bool draw(struct cn_timeline_view *view, struct cn_error *err)
     return ok;
 }
 
-static void tell_left_out(const struct cn_timeline_view *view)
-{
-    if (view->row_count < view->thread_count)
-        cn_cli_say(view->args, "%zu more threads are not shown; use --rows or --thread",
-                   view->thread_count - view->row_count);
-    if (view->without_samples_count > 0)
-        cn_cli_detail(view->args, "%" PRIu64 " threads without samples are left out",
-                      view->without_samples_count);
-}
-
 static bool show(struct cn_timeline_view *view, struct cn_error *err)
 {
-    if (!open_database(view, err) || !select_threads(view, err) ||
-        !select_range(view, err))
+    if (!cn_opened_database_open(&view->opened, view->args, view->path, true, err))
+        return false;
+    view->db = view->opened.db;
+    if (!view->db->has_timelines)
+        return cn_fail(err, CN_ERR_NOT_FOUND, "%s has no timelines", view->path);
+    if (!select_threads(view, err) || !select_range(view, err))
         return false;
     if (!cn_frames_build(&view->frames, view->db, NULL, err))
         return cn_fail_in(err, "%s", view->path);
@@ -300,7 +281,12 @@ static bool show(struct cn_timeline_view *view, struct cn_error *err)
         cn_timeline_print(view);
     else
         cn_timeline_print_table(view);
-    tell_left_out(view);
+    if (view->row_count < view->thread_count)
+        cn_cli_say(view->args, "%zu more threads are not shown; use --rows or --thread",
+                   view->thread_count - view->row_count);
+    if (view->without_samples_count > 0)
+        cn_cli_detail(view->args, "%" PRIu64 " threads without samples are not shown",
+                      view->without_samples_count);
     return true;
 }
 
@@ -322,12 +308,12 @@ static const struct cn_option options[] = {
     {.name = "depth",
      .letter = 'd',
      .value = "N",
-     .help = "cut stacks at this call depth (default: the first at which threads show "
-             "more than one function)"},
+     .help = "cut stacks at this call depth (default: the first one with more than one "
+             "function)"},
     {.name = "time-range",
      .letter = 'r',
      .value = "FROM~TO",
-     .help = "only this part: offsets from the start such as 1.5s~2s, 10%~20%, ~300ms"},
+     .help = "only this time, as offsets from the start: 1.5s~2s, 10%~20%, ~300ms"},
     {.name = "thread",
      .letter = 't',
      .value = "SELECTION",
@@ -343,10 +329,10 @@ static const struct cn_option options[] = {
 };
 
 static const struct cn_example examples[] = {
-    {"cairn timeline run.db", "see what each thread did when"},
-    {"cairn timeline run.db --depth 5 --time-range 40%~60%", "look closer"},
+    {"cairn timeline run.db", "show what each thread did when"},
+    {"cairn timeline run.db --depth 5 --time-range 40%~60%", "zoom in"},
     {"cairn timeline run.db --thread 'RANK 0-3 THREAD 0' --format csv",
-     "the same as rows of thread, slice and function"},
+     "print rows of thread, slice and function"},
     {0},
 };
 
@@ -358,15 +344,15 @@ const struct cn_command cn_cmd_timeline = {
     .operand_max = 1,
     .summary = "draw threads over time",
     .description =
-        "Draws a row for each thread and a letter for each slice of time: the function "
-        "that took most of it at the chosen call depth. Depth 1 is what the entry point "
-        "calls; where the stack is less deep, its innermost function counts. Below, each "
-        "letter is explained with its share of the time of the threads shown; a plus "
-        "stands for all functions that have no letter. A dot means that the thread did "
-        "not run, a blank that there are no samples.\n\n"
-        "Each sample counts with the time until the next one of its thread. JSON and CSV "
-        "have a row for each thread and slice, with times in nanoseconds from the start "
-        "of the timelines." CN_VIEW_OF_MEASUREMENTS,
+        "Draws a row per thread and a letter per slice of time: the function that took "
+        "most of the slice at the chosen call depth. Depth 1 is what the entry point "
+        "calls; where the stack is less deep, the innermost function counts. The legend "
+        "lists the letters with their share of the time of the threads shown; '+' stands "
+        "for all functions without a letter, '.' for a waiting thread, a blank for no "
+        "data.\n\n"
+        "A sample counts for the time until the next sample of its thread. JSON and CSV "
+        "have a row per thread and slice, with times in nanoseconds from the start of "
+        "the timelines." CN_VIEW_OF_MEASUREMENTS,
     .examples = examples,
     .options = options,
     .run = run,

@@ -13,8 +13,8 @@ enum { COUNT_DEFAULT = 20, COUNT_MAX = 1000000 };
 
 #define KINDS "function|loop|line|instruction|any"
 
-/* Which contexts take part. Without --kind: what was called, which is functions and, where a
- * database knows no functions, instructions. */
+/* The kinds of contexts to compare. Without --kind: functions and, for databases without
+ * functions, instructions. */
 static unsigned chosen_kinds(const char *kind)
 {
     if (!kind)
@@ -35,19 +35,16 @@ static size_t first_column(const struct cn_costs *costs, enum cn_cost_side side)
     return i;
 }
 
-/* Hot means hot by itself, unless --sort or --cost says otherwise. */
-static size_t chosen_column(const struct cn_view_setup *setup, const struct cn_args *args)
+/* The first self column, unless --sort or --by names another. */
+static size_t chosen_column(const struct cn_view_setup *setup)
 {
     size_t self = first_column(&setup->costs, CN_SELF);
 
-    return cn_args_has(args, "sort") || cn_args_has(args, "by") ||
-                   self == setup->costs.column_count
-               ? setup->sort_column
-               : self;
+    return setup->has_order || self == setup->costs.column_count ? setup->sort_column
+                                                                 : self;
 }
 
-/* The column that the hot path follows: one that says what is further down. The
- * number of columns when there is none. */
+/* The total column that the hot path follows; the number of columns if there is none. */
 static size_t path_column(const struct cn_view_setup *setup)
 {
     return setup->costs.columns[setup->sort_column].side == CN_TOTAL
@@ -88,7 +85,7 @@ static bool print_hottest(struct cn_view_setup *setup, const struct cn_args *arg
                           uint64_t count, struct cn_error *err)
 {
     struct cn_hottest_request request = {
-        .column = chosen_column(setup, args),
+        .column = chosen_column(setup),
         .kinds = chosen_kinds(cn_args_value(args, "kind")),
         .count = (size_t)count,
         .is_reversed = setup->is_reversed,
@@ -112,7 +109,7 @@ static bool print_hottest(struct cn_view_setup *setup, const struct cn_args *arg
         cn_view_table_end(&table);
     }
     if (ok && hottest.count == 0)
-        cn_cli_say(args, "no rows: no context that is asked for has a value");
+        cn_cli_say(args, "no rows: no context of this kind has a value");
     cn_hottest_done(&hottest);
     return ok;
 }
@@ -120,7 +117,7 @@ static bool print_hottest(struct cn_view_setup *setup, const struct cn_args *arg
 static bool print_hot_path(struct cn_view_setup *setup, const struct cn_args *args,
                            struct cn_error *err)
 {
-    const double share = 0.5; /* a child below half of its parent ends the path */
+    const double share = 0.5; /* the path ends at a child with less of its parent */
     struct cn_view *view = cn_view_top_down_new(&setup->costs);
     struct cn_row_list path;
     struct cn_view_table table;
@@ -158,7 +155,7 @@ static bool show(struct cn_view_setup *setup, const struct cn_args *args, uint64
     bool ok = true;
 
     if (wants_path && !has_path)
-        return cn_fail(err, CN_ERR_USAGE, "--hot-path needs inclusive values");
+        return cn_fail(err, CN_ERR_USAGE, "--hot-path needs a metric with total values");
     if (!wants_path)
         ok = print_hottest(setup, args, count, err);
     if (!ok && err->kind == CN_ERR_INTERRUPTED)
@@ -172,18 +169,17 @@ static bool show(struct cn_view_setup *setup, const struct cn_args *args, uint64
     return ok || cn_fail_in(err, "%s", setup->db->path);
 }
 
-/* Options that mean nothing together. */
+/* Fails on options that cannot be combined. */
 static bool check_options(const struct cn_args *args, struct cn_error *err)
 {
     static const char *const of_list[] = {"count", "kind", "filter", "reverse"};
     const char *sort = cn_args_value(args, "sort");
 
     if (sort && strcmp(sort, "name") == 0)
-        return cn_fail(err, CN_ERR_USAGE, "'name' is no measure of what is hottest");
+        return cn_fail(err, CN_ERR_USAGE, "--sort: 'name' is not a cost");
     for (size_t i = 0; i < sizeof(of_list) / sizeof(*of_list); i++)
-        if (cn_args_has(args, "hot-path") && cn_args_has(args, of_list[i]))
-            return cn_fail(err, CN_ERR_USAGE, "--hot-path and --%s exclude each other",
-                           of_list[i]);
+        if (!cn_args_exclusive(args, "hot-path", of_list[i], err))
+            return false;
     return true;
 }
 
@@ -211,12 +207,12 @@ static const struct cn_option options[] = {
     {
         .name = "kind",
         .value = KINDS,
-        .help = "compare contexts of this kind (default: whatever was called)",
+        .help = "compare contexts of this kind (default: calls)",
     },
     {
         .name = "hot-path",
-        .help = "show only the hot path: from the top down along the child that holds "
-                "most, as long as it holds half of its parent",
+        .help = "show only the hot path: from the root to the child with the largest "
+                "total, as long as that is half of its parent or more",
     },
     CN_VIEW_OPTIONS,
     CN_OPTION_FORMAT,
@@ -224,9 +220,9 @@ static const struct cn_option options[] = {
 };
 
 static const struct cn_example examples[] = {
-    {"cairn top run.db", "the 20 hottest calls, and the hot path"},
-    {"cairn top run.db --kind loop -n 5", "the five hottest loops"},
-    {"cairn top run.db -s inclusive --format json", "by inclusive cost, for a program"},
+    {"cairn top run.db", "show the 20 hottest calls, and the hot path"},
+    {"cairn top run.db --kind loop -n 5", "show the five hottest loops"},
+    {"cairn top run.db -s total --format json", "sort by total, print JSON"},
     {0},
 };
 
@@ -238,9 +234,9 @@ const struct cn_command cn_cmd_top = {
     .operand_max = 1,
     .summary = "show the hottest contexts and the hot path",
     .description =
-        "Lists the contexts with the largest costs of their own, each with the calls "
-        "that led to it, and below them the hot path. JSON and CSV hold the list, or "
-        "with --hot-path the path." CN_VIEW_OF_MEASUREMENTS,
+        "Lists the contexts with the largest self cost, each with its call path, and "
+        "below them the hot path. JSON and CSV contain the list, or with --hot-path the "
+        "path." CN_VIEW_OF_MEASUREMENTS,
     .examples = examples,
     .options = options,
     .run = run,

@@ -3,22 +3,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/samples/sampled_database.h"
 #include "base/alloc.h"
+#include "base/run/ranks.h"
 #include "base/text.h"
-#include "cli/database/debug_lines.h"
+#include "cli/shell/cli.h"
 #include "cli/shell/progress.h"
 #include "formats/formats.h"
 #include "formats/hpctoolkit/meas/open.h"
+#include "symbols/resolver.h"
 
-enum { DAMAGE_SHOWN_MAX = 20 /* profiles named before the rest is only counted */ };
+enum {
+    DAMAGE_SHOWN_MAX = 20, /* damaged profiles named; the rest is only counted */
+    INLINED_MAX = 32,      /* functions inlined into each other */
+};
 
 struct cn_measured_source {
-    struct cn_hpc_lines lines;
+    struct cn_hpc_lines lines; /* debug information of the binaries on this machine */
     struct cn_measurements *measurements;
     struct cn_text damage; /* texts, each with its NUL */
     size_t damage_count;
 };
+
+static size_t find_instruction(void *resolver, const char *path, uint64_t address,
+                               struct cn_hpc_line *out, size_t most)
+{
+    struct cn_source_location locations[INLINED_MAX];
+    size_t count = cn_resolver_instruction(resolver, path, "", address, locations,
+                                           most < INLINED_MAX ? most : INLINED_MAX);
+
+    for (size_t i = 0; i < count; i++)
+        out[i] = (struct cn_hpc_line){locations[i].function, locations[i].file,
+                                      locations[i].line};
+    return count;
+}
+
+static bool find_function(void *resolver, const char *path, uint64_t address,
+                          struct cn_hpc_line *out)
+{
+    struct cn_source_location location;
+
+    if (!cn_resolver_function(resolver, path, "", address, &location) || !location.file)
+        return false;
+    *out = (struct cn_hpc_line){NULL, location.file, location.line};
+    return true;
+}
 
 static void on_damage(void *arg, const char *text)
 {
@@ -28,71 +56,105 @@ static void on_damage(void *arg, const char *text)
         cn_text_add(&source->damage, text, strlen(text) + 1);
 }
 
+/* Make warnings of the damage; those of a failed analysis (`db` is NULL) are printed. */
 static void add_warnings(const struct cn_measured_source *source, struct cn_database *db,
-                         const struct cn_sampled_totals *totals)
+                         const struct cn_sampled_totals *totals,
+                         const struct cn_args *args)
 {
     const struct cn_measurements *m = source->measurements;
     const char *text = source->damage.chars;
 
-    for (const struct cn_warning *w = m->warnings; w; w = w->next)
+    for (const struct cn_warning *w = m->warnings; w && db; w = w->next)
         cn_database_warn(db, "%s", w->text);
     for (size_t i = 0; i < source->damage_count && i < DAMAGE_SHOWN_MAX; i++) {
-        cn_database_warn(db, "%s", text);
+        if (db)
+            cn_database_warn(db, "%s", text);
+        else
+            cn_cli_warn(args, "%s", text);
         text += strlen(text) + 1;
     }
-    if (source->damage_count > DAMAGE_SHOWN_MAX)
+    if (db && source->damage_count > DAMAGE_SHOWN_MAX)
         cn_database_warn(db, "%zu more profiles are damaged",
                          source->damage_count - DAMAGE_SHOWN_MAX);
-    if (totals->unreadable_count > 0)
+    if (db && totals->unreadable_count > 0)
         cn_database_warn(db, "%zu of %zu profiles cannot be read and are left out",
                          totals->unreadable_count, m->profile_count);
 }
 
-static bool analyse(struct cn_opened_database *opened, const struct cn_args *args,
-                    const char *path, struct cn_error *err)
+bool cn_opened_database_analyse(struct cn_opened_database *opened,
+                                const struct cn_args *args, struct cn_values paths,
+                                struct cn_hpc_meas_options *reading,
+                                struct cn_sampled_options *building, struct cn_error *err)
 {
-    struct cn_measured_source *source = opened->source;
-    struct cn_hpc_meas_options reading = {.lines = &source->lines};
-    const char *folder = getenv("TMPDIR");
-    struct cn_sampled_totals totals = {0};
+    struct cn_measured_source *source = cn_alloc(1, sizeof(*source));
     struct cn_bar bar = {0};
-    struct cn_sampled_options building = {
-        .spool_folder = folder && folder[0] ? folder : "/tmp",
-        .progress = &bar.progress,
-        .on_damage = on_damage,
-        .on_damage_arg = source,
-    };
     bool ok;
 
-    if (!cn_hpc_meas_open(&source->measurements, &path, 1, &reading, err))
-        return false;
+    *opened = (struct cn_opened_database){.source = source};
+    source->lines =
+        (struct cn_hpc_lines){cn_resolver_new(), find_instruction, find_function};
+    reading->lines = &source->lines;
+    building->progress = &bar.progress;
+    building->on_damage = on_damage;
+    building->on_damage_arg = source;
+    ok = cn_hpc_meas_open(&source->measurements, paths.list, paths.count, reading, err);
+    ok = cn_ranks_agree(building->ranks, ok, err);
     cn_bar_begin(&bar, args);
-    ok = cn_sampled_database_build(&opened->db, source->measurements, &building, &totals,
-                                   err);
+    ok = ok && cn_sampled_database_build(&opened->db, source->measurements, building,
+                                         &opened->totals, err);
     cn_bar_end(&bar);
-    if (!ok)
-        return false;
-    opened->db->path = cn_arena_strdup(&opened->db->arena, path);
-    opened->profile_count = source->measurements->profile_count;
-    opened->unreadable_count = totals.unreadable_count;
-    add_warnings(source, opened->db, &totals);
-    return true;
+    /* With --strict, a structure file that cannot be read is damage as well. */
+    if (ok && building->is_strict && source->measurements->warnings)
+        ok = cn_fail(err, CN_ERR_FORMAT, "%s", source->measurements->warnings->text);
+    if (source->measurements) {
+        opened->profile_count = source->measurements->profile_count;
+        add_warnings(source, ok ? opened->db : NULL, &opened->totals, args);
+    }
+    return cn_ranks_agree(building->ranks, ok, err);
+}
+
+/* Fail with the command that turns the recording or store into a database. */
+static bool fail_not_database(const char *path, const struct cn_format *format,
+                              struct cn_error *err)
+{
+    size_t len = strlen(path);
+
+    while (len > 1 && path[len - 1] == '/')
+        len--;
+    if (len > strlen(".data") && strncmp(path + len - 5, ".data", 5) == 0)
+        len -= strlen(".data");
+    return cn_fail(err, CN_ERR_USAGE,
+                   "%s is a %s; run 'cairn analyze %s -o %.*s.db' first", path,
+                   format->open_traces ? "store" : "recording", path, (int)len, path);
 }
 
 bool cn_opened_database_open(struct cn_opened_database *opened,
-                             const struct cn_args *args, const char *path,
+                             const struct cn_args *args, const char *path, bool warns,
                              struct cn_error *err)
 {
+    const char *folder = getenv("TMPDIR");
+    struct cn_hpc_meas_options reading = {0};
+    struct cn_sampled_options building = {
+        .ranks = &cn_ranks_alone,
+        .spool_folder = folder && folder[0] ? folder : "/tmp",
+    };
     const struct cn_format *format;
 
     *opened = (struct cn_opened_database){0};
     if (!cn_format_probe(path, &format, err))
         return false;
-    if (!format->open_measurements)
-        return cn_format_open_database(path, &opened->db, err);
-    opened->source = cn_alloc(1, sizeof(*opened->source));
-    cn_debug_lines_init(&opened->source->lines);
-    return analyse(opened, args, path, err);
+    if (!format->open_database && (format->open_recording || format->open_traces))
+        return fail_not_database(path, format, err);
+    if (!(format->open_measurements
+              ? cn_opened_database_analyse(opened, args, (struct cn_values){&path, 1},
+                                           &reading, &building, err)
+              : cn_format_open_database(path, &opened->db, err)))
+        return false;
+    if (opened->source)
+        opened->db->path = cn_arena_strdup(&opened->db->arena, path);
+    for (const struct cn_warning *w = opened->db->warnings; warns && w; w = w->next)
+        cn_cli_warn(args, "%s: %s", opened->db->path, w->text);
+    return true;
 }
 
 void cn_opened_database_close(struct cn_opened_database *opened)
@@ -102,7 +164,7 @@ void cn_opened_database_close(struct cn_opened_database *opened)
     cn_database_close(opened->db);
     if (source) {
         cn_measurements_close(source->measurements);
-        cn_debug_lines_done(&source->lines);
+        cn_resolver_free(source->lines.arg);
         cn_text_done(&source->damage);
         free(source);
     }

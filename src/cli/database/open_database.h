@@ -1,32 +1,42 @@
-/* Opening what a view shows: a database, or measurements, which are analysed first.
+/* Opens what a view shows: a database, or measurements, which are analysed first.
  *
- * The result of an analysis lives in memory and in a nameless file under $TMPDIR; what
- * could not be read of the measurements is among the database's warnings.
+ * The result of an analysis is in memory and in an unnamed file under $TMPDIR. What could
+ * not be read of the measurements is among the database's warnings.
  * Threads: one thread at a time.
  */
 #ifndef CN_CLI_DATABASE_OPEN_DATABASE_H
 #define CN_CLI_DATABASE_OPEN_DATABASE_H
 
+#include "analyze/samples/sampled_database.h"
 #include "base/error.h"
+#include "cli/shell/args.h"
 #include "model/contexts/database.h"
 
-struct cn_args;
+struct cn_hpc_meas_options;
 
 /* For descriptions of commands. */
-#define CN_VIEW_OF_MEASUREMENTS                                                      \
-    "\n\nGiven a measurement directory of hpcrun, it shows the database that cairn " \
-    "analyze makes of it."
+#define CN_VIEW_OF_MEASUREMENTS \
+    "\n\nA measurement directory of hpcrun is analysed first, as by cairn analyze."
 
 struct cn_opened_database {
     struct cn_database *db;
-    struct cn_measured_source *source;      /* of measurements; NULL for a database */
-    size_t profile_count, unreadable_count; /* of measurements */
+    struct cn_measured_source *source; /* of measurements; NULL for a database */
+    size_t profile_count;              /* of measurements, readable or not */
+    struct cn_sampled_totals totals;   /* of measurements */
 };
 
-/* A zeroed one is safe to close, also after a failure. */
+/* Open a database, or analyse measurements with default options. Print the database's
+ * warnings on stderr if `warns`. On failure, close it as well. */
 CN_CHECK bool cn_opened_database_open(struct cn_opened_database *opened,
                                       const struct cn_args *args, const char *path,
-                                      struct cn_error *err);
+                                      bool warns, struct cn_error *err);
+
+/* Analyse measurements with these options; debug information, progress and damage are
+ * added to them here. On failure, close it as well. */
+CN_CHECK bool
+cn_opened_database_analyse(struct cn_opened_database *opened, const struct cn_args *args,
+                           struct cn_values paths, struct cn_hpc_meas_options *reading,
+                           struct cn_sampled_options *building, struct cn_error *err);
 void cn_opened_database_close(struct cn_opened_database *opened);
 
 #endif

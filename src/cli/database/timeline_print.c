@@ -14,15 +14,15 @@
 
 enum { LETTER_COUNT = 26 };
 
-/* Cells of what has no letter of its own. */
-enum { OTHER_CELL = '+', IDLE_CELL = '.', EMPTY_CELL = ' ' };
+/* Cells without a letter. */
+enum { OTHER_CELL = '+', WAITING_CELL = '.', EMPTY_CELL = ' ' };
 
 struct drawing {
     const struct cn_timeline_view *view;
-    uint32_t *by_time; /* places seen in some cell, most time first */
+    uint32_t *by_time; /* functions in some cell, most time first */
     size_t seen_count;
-    uint32_t *rank_of_place;
-    size_t place_count; /* that took any time */
+    uint32_t *rank_of;
+    size_t function_count; /* with any time */
     uint64_t total_ns;
 };
 
@@ -36,39 +36,31 @@ static int compare_time(const void *a, const void *b, void *arg)
     return x < y ? -1 : x > y;
 }
 
-/* Only places that are seen in some cell get a rank. */
-static void find_seen_places(struct drawing *drawing)
-{
-    const struct cn_occupancy *occupancy = &drawing->view->occupancy;
-    size_t cell_count = drawing->view->row_count * occupancy->column_count;
-
-    for (size_t i = 0; i < cell_count; i++) {
-        uint32_t place = occupancy->cells[i].place;
-
-        if (place >= occupancy->idle || drawing->rank_of_place[place] != CN_NONE)
-            continue;
-        drawing->rank_of_place[place] = 0;
-        drawing->by_time[drawing->seen_count++] = place;
-    }
-}
-
-static void rank_places(struct drawing *drawing)
+/* Rank the functions that are in some cell by their time. */
+static void rank_functions(struct drawing *drawing)
 {
     const struct cn_occupancy *occupancy = &drawing->view->occupancy;
 
     drawing->by_time = cn_alloc(occupancy->idle, sizeof(*drawing->by_time));
-    drawing->rank_of_place = cn_alloc(occupancy->idle, sizeof(*drawing->rank_of_place));
+    drawing->rank_of = cn_alloc(occupancy->idle, sizeof(*drawing->rank_of));
     drawing->total_ns = occupancy->place_ns[occupancy->idle];
     for (uint32_t i = 0; i < occupancy->idle; i++) {
-        drawing->rank_of_place[i] = CN_NONE;
+        drawing->rank_of[i] = CN_NONE;
         drawing->total_ns += occupancy->place_ns[i];
-        drawing->place_count += occupancy->place_ns[i] > 0;
+        drawing->function_count += occupancy->place_ns[i] > 0;
     }
-    find_seen_places(drawing);
+    for (size_t i = 0; i < drawing->view->row_count * occupancy->column_count; i++) {
+        uint32_t function = occupancy->cells[i].place;
+
+        if (function >= occupancy->idle || drawing->rank_of[function] != CN_NONE)
+            continue;
+        drawing->rank_of[function] = 0;
+        drawing->by_time[drawing->seen_count++] = function;
+    }
     qsort_r(drawing->by_time, drawing->seen_count, sizeof(*drawing->by_time),
             compare_time, occupancy->place_ns);
     for (size_t i = 0; i < drawing->seen_count; i++)
-        drawing->rank_of_place[drawing->by_time[i]] = (uint32_t)i;
+        drawing->rank_of[drawing->by_time[i]] = (uint32_t)i;
 }
 
 static char letter_of_rank(size_t rank)
@@ -81,11 +73,11 @@ static char cell_char(const struct drawing *drawing, const struct cn_occupancy_c
     if (cell->place == CN_NONE)
         return EMPTY_CELL;
     if (cell->place == drawing->view->occupancy.idle)
-        return IDLE_CELL;
-    return letter_of_rank(drawing->rank_of_place[cell->place]);
+        return WAITING_CELL;
+    return letter_of_rank(drawing->rank_of[cell->place]);
 }
 
-/* Letters on backgrounds that are easy to tell apart and light enough for black. */
+/* Black letters on light backgrounds that are easy to distinguish. */
 static void begin_color(struct cn_text *text, char cell)
 {
     static const unsigned char palette[] = {75,  215, 114, 176, 222, 80,
@@ -184,18 +176,18 @@ static void print_legend(const struct drawing *drawing, struct cn_text *text)
 
     cn_text_str_add(text, "\n   SHARE        TIME  FUNCTION\n");
     for (size_t i = 0; i < lettered; i++) {
-        uint32_t place = drawing->by_time[i];
+        uint32_t function = drawing->by_time[i];
 
-        print_legend_row(drawing, letter_of_rank(i), occupancy->place_ns[place],
-                         drawing->view->frames.names.list[place], text);
-        other_ns -= occupancy->place_ns[place];
+        print_legend_row(drawing, letter_of_rank(i), occupancy->place_ns[function],
+                         drawing->view->frames.names.list[function], text);
+        other_ns -= occupancy->place_ns[function];
     }
-    (void)snprintf(name, sizeof(name), "(%zu more)", drawing->place_count - lettered);
+    (void)snprintf(name, sizeof(name), "(%zu more)", drawing->function_count - lettered);
     if (other_ns > 0)
         print_legend_row(drawing, OTHER_CELL, other_ns, name, text);
     if (occupancy->place_ns[occupancy->idle] > 0)
-        print_legend_row(drawing, IDLE_CELL, occupancy->place_ns[occupancy->idle],
-                         "(idle)", text);
+        print_legend_row(drawing, WAITING_CELL, occupancy->place_ns[occupancy->idle],
+                         "(waiting)", text);
 }
 
 void cn_timeline_print(const struct cn_timeline_view *view)
@@ -204,7 +196,7 @@ void cn_timeline_print(const struct cn_timeline_view *view)
     struct drawing drawing = {.view = view};
     struct cn_text text = {0};
 
-    rank_places(&drawing);
+    rank_functions(&drawing);
     print_head(view, &text);
     cn_text_fill(&text, ' ', view->label_width + 1);
     cn_time_axis_print(&text, view->begin_ns - start_ns, view->end_ns - start_ns,
@@ -217,7 +209,7 @@ void cn_timeline_print(const struct cn_timeline_view *view)
     cn_cli_print(view->args, &text);
     cn_text_done(&text);
     free(drawing.by_time);
-    free(drawing.rank_of_place);
+    free(drawing.rank_of);
 }
 
 static void add_table_cell(const struct cn_timeline_view *view, struct cn_table *table,

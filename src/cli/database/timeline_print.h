@@ -1,4 +1,4 @@
-/* Threads over time on stdout: drawn with a letter for each function, or as a table.
+/* Threads over time on stdout, drawn with a letter per function or as a table.
  * Threads: one thread at a time.
  */
 #ifndef CN_CLI_DATABASE_TIMELINE_PRINT_H
@@ -27,18 +27,18 @@ struct cn_timeline_view {
     struct cn_database *db; /* of `opened` */
     struct cn_frames frames;
     struct cn_occupancy occupancy;
-    struct cn_timeline_row *threads; /* by identity: databases have them in any order */
-    size_t row_count, thread_count, thread_capacity; /* the first ones are rows */
+    struct cn_timeline_row *threads;                 /* sorted by identity */
+    size_t row_count, thread_count, thread_capacity; /* the first row_count are shown */
     uint64_t without_samples_count;
-    size_t common_id_count; /* ids that all rows begin with: not in labels */
+    size_t common_id_count; /* ids that all rows share, omitted from labels */
     size_t label_width;     /* of the widest one */
     uint64_t begin_ns, end_ns;
 };
 
-/* A head, a time axis, a row for each thread, and what each letter means. */
+/* Print a head line, a time axis, a row per thread, and a legend. */
 void cn_timeline_print(const struct cn_timeline_view *view);
 
-/* A row for each thread and slice, as --format says. */
+/* Print a row per thread and slice, as --format says. */
 void cn_timeline_print_table(const struct cn_timeline_view *view);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 
-/* One level of the rows that lead to the current one. */
+/* One level of the path to the current row. */
 struct level {
     struct cn_row_list list;
     size_t next;
@@ -20,11 +20,11 @@ struct printer {
     struct cn_view_table out;
     struct level *levels;
     size_t depth, capacity;
-    uint64_t seen;        /* weight of the lists met, against the view's limit */
-    struct cn_map marked; /* rows to show when there is a filter */
-    bool is_full;         /* the limit is reached: go no deeper */
+    uint64_t seen;        /* weight of the lists read so far; see cn_view_weigh() */
+    struct cn_map marked; /* rows that the filter shows */
+    bool is_full;         /* the limit of cn_view_weigh() is reached */
     uint64_t printed_count;
-    size_t percent_column; /* what min_percent looks at; SIZE_MAX when there is none */
+    size_t percent_column; /* of min_percent; SIZE_MAX: none */
     struct cn_text label;
 };
 
@@ -72,7 +72,7 @@ static bool sort_by_name(struct printer *printer, struct cn_row_list *list,
     return ok;
 }
 
-/* Whether a row is one of those that lead to it, which a damaged file can claim. */
+/* True if a row is its own ancestor, as in a damaged file. */
 static bool is_below_itself(const struct printer *printer, const struct cn_row *row)
 {
     size_t above = printer->depth - 1;
@@ -86,7 +86,7 @@ static bool is_below_itself(const struct printer *printer, const struct cn_row *
     return false;
 }
 
-/* Go one level down; the level exists even when listing it failed half-way. */
+/* Descend one level. The level is added even if listing it failed half-way. */
 static bool push_level(struct printer *printer, const struct cn_row *parent,
                        struct cn_error *err)
 {
@@ -107,13 +107,7 @@ static bool push_level(struct printer *printer, const struct cn_row *parent,
     return ok;
 }
 
-static void pop_level(struct printer *printer)
-{
-    cn_row_list_done(&printer->levels[--printer->depth].list);
-}
-
-/* Whether the row, or something below it, has a value to show. Without columns that
- * hold what is below, nobody knows. */
+/* True if the row or a row below it has a value, or if no column includes the rows below. */
 static bool has_any_value(const struct cn_view *view, const struct cn_row *row)
 {
     bool knows_below = false;
@@ -146,8 +140,8 @@ static bool is_large_enough(const struct printer *printer, const struct cn_row *
 typedef bool (*row_fn)(struct printer *printer, const struct cn_row *row,
                        struct cn_error *err);
 
-/* Visit rows, parents first, as deep as the limits say. Damage in one place does not
- * keep from what is elsewhere; the first failure is reported. */
+/* Visit rows within the limits, parents first. Continues after damage and reports the first
+ * failure. */
 static bool visit_rows(struct printer *printer, row_fn visit, struct cn_error *err)
 {
     struct cn_error later;
@@ -161,7 +155,7 @@ static bool visit_rows(struct printer *printer, row_fn visit, struct cn_error *e
         const struct cn_row *row;
 
         if (level->next == level->list.count) {
-            pop_level(printer);
+            cn_row_list_done(&printer->levels[--printer->depth].list);
             continue;
         }
         row = &level->list.rows[level->next++];
@@ -178,7 +172,7 @@ static bool visit_rows(struct printer *printer, row_fn visit, struct cn_error *e
     return ok;
 }
 
-/* With a filter, a row is shown when its name matches or when it leads to such a row. */
+/* Mark a row whose name matches the filter, and the rows above it. */
 static bool mark_matching(struct printer *printer, const struct cn_row *row,
                           struct cn_error *err)
 {
@@ -192,7 +186,7 @@ static bool mark_matching(struct printer *printer, const struct cn_row *row,
             cn_map_at(&printer->marked, level->list.rows[level->next - 1].id, 0);
 
         if (*is_marked)
-            break; /* and so is everything above it */
+            break; /* as are the rows above it */
         *is_marked = 1;
     }
     return true;
@@ -215,17 +209,17 @@ static bool print_row(struct printer *printer, const struct cn_row *row,
     return true;
 }
 
-/* A total if possible: it includes the rows below. */
+/* A total column if possible: it includes the rows below. */
 static size_t find_percent_column(const struct cn_costs *costs)
 {
     size_t found = SIZE_MAX;
 
-    for (size_t i = 0; i < costs->column_count; i++) {
+    for (size_t i = costs->column_count; i-- > 0;) {
         const struct cn_cost_column *column = &costs->columns[i];
+        bool is_total = column->side == CN_TOTAL;
 
-        if (column->has_percent && column->side == CN_TOTAL)
-            return i;
-        if (column->has_percent && found == SIZE_MAX)
+        if (column->has_percent &&
+            (is_total || found == SIZE_MAX || costs->columns[found].side != CN_TOTAL))
             found = i;
     }
     return found;
@@ -251,9 +245,9 @@ bool cn_view_print(struct cn_view *view, const struct cn_view_setup *setup,
     cn_view_table_end(&printer.out);
     if (ok && printer.printed_count == 0)
         cn_cli_say(args, "no rows: %s",
-                   setup->filter.count > 0   ? "no name matches"
-                   : limits->min_percent > 0 ? "nothing reaches --min-percent"
-                                             : "there is no value in these columns");
+                   setup->filter.count > 0   ? "no name matches --filter"
+                   : limits->min_percent > 0 ? "none reaches --min-percent"
+                                             : "no values in these columns");
     cn_map_done(&printer.marked);
     free(printer.levels);
     cn_text_done(&printer.label);

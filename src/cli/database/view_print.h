@@ -8,8 +8,8 @@
 #include "cli/database/view_options.h"
 #include "cli/shell/cli.h"
 
-/* The numbers of `costs`, followed by depth, kind, context id, location and name (text shows
- * the name alone, indented) and, where it is wanted, the call path. */
+/* Columns: the values of `costs`, then depth, kind, context id, location and name (in text
+ * only the name, indented), and the call path if `has_path`. */
 struct cn_view_table {
     struct cn_table *table;
     struct cn_column *columns;
@@ -26,7 +26,7 @@ struct cn_view_row_text {
     size_t depth; /* 0 at the top */
     const char *label;
     struct cn_location location;
-    const char *path; /* used when the table has_path */
+    const char *path; /* if the table has_path */
 };
 
 void cn_view_table_row(struct cn_view_table *out, const struct cn_row *row,
@@ -35,13 +35,14 @@ void cn_view_table_row(struct cn_view_table *out, const struct cn_row *row,
 void cn_view_table_end(struct cn_view_table *out);
 
 struct cn_view_limits {
-    size_t depth_max;   /* levels shown */
-    double min_percent; /* of the whole, in the first total column with percentages or,
-                           where there is none, in the first with percentages */
+    size_t depth_max; /* levels shown */
+    /* Of the whole, in the first total column with percentages, or the first column with
+     * percentages if there is none. */
+    double min_percent;
 };
 
-/* The whole view, as deep and as far as the limits and filters of `setup` say. Rows before a
- * failure are printed. */
+/* Print the view within the limits and filters of `setup`. Rows before a failure are
+ * printed. */
 CN_CHECK bool cn_view_print(struct cn_view *view, const struct cn_view_setup *setup,
                             const struct cn_view_limits *limits,
                             const struct cn_args *args, struct cn_error *err);

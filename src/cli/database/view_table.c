@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "cli/database/view_print.h"
 
-/* Columns after the numbers, in this order. Only the name is shown in text. */
+/* Columns after the values. Only those with a title appear in text. */
 static const struct cn_column row_columns[] = {
     {.name = "depth", .kind = CN_COLUMN_U64},
     {.name = "kind", .kind = CN_COLUMN_TEXT},
@@ -18,11 +18,10 @@ static const struct cn_column row_columns[] = {
 
 enum { ROW_COLUMN_COUNT = sizeof(row_columns) / sizeof(*row_columns) };
 
-/* Levels beyond this are indented no further: output grows with the number of rows,
- * not with its square. */
+/* Limit of the indentation, so that the output grows linearly with the number of rows. */
 enum { INDENT_MAX = 256 };
 
-/* The largest total of the columns that show the same metric. */
+/* The largest total of the columns of a metric. */
 static double metric_total(const struct cn_costs *costs, const char *metric)
 {
     double total = NAN;
@@ -33,8 +32,8 @@ static double metric_total(const struct cn_costs *costs, const char *metric)
     return total;
 }
 
-/* The same number of decimals in all rows and columns of a metric, so that they
- * compare at a glance: six significant digits of the whole. */
+/* All columns of a metric have the same number of decimals: six significant digits of the
+ * whole. */
 static struct cn_column value_column(const struct cn_cost_column *cost, double total)
 {
     struct cn_column column = {

@@ -1,5 +1,4 @@
-/* cairn convert: a database or recording rewritten in another format, and what that format
- * cannot hold. */
+/* cairn convert: a database or recording in another format. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,12 +6,12 @@
 
 #include "analyze/calls/call_merge.h"
 #include "base/alloc.h"
+#include "base/files/disk_usage.h"
 #include "base/files/outdir.h"
 #include "base/files/sink.h"
 #include "base/run/clock.h"
 #include "base/text.h"
 #include "cli/database/open_database.h"
-#include "cli/print/disk.h"
 #include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
@@ -33,7 +32,7 @@ struct conversion {
     struct cn_database *db; /* of `opened`; this or the recording is the source */
     struct cn_recording *rec;
     struct cn_bar bar;
-    struct cn_text losses; /* a line each */
+    struct cn_text losses; /* one line each */
 };
 
 static bool find_target_format(const char *name, const struct cn_format **out,
@@ -51,83 +50,28 @@ static bool find_target_format(const char *name, const struct cn_format **out,
             cn_text_printf(&list, "%s%s", list.len > 0 ? ", " : "", cn_formats[i]->name);
     }
     if (!name)
-        (void)cn_fail(err, CN_ERR_USAGE,
-                      "--to is missing; formats that can be written: %s",
+        (void)cn_fail(err, CN_ERR_USAGE, "--to is missing; cairn can write: %s",
                       cn_text_str(&list));
     else
-        (void)cn_fail(err, CN_ERR_USAGE, "cannot write format '%s'; can write: %s", name,
-                      cn_text_str(&list));
+        (void)cn_fail(err, CN_ERR_USAGE, "cannot write format '%s'; cairn can write: %s",
+                      name, cn_text_str(&list));
     cn_text_done(&list);
     return false;
 }
 
-/* The absolute path that `path` has or would have, to be released with free(). */
-static char *resolve(const char *path, struct cn_error *err)
-{
-    char *real = realpath(path, NULL), *copy, *slash, *parent;
-    struct cn_text joined = {0};
-    size_t len = strlen(path);
-
-    if (real)
-        return real;
-    while (len > 1 && path[len - 1] == '/')
-        len--;
-    copy = cn_strdup(path);
-    copy[len] = '\0';
-    slash = strrchr(copy, '/');
-    if (slash)
-        *slash = '\0';
-    parent = realpath(!slash ? "." : slash == copy ? "/" : copy, NULL);
-    if (parent)
-        cn_text_printf(&joined, "%s/%s", parent, slash ? slash + 1 : copy);
-    else
-        (void)cn_fail_errno(err, "%s", path);
-    free(parent);
-    free(copy);
-    return joined.chars;
-}
-
-static bool is_inside(const char *path, const char *folder)
-{
-    size_t len = strlen(folder);
-
-    return strncmp(path, folder, len) == 0 &&
-           (path[len] == '/' || (len > 0 && folder[len - 1] == '/'));
-}
-
-/* Writing over what is being read would destroy both. */
-static bool check_places(const struct conversion *c, struct cn_error *err)
-{
-    const char *path = c->db ? c->db->path : c->rec->path;
-    char *source = resolve(path[0] ? path : c->source, err);
-    char *target = source ? resolve(c->target, err) : NULL;
-    bool ok = target != NULL;
-
-    if (ok && strcmp(source, target) == 0)
-        ok = cn_fail(err, CN_ERR_USAGE, "%s is the source itself", c->target);
-    else if (ok && is_inside(target, source))
-        ok = cn_fail(err, CN_ERR_USAGE, "%s lies inside the source %s", c->target,
-                     c->source);
-    else if (ok && is_inside(source, target))
-        ok = cn_fail(err, CN_ERR_USAGE, "the source %s lies inside %s", c->source,
-                     c->target);
-    free(source);
-    free(target);
-    return ok;
-}
-
 static bool check_target(const struct conversion *c, struct cn_error *err)
 {
+    const char *path = c->db ? c->db->path : c->rec->path;
+
     if (!c->format->is_file && cn_sink_is_stdout(c->target))
         return cn_fail(err, CN_ERR_USAGE,
-                       "%s is a folder, which standard output cannot be",
+                       "%s is a folder; standard output needs a format of one file",
                        c->format->name);
     if (cn_sink_is_stdout(c->target))
         return !c->options.is_strict ||
                cn_fail(err, CN_ERR_USAGE,
-                       "--strict needs a file: what is lost is known "
-                       "when all is written");
-    return check_places(c, err) &&
+                       "--strict needs a file: losses are known only at the end");
+    return cn_target_check_source(c->target, path[0] ? path : c->source, false, err) &&
            cn_target_check(c->target, c->format, c->options.replace, err);
 }
 
@@ -138,38 +82,17 @@ static void on_loss(void *arg, const char *what, uint64_t count)
     cn_text_printf(&c->losses, "not kept: %" PRIu64 " %s\n", count, what);
 }
 
-static void tell_losses(const struct conversion *c)
-{
-    const char *at = cn_text_str(&c->losses);
-
-    while (*at) {
-        size_t len = strcspn(at, "\n");
-
-        cn_cli_warn(c->args, "%.*s", (int)len, at);
-        at += len + 1;
-    }
-}
-
-static bool count_values(struct cn_database *db, uint64_t *out, struct cn_error *err)
-{
-    uint64_t count = 0;
-
-    for (uint32_t i = 0; i < db->profile_count; i++) {
-        struct cn_profile profile;
-
-        if (!cn_database_profile(db, i, &profile, err))
-            return false;
-        count += profile.value_count;
-    }
-    *out = count;
-    return true;
-}
-
+/* Count values or tasks, for the message at the end. */
 static bool count_items(struct conversion *c, uint64_t *out, struct cn_error *err)
 {
-    if (c->db)
-        return count_values(c->db, out, err);
-    *out = c->rec->task_count;
+    *out = c->rec ? c->rec->task_count : 0;
+    for (uint32_t i = 0; c->db && i < c->db->profile_count; i++) {
+        struct cn_profile profile;
+
+        if (!cn_database_profile(c->db, i, &profile, err))
+            return false;
+        *out += profile.value_count;
+    }
     return true;
 }
 
@@ -232,23 +155,25 @@ static bool write_to(struct conversion *c, const char *path, struct cn_error *er
     else
         ok = write_calls(c, path, err);
     cn_bar_end(&c->bar);
-    tell_losses(c);
-    /* Writers name the files they write; what they read is ours to name. */
+    for (const char *at = cn_text_str(&c->losses); *at; at += strcspn(at, "\n") + 1)
+        cn_cli_warn(c->args, "%.*s", (int)strcspn(at, "\n"), at);
+    /* Errors of writing name the file; other errors are about the source. */
     if (!ok && err->kind != CN_ERR_IO && err->kind != CN_ERR_INTERRUPTED)
         (void)cn_fail_in(err, "%s", c->source);
     return ok;
 }
 
-/* What is lost is known when all is written: so write beside the target first. */
+/* Losses are known only at the end: write a temporary folder first. */
 static bool write_strictly(struct conversion *c, struct cn_error *err)
 {
     struct cn_outdir dir = {0};
     bool ok = cn_outdir_begin(&dir, c->target, c->options.replace, err);
 
-    c->options.replace = true; /* the folder that was made just now */
+    c->options.replace = true; /* the new folder */
     ok = ok && write_to(c, dir.path, err);
     if (ok && c->losses.len > 0)
-        ok = cn_fail(err, CN_ERR_IO, "%s is not written: --strict allows no losses",
+        ok = cn_fail(err, CN_ERR_IO,
+                     "%s is not written: data would be lost and --strict was given",
                      c->target);
     ok = ok && cn_outdir_commit(&dir, err);
     cn_outdir_abandon(&dir);
@@ -269,7 +194,7 @@ static bool write_target(struct conversion *c, struct cn_error *err)
     return true;
 }
 
-/* Open the source as what the target can hold. */
+/* Open the source as a database or recording, whichever the format can write. */
 static bool open_source(struct conversion *c, struct cn_error *err)
 {
     const struct cn_format *from;
@@ -278,11 +203,9 @@ static bool open_source(struct conversion *c, struct cn_error *err)
         return false;
     if ((from->open_database || from->open_measurements) &&
         (c->format->write_database || c->format->export_database)) {
-        if (!cn_opened_database_open(&c->opened, c->args, c->source, err))
+        if (!cn_opened_database_open(&c->opened, c->args, c->source, true, err))
             return false;
         c->db = c->opened.db;
-        for (const struct cn_warning *w = c->db->warnings; w; w = w->next)
-            cn_cli_warn(c->args, "%s: %s", c->db->path, w->text);
         return true;
     }
     if ((from->open_recording || from->open_traces) &&
@@ -293,14 +216,8 @@ static bool open_source(struct conversion *c, struct cn_error *err)
             cn_cli_warn(c->args, "%s: %s", c->rec->path, w->text);
         return true;
     }
-    return cn_fail(err, CN_ERR_USAGE, "%s holds a %s, which cannot be written as %s",
+    return cn_fail(err, CN_ERR_USAGE, "%s is a %s, which cannot be written as %s",
                    c->source, from->holds, c->format->name);
-}
-
-static void close_source(struct conversion *c)
-{
-    cn_opened_database_close(&c->opened);
-    cn_recording_close(c->rec);
 }
 
 static bool run(const struct cn_args *args, struct cn_error *err)
@@ -325,37 +242,38 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         return false;
     c.options.workers = (unsigned)jobs;
     ok = open_source(&c, err) && check_target(&c, err) && write_target(&c, err);
-    close_source(&c);
+    cn_opened_database_close(&c.opened);
+    cn_recording_close(c.rec);
     cn_text_done(&c.losses);
     return ok;
 }
 
 static const struct cn_option options[] = {
-    {.name = "to", .value = "NAME", .help = "the format to write; see cairn formats"},
+    {.name = "to", .value = "NAME", .help = "the format of DST; see cairn formats"},
     {.name = "force", .letter = 'f', .help = "replace DST if it exists"},
     {.name = "metric",
      .value = "NAME",
-     .help = "of a database, what to write where the format holds one value (default: "
-             "the first)"},
-    {.name = "no-traces", .help = "leave the timelines out"},
-    {.name = "no-sources", .help = "leave the copies of source files out"},
+     .help = "databases: the metric to write if the format has only one (default: the "
+             "first)"},
+    {.name = "no-traces", .help = "write no timelines"},
+    {.name = "no-sources", .help = "do not copy source files"},
     {.name = "strict", .help = "write nothing if anything would be lost"},
     {.name = "jobs",
      .letter = 'j',
      .value = "N",
-     .help = "use N threads (default: one a processor)"},
+     .help = "use N threads (default: one per processor)"},
     {0},
 };
 
 static const struct cn_example examples[] = {
     {"cairn convert old.db new.db --to hpctoolkit-v4", "rewrite a database"},
     {"cairn convert run.db small.db --to hpctoolkit-v4 --no-traces --no-sources",
-     "keep only what the context views need"},
+     "drop timelines and source files"},
     {"cairn convert uftrace.data small.data --to uftrace-packed",
      "pack a recording to a tenth of its size"},
     {"cairn convert uftrace.data trace.json.gz --to chrome",
-     "look at a recording in a browser"},
-    {"cairn convert run.db - --to folded | less", "see the stacks of a database"},
+     "open a recording in Perfetto"},
+    {"cairn convert run.db - --to folded | less", "print the stacks of a database"},
     {0},
 };
 
@@ -365,14 +283,13 @@ const struct cn_command cn_cmd_convert = {
     .operands = "SRC DST",
     .operand_min = 2,
     .operand_max = 2,
-    .summary = "rewrite a database or recording in a format of your choice",
+    .summary = "convert a database or recording to another format",
     .description =
-        "Reads whatever database or recording SRC is and writes DST in the format given "
-        "with --to. Measurements are analysed on the way. "
-        "DST may be - for standard output where the format is one file; "
-        "such a file is compressed when its name ends in .gz or .zst. "
-        "DST appears when it is complete, and not at all when something fails. What the "
-        "format cannot hold is listed on standard error; with --strict it is an error.",
+        "Reads the database or recording SRC and writes DST in the format of --to. "
+        "Measurements are analysed first. If the format is one file, DST may be - for "
+        "standard output, and is compressed if its name ends in .gz or .zst. DST is "
+        "created when it is complete; after a failure there is no DST. What the format "
+        "cannot represent is listed on standard error; with --strict it is an error.",
     .examples = examples,
     .options = options,
     .run = run,

@@ -1,4 +1,4 @@
-/* cairn export-html: one page to send to somebody. */
+/* cairn export-html: the viewer and its data in one page. */
 
 #include "base/files/sink.h"
 #include "base/text.h"
@@ -31,7 +31,7 @@ static const struct cn_option options[] = {
 };
 
 static const struct cn_example examples[] = {
-    {"cairn export-html run.db run.html", "a page to attach to a report"},
+    {"cairn export-html run.db run.html", "write a page to attach to a report"},
     {0},
 };
 
@@ -41,13 +41,12 @@ const struct cn_command cn_cmd_export_html = {
     .operands = "SRC DST",
     .operand_min = 2,
     .operand_max = 2,
-    .summary = "write a page that shows a database, recording or store without a server",
+    .summary = "export a database, recording or store as one HTML page",
     .description =
-        "Writes one file that holds the viewer and what it shows: the tree, the flame "
-        "graph and a summary of the timeline. It opens from the disk in any browser and "
-        "needs no network. Of a store of traces it shows the calls of all of them added "
-        "up. Contexts that hold less than a five-thousandth of the whole, "
-        "and all threads but the first 64, are left out.",
+        "Writes one file with the viewer and its data: the tree, the flame graph and a "
+        "summary of the timeline. Any browser opens it from disk, without a network. For "
+        "a store, it shows the calls of all traces added up. Contexts below a "
+        "five-thousandth of the whole, and all threads but the first 64, are omitted.",
     .examples = examples,
     .options = options,
     .run = run,

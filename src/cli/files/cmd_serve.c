@@ -1,4 +1,4 @@
-/* cairn serve, cairn view: what was recorded and analysed, in the browser. */
+/* cairn serve and cairn view: the viewer in a browser. */
 
 #include <malloc.h>
 #include <signal.h>
@@ -15,14 +15,13 @@
 
 enum { COLLECT_LIMIT_MAX = 1 << 20 };
 
-/* Opens the address in whatever browser there is; failing is no matter, it was printed
- * as well. */
+/* Open the address in the default browser. Failures are ignored: it was printed as well. */
 static void open_browser(const struct cn_args *args, const char *url)
 {
     pid_t child;
 
     if (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY")) {
-        cn_cli_say(args, "no display to open a browser on; open the address above");
+        cn_cli_say(args, "no display for a browser; open the address above");
         return;
     }
     child = fork();
@@ -34,35 +33,20 @@ static void open_browser(const struct cn_args *args, const char *url)
     }
 }
 
-static bool wait_for_end(struct cn_error *err)
+/* Block the signals that end the server, before its threads start: they inherit the mask,
+ * so that only sigwait() receives these signals. */
+static void block_signals(sigset_t *ends)
 {
-    sigset_t ends;
-    int signal_number;
-
-    (void)sigemptyset(&ends);
-    (void)sigaddset(&ends, SIGINT);
-    (void)sigaddset(&ends, SIGTERM);
-    (void)sigaddset(&ends, SIGHUP);
-    if (sigwait(&ends, &signal_number) != 0)
-        return cn_fail_errno(err, "cannot wait for a signal");
-    return true;
+    (void)sigemptyset(ends);
+    (void)sigaddset(ends, SIGINT);
+    (void)sigaddset(ends, SIGTERM);
+    (void)sigaddset(ends, SIGHUP);
+    (void)pthread_sigmask(SIG_BLOCK, ends, NULL);
+    (void)signal(SIGPIPE, SIG_IGN); /* a browser may disconnect */
 }
 
-/* The threads of the server inherit the mask: signals are for sigwait() alone. */
-static void block_signals(void)
-{
-    sigset_t ends;
-
-    (void)sigemptyset(&ends);
-    (void)sigaddset(&ends, SIGINT);
-    (void)sigaddset(&ends, SIGTERM);
-    (void)sigaddset(&ends, SIGHUP);
-    (void)pthread_sigmask(SIG_BLOCK, &ends, NULL);
-    (void)signal(SIGPIPE, SIG_IGN); /* a browser may go away at any time */
-}
-
-/* Views come and go by the dozen of megabytes: large blocks go back to the system at once,
- * and threads share their memory. */
+/* Views take dozens of megabytes: return large blocks to the system at once, and let threads
+ * share arenas. */
 static void keep_memory_small(void)
 {
 #ifdef __GLIBC__
@@ -73,7 +57,7 @@ static void keep_memory_small(void)
 #endif
 }
 
-/* Whoever is told that something is damaged wants to know what is left of it. */
+/* Add a hint to the error about a damaged path. */
 static bool advise(const struct cn_args *args, struct cn_error *err)
 {
     struct cn_error before = *err, other;
@@ -85,8 +69,8 @@ static bool advise(const struct cn_args *args, struct cn_error *err)
 
         if (strncmp(before.text, path, len) == 0 && before.text[len] == ':' &&
             cn_format_probe(path, &format, &other))
-            return cn_fail(err, before.kind, "%s; 'cairn verify %s' tells more",
-                           before.text, path);
+            return cn_fail(err, before.kind, "%s; see 'cairn verify %s'", before.text,
+                           path);
     }
     return false;
 }
@@ -105,6 +89,8 @@ static bool serve(const struct cn_args *args, bool with_browser, struct cn_error
         .paths = args->operands,
     };
     struct cn_server *server;
+    sigset_t ends;
+    int signal_number;
     uint64_t limit = 0;
     bool ok;
 
@@ -112,17 +98,18 @@ static bool serve(const struct cn_args *args, bool with_browser, struct cn_error
         return false;
     options.collect_limit = (size_t)limit;
     if (options.path_count == 0 && !options.collect)
-        return cn_fail(err, CN_ERR_USAGE, "PATH is missing: what should be shown?");
+        return cn_fail(err, CN_ERR_USAGE, "PATH or --collect is missing");
     keep_memory_small();
-    block_signals();
+    block_signals(&ends);
     if (!cn_server_start(&server, &options, err))
         return advise(args, err);
     (void)printf("%s\n", cn_server_url(server));
     (void)fflush(stdout);
-    cn_cli_say(args, "press Ctrl-C to end");
+    cn_cli_say(args, "press Ctrl-C to stop");
     if (with_browser)
         open_browser(args, cn_server_url(server));
-    ok = wait_for_end(err);
+    ok = sigwait(&ends, &signal_number) == 0 ||
+         cn_fail_errno(err, "cannot wait for a signal");
     cn_server_stop(server);
     return ok;
 }
@@ -137,40 +124,39 @@ static bool run_view(const struct cn_args *args, struct cn_error *err)
     return serve(args, !cn_args_has(args, "no-browser"), err);
 }
 
-#define SERVE_OPTIONS                                                                   \
-    {.name = "no-browser", .help = "only print the address"},                           \
-        {.name = "listen",                                                              \
-         .value = "ADDR:PORT",                                                          \
-         .help =                                                                        \
-             "listen here (default: 127.0.0.1 and a free port); beyond this machine "   \
-             "it needs --token-file"},                                                  \
-        {.name = "host", .value = "NAME", .help = "a name that browsers use for it"},   \
-        {.name = "token-file",                                                          \
-         .value = "FILE",                                                               \
-         .help = "the token that requests must bring (default: a new one each time)"},  \
-        {.name = "collect",                                                             \
-         .value = "DIR",                                                                \
-         .help = "take traces of agents into this store; made when there is none"},     \
-        {.name = "collect-token-file",                                                  \
-         .value = "FILE",                                                               \
-         .help = "the token that traces must bring (default: they need none)"},         \
-        {.name = "collect-limit",                                                       \
-         .value = "N",                                                                  \
-         .help = "put off agents while N requests wait for the disk, or a quarter of "  \
-                 "that of one of them (default: 4096)"},                                \
-        {.name = "tls-cert", .value = "FILE", .help = "use TLS with this certificate"}, \
-    {                                                                                   \
-        .name = "tls-key", .value = "FILE", .help = "and this key"                      \
+#define SERVE_OPTIONS                                                                    \
+    {.name = "no-browser", .help = "only print the address"},                            \
+        {.name = "listen",                                                               \
+         .value = "ADDR:PORT",                                                           \
+         .help = "address to listen on (default: 127.0.0.1 and a free port); other "     \
+                 "addresses need --token-file"},                                         \
+        {.name = "host", .value = "NAME", .help = "host name that browsers may use"},    \
+        {.name = "token-file",                                                           \
+         .value = "FILE",                                                                \
+         .help = "token that requests must have (default: a random one)"},               \
+        {.name = "collect",                                                              \
+         .value = "DIR",                                                                 \
+         .help = "collect traces of agents in this store; created if missing"},          \
+        {.name = "collect-token-file",                                                   \
+         .value = "FILE",                                                                \
+         .help = "token that traces must have (default: none needed)"},                  \
+        {.name = "collect-limit",                                                        \
+         .value = "N",                                                                   \
+         .help = "answer 429 while N requests wait for the disk, or N / 4 of one agent " \
+                 "(default: 4096)"},                                                     \
+        {.name = "tls-cert", .value = "FILE", .help = "TLS certificate"},                \
+    {                                                                                    \
+        .name = "tls-key", .value = "FILE", .help = "TLS key"                            \
     }
 
 static const struct cn_option options[] = {SERVE_OPTIONS, {0}};
 
 static const struct cn_example serve_examples[] = {
-    {"cairn serve run.db", "prints an address to open in a browser"},
-    {"cairn serve cairn.data run.db", "several things on one page"},
+    {"cairn serve run.db", "print an address to open in a browser"},
+    {"cairn serve cairn.data run.db", "show several on one page"},
     {"cairn serve run.db --listen 0.0.0.0:8080 --token-file token",
-     "for others on the network; add --tls-cert and --tls-key"},
-    {"cairn serve --collect traces", "take traces of agents, and show them"},
+     "serve the network; add --tls-cert and --tls-key"},
+    {"cairn serve --collect traces", "collect traces of agents, and show them"},
     {0},
 };
 
@@ -186,13 +172,13 @@ const struct cn_command cn_cmd_serve = {
     .operand_max = CN_OPERANDS_MAX,
     .summary = "show databases, recordings and stores in a browser",
     .description =
-        "Serves the viewer on one port and prints its address. A random token in the "
-        "address keeps other users of the machine out. Ends with SIGINT or SIGTERM, "
-        "after the requests that are being answered.\n\n"
-        "A recording is analysed in the background; the page tells how far it is.\n\n"
-        "With --collect, requests of agents go into a store: an answer below 300 means "
-        "that they are on the disk. On this machine they need no token unless "
-        "--collect-token-file gives one.",
+        "Serves the viewer on one port and prints its address, which contains a random "
+        "token: other users of the machine cannot open it. SIGINT and SIGTERM stop the "
+        "server after the current requests.\n\n"
+        "A recording is analysed in the background; the page shows the progress.\n\n"
+        "With --collect, traces of agents are written to a store; a status below 300 "
+        "means that they are on disk. On this machine they need no token unless "
+        "--collect-token-file is given.",
     .examples = serve_examples,
     .options = options,
     .run = run_serve,
@@ -204,7 +190,7 @@ const struct cn_command cn_cmd_view = {
     .operands = "[PATH]...",
     .operand_max = CN_OPERANDS_MAX,
     .summary = "open databases, recordings and stores in the browser",
-    .description = "Does what serve does, and opens the address in the browser.",
+    .description = "Like serve, and opens the address in the default browser.",
     .examples = view_examples,
     .options = options,
     .run = run_view,

@@ -1,4 +1,4 @@
-/* cairn verify: every broken rule of a format, one a line. */
+/* cairn verify: every violation of a format's rules, one per line. */
 
 #include <inttypes.h>
 #include <string.h>
@@ -17,10 +17,10 @@ enum { HELD_LEN_MAX = 1 << 20 };
 struct check {
     const struct cn_args *args;
     const char *path;
-    struct cn_text dir; /* where the files of `path` lie, with a slash */
+    struct cn_text dir; /* of the files of `path`, with a slash */
     struct cn_bar bar;
     struct cn_table *table; /* NULL for text */
-    struct cn_text held;    /* text not printed yet: it would run into the bar */
+    struct cn_text held;    /* held back while the progress bar is shown */
     uint64_t shown, shown_max;
     uint64_t error_count, warning_count; /* of this path */
     uint64_t total_errors, total_warnings;
@@ -86,7 +86,7 @@ static void on_finding(void *arg, const struct cn_finding *finding)
         add_line(check, finding);
 }
 
-/* Findings name files; those of "run.db" and of "run.db/meta.db" lie in "run.db/". */
+/* Findings name files; those of "run.db" and "run.db/meta.db" are in "run.db/". */
 static void find_dir(struct check *check)
 {
     const char *slash = strrchr(check->path, '/');
@@ -111,19 +111,12 @@ static bool verify_format(struct check *check, struct cn_error *err)
     if (!cn_format_probe(check->path, &format, err))
         return false;
     if (!format->verify)
-        return cn_fail(err, CN_ERR_USAGE, "%s: %s has no rules to verify", check->path,
+        return cn_fail(err, CN_ERR_USAGE, "%s: format %s cannot be verified", check->path,
                        format->name);
     cn_bar_begin(&check->bar, check->args);
     ok = format->verify(check->path, &check->bar.progress, on_finding, check, err);
     cn_bar_end(&check->bar);
     return ok;
-}
-
-/* Findings that are shown unless there are too many. */
-static uint64_t wanted_count(const struct check *check)
-{
-    return cn_args_has(check->args, "quiet") ? check->error_count
-                                             : check->error_count + check->warning_count;
 }
 
 static bool verify_path(struct check *check, const char *path, struct cn_error *err)
@@ -141,7 +134,9 @@ static bool verify_path(struct check *check, const char *path, struct cn_error *
         *err = path_err;
         return false;
     }
-    hidden = wanted_count(check) - check->shown;
+    hidden = check->error_count - check->shown;
+    if (!cn_args_has(check->args, "quiet"))
+        hidden += check->warning_count;
     if (hidden > 0)
         cn_cli_say(check->args, "%s: %" PRIu64 " more findings are not shown", path,
                    hidden);
@@ -203,14 +198,14 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {.name = "max", .value = "N", .help = "show at most N findings a path, count all"},
+    {.name = "max", .value = "N", .help = "print at most N findings per path, count all"},
     CN_OPTION_FORMAT,
     {0},
 };
 
 static const struct cn_example examples[] = {
     {"cairn verify run.db", "check a database"},
-    {"cairn verify -q runs/*", "check many, show errors only"},
+    {"cairn verify -q runs/*", "check many, print errors only"},
     {"cairn verify --format csv run.db | cut -d, -f5 | sort | uniq -c",
      "count findings by rule"},
     {0},
@@ -222,13 +217,12 @@ const struct cn_command cn_cmd_verify = {
     .operands = "PATH...",
     .operand_min = 1,
     .operand_max = CN_OPERANDS_MAX,
-    .summary = "check every rule of a format and report each violation",
+    .summary = "check the rules of a format and report every violation",
     .description =
-        "Prints a line for each finding: the file, the offset in it, how bad it is, the "
-        "name of the rule, and what is wrong with which value. An error makes the data "
-        "invalid; a warning is harmless, or a known deviation of the tools that write "
-        "the format. With -q, warnings are not shown.\n\n"
-        "The exit status is 0 when no path has errors, and 3 when one has, or cannot be "
+        "Prints a line per finding: file, offset, severity, rule, and what is wrong with "
+        "which value. An error makes the data invalid; a warning is harmless, or a known "
+        "deviation of the tools that write the format. -q hides warnings.\n\n"
+        "The exit status is 0 if no path has errors, and 3 if one has, or cannot be "
         "read.",
     .examples = examples,
     .options = options,

@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bytes/digits.h"
 #include "base/bytes/record.h"
 #include "base/bytes/utf8.h"
+#include "cli/print/write.h"
 #include "formats/formats.h"
 
 enum { FLUSH_LEN = 1 << 16, OFFSET_DIGITS = 8 };
@@ -20,23 +22,17 @@ const char *cn_dump_record_name(const struct cn_record_layout *layout)
     return second ? second + 1 : name;
 }
 
-static void flush_out(struct cn_dump_printer *printer)
+/* "0x" and eight digits, more where needed. */
+static void add_offset(struct cn_text *text, uint64_t off)
 {
-    if (printer->out.len > 0)
-        (void)fwrite(printer->out.chars, 1, printer->out.len, stdout);
-    cn_text_clear(&printer->out);
-}
+    char digits[CN_HEX64_LEN];
+    size_t zeros = 0;
 
-static void add_hex(struct cn_text *text, uint64_t value, unsigned digits_min)
-{
-    char digits[2 + 16] = "0x";
-    unsigned count = digits_min;
-
-    while (count < 16 && value >> (4 * count) != 0)
-        count++;
-    for (unsigned i = 0; i < count; i++)
-        digits[2 + i] = "0123456789abcdef"[value >> (4 * (count - 1 - i)) & 15];
-    cn_text_add(text, digits, 2 + count);
+    cn_hex64_put(digits, off);
+    while (zeros < CN_HEX64_LEN - OFFSET_DIGITS && digits[zeros] == '0')
+        zeros++;
+    cn_text_add(text, "0x", 2);
+    cn_text_add(text, digits + zeros, CN_HEX64_LEN - zeros);
 }
 
 /* Append `billionths` / 10^9. */
@@ -58,9 +54,9 @@ static void add_decimal(struct cn_text *text, uint64_t billionths)
     cn_text_add(text, digits, len);
 }
 
-/* Most measurements are whole, or decimal fractions with few digits: n / 10^9 for a whole
- * n below 2^53 is rounded correctly, so it reads back to the same value exactly when the
- * division here gives it. */
+/* Most values are whole, or decimal fractions with few digits. n / 10^9 for a whole n below
+ * 2^53 is rounded correctly, so it reads back to the same value if and only if the division
+ * here gives it. */
 void cn_dump_print_f64(struct cn_text *text, double value)
 {
     double magnitude = fabs(value);
@@ -106,7 +102,7 @@ static double f64_field(const struct cn_dump_item *item, const struct cn_field *
     return item->layout->is_big_endian ? cn_f64_be_get(at) : cn_f64_get(at);
 }
 
-/* Offsets are shown as the first column shows them, so that one can search for them. */
+/* Offsets are printed like those of the first column, so that a search finds both. */
 static bool is_offset(const struct cn_field *field)
 {
     size_t len = strlen(field->name);
@@ -121,16 +117,17 @@ static void add_value(struct cn_text *out, const struct cn_dump_item *item,
     if (is_f64(field))
         cn_dump_print_f64(out, f64_field(item, field));
     else if (is_offset(field))
-        add_hex(out, int_field(item, field), OFFSET_DIGITS);
+        add_offset(out, int_field(item, field));
     else
         cn_text_u64(out, int_field(item, field));
 }
 
-static void add_place(struct cn_text *out, const struct cn_dump_item *item, uint64_t off)
+static void add_location(struct cn_text *out, const struct cn_dump_item *item,
+                         uint64_t off)
 {
     cn_text_str_add(out, item->file);
     cn_text_char(out, ' ');
-    add_hex(out, off, OFFSET_DIGITS);
+    add_offset(out, off);
     cn_text_char(out, ' ');
     cn_text_str_add(out, cn_dump_record_name(item->layout));
     cn_text_char(out, '[');
@@ -147,7 +144,7 @@ static void add_quoted(struct cn_text *out, const char *str)
 
 static void print_text(struct cn_text *out, const struct cn_dump_item *item)
 {
-    add_place(out, item, item->off);
+    add_location(out, item, item->off);
     for (size_t i = 0; i < item->layout->field_count; i++) {
         const struct cn_field *field = &item->layout->fields[i];
 
@@ -166,13 +163,13 @@ static void print_text_by_field(struct cn_text *out, const struct cn_dump_item *
     for (size_t i = 0; i < item->layout->field_count; i++) {
         const struct cn_field *field = &item->layout->fields[i];
 
-        add_place(out, item, item->off + field->offset);
+        add_location(out, item, item->off + field->offset);
         cn_text_printf(out, ".%s %s ", field->name, field->type);
         add_value(out, item, field);
         cn_text_printf(out, " (%s)\n", field->meaning);
     }
     if (item->text) {
-        add_place(out, item, item->off);
+        add_location(out, item, item->off);
         add_quoted(out, item->text);
         cn_text_char(out, '\n');
     }
@@ -187,50 +184,22 @@ static void add_json_value(struct cn_json *json, const struct cn_dump_item *item
         cn_json_u64(json, int_field(item, field));
 }
 
-/* Open an object and say which structure it tells about. */
-static void begin_json(struct cn_json *json, const struct cn_dump_item *item,
-                       uint64_t off)
+/* Print a structure, or one field of it. */
+static void print_json(struct cn_json *json, const struct cn_dump_item *item,
+                       const struct cn_field *field)
 {
+    const struct cn_record_layout *layout = item->layout;
+
     cn_json_object(json);
     cn_json_key(json, "file");
     cn_json_str(json, item->file);
     cn_json_key(json, "offset_bytes");
-    cn_json_u64(json, off);
+    cn_json_u64(json, item->off + (field ? field->offset : 0));
     cn_json_key(json, "record");
-    cn_json_str(json, cn_dump_record_name(item->layout));
+    cn_json_str(json, cn_dump_record_name(layout));
     cn_json_key(json, "index");
     cn_json_u64(json, item->index);
-}
-
-static void end_json(struct cn_json *json, const struct cn_dump_item *item)
-{
-    cn_json_key(json, "text");
-    if (item->text)
-        cn_json_str(json, item->text);
-    else
-        cn_json_null(json);
-    cn_json_end(json);
-}
-
-static void print_json(struct cn_json *json, const struct cn_dump_item *item)
-{
-    begin_json(json, item, item->off);
-    cn_json_key(json, "fields");
-    cn_json_object(json);
-    for (size_t i = 0; i < item->layout->field_count; i++) {
-        cn_json_key(json, item->layout->fields[i].name);
-        add_json_value(json, item, &item->layout->fields[i]);
-    }
-    cn_json_end(json);
-    end_json(json, item);
-}
-
-static void print_json_by_field(struct cn_json *json, const struct cn_dump_item *item)
-{
-    for (size_t i = 0; i < item->layout->field_count; i++) {
-        const struct cn_field *field = &item->layout->fields[i];
-
-        begin_json(json, item, item->off + field->offset);
+    if (field) {
         cn_json_key(json, "field");
         cn_json_str(json, field->name);
         cn_json_key(json, "type");
@@ -239,22 +208,24 @@ static void print_json_by_field(struct cn_json *json, const struct cn_dump_item 
         add_json_value(json, item, field);
         cn_json_key(json, "meaning");
         cn_json_str(json, field->meaning);
-        end_json(json, item);
+    } else {
+        cn_json_key(json, "fields");
+        cn_json_object(json);
+        for (size_t i = 0; i < layout->field_count; i++) {
+            cn_json_key(json, layout->fields[i].name);
+            add_json_value(json, item, &layout->fields[i]);
+        }
+        cn_json_end(json);
     }
+    cn_json_key(json, "text");
+    if (item->text)
+        cn_json_str(json, item->text);
+    else
+        cn_json_null(json);
+    cn_json_end(json);
 }
 
-static void add_csv(struct cn_text *out, const char *str)
-{
-    cn_text_char(out, '"');
-    for (; *str; str++) {
-        if (*str == '"')
-            cn_text_char(out, '"');
-        cn_text_char(out, *str);
-    }
-    cn_text_char(out, '"');
-}
-
-/* A row a field: structures do not all have the same columns. */
+/* One row per field: structures differ in their fields. */
 static void print_csv(struct cn_text *out, const struct cn_dump_item *item)
 {
     struct cn_text text = {0};
@@ -272,10 +243,10 @@ static void print_csv(struct cn_text *out, const struct cn_dump_item *item)
         else
             cn_text_u64(out, int_field(item, field));
         cn_text_char(out, ',');
-        add_csv(out, field->meaning);
+        cn_csv_add_quoted(out, field->meaning);
         cn_text_char(out, ',');
         if (item->text)
-            add_csv(out, cn_text_str(&text));
+            cn_csv_add_quoted(out, cn_text_str(&text));
         cn_text_char(out, '\n');
     }
     cn_text_done(&text);
@@ -295,22 +266,23 @@ void cn_dump_print_item(struct cn_dump_printer *printer, const struct cn_dump_it
 {
     if (printer->format == CN_TABLE_CSV)
         print_csv(&printer->out, item);
-    else if (printer->format == CN_TABLE_JSON && printer->by_field)
-        print_json_by_field(&printer->json, item);
+    else if (printer->format == CN_TABLE_JSON && !printer->by_field)
+        print_json(&printer->json, item, NULL);
     else if (printer->format == CN_TABLE_JSON)
-        print_json(&printer->json, item);
+        for (size_t i = 0; i < item->layout->field_count; i++)
+            print_json(&printer->json, item, &item->layout->fields[i]);
     else if (printer->by_field)
         print_text_by_field(&printer->out, item);
     else
         print_text(&printer->out, item);
     if (printer->out.len >= FLUSH_LEN)
-        flush_out(printer);
+        cn_text_flush(&printer->out, stdout);
 }
 
 void cn_dump_print_end(struct cn_dump_printer *printer)
 {
     if (printer->format == CN_TABLE_JSON)
         cn_json_end(&printer->json);
-    flush_out(printer);
+    cn_text_flush(&printer->out, stdout);
     cn_text_done(&printer->out);
 }

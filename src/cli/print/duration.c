@@ -2,15 +2,23 @@
 
 #include <string.h>
 
+#include "base/bytes/digits.h"
 #include "base/text.h"
 
-enum { DIGITS_MAX = 24, FRACTION_LEN = 10 };
+enum { FRACTION_LEN = 10 };
 
-/* What is left of a duration in each unit, and how many make one of the next. */
+/* Units, and how many of each make one of the next. */
 static const struct {
     char name[3];
     unsigned in_next;
 } units[] = {{"us", 1000}, {"ms", 1000}, {" s", 60}, {" m", 60}, {" h", 0}};
+
+static void put_thousandths(char *at, unsigned value)
+{
+    at[0] = (char)('0' + value / 100);
+    at[1] = (char)('0' + value / 10 % 10);
+    at[2] = (char)('0' + value % 10);
+}
 
 void cn_duration_add(struct cn_text *text, uint64_t ns)
 {
@@ -27,64 +35,38 @@ void cn_duration_add(struct cn_text *text, uint64_t ns)
         whole /= units[unit].in_next;
         unit++;
     }
-    if (whole > 999) { /* more hours than the column has room for */
-        cn_number_add(text, whole, 0);
-    } else {
-        at = cn_text_room(text, 3);
-        at[0] = whole > 99 ? (char)('0' + whole / 100) : ' ';
-        at[1] = whole > 9 ? (char)('0' + whole / 10 % 10) : ' ';
-        at[2] = (char)('0' + whole % 10);
-        cn_text_advance(text, 3);
-    }
+    cn_number_add(text, whole, 3);
     at = cn_text_room(text, 7);
     at[0] = '.';
-    at[1] = (char)('0' + part / 100);
-    at[2] = (char)('0' + part / 10 % 10);
-    at[3] = (char)('0' + part % 10);
+    put_thousandths(at + 1, (unsigned)part);
     at[4] = ' ';
-    at[5] = units[unit].name[0];
-    at[6] = units[unit].name[1];
+    memcpy(at + 5, units[unit].name, 2);
     cn_text_advance(text, 7);
 }
 
-static void add_digits(struct cn_text *text, const char *digits, size_t count,
-                       size_t width)
+static void add_right(struct cn_text *text, const char *chars, size_t len, size_t width)
 {
-    if (count < width)
-        cn_text_fill(text, ' ', width - count);
-    cn_text_add(text, digits, count);
+    if (len < width)
+        cn_text_fill(text, ' ', width - len);
+    cn_text_add(text, chars, len);
 }
 
 void cn_number_add(struct cn_text *text, uint64_t value, size_t width)
 {
-    char chars[DIGITS_MAX];
-    size_t at = DIGITS_MAX;
+    char digits[CN_DIGITS_MAX];
 
-    do {
-        chars[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    add_digits(text, chars + at, DIGITS_MAX - at, width);
+    add_right(text, digits, cn_digits_put(digits, value), width);
 }
 
 void cn_hex_add(struct cn_text *text, uint64_t value, size_t width)
 {
-    char chars[DIGITS_MAX];
-    size_t at = DIGITS_MAX;
+    char digits[CN_HEX64_LEN];
+    size_t zeros = 0;
 
-    do {
-        chars[--at] = "0123456789abcdef"[value % 16];
-        value /= 16;
-    } while (value > 0);
-    add_digits(text, chars + at, DIGITS_MAX - at, width);
-}
-
-/* Nine digits are one division for each three, and small ones for the rest. */
-static void put_thousandths(char *at, unsigned value)
-{
-    at[0] = (char)('0' + value / 100);
-    at[1] = (char)('0' + value / 10 % 10);
-    at[2] = (char)('0' + value % 10);
+    cn_hex64_put(digits, value);
+    while (zeros < CN_HEX64_LEN - 1 && digits[zeros] == '0')
+        zeros++;
+    add_right(text, digits + zeros, CN_HEX64_LEN - zeros, width);
 }
 
 void cn_nanoseconds_add(struct cn_text *text, uint32_t ns)
@@ -106,5 +88,5 @@ void cn_timestamp_add(struct cn_text *text, uint64_t ns, size_t width)
 
 void cn_right_add(struct cn_text *text, const char *str, size_t width)
 {
-    add_digits(text, str, strlen(str), width);
+    add_right(text, str, strlen(str), width);
 }

@@ -1,5 +1,5 @@
-/* Durations and times of recordings as uftrace writes them, without printf: a line
- * of replay has several.
+/* Durations and times of recordings, laid out as uftrace does. Without printf(): a line of
+ * replay has several.
  * Threads: any thread.
  */
 #ifndef CN_CLI_PRINT_DURATION_H
@@ -12,15 +12,13 @@ struct cn_text;
 
 enum { CN_DURATION_LEN = 10 };
 
-/* Append ten characters: "  1.234 us", "  1.030  m" for a minute and a half; blanks
- * for 0. */
+/* Append ten characters: "  1.234 us", "  1.030  m" for 1 min 30 s, blanks for 0. */
 void cn_duration_add(struct cn_text *text, uint64_t ns);
 
-/* Append seconds with nine decimals, right aligned: "      626.392746455" in 18
- * columns. */
+/* Append seconds with nine decimals, right aligned: "      626.392746455" in 18 columns. */
 void cn_timestamp_add(struct cn_text *text, uint64_t ns, size_t width);
 
-/* Append the part of a second: ".392746455". */
+/* Append the fraction of a second: ".392746455". */
 void cn_nanoseconds_add(struct cn_text *text, uint32_t ns);
 
 /* Append a number, right aligned. */

@@ -4,25 +4,19 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/shell/cli.h"
+#include "cli/print/write.h"
 
-void cn_facts_begin(struct cn_facts *facts, const struct cn_args *args)
+void cn_facts_begin(struct cn_facts *facts, enum cn_table_format format)
 {
-    static const struct cn_column columns[] = {
-        {.name = "key", .title = "KEY", .kind = CN_COLUMN_TEXT},
-        {.name = "value", .title = "VALUE", .kind = CN_COLUMN_TEXT},
-    };
-
-    *facts = (struct cn_facts){.args = args};
-    if (cn_cli_format(args) == CN_TABLE_CSV) {
-        facts->table = cn_cli_table(args, columns, 2);
-    } else {
-        facts->json.text = &facts->text;
+    *facts = (struct cn_facts){.is_csv = format == CN_TABLE_CSV};
+    facts->json.text = &facts->text;
+    if (facts->is_csv)
+        cn_text_str_add(&facts->text, "key,value\n");
+    else
         cn_json_object(&facts->json);
-    }
 }
 
-/* Append "name" or, in an array, the number of the element. */
+/* Append the key or, in an array, the index of the element. */
 static void add_key(struct cn_facts *facts, const char *key)
 {
     if (key)
@@ -31,12 +25,24 @@ static void add_key(struct cn_facts *facts, const char *key)
         cn_text_u64(&facts->key, facts->element[facts->depth]++);
 }
 
+static void cut_key(struct cn_facts *facts, size_t len)
+{
+    facts->key.len = len;
+    facts->key.chars[len] = '\0';
+}
+
+/* Begin a JSON value; false for CSV. */
+static bool begin_json(struct cn_facts *facts, const char *key)
+{
+    if (!facts->is_csv && key)
+        cn_json_key(&facts->json, key);
+    return !facts->is_csv;
+}
+
 static void nest(struct cn_facts *facts, const char *key)
 {
     size_t len = facts->key.len;
 
-    if (!facts->table && key)
-        cn_json_key(&facts->json, key);
     add_key(facts, key);
     cn_text_char(&facts->key, '.');
     facts->depth++;
@@ -48,28 +54,22 @@ static void nest(struct cn_facts *facts, const char *key)
 void cn_facts_object(struct cn_facts *facts, const char *key)
 {
     nest(facts, key);
-    if (!facts->table)
+    if (begin_json(facts, key))
         cn_json_object(&facts->json);
 }
 
 void cn_facts_array(struct cn_facts *facts, const char *key)
 {
     nest(facts, key);
-    if (!facts->table)
+    if (begin_json(facts, key))
         cn_json_array(&facts->json);
-}
-
-static void cut_key(struct cn_facts *facts, size_t len)
-{
-    facts->key.len = len;
-    facts->key.chars[len] = '\0';
 }
 
 void cn_facts_end(struct cn_facts *facts)
 {
     assert(facts->depth > 0);
     cut_key(facts, facts->key_len[facts->depth--]);
-    if (!facts->table)
+    if (!facts->is_csv)
         cn_json_end(&facts->json);
 }
 
@@ -78,57 +78,48 @@ static void add_row(struct cn_facts *facts, const char *key, const char *value)
     size_t len = facts->key.len;
 
     add_key(facts, key);
-    cn_table_str(facts->table, cn_text_str(&facts->key));
-    cn_table_str(facts->table, value);
-    cn_table_end_row(facts->table);
+    cn_csv_add(&facts->text, cn_text_str(&facts->key));
+    cn_text_char(&facts->text, ',');
+    cn_csv_add(&facts->text, value);
+    cn_text_char(&facts->text, '\n');
     cut_key(facts, len);
 }
 
 void cn_facts_str(struct cn_facts *facts, const char *key, const char *value)
 {
-    if (facts->table) {
+    if (begin_json(facts, key))
+        cn_json_str(&facts->json, value);
+    else
         add_row(facts, key, value);
-        return;
-    }
-    if (key)
-        cn_json_key(&facts->json, key);
-    cn_json_str(&facts->json, value);
 }
 
 void cn_facts_u64(struct cn_facts *facts, const char *key, uint64_t value)
 {
     char digits[24];
 
-    if (facts->table) {
-        (void)snprintf(digits, sizeof(digits), "%" PRIu64, value);
+    (void)snprintf(digits, sizeof(digits), "%" PRIu64, value);
+    if (begin_json(facts, key))
+        cn_json_u64(&facts->json, value);
+    else
         add_row(facts, key, digits);
-        return;
-    }
-    if (key)
-        cn_json_key(&facts->json, key);
-    cn_json_u64(&facts->json, value);
 }
 
 void cn_facts_bool(struct cn_facts *facts, const char *key, bool value)
 {
-    if (facts->table) {
+    if (begin_json(facts, key))
+        cn_json_bool(&facts->json, value);
+    else
         add_row(facts, key, value ? "true" : "false");
-        return;
-    }
-    if (key)
-        cn_json_key(&facts->json, key);
-    cn_json_bool(&facts->json, value);
 }
 
 void cn_facts_finish(struct cn_facts *facts)
 {
-    if (facts->table) {
-        cn_table_free(facts->table);
-    } else {
+    if (!facts->is_csv)
         cn_json_end(&facts->json);
-        cn_cli_print(facts->args, &facts->text);
-    }
+}
+
+void cn_facts_done(struct cn_facts *facts)
+{
     cn_text_done(&facts->text);
     cn_text_done(&facts->key);
-    *facts = (struct cn_facts){0};
 }

@@ -9,22 +9,41 @@
 #include "base/error.h"
 #include "base/text.h"
 
-struct cn_field {
-    const char *name;
-    const char *heading; /* as wide as the field with the blanks before it */
-    bool is_usual;       /* shown when nothing else is asked for */
+/* Bits of cn_output_field.flags. */
+enum {
+    CN_OUTPUT_TIME = 1 << 0,
+    CN_OUTPUT_NUMBER = 1 << 1,
+    CN_OUTPUT_PERCENT = 1 << 2,
+    CN_OUTPUT_USUAL = 1 << 3,  /* shown unless -f says otherwise */
+    CN_OUTPUT_RARE = 1 << 4,   /* not part of "all" */
+    CN_OUTPUT_NARROW = 1 << 5, /* 7 columns wide in a report, not 10 */
 };
 
-/* Which of `count` fields are shown. Text is a list of names, one with "+" before it to
- * add to the usual ones, "none", or NULL for those. */
-CN_CHECK bool cn_fields_parse(const struct cn_field *fields, size_t count,
+struct cn_output_field {
+    const char *name;    /* as -f takes it: "total-avg" */
+    const char *heading; /* replay and graph: as wide as the field and its left margin */
+    const char *key;     /* in JSON: "total_avg_ns" */
+    unsigned flags;
+};
+
+/* The field called `name`, `len` characters long; `count` if there is none. */
+size_t cn_fields_find(const struct cn_output_field *fields, size_t count,
+                      const char *name, size_t len);
+
+/* Fail with "no field 'x'; there are: total, ..."; false says "no column 'x' to sort by". */
+bool cn_fields_fail(const struct cn_output_field *fields, size_t count, bool is_shown,
+                    const char *name, size_t len, struct cn_error *err);
+
+/* Which of `count` fields to show. `text` is a list of names, "+NAMES" to add to the usual
+ * fields, "all", "none", or NULL for the usual fields. */
+CN_CHECK bool cn_fields_parse(const struct cn_output_field *fields, size_t count,
                               const char *text, bool *has_field, struct cn_error *err);
 
 bool cn_fields_any(const bool *has_field, size_t count);
 
-/* The line of headings, `first` before all others whether it is shown or not (`count`:
- * none). Nothing when no field is shown. */
-void cn_fields_heading_add(struct cn_text *out, const struct cn_field *fields,
+/* Append the line of headings; `first` comes before the others and is always shown
+ * (`count`: none). Nothing if no field is shown. */
+void cn_fields_heading_add(struct cn_text *out, const struct cn_output_field *fields,
                            size_t count, const bool *has_field, size_t first,
                            bool has_srcline);
 

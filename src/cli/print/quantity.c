@@ -44,13 +44,13 @@ void cn_size_print(struct cn_text *text, uint64_t bytes)
         cn_text_printf(text, "%" PRIu64 " B", bytes);
         return;
     }
-    /* 1023.97 would be shown as 1024.0. */
+    /* 1023.97 would print as 1024.0. */
     for (; amount >= 1023.95 && i + 1 < sizeof(names) / sizeof(names[0]); i++)
         amount /= 1024;
     cn_text_printf(text, "%.1f %s", amount, names[i]);
 }
 
-/* Up to three decimals, none that are zero at the end. */
+/* Up to three decimals, without trailing zeros. */
 void cn_duration_print(struct cn_text *text, uint64_t duration)
 {
     static const struct {
@@ -94,7 +94,7 @@ bool cn_duration_parse(const char *str, uint64_t whole_ns, uint64_t *out,
     char *end;
     double amount = strtod(str, &end);
 
-    /* strtod() takes signs, "inf", "nan" and hexadecimal numbers too. */
+    /* strtod() also accepts signs, "inf", "nan" and hexadecimal numbers. */
     if (end == str || strspn(str, "0123456789.") != (size_t)(end - str))
         return cn_fail(err, CN_ERR_USAGE, "'%s' is not a duration such as 1.5s%s", str,
                        whole_ns > 0 ? " or 20%" : "");

@@ -7,9 +7,9 @@
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "base/text.h"
-#include "cli/print/color.h"
+#include "cli/print/terminal.h"
 
-enum { KEY_WIDTH_MAX = 32 }; /* longer keys push their value to the right */
+enum { KEY_WIDTH_MAX = 32 }; /* values after longer keys are not aligned */
 
 static const char *printable(struct cn_sheet *sheet, const char *str)
 {
@@ -50,24 +50,17 @@ void cn_sheet_add(struct cn_sheet *sheet, const char *key, const char *fmt, ...)
     free(value);
 }
 
-static size_t key_width(const struct cn_sheet *sheet)
-{
-    size_t widest = 0;
-
-    for (size_t i = 0; i < sheet->count; i++) {
-        size_t width = cn_utf8_width(sheet->rows[i].key);
-
-        if (sheet->rows[i].value && width > widest && width <= KEY_WIDTH_MAX)
-            widest = width;
-    }
-    return widest;
-}
-
 void cn_sheet_print(const struct cn_sheet *sheet, bool has_color, struct cn_text *text)
 {
     enum cn_color bold = has_color ? CN_COLOR_BOLD : CN_COLOR_NONE;
-    size_t width = key_width(sheet);
+    size_t width = 0; /* of the keys */
 
+    for (size_t i = 0; i < sheet->count; i++) {
+        size_t used = cn_utf8_width(sheet->rows[i].key);
+
+        if (sheet->rows[i].value && used > width && used <= KEY_WIDTH_MAX)
+            width = used;
+    }
     for (size_t i = 0; i < sheet->count; i++) {
         const struct cn_sheet_row *row = &sheet->rows[i];
         size_t used = cn_utf8_width(row->key);

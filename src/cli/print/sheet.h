@@ -1,7 +1,7 @@
-/* A page of "key: value" lines in titled groups, aligned as a whole.
+/* A page of "key: value" lines in titled groups; values are aligned over all groups.
  *
- * Keys and values are copied and shown with control characters as \xHH. A zeroed sheet is
- * ready for use.
+ * Keys and values are copied; control characters appear as \xHH. A zeroed sheet is ready
+ * for use.
  * Threads: one thread at a time.
  */
 #ifndef CN_CLI_PRINT_SHEET_H
@@ -30,7 +30,7 @@ void cn_sheet_group(struct cn_sheet *sheet, const char *title);
 CN_PRINTF(3, 4)
 void cn_sheet_add(struct cn_sheet *sheet, const char *key, const char *fmt, ...);
 
-/* Append the page to `text`; titles of groups in bold when there is colour. */
+/* Append the page to `text`; titles of groups are bold where colour is allowed. */
 void cn_sheet_print(const struct cn_sheet *sheet, bool has_color, struct cn_text *text);
 
 void cn_sheet_done(struct cn_sheet *sheet);

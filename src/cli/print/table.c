@@ -10,10 +10,11 @@
 #include "base/bytes/json.h"
 #include "base/bytes/utf8.h"
 #include "base/text.h"
+#include "cli/print/write.h"
 
 enum {
-    HELD_ROWS_MAX = 10000,     /* widths are made from so many rows */
-    HELD_CHARS_MAX = 16 << 20, /* ... or from those that fit here */
+    HELD_ROWS_MAX = 10000,     /* the rows that set the widths of the columns */
+    HELD_CHARS_MAX = 16 << 20, /* ... or as many as fit here */
     WIDTH_MAX = 160,           /* no column is padded beyond this */
     OUT_FLUSH_LEN = 64 << 10,
 };
@@ -34,7 +35,7 @@ struct cn_table {
     struct cn_text out;
     struct cn_json json;
 
-    /* Where the current row began, should it stay unfinished. */
+    /* State at the start of the current row, to drop an unfinished one. */
     size_t row_off;
     struct cn_json row_json;
 
@@ -43,47 +44,35 @@ struct cn_table {
     struct cell *cells;
     size_t cell_count, cell_capacity;
     size_t *widths;
-    size_t last_shown; /* the last column that has a title */
+    size_t last_shown; /* the last column with a title */
     bool widths_are_known;
     enum cn_color next_color;
 };
 
-static void flush_out(struct cn_table *table)
-{
-    if (table->out.len > 0)
-        (void)fwrite(table->out.chars, 1, table->out.len, table->to);
-    cn_text_clear(&table->out);
-}
-
 static void flush_when_full(struct cn_table *table)
 {
     if (table->out.len >= OUT_FLUSH_LEN)
-        flush_out(table);
-}
-
-static bool is_left(const struct cn_column *column)
-{
-    if (column->align == CN_ALIGN_BY_KIND)
-        return column->kind == CN_COLUMN_TEXT;
-    return column->align == CN_ALIGN_LEFT;
+        cn_text_flush(&table->out, table->to);
 }
 
 static void add_text_cell(struct cn_table *table, size_t column, const struct cell *cell)
 {
     const char *chars = cn_text_str(&table->chars) + cell->off;
     enum cn_color color = table->has_color ? cell->color : CN_COLOR_NONE;
+    enum cn_align align = table->columns[column].align;
+    bool is_left =
+        align == CN_ALIGN_LEFT ||
+        (align == CN_ALIGN_BY_KIND && table->columns[column].kind == CN_COLUMN_TEXT);
     size_t width = table->widths[column];
     size_t padding = width > cell->width ? width - cell->width : 0;
-    bool left = is_left(&table->columns[column]);
 
-    if (!left)
+    if (!is_left)
         cn_text_fill(&table->out, ' ', padding);
     cn_text_str_add(&table->out, cn_color_start(color));
     cn_text_add(&table->out, chars, cell->len);
     cn_text_str_add(&table->out, cn_color_stop(color));
-    if (column == table->last_shown)
-        return;
-    cn_text_fill(&table->out, ' ', left ? padding + 2 : 2);
+    if (column != table->last_shown)
+        cn_text_fill(&table->out, ' ', is_left ? padding + 2 : 2);
 }
 
 static void add_text_row(struct cn_table *table, const struct cell *cells)
@@ -92,7 +81,7 @@ static void add_text_row(struct cn_table *table, const struct cell *cells)
         if (table->columns[i].title)
             add_text_cell(table, i, &cells[i]);
     }
-    /* An empty last cell leaves the gap before it. */
+    /* Remove the gap before an empty last cell. */
     while (table->out.len > 0 && table->out.chars[table->out.len - 1] == ' ')
         table->out.chars[--table->out.len] = '\0';
     cn_text_char(&table->out, '\n');
@@ -115,28 +104,7 @@ static void release_held_rows(struct cn_table *table)
     cn_text_clear(&table->chars);
 }
 
-static void end_text_row(struct cn_table *table)
-{
-    if (table->widths_are_known) {
-        add_text_row(table, table->cells);
-        table->cell_count = 0;
-        cn_text_clear(&table->chars);
-    } else if (table->cell_count / table->column_count >= HELD_ROWS_MAX ||
-               table->chars.len >= HELD_CHARS_MAX) {
-        release_held_rows(table);
-    }
-}
-
-static size_t plain_len(const char *str)
-{
-    size_t len = 0;
-
-    while (str[len] >= ' ' && str[len] <= '~')
-        len++;
-    return len;
-}
-
-/* What was appended to `chars` since `off` is the next cell of the row. */
+/* Make the next cell of the row from the end of `chars`, from `off` on. */
 static void add_held_cell(struct cn_table *table, size_t off, size_t width)
 {
     table->cells = cn_grow(table->cells, table->cell_count, &table->cell_capacity,
@@ -152,11 +120,13 @@ static void add_held_cell(struct cn_table *table, size_t off, size_t width)
 
 static void hold_str(struct cn_table *table, const char *value)
 {
-    size_t off = table->chars.len, len = plain_len(value);
+    size_t off = table->chars.len, plain = 0;
 
-    if (value[len] == '\0') {
-        cn_text_add(&table->chars, value, len);
-        add_held_cell(table, off, len);
+    while (value[plain] >= ' ' && value[plain] <= '~')
+        plain++;
+    if (value[plain] == '\0') {
+        cn_text_add(&table->chars, value, plain);
+        add_held_cell(table, off, plain);
     } else {
         cn_utf8_add_printable(&table->chars, value);
         add_held_cell(table, off, cn_utf8_width(cn_text_str(&table->chars) + off));
@@ -174,7 +144,7 @@ static void add_fixed(struct cn_text *text, double value, unsigned decimals)
     cn_text_add(text, digits, (size_t)len);
 }
 
-/* Up to six significant digits, without an exponent where that is readable. */
+/* Append up to six significant digits, without an exponent where that is readable. */
 static void add_readable_f64(struct cn_text *text, double value)
 {
     double magnitude = fabs(value);
@@ -201,49 +171,7 @@ static void add_readable_f64(struct cn_text *text, double value)
         text->chars[--text->len] = '\0';
 }
 
-static void hold_f64(struct cn_table *table, const struct cn_column *column, double value)
-{
-    size_t off = table->chars.len;
-
-    if (column->kind == CN_COLUMN_FIXED)
-        add_fixed(&table->chars, value, column->decimals);
-    else if (column->kind == CN_COLUMN_PERCENT)
-        add_fixed(&table->chars, value, 1);
-    else
-        add_readable_f64(&table->chars, value);
-    if (column->kind == CN_COLUMN_PERCENT)
-        cn_text_char(&table->chars, '%');
-    add_held_cell(table, off, table->chars.len - off);
-}
-
-static void add_csv_quoted(struct cn_text *out, const char *chars)
-{
-    cn_text_char(out, '"');
-    for (; *chars; chars++) {
-        if (*chars == '"')
-            cn_text_char(out, '"');
-        cn_text_char(out, *chars);
-    }
-    cn_text_char(out, '"');
-}
-
-static void add_csv_str(struct cn_text *out, const char *value)
-{
-    struct cn_text printable = {0};
-    const char *chars = value;
-
-    if (value[plain_len(value)]) {
-        cn_utf8_add_printable(&printable, value);
-        chars = cn_text_str(&printable);
-    }
-    if (chars[strcspn(chars, ",\"")])
-        add_csv_quoted(out, chars);
-    else
-        cn_text_str_add(out, chars);
-    cn_text_done(&printable);
-}
-
-/* Everything before the value itself: the JSON key, the comma of CSV. */
+/* Write what precedes the value: the JSON key, the comma of CSV. */
 static const struct cn_column *begin_cell(struct cn_table *table)
 {
     const struct cn_column *column;
@@ -278,7 +206,7 @@ void cn_table_str(struct cn_table *table, const char *value)
         cn_json_str(&table->json, value);
         break;
     case CN_TABLE_CSV:
-        add_csv_str(&table->out, value);
+        cn_csv_add(&table->out, value);
         break;
     }
 }
@@ -307,17 +235,25 @@ void cn_table_f64(struct cn_table *table, double value)
 {
     const struct cn_column *column = begin_cell(table);
     struct cn_json number = {.text = &table->out};
+    size_t off = table->chars.len;
 
     assert(column->kind != CN_COLUMN_TEXT && column->kind != CN_COLUMN_U64);
     switch (table->format) {
     case CN_TABLE_TEXT:
-        hold_f64(table, column, value);
+        if (column->kind == CN_COLUMN_F64)
+            add_readable_f64(&table->chars, value);
+        else
+            add_fixed(&table->chars, value,
+                      column->kind == CN_COLUMN_PERCENT ? 1 : column->decimals);
+        if (column->kind == CN_COLUMN_PERCENT)
+            cn_text_char(&table->chars, '%');
+        add_held_cell(table, off, table->chars.len - off);
         break;
     case CN_TABLE_JSON:
         cn_json_f64(&table->json, value);
         break;
     case CN_TABLE_CSV:
-        /* The digits of JSON, but no value where JSON has null. */
+        /* The same digits as JSON, but an empty cell for null. */
         if (isfinite(value))
             cn_json_f64(&number, value);
         break;
@@ -342,40 +278,19 @@ void cn_table_end_row(struct cn_table *table)
 {
     assert(table->filled == table->column_count);
     table->filled = 0;
-    switch (table->format) {
-    case CN_TABLE_TEXT:
-        end_text_row(table);
-        break;
-    case CN_TABLE_JSON:
+    if (table->format == CN_TABLE_JSON) {
         cn_json_end(&table->json);
-        break;
-    case CN_TABLE_CSV:
+    } else if (table->format == CN_TABLE_CSV) {
         cn_text_char(&table->out, '\n');
-        break;
+    } else if (table->widths_are_known) {
+        add_text_row(table, table->cells);
+        table->cell_count = 0;
+        cn_text_clear(&table->chars);
+    } else if (table->cell_count / table->column_count >= HELD_ROWS_MAX ||
+               table->chars.len >= HELD_CHARS_MAX) {
+        release_held_rows(table);
     }
     flush_when_full(table);
-}
-
-/* The titles are the first row held. */
-static void begin_text(struct cn_table *table)
-{
-    for (size_t i = 0; i < table->column_count; i++) {
-        const char *title = table->columns[i].title;
-
-        if (title)
-            table->last_shown = i;
-        table->next_color = CN_COLOR_BOLD;
-        hold_str(table, title ? title : "");
-    }
-}
-
-static void begin_csv(struct cn_table *table)
-{
-    for (size_t i = 0; i < table->column_count; i++) {
-        cn_text_str_add(&table->out, i ? "," : "");
-        add_csv_str(&table->out, table->columns[i].name);
-    }
-    cn_text_char(&table->out, '\n');
 }
 
 struct cn_table *cn_table_new(FILE *to, enum cn_table_format format, bool has_color,
@@ -393,38 +308,39 @@ struct cn_table *cn_table_new(FILE *to, enum cn_table_format format, bool has_co
         .json = {.text = &table->out},
         .widths = cn_alloc(column_count, sizeof(*table->widths)),
     };
-    if (format == CN_TABLE_TEXT)
-        begin_text(table);
-    else if (format == CN_TABLE_JSON)
+    if (format == CN_TABLE_JSON)
         cn_json_array(&table->json);
-    else
-        begin_csv(table);
-    return table;
-}
+    for (size_t i = 0; i < column_count; i++) {
+        const char *title = columns[i].title;
 
-/* A row that a failure left unfinished is not shown. */
-static void drop_unfinished_row(struct cn_table *table)
-{
-    if (table->filled == 0)
-        return;
-    if (table->format == CN_TABLE_TEXT) {
-        table->cell_count -= table->filled;
-    } else {
-        table->out.len = table->row_off;
-        table->json = table->row_json;
+        if (format == CN_TABLE_TEXT) { /* titles are the first row held back */
+            table->last_shown = title ? i : table->last_shown;
+            table->next_color = CN_COLOR_BOLD;
+            hold_str(table, title ? title : "");
+        } else if (format == CN_TABLE_CSV) {
+            cn_csv_add(&table->out, columns[i].name);
+            cn_text_char(&table->out, i + 1 < column_count ? ',' : '\n');
+        }
     }
+    return table;
 }
 
 void cn_table_free(struct cn_table *table)
 {
     if (!table)
         return;
-    drop_unfinished_row(table);
+    /* A failure may leave a row unfinished: drop it. */
+    if (table->filled > 0 && table->format == CN_TABLE_TEXT) {
+        table->cell_count -= table->filled;
+    } else if (table->filled > 0) {
+        table->out.len = table->row_off;
+        table->json = table->row_json;
+    }
     if (table->format == CN_TABLE_TEXT && !table->widths_are_known)
         release_held_rows(table);
     else if (table->format == CN_TABLE_JSON)
         cn_json_end(&table->json);
-    flush_out(table);
+    cn_text_flush(&table->out, table->to);
     cn_text_done(&table->out);
     cn_text_done(&table->chars);
     free(table->cells);

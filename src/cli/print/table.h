@@ -4,18 +4,18 @@
  *         {.name = "calls", .title = "CALLS", .kind = CN_COLUMN_U64},
  *         {.name = "function", .title = "FUNCTION", .kind = CN_COLUMN_TEXT},
  *     };
- *     table = cn_cli_table(args, columns, 2);
- *     cn_table_u64(table, calls);      cells from left to right
- *     cn_table_str(table, function);
- *     cn_table_end_row(table);
- *     cn_table_free(table);            prints what is still held back
+ *     struct cn_table *table = cn_cli_table(args, columns, 2);
  *
- * Text: widths fit the first rows (thousands of them); later rows are streamed with
- * these widths. A last column that is aligned left is never padded, so it may hold
- * trees, paths and other free text. JSON: an array of objects, one a line. CSV: quoted
- * as in RFC 4180, with a header line; a record is one line and ends with a newline. In
- * text and CSV, control characters and bytes that are not UTF-8 appear as \xHH, in JSON
- * as \uHHHH and U+FFFD.
+ *     cn_table_u64(table, 12);          cells from left to right
+ *     cn_table_str(table, "main");
+ *     cn_table_end_row(table);
+ *     cn_table_free(table);             prints what is still held back
+ *
+ * Text: the first thousands of rows set the widths of the columns; later rows are streamed
+ * with these widths. A last column that is aligned left is never padded, so it may contain
+ * trees, paths and other free text. JSON: an array of objects, one per line. CSV: RFC 4180
+ * with a header line; a record is one line. In text and CSV, control characters and bytes
+ * that are not UTF-8 appear as \xHH, in JSON as \uHHHH and U+FFFD.
  *
  * Strings are copied. A failure to write shows in ferror() of the stream.
  * Threads: one thread at a time.
@@ -28,7 +28,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "cli/print/color.h"
+#include "cli/print/terminal.h"
 
 enum cn_table_format { CN_TABLE_TEXT, CN_TABLE_JSON, CN_TABLE_CSV };
 
@@ -48,7 +48,7 @@ enum cn_align {
 
 struct cn_column {
     const char *name;  /* snake_case with its unit, for JSON and CSV: "self_ns" */
-    const char *title; /* over the column in text; NULL leaves the column out there */
+    const char *title; /* heading in text; NULL leaves the column out of text */
     enum cn_column_kind kind;
     enum cn_align align;
     unsigned decimals; /* of CN_COLUMN_FIXED */
@@ -65,14 +65,14 @@ struct cn_table *cn_table_new(FILE *to, enum cn_table_format format, bool has_co
 void cn_table_str(struct cn_table *table, const char *value);
 void cn_table_u64(struct cn_table *table, uint64_t value);
 void cn_table_f64(struct cn_table *table, double value);
-void cn_table_none(struct cn_table *table); /* no value: empty, null in JSON */
+void cn_table_none(struct cn_table *table); /* no value: empty; null in JSON */
 
-/* Show the next cell in this colour, where colour is allowed. */
+/* Colour of the next cell, where colour is allowed. */
 void cn_table_paint(struct cn_table *table, enum cn_color color);
 
-void cn_table_end_row(struct cn_table *table); /* every column has its cell */
+void cn_table_end_row(struct cn_table *table); /* after one cell per column */
 
-/* Print what is held back and the end of the document. NULL is fine. */
+/* Print the rows held back and the end of the document. NULL is fine. */
 void cn_table_free(struct cn_table *table);
 
 /* "text", "json" or "csv"; NULL means text. */

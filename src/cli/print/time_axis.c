@@ -1,10 +1,7 @@
 #include "cli/print/time_axis.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "base/text.h"
 
 enum { MARK_COLUMNS_MIN = 12 }; /* room for a label and a gap */
@@ -15,18 +12,7 @@ struct unit {
     int digits; /* of a nanosecond after the point */
 };
 
-static const struct unit *unit_for(uint64_t end_ns)
-{
-    static const struct unit units[] = {
-        {"s", 1000000000, 9}, {"ms", 1000000, 6}, {"us", 1000, 3}, {"ns", 1, 0}};
-    const struct unit *unit = units;
-
-    while (unit->ns > 1 && end_ns < unit->ns)
-        unit++;
-    return unit;
-}
-
-/* The smallest of 1, 2, 5, 10, 20, ... whose marks do not run into each other. */
+/* The smallest of 1, 2, 5, 10, 20, ... whose marks do not overlap. */
 static uint64_t choose_step(uint64_t span_ns, size_t columns)
 {
     const double step_min = (double)span_ns * MARK_COLUMNS_MIN / (double)columns;
@@ -43,7 +29,7 @@ static uint64_t choose_step(uint64_t span_ns, size_t columns)
     return ten;
 }
 
-/* As many decimals as tell two marks apart. */
+/* Append a mark with the decimals that distinguish it from the next. */
 static void print_mark(struct cn_text *text, uint64_t time_ns, uint64_t step_ns,
                        const struct unit *unit)
 {
@@ -65,16 +51,20 @@ void cn_time_axis_print(struct cn_text *text, uint64_t begin_ns, uint64_t end_ns
 {
     uint64_t span_ns = end_ns - begin_ns, step_ns = choose_step(span_ns, columns);
     uint64_t time_ns = begin_ns + (step_ns - begin_ns % step_ns) % step_ns;
-    const struct unit *unit = unit_for(end_ns);
+    static const struct unit units[] = {
+        {"s", 1000000000, 9}, {"ms", 1000000, 6}, {"us", 1000, 3}, {"ns", 1, 0}};
+    const struct unit *unit = units;
     size_t first = text->len;
 
+    while (unit->ns > 1 && end_ns < unit->ns)
+        unit++;
     /* A sum that wraps around is less than begin. */
     while (time_ns >= begin_ns && time_ns < end_ns) {
         double part = (double)(time_ns - begin_ns) / (double)span_ns;
         size_t column = (size_t)(part * (double)columns);
         size_t mark = first + column;
 
-        /* A mark that is longer than the gap to the next one gives way. */
+        /* Skip a mark that would overlap the one before. */
         if (mark >= text->len) {
             cn_text_fill(text, ' ', mark - text->len);
             print_mark(text, time_ns, step_ns, unit);

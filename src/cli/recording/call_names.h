@@ -1,6 +1,5 @@
-/* The names of a recording's functions as a terminal may see them: control
- * characters and bytes that are not UTF-8 appear as \xHH. Most names are borrowed as
- * they are.
+/* Printable names of a recording's functions: control characters and bytes that are not
+ * UTF-8 appear as \xHH. Names that are printable are borrowed.
  * Threads: immutable after init.
  */
 #ifndef CN_CLI_RECORDING_CALL_NAMES_H
@@ -23,7 +22,7 @@ struct cn_call_names {
 void cn_call_names_init(struct cn_call_names *names, const struct cn_recording *rec);
 void cn_call_names_done(struct cn_call_names *names);
 
-/* A function's name, or one made of the address in `buffer`; see cn_call_name(). */
+/* A function's name, or one made from the address in `buffer`; see cn_call_name(). */
 const char *cn_call_names_at(const struct cn_call_names *names, uint32_t function,
                              uint64_t address, char *buffer, size_t *len);
 

@@ -1,82 +1,177 @@
-/* cairn record: run a program and record its calls. */
+/* cairn record and cairn live: run a program and record its calls. */
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "base/text.h"
 #include "cli/print/quantity.h"
-#include "cli/recording/record_end.h"
 #include "cli/recording/record_options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "launcher/launch.h"
+#include "launcher/recording_dir.h"
 #include "record/shared.h"
 
+extern const struct cn_command cn_cmd_report, cn_cmd_replay;
+
+/* Warn if recording stopped before the program ended. */
+static void tell_stop(const struct cn_args *args, const struct cn_launch_result *result)
+{
+    static const char *const reasons[] = {
+        [CN_REC_STOP_DISK] = ": the disk is full or cannot be written",
+        [CN_REC_STOP_SIZE] = " at --size-limit",
+        [CN_REC_STOP_DURATION] = " after --duration",
+        [CN_REC_STOP_FINISH] = " by the trigger 'finish'",
+    };
+
+    if (result->stop != CN_REC_RUNNING)
+        cn_cli_warn(args, "recording stopped%s; the program continued",
+                    reasons[result->stop]);
+}
+
+/* End with the status or signal of the program, so that our parent sees the same. */
+static void end_like(int wait_status)
+{
+    struct rlimit none = {0};
+
+    if (WIFSIGNALED(wait_status)) {
+        (void)setrlimit(RLIMIT_CORE, &none);
+        (void)signal(WTERMSIG(wait_status), SIG_DFL);
+        (void)raise(WTERMSIG(wait_status));
+        exit(128 + WTERMSIG(wait_status));
+    }
+    if (WEXITSTATUS(wait_status) != 0)
+        exit(WEXITSTATUS(wait_status));
+}
+
+/* Say why the recording is empty. */
+static void tell_empty(const struct cn_args *args, const struct cn_launch_options *launch)
+{
+    static const char *const filters[] = {
+        "filter", "notrace", "time-filter", "size-filter", "trigger", "patch", "unpatch"};
+    struct cn_values only = cn_args_values(args, "filter");
+    struct cn_text list = {0};
+
+    /* The patterns of -F are the first rules. */
+    for (size_t i = 0; i < only.count; i++) {
+        if (!cn_rules_has_matched(&launch->rules, i)) {
+            cn_cli_say(args, "nothing recorded: -F %s matched no function", only.list[i]);
+            return;
+        }
+    }
+    for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++)
+        if (cn_args_has(args, filters[i]))
+            cn_text_printf(&list, "%s--%s", list.len > 0 ? ", " : "", filters[i]);
+    if (list.len > 0)
+        cn_cli_say(args, "nothing recorded: no call passed %s", cn_text_str(&list));
+    else if (launch->is_off)
+        cn_cli_say(args, "nothing recorded: no trigger switched recording on");
+    else
+        cn_cli_say(args, "nothing recorded: build the program with -pg, "
+                         "-finstrument-functions or -fpatchable-function-entry=5");
+    cn_text_done(&list);
+}
+
 static void tell_result(const struct cn_args *args, const struct cn_launch_result *result,
-                        const char *dir)
+                        const struct cn_launch_options *launch)
 {
     struct cn_text text = {0};
 
-    cn_record_tell_stop(args, result);
+    if (result->record_len == 0 && result->stop == CN_REC_RUNNING)
+        tell_empty(args, launch);
+    tell_stop(args, result);
     cn_count_print_of(&text, result->call_count, "call");
     cn_text_str_add(&text, " in ");
     cn_size_print(&text, result->stored_len);
-    if (result->lost_count > 0) {
-        cn_text_str_add(&text, ", ");
+    cn_text_str_add(&text, ", ");
+    if (result->lost_count > 0)
         cn_count_print_of(&text, result->lost_count, "record");
-        cn_text_str_add(&text, " lost");
-    } else {
-        cn_text_str_add(&text, ", none lost");
-    }
-    cn_cli_say(args, "%s; next: cairn report %s", cn_text_str(&text), dir);
+    else
+        cn_text_str_add(&text, "none");
+    cn_cli_say(args, "%s lost; next: cairn report %s", cn_text_str(&text), launch->dir);
     cn_text_done(&text);
 }
 
-/* An empty recording has a reason that its reader may not think of. */
-static const char *why_empty(const struct cn_args *args, bool is_off)
+static bool run_record(const struct cn_args *args, struct cn_error *err)
 {
-    static const char *const choices[] = {
-        "filter", "notrace", "time-filter", "size-filter", "trigger", "patch", "unpatch"};
-
-    for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
-        if (cn_args_has(args, choices[i]))
-            return "nothing was recorded: no call is left by the options that choose";
-    }
-    if (is_off)
-        return "nothing was recorded: no trigger switched recording on";
-    return "nothing was recorded: build the program with -pg, -finstrument-functions or "
-           "-fpatchable-function-entry=5";
-}
-
-static bool run(const struct cn_args *args, struct cn_error *err)
-{
+    const char *dir = cn_args_value(args, "data");
     struct cn_record_options options;
     struct cn_launch_result result;
     bool ok = cn_record_options_init(&options, args, err);
 
-    if (cn_args_value(args, "data"))
-        options.launch.dir = cn_args_value(args, "data");
+    if (dir)
+        options.launch.dir = dir;
     ok = ok && cn_launch_run(&options.launch, &result, err);
-    if (ok && result.record_len == 0 && result.stop == CN_REC_RUNNING)
-        cn_cli_say(args, "%s", why_empty(args, options.launch.is_off));
     if (ok)
-        tell_result(args, &result, options.launch.dir);
+        tell_result(args, &result, &options.launch);
     cn_record_options_done(&options);
     if (ok)
-        cn_record_end_like(result.wait_status);
+        end_like(result.wait_status);
     return ok;
 }
 
-static const struct cn_option options[] = {
+/* Run cairn report or cairn replay on the recording. */
+static bool show(const struct cn_args *args, const char *dir, struct cn_error *err)
+{
+    const struct cn_command *command =
+        cn_args_has(args, "replay") ? &cn_cmd_replay : &cn_cmd_report;
+    struct cn_args shown;
+    bool ok;
+
+    if (!cn_args_parse(&shown, command, 1, &dir, err))
+        return false;
+    shown.session = args->session;
+    ok = command->run(&shown, err);
+    cn_args_done(&shown);
+    return ok;
+}
+
+static bool run_live(const struct cn_args *args, struct cn_error *err)
+{
+    const char *folder = getenv("TMPDIR");
+    struct cn_text dir = {0};
+    struct cn_record_options options;
+    struct cn_launch_result result;
+    struct cn_error ignored = {0};
+    bool ok = cn_record_options_init(&options, args, err), is_made = false;
+
+    folder = folder && folder[0] ? folder : "/tmp";
+    cn_text_printf(&dir, "%s/cairn-live-XXXXXX", folder);
+    if (ok) {
+        is_made = mkdtemp(dir.chars) != NULL;
+        ok = is_made || cn_fail_errno(err, "cannot make a directory in %s", folder);
+    }
+    options.launch.dir = cn_text_str(&dir);
+    ok = ok && cn_launch_run(&options.launch, &result, err);
+    if (ok) {
+        tell_stop(args, &result);
+        ok = show(args, options.launch.dir, err);
+    }
+    if (is_made && !cn_recording_dir_remove(options.launch.dir, &ignored) && ok)
+        cn_cli_warn(args, "%s", ignored.text);
+    cn_record_options_done(&options);
+    cn_text_done(&dir);
+    if (ok)
+        end_like(result.wait_status);
+    return ok;
+}
+
+static const struct cn_option record_options[] = {
     CN_RECORD_OPTIONS,
     {.name = "data",
      .letter = 'd',
      .value = "DIR",
-     .help = "record into this directory (default: cairn.data); an earlier recording is "
-             "kept as DIR.old"},
+     .help = "record into DIR (default: cairn.data); an earlier recording is renamed to "
+             "DIR.old"},
     {0},
 };
 
-static const struct cn_example examples[] = {
+static const struct cn_example record_examples[] = {
     {"cairn record -- ./server --port 8080", "record a program with its arguments"},
-    {"cairn record -d run.data --buffer 1M -- make test", "record all that make starts"},
+    {"cairn record -d run.data --buffer 1M -- make test",
+     "record all programs that make starts"},
     {0},
 };
 
@@ -88,14 +183,43 @@ const struct cn_command cn_cmd_record = {
     .operand_max = CN_OPERANDS_MAX,
     .summary = "run a program and record its calls",
     .description =
-        "Runs a program and records when its functions are called and return, in all its "
-        "threads and in the programs that it starts. Build it with -pg, "
-        "-finstrument-functions or -fpatchable-function-entry=5 (aarch64: =2); of other "
-        "programs only the calls of library functions are seen.\n\n"
-        "The result is a uftrace data directory: look at it with cairn replay, cairn "
-        "report, cairn graph or with uftrace itself. Output and exit status are those of "
-        "the program.",
-    .examples = examples,
-    .options = options,
-    .run = run,
+        "Runs a program and records the entries and exits of its functions, in all its "
+        "threads and child processes. Build it with -pg, -finstrument-functions or "
+        "-fpatchable-function-entry=5 (aarch64: =2); of other programs only calls to "
+        "library functions are recorded.\n\n"
+        "The result is a uftrace data directory: use cairn replay, report, graph, "
+        "analyze "
+        "or view, or uftrace itself. The output and the exit status are those of the "
+        "program.",
+    .examples = record_examples,
+    .options = record_options,
+    .run = run_record,
+};
+
+static const struct cn_option live_options[] = {
+    CN_RECORD_OPTIONS,
+    {.name = "replay", .help = "show the calls, not a table of functions"},
+    {0},
+};
+
+static const struct cn_example live_examples[] = {
+    {"cairn live -- ./server --check", "show where a program spends its time"},
+    {"cairn live --replay -F parse -D 3 -- ./tool file", "show what parse calls"},
+    {0},
+};
+
+const struct cn_command cn_cmd_live = {
+    .name = "live",
+    .section = CN_SECTION_RECORDING,
+    .operands = "PROGRAM [ARGUMENT]...",
+    .operand_min = 1,
+    .operand_max = CN_OPERANDS_MAX,
+    .summary = "run a program and show its calls",
+    .description =
+        "Records a program like cairn record, prints what cairn report (with --replay: "
+        "cairn replay) prints, and removes the recording. The exit status is that of the "
+        "program.",
+    .examples = live_examples,
+    .options = live_options,
+    .run = run_live,
 };

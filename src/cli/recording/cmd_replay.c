@@ -1,4 +1,4 @@
-/* cairn replay: what a recording recorded, call by call. */
+/* cairn replay: the calls of a recording in the order of time. */
 
 #include "analyze/calls/call_replay.h"
 #include "cli/recording/recording_options.h"
@@ -33,7 +33,7 @@ static bool set_up_printer(struct cn_replay_printer *printer,
                      err))
         return false;
     printer->column_offset = (uint32_t)offset;
-    /* Who asks for a part of the time wants to see what time it is. */
+    /* With --time-range, show the time as it was given. */
     if (range->first_ns > 0 || range->last_ns < UINT64_MAX)
         printer->first_field = setup->is_range_elapsed ? CN_FIELD_ELAPSED : CN_FIELD_TIME;
     if (printer->has_field[CN_FIELD_ELAPSED] || setup->is_range_elapsed)
@@ -42,7 +42,7 @@ static bool set_up_printer(struct cn_replay_printer *printer,
     return true;
 }
 
-static bool replay(struct cn_recording_setup *setup, struct cn_error *err)
+static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *err)
 {
     const struct cn_args *args = setup->args;
     struct cn_replay_printer printer;
@@ -54,6 +54,7 @@ static bool replay(struct cn_recording_setup *setup, struct cn_error *err)
     };
     bool ok;
 
+    (void)arg;
     if (!set_up_printer(&printer, setup, err))
         return false;
     cn_cli_page(args);
@@ -69,40 +70,34 @@ static bool replay(struct cn_recording_setup *setup, struct cn_error *err)
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
-    const char *operand = cn_args_count(args) > 0 ? cn_args_operand(args, 0) : NULL;
-    struct cn_recording_setup setup;
-    bool ok =
-        cn_recording_setup_open(&setup, args, cn_recording_path(args, operand), err) &&
-        replay(&setup, err);
-
-    cn_recording_setup_done(&setup);
-    return ok;
+    return cn_recording_show(args, cn_args_find_operand(args, 0), show, NULL, err);
 }
 
 static const struct cn_option options[] = {
     CN_RECORDING_OPTIONS,
     CN_RECORDING_FIELDS_OPTION(
-        "columns: duration, tid, addr, time, delta, elapsed, task, module; +FIELD "
-        "adds to the usual ones (duration,tid), none shows none"),
-    {.name = "flat", .help = "a line for each record, numbered, without nesting"},
-    {.name = "no-merge", .help = "two lines for a call that calls nothing, too"},
-    {.name = "column-view", .help = "indent each task more than the one before"},
+        "columns: duration, tid, addr, time, delta, elapsed, task, module, all, none; "
+        "+FIELD adds to the default (duration,tid)"),
+    {.name = "flat", .help = "one numbered line per record, without nesting"},
+    {.name = "no-merge", .help = "two lines even for a call that calls nothing"},
+    {.name = "column-view", .help = "indent each task further than the one before"},
     {.name = "column-offset",
      .value = "N",
      .help = "levels by which --column-view indents (default: 8)"},
-    {.name = "task-newline", .help = "an empty line where another task goes on"},
+    {.name = "task-newline", .help = "print an empty line where the task changes"},
     CN_RECORDING_SRCLINE_OPTION,
-    {.name = "no-comment", .help = "no name after the end of a call"},
-    {.name = "no-args", .help = "neither arguments nor return values"},
-    {.name = "libname", .help = "show the library of library functions"},
+    {.name = "no-comment", .help = "no function name after the closing brace"},
+    {.name = "no-args", .help = "no arguments and return values"},
+    {.name = "libname", .help = "show the library of a library function"},
     {0},
 };
 
 static const struct cn_example examples[] = {
-    {"cairn replay", "see what the last recording in this folder did"},
-    {"cairn replay run.data -F main -D 3 -t 10us", "see the outline of main"},
-    {"cairn replay run.data -r 100us~2ms -f +delta", "see a part of the time"},
-    {"cairn replay run.data -T malloc@if:arg1>4096,backtrace", "find who asks for much"},
+    {"cairn replay", "show the last recording in this folder"},
+    {"cairn replay run.data -F main -D 3 -t 10us", "show the outline of main"},
+    {"cairn replay run.data -r 100us~2ms -f +delta", "show a time range"},
+    {"cairn replay run.data -T malloc@if:arg1>4096,backtrace",
+     "find the callers of large allocations"},
     {0},
 };
 
@@ -111,14 +106,15 @@ const struct cn_command cn_cmd_replay = {
     .section = CN_SECTION_RECORDING,
     .operands = "[DIR]",
     .operand_max = 1,
-    .summary = "show the calls of a recording in the order of time",
+    .summary = "show the calls of a recording in order of time",
     .description =
-        "Prints entries, exits and events of all tasks, indented by depth, with the time "
-        "that each call took. Options, names and layout are those of uftrace replay.\n\n"
-        "A pattern is a regular expression, or with --match=glob one like those of the "
-        "shell; one without special characters is the name of a function.\n\n"
-        "Damaged data is shown up to the damage, which is then reported; the exit "
-        "status is 3.",
+        "Prints entries, exits and events of all tasks, indented by depth, with the "
+        "duration of each call. Options, names and layout are those of uftrace "
+        "replay.\n\n"
+        "A pattern is a regular expression, or with --match=glob a shell pattern; a "
+        "pattern without special characters is the name of a function.\n\n"
+        "Damaged data is read up to the damage, which is then reported; the exit status "
+        "is 3.",
     .examples = examples,
     .options = options,
     .run = run,

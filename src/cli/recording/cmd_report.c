@@ -1,4 +1,4 @@
-/* cairn report: what the functions of a recording cost. */
+/* cairn report: time and calls per function of a recording. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static bool report_tasks(struct cn_recording_setup *setup, struct cn_error *err)
     return ok;
 }
 
-/* The same report of another recording. */
+/* Compare with the same report of the recording `path`. */
 static bool compare(struct cn_recording_setup *setup,
                     const struct cn_report_layout *layout,
                     const struct cn_call_report *base, const char *path,
@@ -42,35 +42,32 @@ static bool compare(struct cn_recording_setup *setup,
     return ok;
 }
 
-static bool build(struct cn_call_report *report, struct cn_recording_setup *setup,
-                  const struct cn_report_layout *layout, struct cn_error *err)
-{
-    struct cn_call_report_options options = layout->needs;
-
-    options.with_histograms |= cn_args_has(setup->args, "histogram");
-    return cn_call_report_build(report, &setup->query, setup->workers, options, err);
-}
-
-static bool report_functions(struct cn_recording_setup *setup, struct cn_error *err)
+static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *err)
 {
     const struct cn_args *args = setup->args;
     const char *other = cn_args_value(args, "diff");
     const char *histogram = cn_args_value(args, "histogram");
     struct cn_report_layout layout;
     struct cn_call_report report = {0};
-    bool ok = cn_report_layout_parse(
-                  &layout, cn_recording_setup_value(setup, "output-fields"),
-                  cn_recording_setup_value(setup, "sort"), cn_args_has(args, "avg-total"),
-                  cn_args_has(args, "avg-self"), err) &&
-              build(&report, setup, &layout, err);
+    bool ok;
 
+    (void)arg;
+    if (cn_args_has(args, "task"))
+        return report_tasks(setup, err);
+    if (!cn_report_layout_parse(&layout, cn_recording_setup_value(setup, "output-fields"),
+                                cn_recording_setup_value(setup, "sort"),
+                                cn_args_has(args, "avg-total"),
+                                cn_args_has(args, "avg-self"), err))
+        return false;
+    layout.needs.with_histograms |= histogram != NULL;
+    ok = cn_call_report_build(&report, &setup->query, setup->workers, layout.needs, err);
     if (ok && histogram) {
         ok = cn_report_print_histogram(args, &report, histogram, err);
     } else if (ok && other) {
         ok = compare(setup, &layout, &report, other, err);
     } else if (ok) {
         cn_report_sort(&layout, setup->rec, report.rows, report.row_count);
-        cn_report_print(args, &layout, setup->rec, &report);
+        cn_report_print(args, &layout, setup->rec, &report, cn_args_has(args, "srcline"));
     }
     if (ok && report.lost_count > 0)
         cn_cli_warn(args, "%" PRIu64 " records were lost while recording",
@@ -82,17 +79,7 @@ static bool report_functions(struct cn_recording_setup *setup, struct cn_error *
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
-    const char *operand = cn_args_count(args) > 0 ? cn_args_operand(args, 0) : NULL;
-    struct cn_recording_setup setup;
-    bool ok =
-        cn_recording_setup_open(&setup, args, cn_recording_path(args, operand), err);
-
-    if (ok && cn_args_has(args, "task"))
-        ok = report_tasks(&setup, err);
-    else if (ok)
-        ok = report_functions(&setup, err);
-    cn_recording_setup_done(&setup);
-    return ok;
+    return cn_recording_show(args, cn_args_find_operand(args, 0), show, NULL, err);
 }
 
 static const struct cn_option options[] = {
@@ -100,24 +87,24 @@ static const struct cn_option options[] = {
     CN_RECORDING_RAW_OPTION,
     CN_RECORDING_FIELDS_OPTION(
         "columns: total, total-avg, total-min, total-max, total-stdv, p50, p90, p99, "
-        "p99.9, the same for self, call, size, all, none; +FIELD adds to the usual "
-        "ones (total,self,call)"),
+        "p99.9, the same for self, call, size, all, none; +FIELD adds to the default "
+        "(total,self,call)"),
     {.name = "sort",
      .letter = 's',
      .value = "KEYS",
-     .help = "sort by these columns, or by func (default: total)"},
+     .help = "sort by these columns, or by func, the name (default: total)"},
     {.name = "avg-total",
-     .help = "average, minimum, maximum and deviation of total time"},
-    {.name = "avg-self", .help = "the same of self time"},
-    {.name = "task", .help = "a row for each task: total, self, tid, func"},
+     .help = "show average, minimum, maximum and deviation of total time"},
+    {.name = "avg-self", .help = "show the same for self time"},
+    {.name = "task", .help = "one row per task: total, self, tid, func"},
     {.name = "histogram",
      .value = "FUNC",
-     .help = "how the total times of one function are distributed"},
-    {.name = "diff", .value = "DIR", .help = "what changed from the recording to DIR"},
+     .help = "show the distribution of the total times of FUNC"},
+    {.name = "diff", .value = "DIR", .help = "compare with the recording DIR"},
     {.name = "diff-policy",
      .value = "POLICY,...",
-     .help = "abs or no-abs (sort by the size of the change, or by the change), percent "
-             "or no-percent, compact or full"},
+     .help = "abs or no-abs (sort by the absolute or the signed change), percent or "
+             "no-percent, compact or full"},
     {.name = "sort-column",
      .value = "N",
      .help = "sort by the recording (0), by DIR (1) or by the change (2, the default)"},
@@ -127,10 +114,12 @@ static const struct cn_option options[] = {
 };
 
 static const struct cn_example examples[] = {
-    {"cairn report", "see where the time went"},
-    {"cairn report run.data -f +p50,p99 -s p99", "find functions that are slow at times"},
-    {"cairn report run.data --histogram handle_request", "see how times are distributed"},
-    {"cairn report old.data --diff new.data", "see what became slower"},
+    {"cairn report", "show where time is spent"},
+    {"cairn report run.data -f +p50,p99 -s p99",
+     "find functions that are sometimes slow"},
+    {"cairn report run.data --histogram handle_request",
+     "show the distribution of its times"},
+    {"cairn report old.data --diff new.data", "find what became slower"},
     {0},
 };
 
@@ -139,14 +128,16 @@ const struct cn_command cn_cmd_report = {
     .section = CN_SECTION_RECORDING,
     .operands = "[DIR]",
     .operand_max = 1,
-    .summary = "show what the functions of a recording cost",
+    .summary = "show time and calls per function of a recording",
     .description =
-        "Total time is from entry to exit, with everything that was called; self time is "
-        "without. The total of a function that calls itself counts the outermost call "
-        "only. Calls that never returned are taken to end with the recording.\n\n"
+        "Total is the time from entry to exit of a function, including everything it "
+        "calls; self is the time in the function alone. The total of a recursive "
+        "function counts the outermost call only. Calls that never returned end with the "
+        "recording.\n\n"
+        "Times are corrected for the cost of recording; --raw shows them as recorded. "
         "Deviations are standard errors of the mean, in percent of it. Percentiles come "
-        "from logarithmic buckets and are off by 2.8 % at most.\n\n"
-        "Damaged data counts up to the damage, which is then reported; the exit status "
+        "from logarithmic buckets and are accurate to 2.8 %.\n\n"
+        "Damaged data is read up to the damage, which is then reported; the exit status "
         "is 3.",
     .examples = examples,
     .options = options,

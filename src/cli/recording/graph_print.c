@@ -12,12 +12,12 @@
 
 enum { ADDRESS_WIDTH = 12, FIELD_GAP = 2 };
 
-static const struct cn_field fields[CN_GRAPH_FIELD_COUNT] = {
-    [CN_GRAPH_TOTAL] = {"total", "  TOTAL TIME", true},
-    [CN_GRAPH_SELF] = {"self", "   SELF TIME", false},
-    [CN_GRAPH_ADDRESS] = {"addr", "     ADDRESS  ", false},
-    [CN_GRAPH_TOTAL_AVG] = {"total-avg", "   TOTAL AVG", false},
-    [CN_GRAPH_SELF_AVG] = {"self-avg", "    SELF AVG", false},
+static const struct cn_output_field fields[CN_GRAPH_FIELD_COUNT] = {
+    [CN_GRAPH_TOTAL] = {"total", "  TOTAL TIME", NULL, CN_OUTPUT_USUAL},
+    [CN_GRAPH_SELF] = {"self", "   SELF TIME", NULL, 0},
+    [CN_GRAPH_ADDRESS] = {"addr", "     ADDRESS  ", NULL, 0},
+    [CN_GRAPH_TOTAL_AVG] = {"total-avg", "   TOTAL AVG", NULL, 0},
+    [CN_GRAPH_SELF_AVG] = {"self-avg", "    SELF AVG", NULL, 0},
 };
 
 bool cn_graph_fields_parse(struct cn_graph_printer *printer, const char *text,
@@ -29,13 +29,6 @@ bool cn_graph_fields_parse(struct cn_graph_printer *printer, const char *text,
 static bool has_fields(const struct cn_graph_printer *printer)
 {
     return cn_fields_any(printer->has_field, CN_GRAPH_FIELD_COUNT);
-}
-
-static void add_heading(struct cn_graph_printer *printer)
-{
-    cn_text_str_add(&printer->out, "========== FUNCTION CALL GRAPH ==========\n");
-    cn_fields_heading_add(&printer->out, fields, CN_GRAPH_FIELD_COUNT, printer->has_field,
-                          CN_GRAPH_FIELD_COUNT, printer->has_srcline);
 }
 
 static void add_fields(struct cn_graph_printer *printer, const struct cn_graph_node *node)
@@ -62,17 +55,8 @@ static void add_fields(struct cn_graph_printer *printer, const struct cn_graph_n
         cn_text_str_add(out, " : ");
 }
 
-static void add_no_fields(struct cn_graph_printer *printer)
-{
-    for (size_t i = 0; i < CN_GRAPH_FIELD_COUNT; i++)
-        if (printer->has_field[i])
-            cn_text_fill(&printer->out, ' ', strlen(fields[i].heading));
-    if (has_fields(printer))
-        cn_text_str_add(&printer->out, " : ");
-}
-
-/* A walk keeps the text left of the current node: two characters for each branching
- * above it that has more to come ("| ") or not ("  "), with a blank before each. */
+/* Depth-first walk. `margin` is the text left of the current node: " | " for each branching
+ * above it with more children to come, "   " for others. */
 struct walk {
     struct cn_graph_printer *printer;
     const struct cn_call_tree *tree;
@@ -80,11 +64,6 @@ struct walk {
     size_t *margin_lens; /* of the nodes on the path */
     size_t depth, capacity;
 };
-
-static bool branches(const struct cn_call_tree *tree, uint32_t node)
-{
-    return tree->nodes[node].first_child != tree->nodes[node].last_child;
-}
 
 static void add_node(struct walk *walk, uint32_t node, bool is_branch)
 {
@@ -106,38 +85,26 @@ static void add_node(struct walk *walk, uint32_t node, bool is_branch)
     cn_text_char(out, '\n');
 }
 
-/* The empty line between two branches. */
-static void add_gap(struct walk *walk)
-{
-    add_no_fields(walk->printer);
-    cn_text_add(&walk->printer->out, cn_text_str(&walk->margin), walk->margin.len);
-    cn_text_str_add(&walk->printer->out, " | \n");
-}
-
-static void descend(struct walk *walk)
-{
-    walk->margin_lens = cn_grow(walk->margin_lens, walk->depth, &walk->capacity,
-                                sizeof(*walk->margin_lens));
-    walk->margin_lens[walk->depth++] = walk->margin.len;
-}
-
 static void ascend(struct walk *walk)
 {
     walk->margin.len = walk->margin_lens[--walk->depth];
 }
 
-/* Everything below `top`, depth first. What is below a branch that is not the last
- * one stands beside the line that leads to the next. */
+/* Print what is below `top`. */
 static void walk_below(struct walk *walk, uint32_t top)
 {
+    struct cn_graph_printer *printer = walk->printer;
     const struct cn_graph_node *nodes = walk->tree->nodes;
     uint32_t at = nodes[top].first_child;
 
     while (at) {
-        bool is_branch = branches(walk->tree, nodes[at].parent);
+        const struct cn_graph_node *parent = &nodes[nodes[at].parent];
+        bool is_branch = parent->first_child != parent->last_child;
 
         add_node(walk, at, is_branch);
-        descend(walk);
+        walk->margin_lens = cn_grow(walk->margin_lens, walk->depth, &walk->capacity,
+                                    sizeof(*walk->margin_lens));
+        walk->margin_lens[walk->depth++] = walk->margin.len;
         if (is_branch)
             cn_text_str_add(&walk->margin, nodes[at].next ? " | " : "   ");
         if (nodes[at].first_child) {
@@ -152,16 +119,33 @@ static void walk_below(struct walk *walk, uint32_t top)
         }
         if (at == top)
             break;
-        add_gap(walk);
+        /* An empty line separates two branches. */
+        for (size_t i = 0; i < CN_GRAPH_FIELD_COUNT; i++)
+            if (printer->has_field[i])
+                cn_text_fill(&printer->out, ' ', strlen(fields[i].heading));
+        cn_text_str_add(&printer->out, has_fields(printer) ? " : " : "");
+        cn_text_add(&printer->out, cn_text_str(&walk->margin), walk->margin.len);
+        cn_text_str_add(&printer->out, " | \n");
         at = nodes[at].next;
     }
 }
 
+/* Print the headings, a line for the root unless its name is NULL, and what is below. */
 static void add_tree(struct cn_graph_printer *printer, const struct cn_call_tree *tree,
-                     uint32_t top)
+                     uint32_t top, const char *root_name,
+                     const struct cn_graph_node *root)
 {
     struct walk walk = {.printer = printer, .tree = tree};
 
+    cn_text_str_add(&printer->out, "========== FUNCTION CALL GRAPH ==========\n");
+    cn_fields_heading_add(&printer->out, fields, CN_GRAPH_FIELD_COUNT, printer->has_field,
+                          CN_GRAPH_FIELD_COUNT, printer->has_srcline);
+    if (root_name) {
+        add_fields(printer, root);
+        cn_text_str_add(&printer->out, "(1) ");
+        cn_utf8_add_printable(&printer->out, root_name);
+        cn_text_char(&printer->out, '\n');
+    }
     walk_below(&walk, top);
     cn_text_char(&printer->out, '\n');
     cn_text_done(&walk.margin);
@@ -173,13 +157,6 @@ static const struct cn_session *session_of(const struct cn_call_tree *tree, uint
     uint32_t id = tree->nodes[node].id;
 
     return id < tree->rec->session_count ? &tree->rec->sessions[id] : NULL;
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
 }
 
 static void add_title(struct cn_text *out, const char *name,
@@ -197,17 +174,13 @@ void cn_graph_print_session(struct cn_graph_printer *printer,
 {
     const struct cn_session *session = session_of(tree, node);
     struct cn_graph_node root = {.calls = 1};
-    const char *name = session ? base_name(session->exename) : "unknown";
+    const char *slash = session ? strrchr(session->exename, '/') : NULL;
+    const char *name = slash ? slash + 1 : session ? session->exename : "unknown";
 
     for (uint32_t at = tree->nodes[node].first_child; at; at = tree->nodes[at].next)
         root.total_ns += tree->nodes[at].total_ns;
     add_title(&printer->out, name, session);
-    add_heading(printer);
-    add_fields(printer, &root);
-    cn_text_str_add(&printer->out, "(1) ");
-    cn_utf8_add_printable(&printer->out, name);
-    cn_text_char(&printer->out, '\n');
-    add_tree(printer, tree, node);
+    add_tree(printer, tree, node, name, &root);
 }
 
 static void add_backtrace(struct cn_graph_printer *printer,
@@ -249,6 +222,5 @@ void cn_graph_print_function(struct cn_graph_printer *printer,
         add_backtrace(printer, tree, session, &sub->backtraces[i]);
         cn_text_char(out, '\n');
     }
-    add_heading(printer);
-    add_tree(printer, &sub->tree, 0);
+    add_tree(printer, &sub->tree, 0, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Trees of cairn graph, drawn like those of uftrace graph.
+/* Trees of cairn graph, laid out as uftrace graph does.
  * Threads: one thread at a time.
  */
 #ifndef CN_CLI_RECORDING_GRAPH_PRINT_H
@@ -9,7 +9,7 @@
 
 struct cn_call_tasks;
 
-/* Columns before the tree, in the order in which they are shown. */
+/* Columns before the tree, in this order. */
 enum cn_graph_field {
     CN_GRAPH_TOTAL,
     CN_GRAPH_SELF,
@@ -25,20 +25,20 @@ struct cn_graph_printer {
     struct cn_text out;
 };
 
-/* The fields of -f: "total,self", "+addr", "none". */
+/* Parse -f: "total,self", "+addr", "none". */
 CN_CHECK bool cn_graph_fields_parse(struct cn_graph_printer *printer, const char *text,
                                     struct cn_error *err);
 
-/* The tree of a session: `node` of the whole tree. */
+/* Append the tree of a session, which is `node` of the whole tree. */
 void cn_graph_print_session(struct cn_graph_printer *printer,
                             const struct cn_call_tree *tree, uint32_t node);
 
-/* The tree below one function, after the ways that lead to it. */
+/* Append the call paths that lead to a function, and the tree below it. */
 void cn_graph_print_function(struct cn_graph_printer *printer,
                              const struct cn_call_tree *tree, uint32_t session,
                              const struct cn_call_subgraph *sub, const char *name);
 
-/* Who started whom. */
+/* Append the tree of tasks: which task started which. */
 void cn_graph_print_tasks(struct cn_graph_printer *printer,
                           const struct cn_recording *rec,
                           const struct cn_call_tasks *tasks);

@@ -1,4 +1,4 @@
-/* cairn graph --task: who started whom. */
+/* cairn graph --task: the tree of tasks. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,42 +12,24 @@
 
 enum { TID_WIDTH = 7, FIELDS_WIDTH = 35 };
 
-/* Tasks as a forest, over the positions in the list of costs. */
+/* Tasks as a forest; indices are those of the list of costs. */
 struct forest {
     const struct cn_recording *rec;
     const struct cn_call_tasks *tasks;
-    uint32_t *order;  /* by their first record */
+    uint32_t *order;  /* by first record */
     uint32_t *parent; /* CN_NONE: a root */
     bool *is_thread;  /* of its parent's process */
     uint32_t *depth;  /* processes above */
 };
 
-struct start {
-    uint64_t first_ns;
-    uint32_t at;
-};
-
-static int compare_starts(const void *a, const void *b)
+static int compare_starts(const void *a, const void *b, void *tasks)
 {
-    const struct start *x = a, *y = b;
+    const struct cn_task_cost *list = ((const struct cn_call_tasks *)tasks)->list;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-    if (x->first_ns != y->first_ns)
-        return x->first_ns < y->first_ns ? -1 : 1;
-    return x->at < y->at ? -1 : x->at > y->at;
-}
-
-static void sort_tasks(struct forest *forest)
-{
-    size_t count = forest->tasks->count;
-    struct start *starts = cn_alloc(count, sizeof(*starts));
-
-    for (uint32_t i = 0; i < count; i++)
-        starts[i] = (struct start){forest->tasks->list[i].first_ns, i};
-    if (count > 0)
-        qsort(starts, count, sizeof(*starts), compare_starts);
-    for (uint32_t i = 0; i < count; i++)
-        forest->order[i] = starts[i].at;
-    free(starts);
+    if (list[x].first_ns != list[y].first_ns)
+        return list[x].first_ns < list[y].first_ns ? -1 : 1;
+    return x < y ? -1 : x > y;
 }
 
 static uint32_t position_of(const struct forest *forest, uint32_t task)
@@ -58,7 +40,7 @@ static uint32_t position_of(const struct forest *forest, uint32_t task)
     return CN_NONE;
 }
 
-/* A thread hangs below the main thread of its process. */
+/* The parent of a thread is the main thread of its process. */
 static void find_parents(struct forest *forest)
 {
     const struct cn_recording *rec = forest->rec;
@@ -105,9 +87,8 @@ static void add_task(struct cn_graph_printer *printer, const struct forest *fore
     cn_text_char(out, '\n');
 }
 
-/* Children below their parents, in the order of their first record. Every task is
- * below at most one other, so nobody is visited twice; a cycle of parents is visited
- * from nowhere. */
+/* Print children below their parents, in the order of their first record. A task has at
+ * most one parent, so none is visited twice; a cycle of parents is not reached. */
 static void add_below(struct cn_graph_printer *printer, const struct forest *forest)
 {
     size_t count = forest->tasks->count;
@@ -152,7 +133,11 @@ void cn_graph_print_tasks(struct cn_graph_printer *printer,
 
     cn_text_str_add(&printer->out, "========== TASK GRAPH ==========\n"
                                    "# TOTAL TIME   SELF TIME     TID      TASK NAME\n");
-    sort_tasks(&forest);
+    for (uint32_t i = 0; i < tasks->count; i++)
+        forest.order[i] = i;
+    if (tasks->count > 0)
+        qsort_r(forest.order, tasks->count, sizeof(*forest.order), compare_starts,
+                (void *)(uintptr_t)tasks);
     find_parents(&forest);
     add_below(printer, &forest);
     cn_text_char(&printer->out, '\n');

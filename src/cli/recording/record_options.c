@@ -14,7 +14,7 @@
 
 enum { DEFAULT_RING = 512 << 10, DEPTH_MAX = 1 << 20 };
 
-static void pass_on(void *arg, const char *text)
+static void on_message(void *arg, const char *text)
 {
     cn_cli_warn(arg, "%s", text);
 }
@@ -35,34 +35,26 @@ static bool parse_size(const char *name, const char *str, uint64_t *out,
     shift = *end && unit ? 10 * (unsigned)(unit - units + 1) : 0;
     if (end == str || *str == '-' || errno || !unit || (*end && end[1]) ||
         value > UINT64_MAX >> shift)
-        return cn_fail(err, CN_ERR_USAGE, "--%s: '%s' is no size such as 512K", name,
+        return cn_fail(err, CN_ERR_USAGE, "--%s: '%s' is not a size such as 512K", name,
                        str);
     *out = value << shift;
     return true;
-}
-
-/* What lies in a ring when a limit is reached goes beyond it: so rings are small where
- * the limit is. */
-static uint64_t default_ring(uint64_t size_limit)
-{
-    uint64_t len = DEFAULT_RING;
-
-    while (size_limit > 0 && len > size_limit / 4 && len > CN_REC_RING_MIN)
-        len /= 2;
-    return len;
 }
 
 static bool choose_buffer(const struct cn_args *args, uint64_t size_limit, uint64_t *out,
                           struct cn_error *err)
 {
     const char *value = cn_args_value(args, "buffer");
-    uint64_t len = default_ring(size_limit);
+    uint64_t len = DEFAULT_RING;
 
+    /* The buffers are written even after the size limit: keep them small if it is. */
+    while (size_limit > 0 && len > size_limit / 4 && len > CN_REC_RING_MIN)
+        len /= 2;
     if (value && !parse_size("buffer", value, &len, err))
         return false;
     if (len < CN_REC_RING_MIN || len > CN_REC_RING_MAX || (len & (len - 1)))
         return cn_fail(err, CN_ERR_USAGE,
-                       "--buffer: %s is no power of two between 16K and 64M", value);
+                       "--buffer: %s is not a power of two from 16K to 64M", value);
     *out = len;
     return true;
 }
@@ -105,19 +97,19 @@ static bool choose_rules(const struct cn_args *args, struct cn_launch_options *o
     };
     struct cn_rules *rules = &options->rules;
     const char *match = cn_args_value(args, "match");
+    struct cn_values triggers = cn_args_values(args, "trigger");
 
     rules->is_glob = match && strcmp(match, "glob") == 0;
     for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
-        for (size_t i = 0; i < cn_args_value_count(args, kinds[k].option); i++) {
-            if (!cn_rules_add(rules, cn_args_value_at(args, kinds[k].option, i),
-                              kinds[k].actions, err))
+        struct cn_values patterns = cn_args_values(args, kinds[k].option);
+
+        for (size_t i = 0; i < patterns.count; i++)
+            if (!cn_rules_add(rules, patterns.list[i], kinds[k].actions, err))
                 return cn_fail_in(err, "--%s", kinds[k].option);
-        }
     }
-    for (size_t i = 0; i < cn_args_value_count(args, "trigger"); i++) {
-        if (!cn_rules_add_trigger(rules, cn_args_value_at(args, "trigger", i), err))
+    for (size_t i = 0; i < triggers.count; i++)
+        if (!cn_rules_add_trigger(rules, triggers.list[i], err))
             return cn_fail_in(err, "--trigger");
-    }
     return cn_args_u64(args, "size-filter", 0, UINT32_MAX, 0, &rules->size_min, err);
 }
 
@@ -131,25 +123,25 @@ static bool choose_arguments(const struct cn_args *args,
     arguments->values.is_automatic = cn_args_has(args, "auto-args");
     arguments->needs_lines = cn_args_has(args, "callsite");
     for (size_t k = 0; k < 2; k++) {
-        for (size_t i = 0; i < cn_args_value_count(args, names[k]); i++) {
-            if (!cn_arguments_add(arguments, cn_args_value_at(args, names[k], i), k == 1,
-                                  err))
+        struct cn_values specs = cn_args_values(args, names[k]);
+
+        for (size_t i = 0; i < specs.count; i++)
+            if (!cn_arguments_add(arguments, specs.list[i], k == 1, err))
                 return cn_fail_in(err, "--%s", names[k]);
-        }
     }
     return true;
 }
 
+/* The command line, for the recording; release it with free(). */
 static char *join_words(const struct cn_args *args)
 {
     struct cn_text text = {0};
 
     cn_text_printf(&text, "cairn %s", args->command->name);
-    for (size_t i = 0; i < cn_args_count(args); i++) {
-        cn_text_char(&text, ' ');
-        for (const char *c = cn_args_operand(args, i); *c; c++)
-            cn_text_char(&text, *c == '\n' ? ' ' : *c);
-    }
+    for (size_t i = 0; i < cn_args_count(args); i++)
+        cn_text_printf(&text, " %s", cn_args_operand(args, i));
+    for (char *c = text.chars; *c; c++)
+        *c = *c == '\n' ? ' ' : *c;
     return text.chars;
 }
 
@@ -178,7 +170,7 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
         .asks_kernel = cn_args_value(args, "clock") &&
                        strcmp(cn_args_value(args, "clock"), "kernel") == 0,
         .is_forced = cn_args_has(args, "force") || cn_args_has(args, "nest-libcall"),
-        .say = pass_on,
+        .say = on_message,
         .say_arg = (void *)(uintptr_t)args,
     };
     return choose_limits(args, launch, err) &&

@@ -1,4 +1,4 @@
-/* The options of the commands that record: record and live.
+/* Options of cairn record and cairn live.
  * Threads: one thread at a time.
  */
 #ifndef CN_CLI_RECORDING_RECORD_OPTIONS_H
@@ -13,7 +13,7 @@
      .letter = 'F',                                                                      \
      .value = "FUNC",                                                                    \
      .is_repeatable = true,                                                              \
-     .help = "record these functions and what they call, no others"},                    \
+     .help = "record only these functions and what they call"},                          \
         {.name = "notrace",                                                              \
          .letter = 'N',                                                                  \
          .value = "FUNC",                                                                \
@@ -22,43 +22,43 @@
         {.name = "depth",                                                                \
          .letter = 'D',                                                                  \
          .value = "N",                                                                   \
-         .help = "record calls down to this many levels"},                               \
+         .help = "record at most N levels of nested calls"},                             \
         {.name = "time-filter",                                                          \
          .letter = 't',                                                                  \
          .value = "TIME",                                                                \
-         .help = "record calls that take at least this long"},                           \
+         .help = "record only calls that take TIME or longer: 10us, 1.5ms"},             \
         {.name = "size-filter",                                                          \
          .letter = 'Z',                                                                  \
          .value = "N",                                                                   \
-         .help = "record functions of at least this many bytes"},                        \
+         .help = "record only functions of N bytes or more"},                            \
         {.name = "trigger",                                                              \
          .letter = 'T',                                                                  \
          .value = "FUNC@ACTION",                                                         \
          .is_repeatable = true,                                                          \
-         .help = "when a function is called: trace_on, trace_off, depth=N, "             \
-                 "time=TIME, finish, filter, notrace, hide, callsite, "                  \
-                 "read=page-fault, read=proc/statm; several with commas"},               \
+         .help = "act when FUNC is called: trace_on, trace_off, depth=N, time=TIME, "    \
+                 "finish, filter, notrace, hide, callsite, read=page-fault, "            \
+                 "read=proc/statm; separate several with commas"},                       \
         {.name = "argument",                                                             \
          .letter = 'A',                                                                  \
          .value = "FUNC@SPEC",                                                           \
          .is_repeatable = true,                                                          \
-         .help = "record arguments: arg1, arg2/s, arg3/x32, fparg1/32; without a SPEC "  \
-                 "what debug information says"},                                         \
+         .help = "record arguments: arg1, arg2/s, arg3/x32, fparg1/32; without a SPEC, " \
+                 "those in debug information"},                                          \
         {.name = "retval",                                                               \
          .letter = 'R',                                                                  \
          .value = "FUNC@SPEC",                                                           \
          .is_repeatable = true,                                                          \
-         .help = "record results: retval, retval/s, retval/f32"},                        \
+         .help = "record return values: retval, retval/s, retval/f32"},                  \
         {.name = "auto-args",                                                            \
          .letter = 'a',                                                                  \
-         .help = "record arguments and results of all functions whose types are known "  \
-                 "from debug information, and of functions of the C library"},           \
+         .help = "record arguments and return values of all functions that have debug "  \
+                 "information, and of functions of the C library"},                      \
         {.name = "callsite",                                                             \
-         .help = "record with each call where it is made, so that analyze attributes "   \
-                 "calls to lines"},                                                      \
+         .help = "record the call site of each call, so that analyze attributes calls "  \
+                 "to source lines"},                                                     \
         {.name = "trace",                                                                \
          .value = "on|off",                                                              \
-         .help = "with off, record nothing until a trigger says trace_on"},              \
+         .help = "off: record nothing until a trigger with trace_on"},                   \
         {.name = "patch",                                                                \
          .letter = 'P',                                                                  \
          .value = "FUNC",                                                                \
@@ -69,46 +69,45 @@
          .letter = 'U',                                                                  \
          .value = "FUNC",                                                                \
          .is_repeatable = true,                                                          \
-         .help = "do not patch these"},                                                  \
+         .help = "do not patch these functions"},                                        \
         {.name = "match",                                                                \
          .value = "regex|glob",                                                          \
-         .help = "how patterns of functions are meant (default: regex)"},                \
+         .help = "syntax of patterns (default: regex)"},                                 \
         {.name = "buffer",                                                               \
          .letter = 'b',                                                                  \
          .value = "SIZE",                                                                \
-         .help = "memory for the records of a thread, a power of two (default: 512K)"},  \
-        {.name = "no-libcall", .help = "do not record calls of library functions"},      \
+         .help = "size of a thread's buffer, a power of two (default: 512K)"},           \
+        {.name = "no-libcall", .help = "do not record calls to library functions"},      \
         {.name = "nest-libcall",                                                         \
          .letter = 'l',                                                                  \
-         .help = "record, too, the calls that libraries make of library functions"},     \
+         .help = "also record calls from one library function to another"},              \
         {.name = "no-event",                                                             \
          .help = "do not record context switches and the names of tasks"},               \
         {.name = "pack",                                                                 \
-         .help = "pack the records while they are recorded, to a sixth or less"},        \
+         .help = "pack the records while recording, to a sixth or less"},                \
         {.name = "size-limit",                                                           \
          .value = "SIZE",                                                                \
-         .help = "stop recording after this many bytes of records, before packing, and " \
-                 "what is in the buffers then; the program goes on"},                    \
+         .help = "stop recording after SIZE bytes of records (before packing) plus the " \
+                 "buffers; the program continues"},                                      \
         {.name = "duration",                                                             \
          .value = "TIME",                                                                \
-         .help = "stop recording after this time; the program goes on"},                 \
+         .help = "stop recording after TIME; the program continues"},                    \
         {.name = "clock",                                                                \
          .value = "counter|kernel",                                                      \
-         .help = "where the time comes from: the processor's counter (the default "      \
-                 "where it is steady) or the kernel, which costs more"},                 \
+         .help = "clock: the processor's counter (the default where it is constant) or " \
+                 "the kernel's, which is slower"},                                       \
     {                                                                                    \
-        .name = "force", .help = "run a program, too, that offers no calls to record"    \
+        .name = "force", .help = "run the program even if it is not instrumented"        \
     }
 
 #define CN_RECORD_DIR "cairn.data"
 
-/* What the options point to. */
 struct cn_record_options {
     struct cn_launch_options launch;
     struct cn_arguments arguments;
 };
 
-/* Understand the arguments; they must outlive the options. */
+/* Parse the arguments, which must outlive the options. On failure, release them as well. */
 CN_CHECK bool cn_record_options_init(struct cn_record_options *options,
                                      const struct cn_args *args, struct cn_error *err);
 void cn_record_options_done(struct cn_record_options *options);

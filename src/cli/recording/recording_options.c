@@ -26,19 +26,25 @@ const char *cn_recording_path(const struct cn_args *args, const char *operand)
     return access("cairn.data", F_OK) == 0 ? "cairn.data" : "uftrace.data";
 }
 
-static enum cn_demangle demangle_named(const char *name)
-{
-    if (name && strcmp(name, "full") == 0)
-        return CN_DEMANGLE_FULL;
-    return name && strcmp(name, "no") == 0 ? CN_DEMANGLE_NO : CN_DEMANGLE_SIMPLE;
-}
-
 bool cn_recording_open(const struct cn_args *args, const char *path,
                        struct cn_recording **out, struct cn_error *err)
 {
+    const char *demangle = cn_args_value(args, "demangle");
     struct cn_recording_options options = {
-        .demangle = demangle_named(cn_args_value(args, "demangle"))};
+        .demangle = !demangle                       ? CN_DEMANGLE_SIMPLE
+                    : strcmp(demangle, "full") == 0 ? CN_DEMANGLE_FULL
+                    : strcmp(demangle, "no") == 0   ? CN_DEMANGLE_NO
+                                                    : CN_DEMANGLE_SIMPLE};
 
+    const struct cn_format *format;
+
+    if (!cn_format_probe(path, &format, err))
+        return false;
+    if (!format->open_recording && (format->open_database || format->open_measurements))
+        return cn_fail(err, CN_ERR_USAGE,
+                       "%s is not a recording but a %s; use cairn tree, top or view",
+                       path,
+                       format->open_database ? "database" : "measurement directory");
     if (!cn_format_open_recording(path, &options, out, err))
         return false;
     for (const struct cn_warning *w = (*out)->warnings; w; w = w->next)
@@ -57,41 +63,40 @@ static bool choose_listed(const struct cn_recording *rec, const char *list, bool
         uint32_t task;
 
         if (end == at || (*end && *end != ',') || tid > UINT32_MAX)
-            return cn_fail(err, CN_ERR_USAGE, "--tid: '%s' is no list of task ids", list);
+            return cn_fail(err, CN_ERR_USAGE, "--tid: '%s' is not a list of task ids",
+                           list);
         task = cn_recording_find_task(rec, (uint32_t)tid);
         if (task == CN_NONE)
-            return cn_fail(err, CN_ERR_NOT_FOUND, "no task %lu", tid);
+            return cn_fail(err, CN_ERR_NOT_FOUND,
+                           "--tid: no task %lu; see cairn info --task", tid);
         chosen[task] = true;
         at = *end ? end + 1 : end;
     }
     return true;
 }
 
-bool cn_recording_choose_tasks(const struct cn_args *args, const struct cn_recording *rec,
-                               uint32_t **out, uint32_t *count, struct cn_error *err)
+/* The tasks that --tid names, all without it; release them with free(). */
+static bool choose_tasks(const struct cn_args *args, const struct cn_recording *rec,
+                         uint32_t **out, uint32_t *count, struct cn_error *err)
 {
-    size_t list_count = cn_args_value_count(args, "tid");
+    struct cn_values lists = cn_args_values(args, "tid");
     bool *chosen = cn_alloc(rec->task_count, sizeof(*chosen));
     uint32_t *tasks = cn_alloc(rec->task_count, sizeof(*tasks));
     uint32_t chosen_count = 0;
+    bool ok = true;
 
-    for (size_t i = 0; i < list_count; i++) {
-        if (!choose_listed(rec, cn_args_value_at(args, "tid", i), chosen, err)) {
-            free(chosen);
-            free(tasks);
-            return false;
-        }
-    }
+    for (size_t i = 0; i < lists.count && ok; i++)
+        ok = choose_listed(rec, lists.list[i], chosen, err);
     for (uint32_t i = 0; i < rec->task_count; i++)
-        if (list_count == 0 || chosen[i])
+        if (lists.count == 0 || chosen[i])
             tasks[chosen_count++] = i;
     free(chosen);
     *out = tasks;
     *count = chosen_count;
-    return true;
+    return ok;
 }
 
-/* The options that the recording brings along, as if typed before the others. */
+/* Parse the options stored in the recording; those of the command line override them. */
 static void parse_defaults(struct cn_recording_setup *setup)
 {
     const struct cn_args *args = setup->args;
@@ -123,51 +128,39 @@ static bool setup_has(const struct cn_recording_setup *setup, const char *name)
     return cn_args_has(setup->args, name) || cn_args_has(&setup->defaults, name);
 }
 
-static enum cn_match match_of(const struct cn_recording_setup *setup)
-{
-    const char *match = cn_recording_setup_value(setup, "match");
-
-    return match && strcmp(match, "glob") == 0 ? CN_MATCH_GLOB : CN_MATCH_REGEX;
-}
-
-static void warn_without_match(const struct cn_recording_setup *setup, const char *option,
-                               const char *pattern)
-{
-    if (setup->filter.match_count == 0)
-        cn_cli_warn(setup->args, "--%s: no function matches '%s', which is ignored",
-                    option, pattern);
-}
-
-/* The filters of one command line. */
+/* Add the filters of one command line. */
 static bool add_filters(struct cn_recording_setup *setup, const struct cn_args *args,
                         struct cn_error *err)
 {
+    enum { LOCATION = -1 };
     static const struct {
         const char *option;
-        enum cn_filter_kind kind;
+        int kind; /* enum cn_filter_kind */
     } kinds[] = {
         {"filter", CN_FILTER_ONLY},          {"notrace", CN_FILTER_NOT},
         {"caller-filter", CN_FILTER_CALLER}, {"hide", CN_FILTER_HIDE},
-        {"trigger", CN_FILTER_TRIGGER},
+        {"trigger", CN_FILTER_TRIGGER},      {"loc-filter", LOCATION},
     };
-    enum cn_match match = match_of(setup);
+    const char *match_name = cn_recording_setup_value(setup, "match");
+    enum cn_match match =
+        match_name && strcmp(match_name, "glob") == 0 ? CN_MATCH_GLOB : CN_MATCH_REGEX;
+    struct cn_call_filter *filter = &setup->filter;
 
     for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
-        const char *option = kinds[k].option;
+        struct cn_values patterns = cn_args_values(args, kinds[k].option);
 
-        for (size_t i = 0; i < cn_args_value_count(args, option); i++) {
-            if (!cn_call_filter_add(&setup->filter, kinds[k].kind,
-                                    cn_args_value_at(args, option, i), match, err))
-                return cn_fail_in(err, "--%s", option);
-            warn_without_match(setup, option, cn_args_value_at(args, option, i));
+        for (size_t i = 0; i < patterns.count; i++) {
+            const char *pattern = patterns.list[i];
+
+            if (!(kinds[k].kind == LOCATION
+                      ? cn_call_filter_add_file(filter, pattern, match, err)
+                      : cn_call_filter_add(filter, (enum cn_filter_kind)kinds[k].kind,
+                                           pattern, match, err)))
+                return cn_fail_in(err, "--%s", kinds[k].option);
+            if (filter->match_count == 0)
+                cn_cli_warn(setup->args, "--%s '%s' matches no function and is ignored",
+                            kinds[k].option, pattern);
         }
-    }
-    for (size_t i = 0; i < cn_args_value_count(args, "loc-filter"); i++) {
-        const char *place = cn_args_value_at(args, "loc-filter", i);
-
-        if (!cn_call_filter_add_file(&setup->filter, place, match, err))
-            return cn_fail_in(err, "--loc-filter");
-        warn_without_match(setup, "loc-filter", place);
     }
     return true;
 }
@@ -214,7 +207,7 @@ static bool make_filter(struct cn_recording_setup *setup, struct cn_error *err)
     return true;
 }
 
-/* "600.5" is a timestamp in seconds, "10us" counts from the start. */
+/* "600.5" is a timestamp in seconds, "10us" is elapsed time. */
 static bool parse_moment(struct cn_recording_setup *setup, const char *text,
                          uint64_t *out_ns, struct cn_error *err)
 {
@@ -248,12 +241,10 @@ static bool parse_range(struct cn_recording_setup *setup, struct cn_error *err)
     char *from, *to;
     bool ok = true;
 
-    if (!value)
-        return true;
     from = cn_strdup(value);
     to = strchr(from, '~');
     if (!to)
-        ok = cn_fail(err, CN_ERR_USAGE, "'%s' is no range: expected FROM~TO", value);
+        ok = cn_fail(err, CN_ERR_USAGE, "'%s' is not FROM~TO", value);
     if (to)
         *to++ = '\0';
     if (ok && *from)
@@ -266,21 +257,7 @@ static bool parse_range(struct cn_recording_setup *setup, struct cn_error *err)
     return ok || cn_fail_in(err, "--time-range");
 }
 
-/* A part of a long recording is found by its side file, made the first time. */
-static bool prepare_range(struct cn_recording_setup *setup, struct cn_error *err)
-{
-    struct cn_bar bar;
-    bool ok;
-
-    if (!cn_recording_setup_value(setup, "time-range"))
-        return true;
-    cn_bar_begin(&bar, setup->args);
-    ok = cn_recording_prepare(setup->rec, setup->workers, &bar.progress, err);
-    cn_bar_end(&bar);
-    return ok;
-}
-
-/* Commands without --raw show times as they were recorded. */
+/* Commands without --raw show recorded times. */
 static bool corrects_times(const struct cn_recording_setup *setup)
 {
     const struct cn_option *option = setup->args->command->options;
@@ -291,16 +268,18 @@ static bool corrects_times(const struct cn_recording_setup *setup)
            cn_call_clock_is_needed(setup->rec);
 }
 
+/* Say which costs of recording the corrected times still contain. */
 static void tell_costs(const struct cn_args *args, const struct cn_recording *rec)
 {
     if (rec->left_out_ps > 0)
-        cn_cli_say(args,
-                   "calls that the recorder was told to leave out (-N, -D, -t, -Z, -T) "
-                   "took %.0f ns each, which is still in the times of their callers",
-                   (double)rec->left_out_ps / 1000);
+        cn_cli_say(
+            args,
+            "calls that the recorder filtered out (-N, -D, -t, -Z, -T) took %.0f ns "
+            "each; the times of their callers still include this",
+            (double)rec->left_out_ps / 1000);
     if (rec->has_value_costs)
-        cn_cli_say(args, "calls whose arguments, results or counters were recorded took "
-                         "longer than what is taken off their times");
+        cn_cli_say(args, "recording arguments, return values and counters takes longer "
+                         "than is subtracted from the times of such calls");
 }
 
 bool cn_recording_setup_open(struct cn_recording_setup *setup, const struct cn_args *args,
@@ -316,23 +295,42 @@ bool cn_recording_setup_open(struct cn_recording_setup *setup, const struct cn_a
 bool cn_recording_setup_use(struct cn_recording_setup *setup, const struct cn_args *args,
                             struct cn_recording *rec, struct cn_error *err)
 {
+    struct cn_bar bar;
+    bool ok;
+
     *setup = (struct cn_recording_setup){
         .args = args,
         .workers = cn_pool_default_workers(),
         .rec = rec,
+        .query = {.rec = rec, .filter = &setup->filter, .range = cn_time_always},
     };
     parse_defaults(setup);
-    setup->query = (struct cn_call_query){
-        .rec = setup->rec, .filter = &setup->filter, .range = cn_time_always};
-    if (!make_filter(setup, err) ||
-        !cn_recording_choose_tasks(args, setup->rec, &setup->tasks,
-                                   &setup->query.task_count, err))
-        return false;
-    setup->filter.corrects_times = corrects_times(setup);
+    ok = make_filter(setup, err) &&
+         choose_tasks(args, rec, &setup->tasks, &setup->query.task_count, err);
+    setup->query.tasks = setup->tasks;
+    setup->filter.corrects_times = ok && corrects_times(setup);
     if (setup->filter.corrects_times)
         tell_costs(args, rec);
-    setup->query.tasks = setup->tasks;
-    return parse_range(setup, err) && prepare_range(setup, err);
+    if (!ok || !cn_recording_setup_value(setup, "time-range"))
+        return ok;
+    /* An index finds the time range in a long recording; the first use writes it. */
+    cn_bar_begin(&bar, args);
+    ok = parse_range(setup, err) &&
+         cn_recording_prepare(rec, setup->workers, &bar.progress, err);
+    cn_bar_end(&bar);
+    return ok;
+}
+
+bool cn_recording_show(const struct cn_args *args, const char *operand,
+                       cn_recording_show_fn show, void *arg, struct cn_error *err)
+{
+    struct cn_recording_setup setup;
+    bool ok =
+        cn_recording_setup_open(&setup, args, cn_recording_path(args, operand), err) &&
+        show(&setup, arg, err);
+
+    cn_recording_setup_done(&setup);
+    return ok;
 }
 
 void cn_recording_setup_done(struct cn_recording_setup *setup)
@@ -357,7 +355,7 @@ bool cn_recording_setup_result(const struct cn_recording_setup *setup,
                     setup->rec->tasks[damages->list[i].task].tid,
                     damages->list[i].err.text);
     return cn_fail(err, CN_ERR_FORMAT,
-                   "%s: %zu of %" PRIu32 " tasks are damaged; what comes before the "
-                   "damage is shown",
+                   "%s: %zu of %" PRIu32 " tasks are damaged; data before the damage is "
+                   "shown",
                    setup->rec->path, damages->count, setup->query.task_count);
 }

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "base/map.h"
-#include "cli/print/color.h"
+#include "cli/print/terminal.h"
 #include "cli/recording/replay_print.h"
 #include "model/calls/call_values.h"
 
@@ -18,7 +18,7 @@ static const char *name_of(const struct cn_replay_printer *printer,
     return cn_call_names_at(&printer->names, line->function, line->address, buffer, len);
 }
 
-/* Who defines the functions that PLT entries call: the first module that has one of
+/* Find the libraries that PLT entries call into: the first module that defines a function of
  * that name. */
 static void find_libraries(struct cn_replay_printer *printer)
 {
@@ -63,7 +63,7 @@ static void add_library(struct cn_replay_printer *printer,
     function = &rec->functions[line->function];
     name = function->type == 'P' ? printer->libraries[line->function]
                                  : rec->modules[function->module].name;
-    /* The program itself needs no mention. */
+    /* The program itself is not mentioned. */
     if (name && strncmp(name, "lib", 3) == 0) {
         cn_text_char(&printer->out, '@');
         cn_text_str_add(&printer->out, name);
@@ -94,7 +94,7 @@ static void add_name(struct cn_replay_printer *printer, const struct cn_replay_l
     cn_text_str_add(&printer->out, cn_color_stop(color));
 }
 
-/* A full C++ name brings its own parentheses; those of operator() are its name. */
+/* A full C++ name ends in its arguments; the parentheses of operator() are its name. */
 static bool ends_in_arguments(const char *name, size_t len)
 {
     static const char call[] = "operator()";
@@ -127,14 +127,14 @@ static void end_comment(struct cn_replay_printer *printer)
         cn_text_str_add(&printer->out, cn_color_stop(CN_COLOR_DIM));
 }
 
-static void add_place(struct cn_replay_printer *printer,
-                      const struct cn_call_function *function, bool is_full)
+static void add_location(struct cn_replay_printer *printer,
+                         const struct cn_call_function *function, bool is_full)
 {
     const struct cn_recording *rec = printer->query->rec;
     const char *path = rec->modules[function->module].path;
     const char *slash = strrchr(path, '/');
 
-    /* What is relative was compiled beside the program, as far as anyone knows. */
+    /* Relative paths are taken to be relative to the folder of the program. */
     if (is_full && function->file[0] != '/' && slash)
         cn_text_add(&printer->out, path, (size_t)(slash + 1 - path));
     cn_utf8_add_printable(&printer->out, function->file);
@@ -142,8 +142,8 @@ static void add_place(struct cn_replay_printer *printer,
     cn_text_u64(&printer->out, function->line);
 }
 
-static const struct cn_call_function *place_of(const struct cn_replay_printer *printer,
-                                               uint32_t function)
+static const struct cn_call_function *location_of(const struct cn_replay_printer *printer,
+                                                  uint32_t function)
 {
     const struct cn_recording *rec = printer->query->rec;
 
@@ -152,43 +152,32 @@ static const struct cn_call_function *place_of(const struct cn_replay_printer *p
     return &rec->functions[function];
 }
 
-/* Where the function is defined, and where it was called from. */
-static void add_places(struct cn_replay_printer *printer,
-                       const struct cn_replay_line *line)
+/* Append the location of the function, and of its caller. */
+static void add_locations(struct cn_replay_printer *printer,
+                          const struct cn_replay_line *line)
 {
     const struct cn_call_query *query = printer->query;
     const struct cn_call_function *here = NULL, *caller = NULL;
 
     if (printer->has_srcline)
-        here = place_of(printer, line->function);
+        here = location_of(printer, line->function);
     if (line->caller)
-        caller = place_of(printer,
-                          cn_recording_find_function(query->rec, query->tasks[line->slot],
-                                                     line->time_ns, line->caller));
+        caller = location_of(
+            printer, cn_recording_find_function(query->rec, query->tasks[line->slot],
+                                                line->time_ns, line->caller));
     if (!here && !caller)
         return;
     begin_comment(printer);
     cn_text_str_add(&printer->out, " /*");
     if (here) {
         cn_text_char(&printer->out, ' ');
-        add_place(printer, here, false);
+        add_location(printer, here, false);
     }
     if (caller) {
         cn_text_str_add(&printer->out, " from ");
-        add_place(printer, caller, !printer->has_srcline);
+        add_location(printer, caller, !printer->has_srcline);
     }
     end_comment(printer);
-}
-
-static const char *event_name(const struct cn_recording *rec, uint64_t id, char *buffer,
-                              size_t len)
-{
-    const char *name = cn_recording_event_name(rec, id);
-
-    if (name)
-        return name;
-    (void)snprintf(buffer, len, "event-%" PRIu64, id);
-    return buffer;
 }
 
 static void add_event_text(struct cn_replay_printer *printer,
@@ -196,6 +185,7 @@ static void add_event_text(struct cn_replay_printer *printer,
 {
     const struct cn_recording *rec = printer->query->rec;
     struct cn_text *out = &printer->out;
+    const char *name;
     struct cn_text data = {0};
     char buffer[CN_CALL_NAME_MAX];
 
@@ -203,7 +193,11 @@ static void add_event_text(struct cn_replay_printer *printer,
         cn_text_str_add(out, cn_call_name(rec, line->function, 0, buffer));
         return;
     }
-    cn_text_str_add(out, event_name(rec, line->event->address, buffer, sizeof(buffer)));
+    name = cn_recording_event_name(rec, line->event->address);
+    if (name)
+        cn_text_str_add(out, name);
+    else
+        cn_text_printf(out, "event-%" PRIu64, line->event->address);
     if (cn_recording_print_event(rec, line->batch, line->event, false, &data)) {
         bool is_extern = line->event->address == CN_EVENT_EXTERN;
         bool is_name = line->event->address == CN_EVENT_TASK_NAME;
@@ -257,7 +251,7 @@ void cn_replay_add_line(struct cn_replay_printer *printer,
         else
             cn_text_char(out, ';');
         if (printer->has_srcline || line->caller)
-            add_places(printer, line);
+            add_locations(printer, line);
         break;
     case CN_REPLAY_CLOSE:
         cn_text_char(out, '}');

@@ -1,5 +1,4 @@
-/* What is right of the fields in a line of cairn replay; of use to replay_print.c
- * only.
+/* The part of a line of cairn replay after the fields; for replay_print.c only.
  * Threads: one thread at a time.
  */
 #ifndef CN_CLI_RECORDING_REPLAY_LINE_H
@@ -8,11 +7,11 @@
 struct cn_replay_line;
 struct cn_replay_printer;
 
-/* "main() {", "} = 0;", "linux:schedule" in a comment, without the indentation. */
+/* Append "main() {", "} = 0;" or a comment, without indentation. */
 void cn_replay_add_line(struct cn_replay_printer *printer,
                         const struct cn_replay_line *line);
 
-/* "[3] ==> 21080/0: ip (main), time (1234)". */
+/* Append "[3] ==> 21080/0: ip (main), time (1234)". */
 void cn_replay_add_flat(struct cn_replay_printer *printer,
                         const struct cn_replay_line *line);
 

@@ -7,9 +7,10 @@
 
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
-#include "cli/print/color.h"
 #include "cli/print/duration.h"
 #include "cli/print/fields.h"
+#include "cli/print/terminal.h"
+#include "cli/print/write.h"
 #include "cli/recording/replay_line.h"
 #include "model/calls/call_values.h"
 
@@ -22,15 +23,15 @@ enum {
     MODULE_WIDTH = 16,
 };
 
-static const struct cn_field fields[CN_FIELD_COUNT] = {
-    [CN_FIELD_DURATION] = {"duration", "  DURATION ", true},
-    [CN_FIELD_TID] = {"tid", "    TID   ", true},
-    [CN_FIELD_ADDRESS] = {"addr", "    ADDRESS  ", false},
-    [CN_FIELD_TIME] = {"time", "      TIMESTAMP    ", false},
-    [CN_FIELD_DELTA] = {"delta", "  TIMEDELTA", false},
-    [CN_FIELD_ELAPSED] = {"elapsed", "   ELAPSED ", false},
-    [CN_FIELD_TASK] = {"task", "       TASK NAME", false},
-    [CN_FIELD_MODULE] = {"module", "      MODULE NAME", false},
+static const struct cn_output_field fields[CN_FIELD_COUNT] = {
+    [CN_FIELD_DURATION] = {"duration", "  DURATION ", NULL, CN_OUTPUT_USUAL},
+    [CN_FIELD_TID] = {"tid", "    TID   ", NULL, CN_OUTPUT_USUAL},
+    [CN_FIELD_ADDRESS] = {"addr", "    ADDRESS  ", NULL, 0},
+    [CN_FIELD_TIME] = {"time", "      TIMESTAMP    ", NULL, 0},
+    [CN_FIELD_DELTA] = {"delta", "  TIMEDELTA", NULL, 0},
+    [CN_FIELD_ELAPSED] = {"elapsed", "   ELAPSED ", NULL, 0},
+    [CN_FIELD_TASK] = {"task", "       TASK NAME", NULL, 0},
+    [CN_FIELD_MODULE] = {"module", "      MODULE NAME", NULL, 0},
 };
 
 bool cn_replay_fields_parse(struct cn_replay_printer *printer, const char *text,
@@ -39,48 +40,27 @@ bool cn_replay_fields_parse(struct cn_replay_printer *printer, const char *text,
     return cn_fields_parse(fields, CN_FIELD_COUNT, text, printer->has_field, err);
 }
 
-static bool has_fields(const struct cn_replay_printer *printer)
-{
-    return cn_fields_any(printer->has_field, CN_FIELD_COUNT);
-}
-
-/* Write what has gathered. */
-static void write_out(struct cn_replay_printer *printer)
-{
-    if (printer->out.len > 0)
-        (void)fwrite(printer->out.chars, 1, printer->out.len, stdout);
-    cn_text_clear(&printer->out);
-}
-
-/* What would be worked out again for every line. */
-static void prepare(struct cn_replay_printer *printer)
+void cn_replay_print_begin(struct cn_replay_printer *printer)
 {
     const struct cn_call_query *query = printer->query;
-    const struct cn_recording *rec = query->rec;
+    struct cn_text *out = &printer->out;
 
     printer->tasks = cn_alloc(query->task_count, sizeof(*printer->tasks));
     for (uint32_t i = 0; i < query->task_count; i++)
         printer->tasks[i].label_len = (uint32_t)snprintf(
             printer->tasks[i].label, sizeof(printer->tasks[i].label),
-            " [%*" PRIu32 "] | ", TID_WIDTH, rec->tasks[query->tasks[i]].tid);
-    cn_call_names_init(&printer->names, rec);
+            " [%*" PRIu32 "] | ", TID_WIDTH, query->rec->tasks[query->tasks[i]].tid);
+    cn_call_names_init(&printer->names, query->rec);
     printer->is_usual = printer->first_field == CN_FIELD_COUNT;
     for (size_t i = 0; i < CN_FIELD_COUNT; i++)
-        printer->is_usual &= printer->has_field[i] == fields[i].is_usual;
-}
-
-void cn_replay_print_begin(struct cn_replay_printer *printer)
-{
-    struct cn_text *out = &printer->out;
-
-    prepare(printer);
+        printer->is_usual &=
+            printer->has_field[i] == ((fields[i].flags & CN_OUTPUT_USUAL) != 0);
     printer->last_slot = CN_NONE;
-    if (printer->is_flat) {
+    if (printer->is_flat)
         cn_text_char(out, '\n');
-        return;
-    }
-    cn_fields_heading_add(out, fields, CN_FIELD_COUNT, printer->has_field,
-                          printer->first_field, printer->has_srcline);
+    else
+        cn_fields_heading_add(out, fields, CN_FIELD_COUNT, printer->has_field,
+                              printer->first_field, printer->has_srcline);
 }
 
 static const char *module_of(const struct cn_recording *rec,
@@ -95,29 +75,11 @@ static const char *module_of(const struct cn_recording *rec,
     return rec->modules[rec->functions[line->function].module].name;
 }
 
-static void add_delta(struct cn_replay_printer *printer,
-                      const struct cn_replay_line *line)
-{
-    uint64_t last_ns = printer->tasks[line->slot].last_ns;
-
-    if (line->caller_ns)
-        last_ns = line->caller_ns;
-    cn_duration_add(&printer->out,
-                    last_ns && line->time_ns > last_ns ? line->time_ns - last_ns : 0);
-}
-
-/* Nobody knows when records were lost: after the line before. */
+/* Lost records have no time: use that of the line before. */
 static uint64_t time_of(const struct cn_replay_printer *printer,
                         const struct cn_replay_line *line)
 {
     return line->time_ns ? line->time_ns : printer->tasks[line->slot].last_ns;
-}
-
-static void add_tid(struct cn_replay_printer *printer, const struct cn_task *task)
-{
-    cn_text_char(&printer->out, '[');
-    cn_number_add(&printer->out, task->tid, TID_WIDTH);
-    cn_text_char(&printer->out, ']');
 }
 
 static void add_right(struct cn_text *out, const char *name, size_t width)
@@ -136,6 +98,7 @@ static void add_value(struct cn_replay_printer *printer, enum cn_replay_field fi
     const struct cn_recording *rec = printer->query->rec;
     bool is_event = line->kind == CN_REPLAY_LOST ||
                     (line->kind == CN_REPLAY_EVENT && line->duration_ns == 0);
+    uint64_t last_ns;
 
     switch (field) {
     case CN_FIELD_DURATION:
@@ -145,7 +108,9 @@ static void add_value(struct cn_replay_printer *printer, enum cn_replay_field fi
             cn_duration_add(out, line->duration_ns);
         break;
     case CN_FIELD_TID:
-        add_tid(printer, task);
+        cn_text_char(out, '[');
+        cn_number_add(out, task->tid, TID_WIDTH);
+        cn_text_char(out, ']');
         break;
     case CN_FIELD_ADDRESS:
         if (is_event)
@@ -157,7 +122,9 @@ static void add_value(struct cn_replay_printer *printer, enum cn_replay_field fi
         cn_timestamp_add(out, time_of(printer, line), TIME_WIDTH);
         break;
     case CN_FIELD_DELTA:
-        add_delta(printer, line);
+        last_ns = line->caller_ns ? line->caller_ns : printer->tasks[line->slot].last_ns;
+        cn_duration_add(out,
+                        last_ns && line->time_ns > last_ns ? line->time_ns - last_ns : 0);
         break;
     case CN_FIELD_ELAPSED:
         cn_duration_add(out, time_of(printer, line) > printer->start_ns
@@ -205,7 +172,7 @@ static void add_fields(struct cn_replay_printer *printer,
         cn_text_add(out, " | ", 3);
 }
 
-/* Between lines of different tasks, a line that belongs to none. */
+/* With --task-newline, print an empty line where the task changes. */
 static void add_task_line(struct cn_replay_printer *printer, uint32_t slot)
 {
     bool is_new = printer->has_task_lines && printer->last_slot != CN_NONE &&
@@ -217,7 +184,8 @@ static void add_task_line(struct cn_replay_printer *printer, uint32_t slot)
     for (unsigned i = 0; i < CN_FIELD_COUNT; i++)
         if (printer->has_field[i] || i == printer->first_field)
             cn_text_fill(&printer->out, ' ', strlen(fields[i].heading));
-    cn_text_str_add(&printer->out, has_fields(printer) ? " | \n" : "\n");
+    cn_text_str_add(&printer->out,
+                    cn_fields_any(printer->has_field, CN_FIELD_COUNT) ? " | \n" : "\n");
 }
 
 static uint32_t indent_of(struct cn_replay_printer *printer,
@@ -239,7 +207,7 @@ bool cn_replay_print_line(void *arg, const struct cn_replay_line *line)
     struct cn_text *out = &printer->out;
 
     if (out->len >= OUT_FLUSH_LEN) {
-        write_out(printer);
+        cn_text_flush(&printer->out, stdout);
         if (ferror(stdout))
             return false;
     }
@@ -256,12 +224,6 @@ bool cn_replay_print_line(void *arg, const struct cn_replay_line *line)
     if (line->time_ns > 0)
         printer->tasks[line->slot].last_ns = line->time_ns;
     return true;
-}
-
-static bool has_open_calls(const struct cn_call_stack *stack)
-{
-    return stack->count > 0 &&
-           !(stack->count == 1 && (stack->frames[0].flags & CN_FRAME_SCHEDULE));
 }
 
 static void add_open_calls(struct cn_replay_printer *printer, uint32_t slot,
@@ -292,16 +254,19 @@ void cn_replay_print_end(struct cn_replay_printer *printer,
     bool has_heading = false;
 
     for (uint32_t i = 0; i < replay->stack_count; i++) {
-        if (!has_open_calls(&replay->stacks[i]))
+        const struct cn_call_stack *stack = &replay->stacks[i];
+
+        if (stack->count == 0 ||
+            (stack->count == 1 && (stack->frames[0].flags & CN_FRAME_SCHEDULE)))
             continue;
         if (!has_heading)
             cn_text_str_add(&printer->out,
                             "\nuftrace stopped tracing with remaining functions\n"
                             "================================================\n");
         has_heading = true;
-        add_open_calls(printer, i, &replay->stacks[i]);
+        add_open_calls(printer, i, stack);
     }
-    write_out(printer);
+    cn_text_flush(&printer->out, stdout);
 }
 
 void cn_replay_print_done(struct cn_replay_printer *printer)

@@ -1,6 +1,5 @@
-/* Lines of cairn replay, laid out like those of uftrace replay.
- *
- * Text is appended to a buffer that goes to stdout whenever it has grown large.
+/* Lines of cairn replay, laid out as uftrace replay does, printed to stdout through a
+ * buffer.
  * Threads: one thread at a time.
  */
 #ifndef CN_CLI_RECORDING_REPLAY_PRINT_H
@@ -9,7 +8,7 @@
 #include "analyze/calls/call_replay.h"
 #include "cli/recording/call_names.h"
 
-/* Columns before the function, in the order in which they are shown. */
+/* Columns before the function, in this order. */
 enum cn_replay_field {
     CN_FIELD_DURATION,
     CN_FIELD_TID,
@@ -23,17 +22,17 @@ enum cn_replay_field {
 };
 
 struct cn_replay_task {
-    uint64_t last_ns; /* of the line before; 0 when there is none */
-    uint32_t column;  /* 1 + the order in which tasks appeared; 0: not yet */
+    uint64_t last_ns; /* time of the line before; 0: none */
+    uint32_t column;  /* 1 + number of tasks that appeared before; 0: not yet */
     uint32_t label_len;
-    char label[20]; /* " [  21080] | ": what usually follows the duration */
+    char label[20]; /* " [  21080] | ": usually follows the duration */
 };
 
 struct cn_replay_printer {
     const struct cn_call_query *query;
     bool has_field[CN_FIELD_COUNT];
-    enum cn_replay_field first_field; /* shown before the others; CN_FIELD_COUNT: none */
-    uint64_t start_ns;                /* of elapsed time */
+    enum cn_replay_field first_field; /* before the others; CN_FIELD_COUNT: none */
+    uint64_t start_ns;                /* start of elapsed time */
     bool is_flat, has_srcline, without_comments, has_libnames, has_task_lines, has_color;
     bool has_columns;
     uint32_t column_offset;
@@ -41,21 +40,21 @@ struct cn_replay_printer {
     struct cn_text out;
     struct cn_replay_task *tasks; /* by slot */
     uint32_t column_count;
-    uint32_t last_slot; /* of the line before; CN_NONE at the start */
+    uint32_t last_slot; /* of the line before; CN_NONE: none */
     uint64_t line_count;
-    const char **libraries; /* by function: who defines what a PLT entry calls */
+    const char **libraries; /* by function: the library that a PLT entry calls into */
     struct cn_call_names names;
-    bool is_usual; /* duration and tid, nothing else */
+    bool is_usual; /* duration and tid only */
 };
 
-/* The fields of -f: "time,tid", "+delta", "none". */
+/* Parse -f: "time,tid", "+delta", "none". */
 CN_CHECK bool cn_replay_fields_parse(struct cn_replay_printer *printer, const char *text,
                                      struct cn_error *err);
 
 void cn_replay_print_begin(struct cn_replay_printer *printer); /* the heading */
 bool cn_replay_print_line(void *printer, const struct cn_replay_line *line);
 
-/* What was still open, and what is left in the buffer. */
+/* Print the calls that are still open, and flush the buffer. */
 void cn_replay_print_end(struct cn_replay_printer *printer,
                          const struct cn_call_replay *replay);
 void cn_replay_print_done(struct cn_replay_printer *printer);

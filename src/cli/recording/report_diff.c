@@ -26,7 +26,7 @@ enum {
 
 struct pair {
     const char *name;
-    const struct cn_call_row *base, *other; /* NULL: not there */
+    const struct cn_call_row *base, *other; /* NULL: none */
 };
 
 struct diff {
@@ -54,7 +54,7 @@ static int64_t change(const struct diff *diff, const struct pair *pair,
                      side_value(diff, pair, field, false));
 }
 
-/* NAN when there is nothing to compare with. */
+/* NAN if the base is 0. */
 static double percent_change(const struct diff *diff, const struct pair *pair,
                              enum cn_report_field field)
 {
@@ -72,7 +72,7 @@ static double sort_value(const struct diff *diff, const struct pair *pair,
 
     if (diff->sort_column < 2)
         return (double)side_value(diff, pair, field, diff->sort_column == 1);
-    value = diff->is_percent && cn_report_columns[field].kind == CN_REPORT_TIME
+    value = diff->is_percent && (cn_report_fields[field].flags & CN_OUTPUT_TIME)
                 ? percent_change(diff, pair, field)
                 : (double)change(diff, pair, field);
     if (isnan(value))
@@ -90,7 +90,7 @@ static int compare_pairs(const void *a, const void *b, void *arg)
         double p, q;
 
         if (diff->layout->keys[i] < 0 ||
-            cn_report_columns[field].kind == CN_REPORT_PERCENT)
+            (cn_report_fields[field].flags & CN_OUTPUT_PERCENT))
             continue;
         p = sort_value(diff, x, field);
         q = sort_value(diff, y, field);
@@ -100,7 +100,7 @@ static int compare_pairs(const void *a, const void *b, void *arg)
     return strcmp(x->name, y->name);
 }
 
-/* Both reports have their rows by name: walk them together. */
+/* Merge the rows of both reports, which are sorted by name. */
 static void pair_rows(struct diff *diff, const struct cn_call_report *base,
                       const struct cn_call_report *other)
 {
@@ -124,14 +124,15 @@ static void pair_rows(struct diff *diff, const struct cn_call_report *base,
 
 static bool is_shown(const struct diff *diff, int field)
 {
-    return diff->layout->has[field] && cn_report_columns[field].kind != CN_REPORT_PERCENT;
+    return diff->layout->has[field] &&
+           !(cn_report_fields[field].flags & CN_OUTPUT_PERCENT);
 }
 
 static size_t group_width(const struct diff *diff, int field)
 {
     if (!diff->is_full)
         return COMPACT_WIDTH;
-    return cn_report_columns[field].kind == CN_REPORT_TIME && !diff->is_percent
+    return (cn_report_fields[field].flags & CN_OUTPUT_TIME) && !diff->is_percent
                ? FULL_TIME_WIDTH
                : FULL_WIDTH;
 }
@@ -143,9 +144,9 @@ static void add_heading(struct cn_text *text, const struct diff *diff)
             continue;
         cn_text_fill(text, ' ', GAP);
         cn_text_fill(text, ' ',
-                     group_width(diff, i) - strlen(cn_report_columns[i].heading) -
+                     group_width(diff, i) - strlen(cn_report_fields[i].heading) -
                          (diff->is_full ? strlen(" (diff)") : 0));
-        cn_text_str_add(text, cn_report_columns[i].heading);
+        cn_text_str_add(text, cn_report_fields[i].heading);
         if (diff->is_full)
             cn_text_str_add(text, " (diff)");
     }
@@ -193,7 +194,7 @@ static void add_percent(struct cn_text *text, double percent, size_t width)
 static void add_compact(struct cn_text *text, const struct diff *diff,
                         const struct pair *pair, enum cn_report_field field)
 {
-    if (cn_report_columns[field].kind == CN_REPORT_NUMBER)
+    if (cn_report_fields[field].flags & CN_OUTPUT_NUMBER)
         cn_text_printf(text, "%+*" PRId64, COMPACT_WIDTH, change(diff, pair, field));
     else if (diff->is_percent)
         add_percent(text, percent_change(diff, pair, field), COMPACT_WIDTH);
@@ -201,32 +202,25 @@ static void add_compact(struct cn_text *text, const struct diff *diff,
         add_signed_time(text, change(diff, pair, field));
 }
 
-static void add_full_number(struct cn_text *text, const struct diff *diff,
-                            const struct pair *pair, enum cn_report_field field)
-{
-    cn_number_add(text, side_value(diff, pair, field, false), VALUE_WIDTH);
-    cn_text_char(text, ' ');
-    cn_number_add(text, side_value(diff, pair, field, true), VALUE_WIDTH);
-    cn_text_printf(text, " %+*" PRId64, VALUE_WIDTH, change(diff, pair, field));
-}
-
 static void add_full(struct cn_text *text, const struct diff *diff,
                      const struct pair *pair, enum cn_report_field field)
 {
-    if (cn_report_columns[field].kind == CN_REPORT_NUMBER) {
-        add_full_number(text, diff, pair, field);
-        return;
-    }
+    bool is_number = cn_report_fields[field].flags & CN_OUTPUT_NUMBER;
+
     for (int is_other = 0; is_other <= 1; is_other++) {
         uint64_t value = side_value(diff, pair, field, is_other != 0);
 
-        if (value > 0)
+        if (is_number)
+            cn_number_add(text, value, VALUE_WIDTH);
+        else if (value > 0)
             cn_duration_add(text, value);
         else
             cn_right_add(text, "-", VALUE_WIDTH);
-        cn_text_str_add(text, "  ");
+        cn_text_str_add(text, is_number ? " " : "  ");
     }
-    if (diff->is_percent)
+    if (is_number)
+        cn_text_printf(text, "%+*" PRId64, VALUE_WIDTH, change(diff, pair, field));
+    else if (diff->is_percent)
         add_percent(text, percent_change(diff, pair, field), PERCENT_WIDTH);
     else
         add_signed_time(text, change(diff, pair, field));
@@ -274,7 +268,7 @@ static void print_text(const struct cn_args *args, const struct diff *diff)
     cn_text_done(&text);
 }
 
-/* Three columns a field: what it was, what it is, and the difference. */
+/* Three columns per field: before, after, and the change. */
 static void print_table(const struct cn_args *args, const struct diff *diff)
 {
     struct cn_column columns[3 * CN_REPORT_FIELD_COUNT + 1] = {0};
@@ -288,7 +282,7 @@ static void print_table(const struct cn_args *args, const struct diff *diff)
         for (size_t s = 0; is_shown(diff, i) && s < 3; s++)
             columns[count++] = (struct cn_column){
                 .name =
-                    cn_arena_printf(&arena, "%s%s", sides[s], cn_report_columns[i].key),
+                    cn_arena_printf(&arena, "%s%s", sides[s], cn_report_fields[i].key),
                 .title = "",
                 .kind = s < 2 ? CN_COLUMN_U64 : CN_COLUMN_F64,
             };
@@ -313,7 +307,7 @@ static void print_table(const struct cn_args *args, const struct diff *diff)
     cn_arena_done(&arena);
 }
 
-static bool apply_policy(struct diff *diff, const char *word, size_t len)
+static bool parse_policy(struct diff *diff, const char *policy, struct cn_error *err)
 {
     const struct {
         const char *name;
@@ -324,26 +318,20 @@ static bool apply_policy(struct diff *diff, const char *word, size_t len)
         {"percent", &diff->is_percent, true}, {"no-percent", &diff->is_percent, false},
         {"full", &diff->is_full, true},       {"compact", &diff->is_full, false},
     };
+    size_t count = sizeof(words) / sizeof(words[0]);
 
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (strlen(words[i].name) == len && memcmp(words[i].name, word, len) == 0) {
-            *words[i].flag = words[i].value;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool parse_policy(struct diff *diff, const char *policy, struct cn_error *err)
-{
     for (const char *at = policy; *at;) {
-        size_t len = strcspn(at, ",");
+        size_t len = strcspn(at, ","), i = 0;
 
-        if (!apply_policy(diff, at, len))
+        while (i < count &&
+               (strlen(words[i].name) != len || memcmp(words[i].name, at, len) != 0))
+            i++;
+        if (i == count)
             return cn_fail(err, CN_ERR_USAGE,
-                           "--diff-policy: '%.*s' is none of abs, no-abs, percent, "
+                           "--diff-policy: '%.*s' is not one of abs, no-abs, percent, "
                            "no-percent, compact, full",
                            (int)len, at);
+        *words[i].flag = words[i].value;
         at += len + (at[len] == ',');
     }
     return true;

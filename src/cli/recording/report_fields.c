@@ -6,106 +6,73 @@
 #include "base/alloc.h"
 #include "model/calls/recording.h"
 
-const struct cn_report_column cn_report_columns[CN_REPORT_FIELD_COUNT] = {
-    [CN_REPORT_TOTAL] = {"total", "Total time", "total_ns", CN_REPORT_TIME},
-    [CN_REPORT_TOTAL_AVG] = {"total-avg", "Total avg", "total_avg_ns", CN_REPORT_TIME},
-    [CN_REPORT_TOTAL_MIN] = {"total-min", "Total min", "total_min_ns", CN_REPORT_TIME},
-    [CN_REPORT_TOTAL_MAX] = {"total-max", "Total max", "total_max_ns", CN_REPORT_TIME},
-    [CN_REPORT_SELF] = {"self", "Self time", "self_ns", CN_REPORT_TIME},
-    [CN_REPORT_SELF_AVG] = {"self-avg", "Self avg", "self_avg_ns", CN_REPORT_TIME},
-    [CN_REPORT_SELF_MIN] = {"self-min", "Self min", "self_min_ns", CN_REPORT_TIME},
-    [CN_REPORT_SELF_MAX] = {"self-max", "Self max", "self_max_ns", CN_REPORT_TIME},
-    [CN_REPORT_CALL] = {"call", "Calls", "calls", CN_REPORT_NUMBER},
-    [CN_REPORT_SIZE] = {"size", "Size", "size", CN_REPORT_NUMBER},
+const struct cn_output_field cn_report_fields[CN_REPORT_FIELD_COUNT] = {
+    [CN_REPORT_TOTAL] = {"total", "Total time", "total_ns",
+                         CN_OUTPUT_TIME | CN_OUTPUT_USUAL},
+    [CN_REPORT_TOTAL_AVG] = {"total-avg", "Total avg", "total_avg_ns", CN_OUTPUT_TIME},
+    [CN_REPORT_TOTAL_MIN] = {"total-min", "Total min", "total_min_ns", CN_OUTPUT_TIME},
+    [CN_REPORT_TOTAL_MAX] = {"total-max", "Total max", "total_max_ns", CN_OUTPUT_TIME},
+    [CN_REPORT_SELF] = {"self", "Self time", "self_ns", CN_OUTPUT_TIME | CN_OUTPUT_USUAL},
+    [CN_REPORT_SELF_AVG] = {"self-avg", "Self avg", "self_avg_ns", CN_OUTPUT_TIME},
+    [CN_REPORT_SELF_MIN] = {"self-min", "Self min", "self_min_ns", CN_OUTPUT_TIME},
+    [CN_REPORT_SELF_MAX] = {"self-max", "Self max", "self_max_ns", CN_OUTPUT_TIME},
+    [CN_REPORT_CALL] = {"call", "Calls", "calls", CN_OUTPUT_NUMBER | CN_OUTPUT_USUAL},
+    [CN_REPORT_SIZE] = {"size", "Size", "size", CN_OUTPUT_NUMBER},
     [CN_REPORT_TOTAL_STDV] = {"total-stdv", "Total stdv", "total_stdv_percent",
-                              CN_REPORT_PERCENT},
+                              CN_OUTPUT_PERCENT},
     [CN_REPORT_SELF_STDV] = {"self-stdv", "Self stdv", "self_stdv_percent",
-                             CN_REPORT_PERCENT},
-    [CN_REPORT_P50] = {"p50", "Total p50", "total_p50_ns", CN_REPORT_TIME},
-    [CN_REPORT_P90] = {"p90", "Total p90", "total_p90_ns", CN_REPORT_TIME},
-    [CN_REPORT_P99] = {"p99", "Total p99", "total_p99_ns", CN_REPORT_TIME},
-    [CN_REPORT_P999] = {"p99.9", "Tot p99.9", "total_p999_ns", CN_REPORT_TIME},
-    [CN_REPORT_SELF_P50] = {"self-p50", "Self p50", "self_p50_ns", CN_REPORT_TIME},
-    [CN_REPORT_SELF_P90] = {"self-p90", "Self p90", "self_p90_ns", CN_REPORT_TIME},
-    [CN_REPORT_SELF_P99] = {"self-p99", "Self p99", "self_p99_ns", CN_REPORT_TIME},
-    [CN_REPORT_SELF_P999] = {"self-p99.9", "Self p99.9", "self_p999_ns", CN_REPORT_TIME},
+                             CN_OUTPUT_PERCENT},
+    [CN_REPORT_P50] = {"p50", "Total p50", "total_p50_ns",
+                       CN_OUTPUT_TIME | CN_OUTPUT_RARE},
+    [CN_REPORT_P90] = {"p90", "Total p90", "total_p90_ns",
+                       CN_OUTPUT_TIME | CN_OUTPUT_RARE},
+    [CN_REPORT_P99] = {"p99", "Total p99", "total_p99_ns",
+                       CN_OUTPUT_TIME | CN_OUTPUT_RARE},
+    [CN_REPORT_P999] = {"p99.9", "Tot p99.9", "total_p999_ns",
+                        CN_OUTPUT_TIME | CN_OUTPUT_RARE},
+    [CN_REPORT_SELF_P50] = {"self-p50", "Self p50", "self_p50_ns",
+                            CN_OUTPUT_TIME | CN_OUTPUT_RARE},
+    [CN_REPORT_SELF_P90] = {"self-p90", "Self p90", "self_p90_ns",
+                            CN_OUTPUT_TIME | CN_OUTPUT_RARE},
+    [CN_REPORT_SELF_P99] = {"self-p99", "Self p99", "self_p99_ns",
+                            CN_OUTPUT_TIME | CN_OUTPUT_RARE},
+    [CN_REPORT_SELF_P999] = {"self-p99.9", "Self p99.9", "self_p999_ns",
+                             CN_OUTPUT_TIME | CN_OUTPUT_RARE},
 };
 
-static bool find_field(const char *name, size_t len, int *out)
-{
-    for (int i = 0; i < CN_REPORT_FIELD_COUNT; i++) {
-        if (strlen(cn_report_columns[i].name) == len &&
-            memcmp(cn_report_columns[i].name, name, len) == 0) {
-            *out = i;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool fail_unknown(const char *what, const char *name, size_t len,
-                         struct cn_error *err)
-{
-    return cn_fail(err, CN_ERR_USAGE,
-                   "no %s '%.*s'; there are: total, self, call, size, p50, p90, p99, "
-                   "p99.9, total-avg, total-min, total-max, total-stdv and the same "
-                   "with self-",
-                   what, (int)len, name);
-}
-
-static bool add_fields(struct cn_report_layout *layout, const char *fields,
-                       struct cn_error *err)
-{
-    if (strcmp(fields, "none") == 0)
-        return true;
-    for (const char *at = fields; *at;) {
-        size_t len = strcspn(at, ",");
-        int field;
-
-        if (len == 3 && memcmp(at, "all", 3) == 0) {
-            for (int i = 0; i <= CN_REPORT_SELF_STDV; i++)
-                layout->has[i] = true;
-        } else if (find_field(at, len, &field)) {
-            layout->has[field] = true;
-        } else {
-            return fail_unknown("field", at, len, err);
-        }
-        at += len + (at[len] == ',');
-    }
-    return true;
-}
-
-/* With --avg-total and --avg-self, "avg", "min" and "max" are meant for that
- * time. */
-static bool find_key(const char *name, size_t len, bool avg_total, bool avg_self,
-                     int *out)
+/* The field of a sort key, or CN_REPORT_BY_NAME. With --avg-total or --avg-self, "avg",
+ * "min", "max" and "stdv" are short for the fields of that time. */
+static bool find_key(const char *name, size_t len, const char *short_for, int *out)
 {
     char full[16];
+    size_t field = cn_fields_find(cn_report_fields, CN_REPORT_FIELD_COUNT, name, len);
 
     if (len == 4 && memcmp(name, "func", 4) == 0) {
-        *out = -1;
+        *out = CN_REPORT_BY_NAME;
         return true;
     }
-    if (find_field(name, len, out))
-        return true;
-    if ((!avg_total && !avg_self) || len > 4)
-        return false;
-    strcpy(full, avg_total ? "total-" : "self-");
-    strncat(full, name, len);
-    return find_field(full, strlen(full), out);
+    if (field == CN_REPORT_FIELD_COUNT && short_for && len <= 4) {
+        strcpy(full, short_for);
+        strncat(full, name, len);
+        field =
+            cn_fields_find(cn_report_fields, CN_REPORT_FIELD_COUNT, full, strlen(full));
+    }
+    *out = (int)field;
+    return field < CN_REPORT_FIELD_COUNT;
 }
 
-static bool add_keys(struct cn_report_layout *layout, const char *keys, bool avg_total,
-                     bool avg_self, struct cn_error *err)
+static bool add_keys(struct cn_report_layout *layout, const char *keys,
+                     const char *short_for, struct cn_error *err)
 {
     for (const char *at = keys; *at;) {
         size_t len = strcspn(at, ",");
 
         if (layout->key_count == CN_REPORT_KEYS_MAX)
-            return cn_fail(err, CN_ERR_USAGE, "more than %d keys to sort by",
+            return cn_fail(err, CN_ERR_USAGE, "more than %d columns to sort by",
                            CN_REPORT_KEYS_MAX);
-        if (!find_key(at, len, avg_total, avg_self, &layout->keys[layout->key_count]))
-            return fail_unknown("key to sort by", at, len, err);
+        if (!find_key(at, len, short_for, &layout->keys[layout->key_count]))
+            return cn_fields_fail(cn_report_fields, CN_REPORT_FIELD_COUNT, false, at, len,
+                                  err);
         layout->key_count++;
         at += len + (at[len] == ',');
     }
@@ -127,16 +94,19 @@ bool cn_report_layout_parse(struct cn_report_layout *layout, const char *fields,
     if (avg_total && avg_self)
         return cn_fail(err, CN_ERR_USAGE,
                        "--avg-total and --avg-self exclude each other");
-    if (!fields)
-        fields = avg_total  ? "total-avg,total-min,total-max,total-stdv"
-                 : avg_self ? "self-avg,self-min,self-max,self-stdv"
-                            : "total,self,call";
-    else if (fields[0] == '+' && add_fields(layout, "total,self,call", err))
-        fields++;
+    if (!fields && avg_total)
+        fields = "total-avg,total-min,total-max,total-stdv";
+    else if (!fields && avg_self)
+        fields = "self-avg,self-min,self-max,self-stdv";
     if (!keys)
         keys = avg_total ? "total-avg" : avg_self ? "self-avg" : "total";
-    if (!add_fields(layout, fields, err) ||
-        !add_keys(layout, keys, avg_total, avg_self, err))
+    if (!cn_fields_parse(cn_report_fields, CN_REPORT_FIELD_COUNT, fields, layout->has,
+                         err) ||
+        !add_keys(layout, keys,
+                  avg_total  ? "total-"
+                  : avg_self ? "self-"
+                             : NULL,
+                  err))
         return false;
     for (int i = 0; i < CN_REPORT_FIELD_COUNT; i++)
         if (layout->has[i])
@@ -222,9 +192,9 @@ static int compare_key(const struct cn_recording *rec, const struct cn_call_row 
 {
     enum cn_report_field field = (enum cn_report_field)key;
 
-    if (key < 0)
+    if (key == CN_REPORT_BY_NAME)
         return strcmp(a->name, b->name);
-    if (cn_report_columns[key].kind == CN_REPORT_PERCENT) {
+    if (cn_report_fields[key].flags & CN_OUTPUT_PERCENT) {
         double x = cn_report_percent(a, field), y = cn_report_percent(b, field);
 
         return x > y ? -1 : x < y;
@@ -245,7 +215,7 @@ static int compare_rows(const void *a, const void *b, void *arg)
         if (order != 0)
             return order;
     }
-    return compare_key(context->rec, a, b, -1);
+    return compare_key(context->rec, a, b, CN_REPORT_BY_NAME);
 }
 
 void cn_report_sort(const struct cn_report_layout *layout, const struct cn_recording *rec,

@@ -1,5 +1,4 @@
-/* The columns of cairn report: what they are called, what they hold, how rows are
- * sorted by them.
+/* The columns of cairn report: names, values, and sorting by them.
  * Threads: one thread at a time.
  */
 #ifndef CN_CLI_RECORDING_REPORT_FIELDS_H
@@ -10,6 +9,7 @@
 #include <stdint.h>
 
 #include "analyze/calls/call_report.h"
+#include "cli/print/fields.h"
 
 /* In the order in which they are shown. */
 enum cn_report_field {
@@ -36,21 +36,13 @@ enum cn_report_field {
     CN_REPORT_FIELD_COUNT,
 };
 
-enum cn_report_kind { CN_REPORT_TIME, CN_REPORT_NUMBER, CN_REPORT_PERCENT };
+extern const struct cn_output_field cn_report_fields[CN_REPORT_FIELD_COUNT];
 
-struct cn_report_column {
-    const char *name;    /* for -f and -s */
-    const char *heading; /* "Total time" */
-    const char *key;     /* "total_ns", for JSON */
-    enum cn_report_kind kind;
-};
-extern const struct cn_report_column cn_report_columns[CN_REPORT_FIELD_COUNT];
-
-enum { CN_REPORT_KEYS_MAX = 16 };
+enum { CN_REPORT_KEYS_MAX = 16, CN_REPORT_BY_NAME = -1 };
 
 struct cn_report_layout {
     bool has[CN_REPORT_FIELD_COUNT];
-    int keys[CN_REPORT_KEYS_MAX]; /* fields; -1: by name */
+    int keys[CN_REPORT_KEYS_MAX]; /* fields to sort by, or CN_REPORT_BY_NAME */
     size_t key_count;
     struct cn_call_report_options needs;
 };

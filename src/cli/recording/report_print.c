@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "analyze/calls/call_tasks.h"
-#include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "base/text.h"
 #include "cli/print/duration.h"
+#include "cli/print/write.h"
 #include "cli/shell/cli.h"
 #include "model/calls/recording.h"
 
@@ -20,38 +20,82 @@ enum {
     BAR_WIDTH = 50,
 };
 
-void cn_report_add_csv(struct cn_text *text, const char *name)
-{
-    struct cn_text printable = {0};
-    bool is_quoted = strpbrk(name, ",\"") != NULL;
+/* Rows of a report, of functions or of tasks: fields and a name. */
+struct rows {
+    const struct cn_recording *rec;
+    const struct cn_call_row *functions; /* NULL: rows of tasks */
+    const struct cn_task_cost *tasks;
+    size_t count;
+    const struct cn_output_field *fields;
+    size_t field_count;
+    const bool *has;
+    const char *name_heading, *name_key;
+    int name_width; /* names are padded to this width */
+    bool has_srcline;
+};
 
-    cn_utf8_add_printable(&printable, name);
-    if (is_quoted)
-        cn_text_char(text, '"');
-    for (const char *c = cn_text_str(&printable); *c; c++) {
-        if (*c == '"')
-            cn_text_char(text, '"');
-        cn_text_char(text, *c);
+enum { TASK_TOTAL, TASK_SELF, TASK_TID, TASK_FUNC, TASK_FIELD_COUNT };
+
+static const struct cn_output_field task_fields[TASK_FIELD_COUNT] = {
+    [TASK_TOTAL] = {"total", "Total time", "total_ns", CN_OUTPUT_TIME | CN_OUTPUT_USUAL},
+    [TASK_SELF] = {"self", "Self time", "self_ns", CN_OUTPUT_TIME | CN_OUTPUT_USUAL},
+    [TASK_TID] = {"tid", "TID", "tid",
+                  CN_OUTPUT_NUMBER | CN_OUTPUT_USUAL | CN_OUTPUT_NARROW},
+    [TASK_FUNC] = {"func", "Num funcs", "calls", CN_OUTPUT_NUMBER | CN_OUTPUT_USUAL},
+};
+
+static uint64_t task_value(const struct cn_recording *rec,
+                           const struct cn_task_cost *cost, size_t field)
+{
+    switch (field) {
+    case TASK_TOTAL:
+        return cost->total_ns;
+    case TASK_SELF:
+        return cost->self_ns;
+    case TASK_TID:
+        return rec->tasks[cost->task].tid;
+    default:
+        return cost->calls;
     }
-    if (is_quoted)
-        cn_text_char(text, '"');
-    cn_text_done(&printable);
 }
 
-static void add_heading(struct cn_text *text, const struct cn_report_layout *layout,
-                        bool has_srcline)
+static uint64_t value_at(const struct rows *rows, size_t row, size_t field)
 {
-    for (int i = 0; i < CN_REPORT_FIELD_COUNT; i++) {
-        if (layout->has[i]) {
+    return rows->functions ? cn_report_value(rows->rec, &rows->functions[row],
+                                             (enum cn_report_field)field)
+                           : task_value(rows->rec, &rows->tasks[row], field);
+}
+
+static double percent_at(const struct rows *rows, size_t row, size_t field)
+{
+    return cn_report_percent(&rows->functions[row], (enum cn_report_field)field);
+}
+
+static const char *name_at(const struct rows *rows, size_t row)
+{
+    return rows->functions ? rows->functions[row].name
+                           : rows->rec->tasks[rows->tasks[row].task].name;
+}
+
+static size_t width_of(const struct cn_output_field *field)
+{
+    return field->flags & CN_OUTPUT_NARROW ? TID_WIDTH : FIELD_WIDTH;
+}
+
+static void add_heading(struct cn_text *text, const struct rows *rows)
+{
+    for (size_t i = 0; i < rows->field_count; i++) {
+        if (rows->has[i]) {
             cn_text_str_add(text, "  ");
-            cn_right_add(text, cn_report_columns[i].heading, FIELD_WIDTH);
+            cn_right_add(text, rows->fields[i].heading, width_of(&rows->fields[i]));
         }
     }
-    cn_text_str_add(text, has_srcline ? "  Function [Source]\n" : "  Function\n");
-    for (int i = 0; i < CN_REPORT_FIELD_COUNT; i++) {
-        if (layout->has[i]) {
+    cn_text_printf(text, "  %s%s\n", rows->name_heading,
+                   rows->has_srcline ? " [Source]" : "");
+    for (size_t i = 0; i < rows->field_count; i++) {
+        if (rows->has[i]) {
             cn_text_str_add(text, "  ");
-            cn_text_fill(text, '=', FIELD_WIDTH);
+            cn_text_fill(text, '=', width_of(&rows->fields[i]));
         }
     }
     cn_text_str_add(text, "  ");
@@ -59,148 +103,132 @@ static void add_heading(struct cn_text *text, const struct cn_report_layout *lay
     cn_text_char(text, '\n');
 }
 
-static void add_cell(struct cn_text *text, const struct cn_recording *rec,
-                     const struct cn_call_row *row, enum cn_report_field field)
+static void add_cell(struct cn_text *text, const struct rows *rows, size_t row,
+                     size_t field)
 {
-    switch (cn_report_columns[field].kind) {
-    case CN_REPORT_TIME:
-        cn_duration_add(text, cn_report_value(rec, row, field));
-        break;
-    case CN_REPORT_NUMBER:
-        cn_number_add(text, cn_report_value(rec, row, field), FIELD_WIDTH);
-        break;
-    case CN_REPORT_PERCENT:
-        /* 0 / 0 has a sign that nobody cares for. */
-        if (row->cost.total.sum_ns == 0)
-            cn_right_add(text, "nan%", FIELD_WIDTH);
-        else
-            cn_text_printf(text, "%9.2f%%", cn_report_percent(row, field));
-        break;
-    }
+    unsigned flags = rows->fields[field].flags;
+
+    if (flags & CN_OUTPUT_TIME)
+        cn_duration_add(text, value_at(rows, row, field));
+    else if (flags & CN_OUTPUT_NUMBER)
+        cn_number_add(text, value_at(rows, row, field), width_of(&rows->fields[field]));
+    else if (rows->functions[row].cost.total.sum_ns == 0) /* 0 / 0 would have a sign */
+        cn_right_add(text, "nan%", FIELD_WIDTH);
+    else
+        cn_text_printf(text, "%9.2f%%", percent_at(rows, row, field));
 }
 
 static void add_source(struct cn_text *text, const struct cn_recording *rec,
-                       const struct cn_call_row *row)
+                       uint32_t function)
 {
-    const struct cn_call_function *function;
-
-    if (row->function >= rec->function_count)
-        return;
-    function = &rec->functions[row->function];
-    if (!function->file[0])
+    if (function >= rec->function_count || !rec->functions[function].file[0])
         return;
     cn_text_str_add(text, " [");
-    cn_utf8_add_printable(text, function->file);
-    cn_text_printf(text, ":%" PRIu32 "]", function->line);
+    cn_utf8_add_printable(text, rec->functions[function].file);
+    cn_text_printf(text, ":%" PRIu32 "]", rec->functions[function].line);
 }
 
-static void print_text(const struct cn_args *args, const struct cn_report_layout *layout,
-                       const struct cn_recording *rec,
-                       const struct cn_call_report *report)
+static void print_text(const struct cn_args *args, const struct rows *rows)
 {
-    struct cn_text text = {0};
-    bool has_srcline = cn_args_has(args, "srcline");
+    struct cn_text text = {0}, name = {0};
 
-    add_heading(&text, layout, has_srcline);
-    for (size_t r = 0; r < report->row_count; r++) {
-        const struct cn_call_row *row = &report->rows[r];
-
-        for (int i = 0; i < CN_REPORT_FIELD_COUNT; i++) {
-            if (layout->has[i]) {
+    add_heading(&text, rows);
+    for (size_t r = 0; r < rows->count; r++) {
+        for (size_t i = 0; i < rows->field_count; i++) {
+            if (rows->has[i]) {
                 cn_text_str_add(&text, "  ");
-                add_cell(&text, rec, row, (enum cn_report_field)i);
+                add_cell(&text, rows, r, i);
             }
         }
-        cn_text_str_add(&text, "  ");
-        cn_utf8_add_printable(&text, row->name);
-        if (has_srcline)
-            add_source(&text, rec, row);
+        cn_text_clear(&name);
+        cn_utf8_add_printable(&name, name_at(rows, r));
+        cn_text_printf(&text, "  %-*s", rows->name_width, cn_text_str(&name));
+        if (rows->has_srcline)
+            add_source(&text, rows->rec, rows->functions[r].function);
         cn_text_char(&text, '\n');
     }
     cn_cli_print(args, &text);
     cn_text_done(&text);
+    cn_text_done(&name);
 }
 
-static void print_csv(const struct cn_args *args, const struct cn_report_layout *layout,
-                      const struct cn_recording *rec, const struct cn_call_report *report)
+/* CSV as uftrace report writes it. */
+static void print_csv(const struct cn_args *args, const struct rows *rows)
 {
     struct cn_text text = {0};
 
     cn_text_char(&text, '#');
-    for (int i = 0; i < CN_REPORT_FIELD_COUNT; i++)
-        if (layout->has[i])
-            cn_text_printf(&text, "%s,", cn_report_columns[i].heading);
-    cn_text_str_add(&text, "Function\n");
-    for (size_t r = 0; r < report->row_count; r++) {
-        const struct cn_call_row *row = &report->rows[r];
-
-        for (int i = 0; i < CN_REPORT_FIELD_COUNT; i++) {
-            enum cn_report_field field = (enum cn_report_field)i;
-
-            if (!layout->has[i])
-                continue;
-            if (cn_report_columns[i].kind == CN_REPORT_PERCENT)
-                cn_text_printf(&text, "%.2f,", cn_report_percent(row, field));
-            else
-                cn_text_printf(&text, "%" PRIu64 ",", cn_report_value(rec, row, field));
+    for (size_t i = 0; i < rows->field_count; i++)
+        if (rows->has[i])
+            cn_text_printf(&text, "%s,", rows->fields[i].heading);
+    cn_text_printf(&text, "%s\n", rows->name_heading);
+    for (size_t r = 0; r < rows->count; r++) {
+        for (size_t i = 0; i < rows->field_count; i++) {
+            if (rows->has[i] && (rows->fields[i].flags & CN_OUTPUT_PERCENT))
+                cn_text_printf(&text, "%.2f,", percent_at(rows, r, i));
+            else if (rows->has[i])
+                cn_text_printf(&text, "%" PRIu64 ",", value_at(rows, r, i));
         }
-        cn_report_add_csv(&text, row->name);
+        cn_csv_add(&text, name_at(rows, r));
         cn_text_char(&text, '\n');
     }
     cn_cli_print(args, &text);
     cn_text_done(&text);
 }
 
-static void print_json(const struct cn_args *args, const struct cn_report_layout *layout,
-                       const struct cn_recording *rec,
-                       const struct cn_call_report *report)
+static void print_table(const struct cn_args *args, const struct rows *rows)
 {
     struct cn_column columns[CN_REPORT_FIELD_COUNT + 1] = {0};
     size_t count = 0;
     struct cn_table *table;
 
-    for (int i = 0; i < CN_REPORT_FIELD_COUNT; i++) {
-        bool is_percent = cn_report_columns[i].kind == CN_REPORT_PERCENT;
-
-        if (layout->has[i])
+    for (size_t i = 0; i < rows->field_count; i++)
+        if (rows->has[i])
             columns[count++] = (struct cn_column){
-                .name = cn_report_columns[i].key,
-                .title = cn_report_columns[i].heading,
-                .kind = is_percent ? CN_COLUMN_F64 : CN_COLUMN_U64,
+                .name = rows->fields[i].key,
+                .kind = rows->fields[i].flags & CN_OUTPUT_PERCENT ? CN_COLUMN_F64
+                                                                  : CN_COLUMN_U64,
             };
-    }
-    columns[count++] = (struct cn_column){
-        .name = "function", .title = "Function", .kind = CN_COLUMN_TEXT};
+    columns[count++] = (struct cn_column){.name = rows->name_key, .kind = CN_COLUMN_TEXT};
     table = cn_cli_table(args, columns, count);
-    for (size_t r = 0; r < report->row_count; r++) {
-        const struct cn_call_row *row = &report->rows[r];
-
-        for (int i = 0; i < CN_REPORT_FIELD_COUNT; i++) {
-            enum cn_report_field field = (enum cn_report_field)i;
-
-            if (layout->has[i] && cn_report_columns[i].kind == CN_REPORT_PERCENT)
-                cn_table_f64(table, cn_report_percent(row, field));
-            else if (layout->has[i])
-                cn_table_u64(table, cn_report_value(rec, row, field));
+    for (size_t r = 0; r < rows->count; r++) {
+        for (size_t i = 0; i < rows->field_count; i++) {
+            if (rows->has[i] && (rows->fields[i].flags & CN_OUTPUT_PERCENT))
+                cn_table_f64(table, percent_at(rows, r, i));
+            else if (rows->has[i])
+                cn_table_u64(table, value_at(rows, r, i));
         }
-        cn_table_str(table, row->name);
+        cn_table_str(table, name_at(rows, r));
         cn_table_end_row(table);
     }
     cn_table_free(table);
 }
 
 void cn_report_print(const struct cn_args *args, const struct cn_report_layout *layout,
-                     const struct cn_recording *rec, const struct cn_call_report *report)
+                     const struct cn_recording *rec, const struct cn_call_report *report,
+                     bool has_srcline)
 {
+    const struct rows rows = {
+        .rec = rec,
+        .functions = report->rows,
+        .count = report->row_count,
+        .fields = cn_report_fields,
+        .field_count = CN_REPORT_FIELD_COUNT,
+        .has = layout->has,
+        .name_heading = "Function",
+        .name_key = "function",
+        .has_srcline = has_srcline,
+    };
+
     switch (cn_cli_format(args)) {
     case CN_TABLE_TEXT:
-        print_text(args, layout, rec, report);
+        print_text(args, &rows);
         break;
     case CN_TABLE_CSV:
-        print_csv(args, layout, rec, report);
+        print_csv(args, &rows);
         break;
     case CN_TABLE_JSON:
-        print_json(args, layout, rec, report);
+        print_table(args, &rows);
         break;
     }
 }
@@ -229,6 +257,62 @@ static size_t merge_quarters(struct cn_bucket_calls *buckets, size_t count)
     return merged;
 }
 
+struct task_order {
+    const struct cn_recording *rec;
+    size_t field;
+};
+
+static int compare_tasks(const void *a, const void *b, void *arg)
+{
+    const struct task_order *order = arg;
+    const struct cn_task_cost *x = a, *y = b;
+    uint64_t p = task_value(order->rec, x, order->field),
+             q = task_value(order->rec, y, order->field);
+
+    if (p != q)
+        return (p > q) == (order->field != TASK_TID) ? -1 : 1;
+    return x->task < y->task ? -1 : x->task > y->task;
+}
+
+bool cn_report_print_tasks(const struct cn_args *args, const struct cn_recording *rec,
+                           struct cn_call_tasks *tasks, struct cn_error *err)
+{
+    const char *sort = cn_args_value(args, "sort");
+    size_t sort_len = sort ? strcspn(sort, ",") : 0;
+    struct task_order order = {rec, TASK_TOTAL};
+    bool has[TASK_FIELD_COUNT];
+    struct rows rows = {
+        .rec = rec,
+        .tasks = tasks->list,
+        .fields = task_fields,
+        .field_count = TASK_FIELD_COUNT,
+        .has = has,
+        .name_heading = "Task name",
+        .name_key = "task",
+        .name_width = TASK_NAME_WIDTH,
+    };
+
+    if (!cn_fields_parse(task_fields, TASK_FIELD_COUNT,
+                         cn_args_value(args, "output-fields"), has, err))
+        return false;
+    if (sort)
+        order.field = cn_fields_find(task_fields, TASK_FIELD_COUNT, sort, sort_len);
+    if (order.field == TASK_FIELD_COUNT)
+        return cn_fields_fail(task_fields, TASK_FIELD_COUNT, false, sort, sort_len, err);
+    /* Tasks without a record are not shown. */
+    for (size_t i = 0; i < tasks->count; i++)
+        if (tasks->list[i].first_ns > 0)
+            tasks->list[rows.count++] = tasks->list[i];
+    if (rows.count > 0)
+        qsort_r(tasks->list, rows.count, sizeof(*tasks->list), compare_tasks, &order);
+    if (cn_cli_format(args) == CN_TABLE_TEXT)
+        print_text(args, &rows);
+    else
+        print_table(args, &rows);
+    return true;
+}
+
+/* In text, a line is several buckets: a quarter of a doubling. */
 static void print_buckets(const struct cn_args *args,
                           const struct cn_histogram *histogram, uint64_t call_count)
 {
@@ -278,180 +362,4 @@ bool cn_report_print_histogram(const struct cn_args *args,
         }
     }
     return cn_fail(err, CN_ERR_NOT_FOUND, "function '%s' was never called", function);
-}
-
-enum { TASK_TOTAL, TASK_SELF, TASK_TID, TASK_FUNC, TASK_FIELD_COUNT };
-
-static const struct {
-    const char *name, *heading, *key;
-    size_t width;
-} task_fields[TASK_FIELD_COUNT] = {
-    [TASK_TOTAL] = {"total", "Total time", "total_ns", FIELD_WIDTH},
-    [TASK_SELF] = {"self", "Self time", "self_ns", FIELD_WIDTH},
-    [TASK_TID] = {"tid", "TID", "tid", TID_WIDTH},
-    [TASK_FUNC] = {"func", "Num funcs", "calls", FIELD_WIDTH},
-};
-
-static uint64_t task_value(const struct cn_recording *rec,
-                           const struct cn_task_cost *cost, int field)
-{
-    switch (field) {
-    case TASK_TOTAL:
-        return cost->total_ns;
-    case TASK_SELF:
-        return cost->self_ns;
-    case TASK_TID:
-        return rec->tasks[cost->task].tid;
-    default:
-        return cost->calls;
-    }
-}
-
-struct task_order {
-    const struct cn_recording *rec;
-    int field;
-};
-
-static int compare_tasks(const void *a, const void *b, void *arg)
-{
-    const struct task_order *order = arg;
-    const struct cn_task_cost *x = a, *y = b;
-    uint64_t p = task_value(order->rec, x, order->field),
-             q = task_value(order->rec, y, order->field);
-
-    if (p != q)
-        return (p > q) == (order->field != TASK_TID) ? -1 : 1;
-    return x->task < y->task ? -1 : x->task > y->task;
-}
-
-static bool find_task_field(const char *name, size_t len, int *out, struct cn_error *err)
-{
-    for (int i = 0; i < TASK_FIELD_COUNT; i++) {
-        if (strlen(task_fields[i].name) == len &&
-            memcmp(task_fields[i].name, name, len) == 0) {
-            *out = i;
-            return true;
-        }
-    }
-    return cn_fail(err, CN_ERR_USAGE,
-                   "no field '%.*s' of tasks; there are: total, self, tid, func",
-                   (int)len, name);
-}
-
-static bool parse_task_fields(const char *fields, bool *has, struct cn_error *err)
-{
-    for (int i = 0; i < TASK_FIELD_COUNT; i++)
-        has[i] = !fields || fields[0] == '+';
-    if (!fields || strcmp(fields, "none") == 0)
-        return true;
-    for (const char *at = fields + (fields[0] == '+'); *at;) {
-        size_t len = strcspn(at, ",");
-        int field;
-
-        if (!find_task_field(at, len, &field, err))
-            return false;
-        has[field] = true;
-        at += len + (at[len] == ',');
-    }
-    return true;
-}
-
-static void add_task_name(struct cn_text *text, const char *name)
-{
-    struct cn_text printable = {0};
-
-    cn_utf8_add_printable(&printable, name);
-    cn_text_printf(text, "  %-*s\n", TASK_NAME_WIDTH, cn_text_str(&printable));
-    cn_text_done(&printable);
-}
-
-static void print_task_text(const struct cn_args *args, const struct cn_recording *rec,
-                            const struct cn_call_tasks *tasks, const bool *has)
-{
-    struct cn_text text = {0};
-
-    for (int i = 0; i < TASK_FIELD_COUNT; i++) {
-        if (has[i]) {
-            cn_text_str_add(&text, "  ");
-            cn_right_add(&text, task_fields[i].heading, task_fields[i].width);
-        }
-    }
-    cn_text_str_add(&text, "  Task name\n");
-    for (int i = 0; i < TASK_FIELD_COUNT; i++) {
-        if (has[i]) {
-            cn_text_str_add(&text, "  ");
-            cn_text_fill(&text, '=', task_fields[i].width);
-        }
-    }
-    cn_text_str_add(&text, "  ");
-    cn_text_fill(&text, '=', NAME_RULE);
-    cn_text_char(&text, '\n');
-    for (size_t t = 0; t < tasks->count; t++) {
-        const struct cn_task_cost *cost = &tasks->list[t];
-
-        for (int i = 0; i < TASK_FIELD_COUNT; i++) {
-            uint64_t value = task_value(rec, cost, i);
-
-            if (!has[i])
-                continue;
-            cn_text_str_add(&text, "  ");
-            if (i == TASK_TOTAL || i == TASK_SELF)
-                cn_duration_add(&text, value);
-            else
-                cn_number_add(&text, value, task_fields[i].width);
-        }
-        add_task_name(&text, rec->tasks[cost->task].name);
-    }
-    cn_cli_print(args, &text);
-    cn_text_done(&text);
-}
-
-static void print_task_table(const struct cn_args *args, const struct cn_recording *rec,
-                             const struct cn_call_tasks *tasks, const bool *has)
-{
-    struct cn_column columns[TASK_FIELD_COUNT + 1] = {0};
-    size_t count = 0;
-    struct cn_table *table;
-
-    for (int i = 0; i < TASK_FIELD_COUNT; i++)
-        if (has[i])
-            columns[count++] = (struct cn_column){.name = task_fields[i].key,
-                                                  .title = task_fields[i].heading,
-                                                  .kind = CN_COLUMN_U64};
-    columns[count++] =
-        (struct cn_column){.name = "task", .title = "Task name", .kind = CN_COLUMN_TEXT};
-    table = cn_cli_table(args, columns, count);
-    for (size_t t = 0; t < tasks->count; t++) {
-        for (int i = 0; i < TASK_FIELD_COUNT; i++)
-            if (has[i])
-                cn_table_u64(table, task_value(rec, &tasks->list[t], i));
-        cn_table_str(table, rec->tasks[tasks->list[t].task].name);
-        cn_table_end_row(table);
-    }
-    cn_table_free(table);
-}
-
-bool cn_report_print_tasks(const struct cn_args *args, const struct cn_recording *rec,
-                           struct cn_call_tasks *tasks, struct cn_error *err)
-{
-    const char *sort = cn_args_value(args, "sort");
-    struct task_order order = {rec, TASK_TOTAL};
-    bool has[TASK_FIELD_COUNT];
-    size_t shown = 0;
-
-    if (!parse_task_fields(cn_args_value(args, "output-fields"), has, err) ||
-        (sort && !find_task_field(sort, strcspn(sort, ","), &order.field, err)))
-        return false;
-    /* A task without a record is none of the report's business. */
-    for (size_t i = 0; i < tasks->count; i++)
-        if (tasks->list[i].first_ns > 0)
-            tasks->list[shown++] = tasks->list[i];
-    tasks->count = shown;
-    if (shown > 0)
-        qsort_r(tasks->list, shown, sizeof(*tasks->list), compare_tasks, &order);
-    if (cn_cli_format(args) == CN_TABLE_TEXT)
-        print_task_text(args, rec, tasks, has);
-    else
-        print_task_table(args, rec, tasks, has);
-    return true;
 }

@@ -1,4 +1,4 @@
-/* Tables of cairn report, laid out like those of uftrace report.
+/* Tables of cairn report, laid out as uftrace report does.
  * Threads: one thread at a time.
  */
 #ifndef CN_CLI_RECORDING_REPORT_PRINT_H
@@ -11,16 +11,17 @@ struct cn_call_tasks;
 struct cn_recording_setup;
 struct cn_text;
 
-/* One row for each function, as --format wants it. */
+/* One row per function, as --format says. */
 void cn_report_print(const struct cn_args *args, const struct cn_report_layout *layout,
-                     const struct cn_recording *rec, const struct cn_call_report *report);
+                     const struct cn_recording *rec, const struct cn_call_report *report,
+                     bool has_srcline);
 
-/* --task: one row for each task. */
+/* --task: one row per task. */
 CN_CHECK bool cn_report_print_tasks(const struct cn_args *args,
                                     const struct cn_recording *rec,
                                     struct cn_call_tasks *tasks, struct cn_error *err);
 
-/* --histogram: how the times of one function are distributed. */
+/* --histogram: the distribution of the total times of one function. */
 CN_CHECK bool cn_report_print_histogram(const struct cn_args *args,
                                         const struct cn_call_report *report,
                                         const char *function, struct cn_error *err);
@@ -32,8 +33,5 @@ CN_CHECK bool cn_report_print_diff(const struct cn_recording_setup *setup,
                                    const struct cn_recording *other_rec,
                                    const struct cn_call_report *other,
                                    struct cn_error *err);
-
-/* Append a name as a CSV cell. */
-void cn_report_add_csv(struct cn_text *text, const char *name);
 
 #endif

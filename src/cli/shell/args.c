@@ -15,23 +15,10 @@
 struct parser {
     struct cn_args args;
     const char *const *words;
-    size_t word_count, next; /* words[next] was not looked at yet */
+    size_t word_count, next; /* index of the next word */
 };
 
-static bool fail_unknown(const struct cn_command *command, const char *name,
-                         struct cn_error *err)
-{
-    struct cn_suggestion near = {.typed = name};
-    const struct cn_option *option;
-
-    for (size_t i = 0; (option = cn_command_option(command, i)); i++)
-        cn_suggestion_offer(&near, option->name);
-    if (near.best)
-        return cn_fail(err, CN_ERR_USAGE, "unknown option --%s, did you mean --%s?", name,
-                       near.best);
-    return cn_fail(err, CN_ERR_USAGE, "unknown option --%s", name);
-}
-
+/* Fail because `name` is the prefix of several options. */
 static bool fail_ambiguous(const struct cn_command *command, const char *name,
                            struct cn_error *err)
 {
@@ -42,7 +29,7 @@ static bool fail_ambiguous(const struct cn_command *command, const char *name,
         if (strncmp(option->name, name, strlen(name)) == 0)
             cn_text_printf(&list, "%s--%s", list.len ? ", " : "", option->name);
     }
-    (void)cn_fail(err, CN_ERR_USAGE, "option --%s could be one of %s", name,
+    (void)cn_fail(err, CN_ERR_USAGE, "option --%s is ambiguous: %s", name,
                   cn_text_str(&list));
     cn_text_done(&list);
     return false;
@@ -51,6 +38,7 @@ static bool fail_ambiguous(const struct cn_command *command, const char *name,
 static bool find_long(const struct cn_command *command, const char *name,
                       const struct cn_option **out, struct cn_error *err)
 {
+    struct cn_suggestion near = {.typed = name};
     const struct cn_option *option, *prefixed = NULL;
     size_t prefixed_count = 0;
 
@@ -63,30 +51,20 @@ static bool find_long(const struct cn_command *command, const char *name,
             prefixed = option;
             prefixed_count++;
         }
+        cn_suggestion_offer(&near, option->name);
     }
     if (prefixed_count > 1)
         return fail_ambiguous(command, name, err);
     if (!prefixed)
-        return fail_unknown(command, name, err);
+        return near.best
+                   ? cn_fail(err, CN_ERR_USAGE, "unknown option --%s, did you mean --%s?",
+                             name, near.best)
+                   : cn_fail(err, CN_ERR_USAGE, "unknown option --%s", name);
     *out = prefixed;
     return true;
 }
 
-static bool find_letter(const struct cn_command *command, char letter,
-                        const struct cn_option **out, struct cn_error *err)
-{
-    const struct cn_option *option;
-
-    for (size_t i = 0; (option = cn_command_option(command, i)); i++) {
-        if (option->letter == letter) {
-            *out = option;
-            return true;
-        }
-    }
-    return cn_fail(err, CN_ERR_USAGE, "unknown option -%c", letter);
-}
-
-/* "text, json or csv"; a placeholder stays as it is. */
+/* Append "text, json or csv", or a placeholder unchanged. */
 static void list_choices(struct cn_text *text, const char *value)
 {
     const char *choice;
@@ -130,36 +108,45 @@ static bool fail_choice(const char *placeholder, const char *value, struct cn_er
     return false;
 }
 
-static bool fail_no_value(const struct cn_option *option, struct cn_error *err)
-{
-    struct cn_text choices = {0};
-
-    list_choices(&choices, option->value);
-    (void)cn_fail(err, CN_ERR_USAGE, "option --%s needs a value: %s", option->name,
-                  cn_text_str(&choices));
-    cn_text_done(&choices);
-    return false;
-}
-
-static void add_given(struct parser *parser, const struct cn_option *option,
+/* Insert after the last value of the same option. */
+static void add_given(struct cn_args *args, const struct cn_option *option,
                       const char *value)
 {
-    parser->args.given[parser->args.given_count++] = (struct cn_given){option, value};
+    size_t at = args->given_count;
+
+    for (size_t i = 0; i < args->given_count; i++)
+        if (args->given[i] == option)
+            at = i + 1;
+    for (size_t i = args->given_count++; i > at; i--) {
+        args->given[i] = args->given[i - 1];
+        args->values[i] = args->values[i - 1];
+    }
+    args->given[at] = option;
+    args->values[at] = value;
 }
 
-/* `value` is what was attached to the option, or NULL: the next word is the value. */
+/* `value` is attached to the option (--name=value, -xvalue), or NULL: then it is the next
+ * word. */
 static bool add_valued(struct parser *parser, const struct cn_option *option,
                        const char *value, struct cn_error *err)
 {
+    struct cn_text choices = {0};
+
     if (!value && parser->next < parser->word_count)
         value = parser->words[parser->next++];
-    if (!value)
-        return fail_no_value(option, err);
-    if (!is_allowed(option->value, value)) {
+    if (!value) {
+        list_choices(&choices, option->value);
+        (void)cn_fail(err, CN_ERR_USAGE, "option --%s needs a value: %s", option->name,
+                      cn_text_str(&choices));
+        cn_text_done(&choices);
+        return false;
+    }
+    if (!is_allowed(option->value, value) &&
+        !(option->also && is_allowed(option->also, value))) {
         (void)fail_choice(option->value, value, err);
         return cn_fail_in(err, "--%s", option->name);
     }
-    add_given(parser, option, value);
+    add_given(&parser->args, option, value);
     return true;
 }
 
@@ -179,9 +166,9 @@ static bool parse_long(struct parser *parser, const char *word, struct cn_error 
     if (option->value)
         return add_valued(parser, option, equals ? equals + 1 : NULL, err);
     if (equals)
-        return cn_fail(err, CN_ERR_USAGE, "option --%s takes no value, but got '%s'",
+        return cn_fail(err, CN_ERR_USAGE, "option --%s takes no value, got '%s'",
                        option->name, equals + 1);
-    add_given(parser, option, NULL);
+    add_given(&parser->args, option, NULL);
     return true;
 }
 
@@ -190,12 +177,16 @@ static bool parse_letters(struct parser *parser, const char *letters,
 {
     for (; *letters; letters++) {
         const struct cn_option *option;
+        size_t i = 0;
 
-        if (!find_letter(parser->args.command, *letters, &option, err))
-            return false;
+        while ((option = cn_command_option(parser->args.command, i)) &&
+               option->letter != *letters)
+            i++;
+        if (!option)
+            return cn_fail(err, CN_ERR_USAGE, "unknown option -%c", *letters);
         if (option->value)
             return add_valued(parser, option, letters[1] ? letters + 1 : NULL, err);
-        add_given(parser, option, NULL);
+        add_given(&parser->args, option, NULL);
     }
     return true;
 }
@@ -244,25 +235,18 @@ static bool check_operands(const struct cn_args *args, struct cn_error *err)
     return true;
 }
 
-/* Every word gives at most one operand, every letter at most one option. */
-static size_t letter_count(size_t word_count, const char *const *words)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < word_count; i++)
-        count += strlen(words[i]);
-    return count;
-}
-
 bool cn_args_parse(struct cn_args *args, const struct cn_command *command,
                    size_t word_count, const char *const *words, struct cn_error *err)
 {
     struct parser parser = {
         .args = {.command = command}, .words = words, .word_count = word_count};
+    size_t letter_count = 0; /* every letter is at most one option */
     bool ok;
 
-    parser.args.given =
-        cn_alloc(letter_count(word_count, words), sizeof(*parser.args.given));
+    for (size_t i = 0; i < word_count; i++)
+        letter_count += strlen(words[i]);
+    parser.args.given = cn_alloc(letter_count, sizeof(*parser.args.given));
+    parser.args.values = cn_alloc(letter_count, sizeof(*parser.args.values));
     parser.args.operands = cn_alloc(word_count, sizeof(*parser.args.operands));
     ok = parse_words(&parser, err);
     if (ok && !cn_args_has(&parser.args, "help"))
@@ -278,55 +262,44 @@ bool cn_args_parse(struct cn_args *args, const struct cn_command *command,
 void cn_args_done(struct cn_args *args)
 {
     free(args->given);
+    free(args->values);
     free(args->operands);
     *args = (struct cn_args){0};
 }
 
-static const struct cn_option *option_at(const struct cn_args *args, const char *name)
+struct cn_values cn_args_values(const struct cn_args *args, const char *name)
 {
     const struct cn_option *option;
+    size_t first = 0, count = 0;
 
-    for (size_t i = 0; (option = cn_command_option(args->command, i)); i++) {
+    for (size_t i = 0; (option = cn_command_option(args->command, i)); i++)
         if (strcmp(option->name, name) == 0)
             break;
-    }
     assert(option);
-    return option;
-}
-
-size_t cn_args_value_count(const struct cn_args *args, const char *name)
-{
-    const struct cn_option *option = option_at(args, name);
-    size_t count = 0;
-
-    for (size_t i = 0; i < args->given_count; i++)
-        count += args->given[i].option == option;
-    return count;
-}
-
-const char *cn_args_value_at(const struct cn_args *args, const char *name, size_t i)
-{
-    const struct cn_option *option = option_at(args, name);
-    size_t at = 0;
-
-    for (; at < args->given_count; at++) {
-        if (args->given[at].option == option && i-- == 0)
-            break;
-    }
-    assert(at < args->given_count);
-    return args->given[at].value;
+    while (first < args->given_count && args->given[first] != option)
+        first++;
+    while (first + count < args->given_count && args->given[first + count] == option)
+        count++;
+    return (struct cn_values){count ? args->values + first : NULL, count};
 }
 
 bool cn_args_has(const struct cn_args *args, const char *name)
 {
-    return cn_args_value_count(args, name) > 0;
+    return cn_args_values(args, name).count > 0;
 }
 
 const char *cn_args_value(const struct cn_args *args, const char *name)
 {
-    size_t count = cn_args_value_count(args, name);
+    struct cn_values values = cn_args_values(args, name);
 
-    return count ? cn_args_value_at(args, name, count - 1) : NULL;
+    return values.count ? values.list[values.count - 1] : NULL;
+}
+
+bool cn_args_exclusive(const struct cn_args *args, const char *a, const char *b,
+                       struct cn_error *err)
+{
+    return !cn_args_has(args, a) || !cn_args_has(args, b) ||
+           cn_fail(err, CN_ERR_USAGE, "--%s and --%s exclude each other", a, b);
 }
 
 size_t cn_args_count(const struct cn_args *args)
@@ -338,6 +311,11 @@ const char *cn_args_operand(const struct cn_args *args, size_t i)
 {
     assert(i < args->operand_count);
     return args->operands[i];
+}
+
+const char *cn_args_find_operand(const struct cn_args *args, size_t i)
+{
+    return i < args->operand_count ? args->operands[i] : NULL;
 }
 
 bool cn_args_u64(const struct cn_args *args, const char *name, uint64_t min, uint64_t max,

@@ -1,11 +1,11 @@
-/* The words after a command's name, parsed by the command's tables.
+/* The words after a command's name, parsed by the command's option table.
  *
  * Accepts --name=value, --name value, -x value, -xvalue, bundled flags (-qv), unique
- * prefixes of long names, options and operands in any order, and "--" to end the
- * options. Asking for an option that the tables do not have is a programming error.
+ * prefixes of long names, options and operands in any order, and "--" to end the options.
  *
- * An option is asked for by its long name: cn_args_has(args, "quiet"). The words are
- * borrowed from the caller of cn_args_parse(), as are the strings handed out.
+ * Options are looked up by their long name: cn_args_has(args, "quiet"). A name that is not
+ * in the table fails an assertion. Words and returned strings belong to the caller of
+ * cn_args_parse().
  * Threads: immutable after parsing.
  */
 #ifndef CN_CLI_SHELL_ARGS_H
@@ -21,22 +21,20 @@ struct cn_command;
 struct cn_option;
 struct cn_cli_session;
 
-struct cn_given {
-    const struct cn_option *option;
-    const char *value; /* NULL for a flag */
-};
-
 struct cn_args {
     const struct cn_command *command;
     struct cn_cli_session *session; /* colour and pager; set by main(), see cli.h */
-    struct cn_given *given;         /* in the order of the command line */
+    /* The options given, with their values (NULL for a flag): those of one option are
+     * next to each other, in the order of the command line. */
+    const struct cn_option **given;
+    const char **values;
     size_t given_count;
     const char **operands;
     size_t operand_count;
 };
 
-/* Fails with CN_ERR_USAGE and leaves nothing to release. The number of operands is not
- * checked when --help is among the options. */
+/* Fails with CN_ERR_USAGE and leaves nothing to release. With --help, the number of
+ * operands is not checked. */
 CN_CHECK bool cn_args_parse(struct cn_args *args, const struct cn_command *command,
                             size_t word_count, const char *const *words,
                             struct cn_error *err);
@@ -44,18 +42,26 @@ void cn_args_done(struct cn_args *args);
 
 bool cn_args_has(const struct cn_args *args, const char *name);
 
-/* The value given last; NULL when the option was not given. */
+/* The last value; NULL if the option was not given. */
 const char *cn_args_value(const struct cn_args *args, const char *name);
 
 /* All values of a repeatable option, in the order given. */
-size_t cn_args_value_count(const struct cn_args *args, const char *name);
-const char *cn_args_value_at(const struct cn_args *args, const char *name, size_t i);
+struct cn_values {
+    const char *const *list;
+    size_t count;
+};
+struct cn_values cn_args_values(const struct cn_args *args, const char *name);
+
+/* Fails with CN_ERR_USAGE if both options were given. */
+CN_CHECK bool cn_args_exclusive(const struct cn_args *args, const char *a, const char *b,
+                                struct cn_error *err);
 
 /* The words that are neither options nor their values. */
 size_t cn_args_count(const struct cn_args *args);
 const char *cn_args_operand(const struct cn_args *args, size_t i);
+const char *cn_args_find_operand(const struct cn_args *args, size_t i); /* or NULL */
 
-/* The value as a number between `min` and `max`; `otherwise` when it was not given. */
+/* The value as a number from `min` to `max`; `otherwise` if it was not given. */
 CN_CHECK bool cn_args_u64(const struct cn_args *args, const char *name, uint64_t min,
                           uint64_t max, uint64_t otherwise, uint64_t *out,
                           struct cn_error *err);

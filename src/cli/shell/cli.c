@@ -6,25 +6,32 @@
 
 #include "base/bytes/utf8.h"
 #include "base/text.h"
+#include "cli/print/facts.h"
+#include "cli/print/terminal.h"
 #include "cli/shell/command.h"
 #include "cli/shell/help.h"
 #include "cli/shell/progress.h"
-#include "cli/shell/terminal.h"
 
-enum { TALK_MAX = 1024 };
+enum { MESSAGE_MAX = 1024 };
+
+/* Append "cairn" or "cairn COMMAND". */
+static void add_name(struct cn_text *text, const struct cn_command *command)
+{
+    cn_text_str_add(text, "cairn");
+    if (command != &cn_program)
+        cn_text_printf(text, " %s", command->name);
+}
 
 CN_PRINTF(2, 0)
-static void talk(const struct cn_args *args, const char *fmt, va_list values)
+static void print_message(const struct cn_args *args, const char *fmt, va_list values)
 {
-    char message[TALK_MAX];
+    char message[MESSAGE_MAX];
     struct cn_text line = {0};
 
     if (args->session && args->session->is_mute)
         return;
     (void)vsnprintf(message, sizeof(message), fmt, values);
-    cn_text_str_add(&line, "cairn");
-    if (args->command != &cn_program)
-        cn_text_printf(&line, " %s", args->command->name);
+    add_name(&line, args->command);
     cn_text_str_add(&line, ": ");
     cn_utf8_add_printable(&line, message);
     cn_text_char(&line, '\n');
@@ -41,7 +48,7 @@ void cn_cli_say(const struct cn_args *args, const char *fmt, ...)
     if (cn_args_has(args, "quiet"))
         return;
     va_start(values, fmt);
-    talk(args, fmt, values);
+    print_message(args, fmt, values);
     va_end(values);
 }
 
@@ -52,7 +59,7 @@ void cn_cli_detail(const struct cn_args *args, const char *fmt, ...)
     if (!cn_args_has(args, "verbose"))
         return;
     va_start(values, fmt);
-    talk(args, fmt, values);
+    print_message(args, fmt, values);
     va_end(values);
 }
 
@@ -61,25 +68,25 @@ void cn_cli_warn(const struct cn_args *args, const char *fmt, ...)
     va_list values;
 
     va_start(values, fmt);
-    talk(args, fmt, values);
+    print_message(args, fmt, values);
     va_end(values);
 }
 
 void cn_cli_fail(const struct cn_command *command, const struct cn_error *err)
 {
-    struct cn_text text = {0}, name = {0};
+    struct cn_text text = {0};
 
-    cn_text_str_add(&name, "cairn");
-    if (command != &cn_program)
-        cn_text_printf(&name, " %s", command->name);
-    cn_text_printf(&text, "%s: ", cn_text_str(&name));
+    add_name(&text, command);
+    cn_text_str_add(&text, ": ");
     cn_utf8_add_printable(&text, err->text);
     cn_text_char(&text, '\n');
-    if (err->kind == CN_ERR_USAGE)
-        cn_text_printf(&text, "try '%s --help'\n", cn_text_str(&name));
+    if (err->kind == CN_ERR_USAGE) {
+        cn_text_str_add(&text, "try '");
+        add_name(&text, command);
+        cn_text_str_add(&text, " --help'\n");
+    }
     (void)fputs(cn_text_str(&text), stderr);
     cn_text_done(&text);
-    cn_text_done(&name);
 }
 
 void cn_cli_page(const struct cn_args *args)
@@ -92,6 +99,13 @@ void cn_cli_print(const struct cn_args *args, const struct cn_text *text)
 {
     cn_cli_page(args);
     (void)fwrite(cn_text_str(text), 1, text->len, stdout);
+}
+
+void cn_cli_print_facts(const struct cn_args *args, struct cn_facts *facts)
+{
+    cn_facts_finish(facts);
+    cn_cli_print(args, &facts->text);
+    cn_facts_done(facts);
 }
 
 void cn_cli_add_help(const struct cn_args *args, const struct cn_command *command,
@@ -108,22 +122,14 @@ void cn_cli_add_help(const struct cn_args *args, const struct cn_command *comman
         cn_help_print(text, command, &style);
 }
 
-static bool has_format_option(const struct cn_command *command)
+enum cn_table_format cn_cli_format(const struct cn_args *args)
 {
     const struct cn_option *option;
 
-    for (size_t i = 0; (option = cn_command_option(command, i)); i++) {
+    for (size_t i = 0; (option = cn_command_option(args->command, i)); i++)
         if (strcmp(option->name, "format") == 0)
-            return true;
-    }
-    return false;
-}
-
-enum cn_table_format cn_cli_format(const struct cn_args *args)
-{
-    if (!has_format_option(args->command))
-        return CN_TABLE_TEXT;
-    return cn_table_format_parse(cn_args_value(args, "format"));
+            return cn_table_format_parse(cn_args_value(args, "format"));
+    return CN_TABLE_TEXT;
 }
 
 struct cn_table *cn_cli_table(const struct cn_args *args, const struct cn_column *columns,

@@ -1,7 +1,7 @@
-/* What a command uses to talk with the person who called it: results on stdout, through
- * the pager and in colour where that is wanted, talk on stderr.
+/* Output of commands: results on stdout, in colour and through the pager where wanted;
+ * messages on stderr.
  *
- * The session belongs to main(); a command reaches it through its arguments.
+ * main() owns the session; a command reaches it through its arguments.
  * Threads: one thread at a time.
  */
 #ifndef CN_CLI_SHELL_CLI_H
@@ -16,39 +16,42 @@
 
 struct cn_bar;
 struct cn_command;
+struct cn_facts;
 struct cn_text;
 
 struct cn_cli_session {
-    bool has_color; /* decided before a pager takes the terminal's place */
+    bool has_color; /* decided before a pager replaces the terminal */
     struct cn_pager pager;
-    struct cn_bar *bar; /* the progress bar in use; NULL when none is */
-    bool is_mute;       /* another process does the talking */
+    struct cn_bar *bar; /* the progress bar in use; NULL: none */
+    bool is_mute;       /* another process prints the messages */
 };
 
-/* Say something on stderr as "cairn COMMAND: ...", one line, without a newline. Names
- * from files may be part of it: control characters are shown as \xHH. -q silences
- * cn_cli_say(), cn_cli_detail() needs -v, cn_cli_warn() is always heard. */
+/* Print one line on stderr, "cairn COMMAND: ..."; `fmt` has no newline. Control characters
+ * appear as \xHH: names from files may be part of it. cn_cli_say() is silent with -q,
+ * cn_cli_detail() without -v; cn_cli_warn() always prints. */
 CN_PRINTF(2, 3) void cn_cli_say(const struct cn_args *args, const char *fmt, ...);
 CN_PRINTF(2, 3) void cn_cli_detail(const struct cn_args *args, const char *fmt, ...);
 CN_PRINTF(2, 3) void cn_cli_warn(const struct cn_args *args, const char *fmt, ...);
 
-/* Tell why the command has failed. */
+/* Print why the command failed. */
 void cn_cli_fail(const struct cn_command *command, const struct cn_error *err);
 
-/* Results follow on stdout: start the pager if stdout is a terminal and nothing speaks
- * against it. Call it when the long work is done, before the first printf(); a second
- * call does nothing. */
+/* Start the pager if stdout is a terminal and the user wants one. Call it after the long
+ * work and before the first printf(); a second call does nothing. */
 void cn_cli_page(const struct cn_args *args);
 
-/* Print a text on stdout, in the pager where one is wanted. */
+/* Print a text on stdout, through the pager where one is wanted. */
 void cn_cli_print(const struct cn_args *args, const struct cn_text *text);
 
-/* Append the help of a command, or the overview for &cn_program, as it fits stdout. */
+/* Finish, print and release facts. */
+void cn_cli_print_facts(const struct cn_args *args, struct cn_facts *facts);
+
+/* Append the help of a command, or the overview for &cn_program, formatted for stdout. */
 void cn_cli_add_help(const struct cn_args *args, const struct cn_command *command,
                      struct cn_text *text);
 
-/* A table on stdout as --format and --color want it; starts the pager. The command has
- * CN_OPTION_FORMAT in its table, or prints text only. */
+/* A table on stdout as --format and --color say; starts the pager. A command without
+ * CN_OPTION_FORMAT in its table prints text. */
 struct cn_table *cn_cli_table(const struct cn_args *args, const struct cn_column *columns,
                               size_t column_count);
 

@@ -1,11 +1,11 @@
-/* cairn completion: print a script that teaches a shell to complete cairn's words. */
+/* cairn completion: print a completion script for a shell. */
 
 #include <string.h>
 
 #include "base/text.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "cli/shell/completion.h"
+#include "cli/shell/help.h"
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
@@ -41,8 +41,8 @@ const struct cn_command cn_cmd_completion = {
     .operand_max = 1,
     .summary = "print a completion script for a shell",
     .description =
-        "The script completes the names of the commands, their options, the words that "
-        "an option accepts, and files and directories where they are expected.",
+        "The script completes the names of commands, their options, the words that an "
+        "option accepts, and files and directories where they are expected.",
     .examples = examples,
     .run = run,
 };

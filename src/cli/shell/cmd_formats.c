@@ -9,7 +9,7 @@ static const char *yes_or_no(bool answer)
     return answer ? "yes" : "no";
 }
 
-/* A recording that is one file of text has no records of bytes. */
+/* A recording in one text file has no binary records. */
 static bool dumps(const struct cn_format *format)
 {
     return format->dump || (format->open_recording && !format->is_file);
@@ -19,7 +19,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 {
     static const struct cn_column columns[] = {
         {.name = "name", .title = "NAME", .kind = CN_COLUMN_TEXT},
-        {.name = "holds", .title = "HOLDS", .kind = CN_COLUMN_TEXT},
+        {.name = "holds", .title = "DATA", .kind = CN_COLUMN_TEXT},
         {.name = "reads", .title = "READS", .kind = CN_COLUMN_TEXT},
         {.name = "writes", .title = "WRITES", .kind = CN_COLUMN_TEXT},
         {.name = "verifies", .title = "VERIFIES", .kind = CN_COLUMN_TEXT},
@@ -50,16 +50,16 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 static const struct cn_option options[] = {CN_OPTION_FORMAT, {0}};
 
 static const struct cn_example examples[] = {
-    {"cairn formats", "see what can be read and written"},
+    {"cairn formats", "list the formats"},
     {0},
 };
 
 const struct cn_command cn_cmd_formats = {
     .name = "formats",
     .section = CN_SECTION_CAIRN,
-    .summary = "list the formats cairn knows and what it can do with each",
-    .description = "Commands that are given a path find out by themselves which of these "
-                   "formats it has. The names are those that cairn convert --to takes.",
+    .summary = "list the formats and what cairn can do with each",
+    .description = "Commands detect the format of a path themselves. cairn convert --to "
+                   "takes these names.",
     .examples = examples,
     .options = options,
     .run = run,

@@ -1,23 +1,13 @@
-/* cairn help: what --help shows, the manual pages, and the names of the commands. */
+/* cairn help: the text of --help, the manual pages, and the names of the commands. */
 
 #include <string.h>
 
 #include "base/text.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "cli/shell/man.h"
+#include "cli/shell/help.h"
 
-static void print_names(struct cn_text *text)
-{
-    const struct cn_command *command;
-
-    for (size_t i = 0; (command = cn_command_at(i)); i++) {
-        cn_command_page_add(text, command);
-        cn_text_char(text, '\n');
-    }
-}
-
-/* "store-search", as in the manual; NULL when there is no such page. */
+/* The command with this man page, "store-search"; NULL: none. */
 static const struct cn_command *find_page(const char *name)
 {
     const struct cn_command *command;
@@ -41,32 +31,33 @@ static bool choose(const struct cn_args *args, const struct cn_command **out,
     const struct cn_command *page = find_page(cn_args_operand(args, 0));
 
     *out = page;
-    if (!page && !cn_command_choose(cn_args_operand(args, 0), out, err))
+    if (!page && !cn_command_choose(cn_commands, cn_args_operand(args, 0), out, err))
         return false;
     if (cn_args_count(args) == 1)
         return true;
     if (!(*out)->parts)
-        return cn_fail(err, CN_ERR_USAGE, "'%s' is not made of other commands",
-                       (*out)->name);
-    return cn_command_choose_part(*out, cn_args_operand(args, 1), out, err);
+        return cn_fail(err, CN_ERR_USAGE, "'%s' has no subcommands", (*out)->name);
+    return cn_command_choose((*out)->parts, cn_args_operand(args, 1), out, err);
 }
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
-    const struct cn_command *command = &cn_program;
+    const struct cn_command *command = &cn_program, *listed;
     bool wants_list = cn_args_has(args, "list"), wants_man = cn_args_has(args, "man");
     struct cn_text text = {0};
 
     if (wants_list && (wants_man || cn_args_count(args) > 0))
         return cn_fail(err, CN_ERR_USAGE,
-                       "--list goes neither with --man nor with a command");
+                       "--list cannot be combined with --man or a command");
     if (cn_args_count(args) > 0 && !choose(args, &command, err))
         return false;
-    if (wants_list)
-        print_names(&text);
-    else if (wants_man)
+    for (size_t i = 0; wants_list && (listed = cn_command_at(i)); i++) {
+        cn_command_page_add(&text, listed);
+        cn_text_char(&text, '\n');
+    }
+    if (!wants_list && wants_man)
         cn_man_print(&text, command);
-    else
+    else if (!wants_list)
         cn_cli_add_help(args, command, &text);
     cn_cli_print(args, &text);
     cn_text_done(&text);
@@ -75,12 +66,12 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 
 static const struct cn_option options[] = {
     {.name = "man", .help = "print the manual page, in the macros of man(7)"},
-    {.name = "list", .help = "print the names of the commands, one a line"},
+    {.name = "list", .help = "print the names of the commands, one per line"},
     {0},
 };
 
 static const struct cn_example examples[] = {
-    {"cairn help help", "describe the command help itself"},
+    {"cairn help help", "describe the command help"},
     {"cairn help --man help | man -l -", "read the manual page without installing it"},
     {0},
 };
@@ -90,11 +81,11 @@ const struct cn_command cn_cmd_help = {
     .section = CN_SECTION_CAIRN,
     .operands = "[COMMAND]...",
     .operand_max = 2,
-    .summary = "tell about cairn or one of its commands",
-    .description = "Shows what cairn COMMAND --help shows. A command that is part of "
-                   "another is named by both words: cairn help store search. Without a "
-                   "COMMAND: the list of commands, or with --man the manual page "
-                   "cairn(1).",
+    .summary = "describe cairn or one of its commands",
+    .description =
+        "Prints the same as cairn COMMAND --help. A subcommand is named by two "
+        "words: cairn help store search. Without a COMMAND: the list of "
+        "commands, or with --man the manual page cairn(1).",
     .examples = examples,
     .options = options,
     .run = run,

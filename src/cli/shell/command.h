@@ -1,8 +1,8 @@
-/* A command of `cairn`, described once: parsing, --help, man pages and shell completion
- * all come from these tables.
+/* Commands of `cairn`. Parsing, --help, man pages and shell completion all come from these
+ * tables.
  *
- * A command is one file, cmd_NAME.c, that defines a `const struct cn_command`, and one
- * line in commands.c. Everything in a table is a constant and is never freed.
+ * A command is a `const struct cn_command` in cmd_NAME.c and one line in commands.c. All
+ * of it is constant.
  * Threads: immutable.
  */
 #ifndef CN_CLI_SHELL_COMMAND_H
@@ -19,16 +19,17 @@ struct cn_text;
 
 struct cn_option {
     const char *name; /* long name, without the dashes */
-    char letter;      /* short name; 0 when there is none */
+    char letter;      /* short name; 0: none */
 
-    /* NULL: a flag. "N", "FILE": a placeholder for the value; see enum cn_placeholder_kind.
-     * "text|json|csv": the value is one of these words; the parser refuses others. */
+    /* NULL: a flag. "N", "FILE": placeholder of the value; see enum cn_placeholder_kind.
+     * "text|json|csv": the value must be one of these words. */
     const char *value;
+    const char *also;   /* further words that are accepted but not shown; NULL: none */
     const char *help;   /* lower case, no full stop */
-    bool is_repeatable; /* every value counts, not only the last one */
+    bool is_repeatable; /* all values count, not only the last */
 };
 
-/* The row that commands which print data put into their own table. */
+/* For the option tables of commands that print data. */
 #define CN_OPTION_FORMAT                                                  \
     {                                                                     \
         .name = "format", .value = "text|json|csv",                       \
@@ -43,85 +44,83 @@ struct cn_example {
 enum { CN_OPERANDS_MAX = INT32_MAX }; /* operand_max of "PATH..." */
 
 struct cn_command {
-    const char *name;    /* "tree"; "store search" of a command that is part of "store" */
+    const char *name;    /* "tree"; "store search" for a part of "store" */
     const char *section; /* heading under which `cairn` lists it; CN_SECTION_* */
 
-    /* What follows the options: "DB", "SRC DST", "PATH...", "[COMMAND]". A word with a
-     * '|' in it ("bash|zsh|fish") is one of these words. Placeholders are upper case;
-     * see enum cn_placeholder_kind for those the shell completes. NULL when none. */
+    /* Operands: "DB", "SRC DST", "PATH...", "[COMMAND]", "bash|zsh|fish" for one of these
+     * words. Upper case is a placeholder; see enum cn_placeholder_kind. NULL: none. */
     const char *operands;
     unsigned operand_min, operand_max;
-    bool is_run_together; /* the processes of mpirun do it together; see ranks.h */
+    bool is_run_together; /* by all processes of mpirun; see ranks.h */
 
     const char *summary; /* one line, lower case, no full stop */
 
-    /* Paragraphs, separated by empty lines. One whose lines begin with two spaces is
-     * shown as it is, others are wrapped. */
+    /* Paragraphs separated by empty lines. Paragraphs are wrapped unless their lines begin
+     * with two spaces. */
     const char *description;
-    const struct cn_example *examples; /* ends with {0}; NULL when none */
-    const struct cn_option *options;   /* ends with {0}; NULL when none */
+    const struct cn_example *examples; /* ends with {0}; NULL: none */
+    const struct cn_option *options;   /* ends with {0}; NULL: none */
 
-    /* The commands that this one is made of, ends with NULL; NULL when none. Then its
-     * operand is one of their names. */
+    /* Subcommands, ended by NULL; NULL: none. If there are any, the operand is the name of
+     * one. */
     const struct cn_command *const *parts;
 
-    /* True ends with status 0. On failure main() prints err and chooses the status. */
+    /* True: exit status 0. On failure, main() prints `err` and chooses the status. */
     bool (*run)(const struct cn_args *args, struct cn_error *err);
 };
 
-#define CN_SECTION_RECORDING "Look at a recording"
-#define CN_SECTION_VIEW      "Look at a database"
-#define CN_SECTION_STORE     "Keep request traces"
+#define CN_SECTION_RECORDING "Record calls and show them"
+#define CN_SECTION_VIEW      "Show a database"
+#define CN_SECTION_STORE     "Store request traces"
 #define CN_SECTION_FILES     "Work on files"
 #define CN_SECTION_CAIRN     "About cairn"
 
 /* Every command, in the order in which `cairn` lists them; ends with NULL. */
 extern const struct cn_command *const cn_commands[];
 
-/* The options that every command has besides its own; ends with {0}. */
+/* Options of every command; ends with {0}. */
 extern const struct cn_option cn_shared_options[];
 
-/* `cairn` itself: what it does without a command, and its page in the manual. */
+/* `cairn` without a command, and the man page cairn(1). */
 extern const struct cn_command cn_program;
 
-/* The command of this name. Fails with CN_ERR_USAGE and the nearest name. */
-CN_CHECK bool cn_command_choose(const char *name, const struct cn_command **out,
-                                struct cn_error *err);
+/* The command of this name in cn_commands or in the parts of a command. Fails with
+ * CN_ERR_USAGE and suggests the nearest name. */
+CN_CHECK bool cn_command_choose(const struct cn_command *const *list, const char *name,
+                                const struct cn_command **out, struct cn_error *err);
 
-/* The part `name` of a command that has parts; fails in the same way. */
-CN_CHECK bool cn_command_choose_part(const struct cn_command *whole, const char *name,
-                                     const struct cn_command **out, struct cn_error *err);
-
-/* Every command and behind it its parts, from 0 on; NULL after the last. */
+/* Command `i`, counting each command and then its parts; NULL after the last. */
 const struct cn_command *cn_command_at(size_t i);
 
-/* "store-search": the name of a command in the manual. */
+/* Append the name of a command's man page: "store-search". */
 void cn_command_page_add(struct cn_text *text, const struct cn_command *command);
 
-/* The name of a part without that of the whole: "search". */
+/* The name of a part alone: "search". */
 const char *cn_command_part_name(const struct cn_command *command);
 
-/* Row `i` of a command's own options followed by the shared ones; NULL after the last. */
+/* Option `i` of a command: its own, then the shared ones; NULL after the last. */
 const struct cn_option *cn_command_option(const struct cn_command *command, size_t i);
 
-/* What the shell offers where a value or an operand is due. */
+/* What a shell completes for a value or an operand. */
 enum cn_placeholder_kind {
-    CN_PLACEHOLDER_OTHER,   /* nothing: a number, a pattern */
+    CN_PLACEHOLDER_OTHER,   /* a number, a pattern: nothing */
     CN_PLACEHOLDER_CHOICE,  /* "text|json|csv" */
     CN_PLACEHOLDER_FILE,    /* FILE, PATH, SRC, DST */
     CN_PLACEHOLDER_DIR,     /* DIR, DB: a directory */
     CN_PLACEHOLDER_COMMAND, /* COMMAND: the name of a command */
 };
 
-/* The kind of a placeholder, which ends at a blank, a '.' or a ']'. */
+/* The kind of a placeholder. It ends at a blank, a '.' or a ']'. */
 enum cn_placeholder_kind cn_placeholder_kind(const char *placeholder);
 
-/* The placeholder of operand `i` in "SRC DST" or "[PATH]...": what stands at its place,
- * borrowed, brackets skipped. NULL when the list is too short. */
+/* The placeholder of operand `i` in "SRC DST" or "[PATH]...", without brackets. Borrowed.
+ * NULL: none. */
 const char *cn_operand_at(const char *operands, size_t i);
 
-/* The `i`-th word of a CN_PLACEHOLDER_CHOICE, borrowed; its length goes to *len. NULL after the
- * last one. */
+/* Word `i` of a CN_PLACEHOLDER_CHOICE, and its length. Borrowed. NULL after the last. */
 const char *cn_choice_at(const char *choices, size_t i, size_t *len);
+
+/* Append all of them, separated by blanks. */
+void cn_choices_add(struct cn_text *text, const char *choices);
 
 #endif

@@ -43,8 +43,8 @@ const struct cn_command *const cn_commands[] = {
 
 const struct cn_option cn_shared_options[] = {
     {.name = "help", .letter = 'h', .help = "describe the command and its options"},
-    {.name = "quiet", .letter = 'q', .help = "say nothing but warnings and errors"},
-    {.name = "verbose", .letter = 'v', .help = "say more about what is done"},
+    {.name = "quiet", .letter = 'q', .help = "print warnings and errors only"},
+    {.name = "verbose", .letter = 'v', .help = "print details of the work"},
     {
         .name = "color",
         .value = "auto|always|never",
@@ -54,8 +54,8 @@ const struct cn_option cn_shared_options[] = {
     {0},
 };
 
-static bool choose(const struct cn_command *const *list, const char *name,
-                   const struct cn_command **out, struct cn_error *err)
+bool cn_command_choose(const struct cn_command *const *list, const char *name,
+                       const struct cn_command **out, struct cn_error *err)
 {
     struct cn_suggestion near = {.typed = name};
 
@@ -72,18 +72,6 @@ static bool choose(const struct cn_command *const *list, const char *name,
         return cn_fail(err, CN_ERR_USAGE, "unknown command '%s', did you mean '%s'?",
                        name, near.best);
     return cn_fail(err, CN_ERR_USAGE, "unknown command '%s'", name);
-}
-
-bool cn_command_choose(const char *name, const struct cn_command **out,
-                       struct cn_error *err)
-{
-    return choose(cn_commands, name, out, err);
-}
-
-bool cn_command_choose_part(const struct cn_command *whole, const char *name,
-                            const struct cn_command **out, struct cn_error *err)
-{
-    return choose(whole->parts, name, out, err);
 }
 
 const struct cn_command *cn_command_at(size_t i)
@@ -135,13 +123,6 @@ static size_t placeholder_len(const char *placeholder)
     return strcspn(placeholder, " .]");
 }
 
-static bool is_choice(const char *placeholder, size_t len)
-{
-    size_t lower_len = strspn(placeholder, "abcdefghijklmnopqrstuvwxyz0123456789-|");
-
-    return lower_len == len && memchr(placeholder, '|', len);
-}
-
 enum cn_placeholder_kind cn_placeholder_kind(const char *placeholder)
 {
     static const struct {
@@ -155,7 +136,8 @@ enum cn_placeholder_kind cn_placeholder_kind(const char *placeholder)
     };
     size_t len = placeholder_len(placeholder);
 
-    if (is_choice(placeholder, len))
+    if (strspn(placeholder, "abcdefghijklmnopqrstuvwxyz0123456789-|") == len &&
+        memchr(placeholder, '|', len))
         return CN_PLACEHOLDER_CHOICE;
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         if (strlen(known[i].name) == len && memcmp(known[i].name, placeholder, len) == 0)
@@ -197,5 +179,16 @@ const char *cn_choice_at(const char *choices, size_t i, size_t *len)
         if (choices == end)
             return NULL;
         choices++;
+    }
+}
+
+void cn_choices_add(struct cn_text *text, const char *choices)
+{
+    const char *choice;
+    size_t len;
+
+    for (size_t i = 0; (choice = cn_choice_at(choices, i, &len)); i++) {
+        cn_text_str_add(text, i ? " " : "");
+        cn_text_add(text, choice, len);
     }
 }

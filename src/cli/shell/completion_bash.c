@@ -1,12 +1,12 @@
-#include "cli/shell/completion.h"
+#include "cli/shell/help.h"
 
 #include <string.h>
 
 #include "base/text.h"
 #include "cli/shell/command.h"
 
-/* What stands around the tables. bash cuts --name=value at the '=' when that is one of
- * its word breaks, so the option may be two words back. */
+/* The script before and after the tables. bash splits --name=value at the '=' if that is
+ * one of its word breaks, so the option may be two words back. */
 static const char head[] =
     "# Completion of cairn for bash, written by `cairn completion bash`.\n"
     "\n"
@@ -61,12 +61,9 @@ static const char tail[] =
     "\n"
     "complete -F _cairn cairn\n";
 
-/* The words of a choice, or the name of what is completed instead. */
+/* Append the words of a choice, or the name of what to complete. */
 static void add_kind(struct cn_text *text, const char *placeholder)
 {
-    const char *choice;
-    size_t len;
-
     switch (placeholder ? cn_placeholder_kind(placeholder) : CN_PLACEHOLDER_OTHER) {
     case CN_PLACEHOLDER_OTHER:
         cn_text_str_add(text, "other");
@@ -81,15 +78,12 @@ static void add_kind(struct cn_text *text, const char *placeholder)
         cn_text_str_add(text, "command");
         break;
     case CN_PLACEHOLDER_CHOICE:
-        for (size_t i = 0; (choice = cn_choice_at(placeholder, i, &len)); i++) {
-            cn_text_str_add(text, i ? " " : "");
-            cn_text_add(text, choice, len);
-        }
+        cn_choices_add(text, placeholder);
         break;
     }
 }
 
-static void add_option_names(struct cn_text *text, const struct cn_command *command)
+static void add_options(struct cn_text *text, const struct cn_command *command)
 {
     const struct cn_option *option;
 
@@ -97,14 +91,7 @@ static void add_option_names(struct cn_text *text, const struct cn_command *comm
     for (size_t i = 0; (option = cn_command_option(command, i)); i++)
         cn_text_printf(text, "%s--%s%s", i ? " " : "", option->name,
                        option->value ? "=" : "");
-    cn_text_str_add(text, "'\n");
-}
-
-static void add_option_values(struct cn_text *text, const struct cn_command *command)
-{
-    const struct cn_option *option;
-
-    cn_text_str_add(text, "        case $option in\n");
+    cn_text_str_add(text, "'\n        case $option in\n");
     for (size_t i = 0; (option = cn_command_option(command, i)); i++) {
         if (!option->value)
             continue;
@@ -118,38 +105,18 @@ static void add_option_values(struct cn_text *text, const struct cn_command *com
     cn_text_str_add(text, "        esac\n");
 }
 
-static void add_parts(struct cn_text *text, const struct cn_command *command)
-{
-    for (size_t i = 0; command->parts[i]; i++)
-        cn_text_printf(text, "%s%s", i ? " " : "",
-                       cn_command_part_name(command->parts[i]));
-}
-
-/* The second word belongs to the name of the command where there are parts. */
-static void add_joining(struct cn_text *text)
-{
-    cn_text_str_add(text, "    case $command in\n");
-    for (size_t i = 0; cn_commands[i]; i++) {
-        if (cn_commands[i]->parts)
-            cn_text_printf(text,
-                           "    %s) [[ -n $part ]] && command=\"$command $part\" ;;\n",
-                           cn_commands[i]->name);
-    }
-    cn_text_str_add(text, "    esac\n");
-}
-
 static void add_case(struct cn_text *text, const char *pattern,
                      const struct cn_command *command)
 {
     cn_text_printf(text, "    %s)\n", pattern);
     cn_text_str_add(text, "        operand='");
-    if (command->parts)
-        add_parts(text, command);
-    else
+    for (size_t i = 0; command->parts && command->parts[i]; i++)
+        cn_text_printf(text, "%s%s", i ? " " : "",
+                       cn_command_part_name(command->parts[i]));
+    if (!command->parts)
         add_kind(text, cn_operand_at(command->operands, 0));
     cn_text_str_add(text, "'\n");
-    add_option_names(text, command);
-    add_option_values(text, command);
+    add_options(text, command);
     cn_text_str_add(text, "        ;;\n");
 }
 
@@ -162,8 +129,15 @@ void cn_completion_print_bash(struct cn_text *text)
     for (size_t i = 0; cn_commands[i]; i++)
         cn_text_printf(text, "%s%s", i ? " " : "", cn_commands[i]->name);
     cn_text_str_add(text, "'\n");
-    add_joining(text);
+    /* The second word is part of the name of a command that has parts. */
     cn_text_str_add(text, "    case $command in\n");
+    for (size_t i = 0; cn_commands[i]; i++) {
+        if (cn_commands[i]->parts)
+            cn_text_printf(text,
+                           "    %s) [[ -n $part ]] && command=\"$command $part\" ;;\n",
+                           cn_commands[i]->name);
+    }
+    cn_text_str_add(text, "    esac\n    case $command in\n");
     add_case(text, "''", &cn_program);
     for (size_t i = 0; (command = cn_command_at(i)); i++) {
         struct cn_text pattern = {0};

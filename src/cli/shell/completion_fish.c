@@ -1,4 +1,4 @@
-#include "cli/shell/completion.h"
+#include "cli/shell/help.h"
 
 #include <string.h>
 
@@ -16,22 +16,16 @@ static void add_quoted(struct cn_text *text, const char *str)
     cn_text_char(text, '\'');
 }
 
-/* Arguments of `complete` for what a placeholder stands for. */
+/* Append the arguments of `complete` for a placeholder. */
 static void add_action(struct cn_text *text, const char *placeholder)
 {
-    const char *choice;
-    size_t len;
-
     switch (cn_placeholder_kind(placeholder)) {
     case CN_PLACEHOLDER_OTHER:
         cn_text_str_add(text, " -f");
         break;
     case CN_PLACEHOLDER_CHOICE:
         cn_text_str_add(text, " -f -a '");
-        for (size_t i = 0; (choice = cn_choice_at(placeholder, i, &len)); i++) {
-            cn_text_str_add(text, i ? " " : "");
-            cn_text_add(text, choice, len);
-        }
+        cn_choices_add(text, placeholder);
         cn_text_char(text, '\'');
         break;
     case CN_PLACEHOLDER_FILE:

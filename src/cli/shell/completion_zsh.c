@@ -1,12 +1,12 @@
-#include "cli/shell/completion.h"
+#include "cli/shell/help.h"
 
 #include <string.h>
 
 #include "base/text.h"
 #include "cli/shell/command.h"
 
-/* Inside single quotes, in a specification of _arguments where brackets, colons and
- * backslashes mean something. */
+/* Append text of a specification of _arguments, inside single quotes: brackets, colons and
+ * backslashes are special. */
 static void add_escaped(struct cn_text *text, const char *str)
 {
     for (; *str; str++) {
@@ -19,20 +19,7 @@ static void add_escaped(struct cn_text *text, const char *str)
     }
 }
 
-static void add_choices(struct cn_text *text, const char *placeholder)
-{
-    const char *choice;
-    size_t len;
-
-    cn_text_char(text, '(');
-    for (size_t i = 0; (choice = cn_choice_at(placeholder, i, &len)); i++) {
-        cn_text_str_add(text, i ? " " : "");
-        cn_text_add(text, choice, len);
-    }
-    cn_text_char(text, ')');
-}
-
-/* ":message:action" for a value or an operand. */
+/* Append ":message:action" for a value or an operand. */
 static void add_action(struct cn_text *text, const char *placeholder)
 {
     switch (cn_placeholder_kind(placeholder)) {
@@ -43,8 +30,9 @@ static void add_action(struct cn_text *text, const char *placeholder)
         cn_text_str_add(text, ": ");
         break;
     case CN_PLACEHOLDER_CHOICE:
-        cn_text_str_add(text, ":choice:");
-        add_choices(text, placeholder);
+        cn_text_str_add(text, ":choice:(");
+        cn_choices_add(text, placeholder);
+        cn_text_char(text, ')');
         break;
     case CN_PLACEHOLDER_FILE:
         cn_text_str_add(text, ":file:_files");
@@ -126,7 +114,7 @@ static void add_case(struct cn_text *text, const struct cn_command *command)
     cn_text_str_add(text, "\n        ;;\n");
 }
 
-/* A function for a command that is made of others. */
+/* Append the function of a command that has parts. */
 static void add_family(struct cn_text *text, const struct cn_command *whole)
 {
     struct cn_text suffix = {0};

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/print/color.h"
+#include "cli/print/terminal.h"
 #include "cli/shell/command.h"
 #include "cli/shell/wrap.h"
 
 enum {
-    OPTION_INDENT = 28, /* where the meaning of an option begins */
+    OPTION_INDENT = 28, /* column of an option's description */
     EXAMPLE_INDENT = 6,
 };
 
@@ -26,6 +26,7 @@ static void add_option(struct cn_text *text, const struct cn_option *option,
                        const struct cn_help_style *style)
 {
     size_t begin = text->len, used;
+    struct cn_text help = {0};
 
     if (option->letter)
         cn_text_printf(text, "  -%c, --%s", option->letter, option->name);
@@ -38,15 +39,10 @@ static void add_option(struct cn_text *text, const struct cn_option *option,
         cn_text_char(text, '\n');
         used = 0;
     }
-    if (option->is_repeatable) {
-        struct cn_text help = {0};
-
-        cn_text_printf(&help, "%s (may be given more than once)", option->help);
-        cn_wrap_add(text, cn_text_str(&help), used, OPTION_INDENT, style->columns);
-        cn_text_done(&help);
-    } else {
-        cn_wrap_add(text, option->help, used, OPTION_INDENT, style->columns);
-    }
+    cn_text_printf(&help, "%s%s", option->help,
+                   option->is_repeatable ? " (may be repeated)" : "");
+    cn_wrap_add(text, cn_text_str(&help), used, OPTION_INDENT, style->columns);
+    cn_text_done(&help);
 }
 
 static void add_options(struct cn_text *text, const char *heading,
@@ -76,50 +72,25 @@ static void add_examples(struct cn_text *text, const struct cn_command *command,
     cn_text_char(text, '\n');
 }
 
-static void add_usage(struct cn_text *text, const struct cn_command *command,
-                      const struct cn_help_style *style)
-{
-    enum cn_color color = style->has_color ? CN_COLOR_BOLD : CN_COLOR_NONE;
-
-    cn_text_printf(text, "%sUsage:%s cairn %s [OPTION]...", cn_color_start(color),
-                   cn_color_stop(color), command->name);
-    if (command->operands)
-        cn_text_printf(text, " %s", command->operands);
-    cn_text_str_add(text, "\n\n");
-}
-
-/* A summary is a fragment in lower case; here it stands as a sentence. */
-static void add_summary(struct cn_text *text, const struct cn_command *command,
-                        const struct cn_help_style *style)
-{
-    struct cn_text sentence = {0};
-
-    cn_text_printf(&sentence, "%c%s.", toupper((unsigned char)command->summary[0]),
-                   command->summary + 1);
-    cn_wrap_add(text, cn_text_str(&sentence), 0, 0, style->columns);
-    cn_text_char(text, '\n');
-    cn_text_done(&sentence);
-}
-
-/* The commands that a command is made of. */
-static void add_parts(struct cn_text *text, const struct cn_command *command,
-                      const struct cn_help_style *style)
+/* Append the commands of a list that are in this section, or all (NULL), aligned. */
+static void add_commands(struct cn_text *text, const struct cn_command *const *list,
+                         const char *section, const struct cn_help_style *style)
 {
     size_t longest = 0;
 
-    if (!command->parts)
-        return;
-    for (size_t i = 0; command->parts[i]; i++) {
-        size_t len = strlen(cn_command_part_name(command->parts[i]));
+    for (size_t i = 0; list[i]; i++) {
+        size_t len = strlen(cn_command_part_name(list[i]));
 
         longest = len > longest ? len : longest;
     }
-    add_heading(text, "Commands", style);
-    for (size_t i = 0; command->parts[i]; i++) {
-        const char *name = cn_command_part_name(command->parts[i]);
+    add_heading(text, section ? section : "Commands", style);
+    for (size_t i = 0; list[i]; i++) {
+        const char *name = cn_command_part_name(list[i]);
 
+        if (section && strcmp(list[i]->section, section) != 0)
+            continue;
         cn_text_printf(text, "  %s", name);
-        cn_wrap_add(text, command->parts[i]->summary, strlen(name) + 2, longest + 4,
+        cn_wrap_add(text, list[i]->summary, strlen(name) + 2, longest + 4,
                     style->columns);
     }
     cn_text_char(text, '\n');
@@ -128,29 +99,27 @@ static void add_parts(struct cn_text *text, const struct cn_command *command,
 void cn_help_print(struct cn_text *text, const struct cn_command *command,
                    const struct cn_help_style *style)
 {
-    add_usage(text, command, style);
-    add_summary(text, command, style);
+    enum cn_color color = style->has_color ? CN_COLOR_BOLD : CN_COLOR_NONE;
+    struct cn_text summary = {0};
+
+    cn_text_printf(text, "%sUsage:%s cairn %s [OPTION]...%s%s\n\n", cn_color_start(color),
+                   cn_color_stop(color), command->name, command->operands ? " " : "",
+                   command->operands ? command->operands : "");
+    cn_text_printf(&summary, "%c%s.", toupper((unsigned char)command->summary[0]),
+                   command->summary + 1);
+    cn_wrap_add(text, cn_text_str(&summary), 0, 0, style->columns);
+    cn_text_done(&summary);
+    cn_text_char(text, '\n');
     if (command->description)
         cn_wrap_add_paragraphs(text, command->description, style->columns);
-    add_parts(text, command, style);
+    if (command->parts)
+        add_commands(text, command->parts, NULL, style);
     add_options(text, "Options", command->options, style);
     add_options(text, "Options of every command", cn_shared_options, style);
     add_examples(text, command, style);
     cn_text_str_add(text, "The manual page is cairn-");
     cn_command_page_add(text, command);
     cn_text_str_add(text, "(1).\n");
-}
-
-static size_t longest_name(void)
-{
-    size_t longest = 0;
-
-    for (size_t i = 0; cn_commands[i]; i++) {
-        size_t len = strlen(cn_commands[i]->name);
-
-        longest = len > longest ? len : longest;
-    }
-    return longest;
 }
 
 static bool is_first_of_section(size_t at)
@@ -162,24 +131,6 @@ static bool is_first_of_section(size_t at)
     return true;
 }
 
-static void add_section(struct cn_text *text, const char *section,
-                        const struct cn_help_style *style)
-{
-    size_t indent = longest_name() + 4;
-
-    add_heading(text, section, style);
-    for (size_t i = 0; cn_commands[i]; i++) {
-        const struct cn_command *command = cn_commands[i];
-
-        if (strcmp(command->section, section) != 0)
-            continue;
-        cn_text_printf(text, "  %s", command->name);
-        cn_wrap_add(text, command->summary, strlen(command->name) + 2, indent,
-                    style->columns);
-    }
-    cn_text_char(text, '\n');
-}
-
 void cn_help_print_overview(struct cn_text *text, const struct cn_help_style *style)
 {
     cn_text_str_add(text, "cairn: ");
@@ -187,8 +138,8 @@ void cn_help_print_overview(struct cn_text *text, const struct cn_help_style *st
     cn_text_str_add(text, "\nUsage: cairn COMMAND [OPTION]... [OPERAND]...\n\n");
     for (size_t i = 0; cn_commands[i]; i++) {
         if (is_first_of_section(i))
-            add_section(text, cn_commands[i]->section, style);
+            add_commands(text, cn_commands, cn_commands[i]->section, style);
     }
-    cn_text_str_add(text, "cairn help COMMAND tells more about a command,\n"
-                          "cairn --version which version of cairn this is.\n");
+    cn_text_str_add(text, "cairn help COMMAND describes a command,\n"
+                          "cairn --version prints the version.\n");
 }

@@ -1,4 +1,5 @@
-/* What --help shows, rendered from a command's tables.
+/* Text generated from the tables of the commands: --help, manual pages in the macros of
+ * man(7), and completion scripts of shells.
  * Threads: any thread.
  */
 #ifndef CN_CLI_SHELL_HELP_H
@@ -19,7 +20,20 @@ struct cn_help_style {
 void cn_help_print(struct cn_text *text, const struct cn_command *command,
                    const struct cn_help_style *style);
 
-/* Append what `cairn` alone shows: every command under the heading of its section. */
+/* Append the overview of `cairn`: every command under the heading of its section. */
 void cn_help_print_overview(struct cn_text *text, const struct cn_help_style *style);
+
+/* Append the page cairn-NAME(1) of a command, or cairn(1) for &cn_program. */
+void cn_man_print(struct cn_text *text, const struct cn_command *command);
+
+/* Append `str` as plain text, at the start of a line or within one: it contains no requests
+ * and no escapes. */
+void cn_man_add_escaped(struct cn_text *text, const char *str);
+
+/* Append a script that completes names of commands, options, the words an option accepts,
+ * files and directories. */
+void cn_completion_print_bash(struct cn_text *text);
+void cn_completion_print_zsh(struct cn_text *text);
+void cn_completion_print_fish(struct cn_text *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* cairn: choose the command, parse its words, run it, and tell how it ended. */
+/* cairn: choose the command, parse its arguments, run it, set the exit status. */
 
 #include <fcntl.h>
 #include <locale.h>
@@ -35,43 +35,38 @@ static int exit_status(enum cn_error_kind kind)
     return STATUS_FAILED;
 }
 
-/* A mapped file that another program shortens raises SIGBUS where it is read, in the
- * middle of anything: all that is safe here is to say so and go. */
+/* Reading a mapped file that another program has truncated raises SIGBUS. Only
+ * async-signal-safe functions are allowed here. */
 static void on_bus_error(int signal_number)
 {
     static const char message[] =
-        "cairn: an input file was cut short while it was being read\n";
+        "cairn: an input file was truncated while it was being read\n";
 
     (void)signal_number;
     (void)!write(STDERR_FILENO, message, sizeof(message) - 1);
     _exit(STATUS_BAD_DATA);
 }
 
-/* Files that we open must not take the place of standard streams that were closed. What
- * stands there now fails to be read or written, as they would, and ends with an exec. */
-static void occupy_closed_streams(void)
+static void set_up_process(void)
 {
+    struct sigaction bus = {.sa_handler = on_bus_error};
+
+    /* Open something in place of closed standard streams, so that no file of ours gets
+     * their numbers. Reading or writing it fails, as it would if they were closed. */
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (fcntl(fd, F_GETFD) < 0)
             (void)!open("/dev/null",
                         (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
     }
-}
-
-static void set_up_process(void)
-{
-    struct sigaction bus = {.sa_handler = on_bus_error};
-
-    occupy_closed_streams();
     (void)setlocale(LC_CTYPE, "C.UTF-8");
     (void)sigaction(SIGBUS, &bus, NULL);
-    /* Our caller may ignore it; a closed pipe ends us quietly all the same. */
+    /* Even if our parent ignores SIGPIPE, a closed pipe ends us silently. */
     (void)signal(SIGPIPE, SIG_DFL);
 }
 
-/* A process that only follows others keeps quiet, and stays until the one that talks
- * has done so: mpirun ends all when the first fails. */
-static void tell_failure(const struct cn_command *command, const struct cn_error *err)
+/* Ranks other than 0 print nothing and wait until rank 0 has printed: mpirun kills all
+ * processes when the first fails. */
+static void print_failure(const struct cn_command *command, const struct cn_error *err)
 {
     static const struct timespec patience = {.tv_nsec = 500000000};
 
@@ -95,7 +90,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     return true;
 }
 
-/* Output that did not reach its destination is a failure, unless there is a worse one. */
+/* Output that could not be written is a failure. */
 static bool finish_output(struct cn_cli_session *session, bool ok, struct cn_error *err)
 {
     bool had_error = ferror(stdout);
@@ -106,15 +101,6 @@ static bool finish_output(struct cn_cli_session *session, bool ok, struct cn_err
         ok = cn_fail(err, CN_ERR_IO, "cannot write standard output");
     cn_pager_end(&session->pager);
     return ok;
-}
-
-/* Whoever waits for us sees that a signal ended us, as if we had not caught it. */
-static void die_by_signal(void)
-{
-    int signal_number = cn_bar_signal() ? cn_bar_signal() : SIGINT;
-
-    (void)signal(signal_number, SIG_DFL);
-    (void)raise(signal_number);
 }
 
 static bool parse_and_run(const struct cn_command *command, size_t word_count,
@@ -144,19 +130,23 @@ int main(int argc, char **argv)
 
     set_up_process();
     if (word_count > 0 && words[0][0] != '-') {
-        ok = cn_command_choose(words[0], &command, &err);
+        ok = cn_command_choose(cn_commands, words[0], &command, &err);
         words++;
         word_count--;
     }
     if (ok && command->parts && word_count > 0 && words[0][0] != '-') {
-        ok = cn_command_choose_part(command, words[0], &command, &err);
+        ok = cn_command_choose(command->parts, words[0], &command, &err);
         words++;
         word_count--;
     }
     if (ok && parse_and_run(command, word_count, words, &err))
         return STATUS_OK;
-    tell_failure(command, &err);
-    if (err.kind == CN_ERR_INTERRUPTED)
-        die_by_signal();
+    print_failure(command, &err);
+    if (err.kind == CN_ERR_INTERRUPTED) { /* our parent sees that a signal ended us */
+        int signal_number = cn_bar_signal() ? cn_bar_signal() : SIGINT;
+
+        (void)signal(signal_number, SIG_DFL);
+        (void)raise(signal_number);
+    }
     return exit_status(err.kind);
 }

@@ -1,4 +1,4 @@
-#include "cli/shell/man.h"
+#include "cli/shell/help.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static void add_bold(struct cn_text *text, const char *str)
     cn_text_str_add(text, "\\fR");
 }
 
-/* An indented block whose lines stay as they are. */
+/* Append an indented block that is not wrapped. */
 static void add_verbatim(struct cn_text *text, const char *str, size_t len)
 {
     cn_text_str_add(text, ".PP\n.RS 4\n.nf\n");
@@ -117,17 +117,7 @@ static void add_option(struct cn_text *text, const struct cn_option *option)
     }
     cn_text_char(text, '\n');
     cn_man_add_escaped(text, option->help);
-    cn_text_str_add(text,
-                    option->is_repeatable ? " (may be given more than once)\n" : "\n");
-}
-
-static void add_options(struct cn_text *text, const struct cn_command *command)
-{
-    const struct cn_option *option;
-
-    cn_text_str_add(text, ".SH OPTIONS\n");
-    for (size_t i = 0; (option = cn_command_option(command, i)); i++)
-        add_option(text, option);
+    cn_text_str_add(text, option->is_repeatable ? " (may be repeated)\n" : "\n");
 }
 
 static void add_examples(struct cn_text *text, const struct cn_command *command)
@@ -146,39 +136,29 @@ static void add_examples(struct cn_text *text, const struct cn_command *command)
     }
 }
 
-static void add_upper(struct cn_text *text, const char *str)
-{
-    for (; *str; str++)
-        add_char(text, (char)toupper((unsigned char)*str));
-}
-
-/* The name of a command's page, "store-search". */
+/* Append the name of a command's page, "\-store\-search"; nothing for the program. */
 static void add_page(struct cn_text *text, const struct cn_command *command,
                      bool is_upper)
 {
     struct cn_text page = {0};
 
+    if (command == &cn_program)
+        return;
+    cn_text_str_add(text, "\\-");
     cn_command_page_add(&page, command);
-    if (is_upper)
-        add_upper(text, cn_text_str(&page));
-    else
-        cn_man_add_escaped(text, cn_text_str(&page));
+    for (char *c = page.chars; is_upper && *c; c++)
+        *c = (char)toupper((unsigned char)*c);
+    cn_man_add_escaped(text, cn_text_str(&page));
     cn_text_done(&page);
 }
 
 static void add_name(struct cn_text *text, const struct cn_command *command)
 {
     cn_text_str_add(text, ".TH CAIRN");
-    if (command != &cn_program) {
-        cn_text_str_add(text, "\\-");
-        add_page(text, command, true);
-    }
+    add_page(text, command, true);
     cn_text_str_add(text, " 1 \"\" \"cairn " CN_VERSION "\" \"cairn manual\"\n"
                           ".SH NAME\ncairn");
-    if (command != &cn_program) {
-        cn_text_str_add(text, "\\-");
-        add_page(text, command, false);
-    }
+    add_page(text, command, false);
     cn_text_str_add(text, " \\- ");
     cn_man_add_escaped(text, command->summary);
     cn_text_char(text, '\n');
@@ -204,7 +184,7 @@ static void add_command_list(struct cn_text *text, const struct cn_command *cons
 {
     cn_text_str_add(text, ".SH COMMANDS\n");
     for (size_t i = 0; list[i]; i++) {
-        cn_text_str_add(text, ".TP\n\\fBcairn\\-");
+        cn_text_str_add(text, ".TP\n\\fBcairn");
         add_page(text, list[i], false);
         cn_text_str_add(text, "\\fR(1)\n");
         cn_man_add_escaped(text, list[i]->summary);
@@ -212,26 +192,27 @@ static void add_command_list(struct cn_text *text, const struct cn_command *cons
     }
 }
 
-/* The same words on every page: how cairn behaves whatever the command. */
+/* Append what is the same on every page. */
 static void add_behaviour(struct cn_text *text)
 {
-    cn_text_str_add(text, ".SH \"EXIT STATUS\"\n"
-                          ".TP\n0\nall went well\n"
-                          ".TP\n1\na file could not be found, read or written\n"
-                          ".TP\n2\nthe command line was wrong\n"
-                          ".TP\n3\nan input breaks the rules of its format, is newer\n"
-                          "than this program or larger than it accepts\n"
-                          ".SH ENVIRONMENT\n"
-                          ".TP\n\\fBCAIRN_PAGER\\fR, \\fBPAGER\\fR\n"
-                          "the program that shows output on a terminal, the first one\n"
-                          "that is set; \\fBless\\fR when neither is; no pager when it\n"
-                          "is empty or \\fBcat\\fR\n"
-                          ".TP\n\\fBNO_COLOR\\fR\n"
-                          "when set and not empty, no colour unless\n"
-                          "\\fB\\-\\-color=always\\fR is given\n");
+    cn_text_str_add(text,
+                    ".SH \"EXIT STATUS\"\n"
+                    ".TP\n0\nsuccess\n"
+                    ".TP\n1\na file could not be found, read or written\n"
+                    ".TP\n2\nthe command line was wrong\n"
+                    ".TP\n3\nan input is damaged, has a newer version of its format\n"
+                    "than this program knows, or exceeds a limit\n"
+                    ".SH ENVIRONMENT\n"
+                    ".TP\n\\fBCAIRN_PAGER\\fR, \\fBPAGER\\fR\n"
+                    "the pager for output on a terminal; the first one that is set\n"
+                    "counts, \\fBless\\fR if neither is; no pager if it is empty or\n"
+                    "\\fBcat\\fR\n"
+                    ".TP\n\\fBNO_COLOR\\fR\n"
+                    "if set and not empty, no colour unless\n"
+                    "\\fB\\-\\-color=always\\fR is given\n");
 }
 
-/* Commands of the same section; of the program all, but not their parts. */
+/* Commands of the same section; for the program, all commands without their parts. */
 static bool is_related(const struct cn_command *command, const struct cn_command *other)
 {
     if (command == &cn_program)
@@ -252,7 +233,7 @@ static void add_see_also(struct cn_text *text, const struct cn_command *command)
     for (size_t i = 0; (other = cn_command_at(i)); i++) {
         if (other == command || !is_related(command, other))
             continue;
-        cn_text_printf(text, "%s\\fBcairn\\-", separator);
+        cn_text_printf(text, "%s\\fBcairn", separator);
         add_page(text, other, false);
         cn_text_str_add(text, "\\fR(1)");
         separator = ",\n";
@@ -262,6 +243,8 @@ static void add_see_also(struct cn_text *text, const struct cn_command *command)
 
 void cn_man_print(struct cn_text *text, const struct cn_command *command)
 {
+    const struct cn_option *option;
+
     add_name(text, command);
     add_synopsis(text, command);
     cn_text_str_add(text, ".SH DESCRIPTION\n");
@@ -270,7 +253,9 @@ void cn_man_print(struct cn_text *text, const struct cn_command *command)
         add_command_list(text, cn_commands);
     if (command->parts)
         add_command_list(text, command->parts);
-    add_options(text, command);
+    cn_text_str_add(text, ".SH OPTIONS\n");
+    for (size_t i = 0; (option = cn_command_option(command, i)); i++)
+        add_option(text, option);
     add_examples(text, command);
     add_behaviour(text);
     add_see_also(text, command);

@@ -26,7 +26,7 @@ const char *cn_pager_command(void)
     return *command && strcmp(command, "cat") != 0 ? command : NULL;
 }
 
-/* Split a command line at blanks. False when it takes a shell to understand it. */
+/* Split a command line at blanks. False if it needs a shell. */
 static bool split_words(char *line, char *words[WORDS_MAX + 1])
 {
     size_t count = 0;
@@ -43,7 +43,7 @@ static bool split_words(char *line, char *words[WORDS_MAX + 1])
     return true;
 }
 
-/* The pager's process id; 0 when it cannot be started. */
+/* The pager's process id; 0 if it cannot be started. */
 static pid_t spawn(const char *command, int input)
 {
     char shell[] = "sh", run_text[] = "-c";
@@ -75,12 +75,11 @@ void cn_pager_begin(struct cn_pager *pager)
 
     if (pager->pid != 0 || !command || fflush(stdout) != 0 || pipe2(ends, O_CLOEXEC) != 0)
         return;
-    /* F: leave when all fits on the screen; R: pass colours; X: leave the text there. */
+    /* F: quit if all fits on the screen; R: pass colours; X: do not clear the screen. */
     (void)setenv("LESS", "FRX", 0);
     pager->pid = spawn(command, ends[0]);
     if (pager->pid != 0 && dup2(ends[1], STDOUT_FILENO) >= 0) {
-        /* The keys that stop a program now belong to the pager. When it ends, we learn
-         * by SIGPIPE. */
+        /* Ctrl-C is for the pager. When it ends, SIGPIPE ends us. */
         (void)signal(SIGINT, SIG_IGN);
         (void)signal(SIGQUIT, SIG_IGN);
     }

@@ -1,7 +1,7 @@
 /* A pager between stdout and the terminal.
  *
- * cn_pager_begin() puts it there, cn_pager_end() waits until the user leaves it. A
- * zeroed pager is one that was never begun.
+ * cn_pager_begin() starts it, cn_pager_end() waits until the user leaves it. A zeroed pager
+ * was never started.
  * Threads: one thread at a time; it changes the process's stdout.
  */
 #ifndef CN_CLI_SHELL_PAGER_H
@@ -11,18 +11,18 @@
 #include <sys/types.h>
 
 struct cn_pager {
-    pid_t pid; /* 0 when none runs */
+    pid_t pid; /* 0: none runs */
 };
 
-/* The command line that shows output: $CAIRN_PAGER, else $PAGER, else "less". NULL when
- * that is empty or "cat": no pager. Borrowed from the environment. */
+/* The pager's command line: $CAIRN_PAGER, else $PAGER, else "less". NULL (no pager) if that
+ * is empty or "cat". Borrowed from the environment. */
 const char *cn_pager_command(void);
 
-/* Send stdout through the pager. Does nothing when one runs, when none is wanted and
- * when it cannot be started. */
+/* Send stdout through the pager. Does nothing if one runs, none is wanted, or it cannot be
+ * started. */
 void cn_pager_begin(struct cn_pager *pager);
 
-/* Close stdout and wait for the pager. Does nothing when none runs. */
+/* Close stdout and wait for the pager. Does nothing if none runs. */
 void cn_pager_end(struct cn_pager *pager);
 
 #endif

@@ -22,13 +22,13 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
-    {.name = "version", .letter = 'V', .help = "show the version of cairn"},
+    {.name = "version", .letter = 'V', .help = "print the version of cairn"},
     {0},
 };
 
 static const struct cn_example examples[] = {
     {"cairn", "list the commands"},
-    {"cairn help completion", "tell more about one of them"},
+    {"cairn help completion", "describe one of them"},
     {0},
 };
 
@@ -38,15 +38,18 @@ const struct cn_command cn_program = {
     .operand_max = CN_OPERANDS_MAX,
     .summary = "a toolkit for call-path performance data",
     .description =
-        "cairn opens, checks, converts and shows performance databases: calling contexts "
-        "with their metrics, and timelines of the threads that ran through them.\n\n"
-        "Results go to standard output, talk goes to standard error. On a terminal the "
-        "results are shown in a pager; off a terminal there is no pager, no colour and "
-        "no progress bar. Commands that print data print it as text, as JSON or as CSV.\n"
+        "cairn records, analyses, stores, converts and shows performance data: "
+        "recordings "
+        "of calls, databases of calling contexts with metrics and timelines, and stores "
+        "of request traces.\n\n"
+        "Results are printed on standard output, messages on standard error. On a "
+        "terminal, results are shown in a pager; elsewhere there is no pager, no colour "
+        "and no progress bar. Commands that print data print it as text, JSON or CSV.\n"
         "\n"
-        "Databases are read where they lie and never changed. A number in a file is "
-        "believed only after it was checked; what is wrong is said with the file, the "
-        "record and the value.",
+        "In every view, total is the cost of a function with everything it calls, self "
+        "is the cost of the function alone.\n\n"
+        "Input is never changed. Every number in a file is checked before it is used; an "
+        "error names the file, the record and the value.",
     .examples = examples,
     .options = options,
     .run = run,

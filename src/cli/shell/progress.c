@@ -7,9 +7,9 @@
 
 #include "base/bytes/utf8.h"
 #include "base/run/clock.h"
+#include "cli/print/terminal.h"
 #include "cli/shell/args.h"
 #include "cli/shell/cli.h"
-#include "cli/shell/terminal.h"
 
 static const uint64_t SECOND_NS = UINT64_C(1000000000);
 static const uint64_t REDRAW_NS = UINT64_C(100000000);
@@ -63,7 +63,7 @@ static void add_time_left(struct cn_text *text, const struct cn_bar *bar,
     double left_s = per_unit * (double)(bar->total - bar->done) / (double)SECOND_NS;
     uint64_t seconds;
 
-    if (left_s > 359999) /* 99 hours: not worth telling */
+    if (left_s > 359999) /* 99 hours: not worth showing */
         return;
     seconds = (uint64_t)left_s;
     if (seconds >= 3600)
@@ -74,21 +74,7 @@ static void add_time_left(struct cn_text *text, const struct cn_bar *bar,
                        seconds % 60);
 }
 
-/* As wide as fits into `room` columns; none when that is too narrow. */
-static void add_gauge(struct cn_text *text, double share, size_t room)
-{
-    size_t width = room < GAUGE_MAX + 4 ? room - 4 : GAUGE_MAX;
-    size_t filled;
-
-    if (room < GAUGE_MIN + 4)
-        return;
-    filled = (size_t)(share * (double)width);
-    cn_text_str_add(text, "  [");
-    cn_text_fill(text, '#', filled);
-    cn_text_fill(text, '-', width - filled);
-    cn_text_char(text, ']');
-}
-
+/* Append percent, amount, rate and time left. */
 static void add_figures(struct cn_text *text, const struct cn_bar *bar, bool is_measured,
                         uint64_t elapsed_ns)
 {
@@ -111,14 +97,22 @@ void cn_bar_print(struct cn_text *text, const struct cn_bar *bar, uint64_t elaps
 {
     bool is_measured = bar->total > 0 && bar->done <= bar->total;
     struct cn_text line = {0}, figures = {0};
+    size_t used;
 
     add_figures(&figures, bar, is_measured, elapsed_ns);
     cn_utf8_add_printable(&line, bar->what);
-    if (is_measured && line.len + figures.len < columns)
-        add_gauge(&line, (double)bar->done / (double)bar->total,
-                  columns - line.len - figures.len);
+    used = line.len + figures.len + strlen("  []");
+    if (is_measured && used + GAUGE_MIN <= columns) {
+        size_t width = columns - used < GAUGE_MAX ? columns - used : GAUGE_MAX;
+        size_t filled = (size_t)((double)bar->done / (double)bar->total * (double)width);
+
+        cn_text_str_add(&line, "  [");
+        cn_text_fill(&line, '#', filled);
+        cn_text_fill(&line, '-', width - filled);
+        cn_text_char(&line, ']');
+    }
     cn_text_add(&line, cn_text_str(&figures), figures.len);
-    /* Our own words, ASCII: a byte is a column. */
+    /* The text is ASCII: a byte is a column. */
     cn_text_add(text, cn_text_str(&line), line.len < columns ? line.len : columns);
     cn_text_done(&line);
     cn_text_done(&figures);
@@ -153,7 +147,7 @@ static void draw(struct cn_bar *bar, uint64_t at_ns)
     bar->drawn_ns = at_ns;
 }
 
-static void finish_piece(struct cn_bar *bar, uint64_t at_ns)
+static void finish_step(struct cn_bar *bar, uint64_t at_ns)
 {
     struct cn_text line = {0};
 
@@ -165,15 +159,6 @@ static void finish_piece(struct cn_bar *bar, uint64_t at_ns)
     cn_text_done(&line);
 }
 
-static void begin_piece(struct cn_bar *bar, const char *what, const char *unit,
-                        uint64_t at_ns)
-{
-    (void)snprintf(bar->what, sizeof(bar->what), "%s", what);
-    (void)snprintf(bar->unit, sizeof(bar->unit), "%s", unit);
-    bar->begin_ns = at_ns;
-    bar->drawn_ns = 0;
-}
-
 static bool report(void *arg, const char *what, uint64_t done, uint64_t total,
                    const char *unit)
 {
@@ -181,12 +166,15 @@ static bool report(void *arg, const char *what, uint64_t done, uint64_t total,
     uint64_t at_ns = cn_clock_ns();
 
     if (strncmp(bar->what, what, sizeof(bar->what) - 1) != 0) {
-        finish_piece(bar, at_ns);
-        begin_piece(bar, what, unit, at_ns);
+        finish_step(bar, at_ns);
+        (void)snprintf(bar->what, sizeof(bar->what), "%s", what);
+        (void)snprintf(bar->unit, sizeof(bar->unit), "%s", unit);
+        bar->begin_ns = at_ns;
+        bar->drawn_ns = 0;
     }
     bar->done = done;
     bar->total = total;
-    if (bar->is_drawn_on && at_ns - bar->begin_ns > SECOND_NS &&
+    if (bar->is_drawn && at_ns - bar->begin_ns > SECOND_NS &&
         at_ns - bar->drawn_ns >= REDRAW_NS)
         draw(bar, at_ns);
     return stop_signal == 0;
@@ -198,7 +186,7 @@ static bool is_stopped(void *arg)
     return stop_signal != 0;
 }
 
-/* A signal that is ignored, by nohup or because a pager has the keyboard, stays so. */
+/* Signals that are ignored (nohup, a pager that has the keyboard) stay ignored. */
 static void catch_signal(int signal_number, struct sigaction *old)
 {
     struct sigaction action = {.sa_handler = on_stop, .sa_flags = (int)SA_RESETHAND};
@@ -213,8 +201,8 @@ void cn_bar_begin(struct cn_bar *bar, const struct cn_args *args)
     *bar = (struct cn_bar){
         .progress = {.report = report, .arg = bar, .is_stopped = is_stopped},
         .args = args,
-        .is_drawn_on = isatty(STDERR_FILENO) && !cn_args_has(args, "quiet") &&
-                       !(args->session && args->session->is_mute),
+        .is_drawn = isatty(STDERR_FILENO) && !cn_args_has(args, "quiet") &&
+                    !(args->session && args->session->is_mute),
     };
     if (args->session)
         args->session->bar = bar;
@@ -224,7 +212,7 @@ void cn_bar_begin(struct cn_bar *bar, const struct cn_args *args)
 
 void cn_bar_end(struct cn_bar *bar)
 {
-    finish_piece(bar, cn_clock_ns());
+    finish_step(bar, cn_clock_ns());
     if (bar->args->session)
         bar->args->session->bar = NULL;
     (void)sigaction(SIGINT, &bar->old_int, NULL);

@@ -1,4 +1,4 @@
-/* How far long work has come, drawn on stderr, and how the user stops it.
+/* Progress bar on stderr, and interruption of long work by the user.
  *
  *     struct cn_bar bar;
  *
@@ -6,9 +6,9 @@
  *     ok = work(&bar.progress, err);
  *     cn_bar_end(&bar);
  *
- * The bar appears on a terminal only, after a second, unless -q is given. With -v, a
- * line per finished piece of work remains. Between begin and end, SIGINT and SIGTERM make
- * the work fail with CN_ERR_INTERRUPTED so that it can clean up; a second one kills.
+ * The bar appears on a terminal, after a second, unless -q is given. With -v, one line per
+ * finished step remains. Between begin and end, SIGINT and SIGTERM make the work fail with
+ * CN_ERR_INTERRUPTED, so that it can clean up; a second signal kills.
  * Threads: one bar at a time in the process; reported from one thread at a time.
  */
 #ifndef CN_CLI_SHELL_PROGRESS_H
@@ -24,11 +24,11 @@
 struct cn_args;
 
 struct cn_bar {
-    struct cn_progress progress; /* hand this to the work */
+    struct cn_progress progress; /* for the work */
     const struct cn_args *args;
-    bool is_drawn_on; /* stderr is a terminal and -q was not given */
+    bool is_drawn; /* stderr is a terminal and -q was not given */
     bool is_visible;
-    char what[64]; /* the current piece of work; "" before the first */
+    char what[64]; /* the current step; "" before the first */
     char unit[16];
     uint64_t done, total;
     uint64_t begin_ns, drawn_ns;
@@ -38,19 +38,18 @@ struct cn_bar {
 void cn_bar_begin(struct cn_bar *bar, const struct cn_args *args);
 void cn_bar_end(struct cn_bar *bar);
 
-/* Take the bar off the terminal to make room for a line; the next report draws it again.
- * cn_cli_say() and its kin do so themselves. */
+/* Remove the bar from the terminal to make room for a line; the next report draws it again.
+ * cn_cli_say() and the like do so themselves. */
 void cn_bar_hide(struct cn_bar *bar);
 
-/* The signal that asked the work to stop; 0 when none did. */
+/* The signal that interrupted the work; 0: none. */
 int cn_bar_signal(void);
 
-/* Append the bar as a line of at most `columns` columns: what, bar, percent, amount,
- * rate and time left. */
+/* Append the bar, at most `columns` wide: step, bar, percent, amount, rate, time left. */
 void cn_bar_print(struct cn_text *text, const struct cn_bar *bar, uint64_t elapsed_ns,
                   size_t columns);
 
-/* Append what remains when a piece of work is finished: amount, seconds and rate. */
+/* Append the line of a finished step: amount, seconds and rate. */
 void cn_bar_print_finished(struct cn_text *text, const struct cn_bar *bar,
                            uint64_t elapsed_ns);
 

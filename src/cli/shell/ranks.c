@@ -5,16 +5,16 @@
 #include <string.h>
 
 #include "base/bytes/wire.h"
+#include "base/files/own_library.h"
 #include "base/run/ranks.h"
 #include "cli/shell/args.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/shell/progress.h"
-#include "launcher/program.h"
 
 #define MPI_LIBRARY "libcairn-mpi.so"
 
-/* A number that a launcher has left in the environment; false when it has not. */
+/* A number that the launcher put into the environment; false if it did not. */
 static bool find_number(const char *const *names, unsigned *out)
 {
     for (; *names; names++) {
@@ -35,6 +35,7 @@ static bool find_rank(unsigned *out)
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
                                         NULL};
 
+    *out = 0;
     return find_number(names, out);
 }
 
@@ -42,14 +43,15 @@ unsigned cn_cli_launched_rank(void)
 {
     unsigned rank;
 
-    return find_rank(&rank) ? rank : 0;
+    (void)find_rank(&rank);
+    return rank;
 }
 
-/* How many processes were started, this one included; 0: some, nobody says how many. */
+/* The number of processes, including this one; 0: several, number unknown. */
 static unsigned launched_size(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL};
-    /* Set in other processes too: it counts only where there are ranks. */
+    /* Also set without ranks: used only where there is a rank. */
     static const char *const step_names[] = {"SLURM_STEP_NUM_TASKS", NULL};
     unsigned size, rank;
 
@@ -65,47 +67,40 @@ static bool stop_is_asked(void)
     return cn_bar_signal() != 0;
 }
 
-static bool connect_by(const char *library, struct cn_ranks **out, struct cn_error *err)
-{
-    /* Parts that MPI loads itself look for its symbols everywhere. */
-    void *object = dlopen(library, RTLD_NOW | RTLD_GLOBAL);
-    void *symbol = object ? dlsym(object, "cn_ranks_connect") : NULL;
-    cn_ranks_connect_fn start;
-
-    if (!symbol)
-        return cn_fail(err, CN_ERR_IO, "cannot load MPI: %s", dlerror());
-    memcpy(&start, &symbol, sizeof(start));
-    return start(out, err);
-}
-
-/* The object stays loaded: MPI does not like to be unloaded. */
+/* The library stays loaded: MPI cannot be unloaded safely. */
 static bool connect_ranks(struct cn_ranks **out, struct cn_error *err)
 {
     char *library = NULL;
     struct cn_error missing;
-    bool ok;
+    cn_ranks_connect_fn connect;
+    void *object, *symbol;
 
-    if (!cn_program_find_library(MPI_LIBRARY, &library, &missing))
+    if (!cn_own_library_find(MPI_LIBRARY, &library, &missing))
         return cn_fail(err, CN_ERR_NOT_FOUND,
-                       "started by mpirun, but this cairn has no MPI (%s): start it "
-                       "without mpirun, or see --no-mpi",
+                       "started by mpirun, but this cairn has no MPI (%s); start it "
+                       "without mpirun, or use --no-mpi",
                        missing.text);
-    ok = connect_by(library, out, err);
+    /* RTLD_GLOBAL: plugins of MPI look up its symbols globally. */
+    object = dlopen(library, RTLD_NOW | RTLD_GLOBAL);
+    symbol = object ? dlsym(object, "cn_ranks_connect") : NULL;
     free(library);
-    return ok;
+    if (!symbol)
+        return cn_fail(err, CN_ERR_IO, "cannot load MPI: %s", dlerror());
+    memcpy(&connect, &symbol, sizeof(connect));
+    return connect(out, err);
 }
 
 static void add_words(const struct cn_args *args, struct cn_text *text)
 {
     for (size_t i = 0; i < args->given_count; i++) {
-        cn_wire_str(text, args->given[i].option->name);
-        cn_wire_str(text, args->given[i].value ? args->given[i].value : "");
+        cn_wire_str(text, args->given[i]->name);
+        cn_wire_str(text, args->values[i] ? args->values[i] : "");
     }
     for (size_t i = 0; i < args->operand_count; i++)
         cn_wire_str(text, args->operands[i]);
 }
 
-/* Processes with different words want different things, not one thing together. */
+/* Processes with different command lines cannot work together. */
 static bool check_words(struct cn_ranks *ranks, const struct cn_args *args,
                         struct cn_error *err)
 {
@@ -118,16 +113,16 @@ static bool check_words(struct cn_ranks *ranks, const struct cn_args *args,
     ok = cn_ranks_broadcast(ranks, &first, err);
     if (ok && (own.len != first.len || memcmp(own.chars, first.chars, own.len) != 0))
         ok = cn_fail(err, CN_ERR_USAGE,
-                     "rank %u was started with other words than rank 0: use --no-mpi if "
-                     "each is to work alone",
+                     "rank %u has another command line than rank 0; use --no-mpi if each "
+                     "is to work alone",
                      ranks->rank);
     cn_text_done(&own);
     cn_text_done(&first);
     return cn_ranks_agree(ranks, ok, err);
 }
 
-/* Another MPI than the one that started them finds each process alone: all would write
- * the same database. */
+/* If another MPI started the processes, ours sees each one alone: all would write the same
+ * database. */
 static bool check_size(struct cn_ranks *ranks, unsigned launched, struct cn_error *err)
 {
     unsigned size = ranks->size;
@@ -135,10 +130,11 @@ static bool check_size(struct cn_ranks *ranks, unsigned launched, struct cn_erro
     if (launched == 0 || size == launched)
         return true;
     cn_ranks_close(ranks);
-    return cn_fail(err, CN_ERR_USAGE,
-                   "%u processes were started, but by another MPI than cairn was built "
-                   "with, which finds %u",
-                   launched, size);
+    return cn_fail(
+        err, CN_ERR_USAGE,
+        "mpirun started %u processes, but cairn's MPI sees %u: they are not the "
+        "same MPI",
+        launched, size);
 }
 
 bool cn_cli_ranks_open(struct cn_ranks **ranks, const struct cn_args *args,
@@ -164,9 +160,9 @@ bool cn_cli_ranks_open(struct cn_ranks **ranks, const struct cn_args *args,
 bool cn_cli_ranks_close(struct cn_ranks *ranks, const struct cn_args *args, bool ok,
                         struct cn_error *err)
 {
-    bool is_told = cn_args_has(args, "no-mpi") || (ranks && ranks != &cn_ranks_alone);
+    bool is_agreed = cn_args_has(args, "no-mpi") || (ranks && ranks != &cn_ranks_alone);
 
-    if (!ok && is_told) {
+    if (!ok && is_agreed) {
         if (!args->session->is_mute)
             cn_cli_fail(args->command, err);
         err->text[0] = '\0';

@@ -13,8 +13,8 @@ static size_t smaller(size_t a, size_t b)
 size_t cn_edit_distance(const char *a, const char *b)
 {
     size_t a_len = strlen(a), b_len = strlen(b);
-    /* Row i holds the distances of a's first i letters to every beginning of b. A swap
-     * looks two rows back. */
+    /* Row i has the distances of a's first i letters to every prefix of b. A swap looks two
+     * rows back. */
     size_t rows[3][WORD_MAX + 1];
 
     if (a_len > WORD_MAX || b_len > WORD_MAX)

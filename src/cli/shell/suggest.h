@@ -8,16 +8,16 @@
 
 struct cn_suggestion {
     const char *typed;
-    const char *best; /* borrowed; NULL while nothing is near enough */
+    const char *best; /* borrowed; NULL: none is near enough */
     size_t distance;  /* of the best */
 };
 
-/* Keep `known` if it is nearer than what was offered before, and near at all: one slip
- * in three letters. Of equals, the first offered stays. */
+/* Consider a known word. It must differ by at most one edit per three letters; the first of
+ * equally near words wins. */
 void cn_suggestion_offer(struct cn_suggestion *suggestion, const char *known);
 
-/* Letters to insert, delete, change, or swap with a neighbour to turn one word into the
- * other. Words longer than 63 letters are infinitely far from everything. */
+/* The edit distance with swaps of neighbours (Damerau). SIZE_MAX for words longer than 63
+ * letters. */
 size_t cn_edit_distance(const char *a, const char *b);
 
 #endif

@@ -1,4 +1,4 @@
-/* Where results go: what may be replaced by them.
+/* Checks on the path that a command is to write.
  * Threads: one thread at a time.
  */
 #ifndef CN_CLI_SHELL_TARGET_H
@@ -8,9 +8,14 @@
 
 struct cn_format;
 
-/* Fails when something lies at `path`, unless `is_forced`. Even then, a folder that is
- * neither empty nor holds what `format` holds stays: nobody means to lose it. */
+/* Fails if `path` exists, unless `is_forced`. Even then, a folder is only replaced if it is
+ * empty or contains data of the same kind as `format`. */
 CN_CHECK bool cn_target_check(const char *path, const struct cn_format *format,
                               bool is_forced, struct cn_error *err);
+
+/* Fails if writing `target` would overwrite `source`: it is the source, or contains it.
+ * Also if it is inside the source, unless that is allowed. */
+CN_CHECK bool cn_target_check_source(const char *target, const char *source,
+                                     bool may_be_inside, struct cn_error *err);
 
 #endif

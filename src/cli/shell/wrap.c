@@ -4,16 +4,6 @@
 
 #include "base/text.h"
 
-/* Columns of a word of our own tables, where a character is a column. */
-static size_t word_width(const char *word, size_t len)
-{
-    size_t width = 0;
-
-    for (size_t i = 0; i < len; i++)
-        width += ((unsigned char)word[i] & 0xc0) != 0x80;
-    return width;
-}
-
 void cn_wrap_add(struct cn_text *text, const char *str, size_t used, size_t indent,
                  size_t columns)
 {
@@ -24,9 +14,10 @@ void cn_wrap_add(struct cn_text *text, const char *str, size_t used, size_t inde
         used = indent;
     }
     for (str += strspn(str, " \n"); *str; str += strspn(str, " \n")) {
-        size_t len = strcspn(str, " \n");
-        size_t width = word_width(str, len);
+        size_t len = strcspn(str, " \n"), width = 0;
 
+        for (size_t i = 0; i < len; i++) /* help texts have no wide characters */
+            width += ((unsigned char)str[i] & 0xc0) != 0x80;
         if (!at_start && used + 1 + width > columns) {
             cn_text_char(text, '\n');
             cn_text_fill(text, ' ', indent);

@@ -72,7 +72,7 @@ static void print_facts(const struct cn_args *args, const struct summary *s)
 {
     struct cn_facts facts;
 
-    cn_facts_begin(&facts, args);
+    cn_facts_begin(&facts, cn_cli_format(args));
     cn_facts_str(&facts, "format", "store");
     cn_facts_u64(&facts, "segments", s->segments);
     cn_facts_u64(&facts, "sealed_segments", s->sealed);
@@ -84,7 +84,7 @@ static void print_facts(const struct cn_args *args, const struct summary *s)
     cn_facts_u64(&facts, "first_ns", s->all.traces ? s->all.first_ns : 0);
     cn_facts_u64(&facts, "last_ns", s->all.last_ns);
     cn_facts_u64(&facts, "bytes", s->all.disk_len);
-    cn_facts_finish(&facts);
+    cn_cli_print_facts(args, &facts);
 }
 
 static void add_time(struct cn_text *text, const char *label, uint64_t time_ns)

@@ -8,6 +8,7 @@
 #define CN_FORMATS_HPCTOOLKIT_MEAS_OPEN_H
 
 #include "formats/hpctoolkit/meas/code/options.h"
+#include "formats/hpctoolkit/meas/code/path_map.h"
 #include "model/contexts/samples.h"
 
 /* True for a measurement directory or a .hpcrun file. */

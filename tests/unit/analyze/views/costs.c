@@ -162,9 +162,9 @@ static void shows_total_and_self_sums(void **state)
     expect_values(w, 0, (const double[]){24, 24, 12, 12, 9});
     expect_values(w, 1, (const double[]){-1, 15, 12, 12, 9});
     assert_string_equal(w->costs.columns[0].name, "time_s_inclusive");
-    assert_string_equal(w->costs.columns[0].title, "Time (s) (I)");
+    assert_string_equal(w->costs.columns[0].title, "total Time (s)");
     assert_string_equal(w->costs.columns[1].name, "time_s_exclusive");
-    assert_string_equal(w->costs.columns[1].title, "Time (s) (E)");
+    assert_string_equal(w->costs.columns[1].title, "self Time (s)");
 }
 
 static void percentages_are_of_the_whole(void **state)
@@ -192,7 +192,7 @@ static void shows_each_scope_as_it_stands(void **state)
     expect_values(w, 2, (const double[]){-1, 15, 12, 12, 9});
     expect_values(w, 3, (const double[]){24, 24, 12, 12, 9});
     assert_string_equal(w->costs.columns[2].name, "time_s_lex_aware");
-    assert_string_equal(w->costs.columns[2].title, "Time (s) (lex_aware)");
+    assert_string_equal(w->costs.columns[2].title, "lex_aware Time (s)");
     assert_int_equal(w->costs.columns[3].side, CN_TOTAL);
     assert_true(cn_same_value(cn_cost_percent(&w->costs.columns[0], 12), 50));
 }
@@ -214,7 +214,7 @@ static void statistics_are_over_threads_that_have_a_value(void **state)
     expect_values(w, 5, (const double[]){3, 3, 2, 2, 2});
     assert_string_equal(w->costs.columns[1].name, "time_s_inclusive_mean");
     assert_string_equal(w->costs.columns[5].name, "time_s_inclusive_threads");
-    assert_string_equal(w->costs.columns[5].title, "Time (s) threads (I)");
+    assert_string_equal(w->costs.columns[5].title, "threads with total Time (s)");
     assert_true(w->costs.columns[0].has_percent);
     assert_false(w->costs.columns[1].has_percent);
 }
@@ -249,7 +249,7 @@ static void a_column_can_be_of_one_thread(void **state)
     expect_values(w, 2, (const double[]){-1, -1, -1, -1, 3});
     expect_values(w, 3, (const double[]){-1, 1, 1, 1, 1});
     assert_string_equal(w->costs.columns[1].name, "time_s_exclusive_profile_2");
-    assert_string_equal(w->costs.columns[1].title, "Time (s) (E) RANK 1");
+    assert_string_equal(w->costs.columns[1].title, "self Time (s) RANK 1");
     assert_false(w->costs.columns[1].has_percent);
 }
 
@@ -282,7 +282,7 @@ static void a_ratio_is_taken_of_sums(void **state)
     add(w, total);
     add(w, (struct cn_cost_request){.stat = CN_STAT_MEAN, .profile = CN_NONE});
     assert_false(cn_costs_add(&w->costs, &self, &err));
-    assert_string_equal(err.text, "metric 'ratio' has no exclusive values");
+    assert_string_equal(err.text, "metric 'ratio' has no self values");
     assert_false(cn_costs_add(
         &w->costs, &(struct cn_cost_request){.scope = "point", .profile = CN_NONE},
         &err));

@@ -145,7 +145,7 @@ static void axes_have_marks_at_round_numbers(void **state)
     check_axis(0, 9, 9, "|0 ns");
 }
 
-/* Two marks a nanosecond apart, a second after the start, are told apart. */
+/* Marks one nanosecond apart have different labels, even a second after the start. */
 static void marks_have_as_many_digits_as_they_need(void **state)
 {
     (void)state;

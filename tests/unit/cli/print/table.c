@@ -284,7 +284,7 @@ static void streams_rows_after_the_widths_are_known(void **state)
     free(sink.chars);
 }
 
-/* One endless name must not make every row as long as itself. */
+/* One very long name must not make all rows as long. */
 static void does_not_pad_to_endless_names(void **state)
 {
     static const struct cn_column two[] = {

@@ -119,19 +119,38 @@ static void ends_options_at_two_dashes(void **state)
     cn_args_done(&args);
 }
 
-static void keeps_all_values_and_hands_out_the_last(void **state)
+static void keeps_all_values_in_order_and_returns_the_last(void **state)
+{
+    static const char *const expected[] = {"a", "b", "c=", ""};
+    struct cn_error err = {0};
+    struct cn_values values;
+    struct cn_args args;
+
+    (void)state;
+    assert_true(parse(&args, &view,
+                      WORDS("-m", "a", "-d3", "--metric=b", "db", "-amc=", "--metric="),
+                      &err));
+    values = cn_args_values(&args, "metric");
+    assert_int_equal(values.count, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(values.list[i], expected[i]);
+    assert_string_equal(cn_args_value(&args, "metric"), "");
+    assert_string_equal(cn_args_value(&args, "depth"), "3");
+    assert_true(cn_args_has(&args, "all"));
+    assert_int_equal(cn_args_values(&args, "columns").count, 0);
+    cn_args_done(&args);
+}
+
+static void refuses_options_that_exclude_each_other(void **state)
 {
     struct cn_error err = {0};
     struct cn_args args;
 
     (void)state;
-    assert_true(parse(&args, &view,
-                      WORDS("-m", "a", "--metric=b", "db", "-mc=", "--metric="), &err));
-    assert_int_equal(cn_args_value_count(&args, "metric"), 4);
-    assert_string_equal(cn_args_value_at(&args, "metric", 0), "a");
-    assert_string_equal(cn_args_value_at(&args, "metric", 1), "b");
-    assert_string_equal(cn_args_value_at(&args, "metric", 2), "c=");
-    assert_string_equal(cn_args_value(&args, "metric"), "");
+    assert_true(parse(&args, &view, WORDS("-a", "-d1", "db"), &err));
+    assert_true(cn_args_exclusive(&args, "all", "columns", &err));
+    assert_false(cn_args_exclusive(&args, "all", "depth", &err));
+    assert_string_equal(err.text, "--all and --depth exclude each other");
     cn_args_done(&args);
 }
 
@@ -175,9 +194,9 @@ static void refuses_ambiguous_prefixes(void **state)
 {
     (void)state;
     assert_refused(&view, WORDS("--col=3", "db"),
-                   "option --col could be one of --columns, --color");
+                   "option --col is ambiguous: --columns, --color");
     assert_refused(&view, WORDS("--m", "x", "db"),
-                   "option --m could be one of --min-share, --metric");
+                   "option --m is ambiguous: --min-share, --metric");
 }
 
 static void refuses_missing_and_unexpected_values(void **state)
@@ -188,9 +207,8 @@ static void refuses_missing_and_unexpected_values(void **state)
     assert_refused(&view, WORDS("db", "--format"),
                    "option --format needs a value: text, json or csv");
     assert_refused(&view, WORDS("db", "--all=yes"),
-                   "option --all takes no value, but got 'yes'");
-    assert_refused(&view, WORDS("db", "--all="),
-                   "option --all takes no value, but got ''");
+                   "option --all takes no value, got 'yes'");
+    assert_refused(&view, WORDS("db", "--all="), "option --all takes no value, got ''");
 }
 
 static void refuses_words_outside_a_choice(void **state)
@@ -324,7 +342,8 @@ int main(void)
         cmocka_unit_test(accepts_every_way_to_write_a_value),
         cmocka_unit_test(knows_shared_options_and_bundles_flags),
         cmocka_unit_test(ends_options_at_two_dashes),
-        cmocka_unit_test(keeps_all_values_and_hands_out_the_last),
+        cmocka_unit_test(keeps_all_values_in_order_and_returns_the_last),
+        cmocka_unit_test(refuses_options_that_exclude_each_other),
         cmocka_unit_test(takes_an_option_as_value_when_one_is_due),
         cmocka_unit_test(needs_no_operands_beside_help),
         cmocka_unit_test(refuses_unknown_options),

@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 #include "cli/shell/command.h"
-#include "cli/shell/completion.h"
+#include "cli/shell/help.h"
 
 static const struct {
     const char *shell;

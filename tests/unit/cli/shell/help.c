@@ -92,16 +92,15 @@ static void shows_all_a_command_has(void **state)
                         "  -d, --depth=N             show at most N levels\n"
                         "      --metric=NAME         show this metric instead of the\n"
                         "                            first one of the database (may\n"
-                        "                            be given more than once)\n"
+                        "                            be repeated)\n"
                         "      --format=text|json|csv\n"
                         "                            print as aligned text (the\n"
                         "                            default), as JSON or as CSV\n\n"
                         "Options of every command:\n"
                         "  -h, --help                describe the command and its\n"
                         "                            options\n"
-                        "  -q, --quiet               say nothing but warnings and\n"
-                        "                            errors\n"
-                        "  -v, --verbose             say more about what is done\n"
+                        "  -q, --quiet               print warnings and errors only\n"
+                        "  -v, --verbose             print details of the work\n"
                         "      --color=auto|always|never\n"
                         "                            use colour: on a terminal (the\n"
                         "                            default), always or never\n"
@@ -114,7 +113,7 @@ static void shows_all_a_command_has(void **state)
     cn_text_done(&text);
 }
 
-/* What every table must hold, so that no command slips in half described. */
+/* Every command is described completely. */
 static void finds_every_command_complete(void **state)
 {
     (void)state;

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "cli/shell/command.h"
-#include "cli/shell/man.h"
+#include "cli/shell/help.h"
 
 static const struct cn_option options[] = {
     {.name = "top-down", .letter = 't', .value = "a|b", .help = "it's a \\ test"},
@@ -80,7 +80,7 @@ static void has_every_section_in_order(void **state)
     cn_text_done(&text);
 }
 
-/* A line of text that begins with a control character would vanish or worse. */
+/* A text line that begins with a control character would be taken for a request. */
 static void begins_lines_with_text_or_known_requests(void **state)
 {
     static const char *const requests[] = {".TH ", ".SH ",  ".TP\n", ".PP\n",

@@ -10,7 +10,7 @@
 
 #include "base/run/progress.h"
 #include "base/text.h"
-#include "cli/print/color.h"
+#include "cli/print/terminal.h"
 #include "cli/shell/args.h"
 #include "cli/shell/command.h"
 #include "cli/shell/pager.h"

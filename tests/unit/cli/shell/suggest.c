@@ -73,16 +73,16 @@ static void chooses_commands_by_their_exact_name(void **state)
     const struct cn_command *command = NULL;
 
     (void)state;
-    assert_true(cn_command_choose("help", &command, &err));
+    assert_true(cn_command_choose(cn_commands, "help", &command, &err));
     assert_string_equal(command->name, "help");
     command = NULL;
-    assert_false(cn_command_choose("hepl", &command, &err));
+    assert_false(cn_command_choose(cn_commands, "hepl", &command, &err));
     assert_null(command);
     assert_int_equal(err.kind, CN_ERR_USAGE);
     assert_string_equal(err.text, "unknown command 'hepl', did you mean 'help'?");
-    assert_false(cn_command_choose("xylophone", &command, &err));
+    assert_false(cn_command_choose(cn_commands, "xylophone", &command, &err));
     assert_string_equal(err.text, "unknown command 'xylophone'");
-    assert_false(cn_command_choose("", &command, &err));
+    assert_false(cn_command_choose(cn_commands, "", &command, &err));
     assert_string_equal(err.text, "unknown command ''");
 }
 

@@ -1,0 +1,48 @@
+/* The three kinds of `cairn analyze`: recordings, measurements and files of samples, and
+ * the options and steps that they share.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_CLI_DATABASE_ANALYZE_H
+#define CN_CLI_DATABASE_ANALYZE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/shell/progress.h"
+
+struct cn_args;
+struct cn_database;
+struct cn_ranks;
+
+struct cn_analysis {
+    const struct cn_args *args;
+    struct cn_ranks *ranks;
+    const char *title; /* NULL: not given */
+    const char *target;
+    struct cn_text folder; /* that contains the target */
+    unsigned workers;
+    bool is_forced, is_strict, without_timelines, without_sources;
+    struct cn_bar bar;
+    uint64_t begin_ns;
+};
+
+/* Set the target and check it. */
+CN_CHECK bool cn_analysis_set_target(struct cn_analysis *a, const char *target,
+                                     struct cn_error *err);
+
+/* Write the target, with progress on a->bar, which the caller begins and ends. `memory_len`
+ * is for sorting; 0: the default. */
+CN_CHECK bool cn_analysis_write(struct cn_analysis *a, struct cn_database *db,
+                                size_t memory_len, struct cn_error *err);
+
+/* Print what was written; with -v also "`items` in 1.2 s" and `rate`. */
+void cn_analysis_tell(const struct cn_analysis *a, uint64_t context_count,
+                      uint64_t thread_count, const char *items, const char *rate);
+
+CN_CHECK bool cn_analyze_recordings(struct cn_analysis *a, struct cn_error *err);
+CN_CHECK bool cn_analyze_measurements(struct cn_analysis *a, struct cn_error *err);
+CN_CHECK bool cn_analyze_samples(struct cn_analysis *a, struct cn_error *err);
+
+#endif

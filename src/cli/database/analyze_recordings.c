@@ -1,0 +1,219 @@
+/* cairn analyze of recordings, and of the traces of a store. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/cct/calls_to_database.h"
+#include "analyze/cct/cct_locations.h"
+#include "base/alloc.h"
+#include "base/run/clock.h"
+#include "base/run/ranks.h"
+#include "cli/database/analyze.h"
+#include "cli/print/quantity.h"
+#include "cli/recording/recording_options.h"
+#include "cli/shell/cli.h"
+#include "cli/shell/target.h"
+#include "formats/formats.h"
+#include "model/calls/recording.h"
+#include "model/contexts/database.h"
+#include "symbols/resolver.h"
+#include "symbols/sources.h"
+
+struct recordings {
+    struct cn_analysis *a;
+    struct cn_recording_setup *setups;
+    struct cn_call_query *queries;
+    size_t count;
+    struct cn_resolver *resolver;
+    struct cn_sources sources;
+    struct cn_cct_locations locations; /* from debug information */
+    struct cn_calls_options options;
+};
+
+static struct cn_cct_location
+function_location(void *arg, const struct cn_call_module *module, uint64_t offset)
+{
+    struct recordings *self = arg;
+    struct cn_source_location location;
+
+    if (!cn_resolver_function(self->resolver, module->path, module->build_id, offset,
+                              &location))
+        return (struct cn_cct_location){0};
+    return (struct cn_cct_location){location.file, location.line};
+}
+
+static size_t instruction_locations(void *arg, const struct cn_call_module *module,
+                                    uint64_t offset,
+                                    struct cn_inlined_location out[CN_LOCATION_DEPTH_MAX])
+{
+    struct recordings *self = arg;
+    struct cn_source_location list[CN_LOCATION_DEPTH_MAX];
+    size_t count = cn_resolver_instruction(self->resolver, module->path, module->build_id,
+                                           offset, list, CN_LOCATION_DEPTH_MAX);
+
+    for (size_t i = 0; i < count; i++)
+        out[i] =
+            (struct cn_inlined_location){list[i].function, {list[i].file, list[i].line}};
+    return count;
+}
+
+static const char *source_file(void *arg, const char *path)
+{
+    struct recordings *self = arg;
+
+    return self->a->without_sources ? NULL : cn_sources_find(&self->sources, path);
+}
+
+/* Open a recording, or the traces of a store. */
+static bool open_source(const struct cn_analysis *a, struct cn_recording_setup *setup,
+                        const char *path, struct cn_error *err)
+{
+    const char *query = cn_args_value(a->args, "query");
+    const struct cn_format *format;
+    struct cn_recording *rec;
+
+    if (strcmp(path, "-") == 0)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "a recording is a directory, not standard input");
+    if (!cn_target_check_source(a->target, path, true, err) ||
+        !cn_format_probe(path, &format, err))
+        return false;
+    if (!format->open_traces) {
+        if (query)
+            return cn_fail(err, CN_ERR_USAGE, "%s is not a store; --query is for stores",
+                           path);
+        return cn_recording_setup_open(setup, a->args, path, err);
+    }
+    return format->open_traces(&rec, path, query ? query : "", err) &&
+           cn_recording_setup_use(setup, a->args, rec, err);
+}
+
+static bool open_sources(struct recordings *self, struct cn_error *err)
+{
+    const struct cn_args *args = self->a->args;
+    size_t operand_count = cn_args_count(args);
+    size_t count = operand_count > 0 ? operand_count : 1;
+
+    if (operand_count > 0 && cn_args_has(args, "data"))
+        return cn_fail(err, CN_ERR_USAGE,
+                       "give recordings with -d or as operands, not both");
+    self->setups = cn_alloc(count, sizeof(*self->setups));
+    self->queries = cn_alloc(count, sizeof(*self->queries));
+    for (size_t i = 0; i < count; i++) {
+        const char *path = cn_recording_path(args, cn_args_find_operand(args, i));
+
+        self->count++;
+        if (!open_source(self->a, &self->setups[i], path, err))
+            return false;
+        self->queries[i] = self->setups[i].query;
+    }
+    return true;
+}
+
+static bool parse_options(struct recordings *self, struct cn_error *err)
+{
+    const struct cn_args *args = self->a->args;
+    const char *min_time = cn_args_value(args, "min-time");
+    const char *statistics = cn_args_value(args, "statistics");
+    struct cn_values moved = cn_args_values(args, "source-path");
+
+    self->options = (struct cn_calls_options){
+        .workers = self->a->workers,
+        .ranks = self->a->ranks,
+        .folder = cn_text_str(&self->a->folder),
+        .title = self->a->title,
+        .is_collapsed = cn_args_has(args, "collapse-recursion"),
+        .has_all_statistics = !statistics || strcmp(statistics, "all") == 0,
+        .without_timelines = self->a->without_timelines,
+        .locations = &self->locations,
+        .progress = &self->a->bar.progress,
+    };
+    if (min_time && !cn_call_time_parse(min_time, &self->options.min_time_ns, err))
+        return cn_fail_in(err, "--min-time");
+    for (size_t i = 0; i < moved.count; i++)
+        if (!cn_sources_move(&self->sources, moved.list[i], err))
+            return cn_fail_in(err, "--source-path");
+    return true;
+}
+
+/* Warn about damaged and lost data; fails with --strict if data is damaged. */
+static bool tell_damage(const struct recordings *self,
+                        const struct cn_calls_result *result, struct cn_error *err)
+{
+    const struct cn_args *args = self->a->args;
+    size_t damage_count = result->damage_count;
+
+    for (size_t i = 0; i < result->damage_count; i++) {
+        const struct cn_calls_damage *damage = &result->damages[i];
+        const struct cn_recording *rec = self->queries[damage->query].rec;
+
+        cn_cli_warn(args, "%s: task %" PRIu32 ": %s; analysed up to there", rec->path,
+                    rec->tasks[damage->task].tid, damage->err.text);
+    }
+    for (size_t i = 0; i < self->count; i++)
+        for (const struct cn_warning *w = self->queries[i].rec->warnings; w; w = w->next)
+            damage_count += w->is_damage;
+    if (result->lost_count > 0)
+        cn_cli_warn(args, "%" PRIu64 " records were lost while recording",
+                    result->lost_count);
+    return damage_count == 0 || !self->a->is_strict ||
+           cn_fail(err, CN_ERR_FORMAT,
+                   "%s is not written: data is damaged and --strict was given",
+                   self->a->target);
+}
+
+static void tell_result(const struct recordings *self, const struct cn_database *db,
+                        const struct cn_calls_result *result)
+{
+    double seconds = (double)(cn_clock_ns() - self->a->begin_ns + 1) / 1e9;
+    struct cn_text items = {0}, rate = {0};
+
+    cn_count_print_of(&items, result->record_count, "record");
+    cn_text_printf(&rate, ", %.1f million a second",
+                   (double)result->record_count / 1e6 / seconds);
+    cn_analysis_tell(self->a, result->context_count, db->profile_count - 1,
+                     cn_text_str(&items), cn_text_str(&rate));
+    cn_text_done(&items);
+    cn_text_done(&rate);
+}
+
+static bool analyse(struct recordings *self, struct cn_error *err)
+{
+    struct cn_calls_result result;
+    struct cn_database *db = NULL;
+    bool ok;
+
+    cn_bar_begin(&self->a->bar, self->a->args);
+    ok = cn_calls_to_database(&db, self->queries, self->count, &self->options, &result,
+                              err);
+    ok = ok && tell_damage(self, &result, err) && cn_analysis_write(self->a, db, 0, err);
+    cn_bar_end(&self->a->bar);
+    if (ok)
+        tell_result(self, db, &result);
+    if (db) {
+        cn_calls_result_done(&result);
+        cn_database_close(db);
+    }
+    return ok;
+}
+
+bool cn_analyze_recordings(struct cn_analysis *a, struct cn_error *err)
+{
+    struct recordings self = {
+        .a = a,
+        .resolver = cn_resolver_new(),
+        .locations = {&self, function_location, instruction_locations, source_file},
+    };
+    bool ok = cn_analysis_set_target(a, cn_args_value(a->args, "output"), err) &&
+              parse_options(&self, err) && open_sources(&self, err);
+
+    ok = cn_ranks_agree(a->ranks, ok, err) && analyse(&self, err);
+    for (size_t i = 0; i < self.count; i++)
+        cn_recording_setup_done(&self.setups[i]);
+    free(self.setups);
+    free(self.queries);
+    cn_resolver_free(self.resolver);
+    cn_sources_done(&self.sources);
+    return ok;
+}

@@ -1,0 +1,17 @@
+/* cairn info for each kind of data; for stores see cli/store/info_store.h.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_CLI_FILES_INFO_H
+#define CN_CLI_FILES_INFO_H
+
+#include "base/error.h"
+
+struct cn_args;
+struct cn_format;
+
+CN_CHECK bool cn_info_database(const struct cn_args *args, const struct cn_format *format,
+                               const char *path, struct cn_error *err);
+CN_CHECK bool cn_info_recording(const struct cn_args *args, const char *path,
+                                struct cn_error *err);
+
+#endif
