@@ -71,26 +71,21 @@ static bool open_newest(struct cn_store_writer *writer, const uint32_t *numbers,
     struct cn_store_config config;
     struct cn_error ignored;
     char *dir;
-    bool is_sealed;
+    bool has_config, is_sealed;
 
     if (count == 0)
         return cn_segment_writer_create(&writer->segment, writer->base, 0,
                                         &writer->config, writer->io, err);
     dir = cn_segment_dir(writer->base, numbers[count - 1]);
-    /* A crash may have left a directory without a config. */
-    if (!cn_store_config_read(&config, dir, &ignored)) {
-        free(dir);
-        return cn_segment_writer_create(&writer->segment, writer->base,
-                                        numbers[count - 1], &writer->config, writer->io,
-                                        err);
-    }
+    has_config = cn_store_config_read(&config, dir, &ignored);
     free(dir);
-    is_sealed = config.is_sealed;
+    is_sealed = has_config && config.is_sealed;
     if (count > 1 || is_sealed)
         note_rows(writer, &writer->older, numbers[count - (is_sealed ? 1 : 2)]);
-    if (is_sealed)
+    /* A crash may have left a directory without a config. */
+    if (!has_config || is_sealed)
         return cn_segment_writer_create(&writer->segment, writer->base,
-                                        numbers[count - 1] + 1, &writer->config,
+                                        numbers[count - 1] + is_sealed, &writer->config,
                                         writer->io, err);
     if (!cn_segment_writer_open(&writer->segment, writer->base, numbers[count - 1],
                                 writer->io, err))

@@ -293,7 +293,7 @@ static void tells_about_bad_lines(void **state)
     static const struct {
         const char *file, *text, *warning;
     } cases[] = {
-        {"sample/task.txt", "SESS timestamp=1.0 pid=100\n", "task.txt: line 1: not"},
+        {"sample/task.txt", "SESS timestamp=1.0 pid=100\n", "task.txt: line 1: cannot"},
         {"sample/task.txt", "TASK timestamp=1.0 tid=99999999999 pid=1\n",
          "task.txt: line 1"},
         {"sample/task.txt", "TASK timestamp=99999999999999.0 tid=9 pid=1\n",
@@ -307,7 +307,7 @@ static void tells_about_bad_lines(void **state)
         {"sample/sid-00112233445566aa.map", "nonsense\n",
          "sid-00112233445566aa.map: line 1: cannot be parsed"},
         {"sample/sid-00112233445566aa.map", "2000-1000 r-xp 0 0:0 0 /x\n", "line 1"},
-        {"sample/program.sym", "0000 T\n", "program.sym: line 1: not a symbol"},
+        {"sample/program.sym", "0000 T\n", "program.sym: line 1: "},
         {"sample/program.sym", "0 08 T a\n0 zz T b\nx\ny\n", "program.sym: 2 more lines"},
         {"sample/program.dbg", "A: @arg1\n", "program.dbg: line 1"},
     };

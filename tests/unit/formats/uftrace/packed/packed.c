@@ -349,9 +349,9 @@ static void refuses_absurd_numbers(void **state)
     assert_refused(0x58, 4, 1 << 30,
                    "packed chunk with 1073741824 bytes of payload, at most 2097152 are "
                    "allowed");
-    assert_refused(0x5c, 2, 1024, "packed chunk with 1024 open functions in 26");
+    assert_refused(0x5c, 2, 1024, "packed chunk with 1024 open functions and 26 words");
     assert_refused(0x02, 1, 9, "unknown compression 9");
-    assert_refused(0x30, 4, 3199, "packed chunk makes 3200 bytes instead of 3199");
+    assert_refused(0x30, 4, 3199, "packed chunk unpacks to 3200 bytes instead of 3199");
 }
 
 static void refuses_bombs(void **state)

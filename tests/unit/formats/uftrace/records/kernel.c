@@ -258,9 +258,8 @@ static void tells_about_a_header_it_does_not_understand(void **state)
     cn_scratch_write("sample/kernel_header", "PAGE_SIZE: 7\nLONG_SIZE: 8\n", 26);
     rec = open_sample();
     assert_non_null(rec->warnings);
-    assert_string_equal(
-        rec->warnings->text,
-        "kernel_header: pages of 7 bytes and longs of 8 are not possible");
+    assert_string_equal(rec->warnings->text,
+                        "kernel_header: page size 7 or size of long 8 is not supported");
     cn_recording_close(rec);
 }
 
