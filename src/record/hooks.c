@@ -95,7 +95,8 @@ static struct cn_rec_frame *push(struct cn_rec_thread *self, uintptr_t *loc,
     if (!cn_rec_process.shared->has_counter)
         flags |= CN_REC_FRAME_SLOW;
     frame->loc = loc;
-    self->top = frame;
+    /* Unwinders of other threads must not see the new top before its loc. */
+    __atomic_store_n(&self->top, frame, __ATOMIC_RELEASE);
     *(volatile struct cn_rec_frame *)frame = (struct cn_rec_frame){
         .loc = loc,
         .ret = ret,

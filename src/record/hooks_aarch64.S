@@ -139,11 +139,12 @@
 	.cfi_restore x30
 	.endm
 
-/* Push a frame with loc x10 above x11. */
+/* Push a frame with loc x10 above x11. Unwinders of other threads must not see the new
+ * top, which is the first member of the thread, before its loc. */
 	.macro	push_frame ret, function, flags
 	str	x10, [x11, #CN_REC_F_SIZE+CN_REC_F_LOC]
 	add	x11, x11, #CN_REC_F_SIZE
-	str	x11, T(TOP)
+	stlr	x11, [x9]
 	stp	x10, \ret, [x11, #CN_REC_F_LOC]
 	stp	\function, \flags, [x11, #CN_REC_F_ADDRESS]
 	.endm

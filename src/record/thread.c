@@ -107,7 +107,11 @@ static struct cn_rec_thread *map_thread(void)
         if (!thread)
             continue;
         (void)cn_rec_syscall3(SYS_madvise, (long)thread, (long)len, MADV_NOHUGEPAGE);
+        /* Complete before it is in the list, which unwinders walk. The sentinel is never
+         * written again. */
         thread->frames = (struct cn_rec_frame *)((char *)thread + head_len);
+        thread->frames[0].loc = (uintptr_t *)UINTPTR_MAX;
+        thread->top = thread->frames;
         thread->real_end = thread->frames + count - 1;
         break;
     }
@@ -173,7 +177,6 @@ static struct cn_rec_thread *begin_blocked(void)
         return NULL;
     self->tid = cn_rec_tid();
     self->top = self->frames;
-    self->frames[0] = (struct cn_rec_frame){.loc = (uintptr_t *)UINTPTR_MAX};
     self->is_off = false;
     self->is_shared = false;
     self->end = cn_rec_thread_is_simple(self) ? self->real_end : NULL;
@@ -208,16 +211,31 @@ struct cn_rec_thread *cn_rec_thread_begin(void)
     return self;
 }
 
-static bool has_calls_elsewhere(const struct cn_rec_thread *self)
+static bool is_on_stack(const struct cn_rec_thread *self, const struct cn_rec_frame *frame)
 {
-    const struct cn_rec_frame *frame = self->top;
+    return (uintptr_t)frame->loc >= self->stack_low &&
+           (uintptr_t)frame->loc < self->stack_high;
+}
+
+/* The calls on the stack of a thread end with it: an unwinder must not find them when
+ * another thread reuses the stack. Calls on other stacks remain: coroutines may return on
+ * other threads, which need their frames. True if there are any. */
+static bool has_calls_elsewhere(struct cn_rec_thread *self)
+{
+    struct cn_rec_frame *frame = self->top;
 
     while (frame > self->frames &&
            ((frame->flags & CN_REC_FRAME_UNHOOKED) || frame->loc == CN_REC_LOC_GONE ||
-            ((uintptr_t)frame->loc >= self->stack_low &&
-             (uintptr_t)frame->loc < self->stack_high)))
+            self->stack_high == 0 || is_on_stack(self, frame)))
         frame--;
-    return frame > self->frames && self->stack_high > 0;
+    self->top = frame;
+    if (frame == self->frames)
+        return false;
+    for (; frame > self->frames; frame--) {
+        if (is_on_stack(self, frame))
+            frame->loc = CN_REC_LOC_GONE;
+    }
+    return true;
 }
 
 void cn_rec_thread_end(struct cn_rec_thread *self)
@@ -229,8 +247,6 @@ void cn_rec_thread_end(struct cn_rec_thread *self)
     if (cn_rec_wiped(self)->is_mine)
         cn_rec_track_close(self->track, self->ring);
     *cn_rec_wiped(self) = (struct cn_rec_wiped){0};
-    /* Coroutines that were called here may return on other threads, which need these
-     * frames. */
     if (!has_calls_elsewhere(self))
         atomic_store(&self->is_used, 0);
     cn_rec_restore_signals(&before);
