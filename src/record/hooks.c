@@ -69,11 +69,38 @@ static void record_exit(struct cn_rec_thread *self, struct cn_rec_frame *frame,
         cn_rec_record(self, cn_rec_frame_word(self, frame) | CN_REC_EXIT_WORD);
 }
 
+/* Return addresses that were in a register have been stored, but at unknown addresses. */
+static bool is_in_memory(const struct cn_rec_frame *frame)
+{
+    return !(frame->flags & CN_REC_FRAME_UNHOOKED) &&
+           !((uintptr_t)frame->loc & CN_REC_LOC_REGISTER);
+}
+
+/* A call is closed that may return after all: the stack of a coroutine can be inside that
+ * of the thread, higher than the calls that resumed it. Let it return to its caller. */
+static void release(struct cn_rec_thread *self, const struct cn_rec_frame *frame)
+{
+    if ((frame->flags & CN_REC_FRAME_UNHOOKED) || !is_on_own_stack(self, frame->loc))
+        return;
+    if (!is_in_memory(frame)) {
+        self->closed[self->closed_count++ % CN_REC_CLOSED_MAX] = *frame;
+        return;
+    }
+    /* A later call may have its return address there. */
+    for (const struct cn_rec_frame *above = frame + 1; above <= self->top; above++) {
+        if (above->loc == frame->loc)
+            return;
+    }
+    if (*frame->loc == (uintptr_t)cn_rec_return)
+        *frame->loc = frame->ret;
+}
+
 static void pop(struct cn_rec_thread *self)
 {
     struct cn_rec_frame *frame = self->top;
 
     record_exit(self, frame, NULL);
+    release(self, frame);
     self->top = frame - 1;
 }
 
@@ -138,6 +165,7 @@ static void close_frame(struct cn_rec_thread *self, struct cn_rec_frame *frame)
         return;
     }
     record_exit(self, frame, NULL);
+    release(self, frame);
     remove_frame(self, frame);
 }
 
@@ -372,13 +400,24 @@ static uintptr_t leave_elsewhere(const struct returning *call)
     return ret;
 }
 
-/* A call returns that was closed by mistake. Its frame is still in memory, unless another
- * call was made since. */
+/* A call returns that was closed by mistake. It is among those that were closed last; else
+ * its frame is still in memory, unless another call was made since. */
 static uintptr_t leave_closed(const struct returning *call)
 {
-    struct cn_rec_thread *thread = atomic_load(&cn_rec_threads);
+    struct cn_rec_thread *thread;
 
-    for (; thread; thread = atomic_load(&thread->next)) {
+    for (thread = atomic_load(&cn_rec_threads); thread;
+         thread = atomic_load(&thread->next)) {
+        for (uint32_t i = 1; i <= CN_REC_CLOSED_MAX; i++) {
+            const struct cn_rec_frame *frame =
+                &thread->closed[(thread->closed_count - i) % CN_REC_CLOSED_MAX];
+
+            if (frame->loc && may_return(frame, call))
+                return frame->ret;
+        }
+    }
+    for (thread = atomic_load(&cn_rec_threads); thread;
+         thread = atomic_load(&thread->next)) {
         struct cn_rec_frame *top = thread->top, *last = top + CLOSED_MAX;
         struct cn_rec_frame *frame =
             find_returning(top, last < thread->real_end ? last : thread->real_end, call);
@@ -474,13 +513,6 @@ void cn_rec_probe_instrument(void)
 
     __cyg_profile_func_enter(probe, NULL);
     __cyg_profile_func_exit(probe, NULL);
-}
-
-/* Return addresses that were in a register have been stored, but at unknown addresses. */
-static bool is_in_memory(const struct cn_rec_frame *frame)
-{
-    return !(frame->flags & CN_REC_FRAME_UNHOOKED) &&
-           !((uintptr_t)frame->loc & CN_REC_LOC_REGISTER);
 }
 
 /* Frames of calls that were left by a jump may still exist; the program may have reused

@@ -46,7 +46,7 @@ struct cn_rec_filter_state {
     uint32_t values_len;  /* of a frame: bytes of its own values */
 };
 
-enum { CN_REC_VALUES_LEN = 1 << 20 };
+enum { CN_REC_VALUES_LEN = 1 << 20, CN_REC_CLOSED_MAX = 64 };
 
 enum { CN_REC_LOC_REGISTER = 1 }; /* flag in `loc`: the rest is the stack pointer */
 
@@ -76,6 +76,10 @@ struct cn_rec_thread {
         *notes;      /* notes: one for each frame; NULL without filters */
     uint8_t *values; /* CN_REC_VALUES_LEN bytes of arguments; NULL without filters */
     struct cn_rec_frame *real_end;
+    /* The last calls that were closed although they had not returned, and whose return
+     * addresses are in registers or at unknown addresses. */
+    struct cn_rec_frame closed[CN_REC_CLOSED_MAX];
+    uint32_t closed_count;
     uintptr_t stack_low, stack_high; /* of the thread; both 0 when unknown */
     _Atomic uint32_t is_used;
     _Atomic uint32_t
