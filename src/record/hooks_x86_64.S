@@ -6,7 +6,8 @@
  *
  *   mcount         after the prologue: the return address is at 8(%rbp), except in functions
  *                  that align their stack
- *   __fentry__     before the prologue: it is at 8(%rsp), after that of the hook
+ *   __fentry__     before the prologue: it is at 8(%rsp), after that of the hook, except in
+ *                  nested functions
  *   cn_rec_return  calls return here instead of to their caller
  */
 #include "record/layout.h"
@@ -257,7 +258,16 @@ cn_rec_patched:
 	load_self
 	leaq	48(%rsp), %rdi
 	movq	40(%rsp), %rsi
+	cmpq	(%rdi), %r10
+	je	.Lmay_be_nested
+.Lfentry_known:
 	enter
+/* A nested function of GCC saves its static chain, r10, around the call of the hook. */
+.Lmay_be_nested:
+	cmpw	$0x5a41, (%rsi)	/* pop %r10 */
+	jne	.Lfentry_known
+	addq	$8, %rdi
+	jmp	.Lfentry_known
 	end_function __fentry__
 
 /* -finstrument-functions: ordinary calls, so all caller-saved registers are free. Both
