@@ -267,6 +267,9 @@ mcount:
 	ldr	x12, [x11, #CN_REC_F_LOC]
 	cmp	x10, x12
 	b.hi	8f
+	ldr	x12, [x11, #CN_REC_F_FLAGS]
+	cmp	x12, #CN_REC_F_UNHOOKED
+	b.ne	8f
 	ldr	x12, T(END)
 	cmp	x11, x12
 	b.hs	8f
@@ -341,9 +344,13 @@ mcount:
 	bl	cn_rec_libcall_enter_register
 	restore_all
 	mov	x16, x12		/* the address of the slot replaced the number */
-	mov	x30, x14
 	mov	x17, x15
-	br	x17
+	mov	x30, x14
+	cbz	x13, 1f			/* a passage replaced the stack pointer */
+	stp	x29, x30, [sp, #-16]!	/* which loads these and returns */
+	.cfi_adjust_cfa_offset 16
+	mov	x30, x13
+1:	br	x17
 	end_function cn_rec_libcall
 
 	.macro	forward name, number

@@ -281,6 +281,8 @@ cn_rec_patched:
 	movq	T(TOP), %rdx
 	cmpq	%rsp, CN_REC_F_LOC(%rdx)
 	jb	.Linstrument_slow
+	cmpq	$CN_REC_F_UNHOOKED, CN_REC_F_FLAGS(%rdx)
+	jne	.Linstrument_slow
 	cmpq	T(END), %rdx
 	jae	.Linstrument_slow
 	find_slot .Linstrument_slow
@@ -344,7 +346,8 @@ cn_rec_patched:
 	end_function cn_rec_probe_plain
 
 /* A library call: its number was pushed after the return address. The jump to the
- * function uses r11, which a PLT may change. */
+ * function uses r11, which a PLT may change. If there is a passage, it returns there, which
+ * releases the number and returns to the return address. */
 	hidden_function cn_rec_libcall, 5
 	.cfi_def_cfa_offset 16
 	endbr64
@@ -354,9 +357,21 @@ cn_rec_patched:
 	leaq	-40(%rsp), %rdx
 	call_c	cn_rec_libcall_enter
 	movq	%rax, %r11
+	testq	%rdx, %rdx
+	jnz	.Lthrough_passage
+	.cfi_remember_state
 	restore_arguments
 	leaq	8(%rsp), %rsp
 	.cfi_adjust_cfa_offset -8
+	jmp	*%r11
+	.cfi_restore_state
+.Lthrough_passage:
+	movq	32(%rsp), %rax
+	movq	%rdx, 32(%rsp)
+	restore	%rdi
+	restore	%rsi
+	restore	%rdx
+	restore	%rcx
 	jmp	*%r11
 	end_function cn_rec_libcall
 

@@ -189,7 +189,6 @@ void cn_rec_loader_find_new(struct cn_rec_thread *self, uintptr_t sp)
     }
     if (is_done)
         self->dlopen_sp = 0;
-    if (!self->dlopen_sp && cn_rec_thread_is_simple(self))
-        self->end = self->real_end;
+    cn_rec_thread_simplify(self);
     cn_rec_restore_signals(&before);
 }

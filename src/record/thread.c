@@ -110,7 +110,10 @@ static struct cn_rec_thread *map_thread(void)
         /* Complete before it is in the list, which unwinders walk. The sentinel is never
          * written again. */
         thread->frames = (struct cn_rec_frame *)((char *)thread + head_len);
-        thread->frames[0].loc = (uintptr_t *)UINTPTR_MAX;
+        thread->frames[0] = (struct cn_rec_frame){
+            .loc = (uintptr_t *)UINTPTR_MAX,
+            .flags = CN_REC_FRAME_UNHOOKED,
+        };
         thread->top = thread->frames;
         thread->real_end = thread->frames + count - 1;
         break;
@@ -153,10 +156,13 @@ static bool take_track(struct cn_rec_thread *self)
     return true;
 }
 
-bool cn_rec_thread_is_simple(const struct cn_rec_thread *self)
+void cn_rec_thread_simplify(struct cn_rec_thread *self)
 {
-    return cn_rec_process.shared->has_counter && !cn_rec_process.has_filters &&
-           !self->is_shared && !self->is_off;
+    bool is_simple = cn_rec_process.shared->has_counter && !cn_rec_process.has_filters &&
+                     !self->dlopen_sp && !self->is_shared && !self->is_forking &&
+                     !self->is_off;
+
+    self->end = is_simple ? self->real_end : NULL;
 }
 
 static struct cn_rec_thread *begin_blocked(void)
@@ -178,8 +184,9 @@ static struct cn_rec_thread *begin_blocked(void)
     self->tid = cn_rec_tid();
     self->top = self->frames;
     self->is_off = false;
-    self->is_shared = false;
-    self->end = cn_rec_thread_is_simple(self) ? self->real_end : NULL;
+    self->is_shared = self->is_forking = false;
+    self->dlopen_sp = 0;
+    cn_rec_thread_simplify(self);
     self->clock_mult = shared->clock_mult;
     self->clock_base_ns = shared->clock_base_ns;
     self->filter = (struct cn_rec_filter_state){
@@ -187,7 +194,11 @@ static struct cn_rec_thread *begin_blocked(void)
         .shown_limit = shared->depth_limit ? shared->depth_limit : UINT32_MAX,
     };
     self->stack_low = self->stack_high = 0;
-    self->dlopen_sp = 0;
+    self->closed_count = self->landing_count = 0;
+    for (int i = 0; i < CN_REC_CLOSED_MAX; i++)
+        self->closed[i].loc = NULL;
+    for (int i = 0; i < CN_REC_LANDING_MAX; i++)
+        self->landings[i].env = 0;
     if (!take_track(self)) {
         atomic_store(&self->is_used, 0);
         return NULL;
@@ -211,7 +222,8 @@ struct cn_rec_thread *cn_rec_thread_begin(void)
     return self;
 }
 
-static bool is_on_stack(const struct cn_rec_thread *self, const struct cn_rec_frame *frame)
+static bool is_on_stack(const struct cn_rec_thread *self,
+                        const struct cn_rec_frame *frame)
 {
     return (uintptr_t)frame->loc >= self->stack_low &&
            (uintptr_t)frame->loc < self->stack_high;
@@ -525,5 +537,5 @@ struct cn_rec_thread *cn_rec_thread_ready(void)
 
 bool cn_rec_thread_is_ours(const struct cn_rec_thread *self)
 {
-    return !self->is_shared || self->tid == cn_rec_tid();
+    return !(self->is_shared || self->is_forking) || self->tid == cn_rec_tid();
 }
