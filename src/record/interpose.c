@@ -77,21 +77,19 @@ void cn_rec_interpose_begin(void)
 struct start {
     void *(*run)(void *);
     void *arg;
+    size_t stack_len;
 };
 
-static void find_stack(struct cn_rec_thread *self)
+/* All recorded calls of a thread are below this frame. Its control block is at the end of
+ * its stack. pthread_getattr_np() would allocate memory, which the allocator of a sanitizer
+ * does not allow in each thread. */
+static void find_stack(struct cn_rec_thread *self, size_t len)
 {
-    pthread_attr_t attr;
-    void *low;
-    size_t len;
+    uintptr_t end = ((uintptr_t)pthread_self() + 2 * CN_REC_PAGE_LEN - 1) &
+                    ~(uintptr_t)(CN_REC_PAGE_LEN - 1);
 
-    if (pthread_getattr_np(pthread_self(), &attr) != 0)
-        return;
-    if (pthread_attr_getstack(&attr, &low, &len) == 0) {
-        self->stack_low = (uintptr_t)low;
-        self->stack_high = (uintptr_t)low + len;
-    }
-    (void)pthread_attr_destroy(&attr);
+    self->stack_high = (uintptr_t)__builtin_frame_address(0);
+    self->stack_low = end > len ? end - len : 0;
 }
 
 static void *start_thread(void *arg)
@@ -101,10 +99,24 @@ static void *start_thread(void *arg)
 
     free(arg);
     if (self) {
-        find_stack(self);
+        find_stack(self, start.stack_len);
         (void)pthread_setspecific(real.key, self);
     }
     return start.run(start.arg);
+}
+
+static size_t stack_len_of(const pthread_attr_t *attr)
+{
+    pthread_attr_t defaults;
+    size_t len = 0;
+
+    if (!attr && pthread_attr_init(&defaults) == 0) {
+        (void)pthread_attr_getstacksize(&defaults, &len);
+        (void)pthread_attr_destroy(&defaults);
+    } else if (attr) {
+        (void)pthread_attr_getstacksize(attr, &len);
+    }
+    return len;
 }
 
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
@@ -119,7 +131,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
         start = malloc(sizeof(*start));
     if (!start)
         return real.create(thread, attr, run, arg);
-    *start = (struct start){run, arg};
+    *start = (struct start){run, arg, stack_len_of(attr)};
     result = real.create(thread, attr, start_thread, start);
     if (result != 0)
         free(start);

@@ -48,6 +48,9 @@ static const char left_out_names[] =
     "mcount _mcount __fentry__ __cyg_profile_func_enter __cyg_profile_func_exit "
     "__gmon_start__ __tls_get_addr __libc_start_main";
 
+/* Functions of sanitizers look at their return address, to report it. */
+static const char left_out_starts[] = "__asan_ __lsan_ __tsan_ __ubsan_ __sanitizer_";
+
 /* Libraries whose own calls are never recorded, because the recorder uses them. Their
  * names begin with these words. */
 static const char base_names[] =
@@ -113,7 +116,7 @@ static void hook(const struct cn_rec_image *image, const struct table *table, ui
     struct cn_rec_libcall *call = &cn_rec_libcalls[table->first + i];
 
     if (ELF64_R_TYPE(rela->r_info) != CN_REC_JUMP_SLOT || !*name ||
-        is_among(name, left_out_names, false))
+        is_among(name, left_out_names, false) || is_among(name, left_out_starts, true))
         return;
     call->stub = cn_rec_machine_slot_stub(table->stubs, i, table->first + i);
     call->target = *slot;
