@@ -359,7 +359,8 @@ mcount:
 	save_all
 	add	x0, sp, #176
 	mov	w1, #\number
-	bl	cn_rec_dlopen_begin
+	add	x2, sp, #16
+	bl	cn_rec_forward_begin
 	str	x0, [sp, #144]	/* comes back as x16 */
 	restore_all
 	br	x16
@@ -368,6 +369,8 @@ mcount:
 
 	forward	dlopen, 0
 	forward	dlmopen, 1
+	forward	prctl, 2
+	forward	syscall, 3
 
 /* Calls return here; hooks_x86_64.S explains why this is a signal frame. The expression:
  *

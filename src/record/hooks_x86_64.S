@@ -375,14 +375,16 @@ cn_rec_patched:
 	jmp	*%r11
 	end_function cn_rec_libcall
 
-/* dlopen() looks at its return address, so jump to it after taking a note. */
+/* dlopen() looks at its return address, and system calls may return in a child: jump to
+ * them after taking a note of their arguments. */
 	.macro	forward name, number
 	function \name
 	endbr64
 	save_arguments
 	leaq	40(%rsp), %rdi
 	movl	$\number, %esi
-	call_c	cn_rec_dlopen_begin
+	movq	%rsp, %rdx
+	call_c	cn_rec_forward_begin
 	movq	%rax, %r11
 	restore_arguments
 	jmp	*%r11
@@ -391,6 +393,8 @@ cn_rec_patched:
 
 	forward	dlopen, 0
 	forward	dlmopen, 1
+	forward	prctl, 2
+	forward	syscall, 3
 
 /* Calls return here. An unwinder finds this address as that of a caller, looks up the byte
  * before it, and gets the true return address from an expression that searches the open

@@ -104,6 +104,8 @@ static void on_list_change(void)
     int error = errno;
     uint64_t before;
 
+    if (cn_rec_is_sandboxed)
+        return;
     if (_r_debug.r_state == RT_DELETE) {
         while (!try_lock())
             (void)cn_rec_syscall3(SYS_sched_yield, 0, 0, 0);

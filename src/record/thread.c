@@ -21,6 +21,7 @@ enum {
 
 __thread struct cn_rec_thread *cn_rec_self __attribute__((tls_model("initial-exec")));
 struct cn_rec_thread *_Atomic cn_rec_threads;
+_Atomic bool cn_rec_is_sandboxed;
 
 #define CHECK(type, member, off) \
     _Static_assert(offsetof(struct cn_rec_##type, member) == (off), "layout.h")
@@ -47,14 +48,17 @@ void cn_rec_block_signals(uint64_t *before)
 {
     uint64_t all = UINT64_MAX;
 
-    (void)cn_rec_syscall6(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, (long)&all, (long)before,
-                          sizeof(all), 0, 0);
+    if (cn_rec_syscall6(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, (long)&all, (long)before,
+                        sizeof(all), 0, 0) < 0)
+        *before = all;
 }
 
 void cn_rec_restore_signals(const uint64_t *before)
 {
-    (void)cn_rec_syscall6(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)before, 0,
-                          sizeof(*before), 0, 0);
+    /* SIGKILL is never blocked: they were not, in a sandbox. */
+    if (*before != UINT64_MAX)
+        (void)cn_rec_raw_syscall6(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)before,
+                                  0, sizeof(*before), 0, 0);
 }
 
 uint64_t cn_rec_now(const struct cn_rec_thread *self)
@@ -212,7 +216,8 @@ struct cn_rec_thread *cn_rec_thread_begin(void)
     struct cn_rec_thread *self = NULL;
     uint64_t before;
 
-    if (!cn_rec_process.shared || atomic_load(&cn_rec_process.shared->stop))
+    if (!cn_rec_process.shared || atomic_load(&cn_rec_process.shared->stop) ||
+        cn_rec_is_sandboxed)
         return NULL;
     cn_rec_block_signals(&before);
     if (!cn_rec_self)
@@ -308,6 +313,13 @@ static bool write_ring(struct cn_rec_thread *self, uint32_t len)
     return cn_rec_track_make_room(self->track, self->ring);
 }
 
+void cn_rec_thread_stop(struct cn_rec_thread *self)
+{
+    self->is_off = true;
+    self->end = NULL;
+    cn_rec_wiped(self)->limit = 0;
+}
+
 /* Make room for a record of `len` bytes. */
 static bool make_room_blocked(struct cn_rec_thread *self, uint32_t len)
 {
@@ -317,10 +329,7 @@ static bool make_room_blocked(struct cn_rec_thread *self, uint32_t len)
     if (!cn_rec_wiped(self)->is_mine && !adopt(self))
         return false;
     if (atomic_load(&shared->stop)) {
-        /* From now on only the returns of open calls are handled. */
-        self->is_off = true;
-        self->end = NULL;
-        cn_rec_wiped(self)->limit = 0;
+        cn_rec_thread_stop(self);
         return false;
     }
     refine_clock(self);
@@ -341,6 +350,8 @@ static bool make_room(struct cn_rec_thread *self, uint32_t len)
     uint64_t before;
     bool ok;
 
+    if (cn_rec_is_sandboxed)
+        cn_rec_thread_stop(self);
     if (self->is_off ||
         (cn_rec_wiped(self)->is_mine && cn_rec_track_is_stuck(self->track)))
         return false;

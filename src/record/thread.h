@@ -132,6 +132,9 @@ struct cn_rec_thread *cn_rec_thread_ready(void);
 /* In the child of a fork: take a track now, not at the first call. */
 void cn_rec_thread_adopt(struct cn_rec_thread *self);
 
+/* From now on only the returns of open calls are handled, without system calls. */
+void cn_rec_thread_stop(struct cn_rec_thread *self);
+
 /* The thread ends: write its records, and release its track. */
 void cn_rec_thread_end(struct cn_rec_thread *self);
 
