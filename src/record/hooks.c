@@ -46,12 +46,18 @@ static void find_idle_signal_stack(uintptr_t *low, uintptr_t *high)
 static bool is_dead(const struct cn_rec_thread *self, const struct cn_rec_frame *frame,
                     const uintptr_t *loc)
 {
-    uintptr_t low, high;
+    uintptr_t low, high, at = (uintptr_t)frame->loc;
 
     if (frame->loc == (uintptr_t *)UINTPTR_MAX || !is_on_own_stack(self, loc))
         return false;
+#if defined(__aarch64__)
+    /* The loc of -finstrument-functions is below the stack pointer, which the function
+     * has when it makes calls. */
+    if (frame->flags & CN_REC_FRAME_UNHOOKED)
+        at += sizeof(uintptr_t);
+#endif
     if (is_on_own_stack(self, frame->loc))
-        return frame->loc < loc;
+        return at < ((uintptr_t)loc & ~(uintptr_t)CN_REC_LOC_REGISTER);
     find_idle_signal_stack(&low, &high);
     return (uintptr_t)frame->loc >= low && (uintptr_t)frame->loc < high;
 }
