@@ -10,7 +10,10 @@ root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 share=$root/opt/cairn/share
 
-DESTDIR="$root" cmake --install "$CAIRN_BUILD" --prefix /opt/cairn >"$root/log" 2>&1 || {
+{
+    cmake --build "$CAIRN_BUILD" --target share &&
+        DESTDIR="$root" cmake --install "$CAIRN_BUILD" --prefix /opt/cairn
+} >"$root/log" 2>&1 || {
     cat "$root/log"
     exit 1
 }
