@@ -1,7 +1,7 @@
 /* Threads over time: which function each thread was in, slice of time by slice of time.
  *
  * Every sample counts with the time until the thread's next one; what lies before the
- * first and after the last sample counts for nobody. A cell shows the place that took
+ * first and after the last sample is not counted. A cell shows the place that took
  * most of its slice, idling included.
  *
  * With `points`, a cell that holds many samples looks at that many moments of its slice

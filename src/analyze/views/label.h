@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "model/contexts/database.h"
 
-/* Append the label of a context. Names appear as the file has them: whoever shows them
+/* Append the label of a context. Names appear as the file has them: the caller that prints them
  * makes them printable. */
 CN_CHECK bool cn_label_context(struct cn_database *db, const struct cn_context *context,
                                struct cn_text *text, struct cn_error *err);
