@@ -1,5 +1,5 @@
-/* Files and bodies that may be compressed with gzip or zstd: told by their first bytes,
- * handed out as what is inside.
+/* Files and bodies that may be compressed with gzip or zstd, or text in UTF-16: told by their
+ * first bytes, handed out as what is inside, text as UTF-8.
  *
  *     cn_unpacked_open(&unpacked, path, err) ... unpacked.bytes ... cn_unpacked_close()
  *
@@ -28,7 +28,7 @@ struct cn_unpacked {
     struct cn_spool spool; /* of what was compressed */
 };
 
-/* Whether the bytes begin as gzip or zstd does. */
+/* Whether the bytes begin as gzip, zstd or the byte order mark of UTF-16 does. */
 bool cn_is_packed(struct cn_bytes bytes);
 
 /* Zero-initialised means "not open". Messages name the path. */

@@ -322,8 +322,8 @@ static void says_where_input_is_wrong(void **state)
         cn_import_fn read;
         const char *text, *message;
     } cases[] = {
-        {cn_folded_read, "a;b 1\nc\n", "line 2 at 6: expected a stack and a value"},
-        {cn_perf_script_read, "nonsense\n", "line 1 at 0: expected a sample or a frame"},
+        {cn_folded_read, "# no\na\nc\n", "line 2: expected a stack and a value"},
+        {cn_perf_script_read, "nonsense\n", "line 1: expected a sample or a frame"},
         {cn_speedscope_read, "{\"profiles\":[{\"samples\":[[0]]}]}",
          "profile 0: JSON at 26: '0' is not the number of a frame"},
         {cn_speedscope_read,
