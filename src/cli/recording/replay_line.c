@@ -66,7 +66,7 @@ static void add_library(struct cn_replay_printer *printer,
     /* The program itself is not mentioned. */
     if (name && strncmp(name, "lib", 3) == 0) {
         cn_text_char(&printer->out, '@');
-        cn_text_str_add(&printer->out, name);
+        cn_utf8_add_printable(&printer->out, name);
     }
 }
 
@@ -109,7 +109,7 @@ static void add_arguments(struct cn_replay_printer *printer,
                           const struct cn_replay_line *line, const char *name, size_t len)
 {
     if (line->arguments[1] != ')')
-        cn_text_str_add(&printer->out, line->arguments);
+        cn_utf8_add_printable(&printer->out, line->arguments);
     else if (!ends_in_arguments(name, len))
         cn_text_add(&printer->out, "()", 2);
 }
@@ -136,7 +136,7 @@ static void add_location(struct cn_replay_printer *printer,
 
     /* Relative paths are taken to be relative to the folder of the program. */
     if (is_full && function->file[0] != '/' && slash)
-        cn_text_add(&printer->out, path, (size_t)(slash + 1 - path));
+        cn_utf8_add_printable_chars(&printer->out, path, (size_t)(slash + 1 - path));
     cn_utf8_add_printable(&printer->out, function->file);
     cn_text_char(&printer->out, ':');
     cn_text_u64(&printer->out, function->line);
@@ -190,12 +190,12 @@ static void add_event_text(struct cn_replay_printer *printer,
     char buffer[CN_CALL_NAME_MAX];
 
     if (line->kind == CN_REPLAY_SCHEDULE) {
-        cn_text_str_add(out, cn_call_name(rec, line->function, 0, buffer));
+        cn_utf8_add_printable(out, cn_call_name(rec, line->function, 0, buffer));
         return;
     }
     name = cn_recording_event_name(rec, line->event->address);
     if (name)
-        cn_text_str_add(out, name);
+        cn_utf8_add_printable(out, name);
     else
         cn_text_printf(out, "event-%" PRIu64, line->event->address);
     if (cn_recording_print_event(rec, line->batch, line->event, false, &data)) {
@@ -245,7 +245,7 @@ void cn_replay_add_line(struct cn_replay_printer *printer,
             add_library(printer, line);
         add_arguments(printer, line, name, len);
         if (line->result[0])
-            cn_text_str_add(out, line->result);
+            cn_utf8_add_printable(out, line->result);
         if (line->kind == CN_REPLAY_OPEN)
             cn_text_add(out, " {", 2);
         else
@@ -256,7 +256,7 @@ void cn_replay_add_line(struct cn_replay_printer *printer,
     case CN_REPLAY_CLOSE:
         cn_text_char(out, '}');
         if (line->result[0]) {
-            cn_text_str_add(out, line->result);
+            cn_utf8_add_printable(out, line->result);
             cn_text_char(out, ';');
         }
         if (printer->without_comments)

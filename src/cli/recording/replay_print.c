@@ -188,17 +188,17 @@ static void add_task_line(struct cn_replay_printer *printer, uint32_t slot)
                     cn_fields_any(printer->has_field, CN_FIELD_COUNT) ? " | \n" : "\n");
 }
 
-static uint32_t indent_of(struct cn_replay_printer *printer,
+static uint64_t indent_of(struct cn_replay_printer *printer,
                           const struct cn_replay_line *line)
 {
     struct cn_replay_task *task = &printer->tasks[line->slot];
     uint32_t depth = line->kind == CN_REPLAY_BACKTRACE ? 0 : line->depth;
 
     if (!printer->has_columns)
-        return 2 * depth;
+        return depth;
     if (task->column == 0)
         task->column = ++printer->column_count;
-    return 2 * (depth + (task->column - 1) * printer->column_offset);
+    return depth + (uint64_t)(task->column - 1) * printer->column_offset;
 }
 
 bool cn_replay_print_line(void *arg, const struct cn_replay_line *line)
@@ -216,7 +216,7 @@ bool cn_replay_print_line(void *arg, const struct cn_replay_line *line)
     } else {
         add_task_line(printer, line->slot);
         add_fields(printer, line);
-        cn_text_fill(out, ' ', indent_of(printer, line));
+        cn_indent_add(out, indent_of(printer, line));
         cn_replay_add_line(printer, line);
     }
     cn_text_char(out, '\n');
