@@ -320,9 +320,17 @@ bool cn_dump_recording(const struct cn_args *args, const char *path, struct cn_e
     struct dump dump = {.args = args, .has_hex = cn_args_has(args, "hex")};
     struct cn_recording *rec = NULL;
     const char *file = cn_args_value(args, "file");
-    bool ok = cn_args_u64(args, "limit", 0, UINT64_MAX, UINT64_MAX, &dump.rest, err) &&
-              cn_recording_open(args, path, &rec, err);
+    const char *format = cn_args_value(args, "format");
+    bool ok;
 
+    if (format && strcmp(format, "text") != 0)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "%s: records of a recording are dumped as text; for its calls run "
+                       "'cairn convert %s %s'",
+                       path, path,
+                       strcmp(format, "csv") == 0 ? "FOLDER --to csv" : "- --to ndjson");
+    ok = cn_args_u64(args, "limit", 0, UINT64_MAX, UINT64_MAX, &dump.rest, err) &&
+         cn_recording_open(args, path, &rec, err);
     if (ok && !rec->ops->source_open)
         ok = cn_fail(err, CN_ERR_USAGE, "%s has no binary records to dump", path);
     if (ok) {
