@@ -13,6 +13,7 @@
 #include "cli/print/write.h"
 #include "cli/recording/replay_line.h"
 #include "model/calls/call_values.h"
+#include "symbols/resolver.h"
 
 enum {
     OUT_FLUSH_LEN = 256 << 10,
@@ -132,7 +133,7 @@ static void add_value(struct cn_replay_printer *printer, enum cn_replay_field fi
                                  : 0);
         break;
     case CN_FIELD_TASK:
-        add_right(out, task->name, TASK_WIDTH);
+        add_right(out, line->task_name, TASK_WIDTH);
         break;
     case CN_FIELD_MODULE:
         add_right(out, module_of(rec, line), MODULE_WIDTH);
@@ -274,5 +275,8 @@ void cn_replay_print_done(struct cn_replay_printer *printer)
     cn_text_done(&printer->out);
     free(printer->tasks);
     free(printer->libraries);
+    cn_resolver_free(printer->resolver);
+    cn_map_done(&printer->site_of);
+    free(printer->sites);
     cn_call_names_done(&printer->names);
 }
