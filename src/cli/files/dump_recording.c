@@ -203,7 +203,8 @@ static void add_event_data(struct dump *dump, const struct cn_call_batch *batch,
     cn_text_printf(&dump->out, "[data ] length = %" PRIu32 "\n", call->data_len);
     cn_text_clear(&dump->scratch);
     cn_text_printf(&dump->scratch, "  %s: ", name ? name : "event");
-    if (!cn_recording_print_event(dump->rec, batch, call, true, &dump->scratch))
+    if (!cn_recording_print_task_event(dump->rec, cn_recording_find_task(dump->rec, tid),
+                                       batch, call, true, &dump->scratch))
         return;
     cn_utf8_add_printable_chars(&dump->out, cn_text_str(&dump->scratch),
                                 dump->scratch.len);
@@ -339,7 +340,9 @@ bool cn_dump_recording(const struct cn_args *args, const char *path, struct cn_e
         cn_cli_page(args);
         add_header(&dump);
         for (uint32_t i = 0; i < rec->source_count && dump.rest > 0; i++)
-            if (!file || strcmp(file, rec->sources[i].name) == 0)
+            /* Like uftrace, print external data only if it is asked for. */
+            if (file ? strcmp(file, rec->sources[i].name) == 0
+                     : rec->sources[i].kind != CN_SOURCE_EXTERN)
                 dump_source(&dump, i);
         cn_text_flush(&dump.out, stdout);
         if (dump.damaged_count > 0)

@@ -246,7 +246,8 @@ static void add_event_text(struct cn_replay_printer *printer,
         cn_utf8_add_printable(out, name);
     else
         cn_text_printf(out, "event-%" PRIu64, line->event->address);
-    if (cn_recording_print_event(rec, line->batch, line->event, false, &data)) {
+    if (cn_recording_print_task_event(rec, printer->query->tasks[line->slot], line->batch,
+                                      line->event, false, &data)) {
         bool is_extern = line->event->address == CN_EVENT_EXTERN;
         bool is_name = line->event->address == CN_EVENT_TASK_NAME;
 

@@ -193,7 +193,8 @@ static uint64_t indent_of(struct cn_replay_printer *printer,
                           const struct cn_replay_line *line)
 {
     struct cn_replay_task *task = &printer->tasks[line->slot];
-    uint32_t depth = line->kind == CN_REPLAY_BACKTRACE ? 0 : line->depth;
+    bool is_extern = line->event && line->event->address == CN_EVENT_EXTERN;
+    uint32_t depth = line->kind == CN_REPLAY_BACKTRACE || is_extern ? 0 : line->depth;
 
     if (!printer->has_columns)
         return depth;
