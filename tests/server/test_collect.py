@@ -116,6 +116,36 @@ class Collector(unittest.TestCase):
                 self.assertIn(status, (400, 404), path)
                 check(json.loads(body), SCHEMAS["error"])
 
+    def test_pages_in_a_browser_cannot_write(self):
+        spans = json.dumps([{"traceId": "c" * 32, "id": "1" * 16, "name": "n", "timestamp": 1794742291339589,
+                             "duration": 5}])
+        otlp, cross = '{"resourceSpans":[]}', {"Origin": "http://example.com"}
+        attacks = [
+            ("/api/v2/spans", spans, {"Content-Type": "text/plain", "Sec-Fetch-Site": "cross-site", **cross}),
+            ("/api/v2/spans", spans, {"Content-Type": "application/json", **cross}),
+            ("/api/v2/spans", spans, {"Origin": "null"}),
+            ("/api/v2/spans", spans, {"Sec-Fetch-Site": "same-site"}),
+            ("/api/v2/spans", spans, {"Content-Type": "Text/Plain; charset=utf-8"}),
+            ("/api/v2/spans", spans, {"Content-Type": "multipart/form-data; boundary=x"}),
+            ("/v1/traces", otlp, {"Content-Type": "text/plain", **cross}),
+            ("/agent/submit/agd", SYMBOLS, {"X-Zorka-Session-Id": "1", **cross}),
+        ]
+        with serving(OPTIONS.cairn, "--collect", self.store) as service:
+            for path, body, fields in attacks:
+                status, _, answer = service.ask(path, method="POST", body=body,
+                                                headers={"Host": "127.0.0.1", **fields})
+                self.assertEqual(status, 403, (path, fields, answer))
+                check(json.loads(answer), SCHEMAS["error"])
+            self.assertEqual(count(self.store), 0)
+            self.assertEqual(service.ask("/api/v2/spans", method="POST", body=spans, headers={
+                "Host": "127.0.0.1", "Content-Type": "application/json"})[0], 202)
+        token = pathlib.Path(self.folder.name) / "token"
+        token.write_text("collect-0123456789\n", encoding="utf-8")
+        with serving(OPTIONS.cairn, "--collect", self.store, "--collect-token-file", str(token)) as service:
+            self.assertEqual(service.ask("/api/v2/spans", method="POST", body=spans, headers={
+                "Host": "127.0.0.1", "Authorization": "Bearer collect-0123456789", **cross})[0], 202)
+        self.assertEqual(count(self.store), 1)
+
     def test_an_agent_that_is_not_known_is_asked_to_send_again(self):
         with serving(OPTIONS.cairn, "--collect", self.store) as service:
             self.assertEqual(send(service, 1, "unknown"), 412)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #include "base/alloc.h"
@@ -23,6 +24,8 @@ static const char policy[] =
 /* A request between callbacks. */
 struct exchange {
     bool is_collected; /* its body is for the collector */
+    unsigned refusal;  /* status of a request that its head excludes; 0: none */
+    const char *why;   /* the text of the refusal */
     struct cn_collect collect;
 };
 
@@ -38,6 +41,46 @@ static bool has_bearer(struct MHD_Connection *connection, const struct cn_guard 
 
     return header && strncmp(header, "Bearer ", 7) == 0 &&
            cn_guard_knows_token(guard, header + 7);
+}
+
+static bool begins_with(const char *value, const char *prefix)
+{
+    return value && strncasecmp(value, prefix, strlen(prefix)) == 0;
+}
+
+/* True if a page of another server may have sent the request. Browsers add Origin or
+ * Sec-Fetch-Site; old ones add neither to a form, whose type they cannot hide. */
+static bool is_of_page(struct MHD_Connection *connection)
+{
+    const char *type = header_of(connection, "Content-Type");
+
+    return header_of(connection, "Origin") || header_of(connection, "Sec-Fetch-Site") ||
+           begins_with(type, "text/plain") || begins_with(type, "multipart/form-data");
+}
+
+static void set_refusal(struct exchange *exchange, unsigned status, const char *why)
+{
+    exchange->refusal = status;
+    exchange->why = why;
+}
+
+/* Decide about a request with traces before its body is read. Pages cannot read the token: a
+ * request that has it was sent on purpose. */
+static void check_sender(const struct cn_server *server,
+                         struct MHD_Connection *connection, struct exchange *exchange)
+{
+    const struct cn_guard *guard = &server->collector_guard;
+
+    if (!cn_guard_knows_host(&server->guard, header_of(connection, "Host")))
+        set_refusal(exchange, MHD_HTTP_MISDIRECTED_REQUEST,
+                    "the Host header names another server");
+    else if (guard->token[0] != '\0' && !has_bearer(connection, guard))
+        set_refusal(exchange, MHD_HTTP_UNAUTHORIZED,
+                    "the token for traces is missing or wrong");
+    else if (guard->token[0] == '\0' && is_of_page(connection))
+        set_refusal(exchange, MHD_HTTP_FORBIDDEN,
+                    "a web page may not send traces (Origin, Sec-Fetch-Site, or the type "
+                    "of a form); for other senders use --collect-token-file");
 }
 
 static uint64_t now_ns(clockid_t clock)
@@ -58,6 +101,8 @@ static struct exchange *begin_exchange(struct cn_server *server,
     exchange->is_collected =
         strcmp(method, "POST") == 0 && cn_collect_is_address(server, url);
     exchange->collect.connection = connection;
+    if (exchange->is_collected)
+        check_sender(server, connection, exchange);
     atomic_fetch_add(&server->counts.requests, 1);
     atomic_fetch_add(&server->counts.open, 1);
     return exchange;
@@ -359,13 +404,8 @@ static enum MHD_Result collect(struct cn_server *server,
         return answer_collected(server, connection, &exchange->collect);
     if (exchange->collect.state == CN_COLLECT_WAITING)
         return MHD_YES;
-    if (!cn_guard_knows_host(&server->guard, header_of(connection, "Host")))
-        return refuse(server, connection, MHD_HTTP_MISDIRECTED_REQUEST,
-                      "the Host header names another server");
-    if (server->collector_guard.token[0] != '\0' &&
-        !has_bearer(connection, &server->collector_guard))
-        return refuse(server, connection, MHD_HTTP_UNAUTHORIZED,
-                      "the token for traces is missing or wrong");
+    if (exchange->refusal != 0)
+        return refuse(server, connection, exchange->refusal, exchange->why);
     cn_collect_submit(server, &exchange->collect, url);
     return MHD_YES;
 }
@@ -382,8 +422,8 @@ enum MHD_Result cn_server_answer(void *arg, struct MHD_Connection *connection,
         *state = begin_exchange(server, connection, url, method);
         return MHD_YES;
     }
-    if (*upload_len > 0) { /* bodies for others than the collector are ignored */
-        if (exchange->is_collected)
+    if (*upload_len > 0) { /* bodies for others than the collector are dropped */
+        if (exchange->is_collected && exchange->refusal == 0)
             cn_collect_read(&exchange->collect, upload, *upload_len);
         *upload_len = 0;
         return MHD_YES;
