@@ -146,6 +146,37 @@ class Collector(unittest.TestCase):
                 "Host": "127.0.0.1", "Authorization": "Bearer collect-0123456789", **cross})[0], 202)
         self.assertEqual(count(self.store), 1)
 
+    def test_a_store_that_is_written_to_is_sound(self):
+        """verify while a collector writes, and after it was killed."""
+        with serving(OPTIONS.cairn, "--collect", self.store) as service:
+            send_symbols(service)
+            is_over = threading.Event()
+
+            def write(first):
+                for n in range(first, first + 100000):
+                    if is_over.is_set():
+                        return
+                    send(service, n)
+
+            writers = [threading.Thread(target=write, args=(100000 * i,)) for i in range(3)]
+            for writer in writers:
+                writer.start()
+            runs = [subprocess.run([OPTIONS.cairn, "store", "verify", self.store], check=False,
+                                   capture_output=True, text=True) for _ in range(6)]
+            is_over.set()
+            for writer in writers:
+                writer.join()
+        for run in runs:
+            self.assertEqual(run.returncode, 0, run.stdout)
+            self.assertNotIn("error ", run.stdout)
+        for name, tail in (("traces.dat", b"ZCH0\0\0\1"), ("text.log", b"CNTB\0\0\1"), ("meta.log", b"\1")):
+            with open(os.path.join(self.store, "000000", name), "ab") as file:
+                file.write(tail)
+        run = subprocess.run([OPTIONS.cairn, "store", "verify", self.store], check=False,
+                             capture_output=True, text=True)
+        self.assertEqual(run.returncode, 0, run.stdout)
+        self.assertEqual(run.stdout.count("unfinished"), 2, run.stdout)
+
     def test_an_agent_that_is_not_known_is_asked_to_send_again(self):
         with serving(OPTIONS.cairn, "--collect", self.store) as service:
             self.assertEqual(send(service, 1, "unknown"), 412)

@@ -103,6 +103,20 @@ uint64_t cn_segment_rows_end(struct cn_bytes log, uint32_t row_count)
     return row.data_off + row.data_len;
 }
 
+uint64_t cn_segment_rows_reach(struct cn_bytes log, uint32_t row_count)
+{
+    uint64_t reach = row_count == 0 ? 0 : cn_segment_rows_end(log, row_count);
+    uint64_t total = log.len < cn_store_log_header_size
+                         ? 0
+                         : (log.len - cn_store_log_header_size) / cn_store_row_size;
+    struct cn_store_row row;
+
+    for (uint64_t i = row_count; i < total && i < UINT32_MAX; i++)
+        if (take_row(log, (uint32_t)i, &row) && row.data_off + row.data_len > reach)
+            reach = row.data_off + row.data_len;
+    return reach;
+}
+
 uint32_t cn_segment_rows_of_whole_chunks(struct cn_bytes log, uint32_t row_count,
                                          uint64_t data_len)
 {
@@ -332,14 +346,32 @@ void cn_segment_scan_chunks(struct cn_segment_scan *scan, uint64_t from_off)
     cn_chunk_walk_begin_at(&walk, &scan->file, from_off);
     while (!cn_chunk_walk_is_at_end(&walk)) {
         size_t rows_begin = scan->rows->len;
+        uint64_t off = walk.off;
 
         if (!cn_chunk_walk_next(&walk, true, &chunk, &ignored) ||
             !read_chunk(scan, &chunk)) {
-            scan->bad_chunks++;
+            if (scan->bad_chunks++ == 0)
+                scan->bad_off = off;
             continue;
         }
         scan->sound_len = walk.off;
         add_records(scan, &chunk, (struct cn_bytes){scan->plain, chunk.plain_len});
         mark_more(scan->rows, rows_begin);
     }
+}
+
+uint32_t cn_segment_find_highest_word(struct cn_bytes data, const struct cn_words *words,
+                                      uint64_t rows_reach, bool *is_damaged)
+{
+    struct cn_text rows = {0};
+    struct cn_segment_scan scan = {.words = words, .rows = &rows};
+    uint32_t highest;
+
+    cn_segment_scan_begin(&scan, data);
+    cn_segment_scan_chunks(&scan, cn_chunk_file_header_size);
+    highest = scan.highest_word;
+    *is_damaged = cn_segment_scan_is_damaged(&scan, rows_reach);
+    cn_segment_scan_done(&scan);
+    cn_text_done(&rows);
+    return highest;
 }
