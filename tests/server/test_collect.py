@@ -17,7 +17,7 @@ import threading
 import time
 import unittest
 
-from agent import SYMBOLS, trace
+from agent import SYMBOLS, call, number, span, trace
 from schema import check
 from service import serving
 
@@ -314,6 +314,23 @@ class Collector(unittest.TestCase):
         for query, expected in (("uri = /zipkin", 1), ("uri = /otlp", 1), ("uri = /prot", 1),
                                 ("service = till", 1), ("error exists", 2)):
             self.assertEqual(count(self.store, query), expected, query)
+
+    def test_a_nested_span_is_stored_once(self):
+        """Sent on its own, then inside its parent with flag 0x2000 and another id."""
+        sent = b"\xc4\x83" + number(2000) + number(1) + number(0x2000) + b"\xff"
+        inner = b"\xc3\x9f" + number(1500) + number(1) + span(700, "/inner") + sent
+        outer = call(1000, 3000, span(5, "/outer") + inner)
+        with serving(OPTIONS.cairn, "--collect", self.store) as service:
+            send_symbols(service)
+            for trace_id, body in ((6, call(1500, 2000, span(6, "/inner"))), (5, outer)):
+                status, _, answer = service.ask("/agent/submit/trc", method="POST", body=body,
+                                                headers=headers(trace_id=trace_id))
+                self.assertEqual(status, 202, answer)
+        self.assertEqual(count(self.store), 2)
+        self.assertEqual(count(self.store, "root.uri = /inner"), 1)
+        self.assertEqual(count(self.store, "uri = /inner"), 2)
+        subprocess.check_call([OPTIONS.cairn, "store", "recover", "-q", self.store])
+        self.assertEqual(count(self.store), 2)
 
     def test_real_agents_over_http(self):
         """Collected requests give the same traces as `store add`."""
