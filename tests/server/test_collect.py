@@ -304,7 +304,7 @@ class Collector(unittest.TestCase):
                                ("/v1/traces", b"\x0a" + bytes([len(resource)]) + resource)):
                 status, _, answer = service.ask(path, method="POST", body=body, headers={"Host": "127.0.0.1"})
                 self.assertEqual(status, 202, answer)
-            for body in (b"[", b"[{}]", b"{\"resourceSpans\":[{]", b"\x0a\x05\x12", b"\x1f\x8b\x08cut",
+            for body in (b"[", b"[{}]", b'{"a":1}', b"{\"resourceSpans\":[{]", b"\x0a\x05\x12", b"\x1f\x8b\x08cut",
                          b"[" * 100000, os.urandom(500)):
                 for path in ("/api/v2/spans", "/v1/traces"):
                     status = service.ask(path, method="POST", body=body, headers={"Host": "127.0.0.1"})[0]

@@ -91,6 +91,42 @@ static uint64_t now_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
+/* What a head may contain once. */
+struct head_counts {
+    unsigned hosts, lengths, encodings;
+    bool has_zero;
+};
+
+static enum MHD_Result count_header(void *arg, enum MHD_ValueKind kind, const char *name,
+                                    size_t name_len, const char *value, size_t value_len)
+{
+    struct head_counts *counts = arg;
+
+    (void)kind;
+    counts->hosts += strcasecmp(name, "Host") == 0;
+    counts->lengths += strcasecmp(name, "Content-Length") == 0;
+    counts->encodings += strcasecmp(name, "Transfer-Encoding") == 0;
+    counts->has_zero |=
+        memchr(name, '\0', name_len) || (value && memchr(value, '\0', value_len));
+    return MHD_YES;
+}
+
+/* Refuse a head that another server could read in another way. */
+static void check_head(struct MHD_Connection *connection, struct exchange *exchange)
+{
+    struct head_counts counts = {0};
+
+    (void)MHD_get_connection_values_n(connection, MHD_HEADER_KIND, count_header, &counts);
+    if (counts.hosts > 1)
+        set_refusal(exchange, MHD_HTTP_BAD_REQUEST, "more than one Host header");
+    else if (counts.lengths + counts.encodings > 1)
+        set_refusal(exchange, MHD_HTTP_BAD_REQUEST,
+                    "more than one Content-Length or Transfer-Encoding header");
+    else if (counts.has_zero || cn_connection_has_zero(connection))
+        set_refusal(exchange, MHD_HTTP_BAD_REQUEST,
+                    "a zero byte in the address or in a header");
+}
+
 /* The first callback of a request, which has only its head. */
 static struct exchange *begin_exchange(struct cn_server *server,
                                        struct MHD_Connection *connection, const char *url,
@@ -101,8 +137,10 @@ static struct exchange *begin_exchange(struct cn_server *server,
     exchange->is_collected =
         strcmp(method, "POST") == 0 && cn_collect_is_address(server, url);
     exchange->collect.connection = connection;
-    if (exchange->is_collected)
+    check_head(connection, exchange);
+    if (exchange->is_collected && exchange->refusal == 0)
         check_sender(server, connection, exchange);
+    cn_connections_note(&server->connections, connection, CN_CONNECTION_HEAD);
     atomic_fetch_add(&server->counts.requests, 1);
     atomic_fetch_add(&server->counts.open, 1);
     return exchange;
@@ -404,8 +442,6 @@ static enum MHD_Result collect(struct cn_server *server,
         return answer_collected(server, connection, &exchange->collect);
     if (exchange->collect.state == CN_COLLECT_WAITING)
         return MHD_YES;
-    if (exchange->refusal != 0)
-        return refuse(server, connection, exchange->refusal, exchange->why);
     cn_collect_submit(server, &exchange->collect, url);
     return MHD_YES;
 }
@@ -428,6 +464,9 @@ enum MHD_Result cn_server_answer(void *arg, struct MHD_Connection *connection,
         *upload_len = 0;
         return MHD_YES;
     }
+    if (exchange->refusal != 0)
+        return refuse(server, connection, exchange->refusal, exchange->why);
+    cn_connections_note(&server->connections, connection, CN_CONNECTION_WHOLE);
     return exchange->is_collected ? collect(server, connection, exchange, url)
                                   : answer(server, connection, url, method);
 }
@@ -437,8 +476,8 @@ void cn_server_completed(void *arg, struct MHD_Connection *connection, void **st
 {
     struct cn_server *server = arg;
 
-    (void)connection;
     (void)code;
+    cn_connections_note(&server->connections, connection, CN_CONNECTION_NEXT);
     if (!*state)
         return;
     atomic_fetch_sub(&server->counts.open, 1);
