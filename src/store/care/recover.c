@@ -24,7 +24,7 @@ bool cn_store_seal(const char *path, uint32_t *count, struct cn_error *err)
     int lock;
     bool ok;
 
-    if (!cn_store_lock(path, &lock, err))
+    if (!cn_segments_check_store(path, err) || !cn_store_lock(path, &lock, err))
         return false;
     ok = cn_segments_list(path, &numbers, &n, err);
     for (size_t i = 0; ok && i < n; i++) {
@@ -226,7 +226,7 @@ bool cn_store_recover(const char *path, struct cn_store_recovery *out,
     int lock;
     bool ok;
 
-    if (!cn_store_lock(path, &lock, err))
+    if (!cn_segments_check_store(path, err) || !cn_store_lock(path, &lock, err))
         return false;
     ok = make_config(path, err) && cn_segments_list(path, &numbers, &count, err);
     for (size_t i = 0; ok && i < count; i++)

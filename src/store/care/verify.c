@@ -426,7 +426,8 @@ bool cn_store_verify(const char *path, const struct cn_progress *progress,
     struct check check = {0};
     uint32_t *numbers = NULL;
     size_t count = 0;
-    bool ok = cn_segments_list(path, &numbers, &count, err);
+    bool ok = cn_segments_check_store(path, err) &&
+              cn_segments_list(path, &numbers, &count, err);
 
     check.decompressor = cn_decompressor_new();
     for (size_t i = 0; ok && i < count; i++) {
