@@ -179,7 +179,8 @@ static bool write_first_files(struct launch *launch, struct cn_error *err)
         .started_at = time(NULL),
         .has_libcalls = options->has_libcalls,
         .arguments = options->arguments,
-        .has_events = options->has_events && cn_events_open(&launch->events, launch->dir),
+        .has_events = options->has_events &&
+                      cn_events_open(&launch->events, launch->dir, &launch->memory),
         .has_sites = options->has_sites,
         .has_values = !cn_arguments_is_empty(options->arguments) ||
                       (cn_rules_actions(&options->rules) & readings) != 0,

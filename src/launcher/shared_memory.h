@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "launcher/event_clock.h"
 #include "record/shared.h"
 
 struct cn_shared_memory {
@@ -23,6 +24,7 @@ struct cn_shared_memory {
     struct cn_rec_track *tracks;
     uint8_t *rings;
     size_t len;
+    uint64_t clock_start, clock_start_ns; /* counter and time, to calibrate the clock */
 };
 
 /* Create and map it. ring_len is a power of two from CN_REC_RING_MIN to
@@ -39,6 +41,10 @@ CN_CHECK bool cn_shared_memory_set_dir(struct cn_shared_memory *memory, const ch
  * two calls, at least a few milliseconds. */
 void cn_shared_memory_clock_begin(struct cn_shared_memory *memory);
 void cn_shared_memory_clock_end(struct cn_shared_memory *memory);
+
+/* Read both clocks; false if the recorder uses the kernel's. */
+bool cn_shared_memory_clock_pair(const struct cn_shared_memory *memory,
+                                 struct cn_clock_pair *out);
 
 /* Unmap it and remove its files; safe when it never opened. */
 void cn_shared_memory_close(struct cn_shared_memory *memory);

@@ -90,7 +90,7 @@ __attribute__((constructor)) static void set_up(void)
     if (!path)
         return;
     has_memory = map_shared(path);
-    if (!has_memory || !cn_rec_session_begin(cn_rec_clock_monotonic_ns())) {
+    if (!has_memory || !cn_rec_session_begin(cn_rec_clock_ns(cn_rec_process.shared))) {
         cn_rec_process.shared = NULL;
         say(has_memory ? "program not recorded: cannot write to the recording"
                        : "program not recorded: cannot map the memory of the launcher");

@@ -202,8 +202,6 @@ struct cn_rec_shared {
 
     /* The clock: nanoseconds are (counter * mult >> 32) + base_ns. */
     uint64_t clock_mult, clock_base_ns;
-    uint64_t clock_start,
-        clock_start_ns; /* counter and time at the start, to refine mult */
 
     uint64_t size_limit;         /* limit of byte_count; 0: none */
     uint64_t time_limit_ns;      /* leave out shorter calls */

@@ -59,41 +59,10 @@ void cn_rec_restore_signals(const uint64_t *before)
 
 uint64_t cn_rec_now(const struct cn_rec_thread *self)
 {
-    const volatile uint64_t *mult = &self->clock_mult, *base_ns = &self->clock_base_ns;
-    uint64_t used_mult, used_base_ns, now_ns;
-
     if (!cn_rec_process.shared->has_counter)
         return cn_rec_clock_monotonic_ns();
-    /* A signal handler may refine the clock meanwhile; a mix of old and new numbers would
-     * give a wrong time. */
-    do {
-        used_mult = *mult;
-        used_base_ns = *base_ns;
-        now_ns = cn_rec_clock_scale(cn_rec_clock_counter(), used_mult) + used_base_ns;
-    } while (used_mult != *mult || used_base_ns != *base_ns);
-    return now_ns;
-}
-
-/* Refine the scale of the counter as the program runs. Time must not run backwards: a
- * clock that is ahead stays ahead. */
-static void refine_clock(struct cn_rec_thread *self)
-{
-    const struct cn_rec_shared *shared = cn_rec_process.shared;
-    uint64_t now_ns, counter, mult, scaled, before_ns;
-
-    if (!shared->has_counter)
-        return;
-    now_ns = cn_rec_clock_monotonic_ns();
-    counter = cn_rec_clock_counter();
-    if (now_ns < shared->clock_start_ns + CN_REC_CLOCK_REFINE_NS ||
-        counter <= shared->clock_start)
-        return;
-    mult =
-        cn_rec_clock_mult(now_ns - shared->clock_start_ns, counter - shared->clock_start);
-    before_ns = cn_rec_now(self);
-    scaled = cn_rec_clock_scale(counter, mult);
-    self->clock_mult = mult;
-    self->clock_base_ns = (now_ns > before_ns ? now_ns : before_ns) - scaled;
+    return cn_rec_clock_scale(cn_rec_clock_counter(), self->clock_mult) +
+           self->clock_base_ns;
 }
 
 static struct cn_rec_thread *map_thread(void)
@@ -295,7 +264,6 @@ static bool make_room_blocked(struct cn_rec_thread *self, uint32_t len)
         cn_rec_wiped(self)->limit = 0;
         return false;
     }
-    refine_clock(self);
     if (!has_room(self->track, len) && !write_ring(self, len))
         return false;
     recorded = atomic_load(&self->track->recorded);
