@@ -43,6 +43,7 @@ struct launch {
     struct cn_module_files modules;
     struct cn_module_rules rules;
     struct cn_info_facts facts;
+    struct cn_program_settings settings;
     uint32_t session_count; /* sessions whose symbols are written */
     uint64_t start_ns;
     pid_t pid; /* 0 when it has ended */
@@ -323,8 +324,6 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
     if (leaves_out_calls(launch->options))
         launch->facts.left_out_ps = head->costs[CN_REC_COST_LEFT_OUT].call_ps;
     ok = cn_info_file_write(&launch->facts, err) && ok;
-    if (!ok)
-        say(launch, err->text);
     *result = (struct cn_launch_result){
         .wait_status = launch->facts.wait_status,
         .record_len = atomic_load(&head->byte_count),
@@ -333,8 +332,11 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
         .stored_len = launch->options->is_packed ? launch->drain.packed.stored_len
                                                  : atomic_load(&head->byte_count),
         .lost_count = atomic_load(&head->lost_count),
+        .missed_count = atomic_load(&head->missed_count),
         .stop = (int)atomic_load(&head->stop),
     };
+    if (!ok)
+        result->failure = *err;
     return true;
 }
 
@@ -342,13 +344,18 @@ static bool start_and_watch(struct launch *launch, struct cn_launch_result *resu
                             struct cn_error *err)
 {
     struct cn_error failure = {0};
+    char *path;
+    bool ok;
 
     cn_shared_memory_clock_end(&launch->memory);
     bell_of = launch->memory.head;
     catch_signals();
     launch->start_ns = cn_clock_ns();
-    if (!cn_program_file_start(&launch->program, launch->library, launch->memory.path,
-                               launch->options->words, &launch->pid, err))
+    path = cn_shared_memory_path(&launch->memory, launch->standby.pid);
+    ok = cn_program_file_start(&launch->program, &launch->settings, launch->library, path,
+                               launch->options->words, &launch->pid, err);
+    free(path);
+    if (!ok)
         return false;
     forwarded_to = launch->pid;
     return complete(launch, watch(launch, &failure), result, &failure);
@@ -357,9 +364,12 @@ static bool start_and_watch(struct launch *launch, struct cn_launch_result *resu
 bool cn_launch_run(const struct cn_launch_options *options,
                    struct cn_launch_result *result, struct cn_error *err)
 {
-    struct launch launch = {.options = options};
-    bool ok = prepare(&launch, err) && write_first_files(&launch, err) &&
-              start_and_watch(&launch, result, err);
+    struct launch launch = {.options = options, .memory = {.fd = -1}};
+    bool ok;
+
+    cn_program_settings_change(&launch.settings);
+    ok = prepare(&launch, err) && write_first_files(&launch, err) &&
+         start_and_watch(&launch, result, err);
 
     bell_of = NULL;
     cn_drain_done(&launch.drain);
@@ -369,6 +379,7 @@ bool cn_launch_run(const struct cn_launch_options *options,
     cn_shared_memory_close(&launch.memory);
     cn_standby_stop(&launch.standby);
     cn_program_file_close(&launch.program);
+    cn_program_settings_restore(&launch.settings);
     free(launch.dir);
     free(launch.library);
     return ok;

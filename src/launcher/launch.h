@@ -43,7 +43,9 @@ struct cn_launch_options {
 struct cn_launch_result {
     int wait_status;
     uint64_t call_count, record_len, stored_len, lost_count;
-    int stop; /* enum cn_rec_stop */
+    uint64_t missed_count;   /* threads that were not recorded */
+    int stop;                /* enum cn_rec_stop */
+    struct cn_error failure; /* why the launcher could not record on; empty if it could */
 };
 
 /* True if the program was started. */

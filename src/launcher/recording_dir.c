@@ -72,7 +72,7 @@ static bool keep_as_old(const char *name, struct cn_error *err)
 
 static bool make(const char *name, struct cn_error *err)
 {
-    if (mkdir(name, 0755) == 0)
+    if (mkdir(name, 0700) == 0)
         return true;
     if (errno != EEXIST)
         return cn_fail_errno(err, "cannot create '%s'", name);
@@ -85,7 +85,7 @@ static bool make(const char *name, struct cn_error *err)
         if (!keep_as_old(name, err))
             return false;
     }
-    if (mkdir(name, 0755) != 0)
+    if (mkdir(name, 0700) != 0)
         return cn_fail_errno(err, "cannot create '%s'", name);
     return true;
 }
@@ -115,7 +115,7 @@ int cn_recording_dir_append(const char *dir, const char *name, struct cn_error *
     int fd;
 
     cn_text_printf(&path, "%s/%s", dir, name);
-    fd = open(cn_text_str(&path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    fd = open(cn_text_str(&path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (fd < 0)
         (void)cn_fail_errno(err, "cannot open '%s'", cn_text_str(&path));
     cn_text_done(&path);

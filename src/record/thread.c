@@ -22,6 +22,9 @@ enum {
 __thread struct cn_rec_thread *cn_rec_self __attribute__((tls_model("initial-exec")));
 struct cn_rec_thread *_Atomic cn_rec_threads;
 
+/* There was no memory for this thread: it is not recorded. */
+static __thread bool is_missed __attribute__((tls_model("initial-exec")));
+
 #define CHECK(type, member, off) \
     _Static_assert(offsetof(struct cn_rec_##type, member) == (off), "layout.h")
 CHECK(thread, top, CN_REC_T_TOP);
@@ -118,6 +121,20 @@ static bool take_track(struct cn_rec_thread *self)
     return true;
 }
 
+/* Add the thread, or the child of `parent` if not 0, to task.txt. */
+static void list_task(struct cn_rec_thread *self, uint32_t pid, uint32_t parent)
+{
+    uint64_t now_ns = cn_rec_now(self);
+
+    if (parent ? cn_rec_session_fork(now_ns, pid, parent)
+               : cn_rec_session_task(now_ns, self->tid, pid))
+        return;
+    self->track->task_ns = now_ns;
+    self->track->task_parent = parent;
+    atomic_store(&self->track->is_unlisted, 1);
+    cn_rec_track_ring_bell();
+}
+
 bool cn_rec_thread_is_simple(const struct cn_rec_thread *self)
 {
     return cn_rec_process.shared->has_counter && !cn_rec_process.has_filters &&
@@ -158,7 +175,7 @@ static struct cn_rec_thread *begin_blocked(void)
         atomic_store(&self->is_used, 0);
         return NULL;
     }
-    cn_rec_session_task(cn_rec_now(self), self->tid, pid);
+    list_task(self, pid, 0);
     return self;
 }
 
@@ -167,12 +184,15 @@ struct cn_rec_thread *cn_rec_thread_begin(void)
     struct cn_rec_thread *self = NULL;
     uint64_t before;
 
-    if (!cn_rec_process.shared || atomic_load(&cn_rec_process.shared->stop))
+    if (!cn_rec_process.shared || is_missed || atomic_load(&cn_rec_process.shared->stop))
         return NULL;
     cn_rec_block_signals(&before);
     if (!cn_rec_self)
         cn_rec_self = begin_blocked();
     self = cn_rec_self;
+    is_missed = !self;
+    if (is_missed)
+        atomic_fetch_add(&cn_rec_process.shared->missed_count, 1);
     cn_rec_restore_signals(&before);
     return self;
 }
@@ -212,12 +232,16 @@ static bool adopt(struct cn_rec_thread *self)
     uint32_t pid = cn_rec_pid();
 
     self->tid = cn_rec_tid();
-    if (!take_track(self))
+    if (!take_track(self)) {
+        self->is_off = true;
+        self->end = NULL;
+        atomic_fetch_add(&cn_rec_process.shared->missed_count, 1);
         return false;
+    }
     if (pid == parent)
         return true;
     atomic_store(&cn_rec_process.pid, pid);
-    cn_rec_session_fork(cn_rec_now(self), pid, parent);
+    list_task(self, pid, parent);
     return true;
 }
 

@@ -1,5 +1,6 @@
 /* cairn record and cairn live: run a program and record its calls. */
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -26,9 +27,17 @@ static void tell_stop(const struct cn_args *args, const struct cn_launch_result 
         [CN_REC_STOP_FINISH] = " by the trigger 'finish'",
     };
 
-    if (result->stop != CN_REC_RUNNING)
+    if (result->failure.text[0])
+        cn_cli_warn(args, "recording stopped: %s; the program continued",
+                    result->failure.text);
+    else if (result->stop != CN_REC_RUNNING)
         cn_cli_warn(args, "recording stopped%s; the program continued",
                     reasons[result->stop]);
+    if (result->missed_count > 0)
+        cn_cli_warn(args,
+                    "%" PRIu64 " threads not recorded: no memory for their buffers; "
+                    "choose a smaller --buffer",
+                    result->missed_count);
 }
 
 /* End with the status or signal of the program, so that our parent sees the same. */
@@ -74,6 +83,25 @@ static void tell_empty(const struct cn_args *args, const struct cn_launch_option
     cn_text_done(&list);
 }
 
+static void print_lost(struct cn_text *text, const struct cn_launch_result *result)
+{
+    size_t begin = text->len;
+
+    if (result->lost_count > 0) {
+        cn_count_print_of(text, result->lost_count, "record");
+        cn_text_str_add(text, " lost");
+    }
+    if (result->missed_count > 0) {
+        cn_text_str_add(text, text->len > begin ? ", " : "");
+        cn_count_print_of(text, result->missed_count, "thread");
+        cn_text_str_add(text, " not recorded");
+    }
+    if (result->stop != CN_REC_RUNNING || result->failure.text[0])
+        cn_text_printf(text, "%slater calls not recorded", text->len > begin ? ", " : "");
+    if (text->len == begin)
+        cn_text_str_add(text, "none lost");
+}
+
 static void tell_result(const struct cn_args *args, const struct cn_launch_result *result,
                         const struct cn_launch_options *launch)
 {
@@ -86,11 +114,8 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
     cn_text_str_add(&text, " in ");
     cn_size_print(&text, result->stored_len);
     cn_text_str_add(&text, ", ");
-    if (result->lost_count > 0)
-        cn_count_print_of(&text, result->lost_count, "record");
-    else
-        cn_text_str_add(&text, "none");
-    cn_cli_say(args, "%s lost; next: cairn report %s", cn_text_str(&text), launch->dir);
+    print_lost(&text, result);
+    cn_cli_say(args, "%s; next: cairn report %s", cn_text_str(&text), launch->dir);
     cn_text_done(&text);
 }
 
