@@ -165,6 +165,30 @@ static bool list_task(struct cn_drain *drain, struct cn_rec_track *track,
     return ok;
 }
 
+/* True for an orphan that has ended; its new parent may take long to wait for it. */
+static bool is_zombie(const struct cn_rec_track *track)
+{
+    char path[64], line[512] = "";
+    const char *state;
+    FILE *file;
+
+    (void)snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", track->pid, track->tid);
+    file = fopen(path, "re");
+    if (!file)
+        return false;
+    (void)!fgets(line, sizeof(line), file);
+    (void)fclose(file);
+    state = strrchr(line, ')');
+    return state && state[1] == ' ' && (state[2] == 'Z' || state[2] == 'X');
+}
+
+static bool is_gone(const struct cn_drain *drain, const struct cn_rec_track *track)
+{
+    if (syscall(SYS_tgkill, track->pid, track->tid, 0) != 0 && errno == ESRCH)
+        return true;
+    return drain->looks_for_zombies && is_zombie(track);
+}
+
 static bool look_at(struct cn_drain *drain, struct cn_rec_track *track,
                     bool looks_for_dead, struct cn_error *err)
 {
@@ -177,8 +201,7 @@ static bool look_at(struct cn_drain *drain, struct cn_rec_track *track,
         return false;
     if (state == CN_REC_CLOSED)
         return release(drain, track, err);
-    if (looks_for_dead && syscall(SYS_tgkill, track->pid, track->tid, 0) != 0 &&
-        errno == ESRCH)
+    if (looks_for_dead && is_gone(drain, track))
         return release(drain, track, err);
     drain->open_count++;
     len = cn_rec_track_end(track) - atomic_load(&track->drained);

@@ -29,6 +29,7 @@
 enum {
     WAIT_MS = 20,
     PATIENCE_MS = 1000, /* then print a message */
+    COMING_MS = 3000,   /* for a forked child to take a track */
     RECORD_LEN = 16,
 };
 
@@ -210,7 +211,21 @@ static void collect_status(struct launch *launch)
     launch->pid = 0;
     forwarded_to = 0;
     launch->drain.step_count = 0;
+    launch->drain.looks_for_zombies = true;
     interrupts = 0;
+}
+
+/* True if forked children may still take a track. One that was killed before, or a fork
+ * that failed, never does: do not wait for it for ever. */
+static bool has_coming(struct launch *launch, uint64_t *since_ns, uint32_t *seen)
+{
+    uint32_t coming = atomic_load(&launch->memory.head->coming_count);
+
+    if (coming != *seen) {
+        *seen = coming;
+        *since_ns = cn_clock_ns();
+    }
+    return coming > 0 && cn_clock_ns() - *since_ns < COMING_MS * UINT64_C(1000000);
 }
 
 static void stop(struct launch *launch, enum cn_rec_stop why)
@@ -269,7 +284,8 @@ static bool write_new_symbols(struct launch *launch, struct cn_error *err)
 static bool watch(struct launch *launch, struct cn_error *err)
 {
     struct cn_error failure = {0};
-    uint64_t ended_ns = 0;
+    uint64_t ended_ns = 0, since_ns = 0;
+    uint32_t coming = 0;
     bool ok = true, has_said = false;
 
     for (;;) {
@@ -288,8 +304,15 @@ static bool watch(struct launch *launch, struct cn_error *err)
             ended_ns = cn_clock_ns();
             continue;
         }
-        if (launch->pid == 0 && (!ok || launch->drain.open_count == 0 || interrupts > 0))
+        if (launch->pid == 0 && (!ok || interrupts > 0))
             return ok;
+        /* A child takes its track before it is not coming any more: look in this order. */
+        if (launch->pid == 0 && !has_coming(launch, &since_ns, &coming)) {
+            launch->drain.step_count = 0;
+            ok = cn_drain_step(&launch->drain, err);
+            if (!ok || launch->drain.open_count == 0)
+                return ok;
+        }
         if (launch->pid == 0 && !has_said &&
             cn_clock_ns() - ended_ns > PATIENCE_MS * UINT64_C(1000000)) {
             say(launch, "waiting for children of the program; press Ctrl-C to stop");

@@ -203,6 +203,7 @@ struct cn_rec_shared {
     _Atomic uint32_t is_full;       /* there is no memory for more */
     _Atomic uint32_t free_count;    /* released tracks; about */
     _Atomic uint32_t missed_count;  /* threads without a track, not recorded */
+    _Atomic uint32_t coming_count;  /* forked children that have no track yet */
     _Atomic uint32_t session_count;
     _Atomic uint32_t is_on;      /* switched by --trace and triggers */
     _Atomic uint64_t lost_count; /* of released tracks */
