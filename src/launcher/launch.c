@@ -37,6 +37,7 @@ struct launch {
     const struct cn_launch_options *options;
     struct cn_program_file program;
     char *dir, *library;
+    int lock; /* of the directory */
     struct cn_shared_memory memory;
     struct cn_drain drain;
     struct cn_standby standby;
@@ -131,7 +132,8 @@ static bool prepare(struct launch *launch, struct cn_error *err)
         launch->library = cn_strdup(options->library);
     else if (!cn_own_library_find(CN_REC_LIBRARY, &launch->library, err))
         return false;
-    if (!cn_recording_dir_create(options->dir, &launch->dir, err) ||
+    if (!cn_recording_dir_create(options->dir, options->rank, &launch->dir, &launch->lock,
+                                 err) ||
         !cn_shared_memory_open(&launch->memory, launch->dir, options->ring_len, err))
         return false;
     cn_shared_memory_clock_begin(&launch->memory);
@@ -356,6 +358,10 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
                                                  : atomic_load(&head->byte_count),
         .lost_count = atomic_load(&head->lost_count),
         .missed_count = atomic_load(&head->missed_count),
+        .has_only_libcalls =
+            !launch->program.is_script &&
+            !(launch->program.elf.hooks &
+              (CN_ELF_MCOUNT | CN_ELF_FENTRY | CN_ELF_INSTRUMENT | CN_ELF_PATCHABLE)),
         .stop = (int)atomic_load(&head->stop),
     };
     if (!ok)
@@ -387,7 +393,7 @@ static bool start_and_watch(struct launch *launch, struct cn_launch_result *resu
 bool cn_launch_run(const struct cn_launch_options *options,
                    struct cn_launch_result *result, struct cn_error *err)
 {
-    struct launch launch = {.options = options, .memory = {.fd = -1}};
+    struct launch launch = {.options = options, .memory = {.fd = -1}, .lock = -1};
     bool ok;
 
     cn_program_settings_change(&launch.settings);
@@ -403,6 +409,8 @@ bool cn_launch_run(const struct cn_launch_options *options,
     cn_standby_stop(&launch.standby);
     cn_program_file_close(&launch.program);
     cn_program_settings_restore(&launch.settings);
+    if (launch.lock >= 0)
+        (void)close(launch.lock);
     free(launch.dir);
     free(launch.library);
     return ok;

@@ -12,6 +12,7 @@
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "launcher/launch.h"
+#include "launcher/rank.h"
 #include "launcher/recording_dir.h"
 #include "record/shared.h"
 
@@ -115,7 +116,19 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
     cn_size_print(&text, result->stored_len);
     cn_text_str_add(&text, ", ");
     print_lost(&text, result);
-    cn_cli_say(args, "%s; next: cairn report %s", cn_text_str(&text), launch->dir);
+    if (launch->rank)
+        cn_cli_say(args, "rank %" PRIu64 ": %s; next: cairn analyze %s -o DB",
+                   launch->rank->number, cn_text_str(&text), launch->dir);
+    else
+        cn_cli_say(args, "%s; next: cairn report %s", cn_text_str(&text), launch->dir);
+    if (result->has_only_libcalls && result->call_count > 0)
+        cn_cli_say(
+            args,
+            "%s is not instrumented: of its own code only calls to library "
+            "functions were recorded; build it with -pg, -finstrument-functions or "
+            "-fpatchable-function-entry=5, or sample it: perf record -g -- %s, then "
+            "cairn tree perf.data",
+            launch->words[0], launch->words[0]);
     cn_text_done(&text);
 }
 
@@ -124,14 +137,18 @@ static bool run_record(const struct cn_args *args, struct cn_error *err)
     const char *dir = cn_args_value(args, "data");
     struct cn_record_options options;
     struct cn_launch_result result;
+    struct cn_launch_rank rank = {0};
     bool ok = cn_record_options_init(&options, args, err);
 
     if (dir)
         options.launch.dir = dir;
+    if (cn_launch_rank_find(&rank))
+        options.launch.rank = &rank;
     ok = ok && cn_launch_run(&options.launch, &result, err);
     if (ok)
         tell_result(args, &result, &options.launch);
     cn_record_options_done(&options);
+    cn_text_done(&rank.job);
     if (ok)
         end_like(result.wait_status);
     return ok;
@@ -189,7 +206,8 @@ static const struct cn_option record_options[] = {
      .letter = 'd',
      .value = "DIR",
      .help = "record into DIR (default: cairn.data); an earlier recording is renamed to "
-             "DIR.old"},
+             "DIR.old. Each process of mpirun or srun records into DIR/rank.N; cairn "
+             "analyze DIR reads them together"},
     {0},
 };
 
