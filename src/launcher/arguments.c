@@ -345,7 +345,8 @@ static uint16_t store_values(struct cn_argument_finder *finder,
     struct cn_rec_shared *head = finder->memory->head;
 
     *first = head->value_count;
-    if (specs->count == 0 || head->value_count > CN_REC_VALUE_MAX - CN_UFT_SPECS_MAX)
+    if (specs->count == 0 || head->value_count > CN_REC_VALUE_MAX - CN_UFT_SPECS_MAX ||
+        !cn_shared_memory_reserve_values(finder->memory, *first, specs->count))
         return 0;
     for (size_t i = 0; i < specs->count; i++) {
         if (!find_value(finder, function, &specs->list[i],

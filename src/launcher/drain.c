@@ -1,6 +1,7 @@
 #include "launcher/drain.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "launcher/recording_dir.h"
 
 enum {
@@ -31,11 +33,13 @@ static const uint8_t *ring_of(const struct cn_drain *drain,
 static bool skip_written(struct cn_rec_track *track, int fd, struct cn_error *err)
 {
     struct stat status;
-    uint64_t known = track->file_len + atomic_load(&track->drained);
-    uint64_t left = cn_rec_track_end(track) - atomic_load(&track->drained);
+    uint64_t left = cn_rec_track_end(track) - atomic_load(&track->drained), known;
 
     if (fstat(fd, &status) != 0)
         return cn_fail_errno(err, "cannot read the length of %u.dat", track->tid);
+    if (track->file_len == UINT64_MAX)
+        track->file_len = (uint64_t)status.st_size;
+    known = track->file_len + atomic_load(&track->drained);
     if ((uint64_t)status.st_size > known) {
         uint64_t more = (uint64_t)status.st_size - known;
 
@@ -131,7 +135,58 @@ static bool release(struct cn_drain *drain, struct cn_rec_track *track,
     if (!atomic_load(&drain->memory->head->is_over))
         atomic_fetch_add(&drain->memory->head->extra_len, atomic_load(&track->extra_len));
     atomic_store(&track->state, CN_REC_FREE);
+    atomic_fetch_add(&drain->memory->head->free_count, 1);
     return true;
+}
+
+/* Write the line of task.txt that the thread could not write. */
+static bool list_task(struct cn_drain *drain, struct cn_rec_track *track,
+                      struct cn_error *err)
+{
+    struct cn_text line = {0};
+    bool ok;
+    int fd;
+
+    if (!atomic_exchange(&track->is_unlisted, 0))
+        return true;
+    cn_text_printf(&line, "%s timestamp=%" PRIu64 ".%09" PRIu64,
+                   track->task_parent ? "FORK" : "TASK", track->task_ns / 1000000000,
+                   track->task_ns % 1000000000);
+    if (track->task_parent)
+        cn_text_printf(&line, " pid=%u ppid=%u\n", track->pid, track->task_parent);
+    else
+        cn_text_printf(&line, " tid=%u pid=%u\n", track->tid, track->pid);
+    fd = cn_recording_dir_append(drain->dir, "task.txt", err);
+    ok = fd >= 0 && (write(fd, line.chars, line.len) == (ssize_t)line.len ||
+                     cn_fail_errno(err, "cannot write task.txt"));
+    if (fd >= 0)
+        (void)close(fd);
+    cn_text_done(&line);
+    return ok;
+}
+
+/* True for an orphan that has ended; its new parent may take long to wait for it. */
+static bool is_zombie(const struct cn_rec_track *track)
+{
+    char path[64], line[512] = "";
+    const char *state;
+    FILE *file;
+
+    (void)snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", track->pid, track->tid);
+    file = fopen(path, "re");
+    if (!file)
+        return false;
+    (void)!fgets(line, sizeof(line), file);
+    (void)fclose(file);
+    state = strrchr(line, ')');
+    return state && state[1] == ' ' && (state[2] == 'Z' || state[2] == 'X');
+}
+
+static bool is_gone(const struct cn_drain *drain, const struct cn_rec_track *track)
+{
+    if (syscall(SYS_tgkill, track->pid, track->tid, 0) != 0 && errno == ESRCH)
+        return true;
+    return drain->looks_for_zombies && is_zombie(track);
 }
 
 static bool look_at(struct cn_drain *drain, struct cn_rec_track *track,
@@ -140,12 +195,13 @@ static bool look_at(struct cn_drain *drain, struct cn_rec_track *track,
     uint32_t state = atomic_load(&track->state);
     uint64_t len, least_len = drain->memory->head->ring_len / 8;
 
+    if (state != CN_REC_CLOSED && state != CN_REC_OPEN)
+        return true;
+    if (!list_task(drain, track, err))
+        return false;
     if (state == CN_REC_CLOSED)
         return release(drain, track, err);
-    if (state != CN_REC_OPEN)
-        return true;
-    if (looks_for_dead && syscall(SYS_tgkill, track->pid, track->tid, 0) != 0 &&
-        errno == ESRCH)
+    if (looks_for_dead && is_gone(drain, track))
         return release(drain, track, err);
     drain->open_count++;
     len = cn_rec_track_end(track) - atomic_load(&track->drained);
@@ -165,6 +221,7 @@ bool cn_drain_step(struct cn_drain *drain, struct cn_error *err)
 
     drain->bell = atomic_load(&drain->memory->head->bell);
     drain->open_count = 0;
+    cn_shared_memory_reserve_tracks(drain->memory);
     for (uint32_t i = 0; i < count && i < CN_REC_TRACK_COUNT && ok; i++)
         ok = look_at(drain, &drain->memory->tracks[i], looks_for_dead, err);
     if (!ok && !atomic_load(&drain->memory->head->stop))
@@ -184,7 +241,7 @@ bool cn_drain_end(struct cn_drain *drain, struct cn_error *err)
         uint32_t state = atomic_load(&track->state);
 
         if (state == CN_REC_CLOSED)
-            ok = release(drain, track, err);
+            ok = list_task(drain, track, err) && release(drain, track, err);
         if (state != CN_REC_OPEN)
             continue;
         atomic_fetch_add(&head->extra_len, atomic_exchange(&track->extra_len, 0));

@@ -18,6 +18,7 @@ struct cn_drain {
     struct cn_shared_memory *memory;
     const char *dir;
     bool is_packed;
+    bool looks_for_zombies; /* the program has ended: no parent may wait for others */
     struct cn_packed_files packed; /* used if is_packed */
     uint32_t open_count;           /* tracks in use at the last step */
     uint64_t step_count;

@@ -5,14 +5,15 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "launcher/recording_dir.h"
+#include "launcher/shared_memory.h"
 
 enum { PAGES_MAX = 32, CPUS_MAX = 4096 };
 
@@ -66,14 +67,16 @@ static bool map_ring(struct cn_event_ring *ring)
     return false;
 }
 
-bool cn_events_open(struct cn_events *events, const char *dir)
+bool cn_events_open(struct cn_events *events, const char *dir,
+                    const struct cn_shared_memory *memory)
 {
     long count = sysconf(_SC_NPROCESSORS_CONF);
     bool ok = count > 0 && count <= CPUS_MAX;
 
-    *events = (struct cn_events){.dir = dir};
+    *events = (struct cn_events){.dir = dir, .memory = memory};
     if (!ok)
         return false;
+    events->records = cn_alloc(PAGES_MAX, (size_t)sysconf(_SC_PAGESIZE));
     events->rings = cn_alloc((size_t)count, sizeof(*events->rings));
     for (int cpu = 0; cpu < count && ok; cpu++) {
         struct cn_event_ring *ring = &events->rings[events->count++];
@@ -87,43 +90,59 @@ bool cn_events_open(struct cn_events *events, const char *dir)
     return ok;
 }
 
+static bool write_records(struct cn_events *events, size_t cpu, size_t len,
+                          struct cn_error *err)
+{
+    struct cn_event_ring *ring = &events->rings[cpu];
+    char name[40];
+
+    (void)snprintf(name, sizeof(name), "perf-cpu%zu.dat", cpu);
+    if (ring->file < 0)
+        ring->file = cn_recording_dir_append(events->dir, name, err);
+    if (ring->file < 0)
+        return false;
+    for (size_t at = 0; at < len;) {
+        ssize_t done = write(ring->file, events->records + at, len - at);
+
+        if (done <= 0 && errno != EINTR)
+            return cn_fail_errno(err, "cannot write %s", name);
+        at += done > 0 ? (size_t)done : 0;
+    }
+    return true;
+}
+
 static bool drain_ring(struct cn_events *events, size_t cpu, struct cn_error *err)
 {
     struct cn_event_ring *ring = &events->rings[cpu];
     uint64_t head, tail;
-    char name[40];
+    size_t at, len, to_end;
 
     if (!ring->head)
         return true;
     head = __atomic_load_n(&ring->head->data_head, __ATOMIC_ACQUIRE);
     tail = ring->head->data_tail;
-    (void)snprintf(name, sizeof(name), "perf-cpu%zu.dat", cpu);
-    while (tail < head) {
-        size_t at = tail % ring->data_len, to_end = ring->data_len - at;
-        size_t len = (size_t)(head - tail);
-        struct iovec parts[2] = {
-            {ring->data + at, len < to_end ? len : to_end},
-            {ring->data, len < to_end ? 0 : len - to_end},
-        };
-        ssize_t done;
-
-        if (ring->file < 0)
-            ring->file = cn_recording_dir_append(events->dir, name, err);
-        if (ring->file < 0)
-            return false;
-        done = writev(ring->file, parts, 2);
-        if (done <= 0 && errno != EINTR)
-            return cn_fail_errno(err, "cannot write %s", name);
-        tail += done > 0 ? (uint64_t)done : 0;
-    }
-    __atomic_store_n(&ring->head->data_tail, tail, __ATOMIC_RELEASE);
-    return true;
+    at = tail % ring->data_len;
+    to_end = ring->data_len - at;
+    len = (size_t)(head - tail);
+    if (len == 0)
+        return true;
+    memcpy(events->records, ring->data + at, len < to_end ? len : to_end);
+    if (len > to_end)
+        memcpy(events->records + to_end, ring->data, len - to_end);
+    __atomic_store_n(&ring->head->data_tail, head, __ATOMIC_RELEASE);
+    cn_event_clock_convert_records(&events->clock, events->records, len);
+    return write_records(events, cpu, len, err);
 }
 
 bool cn_events_drain(struct cn_events *events, struct cn_error *err)
 {
+    struct cn_clock_pair pair;
     bool ok = true;
 
+    if (events->count == 0)
+        return true;
+    if (cn_shared_memory_clock_pair(events->memory, &pair))
+        cn_event_clock_add(&events->clock, pair);
     for (size_t i = 0; i < events->count && ok; i++)
         ok = drain_ring(events, i, err);
     return ok;
@@ -142,5 +161,6 @@ void cn_events_close(struct cn_events *events)
             (void)close(ring->file);
     }
     free(events->rings);
+    free(events->records);
     *events = (struct cn_events){0};
 }

@@ -29,6 +29,7 @@
 enum {
     WAIT_MS = 20,
     PATIENCE_MS = 1000, /* then print a message */
+    COMING_MS = 3000,   /* for a forked child to take a track */
     RECORD_LEN = 16,
 };
 
@@ -36,6 +37,7 @@ struct launch {
     const struct cn_launch_options *options;
     struct cn_program_file program;
     char *dir, *library;
+    int lock; /* of the directory */
     struct cn_shared_memory memory;
     struct cn_drain drain;
     struct cn_standby standby;
@@ -43,6 +45,7 @@ struct launch {
     struct cn_module_files modules;
     struct cn_module_rules rules;
     struct cn_info_facts facts;
+    struct cn_program_settings settings;
     uint32_t session_count; /* sessions whose symbols are written */
     uint64_t start_ns;
     pid_t pid; /* 0 when it has ended */
@@ -129,7 +132,8 @@ static bool prepare(struct launch *launch, struct cn_error *err)
         launch->library = cn_strdup(options->library);
     else if (!cn_own_library_find(CN_REC_LIBRARY, &launch->library, err))
         return false;
-    if (!cn_recording_dir_create(options->dir, &launch->dir, err) ||
+    if (!cn_recording_dir_create(options->dir, options->rank, &launch->dir, &launch->lock,
+                                 err) ||
         !cn_shared_memory_open(&launch->memory, launch->dir, options->ring_len, err))
         return false;
     cn_shared_memory_clock_begin(&launch->memory);
@@ -179,7 +183,8 @@ static bool write_first_files(struct launch *launch, struct cn_error *err)
         .started_at = time(NULL),
         .has_libcalls = options->has_libcalls,
         .arguments = options->arguments,
-        .has_events = options->has_events && cn_events_open(&launch->events, launch->dir),
+        .has_events = options->has_events &&
+                      cn_events_open(&launch->events, launch->dir, &launch->memory),
         .has_sites = options->has_sites,
         .has_values = !cn_arguments_is_empty(options->arguments) ||
                       (cn_rules_actions(&options->rules) & readings) != 0,
@@ -208,7 +213,21 @@ static void collect_status(struct launch *launch)
     launch->pid = 0;
     forwarded_to = 0;
     launch->drain.step_count = 0;
+    launch->drain.looks_for_zombies = true;
     interrupts = 0;
+}
+
+/* True if forked children may still take a track. One that was killed before, or a fork
+ * that failed, never does: do not wait for it for ever. */
+static bool has_coming(struct launch *launch, uint64_t *since_ns, uint32_t *seen)
+{
+    uint32_t coming = atomic_load(&launch->memory.head->coming_count);
+
+    if (coming != *seen) {
+        *seen = coming;
+        *since_ns = cn_clock_ns();
+    }
+    return coming > 0 && cn_clock_ns() - *since_ns < COMING_MS * UINT64_C(1000000);
 }
 
 static void stop(struct launch *launch, enum cn_rec_stop why)
@@ -267,7 +286,8 @@ static bool write_new_symbols(struct launch *launch, struct cn_error *err)
 static bool watch(struct launch *launch, struct cn_error *err)
 {
     struct cn_error failure = {0};
-    uint64_t ended_ns = 0;
+    uint64_t ended_ns = 0, since_ns = 0;
+    uint32_t coming = 0;
     bool ok = true, has_said = false;
 
     for (;;) {
@@ -286,8 +306,15 @@ static bool watch(struct launch *launch, struct cn_error *err)
             ended_ns = cn_clock_ns();
             continue;
         }
-        if (launch->pid == 0 && (!ok || launch->drain.open_count == 0 || interrupts > 0))
+        if (launch->pid == 0 && (!ok || interrupts > 0))
             return ok;
+        /* A child takes its track before it is not coming any more: look in this order. */
+        if (launch->pid == 0 && !has_coming(launch, &since_ns, &coming)) {
+            launch->drain.step_count = 0;
+            ok = cn_drain_step(&launch->drain, err);
+            if (!ok || launch->drain.open_count == 0)
+                return ok;
+        }
         if (launch->pid == 0 && !has_said &&
             cn_clock_ns() - ended_ns > PATIENCE_MS * UINT64_C(1000000)) {
             say(launch, "waiting for children of the program; press Ctrl-C to stop");
@@ -322,8 +349,6 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
     if (leaves_out_calls(launch->options))
         launch->facts.left_out_ps = head->costs[CN_REC_COST_LEFT_OUT].call_ps;
     ok = cn_info_file_write(&launch->facts, err) && ok;
-    if (!ok)
-        say(launch, err->text);
     *result = (struct cn_launch_result){
         .wait_status = launch->facts.wait_status,
         .record_len = atomic_load(&head->byte_count),
@@ -333,8 +358,15 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
                                                  : atomic_load(&head->byte_count),
         .lost_count = atomic_load(&head->lost_count),
         .sandboxed_count = atomic_load(&head->sandboxed_count),
+        .missed_count = atomic_load(&head->missed_count),
+        .has_only_libcalls =
+            !launch->program.is_script &&
+            !(launch->program.elf.hooks &
+              (CN_ELF_MCOUNT | CN_ELF_FENTRY | CN_ELF_INSTRUMENT | CN_ELF_PATCHABLE)),
         .stop = (int)atomic_load(&head->stop),
     };
+    if (!ok)
+        result->failure = *err;
     return true;
 }
 
@@ -342,13 +374,18 @@ static bool start_and_watch(struct launch *launch, struct cn_launch_result *resu
                             struct cn_error *err)
 {
     struct cn_error failure = {0};
+    char *path;
+    bool ok;
 
     cn_shared_memory_clock_end(&launch->memory);
     bell_of = launch->memory.head;
     catch_signals();
     launch->start_ns = cn_clock_ns();
-    if (!cn_program_file_start(&launch->program, launch->library, launch->memory.path,
-                               launch->options->words, &launch->pid, err))
+    path = cn_shared_memory_path(&launch->memory, launch->standby.pid);
+    ok = cn_program_file_start(&launch->program, &launch->settings, launch->library, path,
+                               launch->options->words, &launch->pid, err);
+    free(path);
+    if (!ok)
         return false;
     forwarded_to = launch->pid;
     return complete(launch, watch(launch, &failure), result, &failure);
@@ -357,9 +394,12 @@ static bool start_and_watch(struct launch *launch, struct cn_launch_result *resu
 bool cn_launch_run(const struct cn_launch_options *options,
                    struct cn_launch_result *result, struct cn_error *err)
 {
-    struct launch launch = {.options = options};
-    bool ok = prepare(&launch, err) && write_first_files(&launch, err) &&
-              start_and_watch(&launch, result, err);
+    struct launch launch = {.options = options, .memory = {.fd = -1}, .lock = -1};
+    bool ok;
+
+    cn_program_settings_change(&launch.settings);
+    ok = prepare(&launch, err) && write_first_files(&launch, err) &&
+         start_and_watch(&launch, result, err);
 
     bell_of = NULL;
     cn_drain_done(&launch.drain);
@@ -369,6 +409,9 @@ bool cn_launch_run(const struct cn_launch_options *options,
     cn_shared_memory_close(&launch.memory);
     cn_standby_stop(&launch.standby);
     cn_program_file_close(&launch.program);
+    cn_program_settings_restore(&launch.settings);
+    if (launch.lock >= 0)
+        (void)close(launch.lock);
     free(launch.dir);
     free(launch.library);
     return ok;

@@ -16,10 +16,13 @@
 #include "launcher/arguments.h"
 #include "launcher/rules.h"
 
+struct cn_launch_rank;
+
 struct cn_launch_options {
-    const char *dir;                /* of the recording */
-    const char *library;            /* path of the recorder; NULL: search for it */
-    const char *command_line;       /* for the info file */
+    const char *dir;                   /* of the recording */
+    const struct cn_launch_rank *rank; /* record into a folder of this rank; or NULL */
+    const char *library;               /* path of the recorder; NULL: search for it */
+    const char *command_line;          /* for the info file */
     const char *const *words;       /* the program and its arguments, NULL at the end */
     uint64_t ring_len;              /* bytes of a thread's ring; a power of two */
     uint64_t size_limit;            /* bytes of records; 0: none */
@@ -44,7 +47,10 @@ struct cn_launch_result {
     int wait_status;
     uint64_t call_count, record_len, stored_len, lost_count;
     uint32_t sandboxed_count; /* processes that were recorded only up to seccomp() */
+    uint64_t missed_count;    /* threads that were not recorded */
+    bool has_only_libcalls;   /* the program itself is not instrumented */
     int stop;                 /* enum cn_rec_stop */
+    struct cn_error failure; /* why the launcher could not record on; empty if it could */
 };
 
 /* True if the program was started. */

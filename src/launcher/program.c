@@ -125,9 +125,31 @@ static void set_environment(const struct cn_program_file *program, const char *l
     cn_text_done(&preload);
 }
 
-bool cn_program_file_start(const struct cn_program_file *program, const char *library,
-                           const char *shared_path, const char *const *words, pid_t *out,
-                           struct cn_error *err)
+void cn_program_settings_change(struct cn_program_settings *before)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct rlimit most = {RLIM_INFINITY, RLIM_INFINITY};
+
+    before->mask = umask(S_IRWXG | S_IRWXO);
+    (void)sigaction(SIGXFSZ, &ignore, &before->on_file_size);
+    (void)getrlimit(RLIMIT_FSIZE, &before->file_size);
+    if (setrlimit(RLIMIT_FSIZE, &most) != 0) {
+        most = (struct rlimit){before->file_size.rlim_max, before->file_size.rlim_max};
+        (void)setrlimit(RLIMIT_FSIZE, &most);
+    }
+}
+
+void cn_program_settings_restore(const struct cn_program_settings *before)
+{
+    (void)umask(before->mask);
+    (void)setrlimit(RLIMIT_FSIZE, &before->file_size);
+    (void)sigaction(SIGXFSZ, &before->on_file_size, NULL);
+}
+
+bool cn_program_file_start(const struct cn_program_file *program,
+                           const struct cn_program_settings *settings,
+                           const char *library, const char *shared_path,
+                           const char *const *words, pid_t *out, struct cn_error *err)
 {
     int pipe_fds[2], error = 0;
     pid_t pid;
@@ -137,6 +159,7 @@ bool cn_program_file_start(const struct cn_program_file *program, const char *li
     pid = fork();
     if (pid == 0) {
         set_environment(program, library, shared_path);
+        cn_program_settings_restore(settings);
         (void)execv(program->path, (char *const *)(uintptr_t)words);
         error = errno;
         (void)!write(pipe_fds[1], &error, sizeof(error));

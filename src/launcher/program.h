@@ -4,6 +4,8 @@
 #ifndef CN_LAUNCHER_PROGRAM_H
 #define CN_LAUNCHER_PROGRAM_H
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -24,8 +26,21 @@ void cn_program_file_close(struct cn_program_file *program);
 CN_CHECK bool cn_program_file_check(const struct cn_program_file *program,
                                     bool has_libcalls, struct cn_error *err);
 
-/* Start the program. */
+/* Settings of the process that the program must find as they were. */
+struct cn_program_settings {
+    mode_t mask;
+    struct rlimit file_size;
+    struct sigaction on_file_size;
+};
+
+/* Change them for the launcher: its files are readable by their owner alone, and no limit
+ * of the size of files ends it. cn_program_settings_restore() undoes it. */
+void cn_program_settings_change(struct cn_program_settings *before);
+void cn_program_settings_restore(const struct cn_program_settings *before);
+
+/* Start the program with these settings. */
 CN_CHECK bool cn_program_file_start(const struct cn_program_file *program,
+                                    const struct cn_program_settings *settings,
                                     const char *library, const char *shared_path,
                                     const char *const *words, pid_t *out,
                                     struct cn_error *err);

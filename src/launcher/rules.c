@@ -13,6 +13,8 @@
 #include "launcher/shared_memory.h"
 #include "symbols/demangle.h"
 
+enum { RULES_STEP = 1024 }; /* allocated at once */
+
 struct cn_pattern_rule {
     struct cn_name_filter names; /* a single pattern */
     struct cn_rec_rule what;     /* without addresses */
@@ -198,7 +200,10 @@ bool cn_rules_store(const struct cn_rules *rules, const struct cn_elf_file *elf,
         if (rule.actions == 0)
             continue;
         /* Several names of a function make one rule. */
-        if (end > first && memory->rules[end - 1].low == rule.low)
+        if ((end == first || end % RULES_STEP == 0) &&
+            !cn_shared_memory_reserve_rules(memory, end, RULES_STEP))
+            ok = cn_fail_errno(err, "no memory for the rules about functions");
+        else if (end > first && memory->rules[end - 1].low == rule.low)
             merge(&memory->rules[end - 1], &rule);
         else if (end < CN_REC_RULE_MAX)
             memory->rules[end++] = rule;

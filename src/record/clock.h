@@ -1,7 +1,8 @@
-/* Time from the processor's counter, scaled to CLOCK_MONOTONIC.
+/* The clock of a recording: the processor's counter, scaled to CLOCK_MONOTONIC.
  *
  * nanoseconds = (counter * mult >> 32) + base_ns; mult is the length of a tick in units of
- * 2^-32 ns.
+ * 2^-32 ns. Both are measured before the program starts and are the same in all threads
+ * until it ends: time never jumps. The launcher converts the kernel's times to this clock.
  * Threads: any thread.
  */
 #ifndef CN_RECORD_CLOCK_H
@@ -11,9 +12,6 @@
 #include <time.h>
 
 #include "record/syscalls.h"
-
-#define CN_REC_CLOCK_REFINE_NS \
-    50000000u /* the shortest time to calibrate the counter over */
 
 __extension__ typedef unsigned __int128 cn_rec_u128;
 
@@ -49,6 +47,14 @@ static inline uint64_t cn_rec_clock_monotonic_ns(void)
 
     (void)cn_rec_syscall3(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static inline uint64_t cn_rec_clock_ns(const struct cn_rec_shared *shared)
+{
+    if (!shared->has_counter)
+        return cn_rec_clock_monotonic_ns();
+    return cn_rec_clock_scale(cn_rec_clock_counter(), shared->clock_mult) +
+           shared->clock_base_ns;
 }
 
 #endif

@@ -58,13 +58,23 @@ static void end_thread(void *thread)
     errno = error;
 }
 
+/* The launcher waits for the child even if this process ends before the child runs. */
+static void announce_child(void)
+{
+    if (cn_rec_self && cn_rec_process.shared)
+        atomic_fetch_add(&cn_rec_process.shared->coming_count, 1);
+}
+
 /* Also record a child that makes no recorded call. */
 static void begin_child(void)
 {
     struct cn_rec_thread *self = cn_rec_self;
 
-    if (self)
-        cn_rec_thread_adopt(self);
+    if (!self)
+        return;
+    cn_rec_thread_adopt(self);
+    if (cn_rec_process.shared)
+        atomic_fetch_sub(&cn_rec_process.shared->coming_count, 1);
 }
 
 void cn_rec_interpose_begin(void)
@@ -75,7 +85,7 @@ void cn_rec_interpose_begin(void)
     for (int i = 0; i < 4; i++)
         find(forward_names[i], &real.forwards[i]);
     (void)pthread_key_create(&real.key, end_thread);
-    (void)pthread_atfork(NULL, NULL, begin_child);
+    (void)pthread_atfork(announce_child, NULL, begin_child);
 }
 
 struct start {

@@ -100,7 +100,6 @@ static void take_libraries(void)
 /* Called by the loader inside dlopen() and dlclose(). */
 static void on_list_change(void)
 {
-    const struct cn_rec_thread *self = cn_rec_self;
     int error = errno;
     uint64_t before;
 
@@ -114,8 +113,7 @@ static void on_list_change(void)
     if (_r_debug.r_state != RT_CONSISTENT)
         return;
     cn_rec_block_signals(&before);
-    (void)cn_rec_session_libraries(self ? cn_rec_now(self) : cn_rec_clock_monotonic_ns(),
-                                   cn_rec_tid());
+    (void)cn_rec_session_libraries(cn_rec_clock_ns(cn_rec_process.shared), cn_rec_tid());
     take_libraries();
     if (loader.is_deleting) {
         loader.is_deleting = false;

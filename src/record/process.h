@@ -17,7 +17,6 @@ struct cn_rec_process {
     uint8_t *rings;
     _Atomic uint32_t pid;
     uintptr_t program_low, program_high; /* addresses of the program itself */
-    const char *path;                    /* of the shared memory */
     bool is_earlier_finished;            /* records from before an exec were written */
     uint64_t page_kb;
     bool is_running;  /* the set-up is complete */

@@ -1,5 +1,6 @@
 #include "record/session.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 #include "record/process.h"
 #include "record/syscalls.h"
 #include "record/text.h"
+#include "record/thread.h"
 
 enum { MODULES_MAX = 1024, LINE_MAX_LEN = 256 };
 
@@ -39,18 +41,23 @@ static bool append(const char *name, const struct cn_rec_text *text)
 {
     char space[CN_REC_NAME_MAX];
     struct cn_rec_text path = {space, sizeof(space), 0, false};
+    uint64_t before;
     long fd, done;
 
     cn_rec_text_str(&path, cn_rec_process.shared->dir);
     cn_rec_text_char(&path, '/');
     cn_rec_text_str(&path, name);
     fd = cn_rec_syscall6(SYS_openat, AT_FDCWD, (long)path.chars,
-                         O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644, 0, 0);
+                         O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600, 0, 0);
     if (fd < 0)
         return false;
+    cn_rec_block_signals(&before);
     done = text->is_cut
                ? -1
                : cn_rec_syscall3(SYS_write, fd, (long)text->chars, (long)text->len);
+    if (done == -EFBIG)
+        cn_rec_forget_file_size_signal();
+    cn_rec_restore_signals(&before);
     (void)cn_rec_syscall3(SYS_close, fd, 0, 0);
     return done == (long)text->len;
 }
@@ -76,7 +83,7 @@ static bool end_line(struct cn_rec_text *line)
     return append("task.txt", line);
 }
 
-void cn_rec_session_task(uint64_t time_ns, uint32_t tid, uint32_t pid)
+bool cn_rec_session_task(uint64_t time_ns, uint32_t tid, uint32_t pid)
 {
     char space[LINE_MAX_LEN];
     struct cn_rec_text line = {space, sizeof(space), 0, false};
@@ -84,10 +91,10 @@ void cn_rec_session_task(uint64_t time_ns, uint32_t tid, uint32_t pid)
     begin_line(&line, "TASK", time_ns);
     add_number(&line, " tid=", tid);
     add_number(&line, " pid=", pid);
-    (void)end_line(&line);
+    return end_line(&line);
 }
 
-void cn_rec_session_fork(uint64_t time_ns, uint32_t pid, uint32_t parent_pid)
+bool cn_rec_session_fork(uint64_t time_ns, uint32_t pid, uint32_t parent_pid)
 {
     char space[LINE_MAX_LEN];
     struct cn_rec_text line = {space, sizeof(space), 0, false};
@@ -95,7 +102,7 @@ void cn_rec_session_fork(uint64_t time_ns, uint32_t pid, uint32_t parent_pid)
     begin_line(&line, "FORK", time_ns);
     add_number(&line, " pid=", pid);
     add_number(&line, " ppid=", parent_pid);
-    (void)end_line(&line);
+    return end_line(&line);
 }
 
 /* Note that a file is mapped there; true when it is new and was added. */

@@ -54,16 +54,17 @@ static bool map_shared(const char *path)
     at = mmap(FAR_AWAY, (size_t)status.st_size, PROT_READ | PROT_WRITE,
               MAP_SHARED | MAP_NORESERVE, fd, 0);
     (void)close(fd);
+    if (at != MAP_FAILED)
+        (void)madvise(at, (size_t)status.st_size, MADV_DONTDUMP);
     if (at == MAP_FAILED || ((struct cn_rec_shared *)at)->magic != CN_REC_MAGIC)
         return false;
     process->rules = (const struct cn_rec_rule *)(at + CN_REC_RULES_OFF);
     process->values = (const struct cn_rec_value *)(at + CN_REC_VALUES_OFF);
     process->tracks = (struct cn_rec_track *)(at + CN_REC_TRACKS_OFF);
     process->rings = (uint8_t *)at + CN_REC_RINGS_OFF;
-    process->path = strdup(path);
     atomic_store(&process->pid, (uint32_t)getpid());
     process->shared = (struct cn_rec_shared *)at;
-    return process->path;
+    return true;
 }
 
 /* The stack of the first thread grows downwards from __libc_stack_end. */
@@ -90,7 +91,7 @@ __attribute__((constructor)) static void set_up(void)
     if (!path)
         return;
     has_memory = map_shared(path);
-    if (!has_memory || !cn_rec_session_begin(cn_rec_clock_monotonic_ns())) {
+    if (!has_memory || !cn_rec_session_begin(cn_rec_clock_ns(cn_rec_process.shared))) {
         cn_rec_process.shared = NULL;
         say(has_memory ? "program not recorded: cannot write to the recording"
                        : "program not recorded: cannot map the memory of the launcher");

@@ -8,8 +8,10 @@
  *   struct cn_rec_track[]    one page for each track
  *   rings                    ring_len bytes for each track, a power of two
  *
+ * The launcher allocates memory for tracks and their rings before threads need them
+ * (`ready_count`): a thread never touches memory that may not exist, and needs no file.
  * A thread takes a track (FREE -> OPEN); it is released when its records are in the file
- * TID.dat. `recorded` and `drained` are positions in bytes since the track was taken; the
+ * TID.dat. A thread that cannot write files of the recording leaves them to the launcher. `recorded` and `drained` are positions in bytes since the track was taken; the
  * offset in the ring is the position modulo ring_len. To change `drained`, the thread or
  * the launcher must lock `writer`. Both sides are built from the same source, so the layout
  * has no version; `magic` identifies it.
@@ -28,7 +30,7 @@
 
 enum {
     CN_REC_PAGE_LEN = 4096,
-    CN_REC_TRACK_COUNT = 4096,
+    CN_REC_TRACK_COUNT = 1 << 16,
     CN_REC_RING_MIN = 16 << 10,
     CN_REC_RING_MAX = 64 << 20,
     CN_REC_DIR_MAX = 400,  /* bytes of the path of the recording, with its NUL */
@@ -62,8 +64,8 @@ struct cn_rec_track {
     _Atomic uint32_t state;  /* enum cn_rec_track_state */
     _Atomic uint32_t writer; /* lock: the task that drains the ring; 0: none */
     uint32_t tid, pid;
-    uint64_t file_len;          /* of TID.dat when the track was taken */
-    _Atomic uint64_t lost;      /* records dropped since the track was taken */
+    uint64_t file_len;     /* of TID.dat when the track was taken; UINT64_MAX: unknown */
+    _Atomic uint64_t lost; /* records dropped since the track was taken */
     _Atomic uint64_t extra_len; /* bytes of values and events */
     /* Position of a record that a signal handler found half stored: the ring is drained
      * up to there until it is complete. UINT64_MAX: none. */
@@ -73,7 +75,11 @@ struct cn_rec_track {
     struct cn_rec_packed packed[2];
     _Atomic uint32_t packed_index;
     uint64_t given_up_at; /* `drained` + 1 when its thread waited in vain; else 0 */
-    uint8_t padding[CN_REC_PAGE_LEN - 128];
+    /* A line that is missing in task.txt, because the thread could not write it. */
+    uint64_t task_ns;
+    uint32_t task_parent;         /* of a forked process; 0 for a thread */
+    _Atomic uint32_t is_unlisted; /* set last; the launcher clears it */
+    uint8_t padding[CN_REC_PAGE_LEN - 144];
 };
 
 /* The end of the records that can be drained. */
@@ -191,7 +197,13 @@ struct cn_rec_shared {
     _Atomic uint32_t is_asleep; /* the launcher waits for the bell */
     _Atomic uint32_t stop;      /* enum cn_rec_stop */
     _Atomic uint32_t is_over;   /* the recording is complete; later records are dropped */
-    _Atomic uint32_t track_count; /* tracks ever taken */
+    _Atomic uint32_t track_count;   /* tracks ever taken */
+    _Atomic uint32_t ready_count;   /* futex: tracks that have memory */
+    _Atomic uint32_t waiting_count; /* threads that wait for a track */
+    _Atomic uint32_t is_full;       /* there is no memory for more */
+    _Atomic uint32_t free_count;    /* released tracks; about */
+    _Atomic uint32_t missed_count;  /* threads without a track, not recorded */
+    _Atomic uint32_t coming_count;  /* forked children that have no track yet */
     _Atomic uint32_t session_count;
     _Atomic uint32_t is_on;           /* switched by --trace and triggers */
     _Atomic uint64_t lost_count;      /* of released tracks */
@@ -203,8 +215,6 @@ struct cn_rec_shared {
 
     /* The clock: nanoseconds are (counter * mult >> 32) + base_ns. */
     uint64_t clock_mult, clock_base_ns;
-    uint64_t clock_start,
-        clock_start_ns; /* counter and time at the start, to refine mult */
 
     uint64_t size_limit;         /* limit of byte_count; 0: none */
     uint64_t time_limit_ns;      /* leave out shorter calls */

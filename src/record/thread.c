@@ -23,6 +23,9 @@ __thread struct cn_rec_thread *cn_rec_self __attribute__((tls_model("initial-exe
 struct cn_rec_thread *_Atomic cn_rec_threads;
 _Atomic bool cn_rec_is_sandboxed;
 
+/* There was no memory for this thread: it is not recorded. */
+static __thread bool is_missed __attribute__((tls_model("initial-exec")));
+
 #define CHECK(type, member, off) \
     _Static_assert(offsetof(struct cn_rec_##type, member) == (off), "layout.h")
 CHECK(thread, top, CN_REC_T_TOP);
@@ -63,41 +66,10 @@ void cn_rec_restore_signals(const uint64_t *before)
 
 uint64_t cn_rec_now(const struct cn_rec_thread *self)
 {
-    const volatile uint64_t *mult = &self->clock_mult, *base_ns = &self->clock_base_ns;
-    uint64_t used_mult, used_base_ns, now_ns;
-
     if (!cn_rec_process.shared->has_counter)
         return cn_rec_clock_monotonic_ns();
-    /* A signal handler may refine the clock meanwhile; a mix of old and new numbers would
-     * give a wrong time. */
-    do {
-        used_mult = *mult;
-        used_base_ns = *base_ns;
-        now_ns = cn_rec_clock_scale(cn_rec_clock_counter(), used_mult) + used_base_ns;
-    } while (used_mult != *mult || used_base_ns != *base_ns);
-    return now_ns;
-}
-
-/* Refine the scale of the counter as the program runs. Time must not run backwards: a
- * clock that is ahead stays ahead. */
-static void refine_clock(struct cn_rec_thread *self)
-{
-    const struct cn_rec_shared *shared = cn_rec_process.shared;
-    uint64_t now_ns, counter, mult, scaled, before_ns;
-
-    if (!shared->has_counter)
-        return;
-    now_ns = cn_rec_clock_monotonic_ns();
-    counter = cn_rec_clock_counter();
-    if (now_ns < shared->clock_start_ns + CN_REC_CLOCK_REFINE_NS ||
-        counter <= shared->clock_start)
-        return;
-    mult =
-        cn_rec_clock_mult(now_ns - shared->clock_start_ns, counter - shared->clock_start);
-    before_ns = cn_rec_now(self);
-    scaled = cn_rec_clock_scale(counter, mult);
-    self->clock_mult = mult;
-    self->clock_base_ns = (now_ns > before_ns ? now_ns : before_ns) - scaled;
+    return cn_rec_clock_scale(cn_rec_clock_counter(), self->clock_mult) +
+           self->clock_base_ns;
 }
 
 static struct cn_rec_thread *map_thread(void)
@@ -160,6 +132,20 @@ static bool take_track(struct cn_rec_thread *self)
     return true;
 }
 
+/* Add the thread, or the child of `parent` if not 0, to task.txt. */
+static void list_task(struct cn_rec_thread *self, uint32_t pid, uint32_t parent)
+{
+    uint64_t now_ns = cn_rec_now(self);
+
+    if (parent ? cn_rec_session_fork(now_ns, pid, parent)
+               : cn_rec_session_task(now_ns, self->tid, pid))
+        return;
+    self->track->task_ns = now_ns;
+    self->track->task_parent = parent;
+    atomic_store(&self->track->is_unlisted, 1);
+    cn_rec_track_ring_bell();
+}
+
 void cn_rec_thread_simplify(struct cn_rec_thread *self)
 {
     bool is_simple = cn_rec_process.shared->has_counter && !cn_rec_process.has_filters &&
@@ -207,7 +193,7 @@ static struct cn_rec_thread *begin_blocked(void)
         atomic_store(&self->is_used, 0);
         return NULL;
     }
-    cn_rec_session_task(cn_rec_now(self), self->tid, pid);
+    list_task(self, pid, 0);
     return self;
 }
 
@@ -216,13 +202,16 @@ struct cn_rec_thread *cn_rec_thread_begin(void)
     struct cn_rec_thread *self = NULL;
     uint64_t before;
 
-    if (!cn_rec_process.shared || atomic_load(&cn_rec_process.shared->stop) ||
-        cn_rec_is_sandboxed)
+    if (!cn_rec_process.shared || is_missed ||
+        atomic_load(&cn_rec_process.shared->stop) || cn_rec_is_sandboxed)
         return NULL;
     cn_rec_block_signals(&before);
     if (!cn_rec_self)
         cn_rec_self = begin_blocked();
     self = cn_rec_self;
+    is_missed = !self;
+    if (is_missed)
+        atomic_fetch_add(&cn_rec_process.shared->missed_count, 1);
     cn_rec_restore_signals(&before);
     return self;
 }
@@ -276,12 +265,16 @@ static bool adopt(struct cn_rec_thread *self)
     uint32_t pid = cn_rec_pid();
 
     self->tid = cn_rec_tid();
-    if (!take_track(self))
+    if (!take_track(self)) {
+        self->is_off = true;
+        self->end = NULL;
+        atomic_fetch_add(&cn_rec_process.shared->missed_count, 1);
         return false;
+    }
     if (pid == parent)
         return true;
     atomic_store(&cn_rec_process.pid, pid);
-    cn_rec_session_fork(cn_rec_now(self), pid, parent);
+    list_task(self, pid, parent);
     return true;
 }
 
@@ -332,7 +325,6 @@ static bool make_room_blocked(struct cn_rec_thread *self, uint32_t len)
         cn_rec_thread_stop(self);
         return false;
     }
-    refine_clock(self);
     if (!has_room(self->track, len) && !write_ring(self, len))
         return false;
     recorded = atomic_load(&self->track->recorded);

@@ -15,9 +15,9 @@
 
 enum {
     NAP_NS = 50000,      /* requested; the kernel sleeps at least twice as long */
+    LOOK_NS = 100000000, /* then check whether to wait on */
     NAPS_PER_CHECK = 40, /* then check whether the writer is alive */
     ABSENT_MAX = 50,     /* checks: the standby process needs time to take over */
-    FALLOC_KEEP_SIZE = 1,
 };
 
 /* Then records are dropped: the launcher is stopped, or the disk hangs. */
@@ -50,11 +50,13 @@ static uint64_t file_len(uint32_t tid)
     char space[CN_REC_NAME_MAX];
     struct cn_rec_text name = {space, sizeof(space), 0, false};
     struct stat status;
+    long result;
 
     file_name(tid, &name);
-    if (cn_rec_syscall6(SYS_newfstatat, AT_FDCWD, (long)name.chars, (long)&status, 0, 0,
-                        0) < 0)
-        return 0;
+    result = cn_rec_syscall6(SYS_newfstatat, AT_FDCWD, (long)name.chars, (long)&status, 0,
+                             0, 0);
+    if (result < 0)
+        return result == -ENOENT ? 0 : UINT64_MAX;
     return (uint64_t)status.st_size;
 }
 
@@ -63,11 +65,14 @@ static uint64_t file_len(uint32_t tid)
 static void skip_written(struct cn_rec_track *track, long fd)
 {
     struct stat status;
-    uint64_t known = track->file_len + atomic_load(&track->drained);
-    uint64_t left = cn_rec_track_end(track) - atomic_load(&track->drained), more;
+    uint64_t left = cn_rec_track_end(track) - atomic_load(&track->drained), known, more;
 
-    if (cn_rec_syscall3(SYS_fstat, fd, (long)&status, 0) < 0 ||
-        (uint64_t)status.st_size <= known)
+    if (cn_rec_syscall3(SYS_fstat, fd, (long)&status, 0) < 0)
+        return;
+    if (track->file_len == UINT64_MAX)
+        track->file_len = (uint64_t)status.st_size;
+    known = track->file_len + atomic_load(&track->drained);
+    if ((uint64_t)status.st_size <= known)
         return;
     more = (uint64_t)status.st_size - known;
     atomic_fetch_add(&track->drained, more < left ? more : left);
@@ -83,24 +88,24 @@ static void count_written(struct cn_rec_shared *shared, uint64_t len)
         (void)atomic_compare_exchange_strong(&shared->stop, &running, CN_REC_STOP_SIZE);
 }
 
-/* Write all records to the file. On failure the recording ends. */
-static bool write_out(struct cn_rec_track *track, const uint8_t *ring)
+/* Write all records to the file; 0, or -errno. Signals are blocked. */
+static long write_out(struct cn_rec_track *track, const uint8_t *ring)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
     uint64_t ring_len = shared->ring_len;
     char space[CN_REC_NAME_MAX];
     struct cn_rec_text name = {space, sizeof(space), 0, false};
-    long fd;
+    long fd, done = 0;
 
     if (atomic_load(&shared->is_over)) {
         atomic_store(&track->drained, cn_rec_track_end(track));
-        return true;
+        return 0;
     }
     file_name(track->tid, &name);
     fd = cn_rec_syscall6(SYS_openat, AT_FDCWD, (long)name.chars,
-                         O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644, 0, 0);
+                         O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600, 0, 0);
     if (fd < 0)
-        return false;
+        return fd;
     skip_written(track, fd);
     for (;;) {
         uint64_t drained = atomic_load(&track->drained);
@@ -112,7 +117,6 @@ static bool write_out(struct cn_rec_track *track, const uint8_t *ring)
             {.iov_base = (void *)(uintptr_t)ring,
              .iov_len = len < to_end ? 0 : len - to_end},
         };
-        long done;
 
         if (len == 0)
             break;
@@ -125,7 +129,9 @@ static bool write_out(struct cn_rec_track *track, const uint8_t *ring)
         count_written(shared, (uint64_t)done);
     }
     (void)cn_rec_syscall3(SYS_close, fd, 0, 0);
-    return atomic_load(&track->drained) == cn_rec_track_end(track);
+    if (done == -EFBIG)
+        cn_rec_forget_file_size_signal();
+    return done < 0 ? done : 0;
 }
 
 /* True if waiting may continue. A thread that waited in vain does not wait again, for
@@ -190,20 +196,25 @@ static bool wait_for_launcher(struct cn_rec_track *track)
     return false;
 }
 
+/* A process that may not open or write the file (limits, chroot, setuid) leaves it to the
+ * launcher; a full disk ends the recording. */
 bool cn_rec_track_make_room(struct cn_rec_track *track, const uint8_t *ring)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
-    bool ok;
+    uint32_t running = CN_REC_RUNNING;
+    long result;
 
     if (!shared->has_own_writing)
         return wait_for_launcher(track);
     if (!lock(track))
         return false;
-    ok = write_out(track, ring);
+    result = write_out(track, ring);
     atomic_store(&track->writer, 0);
-    if (!ok && !atomic_load(&shared->stop))
-        atomic_store(&shared->stop, CN_REC_STOP_DISK);
-    return ok;
+    if (result == -ENOSPC || result == -EDQUOT || result == -EIO)
+        (void)atomic_compare_exchange_strong(&shared->stop, &running, CN_REC_STOP_DISK);
+    else if (result < 0)
+        return wait_for_launcher(track);
+    return result == 0;
 }
 
 void cn_rec_track_close(struct cn_rec_track *track, const uint8_t *ring)
@@ -221,9 +232,13 @@ void cn_rec_track_close(struct cn_rec_track *track, const uint8_t *ring)
         atomic_fetch_add(&shared->lost_count, atomic_exchange(&track->lost, 0));
     if (!atomic_load(&shared->is_over))
         atomic_fetch_add(&shared->extra_len, atomic_exchange(&track->extra_len, 0));
-    atomic_store(&track->state, is_empty ? CN_REC_FREE : CN_REC_CLOSED);
-    if (!is_empty)
-        cn_rec_track_ring_bell();
+    if (is_empty && !atomic_load(&track->is_unlisted)) {
+        atomic_store(&track->state, CN_REC_FREE);
+        atomic_fetch_add(&shared->free_count, 1);
+        return;
+    }
+    atomic_store(&track->state, CN_REC_CLOSED);
+    cn_rec_track_ring_bell();
 }
 
 /* Close the track of the program that an exec replaced. */
@@ -241,20 +256,43 @@ static void finish_earlier(uint32_t tid)
     }
 }
 
-/* Allocate the ring: touching it on a full file system would kill the program. */
-static bool back_with_memory(uint64_t i)
+static struct cn_rec_track *find_released(uint32_t count)
 {
-    uint64_t len = cn_rec_process.shared->ring_len;
-    long fd, result;
+    struct cn_rec_shared *shared = cn_rec_process.shared;
 
-    fd = cn_rec_syscall6(SYS_openat, AT_FDCWD, (long)cn_rec_process.path,
-                         O_RDWR | O_CLOEXEC, 0, 0, 0);
-    if (fd < 0)
-        return false;
-    result = cn_rec_syscall6(SYS_fallocate, fd, FALLOC_KEEP_SIZE,
-                             (long)(CN_REC_RINGS_OFF + i * len), (long)len, 0, 0);
-    (void)cn_rec_syscall3(SYS_close, fd, 0, 0);
-    return result >= 0 || result == -EOPNOTSUPP;
+    for (uint32_t i = 0; i < count && atomic_load(&shared->free_count) > 0; i++) {
+        struct cn_rec_track *track = &cn_rec_process.tracks[i];
+        uint32_t unused = CN_REC_FREE;
+
+        if (atomic_load(&track->state) == CN_REC_FREE &&
+            atomic_compare_exchange_strong(&track->state, &unused, CN_REC_TAKEN)) {
+            atomic_fetch_sub(&shared->free_count, 1);
+            return track;
+        }
+    }
+    return NULL;
+}
+
+/* Wait until the launcher has allocated more than `count` tracks. */
+static bool wait_for_memory(uint32_t count)
+{
+    struct cn_rec_shared *shared = cn_rec_process.shared;
+    uint64_t end_ns = cn_rec_clock_monotonic_ns() + PATIENCE_NS;
+    struct timespec time = {.tv_nsec = LOOK_NS};
+    bool ok = true;
+
+    atomic_fetch_add(&shared->waiting_count, 1);
+    for (uint32_t ready; (ready = atomic_load(&shared->ready_count)) <= count;) {
+        ok = !atomic_load(&shared->is_full) && !atomic_load(&shared->stop) &&
+             cn_rec_clock_monotonic_ns() < end_ns;
+        if (!ok)
+            break;
+        cn_rec_track_ring_bell();
+        (void)cn_rec_syscall6(SYS_futex, (long)&shared->ready_count, FUTEX_WAIT, ready,
+                              (long)&time, 0, 0);
+    }
+    atomic_fetch_sub(&shared->waiting_count, 1);
+    return ok;
 }
 
 /* Take a released track, else a new one. */
@@ -263,19 +301,19 @@ static struct cn_rec_track *find_free(void)
     struct cn_rec_shared *shared = cn_rec_process.shared;
 
     for (;;) {
-        uint32_t count = atomic_load(&shared->track_count);
+        uint32_t count = atomic_load(&shared->track_count), unused = CN_REC_FREE;
+        struct cn_rec_track *track = find_released(count);
 
-        for (uint32_t i = 0; i < count; i++) {
-            struct cn_rec_track *track = &cn_rec_process.tracks[i];
-            uint32_t unused = CN_REC_FREE;
-
-            if (atomic_load(&track->state) == CN_REC_FREE &&
-                atomic_compare_exchange_strong(&track->state, &unused, CN_REC_TAKEN))
-                return track;
-        }
-        if (count >= CN_REC_TRACK_COUNT)
+        if (track)
+            return track;
+        if (atomic_load(&shared->ready_count) <= count && !wait_for_memory(count))
             return NULL;
-        (void)atomic_compare_exchange_strong(&shared->track_count, &count, count + 1);
+        track = &cn_rec_process.tracks[count];
+        if (!atomic_compare_exchange_strong(&shared->track_count, &count, count + 1))
+            continue;
+        if (atomic_compare_exchange_strong(&track->state, &unused, CN_REC_TAKEN))
+            return track;
+        atomic_fetch_add(&shared->free_count, 1); /* taken as if it had been released */
     }
 }
 
@@ -291,10 +329,6 @@ struct cn_rec_track *cn_rec_track_take(uint32_t tid)
     track = find_free();
     if (!track)
         return NULL;
-    if (!back_with_memory((uint64_t)(track - process->tracks))) {
-        atomic_store(&track->state, CN_REC_FREE);
-        return NULL;
-    }
     track->tid = tid;
     track->pid = cn_rec_pid();
     track->file_len = file_len(tid);
@@ -304,6 +338,7 @@ struct cn_rec_track *cn_rec_track_take(uint32_t tid)
     atomic_store(&track->extra_len, 0);
     atomic_store(&track->unfinished, UINT64_MAX);
     track->given_up_at = 0;
+    atomic_store(&track->is_unlisted, 0);
     track->packed[0] = (struct cn_rec_packed){0};
     atomic_store(&track->packed_index, 0);
     atomic_store(&track->writer, 0);

@@ -9,8 +9,8 @@
 
 struct cn_rec_track;
 
-/* Take a free track for this task; NULL when there is none. Writes the records of the
- * same task from before an exec first. */
+/* Take a free track for this task. Writes the records of the same task from before an exec
+ * first. NULL when there is no memory for it. */
 struct cn_rec_track *cn_rec_track_take(uint32_t tid);
 
 /* The ring is full: write it, or wait until the launcher has done so. */

@@ -1,10 +1,12 @@
 /* cairn analyze: recordings, measurements or samples to a database of calling contexts. */
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <libgen.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/files/disk_usage.h"
@@ -19,6 +21,7 @@
 #include "cli/shell/ranks.h"
 #include "cli/shell/target.h"
 #include "formats/formats.h"
+#include "launcher/rank.h"
 
 enum { JOBS_MAX = 1024 };
 
@@ -168,15 +171,81 @@ static bool analyse(const struct cn_args *args, struct cn_ranks *ranks,
     return ok;
 }
 
-static bool run(const struct cn_args *args, struct cn_error *err)
+static int by_rank(const void *a, const void *b)
 {
+    const uint64_t *x = a, *y = b;
+
+    return *x < *y ? -1 : *x > *y;
+}
+
+static void add_operand(struct cn_args *args, const char *name, size_t *capacity)
+{
+    args->operands =
+        cn_grow(args->operands, args->operand_count, capacity, sizeof(*args->operands));
+    args->operands[args->operand_count++] = cn_strdup(name);
+}
+
+/* Add the recordings of ranks in `dir`, in order, as operands. False if there are none. */
+static bool add_ranks(struct cn_args *args, const char *dir, size_t *capacity)
+{
+    struct cn_text path = {0};
+    uint64_t *numbers = NULL;
+    size_t count = 0, room = 0, prefix_len = strlen(CN_RANK_PREFIX);
+    struct dirent *entry;
+    DIR *listing;
+
+    cn_text_printf(&path, "%s/" CN_RANKS_FILE, dir);
+    listing = access(path.chars, F_OK) == 0 ? opendir(dir) : NULL;
+    while (listing && (entry = readdir(listing))) {
+        if (strncmp(entry->d_name, CN_RANK_PREFIX, prefix_len) != 0)
+            continue;
+        numbers = cn_grow(numbers, count, &room, sizeof(*numbers));
+        numbers[count++] = strtoull(entry->d_name + prefix_len, NULL, 10);
+    }
+    if (listing)
+        (void)closedir(listing);
+    if (count > 0)
+        qsort(numbers, count, sizeof(*numbers), by_rank);
+    for (size_t i = 0; i < count; i++) {
+        cn_text_clear(&path);
+        cn_text_printf(&path, "%s/" CN_RANK_PREFIX "%" PRIu64, dir, numbers[i]);
+        add_operand(args, path.chars, capacity);
+    }
+    free(numbers);
+    cn_text_done(&path);
+    return count > 0;
+}
+
+/* The arguments, with the recordings of ranks instead of their folder. */
+static void expand(const struct cn_args *args, struct cn_args *out)
+{
+    size_t capacity = 0;
+
+    *out = *args;
+    out->operands = NULL;
+    out->operand_count = 0;
+    for (size_t i = 0; i < args->operand_count; i++) {
+        if (!add_ranks(out, args->operands[i], &capacity))
+            add_operand(out, args->operands[i], &capacity);
+    }
+}
+
+static bool run(const struct cn_args *given, struct cn_error *err)
+{
+    struct cn_args expanded, *args = &expanded;
     struct cn_ranks *ranks;
     bool ok;
+
+    expand(given, &expanded);
 
     /* Reaching the file size limit is an error like a full disk, not a signal. */
     (void)signal(SIGXFSZ, SIG_IGN);
     ok = cn_cli_ranks_open(&ranks, args, err) && analyse(args, ranks, err);
-    return cn_cli_ranks_close(ranks, args, ok, err);
+    ok = cn_cli_ranks_close(ranks, args, ok, err);
+    for (size_t i = 0; i < expanded.operand_count; i++)
+        free((char *)(uintptr_t)expanded.operands[i]);
+    free(expanded.operands);
+    return ok;
 }
 
 static const struct cn_option options[] = {
@@ -261,6 +330,8 @@ static const struct cn_example examples[] = {
      "do the work of hpcprof, with statistics over threads"},
     {"cairn analyze perf.data -o app.db", "analyse samples of perf record -g"},
     {"mpirun -n 4 cairn analyze rank*.data -o run.db", "use four processes"},
+    {"cairn analyze run.data -o run.db",
+     "after mpirun -n 4 cairn record -d run.data -- ./app: analyse all ranks"},
     {0},
 };
 

@@ -1,5 +1,6 @@
 /* cairn record and cairn live: run a program and record its calls. */
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -11,6 +12,7 @@
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "launcher/launch.h"
+#include "launcher/rank.h"
 #include "launcher/recording_dir.h"
 #include "record/shared.h"
 
@@ -26,9 +28,17 @@ static void tell_stop(const struct cn_args *args, const struct cn_launch_result 
         [CN_REC_STOP_FINISH] = " by the trigger 'finish'",
     };
 
-    if (result->stop != CN_REC_RUNNING)
+    if (result->failure.text[0])
+        cn_cli_warn(args, "recording stopped: %s; the program continued",
+                    result->failure.text);
+    else if (result->stop != CN_REC_RUNNING)
         cn_cli_warn(args, "recording stopped%s; the program continued",
                     reasons[result->stop]);
+    if (result->missed_count > 0)
+        cn_cli_warn(args,
+                    "%" PRIu64 " threads not recorded: no memory for their buffers; "
+                    "choose a smaller --buffer",
+                    result->missed_count);
 }
 
 /* Warn if processes restricted themselves, and were recorded only up to there. */
@@ -85,6 +95,25 @@ static void tell_empty(const struct cn_args *args, const struct cn_launch_option
     cn_text_done(&list);
 }
 
+static void print_lost(struct cn_text *text, const struct cn_launch_result *result)
+{
+    size_t begin = text->len;
+
+    if (result->lost_count > 0) {
+        cn_count_print_of(text, result->lost_count, "record");
+        cn_text_str_add(text, " lost");
+    }
+    if (result->missed_count > 0) {
+        cn_text_str_add(text, text->len > begin ? ", " : "");
+        cn_count_print_of(text, result->missed_count, "thread");
+        cn_text_str_add(text, " not recorded");
+    }
+    if (result->stop != CN_REC_RUNNING || result->failure.text[0])
+        cn_text_printf(text, "%slater calls not recorded", text->len > begin ? ", " : "");
+    if (text->len == begin)
+        cn_text_str_add(text, "none lost");
+}
+
 static void tell_result(const struct cn_args *args, const struct cn_launch_result *result,
                         const struct cn_launch_options *launch)
 {
@@ -98,11 +127,20 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
     cn_text_str_add(&text, " in ");
     cn_size_print(&text, result->stored_len);
     cn_text_str_add(&text, ", ");
-    if (result->lost_count > 0)
-        cn_count_print_of(&text, result->lost_count, "record");
+    print_lost(&text, result);
+    if (launch->rank)
+        cn_cli_say(args, "rank %" PRIu64 ": %s; next: cairn analyze %s -o DB",
+                   launch->rank->number, cn_text_str(&text), launch->dir);
     else
-        cn_text_str_add(&text, "none");
-    cn_cli_say(args, "%s lost; next: cairn report %s", cn_text_str(&text), launch->dir);
+        cn_cli_say(args, "%s; next: cairn report %s", cn_text_str(&text), launch->dir);
+    if (result->has_only_libcalls && result->call_count > 0)
+        cn_cli_say(
+            args,
+            "%s is not instrumented: of its own code only calls to library "
+            "functions were recorded; build it with -pg, -finstrument-functions or "
+            "-fpatchable-function-entry=5, or sample it: perf record -g -- %s, then "
+            "cairn tree perf.data",
+            launch->words[0], launch->words[0]);
     cn_text_done(&text);
 }
 
@@ -111,14 +149,18 @@ static bool run_record(const struct cn_args *args, struct cn_error *err)
     const char *dir = cn_args_value(args, "data");
     struct cn_record_options options;
     struct cn_launch_result result;
+    struct cn_launch_rank rank = {0};
     bool ok = cn_record_options_init(&options, args, err);
 
     if (dir)
         options.launch.dir = dir;
+    if (cn_launch_rank_find(&rank))
+        options.launch.rank = &rank;
     ok = ok && cn_launch_run(&options.launch, &result, err);
     if (ok)
         tell_result(args, &result, &options.launch);
     cn_record_options_done(&options);
+    cn_text_done(&rank.job);
     if (ok)
         end_like(result.wait_status);
     return ok;
@@ -176,7 +218,8 @@ static const struct cn_option record_options[] = {
      .letter = 'd',
      .value = "DIR",
      .help = "record into DIR (default: cairn.data); an earlier recording is renamed to "
-             "DIR.old"},
+             "DIR.old. Each process of mpirun or srun records into DIR/rank.N; cairn "
+             "analyze DIR reads them together"},
     {0},
 };
 

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/files/file.h"
 #include "formats/uftrace/directory/directory.h"
+#include "formats/uftrace/directory/perf_index.h"
 #include "formats/uftrace/packed/packed_decode.h"
 #include "formats/uftrace/packed/record_source.h"
 #include "formats/uftrace/records/record_reader.h"
@@ -73,9 +74,11 @@ static void forget_around(const struct cn_uft_records *records, uint64_t off)
         cn_file_forget(part);
 }
 
-static void cut_plain(struct parts *parts, const struct cn_uft_records *records,
-                      uint64_t part_len)
+/* No part begins in a wait, whose events may be moved between the records in it. */
+static void cut_plain(struct parts *parts, const struct cn_uft_directory *dir,
+                      uint32_t task, uint64_t part_len)
 {
+    const struct cn_uft_records *records = &dir->records[task];
     uint64_t search_len = part_len < SEARCH_LEN ? part_len : SEARCH_LEN;
 
     for (uint64_t target = part_len; target < records->bytes.len; target += part_len) {
@@ -83,7 +86,8 @@ static void cut_plain(struct parts *parts, const struct cn_uft_records *records,
 
         for (uint64_t off = target; off < target + search_len;
              off += CN_UFT_PAYLOAD_ALIGN)
-            if (begins_at(records, off, &time_ns)) {
+            if (begins_at(records, off, &time_ns) &&
+                !cn_uft_perf_is_waiting(dir, task, time_ns)) {
                 add(parts, off, time_ns);
                 break;
             }
@@ -93,9 +97,10 @@ static void cut_plain(struct parts *parts, const struct cn_uft_records *records,
 
 /* Begin a part after a chunk of whole records without payload. The reader reports
  * damage. */
-static void cut_packed(struct parts *parts, const struct cn_uft_records *records,
-                       uint64_t part_len)
+static void cut_packed(struct parts *parts, const struct cn_uft_directory *dir,
+                       uint32_t task, uint64_t part_len)
 {
+    const struct cn_uft_records *records = &dir->records[task];
     struct cn_chunk_walk walk;
     uint64_t target = part_len;
     bool is_whole = false;
@@ -109,7 +114,8 @@ static void cut_packed(struct parts *parts, const struct cn_uft_records *records
         if (!cn_chunk_walk_next(&walk, false, &chunk, &ignored) ||
             !cn_uft_packed_lead_read(chunk.stored, &lead, &ignored))
             return;
-        if (is_whole && lead.unpacked_off >= target) {
+        if (is_whole && lead.unpacked_off >= target &&
+            !cn_uft_perf_is_waiting(dir, task, lead.first_ns)) {
             add(parts, chunk.off, lead.first_ns);
             target = lead.unpacked_off + part_len;
         }
@@ -120,16 +126,17 @@ static void cut_packed(struct parts *parts, const struct cn_uft_records *records
 size_t cn_uft_parts(const struct cn_recording *rec, uint32_t task, uint64_t part_len,
                     struct cn_call_part **out)
 {
-    const struct cn_uft_records *records = &cn_uft_directory_of(rec)->records[task];
+    const struct cn_uft_directory *dir = cn_uft_directory_of(rec);
+    const struct cn_uft_records *records = &dir->records[task];
     struct parts parts = {0};
 
     if (!records->name || (!records->is_packed && records->bytes.len <= part_len))
         return 0;
     add(&parts, 0, 0);
     if (records->is_packed)
-        cut_packed(&parts, records, part_len);
+        cut_packed(&parts, dir, task, part_len);
     else
-        cut_plain(&parts, records, part_len);
+        cut_plain(&parts, dir, task, part_len);
     parts.list[parts.count - 1].end_off = records->bytes.len;
     if (parts.count == 1) {
         free(parts.list);

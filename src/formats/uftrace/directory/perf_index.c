@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "formats/uftrace/directory/builders.h"
 #include "formats/uftrace/directory/perf_index.h"
 #include "formats/uftrace/text/scan.h"
@@ -47,6 +48,37 @@ bool cn_uft_perf_event_at(const struct cn_uft_directory *dir, uint64_t record,
 
     return cn_uft_perf_next(dir->perf_files[record >> 48], dir->rec.is_big_endian, &off,
                             out, &ignored) == CN_ITEM;
+}
+
+bool cn_uft_perf_is_out(const struct cn_uft_perf_event *event)
+{
+    return event->id == CN_EVENT_SCHED_OUT || event->id == CN_EVENT_SCHED_OUT_PREEMPT;
+}
+
+static bool is_before(const void *dir, uint64_t index, uint64_t time_ns)
+{
+    const struct cn_uft_directory *d = dir;
+    struct cn_uft_perf_event event = {0};
+
+    (void)cn_uft_perf_event_at(d, d->perf_records[index], &event);
+    return event.time_ns < time_ns;
+}
+
+bool cn_uft_perf_is_waiting(const struct cn_uft_directory *dir, uint32_t task,
+                            uint64_t time_ns)
+{
+    struct cn_uft_perf_event out = {0}, in = {0};
+    uint64_t begin, end, next;
+
+    if (!dir->perf_begins)
+        return false;
+    begin = dir->perf_begins[task];
+    end = dir->perf_begins[task + 1];
+    next = cn_search(begin, end, is_before, dir, time_ns);
+    return next > begin && next < end &&
+           cn_uft_perf_event_at(dir, dir->perf_records[next - 1], &out) &&
+           cn_uft_perf_event_at(dir, dir->perf_records[next], &in) &&
+           cn_uft_perf_is_out(&out) && in.id == CN_EVENT_SCHED_IN;
 }
 
 struct counting {

@@ -12,4 +12,12 @@ struct cn_uft_directory;
 bool cn_uft_perf_event_at(const struct cn_uft_directory *dir, uint64_t record,
                           struct cn_uft_perf_event *out);
 
+/* True if a wait of the task, from an event "out" to the next one "in", contains this
+ * time. */
+bool cn_uft_perf_is_waiting(const struct cn_uft_directory *dir, uint32_t task,
+                            uint64_t time_ns);
+
+/* True if the task stopped running. */
+bool cn_uft_perf_is_out(const struct cn_uft_perf_event *event);
+
 #endif

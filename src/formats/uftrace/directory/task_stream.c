@@ -48,6 +48,9 @@ struct task_stream {
     /* Events to merge in. */
     const uint64_t *perf_next, *perf_end;
     struct cn_uft_perf_event perf; /* the event at perf_next */
+    uint64_t in_ns;      /* when to merge in the event "in" of a wait that began; or 0 */
+    uint64_t last_in_ns; /* of the last wait */
+    uint64_t end_ns;     /* of the first record after a part */
     const struct cn_uft_extern *extern_next, *extern_end;
     const struct cn_uft_kernel_record *kernel_next, *kernel_end;
     struct cn_text side_data;
@@ -155,7 +158,9 @@ static void decode_run(struct task_stream *s, uint64_t stop_ns)
         at += cn_uft_record_size;
         count += record.time_ns >= first_ns;
     }
-    s->last_ns = count > 0 ? s->calls[count - 1].time_ns : s->last_ns;
+    if (at > s->at &&
+        cn_bytes_slice(block, at - cn_uft_record_size, cn_uft_record_size, &bytes))
+        s->last_ns = cn_uft_record_get(bytes, is_big_endian).time_ns;
     s->at = at;
     s->count = count;
 }
@@ -260,6 +265,51 @@ static void load_perf(struct task_stream *s)
     s->perf = (struct cn_uft_perf_event){.time_ns = UINT64_MAX};
     if (s->perf_next != s->perf_end)
         (void)cn_uft_perf_event_at(s->dir, *s->perf_next, &s->perf);
+    if (s->in_ns > 0)
+        s->perf.time_ns = s->last_in_ns = s->in_ns;
+    s->in_ns = 0;
+}
+
+static uint64_t next_record_ns(const struct task_stream *s, bool is_more)
+{
+    struct cn_bytes rest;
+
+    if (!is_more)
+        return s->end_ns;
+    (void)cn_bytes_from(s->block, s->at, &rest);
+    return cn_uft_record_get(rest, s->dir->rec.is_big_endian).time_ns;
+}
+
+/* The event at perf_next begins a wait, and the next record comes after it. A task records
+ * nothing while it waits, but the clocks of its records and of the kernel may differ: move
+ * a wait that contains records into the first gap between two of them that has half of
+ * it. False when that gap comes later: the event is delayed to the next record. */
+static bool place_wait(struct task_stream *s, bool is_more)
+{
+    uint64_t next_ns = next_record_ns(s, is_more), wait_ns, begin_ns;
+    uint64_t low_ns = s->last_in_ns > s->last_ns ? s->last_in_ns : s->last_ns;
+    struct cn_uft_perf_event out, in;
+
+    if (s->perf_end - s->perf_next < 2 || next_ns <= s->perf.time_ns ||
+        next_ns <= low_ns || !cn_uft_perf_event_at(s->dir, s->perf_next[0], &out) ||
+        !cn_uft_perf_event_at(s->dir, s->perf_next[1], &in) ||
+        !cn_uft_perf_is_out(&out) || in.id != CN_EVENT_SCHED_IN)
+        return true;
+    wait_ns = in.time_ns - out.time_ns;
+    begin_ns = out.time_ns > low_ns ? out.time_ns : low_ns;
+    if (next_ns <= in.time_ns && next_ns - begin_ns < wait_ns / 2) {
+        s->perf.time_ns = next_ns;
+        return false;
+    }
+    if (next_ns - 1 - low_ns < wait_ns) {
+        begin_ns = low_ns;
+        wait_ns = next_ns - 1 - low_ns;
+    } else if (begin_ns > next_ns - 1 - wait_ns) {
+        begin_ns = next_ns - 1 - wait_ns;
+    }
+    s->perf.time_ns = begin_ns;
+    s->in_ns = begin_ns + wait_ns;
+    return true;
 }
 
 /* Decode the next event of this kind. */
@@ -376,6 +426,8 @@ static void fill_batch(struct task_stream *s)
             if (is_copied)
                 return;
             skip_late(s);
+        } else if (side == SIDE_PERF && !place_wait(s, is_more)) {
+            continue;
         } else if (side == SIDE_NONE || !merge_side(s, side)) {
             return;
         }
@@ -457,6 +509,7 @@ struct cn_uft_stream *cn_uft_task_stream_new(const struct cn_uft_directory *dir,
     s->base = (struct cn_uft_stream){{&dir->rec, task}, task_next, task_close};
     s->dir = dir;
     s->range = range;
+    s->end_ns = UINT64_MAX;
     s->records = &dir->records[task];
     s->is_ended = !s->records->name;
     if (s->records->name)
@@ -516,6 +569,7 @@ struct cn_uft_stream *cn_uft_part_stream_new(const struct cn_uft_directory *dir,
     s->part.bytes.len = (size_t)part->end_off;
     s->part.chunks.bytes.len = (size_t)part->end_off;
     s->records = &s->part;
+    s->end_ns = part->end_ns;
     cn_uft_record_reader_free(s->reader);
     s->reader = cn_uft_record_reader_new(s->records, part->begin_off);
     limit_side(s, part);
