@@ -72,8 +72,7 @@ static uint32_t translate_key(struct cn_cct_task *task, const struct cn_cct_task
         uint32_t site = key & ~CN_CCT_SITE;
 
         return CN_CCT_SITE |
-               cn_cct_task_site(task, part->sites[site],
-                                part->site_times[site] - ahead_ns(task, part));
+               cn_cct_task_site(task, part->sites[site], part->site_times[site]);
     }
     address = cn_call_ids_address(&part->ids, rec, key);
     return address ? cn_call_ids_of(&task->ids, rec, CN_NONE, address) : key;

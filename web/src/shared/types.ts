@@ -43,6 +43,7 @@ export interface Info {
   origin: string;
   duration: number;
   metrics: Metric[];
+  costTimes?: "corrected" | "recorded"; // of a recording; timelines and calls are recorded
   tasks?: Task[];
   facts?: [string, string][];
 }
