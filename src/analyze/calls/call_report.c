@@ -229,6 +229,9 @@ static void end_open_calls(struct build *build, struct tally *tally)
             if (!(ended.frame.flags & (CN_FRAME_SCHEDULE | CN_FRAME_EXEC)))
                 tally_shown(tally, &ended);
         }
+    /* The shortest call of a function is one that returned, if any did. */
+    for (size_t i = 0; i < tally->slot_count; i++)
+        tally->slots[i].cost.total.min_ns = tally->slots[i].cost.self.min_ns = UINT64_MAX;
 }
 
 static void merge_times(struct cn_call_times *into, const struct cn_call_times *from)
@@ -348,8 +351,15 @@ bool cn_call_report_build(struct cn_call_report *report,
     }
     free(build.tallies);
     free(build.tasks);
-    for (size_t i = 0; i < report->row_count; i++)
+    for (size_t i = 0; i < report->row_count; i++) {
+        struct cn_call_cost *cost = &report->rows[i].cost;
+
         report->rows[i].name = report->names.list[i];
+        if (cost->total.min_ns == UINT64_MAX) {
+            cost->total.min_ns = cost->total.max_ns;
+            cost->self.min_ns = cost->self.max_ns;
+        }
+    }
     if (report->row_count > 0)
         qsort(report->rows, report->row_count, sizeof(*report->rows), compare_names);
     return ok;

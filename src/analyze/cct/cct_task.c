@@ -448,12 +448,24 @@ void cn_cct_task_end(struct cn_cct_task *task)
     cn_call_stack_done(stack);
 }
 
+/* The shortest call of a node is one that returned, if any did. */
 void cn_cct_task_count_open(struct cn_cct_task *task)
 {
+    struct cn_cct_costs *costs = &task->costs;
+    uint64_t *min_ns = cn_alloc(task->open_call_count, sizeof(*min_ns));
+
+    for (size_t i = 0; i < task->open_call_count; i++) {
+        cn_cct_costs_reach(costs, task->open_calls[i].node);
+        min_ns[i] = costs->list[task->open_calls[i].node].min_ns;
+    }
     for (size_t i = 0; i < task->open_call_count; i++) {
         const struct cn_cct_open_call *open = &task->open_calls[i];
+        struct cn_cct_cost *cost;
 
-        cn_cct_costs_add(&task->costs, open->node, open->total_ns, open->self_ns);
+        cn_cct_costs_add(costs, open->node, open->total_ns, open->self_ns);
+        cost = &costs->list[open->node];
+        cost->min_ns = min_ns[i] != UINT64_MAX ? min_ns[i] : cost->max_ns;
     }
+    free(min_ns);
     task->open_call_count = 0;
 }
