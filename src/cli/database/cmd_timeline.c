@@ -13,6 +13,7 @@
 #include "cli/database/timeline_print.h"
 #include "cli/print/quantity.h"
 #include "cli/print/terminal.h"
+#include "cli/recording/recording_options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "model/contexts/database.h"
@@ -325,6 +326,7 @@ static const struct cn_option options[] = {
      .value = "N",
      .help = "use N columns (default: the terminal's, or 100)"},
     CN_OPTION_FORMAT,
+    CN_RECORDING_RAW_OPTION,
     {0},
 };
 
