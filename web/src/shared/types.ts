@@ -96,6 +96,7 @@ export interface Flame {
   modules: string[];
   nodes: FlameNode[];
   starts?: number[]; // begin of each box, if they do not lie side by side
+  side?: "total" | "self"; // of the boxes; callers have self costs
 }
 
 export interface ContextDetail {
@@ -131,6 +132,7 @@ export interface SourceText {
   total: number | null;
   lines: string[];
   costs: [number, number][];
+  isPerFunction: boolean; // some costs belong to functions, not to lines
 }
 
 export interface TimelineRow {
