@@ -115,6 +115,10 @@ bool cn_percentile(const struct cn_bucket_calls *buckets, size_t count, double f
     else if (has_min && rank <= 1)
         range.high_ns = min_ns;
     *out_ns = middle(range);
+    if (*out_ns < min_ns)
+        *out_ns = min_ns;
+    if (*out_ns > max_ns)
+        *out_ns = max_ns;
     return true;
 }
 

@@ -4,7 +4,10 @@
 
 enum {
     PS_PER_NS = 1000,
-    DUE_CALLS = 16, /* the most that is due, in costs of a call */
+    DUE_CALLS = 16,  /* the most that is due, in costs of a call */
+    PAID_PART = 4,   /* of the cost of a call: what any time may pay of what is due */
+    PAID_SHARE = 8,  /* of a long time: the part that may be paid */
+    SHORTEST_NS = 1, /* the least time between two records */
 };
 
 bool cn_call_clock_is_needed(const struct cn_recording *rec)
@@ -20,7 +23,7 @@ struct cost {
 /* The costs of the recorder after the times of entries and exits, by cn_call_kind. */
 struct costs {
     struct cost after[2], after_libcall[2];
-    uint64_t due_max_ns;
+    uint64_t due_max_ns, paid_ns;
 };
 
 static struct cost make_cost(uint64_t cost_ps)
@@ -37,6 +40,7 @@ static struct costs costs_of(const struct cn_recording *rec)
         .after_libcall = {make_cost(libcall.inner_ps),
                           make_cost(libcall.call_ps - libcall.inner_ps)},
         .due_max_ns = DUE_CALLS * call.call_ps / PS_PER_NS,
+        .paid_ns = call.call_ps / PAID_PART / PS_PER_NS,
     };
 }
 
@@ -59,21 +63,29 @@ static inline uint64_t cost_after(const struct cn_recording *rec,
                       call->time_ns);
 }
 
-/* The time of a record minus what is due; never before the last one. */
+/* Advance to a recorded time. The cost of the last record is subtracted first, then a part
+ * of what is due: a short call must not pay for all calls before it. */
 static inline uint64_t correct(struct cn_call_clock *clock, uint64_t time_ns,
-                               uint64_t due_max_ns)
+                               const struct costs *costs)
 {
     uint64_t passed_ns = time_ns > clock->seen_ns ? time_ns - clock->seen_ns : 0;
+    uint64_t left_ns = passed_ns > clock->cost_ns ? passed_ns - clock->cost_ns : 0;
+    uint64_t due_ns = clock->due_ns + left_ns + clock->cost_ns - passed_ns;
+    uint64_t paid_ns = left_ns / PAID_SHARE;
 
-    clock->seen_ns += passed_ns;
-    if (passed_ns >= clock->due_ns) {
-        clock->now_ns += passed_ns - clock->due_ns;
-        clock->due_ns = 0;
-    } else {
-        clock->due_ns -= passed_ns;
-        if (clock->due_ns > due_max_ns)
-            clock->due_ns = due_max_ns;
+    if (paid_ns < costs->paid_ns)
+        paid_ns = left_ns < costs->paid_ns ? left_ns : costs->paid_ns;
+    if (paid_ns > due_ns)
+        paid_ns = due_ns;
+    left_ns -= paid_ns;
+    due_ns -= paid_ns;
+    if (left_ns < SHORTEST_NS && passed_ns >= SHORTEST_NS) {
+        due_ns += SHORTEST_NS - left_ns;
+        left_ns = SHORTEST_NS;
     }
+    clock->seen_ns += passed_ns;
+    clock->now_ns += left_ns;
+    clock->due_ns = due_ns < costs->due_max_ns ? due_ns : costs->due_max_ns;
     return clock->now_ns;
 }
 
@@ -89,8 +101,8 @@ void cn_call_clock_correct(struct cn_call_clock *clock, const struct cn_call *ca
         out[i] = *call;
         if (call->kind == CN_CALL_LOST && call->time_ns == 0)
             continue;
-        out[i].time_ns = correct(&own, call->time_ns, costs.due_max_ns);
-        own.due_ns += cost_after(own.rec, &costs, call);
+        out[i].time_ns = correct(&own, call->time_ns, &costs);
+        own.cost_ns = cost_after(own.rec, &costs, call);
     }
     *clock = own;
 }

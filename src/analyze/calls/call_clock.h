@@ -7,9 +7,10 @@
  *     entry    its time minus all costs so far; then adds `inner` to the costs
  *     exit     the same; then adds the rest of `call`
  *
- * Corrected times never run backwards. Where less time passed than the recorder usually
- * takes, the difference is due: subtracted from what follows, up to the cost of 16 calls.
- * Single calls are off by a few nanoseconds, sums are not.
+ * Where less time passed than the recorder usually takes, the difference is due: subtracted
+ * from what follows, up to the cost of 16 calls. Each time between two records pays at most
+ * a quarter of the cost of a call, or an eighth of itself, and one nanosecond remains:
+ * single calls are off by a few nanoseconds, none takes no time, and sums are right.
  *
  * Costs are fractions of nanoseconds, times are not. The rounding of a cost depends only on
  * the time of its record, so two clocks of a task that agree on what is due differ by a
@@ -31,7 +32,9 @@ struct cn_call_clock {
     const struct cn_recording *rec;
     uint64_t seen_ns; /* the latest time of a record */
     uint64_t now_ns;  /* of the last call, corrected */
-    uint64_t due_ns;  /* to be subtracted from the following times */
+    uint64_t cost_ns; /* of the recorder after the last call */
+    uint64_t
+        due_ns; /* of the calls before it, to be subtracted from the following times */
 };
 
 /* True if the recording contains the cost of its recorder. */

@@ -10,38 +10,41 @@ enum { PENDING_MAX = 1 << 16, DEPTH_COUNT = 1 << 16 };
 
 struct cn_pending_call {
     struct cn_call call;
+    uint64_t recorded_ns;
     size_t data_off;   /* in pending_data */
     bool is_undecided; /* an entry that is not known to be shown yet */
     bool is_on_path;   /* a function of -C was entered in it */
 };
 
-bool cn_call_feed_open(struct cn_call_feed *feed, const struct cn_recording *rec,
-                       const struct cn_call_filter *filter, uint32_t task,
-                       struct cn_time_range range, struct cn_error *err)
+bool cn_call_feed_open(struct cn_call_feed *feed, const struct cn_call_query *query,
+                       uint32_t task, struct cn_error *err)
 {
     *feed = (struct cn_call_feed){
-        .rec = rec,
-        .filter = filter,
-        .clock = {.rec = rec},
+        .rec = query->rec,
+        .filter = query->filter,
+        .is_corrected = !query->is_raw && cn_call_clock_is_needed(query->rec),
+        .clock = {.rec = query->rec},
         .more_count = UINT64_MAX,
         .ending = CN_ITEM,
     };
-    if (!cn_recording_stream_open(rec, task, range, &feed->stream, err))
+    if (!cn_recording_stream_open(query->rec, task, query->range, &feed->stream, err))
         return false;
-    if (filter->needs_future)
+    if (feed->filter->needs_future)
         feed->limits_ns = cn_alloc(DEPTH_COUNT, sizeof(*feed->limits_ns));
     return true;
 }
 
-bool cn_call_feed_open_span(struct cn_call_feed *feed, const struct cn_recording *rec,
-                            const struct cn_call_filter *filter, uint32_t task,
-                            const struct cn_call_span *span,
+bool cn_call_feed_open_span(struct cn_call_feed *feed, const struct cn_call_query *query,
+                            uint32_t task, const struct cn_call_span *span,
                             const struct cn_call_clock *clock, struct cn_error *err)
 {
-    assert(!filter->needs_future);
+    const struct cn_recording *rec = query->rec;
+
+    assert(!query->filter->needs_future);
     *feed = (struct cn_call_feed){
         .rec = rec,
-        .filter = filter,
+        .filter = query->filter,
+        .is_corrected = !query->is_raw && cn_call_clock_is_needed(rec),
         .clock = clock ? *clock : (struct cn_call_clock){.rec = rec},
         .skip_count = span->first,
         .more_count = span->end - span->first,
@@ -59,21 +62,27 @@ void cn_call_feed_close(struct cn_call_feed *feed)
     free(feed->pending);
     free(feed->limits_ns);
     free(feed->ready);
+    free(feed->ready_recorded);
     cn_text_done(&feed->pending_data);
     cn_text_done(&feed->ready_data);
     *feed = (struct cn_call_feed){0};
 }
 
 static void emit(struct cn_call_feed *feed, const struct cn_call *call,
-                 struct cn_bytes data)
+                 uint64_t recorded_ns, struct cn_bytes data)
 {
-    struct cn_call *out;
+    size_t at = feed->ready_count++;
 
-    feed->ready = cn_grow(feed->ready, feed->ready_count, &feed->ready_capacity,
-                          sizeof(*feed->ready));
-    out = &feed->ready[feed->ready_count++];
-    *out = *call;
-    out->data_off = (uint32_t)feed->ready_data.len;
+    feed->ready = cn_grow(feed->ready, at, &feed->ready_capacity, sizeof(*feed->ready));
+    feed->ready[at] = *call;
+    feed->ready[at].data_off = (uint32_t)feed->ready_data.len;
+    if (feed->is_corrected) {
+        feed->ready_recorded =
+            cn_grow(feed->ready_recorded, at, &feed->ready_recorded_capacity,
+                    sizeof(*feed->ready_recorded));
+        feed->ready_recorded[at] = feed->ready[at];
+        feed->ready_recorded[at].time_ns = recorded_ns;
+    }
     cn_text_add(&feed->ready_data, (const char *)data.ptr, data.len);
 }
 
@@ -83,7 +92,7 @@ static void release(struct cn_call_feed *feed, size_t count)
     for (size_t i = 0; i < count; i++) {
         const struct cn_pending_call *pending = &feed->pending[i];
 
-        emit(feed, &pending->call,
+        emit(feed, &pending->call, pending->recorded_ns,
              (struct cn_bytes){(const uint8_t *)cn_text_str(&feed->pending_data) +
                                    pending->data_off,
                                pending->call.data_len});
@@ -117,12 +126,19 @@ static void delay(struct cn_call_feed *feed, const struct cn_call *call,
                             sizeof(*feed->pending));
     feed->pending[feed->pending_count++] = (struct cn_pending_call){
         .call = *call,
+        .recorded_ns = cn_call_recorded_ns(&feed->in, call),
         .data_off = feed->pending_data.len,
         .is_undecided = is_undecided,
         .is_on_path = is_on_path,
     };
     feed->undecided += is_undecided;
     cn_text_add(&feed->pending_data, (const char *)data.ptr, data.len);
+}
+
+/* Show a call that is not pending. */
+static void pass_on(struct cn_call_feed *feed, const struct cn_call *call)
+{
+    emit(feed, call, cn_call_recorded_ns(&feed->in, call), cn_call_data(&feed->in, call));
 }
 
 /* Show all calls up to the last one that is decided at `now_ns`, and the events that
@@ -199,7 +215,7 @@ static void leave(struct cn_call_feed *feed, const struct cn_call *call)
     entry = find_entry(feed, call->depth);
     if (entry == feed->pending_count) {
         release(feed, feed->pending_count);
-        emit(feed, call, cn_call_data(&feed->in, call));
+        pass_on(feed, call);
         return;
     }
     /* Its call site comes just before it. */
@@ -218,13 +234,13 @@ static void filter_call(struct cn_call_feed *feed, const struct cn_call *call)
     } else if (call->kind == CN_CALL_LOST) {
         /* The exits of pending calls may be lost. */
         release(feed, feed->pending_count);
-        emit(feed, call, cn_call_data(&feed->in, call));
+        pass_on(feed, call);
     } else {
         release_decided(feed, call->time_ns);
         if (feed->undecided > 0 || call->address == CN_EVENT_CALLSITE)
             delay(feed, call, false, false);
         else
-            emit(feed, call, cn_call_data(&feed->in, call));
+            pass_on(feed, call);
     }
 }
 
@@ -250,7 +266,7 @@ static size_t settle(struct cn_call_feed *feed, const struct cn_call_batch *batc
     while (feed->is_settling && i < batch->count) {
         const struct cn_call *call = &batch->calls[i++];
         bool is_settled =
-            !feed->filter->corrects_times || cn_call_clock_settle(&feed->settling, call);
+            !feed->is_corrected || cn_call_clock_settle(&feed->settling, call);
 
         if (is_settled && call->kind == CN_CALL_EXIT) {
             feed->is_settling = false;
@@ -279,7 +295,7 @@ static void cut(struct cn_call_feed *feed, struct cn_call_batch *batch)
     batch->count -= skipped;
 }
 
-/* The next calls of the stream, with their times corrected if the filter says so. */
+/* The next calls of the stream. */
 static enum cn_step read_batch(struct cn_call_feed *feed, struct cn_call_batch *out,
                                struct cn_error *err)
 {
@@ -291,13 +307,15 @@ static enum cn_step read_batch(struct cn_call_feed *feed, struct cn_call_batch *
             return step;
         cut(feed, out);
     } while (out->count == 0);
-    if (feed->filter->corrects_times) {
+    out->recorded = NULL;
+    if (feed->is_corrected) {
         if (out->count > feed->corrected_capacity) {
             free(feed->corrected);
             feed->corrected = cn_alloc(out->count, sizeof(*feed->corrected));
             feed->corrected_capacity = out->count;
         }
         cn_call_clock_correct(&feed->clock, out->calls, out->count, feed->corrected);
+        out->recorded = out->calls;
         out->calls = feed->corrected;
     }
     return CN_ITEM;
@@ -325,6 +343,7 @@ enum cn_step cn_call_feed_next(struct cn_call_feed *feed, struct cn_call_batch *
     *out = (struct cn_call_batch){
         .calls = feed->ready,
         .count = feed->ready_count,
+        .recorded = feed->is_corrected ? feed->ready_recorded : NULL,
         .data = {(const uint8_t *)cn_text_str(&feed->ready_data), feed->ready_data.len},
     };
     return CN_ITEM;

@@ -1,11 +1,13 @@
 /* The calls of one task for a view, in batches: without calls that are too short (-t) or
- * do not lead to a chosen function (-C), and with corrected times, as the filter says.
+ * do not lead to a chosen function (-C), and with corrected times unless the query is raw.
+ * Batches with corrected times also have the recorded ones: views add up the former and
+ * place calls in time by the latter.
  *
  * Whether such a call is shown is decided when it ends, or when it has lasted long enough.
  * Until then the feed delays it and the events inside it. A call is shown when one inside it
  * is.
  *
- *     cn_call_feed_open(&feed, rec, filter, task, range, err)
+ *     cn_call_feed_open(&feed, query, task, err)
  *     while ((step = cn_call_feed_next(&feed, &batch, err)) == CN_ITEM) ...
  *     cn_call_feed_close(&feed);
  *
@@ -18,7 +20,7 @@
 #include "analyze/calls/call_clock.h"
 #include "analyze/calls/call_filter.h"
 #include "base/text.h"
-#include "model/calls/recording.h"
+#include "model/calls/call_query.h"
 
 struct cn_pending_call;
 
@@ -26,6 +28,7 @@ struct cn_call_feed {
     const struct cn_recording *rec;
     const struct cn_call_filter *filter;
     struct cn_call_stream *stream;
+    bool is_corrected;
     struct cn_call_clock clock;
     struct cn_call *corrected; /* the batch with corrected times */
     size_t corrected_capacity;
@@ -46,14 +49,16 @@ struct cn_call_feed {
 
     struct cn_call *ready; /* the next batch */
     size_t ready_count, ready_capacity;
+    struct cn_call *ready_recorded; /* with recorded times, where `ready` is corrected */
+    size_t ready_recorded_capacity;
     struct cn_text ready_data;
     enum cn_step ending; /* the last step of the stream; CN_ITEM before its end */
     struct cn_error err;
 };
 
-CN_CHECK bool cn_call_feed_open(struct cn_call_feed *feed, const struct cn_recording *rec,
-                                const struct cn_call_filter *filter, uint32_t task,
-                                struct cn_time_range range, struct cn_error *err);
+CN_CHECK bool cn_call_feed_open(struct cn_call_feed *feed,
+                                const struct cn_call_query *query, uint32_t task,
+                                struct cn_error *err);
 
 /* Some calls of a part of a task. */
 struct cn_call_span {
@@ -65,8 +70,7 @@ struct cn_call_span {
  * first call; NULL: unknown. Then calls are left out up to an exit after which the clock is
  * right except for a constant offset; `left_out` counts them. */
 CN_CHECK bool cn_call_feed_open_span(struct cn_call_feed *feed,
-                                     const struct cn_recording *rec,
-                                     const struct cn_call_filter *filter, uint32_t task,
+                                     const struct cn_call_query *query, uint32_t task,
                                      const struct cn_call_span *span,
                                      const struct cn_call_clock *clock,
                                      struct cn_error *err);

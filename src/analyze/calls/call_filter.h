@@ -89,7 +89,6 @@ struct cn_call_filter {
     uint64_t size_min; /* functions of fewer bytes are not shown */
     bool is_off;       /* nothing is shown before trace_on */
     bool without_libcalls, without_events, without_schedule, without_preemption;
-    bool corrects_times; /* subtract the cost of the recorder */
 
     /* Which kinds of rules there are. */
     bool has_only, has_caller, has_files, has_time, has_switches;

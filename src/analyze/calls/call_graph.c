@@ -77,12 +77,13 @@ static inline uint32_t child_of(struct cn_call_tree *tree, uint32_t parent, uint
 }
 
 static void count_enter(const struct build *build, struct cn_call_tree *tree,
-                        struct task *task, struct cn_call_frame *frame)
+                        struct task *task, struct cn_call_frame *frame,
+                        uint64_t recorded_ns)
 {
     struct cn_call_stack *stack = &task->stack;
     uint32_t at = (uint32_t)(frame - stack->frames);
-    uint32_t parent = at > 0 ? stack->frames[at - 1].mark
-                             : base_node(build, tree, task, frame->enter_ns);
+    uint32_t parent =
+        at > 0 ? stack->frames[at - 1].mark : base_node(build, tree, task, recorded_ns);
 
     frame->mark = parent;
     if (frame->flags & CN_FRAME_SHOWN) {
@@ -144,7 +145,7 @@ static void count_call(struct build *build, struct cn_call_tree *tree, struct ta
     switch ((enum cn_call_kind)call->kind) {
     case CN_CALL_ENTER:
         frame = cn_call_stack_enter_quick(&task->stack, call, batch);
-        count_enter(build, tree, task, frame);
+        count_enter(build, tree, task, frame, cn_call_recorded_ns(batch, call));
         break;
     case CN_CALL_EXIT:
         if (count_top_end(tree, task, call))
@@ -157,7 +158,8 @@ static void count_call(struct build *build, struct cn_call_tree *tree, struct ta
             if (cn_call_stack_wake(&task->stack, call, &ended))
                 count_end(build, tree, &ended);
         } else if (cn_call_stack_may_sleep(&task->stack, call)) {
-            count_enter(build, tree, task, cn_call_stack_sleep(&task->stack, call));
+            count_enter(build, tree, task, cn_call_stack_sleep(&task->stack, call),
+                        cn_call_recorded_ns(batch, call));
         }
         break;
     case CN_CALL_LOST:
@@ -198,27 +200,25 @@ static void count_batch(void *arg, uint32_t slot, unsigned worker,
     task->worker = worker;
     for (size_t i = 0; i < batch->count; i++) {
         if (task->next_child < task->child_count)
-            note_origins(build, task, batch->calls[i].time_ns, worker);
+            note_origins(build, task, cn_call_recorded_ns(batch, &batch->calls[i]),
+                         worker);
         count_call(build, &build->trees[worker], task, &batch->calls[i], batch);
     }
 }
 
+/* Calls that never returned end with the last record of their task. */
 static void end_open_calls(struct build *build)
 {
     const struct cn_call_query *query = build->query;
-    uint64_t last_ns = 0;
     struct cn_call_end ended;
 
     if (query->range.last_ns < UINT64_MAX)
         return;
-    for (uint32_t i = 0; i < query->task_count; i++)
-        if (build->tasks[i].last_ns > last_ns)
-            last_ns = build->tasks[i].last_ns;
     for (uint32_t i = 0; i < query->task_count; i++) {
         struct task *task = &build->tasks[i];
 
         while (task->stack.count > 0) {
-            cn_call_stack_cut(&task->stack, last_ns, &ended);
+            cn_call_stack_cut(&task->stack, task->last_ns, &ended);
             if (!(ended.frame.flags & (CN_FRAME_SCHEDULE | CN_FRAME_EXEC)))
                 count_end(build, &build->trees[task->worker], &ended);
         }

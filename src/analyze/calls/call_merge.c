@@ -10,7 +10,7 @@ struct cn_merge_lane {
     struct cn_call_feed feed;
     struct cn_call_batch batch;
     size_t next;      /* in the batch */
-    uint64_t time_ns; /* of that call; lost records have that of the call before */
+    uint64_t time_ns; /* recorded, of that call; lost records: of the call before */
 };
 
 void cn_call_damages_add(struct cn_call_damages *damages, uint32_t task,
@@ -37,7 +37,7 @@ static bool is_before(const void *data, uint32_t a, uint32_t b)
 
 static void note_time(struct cn_merge_lane *lane)
 {
-    uint64_t time_ns = lane->batch.calls[lane->next].time_ns;
+    uint64_t time_ns = cn_call_recorded_ns(&lane->batch, &lane->batch.calls[lane->next]);
 
     if (time_ns > lane->time_ns)
         lane->time_ns = time_ns;
@@ -68,8 +68,7 @@ bool cn_call_merge_open(struct cn_call_merge *merge, const struct cn_call_query 
         .heap = cn_alloc(query->task_count, sizeof(*merge->heap)),
     };
     for (uint32_t i = 0; i < query->task_count; i++) {
-        if (!cn_call_feed_open(&merge->lanes[i].feed, query->rec, query->filter,
-                               query->tasks[i], query->range, err)) {
+        if (!cn_call_feed_open(&merge->lanes[i].feed, query, query->tasks[i], err)) {
             cn_call_merge_close(merge);
             return false;
         }
@@ -131,8 +130,7 @@ static void visit_task(void *arg, size_t slot, unsigned worker)
     struct cn_call_batch batch;
     enum cn_step step = CN_FAIL;
 
-    if (cn_call_feed_open(&feed, query->rec, query->filter, query->tasks[slot],
-                          query->range, &end->err)) {
+    if (cn_call_feed_open(&feed, query, query->tasks[slot], &end->err)) {
         while ((step = cn_call_feed_next(&feed, &batch, &end->err)) == CN_ITEM)
             visit->see(visit->arg, (uint32_t)slot, worker, &batch);
         cn_call_feed_close(&feed);
@@ -151,6 +149,8 @@ static bool visit_merged(const struct cn_call_visit *visit,
     while (cn_call_merge_next(&merge, &next)) {
         struct cn_call_batch batch = *next.batch;
 
+        if (batch.recorded)
+            batch.recorded += next.call - batch.calls;
         batch.calls = next.call;
         batch.count = 1;
         visit->see(visit->arg, next.slot, 0, &batch);

@@ -1,4 +1,4 @@
-/* The calls of several tasks: in the order of time, or task by task on several threads.
+/* The calls of several tasks: in the order of their recorded times, or task by task on several threads.
  *
  * Merging costs one comparison per call while the same task runs, and the logarithm of the
  * number of tasks when another one takes over.

@@ -214,25 +214,24 @@ static void count_batch(void *arg, uint32_t slot, unsigned worker,
         count_call(tally, &build->tasks[slot], &batch->calls[i], batch);
 }
 
-/* Calls that never returned last until the end of the recording. With a time range their
+/* Calls that never returned end with the last record of their task. With a time range their
  * duration is unknown. The marks of frames are valid as long as their stack. */
 static void end_open_calls(struct build *build, struct tally *tally)
 {
     const struct cn_call_query *query = build->query;
     struct cn_call_end ended;
-    uint64_t last_ns = 0;
 
     if (query->range.last_ns < UINT64_MAX)
         return;
     for (uint32_t i = 0; i < query->task_count; i++)
-        if (build->tasks[i].last_ns > last_ns)
-            last_ns = build->tasks[i].last_ns;
-    for (uint32_t i = 0; i < query->task_count; i++)
         while (build->tasks[i].stack.count > 0) {
-            cn_call_stack_cut(&build->tasks[i].stack, last_ns, &ended);
+            cn_call_stack_cut(&build->tasks[i].stack, build->tasks[i].last_ns, &ended);
             if (!(ended.frame.flags & (CN_FRAME_SCHEDULE | CN_FRAME_EXEC)))
                 tally_shown(tally, &ended);
         }
+    /* The shortest call of a function is one that returned, if any did. */
+    for (size_t i = 0; i < tally->slot_count; i++)
+        tally->slots[i].cost.total.min_ns = tally->slots[i].cost.self.min_ns = UINT64_MAX;
 }
 
 static void merge_times(struct cn_call_times *into, const struct cn_call_times *from)
@@ -352,8 +351,15 @@ bool cn_call_report_build(struct cn_call_report *report,
     }
     free(build.tallies);
     free(build.tasks);
-    for (size_t i = 0; i < report->row_count; i++)
+    for (size_t i = 0; i < report->row_count; i++) {
+        struct cn_call_cost *cost = &report->rows[i].cost;
+
         report->rows[i].name = report->names.list[i];
+        if (cost->total.min_ns == UINT64_MAX) {
+            cost->total.min_ns = cost->total.max_ns;
+            cost->self.min_ns = cost->self.max_ns;
+        }
+    }
     if (report->row_count > 0)
         qsort(report->rows, report->row_count, sizeof(*report->rows), compare_names);
     return ok;

@@ -127,11 +127,15 @@ static bool count_and_store(struct cn_cct_member *member,
 {
     struct cn_cct_task *task = &member->task;
     uint64_t before = task->sample_count;
+    uint64_t recorded_ns = cn_call_recorded_ns(next->batch, next->call);
 
+    if (next->batch->recorded && recorded_ns > task->follow.clock.seen_ns)
+        task->follow.clock.seen_ns = recorded_ns;
     cn_cct_task_count_call(task, next->call, next->batch);
     return task->sample_count == before || !member->samples.spool ||
            cn_cct_samples_add(&member->samples,
-                              (struct cn_sample){task->follow.last_ns, task->follow.node},
+                              (struct cn_sample){cn_cct_follow_recorded_ns(&task->follow),
+                                                 task->follow.node},
                               err);
 }
 
@@ -280,7 +284,6 @@ static bool count_all(struct analysis *a, struct cn_error *err)
     return ok;
 }
 
-/* Calls that never returned last until the end of their recording. */
 static bool end_all(struct analysis *a, size_t query_count, struct cn_error *err)
 {
     uint64_t *last_ns = cn_alloc(query_count, sizeof(*last_ns));
@@ -289,14 +292,14 @@ static bool end_all(struct analysis *a, size_t query_count, struct cn_error *err
     for (size_t i = a->own.first; i < a->own.end; i++) {
         const struct cn_cct_member *member = &a->self->members.list[i];
 
-        if (member->task.follow.last_ns > last_ns[member->source])
-            last_ns[member->source] = member->task.follow.last_ns;
+        if (cn_cct_follow_recorded_ns(&member->task.follow) > last_ns[member->source])
+            last_ns[member->source] = cn_cct_follow_recorded_ns(&member->task.follow);
     }
     ok = cn_ranks_combine(a->ranks, CN_RANKS_MAX, last_ns, query_count, err);
     for (size_t i = a->own.first; ok && i < a->own.end; i++) {
         struct cn_cct_member *member = &a->self->members.list[i];
 
-        cn_cct_task_end(&member->task, last_ns[member->source]);
+        cn_cct_task_end(&member->task);
         if (a->options->min_time_ns > 0)
             cn_cct_merged_weigh_open(&a->self->merged, &member->task, member->nodes);
     }

@@ -44,9 +44,9 @@ static bool fits(const struct cn_cct_task *task, const struct cn_cct_guess *gues
     uint32_t depth = guess->depth;
 
     if (clock->seen_ns != guess->clock.seen_ns || clock->due_ns != guess->clock.due_ns ||
-        !guess->has_begun || guess->is_wrong || task->follow.has_site ||
-        guess->return_count > stack->count || stack->count > depth ||
-        (stack->count == 0) != (depth == 0))
+        clock->cost_ns != guess->clock.cost_ns || !guess->has_begun || guess->is_wrong ||
+        task->follow.has_site || guess->return_count > stack->count ||
+        stack->count > depth || (stack->count == 0) != (depth == 0))
         return false;
     for (uint32_t i = stack->count; i-- > 0;)
         if (stack->frames[i].depth != --depth || stack->frames[i].mark == 0 ||
@@ -72,8 +72,7 @@ static uint32_t translate_key(struct cn_cct_task *task, const struct cn_cct_task
         uint32_t site = key & ~CN_CCT_SITE;
 
         return CN_CCT_SITE |
-               cn_cct_task_site(task, part->sites[site],
-                                part->site_times[site] - ahead_ns(task, part));
+               cn_cct_task_site(task, part->sites[site], part->site_times[site]);
     }
     address = cn_call_ids_address(&part->ids, rec, key);
     return address ? cn_call_ids_of(&task->ids, rec, CN_NONE, address) : key;
@@ -140,6 +139,7 @@ static void join_follow(struct cn_cct_task *task, const struct cn_cct_task *part
         .rec = from->clock.rec,
         .seen_ns = from->clock.seen_ns,
         .now_ns = from->clock.now_ns - ahead_ns(task, part),
+        .cost_ns = from->clock.cost_ns,
         .due_ns = from->clock.due_ns,
     };
 }

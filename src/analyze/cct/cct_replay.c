@@ -16,6 +16,8 @@ bool cn_cct_replay_open(struct cn_cct_replay *replay, const struct cn_cct_task *
     } else {
         cn_cct_follow_copy(&replay->follow, &task->starts[part].follow);
         replay->done_count = task->starts[part].first_sample;
+        if (replay->follow.clock.seen_ns > 0)
+            replay->follow.last_ns = replay->follow.clock.seen_ns;
     }
     if (task->part_count > 0)
         span.part = &task->parts[part];
@@ -84,8 +86,12 @@ bool cn_cct_replay_next(struct cn_cct_replay *replay, struct cn_sample *out, siz
         replay->next = 0;
         replay->batch.count = 0;
         /* Damage ends the timeline where it ended counting. */
-        if (cn_call_feed_next(&replay->feed, &replay->batch, &damage) == CN_ITEM)
+        if (cn_call_feed_next(&replay->feed, &replay->batch, &damage) == CN_ITEM) {
+            if (replay->batch.recorded)
+                replay->batch.calls = replay->batch.recorded;
+            replay->batch.recorded = NULL;
             continue;
+        }
         if (!end_replay(replay, &out[done++], err))
             return false;
     }

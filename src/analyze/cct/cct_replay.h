@@ -1,5 +1,5 @@
 /* The timeline of a counted task: its records, or those of one of its parts, are followed
- * again.
+ * again, at their recorded times.
  *
  *     cn_cct_replay_open(&replay, &task, &tree, part, err)
  *     cn_cct_replay_next(&replay, samples, count, err)

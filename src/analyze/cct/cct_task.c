@@ -138,7 +138,8 @@ static inline void enter(struct cn_cct_task *task, struct cn_cct_follow *follow,
         if (follow->has_site && node != 0)
             node = cn_cct_child(&task->tree, node,
                                 CN_CCT_SITE |
-                                    cn_cct_task_site(task, follow->site, call->time_ns));
+                                    cn_cct_task_site(task, follow->site,
+                                                     cn_call_recorded_ns(batch, call)));
         node = child_of(task, node, key_of(task, call->function, call->address));
     }
     follow->has_site = false;
@@ -375,10 +376,9 @@ bool cn_cct_task_open_feed(const struct cn_cct_task *task,
 {
     const struct cn_call_query *query = task->options.query;
 
-    return span ? cn_call_feed_open_span(feed, query->rec, query->filter,
-                                         task->options.task, span, clock, err)
-                : cn_call_feed_open(feed, query->rec, query->filter, task->options.task,
-                                    query->range, err);
+    return span
+               ? cn_call_feed_open_span(feed, query, task->options.task, span, clock, err)
+               : cn_call_feed_open(feed, query, task->options.task, err);
 }
 
 static bool report(const struct cn_cct_task *task, const struct cn_progress *progress,
@@ -427,21 +427,19 @@ bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_call_span *span
     return ok;
 }
 
-void cn_cct_task_end(struct cn_cct_task *task, uint64_t last_ns)
+void cn_cct_task_end(struct cn_cct_task *task)
 {
     struct cn_call_stack *stack = &task->follow.stack;
     bool is_partial = task->options.query->range.last_ns < UINT64_MAX;
     struct cn_call_end ended;
 
-    if (is_partial || last_ns < task->follow.last_ns)
-        last_ns = task->follow.last_ns;
     /* The times of samples ascend strictly. */
-    task->end_ns = last_ns > task->follow.last_ns ? last_ns : task->follow.last_ns + 1;
+    task->end_ns = cn_cct_follow_recorded_ns(&task->follow) + 1;
     if (task->follow.node != 0)
         task->sample_count++;
     task->open_calls = cn_alloc(stack->count, sizeof(*task->open_calls));
     while (stack->count > 0 && !is_partial) {
-        cn_call_stack_cut(stack, last_ns, &ended);
+        cn_call_stack_cut(stack, task->follow.last_ns, &ended);
         if (ended.frame.mark != 0 && (ended.frame.flags & CN_FRAME_SHOWN) &&
             !(ended.frame.flags & (CN_FRAME_SCHEDULE | CN_FRAME_EXEC)))
             task->open_calls[task->open_call_count++] = (struct cn_cct_open_call){
@@ -450,12 +448,24 @@ void cn_cct_task_end(struct cn_cct_task *task, uint64_t last_ns)
     cn_call_stack_done(stack);
 }
 
+/* The shortest call of a node is one that returned, if any did. */
 void cn_cct_task_count_open(struct cn_cct_task *task)
 {
+    struct cn_cct_costs *costs = &task->costs;
+    uint64_t *min_ns = cn_alloc(task->open_call_count, sizeof(*min_ns));
+
+    for (size_t i = 0; i < task->open_call_count; i++) {
+        cn_cct_costs_reach(costs, task->open_calls[i].node);
+        min_ns[i] = costs->list[task->open_calls[i].node].min_ns;
+    }
     for (size_t i = 0; i < task->open_call_count; i++) {
         const struct cn_cct_open_call *open = &task->open_calls[i];
+        struct cn_cct_cost *cost;
 
-        cn_cct_costs_add(&task->costs, open->node, open->total_ns, open->self_ns);
+        cn_cct_costs_add(costs, open->node, open->total_ns, open->self_ns);
+        cost = &costs->list[open->node];
+        cost->min_ns = min_ns[i] != UINT64_MAX ? min_ns[i] : cost->max_ns;
     }
+    free(min_ns);
     task->open_call_count = 0;
 }

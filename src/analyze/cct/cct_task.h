@@ -4,7 +4,7 @@
  * First count:
  *     cn_cct_task_init(&task, &options);
  *     cn_cct_task_count(&task, NULL, progress, true, err)      or in parts: cct_part.h
- *     cn_cct_task_end(&task, last_ns);        when the last record of all tasks is known
+ *     cn_cct_task_end(&task);
  *
  * then follow it again for its timeline, any number of times: cct_replay.h.
  *
@@ -48,7 +48,7 @@ struct cn_cct_open_call {
 /* The state of a task while it is followed. */
 struct cn_cct_follow {
     struct cn_call_stack stack;
-    struct cn_call_clock clock; /* only where it is read in parts */
+    struct cn_call_clock clock; /* zeroed where times are not corrected */
     bool own_switch;
     uint64_t site; /* the call site of the next call */
     bool has_site;
@@ -98,7 +98,7 @@ struct cn_cct_task {
     uint64_t record_count, sample_count, lost_count;
     struct cn_cct_open_call *open_calls;
     size_t open_call_count;
-    uint64_t end_ns; /* of the timeline */
+    uint64_t end_ns; /* of the timeline, recorded */
     bool is_damaged; /* all calls before the damage were counted */
     struct cn_error damage;
 };
@@ -117,9 +117,9 @@ CN_CHECK bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_call_s
 void cn_cct_task_count_call(struct cn_cct_task *task, const struct cn_call *call,
                             const struct cn_call_batch *batch);
 
-/* End the open calls at `last_ns`, unless the query has a time range. They are listed; count
- * them with cn_cct_task_count_open(). */
-void cn_cct_task_end(struct cn_cct_task *task, uint64_t last_ns);
+/* End the open calls at the last record of the task, unless the query has a time range. They
+ * are listed; count them with cn_cct_task_count_open(). */
+void cn_cct_task_end(struct cn_cct_task *task);
 void cn_cct_task_count_open(struct cn_cct_task *task);
 
 /* True if a key is that of waiting. */
@@ -136,6 +136,12 @@ CN_CHECK bool cn_cct_task_open_feed(const struct cn_cct_task *task,
                                     const struct cn_call_span *span,
                                     const struct cn_call_clock *clock,
                                     struct cn_call_feed *feed, struct cn_error *err);
+
+/* The latest recorded time so far. */
+static inline uint64_t cn_cct_follow_recorded_ns(const struct cn_cct_follow *follow)
+{
+    return follow->clock.seen_ns > 0 ? follow->clock.seen_ns : follow->last_ns;
+}
 
 /* Follow one record. True when the current node changed. */
 bool cn_cct_task_follow(struct cn_cct_task *task, struct cn_cct_follow *follow,

@@ -22,13 +22,17 @@ struct cn_analysis {
     const char *title; /* NULL: not given */
     const char *target;
     struct cn_text folder; /* that contains the target */
+    struct cn_text default_target;
     unsigned workers;
     bool is_forced, is_strict, without_timelines, without_sources;
+    bool is_silent;     /* does not print what was written */
+    bool is_incomplete; /* set if a recording is damaged or has lost records */
     struct cn_bar bar;
     uint64_t begin_ns;
 };
 
-/* Set the target and check it. */
+/* Set the target and check it. NULL: the name of the first source with .db instead of
+ * .data. */
 CN_CHECK bool cn_analysis_set_target(struct cn_analysis *a, const char *target,
                                      struct cn_error *err);
 
@@ -40,6 +44,12 @@ CN_CHECK bool cn_analysis_write(struct cn_analysis *a, struct cn_database *db,
 /* Print what was written; with -v also "`items` in 1.2 s" and `rate`. */
 void cn_analysis_tell(const struct cn_analysis *a, uint64_t context_count,
                       uint64_t thread_count, const char *items, const char *rate);
+
+/* Analyse a recording or store with default options, for a view whose arguments are given:
+ * warnings and progress are printed, unless it is quiet. */
+CN_CHECK bool cn_analyze_for_view(const struct cn_args *view, const char *path,
+                                  const char *target, bool is_raw, bool *is_complete,
+                                  struct cn_error *err);
 
 CN_CHECK bool cn_analyze_recordings(struct cn_analysis *a, struct cn_error *err);
 CN_CHECK bool cn_analyze_measurements(struct cn_analysis *a, struct cn_error *err);

@@ -25,13 +25,33 @@
 
 enum { JOBS_MAX = 1024 };
 
+/* "run.db" of "run.data", "run.data/" or "run". */
+static void set_default_target(struct cn_analysis *a)
+{
+    static const char ending[] = ".data";
+    const char *source = cn_args_count(a->args) > 0 ? cn_args_operand(a->args, 0)
+                                                    : cn_recording_path(a->args, NULL);
+    size_t len = strlen(source), ending_len = sizeof(ending) - 1;
+
+    while (len > 1 && source[len - 1] == '/')
+        len--;
+    if (len > ending_len && strncmp(source + len - ending_len, ending, ending_len) == 0)
+        len -= ending_len;
+    cn_text_add(&a->default_target, source, len);
+    cn_text_str_add(&a->default_target, ".db");
+}
+
 bool cn_analysis_set_target(struct cn_analysis *a, const char *target,
                             struct cn_error *err)
 {
     char *copy;
 
-    if (!target || target[0] == '\0')
-        return cn_fail(err, CN_ERR_USAGE, "-o DB is missing");
+    if (target && target[0] == '\0')
+        return cn_fail(err, CN_ERR_USAGE, "-o: the name of the database is empty");
+    if (!target) {
+        set_default_target(a);
+        target = cn_text_str(&a->default_target);
+    }
     a->target = target;
     copy = cn_strdup(target);
     cn_text_str_add(&a->folder, dirname(copy));
@@ -68,6 +88,8 @@ void cn_analysis_tell(const struct cn_analysis *a, uint64_t context_count,
 {
     struct cn_text text = {0};
 
+    if (a->is_silent)
+        return;
     cn_count_print_of(&text, context_count, "context");
     cn_text_str_add(&text, ", ");
     cn_count_print_of(&text, thread_count, "thread");
@@ -168,6 +190,7 @@ static bool analyse(const struct cn_args *args, struct cn_ranks *ranks,
     a.workers = (unsigned)jobs;
     ok = analyses[source](&a, err);
     cn_text_done(&a.folder);
+    cn_text_done(&a.default_target);
     return ok;
 }
 
@@ -252,8 +275,8 @@ static const struct cn_option options[] = {
     {.name = "output",
      .letter = 'o',
      .value = "DB",
-     .help = "the database to write (default for measurements: the name that hpcprof "
-             "chooses)"},
+     .help = "the database to write (default: the name of the recording, with .db "
+             "instead of .data; for measurements the name that hpcprof chooses)"},
     {.name = "force", .letter = 'f', .help = "replace DB if it exists"},
     {.name = "threads",
      .letter = 'j',
@@ -320,7 +343,7 @@ static const struct cn_option options[] = {
 };
 
 static const struct cn_example examples[] = {
-    {"cairn analyze uftrace.data -o run.db", "write a database for tree, top, hpcviewer"},
+    {"cairn analyze run.data", "write run.db, for tree, top, hpcviewer"},
     {"cairn analyze rank*.data -o run.db --threads 8", "analyse several processes"},
     {"cairn analyze run.data -o small.db --no-trace --min-time 1ms",
      "write a small database without timelines"},
@@ -367,3 +390,35 @@ const struct cn_command cn_cmd_analyze = {
     .options = options,
     .run = run,
 };
+
+bool cn_analyze_for_view(const struct cn_args *view, const char *path, const char *target,
+                         bool is_raw, bool *is_complete, struct cn_error *err)
+{
+    const char *words[5];
+    size_t count = 0;
+    struct cn_args args;
+    struct cn_analysis a = {
+        .args = &args,
+        .ranks = &cn_ranks_alone,
+        .is_forced = true,
+        .is_silent = true,
+        .workers = cn_pool_default_workers(),
+        .begin_ns = cn_clock_ns(),
+    };
+    bool ok;
+
+    if (cn_args_has(view, "quiet"))
+        words[count++] = "--quiet";
+    if (is_raw)
+        words[count++] = "--raw";
+    words[count++] = "--output";
+    words[count++] = target;
+    words[count++] = path;
+    if (!cn_args_parse(&args, &cn_cmd_analyze, count, words, err))
+        return false;
+    ok = cn_analyze_recordings(&a, err);
+    *is_complete = !a.is_incomplete;
+    cn_text_done(&a.folder);
+    cn_args_done(&args);
+    return ok;
+}

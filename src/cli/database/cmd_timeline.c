@@ -13,6 +13,7 @@
 #include "cli/database/timeline_print.h"
 #include "cli/print/quantity.h"
 #include "cli/print/terminal.h"
+#include "cli/recording/recording_options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "model/contexts/database.h"
@@ -325,6 +326,7 @@ static const struct cn_option options[] = {
      .value = "N",
      .help = "use N columns (default: the terminal's, or 100)"},
     CN_OPTION_FORMAT,
+    CN_RECORDING_RAW_OPTION,
     {0},
 };
 
@@ -350,7 +352,10 @@ const struct cn_command cn_cmd_timeline = {
         "lists the letters with their share of the time of the threads shown; '+' stands "
         "for all functions without a letter, '.' for a waiting thread, a blank for no "
         "data.\n\n"
-        "A sample counts for the time until the next sample of its thread. JSON and CSV "
+        "A sample counts for the time until the next sample of its thread. Calls stand "
+        "at "
+        "the times at which they were recorded, without a correction for the cost of "
+        "recording. JSON and CSV "
         "have a row per thread and slice, with times in nanoseconds from the start of "
         "the timelines." CN_VIEW_OF_MEASUREMENTS,
     .examples = examples,

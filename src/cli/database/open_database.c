@@ -4,9 +4,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/files/outdir.h"
 #include "base/run/ranks.h"
 #include "base/text.h"
+#include "cli/database/cached_analysis.h"
 #include "cli/shell/cli.h"
+#include "cli/shell/command.h"
 #include "cli/shell/progress.h"
 #include "formats/formats.h"
 #include "formats/hpctoolkit/meas/open.h"
@@ -113,19 +116,13 @@ bool cn_opened_database_analyse(struct cn_opened_database *opened,
     return cn_ranks_agree(building->ranks, ok, err);
 }
 
-/* Fail with the command that turns the recording or store into a database. */
-static bool fail_not_database(const char *path, const struct cn_format *format,
-                              struct cn_error *err)
+/* Whether a command that may have an option --raw was given it. */
+static bool has_raw(const struct cn_args *args)
 {
-    size_t len = strlen(path);
-
-    while (len > 1 && path[len - 1] == '/')
-        len--;
-    if (len > strlen(".data") && strncmp(path + len - 5, ".data", 5) == 0)
-        len -= strlen(".data");
-    return cn_fail(err, CN_ERR_USAGE,
-                   "%s is a %s; run 'cairn analyze %s -o %.*s.db' first", path,
-                   format->open_traces ? "store" : "recording", path, (int)len, path);
+    for (size_t i = 0; i < args->given_count; i++)
+        if (strcmp(args->given[i]->name, "raw") == 0)
+            return true;
+    return false;
 }
 
 bool cn_opened_database_open(struct cn_opened_database *opened,
@@ -139,13 +136,22 @@ bool cn_opened_database_open(struct cn_opened_database *opened,
         .spool_folder = folder && folder[0] ? folder : "/tmp",
     };
     const struct cn_format *format;
+    bool is_recording;
 
     *opened = (struct cn_opened_database){0};
     if (!cn_format_probe(path, &format, err))
         return false;
-    if (!format->open_database && (format->open_recording || format->open_traces))
-        return fail_not_database(path, format, err);
-    if (!(format->open_measurements
+    is_recording =
+        !format->open_database && (format->open_recording || format->open_traces);
+    if (has_raw(args) && !is_recording)
+        return cn_fail(
+            err, CN_ERR_USAGE,
+            "--raw is for recordings, and %s is not one; analyze --raw writes a "
+            "database of recorded times",
+            path);
+    if (!(is_recording ? cn_cached_analysis_open(&opened->db, &opened->folder, args, path,
+                                                 has_raw(args), err)
+          : format->open_measurements
               ? cn_opened_database_analyse(opened, args, (struct cn_values){&path, 1},
                                            &reading, &building, err)
               : cn_format_open_database(path, &opened->db, err)))
@@ -162,6 +168,9 @@ void cn_opened_database_close(struct cn_opened_database *opened)
     struct cn_measured_source *source = opened->source;
 
     cn_database_close(opened->db);
+    if (opened->folder)
+        cn_outdir_remove(opened->folder);
+    free(opened->folder);
     if (source) {
         cn_measurements_close(source->measurements);
         cn_resolver_free(source->lines.arg);

@@ -1,6 +1,8 @@
-/* Opens what a view shows: a database, or measurements, which are analysed first.
+/* Opens what a view shows: a database, or a recording, store or measurements, which are
+ * analysed first.
  *
- * The result of an analysis is in memory and in an unnamed file under $TMPDIR. What could
+ * The database of a recording or store is cached (cached_analysis.h).
+ * That of measurements is in memory and in an unnamed file under $TMPDIR. What could
  * not be read of the measurements is among the database's warnings.
  * Threads: one thread at a time.
  */
@@ -15,17 +17,20 @@
 struct cn_hpc_meas_options;
 
 /* For descriptions of commands. */
-#define CN_VIEW_OF_MEASUREMENTS \
-    "\n\nA measurement directory of hpcrun is analysed first, as by cairn analyze."
+#define CN_VIEW_OF_MEASUREMENTS                                                         \
+    "\n\nA recording, a store or a measurement directory of hpcrun is analysed first, " \
+    "as by "                                                                            \
+    "cairn analyze. The result of a recording or store is cached until it changes."
 
 struct cn_opened_database {
     struct cn_database *db;
     struct cn_measured_source *source; /* of measurements; NULL for a database */
     size_t profile_count;              /* of measurements, readable or not */
     struct cn_sampled_totals totals;   /* of measurements */
+    char *folder; /* temporary, of a recording that could not be cached; else NULL */
 };
 
-/* Open a database, or analyse measurements with default options. Print the database's
+/* Open a database, or analyse another source with default options and --raw. Print the database's
  * warnings on stderr if `warns`. On failure, close it as well. */
 CN_CHECK bool cn_opened_database_open(struct cn_opened_database *opened,
                                       const struct cn_args *args, const char *path,

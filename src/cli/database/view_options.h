@@ -9,6 +9,7 @@
 #include "analyze/views/costs.h"
 #include "base/name_filter.h"
 #include "cli/database/open_database.h"
+#include "cli/recording/recording_options.h"
 #include "cli/shell/args.h"
 #include "cli/shell/command.h"
 
@@ -71,6 +72,7 @@
             .help = "show percentiles and sort rows by this one",                      \
         },                                                                             \
         {.name = "reverse", .letter = 'r', .help = "smallest first"},                  \
+        CN_RECORDING_RAW_OPTION,                                                       \
         {                                                                              \
             .name = "filter",                                                          \
             .letter = 'F',                                                             \

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/database/open_database.h"
 #include "cli/print/quantity.h"
+#include "cli/recording/recording_options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/shell/progress.h"
@@ -127,6 +128,7 @@ static bool write_calls(struct conversion *c, const char *path, struct cn_error 
         .filter = &filter,
         .range = cn_time_always,
         .task_count = c->rec->task_count,
+        .is_raw = cn_args_has(c->args, "raw"),
     };
     uint32_t *tasks = cn_alloc(query.task_count, sizeof(*tasks));
     bool ok;
@@ -257,6 +259,7 @@ static const struct cn_option options[] = {
              "first)"},
     {.name = "no-traces", .help = "write no timelines"},
     {.name = "no-sources", .help = "do not copy source files"},
+    CN_RECORDING_RAW_OPTION,
     {.name = "strict", .help = "write nothing if anything would be lost"},
     {.name = "jobs",
      .letter = 'j',
@@ -289,7 +292,13 @@ const struct cn_command cn_cmd_convert = {
         "Measurements are analysed first. If the format is one file, DST may be - for "
         "standard output, and is compressed if its name ends in .gz or .zst. DST is "
         "created when it is complete; after a failure there is no DST. What the format "
-        "cannot represent is listed on standard error; with --strict it is an error.",
+        "cannot represent is listed on standard error; with --strict it is an error.\n\n"
+        "Of a recording, the times that formats add up (folded, pprof, callgrind, "
+        "flame graphs, speedscope, total_ns and self_ns of tables) are corrected for the "
+        "cost of recording, as in report; --raw writes recorded ones. The times that "
+        "place "
+        "calls (chrome, perfetto, firefox, otlp, zipkin, begin_ns and end_ns of tables) "
+        "are recorded times.",
     .examples = examples,
     .options = options,
     .run = run,

@@ -51,7 +51,7 @@ static bool check_options(const struct cn_args *args, const struct cn_format *fo
     static const char *const of_structures[] = {"hex", "file", "record", "limit",
                                                 "fields"};
     static const struct cn_option of_calls[] = {
-        CN_RECORDING_OPTIONS, {.name = "sample-time"}, {0}};
+        CN_RECORDING_OPTIONS, CN_RECORDING_RAW_OPTION, {.name = "sample-time"}, {0}};
 
     for (size_t i = 0; foreign && i < sizeof(of_structures) / sizeof(*of_structures); i++)
         if (cn_args_has(args, of_structures[i]))
@@ -98,6 +98,7 @@ static const struct cn_option options[] = {
     {.name = "fields",
      .help = "print one line per field: offset, type, name, value and meaning"},
     CN_RECORDING_OPTIONS,
+    CN_RECORDING_RAW_OPTION,
     {.name = "sample-time",
      .value = "TIME",
      .help = "flame graphs: the time of one sample (default: 1us)"},
@@ -127,7 +128,9 @@ const struct cn_command cn_cmd_dump = {
         "For a recording, it prints every record of every file, as uftrace dump does; "
         "without a path, for cairn.data, else uftrace.data.\n\n"
         "chrome, flame-graph, graphviz and mermaid write the calls of a recording, "
-        "filtered as in replay, as uftrace does. cairn convert has more formats and "
+        "filtered as in replay, as uftrace does; chrome at recorded times, the others "
+        "add up "
+        "corrected ones. cairn convert has more formats and "
         "writes more data.\n\n"
         "Of a damaged file, everything before the damage is printed.",
     .examples = examples,

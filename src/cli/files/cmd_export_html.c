@@ -2,6 +2,7 @@
 
 #include "base/files/sink.h"
 #include "base/text.h"
+#include "cli/recording/recording_options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "server/page/page_export.h"
@@ -11,10 +12,10 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     const char *target = cn_args_operand(args, 1);
     struct cn_text page = {0};
     struct cn_sink sink = {0};
-    bool ok = cn_sink_open(&sink, target, cn_args_has(args, "force"), err) &&
-              cn_page_export(cn_args_operand(args, 0), &page, err) &&
-              cn_sink_write(&sink, page.chars, page.len, err) &&
-              cn_sink_commit(&sink, err);
+    bool ok =
+        cn_sink_open(&sink, target, cn_args_has(args, "force"), err) &&
+        cn_page_export(cn_args_operand(args, 0), cn_args_has(args, "raw"), &page, err) &&
+        cn_sink_write(&sink, page.chars, page.len, err) && cn_sink_commit(&sink, err);
 
     if (ok)
         cn_cli_say(args, "wrote %s: %zu kB; open it in a browser", target,
@@ -27,6 +28,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 
 static const struct cn_option options[] = {
     {.name = "force", .letter = 'f', .help = "replace DST if it exists"},
+    CN_RECORDING_RAW_OPTION,
     {0},
 };
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "cli/recording/recording_options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "formats/formats.h"
@@ -79,6 +80,7 @@ static bool serve(const struct cn_args *args, bool with_browser, struct cn_error
 {
     struct cn_server_options options = {
         .path_count = cn_args_count(args),
+        .is_raw = cn_args_has(args, "raw"),
         .listen = cn_args_value(args, "listen"),
         .host = cn_args_value(args, "host"),
         .token_file = cn_args_value(args, "token-file"),
@@ -125,7 +127,7 @@ static bool run_view(const struct cn_args *args, struct cn_error *err)
 }
 
 #define SERVE_OPTIONS                                                                    \
-    {.name = "no-browser", .help = "only print the address"},                            \
+    {.name = "no-browser", .help = "only print the address"}, CN_RECORDING_RAW_OPTION,   \
         {.name = "listen",                                                               \
          .value = "ADDR:PORT",                                                           \
          .help = "address to listen on (default: 127.0.0.1 and a free port); other "     \

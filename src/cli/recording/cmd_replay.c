@@ -1,5 +1,6 @@
 /* cairn replay: the calls of a recording in the order of time. */
 
+#include "analyze/calls/call_clock.h"
 #include "analyze/calls/call_replay.h"
 #include "cli/recording/recording_options.h"
 #include "cli/recording/replay_print.h"
@@ -57,6 +58,9 @@ static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *e
     (void)arg;
     if (!set_up_printer(&printer, setup, err))
         return false;
+    if (cn_call_clock_is_needed(setup->rec))
+        cn_cli_say(args, "times are as recorded; report and graph subtract the cost of "
+                         "recording");
     cn_cli_page(args);
     cn_replay_print_begin(&printer);
     ok = cn_call_replay_run(&result, &setup->query, &options, cn_replay_print_line,
@@ -109,7 +113,7 @@ const struct cn_command cn_cmd_replay = {
     .summary = "show the calls of a recording in order of time",
     .description =
         "Prints entries, exits and events of all tasks, indented by depth, with the "
-        "duration of each call. Options, names and layout are those of uftrace "
+        "recorded duration of each call. Options, names and layout are those of uftrace "
         "replay.\n\n"
         "A pattern is a regular expression, or with --match=glob a shell pattern; a "
         "pattern without special characters is the name of a function.\n\n"

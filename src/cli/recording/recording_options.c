@@ -257,15 +257,14 @@ static bool parse_range(struct cn_recording_setup *setup, struct cn_error *err)
     return ok || cn_fail_in(err, "--time-range");
 }
 
-/* Commands without --raw show recorded times. */
-static bool corrects_times(const struct cn_recording_setup *setup)
+/* Commands without --raw place calls in time and show recorded times. */
+static bool is_raw(const struct cn_recording_setup *setup)
 {
     const struct cn_option *option = setup->args->command->options;
 
     while (option->name && strcmp(option->name, "raw") != 0)
         option++;
-    return option->name && !setup_has(setup, "raw") &&
-           cn_call_clock_is_needed(setup->rec);
+    return !option->name || setup_has(setup, "raw");
 }
 
 /* Say which costs of recording the corrected times still contain. */
@@ -308,8 +307,8 @@ bool cn_recording_setup_use(struct cn_recording_setup *setup, const struct cn_ar
     ok = make_filter(setup, err) &&
          choose_tasks(args, rec, &setup->tasks, &setup->query.task_count, err);
     setup->query.tasks = setup->tasks;
-    setup->filter.corrects_times = ok && corrects_times(setup);
-    if (setup->filter.corrects_times)
+    setup->query.is_raw = is_raw(setup);
+    if (ok && !setup->query.is_raw && cn_call_clock_is_needed(rec))
         tell_costs(args, rec);
     if (!ok || !cn_recording_setup_value(setup, "time-range"))
         return ok;

@@ -100,7 +100,7 @@
         .name = "no-sched-preempt", .help = "exclude waiting while pre-empted"           \
     }
 
-/* For commands that correct times for the cost of recording. */
+/* For commands that add up times; they are corrected for the cost of recording. */
 #define CN_RECORDING_RAW_OPTION                                                        \
     {                                                                                  \
         .name = "raw",                                                                 \

@@ -123,21 +123,6 @@ uint64_t cn_export_start_ns(const struct cn_call_query *query)
     return start_ns == UINT64_MAX ? 0 : start_ns;
 }
 
-uint64_t cn_export_end_ns(struct cn_export *x)
-{
-    const struct cn_call_query *query = x->query;
-
-    if (x->end_ns > 0 || x->ends_with_tasks || query->range.last_ns < UINT64_MAX)
-        return x->end_ns;
-    for (uint32_t i = 0; i < query->task_count; i++) {
-        uint64_t last_ns = cn_recording_last_ns(query->rec, query->tasks[i]);
-
-        if (last_ns > x->end_ns)
-            x->end_ns = last_ns;
-    }
-    return x->end_ns;
-}
-
 uint64_t cn_export_clock_offset_ns(const struct cn_recording *rec)
 {
     const char *offset = cn_recording_fact(rec, "utc_offset");

@@ -35,9 +35,6 @@ struct cn_export {
     uint32_t damaged_count; /* tasks that were written up to the damage */
     uint32_t damaged_task;  /* the first of these, and its damage */
     struct cn_error damage;
-    bool
-        ends_with_tasks; /* calls that never returned end with their task, as in uftrace */
-    uint64_t end_ns;     /* a cache of cn_export_end_ns(); 0: not computed */
 };
 
 /* Report that `count` of something cannot be written; counts of the same `what` add up. */
@@ -51,11 +48,6 @@ CN_CHECK bool cn_export_flush(struct cn_export *x, struct cn_error *err);
 
 /* Start of the recording: the smallest time of its tasks; 0 if there is none. */
 uint64_t cn_export_start_ns(const struct cn_call_query *query);
-
-/* End of calls that never returned: the last record of all tasks. 0: the last record of
- * their own task, with `ends_with_tasks` and for a query of a time range. The first call
- * reads the ends of all tasks. */
-uint64_t cn_export_end_ns(struct cn_export *x);
 
 /* Offset from times of the recording to the epoch; 0 if the recording has none. */
 uint64_t cn_export_clock_offset_ns(const struct cn_recording *rec);

@@ -14,6 +14,7 @@ struct cn_call_query {
     struct cn_time_range range;
     const uint32_t *tasks; /* indices into rec->tasks, ascending */
     uint32_t task_count;
+    bool is_raw; /* recorded times; else corrected ones, where the cost is known */
 };
 
 #endif

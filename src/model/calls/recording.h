@@ -61,6 +61,8 @@ struct cn_call_batch {
     /* Only in streams of a source: the tid of each record, and its bytes with payload. */
     const uint32_t *tids;
     const struct cn_bytes *raw;
+    /* Where `calls` have corrected times: the same calls with recorded times. */
+    const struct cn_call *recorded;
 };
 
 /* Records with first_ns <= time <= last_ns. */
@@ -387,6 +389,13 @@ static inline uint32_t cn_recording_find_function(const struct cn_recording *rec
 /* For formats: add a warning. */
 CN_PRINTF(3, 4)
 void cn_recording_warn(struct cn_recording *rec, bool is_damage, const char *fmt, ...);
+
+/* The recorded time of a call of a batch. */
+static inline uint64_t cn_call_recorded_ns(const struct cn_call_batch *batch,
+                                           const struct cn_call *call)
+{
+    return batch->recorded ? batch->recorded[call - batch->calls].time_ns : call->time_ns;
+}
 
 static inline struct cn_bytes cn_call_data(const struct cn_call_batch *batch,
                                            const struct cn_call *call)

@@ -1,7 +1,9 @@
 /* The flame graph of a view, from the top or from one row down, without rows that are
- * too small to be seen. */
+ * too small to be seen. That of the bottom-up view consists of self costs: totals of
+ * functions that call each other would count the same time several times. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "server/api/api.h"
@@ -92,6 +94,8 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
 {
     const struct cn_costs *costs = &view->costs;
     struct painter p = {.view = view->view, .self_column = costs->column_count};
+    const char *kind = cn_request_value(request, "view");
+    bool is_bottom_up = kind && strcmp(kind, "bottom-up") == 0;
     struct cn_row_list tops = {0};
     struct cn_row top;
     double share, total = 0;
@@ -103,6 +107,14 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
         !cn_request_row(request, p.view, &top, &has_top, err) ||
         !cn_request_column(request, costs, &p.column, err))
         return false;
+    for (size_t i = costs->column_count; i-- > 0;)
+        if (costs->columns[i].side == CN_SELF && costs->columns[i].fraction == 0 &&
+            costs->columns[i].metric == costs->columns[p.column].metric)
+            p.self_column = i;
+    if (is_bottom_up && p.self_column < costs->column_count) {
+        p.column = p.self_column;
+        p.self_column = costs->column_count;
+    }
     ok = cn_view_children(p.view, has_top ? &top : NULL, p.column, false, &tops, err);
     for (size_t i = 0; ok && i < tops.count; i++)
         if (!isnan(tops.rows[i].values[p.column]))
@@ -110,15 +122,13 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
     cn_row_list_done(&tops);
     if (!ok)
         return false;
-    for (size_t i = costs->column_count; i-- > 0;)
-        if (costs->columns[i].side == CN_SELF && costs->columns[i].fraction == 0 &&
-            costs->columns[i].metric == costs->columns[p.column].metric)
-            p.self_column = i;
     p.smallest = total * share;
     cn_flame_begin(&p.flame);
     ok = paint(&p, has_top ? &top : NULL, err);
     cn_json_object(&request->json);
     cn_json_add_str(&request->json, "column", costs->columns[p.column].metric);
+    cn_json_add_str(&request->json, "side",
+                    costs->columns[p.column].side == CN_SELF ? "self" : "total");
     cn_flame_end(&p.flame, &request->json, total);
     cn_json_end(&request->json);
     return ok;

@@ -1,6 +1,7 @@
 /* A source at a glance, and its threads. */
 #include <string.h>
 
+#include "analyze/calls/call_clock.h"
 #include "analyze/views/overview.h"
 #include "base/text.h"
 #include "server/api/api.h"
@@ -121,8 +122,13 @@ bool cn_api_info(struct cn_served *served, struct cn_request *request,
     cn_json_add_id(json, "origin", db ? db->begin_ns : 0);
     cn_json_add_u64(json, "duration", db ? db->end_ns - db->begin_ns : 0);
     add_metrics(json, db);
-    if (served->recording)
+    if (served->recording) {
+        cn_json_add_str(json, "costTimes",
+                        served->is_raw || !cn_call_clock_is_needed(served->recording)
+                            ? "recorded"
+                            : "corrected");
         add_recording(json, served->recording);
+    }
     cn_json_end(json);
     cn_overview_done(&overview);
     return true;

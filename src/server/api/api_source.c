@@ -37,10 +37,12 @@ static bool file_of(struct cn_database *db, const struct cn_context *context,
 struct line_costs {
     uint32_t file;
     size_t column, count;
-    double *list; /* by line - 1 */
+    double *list;       /* by line - 1 */
+    bool has_functions; /* some costs are known for each function, not for lines */
 };
 
-/* Add up the contexts in the file. */
+/* Add up the contexts in the file. The line of a function is where it is defined, not where
+ * its cost was measured. */
 static bool add_up(struct line_costs *lines, struct cn_costs *costs,
                    const struct cn_context_index *index, struct cn_error *err)
 {
@@ -57,7 +59,11 @@ static bool add_up(struct line_costs *lines, struct cn_costs *costs,
             continue;
         if (!cn_costs_of_context(costs, context.id, values, err))
             return false;
-        if (!isnan(values[lines->column]))
+        if (isnan(values[lines->column]) || values[lines->column] == 0)
+            continue;
+        if (context.kind == CN_CONTEXT_FUNCTION)
+            lines->has_functions = true;
+        else
             lines->list[line - 1] += values[lines->column];
     }
     return true;
@@ -110,6 +116,7 @@ static bool show(struct cn_served *served, struct cn_json *json, struct cn_costs
     ok = ok && (!column || add_up(&lines, costs, &served->structure.frames.index, err));
     cn_json_add_str(json, "column", column ? column->metric : "");
     cn_json_add_f64(json, "total", column ? column->total : NAN);
+    cn_json_add_bool(json, "isPerFunction", lines.has_functions);
     add_lines(json, text, lines.count);
     cn_json_key(json, "costs");
     cn_json_array(json);

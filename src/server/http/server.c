@@ -127,7 +127,8 @@ static bool open_sources(struct cn_server *server,
     server->sources.list =
         cn_alloc(options->path_count + 1, sizeof(*server->sources.list));
     for (size_t i = 0; i < options->path_count; i++) {
-        if (!cn_served_open(&server->sources.list[i], options->paths[i], err))
+        if (!cn_served_open(&server->sources.list[i], options->paths[i],
+                            (struct cn_served_options){.is_raw = options->is_raw}, err))
             return false;
         server->sources.count++;
     }
@@ -221,7 +222,7 @@ static bool open_collector(struct cn_server *server,
         return true;
     if (!cn_collector_open(&server->collector, options->collect, &limits, err) ||
         !cn_served_open(&server->sources.list[server->sources.count], options->collect,
-                        err))
+                        (struct cn_served_options){0}, err))
         return false;
     server->sources.count++;
     return true;

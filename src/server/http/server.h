@@ -9,6 +9,7 @@
 #ifndef CN_SERVER_HTTP_SERVER_H
 #define CN_SERVER_HTTP_SERVER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ struct cn_server;
 struct cn_server_options {
     const char *const *paths; /* sources to show */
     size_t path_count;
+    bool is_raw;                    /* recordings: recorded times, not corrected ones */
     const char *listen;             /* "ADDR:PORT"; NULL: loopback, any free port */
     const char *host;               /* a further name of the server; NULL: none */
     const char *token_file;         /* NULL: a random token; required beyond loopback */

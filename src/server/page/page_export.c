@@ -95,13 +95,16 @@ static void add_page(struct cn_text *out, const struct cn_text *data)
     cn_text_str_add(out, "</script>\n</body>\n</html>\n");
 }
 
-bool cn_page_export(const char *path, struct cn_text *out, struct cn_error *err)
+bool cn_page_export(const char *path, bool is_raw, struct cn_text *out,
+                    struct cn_error *err)
 {
     struct cn_text data = {0};
     struct cn_served *served;
     bool ok;
 
-    if (!cn_served_open_costs(&served, path, err))
+    if (!cn_served_open(
+            &served, path,
+            (struct cn_served_options){.is_raw = is_raw, .is_store_analysed = true}, err))
         return false;
     ok = (cn_served_finish(served, err) && add_data(&data, served, err)) ||
          cn_fail_in(err, "%s", path);

@@ -145,6 +145,7 @@ static bool analyse(void *arg, const struct cn_progress *progress, struct cn_err
         .range = cn_time_always,
         .tasks = tasks,
         .task_count = rec->task_count,
+        .is_raw = served->is_raw,
     };
     bool ok;
 
@@ -194,8 +195,8 @@ static bool open_recording(struct cn_served *served, const struct cn_format *for
     return start_analysis(served, err);
 }
 
-static bool open_any(struct cn_served **out, const char *path, bool is_store_analysed,
-                     struct cn_error *err)
+bool cn_served_open(struct cn_served **out, const char *path,
+                    struct cn_served_options options, struct cn_error *err)
 {
     const struct cn_format *format;
     struct cn_served *served;
@@ -206,7 +207,7 @@ static bool open_any(struct cn_served **out, const char *path, bool is_store_ana
     if (!format->open_database && !format->open_recording && !format->open_traces)
         return cn_fail(err, CN_ERR_USAGE, "%s: a %s cannot be served", path,
                        format->name);
-    if (format == &cn_format_store && !is_store_analysed) {
+    if (format == &cn_format_store && !options.is_store_analysed) {
         served = new_served(path, "zorka", CN_SERVED_STORE);
         ok = cn_served_store_open(&served->store, path, err);
     } else if (format->open_database) {
@@ -214,6 +215,7 @@ static bool open_any(struct cn_served **out, const char *path, bool is_store_ana
         ok = format->open_database(&served->db, path, err) && start_warm_up(served, err);
     } else {
         served = new_served(path, format->name, CN_SERVED_RECORDING);
+        served->is_raw = options.is_raw;
         ok = open_recording(served, format, err);
     }
     if (!ok) {
@@ -222,16 +224,6 @@ static bool open_any(struct cn_served **out, const char *path, bool is_store_ana
     }
     *out = served;
     return true;
-}
-
-bool cn_served_open(struct cn_served **out, const char *path, struct cn_error *err)
-{
-    return open_any(out, path, false, err);
-}
-
-bool cn_served_open_costs(struct cn_served **out, const char *path, struct cn_error *err)
-{
-    return open_any(out, path, true, err);
 }
 
 bool cn_served_ready(struct cn_served *served, struct cn_error *err)

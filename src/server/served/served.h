@@ -31,6 +31,7 @@ struct cn_served {
     enum cn_served_kind kind;
     char *path, *name; /* as given, and its last component */
     const char *format;
+    bool is_raw; /* of a recording: times are recorded ones, not corrected */
 
     struct cn_recording *recording;  /* NULL unless it is one */
     struct cn_call_parts call_parts; /* of the recording */
@@ -53,13 +54,15 @@ struct cn_served {
     struct cn_served_store store;
 };
 
+/* How to open a source; all zero is the default. */
+struct cn_served_options {
+    bool is_raw;            /* recordings: show recorded times, not corrected ones */
+    bool is_store_analysed; /* analyse the traces of a store as calls */
+};
+
 /* Open a database, recording or store. */
 CN_CHECK bool cn_served_open(struct cn_served **out, const char *path,
-                             struct cn_error *err);
-
-/* The same, but the traces of a store are analysed as calls of a recording are. */
-CN_CHECK bool cn_served_open_costs(struct cn_served **out, const char *path,
-                                   struct cn_error *err);
+                             struct cn_served_options options, struct cn_error *err);
 void cn_served_close(struct cn_served *served); /* NULL is fine */
 
 /* True once the database is there to be asked. Fails with CN_ERR_INTERRUPTED during

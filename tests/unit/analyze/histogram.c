@@ -111,6 +111,19 @@ static void a_percentile_lies_between_the_extremes(void **state)
     }
 }
 
+/* Extremes that are not in the bucket of the percentile, as after rounding. */
+static void a_percentile_never_passes_the_extremes(void **state)
+{
+    const struct cn_bucket_calls bucket = {{1000, 1050}, 1};
+    uint64_t ns;
+
+    (void)state;
+    assert_true(cn_percentile(&bucket, 1, 0.5, 1060, 1060, &ns));
+    assert_int_equal(ns, 1060);
+    assert_true(cn_percentile(&bucket, 1, 0.5, 990, 990, &ns));
+    assert_int_equal(ns, 990);
+}
+
 static void an_empty_histogram_has_no_percentile(void **state)
 {
     struct cn_histogram histogram = {0};
@@ -326,7 +339,8 @@ static void report_and_tree_agree(void **state)
         uint32_t task = 0;
         size_t len;
         struct cn_call *calls = make_calls(durations, counts[i], &len);
-        struct cn_call_query query = {&fake.rec, &filter, cn_time_always, &task, 1};
+        struct cn_call_query query = {&fake.rec, &filter, cn_time_always,
+                                      &task,     1,       false};
 
         cn_fake_recording_init(&fake, names);
         cn_fake_recording_add(&fake, calls, len);
@@ -353,6 +367,7 @@ int main(void)
         cmocka_unit_test(very_long_durations_are_in_the_last_bucket),
         cmocka_unit_test(a_percentile_is_within_three_percent_of_its_bucket),
         cmocka_unit_test(a_percentile_lies_between_the_extremes),
+        cmocka_unit_test(a_percentile_never_passes_the_extremes),
         cmocka_unit_test(an_empty_histogram_has_no_percentile),
         cmocka_unit_test(histograms_merge_by_addition),
         cmocka_unit_test(names_can_be_read_back),

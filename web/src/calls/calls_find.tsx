@@ -60,7 +60,7 @@ export function FindCall(props: Props) {
       );
       setNote(
         found.isFound
-          ? `duration ${formatNs(found.duration ?? 0)}`
+          ? `duration ${formatNs(found.duration ?? 0)} (recorded)`
           : isReversed
             ? "no earlier match"
             : "no later match",

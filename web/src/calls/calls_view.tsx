@@ -25,7 +25,7 @@ const NEAR = 40; // lines from the edge at which the next page is loaded
 
 const COLUMNS: TableColumn[] = [
   { name: "time", title: "time", isNumber: true },
-  { name: "duration", title: "duration", isNumber: true },
+  { name: "duration", title: "duration (recorded)", isNumber: true },
   { name: "call", title: "call" },
 ];
 

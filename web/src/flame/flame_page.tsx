@@ -36,7 +36,7 @@ export function FlamePage(props: ViewProps) {
             clears={["zoom"]}
           />
         )}
-        {hasRange && <ChosenRange state={state} />}
+        {hasRange && <ChosenRange state={state} info={props.info} />}
         {hasRange && <button onClick={() => go({ v: "top-down", open: "" })}>Table</button>}
         {state.zoom && <button onClick={() => go({ zoom: "" })}>Reset zoom</button>}
       </div>

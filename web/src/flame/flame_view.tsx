@@ -117,8 +117,9 @@ export function FlameView(props: Props) {
 
   const describe = (box: Box | undefined): string =>
     box
-      ? `${box.name}: ${formatValue(box.value, flame.column)} (${formatPercent(box.value, flame.total)}), ` +
-        `self ${formatValue(box.self, flame.column)}${box.module ? `, ${baseName(box.module)}` : ""}`
+      ? `${box.name}: ${formatValue(box.value, flame.column)} (${formatPercent(box.value, flame.total)})` +
+        (flame.side === "self" ? "" : `, self ${formatValue(box.self, flame.column)}`) +
+        (box.module ? `, ${baseName(box.module)}` : "")
       : "";
 
   const step = (key: string) => {
@@ -220,15 +221,17 @@ function Tooltip(props: { box: Box; flame: Flame; at: { x: number; y: number } }
       <table>
         <tbody>
           <tr>
-            <th scope="row">total</th>
+            <th scope="row">{flame.side ?? "total"}</th>
             <td>{formatValue(box.value, flame.column)}</td>
             <td>{formatPercent(box.value, flame.total)}</td>
           </tr>
-          <tr>
-            <th scope="row">self</th>
-            <td>{formatValue(box.self, flame.column)}</td>
-            <td>{formatPercent(box.self, flame.total)}</td>
-          </tr>
+          {flame.side !== "self" && (
+            <tr>
+              <th scope="row">self</th>
+              <td>{formatValue(box.self, flame.column)}</td>
+              <td>{formatPercent(box.self, flame.total)}</td>
+            </tr>
+          )}
         </tbody>
       </table>
       {box.module && <small>{baseName(box.module)}</small>}

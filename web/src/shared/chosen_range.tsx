@@ -5,6 +5,7 @@ import type { Parameters } from "./api";
 import { formatNs } from "./format";
 import type { Range } from "./range";
 import { go, type State } from "./state";
+import type { Info } from "./types";
 
 export function chosenRange(state: State): Range | null {
   if (state.b === undefined || state.e === undefined) return null;
@@ -17,7 +18,7 @@ export function rangeParameters(state: State): Parameters {
 
 export const NO_RANGE: State = { b: "", e: "", st: "", zoom: "", open: "" };
 
-export function ChosenRange(props: { state: State }) {
+export function ChosenRange(props: { state: State; info: Info }) {
   const range = chosenRange(props.state);
   if (!range) return null;
   const threads = props.state.st;
@@ -27,6 +28,7 @@ export function ChosenRange(props: { state: State }) {
         {formatNs(range.begin)} – {formatNs(range.end)}
       </strong>{" "}
       {threads ? `of threads ${threads} ` : ""}
+      {props.info.costTimes === "corrected" ? "in recorded time " : ""}
       <button onClick={() => go(NO_RANGE)}>Whole time</button>
     </span>
   );

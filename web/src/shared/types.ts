@@ -43,6 +43,7 @@ export interface Info {
   origin: string;
   duration: number;
   metrics: Metric[];
+  costTimes?: "corrected" | "recorded"; // of a recording; timelines and calls are recorded
   tasks?: Task[];
   facts?: [string, string][];
 }
@@ -95,6 +96,7 @@ export interface Flame {
   modules: string[];
   nodes: FlameNode[];
   starts?: number[]; // begin of each box, if they do not lie side by side
+  side?: "total" | "self"; // of the boxes; callers have self costs
 }
 
 export interface ContextDetail {
@@ -130,6 +132,7 @@ export interface SourceText {
   total: number | null;
   lines: string[];
   costs: [number, number][];
+  isPerFunction: boolean; // some costs belong to functions, not to lines
 }
 
 export interface TimelineRow {

@@ -45,6 +45,7 @@ export function TimelinePage(props: ViewProps) {
         first={Number(state.first ?? 0)}
         thread={state.t ?? ""}
         search={state.q ?? ""}
+        timesLabel={info.costTimes === "corrected" ? "recorded time " : ""}
         selection={range && { ...range, threads: state.st ?? "" }}
         onChange={change}
         onFlame={() => go({ v: "flame", zoom: "" })}

@@ -32,6 +32,7 @@ interface Props {
   first: number;
   thread: string;
   search: string;
+  timesLabel: string; // says which times these are; may be empty
   selection: Selection | null;
   onChange: (change: TimelineChange) => void;
   onFlame: () => void;
@@ -315,7 +316,7 @@ function Toolbar(toolbar: {
         {frame?.depth ?? ""}
       </label>
       <span class="status">
-        {formatNs(props.range.begin)} – {formatNs(props.range.end)} ·{" "}
+        {formatNs(props.range.begin)} – {formatNs(props.range.end)} {props.timesLabel}·{" "}
         {frame ? `${frame.threadCount} threads` : (toolbar.error ?? "loading…")}
         {frame?.isPending
           ? " · computing…"

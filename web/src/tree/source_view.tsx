@@ -56,7 +56,9 @@ function Lines(props: { source: SourceText }) {
             Line of this row: {source.line}
           </button>
         )}
-        {hottest === 0 && " · no line has a self cost"}
+        {source.isPerFunction
+          ? " · costs were measured per function, not per line"
+          : hottest === 0 && " · no line has a self cost"}
       </p>
       <div
         class="source"

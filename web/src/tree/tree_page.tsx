@@ -46,7 +46,7 @@ export function TreePage(props: ViewProps) {
   return (
     <>
       <div class="toolbar">
-        {hasRange ? <ChosenRange state={state} /> : <Choices {...props} />}
+        {hasRange ? <ChosenRange state={state} info={props.info} /> : <Choices {...props} />}
         <ColumnChooser info={props.info} state={state} columns={columns} hasRange={hasRange} />
       </div>
       <div class="columns">

@@ -239,7 +239,6 @@ static bool write_events(struct cn_export *x, struct cn_error *err)
     struct cn_span_counts counts;
     bool ok;
 
-    x->ends_with_tasks = is_uftrace;
     cn_text_str_add(&x->text, "{");
     if (!is_uftrace) {
         cn_text_printf(&x->text,
@@ -270,7 +269,8 @@ static bool write_events(struct cn_export *x, struct cn_error *err)
 
 const struct cn_format cn_format_chrome = {
     .name = "chrome",
-    .summary = "Chrome trace events as JSON: every call, with its values and events",
+    .summary = "Chrome trace events as JSON: every call at its recorded time, with "
+               "values and events",
     .holds = "calls",
     .is_file = true,
     .probe = cn_chrome_probe,

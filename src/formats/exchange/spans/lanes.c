@@ -60,9 +60,8 @@ static void close_lane(struct rounds *rounds, struct cn_lane *lane)
 {
     if (lane->step == CN_FAIL)
         cn_export_damage(rounds->x, rounds->x->query->tasks[lane->slot], &lane->err);
-    if (lane->spans && cn_spans_are_open(lane->spans))
-        cn_spans_finish(lane->spans, cn_export_end_ns(rounds->x), rounds->ops->visit,
-                        lane);
+    if (lane->spans)
+        cn_spans_finish(lane->spans, rounds->ops->visit, lane);
     if (rounds->ops->end)
         rounds->ops->end(lane);
     if (lane->spans)

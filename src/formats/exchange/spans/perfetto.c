@@ -285,7 +285,9 @@ static bool write_trace(struct cn_export *x, struct cn_error *err)
 
 const struct cn_format cn_format_perfetto = {
     .name = "perfetto",
-    .summary = "Perfetto trace: every call, values, events, processes, forks",
+    .summary =
+        "Perfetto trace: every call at its recorded time, values, events, processes, "
+        "forks",
     .holds = "calls",
     .is_file = true,
     .export_calls = write_trace,

@@ -9,7 +9,9 @@
 #include "model/calls/call_values.h"
 
 struct open_span {
-    uint64_t address, number, begin_ns, child_ns;
+    uint64_t address, number;
+    uint64_t begin_ns, child_ns; /* corrected */
+    uint64_t recorded_ns;        /* of its begin */
     uint32_t function;
     bool is_shown;
 };
@@ -22,7 +24,7 @@ struct cn_spans {
     struct open_span *open; /* one for each frame of the stack */
     size_t count, capacity;
     uint32_t depth; /* of the shown spans */
-    uint64_t last_ns;
+    uint64_t last_ns, last_recorded_ns;
     struct cn_span_counts counts;
 
     struct cn_call_batch batch; /* being visited */
@@ -35,14 +37,13 @@ bool cn_spans_open(struct cn_spans **out, const struct cn_call_query *query,
 {
     struct cn_spans *spans = cn_alloc(1, sizeof(*spans));
 
-    if (!cn_call_feed_open(&spans->feed, query->rec, query->filter, task, query->range,
-                           err)) {
+    if (!cn_call_feed_open(&spans->feed, query, task, err)) {
         free(spans);
         return false;
     }
     spans->task = task;
     spans->is_on = !query->filter->is_off;
-    spans->last_ns = query->rec->tasks[task].first_ns;
+    spans->last_ns = spans->last_recorded_ns = query->rec->tasks[task].first_ns;
     cn_call_stack_init(&spans->stack, query->rec, query->filter, task, false,
                        &spans->is_on);
     *out = spans;
@@ -79,6 +80,7 @@ static void begin(struct cn_spans *spans, const struct cn_call_frame *frame,
         .address = frame->address,
         .function = frame->function,
         .begin_ns = frame->enter_ns,
+        .recorded_ns = cn_call_recorded_ns(&spans->batch, call),
         .is_shown = frame->flags & CN_FRAME_SHOWN,
     };
     if (!open->is_shown)
@@ -91,8 +93,9 @@ static void begin(struct cn_spans *spans, const struct cn_call_frame *frame,
         .function = open->function,
         .address = open->address,
         .number = open->number,
-        .time_ns = open->begin_ns,
-        .begin_ns = open->begin_ns,
+        .time_ns = open->recorded_ns,
+        .begin_ns = open->recorded_ns,
+        .corrected_ns = open->begin_ns,
         .call = call,
         .batch = &spans->batch,
     };
@@ -100,7 +103,8 @@ static void begin(struct cn_spans *spans, const struct cn_call_frame *frame,
 }
 
 /* End the innermost span; `call` is NULL if no record gives the end. */
-static void end(struct cn_spans *spans, uint64_t time_ns, const struct cn_call *call)
+static void end(struct cn_spans *spans, uint64_t time_ns, uint64_t recorded_ns,
+                const struct cn_call *call)
 {
     const struct open_span *open = &spans->open[--spans->count];
     uint64_t total_ns = time_ns > open->begin_ns ? time_ns - open->begin_ns : 0;
@@ -119,9 +123,11 @@ static void end(struct cn_spans *spans, uint64_t time_ns, const struct cn_call *
         .function = open->function,
         .address = open->address,
         .number = open->number,
-        .time_ns = open->begin_ns + total_ns,
-        .begin_ns = open->begin_ns,
-        .child_ns = open->child_ns,
+        .time_ns = recorded_ns > open->recorded_ns ? recorded_ns : open->recorded_ns,
+        .begin_ns = open->recorded_ns,
+        .corrected_ns = open->begin_ns + total_ns,
+        .total_ns = total_ns,
+        .self_ns = total_ns > open->child_ns ? total_ns - open->child_ns : 0,
         .call = call,
         .batch = &spans->batch,
     };
@@ -135,7 +141,7 @@ static void enter(struct cn_spans *spans, const struct cn_call *call)
     size_t at = (size_t)(frame - spans->stack.frames);
 
     while (spans->count > at)
-        end(spans, call->time_ns, NULL);
+        end(spans, call->time_ns, cn_call_recorded_ns(&spans->batch, call), NULL);
     begin(spans, frame, call);
 }
 
@@ -144,14 +150,16 @@ static void visit_record(struct cn_spans *spans, const struct cn_call *call,
                          enum cn_span_kind kind)
 {
     bool is_end = kind == CN_SPAN_END;
+    uint64_t recorded_ns = cn_call_recorded_ns(&spans->batch, call);
     struct cn_span span = {
         .kind = (uint8_t)kind,
         .task = spans->task,
         .depth = spans->depth,
         .function = is_end ? call->function : CN_NONE,
         .address = call->address,
-        .time_ns = is_end || call->time_ns ? call->time_ns : spans->last_ns,
-        .begin_ns = call->time_ns,
+        .time_ns = is_end || recorded_ns ? recorded_ns : spans->last_recorded_ns,
+        .begin_ns = recorded_ns,
+        .corrected_ns = is_end || call->time_ns ? call->time_ns : spans->last_ns,
         .call = call,
         .batch = &spans->batch,
     };
@@ -164,15 +172,16 @@ static void visit_record(struct cn_spans *spans, const struct cn_call *call,
 
 static void leave(struct cn_spans *spans, const struct cn_call *call)
 {
+    uint64_t recorded_ns = cn_call_recorded_ns(&spans->batch, call);
     struct cn_call_end ended;
     size_t count;
 
     cn_call_stack_leave_quick(&spans->stack, call, &ended);
     count = spans->stack.count + ended.has_time;
     while (spans->count > count)
-        end(spans, call->time_ns, NULL);
+        end(spans, call->time_ns, recorded_ns, NULL);
     if (ended.has_time)
-        end(spans, call->time_ns, call);
+        end(spans, call->time_ns, recorded_ns, call);
     else if (ended.frame.flags & CN_FRAME_SHOWN)
         visit_record(spans, call, CN_SPAN_END);
 }
@@ -183,7 +192,7 @@ static void event(struct cn_spans *spans, const struct cn_call *call)
 
     if (call->address == CN_EVENT_SCHED_IN) {
         if (cn_call_stack_wake(&spans->stack, call, &ended))
-            end(spans, call->time_ns, call);
+            end(spans, call->time_ns, cn_call_recorded_ns(&spans->batch, call), call);
     } else if (cn_call_stack_may_sleep(&spans->stack, call)) {
         begin(spans, cn_call_stack_sleep(&spans->stack, call), call);
     } else if (cn_call_stack_shows_event(&spans->stack, call)) {
@@ -203,6 +212,8 @@ enum cn_step cn_spans_next(struct cn_spans *spans, cn_span_fn visit, void *arg,
 
         if (call->time_ns > spans->last_ns)
             spans->last_ns = call->time_ns;
+        if (cn_call_recorded_ns(&spans->batch, call) > spans->last_recorded_ns)
+            spans->last_recorded_ns = cn_call_recorded_ns(&spans->batch, call);
         switch ((enum cn_call_kind)call->kind) {
         case CN_CALL_ENTER:
             enter(spans, call);
@@ -221,17 +232,12 @@ enum cn_step cn_spans_next(struct cn_spans *spans, cn_span_fn visit, void *arg,
     return step;
 }
 
-bool cn_spans_are_open(const struct cn_spans *spans)
-{
-    return spans->count > 0;
-}
-
-void cn_spans_finish(struct cn_spans *spans, uint64_t end_ns, cn_span_fn visit, void *arg)
+void cn_spans_finish(struct cn_spans *spans, cn_span_fn visit, void *arg)
 {
     spans->visit = visit;
     spans->arg = arg;
     while (spans->count > 0)
-        end(spans, end_ns > spans->last_ns ? end_ns : spans->last_ns, NULL);
+        end(spans, spans->last_ns, spans->last_recorded_ns, NULL);
 }
 
 void cn_spans_count(const struct cn_spans *spans, struct cn_span_counts *counts)
@@ -254,8 +260,7 @@ bool cn_export_spans(struct cn_export *x, uint32_t task, cn_span_fn visit, void 
     do
         step = cn_spans_next(spans, visit, arg, err);
     while (step == CN_ITEM);
-    if (cn_spans_are_open(spans))
-        cn_spans_finish(spans, cn_export_end_ns(x), visit, arg);
+    cn_spans_finish(spans, visit, arg);
     cn_spans_count(spans, counts);
     cn_spans_close(spans);
     return step == CN_END;

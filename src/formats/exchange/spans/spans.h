@@ -4,9 +4,10 @@
  *     cn_spans_open(&spans, query, task, err)
  *     while ((step = cn_spans_next(spans, visit, arg, err)) == CN_ITEM)
  *         continue;
- *     cn_spans_finish(spans, end_ns, visit, arg);
+ *     cn_spans_finish(spans, visit, arg);
  *     cn_spans_close(spans);
  *
+ * Spans stand at recorded times; what is added up is corrected, unless the query is raw.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_EXCHANGE_SPANS_SPANS_H
@@ -28,9 +29,10 @@ struct cn_span {
     uint32_t depth;    /* number of spans around it */
     uint32_t function; /* as cn_call_name() takes it; CN_NONE: unknown */
     uint64_t address;
-    uint64_t number; /* of the span in its task, from 0 */
-    uint64_t time_ns, begin_ns;
-    uint64_t child_ns;          /* of an end: time in the spans inside */
+    uint64_t number;            /* of the span in its task, from 0 */
+    uint64_t time_ns, begin_ns; /* as recorded */
+    uint64_t corrected_ns;      /* the time of a begin or end, corrected */
+    uint64_t total_ns, self_ns; /* of an end, corrected */
     const struct cn_call *call; /* NULL if no record gives the end */
     const struct cn_call_batch *batch;
 };
@@ -54,12 +56,8 @@ CN_CHECK bool cn_spans_open(struct cn_spans **out, const struct cn_call_query *q
 CN_CHECK enum cn_step cn_spans_next(struct cn_spans *spans, cn_span_fn visit, void *arg,
                                     struct cn_error *err);
 
-/* True if spans have begun and not ended. */
-bool cn_spans_are_open(const struct cn_spans *spans);
-
-/* End the open spans: at `end_ns`, or at the last record of the task if that is later. */
-void cn_spans_finish(struct cn_spans *spans, uint64_t end_ns, cn_span_fn visit,
-                     void *arg);
+/* End the open spans at the last record of the task. */
+void cn_spans_finish(struct cn_spans *spans, cn_span_fn visit, void *arg);
 void cn_spans_close(struct cn_spans *spans); /* NULL is fine */
 
 /* Add what was visited so far to `counts`. */

@@ -19,7 +19,7 @@ static const char before[] = "PRAGMA journal_mode = OFF;"
 /* The views that most queries begin with. */
 static const char views_of_calls[] =
     "CREATE VIEW function_times AS SELECT name, count(*) AS calls, "
-    "sum(self_ns) AS self_ns, sum(end_ns - begin_ns) AS total_ns "
+    "sum(self_ns) AS self_ns, sum(total_ns) AS total_ns "
     "FROM calls GROUP BY name;";
 static const char views_of_database[] =
     "CREATE VIEW costs AS SELECT v.thread, t.name AS thread_name, v.context, "

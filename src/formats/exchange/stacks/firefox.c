@@ -215,7 +215,8 @@ struct pass {
     uint32_t *path; /* nodes by depth */
     size_t capacity;
     uint32_t depth;
-    uint64_t since_ns; /* last change of the stack */
+    uint64_t since_ns; /* last change of the stack, as recorded */
+    uint64_t since_corrected_ns;
     uint64_t base_ns;
     uint64_t sample_count;
     enum column column;
@@ -223,10 +224,15 @@ struct pass {
     struct cn_error *err;
 };
 
-/* Write the stack since its last change as a sample. */
-static void add_sample(struct pass *pass, uint64_t time_ns)
+/* Write the stack since its last change as a sample: at its recorded time, with its
+ * corrected duration. */
+static void add_sample(struct pass *pass, const struct cn_span *span)
 {
     struct cn_text *text = &pass->x->text;
+    uint64_t time_ns = span->time_ns;
+    uint64_t passed_ns = span->corrected_ns > pass->since_corrected_ns
+                             ? span->corrected_ns - pass->since_corrected_ns
+                             : 0;
 
     if (pass->depth > 0 && time_ns > pass->since_ns && pass->since_ns >= pass->base_ns) {
         if (pass->sample_count++ > 0)
@@ -235,10 +241,11 @@ static void add_sample(struct pass *pass, uint64_t time_ns)
             cn_text_u64(text, pass->path[pass->depth - 1] - 1);
         else
             add_ms(text, pass->column == COLUMN_TIME ? pass->since_ns - pass->base_ns
-                                                     : time_ns - pass->since_ns);
+                                                     : passed_ns);
         pass->ok = cn_export_flush(pass->x, pass->err);
     }
     pass->since_ns = time_ns;
+    pass->since_corrected_ns = span->corrected_ns;
 }
 
 static void visit(void *arg, const struct cn_span *span)
@@ -249,7 +256,7 @@ static void visit(void *arg, const struct cn_span *span)
 
     if (!pass->ok || (!is_begin && (span->kind != CN_SPAN_END || !span->has_begin)))
         return;
-    add_sample(pass, span->time_ns);
+    add_sample(pass, span);
     pass->depth = span->depth;
     if (!is_begin)
         return;

@@ -1,4 +1,5 @@
-/* speedscope JSON: every call of a recording, in a profile per task; or the stacks of a
+/* speedscope JSON: every call of a recording, in a profile per task, at corrected times,
+ * because speedscope adds them up and does not align profiles; or the stacks of a
  * database with their weights, in a profile per thread. Frames are numbered at their first
  * use and listed at the end. */
 
@@ -99,8 +100,8 @@ static void visit(void *arg, const struct cn_span *span)
     if (!is_begin && (span->kind != CN_SPAN_END || !span->has_begin))
         return;
     /* speedscope refuses times that go back, as they do when a clock jumps. */
-    if (cn_lane_since_ns(lane, span->time_ns) > calls->last_ns)
-        calls->last_ns = cn_lane_since_ns(lane, span->time_ns);
+    if (cn_lane_since_ns(lane, span->corrected_ns) > calls->last_ns)
+        calls->last_ns = cn_lane_since_ns(lane, span->corrected_ns);
     cn_text_str_add(&lane->text, calls->event_count++ > 0 ? ",\n" : "\n");
     cn_text_str_add(&lane->text, is_begin ? "{\"type\":\"O\",\"frame\":"
                                           : "{\"type\":\"C\",\"frame\":");

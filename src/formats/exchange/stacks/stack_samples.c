@@ -68,7 +68,7 @@ static void enter(struct count *count, const struct cn_span *span)
 static void leave(struct count *count, const struct cn_span *span)
 {
     struct cn_graph_node *node = &count->tree.nodes[count->path[span->depth]];
-    uint64_t total_ns = span->time_ns - span->begin_ns;
+    uint64_t total_ns = span->total_ns;
 
     node->total_ns += total_ns;
     /* Until all spans are read, self_ns is the time of the callees. */
@@ -89,7 +89,6 @@ void cn_stacks_of_samples(struct cn_stacks *stacks, struct cn_export *x, uint64_
     struct count count = {.rec = x->query->rec, .unit_ns = unit_ns ? unit_ns : 1};
     struct cn_span_counts ignored = {0};
 
-    x->ends_with_tasks = true;
     cn_call_tree_init(&count.tree, count.rec);
     find_same_names(&count);
     for (uint32_t i = 0; i < x->query->task_count; i++) {

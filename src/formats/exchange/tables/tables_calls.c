@@ -46,6 +46,7 @@ static const struct cn_table_shape calls_shape = {
                 {"name", CN_CELL_TEXT},
                 {"begin_ns", CN_CELL_INTEGER},
                 {"end_ns", CN_CELL_INTEGER},
+                {"total_ns", CN_CELL_INTEGER},
                 {"self_ns", CN_CELL_INTEGER},
                 {"arguments", CN_CELL_TEXT},
                 {"result", CN_CELL_TEXT}},
@@ -105,8 +106,6 @@ static void add_threads(struct cn_rows *rows, const struct cn_call_query *query)
 static void add_call(struct filling *f, const struct cn_span *span,
                      const struct cn_finished_call *call, bool is_function)
 {
-    uint64_t total_ns = span->time_ns - span->begin_ns;
-
     cn_rows_integer(&f->calls, call->id);
     cn_rows_integer(&f->calls, span->task);
     if (call->parent_id)
@@ -118,7 +117,8 @@ static void add_call(struct filling *f, const struct cn_span *span,
     cn_rows_text(&f->calls, call->name);
     cn_rows_integer(&f->calls, span->begin_ns);
     cn_rows_integer(&f->calls, span->time_ns);
-    cn_rows_integer(&f->calls, total_ns > span->child_ns ? total_ns - span->child_ns : 0);
+    cn_rows_integer(&f->calls, span->total_ns);
+    cn_rows_integer(&f->calls, span->self_ns);
     cn_rows_text(&f->calls, call->arguments[0] ? call->arguments : NULL);
     cn_rows_text(&f->calls, cn_span_has_values(span) ? call->result : NULL);
     cn_rows_row(&f->calls);

@@ -114,7 +114,11 @@ static enum cn_step source_next(struct cn_uft_stream *stream, struct cn_call_bat
         return cn_fail_in(err, "%s", s->name);
     }
     (void)cn_bytes_from(s->file, begin_off, &data);
-    *out = (struct cn_call_batch){s->calls, s->count, data, s->tids, s->raw};
+    *out = (struct cn_call_batch){.calls = s->calls,
+                                  .count = s->count,
+                                  .data = data,
+                                  .tids = s->tids,
+                                  .raw = s->raw};
     return CN_ITEM;
 }
 

@@ -469,7 +469,11 @@ static enum cn_step task_next(struct cn_uft_stream *stream, struct cn_call_batch
         data = (struct cn_bytes){(const uint8_t *)s->side_data.chars, s->side_data.len};
     else
         (void)cn_bytes_slice(s->block, s->begin_off, s->at - s->begin_off, &data);
-    *out = (struct cn_call_batch){s->calls, s->count, data, s->tids, s->raw};
+    *out = (struct cn_call_batch){.calls = s->calls,
+                                  .count = s->count,
+                                  .data = data,
+                                  .tids = s->tids,
+                                  .raw = s->raw};
     return CN_ITEM;
 }
 

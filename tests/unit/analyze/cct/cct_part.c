@@ -41,7 +41,7 @@ static void open_subject(struct subject *s, const char *name, const char *only)
     assert_true(!only || cn_call_filter_add(&s->filter, CN_FILTER_ONLY, only,
                                             CN_MATCH_REGEX, &err));
     cn_call_filter_ready(&s->filter);
-    s->query = (struct cn_call_query){s->rec, &s->filter, cn_time_always, NULL, 0};
+    s->query = (struct cn_call_query){s->rec, &s->filter, cn_time_always, NULL, 0, false};
     s->options.query = &s->query;
 }
 
@@ -228,8 +228,8 @@ static size_t check_cut(const struct subject *s, uint32_t number, const struct c
     assert_true(cn_cct_task_count(&whole, NULL, NULL, false, &err));
     wrong = count_in_parts(&parted, &options, parts, make_parts(cuts, at, count, parts));
     assert_same(&whole, &parted);
-    cn_cct_task_end(&whole, whole.follow.last_ns);
-    cn_cct_task_end(&parted, parted.follow.last_ns);
+    cn_cct_task_end(&whole);
+    cn_cct_task_end(&parted);
     assert_same_samples(&whole, &parted);
     cn_cct_task_done(&whole);
     cn_cct_task_done(&parted);
@@ -281,7 +281,6 @@ static void check_recording(const char *name, uint64_t call_ps, size_t *part_tot
     struct subject s;
 
     open_subject(&s, name, NULL);
-    s.filter.corrects_times = call_ps > 0;
     s.rec->call_cost = (struct cn_hook_cost){call_ps, call_ps / 3};
     s.rec->libcall_cost = (struct cn_hook_cost){call_ps * 2, call_ps};
     for (uint32_t i = 0; i < s.rec->task_count && s.rec->max_stack <= 1024; i++)

@@ -1,0 +1,24 @@
+/* The database of a recording or store that a view is asked for: analysed at the first
+ * view, with progress, and cached.
+ *
+ * The cache is in the user's cache directory (base/files/cache_dir.h), one database for each
+ * recording. Its name contains a hash of the names, sizes and times of the recording's
+ * files: a changed recording is analysed again, and its earlier database is removed. The
+ * database of a recording that is damaged or has lost records is not cached, so that each
+ * view warns.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_CLI_DATABASE_CACHED_ANALYSIS_H
+#define CN_CLI_DATABASE_CACHED_ANALYSIS_H
+
+#include "base/error.h"
+#include "cli/shell/args.h"
+#include "model/contexts/database.h"
+
+/* Open the database of `path`. If it is not cached, `folder` receives a directory: remove
+ * and free it after closing the database. */
+CN_CHECK bool cn_cached_analysis_open(struct cn_database **out, char **folder,
+                                      const struct cn_args *args, const char *path,
+                                      bool is_raw, struct cn_error *err);
+
+#endif
