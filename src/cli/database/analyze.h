@@ -24,6 +24,7 @@ struct cn_analysis {
     struct cn_text folder; /* that contains the target */
     unsigned workers;
     bool is_forced, is_strict, without_timelines, without_sources;
+    uint64_t timeline_resolution_ns, timeline_sample_max; /* as for writers */
     struct cn_bar bar;
     uint64_t begin_ns;
 };
