@@ -1,4 +1,4 @@
-/* Things that die together: memory handed out piece by piece and released as a whole.
+/* An arena: memory that is allocated in small parts and released all at once.
  *
  * A zeroed arena is ready for use. Nothing in it is freed on its own.
  * Threads: one thread at a time.

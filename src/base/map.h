@@ -1,7 +1,7 @@
 /* A hash map from 64-bit keys to 32-bit values, and a table that numbers strings.
  *
  * Both grow as they fill. A zeroed one is ready for use.
- * Threads: one thread at a time; reading from any thread while nobody adds.
+ * Threads: one thread at a time; any thread may read while none adds.
  */
 #ifndef CN_BASE_MAP_H
 #define CN_BASE_MAP_H
@@ -26,7 +26,7 @@ struct cn_map {
 /* The value of `key`, or `otherwise`. */
 uint32_t cn_map_find(const struct cn_map *map, uint64_t key, uint32_t otherwise);
 
-/* The place of `key`'s value, added as `fresh` when it was not there. Valid until the
+/* A pointer to the value of `key`, added as `fresh` if it was missing. Valid until the
  * next call that adds. */
 uint32_t *cn_map_at(struct cn_map *map, uint64_t key, uint32_t fresh);
 

@@ -24,7 +24,7 @@ struct cn_name_filter {
     size_t *size_left;
 };
 
-/* One more pattern; a name matches when any of them does. */
+/* Add a pattern; a name matches if any pattern does. */
 CN_CHECK bool cn_name_filter_add(struct cn_name_filter *filter, const char *pattern,
                                  enum cn_match match, struct cn_error *err);
 

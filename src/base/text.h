@@ -1,7 +1,7 @@
 /* Text under construction: appended to, then printed or kept.
  *
- * A zeroed text is ready for use. It holds whatever was appended, always followed by a
- * NUL that is not counted.
+ * A zeroed text is ready for use. Its characters are always followed by a NUL that is
+ * not counted.
  * Threads: one thread at a time.
  */
 #ifndef CN_BASE_TEXT_H
@@ -22,8 +22,8 @@ struct cn_text {
 /* Make room for `len` more characters. */
 void cn_text_grow(struct cn_text *text, size_t len);
 
-/* Where the next `len` characters go, for who writes them itself; they count when
- * cn_text_advance() says so. Valid until the next change. */
+/* Space for the next `len` characters, which the caller writes; cn_text_advance() adds them.
+ * Valid until the next change. */
 static inline char *cn_text_room(struct cn_text *text, size_t len)
 {
     if (text->capacity - text->len <= len)
@@ -61,7 +61,7 @@ void cn_text_fill(struct cn_text *text, char c, size_t count);
 void cn_text_u64(struct cn_text *text, uint64_t value);
 CN_PRINTF(2, 3) void cn_text_printf(struct cn_text *text, const char *fmt, ...);
 
-/* What was appended so far, borrowed until the next change; "" when nothing. */
+/* The text, borrowed until the next change; "" if it is empty. */
 const char *cn_text_str(const struct cn_text *text);
 
 void cn_text_clear(struct cn_text *text); /* keeps the memory */

@@ -17,6 +17,8 @@ import threading
 import time
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import seeds
 from agent import SYMBOLS, trace
 from schema import check
 from service import serving
@@ -126,7 +128,7 @@ class Collector(unittest.TestCase):
     def test_what_breaks_the_rules_is_refused_and_changes_nothing(self):
         bodies = (b"\xff", b"\xc3", b"\xc3\x9f", b"\xc3\x9f" * 20000, b"\x9b" + b"\xff" * 8,
                   b"\xc1\x82\x01\x7b" + b"\xff" * 8, b"not cbor at all", trace(1)[:-1] + b"\xc9",
-                  os.urandom(5000))
+                  seeds.source().randbytes(5000))
         with serving(OPTIONS.cairn, "--collect", self.store) as service:
             send_symbols(service)
             self.assertEqual(send(service, 0), 202)
@@ -244,7 +246,7 @@ class Collector(unittest.TestCase):
                 status, _, answer = service.ask(path, method="POST", body=body, headers={"Host": "127.0.0.1"})
                 self.assertEqual(status, 202, answer)
             for body in (b"[", b"[{}]", b"{\"resourceSpans\":[{]", b"\x0a\x05\x12", b"\x1f\x8b\x08cut",
-                         b"[" * 100000, os.urandom(500)):
+                         b"[" * 100000, seeds.source().randbytes(500)):
                 for path in ("/api/v2/spans", "/v1/traces"):
                     status = service.ask(path, method="POST", body=body, headers={"Host": "127.0.0.1"})[0]
                     self.assertEqual(status, 400, body[:20])

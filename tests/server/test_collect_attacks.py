@@ -7,7 +7,6 @@ import argparse
 import gzip
 import os
 import pathlib
-import random
 import socket
 import subprocess
 import sys
@@ -15,6 +14,8 @@ import tempfile
 import time
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import seeds
 from agent import HOSTILE, SYMBOLS, number, text, trace
 from service import Service
 
@@ -128,7 +129,7 @@ class Attacks(unittest.TestCase):
         self.assertLess(self.memory() - before, 200 * MIB)
 
     def test_malformed_cbor(self):
-        chance = random.Random(4)
+        chance = seeds.source()
         self.assertEqual(self.post("/agent/submit/agd", SYMBOLS)[0], 202)
         good = trace(5)
         bodies = [good[:cut] for cut in range(1, len(good), 7)]

@@ -8,7 +8,7 @@ import argparse
 import http.client
 import json
 import os
-import random
+import pathlib
 import signal
 import subprocess
 import sys
@@ -17,6 +17,8 @@ import threading
 import time
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import seeds
 from agent import SYMBOLS, trace
 from service import Service
 
@@ -98,7 +100,7 @@ class Endings(unittest.TestCase):
         self.assertEqual([n for n in found if found[n] != n % 50 + 1], [])
 
     def test_kill_9(self):
-        chance, safe = random.Random(9), []
+        chance, safe = seeds.source(), []
         for turn in range(KILLS):
             status, more = self.work_until(turn, signal.SIGKILL, 0.4 + chance.random())
             self.assertEqual(status, -signal.SIGKILL)

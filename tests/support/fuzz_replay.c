@@ -19,10 +19,12 @@
 #include "base/alloc.h"
 #include "base/files/file.h"
 #include "base/text.h"
+#include "support/effort.h"
 #include "support/fuzz.h"
 
 enum {
-    BUDGET_S = 4,    /* for all mutations together */
+    BUDGET_S = 1,    /* for all mutations together */
+    THOROUGH_S = 20, /* the same with CAIRN_THOROUGH=1 */
     HANG_S = 20,     /* for one input; a sanitizer slows things down */
     ROUNDS = 20000,  /* of random damage, where the budget allows */
     EVERY_MAX = 512, /* inputs up to this long are damaged at every place */
@@ -236,15 +238,16 @@ static void damage_at_random(const struct input *input, uint64_t *state)
 
 static size_t replay_all(void)
 {
-    double deadline_s = now_s() + BUDGET_S;
-    uint64_t state = UINT64_C(0x9e3779b97f4a7c15);
+    double budget_s = cn_test_is_thorough() ? THOROUGH_S : BUDGET_S;
+    double deadline_s = now_s() + budget_s;
+    uint64_t state = cn_test_seed(UINT64_C(0x9e3779b97f4a7c15)) | 1;
     size_t rounds = 0;
 
     for (size_t i = 0; i < input_count; i++)
         run_one(inputs[i].data, inputs[i].len);
     /* Half of the time for the systematic part, shared fairly by the inputs. */
     for (size_t i = 0; i < input_count; i++)
-        damage_everywhere(&inputs[i], now_s() + BUDGET_S / 2.0 / (double)input_count);
+        damage_everywhere(&inputs[i], now_s() + budget_s / 2.0 / (double)input_count);
     while (rounds < ROUNDS && now_s() < deadline_s)
         damage_at_random(&inputs[rounds++ % input_count], &state);
     return rounds;

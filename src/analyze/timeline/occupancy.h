@@ -1,14 +1,14 @@
-/* Threads over time: which function each thread was in, slice of time by slice of time.
+/* Threads over time: the function of each thread in each slice of time.
  *
- * Every sample counts with the time until the thread's next one; what lies before the
- * first and after the last sample counts for nobody. A cell shows the place that took
- * most of its slice, idling included.
+ * A sample lasts until the next one of its thread; time before the first and after the last
+ * sample is not counted. A cell shows the place with the most time in its slice, idling
+ * included.
  *
- * With `points`, a cell that holds many samples looks at that many moments of its slice
- * instead of at every sample: the work is bounded by the cells, whatever the length of
- * the timelines. How many samples a cell holds is exact all the same.
+ * With `points`, a cell with many samples reads that many moments of its slice instead of
+ * all samples: the work is bounded by the number of cells. The number of samples of a cell
+ * is exact in any case.
  *
- * The result is the caller's, place numbers are those of the frames it was made with.
+ * The caller owns the result. Place numbers are those of the frames it was made with.
  * Threads: immutable after it was built.
  */
 #ifndef CN_ANALYZE_TIMELINE_OCCUPANCY_H

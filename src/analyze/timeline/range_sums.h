@@ -1,7 +1,7 @@
-/* What threads did in a part of time: the time of each context, from every sample.
+/* The time of each context in a time range, from all samples.
  *
- * Long timelines are read in pieces by as many threads as there are processors; times are
- * whole nanoseconds, so sums do not depend on who added what.
+ * Long timelines are read in parts on all processors. Times are whole nanoseconds, so sums
+ * do not depend on the order of addition.
  * Threads: immutable after it was built.
  */
 #ifndef CN_ANALYZE_TIMELINE_RANGE_SUMS_H

@@ -1,6 +1,6 @@
 /* What a thread did over time: its samples as spans, each lasting until the next.
  *
- * What lies before the first and after the last sample is nobody's.
+ * Time before the first and after the last sample is not part of any.
  * Threads: any thread.
  */
 #ifndef CN_ANALYZE_TIMELINE_SPANS_H

@@ -1,10 +1,9 @@
-/* What a thread did over time, summed up in advance for frames of any width: which place
- * took most of each cell of time, for cells of 2, 4, 8, ... times the smallest.
+/* Precomputed sums of a timeline: the place with the most time in each cell, for cells of 2,
+ * 4, 8, ... times the smallest width.
  *
  * Cells are powers of two nanoseconds wide and begin at multiples of that, counted from the
- * start of the database's timelines, so a frame whose columns are such cells is answered by
- * looking them up, however many samples there are. Every sample counts in its cell:
- * nothing is estimated. A pyramid belongs to one thread and one depth of stacks; it takes
+ * start of the database's timelines, so columns that are such cells are looked up, however many
+ * samples there are. Every sample counts in its cell: nothing is estimated. A pyramid belongs to one thread and one depth of stacks; it takes
  * about a byte a sample where threads stay in a few places.
  * Threads: immutable after it was built.
  */
@@ -27,10 +26,10 @@ CN_CHECK bool cn_time_pyramid_build(struct cn_time_pyramid **out, struct cn_data
                                     struct cn_error *err);
 void cn_time_pyramid_free(struct cn_time_pyramid *pyramid); /* NULL is fine */
 
-/* Memory that it takes. */
+/* Memory in bytes. */
 size_t cn_time_pyramid_size(const struct cn_time_pyramid *pyramid);
 
-/* Whether it has columns of this width, the first of them at a time. */
+/* True if it has columns of this width that begin at a time. */
 bool cn_time_pyramid_has(const struct cn_time_pyramid *pyramid, uint64_t begin_ns,
                          uint64_t width_ns);
 
@@ -40,8 +39,8 @@ void cn_time_pyramid_cells(const struct cn_time_pyramid *pyramid, uint64_t begin
                            struct cn_occupancy_cell *out);
 
 /* Add the time of each place between two times to `place_ns`, which has room for all places
- * and idling. What it does not know in so much detail is left out: the time before
- * *inner_begin_ns and from *inner_end_ns on. */
+ * and idling. Time before *inner_begin_ns and from *inner_end_ns on is left out: the pyramid is
+ * not detailed enough there. */
 void cn_time_pyramid_add(const struct cn_time_pyramid *pyramid, uint64_t begin_ns,
                          uint64_t end_ns, uint64_t *place_ns, uint64_t *inner_begin_ns,
                          uint64_t *inner_end_ns);

@@ -1,5 +1,4 @@
-/* All contexts of a database with their parents: what a walk finds out, kept for views that
- * jump between contexts.
+/* All contexts of a database with their parents, for views that jump between contexts.
  *
  * Nodes are numbered in walking order, parents before children. 20 bytes a context; the
  * contexts themselves stay in the database.
@@ -34,8 +33,8 @@ enum {
     CN_CONTEXT_ID_SLACK = 1 << 16,
 };
 
-/* On failure the index holds the contexts before the damage: it can be used, and must be
- * released, either way. */
+/* After a failure the index has the contexts before the damage: it can be used, and must be
+ * released in any case. */
 CN_CHECK bool cn_context_index_build(struct cn_context_index *index,
                                      struct cn_database *db, struct cn_error *err);
 

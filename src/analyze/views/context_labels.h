@@ -1,4 +1,4 @@
-/* The labels of all contexts, each text once: what a search by name looks through.
+/* The labels of all contexts, each text once, for searches by name.
  *
  * Contexts share most of their labels, so a pattern is tried on far fewer texts than there
  * are contexts. Four bytes a context, and the texts.

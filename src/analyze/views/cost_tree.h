@@ -1,4 +1,4 @@
-/* A tree of groups of contexts: what the flat and the bottom-up view are made of.
+/* A tree of groups of contexts, from which the flat and the bottom-up view are made.
  *
  * A row is one group: it has a place (function, loop, line, ...) and a parent row. Building
  * goes over all contexts once, parents first; for each, `map` says for which rows it counts.
@@ -79,15 +79,15 @@ struct cn_cost_tree {
  * rows with cn_cost_tree_row() and counts the context for them with cn_cost_tree_count(). */
 typedef bool (*cn_cost_map)(void *arg, struct cn_cost_tree *tree, struct cn_error *err);
 
-/* Build the tree; `index` is NULL or one of the same database, which spares making one. On
- * failure the tree still holds what could be read; release it either way. */
+/* Build the tree; `index` is NULL or one of the same database, which spares making one. After
+ * a failure the tree has what could be read; release it in any case. */
 CN_CHECK bool cn_cost_tree_build(struct cn_cost_tree *tree, struct cn_database *db,
                                  const struct cn_context_index *index, cn_cost_map map,
                                  void *arg, const struct cn_progress *progress,
                                  struct cn_error *err);
 void cn_cost_tree_done(struct cn_cost_tree *tree);
 
-/* Memory that it takes. */
+/* Memory in bytes. */
 uint64_t cn_cost_tree_size(const struct cn_cost_tree *tree);
 
 /* For `map`: the row of a place under a parent row (CN_NONE: at the top), made when new. */
@@ -118,7 +118,7 @@ CN_CHECK bool cn_cost_tree_view_new(struct cn_view **out, const struct cn_cost_t
                                     const struct cn_progress *progress,
                                     struct cn_error *err);
 
-/* The same from what contexts are known to cost. */
+/* The same from known costs of contexts. */
 struct cn_view *cn_cost_tree_view_known(const struct cn_cost_tree *tree,
                                         struct cn_costs *costs,
                                         const struct cn_context_costs *known);

@@ -170,7 +170,7 @@ CN_CHECK bool cn_costs_fill(struct cn_costs *costs, const struct cn_context_inde
                             struct cn_error *err);
 void cn_cost_rows_done(struct cn_cost_rows *rows);
 
-/* The same from what contexts are known to cost. */
+/* The same from known costs of contexts. */
 struct cn_context_costs;
 void cn_costs_fill_known(struct cn_costs *costs, const struct cn_context_index *index,
                          const struct cn_cost_targets *targets, size_t row_count,

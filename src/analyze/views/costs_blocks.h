@@ -1,4 +1,4 @@
-/* The inputs of all contexts, summed over threads, a range of contexts after the other: memory
+/* The inputs of all contexts, summed over threads, range by range: memory
  * does not grow with the number of contexts, and processors share the ranges.
  *
  * Each range reads its slice of every plane, so a context's values are added up in the order
@@ -41,7 +41,7 @@ struct cn_context_costs {
     size_t count, id_limit;
 };
 
-/* On failure it holds what could be read; release it either way. */
+/* After a failure it has what could be read; release it in any case. */
 CN_CHECK bool cn_context_costs_build(struct cn_context_costs *out, struct cn_costs *costs,
                                      size_t id_limit, const struct cn_progress *progress,
                                      struct cn_error *err);

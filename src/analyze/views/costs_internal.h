@@ -6,11 +6,11 @@
 
 #include "analyze/views/costs.h"
 
-/* Whether an input's values come from the summary profile. */
+/* True if the values of an input come from the summary profile. */
 bool cn_cost_input_is_summary(const struct cn_costs *costs,
                               const struct cn_cost_input *input);
 
-/* Whether any profile of a thread must be read, and whether column by column. */
+/* True if profiles of threads must be read; and, column by column. */
 bool cn_costs_need_threads(const struct cn_costs *costs);
 bool cn_costs_need_tallies(const struct cn_costs *costs);
 

@@ -24,7 +24,7 @@ struct cn_hottest_request {
     const struct cn_name_filter *filter; /* only contexts with such labels */
 };
 
-/* On failure it holds what could be read; release it either way. */
+/* After a failure it has what could be read; release it in any case. */
 CN_CHECK bool cn_hottest_find(struct cn_hottest *out, struct cn_costs *costs,
                               const struct cn_hottest_request *request,
                               const struct cn_progress *progress, struct cn_error *err);

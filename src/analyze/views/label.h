@@ -1,4 +1,4 @@
-/* What to call a context, a function or a place in words: "main", "loop at solve.c:12",
+/* Labels of contexts, functions and locations: "main", "loop at solve.c:12",
  * "solve.c:15", "libm.so.6+0x1a2b0".
  * Threads: any thread, each with a text of its own.
  */
@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "model/contexts/database.h"
 
-/* Append the label of a context. Names appear as the file has them: whoever shows them
- * makes them printable. */
+/* Append the label of a context. Names are those of the file; the caller makes them
+ * printable. */
 CN_CHECK bool cn_label_context(struct cn_database *db, const struct cn_context *context,
                                struct cn_text *text, struct cn_error *err);
 

@@ -1,6 +1,6 @@
-/* A database at a glance: what can be told without reading values or contexts.
+/* An overview of a database, made without reading values or contexts.
  *
- * Everything lives in the overview's arena or, like names, in the database.
+ * Memory belongs to the overview's arena or, like names, to the database.
  * Threads: one thread at a time.
  */
 #ifndef CN_ANALYZE_VIEWS_OVERVIEW_H

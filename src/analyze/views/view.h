@@ -1,4 +1,4 @@
-/* A tree of rows to look at: top-down, bottom-up or flat.
+/* A view: a tree of rows, top-down, bottom-up or flat.
  *
  * Every view lists the children of a row on demand, with the values of the columns, so that
  * one printer (or one browser table) serves all of them. A row is named by a number that
@@ -55,8 +55,8 @@ struct cn_row_list {
 struct cn_view {
     const struct cn_view_ops *ops;
     struct cn_costs *costs;
-    /* All lists of rows together weigh at most this: more means that those of a
-     * damaged file overlap or form a cycle. */
+    /* The limit of the weight of all lists of rows: more means that lists of a damaged file
+     * overlap or form a cycle. */
     uint64_t weight_limit;
     /* The ids of rows are below this; UINT64_MAX: the database checks them. */
     uint64_t row_limit;
@@ -85,7 +85,7 @@ struct cn_view_ops {
     /* Where the row's code is. */
     bool (*location)(struct cn_view *view, const struct cn_row *row,
                      struct cn_location *out, struct cn_error *err);
-    /* Whether there are no rows below it. */
+    /* True if there are no rows below it. */
     bool (*is_leaf)(struct cn_view *view, const struct cn_row *row);
     void (*free)(struct cn_view *view);
     uint64_t (*size)(const struct cn_view *view);
@@ -170,7 +170,7 @@ CN_CHECK bool cn_view_of_shape_new(struct cn_view **out,
 
 void cn_view_free(struct cn_view *view); /* NULL is fine */
 
-/* Memory that it takes. */
+/* Memory in bytes. */
 uint64_t cn_view_size(const struct cn_view *view);
 
 /* For views: add a row and return where its values go, valid until the next addition. */

@@ -1,9 +1,9 @@
-/* CBOR (RFC 8949), pulled item by item out of bytes nobody vouches for, and written.
+/* CBOR (RFC 8949): a reader of untrusted bytes, item by item, and a writer.
  *
- * Reading: cn_cbor_next() takes one head; what follows it (the elements of an array, the
- * bytes of a text) is taken by the caller. A reader that knows what it wants calls
- * cn_cbor_uint(), cn_cbor_text(), ... instead. All leave the position alone when they fail;
- * cn_cbor_fail() says where that is. Nothing is allocated and nothing recurses.
+ * Reading: cn_cbor_next() takes one head; the caller takes what follows it (the
+ * elements of an array, the bytes of a text). Readers that expect a kind of item call
+ * cn_cbor_uint(), cn_cbor_text(), ... instead. A failure does not move the position, which
+ * cn_cbor_fail() reports. Nothing is allocated and nothing recurses.
  *
  * Writing: a growing buffer; zeroed it is ready for use.
  * Threads: one thread at a time.
@@ -138,7 +138,7 @@ bool cn_cbor_int(struct cn_cbor *in, int64_t *value);
 bool cn_cbor_text(struct cn_cbor *in, struct cn_bytes *out);
 bool cn_cbor_byte_string(struct cn_cbor *in, struct cn_bytes *out);
 
-/* Step over one item with everything in it. */
+/* Skip one item and everything in it. */
 CN_CHECK bool cn_cbor_skip(struct cn_cbor *in, struct cn_error *err);
 
 /* The value of a half, float or double head. */
@@ -154,7 +154,7 @@ struct cn_cbor_out {
 
 void cn_cbor_grow(struct cn_cbor_out *out, size_t len);
 
-/* Make sure that `len` more bytes fit. */
+/* Make room for `len` more bytes. */
 static inline void cn_cbor_room(struct cn_cbor_out *out, size_t len)
 {
     if (out->capacity - out->len < len)
@@ -195,7 +195,7 @@ static inline void cn_cbor_raw_head(struct cn_cbor_out *out, enum cn_cbor_kind k
     }
 }
 
-/* Always five bytes, so that the number can be filled in later at the returned place. */
+/* Always five bytes, so that the number can be filled in later at the returned offset. */
 static inline size_t cn_cbor_raw_u32(struct cn_cbor_out *out, uint32_t value)
 {
     out->bytes[out->len] = CN_CBOR_UINT << 5 | 26;

@@ -5,7 +5,7 @@
  *     cn_json_u64(&json, 12);
  *     cn_json_end(&json);
  *
- * Values go to a struct cn_text that the caller empties as often as it likes.
+ * Values are appended to a struct cn_text, which the caller may empty at any time.
  * Threads: one thread at a time.
  */
 #ifndef CN_BASE_BYTES_JSON_H
@@ -31,14 +31,14 @@ void cn_json_array(struct cn_json *json);
 void cn_json_end(struct cn_json *json); /* the innermost object or array */
 void cn_json_key(struct cn_json *json, const char *name);
 
-/* Bytes that are not UTF-8 are replaced by U+FFFD: JSON cannot hold them. */
+/* Bytes that are not UTF-8 are replaced by U+FFFD: JSON cannot represent them. */
 void cn_json_str(struct cn_json *json, const char *value);
 void cn_json_u64(struct cn_json *json, uint64_t value);
 void cn_json_f64(struct cn_json *json, double value); /* null when not finite */
 void cn_json_bool(struct cn_json *json, bool value);
 void cn_json_null(struct cn_json *json);
 
-/* Append a string as JSON has it, quotes included: what cn_json_str() writes. */
+/* Append a string as cn_json_str() writes it, with quotes. */
 void cn_json_quote(struct cn_text *text, const char *value);
 
 /* A value that is JSON already. */

@@ -1,12 +1,12 @@
-/* JSON, read token by token from bytes nobody vouches for.
+/* A reader of JSON from untrusted bytes, token by token.
  *
  *     struct cn_json_reader reader = cn_json_read(bytes);
  *     while ((kind = cn_json_next(&reader, &token, err)) > CN_JSON_END) switch (kind) ...
  *     cn_json_reader_done(&reader);
  *
  * A key is followed by the tokens of its value. Memory does not depend on the input:
- * text is a view of it, or lies in the reader where it had escapes. Nesting is limited,
- * and commas, colons and brackets have been checked when a token is handed out.
+ * text is a view of the input or, if it had escapes, of a buffer in the reader. Nesting is
+ * limited; commas, colons and brackets are checked before a token is returned.
  * Threads: one thread at a time.
  */
 #ifndef CN_BASE_BYTES_JSON_READER_H
@@ -57,7 +57,7 @@ void cn_json_reader_done(struct cn_json_reader *reader);
 CN_CHECK enum cn_json_kind cn_json_next(struct cn_json_reader *reader,
                                         struct cn_json_token *out, struct cn_error *err);
 
-/* Pass over a value whose first token, `kind`, was just read. */
+/* Skip a value whose first token, `kind`, was just read. */
 CN_CHECK bool cn_json_skip(struct cn_json_reader *reader, enum cn_json_kind kind,
                            struct cn_error *err);
 
@@ -110,7 +110,7 @@ bool cn_json_as_f64(struct cn_bytes text, double *out);
 bool cn_json_as_i64(struct cn_bytes text, int64_t *out);
 bool cn_json_as_u64(struct cn_bytes text, uint64_t *out);
 
-/* The number times 10^digits as a whole number; what is smaller than 1 is cut off.
+/* The number times 10^digits as a whole number; fractions are cut off.
  * Exact where a double is not: microseconds since the epoch to nanoseconds. */
 bool cn_json_as_scaled(struct cn_bytes text, unsigned digits, int64_t *out);
 

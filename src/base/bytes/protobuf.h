@@ -1,5 +1,5 @@
-/* Protocol Buffers on the wire: messages encoded into a buffer, and decoded field by
- * field without trusting a byte of them.
+/* Protocol Buffers on the wire: a writer into a buffer, and a reader of untrusted
+ * bytes, field by field.
  *
  * The fields of a message are written down once as a table of F(number, type, name,
  * meaning) rows, like records are in base/bytes/record.h; CN_MESSAGE() makes constants
@@ -14,7 +14,7 @@
  *     while ((step = cn_pb_next(&reader, &field, err)) == CN_PB_FIELD) switch
  *         (field.number) ...
  *
- * Fields that are zero are written too: whoever wants them left out leaves them out.
+ * Fields that are zero are written; the caller may omit them.
  * Threads: one thread at a time.
  */
 #ifndef CN_BASE_BYTES_PROTOBUF_H
@@ -75,7 +75,7 @@ void cn_pb_u64(struct cn_pb *pb, uint32_t number, uint64_t value);
 void cn_pb_fixed64(struct cn_pb *pb, uint32_t number, uint64_t value);
 void cn_pb_bytes(struct cn_pb *pb, uint32_t number, const void *data, size_t len);
 
-/* A string: bytes that are not UTF-8 become U+FFFD, which is all that one may hold. */
+/* A string: bytes that are not UTF-8 become U+FFFD. */
 void cn_pb_str(struct cn_pb *pb, uint32_t number, const char *value);
 
 /* Fields that were encoded elsewhere. */
@@ -110,12 +110,11 @@ enum cn_pb_step { CN_PB_FAIL, CN_PB_FIELD, CN_PB_END };
 struct cn_pb_reader cn_pb_read(struct cn_bytes bytes);
 
 /* Cut-off fields, numbers beyond 64 bits, field 0 and unknown wire types fail with
- * their offset. Groups, which nobody writes any more, are refused. */
+ * their offset. Groups, which are obsolete, are refused. */
 CN_CHECK enum cn_pb_step cn_pb_next(struct cn_pb_reader *reader, struct cn_pb_field *out,
                                     struct cn_error *err);
 
-/* The message that a field holds; fails when it is no message or too deep inside
- * others. */
+/* The message in a field; fails if it is not a message, or nested too deeply. */
 CN_CHECK bool cn_pb_enter(const struct cn_pb_reader *outer,
                           const struct cn_pb_field *field, struct cn_pb_reader *inner,
                           struct cn_error *err);
@@ -131,7 +130,7 @@ CN_CHECK bool cn_pb_read_message(const struct cn_pb_reader *outer,
                                  void *arg, struct cn_error *err);
 
 /* The next of the numbers of a field that may be packed: `field` is used up. False
- * at the end and where the rest is no number; then rest.len tells which. */
+ * at the end and where the rest is not a number; rest.len is 0 at the end. */
 bool cn_pb_next_number(struct cn_pb_field *field, uint64_t *out);
 
 /* The value as the other types read it. */

@@ -1,4 +1,4 @@
-/* UTF-8 from files nobody vouches for: checked, and made safe to show.
+/* UTF-8 from untrusted files: checked, and made safe to print.
  * Threads: any thread.
  */
 #ifndef CN_BASE_BYTES_UTF8_H
@@ -16,12 +16,12 @@ size_t cn_utf8_char_len(const char *chars, size_t len);
 
 bool cn_utf8_is_valid(const char *chars, size_t len);
 
-/* Append `str` as a terminal may see it: control characters (an escape sequence in a
- * function name, say) and bytes that are not UTF-8 appear as \xHH. */
+/* Append `str` in a form that is safe on a terminal: control characters (as in an escape
+ * sequence in a function name) and bytes that are not UTF-8 appear as \xHH. */
 void cn_utf8_add_printable(struct cn_text *text, const char *str);
 
-/* A copy in which bytes that are not UTF-8 appear as \xHH, for files that may hold
- * nothing else. */
+/* A copy in which bytes that are not UTF-8 appear as \xHH, for files that must be
+ * UTF-8. */
 const char *cn_utf8_strdup(struct cn_arena *arena, const char *str);
 
 /* Columns a terminal needs for a printable string: combining marks take none, wide

@@ -1,7 +1,7 @@
 /* Messages between processes: numbers in little endian and strings, one after another.
  *
- * Whoever writes appends to a text; whoever reads takes from the front of some bytes
- * and checks each time that there was something to take.
+ * Writers append to a text. Readers take from the front of the bytes and check the result
+ * of every call.
  * Threads: any thread, each with its own message.
  */
 #ifndef CN_BASE_BYTES_WIRE_H
@@ -80,8 +80,8 @@ CN_CHECK static inline bool cn_wire_str_take(struct cn_bytes *from, const char *
     return true;
 }
 
-/* How many elements of at least `size` bytes follow: a count that the rest of the
- * message can hold. */
+/* The number of elements of at least `size` bytes that follow; fails if the rest of the
+ * message is too short for them. */
 CN_CHECK static inline bool cn_wire_count_take(struct cn_bytes *from, size_t size,
                                                size_t *out)
 {

@@ -3,7 +3,7 @@
  *
  * Reading: cn_chunk_file_init() on the mapped bytes, then cn_chunk_walk_next() for all chunks
  * in turn, or cn_chunk_file_at() for the chunk at an offset, and cn_chunk_read() for what is
- * in it. Damage costs the chunk it is in: after a failure the walk goes on behind it.
+ * in it. Damage costs the chunk it is in: after a failure the walk continues after it.
  *
  * Writing: cn_chunk_writer_create() for a new file or cn_chunk_writer_reopen() for one that
  * exists, cn_chunk_writer_add(), cn_chunk_writer_close(). Each chunk is written whole.
@@ -19,7 +19,7 @@
 #include "base/files/chunk_format.h"
 #include "base/files/compress.h"
 
-/* How the flags of a file are to be read. */
+/* The meaning of the flags of a file. */
 enum cn_chunk_dialect {
     CN_CHUNK_DIALECT_SPEC,     /* as specified */
     CN_CHUNK_DIALECT_ORIGINAL, /* LZ4 and deflate exchanged */
@@ -45,15 +45,15 @@ struct cn_chunk_walk {
     uint64_t wasted_len; /* bytes of unsound chunks that were checked in vain */
 };
 
-/* Understand the file header. */
+/* Read the file header. */
 CN_CHECK bool cn_chunk_file_init(struct cn_chunk_file *file, struct cn_bytes bytes,
                                  enum cn_chunk_dialect dialect, struct cn_error *err);
 
-/* The chunk whose header is at `off`. Its checksum is not looked at. */
+/* The chunk whose header is at `off`. Its checksum is not checked. */
 CN_CHECK bool cn_chunk_file_at(const struct cn_chunk_file *file, uint64_t off,
                                struct cn_chunk *out, struct cn_error *err);
 
-/* Whether the stored bytes match the checksum. True for files without checksums. */
+/* True if the stored bytes match the checksum. True for files without checksums. */
 CN_CHECK bool cn_chunk_check(const struct cn_chunk_file *file,
                              const struct cn_chunk *chunk, struct cn_error *err);
 
@@ -71,7 +71,7 @@ void cn_chunk_walk_begin_at(struct cn_chunk_walk *walk, const struct cn_chunk_fi
 bool cn_chunk_walk_is_at_end(const struct cn_chunk_walk *walk);
 
 /* The next chunk; not to be called at the end. With `is_checked` its checksum must hold;
- * without, only headers are looked at. Fails at damage; the call after that goes on behind
+ * without, only headers are read. Fails at damage; the next call continues after
  * it. All checks of a walk together are linear in the length of the file. */
 CN_CHECK bool cn_chunk_walk_next(struct cn_chunk_walk *walk, bool is_checked,
                                  struct cn_chunk *out, struct cn_error *err);
@@ -90,8 +90,8 @@ struct cn_chunk_writer {
 CN_CHECK bool cn_chunk_writer_create(struct cn_chunk_writer *writer, const char *path,
                                      uint32_t flags, int level, struct cn_error *err);
 
-/* Go on with a file of the specified dialect. What a crash left behind the last whole chunk
- * is cut off; `cut_len` says how much that was. */
+/* Continue a file of the specified dialect. What a crash left after the last whole chunk
+ * is cut off: `cut_len` bytes. */
 CN_CHECK bool cn_chunk_writer_reopen(struct cn_chunk_writer *writer, const char *path,
                                      int level, uint64_t *cut_len, struct cn_error *err);
 
@@ -101,7 +101,7 @@ CN_CHECK bool cn_chunk_writer_add(struct cn_chunk_writer *writer, struct cn_byte
 
 CN_CHECK bool cn_chunk_writer_close(struct cn_chunk_writer *writer, struct cn_error *err);
 
-/* Close without caring for the contents; safe on a writer that never opened. */
+/* Close, whatever the file contains; safe on a writer that never opened. */
 void cn_chunk_writer_abandon(struct cn_chunk_writer *writer);
 
 #endif

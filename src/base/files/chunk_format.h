@@ -3,8 +3,8 @@
  *   file header -> chunk -> chunk -> ... (no trailer)
  *   chunk: header, then stored_len bytes
  *
- * Integers are big endian. A file is only ever appended to: what a crash leaves behind is
- * whole chunks and perhaps the beginning of one more.
+ * Integers are big endian. A file is only ever appended to: after a crash it has
+ * whole chunks and perhaps the beginning of another.
  * Threads: immutable.
  */
 #ifndef CN_BASE_FILES_CHUNK_FORMAT_H
@@ -39,10 +39,10 @@ enum {
     CN_CHUNK_FLAG_CRC32 = 0x10,
 };
 
-/* What a chunk may hold, before and after compression. */
+/* Length limits of a chunk, before and after compression. */
 enum { CN_CHUNK_LEN_MAX = 1 << 28 };
 
-/* How many bytes one stored byte can stand for: deflate makes 258 of two bits at best. */
+/* The highest compression ratio: deflate stores 258 bytes in two bits at best. */
 enum { CN_CHUNK_GROWTH_MAX = 1032 };
 
 #endif

@@ -1,8 +1,8 @@
-/* Compression of whole buffers, and the checksum that goes with them.
+/* Compression of whole buffers, and their checksum.
  *
- * A compressor or decompressor is made once and used for many buffers. Decompression is told
- * how long the result is and fails unless it gets exactly that: the caller checks the claimed
- * length against its own limit first, so that no input can ask for more.
+ * A compressor or decompressor is made once and used for many buffers. Decompression gets
+ * the length of the result and fails for any other: the caller first checks the length that
+ * the input claims against its own limit.
  * Threads: one thread at a time for each compressor and decompressor; the rest any thread.
  */
 #ifndef CN_BASE_FILES_COMPRESS_H
@@ -25,7 +25,7 @@ enum cn_compression {
 struct cn_compressor;
 struct cn_decompressor;
 
-/* "lz4", "deflate"; NULL for a value that is none of the above. */
+/* "lz4", "deflate"; NULL for any other value. */
 const char *cn_compression_name(uint32_t method);
 
 /* `level` as the method counts them; 0 is its default. */
@@ -48,7 +48,7 @@ CN_CHECK bool cn_compress(struct cn_compressor *compressor, struct cn_bytes in,
 struct cn_decompressor *cn_decompressor_new(void);
 void cn_decompressor_free(struct cn_decompressor *decompressor); /* NULL is fine */
 
-/* Decompress `in` to exactly `out_len` bytes. On failure `out` holds anything. A deflate
+/* Decompress `in` to exactly `out_len` bytes. After a failure the contents of `out` are undefined. A deflate
  * stream need not have a final block: it ends with its bytes. */
 CN_CHECK bool cn_decompress(struct cn_decompressor *decompressor,
                             enum cn_compression method, struct cn_bytes in, uint8_t *out,

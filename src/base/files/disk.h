@@ -1,5 +1,5 @@
-/* How files that must survive a crash are changed: a table of functions, so that tests can
- * stand between a program and the disk and lose what was not synced.
+/* Changes of files that must survive a crash: a table of functions, so that tests can
+ * simulate a disk that loses what was not synced.
  *
  * Paths are whole paths. Files are written at offsets; nothing is read through this table.
  * Threads: as the implementation says; cn_disk_files: any thread.
@@ -33,8 +33,8 @@ struct cn_disk {
 /* The files of the system. */
 extern const struct cn_disk cn_disk_files;
 
-/* Make `name` in `dir` hold these bytes, all of them or none: written under another name,
- * synced and renamed. */
+/* Replace the contents of `name` in `dir`, completely or not at all: written under another
+ * name, synced and renamed. */
 CN_CHECK bool cn_disk_replace(const struct cn_disk *io, const char *dir, const char *name,
                               const void *data, size_t len, struct cn_error *err);
 

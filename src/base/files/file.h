@@ -21,8 +21,8 @@ CN_CHECK bool cn_file_open(struct cn_file *file, const char *path, struct cn_err
 CN_CHECK bool cn_file_open_at(struct cn_file *file, const char *dir, const char *name,
                               struct cn_error *err);
 
-/* Forget the pages of a mapped file: they are read again when touched. Keeps the memory
- * of a long walk over a large file small. `part` need not be aligned. */
+/* Release the pages of a mapped file; they are read again when accessed. Keeps memory
+ * small during a long walk over a large file. `part` need not be aligned. */
 void cn_file_forget(struct cn_bytes part);
 
 void cn_file_close(struct cn_file *file); /* safe on a file that never opened */

@@ -55,7 +55,7 @@ CN_CHECK bool cn_out_write_at(const struct cn_out *out, uint64_t off, const void
 /* Write what is buffered and close. A false result means the file is incomplete. */
 CN_CHECK bool cn_out_close(struct cn_out *out, struct cn_error *err);
 
-/* Close without caring for the contents; safe on a file that never opened. */
+/* Close, whatever the file contains; safe on a file that never opened. */
 void cn_out_abandon(struct cn_out *out);
 
 #endif

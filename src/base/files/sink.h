@@ -31,10 +31,10 @@ struct cn_sink {
     struct cn_sink_coder *coder; /* NULL: not compressed */
 };
 
-/* Whether the path means standard output. */
+/* True if the path is "-", standard output. */
 bool cn_sink_is_stdout(const char *path);
 
-/* The path without ".gz" or ".zst": how long that is. */
+/* The length of the path without ".gz" or ".zst". */
 size_t cn_sink_plain_len(const char *path);
 
 /* Begin. A target that exists fails with CN_ERR_USAGE unless `replace`. */
@@ -48,18 +48,18 @@ CN_CHECK bool cn_sink_open_gzip(struct cn_sink *sink, const char *target, bool r
 CN_CHECK bool cn_sink_write(struct cn_sink *sink, const void *data, size_t len,
                             struct cn_error *err);
 
-/* Write what a text holds and empty it. */
+/* Write the contents of a text and empty it. */
 CN_CHECK bool cn_sink_text(struct cn_sink *sink, struct cn_text *text,
                            struct cn_error *err);
 
-/* The same, once the text has become long enough to be worth it. */
+/* The same if the text is long enough to be worth a write. */
 CN_CHECK bool cn_sink_text_some(struct cn_sink *sink, struct cn_text *text,
                                 struct cn_error *err);
 
 /* Write what is buffered and put the file in place. On failure nothing is left. */
 CN_CHECK bool cn_sink_commit(struct cn_sink *sink, struct cn_error *err);
 
-/* Forget what was written; safe on a sink that never opened and after a commit. */
+/* Discard what was written; safe on a sink that never opened and after a commit. */
 void cn_sink_abandon(struct cn_sink *sink);
 
 #endif

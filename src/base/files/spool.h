@@ -1,9 +1,8 @@
-/* A file without a name for what does not have to stay in memory: it is gone when it
- * is closed, however the program ends.
+/* A file without a name for data that need not stay in memory. It vanishes when it is
+ * closed, however the program ends.
  *
- * Where several processes work together, each reserves room in a file of its own, and
- * all of them can read and write all files: an offset also says which rank's file it
- * is in. Zero-initialised means "not open".
+ * Where several processes work together, each reserves space in its own file, and
+ * all of them read and write all files: an offset includes the rank of its file. Zero-initialised means "not open".
  * Threads: reserving one thread at a time; writing and reading from any thread.
  */
 #ifndef CN_BASE_FILES_SPOOL_H
@@ -16,7 +15,7 @@
 
 struct cn_ranks;
 
-/* How an offset is made of a rank and a place in its file. */
+/* The parts of an offset: a rank, and an offset in the file of that rank. */
 enum { CN_SPOOL_RANK_SHIFT = 48 };
 #define CN_SPOOL_PLACE_MASK ((UINT64_C(1) << CN_SPOOL_RANK_SHIFT) - 1)
 
@@ -35,7 +34,7 @@ CN_CHECK bool cn_spool_open(struct cn_spool *spool, const char *folder,
 CN_CHECK bool cn_spool_open_together(struct cn_spool *spool, const char *folder,
                                      struct cn_ranks *ranks, struct cn_error *err);
 
-/* Room for `len` bytes: returns where. */
+/* Reserve `len` bytes and return their offset. */
 uint64_t cn_spool_reserve(struct cn_spool *spool, uint64_t len);
 CN_CHECK bool cn_spool_write(const struct cn_spool *spool, uint64_t off, const void *data,
                              size_t len, struct cn_error *err);

@@ -1,9 +1,9 @@
-/* Many small pieces for a spool, written together: a write costs more than copying a
+/* Blocks of small parts for a spool, written together: a write costs more than copying a
  * few thousand bytes.
  *
- * Whoever may append to the spool copies pieces into the current block with
- * cn_spool_block_add(). When that one is full it comes back in `*full`, to be written
- * with cn_spool_block_write() by whoever has time. A zeroed block is empty.
+ * The thread that may append to the spool copies parts into the current block with
+ * cn_spool_block_add(). A full block is returned in `*full`, and any thread may write it
+ * with cn_spool_block_write(). A zeroed block is empty.
  * Threads: one thread at a time adds; full blocks are written from any.
  */
 #ifndef CN_BASE_FILES_SPOOL_BLOCK_H
@@ -11,7 +11,7 @@
 
 #include "base/files/spool.h"
 
-/* Larger pieces are not for blocks. */
+/* The longest part of a block. */
 enum { CN_SPOOL_PIECE_MAX = 64 * 1024 };
 
 struct cn_spool_block {
@@ -20,9 +20,8 @@ struct cn_spool_block {
     uint64_t off; /* in the spool */
 };
 
-/* Append a piece; returns where in the spool it lies. `*full` must be empty: it is
- * exchanged with the current block when the piece needs a new one, which two pieces in a
- * row do not. */
+/* Append a part and return its offset in the spool. `*full` must be empty: it is exchanged
+ * with the current block if the part needs a new one, which two parts in a row do not. */
 uint64_t cn_spool_block_add(struct cn_spool_block *current, struct cn_spool_block *full,
                             struct cn_spool *spool, const void *piece, size_t len);
 

@@ -1,5 +1,5 @@
-/* Files and bodies that may be compressed with gzip or zstd: told by their first bytes,
- * handed out as what is inside.
+/* Files and bodies that may be compressed with gzip or zstd: recognised by their first
+ * bytes, and decompressed.
  *
  *     cn_unpacked_open(&unpacked, path, err) ... unpacked.bytes ... cn_unpacked_close()
  *
@@ -28,25 +28,25 @@ struct cn_unpacked {
     struct cn_spool spool; /* of what was compressed */
 };
 
-/* Whether the bytes begin as gzip or zstd does. */
+/* True if the bytes begin like gzip or zstd. */
 bool cn_is_packed(struct cn_bytes bytes);
 
 /* Zero-initialised means "not open". Messages name the path. */
 CN_CHECK bool cn_unpacked_open(struct cn_unpacked *unpacked, const char *path,
                                struct cn_error *err);
 
-/* The same for a stream of zstd in memory, which may end without an end of its own; fails
- * beyond `len_max` bytes. Nothing is kept of the stream. */
+/* The same for a stream of zstd in memory, which may lack its end; fails beyond
+ * `len_max` bytes. Does not refer to the stream afterwards. */
 CN_CHECK bool cn_unpacked_stream(struct cn_unpacked *unpacked, struct cn_bytes stream,
                                  uint64_t len_max, struct cn_error *err);
 void cn_unpacked_close(struct cn_unpacked *unpacked);
 
-/* What is inside, appended to `out`; fails beyond `len_max` bytes. Bytes that are not
- * compressed are appended as they are. */
+/* Append the decompressed bytes to `out`; fails beyond `len_max` bytes. Bytes that are not
+ * compressed are appended unchanged. */
 CN_CHECK bool cn_unpack(struct cn_bytes bytes, size_t len_max, struct cn_text *out,
                         struct cn_error *err);
 
-/* As much of the beginning as fits into `out`, for a look at it; damage ends it. */
+/* As much of the beginning as fits into `out`; it ends at damage. */
 size_t cn_unpack_beginning(struct cn_bytes bytes, uint8_t *out, size_t room);
 
 #endif

@@ -1,4 +1,4 @@
-/* What time it is, in nanoseconds.
+/* The time in nanoseconds.
  * Threads: any thread.
  */
 #ifndef CN_BASE_RUN_CLOCK_H
@@ -6,10 +6,10 @@
 
 #include <stdint.h>
 
-/* Since some moment in the past; never set back: for measuring how long things take. */
+/* Since an arbitrary moment; never set back: for measuring durations. */
 uint64_t cn_clock_ns(void);
 
-/* Since the epoch, as the machine is set. */
+/* Since the epoch, by the clock of the machine. */
 uint64_t cn_clock_date_ns(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* Failures of parallel jobs: each worker notes its own, all stop soon after, and the one of
  * the earliest job is reported, so that the message does not depend on scheduling.
  *
- * `run` and `finish` of a job ask cn_failures_stopped() and do nothing when it says so; on
+ * `run` and `finish` of a job call cn_failures_stopped() and do nothing if it is true; on
  * failure they fill cn_failures_error() and call cn_failures_note(). `take`, which the pool
  * serialises, calls cn_failures_share().
  * Threads: each worker with its own number; init, share and result as described.
@@ -31,12 +31,11 @@ void cn_failures_done(struct cn_failures *failures);
 
 bool cn_failures_stopped(const struct cn_failures *failures, unsigned worker);
 
-/* Where this worker describes what went wrong. */
+/* The error of this worker. */
 struct cn_error *cn_failures_error(struct cn_failures *failures, unsigned worker);
 void cn_failures_note(struct cn_failures *failures, unsigned worker, size_t job);
 
-/* In `take`: learn about the failures of others, tell them about ours. False when this
- * worker has to stop. */
+/* In `take`: exchange failures with the other workers. False if this worker has to stop. */
 bool cn_failures_share(struct cn_failures *failures, unsigned worker);
 
 /* After the pool has ended: false, with the failure of the earliest job, if there is one. */

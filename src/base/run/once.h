@@ -1,4 +1,4 @@
-/* Something that is done when it is needed first, by whoever needs it, and only once.
+/* Work that is done once, by the first thread that needs it.
  * Threads: any thread may run it; the others wait until it is done.
  */
 #ifndef CN_BASE_RUN_ONCE_H
@@ -15,7 +15,7 @@ struct cn_once {
 void cn_once_init(struct cn_once *once);
 void cn_once_done(struct cn_once *once);
 
-/* Call `work` unless that was done before. Everything it changed is seen afterwards. */
+/* Call `work` unless it was called before. All threads see its changes afterwards. */
 void cn_once_run(struct cn_once *once, void (*work)(void *arg), void *arg);
 
 #endif

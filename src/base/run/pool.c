@@ -43,8 +43,8 @@ static void wait_for_turn(struct shared *shared, size_t job)
         pause_briefly();
     }
     (void)pthread_mutex_lock(&shared->lock);
-    /* First counted, then looked: whoever moves next_take on and finds nobody counted
-     * was seen by that look. */
+    /* Count first, then check: a thread that increments next_take and sees no sleeper did so
+     * before this check. */
     atomic_fetch_add(&shared->sleeper_count, 1);
     while (atomic_load(&shared->next_take) != job)
         (void)pthread_cond_wait(&shared->taken, &shared->lock);

@@ -1,7 +1,7 @@
-/* How long work tells that it goes on, and learns that it should stop.
+/* Progress of long work, and requests to stop it.
  *
- * Libraries call cn_progress_report() now and then; cli/ draws the bar. Threads that
- * work beside the one that reports call cn_progress_check().
+ * Libraries call cn_progress_report() from time to time; cli/ draws the bar. Other threads
+ * of the same work call cn_progress_check().
  * Threads: reported from one thread at a time; checked from any.
  */
 #ifndef CN_BASE_RUN_PROGRESS_H
@@ -30,7 +30,7 @@ CN_CHECK static inline bool cn_progress_report(const struct cn_progress *progres
     return cn_fail(err, CN_ERR_INTERRUPTED, "interrupted while %s", what);
 }
 
-/* The same without telling anything. */
+/* The same without a report. */
 CN_CHECK static inline bool cn_progress_check(const struct cn_progress *progress,
                                               const char *what, struct cn_error *err)
 {

@@ -13,10 +13,11 @@
 
 #include "base/alloc.h"
 #include "base/best.h"
+#include "support/effort.h"
 
 enum { ITEMS = 20000 };
 
-static uint64_t seed = 1;
+static uint64_t seed;
 
 static uint64_t random_below(uint64_t limit)
 {
@@ -112,5 +113,6 @@ int main(void)
         cmocka_unit_test(values_are_in_order_and_nan_is_last),
     };
 
+    seed = cn_test_seed(1);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

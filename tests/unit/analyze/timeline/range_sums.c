@@ -11,6 +11,7 @@
 #include "analyze/timeline/spans.h"
 #include "base/alloc.h"
 #include "model/contexts/memory.h"
+#include "support/effort.h"
 
 enum { CONTEXTS = 5, THREADS = 3, SAMPLES = 3000, ROUNDS = 200, TIME_MAX = 9000 };
 
@@ -22,7 +23,7 @@ static struct cn_database *make_database(void)
     struct cn_memory_database *m = cn_memory_database_new("ranges", "");
 
     (void)cn_memory_database_add_kind(m, "THREAD");
-    srand(7);
+    srand((unsigned)cn_test_seed(7));
     for (uint32_t t = 0; t < THREADS; t++) {
         uint32_t profile =
             cn_memory_database_add_profile(m, (struct cn_identity_tuple){.count = 1});

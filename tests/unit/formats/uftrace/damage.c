@@ -19,6 +19,7 @@
 #include "formats/formats.h"
 #include "model/calls/call_values.h"
 #include "model/calls/recording.h"
+#include "support/effort.h"
 #include "support/sample_recording.h"
 #include "support/scratch.h"
 
@@ -175,14 +176,12 @@ static void flip_everywhere(const char *name)
 {
     struct copy file = copy_file(name);
 
-    /* All bits of small files, and of others one of each byte: there are many. */
-    for (size_t i = 0; i < file.len; i++)
-        for (unsigned bit = 0; bit < 8; bit += file.len <= 256 ? 1 : 5) {
-            file.bytes[i] ^= (uint8_t)(1U << bit);
-            replace(file.path, file.bytes, file.len);
-            (void)read_everything();
-            file.bytes[i] ^= (uint8_t)(1U << bit);
-        }
+    for (size_t bit = 0; bit < 8 * file.len; bit += cn_test_bit_step()) {
+        file.bytes[bit / 8] ^= (uint8_t)(1U << bit % 8);
+        replace(file.path, file.bytes, file.len);
+        (void)read_everything();
+        file.bytes[bit / 8] ^= (uint8_t)(1U << bit % 8);
+    }
     replace(file.path, file.bytes, file.len);
     free(file.bytes);
 }

@@ -11,10 +11,11 @@
 
 #include "base/alloc.h"
 #include "store/search/group_rank.h"
+#include "support/effort.h"
 
 enum { MEMBERS = 60000, VALUES = 300 };
 
-static uint64_t seed = 1;
+static uint64_t seed;
 
 static uint64_t random_below(uint64_t limit)
 {
@@ -125,5 +126,6 @@ int main(void)
         cmocka_unit_test(no_members_are_no_groups),
     };
 
+    seed = cn_test_seed(1);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

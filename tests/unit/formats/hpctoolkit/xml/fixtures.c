@@ -253,7 +253,7 @@ static void costs_survive_being_written(void **state)
         struct cn_error err = {0};
 
         if (!v4)
-            continue;
+            skip();
         assert_true(cn_hpc_xml_write(v4, "out",
                                      &(struct cn_write_options){.replace = true}, &err));
         assert_true(cn_format_open_database("out", &xml, &err));

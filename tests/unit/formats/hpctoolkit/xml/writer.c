@@ -156,7 +156,7 @@ static void fixtures_come_back(void **state)
         struct cn_database *db;
 
         if (!path)
-            continue;
+            skip();
         if (!cn_format_open_database(path, &db, &err))
             fail_msg("%s", err.text);
         cn_scratch_leave(*state);

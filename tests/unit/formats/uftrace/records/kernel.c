@@ -15,6 +15,7 @@
 #include "formats/formats.h"
 #include "model/calls/call_values.h"
 #include "model/calls/recording.h"
+#include "support/effort.h"
 #include "support/sample_recording.h"
 #include "support/scratch.h"
 
@@ -229,24 +230,24 @@ static void survives_damage(void **state)
     assert_non_null(in);
     assert_int_equal(fread(file, 1, sizeof(file), in), 2 * PAGE_LEN);
     (void)fclose(in);
-    for (size_t i = 0; i < 2 * PAGE_LEN; i++)
-        for (unsigned bit = 0; bit < 8; bit++) {
-            struct cn_recording *rec;
-            struct cn_call_stream *stream;
-            struct cn_call_batch batch;
-            struct cn_error err = {0};
+    for (size_t bit = 0; bit < 8 * 2 * PAGE_LEN; bit += cn_test_bit_step()) {
+        struct cn_recording *rec;
+        struct cn_call_stream *stream;
+        struct cn_call_batch batch;
+        struct cn_error err = {0};
+        size_t i = bit / 8;
 
-            file[i] ^= (uint8_t)(1U << bit);
-            (void)unlink(path);
-            cn_scratch_write(path, file, i % 7 ? 2 * PAGE_LEN : 2 * PAGE_LEN - i / 2);
-            file[i] ^= (uint8_t)(1U << bit);
-            rec = open_sample();
-            assert_true(cn_recording_stream_open(rec, 0, cn_time_always, &stream, &err));
-            while (cn_call_stream_next(stream, &batch, &err) == CN_ITEM)
-                assert_true(batch.count > 0);
-            cn_call_stream_close(stream);
-            cn_recording_close(rec);
-        }
+        file[i] ^= (uint8_t)(1U << bit % 8);
+        (void)unlink(path);
+        cn_scratch_write(path, file, i % 7 ? 2 * PAGE_LEN : 2 * PAGE_LEN - i / 2);
+        file[i] ^= (uint8_t)(1U << bit % 8);
+        rec = open_sample();
+        assert_true(cn_recording_stream_open(rec, 0, cn_time_always, &stream, &err));
+        while (cn_call_stream_next(stream, &batch, &err) == CN_ITEM)
+            assert_true(batch.count > 0);
+        cn_call_stream_close(stream);
+        cn_recording_close(rec);
+    }
 }
 
 static void tells_about_a_header_it_does_not_understand(void **state)
