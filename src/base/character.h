@@ -29,4 +29,18 @@ static inline size_t cn_character_decode(const char *chars, size_t len, uint32_t
     return n;
 }
 
+enum { CN_CHARACTER_LEN_MAX = 4 };
+
+/* Encode a character into at most CN_CHARACTER_LEN_MAX bytes. Returns its length. */
+static inline size_t cn_character_encode(uint32_t c, char *out)
+{
+    static const uint8_t first[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+
+    for (size_t i = n - 1; i > 0; i--, c >>= 6)
+        out[i] = (char)(0x80 | (c & 0x3f));
+    out[0] = (char)(first[n] | c);
+    return n;
+}
+
 #endif

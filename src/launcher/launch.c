@@ -332,6 +332,7 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
         .stored_len = launch->options->is_packed ? launch->drain.packed.stored_len
                                                  : atomic_load(&head->byte_count),
         .lost_count = atomic_load(&head->lost_count),
+        .sandboxed_count = atomic_load(&head->sandboxed_count),
         .stop = (int)atomic_load(&head->stop),
     };
     return true;

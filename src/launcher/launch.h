@@ -43,7 +43,8 @@ struct cn_launch_options {
 struct cn_launch_result {
     int wait_status;
     uint64_t call_count, record_len, stored_len, lost_count;
-    int stop; /* enum cn_rec_stop */
+    uint32_t sandboxed_count; /* processes that were recorded only up to seccomp() */
+    int stop;                 /* enum cn_rec_stop */
 };
 
 /* True if the program was started. */

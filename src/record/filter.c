@@ -233,7 +233,8 @@ void cn_rec_filter_leave(struct cn_rec_thread *self, struct cn_rec_frame *frame,
     bool is_dropped = frame->flags & CN_REC_FRAME_SILENT;
 
     if (frame->flags & CN_REC_FRAME_PENDING) {
-        is_dropped = cn_rec_now(self) - note->entry_ns < self->filter.time_limit_ns;
+        is_dropped = self->is_off ||
+                     cn_rec_now(self) - note->entry_ns < self->filter.time_limit_ns;
         if (!is_dropped)
             record_pending(self, frame);
     }

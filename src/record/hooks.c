@@ -46,12 +46,18 @@ static void find_idle_signal_stack(uintptr_t *low, uintptr_t *high)
 static bool is_dead(const struct cn_rec_thread *self, const struct cn_rec_frame *frame,
                     const uintptr_t *loc)
 {
-    uintptr_t low, high;
+    uintptr_t low, high, at = (uintptr_t)frame->loc;
 
     if (frame->loc == (uintptr_t *)UINTPTR_MAX || !is_on_own_stack(self, loc))
         return false;
+#if defined(__aarch64__)
+    /* The loc of -finstrument-functions is below the stack pointer, which the function
+     * has when it makes calls. */
+    if (frame->flags & CN_REC_FRAME_UNHOOKED)
+        at += sizeof(uintptr_t);
+#endif
     if (is_on_own_stack(self, frame->loc))
-        return frame->loc < loc;
+        return at < ((uintptr_t)loc & ~(uintptr_t)CN_REC_LOC_REGISTER);
     find_idle_signal_stack(&low, &high);
     return (uintptr_t)frame->loc >= low && (uintptr_t)frame->loc < high;
 }
@@ -69,11 +75,38 @@ static void record_exit(struct cn_rec_thread *self, struct cn_rec_frame *frame,
         cn_rec_record(self, cn_rec_frame_word(self, frame) | CN_REC_EXIT_WORD);
 }
 
+/* Return addresses that were in a register have been stored, but at unknown addresses. */
+static bool is_in_memory(const struct cn_rec_frame *frame)
+{
+    return !(frame->flags & CN_REC_FRAME_UNHOOKED) &&
+           !((uintptr_t)frame->loc & CN_REC_LOC_REGISTER);
+}
+
+/* A call is closed that may return after all: the stack of a coroutine can be inside that
+ * of the thread, higher than the calls that resumed it. Let it return to its caller. */
+static void release(struct cn_rec_thread *self, const struct cn_rec_frame *frame)
+{
+    if ((frame->flags & CN_REC_FRAME_UNHOOKED) || !is_on_own_stack(self, frame->loc))
+        return;
+    if (!is_in_memory(frame)) {
+        self->closed[self->closed_count++ % CN_REC_CLOSED_MAX] = *frame;
+        return;
+    }
+    /* A later call may have its return address there. */
+    for (const struct cn_rec_frame *above = frame + 1; above <= self->top; above++) {
+        if (above->loc == frame->loc)
+            return;
+    }
+    if (*frame->loc == (uintptr_t)cn_rec_return)
+        *frame->loc = frame->ret;
+}
+
 static void pop(struct cn_rec_thread *self)
 {
     struct cn_rec_frame *frame = self->top;
 
     record_exit(self, frame, NULL);
+    release(self, frame);
     self->top = frame - 1;
 }
 
@@ -95,7 +128,8 @@ static struct cn_rec_frame *push(struct cn_rec_thread *self, uintptr_t *loc,
     if (!cn_rec_process.shared->has_counter)
         flags |= CN_REC_FRAME_SLOW;
     frame->loc = loc;
-    self->top = frame;
+    /* Unwinders of other threads must not see the new top before its loc. */
+    __atomic_store_n(&self->top, frame, __ATOMIC_RELEASE);
     *(volatile struct cn_rec_frame *)frame = (struct cn_rec_frame){
         .loc = loc,
         .ret = ret,
@@ -137,6 +171,7 @@ static void close_frame(struct cn_rec_thread *self, struct cn_rec_frame *frame)
         return;
     }
     record_exit(self, frame, NULL);
+    release(self, frame);
     remove_frame(self, frame);
 }
 
@@ -250,59 +285,183 @@ uintptr_t cn_rec_enter_register(uintptr_t sp, uintptr_t address, uintptr_t ret,
     return enter_register(sp, address, ret, saved[0] << CN_REC_F_CALLER_AT, saved);
 }
 
-static void record_quick(const struct cn_rec_libcall *call, uintptr_t *loc,
-                         const struct cn_rec_registers *registers)
-{
-    struct cn_rec_thread *self = cn_rec_thread_ready();
+/* A library call. */
+struct library_call {
+    struct cn_rec_libcall *libcall;
+    uintptr_t *loc; /* as of its frame */
+    uintptr_t ret;
+    const struct cn_rec_registers *registers;
+};
 
-    if (!self)
-        return;
-    if (loc >= self->top->loc)
-        close_dead(self, loc);
-    if (self->dlopen_sp)
-        cn_rec_loader_find_new(self, (uintptr_t)loc);
-    if (push(self, loc, 0, (uintptr_t)call->slot, CN_REC_FRAME_UNHOOKED)) {
-        record_entry(self, registers);
+static uintptr_t first_argument(const struct library_call *call)
+{
+#if defined(__x86_64__)
+    return call->registers->saved[5];
+#else
+    return call->registers->saved[2];
+#endif
+}
+
+/* A call whose return cannot be hooked: record its end now. */
+static void record_quick(const struct library_call *call)
+{
+    struct cn_rec_thread *self = prepare(call->loc, call->ret);
+
+    if (self &&
+        push(self, call->loc, 0, (uintptr_t)call->libcall->slot, CN_REC_FRAME_UNHOOKED)) {
+        record_entry(self, call->registers);
         pop(self);
     }
 }
 
+static struct cn_rec_landing *find_landing(struct cn_rec_thread *self, uintptr_t env)
+{
+    for (int i = 0; i < CN_REC_LANDING_MAX; i++) {
+        if (self->landings[i].env == env)
+            return &self->landings[i];
+    }
+    return NULL;
+}
+
+static void record_landing(const struct library_call *call)
+{
+    struct cn_rec_thread *self;
+    struct cn_rec_landing *landing;
+    uintptr_t env = first_argument(call);
+
+    record_quick(call);
+    self = cn_rec_self;
+    if (!self || !cn_rec_thread_is_ours(self))
+        return;
+    landing = find_landing(self, env);
+    if (!landing)
+        landing = &self->landings[self->landing_count++ % CN_REC_LANDING_MAX];
+    *landing = (struct cn_rec_landing){
+        .env = env,
+        .loc = call->loc,
+        .address = (uintptr_t)call->libcall->slot,
+        .depth = (uint64_t)(self->top - self->frames),
+    };
+}
+
+/* Record a jump to the return of an earlier call, as uftrace does: the entry of the one
+ * and the exit of the other. The calls that it leaves end before; it is recorded where it
+ * lands. False when that is unknown. */
+static bool record_jump(const struct library_call *call)
+{
+    struct cn_rec_thread *self = cn_rec_thread_ready();
+    const struct cn_rec_landing *landing =
+        self ? find_landing(self, first_argument(call)) : NULL;
+    struct cn_rec_frame *caller;
+    stack_t stack = {0};
+    uintptr_t low, high;
+
+    if (!landing || !is_on_own_stack(self, landing->loc))
+        return false;
+    (void)cn_rec_syscall3(SYS_sigaltstack, 0, (long)&stack, 0);
+    low = (uintptr_t)stack.ss_sp;
+    high = low + stack.ss_size;
+    caller = self->frames + landing->depth;
+    while (self->top > caller) {
+        uintptr_t at = (uintptr_t)self->top->loc;
+
+        if (self->top->loc != CN_REC_LOC_GONE && !(at >= low && at < high) &&
+            !(is_on_own_stack(self, self->top->loc) && self->top->loc <= landing->loc))
+            return false;
+        pop(self);
+    }
+    if (self->top != caller ||
+        !push(self, landing->loc, 0, (uintptr_t)call->libcall->slot,
+              CN_REC_FRAME_UNHOOKED))
+        return false;
+    record_entry(self, call->registers);
+    self->top->address = landing->address;
+    pop(self);
+    return true;
+}
+
 static uint64_t flags_of(const struct cn_rec_libcall *call)
 {
-    return call->is_bound
-               ? 0
-               : CN_REC_FRAME_LIBCALL | (uint64_t)(call - cn_rec_libcalls) << 32;
+    uint64_t flags = 0;
+
+    if (!call->is_bound)
+        flags = CN_REC_FRAME_LIBCALL | (uint64_t)(call - cn_rec_libcalls) << 32;
+    if (call->kind == CN_REC_LIBCALL_THROWS)
+        flags |= CN_REC_FRAME_THROWS;
+    if (call->kind == CN_REC_LIBCALL_FORKS)
+        flags |= CN_REC_FRAME_FORKS;
+    return flags;
 }
 
-void cn_rec_libcall_enter_register(struct cn_rec_register_call *register_call,
+/* Record a library call; returns the address to return to instead. */
+static uintptr_t enter_library(const struct library_call *call)
+{
+    struct cn_rec_thread *self;
+
+    switch (call->libcall->kind) {
+    case CN_REC_LIBCALL_QUICK:
+        record_quick(call);
+        return call->ret;
+    case CN_REC_LIBCALL_LANDS:
+        record_landing(call);
+        return call->ret;
+    case CN_REC_LIBCALL_JUMPS:
+        if (record_jump(call))
+            return call->ret;
+        break;
+    default:
+        break;
+    }
+    self = prepare(call->loc, call->ret);
+    if (!self || !push(self, call->loc, call->ret, (uintptr_t)call->libcall->slot,
+                       flags_of(call->libcall)))
+        return call->ret;
+    if (call->libcall->kind == CN_REC_LIBCALL_FORKS) {
+        self->is_forking = true;
+        cn_rec_thread_simplify(self);
+    }
+    record_entry(self, call->registers);
+    return (uintptr_t)cn_rec_return;
+}
+
+static struct cn_rec_libcall_target target_of(const struct cn_rec_libcall *call,
+                                              uintptr_t ret)
+{
+    bool asks = call->kind == CN_REC_LIBCALL_ASKS && ret == (uintptr_t)cn_rec_return;
+
+    return (struct cn_rec_libcall_target){
+        .function = atomic_load_explicit(&call->target, memory_order_relaxed),
+        .passage = asks ? call->passage : 0,
+    };
+}
+
+void cn_rec_libcall_enter_register(struct cn_rec_register_call *call,
                                    const uint64_t *saved)
 {
-    struct cn_rec_libcall *call = &cn_rec_libcalls[register_call->number];
-    struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY, register_call->sp,
-                                         0, register_call->ret};
+    struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY, call->sp, 0,
+                                         call->ret};
+    struct cn_rec_libcall *libcall = &cn_rec_libcalls[call->number];
+    struct library_call library_call = {
+        libcall, (uintptr_t *)(call->sp | CN_REC_LOC_REGISTER), call->ret, &registers};
+    struct cn_rec_libcall_target target;
 
-    if (call->is_quick)
-        record_quick(call, (uintptr_t *)(register_call->sp | CN_REC_LOC_REGISTER),
-                     &registers);
-    else
-        register_call->ret = enter_register(register_call->sp, (uintptr_t)call->slot,
-                                            register_call->ret, flags_of(call), saved);
-    register_call->target = atomic_load_explicit(&call->target, memory_order_relaxed);
-    register_call->number = (uintptr_t)call->slot;
+    call->ret = enter_library(&library_call);
+    target = target_of(libcall, call->ret);
+    call->target = target.function;
+    call->sp = target.passage;
+    call->number = (uintptr_t)libcall->slot;
 }
 
-uintptr_t cn_rec_libcall_enter(uintptr_t *loc, uint64_t number, const uint64_t *saved)
+struct cn_rec_libcall_target cn_rec_libcall_enter(uintptr_t *loc, uint64_t number,
+                                                  const uint64_t *saved)
 {
     struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY,
                                          (uintptr_t)(loc + 1), 0, *loc};
-    struct cn_rec_libcall *call = &cn_rec_libcalls[number];
-    uint64_t flags = flags_of(call);
+    struct cn_rec_libcall *libcall = &cn_rec_libcalls[number];
+    struct library_call call = {libcall, loc, *loc, &registers};
 
-    if (call->is_quick)
-        record_quick(call, loc, &registers);
-    else
-        enter(loc, (uintptr_t)call->slot, flags, &registers);
-    return atomic_load_explicit(&call->target, memory_order_relaxed);
+    *(volatile uintptr_t *)loc = enter_library(&call);
+    return target_of(libcall, *loc);
 }
 
 /* A call that returns. */
@@ -371,13 +530,24 @@ static uintptr_t leave_elsewhere(const struct returning *call)
     return ret;
 }
 
-/* A call returns that was closed by mistake. Its frame is still in memory, unless another
- * call was made since. */
+/* A call returns that was closed by mistake. It is among those that were closed last; else
+ * its frame is still in memory, unless another call was made since. */
 static uintptr_t leave_closed(const struct returning *call)
 {
-    struct cn_rec_thread *thread = atomic_load(&cn_rec_threads);
+    struct cn_rec_thread *thread;
 
-    for (; thread; thread = atomic_load(&thread->next)) {
+    for (thread = atomic_load(&cn_rec_threads); thread;
+         thread = atomic_load(&thread->next)) {
+        for (uint32_t i = 1; i <= CN_REC_CLOSED_MAX; i++) {
+            const struct cn_rec_frame *frame =
+                &thread->closed[(thread->closed_count - i) % CN_REC_CLOSED_MAX];
+
+            if (frame->loc && may_return(frame, call))
+                return frame->ret;
+        }
+    }
+    for (thread = atomic_load(&cn_rec_threads); thread;
+         thread = atomic_load(&thread->next)) {
         struct cn_rec_frame *top = thread->top, *last = top + CLOSED_MAX;
         struct cn_rec_frame *frame =
             find_returning(top, last < thread->real_end ? last : thread->real_end, call);
@@ -401,8 +571,15 @@ uintptr_t cn_rec_leave(uintptr_t *loc, const uint64_t *saved)
         ret = leave_elsewhere(&call);
         return ret ? ret : leave_closed(&call);
     }
-    cn_rec_thread_reserve(self);
     ret = frame->ret;
+    /* The child of a vfork() returns first. */
+    if (!cn_rec_thread_is_ours(self))
+        return ret;
+    if (frame->flags & CN_REC_FRAME_FORKS) {
+        self->is_forking = false;
+        cn_rec_thread_simplify(self);
+    }
+    cn_rec_thread_reserve(self);
     while (self->top > frame &&
            (self->top->loc == CN_REC_LOC_GONE || is_dead(self, self->top, frame->loc)))
         pop(self);
@@ -412,6 +589,14 @@ uintptr_t cn_rec_leave(uintptr_t *loc, const uint64_t *saved)
     else
         remove_frame(self, frame);
     return ret;
+}
+
+/* A library call that throws has ended when the hooks of -finstrument-functions are called.
+ * Their stack pointers do not show that: they are lower than that of the call. */
+static void close_throwing(struct cn_rec_thread *self)
+{
+    while (self->top->flags & CN_REC_FRAME_THROWS)
+        pop(self);
 }
 
 /* Both hooks of -finstrument-functions are called with the same stack pointer, which
@@ -426,6 +611,7 @@ void cn_rec_instrument_enter(uintptr_t function, uintptr_t call_site, uintptr_t 
     if (!self)
         return;
     cn_rec_thread_reserve(self);
+    close_throwing(self);
     if (loc > self->top->loc)
         close_dead(self, loc);
     if (self->dlopen_sp)
@@ -463,6 +649,7 @@ void cn_rec_instrument_leave(uintptr_t function)
     frame = find_open(self, function, loc);
     if (!frame)
         return; /* it was called before the recorder was set up */
+    close_throwing(self);
     close_dead(self, frame->loc);
     close_frame(self, frame);
 }
@@ -473,13 +660,6 @@ void cn_rec_probe_instrument(void)
 
     __cyg_profile_func_enter(probe, NULL);
     __cyg_profile_func_exit(probe, NULL);
-}
-
-/* Return addresses that were in a register have been stored, but at unknown addresses. */
-static bool is_in_memory(const struct cn_rec_frame *frame)
-{
-    return !(frame->flags & CN_REC_FRAME_UNHOOKED) &&
-           !((uintptr_t)frame->loc & CN_REC_LOC_REGISTER);
 }
 
 /* Frames of calls that were left by a jump may still exist; the program may have reused

@@ -37,14 +37,21 @@ void cn_rec_instrument_enter(uintptr_t function, uintptr_t call_site, uintptr_t 
 /* The call whose return address was at `loc` returns. Returns the true return address. */
 uintptr_t cn_rec_leave(uintptr_t *loc, const uint64_t *saved);
 
-/* A library function is called through slot `number`; its return address is at `loc`.
- * Returns the address of the function. */
-uintptr_t cn_rec_libcall_enter(uintptr_t *loc, uint64_t number, const uint64_t *saved);
+/* Where to jump for a library call. If there is a passage (machine.h), the function must
+ * return through it. */
+struct cn_rec_libcall_target {
+    uintptr_t function, passage;
+};
+
+/* A library function is called through slot `number`; its return address is at `loc`. */
+struct cn_rec_libcall_target cn_rec_libcall_enter(uintptr_t *loc, uint64_t number,
+                                                  const uint64_t *saved);
 
 /* The same for a return address in a register. */
 struct cn_rec_register_call {
     uint64_t number; /* becomes the address of the slot */
-    uintptr_t sp, ret, target;
+    uintptr_t sp;    /* becomes the passage; 0: none */
+    uintptr_t ret, target;
 };
 void cn_rec_libcall_enter_register(struct cn_rec_register_call *call,
                                    const uint64_t *saved);

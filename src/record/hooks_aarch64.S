@@ -139,11 +139,12 @@
 	.cfi_restore x30
 	.endm
 
-/* Push a frame with loc x10 above x11. */
+/* Push a frame with loc x10 above x11. Unwinders of other threads must not see the new
+ * top, which is the first member of the thread, before its loc. */
 	.macro	push_frame ret, function, flags
 	str	x10, [x11, #CN_REC_F_SIZE+CN_REC_F_LOC]
 	add	x11, x11, #CN_REC_F_SIZE
-	str	x11, T(TOP)
+	stlr	x11, [x9]
 	stp	x10, \ret, [x11, #CN_REC_F_LOC]
 	stp	\function, \flags, [x11, #CN_REC_F_ADDRESS]
 	.endm
@@ -266,6 +267,9 @@ mcount:
 	ldr	x12, [x11, #CN_REC_F_LOC]
 	cmp	x10, x12
 	b.hi	8f
+	ldr	x12, [x11, #CN_REC_F_FLAGS]
+	cmp	x12, #CN_REC_F_UNHOOKED
+	b.ne	8f
 	ldr	x12, T(END)
 	cmp	x11, x12
 	b.hs	8f
@@ -340,9 +344,13 @@ mcount:
 	bl	cn_rec_libcall_enter_register
 	restore_all
 	mov	x16, x12		/* the address of the slot replaced the number */
-	mov	x30, x14
 	mov	x17, x15
-	br	x17
+	mov	x30, x14
+	cbz	x13, 1f			/* a passage replaced the stack pointer */
+	stp	x29, x30, [sp, #-16]!	/* which loads these and returns */
+	.cfi_adjust_cfa_offset 16
+	mov	x30, x13
+1:	br	x17
 	end_function cn_rec_libcall
 
 	.macro	forward name, number
@@ -351,7 +359,8 @@ mcount:
 	save_all
 	add	x0, sp, #176
 	mov	w1, #\number
-	bl	cn_rec_dlopen_begin
+	add	x2, sp, #16
+	bl	cn_rec_forward_begin
 	str	x0, [sp, #144]	/* comes back as x16 */
 	restore_all
 	br	x16
@@ -360,6 +369,8 @@ mcount:
 
 	forward	dlopen, 0
 	forward	dlmopen, 1
+	forward	prctl, 2
+	forward	syscall, 3
 
 /* Calls return here; hooks_x86_64.S explains why this is a signal frame. The expression:
  *

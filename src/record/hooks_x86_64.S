@@ -6,7 +6,8 @@
  *
  *   mcount         after the prologue: the return address is at 8(%rbp), except in functions
  *                  that align their stack
- *   __fentry__     before the prologue: it is at 8(%rsp), after that of the hook
+ *   __fentry__     before the prologue: it is at 8(%rsp), after that of the hook, except in
+ *                  nested functions
  *   cn_rec_return  calls return here instead of to their caller
  */
 #include "record/layout.h"
@@ -257,7 +258,16 @@ cn_rec_patched:
 	load_self
 	leaq	48(%rsp), %rdi
 	movq	40(%rsp), %rsi
+	cmpq	(%rdi), %r10
+	je	.Lmay_be_nested
+.Lfentry_known:
 	enter
+/* A nested function of GCC saves its static chain, r10, around the call of the hook. */
+.Lmay_be_nested:
+	cmpw	$0x5a41, (%rsi)	/* pop %r10 */
+	jne	.Lfentry_known
+	addq	$8, %rdi
+	jmp	.Lfentry_known
 	end_function __fentry__
 
 /* -finstrument-functions: ordinary calls, so all caller-saved registers are free. Both
@@ -271,6 +281,8 @@ cn_rec_patched:
 	movq	T(TOP), %rdx
 	cmpq	%rsp, CN_REC_F_LOC(%rdx)
 	jb	.Linstrument_slow
+	cmpq	$CN_REC_F_UNHOOKED, CN_REC_F_FLAGS(%rdx)
+	jne	.Linstrument_slow
 	cmpq	T(END), %rdx
 	jae	.Linstrument_slow
 	find_slot .Linstrument_slow
@@ -334,7 +346,8 @@ cn_rec_patched:
 	end_function cn_rec_probe_plain
 
 /* A library call: its number was pushed after the return address. The jump to the
- * function uses r11, which a PLT may change. */
+ * function uses r11, which a PLT may change. If there is a passage, it returns there, which
+ * releases the number and returns to the return address. */
 	hidden_function cn_rec_libcall, 5
 	.cfi_def_cfa_offset 16
 	endbr64
@@ -344,20 +357,34 @@ cn_rec_patched:
 	leaq	-40(%rsp), %rdx
 	call_c	cn_rec_libcall_enter
 	movq	%rax, %r11
+	testq	%rdx, %rdx
+	jnz	.Lthrough_passage
+	.cfi_remember_state
 	restore_arguments
 	leaq	8(%rsp), %rsp
 	.cfi_adjust_cfa_offset -8
 	jmp	*%r11
+	.cfi_restore_state
+.Lthrough_passage:
+	movq	32(%rsp), %rax
+	movq	%rdx, 32(%rsp)
+	restore	%rdi
+	restore	%rsi
+	restore	%rdx
+	restore	%rcx
+	jmp	*%r11
 	end_function cn_rec_libcall
 
-/* dlopen() looks at its return address, so jump to it after taking a note. */
+/* dlopen() looks at its return address, and system calls may return in a child: jump to
+ * them after taking a note of their arguments. */
 	.macro	forward name, number
 	function \name
 	endbr64
 	save_arguments
 	leaq	40(%rsp), %rdi
 	movl	$\number, %esi
-	call_c	cn_rec_dlopen_begin
+	movq	%rsp, %rdx
+	call_c	cn_rec_forward_begin
 	movq	%rax, %r11
 	restore_arguments
 	jmp	*%r11
@@ -366,6 +393,8 @@ cn_rec_patched:
 
 	forward	dlopen, 0
 	forward	dlmopen, 1
+	forward	prctl, 2
+	forward	syscall, 3
 
 /* Calls return here. An unwinder finds this address as that of a caller, looks up the byte
  * before it, and gets the true return address from an expression that searches the open

@@ -2,12 +2,14 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <unwind.h>
 
 #include "record/hooks.h"
@@ -33,9 +35,11 @@ static struct {
     backtrace_fn backtrace;
     unwind_fn unwind;
     unwind_ip_fn unwind_ip;
-    uintptr_t dlopens[2]; /* dlopen, dlmopen */
-    pthread_key_t key;    /* its destructor ends the recording of a thread */
+    uintptr_t forwards[4]; /* by their numbers in hooks_ARCH.S */
+    pthread_key_t key;     /* its destructor ends the recording of a thread */
 } real;
+
+static const char *const forward_names[] = {"dlopen", "dlmopen", "prctl", "syscall"};
 
 /* dlsym() returns object pointers; POSIX guarantees that they can represent functions. */
 static void find(const char *name, void *function)
@@ -68,8 +72,8 @@ void cn_rec_interpose_begin(void)
     find("pthread_create", &real.create);
     find("clone", &real.clone);
     find("backtrace", &real.backtrace);
-    find("dlopen", &real.dlopens[0]);
-    find("dlmopen", &real.dlopens[1]);
+    for (int i = 0; i < 4; i++)
+        find(forward_names[i], &real.forwards[i]);
     (void)pthread_key_create(&real.key, end_thread);
     (void)pthread_atfork(NULL, NULL, begin_child);
 }
@@ -77,21 +81,19 @@ void cn_rec_interpose_begin(void)
 struct start {
     void *(*run)(void *);
     void *arg;
+    size_t stack_len;
 };
 
-static void find_stack(struct cn_rec_thread *self)
+/* All recorded calls of a thread are below this frame. Its control block is at the end of
+ * its stack. pthread_getattr_np() would allocate memory, which the allocator of a sanitizer
+ * does not allow in each thread. */
+static void find_stack(struct cn_rec_thread *self, size_t len)
 {
-    pthread_attr_t attr;
-    void *low;
-    size_t len;
+    uintptr_t end = ((uintptr_t)pthread_self() + 2 * CN_REC_PAGE_LEN - 1) &
+                    ~(uintptr_t)(CN_REC_PAGE_LEN - 1);
 
-    if (pthread_getattr_np(pthread_self(), &attr) != 0)
-        return;
-    if (pthread_attr_getstack(&attr, &low, &len) == 0) {
-        self->stack_low = (uintptr_t)low;
-        self->stack_high = (uintptr_t)low + len;
-    }
-    (void)pthread_attr_destroy(&attr);
+    self->stack_high = (uintptr_t)__builtin_frame_address(0);
+    self->stack_low = end > len ? end - len : 0;
 }
 
 static void *start_thread(void *arg)
@@ -101,10 +103,24 @@ static void *start_thread(void *arg)
 
     free(arg);
     if (self) {
-        find_stack(self);
+        find_stack(self, start.stack_len);
         (void)pthread_setspecific(real.key, self);
     }
     return start.run(start.arg);
+}
+
+static size_t stack_len_of(const pthread_attr_t *attr)
+{
+    pthread_attr_t defaults;
+    size_t len = 0;
+
+    if (!attr && pthread_attr_init(&defaults) == 0) {
+        (void)pthread_attr_getstacksize(&defaults, &len);
+        (void)pthread_attr_destroy(&defaults);
+    } else if (attr) {
+        (void)pthread_attr_getstacksize(attr, &len);
+    }
+    return len;
 }
 
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
@@ -119,26 +135,66 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
         start = malloc(sizeof(*start));
     if (!start)
         return real.create(thread, attr, run, arg);
-    *start = (struct start){run, arg};
+    *start = (struct start){run, arg, stack_len_of(attr)};
     result = real.create(thread, attr, start_thread, start);
     if (result != 0)
         free(start);
     return result;
 }
 
-uintptr_t cn_rec_dlopen_begin(uintptr_t sp, uint32_t number)
+/* The next recorded call looks for new libraries. */
+static void expect_library(uintptr_t sp)
 {
     struct cn_rec_thread *self = cn_rec_self;
 
-    /* The next recorded call looks for new libraries. */
     if (self && !self->is_off &&
         (!cn_rec_loader_is_watched() || cn_rec_process.shared->has_nested_libcalls)) {
         self->dlopen_sp = sp;
         self->end = NULL;
     }
-    if (!real.dlopens[number])
-        find(number == 0 ? "dlopen" : "dlmopen", &real.dlopens[number]);
-    return real.dlopens[number];
+}
+
+/* Stop recording in this process before the kernel forbids system calls, or reading the
+ * counter: a violation would end the program. */
+static void stop_before(uint64_t option, uint64_t value)
+{
+    if (option != PR_SET_SECCOMP && !(option == PR_SET_TSC && value == PR_TSC_SIGSEGV))
+        return;
+    if (!cn_rec_process.shared || atomic_exchange(&cn_rec_is_sandboxed, true))
+        return;
+    atomic_fetch_add(&cn_rec_process.shared->sandboxed_count, 1);
+    if (cn_rec_self)
+        cn_rec_thread_stop(cn_rec_self);
+}
+
+/* For calls before the set-up: the loader may not be ready. */
+static long syscall_early(long number, long a, long b, long c, long d, long e, long f)
+{
+    long result = cn_rec_raw_syscall6(number, a, b, c, d, e, f);
+
+    if (result >= 0 || result < -4095)
+        return result;
+    errno = (int)-result;
+    return -1;
+}
+
+uintptr_t cn_rec_forward_begin(uintptr_t sp, uint32_t number, const uint64_t *arguments)
+{
+    enum { DLOPEN, DLMOPEN, PRCTL, SYSCALL };
+
+    if (number <= DLMOPEN)
+        expect_library(sp);
+    else if (number == PRCTL)
+        stop_before(arguments[0], arguments[1]);
+    else if (arguments[0] == SYS_prctl)
+        stop_before(arguments[1], arguments[2]);
+    else if (arguments[0] == SYS_seccomp && arguments[1] <= SECCOMP_SET_MODE_FILTER)
+        stop_before(PR_SET_SECCOMP, 0);
+    if (!real.forwards[number] && number == SYSCALL)
+        return (uintptr_t)syscall_early;
+    if (!real.forwards[number])
+        find(forward_names[number], &real.forwards[number]);
+    return real.forwards[number];
 }
 
 /* Disable the profiling of -pg, which would cost time and write gmon.out. */

@@ -32,16 +32,24 @@ static size_t table_count;
 static uintptr_t probe_slot;
 void (*cn_rec_libcall_probe)(void);
 
-/* Functions that look at their return address, or return twice. */
-static const char quick_names[] =
-    "setjmp _setjmp sigsetjmp __sigsetjmp vfork getcontext swapcontext setcontext dlopen "
-    "dlmopen dlsym dlvsym dladdr backtrace clone _Unwind_Backtrace _Unwind_Resume "
-    "_Unwind_RaiseException";
+/* Functions that do not simply return, by enum cn_rec_libcall_kind. */
+static const char *const kind_names[] = {
+    [CN_REC_LIBCALL_QUICK] = "getcontext swapcontext setcontext clone",
+    [CN_REC_LIBCALL_LANDS] = "setjmp _setjmp sigsetjmp __sigsetjmp",
+    [CN_REC_LIBCALL_JUMPS] = "longjmp _longjmp siglongjmp __longjmp_chk",
+    [CN_REC_LIBCALL_THROWS] = "__cxa_throw __cxa_rethrow _Unwind_RaiseException "
+                              "_Unwind_Resume _Unwind_Resume_or_Rethrow",
+    [CN_REC_LIBCALL_FORKS] = "vfork",
+    [CN_REC_LIBCALL_ASKS] = "dlopen dlmopen dlsym dlvsym",
+};
 
 /* The hooks themselves, and functions with other calling conventions. */
 static const char left_out_names[] =
     "mcount _mcount __fentry__ __cyg_profile_func_enter __cyg_profile_func_exit "
     "__gmon_start__ __tls_get_addr __libc_start_main";
+
+/* Functions of sanitizers look at their return address, to report it. */
+static const char left_out_starts[] = "__asan_ __lsan_ __tsan_ __ubsan_ __sanitizer_";
 
 /* Libraries whose own calls are never recorded, because the recorder uses them. Their
  * names begin with these words. */
@@ -78,8 +86,7 @@ bool cn_rec_libcalls_are_wanted(const struct cn_rec_image *image, const char *pa
     return shared->has_nested_libcalls && !is_among(path, base_names, true);
 }
 
-/* Bind the slot of a quick function now. The recorder is not called when such a function
- * returns; if the loader bound the slot, later calls would not be recorded. Once the
+/* Bind the slot of a function now whose return is not hooked: if the loader bound the slot, later calls would not be recorded. Once the
  * program runs, the loader is not called: the slot is left alone. */
 static bool bind(struct cn_rec_libcall *call, const char *name)
 {
@@ -92,6 +99,15 @@ static bool bind(struct cn_rec_libcall *call, const char *name)
     return true;
 }
 
+static uint8_t kind_of(const char *name)
+{
+    uint8_t kind = sizeof(kind_names) / sizeof(kind_names[0]) - 1;
+
+    while (kind > CN_REC_LIBCALL_PLAIN && !is_among(name, kind_names[kind], false))
+        kind--;
+    return kind;
+}
+
 static void hook(const struct cn_rec_image *image, const struct table *table, uint32_t i)
 {
     const Elf64_Rela *rela = &image->slots[i];
@@ -100,14 +116,20 @@ static void hook(const struct cn_rec_image *image, const struct table *table, ui
     struct cn_rec_libcall *call = &cn_rec_libcalls[table->first + i];
 
     if (ELF64_R_TYPE(rela->r_info) != CN_REC_JUMP_SLOT || !*name ||
-        is_among(name, left_out_names, false))
+        is_among(name, left_out_names, false) || is_among(name, left_out_starts, true))
         return;
     call->stub = cn_rec_machine_slot_stub(table->stubs, i, table->first + i);
     call->target = *slot;
-    call->is_quick = is_among(name, quick_names, false);
+    call->kind = kind_of(name);
+    if (call->kind == CN_REC_LIBCALL_ASKS) {
+        call->passage = cn_rec_machine_find_passage(image->code_low, image->code_high);
+        if (!call->passage)
+            call->kind = CN_REC_LIBCALL_QUICK;
+    }
     /* An unbound slot points into its own file. */
     call->is_bound = *slot < image->low || *slot >= image->high;
-    if (call->is_quick && !call->is_bound && !bind(call, name))
+    if (call->kind >= CN_REC_LIBCALL_QUICK && call->kind <= CN_REC_LIBCALL_JUMPS &&
+        !call->is_bound && !bind(call, name))
         return;
     call->slot = slot;
 }

@@ -15,13 +15,25 @@
 
 struct cn_rec_image;
 
+/* How a function returns. */
+enum cn_rec_libcall_kind {
+    CN_REC_LIBCALL_PLAIN,
+    CN_REC_LIBCALL_QUICK,  /* to any place: its end is recorded when it is called */
+    CN_REC_LIBCALL_LANDS,  /* as QUICK, and again after a jump: setjmp() */
+    CN_REC_LIBCALL_JUMPS,  /* to where such a function was called: longjmp() */
+    CN_REC_LIBCALL_THROWS, /* to a handler in one of its callers */
+    CN_REC_LIBCALL_FORKS,  /* in a child, which shares the stack, and again: vfork() */
+    CN_REC_LIBCALL_ASKS,   /* plainly, but it looks at its return address: dlopen() */
+};
+
 struct cn_rec_libcall {
     uintptr_t *_Atomic slot; /* NULL: its file is unmapped */
     uintptr_t stub;          /* address of its stub */
     _Atomic uintptr_t target;
+    /* Of kind ASKS: code of its file that returns to the address above the next. */
+    uintptr_t passage;
     bool is_bound; /* the slot contained the address of the function */
-    bool
-        is_quick; /* recorded without hooking its return: it looks at its return address */
+    uint8_t kind;  /* enum cn_rec_libcall_kind */
 };
 
 extern struct cn_rec_libcall *cn_rec_libcalls; /* by number; number 0 is the probe */

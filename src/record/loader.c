@@ -104,6 +104,8 @@ static void on_list_change(void)
     int error = errno;
     uint64_t before;
 
+    if (cn_rec_is_sandboxed)
+        return;
     if (_r_debug.r_state == RT_DELETE) {
         while (!try_lock())
             (void)cn_rec_syscall3(SYS_sched_yield, 0, 0, 0);
@@ -189,7 +191,6 @@ void cn_rec_loader_find_new(struct cn_rec_thread *self, uintptr_t sp)
     }
     if (is_done)
         self->dlopen_sp = 0;
-    if (!self->dlopen_sp && cn_rec_thread_is_simple(self))
-        self->end = self->real_end;
+    cn_rec_thread_simplify(self);
     cn_rec_restore_signals(&before);
 }

@@ -42,4 +42,9 @@ bool cn_rec_machine_patch(uint8_t *at, uintptr_t stub);
  * when the function is not empty. */
 bool cn_rec_machine_divert(uint8_t *at, uintptr_t stub);
 
+/* Find code that ends a function which has no stack frame, except for what keeps the
+ * stack aligned; 0 when there is none. A function that returns there, with that below its
+ * own return address, goes on to that one. */
+uintptr_t cn_rec_machine_find_passage(uintptr_t low, uintptr_t high);
+
 #endif

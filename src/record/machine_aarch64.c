@@ -2,11 +2,12 @@
 
 #include <string.h>
 
-#define NOP        0xd503201fu
-#define BTI_C      0xd503245fu
-#define BTI_J      0xd503249fu
-#define MOV_X9_X30 0xaa1e03e9u
-#define RET        0xd65f03c0u
+#define NOP         0xd503201fu
+#define BTI_C       0xd503245fu
+#define BTI_J       0xd503249fu
+#define MOV_X9_X30  0xaa1e03e9u
+#define RET         0xd65f03c0u
+#define LDP_X29_X30 0xa8c17bfdu /* ldp x29, x30, [sp], #16 */
 
 static void put(uint8_t *at, uint32_t instruction)
 {
@@ -68,4 +69,14 @@ bool cn_rec_machine_divert(uint8_t *at, uintptr_t stub)
     if (get(at) == BTI_C)
         at += 4;
     return get(at) == RET && put_branch(at, 0x14000000, stub);
+}
+
+uintptr_t cn_rec_machine_find_passage(uintptr_t low, uintptr_t high)
+{
+    for (uintptr_t at = (low + 3) & ~(uintptr_t)3; at + 8 <= high; at += 4) {
+        if (get((const uint8_t *)at) == LDP_X29_X30 &&
+            get((const uint8_t *)at + 4) == RET)
+            return at;
+    }
+    return 0;
 }

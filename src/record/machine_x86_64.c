@@ -91,3 +91,14 @@ bool cn_rec_machine_divert(uint8_t *at, uintptr_t stub)
     }
     return put_branch(at, 0xe9, stub);
 }
+
+uintptr_t cn_rec_machine_find_passage(uintptr_t low, uintptr_t high)
+{
+    static const uint8_t code[] = {0x48, 0x83, 0xc4, 0x08, 0xc3}; /* add $8, %rsp; ret */
+
+    for (uintptr_t at = low; at + sizeof(code) <= high; at++) {
+        if (memcmp((const void *)at, code, sizeof(code)) == 0)
+            return at;
+    }
+    return 0;
+}

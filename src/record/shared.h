@@ -193,10 +193,11 @@ struct cn_rec_shared {
     _Atomic uint32_t is_over;   /* the recording is complete; later records are dropped */
     _Atomic uint32_t track_count; /* tracks ever taken */
     _Atomic uint32_t session_count;
-    _Atomic uint32_t is_on;      /* switched by --trace and triggers */
-    _Atomic uint64_t lost_count; /* of released tracks */
-    _Atomic uint64_t extra_len;  /* of released tracks */
-    _Atomic uint64_t byte_count; /* of drained records */
+    _Atomic uint32_t is_on;           /* switched by --trace and triggers */
+    _Atomic uint64_t lost_count;      /* of released tracks */
+    _Atomic uint32_t sandboxed_count; /* processes that restricted their system calls */
+    _Atomic uint64_t extra_len;       /* of released tracks */
+    _Atomic uint64_t byte_count;      /* of drained records */
 
     struct cn_rec_cost costs[CN_REC_COST_COUNT]; /* measured; 0 when unknown */
 

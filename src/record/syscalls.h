@@ -1,10 +1,13 @@
 /* System calls without the C library: no errno, no cancellation point, no vector registers,
- * so they are safe wherever a hook runs. They return -errno on failure.
+ * so they are safe wherever a hook runs. They return -errno on failure, and always fail in
+ * a sandbox.
  * Threads: any thread.
  */
 #ifndef CN_RECORD_SYSCALLS_H
 #define CN_RECORD_SYSCALLS_H
 
+#include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,9 +16,12 @@
 
 #include "record/shared.h"
 
+/* The program allows itself only some system calls: the recorder makes none. */
+extern _Atomic bool cn_rec_is_sandboxed;
+
 #if defined(__x86_64__)
-static inline long cn_rec_syscall6(long number, long a, long b, long c, long d, long e,
-                                   long f)
+static inline long cn_rec_raw_syscall6(long number, long a, long b, long c, long d,
+                                       long e, long f)
 {
     long result;
     register long r10 __asm__("r10") = d;
@@ -29,8 +35,8 @@ static inline long cn_rec_syscall6(long number, long a, long b, long c, long d, 
     return result;
 }
 #elif defined(__aarch64__)
-static inline long cn_rec_syscall6(long number, long a, long b, long c, long d, long e,
-                                   long f)
+static inline long cn_rec_raw_syscall6(long number, long a, long b, long c, long d,
+                                       long e, long f)
 {
     register long x8 __asm__("x8") = number;
     register long x0 __asm__("x0") = a;
@@ -49,6 +55,14 @@ static inline long cn_rec_syscall6(long number, long a, long b, long c, long d, 
 #else
 #error "the recorder knows x86_64 and aarch64"
 #endif
+
+static inline long cn_rec_syscall6(long number, long a, long b, long c, long d, long e,
+                                   long f)
+{
+    return atomic_load_explicit(&cn_rec_is_sandboxed, memory_order_relaxed)
+               ? -EPERM
+               : cn_rec_raw_syscall6(number, a, b, c, d, e, f);
+}
 
 static inline long cn_rec_syscall3(long number, long a, long b, long c)
 {

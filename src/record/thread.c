@@ -21,6 +21,7 @@ enum {
 
 __thread struct cn_rec_thread *cn_rec_self __attribute__((tls_model("initial-exec")));
 struct cn_rec_thread *_Atomic cn_rec_threads;
+_Atomic bool cn_rec_is_sandboxed;
 
 #define CHECK(type, member, off) \
     _Static_assert(offsetof(struct cn_rec_##type, member) == (off), "layout.h")
@@ -47,14 +48,17 @@ void cn_rec_block_signals(uint64_t *before)
 {
     uint64_t all = UINT64_MAX;
 
-    (void)cn_rec_syscall6(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, (long)&all, (long)before,
-                          sizeof(all), 0, 0);
+    if (cn_rec_syscall6(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, (long)&all, (long)before,
+                        sizeof(all), 0, 0) < 0)
+        *before = all;
 }
 
 void cn_rec_restore_signals(const uint64_t *before)
 {
-    (void)cn_rec_syscall6(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)before, 0,
-                          sizeof(*before), 0, 0);
+    /* SIGKILL is never blocked: they were not, in a sandbox. */
+    if (*before != UINT64_MAX)
+        (void)cn_rec_raw_syscall6(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)before,
+                                  0, sizeof(*before), 0, 0);
 }
 
 uint64_t cn_rec_now(const struct cn_rec_thread *self)
@@ -107,7 +111,14 @@ static struct cn_rec_thread *map_thread(void)
         if (!thread)
             continue;
         (void)cn_rec_syscall3(SYS_madvise, (long)thread, (long)len, MADV_NOHUGEPAGE);
+        /* Complete before it is in the list, which unwinders walk. The sentinel is never
+         * written again. */
         thread->frames = (struct cn_rec_frame *)((char *)thread + head_len);
+        thread->frames[0] = (struct cn_rec_frame){
+            .loc = (uintptr_t *)UINTPTR_MAX,
+            .flags = CN_REC_FRAME_UNHOOKED,
+        };
+        thread->top = thread->frames;
         thread->real_end = thread->frames + count - 1;
         break;
     }
@@ -149,10 +160,13 @@ static bool take_track(struct cn_rec_thread *self)
     return true;
 }
 
-bool cn_rec_thread_is_simple(const struct cn_rec_thread *self)
+void cn_rec_thread_simplify(struct cn_rec_thread *self)
 {
-    return cn_rec_process.shared->has_counter && !cn_rec_process.has_filters &&
-           !self->is_shared && !self->is_off;
+    bool is_simple = cn_rec_process.shared->has_counter && !cn_rec_process.has_filters &&
+                     !self->dlopen_sp && !self->is_shared && !self->is_forking &&
+                     !self->is_off;
+
+    self->end = is_simple ? self->real_end : NULL;
 }
 
 static struct cn_rec_thread *begin_blocked(void)
@@ -173,10 +187,10 @@ static struct cn_rec_thread *begin_blocked(void)
         return NULL;
     self->tid = cn_rec_tid();
     self->top = self->frames;
-    self->frames[0] = (struct cn_rec_frame){.loc = (uintptr_t *)UINTPTR_MAX};
     self->is_off = false;
-    self->is_shared = false;
-    self->end = cn_rec_thread_is_simple(self) ? self->real_end : NULL;
+    self->is_shared = self->is_forking = false;
+    self->dlopen_sp = 0;
+    cn_rec_thread_simplify(self);
     self->clock_mult = shared->clock_mult;
     self->clock_base_ns = shared->clock_base_ns;
     self->filter = (struct cn_rec_filter_state){
@@ -184,7 +198,11 @@ static struct cn_rec_thread *begin_blocked(void)
         .shown_limit = shared->depth_limit ? shared->depth_limit : UINT32_MAX,
     };
     self->stack_low = self->stack_high = 0;
-    self->dlopen_sp = 0;
+    self->closed_count = self->landing_count = 0;
+    for (int i = 0; i < CN_REC_CLOSED_MAX; i++)
+        self->closed[i].loc = NULL;
+    for (int i = 0; i < CN_REC_LANDING_MAX; i++)
+        self->landings[i].env = 0;
     if (!take_track(self)) {
         atomic_store(&self->is_used, 0);
         return NULL;
@@ -198,7 +216,8 @@ struct cn_rec_thread *cn_rec_thread_begin(void)
     struct cn_rec_thread *self = NULL;
     uint64_t before;
 
-    if (!cn_rec_process.shared || atomic_load(&cn_rec_process.shared->stop))
+    if (!cn_rec_process.shared || atomic_load(&cn_rec_process.shared->stop) ||
+        cn_rec_is_sandboxed)
         return NULL;
     cn_rec_block_signals(&before);
     if (!cn_rec_self)
@@ -208,16 +227,32 @@ struct cn_rec_thread *cn_rec_thread_begin(void)
     return self;
 }
 
-static bool has_calls_elsewhere(const struct cn_rec_thread *self)
+static bool is_on_stack(const struct cn_rec_thread *self,
+                        const struct cn_rec_frame *frame)
 {
-    const struct cn_rec_frame *frame = self->top;
+    return (uintptr_t)frame->loc >= self->stack_low &&
+           (uintptr_t)frame->loc < self->stack_high;
+}
+
+/* The calls on the stack of a thread end with it: an unwinder must not find them when
+ * another thread reuses the stack. Calls on other stacks remain: coroutines may return on
+ * other threads, which need their frames. True if there are any. */
+static bool has_calls_elsewhere(struct cn_rec_thread *self)
+{
+    struct cn_rec_frame *frame = self->top;
 
     while (frame > self->frames &&
            ((frame->flags & CN_REC_FRAME_UNHOOKED) || frame->loc == CN_REC_LOC_GONE ||
-            ((uintptr_t)frame->loc >= self->stack_low &&
-             (uintptr_t)frame->loc < self->stack_high)))
+            self->stack_high == 0 || is_on_stack(self, frame)))
         frame--;
-    return frame > self->frames && self->stack_high > 0;
+    self->top = frame;
+    if (frame == self->frames)
+        return false;
+    for (; frame > self->frames; frame--) {
+        if (is_on_stack(self, frame))
+            frame->loc = CN_REC_LOC_GONE;
+    }
+    return true;
 }
 
 void cn_rec_thread_end(struct cn_rec_thread *self)
@@ -229,8 +264,6 @@ void cn_rec_thread_end(struct cn_rec_thread *self)
     if (cn_rec_wiped(self)->is_mine)
         cn_rec_track_close(self->track, self->ring);
     *cn_rec_wiped(self) = (struct cn_rec_wiped){0};
-    /* Coroutines that were called here may return on other threads, which need these
-     * frames. */
     if (!has_calls_elsewhere(self))
         atomic_store(&self->is_used, 0);
     cn_rec_restore_signals(&before);
@@ -280,6 +313,13 @@ static bool write_ring(struct cn_rec_thread *self, uint32_t len)
     return cn_rec_track_make_room(self->track, self->ring);
 }
 
+void cn_rec_thread_stop(struct cn_rec_thread *self)
+{
+    self->is_off = true;
+    self->end = NULL;
+    cn_rec_wiped(self)->limit = 0;
+}
+
 /* Make room for a record of `len` bytes. */
 static bool make_room_blocked(struct cn_rec_thread *self, uint32_t len)
 {
@@ -289,10 +329,7 @@ static bool make_room_blocked(struct cn_rec_thread *self, uint32_t len)
     if (!cn_rec_wiped(self)->is_mine && !adopt(self))
         return false;
     if (atomic_load(&shared->stop)) {
-        /* From now on only the returns of open calls are handled. */
-        self->is_off = true;
-        self->end = NULL;
-        cn_rec_wiped(self)->limit = 0;
+        cn_rec_thread_stop(self);
         return false;
     }
     refine_clock(self);
@@ -313,6 +350,8 @@ static bool make_room(struct cn_rec_thread *self, uint32_t len)
     uint64_t before;
     bool ok;
 
+    if (cn_rec_is_sandboxed)
+        cn_rec_thread_stop(self);
     if (self->is_off ||
         (cn_rec_wiped(self)->is_mine && cn_rec_track_is_stuck(self->track)))
         return false;
@@ -509,5 +548,5 @@ struct cn_rec_thread *cn_rec_thread_ready(void)
 
 bool cn_rec_thread_is_ours(const struct cn_rec_thread *self)
 {
-    return !self->is_shared || self->tid == cn_rec_tid();
+    return !(self->is_shared || self->is_forking) || self->tid == cn_rec_tid();
 }

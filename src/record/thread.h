@@ -31,6 +31,8 @@ enum {
     CN_REC_FRAME_SLOW = 32,     /* assembly cannot read the time */
     CN_REC_FRAME_FILTERED = 16, /* has an entry in `notes` */
     CN_REC_FRAME_READS = 64,    /* has readings after its values */
+    CN_REC_FRAME_THROWS = 128,  /* a library call that does not return */
+    CN_REC_FRAME_FORKS = 256,   /* a library call that returns in a child first */
 };
 
 /* State of the filters: of a thread, and for each frame the state before it was
@@ -46,7 +48,19 @@ struct cn_rec_filter_state {
     uint32_t values_len;  /* of a frame: bytes of its own values */
 };
 
-enum { CN_REC_VALUES_LEN = 1 << 20 };
+/* A call of setjmp(), which returns again after a jump. */
+struct cn_rec_landing {
+    uintptr_t env; /* its argument */
+    uintptr_t *loc;
+    uintptr_t address; /* address to record */
+    uint64_t depth;    /* open calls without it */
+};
+
+enum {
+    CN_REC_VALUES_LEN = 1 << 20,
+    CN_REC_CLOSED_MAX = 48,
+    CN_REC_LANDING_MAX = 32,
+};
 
 enum { CN_REC_LOC_REGISTER = 1 }; /* flag in `loc`: the rest is the stack pointer */
 
@@ -76,6 +90,11 @@ struct cn_rec_thread {
         *notes;      /* notes: one for each frame; NULL without filters */
     uint8_t *values; /* CN_REC_VALUES_LEN bytes of arguments; NULL without filters */
     struct cn_rec_frame *real_end;
+    /* The last calls that were closed although they had not returned, and whose return
+     * addresses are in registers or at unknown addresses. */
+    struct cn_rec_frame closed[CN_REC_CLOSED_MAX];
+    struct cn_rec_landing landings[CN_REC_LANDING_MAX];
+    uint32_t closed_count, landing_count;
     uintptr_t stack_low, stack_high; /* of the thread; both 0 when unknown */
     _Atomic uint32_t is_used;
     _Atomic uint32_t
@@ -84,6 +103,7 @@ struct cn_rec_thread {
     uint64_t lost_recorded;
     uintptr_t dlopen_sp; /* stack pointer of the current dlopen(); 0: none */
     bool is_shared;      /* another task may use the same thread-local storage */
+    bool is_forking;     /* in vfork(): its child may use it */
     bool is_off;         /* recording has ended */
 };
 
@@ -112,6 +132,9 @@ struct cn_rec_thread *cn_rec_thread_ready(void);
 /* In the child of a fork: take a track now, not at the first call. */
 void cn_rec_thread_adopt(struct cn_rec_thread *self);
 
+/* From now on only the returns of open calls are handled, without system calls. */
+void cn_rec_thread_stop(struct cn_rec_thread *self);
+
 /* The thread ends: write its records, and release its track. */
 void cn_rec_thread_end(struct cn_rec_thread *self);
 
@@ -138,11 +161,12 @@ uint64_t cn_rec_frame_word(const struct cn_rec_thread *self,
  * runs in between. */
 void cn_rec_thread_reserve(struct cn_rec_thread *self);
 
-/* False when another task uses the thread-local storage of this thread, after clone(). */
+/* False when another task uses the thread-local storage of this thread, after clone() or
+ * in vfork(). */
 bool cn_rec_thread_is_ours(const struct cn_rec_thread *self);
 
-/* True if assembly may handle the calls of this thread alone. */
-bool cn_rec_thread_is_simple(const struct cn_rec_thread *self);
+/* Let assembly handle the calls of this thread alone, if it may. */
+void cn_rec_thread_simplify(struct cn_rec_thread *self);
 
 /* No signal handler runs on this thread between these two. */
 void cn_rec_block_signals(uint64_t *before);

@@ -11,16 +11,28 @@ bool cn_store_copy(struct cn_store_writer *to, struct cn_search *search,
     struct cn_trace_cursor cursor;
     struct cn_trace trace = {0};
     struct cn_store_row row;
+    struct cn_error unread = {0};
     enum cn_step step = CN_FAIL;
     bool ok = true;
 
     *out = (struct cn_store_added){0};
     if (!cn_trace_cursor_open(&cursor, search, query, err))
         return false;
-    while (ok && (step = cn_trace_cursor_next(&cursor, &row, err)) == CN_ITEM)
-        ok = cn_trace_cursor_load(&cursor, &trace, err) &&
-             (trace.node_count == 0 || cn_store_writer_add(to, &trace, out, err));
+    while (ok && (step = cn_trace_cursor_next(&cursor, &row, err)) == CN_ITEM) {
+        struct cn_error found;
+
+        if (cn_trace_cursor_load(&cursor, &trace, &found))
+            ok = trace.node_count == 0 || cn_store_writer_add(to, &trace, out, err);
+        else if (unread.kind == CN_ERR_NONE)
+            unread = found;
+    }
     cn_trace_cursor_close(&cursor);
     cn_trace_done(&trace);
-    return ok && step == CN_END;
+    if (!ok || step != CN_END)
+        return false;
+    if (unread.kind != CN_ERR_NONE) {
+        *err = unread;
+        return false;
+    }
+    return cn_search_check(search, err);
 }

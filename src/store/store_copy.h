@@ -11,7 +11,8 @@ struct cn_search;
 struct cn_store_added;
 struct cn_store_writer;
 
-/* Add all traces that match, the oldest first. A failure leaves those added before it. */
+/* Add all traces that match, the oldest first. A failure leaves those added before it; damage of
+ * the other store is such a failure, after all that can be read was added. */
 CN_CHECK bool cn_store_copy(struct cn_store_writer *to, struct cn_search *search,
                             const struct cn_query *query, struct cn_store_added *out,
                             struct cn_error *err);

@@ -53,7 +53,9 @@ static bool search_store(struct cn_trace_calls *calls, const char *path,
     if (!cn_store_query_open(&query, path, query_text, err))
         return false;
     ok = add_traces(calls, &query, true, &inner, err) &&
-         add_traces(calls, &query, false, &inner, err);
+         add_traces(calls, &query, false, &inner, err) &&
+         (cn_search_check(query.search, err) ||
+          cn_fail_in(err, "copy what is left with 'cairn store export'"));
     cn_map_done(&inner);
     cn_store_query_close(&query);
     return ok;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "base/alloc.h"
 #include "base/search.h"
@@ -62,7 +63,7 @@ static bool read_all(const char *path, struct cn_text *out)
 }
 
 /* The notes of the running kernel contain its id. */
-static bool is_running(const char *build_id)
+static bool has_build_id(const char *build_id)
 {
     struct cn_text notes = {0}, hex = {0};
     bool found = strlen(build_id) >= 16 && read_all("/sys/kernel/notes", &notes);
@@ -75,9 +76,18 @@ static bool is_running(const char *build_id)
     return found;
 }
 
-void cn_kernel_symbols_load(struct cn_kernel_symbols *symbols, const char *build_id)
+bool cn_kernel_is_running(const char *build_id, const char *release)
 {
-    if (!is_running(build_id) || !read_all("/proc/kallsyms", &symbols->text))
+    struct utsname name;
+
+    if (build_id[0])
+        return has_build_id(build_id);
+    return uname(&name) == 0 && strcmp(name.release, release) == 0;
+}
+
+void cn_kernel_symbols_load(struct cn_kernel_symbols *symbols)
+{
+    if (!read_all("/proc/kallsyms", &symbols->text))
         return;
     cn_kernel_symbols_parse(symbols, "tTwW");
     /* Without the right to see addresses, all are 0. */

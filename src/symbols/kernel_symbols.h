@@ -8,6 +8,7 @@
 #ifndef CN_SYMBOLS_KERNEL_SYMBOLS_H
 #define CN_SYMBOLS_KERNEL_SYMBOLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,10 +29,13 @@ struct cn_kernel_symbols {
  * of the line, with the module. */
 void cn_kernel_symbols_parse(struct cn_kernel_symbols *symbols, const char *types);
 
+/* True if `build_id` (hexadecimal) or, where it is "", `release` (of uname) is that of the
+ * running kernel. */
+bool cn_kernel_is_running(const char *build_id, const char *release);
+
 /* Read the functions of the running kernel, without their modules. The table stays empty
- * if `build_id` (hexadecimal) is that of another kernel or "", or if this user may not see
- * addresses. */
-void cn_kernel_symbols_load(struct cn_kernel_symbols *symbols, const char *build_id);
+ * if this user may not see addresses. */
+void cn_kernel_symbols_load(struct cn_kernel_symbols *symbols);
 
 /* The last symbol at or below `address`, or NULL. */
 const struct cn_kernel_symbol *

@@ -240,6 +240,26 @@ static const char *plain_name(Dwarf_Die *type, struct cn_arena *arena)
     return len > 0 ? cn_arena_copy(arena, name, len) : "";
 }
 
+/* Compilers write negative values with a sign of their own; forms of a fixed size are not
+ * negative. */
+static bool member_value(Dwarf_Attribute *attribute, int64_t *out)
+{
+    Dwarf_Sword value;
+    Dwarf_Word word;
+
+    if (dwarf_whatform(attribute) == DW_FORM_sdata ||
+        dwarf_whatform(attribute) == DW_FORM_implicit_const) {
+        if (dwarf_formsdata(attribute, &value) != 0)
+            return false;
+        *out = value;
+        return true;
+    }
+    if (dwarf_formudata(attribute, &word) != 0)
+        return false;
+    *out = (int64_t)word;
+    return true;
+}
+
 static const char *members_of(Dwarf_Die *type, struct cn_arena *arena)
 {
     struct cn_text text = {0};
@@ -250,16 +270,16 @@ static const char *members_of(Dwarf_Die *type, struct cn_arena *arena)
     for (bool ok = dwarf_child(type, &child) == 0; ok;
          ok = dwarf_siblingof(&child, &child) == 0) {
         Dwarf_Attribute attribute;
-        Dwarf_Sword value;
+        int64_t value;
         const char *name = dwarf_diename(&child);
 
         if (dwarf_tag(&child) != DW_TAG_enumerator || !name ||
             !dwarf_attr(&child, DW_AT_const_value, &attribute) ||
-            dwarf_formsdata(&attribute, &value) != 0 || text.len > ENUM_TEXT_MAX)
+            !member_value(&attribute, &value) || text.len > ENUM_TEXT_MAX)
             continue;
         cn_text_printf(&text, "%s%s", text.len > 0 ? "," : "", name);
         if (value != next)
-            cn_text_printf(&text, "=%" PRId64, (int64_t)value);
+            cn_text_printf(&text, "=%" PRId64, value);
         next = (int64_t)((uint64_t)value + 1);
     }
     members = cn_arena_strdup(arena, cn_text_str(&text));

@@ -19,7 +19,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import seeds
-from agent import SYMBOLS, trace
+from agent import SYMBOLS, call, number, span, trace
 from schema import check
 from service import serving
 
@@ -117,6 +117,67 @@ class Collector(unittest.TestCase):
                 status, _, body = service.ask(f"/api/v1/sources/0/{path}")
                 self.assertIn(status, (400, 404), path)
                 check(json.loads(body), SCHEMAS["error"])
+
+    def test_pages_in_a_browser_cannot_write(self):
+        spans = json.dumps([{"traceId": "c" * 32, "id": "1" * 16, "name": "n", "timestamp": 1794742291339589,
+                             "duration": 5}])
+        otlp, cross = '{"resourceSpans":[]}', {"Origin": "http://example.com"}
+        attacks = [
+            ("/api/v2/spans", spans, {"Content-Type": "text/plain", "Sec-Fetch-Site": "cross-site", **cross}),
+            ("/api/v2/spans", spans, {"Content-Type": "application/json", **cross}),
+            ("/api/v2/spans", spans, {"Origin": "null"}),
+            ("/api/v2/spans", spans, {"Sec-Fetch-Site": "same-site"}),
+            ("/api/v2/spans", spans, {"Content-Type": "Text/Plain; charset=utf-8"}),
+            ("/api/v2/spans", spans, {"Content-Type": "multipart/form-data; boundary=x"}),
+            ("/v1/traces", otlp, {"Content-Type": "text/plain", **cross}),
+            ("/agent/submit/agd", SYMBOLS, {"X-Zorka-Session-Id": "1", **cross}),
+        ]
+        with serving(OPTIONS.cairn, "--collect", self.store) as service:
+            for path, body, fields in attacks:
+                status, _, answer = service.ask(path, method="POST", body=body,
+                                                headers={"Host": "127.0.0.1", **fields})
+                self.assertEqual(status, 403, (path, fields, answer))
+                check(json.loads(answer), SCHEMAS["error"])
+            self.assertEqual(count(self.store), 0)
+            self.assertEqual(service.ask("/api/v2/spans", method="POST", body=spans, headers={
+                "Host": "127.0.0.1", "Content-Type": "application/json"})[0], 202)
+        token = pathlib.Path(self.folder.name) / "token"
+        token.write_text("collect-0123456789\n", encoding="utf-8")
+        with serving(OPTIONS.cairn, "--collect", self.store, "--collect-token-file", str(token)) as service:
+            self.assertEqual(service.ask("/api/v2/spans", method="POST", body=spans, headers={
+                "Host": "127.0.0.1", "Authorization": "Bearer collect-0123456789", **cross})[0], 202)
+        self.assertEqual(count(self.store), 1)
+
+    def test_a_store_that_is_written_to_is_sound(self):
+        """verify while a collector writes, and after it was killed."""
+        with serving(OPTIONS.cairn, "--collect", self.store) as service:
+            send_symbols(service)
+            is_over = threading.Event()
+
+            def write(first):
+                for n in range(first, first + 100000):
+                    if is_over.is_set():
+                        return
+                    send(service, n)
+
+            writers = [threading.Thread(target=write, args=(100000 * i,)) for i in range(3)]
+            for writer in writers:
+                writer.start()
+            runs = [subprocess.run([OPTIONS.cairn, "store", "verify", self.store], check=False,
+                                   capture_output=True, text=True) for _ in range(6)]
+            is_over.set()
+            for writer in writers:
+                writer.join()
+        for run in runs:
+            self.assertEqual(run.returncode, 0, run.stdout)
+            self.assertNotIn("error ", run.stdout)
+        for name, tail in (("traces.dat", b"ZCH0\0\0\1"), ("text.log", b"CNTB\0\0\1"), ("meta.log", b"\1")):
+            with open(os.path.join(self.store, "000000", name), "ab") as file:
+                file.write(tail)
+        run = subprocess.run([OPTIONS.cairn, "store", "verify", self.store], check=False,
+                             capture_output=True, text=True)
+        self.assertEqual(run.returncode, 0, run.stdout)
+        self.assertEqual(run.stdout.count("unfinished"), 2, run.stdout)
 
     def test_an_agent_that_is_not_known_is_asked_to_send_again(self):
         with serving(OPTIONS.cairn, "--collect", self.store) as service:
@@ -245,7 +306,7 @@ class Collector(unittest.TestCase):
                                ("/v1/traces", b"\x0a" + bytes([len(resource)]) + resource)):
                 status, _, answer = service.ask(path, method="POST", body=body, headers={"Host": "127.0.0.1"})
                 self.assertEqual(status, 202, answer)
-            for body in (b"[", b"[{}]", b"{\"resourceSpans\":[{]", b"\x0a\x05\x12", b"\x1f\x8b\x08cut",
+            for body in (b"[", b"[{}]", b'{"a":1}', b"{\"resourceSpans\":[{]", b"\x0a\x05\x12", b"\x1f\x8b\x08cut",
                          b"[" * 100000, seeds.source().randbytes(500)):
                 for path in ("/api/v2/spans", "/v1/traces"):
                     status = service.ask(path, method="POST", body=body, headers={"Host": "127.0.0.1"})[0]
@@ -255,6 +316,23 @@ class Collector(unittest.TestCase):
         for query, expected in (("uri = /zipkin", 1), ("uri = /otlp", 1), ("uri = /prot", 1),
                                 ("service = till", 1), ("error exists", 2)):
             self.assertEqual(count(self.store, query), expected, query)
+
+    def test_a_nested_span_is_stored_once(self):
+        """Sent on its own, then inside its parent with flag 0x2000 and another id."""
+        sent = b"\xc4\x83" + number(2000) + number(1) + number(0x2000) + b"\xff"
+        inner = b"\xc3\x9f" + number(1500) + number(1) + span(700, "/inner") + sent
+        outer = call(1000, 3000, span(5, "/outer") + inner)
+        with serving(OPTIONS.cairn, "--collect", self.store) as service:
+            send_symbols(service)
+            for trace_id, body in ((6, call(1500, 2000, span(6, "/inner"))), (5, outer)):
+                status, _, answer = service.ask("/agent/submit/trc", method="POST", body=body,
+                                                headers=headers(trace_id=trace_id))
+                self.assertEqual(status, 202, answer)
+        self.assertEqual(count(self.store), 2)
+        self.assertEqual(count(self.store, "root.uri = /inner"), 1)
+        self.assertEqual(count(self.store, "uri = /inner"), 2)
+        subprocess.check_call([OPTIONS.cairn, "store", "recover", "-q", self.store])
+        self.assertEqual(count(self.store), 2)
 
     def test_real_agents_over_http(self):
         """Collected requests give the same traces as `store add`."""

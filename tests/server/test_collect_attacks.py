@@ -104,6 +104,38 @@ class Attacks(unittest.TestCase):
                      "Transfer-Encoding: chunked, gzip"):
             self.assertFalse(self.raw(self.head(line), b"\r\n").startswith(b"HTTP/1.1 20"), line)
 
+    def test_heads_that_can_be_read_in_two_ways(self):
+        for lines, path in ((("Host: localhost", "Content-Length: 0"), "/agent/submit/trc"),
+                            (("Content-Length: 0", "Content-Length: 0"), "/agent/submit/trc"),
+                            (("Content-Length: 5", "Transfer-Encoding: chunked"), "/agent/submit/trc"),
+                            (("Content-Length: 0",), "/agent/submit/trc%00"), (("Content-Length: 0",), "/%00")):
+            head = self.head(*lines).replace(b"/agent/submit/trc", path.encode(), 1)
+            self.assertTrue(self.raw(head, b"0\r\n\r\n").startswith(b"HTTP/1.1 400"), (lines, path))
+
+    def test_a_token_that_others_can_change(self):
+        token = pathlib.Path(self.folder.name) / "open-token"
+        token.write_text(TOKEN + "\n", encoding="utf-8")
+        token.chmod(0o666)
+        run = subprocess.run([OPTIONS.cairn, "serve", "-q", "--collect", self.store + "2", "--collect-token-file",
+                              str(token)], check=False, capture_output=True, text=True, timeout=60)
+        self.assertEqual(run.returncode, 2, run.stderr)
+        self.assertIn("every user can write to it", run.stderr)
+
+    def test_more_slow_senders_than_connections(self):
+        """The one that has waited longest makes room for the next."""
+        slow = []
+        for _ in range(450):
+            slow.append(socket.create_connection((self.service.host, self.service.port), 10))
+            slow[-1].sendall(b"POST /agent/submit/trc HTTP/1.1\r\nHo")
+        self.assertEqual(self.post("/agent/submit/agd", SYMBOLS)[0], 202)
+        slow[0].settimeout(10)
+        try:
+            self.assertEqual(slow[0].recv(1), b"")
+        except ConnectionError:
+            pass
+        for peer in slow:
+            peer.close()
+
     def test_floods_of_headers(self):
         many = [f"X-{i}: {'y' * 40}" for i in range(5000)]
         self.assertFalse(self.raw(self.head(*many, "Content-Length: 0")).startswith(b"HTTP/1.1 20"))

@@ -1,9 +1,12 @@
 #include "analyze/calls/call_replay.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "model/calls/call_values.h"
+
+enum { TASK_NAME_MAX = 15 }; /* of the kernel */
 
 struct caller {
     uint64_t address, time_ns;
@@ -17,6 +20,7 @@ struct run {
     void *arg;
     bool is_stopped;
     struct caller *callers; /* by slot: the call site of the next call */
+    struct cn_text *names;  /* by slot: of tasks that are renamed, so far */
 
     /* A line that may be merged with the next. */
     bool has_pending;
@@ -27,8 +31,40 @@ struct run {
     struct cn_call_batch event_batch;
 };
 
-static void emit(struct run *run, const struct cn_replay_line *line)
+/* The name of a task before its first rename: that of the program or, of a thread, of its
+ * process now. */
+static void begin_name(struct run *run, uint32_t slot, uint64_t time_ns)
 {
+    const struct cn_call_query *query = run->query;
+    const struct cn_task *task = &query->rec->tasks[query->tasks[slot]];
+    const struct cn_session *session =
+        cn_recording_session_at(query->rec, query->tasks[slot], time_ns);
+    const char *name = session ? session->exename : task->name;
+    const char *slash = strrchr(name, '/');
+
+    for (uint32_t i = 0; task->tid != task->pid && i < query->task_count; i++)
+        if (query->rec->tasks[query->tasks[i]].tid == task->pid &&
+            run->names[i].len > 0) {
+            cn_text_str_add(&run->names[slot], cn_text_str(&run->names[i]));
+            return;
+        }
+    cn_text_printf(&run->names[slot], "%.*s", TASK_NAME_MAX, slash ? slash + 1 : name);
+}
+
+static const char *name_at(struct run *run, uint32_t slot, uint64_t time_ns)
+{
+    const struct cn_task *task = &run->query->rec->tasks[run->query->tasks[slot]];
+
+    if (!task->is_renamed)
+        return task->name;
+    if (run->names[slot].len == 0)
+        begin_name(run, slot, time_ns);
+    return cn_text_str(&run->names[slot]);
+}
+
+static void emit(struct run *run, struct cn_replay_line *line)
+{
+    line->task_name = name_at(run, line->slot, line->time_ns);
     if (!run->is_stopped && !run->on_line(run->arg, line))
         run->is_stopped = true;
 }
@@ -42,7 +78,7 @@ static void flush(struct run *run)
 }
 
 /* Put a line that may be merged with the next. */
-static void put_half(struct run *run, const struct cn_replay_line *line)
+static void put_half(struct run *run, struct cn_replay_line *line)
 {
     flush(run);
     if (run->options->without_merge) {
@@ -53,7 +89,7 @@ static void put_half(struct run *run, const struct cn_replay_line *line)
     run->has_pending = true;
 }
 
-static void put(struct run *run, const struct cn_replay_line *line)
+static void put(struct run *run, struct cn_replay_line *line)
 {
     flush(run);
     emit(run, line);
@@ -150,7 +186,7 @@ static void put_leave(struct run *run, const struct cn_merged_call *next)
 }
 
 static void put_sleep(struct run *run, const struct cn_merged_call *next,
-                      const struct cn_replay_line *line)
+                      struct cn_replay_line *line)
 {
     struct cn_call_frame *frame =
         cn_call_stack_sleep(&run->replay->stacks[next->slot], next->call);
@@ -243,6 +279,48 @@ static void put_event(struct run *run, const struct cn_merged_call *next)
         put(run, &line);
 }
 
+/* pthread_exit() does not return: it and its callers end with their task. */
+static void end_thread(struct run *run, const struct cn_merged_call *next)
+{
+    struct cn_call_stack *stack = &run->replay->stacks[next->slot];
+    const struct cn_recording *rec = run->query->rec;
+    uint32_t top = stack->count;
+
+    while (top > 0 && (stack->frames[top - 1].flags & CN_FRAME_SCHEDULE))
+        top--;
+    if (top == 0 || stack->frames[top - 1].function >= rec->function_count ||
+        strcmp(rec->functions[stack->frames[top - 1].function].name, "pthread_exit") != 0)
+        return;
+    cn_call_stack_forget(stack, top);
+    while (stack->count > 0) {
+        struct cn_call_end ended;
+
+        cn_call_stack_cut(stack, next->call->time_ns, &ended);
+        if (ended.frame.flags & CN_FRAME_SHOWN)
+            put(run, &(struct cn_replay_line){
+                         .kind = CN_REPLAY_CLOSE,
+                         .slot = next->slot,
+                         .depth = ended.frame.shown_above,
+                         .recorded_depth = ended.frame.depth,
+                         .function = ended.frame.function,
+                         .time_ns = next->call->time_ns,
+                         .duration_ns = ended.total_ns,
+                         .address = ended.frame.address,
+                         .arguments = "()",
+                         .result = "",
+                     });
+    }
+}
+
+static void rename_task(struct run *run, const struct cn_merged_call *next)
+{
+    struct cn_bytes name = cn_call_data(next->batch, next->call);
+    struct cn_text *to = &run->names[next->slot];
+
+    cn_text_clear(to);
+    cn_text_add(to, (const char *)name.ptr, name.len);
+}
+
 static void put_lost(struct run *run, const struct cn_merged_call *next)
 {
     struct cn_replay_line line = {
@@ -269,6 +347,10 @@ static void put_call(struct run *run, const struct cn_merged_call *next)
         break;
     case CN_CALL_EVENT:
         put_event(run, next);
+        if (next->call->address == CN_EVENT_TASK_EXIT)
+            end_thread(run, next);
+        else if (next->call->address == CN_EVENT_TASK_NAME)
+            rename_task(run, next);
         break;
     case CN_CALL_LOST:
         put_lost(run, next);
@@ -299,6 +381,7 @@ bool cn_call_replay_run(struct cn_call_replay *replay, const struct cn_call_quer
         .on_line = on_line,
         .arg = arg,
         .callers = cn_alloc(query->task_count, sizeof(*run.callers)),
+        .names = cn_alloc(query->task_count, sizeof(*run.names)),
     };
     struct cn_call_merge merge;
     struct cn_merged_call next;
@@ -316,6 +399,9 @@ bool cn_call_replay_run(struct cn_call_replay *replay, const struct cn_call_quer
     cn_text_done(&run.arguments);
     cn_text_done(&run.result);
     free(run.callers);
+    for (uint32_t i = 0; i < query->task_count; i++)
+        cn_text_done(&run.names[i]);
+    free(run.names);
     return ok;
 }
 

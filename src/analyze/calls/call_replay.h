@@ -38,6 +38,7 @@ struct cn_replay_line {
     const char *arguments; /* "(1, 2)" */
     const char *result;    /* " = 3"; "" when unknown */
     const char *color;     /* from a trigger; NULL when none */
+    const char *task_name; /* at this time */
     const struct cn_call *event; /* its data is in `batch` */
     const struct cn_call_batch *batch;
 };

@@ -1,5 +1,6 @@
 #include "analyze/calls/trace_calls.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -10,15 +11,36 @@
 
 enum { FUNCTION_LEN = 16 };
 
-/* Traces one after the other. */
+/* As many lanes as tasks that other readers make. */
+enum { LANE_MAX = 1 << 16 };
+
+/* Spans of Zipkin have starts and durations in whole microseconds: a call may seem to end this
+ * much after its caller, or to begin before the call before it ended. */
+enum { MICROSECOND_NS = 1000, ROUNDING_NS = 2 * MICROSECOND_NS };
+
+/* Calls that nest: a task. */
 struct lane {
     uint32_t task;
-    uint64_t end_ns;
+    uint32_t group, slot; /* where it is listed */
+    uint32_t below;       /* group of the lanes of calls below its own; 0: none yet */
+    uint32_t depth;       /* open calls */
+    uint64_t now_ns;      /* of the last event */
+};
+
+/* Lanes of traces, or those below one lane. A tree of minima finds the first that is free:
+ * `free_ns[leaf_count + slot]` is the time of a lane's last exit, UINT64_MAX while it has an
+ * open call. */
+struct group {
+    uint32_t *lanes;
+    uint64_t *free_ns;
+    uint32_t count, leaf_count;
 };
 
 struct open_call {
     uint32_t function;
+    uint32_t lane;
     uint64_t end_ns;
+    bool is_left; /* calls that start after its end follow it in its lane */
 };
 
 struct cn_trace_calls {
@@ -29,13 +51,22 @@ struct cn_trace_calls {
     uint64_t born_ns;
     struct cn_map functions; /* method word -> function, of `words` */
     struct lane *lanes;
-    size_t lane_count, lane_capacity, lane; /* lane: the one that grows */
-    struct open_call *open;                 /* outermost first */
+    struct group *groups; /* the first: of traces */
+    size_t lane_count, lane_capacity, group_count, group_capacity;
+    struct open_call *open; /* of the trace, outermost first */
     size_t depth, open_capacity;
-    uint64_t now_ns; /* of the last event */
+    uint64_t moved_count, cut_count;
     bool has_attributes;
     struct cn_text note;
 };
+
+static uint32_t add_group(struct cn_trace_calls *calls)
+{
+    calls->groups = cn_grow(calls->groups, calls->group_count, &calls->group_capacity,
+                            sizeof(*calls->groups));
+    calls->groups[calls->group_count] = (struct group){0};
+    return (uint32_t)calls->group_count++;
+}
 
 struct cn_trace_calls *cn_trace_calls_new(void)
 {
@@ -45,6 +76,7 @@ struct cn_trace_calls *cn_trace_calls_new(void)
     calls->module = cn_memory_recording_add_module(calls->recording, "traces", "");
     calls->session = cn_memory_recording_add_session(calls->recording, "0000000000000001",
                                                      1, 0, "traces");
+    (void)add_group(calls);
     return calls;
 }
 
@@ -55,6 +87,11 @@ void cn_trace_calls_free(struct cn_trace_calls *calls)
     cn_memory_recording_free(calls->recording);
     cn_names_done(&calls->names);
     cn_map_done(&calls->functions);
+    for (size_t i = 0; i < calls->group_count; i++) {
+        free(calls->groups[i].lanes);
+        free(calls->groups[i].free_ns);
+    }
+    free(calls->groups);
     free(calls->lanes);
     free(calls->open);
     cn_text_done(&calls->note);
@@ -112,42 +149,84 @@ static uint32_t function_of(struct cn_trace_calls *calls, const struct cn_trace 
     return *known;
 }
 
-/* The first lane that is free at a time. */
-static size_t find_lane(struct cn_trace_calls *calls, uint64_t begin_ns)
+static void set_free(struct group *group, uint32_t slot, uint64_t time_ns)
+{
+    uint64_t *tree = group->free_ns;
+
+    tree[group->leaf_count + slot] = time_ns;
+    for (uint32_t i = (group->leaf_count + slot) / 2; i > 0; i /= 2)
+        tree[i] = tree[2 * i] < tree[2 * i + 1] ? tree[2 * i] : tree[2 * i + 1];
+}
+
+static uint32_t find_free(const struct group *group, uint64_t time_ns)
+{
+    uint32_t i = 1;
+
+    if (group->count == 0 || group->free_ns[1] > time_ns)
+        return CN_NONE;
+    while (i < group->leaf_count)
+        i = group->free_ns[2 * i] <= time_ns ? 2 * i : 2 * i + 1;
+    return group->lanes[i - group->leaf_count];
+}
+
+static void add_to_group(struct group *group, uint32_t lane)
+{
+    uint64_t *old = group->free_ns;
+    uint32_t leaf_count = group->leaf_count;
+
+    if (group->count == leaf_count) {
+        group->leaf_count = leaf_count > 0 ? 2 * leaf_count : 1;
+        group->lanes = cn_realloc(group->lanes, group->leaf_count, sizeof(*group->lanes));
+        group->free_ns = cn_alloc(2 * (size_t)group->leaf_count, sizeof(*old));
+        for (uint32_t i = 0; i < 2 * group->leaf_count; i++)
+            group->free_ns[i] = UINT64_MAX;
+        for (uint32_t i = 0; i < leaf_count; i++)
+            set_free(group, i, old[leaf_count + i]);
+        free(old);
+    }
+    group->lanes[group->count++] = lane;
+}
+
+/* The first lane of a group that is free at a time, a new one if none is. */
+static uint32_t take_lane(struct cn_trace_calls *calls, uint32_t group, uint32_t parent,
+                          uint64_t begin_ns)
 {
     uint32_t tid = (uint32_t)calls->lane_count + 1;
-    uint32_t task;
+    uint32_t lane = find_free(&calls->groups[group], begin_ns), task;
 
-    for (size_t i = 0; i < calls->lane_count; i++)
-        if (calls->lanes[i].end_ns <= begin_ns)
-            return i;
+    if (lane != CN_NONE || calls->lane_count == LANE_MAX)
+        return lane;
     calls->lanes = cn_grow(calls->lanes, calls->lane_count, &calls->lane_capacity,
                            sizeof(*calls->lanes));
     task = cn_memory_recording_add_task(calls->recording,
                                         (struct cn_task){.tid = tid,
                                                          .pid = 1,
-                                                         .parent = CN_NONE,
+                                                         .parent = parent,
                                                          .name = "traces",
                                                          .time_ns = begin_ns,
                                                          .first_ns = begin_ns,
                                                          .has_session = tid == 1,
                                                          .has_file = true});
     cn_memory_recording_add_task_session(calls->recording, task, 0, calls->session);
-    calls->lanes[calls->lane_count] = (struct lane){.task = task};
-    return calls->lane_count++;
+    lane = (uint32_t)calls->lane_count++;
+    calls->lanes[lane] =
+        (struct lane){.task = task, .group = group, .slot = calls->groups[group].count};
+    add_to_group(&calls->groups[group], lane);
+    return lane;
 }
 
-static void add_call(struct cn_trace_calls *calls, enum cn_call_kind kind,
-                     uint32_t function)
+static void add_call(struct cn_trace_calls *calls, struct lane *lane,
+                     enum cn_call_kind kind, uint32_t function, uint64_t time_ns)
 {
     struct cn_bytes data = {(const uint8_t *)cn_text_str(&calls->note), calls->note.len};
 
-    cn_memory_recording_add_call(calls->recording, calls->lanes[calls->lane].task,
+    lane->now_ns = time_ns;
+    cn_memory_recording_add_call(calls->recording, lane->task,
                                  (struct cn_call){
-                                     .time_ns = calls->now_ns,
+                                     .time_ns = time_ns,
                                      .address = (uint64_t)function * FUNCTION_LEN,
                                      .function = function,
-                                     .depth = (uint16_t)calls->depth,
+                                     .depth = (uint16_t)lane->depth,
                                      .kind = (uint8_t)kind,
                                      .flags = data.len > 0 ? CN_CALL_HAS_DATA : 0,
                                  },
@@ -198,49 +277,114 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-static void leave(struct cn_trace_calls *calls)
+static void leave_lane(struct cn_trace_calls *calls, struct open_call *call)
 {
-    const struct open_call *call = &calls->open[--calls->depth];
+    struct lane *lane = &calls->lanes[call->lane];
 
-    calls->now_ns = clamp(call->end_ns, calls->now_ns, UINT64_MAX);
-    add_call(calls, CN_CALL_EXIT, call->function);
+    call->is_left = true;
+    lane->depth--;
+    add_call(calls, lane, CN_CALL_EXIT, call->function, call->end_ns);
+    if (lane->depth == 0)
+        set_free(&calls->groups[lane->group], lane->slot, call->end_ns);
 }
 
-void cn_trace_calls_begin(struct cn_trace_calls *calls, uint64_t begin_ns)
+static void leave(struct cn_trace_calls *calls)
 {
-    cn_trace_calls_end(calls);
-    calls->lane = find_lane(calls, begin_ns);
-    calls->now_ns = begin_ns;
+    struct open_call *call = &calls->open[--calls->depth];
+
+    if (!call->is_left)
+        leave_lane(calls, call);
+}
+
+static bool is_rounded(const struct open_call *call, uint64_t begin_ns)
+{
+    return begin_ns % MICROSECOND_NS == 0 && call->end_ns % MICROSECOND_NS == 0;
+}
+
+/* Move a call between the last event of its caller's lane and the end of the caller; false if
+ * it does not fit there, apart from rounding. */
+static bool fit(const struct open_call *caller, const struct lane *lane,
+                struct open_call *call, uint64_t *begin_ns)
+{
+    uint64_t low_ns = lane->now_ns, high_ns = caller->end_ns;
+    uint64_t slack_ns = is_rounded(call, *begin_ns) ? ROUNDING_NS : 0;
+    uint64_t duration_ns = call->end_ns - *begin_ns;
+
+    if (duration_ns > high_ns - low_ns ||
+        (low_ns > *begin_ns && low_ns - *begin_ns > slack_ns) ||
+        (call->end_ns > high_ns && call->end_ns - high_ns > slack_ns))
+        return false;
+    *begin_ns = clamp(*begin_ns, low_ns, high_ns - duration_ns);
+    call->end_ns = *begin_ns + duration_ns;
+    return true;
+}
+
+/* The lane of a call: its caller's if it fits there, otherwise one below. */
+static void place(struct cn_trace_calls *calls, struct open_call *call,
+                  uint64_t *begin_ns)
+{
+    struct open_call *caller = &calls->open[calls->depth - 1];
+    struct lane *lane = &calls->lanes[caller->lane];
+
+    call->lane = caller->lane;
+    if (!caller->is_left && fit(caller, lane, call, begin_ns))
+        return;
+    if (!caller->is_left && lane->depth == 1 && *begin_ns >= caller->end_ns)
+        leave_lane(calls, caller);
+    if (lane->depth == 0 && *begin_ns >= lane->now_ns)
+        return;
+    calls->moved_count++;
+    if (lane->below == 0)
+        lane->below = add_group(calls);
+    call->lane = take_lane(calls, lane->below, lane->task, *begin_ns);
+    if (call->lane == CN_NONE) {
+        uint64_t limit_ns = caller->is_left ? UINT64_MAX : caller->end_ns;
+
+        call->lane = caller->lane;
+        *begin_ns = clamp(*begin_ns, lane->now_ns, limit_ns);
+        call->end_ns = clamp(call->end_ns, *begin_ns, limit_ns);
+        calls->cut_count++;
+    }
 }
 
 void cn_trace_calls_enter(struct cn_trace_calls *calls, const struct cn_trace *trace,
                           uint32_t node, uint64_t begin_ns, uint32_t depth)
 {
-    const struct cn_trace_node *call = &trace->nodes[node];
-    uint64_t start_ns = begin_ns + call->start_ns, limit_ns = UINT64_MAX;
-    struct open_call open = {.function = function_of(calls, trace, call->method)};
+    const struct cn_trace_node *entered = &trace->nodes[node];
+    struct open_call call = {.function = function_of(calls, trace, entered->method)};
+    struct lane *lane;
 
     while (calls->depth > depth)
         leave(calls);
-    if (calls->depth > 0)
-        limit_ns = clamp(calls->open[calls->depth - 1].end_ns, calls->now_ns, UINT64_MAX);
-    calls->now_ns = clamp(start_ns, calls->now_ns, limit_ns);
-    open.end_ns = clamp(start_ns + call->duration_ns, calls->now_ns, limit_ns);
+    begin_ns = clamp(begin_ns + entered->start_ns, 0, UINT64_MAX - 1);
+    call.end_ns = clamp(begin_ns + entered->duration_ns, begin_ns, UINT64_MAX);
+    if (calls->depth > 0) {
+        place(calls, &call, &begin_ns);
+    } else {
+        call.lane = take_lane(calls, 0, CN_NONE, begin_ns);
+        if (call.lane == CN_NONE) {
+            call.lane = calls->groups[0].lanes[0];
+            begin_ns = clamp(begin_ns, calls->lanes[call.lane].now_ns, UINT64_MAX);
+            call.end_ns = clamp(call.end_ns, begin_ns, UINT64_MAX);
+            calls->cut_count++;
+        }
+    }
+    lane = &calls->lanes[call.lane];
     if (calls->has_attributes)
         note_attributes(&calls->note, trace, node);
-    add_call(calls, CN_CALL_ENTER, open.function);
+    if (lane->depth == 0)
+        set_free(&calls->groups[lane->group], lane->slot, UINT64_MAX);
+    add_call(calls, lane, CN_CALL_ENTER, call.function, begin_ns);
+    lane->depth++;
     calls->open =
         cn_grow(calls->open, calls->depth, &calls->open_capacity, sizeof(*calls->open));
-    calls->open[calls->depth++] = open;
+    calls->open[calls->depth++] = call;
 }
 
 void cn_trace_calls_end(struct cn_trace_calls *calls)
 {
-    if (calls->depth == 0)
-        return;
     while (calls->depth > 0)
         leave(calls);
-    calls->lanes[calls->lane].end_ns = calls->now_ns;
 }
 
 void cn_trace_calls_add(struct cn_trace_calls *calls, const struct cn_trace *trace)
@@ -250,7 +394,6 @@ void cn_trace_calls_add(struct cn_trace_calls *calls, const struct cn_trace *tra
 
     if (trace->node_count == 0)
         return;
-    cn_trace_calls_begin(calls, begin_ns);
     for (uint32_t i = 0; i < trace->node_count; i++) {
         for (; open != trace->nodes[i].parent; depth--)
             open = trace->nodes[open].parent;
@@ -270,5 +413,15 @@ struct cn_recording *cn_trace_calls_finish(struct cn_trace_calls *calls)
                             calls->module, "r-xp"});
     recording = cn_memory_recording_finish(calls->recording);
     calls->recording = NULL;
+    if (calls->moved_count > 0)
+        cn_recording_warn(recording, false,
+                          "calls that overlap another one of their caller, or are not "
+                          "within it, are in tasks of their own: %" PRIu64
+                          " in %zu tasks",
+                          calls->moved_count, calls->lane_count - calls->groups[0].count);
+    if (calls->cut_count > 0)
+        cn_recording_warn(recording, false,
+                          "%" PRIu64 " calls are cut: more than %d run at the same time",
+                          calls->cut_count, LANE_MAX);
     return recording;
 }

@@ -2,7 +2,9 @@
  * calling-context database above all, works for traces.
  *
  * Traces that do not overlap in time share a task; as many tasks are made as traces run at the
- * same time. Calls are put inside each other where a trace has them overlap.
+ * same time. A call that overlaps another one of its caller, or is not within its caller, is in
+ * a task below that of the caller, so that all calls have their durations. A warning of the
+ * recording says how many.
  *
  *     calls = cn_trace_calls_new();
  *     cn_trace_calls_add(calls, &trace);            best in the order of time
@@ -29,10 +31,9 @@ void cn_trace_calls_show_attributes(struct cn_trace_calls *calls);
 /* Add the calls of a trace. */
 void cn_trace_calls_add(struct cn_trace_calls *calls, const struct cn_trace *trace);
 
-/* The same call by call, for traces that call each other: begin, enter the calls in order,
- * end. Entering a call of some depth leaves those at least as deep. `begin_ns` is the date of
- * the first call, in cn_trace_calls_enter() that of the trace. */
-void cn_trace_calls_begin(struct cn_trace_calls *calls, uint64_t begin_ns);
+/* The same call by call, for traces that call each other: enter the calls in order, end.
+ * Entering a call of some depth leaves those at least as deep. `begin_ns` is the date of the
+ * trace. */
 void cn_trace_calls_enter(struct cn_trace_calls *calls, const struct cn_trace *trace,
                           uint32_t node, uint64_t begin_ns, uint32_t depth);
 void cn_trace_calls_end(struct cn_trace_calls *calls);

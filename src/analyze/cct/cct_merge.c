@@ -60,20 +60,6 @@ static uint32_t function_number(struct cn_cct_merged *merged,
     return functions->numbers[key] - 1;
 }
 
-static const struct cn_mapping *mapping_at(const struct cn_session *session,
-                                           uint64_t time_ns, uint64_t address)
-{
-    const struct cn_mapping *found = NULL;
-
-    for (size_t i = 0; session && i < session->mapping_count; i++) {
-        const struct cn_mapping *m = &session->mappings[i];
-
-        if (address >= m->begin && address < m->end && m->time_ns <= time_ns)
-            found = m;
-    }
-    return found;
-}
-
 /* The chain of inlined functions and lines of a call site, below the caller. An unknown call
  * site is the caller itself. */
 static cn_cct_id site_node(struct cn_cct_merged *merged, const struct cn_cct_task *task,
@@ -83,8 +69,8 @@ static cn_cct_id site_node(struct cn_cct_merged *merged, const struct cn_cct_tas
     const struct cn_cct_locations *locations = merged->names.locations;
     /* The recorded address is the return address. */
     uint64_t address = task->sites[site] - 1, time_ns = task->site_times[site];
-    const struct cn_mapping *m = mapping_at(
-        cn_recording_session_at(rec, task->options.task, time_ns), time_ns, address);
+    const struct cn_mapping *m =
+        cn_recording_mapping_at(rec, task->options.task, time_ns, address);
     struct cn_inlined_location list[CN_LOCATION_DEPTH_MAX];
     size_t count = 0;
 

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/character.h"
+
 enum state {
     VALUE,       /* after a colon or a comma, and at the start */
     FIRST_VALUE, /* or the end of the array */
@@ -79,25 +81,6 @@ static int32_t read_unit(const struct cn_json_reader *reader, size_t at)
     return unit;
 }
 
-static void add_character(struct cn_text *text, uint32_t c)
-{
-    if (c < 0x80) {
-        cn_text_char(text, (char)c);
-    } else if (c < 0x800) {
-        cn_text_char(text, (char)(0xc0 | c >> 6));
-        cn_text_char(text, (char)(0x80 | (c & 63)));
-    } else if (c < 0x10000) {
-        cn_text_char(text, (char)(0xe0 | c >> 12));
-        cn_text_char(text, (char)(0x80 | (c >> 6 & 63)));
-        cn_text_char(text, (char)(0x80 | (c & 63)));
-    } else {
-        cn_text_char(text, (char)(0xf0 | c >> 18));
-        cn_text_char(text, (char)(0x80 | (c >> 12 & 63)));
-        cn_text_char(text, (char)(0x80 | (c >> 6 & 63)));
-        cn_text_char(text, (char)(0x80 | (c & 63)));
-    }
-}
-
 /* After "\u". Half a pair of surrogates is no character: U+FFFD. */
 static bool add_unit(struct cn_json_reader *reader)
 {
@@ -115,8 +98,10 @@ static bool add_unit(struct cn_json_reader *reader)
             unit = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
         }
     }
-    add_character(&reader->scratch,
-                  unit >= 0xd800 && unit < 0xe000 ? 0xfffd : (uint32_t)unit);
+    cn_text_advance(
+        &reader->scratch,
+        cn_character_encode(unit >= 0xd800 && unit < 0xe000 ? 0xfffd : (uint32_t)unit,
+                            cn_text_room(&reader->scratch, CN_CHARACTER_LEN_MAX)));
     return true;
 }
 

@@ -35,10 +35,9 @@ static bool is_control(uint32_t c)
            (c >= 0x2066 && c <= 0x2069);
 }
 
-static void add_escaped(struct cn_text *text, const char *str, bool has_controls)
+static void add_escaped(struct cn_text *text, const char *str, size_t len,
+                        bool has_controls)
 {
-    size_t len = strlen(str);
-
     while (len > 0) {
         uint32_t c = 0;
         size_t n = cn_character_decode(str, len, &c);
@@ -56,7 +55,12 @@ static void add_escaped(struct cn_text *text, const char *str, bool has_controls
 
 void cn_utf8_add_printable(struct cn_text *text, const char *str)
 {
-    add_escaped(text, str, false);
+    add_escaped(text, str, strlen(str), false);
+}
+
+void cn_utf8_add_printable_chars(struct cn_text *text, const char *chars, size_t len)
+{
+    add_escaped(text, chars, len, false);
 }
 
 const char *cn_utf8_strdup(struct cn_arena *arena, const char *str)
@@ -66,7 +70,7 @@ const char *cn_utf8_strdup(struct cn_arena *arena, const char *str)
 
     if (cn_utf8_is_valid(str, strlen(str)))
         return cn_arena_strdup(arena, str);
-    add_escaped(&text, str, true);
+    add_escaped(&text, str, strlen(str), true);
     copy = cn_arena_strdup(arena, cn_text_str(&text));
     cn_text_done(&text);
     return copy;

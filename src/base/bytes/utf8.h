@@ -19,6 +19,7 @@ bool cn_utf8_is_valid(const char *chars, size_t len);
 /* Append `str` in a form that is safe on a terminal: control characters (as in an escape
  * sequence in a function name) and bytes that are not UTF-8 appear as \xHH. */
 void cn_utf8_add_printable(struct cn_text *text, const char *str);
+void cn_utf8_add_printable_chars(struct cn_text *text, const char *chars, size_t len);
 
 /* A copy in which bytes that are not UTF-8 appear as \xHH, for files that must be
  * UTF-8. */

@@ -7,6 +7,7 @@
 #include <zstd.h>
 
 #include "base/alloc.h"
+#include "base/character.h"
 
 enum {
     PIECE_LEN = 256 * 1024,
@@ -17,8 +18,9 @@ enum {
 struct unpacking {
     struct cn_bytes rest;
     size_t whole_len;
-    bool is_zstd, is_open; /* open: inside a member or frame */
-    bool is_endless;       /* ends with its bytes, wherever that is */
+    bool is_zstd, is_utf16, is_open; /* open: inside a member or frame */
+    bool is_big_endian;
+    bool is_endless; /* ends with its bytes, wherever that is */
     z_stream gzip;
     ZSTD_DCtx *zstd;
 };
@@ -33,15 +35,26 @@ static bool is_zstd(struct cn_bytes bytes)
     return bytes.len >= 4 && memcmp(bytes.ptr, "\x28\xb5\x2f\xfd", 4) == 0;
 }
 
+static bool is_utf16(struct cn_bytes bytes)
+{
+    return bytes.len >= 2 && bytes.ptr[0] >= 0xfe && bytes.ptr[1] >= 0xfe &&
+           bytes.ptr[0] != bytes.ptr[1];
+}
+
 bool cn_is_packed(struct cn_bytes bytes)
 {
-    return is_gzip(bytes) || is_zstd(bytes);
+    return is_gzip(bytes) || is_zstd(bytes) || is_utf16(bytes);
 }
 
 static bool begin(struct unpacking *u, struct cn_bytes bytes, struct cn_error *err)
 {
     *u = (struct unpacking){
         .rest = bytes, .whole_len = bytes.len, .is_zstd = is_zstd(bytes)};
+    if (is_utf16(bytes)) {
+        u->is_utf16 = u->is_open = true;
+        u->is_big_endian = bytes.ptr[0] == 0xfe;
+        return cn_bytes_from(bytes, 2, &u->rest);
+    }
     if (u->is_zstd) {
         u->zstd = ZSTD_createDCtx();
         if (!u->zstd)
@@ -56,6 +69,8 @@ static bool begin(struct unpacking *u, struct cn_bytes bytes, struct cn_error *e
 
 static void end(struct unpacking *u)
 {
+    if (u->is_utf16)
+        return;
     if (u->is_zstd)
         (void)ZSTD_freeDCtx(u->zstd);
     else
@@ -113,11 +128,41 @@ static bool next_zstd(struct unpacking *u, uint8_t *out, size_t room, size_t *le
     return u->is_endless || damaged(u, "cut off", err);
 }
 
+static uint32_t unit_at(const struct unpacking *u, size_t at)
+{
+    struct cn_bytes unit;
+
+    if (!cn_bytes_slice(u->rest, at, 2, &unit))
+        return 0;
+    return u->is_big_endian ? (uint32_t)unit.ptr[0] << 8 | unit.ptr[1]
+                            : (uint32_t)unit.ptr[1] << 8 | unit.ptr[0];
+}
+
+/* Half a pair of surrogates is no character: U+FFFD. A byte that is left over is dropped. */
+static void next_utf16(struct unpacking *u, uint8_t *out, size_t room, size_t *len)
+{
+    while (u->rest.len >= 2 && room - *len >= CN_CHARACTER_LEN_MAX) {
+        uint32_t c = unit_at(u, 0), low = unit_at(u, 2);
+        bool is_pair = c >= 0xd800 && c < 0xdc00 && low >= 0xdc00 && low < 0xe000;
+
+        if (is_pair)
+            c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+        else if (c >= 0xd800 && c < 0xe000)
+            c = 0xfffd;
+        (void)cn_bytes_from(u->rest, is_pair ? 4 : 2, &u->rest);
+        *len += cn_character_encode(c, (char *)out + *len);
+    }
+}
+
 /* The next bytes; none at the end. Zeros after the last member are padding. */
 static bool next(struct unpacking *u, uint8_t *out, size_t room, size_t *len,
                  struct cn_error *err)
 {
     *len = 0;
+    if (u->is_utf16) {
+        next_utf16(u, out, room, len);
+        return true;
+    }
     while (*len == 0 && (u->is_open || cn_is_packed(u->rest)))
         if (!(u->is_zstd ? next_zstd(u, out, room, len, err)
                          : next_gzip(u, out, room, len, err)))

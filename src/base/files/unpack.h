@@ -1,5 +1,5 @@
-/* Files and bodies that may be compressed with gzip or zstd: recognised by their first
- * bytes, and decompressed.
+/* Files and bodies that may be compressed with gzip or zstd, or text in UTF-16: recognised by
+ * their first bytes, and decompressed or converted to UTF-8.
  *
  *     cn_unpacked_open(&unpacked, path, err) ... unpacked.bytes ... cn_unpacked_close()
  *
@@ -28,7 +28,7 @@ struct cn_unpacked {
     struct cn_spool spool; /* of what was compressed */
 };
 
-/* True if the bytes begin like gzip or zstd. */
+/* True if the bytes begin like gzip or zstd, or with the byte order mark of UTF-16. */
 bool cn_is_packed(struct cn_bytes bytes);
 
 /* Zero-initialised means "not open". Messages name the path. */

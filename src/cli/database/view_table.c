@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "cli/database/view_print.h"
+#include "cli/print/write.h"
 
 /* Columns after the values. Only those with a title appear in text. */
 static const struct cn_column row_columns[] = {
@@ -17,9 +18,6 @@ static const struct cn_column row_columns[] = {
 };
 
 enum { ROW_COLUMN_COUNT = sizeof(row_columns) / sizeof(*row_columns) };
-
-/* Limit of the indentation, so that the output grows linearly with the number of rows. */
-enum { INDENT_MAX = 256 };
 
 /* The largest total of the columns of a metric. */
 static double metric_total(const struct cn_costs *costs, const char *metric)
@@ -139,8 +137,7 @@ void cn_view_table_row(struct cn_view_table *out, const struct cn_row *row,
     add_number(table, text->location.line, text->location.line > 0);
     cn_text_clear(&out->label);
     if (out->format == CN_TABLE_TEXT)
-        cn_text_fill(&out->label, ' ',
-                     2 * (text->depth < INDENT_MAX ? text->depth : INDENT_MAX));
+        cn_indent_add(&out->label, text->depth);
     cn_text_str_add(&out->label, text->label);
     cn_table_str(table, cn_text_str(&out->label));
     if (out->has_path)

@@ -89,8 +89,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 static const struct cn_option options[] = {
     {.name = "format",
      .value = "text|json|csv|chrome|flame-graph|graphviz|mermaid",
-     .help = "print structures as text (the default), JSON or CSV, or a recording for "
-             "another tool, as uftrace dump does"},
+     .help = "print structures as text (the default), those of a database also as JSON "
+             "or CSV, or a recording for another tool, as uftrace dump does"},
     {.name = "hex", .help = "recordings: also print the bytes of each record"},
     {.name = "file", .value = "NAME", .help = "print only this file"},
     {.name = "record", .value = "NAME", .help = "print only structures of this name"},

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/calls/call_stack.h"
+#include "base/bytes/utf8.h"
 #include "base/text.h"
 #include "cli/print/duration.h"
 #include "cli/print/write.h"
@@ -44,7 +45,7 @@ struct dump {
 
     uint64_t second;
     uint32_t tid;
-    struct cn_text second_text, tid_text;
+    struct cn_text second_text, tid_text, scratch;
     struct cn_call_names names;
 };
 
@@ -142,14 +143,18 @@ static void add_value(struct dump *dump, const struct cn_call *call, uint32_t ta
     uint64_t number;
 
     if (spec->format == 't') {
-        cn_text_printf(out, " struct %s:\n", spec->type_name);
+        cn_text_str_add(out, " struct ");
+        cn_utf8_add_printable(out, spec->type_name);
+        cn_text_str_add(out, ":\n");
         add_hex_lines(out, value->bytes);
         return;
     }
     number = cn_call_value_number(values, value);
     if (spec->format == 'e' && spec->enumeration && call->kind == CN_CALL_ENTER) {
-        cn_text_printf(out, " enum %s: ", spec->enumeration->name);
-        cn_enum_print(spec->enumeration, (int64_t)number, out);
+        cn_text_clear(&dump->scratch);
+        cn_text_printf(&dump->scratch, " enum %s: ", spec->enumeration->name);
+        cn_enum_print(spec->enumeration, (int64_t)number, &dump->scratch);
+        cn_utf8_add_printable(out, cn_text_str(&dump->scratch));
         cn_text_printf(out, " (%" PRId64 ")\n", (int64_t)number);
         return;
     }
@@ -160,7 +165,8 @@ static void add_value(struct dump *dump, const struct cn_call *call, uint32_t ta
         add_pointer(dump, call, task, number);
     } else if (spec->format == 's' || spec->format == 'S') {
         cn_text_char(out, ' ');
-        cn_text_add(out, (const char *)value->bytes.ptr, value->bytes.len);
+        cn_utf8_add_printable_chars(out, (const char *)value->bytes.ptr,
+                                    value->bytes.len);
         cn_text_char(out, '\n');
     } else {
         cn_text_printf(out, " 0x%0*" PRIx64 "\n", 2 * spec->size, number);
@@ -192,14 +198,17 @@ static void add_event_data(struct dump *dump, const struct cn_call_batch *batch,
                            const struct cn_call *call, uint32_t tid)
 {
     const char *name = cn_recording_event_name(dump->rec, call->address);
-    struct cn_text data = {0};
 
     add_time(dump, call->time_ns, tid);
     cn_text_printf(&dump->out, "[data ] length = %" PRIu32 "\n", call->data_len);
-    if (cn_recording_print_event(dump->rec, batch, call, true, &data))
-        cn_text_printf(&dump->out, "  %s: %s\n", name ? name : "event",
-                       cn_text_str(&data));
-    cn_text_done(&data);
+    cn_text_clear(&dump->scratch);
+    cn_text_printf(&dump->scratch, "  %s: ", name ? name : "event");
+    if (!cn_recording_print_task_event(dump->rec, cn_recording_find_task(dump->rec, tid),
+                                       batch, call, true, &dump->scratch))
+        return;
+    cn_utf8_add_printable_chars(&dump->out, cn_text_str(&dump->scratch),
+                                dump->scratch.len);
+    cn_text_char(&dump->out, '\n');
 }
 
 static void add_event(struct dump *dump, const struct cn_source *source,
@@ -209,7 +218,8 @@ static void add_event(struct dump *dump, const struct cn_source *source,
     const char *name = cn_recording_event_name(dump->rec, call->address);
     struct cn_text *out = &dump->out;
 
-    cn_text_printf(out, "[event] %s", name ? name : "unknown");
+    cn_text_str_add(out, "[event] ");
+    cn_utf8_add_printable(out, name ? name : "unknown");
     if (source->kind == CN_SOURCE_PERF) {
         cn_text_printf(out, "(%" PRIu64 ")\n", call->address);
         return;
@@ -271,7 +281,9 @@ static void add_title(struct dump *dump, const struct cn_source *source)
 {
     if (strcmp(source->name, "perf-cpu0.dat") == 0)
         cn_text_char(&dump->out, '\n');
-    cn_text_printf(&dump->out, "reading %s\n", source->name);
+    cn_text_str_add(&dump->out, "reading ");
+    cn_utf8_add_printable(&dump->out, source->name);
+    cn_text_char(&dump->out, '\n');
 }
 
 static void dump_source(struct dump *dump, uint32_t index)
@@ -309,9 +321,17 @@ bool cn_dump_recording(const struct cn_args *args, const char *path, struct cn_e
     struct dump dump = {.args = args, .has_hex = cn_args_has(args, "hex")};
     struct cn_recording *rec = NULL;
     const char *file = cn_args_value(args, "file");
-    bool ok = cn_args_u64(args, "limit", 0, UINT64_MAX, UINT64_MAX, &dump.rest, err) &&
-              cn_recording_open(args, path, &rec, err);
+    const char *format = cn_args_value(args, "format");
+    bool ok;
 
+    if (format && strcmp(format, "text") != 0)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "%s: records of a recording are dumped as text; for its calls run "
+                       "'cairn convert %s %s'",
+                       path, path,
+                       strcmp(format, "csv") == 0 ? "FOLDER --to csv" : "- --to ndjson");
+    ok = cn_args_u64(args, "limit", 0, UINT64_MAX, UINT64_MAX, &dump.rest, err) &&
+         cn_recording_open(args, path, &rec, err);
     if (ok && !rec->ops->source_open)
         ok = cn_fail(err, CN_ERR_USAGE, "%s has no binary records to dump", path);
     if (ok) {
@@ -320,7 +340,9 @@ bool cn_dump_recording(const struct cn_args *args, const char *path, struct cn_e
         cn_cli_page(args);
         add_header(&dump);
         for (uint32_t i = 0; i < rec->source_count && dump.rest > 0; i++)
-            if (!file || strcmp(file, rec->sources[i].name) == 0)
+            /* Like uftrace, print external data only if it is asked for. */
+            if (file ? strcmp(file, rec->sources[i].name) == 0
+                     : rec->sources[i].kind != CN_SOURCE_EXTERN)
                 dump_source(&dump, i);
         cn_text_flush(&dump.out, stdout);
         if (dump.damaged_count > 0)
@@ -333,6 +355,7 @@ bool cn_dump_recording(const struct cn_args *args, const char *path, struct cn_e
     cn_text_done(&dump.out);
     cn_text_done(&dump.second_text);
     cn_text_done(&dump.tid_text);
+    cn_text_done(&dump.scratch);
     cn_call_names_done(&dump.names);
     cn_recording_close(rec);
     return ok;

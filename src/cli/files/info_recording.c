@@ -187,14 +187,15 @@ static void add_note(struct cn_text *text, const struct cn_recording *rec)
         if (strcmp(rec->copied_files[i].name, "note.txt") != 0)
             continue;
         cn_text_str_add(text, "#\n# note\n# ====\n");
-        for (size_t k = 0; k < note.len; k++) {
-            if (k == 0 || note.ptr[k - 1] == '\n')
-                cn_text_str_add(text, "# ");
-            cn_text_char(
-                text, note.ptr[k] < ' ' && note.ptr[k] != '\n' ? '?' : (char)note.ptr[k]);
-        }
-        if (note.len > 0 && note.ptr[note.len - 1] != '\n')
+        while (note.len > 0) {
+            const uint8_t *end = memchr(note.ptr, '\n', note.len);
+            size_t len = end ? (size_t)(end - note.ptr) : note.len;
+
+            cn_text_str_add(text, "# ");
+            cn_utf8_add_printable_chars(text, (const char *)note.ptr, len);
             cn_text_char(text, '\n');
+            (void)cn_bytes_from(note, len + (end != NULL), &note);
+        }
     }
 }
 

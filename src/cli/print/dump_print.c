@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bytes/csv.h"
 #include "base/bytes/digits.h"
 #include "base/bytes/record.h"
 #include "base/bytes/utf8.h"

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/print/write.h"
+#include "base/bytes/csv.h"
 
 void cn_facts_begin(struct cn_facts *facts, enum cn_table_format format)
 {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes/csv.h"
 #include "base/bytes/json.h"
 #include "base/bytes/utf8.h"
 #include "base/text.h"

@@ -31,6 +31,17 @@ static void tell_stop(const struct cn_args *args, const struct cn_launch_result 
                     reasons[result->stop]);
 }
 
+/* Warn if processes restricted themselves, and were recorded only up to there. */
+static void tell_sandboxed(const struct cn_args *args,
+                           const struct cn_launch_result *result)
+{
+    if (result->sandboxed_count > 0)
+        cn_cli_warn(args,
+                    "%u process%s restricted system calls or the clock (seccomp, "
+                    "PR_SET_TSC); later calls not recorded",
+                    result->sandboxed_count, result->sandboxed_count == 1 ? "" : "es");
+}
+
 /* End with the status or signal of the program, so that our parent sees the same. */
 static void end_like(int wait_status)
 {
@@ -82,6 +93,7 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
     if (result->record_len == 0 && result->stop == CN_REC_RUNNING)
         tell_empty(args, launch);
     tell_stop(args, result);
+    tell_sandboxed(args, result);
     cn_count_print_of(&text, result->call_count, "call");
     cn_text_str_add(&text, " in ");
     cn_size_print(&text, result->stored_len);

@@ -8,6 +8,7 @@
 #include "base/bytes/utf8.h"
 #include "cli/print/duration.h"
 #include "cli/print/fields.h"
+#include "cli/print/write.h"
 #include "model/calls/recording.h"
 
 enum { ADDRESS_WIDTH = 12, FIELD_GAP = 2 };
@@ -55,6 +56,8 @@ static void add_fields(struct cn_graph_printer *printer, const struct cn_graph_n
         cn_text_str_add(out, " : ");
 }
 
+enum { MARGIN_MAX = 3 * CN_INDENT_MAX };
+
 /* Depth-first walk. `margin` is the text left of the current node: " | " for each branching
  * above it with more children to come, "   " for others. */
 struct walk {
@@ -74,6 +77,8 @@ static void add_node(struct walk *walk, uint32_t node, bool is_branch)
 
     add_fields(walk->printer, self);
     cn_text_add(out, cn_text_str(&walk->margin), walk->margin.len);
+    if (walk->margin.len >= MARGIN_MAX)
+        cn_text_printf(out, "[%zu] ", walk->depth);
     cn_text_printf(out, "%s(%" PRIu64 ") ", is_branch ? " +-" : "", self->calls);
     cn_utf8_add_printable(out, cn_graph_node_name(walk->tree, self, buffer));
     if (walk->printer->has_srcline && self->id < rec->function_count &&
@@ -105,7 +110,7 @@ static void walk_below(struct walk *walk, uint32_t top)
         walk->margin_lens = cn_grow(walk->margin_lens, walk->depth, &walk->capacity,
                                     sizeof(*walk->margin_lens));
         walk->margin_lens[walk->depth++] = walk->margin.len;
-        if (is_branch)
+        if (is_branch && walk->margin.len < MARGIN_MAX)
             cn_text_str_add(&walk->margin, nodes[at].next ? " | " : "   ");
         if (nodes[at].first_child) {
             at = nodes[at].first_child;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
@@ -11,6 +12,7 @@
 #include "cli/print/terminal.h"
 #include "cli/recording/replay_print.h"
 #include "model/calls/call_values.h"
+#include "symbols/resolver.h"
 
 static const char *name_of(const struct cn_replay_printer *printer,
                            const struct cn_replay_line *line, char *buffer, size_t *len)
@@ -66,7 +68,7 @@ static void add_library(struct cn_replay_printer *printer,
     /* The program itself is not mentioned. */
     if (name && strncmp(name, "lib", 3) == 0) {
         cn_text_char(&printer->out, '@');
-        cn_text_str_add(&printer->out, name);
+        cn_utf8_add_printable(&printer->out, name);
     }
 }
 
@@ -109,7 +111,7 @@ static void add_arguments(struct cn_replay_printer *printer,
                           const struct cn_replay_line *line, const char *name, size_t len)
 {
     if (line->arguments[1] != ')')
-        cn_text_str_add(&printer->out, line->arguments);
+        cn_utf8_add_printable(&printer->out, line->arguments);
     else if (!ends_in_arguments(name, len))
         cn_text_add(&printer->out, "()", 2);
 }
@@ -136,7 +138,7 @@ static void add_location(struct cn_replay_printer *printer,
 
     /* Relative paths are taken to be relative to the folder of the program. */
     if (is_full && function->file[0] != '/' && slash)
-        cn_text_add(&printer->out, path, (size_t)(slash + 1 - path));
+        cn_utf8_add_printable_chars(&printer->out, path, (size_t)(slash + 1 - path));
     cn_utf8_add_printable(&printer->out, function->file);
     cn_text_char(&printer->out, ':');
     cn_text_u64(&printer->out, function->line);
@@ -152,12 +154,55 @@ static const struct cn_call_function *location_of(const struct cn_replay_printer
     return &rec->functions[function];
 }
 
-/* Append the location of the function, and of its caller. */
+/* Append the line of a call site, from the debug information of the program. */
+static bool add_call_site(struct cn_replay_printer *printer,
+                          const struct cn_replay_line *line)
+{
+    enum { INLINE_MAX = 16 };
+    const struct cn_recording *rec = printer->query->rec;
+    /* The recorded address is the return address. */
+    uint64_t address = line->caller - 1;
+    const struct cn_mapping *mapping = cn_recording_mapping_at(
+        rec, printer->query->tasks[line->slot], line->time_ns, address);
+    uint64_t key[2] = {(uintptr_t)mapping, address};
+    uint32_t *at;
+    const struct cn_source_location *site;
+
+    if (!mapping)
+        return false;
+    if (!printer->resolver)
+        printer->resolver = cn_resolver_new();
+    at = cn_map_at(&printer->site_of, XXH3_64bits(key, sizeof(key)),
+                   (uint32_t)printer->site_count);
+    if (*at == printer->site_count) {
+        struct cn_source_location found[INLINE_MAX] = {0};
+        size_t count =
+            cn_resolver_instruction(printer->resolver, rec->modules[mapping->module].path,
+                                    rec->modules[mapping->module].build_id,
+                                    address - mapping->begin, found, INLINE_MAX);
+
+        printer->sites = cn_grow(printer->sites, printer->site_count,
+                                 &printer->site_capacity, sizeof(*printer->sites));
+        printer->sites[printer->site_count++] = found[count > 0 ? count - 1 : 0];
+    }
+    site = &printer->sites[*at];
+    if (!site->file)
+        return false;
+    cn_text_str_add(&printer->out, " from ");
+    cn_utf8_add_printable(&printer->out, site->file);
+    cn_text_char(&printer->out, ':');
+    cn_text_u64(&printer->out, site->line);
+    return true;
+}
+
+/* Append the location of the function, and of its call site; where that is unknown, of the
+ * calling function, as uftrace does. */
 static void add_locations(struct cn_replay_printer *printer,
                           const struct cn_replay_line *line)
 {
     const struct cn_call_query *query = printer->query;
     const struct cn_call_function *here = NULL, *caller = NULL;
+    size_t begin_len, empty_len;
 
     if (printer->has_srcline)
         here = location_of(printer, line->function);
@@ -165,19 +210,22 @@ static void add_locations(struct cn_replay_printer *printer,
         caller = location_of(
             printer, cn_recording_find_function(query->rec, query->tasks[line->slot],
                                                 line->time_ns, line->caller));
-    if (!here && !caller)
-        return;
+    begin_len = printer->out.len;
     begin_comment(printer);
     cn_text_str_add(&printer->out, " /*");
+    empty_len = printer->out.len;
     if (here) {
         cn_text_char(&printer->out, ' ');
         add_location(printer, here, false);
     }
-    if (caller) {
+    if ((!line->caller || !add_call_site(printer, line)) && caller) {
         cn_text_str_add(&printer->out, " from ");
         add_location(printer, caller, !printer->has_srcline);
     }
-    end_comment(printer);
+    if (printer->out.len == empty_len)
+        printer->out.len = begin_len;
+    else
+        end_comment(printer);
 }
 
 static void add_event_text(struct cn_replay_printer *printer,
@@ -190,15 +238,16 @@ static void add_event_text(struct cn_replay_printer *printer,
     char buffer[CN_CALL_NAME_MAX];
 
     if (line->kind == CN_REPLAY_SCHEDULE) {
-        cn_text_str_add(out, cn_call_name(rec, line->function, 0, buffer));
+        cn_utf8_add_printable(out, cn_call_name(rec, line->function, 0, buffer));
         return;
     }
     name = cn_recording_event_name(rec, line->event->address);
     if (name)
-        cn_text_str_add(out, name);
+        cn_utf8_add_printable(out, name);
     else
         cn_text_printf(out, "event-%" PRIu64, line->event->address);
-    if (cn_recording_print_event(rec, line->batch, line->event, false, &data)) {
+    if (cn_recording_print_task_event(rec, printer->query->tasks[line->slot], line->batch,
+                                      line->event, false, &data)) {
         bool is_extern = line->event->address == CN_EVENT_EXTERN;
         bool is_name = line->event->address == CN_EVENT_TASK_NAME;
 
@@ -245,7 +294,7 @@ void cn_replay_add_line(struct cn_replay_printer *printer,
             add_library(printer, line);
         add_arguments(printer, line, name, len);
         if (line->result[0])
-            cn_text_str_add(out, line->result);
+            cn_utf8_add_printable(out, line->result);
         if (line->kind == CN_REPLAY_OPEN)
             cn_text_add(out, " {", 2);
         else
@@ -256,7 +305,7 @@ void cn_replay_add_line(struct cn_replay_printer *printer,
     case CN_REPLAY_CLOSE:
         cn_text_char(out, '}');
         if (line->result[0]) {
-            cn_text_str_add(out, line->result);
+            cn_utf8_add_printable(out, line->result);
             cn_text_char(out, ';');
         }
         if (printer->without_comments)

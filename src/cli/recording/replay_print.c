@@ -13,6 +13,7 @@
 #include "cli/print/write.h"
 #include "cli/recording/replay_line.h"
 #include "model/calls/call_values.h"
+#include "symbols/resolver.h"
 
 enum {
     OUT_FLUSH_LEN = 256 << 10,
@@ -132,7 +133,7 @@ static void add_value(struct cn_replay_printer *printer, enum cn_replay_field fi
                                  : 0);
         break;
     case CN_FIELD_TASK:
-        add_right(out, task->name, TASK_WIDTH);
+        add_right(out, line->task_name, TASK_WIDTH);
         break;
     case CN_FIELD_MODULE:
         add_right(out, module_of(rec, line), MODULE_WIDTH);
@@ -188,17 +189,18 @@ static void add_task_line(struct cn_replay_printer *printer, uint32_t slot)
                     cn_fields_any(printer->has_field, CN_FIELD_COUNT) ? " | \n" : "\n");
 }
 
-static uint32_t indent_of(struct cn_replay_printer *printer,
+static uint64_t indent_of(struct cn_replay_printer *printer,
                           const struct cn_replay_line *line)
 {
     struct cn_replay_task *task = &printer->tasks[line->slot];
-    uint32_t depth = line->kind == CN_REPLAY_BACKTRACE ? 0 : line->depth;
+    bool is_extern = line->event && line->event->address == CN_EVENT_EXTERN;
+    uint32_t depth = line->kind == CN_REPLAY_BACKTRACE || is_extern ? 0 : line->depth;
 
     if (!printer->has_columns)
-        return 2 * depth;
+        return depth;
     if (task->column == 0)
         task->column = ++printer->column_count;
-    return 2 * (depth + (task->column - 1) * printer->column_offset);
+    return depth + (uint64_t)(task->column - 1) * printer->column_offset;
 }
 
 bool cn_replay_print_line(void *arg, const struct cn_replay_line *line)
@@ -216,7 +218,7 @@ bool cn_replay_print_line(void *arg, const struct cn_replay_line *line)
     } else {
         add_task_line(printer, line->slot);
         add_fields(printer, line);
-        cn_text_fill(out, ' ', indent_of(printer, line));
+        cn_indent_add(out, indent_of(printer, line));
         cn_replay_add_line(printer, line);
     }
     cn_text_char(out, '\n');
@@ -274,5 +276,8 @@ void cn_replay_print_done(struct cn_replay_printer *printer)
     cn_text_done(&printer->out);
     free(printer->tasks);
     free(printer->libraries);
+    cn_resolver_free(printer->resolver);
+    cn_map_done(&printer->site_of);
+    free(printer->sites);
     cn_call_names_done(&printer->names);
 }

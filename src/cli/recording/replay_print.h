@@ -6,9 +6,13 @@
 #define CN_CLI_RECORDING_REPLAY_PRINT_H
 
 #include "analyze/calls/call_replay.h"
+#include "base/map.h"
 #include "cli/recording/call_names.h"
 
 /* Columns before the function, in this order. */
+struct cn_resolver;
+struct cn_source_location;
+
 enum cn_replay_field {
     CN_FIELD_DURATION,
     CN_FIELD_TID,
@@ -44,6 +48,10 @@ struct cn_replay_printer {
     uint64_t line_count;
     const char **libraries; /* by function: the library that a PLT entry calls into */
     struct cn_call_names names;
+    struct cn_resolver *resolver; /* of call sites; NULL until the first */
+    struct cn_map site_of;        /* by mapping and address: in `sites` */
+    struct cn_source_location *sites;
+    size_t site_count, site_capacity;
     bool is_usual; /* duration and tid only */
 };
 

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "analyze/calls/call_tasks.h"
+#include "base/bytes/csv.h"
 #include "base/bytes/utf8.h"
 #include "base/text.h"
 #include "cli/print/duration.h"
-#include "cli/print/write.h"
 #include "cli/shell/cli.h"
 #include "model/calls/recording.h"
 

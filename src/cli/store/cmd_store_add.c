@@ -81,40 +81,32 @@ static bool add_path(struct cn_store_ingest *ingest, const char *path,
 
 /* Traces before a refused file are committed. */
 static bool add_files(const struct cn_args *args, struct cn_store_writer *writer,
-                      struct cn_error *err)
+                      struct cn_store_added *added, struct cn_error *err)
 {
     struct cn_store_ingest *ingest = cn_store_ingest_new(writer);
-    struct cn_store_ingest_counts counts;
-    struct cn_error later;
     bool ok = true;
 
     for (size_t i = 1; ok && i < cn_args_count(args); i++)
         ok = add_path(ingest, cn_args_operand(args, i), err);
-    ok = cn_store_writer_commit(writer, ok ? err : &later) && ok;
-    counts = cn_store_ingest_counts(ingest);
+    *added = cn_store_ingest_counts(ingest).added;
     cn_store_ingest_free(ingest);
-    cn_store_say_added(args, NULL, &counts.added);
     return ok;
 }
 
 /* Add each call of a function of a recording as a trace. */
 static bool add_recording(const struct cn_args *args, struct cn_store_writer *writer,
-                          struct cn_error *err)
+                          struct cn_store_added *added, struct cn_error *err)
 {
     const char *path = cn_args_value(args, "recording");
     const char *function = cn_args_value(args, "cut");
     struct cn_recording_options shown = {0};
-    struct cn_store_added added;
     struct cn_recording *rec;
     bool ok;
 
     if (!cn_format_open_recording(path, &shown, &rec, err))
         return false;
-    ok = cn_store_cut_recording(writer, rec, function, &added, err) &&
-         cn_store_writer_commit(writer, err);
+    ok = cn_store_cut_recording(writer, rec, function, added, err);
     cn_recording_close(rec);
-    if (ok)
-        cn_store_say_added(args, NULL, &added);
     return ok;
 }
 
@@ -132,10 +124,12 @@ static bool check_options(const struct cn_args *args, struct cn_error *err)
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     const char *path = cn_args_operand(args, 0);
+    bool has_files = cn_args_count(args) > 1, has_recording;
+    struct cn_store_added files = {0}, calls = {0};
     struct cn_store_writer *writer;
     struct cn_error later;
     struct stat st;
-    bool ok;
+    bool ok, is_saved;
 
     if (!check_options(args, err))
         return false;
@@ -144,9 +138,17 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         return false;
     if (!cn_store_writer_open(&writer, path, NULL, err))
         return false;
-    ok = (cn_args_count(args) < 2 || add_files(args, writer, err)) &&
-         (!cn_args_has(args, "recording") || add_recording(args, writer, err));
-    return cn_store_writer_close(writer, ok ? err : &later) && ok;
+    ok = !has_files || add_files(args, writer, &files, err);
+    has_recording = ok && cn_args_has(args, "recording");
+    if (has_recording)
+        ok = add_recording(args, writer, &calls, err);
+    /* Traces are added when they are on the disk. */
+    is_saved = cn_store_writer_close(writer, ok ? err : &later);
+    if (is_saved && has_files)
+        cn_store_say_added(args, NULL, &files);
+    if (is_saved && ok && has_recording)
+        cn_store_say_added(args, NULL, &calls);
+    return is_saved && ok;
 }
 
 static const struct cn_option options[] = {

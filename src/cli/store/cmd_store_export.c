@@ -10,6 +10,7 @@
 #include "store/store_copy.h"
 #include "store/write/writer.h"
 
+/* A store that is damaged is copied as far as it can be read. */
 static bool export_to(const struct cn_store_query *query, const char *path,
                       struct cn_store_added *added, struct cn_error *err)
 {
@@ -18,12 +19,14 @@ static bool export_to(const struct cn_store_query *query, const char *path,
     uint32_t count;
     bool ok;
 
+    *added = (struct cn_store_added){0};
+
     if (!cn_store_init(path, NULL, err) ||
         !cn_store_writer_open(&writer, path, NULL, err))
         return false;
     ok = cn_store_copy(writer, query->search, query->query, added, err);
     ok = cn_store_writer_close(writer, ok ? err : &later) && ok;
-    return ok && cn_store_seal(path, &count, err);
+    return cn_store_seal(path, &count, ok ? err : &later) && ok;
 }
 
 static bool run(const struct cn_args *args, struct cn_error *err)
@@ -40,7 +43,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         return false;
     ok = export_to(&query, target, &added, err);
     cn_store_query_close(&query);
-    if (ok)
+    if (ok || added.traces > 0)
         cn_cli_say(args, "%" PRIu64 " trace%s written to %s", added.traces,
                    added.traces == 1 ? "" : "s", target);
     return ok;

@@ -300,6 +300,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         ok = group(&query, args, limit, offset, err);
     else
         ok = list(&query, args, limit, offset, err);
+    ok = ok && cn_search_check(query.search, err);
     cn_store_query_close(&query);
     return ok;
 }

@@ -104,7 +104,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         return false;
     cut.depth = (uint32_t)depth;
     ok = cn_store_open(&query.store, cn_args_operand(args, 0), err) &&
-         cn_search_open(&query.search, query.store, err) && show(&query, args, &cut, err);
+         cn_search_open(&query.search, query.store, err) &&
+         show(&query, args, &cut, err) && cn_search_check(query.search, err);
     cn_store_query_close(&query);
     return ok;
 }

@@ -20,7 +20,7 @@ struct report {
     const struct cn_args *args;
     struct cn_table
         *table; /* made with the first finding, or for a program that reads it */
-    uint64_t errors, warnings;
+    uint64_t errors;
 };
 
 static void print(void *arg, const struct cn_finding *finding)
@@ -29,12 +29,10 @@ static void print(void *arg, const struct cn_finding *finding)
 
     if (finding->is_error)
         report->errors++;
-    else
-        report->warnings++;
     if (!report->table)
         report->table = cn_cli_table(report->args, columns, COLUMNS);
     cn_table_paint(report->table, finding->is_error ? CN_COLOR_RED : CN_COLOR_YELLOW);
-    cn_table_str(report->table, finding->is_error ? "error" : "warning");
+    cn_table_str(report->table, finding->is_error ? "error" : "note");
     cn_table_str(report->table, finding->file);
     cn_table_u64(report->table, finding->off);
     cn_table_str(report->table, finding->rule);
@@ -84,7 +82,10 @@ const struct cn_command cn_cmd_store_verify = {
     .description =
         "Reads a whole store and reports wrong checksums, records that cannot be "
         "decoded, and rows and indexes that do not fit the data. Ends with status "
-        "3 if there are errors; cairn store recover repairs what it can.",
+        "3 if there are errors; cairn store recover repairs what it can. A store that is "
+        "being written to is checked as it was at one moment. What a crash left and the "
+        "next "
+        "writer removes or completes is a note, not an error.",
     .examples = examples,
     .options = options,
     .run = run,

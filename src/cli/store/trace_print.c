@@ -7,12 +7,13 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"
+#include "cli/print/write.h"
 #include "cli/shell/cli.h"
 #include "cli/store/store_args.h"
 #include "store/search/query_values.h"
 #include "store/search/trace_set.h"
 
-enum { INDENT = 2, FRAMES_SHOWN = 8 };
+enum { FRAMES_SHOWN = 8 };
 
 static const struct cn_column tree_columns[] = {
     {.name = "start", .title = "START", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
@@ -43,7 +44,7 @@ static void add_note(struct tree *tree, uint32_t depth, const char *note,
 {
     struct cn_text line = {0};
 
-    cn_text_fill(&line, ' ', (size_t)(depth + 2) * INDENT);
+    cn_indent_add(&line, depth + 2 < CN_INDENT_MAX ? depth + 2 : CN_INDENT_MAX);
     cn_text_str_add(&line, note);
     for (size_t i = 0; i < 3; i++)
         cn_table_none(tree->table);
@@ -139,7 +140,7 @@ static bool print_call(void *arg, const struct cn_trace_branch *branch, uint32_t
     cn_table_str(tree->table, cn_text_str(&tree->line));
     cn_table_f64(tree->table, whole > 0 ? 100 * (double)call->duration_ns / whole : 0);
     cn_text_clear(&tree->line);
-    cn_text_fill(&tree->line, ' ', (size_t)depth * INDENT);
+    cn_indent_add(&tree->line, depth);
     cn_words_print_method_name(branch->trace.words, call->method, &tree->line);
     if (call->span != CN_NONE && branch->trace.spans[call->span].type != 0) {
         cn_text_str_add(&tree->line, "  [");

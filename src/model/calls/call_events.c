@@ -139,6 +139,17 @@ static bool print_counters(const struct cn_recording *rec, const struct source *
     return true;
 }
 
+/* The value of a watched variable, which has the size of the variable, after its address. */
+static int64_t watched_value(const struct cn_recording *rec, struct cn_bytes data)
+{
+    size_t len = data.len < 16 ? data.len - 8 : 8;
+    uint64_t value = 0;
+
+    for (size_t i = 0; i < len; i++)
+        value |= (uint64_t)data.ptr[8 + i] << 8 * (rec->is_big_endian ? len - 1 - i : i);
+    return len == 0 ? 0 : (int64_t)(value << (64 - 8 * len)) >> (64 - 8 * len);
+}
+
 static bool print_plain(const struct cn_call *call, struct cn_bytes data,
                         const struct cn_recording *rec, struct cn_text *text)
 {
@@ -153,8 +164,8 @@ static bool print_plain(const struct cn_call *call, struct cn_bytes data,
     case CN_EVENT_WATCH_VAR:
         if (data.len < 8)
             return false;
-        cn_text_printf(text, "addr=%#" PRIx64 " value=%#" PRIx64, word_at(rec, data, 0),
-                       word_at(rec, data, 1));
+        cn_text_printf(text, "addr=%#" PRIx64 " value=%" PRId64, word_at(rec, data, 0),
+                       watched_value(rec, data));
         return true;
     case CN_EVENT_CALLSITE:
         if (data.len < 8)
@@ -185,4 +196,23 @@ bool cn_recording_print_event(const struct cn_recording *rec,
         return print_counters(rec, source, data,
                               !is_raw && call->address == source->diff_id, text);
     return print_plain(call, data, rec, text);
+}
+
+bool cn_recording_print_task_event(const struct cn_recording *rec, uint32_t task,
+                                   const struct cn_call_batch *batch,
+                                   const struct cn_call *call, bool is_raw,
+                                   struct cn_text *text)
+{
+    struct cn_bytes data = cn_call_data(batch, call);
+    uint32_t variable = CN_NONE;
+
+    if (call->address == CN_EVENT_WATCH_VAR && call->flags & CN_CALL_HAS_DATA &&
+        data.len >= 8 && task != CN_NONE)
+        variable =
+            cn_recording_find_function(rec, task, call->time_ns, word_at(rec, data, 0));
+    if (variable == CN_NONE)
+        return cn_recording_print_event(rec, batch, call, is_raw, text);
+    cn_text_printf(text, "%s=%" PRId64, rec->functions[variable].name,
+                   watched_value(rec, data));
+    return true;
 }

@@ -114,6 +114,11 @@ void cn_enum_print(const struct cn_enum *enumeration, int64_t value, struct cn_t
     int64_t rest = value;
     bool is_any = false;
 
+    for (size_t i = 0; i < enumeration->count; i++)
+        if (enumeration->members[i].value == value) {
+            cn_text_str_add(text, enumeration->members[i].name);
+            return;
+        }
     for (size_t i = enumeration->count; i-- > 0;) {
         const struct cn_enum_member *member = &enumeration->members[i];
 

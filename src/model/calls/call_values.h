@@ -99,4 +99,10 @@ bool cn_recording_print_event(const struct cn_recording *rec,
                               const struct cn_call *call, bool is_raw,
                               struct cn_text *text);
 
+/* The same for an event of a task: a watched variable has its name. */
+bool cn_recording_print_task_event(const struct cn_recording *rec, uint32_t task,
+                                   const struct cn_call_batch *batch,
+                                   const struct cn_call *call, bool is_raw,
+                                   struct cn_text *text);
+
 #endif

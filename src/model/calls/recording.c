@@ -86,6 +86,22 @@ const struct cn_session *cn_recording_session_at(const struct cn_recording *rec,
     return &rec->sessions[t->sessions[end > 0 ? end - 1 : 0].session];
 }
 
+const struct cn_mapping *cn_recording_mapping_at(const struct cn_recording *rec,
+                                                 uint32_t task, uint64_t time_ns,
+                                                 uint64_t address)
+{
+    const struct cn_session *session = cn_recording_session_at(rec, task, time_ns);
+    const struct cn_mapping *found = NULL;
+
+    for (size_t i = 0; session && i < session->mapping_count; i++) {
+        const struct cn_mapping *m = &session->mappings[i];
+
+        if (address >= m->begin && address < m->end && m->time_ns <= time_ns)
+            found = m;
+    }
+    return found;
+}
+
 void cn_recording_warn(struct cn_recording *rec, bool is_damage, const char *fmt, ...)
 {
     va_list args;

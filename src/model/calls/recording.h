@@ -151,6 +151,7 @@ struct cn_task {
     uint32_t tid, pid;
     uint32_t parent;   /* index of the task that created it; CN_NONE if unknown */
     const char *name;  /* the last one */
+    bool is_renamed;   /* events have its names */
     uint64_t time_ns;  /* of its start */
     uint64_t first_ns; /* of its first record; 0 if it has none */
     uint64_t data_len; /* bytes of its records in the file */
@@ -369,6 +370,11 @@ uint32_t cn_recording_find_task(const struct cn_recording *rec, uint32_t tid);
 /* The session of a task at a time, or NULL. */
 const struct cn_session *cn_recording_session_at(const struct cn_recording *rec,
                                                  uint32_t task, uint64_t time_ns);
+
+/* The mapping of a task that contains an address at a time, or NULL. */
+const struct cn_mapping *cn_recording_mapping_at(const struct cn_recording *rec,
+                                                 uint32_t task, uint64_t time_ns,
+                                                 uint64_t address);
 
 /* The function that contains an address, or CN_NONE. */
 static inline uint32_t cn_recording_find_function(const struct cn_recording *rec,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #include "base/alloc.h"
@@ -23,6 +24,8 @@ static const char policy[] =
 /* A request between callbacks. */
 struct exchange {
     bool is_collected; /* its body is for the collector */
+    unsigned refusal;  /* status of a request that its head excludes; 0: none */
+    const char *why;   /* the text of the refusal */
     struct cn_collect collect;
 };
 
@@ -40,12 +43,88 @@ static bool has_bearer(struct MHD_Connection *connection, const struct cn_guard 
            cn_guard_knows_token(guard, header + 7);
 }
 
+static bool begins_with(const char *value, const char *prefix)
+{
+    return value && strncasecmp(value, prefix, strlen(prefix)) == 0;
+}
+
+/* True if a page of another server may have sent the request. Browsers add Origin or
+ * Sec-Fetch-Site; old ones add neither to a form, whose type they cannot hide. */
+static bool is_of_page(struct MHD_Connection *connection)
+{
+    const char *type = header_of(connection, "Content-Type");
+
+    return header_of(connection, "Origin") || header_of(connection, "Sec-Fetch-Site") ||
+           begins_with(type, "text/plain") || begins_with(type, "multipart/form-data");
+}
+
+static void set_refusal(struct exchange *exchange, unsigned status, const char *why)
+{
+    exchange->refusal = status;
+    exchange->why = why;
+}
+
+/* Decide about a request with traces before its body is read. Pages cannot read the token: a
+ * request that has it was sent on purpose. */
+static void check_sender(const struct cn_server *server,
+                         struct MHD_Connection *connection, struct exchange *exchange)
+{
+    const struct cn_guard *guard = &server->collector_guard;
+
+    if (!cn_guard_knows_host(&server->guard, header_of(connection, "Host")))
+        set_refusal(exchange, MHD_HTTP_MISDIRECTED_REQUEST,
+                    "the Host header names another server");
+    else if (guard->token[0] != '\0' && !has_bearer(connection, guard))
+        set_refusal(exchange, MHD_HTTP_UNAUTHORIZED,
+                    "the token for traces is missing or wrong");
+    else if (guard->token[0] == '\0' && is_of_page(connection))
+        set_refusal(exchange, MHD_HTTP_FORBIDDEN,
+                    "a web page may not send traces (Origin, Sec-Fetch-Site, or the type "
+                    "of a form); for other senders use --collect-token-file");
+}
+
 static uint64_t now_ns(clockid_t clock)
 {
     struct timespec now;
 
     (void)clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+/* What a head may contain once. */
+struct head_counts {
+    unsigned hosts, lengths, encodings;
+    bool has_zero;
+};
+
+static enum MHD_Result count_header(void *arg, enum MHD_ValueKind kind, const char *name,
+                                    size_t name_len, const char *value, size_t value_len)
+{
+    struct head_counts *counts = arg;
+
+    (void)kind;
+    counts->hosts += strcasecmp(name, "Host") == 0;
+    counts->lengths += strcasecmp(name, "Content-Length") == 0;
+    counts->encodings += strcasecmp(name, "Transfer-Encoding") == 0;
+    counts->has_zero |=
+        memchr(name, '\0', name_len) || (value && memchr(value, '\0', value_len));
+    return MHD_YES;
+}
+
+/* Refuse a head that another server could read in another way. */
+static void check_head(struct MHD_Connection *connection, struct exchange *exchange)
+{
+    struct head_counts counts = {0};
+
+    (void)MHD_get_connection_values_n(connection, MHD_HEADER_KIND, count_header, &counts);
+    if (counts.hosts > 1)
+        set_refusal(exchange, MHD_HTTP_BAD_REQUEST, "more than one Host header");
+    else if (counts.lengths + counts.encodings > 1)
+        set_refusal(exchange, MHD_HTTP_BAD_REQUEST,
+                    "more than one Content-Length or Transfer-Encoding header");
+    else if (counts.has_zero || cn_connection_has_zero(connection))
+        set_refusal(exchange, MHD_HTTP_BAD_REQUEST,
+                    "a zero byte in the address or in a header");
 }
 
 /* The first callback of a request, which has only its head. */
@@ -58,6 +137,10 @@ static struct exchange *begin_exchange(struct cn_server *server,
     exchange->is_collected =
         strcmp(method, "POST") == 0 && cn_collect_is_address(server, url);
     exchange->collect.connection = connection;
+    check_head(connection, exchange);
+    if (exchange->is_collected && exchange->refusal == 0)
+        check_sender(server, connection, exchange);
+    cn_connections_note(&server->connections, connection, CN_CONNECTION_HEAD);
     atomic_fetch_add(&server->counts.requests, 1);
     atomic_fetch_add(&server->counts.open, 1);
     return exchange;
@@ -359,13 +442,6 @@ static enum MHD_Result collect(struct cn_server *server,
         return answer_collected(server, connection, &exchange->collect);
     if (exchange->collect.state == CN_COLLECT_WAITING)
         return MHD_YES;
-    if (!cn_guard_knows_host(&server->guard, header_of(connection, "Host")))
-        return refuse(server, connection, MHD_HTTP_MISDIRECTED_REQUEST,
-                      "the Host header names another server");
-    if (server->collector_guard.token[0] != '\0' &&
-        !has_bearer(connection, &server->collector_guard))
-        return refuse(server, connection, MHD_HTTP_UNAUTHORIZED,
-                      "the token for traces is missing or wrong");
     cn_collect_submit(server, &exchange->collect, url);
     return MHD_YES;
 }
@@ -382,12 +458,15 @@ enum MHD_Result cn_server_answer(void *arg, struct MHD_Connection *connection,
         *state = begin_exchange(server, connection, url, method);
         return MHD_YES;
     }
-    if (*upload_len > 0) { /* bodies for others than the collector are ignored */
-        if (exchange->is_collected)
+    if (*upload_len > 0) { /* bodies for others than the collector are dropped */
+        if (exchange->is_collected && exchange->refusal == 0)
             cn_collect_read(&exchange->collect, upload, *upload_len);
         *upload_len = 0;
         return MHD_YES;
     }
+    if (exchange->refusal != 0)
+        return refuse(server, connection, exchange->refusal, exchange->why);
+    cn_connections_note(&server->connections, connection, CN_CONNECTION_WHOLE);
     return exchange->is_collected ? collect(server, connection, exchange, url)
                                   : answer(server, connection, url, method);
 }
@@ -397,8 +476,8 @@ void cn_server_completed(void *arg, struct MHD_Connection *connection, void **st
 {
     struct cn_server *server = arg;
 
-    (void)connection;
     (void)code;
+    cn_connections_note(&server->connections, connection, CN_CONNECTION_NEXT);
     if (!*state)
         return;
     atomic_fetch_sub(&server->counts.open, 1);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 
 enum { TOKEN_LEN_MIN = 16 };
 
@@ -24,10 +25,16 @@ bool cn_guard_make_token(struct cn_guard *guard, struct cn_error *err)
 bool cn_guard_read_token(struct cn_guard *guard, const char *path, struct cn_error *err)
 {
     FILE *file = fopen(path, "re");
+    struct stat st;
     size_t len;
 
     if (!file)
         return cn_fail_errno(err, "%s: cannot open it", path);
+    if (fstat(fileno(file), &st) < 0 || (S_ISREG(st.st_mode) && st.st_mode & S_IWOTH)) {
+        (void)fclose(file);
+        return cn_fail(err, CN_ERR_USAGE,
+                       "%s: every user can write to it; run 'chmod o-w %s'", path, path);
+    }
     if (!fgets(guard->token, sizeof(guard->token), file))
         guard->token[0] = '\0';
     (void)fclose(file);

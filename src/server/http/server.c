@@ -23,6 +23,8 @@ enum {
     WORKERS = 4,
     CONNECTION_MAX = 1000,
     CONNECTION_PER_ADDRESS_MAX = 600,
+    CONNECTION_ARRIVING_MAX =
+        400, /* the others stay free for requests that have arrived */
     IDLE_SECONDS = 20,
     HEADER_LEN_MAX = 32 << 10,
     BACKLOG = 128,
@@ -170,6 +172,8 @@ static bool start_daemon(struct cn_server *server, int fd, struct cn_error *err)
     };
     struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
 
+    if (!cn_connections_start(&server->connections, CONNECTION_ARRIVING_MAX))
+        return cn_fail(err, CN_ERR_IO, "cannot start a thread");
     server->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, cn_server_answer, server, MHD_OPTION_LISTEN_SOCKET, fd,
         MHD_OPTION_THREAD_POOL_SIZE, (unsigned)WORKERS, MHD_OPTION_CONNECTION_LIMIT,
@@ -177,7 +181,10 @@ static bool start_daemon(struct cn_server *server, int fd, struct cn_error *err)
         (unsigned)CONNECTION_PER_ADDRESS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
         (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)HEADER_LEN_MAX, MHD_OPTION_NOTIFY_COMPLETED, cn_server_completed, server,
-        MHD_OPTION_ARRAY, server->tls_cert ? tls : none, MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_CONNECTION, cn_connections_notify, &server->connections,
+        MHD_OPTION_UNESCAPE_CALLBACK, cn_connections_unescape, server,
+        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_ARRAY, server->tls_cert ? tls : none,
+        MHD_OPTION_END);
     if (server->daemon)
         return true;
     return cn_fail(err, CN_ERR_IO, "cannot start the server%s",
@@ -275,6 +282,7 @@ void cn_server_stop(struct cn_server *server)
         (void)close(fd);
     if (server->daemon)
         MHD_stop_daemon(server->daemon);
+    cn_connections_end(&server->connections);
     if (server->collector && !cn_collector_close(server->collector, &err) && server->log)
         server->log(server->log_arg, err.text);
     for (size_t i = 0; i < server->sources.count; i++)

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "server/api/route.h"
+#include "server/http/connections.h"
 #include "server/http/guard.h"
 #include "server/http/server.h"
 #include "server/served/served.h"
@@ -24,6 +25,7 @@ struct cn_server_counts {
 struct cn_server {
     struct MHD_Daemon *daemon;
     struct cn_guard guard;
+    struct cn_connections connections;
     struct cn_served_list sources;
     struct cn_server_counts counts;
     struct cn_collector *collector;  /* NULL: none */

@@ -58,22 +58,28 @@ static bool copy_trace(struct joining *joining, uint64_t span_id, struct cn_erro
             cn_segment_writer_commit(&joining->target, err));
 }
 
-/* Rows with unreadable data are dropped. */
+/* A damaged segment is not joined: the file that it has is all that is left of it. */
 static bool copy_segment(struct joining *joining, uint32_t number, struct cn_error *err)
 {
     struct cn_segment_loader *loader;
     struct cn_segment *segment;
     struct cn_store_row row;
-    struct cn_error ignored;
-    bool ok = true;
+    bool ok;
 
     if (!cn_segment_open(&segment, joining->base, number, err))
         return false;
+    ok = cn_segment_check(segment, err) && cn_segment_check_words(segment, err);
     loader = cn_segment_loader_new();
-    for (uint32_t i = 0; ok && i < cn_segment_row_count(segment); i++)
-        if (cn_segment_row(segment, i, &row, &ignored) && cn_store_row_is_trace(&row) &&
-            cn_segment_load(loader, segment, i, &joining->trace, &ignored))
+    for (uint32_t i = 0; ok && i < cn_segment_row_count(segment); i++) {
+        ok = cn_segment_row(segment, i, &row, err);
+        if (!ok || !cn_store_row_is_trace(&row))
+            continue;
+        ok = cn_segment_load(loader, segment, i, &joining->trace, err);
+        if (ok)
             ok = copy_trace(joining, row.span_id, err);
+        else if (err->kind == CN_ERR_NOT_FOUND)
+            ok = true; /* a part without its first part */
+    }
     cn_segment_loader_free(loader);
     cn_translation_forget(&joining->translation);
     cn_segment_close(segment);

@@ -24,7 +24,7 @@ bool cn_store_seal(const char *path, uint32_t *count, struct cn_error *err)
     int lock;
     bool ok;
 
-    if (!cn_store_lock(path, &lock, err))
+    if (!cn_segments_check_store(path, err) || !cn_store_lock(path, &lock, err))
         return false;
     ok = cn_segments_list(path, &numbers, &n, err);
     for (size_t i = 0; ok && i < n; i++) {
@@ -55,8 +55,7 @@ bool cn_store_seal(const char *path, uint32_t *count, struct cn_error *err)
     return ok;
 }
 
-/* False if text.log is damaged; `lost` receives the number of lost words. */
-static bool log_is_whole(const char *dir, uint64_t *lost)
+static bool log_is_whole(const char *dir)
 {
     struct cn_text_log_state state = {0};
     struct cn_words words = {0};
@@ -65,8 +64,8 @@ static bool log_is_whole(const char *dir, uint64_t *lost)
     bool ok = cn_file_open_at(&file, dir, CN_TEXT_LOG_NAME, &ignored) &&
               cn_text_log_read(file.bytes, &words, &state, &ignored);
 
-    *lost = state.lost_count;
-    ok = ok && state.lost_count == 0 && state.bad_count == 0;
+    ok = ok && state.lost_count == 0 && state.bad_count == 0 && !state.is_header_bad &&
+         state.sound_len == file.bytes.len;
     cn_words_done(&words);
     cn_file_close(&file);
     return ok;
@@ -93,18 +92,16 @@ static bool write_text_log(const char *dir, const struct cn_words *words,
 }
 
 /* Write a damaged string log again from text.dat, if that is sound. */
-static bool save_words(const char *dir, uint64_t *lost, struct cn_error *err)
+static bool save_words(const char *dir, struct cn_error *err)
 {
     struct cn_text_file file = {0};
     struct cn_error ignored;
     bool ok = true;
 
-    if (log_is_whole(dir, lost) || !cn_text_file_open(&file, dir, &ignored))
+    if (log_is_whole(dir) || !cn_text_file_open(&file, dir, &ignored))
         return true;
-    if (cn_text_file_check_all(&file, &ignored)) {
+    if (cn_text_file_check_all(&file, &ignored))
         ok = write_text_log(dir, &file.words, err);
-        *lost = 0;
-    }
     cn_text_file_close(&file);
     return ok;
 }
@@ -122,6 +119,7 @@ static bool remove_indexes(const char *dir, bool *was_sealed, struct cn_error *e
         config = cn_store_config_of(NULL, cn_clock_date_ns());
     *was_sealed = config.is_sealed;
     config.is_sealed = false;
+    config.damage[0] = '\0';
     if (!cn_store_config_write(&config, dir, &cn_disk_files, err))
         return false;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -148,12 +146,39 @@ static void count_damage(const char *dir, struct cn_store_recovery *counts)
         counts->rows += scan.row_count;
         counts->bad_chunks += scan.bad_chunks;
         counts->bad_records += scan.bad_records;
-        if (file.bytes.len > scan.sound_len)
-            counts->cut_len += file.bytes.len - scan.sound_len;
     }
     cn_segment_scan_done(&scan);
     cn_file_close(&file);
     cn_text_done(&rows);
+}
+
+/* The end of the data that was acknowledged, as far as rows are left to tell. */
+static uint64_t find_reach(const char *base, uint32_t number, uint64_t *data_len)
+{
+    struct cn_segment *segment;
+    struct cn_error ignored;
+    uint64_t reach = 0, len;
+
+    *data_len = 0;
+    if (!cn_segment_open(&segment, base, number, &ignored))
+        return 0;
+    *data_len = segment->data.bytes.len;
+    if (segment->config.is_sealed)
+        reach = *data_len;
+    else
+        reach = cn_segment_rows_reach(
+            segment->rows_log.bytes, cn_segment_scan_rows(segment->rows_log.bytes, &len));
+    cn_segment_close(segment);
+    return reach;
+}
+
+static uint64_t count_lost(const struct cn_words *words)
+{
+    uint64_t count = 0;
+
+    for (uint32_t word = 1; word <= words->count; word++)
+        count += cn_word_kind(words, word) == CN_WORD_LOST;
+    return count;
 }
 
 static bool recover_segment(const char *base, uint32_t number, bool is_newest,
@@ -161,17 +186,21 @@ static bool recover_segment(const char *base, uint32_t number, bool is_newest,
 {
     char *dir = cn_segment_dir(base, number);
     struct cn_segment_writer segment;
-    uint64_t lost = 0;
+    uint64_t data_len, reach = find_reach(base, number, &data_len);
     bool was_sealed, ok;
 
     count_damage(dir, counts);
-    ok = save_words(dir, &lost, err) && remove_indexes(dir, &was_sealed, err);
+    ok = save_words(dir, err) && remove_indexes(dir, &was_sealed, err);
     free(dir);
-    if (!ok || !cn_segment_writer_open(&segment, base, number, &cn_disk_files, err) ||
-        !cn_segment_writer_close(&segment, err))
+    if (!ok ||
+        !cn_segment_writer_recover(&segment, base, number, reach, &cn_disk_files, err))
+        return false;
+    counts->lost_words += count_lost(&segment.words);
+    if (data_len > segment.files.data.len)
+        counts->cut_len += data_len - segment.files.data.len;
+    if (!cn_segment_writer_close(&segment, err))
         return false;
     counts->segments++;
-    counts->lost_words += lost;
     return (is_newest && !was_sealed) ||
            cn_segment_seal(base, number, &cn_disk_files, err);
 }
@@ -197,7 +226,7 @@ bool cn_store_recover(const char *path, struct cn_store_recovery *out,
     int lock;
     bool ok;
 
-    if (!cn_store_lock(path, &lock, err))
+    if (!cn_segments_check_store(path, err) || !cn_store_lock(path, &lock, err))
         return false;
     ok = make_config(path, err) && cn_segments_list(path, &numbers, &count, err);
     for (size_t i = 0; ok && i < count; i++)

@@ -99,22 +99,63 @@ static void check_chunk(struct check *check, const struct cn_chunk *chunk)
         report(check, true, CN_TRACES_NAME, chunk->off, "chunk", "%s", err.text);
 }
 
+/* The end of the data that was acknowledged: a commit that a crash or this snapshot cut off may
+ * follow, which opening the store for writing removes. */
+static uint64_t find_end(const struct check *check)
+{
+    struct cn_bytes log = check->segment->rows_log.bytes;
+    struct cn_chunk_walk walk;
+    struct cn_chunk chunk;
+    struct cn_error ignored;
+    uint64_t len, end;
+
+    if (check->segment->config.is_sealed)
+        return UINT64_MAX;
+    end = cn_segment_rows_reach(log, cn_segment_scan_rows(log, &len));
+    cn_chunk_walk_begin(&walk, cn_segment_chunks(check->segment));
+    while (!cn_chunk_walk_is_at_end(&walk))
+        if (cn_chunk_walk_next(&walk, true, &chunk, &ignored) && walk.off > end)
+            end = walk.off;
+    return end;
+}
+
+static void check_data_header(struct check *check, uint64_t end)
+{
+    struct cn_bytes data = check->segment->data.bytes;
+    struct cn_chunk_file ignored;
+    struct cn_error found;
+
+    if (cn_chunk_file_init(&ignored, data, CN_CHUNK_DIALECT_SPEC, &found))
+        return;
+    if (data.len < cn_chunk_file_header_size && end <= cn_chunk_file_header_size)
+        report(check, false, CN_TRACES_NAME, 0, "unfinished",
+               "the segment was not yet written");
+    else
+        report(check, true, CN_TRACES_NAME, 0, "chunk-file", "%s", found.text);
+}
+
 static bool check_data(struct check *check, const struct cn_progress *progress,
                        struct cn_error *err)
 {
-    uint64_t len = check->segment->data.bytes.len;
+    uint64_t len = check->segment->data.bytes.len, end = find_end(check);
     struct cn_chunk_walk walk;
     struct cn_chunk chunk;
 
+    check_data_header(check, end);
     cn_chunk_walk_begin(&walk, cn_segment_chunks(check->segment));
     while (!cn_chunk_walk_is_at_end(&walk)) {
         struct cn_error found = {0};
         uint64_t off = walk.off;
 
-        if (cn_chunk_walk_next(&walk, true, &chunk, &found))
+        if (cn_chunk_walk_next(&walk, true, &chunk, &found)) {
             check_chunk(check, &chunk);
-        else
+        } else if (off < end) {
             report(check, true, CN_TRACES_NAME, off, "chunk", "%s", found.text);
+        } else {
+            report(check, false, CN_TRACES_NAME, off, "unfinished",
+                   "%" PRIu64 " bytes of a commit that was not finished", len - off);
+            break;
+        }
         if (!cn_progress_report(progress, "verifying traces", walk.off, len, "bytes",
                                 err))
             return false;
@@ -122,28 +163,41 @@ static bool check_data(struct check *check, const struct cn_progress *progress,
     return true;
 }
 
+/* The log of an open segment is that of the snapshot: the writer may have appended to the file. */
 static void check_text_log(struct check *check)
 {
+    const struct cn_segment *segment = check->segment;
+    bool is_sealed = segment->config.is_sealed, is_read;
     struct cn_text_log_state state = {0};
     struct cn_words words = {0};
     struct cn_file file = {0};
     struct cn_error err = {0};
+    uint32_t count = cn_segment_words(segment)->count;
+    struct cn_bytes log = segment->text_log.bytes;
 
-    if (!cn_file_open_at(&file, check->segment->dir, CN_TEXT_LOG_NAME, &err) ||
-        !cn_text_log_read(file.bytes, &words, &state, &err))
+    if (is_sealed && cn_file_open_at(&file, segment->dir, CN_TEXT_LOG_NAME, &err))
+        log = file.bytes;
+    is_read = cn_text_log_read(log, &words, &state, &err);
+    if (!is_read && segment->data.bytes.len > cn_chunk_file_header_size)
         report(check, true, CN_TEXT_LOG_NAME, 0, "string-log", "%s", err.text);
-    else if (state.bad_count > 0)
-        report(check, true, CN_TEXT_LOG_NAME, state.sound_len, "string-batch",
-               "%u batches cannot be read, %u words are lost", state.bad_count,
-               state.lost_count);
-    else if (state.sound_len < file.bytes.len)
-        report(check, false, CN_TEXT_LOG_NAME, state.sound_len, "string-log-end",
-               "%" PRIu64 " bytes after the last batch",
-               file.bytes.len - state.sound_len);
-    if (words.count != cn_segment_words(check->segment)->count)
+    if (is_read && state.is_header_bad)
+        report(check, true, CN_TEXT_LOG_NAME, 0, "string-log", "the header is damaged");
+    if (state.bad_count > 0)
+        report(check, true, CN_TEXT_LOG_NAME, state.bad_off, "string-batch",
+               "%u batch%s cannot be read, %u strings are lost", state.bad_count,
+               state.bad_count == 1 ? "" : "es", state.lost_count);
+    if (is_read && state.sound_len < log.len) {
+        bool is_used = count > words.count;
+
+        report(check, is_used, CN_TEXT_LOG_NAME, state.sound_len,
+               is_used ? "string-batch" : "unfinished",
+               is_used ? "%" PRIu64 " bytes cannot be read, but records use their strings"
+                       : "%" PRIu64 " bytes of a commit that was not finished",
+               log.len - state.sound_len);
+    } else if (is_read && words.count != count) {
         report(check, true, CN_TEXT_FILE_NAME, 0, "words-equal",
-               "%u words, the string log has %u", cn_segment_words(check->segment)->count,
-               words.count);
+               "%u words, the string log has %u", count, words.count);
+    }
     cn_words_done(&words);
     cn_file_close(&file);
 }
@@ -179,6 +233,36 @@ static void check_row(struct check *check, struct cn_segment_loader *loader, uin
                i, row.records, check->trace.node_count);
 }
 
+/* Rows are not synced: after a power failure any of them may be missing or wrong. They are made
+ * again from the data when the store is opened for writing. */
+static void check_row_file(struct check *check, const char *file, uint32_t count)
+{
+    const struct cn_segment *segment = check->segment;
+    struct cn_bytes log = segment->rows_log.bytes;
+    uint64_t len;
+    uint32_t scanned = cn_segment_scan_rows(log, &len);
+    bool has_header = len > 0;
+
+    if (segment->config.is_sealed) {
+        if (segment->rebuilt.len > 0 || (segment->is_damaged && count == 0))
+            report(check, true, file, 0, "rows", "it cannot be read");
+        return;
+    }
+    if (!has_header && cn_segment_rows_reach(log, 0) > 0)
+        report(check, false, file, 0, "rows", "the header cannot be read");
+    else if (has_header &&
+             cn_segment_rows_reach(log, scanned) > cn_segment_rows_end(log, scanned))
+        report(check, false, file, len, "rows", "row %u cannot be read", scanned);
+    else if (cn_segment_rows_end(log, scanned) > segment->data.bytes.len && scanned > 0)
+        report(check, true, CN_TRACES_NAME, segment->data.bytes.len, "chunk",
+               "the file ends here, but rows point to 0x%" PRIx64,
+               cn_segment_rows_end(log, scanned));
+    else if (count > segment->logged_rows)
+        report(check, false, file, len, "unfinished",
+               "%u rows are not in it yet: they are made from the data",
+               count - segment->logged_rows);
+}
+
 static bool check_rows(struct check *check, const struct cn_progress *progress,
                        struct cn_error *err)
 {
@@ -189,11 +273,7 @@ static bool check_rows(struct check *check, const struct cn_progress *progress,
     uint64_t whole = 0;
     bool ok = true;
 
-    if (check->segment->is_damaged && (check->segment->rebuilt.len > 0 || count == 0))
-        report(check, true, file, 0, "rows", "it cannot be read");
-    else if (count > check->segment->logged_rows)
-        report(check, true, file, 0, "rows-complete", "%u of %u rows are not in it",
-               count - check->segment->logged_rows, count);
+    check_row_file(check, file, count);
     for (uint32_t i = 0; ok && i < count; i++) {
         struct cn_store_row row;
         struct cn_error ignored;
@@ -233,7 +313,11 @@ static bool check_segment(struct check *check, const struct cn_progress *progres
     struct cn_error found = {0};
 
     if (!cn_store_config_read(&config, check->segment->dir, &found))
-        report(check, true, CN_CONFIG_NAME, 0, "config", "%s", found.text);
+        report(check, check->segment->data.bytes.len > 0, CN_CONFIG_NAME, 0, "config",
+               "%s", found.text);
+    else if (config.damage[0] != '\0')
+        report(check, true, CN_CONFIG_NAME, 0, "damage", "found earlier: %s",
+               config.damage);
     check->records = 0;
     check_text_log(check);
     check_text_file(check);
@@ -243,27 +327,112 @@ static bool check_segment(struct check *check, const struct cn_progress *progres
     return true;
 }
 
+/* Findings about one segment. */
+struct found {
+    struct cn_finding *list; /* owns its texts */
+    size_t count, capacity;
+    bool has_error;
+};
+
+static void keep_finding(void *arg, const struct cn_finding *finding)
+{
+    struct found *found = arg;
+    struct cn_finding *copy;
+
+    found->list =
+        cn_grow(found->list, found->count, &found->capacity, sizeof(*found->list));
+    copy = &found->list[found->count++];
+    *copy = *finding;
+    copy->file = cn_strdup(finding->file);
+    copy->text = cn_strdup(finding->text);
+    found->has_error |= finding->is_error;
+}
+
+/* Hand the findings over, or drop them. */
+static void end_findings(struct found *found, cn_finding_fn fn, void *arg)
+{
+    for (size_t i = 0; i < found->count; i++) {
+        if (fn)
+            fn(arg, &found->list[i]);
+        free((void *)(uintptr_t)found->list[i].file);
+        free((void *)(uintptr_t)found->list[i].text);
+    }
+    free(found->list);
+    *found = (struct found){0};
+}
+
+static bool verify_once(struct check *check, const char *path,
+                        const struct cn_progress *progress, bool *has_changed,
+                        struct cn_error *err)
+{
+    struct cn_segment *segment;
+    struct cn_error found = {0};
+    bool ok;
+
+    *has_changed = false;
+    if (!cn_segment_open(&segment, path, check->number, &found)) {
+        report(check, true, CN_TRACES_NAME, 0, "chunk-file", "%s", found.text);
+        *has_changed = true; /* if it was just removed, it is not listed any more */
+        return true;
+    }
+    check->segment = segment;
+    ok = check_segment(check, progress, err);
+    *has_changed = cn_segment_has_changed(segment);
+    cn_segment_close(segment);
+    return ok;
+}
+
+static bool is_listed(const char *path, uint32_t number)
+{
+    uint32_t *numbers = NULL;
+    struct cn_error ignored;
+    size_t count = 0;
+    bool is_found = false;
+
+    if (!cn_segments_list(path, &numbers, &count, &ignored))
+        return true;
+    for (size_t i = 0; i < count; i++)
+        is_found |= numbers[i] == number;
+    free(numbers);
+    return is_found;
+}
+
+/* The writer may seal or remove a segment meanwhile: then it is verified again, or not at all. */
+static bool verify_segment(struct check *check, const char *path,
+                           const struct cn_progress *progress, cn_finding_fn fn,
+                           void *arg, struct cn_error *err)
+{
+    enum { TRIES = 3 };
+    struct found found = {0};
+    bool ok = true, has_changed = true;
+
+    for (int i = 0; ok && has_changed && i < TRIES; i++) {
+        end_findings(&found, NULL, NULL);
+        check->findings = (struct cn_findings){.report = keep_finding, .arg = &found};
+        ok = verify_once(check, path, progress, &has_changed, err);
+        has_changed = has_changed && found.has_error;
+        if (has_changed && !is_listed(path, check->number)) {
+            end_findings(&found, NULL, NULL);
+            return true;
+        }
+    }
+    end_findings(&found, fn, arg);
+    return ok;
+}
+
 bool cn_store_verify(const char *path, const struct cn_progress *progress,
                      cn_finding_fn fn, void *arg, struct cn_error *err)
 {
-    struct check check = {.findings = {.report = fn, .arg = arg}};
+    struct check check = {0};
     uint32_t *numbers = NULL;
     size_t count = 0;
-    bool ok = cn_segments_list(path, &numbers, &count, err);
+    bool ok = cn_segments_check_store(path, err) &&
+              cn_segments_list(path, &numbers, &count, err);
 
     check.decompressor = cn_decompressor_new();
     for (size_t i = 0; ok && i < count; i++) {
-        struct cn_segment *segment;
-        struct cn_error found = {0};
-
         check.number = numbers[i];
-        if (!cn_segment_open(&segment, path, numbers[i], &found)) {
-            report(&check, true, CN_TRACES_NAME, 0, "chunk-file", "%s", found.text);
-            continue;
-        }
-        check.segment = segment;
-        ok = check_segment(&check, progress, err);
-        cn_segment_close(segment);
+        ok = verify_segment(&check, path, progress, fn, arg, err);
     }
     free(numbers);
     free(check.plain);

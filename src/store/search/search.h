@@ -6,7 +6,8 @@
  *     cn_search_close(search)
  *
  * Indexes of segments are opened when they are needed; segments outside of the times of a query
- * are skipped. The search borrows the store.
+ * are skipped. The search borrows the store. Damage costs the results of its segment only:
+ * cn_search_check() reports it afterwards.
  * Threads: one thread at a time.
  */
 #ifndef CN_STORE_SEARCH_SEARCH_H
@@ -44,6 +45,10 @@ void cn_store_query_close(struct cn_store_query *query); /* safe when never open
  * over. The earlier search can still be used, by the same thread. */
 CN_CHECK bool cn_search_open_again(struct cn_search **out, const struct cn_store *store,
                                    struct cn_search *earlier, struct cn_error *err);
+
+/* Fails if the searches so far may have found too little: a segment is damaged, and its traces are
+ * missing or only partly searched. The error names the first damage and counts the others. */
+CN_CHECK bool cn_search_check(const struct cn_search *search, struct cn_error *err);
 
 /* Release the mapped pages of postings. */
 void cn_search_forget(struct cn_search *search);

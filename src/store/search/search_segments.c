@@ -28,6 +28,7 @@ struct cn_search {
     size_t count;
     struct cn_kept_hits kept;
     struct shared_index **indexes; /* by segment; NULL: not open */
+    struct cn_error *failures;     /* by segment: why it could not be searched */
     uint64_t row_count;
 };
 
@@ -61,6 +62,7 @@ bool cn_search_open(struct cn_search **out, const struct cn_store *store,
     search->oldest = cn_alloc(search->count, sizeof(*search->oldest));
     cn_kept_hits_init(&search->kept, search->count);
     search->indexes = cn_alloc(search->count, sizeof(*search->indexes));
+    search->failures = cn_alloc(search->count, sizeof(*search->failures));
     for (size_t i = 0; i < search->count; i++) {
         struct part *part = &search->newest[i];
 
@@ -123,6 +125,7 @@ void cn_search_close(struct cn_search *search)
     free(search->newest);
     free(search->oldest);
     free(search->indexes);
+    free(search->failures);
     free(search);
 }
 
@@ -143,6 +146,32 @@ static bool open_index(struct cn_search *search, uint32_t segment,
     }
     *out = &shared->index;
     return true;
+}
+
+bool cn_search_check(const struct cn_search *search, struct cn_error *err)
+{
+    struct cn_error first = {0}, found;
+    size_t count = 0;
+
+    for (size_t i = 0; i < search->count; i++) {
+        const struct cn_segment *segment = cn_store_segment(search->store, i);
+        bool ok = search->failures[i].kind == CN_ERR_NONE;
+
+        /* Without rows the times of a segment are not known: it is never skipped. */
+        if (!ok)
+            found = search->failures[i];
+        else if (search->indexes[i])
+            ok = cn_store_index_check(&search->indexes[i]->index, &found);
+        else if (cn_segment_row_count(segment) == 0)
+            ok = cn_segment_check(segment, &found);
+        if (!ok && count++ == 0)
+            first = found;
+    }
+    if (count == 0)
+        return true;
+    *err = first;
+    return cn_fail_in(err, "damaged data, something may be missing%s",
+                      count > 1 ? " in several segments" : "");
 }
 
 void cn_search_forget(struct cn_search *search)
@@ -346,7 +375,13 @@ enum cn_step cn_search_visit_next(struct cn_search *search, const struct cn_quer
                           visitor->is_oldest_first ? part->first_ns : part->last_ns))
         return CN_END;
     ++*position;
-    return search_part(search, part, query, visitor, err) ? CN_ITEM : CN_FAIL;
+    if (search_part(search, part, query, visitor, err))
+        return CN_ITEM;
+    /* The other segments are searched. */
+    if (err->kind != CN_ERR_FORMAT && err->kind != CN_ERR_IO)
+        return CN_FAIL;
+    search->failures[part->segment] = *err;
+    return CN_ITEM;
 }
 
 bool cn_search_walk(struct cn_search *search, const struct cn_query *query,

@@ -235,8 +235,6 @@ static bool enter_call(void *arg, const struct cn_trace_branch *branch, uint32_t
 {
     if (depth > UINT16_MAX)
         return false;
-    if (depth == 0)
-        cn_trace_calls_begin(arg, branch->row.time_ns);
     cn_trace_calls_enter(arg, &branch->trace, node, branch->row.time_ns, depth);
     return true;
 }

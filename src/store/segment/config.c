@@ -66,6 +66,9 @@ static void read_line(struct cn_store_config *config, const char *line, size_t l
     else if (is_key(line, len, "replaces", &value))
         config->has_replaced = sscanf(value, "%6x-%6x", &config->replaced_first,
                                       &config->replaced_last) == 2;
+    else if (is_key(line, len, "damage", &value))
+        (void)snprintf(config->damage, sizeof(config->damage), "%.*s", (int)(end - value),
+                       value);
 }
 
 static bool parse(struct cn_store_config *out, struct cn_bytes bytes,
@@ -116,6 +119,26 @@ static void print(const struct cn_store_config *config, struct cn_text *text)
     if (config->has_replaced)
         cn_text_printf(text, "replaces = %06x-%06x\n", config->replaced_first,
                        config->replaced_last);
+    if (config->damage[0] != '\0')
+        cn_text_printf(text, "damage = %s\n", config->damage);
+}
+
+bool cn_store_config_note_damage(struct cn_store_config *config, const char *dir,
+                                 const char *text)
+{
+    const char *found = strstr(text, dir);
+    size_t len;
+
+    if (config->damage[0] != '\0')
+        return false;
+    if (found && found[strlen(dir)] == '/')
+        text = found + strlen(dir) + 1;
+    len = strcspn(text, "\n");
+    if (len >= sizeof(config->damage))
+        len = sizeof(config->damage) - 1;
+    memcpy(config->damage, text, len);
+    config->damage[len] = '\0';
+    return true;
 }
 
 bool cn_store_config_write(const struct cn_store_config *config, const char *dir,

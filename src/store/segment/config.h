@@ -25,6 +25,8 @@ struct cn_store_options {
     const struct cn_disk *io; /* NULL: files */
 };
 
+enum { CN_STORE_DAMAGE_LEN = 200 };
+
 struct cn_store_config {
     uint32_t version; /* of the layout */
     enum cn_store_dialect dialect;
@@ -34,6 +36,8 @@ struct cn_store_config {
     bool is_sealed;      /* this and the following: segments only */
     bool has_replaced;   /* it replaced other segments */
     uint32_t replaced_first, replaced_last;
+    char damage
+        [CN_STORE_DAMAGE_LEN]; /* the first damage that cost data; "": none is known */
 };
 
 enum { CN_STORE_VERSION = 1 };
@@ -45,6 +49,11 @@ struct cn_store_config cn_store_config_of(const struct cn_store_options *options
 /* Unknown keys are ignored, an unknown version is an error. */
 CN_CHECK bool cn_store_config_read(struct cn_store_config *out, const char *dir,
                                    struct cn_error *err);
+
+/* Set the damage of a segment to a message without the path of its directory, unless it has one.
+ * False if it has. */
+bool cn_store_config_note_damage(struct cn_store_config *config, const char *dir,
+                                 const char *text);
 
 /* Replaces the file atomically. */
 CN_CHECK bool cn_store_config_write(const struct cn_store_config *config, const char *dir,

@@ -34,15 +34,27 @@ static void end_block(struct builder *builder, uint32_t next_row)
     cn_postings_begin(&builder->postings, next_row);
 }
 
+/* A later part whose first part is in another segment is not damaged. */
+static void note_unread(struct cn_store_index *index, const struct cn_error *err)
+{
+    if (err->kind == CN_ERR_NOT_FOUND)
+        return;
+    if (index->unread_count++ == 0)
+        index->unread = *err;
+}
+
 /* A row whose trace cannot be read has no keys. */
 static void build_row(struct builder *builder, uint32_t row)
 {
-    struct cn_error ignored = {0};
+    struct cn_error err = {0};
+    bool is_loaded;
 
     cn_trace_clear(&builder->trace);
-    if (cn_segment_load(builder->loader, builder->index->segment, row, &builder->trace,
-                        &ignored) &&
-        builder->trace.node_count > 0)
+    is_loaded = cn_segment_load(builder->loader, builder->index->segment, row,
+                                &builder->trace, &err);
+    if (!is_loaded)
+        note_unread(builder->index, &err);
+    if (is_loaded && builder->trace.node_count > 0)
         cn_postings_add_trace(&builder->postings, row, &builder->trace, 0,
                               &builder->words);
     else
@@ -192,6 +204,17 @@ void cn_store_index_close(struct cn_store_index *index)
     cn_file_close(&index->log);
     cn_text_done(&index->built);
     *index = (struct cn_store_index){0};
+}
+
+bool cn_store_index_check(const struct cn_store_index *index, struct cn_error *err)
+{
+    if (!cn_segment_check(index->segment, err))
+        return false;
+    if (index->unread_count == 0)
+        return true;
+    *err = index->unread;
+    return cn_fail_in(err, "%u trace%s cannot be read", index->unread_count,
+                      index->unread_count == 1 ? "" : "s");
 }
 
 void cn_store_index_forget(const struct cn_store_index *index)

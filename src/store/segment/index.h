@@ -2,7 +2,7 @@
  *
  * A sealed segment has postings in a file, an open one in its log. For rows that no sound block
  * covers, the traces are read and postings are built in memory. So an index always covers every
- * row, and damage costs time only.
+ * row, and damage costs time only, unless the traces are damaged as well: cn_store_index_check().
  *
  * The index borrows from its segment, which must outlive it; do not move an open index. The words
  * of the segment are opened when they are needed: many searches do not need them.
@@ -33,6 +33,8 @@ struct cn_store_index {
     size_t block_count;
     uint64_t first_ns, last_ns; /* of its rows; the first is above the last without any */
     uint32_t built_count;       /* rows whose postings were built */
+    uint32_t unread_count;  /* of these cannot be read: searches by content miss them */
+    struct cn_error unread; /* why the first of them cannot be read */
 
     /* Memory of the blocks. */
     struct cn_posting_file file;
@@ -50,6 +52,11 @@ static inline bool cn_store_index_has_file(const struct cn_store_index *index)
     return index->block_count == 1 && index->blocks[0].file != NULL;
 }
 void cn_store_index_close(struct cn_store_index *index); /* safe when never opened */
+
+/* Fails if damage is known because of which a search may find too little; see
+ * cn_segment_check(). */
+CN_CHECK bool cn_store_index_check(const struct cn_store_index *index,
+                                   struct cn_error *err);
 
 /* Release the mapped pages of its postings. */
 void cn_store_index_forget(const struct cn_store_index *index);

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "formats/zorka/record.h"
 #include "model/traces/trace.h"
+#include "store/segment/log_format.h"
 #include "store/segment/segment.h"
 
 struct cn_segment_loader {
@@ -195,7 +196,7 @@ bool cn_segment_load(struct cn_segment_loader *loader, const struct cn_segment *
     if (!(is_whole ? find_record(loader, segment, &row, &record, err)
                    : assemble(loader, segment, &row, &record, err)) ||
         !cn_zorka_record_decode(record, out, &taken, err))
-        return cn_fail_in(err, "%s: row %u", segment->dir, row_number);
+        return cn_fail_in(err, "%s/" CN_TRACES_NAME ": row %u", segment->dir, row_number);
     out->words = cn_segment_words(segment);
     out->id_high = row.trace_high;
     out->id_low = row.trace_low;

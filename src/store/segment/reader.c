@@ -69,7 +69,8 @@ static bool open_base(struct cn_store *store, const char *base,
     size_t count;
     bool ok;
 
-    if (!cn_segments_list(base, &numbers, &count, err))
+    if (!cn_segments_check_store(base, err) ||
+        !cn_segments_list(base, &numbers, &count, err))
         return false;
     ok = open_segments(store, base, numbers, count, earlier, err);
     free(numbers);

@@ -65,6 +65,10 @@ const struct cn_text_file *cn_segment_text(const struct cn_segment *segment);
 /* True if a file is missing or damaged. Its content was rebuilt from traces.dat, if possible. */
 bool cn_segment_is_damaged(const struct cn_segment *segment);
 
+/* Fails if damage is known that cost traces or words: searches may find too little. The error has
+ * the file and the offset of the first one. */
+CN_CHECK bool cn_segment_check(const struct cn_segment *segment, struct cn_error *err);
+
 /* What a segment contains. */
 struct cn_segment_summary {
     uint64_t first_ns,

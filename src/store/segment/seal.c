@@ -37,12 +37,16 @@ static bool seal(struct cn_segment *segment, const struct cn_disk *io,
 {
     struct cn_store_config config = segment->config;
     struct cn_store_index index = {0};
+    struct cn_error found;
     bool has_postings, ok;
 
     if (!cn_store_index_open(&index, segment, err))
         return false;
     has_postings = index.extra.count == 0;
     config.is_sealed = true;
+    /* The sealed files are sound: what is missing in them is only known here. */
+    if (!cn_store_index_check(&index, &found))
+        (void)cn_store_config_note_damage(&config, segment->dir, found.text);
     ok = write_files(segment, &index, io, err) &&
          io->sync_dir(io->arg, segment->dir, err) &&
          cn_store_config_write(&config, segment->dir, io, err);

@@ -1,5 +1,8 @@
 #include "store/segment/segment.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -44,35 +47,89 @@ static struct cn_segment_identity identity_of(const char *dir)
     };
 }
 
-struct cn_segment *cn_segment_share(struct cn_segment *segment)
+bool cn_segment_has_changed(const struct cn_segment *segment)
 {
     struct cn_segment_identity now = identity_of(segment->dir);
 
-    if (!segment->config.is_sealed || now.inode == 0 ||
-        now.inode != segment->identity.inode || now.device != segment->identity.device ||
-        now.changed_ns != segment->identity.changed_ns)
+    return now.inode == 0 || now.inode != segment->identity.inode ||
+           now.device != segment->identity.device ||
+           now.changed_ns != segment->identity.changed_ns;
+}
+
+struct cn_segment *cn_segment_share(struct cn_segment *segment)
+{
+    if (!segment->config.is_sealed || cn_segment_has_changed(segment))
         return NULL;
     segment->user_count++;
     return segment;
+}
+
+/* Only the first loss is reported. */
+CN_PRINTF(2, 3)
+static void lose(struct cn_segment *segment, const char *fmt, ...)
+{
+    char text[sizeof(segment->loss.text)];
+    va_list args;
+
+    segment->is_damaged = true;
+    if (segment->loss.kind != CN_ERR_NONE)
+        return;
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    (void)cn_fail(&segment->loss, CN_ERR_FORMAT, "%s/%s", segment->dir, text);
+}
+
+static uint64_t rows_reach(const struct cn_segment *segment)
+{
+    struct cn_bytes log = segment->rows_log.bytes;
+    uint64_t len;
+
+    return cn_segment_rows_reach(log, cn_segment_scan_rows(log, &len));
+}
+
+/* What follows the last sound batch is damaged if records use its words, otherwise torn or just
+ * being written. Lost words get their numbers: other words must not. */
+static void check_end_of_words(struct cn_segment *segment, uint64_t off)
+{
+    bool is_data_damaged;
+    uint32_t highest = cn_segment_find_highest_word(
+        segment->data.bytes, &segment->words, rows_reach(segment), &is_data_damaged);
+
+    if (highest <= segment->words.count)
+        return;
+    lose(segment,
+         CN_TEXT_LOG_NAME ": batch at 0x%" PRIx64 " is damaged: %u strings are lost", off,
+         highest - segment->words.count);
+    while (segment->words.count < highest)
+        cn_words_append(&segment->words, CN_WORD_LOST, (struct cn_bytes){0});
 }
 
 static void open_words(void *arg)
 {
     struct cn_segment *segment = arg;
     struct cn_text_log_state state = {0};
-    struct cn_error ignored;
+    struct cn_error found;
+    bool is_read;
 
     if (segment->config.is_sealed) {
         segment->has_text_file =
-            cn_text_file_open(&segment->text_file, segment->dir, &ignored);
+            cn_text_file_open(&segment->text_file, segment->dir, &found);
         if (segment->has_text_file)
             return;
         segment->is_damaged = true;
     }
-    if (!cn_file_open_at(&segment->text_log, segment->dir, CN_TEXT_LOG_NAME, &ignored) ||
-        !cn_text_log_read(segment->text_log.bytes, &segment->words, &state, &ignored) ||
-        state.lost_count > 0)
+    is_read =
+        cn_file_open_at(&segment->text_log, segment->dir, CN_TEXT_LOG_NAME, &found) &&
+        cn_text_log_read(segment->text_log.bytes, &segment->words, &state, &found);
+    if (state.bad_count > 0)
+        lose(segment,
+             CN_TEXT_LOG_NAME ": batch at 0x%" PRIx64 " is damaged: %u strings are lost",
+             state.bad_off, state.lost_count);
+    if (!is_read || state.lost_count > 0)
         segment->is_damaged = true;
+    if (!is_read || state.sound_len < segment->text_log.bytes.len)
+        check_end_of_words(segment, state.sound_len);
 }
 
 /* Opening words takes longest, and many searches do not need them. */
@@ -81,6 +138,18 @@ static void need_words(const struct cn_segment *segment)
     struct cn_segment *opened = (struct cn_segment *)(uintptr_t)segment;
 
     cn_once_run(&opened->words_once, open_words, opened);
+}
+
+static void check_scan(struct cn_segment *segment, const struct cn_segment_scan *scan)
+{
+    uint64_t reach = segment->config.is_sealed ? UINT64_MAX : rows_reach(segment);
+
+    if (cn_segment_scan_is_damaged(scan, reach))
+        lose(segment,
+             CN_TRACES_NAME ": chunk at 0x%" PRIx64 " is damaged: its traces are lost",
+             scan->bad_off);
+    if (scan->bad_records > 0)
+        lose(segment, CN_TRACES_NAME ": %u records cannot be read", scan->bad_records);
 }
 
 /* Make all rows from the data. */
@@ -94,6 +163,7 @@ static void rebuild_rows(struct cn_segment *segment)
     segment->logged_rows = 0;
     cn_segment_scan_begin(&scan, segment->data.bytes);
     cn_segment_scan_chunks(&scan, cn_chunk_file_header_size);
+    check_scan(segment, &scan);
     cn_segment_scan_done(&scan);
     cn_columns_of_rows(&segment->columns,
                        (struct cn_bytes){(const uint8_t *)cn_text_str(&segment->rebuilt),
@@ -114,6 +184,7 @@ static void rebuild_last_rows(struct cn_segment *segment, struct cn_bytes rows)
     cn_segment_scan_begin(&scan, segment->data.bytes);
     cn_segment_scan_know_rows(&scan, log, segment->logged_rows);
     cn_segment_scan_chunks(&scan, cn_segment_rows_end(log, segment->logged_rows));
+    check_scan(segment, &scan);
     cn_segment_scan_done(&scan);
     if (scan.row_count > segment->logged_rows)
         rows = (struct cn_bytes){(const uint8_t *)cn_text_str(&segment->rebuilt),
@@ -125,17 +196,17 @@ static void rebuild_last_rows(struct cn_segment *segment, struct cn_bytes rows)
 
 static bool open_rows_log(struct cn_segment *segment)
 {
-    struct cn_bytes log, rows;
-    struct cn_error ignored;
-    uint64_t len;
-    uint32_t count;
+    struct cn_bytes log = segment->rows_log.bytes, rows;
+    uint64_t len, data_len = segment->data.bytes.len;
+    uint32_t count = cn_segment_scan_rows(log, &len);
 
-    if (!cn_file_open_at(&segment->rows_log, segment->dir, CN_ROWS_LOG_NAME, &ignored))
-        return false;
-    log = segment->rows_log.bytes;
-    count = cn_segment_scan_rows(log, &len);
     if (len == 0)
         return false;
+    /* Rows were opened before the data: their chunks are there. */
+    if (cn_segment_rows_end(log, count) > data_len && count > 0)
+        lose(segment,
+             CN_TRACES_NAME ": ends at 0x%" PRIx64 ", but rows point to 0x%" PRIx64,
+             data_len, cn_segment_rows_end(log, count));
     count = cn_segment_rows_of_whole_chunks(log, count, segment->data.bytes.len);
     if (!cn_bytes_array(log, cn_store_log_header_size, count, cn_store_row_size, &rows))
         return false;
@@ -161,14 +232,14 @@ static bool open_meta(struct cn_segment *segment)
     return true;
 }
 
-static void open_rows(struct cn_segment *segment)
+static void open_rows(struct cn_segment *segment, bool has_log)
 {
     struct cn_store_config config;
     struct cn_error ignored;
 
     if (segment->config.is_sealed && open_meta(segment))
         return;
-    if (!segment->config.is_sealed && open_rows_log(segment))
+    if (has_log && open_rows_log(segment))
         return;
     /* The writer may have sealed it after the config was read. */
     if (!segment->config.is_sealed &&
@@ -184,17 +255,25 @@ static void open_rows(struct cn_segment *segment)
 static bool open_files(struct cn_segment *segment, struct cn_error *err)
 {
     struct cn_error ignored;
+    bool has_rows = false;
 
     if (access(segment->dir, X_OK) < 0)
         return cn_fail_errno(err, "%s", segment->dir);
-    /* A crash may have left a segment without data. */
-    if (!cn_file_open_at(&segment->data, segment->dir, CN_TRACES_NAME, &ignored))
-        segment->is_damaged = true;
     if (!cn_store_config_read(&segment->config, segment->dir, &ignored)) {
         segment->is_damaged = true;
         segment->config = cn_store_config_of(NULL, 0);
     }
-    open_rows(segment);
+    if (segment->config.damage[0] != '\0')
+        lose(segment, "%s", segment->config.damage);
+    /* In the reverse order of writing: rows, data, words. A snapshot of an open segment then has
+     * the data of all its rows and the words of all its data. */
+    if (!segment->config.is_sealed)
+        has_rows =
+            cn_file_open_at(&segment->rows_log, segment->dir, CN_ROWS_LOG_NAME, &ignored);
+    /* A crash may have left a segment without data. */
+    if (!cn_file_open_at(&segment->data, segment->dir, CN_TRACES_NAME, &ignored))
+        segment->is_damaged = true;
+    open_rows(segment, has_rows);
     if (!segment->config.is_sealed)
         need_words(segment);
     return true;
@@ -237,6 +316,15 @@ bool cn_segment_is_damaged(const struct cn_segment *segment)
 {
     need_words(segment);
     return segment->is_damaged;
+}
+
+bool cn_segment_check(const struct cn_segment *segment, struct cn_error *err)
+{
+    need_words(segment);
+    if (segment->loss.kind == CN_ERR_NONE)
+        return true;
+    *err = segment->loss;
+    return false;
 }
 
 void cn_segment_forget(const struct cn_segment *segment)

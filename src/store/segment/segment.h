@@ -36,6 +36,7 @@ struct cn_segment {
     struct cn_text rebuilt; /* rows made from traces.dat */
     uint32_t logged_rows;   /* in meta.log or meta.dat; others are rebuilt */
     bool has_meta, has_text_file, is_damaged;
+    struct cn_error loss; /* the first damage that costs data */
     struct cn_once words_once, chunks_once;
 };
 
@@ -47,6 +48,9 @@ void cn_segment_close(struct cn_segment *segment); /* NULL is fine */
 /* Share a segment with one more store: it is closed by the last one. Stores that share segments
  * are opened and closed by one thread at a time. NULL if it may have changed. */
 struct cn_segment *cn_segment_share(struct cn_segment *segment);
+
+/* True if files of its directory were created, renamed or removed since it was opened. */
+bool cn_segment_has_changed(const struct cn_segment *segment);
 
 /* The chunks of its traces.dat. */
 const struct cn_chunk_file *cn_segment_chunks(const struct cn_segment *segment);

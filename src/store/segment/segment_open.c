@@ -1,5 +1,8 @@
 /* Creates a segment for writing, or opens one and repairs what a crash left. */
 
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -164,31 +167,95 @@ static bool cut(struct cn_segment_writer *segment, struct cn_store_append *file,
     return len == was_len || segment->io->truncate(segment->io->arg, file->fd, len, err);
 }
 
-/* A log without a sound header starts again. */
-static bool open_words(struct cn_segment_writer *segment, struct cn_bytes log,
+/* What was found in the files of a segment. */
+struct finds {
+    struct cn_bytes text, rows, data;
+    struct cn_text_log_state words;
+    uint32_t word_count; /* that could be read */
+    uint64_t rows_reach; /* traces.dat was sound up to here, at least */
+};
+
+/* Remember damage that costs data: searches report it until `recover`. */
+CN_PRINTF(2, 3)
+static void note_damage(struct cn_segment_writer *segment, const char *fmt, ...)
+{
+    char text[sizeof(segment->config.damage)];
+    va_list args;
+
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    segment->has_new_damage |=
+        cn_store_config_note_damage(&segment->config, segment->dir, text);
+}
+
+static bool open_words(struct cn_segment_writer *segment, struct finds *finds,
                        struct cn_error *err)
 {
-    struct cn_text_log_state state;
-    struct cn_error ignored;
+    struct cn_text_log_state *state = &finds->words;
+    struct cn_error found;
 
-    if (!cn_text_log_read(log, &segment->words, &state, &ignored)) {
-        begin_text(segment);
-        segment->lacks_words = true;
-        return cut(segment, &segment->files.text, 0, log.len, err);
+    if (!cn_text_log_read(finds->text, &segment->words, state, &found)) {
+        if (found.kind == CN_ERR_VERSION) {
+            *err = found;
+            return false;
+        }
+        *state = (struct cn_text_log_state){.is_header_bad = true};
     }
-    segment->saved_words = segment->words.count;
-    segment->lacks_words = state.bad_count > 0 || state.sound_len < log.len;
-    return cut(segment, &segment->files.text, state.sound_len, log.len, err);
+    finds->word_count = segment->saved_words = segment->words.count;
+    segment->lacks_words = state->bad_count > 0 || state->sound_len < finds->text.len ||
+                           state->is_header_bad;
+    if (state->bad_count > 0)
+        note_damage(segment,
+                    CN_TEXT_LOG_NAME ": batch at 0x%" PRIx64
+                                     " is damaged: %u strings are lost",
+                    state->bad_off, state->lost_count);
+    return true;
+}
+
+/* What follows the last sound batch is cut off if no record uses its words: it is the torn end of
+ * a commit that was not acknowledged. Otherwise it is damaged; later batches follow it. */
+static bool repair_words(struct cn_segment_writer *segment, const struct finds *finds,
+                         bool is_used, struct cn_error *err)
+{
+    struct cn_store_append *file = &segment->files.text;
+    uint64_t len = finds->text.len, sound_len = finds->words.sound_len;
+    struct cn_text head = {0};
+    bool ok = true;
+
+    if (is_used)
+        note_damage(segment,
+                    CN_TEXT_LOG_NAME ": batch at 0x%" PRIx64
+                                     " is damaged: its strings are lost",
+                    sound_len > 0 ? sound_len : (uint64_t)cn_store_log_header_size);
+    if (len < cn_store_log_header_size || (sound_len == 0 && !is_used)) {
+        begin_text(segment);
+        return cut(segment, file, 0, len, err);
+    }
+    if (finds->words.is_header_bad) {
+        cn_text_log_header(&head);
+        ok = segment->io->write(segment->io->arg, file->fd, 0, cn_text_str(&head),
+                                head.len, err);
+        cn_text_done(&head);
+    }
+    return ok && cut(segment, file, is_used ? len : sound_len, len, err);
 }
 
 /* Rows without their chunk are dropped, and their numbers used again. */
-static bool open_rows(struct cn_segment_writer *segment, struct cn_bytes log,
-                      struct cn_bytes data, struct cn_error *err)
+static bool open_rows(struct cn_segment_writer *segment, struct finds *finds,
+                      struct cn_error *err)
 {
+    struct cn_bytes log = finds->rows, data = finds->data;
     uint64_t len;
     uint32_t count = cn_segment_scan_rows(log, &len);
     uint32_t kept = cn_segment_rows_of_whole_chunks(log, count, data.len);
 
+    if (cn_segment_rows_reach(log, count) > finds->rows_reach)
+        finds->rows_reach = cn_segment_rows_reach(log, count);
+    if (finds->rows_reach > data.len)
+        note_damage(segment,
+                    CN_TRACES_NAME ": ends at 0x%zx, but rows point to 0x%" PRIx64,
+                    data.len, finds->rows_reach);
     segment->row_count = kept;
     len -= (uint64_t)(count - kept) * cn_store_row_size;
     if (len == 0)
@@ -225,25 +292,12 @@ static bool repair_header(struct cn_segment_writer *segment, struct cn_bytes dat
     return ok;
 }
 
-/* The highest word of all records, not only of those without a row. */
-static uint32_t find_highest_word(struct cn_segment_writer *segment, struct cn_bytes data)
+static bool open_data(struct cn_segment_writer *segment, const struct finds *finds,
+                      bool *uses_lost_words, struct cn_error *err)
 {
-    struct cn_text rows = {0};
-    struct cn_segment_scan scan = {.words = &segment->words, .rows = &rows};
-    uint32_t highest;
-
-    cn_segment_scan_begin(&scan, data);
-    cn_segment_scan_chunks(&scan, cn_chunk_file_header_size);
-    highest = scan.highest_word;
-    cn_segment_scan_done(&scan);
-    cn_text_done(&rows);
-    return highest;
-}
-
-static bool open_data(struct cn_segment_writer *segment, struct cn_bytes data,
-                      struct cn_bytes rows, struct cn_error *err)
-{
-    uint64_t known_len = cn_segment_rows_end(rows, segment->row_count);
+    struct cn_bytes data = finds->data;
+    uint64_t known_len = cn_segment_rows_end(finds->rows, segment->row_count);
+    uint64_t kept_len;
     struct cn_segment_scan scan = {
         .words = &segment->words,
         .rows = &segment->files.rows.waiting,
@@ -255,29 +309,48 @@ static bool open_data(struct cn_segment_writer *segment, struct cn_bytes data,
         return cut(segment, &segment->files.data, 0, data.len, err);
     }
     cn_segment_scan_begin(&scan, data);
-    cn_segment_scan_know_rows(&scan, rows, segment->row_count);
+    cn_segment_scan_know_rows(&scan, finds->rows, segment->row_count);
     cn_segment_scan_chunks(&scan, known_len);
     segment->row_count = scan.row_count;
-    reserve_words(segment, scan.highest_word);
-    if (segment->lacks_words)
-        reserve_words(segment, find_highest_word(segment, data));
+    kept_len = scan.sound_len;
+    if (cn_segment_scan_is_damaged(&scan, finds->rows_reach)) {
+        note_damage(segment,
+                    CN_TRACES_NAME ": chunk at 0x%" PRIx64
+                                   " is damaged: its traces are lost",
+                    scan.bad_off);
+        if (finds->rows_reach > kept_len)
+            kept_len = finds->rows_reach < data.len ? finds->rows_reach : data.len;
+    }
     cn_segment_scan_done(&scan);
+    if (segment->lacks_words) {
+        uint32_t highest = cn_segment_find_highest_word(
+            data, &segment->words, finds->rows_reach, uses_lost_words);
+
+        *uses_lost_words |= highest > finds->word_count;
+        reserve_words(segment, highest);
+    }
     return repair_header(segment, data, err) &&
-           cut(segment, &segment->files.data, scan.sound_len, data.len, err);
+           cut(segment, &segment->files.data, kept_len, data.len, err);
 }
 
 /* Read words and rows, cut torn ends off, and make rows for chunks without them. */
-static bool repair(struct cn_segment_writer *segment, struct cn_error *err)
+static bool repair(struct cn_segment_writer *segment, uint64_t reach,
+                   struct cn_error *err)
 {
     struct cn_file text = {0}, rows = {0}, data = {0};
+    struct finds finds = {.rows_reach = reach};
+    bool uses_lost_words = false;
     bool ok = cn_file_open_at(&text, segment->dir, CN_TEXT_LOG_NAME, err) &&
               cn_file_open_at(&rows, segment->dir, CN_ROWS_LOG_NAME, err) &&
-              cn_file_open_at(&data, segment->dir, CN_TRACES_NAME, err) &&
-              open_words(segment, text.bytes, err) &&
-              open_rows(segment, rows.bytes, data.bytes, err);
+              cn_file_open_at(&data, segment->dir, CN_TRACES_NAME, err);
 
+    finds.text = text.bytes;
+    finds.rows = rows.bytes;
+    finds.data = data.bytes;
+    ok = ok && open_words(segment, &finds, err) && open_rows(segment, &finds, err);
     segment->logged_rows = segment->row_count;
-    ok = ok && open_data(segment, data.bytes, rows.bytes, err);
+    ok = ok && open_data(segment, &finds, &uses_lost_words, err) &&
+         repair_words(segment, &finds, uses_lost_words, err);
     cn_file_close(&text);
     cn_file_close(&rows);
     cn_file_close(&data);
@@ -300,14 +373,17 @@ static bool add_postings(struct cn_segment_writer *segment, const char *base,
         return false;
     loader = cn_segment_loader_new();
     for (; ok && row < segment->row_count; row++) {
-        struct cn_error ignored;
+        struct cn_error found;
 
         /* A row whose data is damaged has no keys. */
-        if (cn_segment_load(loader, reader, row, &trace, &ignored))
+        if (cn_segment_load(loader, reader, row, &trace, &found)) {
             ok = cn_posting_log_add(&segment->postings, row, &trace, 0,
                                     &segment->posting_words, err);
-        else
+        } else {
+            if (found.kind != CN_ERR_NOT_FOUND)
+                note_damage(segment, "%s", found.text);
             cn_postings_end_row(&segment->postings.postings);
+        }
     }
     cn_trace_done(&trace);
     cn_segment_loader_free(loader);
@@ -319,10 +395,20 @@ bool cn_segment_writer_open(struct cn_segment_writer *segment, const char *base,
                             uint32_t number, const struct cn_disk *io,
                             struct cn_error *err)
 {
+    return cn_segment_writer_recover(segment, base, number, 0, io, err);
+}
+
+bool cn_segment_writer_recover(struct cn_segment_writer *segment, const char *base,
+                               uint32_t number, uint64_t reach, const struct cn_disk *io,
+                               struct cn_error *err)
+{
     init(segment, base, number, io);
     if (!cn_store_config_read(&segment->config, segment->dir, err) ||
-        !open_files(segment, err) || !repair(segment, err) || !get_ready(segment, err) ||
-        !cn_segment_writer_commit(segment, err) || !add_postings(segment, base, err)) {
+        !open_files(segment, err) || !repair(segment, reach, err) ||
+        !get_ready(segment, err) || !cn_segment_writer_commit(segment, err) ||
+        !add_postings(segment, base, err) ||
+        (segment->has_new_damage &&
+         !cn_store_config_write(&segment->config, segment->dir, io, err))) {
         cn_segment_writer_abandon(segment);
         return false;
     }

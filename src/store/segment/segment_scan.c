@@ -34,6 +34,13 @@ static uint32_t flags_of(const struct cn_trace *trace, uint32_t at)
     return flags;
 }
 
+bool cn_segment_span_has_row(const struct cn_trace *trace,
+                             const struct cn_trace_span *span)
+{
+    return span->node != 0 && span->id != 0 &&
+           !(trace->nodes[span->node].flags & CN_TRACE_SENT);
+}
+
 struct cn_store_row cn_segment_row_of(const struct cn_trace *trace, uint32_t at,
                                       const struct cn_zorka_part *part)
 {
@@ -101,6 +108,20 @@ uint64_t cn_segment_rows_end(struct cn_bytes log, uint32_t row_count)
     if (row_count == 0 || !take_row(log, row_count - 1, &row))
         return cn_chunk_file_header_size;
     return row.data_off + row.data_len;
+}
+
+uint64_t cn_segment_rows_reach(struct cn_bytes log, uint32_t row_count)
+{
+    uint64_t reach = row_count == 0 ? 0 : cn_segment_rows_end(log, row_count);
+    uint64_t total = log.len < cn_store_log_header_size
+                         ? 0
+                         : (log.len - cn_store_log_header_size) / cn_store_row_size;
+    struct cn_store_row row;
+
+    for (uint64_t i = row_count; i < total && i < UINT32_MAX; i++)
+        if (take_row(log, (uint32_t)i, &row) && row.data_off + row.data_len > reach)
+            reach = row.data_off + row.data_len;
+    return reach;
 }
 
 uint32_t cn_segment_rows_of_whole_chunks(struct cn_bytes log, uint32_t row_count,
@@ -272,7 +293,7 @@ static void add_record(struct cn_segment_scan *scan, const struct cn_chunk *chun
     raise(&scan->highest_word, cn_segment_highest_word(trace));
     add_row(scan, chunk, part, record_off, 0);
     for (uint32_t i = 0; i < trace->span_count; i++)
-        if (trace->spans[i].node != 0 && trace->spans[i].id != 0)
+        if (cn_segment_span_has_row(trace, &trace->spans[i]))
             add_row(scan, chunk, part, record_off, trace->spans[i].node);
 }
 
@@ -332,14 +353,32 @@ void cn_segment_scan_chunks(struct cn_segment_scan *scan, uint64_t from_off)
     cn_chunk_walk_begin_at(&walk, &scan->file, from_off);
     while (!cn_chunk_walk_is_at_end(&walk)) {
         size_t rows_begin = scan->rows->len;
+        uint64_t off = walk.off;
 
         if (!cn_chunk_walk_next(&walk, true, &chunk, &ignored) ||
             !read_chunk(scan, &chunk)) {
-            scan->bad_chunks++;
+            if (scan->bad_chunks++ == 0)
+                scan->bad_off = off;
             continue;
         }
         scan->sound_len = walk.off;
         add_records(scan, &chunk, (struct cn_bytes){scan->plain, chunk.plain_len});
         mark_more(scan->rows, rows_begin);
     }
+}
+
+uint32_t cn_segment_find_highest_word(struct cn_bytes data, const struct cn_words *words,
+                                      uint64_t rows_reach, bool *is_damaged)
+{
+    struct cn_text rows = {0};
+    struct cn_segment_scan scan = {.words = words, .rows = &rows};
+    uint32_t highest;
+
+    cn_segment_scan_begin(&scan, data);
+    cn_segment_scan_chunks(&scan, cn_chunk_file_header_size);
+    highest = scan.highest_word;
+    *is_damaged = cn_segment_scan_is_damaged(&scan, rows_reach);
+    cn_segment_scan_done(&scan);
+    cn_text_done(&rows);
+    return highest;
 }

@@ -29,6 +29,7 @@ struct cn_segment_writer {
     uint64_t files_len; /* of all files after the last commit known to be saved */
     struct cn_store_commit commit; /* not saved yet */
     struct cn_words words;
+    bool has_new_damage;  /* config.damage was set when it was opened */
     bool lacks_words;     /* part of text.log was damaged when it was opened */
     uint32_t saved_words; /* of these are in text.log or in a commit */
     uint32_t row_count;   /* including those of the commit */
@@ -46,11 +47,17 @@ CN_CHECK bool cn_segment_writer_create(struct cn_segment_writer *segment,
                                        const struct cn_store_config *config,
                                        const struct cn_disk *io, struct cn_error *err);
 
-/* Open an existing segment. Torn ends of files are cut off, and missing rows made again. On
- * failure nothing has to be released. */
+/* Open an existing segment. Torn ends of files are cut off, and missing rows made again; what was
+ * acknowledged and is damaged stays in the files, and config.props names it. On failure nothing
+ * has to be released. */
 CN_CHECK bool cn_segment_writer_open(struct cn_segment_writer *segment, const char *base,
                                      uint32_t number, const struct cn_disk *io,
                                      struct cn_error *err);
+
+/* The same for a segment whose rows were removed: nothing before `reach` is cut off traces.dat. */
+CN_CHECK bool cn_segment_writer_recover(struct cn_segment_writer *segment,
+                                        const char *base, uint32_t number, uint64_t reach,
+                                        const struct cn_disk *io, struct cn_error *err);
 
 /* Add a trace with words of this segment. A span inside of it gets a row if `is_wanted` returns
  * true. */

@@ -113,6 +113,26 @@ bool cn_segments_list(const char *base, uint32_t **numbers, size_t *count,
     return true;
 }
 
+bool cn_segments_check_store(const char *base, struct cn_error *err)
+{
+    struct cn_text path = {0};
+    uint32_t *numbers = NULL;
+    size_t count = 0;
+    bool is_store;
+
+    cn_text_printf(&path, "%s/" CN_CONFIG_NAME, base);
+    is_store = access(cn_text_str(&path), F_OK) == 0;
+    cn_text_done(&path);
+    if (is_store)
+        return true;
+    if (!list_all(base, &numbers, &count, err))
+        return false;
+    free(numbers);
+    return count > 0 ||
+           cn_fail(err, CN_ERR_FORMAT,
+                   "%s is not a store; 'cairn store init' creates one", base);
+}
+
 bool cn_segments_remove_replaced(const char *base, struct cn_error *err)
 {
     uint32_t *numbers = NULL;

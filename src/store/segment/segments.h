@@ -17,6 +17,9 @@ enum { CN_SEGMENT_NUMBER_MAX = 0xffffff };
 CN_CHECK bool cn_segments_list(const char *base, uint32_t **numbers, size_t *count,
                                struct cn_error *err);
 
+/* Fails if a directory has neither a config nor a segment. */
+CN_CHECK bool cn_segments_check_store(const char *base, struct cn_error *err);
+
 /* Remove segments that another one replaced. */
 CN_CHECK bool cn_segments_remove_replaced(const char *base, struct cn_error *err);
 

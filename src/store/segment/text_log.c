@@ -167,8 +167,9 @@ static void read_batches(struct cn_bytes log, struct cn_words *words,
                          struct cn_text_log_state *state,
                          struct cn_decompressor *decompressor)
 {
-    uint64_t off = cn_store_log_header_size, checked_len = 0;
-    struct cn_text_batch head;
+    uint64_t off = cn_store_log_header_size, checked_len = 0, bad_off = 0;
+    uint32_t bad_count = 0; /* since the last sound batch */
+    struct cn_text_batch head = {0};
     struct cn_bytes stored;
 
     /* Damaged headers can make long parts of the log be checked again and again: stop when that
@@ -181,12 +182,17 @@ static void read_batches(struct cn_bytes log, struct cn_words *words,
             is_good = read_batch(words, &head, stored, decompressor);
         }
         if (is_good) {
+            if (bad_count > 0 && state->bad_count == 0)
+                state->bad_off = bad_off;
+            state->bad_count += bad_count;
+            bad_count = 0;
             off += cn_text_batch_size + head.stored_len;
             state->sound_len = off;
             continue;
         }
         checked_len += cn_text_batch_size + head.stored_len;
-        state->bad_count++;
+        if (bad_count++ == 0)
+            bad_off = off;
         off = find_magic(log, off + 1);
     }
 }
@@ -196,17 +202,20 @@ bool cn_text_log_read(struct cn_bytes log, struct cn_words *words,
 {
     struct cn_decompressor *decompressor;
     struct cn_store_log_header head;
+    bool has_header = cn_store_log_header_decode(log, &head) &&
+                      head.magic == CN_TEXT_LOG_MAGIC &&
+                      cn_crc32c((struct cn_bytes){log.ptr, 12}) == head.checksum;
 
-    if (!cn_store_log_header_decode(log, &head) || head.magic != CN_TEXT_LOG_MAGIC)
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "not a string log: it does not begin with \"CNTL\"");
-    if (head.version != CN_STORE_LOG_VERSION)
+    if (has_header && head.version != CN_STORE_LOG_VERSION)
         return cn_fail(err, CN_ERR_VERSION,
                        "string log version %u is not supported, only %d", head.version,
                        CN_STORE_LOG_VERSION);
-    *state = (struct cn_text_log_state){.sound_len = cn_store_log_header_size};
+    *state = (struct cn_text_log_state){.sound_len = cn_store_log_header_size,
+                                        .is_header_bad = !has_header};
     decompressor = cn_decompressor_new();
     read_batches(log, words, state, decompressor);
     cn_decompressor_free(decompressor);
-    return true;
+    return has_header || words->count > 0 ||
+           cn_fail(err, CN_ERR_FORMAT,
+                   "not a string log: it does not begin with \"CNTL\"");
 }

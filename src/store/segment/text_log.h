@@ -13,13 +13,15 @@
 
 /* The result of reading. */
 struct cn_text_log_state {
-    uint64_t sound_len;  /* end of the last sound batch */
+    uint64_t sound_len; /* end of the last sound batch; what follows is torn or damaged */
+    uint64_t bad_off;   /* of the first damaged batch before that */
+    uint32_t bad_count; /* damaged batches before that */
     uint32_t lost_count; /* numbers without a word */
-    uint32_t bad_count;  /* damaged batches */
+    bool is_header_bad;
 };
 
 /* Append the words to an empty dictionary. The words of a damaged batch are lost. Fails only if it
- * is not a string log. */
+ * is not a string log: neither its header nor a batch is sound. */
 CN_CHECK bool cn_text_log_read(struct cn_bytes log, struct cn_words *words,
                                struct cn_text_log_state *state, struct cn_error *err);
 

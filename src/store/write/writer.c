@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -64,26 +65,40 @@ static void note_rows(struct cn_store_writer *writer, struct cn_spans_seen *seen
     cn_segment_close(segment);
 }
 
+/* A crash may have left a directory without a config, before anything was written to it. */
+static bool is_unfinished(const char *dir)
+{
+    struct cn_text path = {0};
+    struct stat st;
+    bool is_missing;
+
+    cn_text_printf(&path, "%s/" CN_TRACES_NAME, dir);
+    is_missing = stat(cn_text_str(&path), &st) < 0 || st.st_size == 0;
+    cn_text_done(&path);
+    return is_missing;
+}
+
 /* Continue the newest segment, unless it is sealed. */
 static bool open_newest(struct cn_store_writer *writer, const uint32_t *numbers,
                         size_t count, struct cn_error *err)
 {
     struct cn_store_config config;
-    struct cn_error ignored;
     char *dir;
-    bool has_config, is_sealed;
+    bool has_config, is_sealed, is_new;
 
     if (count == 0)
         return cn_segment_writer_create(&writer->segment, writer->base, 0,
                                         &writer->config, writer->io, err);
     dir = cn_segment_dir(writer->base, numbers[count - 1]);
-    has_config = cn_store_config_read(&config, dir, &ignored);
+    has_config = cn_store_config_read(&config, dir, err);
+    is_new = !has_config && is_unfinished(dir);
     free(dir);
+    if (!has_config && !is_new)
+        return cn_fail_in(err, "run 'cairn store recover %s' first", writer->base);
     is_sealed = has_config && config.is_sealed;
     if (count > 1 || is_sealed)
         note_rows(writer, &writer->older, numbers[count - (is_sealed ? 1 : 2)]);
-    /* A crash may have left a directory without a config. */
-    if (!has_config || is_sealed)
+    if (is_new || is_sealed)
         return cn_segment_writer_create(&writer->segment, writer->base,
                                         numbers[count - 1] + is_sealed, &writer->config,
                                         writer->io, err);

@@ -78,7 +78,11 @@ enum cn_perf_type {
     CN_PERF_COMPRESSED2 = 83, /* the same, after its length */
 };
 
-enum { CN_PERF_FEATURE_BUILD_ID = 2, CN_PERF_FEATURE_EVENT_DESC = 12 };
+enum {
+    CN_PERF_FEATURE_BUILD_ID = 2,
+    CN_PERF_FEATURE_OS_RELEASE = 4, /* the length in 32 bits, and the text */
+    CN_PERF_FEATURE_EVENT_DESC = 12,
+};
 enum { CN_PERF_UPDATE_NAME = 2 };
 
 /* Of cn_perf_head.misc. */
@@ -102,6 +106,7 @@ enum {
     CN_PERF_HAS_CPU = 1 << 7,
     CN_PERF_HAS_PERIOD = 1 << 8,
     CN_PERF_HAS_STREAM_ID = 1 << 9,
+    CN_PERF_HAS_USER_STACK = 1 << 13, /* a copy of the stack: --call-graph dwarf */
     CN_PERF_HAS_IDENTIFIER = 1 << 16, /* the first field */
 };
 

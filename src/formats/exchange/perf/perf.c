@@ -15,6 +15,7 @@
 #include "symbols/demangle.h"
 #include "symbols/kernel_symbols.h"
 #include "symbols/resolver.h"
+#include "symbols/vdso.h"
 
 enum { INLINE_MAX = 64 };
 
@@ -31,7 +32,9 @@ struct reading {
     struct cn_perf_spaces spaces;
     struct cn_resolver *resolver;
     struct cn_kernel_symbols kernel;
-    bool has_kernel;           /* `kernel` was loaded */
+    bool is_this_kernel; /* recorded on the running kernel */
+    bool has_kernel;     /* `kernel` was loaded, `vdso` opened */
+    struct cn_vdso vdso;
     struct cn_map resolved_of; /* by address and generation of the process */
     struct resolved *resolved;
     uint32_t *frames;
@@ -39,7 +42,18 @@ struct reading {
     uint32_t metrics[CN_PERF_EVENT_MAX];
     double scales[CN_PERF_EVENT_MAX];
     uint64_t lost_count;
+    uint64_t unread_count; /* samples with a copy of the stack */
 };
+
+/* What a file of another kernel cannot be resolved with. */
+static void load_kernel(struct reading *r)
+{
+    if (!r->has_kernel && r->is_this_kernel) {
+        cn_kernel_symbols_load(&r->kernel);
+        (void)cn_vdso_open(&r->vdso);
+    }
+    r->has_kernel = true;
+}
 
 static void add_frame(struct reading *r, const struct cn_import_frame *frame)
 {
@@ -64,24 +78,27 @@ static void resolve_user(struct reading *r, const struct cn_perf_mapping *mappin
     struct cn_import_frame frame = {.name = "", .module = mapping->path, .file = ""};
     struct cn_source_location locations[INLINE_MAX], location;
     struct cn_symbol symbol;
+    const char *path = mapping->path;
     uint64_t offset;
     size_t count;
 
-    if (!cn_resolver_offset(r->resolver, mapping->path, mapping->build_id,
+    if (strcmp(path, "[vdso]") == 0) {
+        load_kernel(r);
+        path = r->vdso.is_open ? r->vdso.path : path;
+    }
+    if (!cn_resolver_offset(r->resolver, path, mapping->build_id,
                             address - mapping->begin + mapping->file_off, &offset) ||
-        !cn_resolver_symbol(r->resolver, mapping->path, mapping->build_id, offset,
-                            &symbol)) {
+        !cn_resolver_symbol(r->resolver, path, mapping->build_id, offset, &symbol)) {
         add_frame(r, &frame);
         return;
     }
     frame.offset = symbol.offset;
-    if (cn_resolver_function(r->resolver, mapping->path, mapping->build_id, offset,
-                             &location)) {
+    if (cn_resolver_function(r->resolver, path, mapping->build_id, offset, &location)) {
         frame.file = location.file;
         frame.line = location.line;
     }
     add_named(r, symbol.name, frame);
-    count = cn_resolver_instruction(r->resolver, mapping->path, mapping->build_id, offset,
+    count = cn_resolver_instruction(r->resolver, path, mapping->build_id, offset,
                                     locations, INLINE_MAX);
     for (size_t i = 1; i < count; i++)
         add_named(r, locations[i].function,
@@ -103,10 +120,7 @@ static void resolve_kernel(struct reading *r, uint64_t address)
 
     if (mapping && mapping->path[0] != '[')
         frame.module = mapping->path;
-    if (!r->has_kernel)
-        cn_kernel_symbols_load(&r->kernel,
-                               cn_perf_build_id(&r->file, "[kernel.kallsyms]"));
-    r->has_kernel = true;
+    load_kernel(r);
     symbol = cn_kernel_symbols_find(&r->kernel, address);
     if (symbol)
         frame.name = r->kernel.text.chars + symbol->name_off;
@@ -182,6 +196,8 @@ static bool add_sample(struct reading *r, const struct cn_perf_record *record,
 
     if (!cn_perf_sample_decode(&r->file, record, &sample, err))
         return false;
+    if (r->file.events[sample.event].attr.sample_type & CN_PERF_HAS_USER_STACK)
+        r->unread_count++;
     identity.numbers[0] = sample.pid;
     identity.numbers[1] = sample.tid;
     if (!cn_import_thread(r->import, &identity, &thread, err))
@@ -239,11 +255,21 @@ bool cn_perf_read(struct cn_import *import, struct cn_bytes bytes, struct cn_err
     if (!cn_perf_file_open(&r.file, bytes, err))
         return false;
     r.resolver = cn_resolver_new();
+    /* Compressed files have no build-ids: perf does not read their samples. */
+    r.is_this_kernel =
+        cn_kernel_is_running(cn_perf_build_id(&r.file, "[kernel.kallsyms]"),
+                             r.file.kernel_release ? r.file.kernel_release : "");
     ok = add_metrics(&r, err) && read_records(&r, err);
     if (ok && r.lost_count > 0)
         cn_import_warn(import, "%" PRIu64 " records were lost while recording",
                        r.lost_count);
+    if (ok && r.unread_count > 0)
+        cn_import_warn(import,
+                       "user callers of %" PRIu64 " samples are not shown: copies of the "
+                       "stack are not read; record with --call-graph fp",
+                       r.unread_count);
     cn_resolver_free(r.resolver);
+    cn_vdso_close(&r.vdso);
     cn_kernel_symbols_done(&r.kernel);
     cn_perf_spaces_done(&r.spaces);
     cn_perf_file_close(&r.file);

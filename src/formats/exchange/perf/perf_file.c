@@ -134,6 +134,8 @@ static void read_feature(struct cn_perf_file *file, uint64_t feature,
         read_build_ids(file, bytes);
     else if (feature == CN_PERF_FEATURE_EVENT_DESC)
         read_event_names(file, bytes);
+    else if (feature == CN_PERF_FEATURE_OS_RELEASE && cn_bytes_string(bytes, 4))
+        file->kernel_release = cn_arena_strdup(&file->arena, cn_bytes_string(bytes, 4));
 }
 
 /* A section for each feature bit, after the data. They only add names: unreadable ones are

@@ -46,6 +46,7 @@ struct cn_perf_file {
     uint32_t event_count;
     struct cn_map event_of;        /* by id of a sample */
     struct cn_names build_id_keys; /* "PATH\nHEX" */
+    const char *kernel_release;    /* NULL if unknown */
     struct cn_perf_at *order;
     size_t order_count, order_capacity, next;
     struct cn_arena arena;

@@ -17,6 +17,7 @@ struct head {
     bool has_pid;
     uint64_t time_ns;
     uint64_t period;
+    bool has_period;
     struct cn_bytes event;
 };
 
@@ -26,7 +27,9 @@ struct script {
     size_t depth;
     struct head head;
     bool has_head;
-    struct cn_text name; /* of the event */
+    struct cn_text name;                   /* of the event */
+    uint64_t number, first_bad, bad_count; /* of lines */
+    bool has_sample;
 };
 
 static bool is_blank(uint8_t c)
@@ -84,7 +87,8 @@ static bool read_head(struct cn_bytes line, struct head *head)
     if (!read_ids(before, head))
         return false;
     word = cn_word_take(&rest);
-    if (cn_json_as_u64(word, &head->period))
+    head->has_period = cn_json_as_u64(word, &head->period);
+    if (head->has_period)
         word = cn_word_take(&rest);
     while (word.len > 0 && word.ptr[word.len - 1] == ':')
         word.len--;
@@ -156,6 +160,7 @@ static bool end_sample(struct script *s, struct cn_error *err)
     if (!s->has_head)
         return true;
     s->has_head = false;
+    s->has_sample = true;
     identity.kinds[0] = s->head.has_pid ? "PROCESS" : "THREAD";
     identity.numbers[0] = s->head.has_pid ? s->head.pid : s->head.tid;
     if (s->head.has_pid) {
@@ -164,7 +169,10 @@ static bool end_sample(struct script *s, struct cn_error *err)
     }
     cn_text_clear(&s->name);
     cn_text_str_add(&s->name, cn_import_str(s->import, s->head.event));
-    is_clock = strstr(cn_text_str(&s->name), "-clock") != NULL;
+    /* Without a period only samples can be counted, whatever the event counts. */
+    is_clock = s->head.has_period && strstr(cn_text_str(&s->name), "-clock");
+    if (!s->head.has_period)
+        cn_text_str_add(&s->name, " samples");
     if (is_clock)
         cn_text_str_add(&s->name, " (sec)");
     if (!cn_import_metric(s->import, cn_text_str(&s->name), &metric, err) ||
@@ -194,7 +202,9 @@ static bool read_line(struct script *s, struct cn_bytes line, struct cn_error *e
     if (line.ptr[0] == '#')
         return true;
     s->has_head = read_head(line, &s->head);
-    return s->has_head || cn_fail(err, CN_ERR_FORMAT, "expected a sample or a frame");
+    if (!s->has_head && s->bad_count++ == 0)
+        s->first_bad = s->number;
+    return true;
 }
 
 bool cn_perf_script_read(struct cn_import *import, struct cn_bytes bytes,
@@ -205,13 +215,19 @@ bool cn_perf_script_read(struct cn_import *import, struct cn_bytes bytes,
     bool ok = true;
 
     s->import = import;
-    for (uint64_t number = 1; ok && rest.len > 0; number++) {
-        size_t off = bytes.len - rest.len;
-
-        ok = read_line(s, cn_line_take(&rest), err) ||
-             cn_fail_in(err, "line %" PRIu64 " at %zu", number, off);
+    while (ok && rest.len > 0) {
+        s->number++;
+        ok = read_line(s, cn_line_take(&rest), err);
     }
     ok = ok && end_sample(s, err);
+    if (ok && s->bad_count > 0 && !s->has_sample)
+        ok = cn_fail(err, CN_ERR_FORMAT, "line %" PRIu64 ": expected a sample or a frame",
+                     s->first_bad);
+    if (s->bad_count > 0)
+        cn_import_warn(import,
+                       "lines that are neither a sample nor a frame are skipped: %" PRIu64
+                       ", the first is line %" PRIu64,
+                       s->bad_count, s->first_bad);
     cn_text_done(&s->name);
     free(s);
     return ok;

@@ -21,7 +21,7 @@ enum {
 
 struct event {
     char phase;
-    bool has_time, has_name;
+    bool has_time, has_name, has_duration;
     int64_t time_ns, duration_ns;
     uint64_t pid, tid;
     uint32_t name;
@@ -89,16 +89,30 @@ static void read_name(struct reading *r, const struct cn_json_token *token)
     r->event.name = cn_call_import_name(r->import, token->text);
 }
 
-enum field { OTHER, PHASE, NAME, TIME, DURATION, PID, TID, CATEGORY, ID, ARGUMENTS };
+enum field {
+    OTHER,
+    PHASE,
+    NAME,
+    TIME,
+    DURATION,
+    THREAD_DURATION, /* used if there is no other */
+    PID,
+    TID,
+    CATEGORY,
+    ID,
+    ARGUMENTS
+};
 
 static enum field field_of(const struct cn_json_token *token)
 {
     static const struct {
         const char *name;
         enum field field;
-    } fields[] = {{"ph", PHASE},     {"name", NAME}, {"ts", TIME},
-                  {"dur", DURATION}, {"pid", PID},   {"tid", TID},
-                  {"cat", CATEGORY}, {"id", ID},     {"args", ARGUMENTS}};
+    } fields[] = {{"ph", PHASE},       {"name", NAME},
+                  {"ts", TIME},        {"dur", DURATION},
+                  {"pid", PID},        {"tid", TID},
+                  {"cat", CATEGORY},   {"id", ID},
+                  {"args", ARGUMENTS}, {"tdur", THREAD_DURATION}};
 
     for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
         if (cn_json_is(token, fields[i].name))
@@ -130,7 +144,10 @@ static bool read_field(struct reading *r, enum field field, struct cn_error *err
         r->event.has_time = true;
         return read_time(&token, &r->event.time_ns, err);
     case DURATION:
+        r->event.has_duration = true;
         return read_time(&token, &r->event.duration_ns, err);
+    case THREAD_DURATION:
+        return r->event.has_duration || read_time(&token, &r->event.duration_ns, err);
     case PID:
         r->event.pid = number_of(token.text);
         return true;

@@ -1,5 +1,5 @@
 /* Reader of folded stacks: lines "main;solve;dot 1234". The last blank separates the stack
- * from the value. */
+ * from the value. Lines that begin with # are comments; other lines are skipped. */
 
 #include <inttypes.h>
 
@@ -46,7 +46,7 @@ bool cn_folded_read(struct cn_import *import, struct cn_bytes bytes, struct cn_e
 {
     struct cn_bytes rest = bytes;
     uint32_t metric, thread;
-    uint64_t number = 0;
+    uint64_t number = 0, first_bad = 0, bad_count = 0, good_count = 0;
 
     if (!cn_import_metric(import, "samples", &metric, err) ||
         !cn_import_thread(import,
@@ -54,27 +54,36 @@ bool cn_folded_read(struct cn_import *import, struct cn_bytes bytes, struct cn_e
                           &thread, err))
         return false;
     while (rest.len > 0) {
-        size_t off = bytes.len - rest.len;
         struct cn_bytes line = cn_line_take(&rest), stack;
         double value;
 
         number++;
-        if (line.len == 0)
+        if (line.len == 0 || line.ptr[0] == '#')
             continue;
-        if (!split(line, &stack, &value))
-            return cn_fail(err, CN_ERR_FORMAT,
-                           "line %" PRIu64 " at %zu: expected a stack and a value",
-                           number, off);
+        if (!split(line, &stack, &value)) {
+            if (bad_count++ == 0)
+                first_bad = number;
+            continue;
+        }
+        good_count++;
         if (!cn_import_add(import, thread, context_of(import, stack), metric, value, err))
             return false;
     }
+    if (bad_count > 0 && good_count == 0)
+        return cn_fail(err, CN_ERR_FORMAT,
+                       "line %" PRIu64 ": expected a stack and a value", first_bad);
+    if (bad_count > 0)
+        cn_import_warn(import,
+                       "lines without a stack and a value are skipped: %" PRIu64
+                       ", the first is line %" PRIu64,
+                       bad_count, first_bad);
     return true;
 }
 
 static bool looks_right(struct cn_bytes beginning, bool is_whole)
 {
     struct cn_bytes rest = beginning;
-    size_t count = 0;
+    size_t count = 0, deep_count = 0, bad_count = 0;
 
     if (memchr(beginning.ptr, '\0', beginning.len))
         return false;
@@ -83,13 +92,17 @@ static bool looks_right(struct cn_bytes beginning, bool is_whole)
         double value;
 
         /* The last line may be cut off. */
-        if (line.len == 0 || (rest.len == 0 && !is_whole && count > 0))
+        if (line.len == 0 || line.ptr[0] == '#' ||
+            (rest.len == 0 && !is_whole && count > 0))
             continue;
-        if (!split(line, &stack, &value))
-            return false;
+        if (!split(line, &stack, &value)) {
+            bad_count++;
+            continue;
+        }
         count++;
+        deep_count += memchr(stack.ptr, ';', stack.len) != NULL;
     }
-    return count > 0;
+    return count > 0 && (bad_count == 0 || (deep_count > 0 && bad_count <= count));
 }
 
 bool cn_folded_probe(const char *path)

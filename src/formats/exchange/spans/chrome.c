@@ -20,6 +20,7 @@ struct words {
     struct cn_text text;
     size_t *name_at; /* by function and schedule: offset of its `,"name":"f"` */
     bool is_uftrace;
+    bool has_range; /* calls that began before it have no begin */
 };
 
 /* The text before and after the time, in the events of one kind and task. */
@@ -143,7 +144,7 @@ static void visit(void *arg, const struct cn_span *span)
         add_frame(lane, &frames->begin, span->time_ns);
         break;
     case CN_SPAN_END:
-        if (!span->has_begin && !words->is_uftrace)
+        if (!span->has_begin && (!words->is_uftrace || words->has_range))
             return;
         add_frame(lane, &frames->end, span->time_ns);
         break;
@@ -233,7 +234,8 @@ static bool write_events(struct cn_export *x, struct cn_error *err)
         .begin = begin_lane, .visit = visit, .end = end_lane};
     const struct cn_recording *rec = x->query->rec;
     bool is_uftrace = x->format == &cn_dump_chrome;
-    struct words words = {.is_uftrace = is_uftrace};
+    struct words words = {.is_uftrace = is_uftrace,
+                          .has_range = x->query->range.first_ns > 0};
     struct cn_span_counts counts;
     bool ok;
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes/csv.h"
 #include "base/bytes/json.h"
-#include "base/bytes/utf8.h"
 #include "base/files/out.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/tables/tables.h"
@@ -59,22 +59,7 @@ static void add_real(struct cn_rows_table *table, double value)
 
 static void add_text(struct cn_rows_table *table, const char *value)
 {
-    struct cn_text *text = cell(table);
-    struct cn_text plain = {0};
-
-    cn_utf8_add_printable(&plain, value);
-    if (!strpbrk(cn_text_str(&plain), ",\"")) {
-        cn_text_str_add(text, cn_text_str(&plain));
-    } else {
-        cn_text_char(text, '"');
-        for (const char *at = plain.chars; *at; at++) {
-            if (*at == '"')
-                cn_text_char(text, '"');
-            cn_text_char(text, *at);
-        }
-        cn_text_char(text, '"');
-    }
-    cn_text_done(&plain);
+    cn_csv_add(cell(table), value);
 }
 
 static void add_null(struct cn_rows_table *table)

@@ -10,6 +10,7 @@
 #include "formats/exchange/traces/span_set.h"
 
 struct reading {
+    bool has_spans; /* the member of all requests */
     struct cn_span_set *set;
     struct cn_json_reader json;
     uint32_t key; /* of the current attribute */
@@ -287,9 +288,10 @@ static bool take_traces(void *arg, const struct cn_json_member *member,
 {
     struct reading *r = arg;
 
-    return cn_json_key_is(member, "resourceSpans")
-               ? read_array(r, member, read_resource_spans, err)
-               : cn_json_skip(&r->json, member->kind, err);
+    if (!cn_json_key_is(member, "resourceSpans"))
+        return cn_json_skip(&r->json, member->kind, err);
+    r->has_spans = true;
+    return read_array(r, member, read_resource_spans, err);
 }
 
 bool cn_otlp_json_read(struct cn_span_set *set, struct cn_bytes body,
@@ -301,6 +303,9 @@ bool cn_otlp_json_read(struct cn_span_set *set, struct cn_bytes body,
               cn_json_read_object(&r.json, take_traces, &r, err) &&
               cn_json_next(&r.json, &token, err) == CN_JSON_END;
 
+    if (ok && !r.has_spans)
+        ok = cn_fail(err, CN_ERR_FORMAT,
+                     "neither an array of spans nor an object with \"resourceSpans\"");
     cn_json_reader_done(&r.json);
     return ok;
 }

@@ -63,6 +63,7 @@ static void count_event(void *arg, uint32_t task, uint64_t record,
 
     (void)record;
     c->dir->perf_begins[task + 1]++;
+    t->is_renamed = t->is_renamed || event->id == CN_EVENT_TASK_NAME;
     if (event->id == CN_EVENT_TASK_NAME && event->time_ns >= c->name_times[task]) {
         t->name = cn_uft_text_copy(&c->dir->rec.arena, event->name);
         c->name_times[task] = event->time_ns;

@@ -17,6 +17,23 @@ __attribute__((noinline)) void left(int n) { leaf(n); s += 1; }
 __attribute__((noinline)) void right(int n) { leaf(n / 2); s += 2; }
 int main(void) { for (int k = 0; k < 150; k++) { left(200000); right(200000); } return s > 1e300; }
 """
+CLOCKS = r"""
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+int main(void)
+{
+    static char zeros[1 << 16];
+    struct timespec now;
+    int from = open("/dev/zero", O_RDONLY);
+
+    for (int i = 0; i < 1000000; i++)
+        clock_gettime(CLOCK_REALTIME, &now);
+    for (int i = 0; i < 2000 && read(from, zeros, sizeof(zeros)) > 0; i++)
+        continue;
+    return 0;
+}
+"""
 failures = []
 
 
@@ -145,6 +162,21 @@ def check_perf():
         check_perf_stacks(source, want)
     if can(*record, "-z", "-o", "packed.data", "./app"):
         check_perf_stacks("packed.data", perf_script_stacks("packed.data"))
+    check_system_code()
+
+
+def check_system_code():
+    """Functions of the kernel and the vDSO are known, without build-ids too, if perf knows them."""
+    pathlib.Path("clock.c").write_text(CLOCKS, encoding="ascii")
+    run("cc", "-O1", "-o", "clock", "clock.c")
+    for name, more in (("plain", []), ("small", ["-z"])):
+        if not can("perf", "record", "-q", "-e", "cpu-clock", *more, "-o", name + ".data", "./clock"):
+            continue
+        script = run("perf", "script", "-F", "ip,sym,dso", "-i", name + ".data").decode(errors="replace")
+        found = " ".join(stacks(name + ".data"))
+        for function in ("vdso_clock_gettime", "clear_user"):
+            if function in script:
+                check(function in found, f"{name}.data: no {function} in {found}")
 
 
 def main():

@@ -9,30 +9,21 @@
 #include "base/text.h"
 #include "cli/print/write.h"
 
-static void check_csv(const char *value, const char *expected)
+/* The output grows linearly with the number of rows, however deep they are. */
+static void limits_indentation_and_prints_the_depth(void **state)
 {
     struct cn_text text = {0};
 
-    cn_csv_add(&text, value);
-    assert_string_equal(cn_text_str(&text), expected);
+    (void)state;
+    cn_indent_add(&text, 3);
+    assert_string_equal(cn_text_str(&text), "      ");
+    cn_text_clear(&text);
+    cn_indent_add(&text, CN_INDENT_MAX);
+    assert_int_equal(text.len, 2 * CN_INDENT_MAX);
+    cn_text_clear(&text);
+    cn_indent_add(&text, 1000000);
+    assert_string_equal(cn_text_str(&text) + 2 * CN_INDENT_MAX, "[1000000] ");
     cn_text_done(&text);
-}
-
-static void quotes_cells_only_where_needed(void **state)
-{
-    (void)state;
-    check_csv("", "");
-    check_csv("main", "main");
-    check_csv("std::map<int, int>", "\"std::map<int, int>\"");
-    check_csv("say \"hi\"", "\"say \"\"hi\"\"\"");
-}
-
-static void shows_hostile_bytes_in_hexadecimal(void **state)
-{
-    (void)state;
-    check_csv("a\nb", "a\\x0ab");
-    check_csv("\xff,\x1b", "\"\\xff,\\x1b\"");
-    check_csv("größe", "größe");
 }
 
 static void empties_a_text_that_it_writes(void **state)
@@ -58,8 +49,7 @@ static void empties_a_text_that_it_writes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quotes_cells_only_where_needed),
-        cmocka_unit_test(shows_hostile_bytes_in_hexadecimal),
+        cmocka_unit_test(limits_indentation_and_prints_the_depth),
         cmocka_unit_test(empties_a_text_that_it_writes),
     };
 

@@ -1,5 +1,5 @@
-/* Damage to the files of a sealed store: whatever byte is changed or cut off, a search says so or
- * finds what it found before. */
+/* Damage to the files of a store, sealed or not: whatever byte is changed or cut off, a search says
+ * so or finds what it found before; and a writer cuts nothing off that was acknowledged. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,7 +70,7 @@ static void fill_trace(struct cn_trace *trace, struct cn_words *words, uint32_t 
     cn_trace_leave(trace, 1000 + number, 1 + number % 3);
 }
 
-static void make_store(void)
+static void make_store(bool is_sealed)
 {
     struct cn_store_writer *writer;
     struct cn_trace trace = {0};
@@ -84,9 +84,12 @@ static void make_store(void)
         assert_true(cn_store_writer_begin(writer, &words, &err));
         fill_trace(&trace, words, i);
         assert_true(cn_store_writer_add(writer, &trace, NULL, &err));
+        if (i % 25 == 24)
+            assert_true(cn_store_writer_commit(writer, &err));
     }
     assert_true(cn_store_writer_close(writer, &err));
-    assert_true(cn_store_seal("store", &count, &err));
+    if (is_sealed)
+        assert_true(cn_store_seal("store", &count, &err));
     cn_trace_done(&trace);
 }
 
@@ -111,12 +114,13 @@ static bool ask(const char *text, uint64_t *count)
 
         ok = cn_search_hit_row(search, &hits.list[i], &row, &err) &&
              cn_search_hit_word(search, &hits.list[i], row.method, &name, &err);
-        if (ok) {
+        if (ok && cn_search_check(search, &err)) {
             assert_int_equal(strncmp(cn_text_str(&name), "com.Dao.", 8), 0);
             assert_int_equal(row.trace_high, 1);
         }
         cn_text_done(&name);
     }
+    ok = ok && cn_search_check(search, &err);
     if (!ok)
         assert_true(err.text[0] != '\0');
     cn_search_hits_done(&hits);
@@ -137,7 +141,18 @@ static void ask_all(const char *what, size_t where)
     }
 }
 
-static void damage(const char *path)
+/* All traces are listed. */
+static void list_all(const char *path, size_t at)
+{
+    uint64_t count;
+
+    (void)ask("", &count);
+    if (count != TRACES)
+        fail_msg("%s at %zu: %lu of %d traces are left", path, at, (unsigned long)count,
+                 TRACES);
+}
+
+static void damage(const char *path, bool is_index)
 {
     struct cn_file file = {0};
     struct cn_error err = {0};
@@ -153,6 +168,8 @@ static void damage(const char *path)
         bytes[at] ^= (uint8_t)(1U << at % 8);
         cn_scratch_write(path, bytes, len);
         ask_all(path, at);
+        if (is_index)
+            list_all(path, at);
         bytes[at] ^= (uint8_t)(1U << at % 8);
     }
     for (size_t cut = 0; cut < len; cut += 1 + len / 30) {
@@ -176,20 +193,98 @@ static void wrong_bytes_never_give_wrong_results(void **state)
     struct cn_scratch *scratch = cn_scratch_enter();
 
     (void)state;
-    make_store();
+    make_store(true);
     for (size_t i = 0; i < QUERIES; i++)
         assert_true(ask(queries[i], &expected[i]));
     assert_int_equal(expected[0], TRACES);
     assert_int_equal(expected[1], 5);
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-        damage(files[i]);
+        damage(files[i], false);
     cn_scratch_leave(scratch);
+}
+
+static void nor_in_a_segment_that_is_not_sealed(void **state)
+{
+    static const char *const files[] = {
+        "store/000000/text.log",
+        "store/000000/meta.log",
+        "store/000000/post.log",
+        "store/000000/traces.dat",
+    };
+    struct cn_scratch *scratch = cn_scratch_enter();
+
+    (void)state;
+    make_store(false);
+    for (size_t i = 0; i < QUERIES; i++)
+        assert_true(ask(queries[i], &expected[i]));
+    assert_int_equal(expected[1], 5);
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+        damage(files[i], i < 3);
+    cn_scratch_leave(scratch);
+}
+
+static void note_error(void *arg, const struct cn_finding *finding)
+{
+    *(bool *)arg |= finding->is_error;
+}
+
+/* Change a bit of the byte at `at`; of the last byte if that is 0. */
+static void flip(const char *path, size_t at)
+{
+    struct cn_file file = {0};
+    struct cn_error err = {0};
+    uint8_t *bytes;
+    size_t len;
+
+    assert_true(cn_file_open(&file, path, &err));
+    len = file.bytes.len;
+    bytes = cn_alloc(len, 1);
+    memcpy(bytes, file.bytes.ptr, len);
+    cn_file_close(&file);
+    bytes[at > 0 ? at : len - 1] ^= 0x10;
+    cn_scratch_write(path, bytes, len);
+    free(bytes);
+}
+
+/* The last byte of a file is changed, the store is opened for writing, and the byte is changed back:
+ * all is there, because nothing was cut off. */
+static void a_writer_cuts_nothing_that_was_acknowledged(void **state)
+{
+    static const char *const files[] = {
+        "store/000000/text.log", "store/000000/traces.dat", "store/000000/config.props"};
+    struct cn_error err = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        struct cn_scratch *scratch = cn_scratch_enter();
+        struct cn_store_writer *writer;
+        size_t at = i == 2 ? strlen("version = ") : 0;
+        bool has_errors = false;
+        uint64_t count;
+
+        make_store(false);
+        for (size_t k = 0; k < QUERIES; k++)
+            assert_true(ask(queries[k], &expected[k]));
+        flip(files[i], at);
+        if (cn_store_writer_open(&writer, "store", NULL, &err))
+            assert_true(cn_store_writer_close(writer, &err));
+        assert_true(cn_store_verify("store", NULL, note_error, &has_errors, &err));
+        assert_true(has_errors);
+        flip(files[i], at);
+        for (size_t k = 0; k < QUERIES; k++) {
+            (void)ask(queries[k], &count);
+            assert_int_equal(count, expected[k]);
+        }
+        cn_scratch_leave(scratch);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_bytes_never_give_wrong_results),
+        cmocka_unit_test(nor_in_a_segment_that_is_not_sealed),
+        cmocka_unit_test(a_writer_cuts_nothing_that_was_acknowledged),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

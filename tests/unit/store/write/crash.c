@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "store/care/care.h"
 #include "store/search/query.h"
 #include "store/search/search.h"
 #include "store/segment/reader.h"
@@ -66,8 +67,26 @@ static void check_store(const char *path, uint32_t acknowledged, uint32_t writte
                          (unsigned long long)hits, queries[q]);
         }
     }
+    if (!cn_search_check(search, &err))
+        fail_msg("%s: a crash is taken for damage: %s", path, err.text);
     cn_search_close(search);
     cn_store_close(store);
+}
+
+static void refuse_errors(void *arg, const struct cn_finding *finding)
+{
+    (void)arg;
+    if (finding->is_error)
+        fail_msg("%s at %llu: %s: %s", finding->file, (unsigned long long)finding->off,
+                 finding->rule, finding->text);
+}
+
+/* What a crash leaves is no error. */
+static void verify_store(const char *path)
+{
+    struct cn_error err = {0};
+
+    assert_true(cn_store_verify(path, NULL, refuse_errors, NULL, &err));
 }
 
 /* How many traces had been acknowledged when an operation began. */
@@ -146,6 +165,8 @@ static void check_crash(const struct history *history, size_t ops, enum cn_forge
     cn_forgetful_init(&unsynced);
     cn_forgetful_replay(&history->disk, ops, kind, ops * 17 + 3, "run", "after");
     check_store("after", acknowledged, history->written);
+    if (ops % 8 == (size_t)kind)
+        verify_store("after");
     if (!cn_store_writer_open(&writer, "after", &options, &err))
         fail_msg("after %zu operations, kind %d: %s", ops, (int)kind, err.text);
     add_traces(writer, acknowledged, history->written);
@@ -233,6 +254,7 @@ static void a_killed_writer_loses_nothing_acknowledged(void **state)
         assert_true(WIFSIGNALED(status));
     }
     check_store("killed", acknowledged, acknowledged + 3);
+    verify_store("killed");
 }
 
 /* All rows of all segments, each of which can be loaded. */

@@ -176,7 +176,7 @@ static void a_bomb_costs_its_chunk_alone(void **state)
     replace_data(bomb, cn_chunk_header_size + len);
     assert_false(load_first(&err));
     assert_int_equal(err.kind, CN_ERR_FORMAT);
-    assert_non_null(strstr(err.text, "store/000000: row 0"));
+    assert_non_null(strstr(err.text, "store/000000/traces.dat: row 0"));
     assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
     assert_in_range(usage.ru_maxrss, 1, 1 << 20); /* KiB, with the sanitizers' own */
     cn_compressor_free(compressor);

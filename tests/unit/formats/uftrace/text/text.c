@@ -151,10 +151,16 @@ static void prints_enums_as_sums_of_their_members(void **state)
         int64_t value;
         const char *text;
     } cases[] = {
-        {"color", 0, "RED"},           {"color", 5, "GREEN"},
-        {"color", 7, "BLUE|RED+0x1"},  {"color", 16, "BLUE|GREEN|RED+0x5"},
-        {"color", -1, "-1"},           {"prot", 3, "W|R"},
-        {"prot", 8, "X|W|R|NONE+0x1"}, {"far", 0x20, "FAR"},
+        {"color", 0, "RED"},
+        {"color", 5, "GREEN"},
+        {"color", 7, "BLUE|RED+0x1"},
+        {"color", 16, "BLUE|GREEN|RED+0x5"},
+        {"color", -1, "-1"},
+        {"prot", 3, "W|R"},
+        {"prot", 8, "X|W|R|NONE+0x1"},
+        {"far", 0x20, "FAR"},
+        {"mask", 3, "LOW"},
+        {"mask", 0xffff, "ALL"},
     };
     struct cn_arena arena = {0};
     struct cn_uft_enums enums = {0};
@@ -162,7 +168,8 @@ static void prints_enums_as_sums_of_their_members(void **state)
     (void)state;
     cn_uft_enums_add(&enums,
                      bytes_of("enum color {RED,GREEN=5,BLUE};"
-                              "enum prot { NONE, R, W, X = 4, };enum far {FAR = 0x20}"),
+                              "enum prot { NONE, R, W, X = 4, };enum far {FAR = 0x20};"
+                              "enum mask {A=1,B=2,LOW=3,ALL=65535}"),
                      &arena);
     assert_null(cn_uft_enums_find(&enums, "colour"));
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
