@@ -1,8 +1,6 @@
 #include "analyze/histogram.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -49,32 +47,6 @@ struct cn_bucket_range cn_bucket_range(unsigned number)
     return (struct cn_bucket_range){
         begin_of(doubling, step),
         number == CN_BUCKET_COUNT - 1 ? UINT64_MAX : begin_of(doubling, step + 1) - 1};
-}
-
-void cn_bucket_name_print(struct cn_bucket_range range, char name[CN_BUCKET_NAME_MAX])
-{
-    (void)snprintf(name, CN_BUCKET_NAME_MAX, "latency %" PRIu64 "..%" PRIu64 " ns",
-                   range.low_ns, range.high_ns);
-}
-
-bool cn_bucket_name_parse(const char *name, struct cn_bucket_range *out)
-{
-    static const char prefix[] = "latency ";
-    char again[CN_BUCKET_NAME_MAX];
-    struct cn_bucket_range range;
-    char *end;
-
-    if (strncmp(name, prefix, sizeof(prefix) - 1) != 0)
-        return false;
-    range.low_ns = strtoull(name + sizeof(prefix) - 1, &end, 10);
-    if (strncmp(end, "..", 2) != 0)
-        return false;
-    range.high_ns = strtoull(end + 2, NULL, 10);
-    cn_bucket_name_print(range, again);
-    if (strcmp(name, again) != 0 || range.high_ns < range.low_ns)
-        return false;
-    *out = range;
-    return true;
 }
 
 /* The duration in a range that is nearest to all others, relatively. */

@@ -19,6 +19,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "model/contexts/bucket.h"
+
 enum {
     CN_BUCKET_STEPS = 13, /* per doubling */
     CN_BUCKET_DOUBLINGS = 64,
@@ -60,18 +62,9 @@ static inline unsigned cn_bucket_number(struct cn_bucket bucket)
                : 1 + (bucket.doubling - 1U) * CN_BUCKET_STEPS + bucket.step;
 }
 
-/* Durations from low_ns up to and including high_ns. Buckets of a few nanoseconds may be
- * empty, with high_ns below low_ns: no whole number lies in them. */
-struct cn_bucket_range {
-    uint64_t low_ns, high_ns;
-};
+/* Buckets of a few nanoseconds may be empty, with high_ns below low_ns: no whole number lies
+ * in them. */
 struct cn_bucket_range cn_bucket_range(unsigned number);
-
-/* A database stores the calls of a bucket as a metric named "latency 96..101 ns". Parsing
- * accepts any bounds, so databases with other buckets can be read. */
-enum { CN_BUCKET_NAME_MAX = 64 };
-void cn_bucket_name_print(struct cn_bucket_range range, char name[CN_BUCKET_NAME_MAX]);
-bool cn_bucket_name_parse(const char *name, struct cn_bucket_range *out);
 
 /* The metrics of a database that contain the shortest and the longest duration. */
 #define CN_LATENCY_MIN_NAME "min time (sec)"

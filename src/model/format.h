@@ -43,6 +43,9 @@ struct cn_write_options {
     unsigned workers;  /* number of threads; 0: one per processor */
     size_t memory_len; /* for sorting; 0: the default of the format */
     bool without_timelines, without_sources;
+    /* Of the samples in so many ns, one is kept; 0: all. If a timeline has more samples than
+     * the limit, its resolution is made coarser; 0: no limit. */
+    uint64_t timeline_resolution_ns, timeline_sample_max;
     bool is_strict;     /* formats that are one file: fail instead of losing anything */
     const char *metric; /* formats with one metric: its name; NULL: the first */
     uint64_t unit_ns;   /* folded stacks: time of one sample; 0: a nanosecond */

@@ -14,12 +14,13 @@ static const char yaml[] =
     "version: 0\n"
     "inputs:\n"
     "  - &time {metric: CPUTIME (sec), scope: execution, formula: $$, combine: sum}\n"
+    "  - &self {metric: CPUTIME (sec), scope: function, formula: $$, combine: sum}\n"
     "roots:\n"
     "  - name: CPUTIME (sec)\n"
     "    variants:\n"
     "      Sum: {render: [number, percent],\n"
     "            formula: {inclusive: {standard: *time}, exclusive: {standard: "
-    "*time}}}\n";
+    "*self}}}\n";
 
 bool cn_tiny_v4_has(uint32_t profile, uint32_t context, uint16_t metric)
 {

@@ -53,7 +53,7 @@ static bool has_statistic(uint16_t prop_id, bool has_all, size_t number)
     return has_all || number == 0;
 }
 
-size_t cn_cct_statistics(uint16_t prop_id, bool has_all,
+size_t cn_cct_statistics(uint16_t prop_id, bool has_all, uint16_t stat_id,
                          struct cn_statistic out[CN_CCT_STATISTICS_MAX])
 {
     uint16_t scope =
@@ -64,31 +64,43 @@ size_t cn_cct_statistics(uint16_t prop_id, bool has_all,
         if (has_statistic(prop_id, has_all, i))
             out[count++] = (struct cn_statistic){
                 .scope = scope,
-                /* STATISTICS ids for each value id, whether they are used or not */
-                .stat_id = (uint16_t)(prop_id * STATISTICS + i),
+                .stat_id = stat_id++,
                 .combine = (uint8_t)statistics_of[i].combine,
                 .formula = statistics_of[i].formula,
             };
     return count;
 }
 
-/* A metric with the value ids from first_id on, one per scope. */
-static struct cn_metric make_metric(struct cn_arena *arena, const char *name,
-                                    uint16_t first_id, uint16_t scope_count, bool has_all)
+/* Metrics being built. */
+struct builder {
+    struct cn_arena *arena;
+    struct cn_metric *list;
+    size_t count;
+    bool has_all;
+    uint16_t *stat_ids, next_stat_id;
+};
+
+/* Add a metric with the value ids from first_id on, one per scope. */
+static void add_metric(struct builder *b, const char *name, uint16_t first_id,
+                       uint16_t scope_count)
 {
     struct cn_scope_instance *instances =
-        cn_arena_alloc(arena, scope_count, sizeof(*instances));
+        cn_arena_alloc(b->arena, scope_count, sizeof(*instances));
     struct cn_statistic *statistics =
-        cn_arena_alloc(arena, (size_t)scope_count * STATISTICS, sizeof(*statistics));
+        cn_arena_alloc(b->arena, (size_t)scope_count * STATISTICS, sizeof(*statistics));
     size_t statistic_count = 0;
 
     for (uint16_t i = 0; i < scope_count; i++) {
         uint16_t id = (uint16_t)(first_id + i);
+        size_t more = cn_cct_statistics(id, b->has_all, b->next_stat_id,
+                                        statistics + statistic_count);
 
         instances[i] = (struct cn_scope_instance){i, id};
-        statistic_count += cn_cct_statistics(id, has_all, statistics + statistic_count);
+        b->stat_ids[id] = b->next_stat_id;
+        b->next_stat_id = (uint16_t)(b->next_stat_id + more);
+        statistic_count += more;
     }
-    return (struct cn_metric){
+    b->list[b->count++] = (struct cn_metric){
         .name = name,
         .instances = instances,
         .statistics = statistics,
@@ -97,65 +109,67 @@ static struct cn_metric make_metric(struct cn_arena *arena, const char *name,
     };
 }
 
-static size_t add_buckets(struct cn_arena *arena, const bool *has_bucket,
-                          struct cn_metric *out)
-{
-    size_t count = 0;
-
-    for (unsigned i = 0; i < CN_BUCKET_COUNT; i++) {
-        char name[CN_BUCKET_NAME_MAX];
-
-        if (!has_bucket[i])
-            continue;
-        cn_bucket_name_print(cn_bucket_range(i), name);
-        out[count++] = make_metric(arena, cn_arena_strdup(arena, name),
-                                   (uint16_t)(CN_CCT_ID_BUCKET + i), 1, false);
-    }
-    return count;
-}
-
-/* A metric with one statistic: total and self are the same number. */
-static struct cn_presented_metric present_single(struct cn_arena *arena,
-                                                 const struct cn_metric *metric,
-                                                 uint32_t input, bool is_visible)
+/* A metric with one statistic of the context itself. Its input is used once, as the self
+ * cost: hpcviewer refuses a statistic that is two columns. */
+static struct cn_presented_metric
+present_single(struct cn_arena *arena, const struct cn_metric *metric, uint32_t input)
 {
     struct cn_variant *variant = cn_arena_alloc(arena, 1, sizeof(*variant));
-    const struct cn_formula *formula = cn_formula_input(arena, input);
+
     *variant = (struct cn_variant){
         .name = "",
         .render = CN_RENDER_NUMBER,
-        .total.standard = formula,
-        .self.standard = formula,
+        .self.standard = cn_formula_input(arena, input),
     };
     return (struct cn_presented_metric){
         .name = metric->name,
         .description = metric->name,
-        .is_visible = is_visible,
+        .is_visible = true,
         .variants = variant,
         .variant_count = 1,
     };
 }
 
-/* Build the taxonomy: the first `scoped_count` metrics, then the remaining ones. */
+/* A root without values above others: Hatchet takes every root for a metric with a total and
+ * a self cost that add up. */
+static struct cn_presented_metric
+present_category(struct cn_arena *arena, const char *name,
+                 const struct cn_presented_metric *children, size_t count)
+{
+    struct cn_variant *variant = cn_arena_alloc(arena, 1, sizeof(*variant));
+
+    *variant = (struct cn_variant){.name = "Sum", .render = CN_RENDER_HIDDEN};
+    return (struct cn_presented_metric){
+        .name = name,
+        .description = name,
+        .is_visible = true,
+        .variants = variant,
+        .variant_count = 1,
+        .children = children,
+        .child_count = count,
+    };
+}
+
+/* Build the taxonomy: the first `scoped_count` metrics, then the extremes in a category of
+ * their own. */
 static void present(struct cn_database *db, size_t scoped_count)
 {
+    enum { EXTREMES = 2 };
     struct cn_metrics scoped = db->metrics;
-    size_t single_count = db->metrics.count - scoped_count;
     struct cn_taxonomy *taxonomy = &db->taxonomy;
     struct cn_input *inputs;
-    struct cn_presented_metric *roots;
+    struct cn_presented_metric *roots, *extremes;
 
     scoped.count = scoped_count;
     cn_taxonomy_build(taxonomy, &scoped, &db->arena);
     inputs =
-        cn_arena_alloc(&db->arena, taxonomy->input_count + single_count, sizeof(*inputs));
-    roots =
-        cn_arena_alloc(&db->arena, taxonomy->root_count + single_count, sizeof(*roots));
+        cn_arena_alloc(&db->arena, taxonomy->input_count + EXTREMES, sizeof(*inputs));
+    roots = cn_arena_alloc(&db->arena, taxonomy->root_count + 1, sizeof(*roots));
+    extremes = cn_arena_alloc(&db->arena, EXTREMES, sizeof(*extremes));
     memcpy(inputs, taxonomy->inputs, taxonomy->input_count * sizeof(*inputs));
     memcpy(roots, taxonomy->roots, taxonomy->root_count * sizeof(*roots));
-    for (size_t i = 0; i < single_count; i++) {
+    for (size_t i = 0; i < EXTREMES; i++) {
         const struct cn_metric *metric = &db->metrics.list[scoped_count + i];
-        bool is_bucket = metric->instances[0].prop_id >= CN_CCT_ID_BUCKET;
         uint32_t input = (uint32_t)taxonomy->input_count++;
 
         inputs[input] = (struct cn_input){
@@ -164,40 +178,50 @@ static void present(struct cn_database *db, size_t scoped_count)
             .formula = metric->statistics[0].formula,
             .combine = metric->statistics[0].combine,
         };
-        roots[taxonomy->root_count++] =
-            present_single(&db->arena, metric, input, !is_bucket);
+        extremes[i] = present_single(&db->arena, metric, input);
     }
+    roots[taxonomy->root_count++] =
+        present_category(&db->arena, "durations of calls", extremes, EXTREMES);
     taxonomy->inputs = inputs;
     taxonomy->roots = roots;
 }
 
 void cn_cct_metrics_build(struct cn_database *db,
-                          const struct cn_cct_metric_choice *choice)
+                          const struct cn_cct_metric_choice *choice,
+                          uint16_t stat_ids[CN_CCT_ID_COUNT])
 {
-    struct cn_metric *list = cn_arena_alloc(
-        &db->arena, CN_CCT_SCOPED_METRICS + CN_COUNTER_COUNT + 2 + CN_BUCKET_COUNT,
-        sizeof(*list));
-    size_t count = 0, scoped_count;
+    struct builder b = {
+        .arena = &db->arena,
+        .list = cn_arena_alloc(&db->arena, CN_CCT_ID_COUNT, sizeof(*b.list)),
+        .has_all = choice->has_all_statistics,
+        .stat_ids = stat_ids,
+    };
+    size_t scoped_count;
 
     for (unsigned i = 0; i < CN_CCT_SCOPED_METRICS; i++)
         if (i != CN_CCT_CPU_TIME || choice->has_cpu_time)
-            list[count++] = make_metric(&db->arena, scoped_names[i],
-                                        cn_cct_prop_id((enum cn_cct_metric)i, 0),
-                                        CN_CCT_SCOPES, choice->has_all_statistics);
+            add_metric(&b, scoped_names[i], cn_cct_prop_id((enum cn_cct_metric)i, 0),
+                       CN_CCT_SCOPES);
     for (unsigned i = 0; i < CN_COUNTER_COUNT; i++)
         if (choice->has_counter[i])
-            list[count++] =
-                make_metric(&db->arena, counter_names[i], cn_cct_counter_id(i, 0),
-                            CN_CCT_SCOPES, choice->has_all_statistics);
-    scoped_count = count;
-    list[count++] = make_metric(&db->arena, CN_LATENCY_MIN_NAME, CN_CCT_ID_MIN, 1, false);
-    list[count++] = make_metric(&db->arena, CN_LATENCY_MAX_NAME, CN_CCT_ID_MAX, 1, false);
-    count += add_buckets(&db->arena, choice->has_bucket, list + count);
+            add_metric(&b, counter_names[i], cn_cct_counter_id(i, 0), CN_CCT_SCOPES);
+    scoped_count = b.count;
+    add_metric(&b, CN_LATENCY_MIN_NAME, CN_CCT_ID_MIN, 1);
+    add_metric(&b, CN_LATENCY_MAX_NAME, CN_CCT_ID_MAX, 1);
+    for (unsigned i = 0; i < CN_BUCKET_COUNT; i++) {
+        char name[CN_BUCKET_NAME_MAX];
+
+        if (!choice->has_bucket[i])
+            continue;
+        cn_bucket_name_print(cn_bucket_range(i), name);
+        add_metric(&b, cn_arena_strdup(&db->arena, name),
+                   (uint16_t)(CN_CCT_ID_BUCKET + i), 1);
+    }
     db->metrics = (struct cn_metrics){
         .scopes = scopes,
-        .list = list,
+        .list = b.list,
         .scope_count = CN_CCT_SCOPES,
-        .count = count,
+        .count = b.count,
     };
     present(db, scoped_count);
 }

@@ -5,7 +5,7 @@
  * function contains only the lines of its call sites, which cost nothing.
  *
  * The shortest and the longest call, and the number of calls per bucket of durations, are
- * values of the context itself. Contexts that are no calls have the extremes of the calls
+ * values of the context itself; only the former two are presented. Contexts that are no calls have the extremes of the calls
  * below them.
  * Threads: any thread.
  */
@@ -32,20 +32,19 @@ enum cn_cct_metric {
     CN_CCT_SCOPED_METRICS,
 };
 
-/* Ids of values: the metrics above first, counters last. */
+/* Ids of values: the metrics with scopes first, buckets last. */
 enum {
-    CN_CCT_ID_MIN = CN_CCT_SCOPED_METRICS * CN_CCT_SCOPES,
+    CN_CCT_ID_COUNTER = CN_CCT_SCOPED_METRICS * CN_CCT_SCOPES,
+    CN_CCT_ID_MIN = CN_CCT_ID_COUNTER + CN_COUNTER_COUNT * CN_CCT_SCOPES,
     CN_CCT_ID_MAX,
     CN_CCT_ID_BUCKET, /* of bucket 0; the others follow */
-    CN_CCT_ID_COUNTER = (CN_CCT_ID_BUCKET + CN_BUCKET_COUNT + CN_CCT_SCOPES - 1) /
-                        CN_CCT_SCOPES * CN_CCT_SCOPES,
-    CN_CCT_ID_COUNT = CN_CCT_ID_COUNTER + CN_COUNTER_COUNT * CN_CCT_SCOPES,
+    CN_CCT_ID_COUNT = CN_CCT_ID_BUCKET + CN_BUCKET_COUNT,
 };
 
 /* True for values of metrics with scopes: the scope is the id modulo CN_CCT_SCOPES. */
 static inline bool cn_cct_id_is_scoped(unsigned prop_id)
 {
-    return prop_id < CN_CCT_ID_MIN || prop_id >= CN_CCT_ID_COUNTER;
+    return prop_id < CN_CCT_ID_MIN;
 }
 
 static inline uint16_t cn_cct_counter_id(unsigned counter, enum cn_cct_scope scope)
@@ -65,13 +64,16 @@ struct cn_cct_metric_choice {
     const bool *has_counter; /* by counter */
 };
 
-/* Fill in the metrics and the taxonomy of a database, in its arena. */
+/* Fill in the metrics and the taxonomy of a database, in its arena, and the first stat_id of
+ * each value id. Statistics are numbered without gaps, in the order of value ids: hpcviewer
+ * numbers its own metrics after them. */
 void cn_cct_metrics_build(struct cn_database *db,
-                          const struct cn_cct_metric_choice *choice);
+                          const struct cn_cct_metric_choice *choice,
+                          uint16_t stat_ids[CN_CCT_ID_COUNT]);
 
-/* The statistics over threads of one value id, by stat_id; returns how many. */
+/* The statistics over threads of one value id, the first with `stat_id`; returns how many. */
 enum { CN_CCT_STATISTICS_MAX = 5 };
-size_t cn_cct_statistics(uint16_t prop_id, bool has_all,
+size_t cn_cct_statistics(uint16_t prop_id, bool has_all, uint16_t stat_id,
                          struct cn_statistic out[CN_CCT_STATISTICS_MAX]);
 
 #endif

@@ -294,8 +294,8 @@ static size_t put_row(struct cn_cct_plane *plane, const struct row *row, uint32_
                            seconds(row->cpu_ns), seconds(row->total.cpu_ns));
     count = put_scopes(values, count, context, cn_cct_prop_id(CN_CCT_CALLS, 0),
                        (double)row->calls, (double)row->total.calls);
-    count = put_durations(plane, row, context, values, count);
-    return put_counters(plane, values, count, context);
+    count = put_counters(plane, values, count, context);
+    return put_durations(plane, row, context, values, count);
 }
 
 size_t cn_cct_plane_next(struct cn_cct_plane *plane,

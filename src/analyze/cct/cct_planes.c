@@ -232,11 +232,18 @@ static size_t tally_run(struct cn_value_batch plane, size_t at, unsigned id,
     return at;
 }
 
+/* The statistics that a summary has. */
+struct statistics {
+    bool has_all;
+    uint16_t ids[CN_CCT_ID_COUNT]; /* the first by value id */
+};
+
 static size_t put_statistics(const struct tally *tally, unsigned id, uint32_t context,
-                             bool has_all, struct cn_value *out)
+                             const struct statistics *of, struct cn_value *out)
 {
     struct cn_statistic statistics[CN_CCT_STATISTICS_MAX];
-    size_t statistic_count = cn_cct_statistics((uint16_t)id, has_all, statistics);
+    size_t statistic_count =
+        cn_cct_statistics((uint16_t)id, of->has_all, of->ids[id], statistics);
     size_t count = 0;
 
     for (size_t i = 0; i < statistic_count; i++) {
@@ -256,7 +263,8 @@ static size_t put_statistics(const struct tally *tally, unsigned id, uint32_t co
 /* All scopes of the metric whose first id is `id`. A thread with a value in one scope counts
  * in all of them. */
 static size_t summarise_scopes(struct cn_value_batch plane, size_t *at, unsigned id,
-                               uint32_t context, bool has_all, struct cn_value *out)
+                               uint32_t context, const struct statistics *of,
+                               struct cn_value *out)
 {
     struct tally tallies[CN_CCT_SCOPES];
     double thread_count = 0;
@@ -269,7 +277,7 @@ static size_t summarise_scopes(struct cn_value_batch plane, size_t *at, unsigned
     }
     for (unsigned i = 0; i < CN_CCT_SCOPES; i++) {
         tallies[i].count = thread_count;
-        count += put_statistics(&tallies[i], id + i, context, has_all, out + count);
+        count += put_statistics(&tallies[i], id + i, context, of, out + count);
     }
     return count;
 }
@@ -278,8 +286,8 @@ static size_t summarise_scopes(struct cn_value_batch plane, size_t *at, unsigned
  * statistic. Returns how many; `out` has room for SUMMARY_MAX per value. */
 enum { SUMMARY_MAX = CN_CCT_STATISTICS_MAX * CN_CCT_SCOPES };
 
-static size_t summarise(struct cn_value_batch plane, uint32_t context, bool has_all,
-                        struct cn_value *out)
+static size_t summarise(struct cn_value_batch plane, uint32_t context,
+                        const struct statistics *of, struct cn_value *out)
 {
     size_t count = 0;
 
@@ -289,11 +297,11 @@ static size_t summarise(struct cn_value_batch plane, uint32_t context, bool has_
 
         if (cn_cct_id_is_scoped(id)) {
             count += summarise_scopes(plane, &at, id / CN_CCT_SCOPES * CN_CCT_SCOPES,
-                                      context, has_all, out + count);
+                                      context, of, out + count);
             continue;
         }
         at = tally_run(plane, at, id, &tally);
-        count += put_statistics(&tally, id, context, has_all, out + count);
+        count += put_statistics(&tally, id, context, of, out + count);
     }
     return count;
 }
@@ -308,7 +316,7 @@ struct summary_worker {
 
 struct summary {
     struct cn_cct_database *self;
-    bool has_all;
+    const struct statistics *statistics;
     uint64_t end_off; /* end of the space reserved so far, in the file of rank 0 */
     uint64_t value_count, context_count; /* of this process */
     struct summary_worker *workers;
@@ -336,7 +344,7 @@ static bool summary_context(void *arg, unsigned worker, uint32_t context,
     (void)err;
     self->values = cn_grow_to(self->values, self->count + most, &self->capacity,
                               sizeof(*self->values));
-    count = summarise(plane, context, s->has_all, self->values + self->count);
+    count = summarise(plane, context, s->statistics, self->values + self->count);
     self->count += count;
     self->context_count += count > 0;
     return true;
@@ -395,11 +403,12 @@ static bool run_summary(struct planes *p, struct summary *s, struct cn_error *er
     return true;
 }
 
-static bool write_summary(struct planes *p, struct cn_error *err)
+static bool write_summary(struct planes *p, const struct statistics *statistics,
+                          struct cn_error *err)
 {
     struct summary s = {
         .self = p->self,
-        .has_all = p->options->has_all_statistics,
+        .statistics = statistics,
         .end_off = p->self->spool.end_off,
         .workers = cn_alloc(p->options->workers, sizeof(*s.workers)),
     };
@@ -428,9 +437,10 @@ bool cn_cct_planes_make(struct cn_cct_database *self,
         .has_bucket = p.has_bucket,
         .has_counter = p.has_counter,
     };
+    struct statistics statistics = {.has_all = options->has_all_statistics};
 
     if (!cn_ranks_agree(p.ranks, write_threads(&p, err), err) || !share_threads(&p, err))
         return false;
-    cn_cct_metrics_build(&self->db, &choice);
-    return write_summary(&p, err);
+    cn_cct_metrics_build(&self->db, &choice, statistics.ids);
+    return write_summary(&p, &statistics, err);
 }

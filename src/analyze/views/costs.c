@@ -410,6 +410,15 @@ static bool fill_scope_column(struct cn_costs *costs,
     return true;
 }
 
+/* Whether a formula is the smallest or largest of something. It does not add up: total and
+ * self are the same number, and files have it once. */
+static bool is_extreme_input(const struct cn_database *db,
+                             const struct cn_formula *formula)
+{
+    return formula && formula->op == CN_FORMULA_INPUT &&
+           db->taxonomy.inputs[formula->input].combine != CN_COMBINE_SUM;
+}
+
 /* The column as the metric presents itself. */
 static bool fill_presented_column(struct cn_costs *costs,
                                   const struct cn_cost_request *request,
@@ -420,6 +429,8 @@ static bool fill_presented_column(struct cn_costs *costs,
     const struct cn_formula *formula = formula_of(variant, request->side);
     bool is_total = request->side == CN_TOTAL;
 
+    if (!formula && is_extreme_input(costs->db, formula_of(variant, CN_SELF)))
+        formula = formula_of(variant, CN_SELF);
     if (!formula)
         return cn_fail(err, CN_ERR_NOT_FOUND, "metric '%s' has no %s values",
                        metric->name, is_total ? "total" : "self");

@@ -27,6 +27,7 @@ struct cn_analysis {
     bool is_forced, is_strict, without_timelines, without_sources;
     bool is_silent;     /* does not print what was written */
     bool is_incomplete; /* set if a recording is damaged or has lost records */
+    uint64_t timeline_resolution_ns, timeline_sample_max; /* as for writers */
     struct cn_bar bar;
     uint64_t begin_ns;
 };

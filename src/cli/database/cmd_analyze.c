@@ -23,7 +23,10 @@
 #include "formats/formats.h"
 #include "launcher/rank.h"
 
-enum { JOBS_MAX = 1024 };
+enum {
+    JOBS_MAX = 1024,
+    SAMPLE_MAX = 1 << 16, /* of a thread's timeline by default: 768 KiB */
+};
 
 /* "run.db" of "run.data", "run.data/" or "run". */
 static void set_default_target(struct cn_analysis *a)
@@ -74,6 +77,8 @@ bool cn_analysis_write(struct cn_analysis *a, struct cn_database *db, size_t mem
         .workers = a->workers,
         .memory_len = memory_len,
         .without_timelines = a->without_timelines,
+        .timeline_resolution_ns = a->timeline_resolution_ns,
+        .timeline_sample_max = a->timeline_sample_max,
         .without_sources = a->without_sources,
         .progress = &a->bar.progress,
         .on_loss = on_loss,
@@ -163,6 +168,38 @@ static bool find_source(const struct cn_args *args, enum source *out,
     return check_options(args, *out, err);
 }
 
+/* Recordings have a sample for each call and return: by default, long timelines are thinned.
+ * Timelines of measurements are samples already, and written as they are. */
+static bool parse_trace(struct cn_analysis *a, enum source source, struct cn_error *err)
+{
+    const char *trace = cn_args_value(a->args, "trace");
+
+    if (source != RECORDINGS)
+        return true;
+    /* As for other commands with filters. */
+    if (trace && (strcmp(trace, "on") == 0 || strcmp(trace, "off") == 0))
+        trace = NULL;
+    if (trace && a->without_timelines && strcmp(trace, "none") != 0)
+        return cn_fail(err, CN_ERR_USAGE, "--trace=%s and --no-trace exclude each other",
+                       trace);
+    a->timeline_resolution_ns = 1;
+    if (!trace) {
+        a->timeline_sample_max = SAMPLE_MAX;
+        return true;
+    }
+    if (strcmp(trace, "full") == 0)
+        return true;
+    if (strcmp(trace, "none") == 0) {
+        a->without_timelines = true;
+        return true;
+    }
+    if (!cn_duration_parse(trace, 0, &a->timeline_resolution_ns, err))
+        return cn_fail_in(err, "--trace");
+    if (a->timeline_resolution_ns == 0)
+        return cn_fail(err, CN_ERR_USAGE, "--trace: a resolution of 0; use 'full'");
+    return true;
+}
+
 static bool analyse(const struct cn_args *args, struct cn_ranks *ranks,
                     struct cn_error *err)
 {
@@ -183,7 +220,7 @@ static bool analyse(const struct cn_args *args, struct cn_ranks *ranks,
     uint64_t jobs;
     bool ok = cn_args_u64(args, "threads", 1, JOBS_MAX, cn_pool_default_workers(), &jobs,
                           err) &&
-              find_source(args, &source, err);
+              find_source(args, &source, err) && parse_trace(&a, source, err);
 
     if (!cn_ranks_agree(ranks, ok, err))
         return false;
@@ -297,7 +334,12 @@ static const struct cn_option options[] = {
      .value = "all|sum",
      .help = "statistics over threads: sum, count, squares, minimum and maximum (the "
              "default), or only the sum"},
-    {.name = "no-trace", .help = "write no timelines"},
+    {.name = "trace",
+     .value = "full|RESOLUTION|none|on|off",
+     .help = "timelines: every call and return, exact to RESOLUTION (10us), or none "
+             "(default: as exact as 65,536 samples per thread allow; sums are always "
+             "exact). off: count nothing until a trigger with trace_on"},
+    {.name = "no-trace", .help = "write no timelines, as --trace=none"},
     {.name = "no-source", .help = "do not copy source files"},
     {.name = "source-path",
      .value = "FROM=TO",
@@ -305,7 +347,7 @@ static const struct cn_option options[] = {
      .help = "look for source files under TO instead of FROM"},
     {.name = "strict", .help = "write nothing if any data is damaged"},
     CN_OPTION_NO_MPI,
-    CN_RECORDING_OPTIONS,
+    CN_RECORDING_FILTER_OPTIONS,
     CN_RECORDING_RAW_OPTION,
     {.name = "structure",
      .letter = 'S',
@@ -380,6 +422,9 @@ const struct cn_command cn_cmd_analyze = {
         "Files and lines come from the recording and from debug information; source "
         "files "
         "that are found are copied into the database.\n\n"
+        "A timeline has a sample whenever the calling context changes. Of a thread that "
+        "has more than 65,536, the last of every so many nanoseconds is stored; "
+        "FORMATS.md in the database tells how many. --trace changes this.\n\n"
         "DB is created when it is complete; after a failure there is no DB. Damaged data "
         "is analysed up to the damage, with a warning; with --strict it is an error. The "
         "same recordings give the same bytes with any number of threads.\n\n"

@@ -32,7 +32,7 @@
         .help = "only these tasks"                                \
     }
 
-#define CN_RECORDING_OPTIONS                                                             \
+#define CN_RECORDING_FILTER_OPTIONS                                                      \
     CN_RECORDING_DATA_OPTION,                                                            \
         {.name = "filter",                                                               \
          .letter = 'F',                                                                  \
@@ -90,14 +90,18 @@
          .value = "regex|glob",                                                          \
          .help = "syntax of patterns (default: regex)"},                                 \
         CN_RECORDING_DEMANGLE_OPTION,                                                    \
-        {.name = "trace",                                                                \
-         .value = "on|off",                                                              \
-         .help = "off: show nothing until a trigger with trace_on"},                     \
         {.name = "no-libcall", .help = "exclude library calls"},                         \
         {.name = "no-event", .help = "exclude events"},                                  \
         {.name = "no-sched", .help = "exclude waiting (blocked or pre-empted)"},         \
     {                                                                                    \
         .name = "no-sched-preempt", .help = "exclude waiting while pre-empted"           \
+    }
+
+#define CN_RECORDING_OPTIONS                                      \
+    CN_RECORDING_FILTER_OPTIONS,                                  \
+    {                                                             \
+        .name = "trace", .value = "on|off",                       \
+        .help = "off: show nothing until a trigger with trace_on" \
     }
 
 /* For commands that add up times; they are corrected for the cost of recording. */

@@ -72,7 +72,7 @@ bool cn_hpc_maps_open(struct cn_hpc_maps *maps, const char *dir, const char *tre
                       struct cn_error *err)
 {
     const char *const names[CN_HPC_FILE_COUNT] = {tree_name, "profile.db", "cct.db",
-                                                  "trace.db"};
+                                                  "trace.db", "latency.db"};
 
     for (size_t i = 0; i < CN_HPC_FILE_COUNT; i++) {
         struct cn_error damage = {0};
@@ -110,12 +110,15 @@ static bool open_directory(struct cn_database **out, struct cn_hpc_maps *maps,
         return false;
     map_optional(&maps->file[CN_HPC_CCT_FILE], dir, "cct.db", &damage.cct);
     map_optional(&maps->file[CN_HPC_TRACE_FILE], dir, "trace.db", &damage.trace);
+    map_optional(&maps->file[CN_HPC_LATENCY_FILE], dir, "latency.db", &damage.latency);
     if (!open(&db, maps, dir, &damage, err))
         return cn_fail_in(err, "%s", dir);
     if (damage.cct.kind != CN_ERR_NONE)
         cn_database_warn(db, "%s", damage.cct.text);
     if (damage.trace.kind != CN_ERR_NONE)
         cn_database_warn(db, "%s", damage.trace.text);
+    if (damage.latency.kind != CN_ERR_NONE)
+        cn_database_warn(db, "%s; no percentiles", damage.latency.text);
     db->path = cn_arena_strdup(&db->arena, dir);
     *out = db;
     return true;

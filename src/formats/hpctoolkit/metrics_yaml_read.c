@@ -372,10 +372,11 @@ static bool read_variant_formula(struct reader *r, const struct cn_yaml_node *no
     if (!formula)
         return true;
     text = scalar_text(formula);
-    if (text && (strcmp(text, "sum") == 0 || strcmp(text, "first") == 0))
-        return expand_children(r, formula, metric,
-                               child_variant ? child_variant : variant->name, variant,
-                               err);
+    if (text && (strcmp(text, "sum") == 0 || strcmp(text, "first") == 0)) {
+        variant->children = text;
+        variant->child_variant = child_variant ? child_variant : variant->name;
+        return expand_children(r, formula, metric, variant->child_variant, variant, err);
+    }
     if (formula->type != CN_YAML_MAPPING || formula->mark > 0)
         return cn_yaml_fail(formula, err, CN_ERR_FORMAT,
                             "a variant's formula must be sum, first, or "

@@ -277,6 +277,12 @@ static void write_variant(struct writer *w, unsigned indent,
     write_render(w, indent + 2, variant->render);
     if (variant->format)
         write_key(w, indent + 2, "format: ", variant->format);
+    if (variant->children) {
+        write_key(w, indent + 2, "formula: ", variant->children);
+        if (strcmp(variant->child_variant, variant->name) != 0)
+            write_key(w, indent + 2, "child variant: ", variant->child_variant);
+        return;
+    }
     if (!has_formula)
         return;
     cn_text_fill(w->out, ' ', indent + 2);

@@ -13,30 +13,6 @@ static struct cn_hpc_rooted *self_of(struct cn_database *db)
     return (struct cn_hpc_rooted *)db;
 }
 
-static bool get_profile(struct cn_database *db, uint32_t index, struct cn_profile *out,
-                        struct cn_error *err)
-{
-    return cn_database_profile(self_of(db)->source, index, out, err);
-}
-
-static bool get_module(struct cn_database *db, uint32_t index, struct cn_module *out,
-                       struct cn_error *err)
-{
-    return cn_database_module(self_of(db)->source, index, out, err);
-}
-
-static bool get_file(struct cn_database *db, uint32_t index, struct cn_source_file *out,
-                     struct cn_error *err)
-{
-    return cn_database_file(self_of(db)->source, index, out, err);
-}
-
-static bool get_function(struct cn_database *db, uint32_t index, struct cn_function *out,
-                         struct cn_error *err)
-{
-    return cn_database_function(self_of(db)->source, index, out, err);
-}
-
 static struct cn_context entry_of(const struct cn_hpc_rooted *self)
 {
     return (struct cn_context){
@@ -51,7 +27,7 @@ static struct cn_context entry_of(const struct cn_hpc_rooted *self)
 static bool children(struct cn_database *db, const struct cn_context *parent,
                      struct cn_context_cursor *out, struct cn_error *err)
 {
-    struct cn_database *source = self_of(db)->source;
+    struct cn_database *source = self_of(db)->view.source;
 
     if (parent)
         return cn_context_children(source, parent->at == AT_ENTRY ? NULL : parent, out,
@@ -66,7 +42,7 @@ static enum cn_step child_next(struct cn_database *db, struct cn_context_cursor 
     if (cursor->at == AFTER_ENTRY)
         return CN_END;
     if (cursor->at != AT_ENTRY)
-        return cn_context_next(self_of(db)->source, cursor, out, err);
+        return cn_context_next(self_of(db)->view.source, cursor, out, err);
     cursor->at = AFTER_ENTRY;
     *out = entry_of(self_of(db));
     return CN_ITEM;
@@ -76,21 +52,9 @@ static bool context_at(struct cn_database *db, uint64_t at, struct cn_context *o
                        struct cn_error *err)
 {
     if (at != AT_ENTRY)
-        return cn_context_at(self_of(db)->source, at, out, err);
+        return cn_context_at(self_of(db)->view.source, at, out, err);
     *out = entry_of(self_of(db));
     return true;
-}
-
-/* The cursor walks a plane of the source; during a call of the source it belongs to it. */
-static bool begin_in_source(struct cn_hpc_rooted *self, struct cn_value_cursor *cursor,
-                            struct cn_error *err)
-{
-    bool ok;
-
-    cursor->db = self->source;
-    ok = self->source->ops->values_begin(self->source, cursor, err);
-    cursor->db = &self->db;
-    return ok;
 }
 
 /* The entry point has the values of the global context. */
@@ -100,7 +64,7 @@ static bool begin_entry(struct cn_hpc_rooted *self, struct cn_value_cursor *curs
     cursor->first_key = 0;
     cursor->last_key = 0;
     cursor->as_key = self->entry;
-    return begin_in_source(self, cursor, err);
+    return cn_hpc_view_values_begin(&self->view.db, cursor, err);
 }
 
 static bool values_begin(struct cn_database *db, struct cn_value_cursor *cursor,
@@ -111,37 +75,25 @@ static bool values_begin(struct cn_database *db, struct cn_value_cursor *cursor,
     if (cursor->plane == CN_PLANE_OF_CONTEXT) {
         if (cursor->owner == self->entry)
             cursor->owner = 0;
-        return begin_in_source(self, cursor, err);
+        return cn_hpc_view_values_begin(&self->view.db, cursor, err);
     }
     if (cursor->first_key >= self->entry && cursor->last_key >= self->entry)
         return begin_entry(self, cursor, err);
-    return begin_in_source(self, cursor, err);
-}
-
-static enum cn_step next_in_source(struct cn_hpc_rooted *self,
-                                   struct cn_value_cursor *cursor,
-                                   struct cn_value_batch *out, struct cn_error *err)
-{
-    enum cn_step step;
-
-    cursor->db = self->source;
-    step = self->source->ops->values_next(cursor, out, err);
-    cursor->db = &self->db;
-    return step;
+    return cn_hpc_view_values_begin(&self->view.db, cursor, err);
 }
 
 static enum cn_step values_next(struct cn_value_cursor *cursor,
                                 struct cn_value_batch *out, struct cn_error *err)
 {
     struct cn_hpc_rooted *self = self_of(cursor->db);
-    enum cn_step step = next_in_source(self, cursor, out, err);
+    enum cn_step step = cn_hpc_view_values_next(cursor, out, err);
 
     if (step == CN_END && cursor->plane == CN_PLANE_OF_PROFILE && cursor->as_key == 0 &&
         cursor->last_key >= self->entry) {
         /* The new id is the largest: its values come last. */
         if (!begin_entry(self, cursor, err))
             return CN_FAIL;
-        step = next_in_source(self, cursor, out, err);
+        step = cn_hpc_view_values_next(cursor, out, err);
     }
     if (step != CN_ITEM || cursor->as_key == 0)
         return step;
@@ -156,39 +108,6 @@ static enum cn_step values_next(struct cn_value_cursor *cursor,
     out->values = cursor->batch;
     return CN_ITEM;
 }
-
-static bool timeline(struct cn_database *db, uint32_t profile, struct cn_timeline *out,
-                     struct cn_error *err)
-{
-    return cn_timeline_open(self_of(db)->source, profile, out, err);
-}
-
-static bool samples(struct cn_database *db, const struct cn_timeline *from,
-                    uint64_t first, size_t count, struct cn_sample *out,
-                    struct cn_error *err)
-{
-    return cn_timeline_read(self_of(db)->source, from, first, count, out, err);
-}
-
-static void forget(struct cn_database *db)
-{
-    cn_database_forget(self_of(db)->source);
-}
-
-static const struct cn_database_ops operations = {
-    .profile = get_profile,
-    .module = get_module,
-    .file = get_file,
-    .function = get_function,
-    .children = children,
-    .child_next = child_next,
-    .context_at = context_at,
-    .values_begin = values_begin,
-    .values_next = values_next,
-    .timeline = timeline,
-    .samples = samples,
-    .forget = forget,
-};
 
 static bool count_roots(struct cn_database *db, uint64_t *entry_count,
                         uint64_t *other_count, struct cn_error *err)
@@ -247,11 +166,17 @@ bool cn_hpc_rooted_init(struct cn_hpc_rooted *rooted, struct cn_database *source
                        entry_count, other_count);
     if (!find_free_id(source, &id, err))
         return false;
-    *rooted = (struct cn_hpc_rooted){.db = *source, .source = source, .entry = id};
-    rooted->db.ops = &operations;
-    rooted->db.has_exact_counts = false;
-    rooted->db.context_limit = id + 1;
-    rooted->db.context_weight = source->context_weight + 1;
-    *db = &rooted->db;
+    *rooted = (struct cn_hpc_rooted){.view = {*source, source}, .entry = id};
+    rooted->ops = cn_hpc_view_ops;
+    rooted->ops.children = children;
+    rooted->ops.child_next = child_next;
+    rooted->ops.context_at = context_at;
+    rooted->ops.values_begin = values_begin;
+    rooted->ops.values_next = values_next;
+    rooted->view.db.ops = &rooted->ops;
+    rooted->view.db.has_exact_counts = false;
+    rooted->view.db.context_limit = id + 1;
+    rooted->view.db.context_weight = source->context_weight + 1;
+    *db = &rooted->view.db;
     return true;
 }

@@ -11,11 +11,11 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_ROOTED_H
 #define CN_FORMATS_HPCTOOLKIT_ROOTED_H
 
-#include "model/contexts/database.h"
+#include "formats/hpctoolkit/view.h"
 
 struct cn_hpc_rooted {
-    struct cn_database db; /* first: operations receive a pointer to it */
-    struct cn_database *source;
+    struct cn_hpc_view view; /* first: operations receive a pointer to it */
+    struct cn_database_ops ops;
     uint32_t entry; /* id of the added entry point */
 };
 

@@ -37,7 +37,7 @@ struct cn_profile {
 
 /* One value. In the plane of a profile `key` is the context, and values are sorted by
  * (context, metric). In the plane of a context `key` is the profile, and values are sorted
- * by (metric, profile). */
+ * by (metric, profile); those of latency metrics (bucket.h) may follow by (profile, metric). */
 struct cn_value {
     double value;
     uint32_t key;
@@ -49,7 +49,17 @@ struct cn_value_batch {
     size_t count;
 };
 
-enum { CN_VALUE_BATCH = 512 };
+enum { CN_VALUE_BATCH = 512, CN_VALUE_SIDE_BATCH = 32 };
+
+/* A position in values of a second file, private to the format that merges them in. */
+struct cn_value_side {
+    const struct cn_value *rest; /* of the first file, to be delivered later */
+    size_t rest_count;
+    bool has_ended; /* the first file */
+    uint32_t owner, row, key;
+    uint64_t at, end;
+    struct cn_value batch[CN_VALUE_SIDE_BATCH];
+};
 
 /* A position in a plane of values. `batch` is a buffer for formats to decode into. */
 struct cn_value_cursor {
@@ -62,7 +72,9 @@ struct cn_value_cursor {
     uint32_t key;
     uint16_t metric;
     uint64_t run_end;
-    uint32_t as_key; /* of a database that wraps another: the key to deliver, or 0 */
+    uint32_t as_key;   /* of a database that wraps another: the key to deliver, or 0 */
+    bool has_stat_ids; /* likewise: the values are those of a summary profile */
+    struct cn_value_side side;
     struct cn_value batch[CN_VALUE_BATCH];
 };
 

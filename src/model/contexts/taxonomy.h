@@ -38,11 +38,14 @@ struct cn_cost_formulas {
     const struct cn_formula *standard, *custom;
 };
 
+/* A variant without formulas has no values: that of a category, which only has children. */
 struct cn_variant {
     const char *name;   /* "Sum", "Mean", ..., or "" */
     unsigned render;    /* enum cn_render bits */
     const char *format; /* printf format of one double, from the file, or NULL */
     struct cn_cost_formulas total, self;
+    /* "sum" or "first" if the formulas are made of this variant of the children; or NULL */
+    const char *children, *child_variant;
 };
 
 struct cn_presented_metric {

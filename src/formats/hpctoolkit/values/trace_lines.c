@@ -11,6 +11,7 @@
 #include "base/run/pool.h"
 #include "base/run/progress.h"
 #include "base/run/ranks.h"
+#include "formats/hpctoolkit/values/trace_thin.h"
 #include "model/format.h"
 
 enum {
@@ -344,8 +345,11 @@ bool cn_hpc_trace_lines_write(struct cn_hpc_trace_lines *lines,
         .own_end = cn_database_own_end(job->db) - 1,
         .bytes_len = CHUNK_COUNT * encoding->sample_len,
     };
-    bool ok = reserve_lines(&t, err);
+    bool ok;
 
+    if (job->options->timeline_resolution_ns > 0)
+        return cn_hpc_trace_thin_write(lines, job, encoding, contexts, out, err);
+    ok = reserve_lines(&t, err);
     if (ok) {
         plan_groups(&t);
         ok = write_lines(&t, err);

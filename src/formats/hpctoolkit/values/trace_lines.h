@@ -121,6 +121,7 @@ struct cn_hpc_trace_lines {
     struct cn_hpc_trace_line *lines;
     bool has_samples;          /* any of them */
     uint64_t begin_ns, end_ns; /* of all samples written; 0 and 0 without */
+    uint64_t resolution_ns;    /* that they are exact to; 0: as the source has them */
 };
 
 /* Open all timelines. If none has samples, there is nothing to write. */
@@ -128,8 +129,8 @@ CN_CHECK bool cn_hpc_trace_lines_open(struct cn_hpc_trace_lines *lines,
                                       struct cn_database *db, struct cn_error *err);
 void cn_hpc_trace_lines_done(struct cn_hpc_trace_lines *lines);
 
-/* Append all samples to `out` and set their offsets in `lines`. Fails if time runs
- * backwards. */
+/* Append all samples to `out` and set their offsets in `lines`; with a resolution in the job's
+ * options, fewer (trace_thin.h). Fails if time runs backwards. */
 CN_CHECK bool cn_hpc_trace_lines_write(struct cn_hpc_trace_lines *lines,
                                        const struct cn_hpc_value_job *job,
                                        const struct cn_hpc_trace_encoding *encoding,

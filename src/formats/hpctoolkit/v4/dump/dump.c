@@ -3,6 +3,7 @@
 #include "base/files/file.h"
 #include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/v4/dump/dump_meta.h"
+#include "formats/hpctoolkit/v4/read/latency_reader.h"
 #include "formats/hpctoolkit/v4/read/sections.h"
 #include "formats/hpctoolkit/v4/read/value_files.h"
 
@@ -82,6 +83,58 @@ bool cn_hpc_v4_dump_bytes(const struct cn_hpc_file_kind *kind, struct cn_bytes f
     return dump_kind(&dump, kind, err) || dump.is_stopped;
 }
 
+/* The structures of latency.db. Its tables are checked; a plane is, row by row. */
+static bool dump_plane(struct cn_hpc_dump *dump, const struct cn_hpc_latency *latency,
+                       uint32_t profile, struct cn_error *err)
+{
+    struct cn_hpc_latency_plane plane = cn_hpc_latency_plane(latency, profile);
+
+    return cn_block_file_check(&latency->file, plane.counts, err) &&
+           cn_block_file_check(&latency->file, plane.contexts, err) &&
+           (plane.counts.len == 0 ||
+            cn_hpc_dump_records(dump, &cn_hpc_latency_count_layout,
+                                (uint64_t)(plane.counts.ptr - dump->bytes.ptr),
+                                plane.count_count, err)) &&
+           (plane.contexts.len == 0 ||
+            cn_hpc_dump_records(dump, &cn_hpc_latency_context_layout,
+                                (uint64_t)(plane.contexts.ptr - dump->bytes.ptr),
+                                plane.context_count, err));
+}
+
+static bool dump_tables(struct cn_hpc_dump *dump, const struct cn_hpc_latency *latency,
+                        struct cn_error *err)
+{
+    uint64_t profiles_off = (uint64_t)(latency->profiles.ptr - dump->bytes.ptr);
+
+    if (!cn_hpc_dump_item(dump, &cn_block_file_header_layout, 0, 0, NULL, err) ||
+        !cn_hpc_dump_records(dump, &cn_block_file_section_layout,
+                             (uint64_t)(latency->file.table.ptr - dump->bytes.ptr),
+                             latency->file.table.len / cn_block_file_section_size, err) ||
+        !cn_hpc_dump_records(dump, &cn_hpc_latency_bucket_layout,
+                             (uint64_t)(latency->buckets.ptr - dump->bytes.ptr),
+                             latency->bucket_count, err))
+        return false;
+    for (uint32_t i = 0; i < latency->profile_count; i++)
+        if (!cn_hpc_dump_item(dump, &cn_hpc_latency_profile_layout,
+                              profiles_off + (uint64_t)i * cn_hpc_latency_profile_size, i,
+                              NULL, err) ||
+            !dump_plane(dump, latency, i, err))
+            return false;
+    return true;
+}
+
+static bool dump_latency(struct cn_hpc_dump *dump, struct cn_error *err)
+{
+    struct cn_hpc_latency latency;
+    bool ok;
+
+    if (!cn_hpc_latency_open(&latency, dump->bytes, err))
+        return false;
+    ok = dump_tables(dump, &latency, err);
+    cn_hpc_latency_close(&latency);
+    return ok;
+}
+
 /* The file of a directory that dump->file names. */
 static bool dump_named(struct cn_hpc_dump *dump, struct cn_error *err)
 {
@@ -90,6 +143,15 @@ static bool dump_named(struct cn_hpc_dump *dump, struct cn_error *err)
     while (strcmp(kinds[i]->name, dump->file) != 0)
         i++;
     return dump_kind(dump, kinds[i], err);
+}
+
+static bool dump_latency_bytes(struct cn_bytes file, cn_dump_fn emit, void *arg,
+                               struct cn_error *err)
+{
+    struct cn_hpc_dump dump = {
+        .emit = emit, .arg = arg, .file = CN_HPC_LATENCY_NAME, .bytes = file};
+
+    return dump_latency(&dump, err) || dump.is_stopped;
 }
 
 static bool dump_file(const char *path, cn_dump_fn emit, void *arg, struct cn_error *err)
@@ -102,7 +164,8 @@ static bool dump_file(const char *path, cn_dump_fn emit, void *arg, struct cn_er
         return false;
     while (i < KIND_COUNT && !cn_hpc_file_is(file.bytes, kinds[i]))
         i++;
-    ok = i < KIND_COUNT
+    ok = cn_hpc_latency_is(file.bytes) ? dump_latency_bytes(file.bytes, emit, arg, err)
+         : i < KIND_COUNT
              ? cn_hpc_v4_dump_bytes(kinds[i], file.bytes, emit, arg, err)
              : cn_fail(err, CN_ERR_FORMAT, "not a file of an HPCToolkit v4 database");
     cn_file_close(&file);
@@ -119,5 +182,5 @@ bool cn_hpc_v4_dump(const char *path, cn_dump_fn emit, void *arg, struct cn_erro
         if (!cn_hpc_dump_file(&dump, path, kinds[i]->name, i >= REQUIRED_COUNT,
                               dump_named, err))
             return false;
-    return true;
+    return cn_hpc_dump_file(&dump, path, CN_HPC_LATENCY_NAME, true, dump_latency, err);
 }

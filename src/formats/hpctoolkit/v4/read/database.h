@@ -4,6 +4,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_READ_DATABASE_H
 #define CN_FORMATS_HPCTOOLKIT_V4_READ_DATABASE_H
 
+#include "formats/hpctoolkit/v4/read/latency_reader.h"
 #include "formats/hpctoolkit/v4/read/meta_reader.h"
 #include "formats/hpctoolkit/v4/read/value_files.h"
 #include "formats/hpctoolkit/values/database.h"
@@ -11,6 +12,7 @@
 struct cn_hpc_v4 {
     struct cn_hpc_database database; /* first, so that one points to both */
     struct cn_hpc_meta meta;
+    struct cn_hpc_latency latency; /* zeroed without a latency.db */
 };
 
 static inline struct cn_hpc_v4 *cn_hpc_v4_of(struct cn_database *db)

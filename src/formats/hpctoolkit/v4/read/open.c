@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "formats/hpctoolkit/metrics_yaml.h"
 #include "formats/hpctoolkit/v4/read/database.h"
+#include "formats/hpctoolkit/v4/read/latency_reader.h"
 #include "formats/hpctoolkit/v4/read/metrics_reader.h"
 
 void cn_hpc_v4_files_init(struct cn_hpc_v4_files *files, const struct cn_hpc_maps *maps)
@@ -18,7 +19,9 @@ void cn_hpc_v4_files_init(struct cn_hpc_v4_files *files, const struct cn_hpc_map
         .cct = maps->file[CN_HPC_CCT_FILE].bytes,
         .trace = maps->file[CN_HPC_TRACE_FILE].bytes,
         .has_cct = maps->file[CN_HPC_CCT_FILE].bytes.ptr != NULL,
+        .latency = maps->file[CN_HPC_LATENCY_FILE].bytes,
         .has_trace = maps->file[CN_HPC_TRACE_FILE].bytes.ptr != NULL,
+        .has_latency = maps->file[CN_HPC_LATENCY_FILE].bytes.ptr != NULL,
     };
 }
 
@@ -43,6 +46,12 @@ static bool function(struct cn_database *db, uint32_t index, struct cn_function 
            cn_fail_in(err, "meta.db");
 }
 
+static void close_database(struct cn_database *db)
+{
+    cn_hpc_latency_close(&cn_hpc_v4_of(db)->latency);
+    cn_hpc_database_close(db);
+}
+
 static const struct cn_database_ops operations = {
     .profile = cn_hpc_database_profile,
     .module = module,
@@ -51,12 +60,12 @@ static const struct cn_database_ops operations = {
     .children = cn_hpc_database_children,
     .child_next = cn_hpc_database_child_next,
     .context_at = cn_hpc_database_context_at,
-    .values_begin = cn_hpc_database_values_begin,
-    .values_next = cn_hpc_database_values_next,
+    .values_begin = cn_hpc_v4_values_begin,
+    .values_next = cn_hpc_v4_values_next,
     .timeline = cn_hpc_database_timeline,
     .samples = cn_hpc_database_samples,
     .forget = cn_hpc_database_forget,
-    .close = cn_hpc_database_close,
+    .close = close_database,
 };
 
 static bool open_meta(struct cn_hpc_v4 *v4, struct cn_bytes file, struct cn_error *err)
@@ -129,6 +138,19 @@ static void read_taxonomy(struct cn_database *db, const struct cn_hpc_v4_files *
             cn_database_warn(db, "metrics/%s: %s", files->yaml[i].name, damage.text);
 }
 
+static void open_latency(struct cn_hpc_v4 *v4, struct cn_bytes file)
+{
+    struct cn_database *db = &v4->database.base;
+    struct cn_error damage;
+
+    if (cn_hpc_latency_open(&v4->latency, file, &damage)) {
+        if (cn_hpc_latency_add_metrics(&v4->latency, db, &damage))
+            return;
+        cn_hpc_latency_close(&v4->latency);
+    }
+    cn_database_warn(db, CN_HPC_LATENCY_NAME ": %s; no percentiles", damage.text);
+}
+
 static bool open_files(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *files,
                        struct cn_error *err)
 {
@@ -139,6 +161,8 @@ static bool open_files(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *files
     if (!open_meta(v4, files->meta, err) || !open_values(v4, files, err))
         return false;
     read_taxonomy(db, files);
+    if (files->has_latency)
+        open_latency(v4, files->latency);
     return true;
 }
 
@@ -148,7 +172,7 @@ bool cn_hpc_v4_open_bytes(struct cn_database **out, const struct cn_hpc_v4_files
     struct cn_hpc_v4 *v4 = cn_alloc(1, sizeof(*v4));
 
     if (!open_files(v4, files, err)) {
-        cn_hpc_database_close(&v4->database.base);
+        close_database(&v4->database.base);
         return false;
     }
     *out = &v4->database.base;
@@ -164,7 +188,7 @@ static bool is_member(struct cn_bytes file)
 {
     return is_meta(file) || cn_hpc_file_is(file, &cn_hpc_profile_kind) ||
            cn_hpc_file_is(file, &cn_hpc_cct_kind) ||
-           cn_hpc_file_is(file, &cn_hpc_trace_kind);
+           cn_hpc_file_is(file, &cn_hpc_trace_kind) || cn_hpc_latency_is(file);
 }
 
 bool cn_hpc_v4_probe(const char *path)
@@ -220,15 +244,16 @@ void cn_hpc_v4_yaml_unmap(struct cn_hpc_v4_yaml_maps *yaml)
     free(yaml->names);
 }
 
-static bool open_mapped(struct cn_database **out, const struct cn_hpc_maps *maps,
-                        const char *dir, const struct cn_hpc_damage *damage,
-                        struct cn_error *err)
+static bool open_maps(struct cn_database **out, const struct cn_hpc_maps *maps,
+                      const char *dir, const struct cn_hpc_damage *damage, bool is_plain,
+                      struct cn_error *err)
 {
     struct cn_hpc_v4_files files;
     struct cn_hpc_v4_yaml_maps yaml = {0};
     bool ok;
 
     cn_hpc_v4_files_init(&files, maps);
+    files.has_latency = files.has_latency && !is_plain;
     cn_hpc_v4_yaml_map(&yaml, dir, &files);
     ok = cn_hpc_v4_open_bytes(out, &files, err);
     cn_hpc_v4_yaml_unmap(&yaml);
@@ -240,7 +265,27 @@ static bool open_mapped(struct cn_database **out, const struct cn_hpc_maps *maps
     return true;
 }
 
+static bool open_mapped(struct cn_database **out, const struct cn_hpc_maps *maps,
+                        const char *dir, const struct cn_hpc_damage *damage,
+                        struct cn_error *err)
+{
+    return open_maps(out, maps, dir, damage, false, err);
+}
+
+static bool open_mapped_plain(struct cn_database **out, const struct cn_hpc_maps *maps,
+                              const char *dir, const struct cn_hpc_damage *damage,
+                              struct cn_error *err)
+{
+    return open_maps(out, maps, dir, damage, true, err);
+}
+
 bool cn_hpc_v4_open(struct cn_database **out, const char *path, struct cn_error *err)
 {
     return cn_hpc_maps_open_database(out, path, "meta.db", open_mapped, err);
+}
+
+bool cn_hpc_v4_open_plain(struct cn_database **out, const char *path,
+                          struct cn_error *err)
+{
+    return cn_hpc_maps_open_database(out, path, "meta.db", open_mapped_plain, err);
 }

@@ -24,8 +24,8 @@ struct cn_hpc_v4_yaml {
 };
 
 struct cn_hpc_v4_files {
-    struct cn_bytes meta, profile, cct, trace;
-    bool has_cct, has_trace;
+    struct cn_bytes meta, profile, cct, trace, latency;
+    bool has_cct, has_trace, has_latency;
     struct cn_hpc_v4_yaml yaml[CN_HPC_YAML_MAX]; /* default.yaml first, if it exists */
     size_t yaml_count;
 };
@@ -47,7 +47,8 @@ void cn_hpc_v4_yaml_map(struct cn_hpc_v4_yaml_maps *yaml, const char *dir,
 void cn_hpc_v4_yaml_unmap(struct cn_hpc_v4_yaml_maps *yaml);
 
 /* meta.db and profile.db must be readable. Without cct.db there are no planes of contexts;
- * a damaged trace.db fails when timelines are asked for. Both leave a warning. */
+ * a damaged trace.db fails when timelines are asked for; without the tables of latency.db
+ * there are no percentiles. Each leaves a warning. */
 CN_CHECK bool cn_hpc_v4_open_bytes(struct cn_database **out,
                                    const struct cn_hpc_v4_files *files,
                                    struct cn_error *err);
@@ -55,6 +56,10 @@ CN_CHECK bool cn_hpc_v4_open_bytes(struct cn_database **out,
 /* Map the files of the directory `path`, or of the directory of the file `path`. */
 CN_CHECK bool cn_hpc_v4_open(struct cn_database **out, const char *path,
                              struct cn_error *err);
+
+/* The same without latency.db. */
+CN_CHECK bool cn_hpc_v4_open_plain(struct cn_database **out, const char *path,
+                                   struct cn_error *err);
 
 /* True if `path` is such a directory, or one of its files. */
 bool cn_hpc_v4_probe(const char *path);

@@ -27,13 +27,15 @@ static bool begin(struct cn_hpc_v4_check *v, struct cn_hpc_v4_check_file *file,
 static bool compare_values(struct cn_hpc_v4_check *v, struct cn_error *err)
 {
     struct cn_error damage = {0};
+    struct cn_hpc_v4_files plain = *v->files;
     struct cn_database *db;
     bool ok;
 
     cn_findings_begin(&v->c.f, cn_hpc_cct_kind.name);
+    plain.has_latency = false;
     /* Opened by its path, the database can give back the memory of its maps. */
-    if (!(v->dir ? cn_hpc_v4_open(&db, v->dir, &damage)
-                 : cn_hpc_v4_open_bytes(&db, v->files, &damage))) {
+    if (!(v->dir ? cn_hpc_v4_open_plain(&db, v->dir, &damage)
+                 : cn_hpc_v4_open_bytes(&db, &plain, &damage))) {
         cn_findings_error(&v->c.f, "open", 0, "%s", damage.text);
         return true;
     }
@@ -60,6 +62,7 @@ static bool verify_all(struct cn_hpc_v4_check *v, struct cn_error *err)
     if (begin(v, &v->trace, &cn_hpc_trace_kind, files->trace, files->has_trace) &&
         !cn_hpc_v4_check_trace(v, err))
         return false;
+    cn_hpc_v4_check_latency(v);
     cn_hpc_v4_check_yaml(v);
     /* The reader stops at the first damage: it would only repeat what is known. */
     return errors > 0 || compare_values(v, err);

@@ -1,7 +1,7 @@
 /* What the parts of the verifier share.
  *
- * verify.c runs the parts in order: frames, meta.db, profile.db, cct.db, trace.db, the YAML
- * files, and, if nothing was wrong so far, the values of one file against those of the
+ * verify.c runs the parts in order: frames, meta.db, profile.db, cct.db, trace.db,
+ * latency.db, the YAML files, and, if nothing was wrong so far, the values of one file against those of the
  * others. Work is linear in the size of the files.
  * Threads: one thread at a time.
  */
@@ -65,5 +65,6 @@ CN_CHECK bool cn_hpc_v4_check_profile(struct cn_hpc_v4_check *v, struct cn_error
 CN_CHECK bool cn_hpc_v4_check_cct(struct cn_hpc_v4_check *v, struct cn_error *err);
 CN_CHECK bool cn_hpc_v4_check_trace(struct cn_hpc_v4_check *v, struct cn_error *err);
 void cn_hpc_v4_check_yaml(struct cn_hpc_v4_check *v);
+void cn_hpc_v4_check_latency(struct cn_hpc_v4_check *v);
 
 #endif

@@ -2,7 +2,11 @@
  * text cannot disagree with the files. */
 #include "formats/hpctoolkit/v4/write/companions.h"
 
+#include <inttypes.h>
+
+#include "base/files/block_file.h"
 #include "base/text.h"
+#include "formats/hpctoolkit/v4/latency_format.h"
 
 /* A paragraph (lines, ended by NULL) and the layout it introduces, or NULL. */
 struct passage {
@@ -18,7 +22,8 @@ static const struct passage common[] = {
          "    meta.db               what was measured, and the tree of calling contexts",
          "    profile.db            values by thread",
          "    cct.db                the same values by context",
-         "    trace.db              what each thread did when (absent without samples)",
+         "    trace.db              what each thread did when (absent without timelines)",
+         "    latency.db            calls by duration (absent unless made from calls)",
          "    metrics/default.yaml  how to present the metrics; see METRICS.yaml.ex "
          "there",
          "    src/                  copies of source files, where there are any", "",
@@ -129,6 +134,24 @@ static const struct passage values[] = {
      &cn_hpc_sample_layout},
 };
 
+static const struct passage latency[] = {
+    {LINES("## latency.db", "",
+           "Not a file of HPCToolkit: its readers ignore it. It is made of blocks of",
+           "`block_len` bytes with a checksum (CRC-32C) each, and has three sections:",
+           "buckets of durations (1), profiles (2) and planes (3)."),
+     &cn_block_file_header_layout},
+    {LINES("The end of the file tells where the checksums are, 4 bytes each, and after "
+           "them",
+           "the table of sections:"),
+     &cn_block_file_footer_layout},
+    {LINES("A section:"), &cn_block_file_section_layout},
+    {LINES("A bucket:"), &cn_hpc_latency_bucket_layout},
+    {LINES("A profile, in the order of profile.db:"), &cn_hpc_latency_profile_layout},
+    {LINES("A count of its plane:"), &cn_hpc_latency_count_layout},
+    {LINES("A context of its plane; its counts end where those of the next begin:"),
+     &cn_hpc_latency_context_layout},
+};
+
 static const char *const metrics_example[] = {
     "# How metrics are presented. Programs that show this database read every *.yaml "
     "file in",
@@ -236,6 +259,12 @@ bool cn_hpc_documents_write(const struct cn_hpc_writing *w, struct cn_error *err
     add_passages(&text, common, sizeof(common) / sizeof(*common));
     add_passages(&text, meta, sizeof(meta) / sizeof(*meta));
     add_passages(&text, values, sizeof(values) / sizeof(*values));
+    if (w->resolution_ns > 0)
+        cn_text_printf(&text,
+                       "The timelines of this database are exact to %" PRIu64
+                       " ns: of the samples in\nas many ns, the last is stored.\n\n",
+                       w->resolution_ns);
+    add_passages(&text, latency, sizeof(latency) / sizeof(*latency));
     text.len--; /* the empty line at the end */
     ok = write_text(w, "FORMATS.md", &text, err);
     cn_text_clear(&text);

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "formats/hpctoolkit/metrics_yaml.h"
+#include "model/contexts/bucket.h"
 
 /* An input that meta.db lacks. */
 #define DROPPED UINT32_MAX
@@ -82,10 +83,12 @@ static const struct cn_formula *keep_formula(struct pruning *p,
     return kept;
 }
 
+/* A variant that never had a formula is that of a category: hpcviewer asks for it. */
 static bool keep_variant(struct pruning *p, struct cn_variant *variant)
 {
     struct cn_cost_formulas *costs[] = {&variant->total, &variant->self};
-    bool has_any = false;
+    bool has_any = !variant->total.standard && !variant->total.custom &&
+                   !variant->self.standard && !variant->self.custom;
 
     for (size_t i = 0; i < 2; i++) {
         costs[i]->standard = keep_formula(p, costs[i]->standard);
@@ -95,9 +98,26 @@ static bool keep_variant(struct pruning *p, struct cn_variant *variant)
     return has_any;
 }
 
+static bool has_formulas(const struct cn_variant *variants, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (variants[i].total.standard || variants[i].total.custom ||
+            variants[i].self.standard || variants[i].self.custom)
+            return true;
+    return false;
+}
+
 static const struct cn_presented_metric *
 keep_metrics(struct pruning *p, const struct cn_presented_metric *from, size_t count,
              size_t *kept_count);
+
+/* Earlier versions presented the calls by duration, which are now in latency.db. */
+static bool is_bucket(const struct cn_presented_metric *metric)
+{
+    struct cn_bucket_range range;
+
+    return cn_bucket_name_parse(metric->name, &range);
+}
 
 static bool keep_metric(struct pruning *p, struct cn_presented_metric *metric)
 {
@@ -114,7 +134,7 @@ static bool keep_metric(struct pruning *p, struct cn_presented_metric *metric)
     metric->variant_count = count;
     metric->children =
         keep_metrics(p, metric->children, metric->child_count, &metric->child_count);
-    return count > 0 || metric->child_count > 0;
+    return has_formulas(variants, count) || metric->child_count > 0;
 }
 
 /* Recursion is as deep as the taxonomy, which its reader limits. */
@@ -127,6 +147,8 @@ keep_metrics(struct pruning *p, const struct cn_presented_metric *from, size_t c
 
     for (size_t i = 0; i < count; i++) {
         kept[kept_so_far] = from[i];
+        if (is_bucket(&from[i]))
+            continue;
         kept_so_far += keep_metric(p, &kept[kept_so_far]);
     }
     *kept_count = kept_so_far;

@@ -13,7 +13,7 @@ CN_CHECK bool cn_hpc_profiles_write(const struct cn_hpc_writing *w, struct cn_er
 /* Needs w->context_count. */
 CN_CHECK bool cn_hpc_cct_write(const struct cn_hpc_writing *w, struct cn_error *err);
 
-/* Without samples there is no file. Fails if time runs backwards. */
-CN_CHECK bool cn_hpc_traces_write(const struct cn_hpc_writing *w, struct cn_error *err);
+/* Fails if time runs backwards. */
+CN_CHECK bool cn_hpc_traces_write(struct cn_hpc_writing *w, struct cn_error *err);
 
 #endif

@@ -14,6 +14,7 @@
 #include "formats/hpctoolkit/rooted.h"
 #include "formats/hpctoolkit/sources.h"
 #include "formats/hpctoolkit/v4/write/companions.h"
+#include "formats/hpctoolkit/v4/write/latency_writer.h"
 #include "formats/hpctoolkit/v4/write/meta_writer.h"
 #include "formats/hpctoolkit/v4/write/value_writer.h"
 
@@ -56,7 +57,9 @@ static bool write_texts(struct cn_hpc_writing *w, struct cn_error *err)
             cn_hpc_sources_copy(w->db, w->dir, w->options, err));
 }
 
-static bool write_into(struct cn_hpc_writing *w, struct cn_error *err)
+/* `all` has the metrics that only latency.db contains. */
+static bool write_into(struct cn_hpc_writing *w, struct cn_database *all,
+                       struct cn_error *err)
 {
     struct cn_ranks *ranks = w->ranks;
     bool ok = !cn_ranks_is_first(ranks) || cn_hpc_meta_write(w, err);
@@ -66,6 +69,9 @@ static bool write_into(struct cn_hpc_writing *w, struct cn_error *err)
            cn_ranks_agree(ranks, cn_hpc_cct_write(w, err), err) &&
            (w->options->without_timelines ||
             cn_ranks_agree(ranks, cn_hpc_traces_write(w, err), err)) &&
+           cn_ranks_agree(ranks,
+                          !cn_ranks_is_first(ranks) || cn_hpc_latency_write(w, all, err),
+                          err) &&
            cn_ranks_agree(ranks, write_texts(w, err), err);
 }
 
@@ -86,6 +92,7 @@ bool cn_hpc_v4_write(struct cn_database *db, const char *path,
                      const struct cn_write_options *options, struct cn_error *err)
 {
     struct cn_hpc_rooted rooted;
+    struct cn_hpc_shown shown = {.prop_ids = NULL};
     struct cn_outdir dir = {0};
     struct cn_text name = {0};
     struct cn_hpc_writing w = {
@@ -99,14 +106,18 @@ bool cn_hpc_v4_write(struct cn_database *db, const char *path,
               begin_folder(&w, &dir, path, &name, err);
 
     if (ok) {
+        struct cn_database *all = w.db;
+
+        cn_hpc_shown_init(&shown, all, &w.db);
         w.dir = cn_text_str(&name);
         w.listed = cn_alloc((size_t)w.db->context_limit / 8 + 1, 1);
-        ok = write_into(&w, err);
+        ok = write_into(&w, all, err);
         if (ok && cn_ranks_is_first(w.ranks))
             ok = cn_outdir_commit(&dir, err);
         ok = cn_ranks_agree(w.ranks, ok, err);
         free(w.listed);
     }
+    cn_hpc_shown_done(&shown);
     cn_outdir_abandon(&dir);
     cn_text_done(&name);
     return ok;

@@ -23,6 +23,8 @@ struct cn_hpc_writing {
     uint32_t context_count; /* ids of contexts are below this */
     uint8_t
         *listed; /* a bit for each context below db->context_limit: meta.db lists it */
+    /* Set by the writer of trace.db: what timelines are exact to; 0: as the source has them */
+    uint64_t resolution_ns;
 };
 
 /* The job for the engines in values/. */

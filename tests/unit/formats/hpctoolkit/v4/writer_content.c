@@ -187,7 +187,7 @@ static void merges_pauses_and_says_so(void **state)
     assert_int_equal(read[1].context, 1);
     assert_int_equal(read[2].time_ns, 30);
     assert_int_equal(to->begin_ns, 10);
-    assert_int_equal(to->end_ns, 30);
+    assert_int_equal(to->end_ns, 45); /* as the source says */
     cn_database_close(to);
     cn_database_close(from);
 }
@@ -430,6 +430,50 @@ static void drops_formulas_over_missing_statistics(void **state)
     cn_database_close(db);
 }
 
+/* hpcviewer asks for the variants of a category, and Hatchet for those of a root. */
+static void keeps_the_variants_of_a_category(void **state)
+{
+    struct cn_database *from = cn_memory_database_finish(small()), *to;
+    struct cn_variant hidden = {.name = "Sum", .render = CN_RENDER_HIDDEN};
+    struct cn_presented_metric category = {
+        .name = "category",
+        .is_visible = true,
+        .variants = &hidden,
+        .variant_count = 1,
+        .children = from->taxonomy.roots,
+        .child_count = from->taxonomy.root_count,
+    };
+
+    (void)state;
+    assert_int_equal(from->taxonomy.root_count, 1);
+    from->taxonomy.roots = &category;
+    cn_v4_must_write(from, "db", (struct cn_write_options){.workers = 1});
+    to = cn_v4_must_open("db");
+    assert_int_equal(to->taxonomy.root_count, 1);
+    assert_int_equal(to->taxonomy.roots[0].variant_count, 1);
+    assert_int_equal(to->taxonomy.roots[0].variants[0].render, CN_RENDER_HIDDEN);
+    assert_int_equal(to->taxonomy.roots[0].child_count, 1);
+    cn_database_close(to);
+    cn_database_close(from);
+}
+
+static void keeps_a_trace_db_without_samples_and_its_range(void **state)
+{
+    struct cn_database *from = cn_memory_database_finish(small()), *to;
+
+    (void)state;
+    from->has_timelines = true;
+    from->begin_ns = 1000;
+    from->end_ns = 5000;
+    cn_v4_must_write(from, "db", (struct cn_write_options){.workers = 1});
+    to = cn_v4_must_open("db");
+    assert_true(to->has_timelines);
+    assert_int_equal(to->begin_ns, 1000);
+    assert_int_equal(to->end_ns, 5000);
+    cn_database_close(to);
+    cn_database_close(from);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -447,6 +491,8 @@ int main(void)
         CN_SCRATCH_TEST(puts_bare_roots_below_an_unknown_entry),
         CN_SCRATCH_TEST(copies_sources_from_inside_only),
         CN_SCRATCH_TEST(drops_formulas_over_missing_statistics),
+        CN_SCRATCH_TEST(keeps_the_variants_of_a_category),
+        CN_SCRATCH_TEST(keeps_a_trace_db_without_samples_and_its_range),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,134 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "formats/hpctoolkit/v4/write/latency_writer.h"
+#include "model/contexts/bucket.h"
+
+enum { ID_COUNT = UINT16_MAX + 1 };
+
+static bool is_latency(const struct cn_metric *metric)
+{
+    struct cn_bucket_range range;
+
+    return cn_metric_bucket(metric, &range);
+}
+
+static bool needs_view(const struct cn_metrics *metrics)
+{
+    for (size_t i = 0; i < metrics->count; i++)
+        if (is_latency(&metrics->list[i]))
+            return true;
+    return false;
+}
+
+/* Mark the ids that are used, then number statistics in the order of their old ids, so that
+ * values remain sorted. */
+static void number_ids(struct cn_hpc_shown *shown, const struct cn_metrics *metrics)
+{
+    uint16_t next = 0;
+
+    shown->prop_ids = cn_realloc(NULL, ID_COUNT, sizeof(*shown->prop_ids));
+    shown->stat_ids = cn_realloc(NULL, ID_COUNT, sizeof(*shown->stat_ids));
+    memset(shown->prop_ids, 0xff, ID_COUNT * sizeof(*shown->prop_ids));
+    memset(shown->stat_ids, 0xff, ID_COUNT * sizeof(*shown->stat_ids));
+    for (size_t i = 0; i < metrics->count; i++) {
+        const struct cn_metric *metric = &metrics->list[i];
+
+        for (size_t k = 0; !is_latency(metric) && k < metric->instance_count; k++)
+            shown->prop_ids[metric->instances[k].prop_id] = metric->instances[k].prop_id;
+        for (size_t k = 0; !is_latency(metric) && k < metric->statistic_count; k++)
+            shown->stat_ids[metric->statistics[k].stat_id] = 0;
+    }
+    for (size_t i = 0; i < ID_COUNT; i++)
+        if (shown->stat_ids[i] != CN_HPC_SHOWN_DROPPED)
+            shown->stat_ids[i] = next++;
+}
+
+static struct cn_metric renumber(struct cn_hpc_shown *shown,
+                                 const struct cn_metric *metric)
+{
+    struct cn_metric copy = *metric;
+    struct cn_statistic *statistics =
+        cn_arena_alloc(&shown->arena, metric->statistic_count, sizeof(*statistics));
+
+    for (size_t i = 0; i < metric->statistic_count; i++) {
+        statistics[i] = metric->statistics[i];
+        statistics[i].stat_id = shown->stat_ids[statistics[i].stat_id];
+    }
+    copy.statistics = statistics;
+    return copy;
+}
+
+static bool values_begin(struct cn_database *db, struct cn_value_cursor *cursor,
+                         struct cn_error *err)
+{
+    struct cn_profile profile = {0};
+
+    if (cursor->plane == CN_PLANE_OF_PROFILE &&
+        !cn_database_profile(db, cursor->owner, &profile, err))
+        return false;
+    cursor->has_stat_ids = profile.is_summary;
+    return cn_hpc_view_values_begin(db, cursor, err);
+}
+
+/* Values of dropped metrics are left out. What remains moves to the front of the cursor's
+ * buffer, over values that were delivered. */
+static enum cn_step values_next(struct cn_value_cursor *cursor,
+                                struct cn_value_batch *out, struct cn_error *err)
+{
+    const struct cn_hpc_shown *shown = (const struct cn_hpc_shown *)cursor->db;
+    const uint16_t *ids = cursor->has_stat_ids ? shown->stat_ids : shown->prop_ids;
+    size_t count = 0;
+
+    while (count == 0) {
+        struct cn_value_batch batch;
+        enum cn_step step = cn_hpc_view_values_next(cursor, &batch, err);
+
+        if (step != CN_ITEM)
+            return step;
+        if (batch.count > CN_VALUE_BATCH)
+            return cn_fail(err, CN_ERR_LIMIT, "%zu values at once", batch.count);
+        for (size_t i = 0; i < batch.count; i++) {
+            struct cn_value value = batch.values[i];
+
+            value.metric = ids[value.metric];
+            if (value.metric != CN_HPC_SHOWN_DROPPED)
+                cursor->batch[count++] = value;
+        }
+    }
+    *out = (struct cn_value_batch){cursor->batch, count};
+    return CN_ITEM;
+}
+
+void cn_hpc_shown_init(struct cn_hpc_shown *shown, struct cn_database *source,
+                       struct cn_database **db)
+{
+    const struct cn_metrics *metrics = &source->metrics;
+    struct cn_metric *list;
+    size_t count = 0;
+
+    *shown = (struct cn_hpc_shown){.view = {*source, source}, .ops = cn_hpc_view_ops};
+    *db = source;
+    if (!needs_view(metrics))
+        return;
+    number_ids(shown, metrics);
+    list = cn_arena_alloc(&shown->arena, metrics->count, sizeof(*list));
+    for (size_t i = 0; i < metrics->count; i++)
+        if (!is_latency(&metrics->list[i]))
+            list[count++] = renumber(shown, &metrics->list[i]);
+    shown->ops.values_begin = values_begin;
+    shown->ops.values_next = values_next;
+    shown->view.db.ops = &shown->ops;
+    shown->view.db.has_exact_counts = false;
+    shown->view.db.metrics.list = list;
+    shown->view.db.metrics.count = count;
+    *db = &shown->view.db;
+}
+
+void cn_hpc_shown_done(struct cn_hpc_shown *shown)
+{
+    free(shown->prop_ids);
+    free(shown->stat_ids);
+    cn_arena_done(&shown->arena);
+}

@@ -1,0 +1,403 @@
+#include "formats/hpctoolkit/values/trace_thin.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/bytes/bytes.h"
+#include "base/files/out.h"
+#include "base/files/spool.h"
+#include "base/run/failures.h"
+#include "base/run/pool.h"
+#include "base/run/progress.h"
+#include "base/run/ranks.h"
+#include "model/format.h"
+
+enum {
+    CHUNK_COUNT = 8192,
+    /* A timeline without parts of more samples is not read as a whole. */
+    LONG_COUNT = 1 << 20,
+};
+
+static bool is_same_cell(uint64_t a_ns, uint64_t b_ns, uint64_t resolution_ns)
+{
+    uint64_t begin_ns = a_ns - a_ns % resolution_ns;
+
+    return b_ns >= begin_ns && b_ns - begin_ns < resolution_ns;
+}
+
+static void put(struct cn_hpc_thinner *thinner, struct cn_sample sample)
+{
+    if (thinner->count > 0 && is_same_cell(thinner->list[thinner->count - 1].time_ns,
+                                           sample.time_ns, thinner->resolution_ns))
+        thinner->count--;
+    thinner->list[thinner->count++] = sample;
+}
+
+/* Samples of cells of `resolution_ns`, a multiple of what it was. */
+static void coarsen(struct cn_hpc_thinner *thinner, uint64_t resolution_ns)
+{
+    size_t count = thinner->count;
+
+    thinner->resolution_ns = resolution_ns;
+    thinner->count = 0;
+    for (size_t i = 0; i < count; i++)
+        put(thinner, thinner->list[i]);
+}
+
+bool cn_hpc_thinner_add(struct cn_hpc_thinner *thinner, const struct cn_sample *samples,
+                        size_t count, struct cn_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (thinner->count > 0 &&
+            samples[i].time_ns < thinner->list[thinner->count - 1].time_ns)
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "time runs backwards: %" PRIu64 " after %" PRIu64,
+                           samples[i].time_ns, thinner->list[thinner->count - 1].time_ns);
+        thinner->list = cn_grow(thinner->list, thinner->count, &thinner->capacity,
+                                sizeof(*thinner->list));
+        put(thinner, samples[i]);
+        /* Not each time: then all work together is linear. */
+        if (thinner->sample_max > 0 && thinner->count / 2 > thinner->sample_max)
+            cn_hpc_thinner_end(thinner);
+    }
+    return true;
+}
+
+void cn_hpc_thinner_end(struct cn_hpc_thinner *thinner)
+{
+    while (thinner->sample_max > 0 && thinner->count > thinner->sample_max &&
+           thinner->resolution_ns <= UINT64_MAX / 4)
+        coarsen(thinner, thinner->resolution_ns * 2);
+}
+
+/* A timeline, or a part of one. */
+struct unit {
+    uint32_t line;
+    uint64_t first, count;
+    bool is_long; /* to be read when its turn comes */
+};
+
+struct worker {
+    struct cn_sample samples[CHUNK_COUNT];
+    struct cn_hpc_thinner thinner;
+};
+
+struct thin_writer {
+    struct cn_hpc_trace_lines *lines;
+    const struct cn_hpc_value_job *job;
+    const struct cn_hpc_trace_encoding *encoding;
+    struct unit *units;
+    size_t unit_count, unit_capacity;
+    uint32_t own_first, own_end; /* lines of this rank */
+    struct worker *workers;
+    struct cn_failures failures;
+    uint64_t done_count, sample_count;
+
+    /* The line whose units are taken. */
+    struct cn_hpc_thinner line;
+    struct cn_hpc_trace_run run;
+    uint32_t last_context;
+    bool has_last;
+    struct cn_sample *chunk;
+    size_t chunk_count;
+    uint8_t *bytes;
+
+    struct cn_spool spool; /* encoded samples of this rank's lines, one after the other */
+    uint64_t *line_lens;   /* by line */
+    uint64_t resolution_ns; /* the coarsest of all lines */
+};
+
+static void add_unit(struct thin_writer *t, struct unit unit)
+{
+    t->units = cn_grow(t->units, t->unit_count, &t->unit_capacity, sizeof(*t->units));
+    t->units[t->unit_count++] = unit;
+    t->sample_count += unit.count;
+}
+
+static void plan_units(struct thin_writer *t)
+{
+    for (uint32_t i = t->own_first; i < t->own_end; i++) {
+        const struct cn_timeline *timeline = &t->lines->timelines[i];
+
+        if (timeline->part_count < 2) {
+            add_unit(t, (struct unit){.line = i,
+                                      .count = timeline->count,
+                                      .is_long = timeline->count > LONG_COUNT});
+            continue;
+        }
+        for (size_t part = 0; part < timeline->part_count; part++) {
+            struct unit unit = {.line = i};
+
+            cn_timeline_part(t->job->db, timeline, part, &unit.first, &unit.count);
+            add_unit(t, unit);
+        }
+    }
+}
+
+static struct cn_hpc_thinner new_thinner(const struct thin_writer *t)
+{
+    const struct cn_write_options *options = t->job->options;
+
+    return (struct cn_hpc_thinner){.resolution_ns = options->timeline_resolution_ns,
+                                   .sample_max = options->timeline_sample_max};
+}
+
+/* Encode the samples of the chunk. */
+static bool flush(struct thin_writer *t, struct cn_error *err)
+{
+    size_t len = 0;
+
+    if (!t->encoding->encode(&t->run, t->chunk, t->chunk_count, t->bytes, &len, err) ||
+        !cn_spool_write(&t->spool, cn_spool_reserve(&t->spool, len), t->bytes, len, err))
+        return false;
+    t->chunk_count = 0;
+    return true;
+}
+
+/* Write a sample of the line, unless only the cells make it one. */
+static bool emit(struct thin_writer *t, struct cn_sample sample, bool is_exact,
+                 struct cn_error *err)
+{
+    if (t->has_last && !is_exact && sample.context == t->last_context)
+        return true;
+    t->has_last = true;
+    t->last_context = sample.context;
+    t->chunk[t->chunk_count++] = sample;
+    return t->chunk_count < CHUNK_COUNT || flush(t, err);
+}
+
+/* Write all samples of the line but the last `left`. */
+static bool emit_list(struct thin_writer *t, size_t left, struct cn_error *err)
+{
+    struct cn_hpc_thinner *line = &t->line;
+    size_t count = line->count > left ? line->count - left : 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (!emit(t, line->list[i], line->resolution_ns == 1, err))
+            return false;
+    for (size_t i = count; i < line->count; i++)
+        line->list[i - count] = line->list[i];
+    line->count -= count;
+    return true;
+}
+
+/* Add samples to the line. Without a limit, all but the last are final. */
+static bool add_to_line(struct thin_writer *t, const struct cn_sample *samples,
+                        size_t count, struct cn_error *err)
+{
+    return cn_hpc_thinner_add(&t->line, samples, count, err) &&
+           (t->line.sample_max > 0 || emit_list(t, 1, err));
+}
+
+/* Thin a unit into `worker`, or into the line if it is the turn of a long one. */
+static bool read_unit(struct thin_writer *t, const struct unit *unit,
+                      struct worker *worker, bool into_line, struct cn_error *err)
+{
+    for (uint64_t done = 0; done < unit->count;) {
+        uint64_t left = unit->count - done;
+        size_t count = left < CHUNK_COUNT ? (size_t)left : CHUNK_COUNT;
+
+        if (!cn_progress_check(t->job->options->progress, "writing trace.db", err))
+            return false;
+        if (!cn_timeline_read(t->job->db, &t->lines->timelines[unit->line],
+                              unit->first + done, count, worker->samples, err) ||
+            !(into_line
+                  ? add_to_line(t, worker->samples, count, err)
+                  : cn_hpc_thinner_add(&worker->thinner, worker->samples, count, err)))
+            return cn_fail_in(err, "profile %" PRIu32, unit->line + 1);
+        done += count;
+    }
+    return true;
+}
+
+static void unit_run(void *arg, size_t job, unsigned number)
+{
+    struct thin_writer *t = arg;
+    struct worker *worker = &t->workers[number];
+    struct cn_sample *list = worker->thinner.list;
+    size_t capacity = worker->thinner.capacity;
+
+    worker->thinner = new_thinner(t);
+    worker->thinner.list = list;
+    worker->thinner.capacity = capacity;
+    if (!cn_failures_stopped(&t->failures, number) && !t->units[job].is_long &&
+        !read_unit(t, &t->units[job], worker, false,
+                   cn_failures_error(&t->failures, number)))
+        cn_failures_note(&t->failures, number, job);
+}
+
+static bool end_line(struct thin_writer *t, uint32_t line, uint64_t begin_off,
+                     struct cn_error *err)
+{
+    cn_hpc_thinner_end(&t->line);
+    if (!emit_list(t, 0, err) || !flush(t, err))
+        return cn_fail_in(err, "profile %" PRIu32, line + 1);
+    t->line_lens[line] += t->spool.end_off - begin_off;
+    if (t->line.resolution_ns > t->resolution_ns)
+        t->resolution_ns = t->line.resolution_ns;
+    return true;
+}
+
+static bool take(struct thin_writer *t, size_t job, struct worker *worker,
+                 struct cn_error *err)
+{
+    const struct unit *unit = &t->units[job];
+    uint64_t begin_off = t->spool.end_off;
+    bool is_last = job + 1 == t->unit_count || t->units[job + 1].line != unit->line;
+
+    if (job == 0 || t->units[job - 1].line != unit->line) {
+        struct cn_hpc_thinner fresh = new_thinner(t);
+
+        fresh.list = t->line.list;
+        fresh.capacity = t->line.capacity;
+        t->line = fresh;
+        t->run.has_last = false;
+        t->has_last = false;
+    }
+    if (worker->thinner.resolution_ns > t->line.resolution_ns)
+        coarsen(&t->line, worker->thinner.resolution_ns);
+    if (!(unit->is_long
+              ? read_unit(t, unit, worker, true, err)
+              : add_to_line(t, worker->thinner.list, worker->thinner.count, err)))
+        return false;
+    if (is_last)
+        return end_line(t, unit->line, begin_off, err);
+    t->line_lens[unit->line] += t->spool.end_off - begin_off;
+    return true;
+}
+
+static void unit_take(void *arg, size_t job, unsigned number)
+{
+    struct thin_writer *t = arg;
+    struct cn_error *err = cn_failures_error(&t->failures, number);
+
+    if (!cn_failures_share(&t->failures, number))
+        return;
+    t->done_count += t->units[job].count;
+    if (!take(t, job, &t->workers[number], err) ||
+        !cn_progress_report(t->job->options->progress, "writing trace.db", t->done_count,
+                            t->sample_count, "samples", err))
+        cn_failures_note(&t->failures, number, job);
+}
+
+static bool run_units(struct thin_writer *t, struct cn_error *err)
+{
+    struct cn_jobs jobs = {t->unit_count, t, unit_run, unit_take, NULL};
+    unsigned count = t->job->workers;
+    bool ok;
+
+    t->workers = cn_alloc(count, sizeof(*t->workers));
+    cn_failures_init(&t->failures, count);
+    cn_pool_run(&jobs, count);
+    ok = cn_failures_result(&t->failures, err);
+    cn_failures_done(&t->failures);
+    for (unsigned i = 0; i < count; i++)
+        free(t->workers[i].thinner.list);
+    free(t->workers);
+    return ok;
+}
+
+/* Make the lengths of all lines known to all ranks, and add up what they report. */
+static bool share_results(struct thin_writer *t, struct cn_error *err)
+{
+    struct cn_ranks *ranks = cn_database_ranks(t->job->db);
+    uint64_t begin_ns = t->run.has_span ? t->run.begin_ns : UINT64_MAX;
+    uint64_t end_ns = t->run.has_span ? t->run.end_ns : 0;
+    const char *unlisted =
+        "samples of contexts that are not listed, written as not running";
+
+    if (!cn_ranks_combine(ranks, CN_RANKS_MAX, t->line_lens, t->lines->count, err) ||
+        !cn_ranks_combine(ranks, CN_RANKS_ADD, &t->run.unlisted_count, 1, err) ||
+        !cn_ranks_combine(ranks, CN_RANKS_MIN, &begin_ns, 1, err) ||
+        !cn_ranks_combine(ranks, CN_RANKS_MAX, &end_ns, 1, err) ||
+        !cn_ranks_combine(ranks, CN_RANKS_MAX, &t->resolution_ns, 1, err))
+        return false;
+    if (begin_ns <= end_ns) {
+        t->lines->begin_ns = begin_ns;
+        t->lines->end_ns = end_ns;
+    }
+    t->lines->resolution_ns = t->resolution_ns;
+    cn_write_lose(t->job->options, unlisted, t->run.unlisted_count);
+    return true;
+}
+
+static bool copy_line(struct thin_writer *t, uint64_t from, uint64_t to, uint64_t len,
+                      struct cn_out *out, struct cn_error *err)
+{
+    size_t bytes_len = CHUNK_COUNT * t->encoding->sample_len;
+
+    for (uint64_t done = 0; done < len;) {
+        size_t more = len - done < bytes_len ? (size_t)(len - done) : bytes_len;
+
+        if (!cn_spool_read(&t->spool, from + done, t->bytes, more, err) ||
+            !cn_out_write_at(out, to + done, t->bytes, more, err))
+            return false;
+        done += more;
+    }
+    return true;
+}
+
+/* Give every line its place in the file; copy those of this rank. */
+static bool place_lines(struct thin_writer *t, uint64_t spool_off, struct cn_out *out,
+                        struct cn_error *err)
+{
+    for (uint32_t i = 0; i < t->lines->count; i++) {
+        struct cn_hpc_trace_line *line = &t->lines->lines[i];
+
+        if (!cn_out_reserve(out, cn_align_up(t->line_lens[i], t->encoding->align),
+                            &line->begin_off, err))
+            return false;
+        line->end_off = line->begin_off + t->line_lens[i];
+        if (i < t->own_first || i >= t->own_end)
+            continue;
+        if (!copy_line(t, spool_off, line->begin_off, t->line_lens[i], out, err))
+            return false;
+        spool_off += t->line_lens[i];
+    }
+    return true;
+}
+
+static bool write_thinned(struct thin_writer *t, struct cn_out *out, struct cn_error *err)
+{
+    struct cn_ranks *ranks = cn_database_ranks(t->job->db);
+    uint64_t spool_off = 0;
+    bool ok = cn_spool_open(&t->spool, t->job->dir, err);
+
+    if (ok) {
+        spool_off = t->spool.end_off;
+        plan_units(t);
+        ok = run_units(t, err);
+    }
+    return cn_ranks_agree(ranks, ok, err) && share_results(t, err) &&
+           cn_ranks_agree(ranks, place_lines(t, spool_off, out, err), err);
+}
+
+bool cn_hpc_trace_thin_write(struct cn_hpc_trace_lines *lines,
+                             const struct cn_hpc_value_job *job,
+                             const struct cn_hpc_trace_encoding *encoding,
+                             const struct cn_hpc_trace_contexts *contexts,
+                             struct cn_out *out, struct cn_error *err)
+{
+    uint32_t first = cn_database_own_first(job->db);
+    struct thin_writer t = {
+        .lines = lines,
+        .job = job,
+        .encoding = encoding,
+        .own_first = first > 0 ? first - 1 : 0,
+        .own_end = cn_database_own_end(job->db) - 1,
+        .run = {.contexts = *contexts, .keeps_all = !encoding->merges_pauses},
+        .chunk = cn_alloc(CHUNK_COUNT, sizeof(*t.chunk)),
+        .bytes = cn_alloc(CHUNK_COUNT, encoding->sample_len),
+        .line_lens = cn_alloc(lines->count, sizeof(*t.line_lens)),
+        .resolution_ns = job->options->timeline_resolution_ns,
+    };
+    bool ok = write_thinned(&t, out, err);
+
+    cn_spool_close(&t.spool);
+    free(t.units);
+    free(t.line.list);
+    free(t.chunk);
+    free(t.bytes);
+    free(t.line_lens);
+    return ok;
+}
