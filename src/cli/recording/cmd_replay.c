@@ -1,5 +1,7 @@
 /* cairn replay: the calls of a recording in the order of time. */
 
+#include <unistd.h>
+
 #include "analyze/calls/call_clock.h"
 #include "analyze/calls/call_replay.h"
 #include "cli/recording/recording_options.h"
@@ -58,7 +60,7 @@ static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *e
     (void)arg;
     if (!set_up_printer(&printer, setup, err))
         return false;
-    if (cn_call_clock_is_needed(setup->rec))
+    if (isatty(STDERR_FILENO) && cn_call_clock_is_needed(setup->rec))
         cn_cli_say(args, "times are as recorded; report and graph subtract the cost of "
                          "recording");
     cn_cli_page(args);

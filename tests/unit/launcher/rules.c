@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -30,13 +32,16 @@ static struct cn_rec_rule stored[16];
 
 static void store(const struct cn_rules *rules)
 {
-    struct cn_shared_memory memory = {.head = &head, .rules = stored};
+    struct cn_shared_memory memory = {
+        .fd = memfd_create("rules", MFD_CLOEXEC), .head = &head, .rules = stored};
     struct cn_error err = {0};
     uint32_t count = 0;
 
+    assert_true(memory.fd >= 0);
     memset(&head, 0, sizeof(head));
     assert_true(cn_rules_store(rules, &elf, NULL, &memory, &count, &err));
     assert_int_equal(count, head.rule_count);
+    (void)close(memory.fd);
 }
 
 static void a_name_without_special_characters_matches_itself_only(void **state)

@@ -15,15 +15,18 @@
 struct cn_hpc_shown {
     struct cn_hpc_view view; /* first: operations receive a pointer to it */
     struct cn_database_ops ops;
-    uint16_t *prop_ids,
-        *stat_ids; /* new ids by old one; CN_HPC_SHOWN_DROPPED: no longer */
+    uint16_t *prop_ids; /* new id by old one, or CN_HPC_SHOWN_DROPPED */
+    uint16_t *stat_ids; /* the same */
+    uint64_t *counts;   /* values and contexts of each profile; NULL with a single rank */
     struct cn_arena arena;
 };
 #define CN_HPC_SHOWN_DROPPED UINT16_MAX
 
-/* Set `*db` to the database to write: the source, or the view if it is needed. */
-void cn_hpc_shown_init(struct cn_hpc_shown *shown, struct cn_database *source,
-                       struct cn_database **db);
+/* Called by all ranks: set `*db` to the database to write, the source or, if it is needed,
+ * the view. */
+CN_CHECK bool cn_hpc_shown_init(struct cn_hpc_shown *shown, struct cn_database *source,
+                                struct cn_ranks *ranks, struct cn_database **db,
+                                struct cn_error *err);
 void cn_hpc_shown_done(struct cn_hpc_shown *shown); /* safe when zeroed */
 
 /* Write latency.db of a database, unless it has no latency metrics. */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/run/ranks.h"
 #include "formats/hpctoolkit/v4/write/latency_writer.h"
 #include "model/contexts/bucket.h"
 
@@ -101,8 +102,61 @@ static enum cn_step values_next(struct cn_value_cursor *cursor,
     return CN_ITEM;
 }
 
-void cn_hpc_shown_init(struct cn_hpc_shown *shown, struct cn_database *source,
-                       struct cn_database **db)
+static bool get_profile(struct cn_database *db, uint32_t index, struct cn_profile *out,
+                        struct cn_error *err)
+{
+    const struct cn_hpc_shown *shown = (const struct cn_hpc_shown *)db;
+
+    if (!cn_hpc_view_ops.profile(db, index, out, err))
+        return false;
+    if (shown->counts) {
+        out->value_count = shown->counts[2 * (size_t)index];
+        out->context_count = (uint32_t)shown->counts[2 * (size_t)index + 1];
+    }
+    return true;
+}
+
+static bool count_plane(struct cn_database *db, uint32_t profile, uint64_t counts[2],
+                        struct cn_error *err)
+{
+    struct cn_value_cursor cursor;
+    struct cn_value_batch batch;
+    uint64_t last = UINT64_MAX;
+    enum cn_step step;
+
+    if (!cn_profile_values(db, profile, 0, UINT32_MAX, &cursor, err))
+        return false;
+    while ((step = cn_values_next(&cursor, &batch, err)) == CN_ITEM) {
+        counts[0] += batch.count;
+        for (size_t i = 0; i < batch.count; i++) {
+            counts[1] += batch.values[i].key != last;
+            last = batch.values[i].key;
+        }
+    }
+    return step == CN_END;
+}
+
+/* Ranks leave room for the profiles of others, so all of them must know what remains. */
+static bool count_values(struct cn_hpc_shown *shown, struct cn_ranks *ranks,
+                         struct cn_error *err)
+{
+    struct cn_database *db = &shown->view.db;
+    size_t count = 2 * (size_t)db->profile_count;
+    uint64_t *counts = cn_alloc(count, sizeof(*counts));
+    bool ok = true;
+
+    for (uint32_t i = cn_database_own_first(db); ok && i < cn_database_own_end(db); i++)
+        ok = count_plane(db, i, &counts[2 * (size_t)i], err);
+    ok = cn_ranks_agree(ranks, ok, err) &&
+         cn_ranks_combine(ranks, CN_RANKS_ADD, counts, count, err);
+    shown->counts = counts;
+    db->has_exact_counts = true;
+    return ok;
+}
+
+bool cn_hpc_shown_init(struct cn_hpc_shown *shown, struct cn_database *source,
+                       struct cn_ranks *ranks, struct cn_database **db,
+                       struct cn_error *err)
 {
     const struct cn_metrics *metrics = &source->metrics;
     struct cn_metric *list;
@@ -111,12 +165,13 @@ void cn_hpc_shown_init(struct cn_hpc_shown *shown, struct cn_database *source,
     *shown = (struct cn_hpc_shown){.view = {*source, source}, .ops = cn_hpc_view_ops};
     *db = source;
     if (!needs_view(metrics))
-        return;
+        return true;
     number_ids(shown, metrics);
     list = cn_arena_alloc(&shown->arena, metrics->count, sizeof(*list));
     for (size_t i = 0; i < metrics->count; i++)
         if (!is_latency(&metrics->list[i]))
             list[count++] = renumber(shown, &metrics->list[i]);
+    shown->ops.profile = get_profile;
     shown->ops.values_begin = values_begin;
     shown->ops.values_next = values_next;
     shown->view.db.ops = &shown->ops;
@@ -124,10 +179,12 @@ void cn_hpc_shown_init(struct cn_hpc_shown *shown, struct cn_database *source,
     shown->view.db.metrics.list = list;
     shown->view.db.metrics.count = count;
     *db = &shown->view.db;
+    return ranks->size == 1 || count_values(shown, ranks, err);
 }
 
 void cn_hpc_shown_done(struct cn_hpc_shown *shown)
 {
+    free(shown->counts);
     free(shown->prop_ids);
     free(shown->stat_ids);
     cn_arena_done(&shown->arena);

@@ -108,10 +108,10 @@ bool cn_hpc_v4_write(struct cn_database *db, const char *path,
     if (ok) {
         struct cn_database *all = w.db;
 
-        cn_hpc_shown_init(&shown, all, &w.db);
         w.dir = cn_text_str(&name);
         w.listed = cn_alloc((size_t)w.db->context_limit / 8 + 1, 1);
-        ok = write_into(&w, all, err);
+        ok = cn_hpc_shown_init(&shown, all, w.ranks, &w.db, err) &&
+             write_into(&w, all, err);
         if (ok && cn_ranks_is_first(w.ranks))
             ok = cn_outdir_commit(&dir, err);
         ok = cn_ranks_agree(w.ranks, ok, err);
