@@ -26,7 +26,7 @@ export const tests = {
     await page.waitForSelector(".tree-row.selected");
     assert.match(await section("Callees").textContent(), /fib/);
   },
-  async "the source of a row is shown at its line, with costs"(viewer) {
+  async "the source of a row is shown at its line; functions are not lines"(viewer) {
     const { page, until, shot, hash } = viewer;
     await opened(viewer, "s=3&v=flat&q=^main$");
     await page.focus("#search");
@@ -36,14 +36,13 @@ export const tests = {
     await until("in the address", () => /src=1/.test(hash()));
     await page.waitForSelector(".source-line.here");
     assert.equal(await page.textContent(".source-line.here .line-number"), "12");
-    assert.match(await page.textContent(".source-line.here .line-cost"), /s.*%/);
+    assert.equal(await page.textContent(".source-line.here .line-cost"), "");
+    assert.match(await page.textContent(".source-frame .status"), /measured per function/);
     assert.ok(
       (await page.locator(".source-line").count()) < 100,
       "only visible lines are in the page",
     );
     assert.ok(await page.locator(".source-line.here").isVisible());
-    await page.click("text=hottest line");
-    await page.waitForSelector(".source-line.hottest");
     await shot("source");
   },
   async "a source that is missing says why"(viewer) {
