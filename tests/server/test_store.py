@@ -20,6 +20,31 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCHEMAS = json.loads((ROOT / "docs" / "http-api.schema.json").read_text(encoding="utf-8"))
 
 
+class Damage(unittest.TestCase):
+    def test_a_damaged_segment_is_reported_with_what_remains(self):
+        with tempfile.TemporaryDirectory() as folder:
+            store = os.path.join(folder, "store")
+            for number in (0, 1):
+                requests = os.path.join(folder, "requests.http")
+                pathlib.Path(requests).write_bytes(
+                    agent.request("agd", agent.SYMBOLS) + agent.request("trc", agent.trace(number), number))
+                subprocess.check_call([OPTIONS.cairn, "store", "add", "-q", "--create", store, requests])
+                subprocess.check_call([OPTIONS.cairn, "store", "seal", "-q", store])
+            with serving(OPTIONS.cairn, store) as service:
+                whole = service.get("sources/0/traces", q="")
+            for path in sorted(pathlib.Path(store).glob("*0/*")):
+                if path.suffix != ".props":
+                    path.chmod(0o644)
+                    path.write_bytes(bytes(byte ^ 0x55 for byte in path.read_bytes()))
+            with serving(OPTIONS.cairn, store) as service:
+                for question in ("traces", "histogram"):
+                    check(service.get(f"sources/0/{question}", q=""), SCHEMAS[question])
+                left = service.get("sources/0/traces", q="")
+        self.assertIsNone(whole["damage"])
+        self.assertEqual((whole["count"], left["count"]), (2, 1))
+        self.assertIn("000000", left["damage"])
+
+
 class Traces(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

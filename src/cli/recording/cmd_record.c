@@ -108,7 +108,8 @@ static void print_lost(struct cn_text *text, const struct cn_launch_result *resu
         cn_count_print_of(text, result->missed_count, "thread");
         cn_text_str_add(text, " not recorded");
     }
-    if (result->stop != CN_REC_RUNNING || result->failure.text[0])
+    if (result->stop != CN_REC_RUNNING || result->failure.text[0] ||
+        result->sandboxed_count > 0)
         cn_text_printf(text, "%slater calls not recorded", text->len > begin ? ", " : "");
     if (text->len == begin)
         cn_text_str_add(text, "none lost");

@@ -41,6 +41,15 @@ static bool with_query(struct cn_served *served, struct cn_request *request,
     return ok;
 }
 
+/* "damage": what the searches so far may have missed, and why; null if nothing. */
+static void add_damage(struct cn_json *json, const struct cn_search *search)
+{
+    struct cn_error damage = {0};
+    bool is_sound = cn_search_check(search, &damage);
+
+    cn_json_add_str(json, "damage", is_sound ? NULL : damage.text);
+}
+
 static bool add_word(struct cn_json *json, const char *key, struct cn_search *search,
                      const struct cn_search_hit *hit, uint32_t word, struct cn_error *err)
 {
@@ -128,6 +137,7 @@ static bool add_traces(struct cn_served_store *store, struct cn_request *request
         return false;
     cn_json_object(json);
     cn_json_add_u64(json, "count", count);
+    add_damage(json, store->search);
     cn_json_key(json, "traces");
     cn_json_array(json);
     for (size_t i = 0; ok && i < hits.count; i++)
@@ -163,6 +173,7 @@ static bool add_histogram(struct cn_served_store *store, struct cn_request *requ
     cn_json_object(json);
     cn_json_add_id(json, "first", first_ns);
     cn_json_add_u64(json, "step", step_ns);
+    add_damage(json, store->search);
     cn_json_key(json, "steps");
     cn_json_array(json);
     for (uint64_t i = 0; ok && i < count; i++) {
@@ -218,6 +229,7 @@ static bool add_groups(struct cn_served_store *store, struct cn_request *request
     cn_json_object(json);
     cn_json_add_u64(json, "count", found->groups.all_count);
     cn_json_add_bool(json, "isPartial", found->grouping != NULL);
+    add_damage(json, store->search);
     cn_json_key(json, "groups");
     cn_json_array(json);
     for (size_t i = 0; i < found->groups.count; i++)
@@ -281,6 +293,7 @@ static bool add_info(struct cn_served_store *store, struct cn_request *request,
         return false;
     cn_json_add_u64(json, "traceCount", count);
     cn_json_add_u64(json, "segmentCount", cn_store_segment_count(store->store));
+    add_damage(json, store->search);
     cn_json_add_id(json, "first", count == 0 ? 0 : first_ns);
     cn_json_add_id(json, "last", count == 0 ? 0 : last_ns);
     return true;
@@ -319,6 +332,7 @@ static bool add_flame(struct cn_served_store *store, struct cn_request *request,
     cn_json_add_bool(json, "isPartial", !cn_trace_flame_is_complete(found));
     cn_json_add_u64(json, "traceCount", found->added);
     cn_json_add_u64(json, "hitCount", found->hits.count);
+    add_damage(json, store->search);
     cn_flame_end(&flame, json, found->total_ns / 1e9);
     cn_json_end(json);
     return true;

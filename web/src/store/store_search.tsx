@@ -199,6 +199,7 @@ function SearchStatus(props: { state: State; list: TraceList | null }) {
       <button class="link" onClick={() => go({ v: isFlame ? "" : "flame", zoom: "" })}>
         {isFlame ? "List" : "Flame graph"}
       </button>
+      {props.list?.damage && ` · traces may be missing: ${props.list.damage}`}
     </p>
   );
 }

@@ -26,6 +26,7 @@ export interface TraceRow {
 
 export interface TraceList {
   count: number;
+  damage: string | null; // why traces may be missing
   traces: TraceRow[];
 }
 
