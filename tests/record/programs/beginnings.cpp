@@ -22,13 +22,13 @@ static void *throw_often(void *)
 {
     long caught = 0;
 
-    while (!stop) {
+    do {
         try {
             thrower(2);
         } catch (int) {
             caught++;
         }
-    }
+    } while (!stop);
     return (void *)caught;
 }
 
@@ -43,7 +43,7 @@ static void *cancel_often(void *)
 {
     long cancelled = 0;
 
-    while (!stop) {
+    do {
         pthread_t thread;
         void *result;
 
@@ -52,7 +52,7 @@ static void *cancel_often(void *)
         pthread_cancel(thread);
         pthread_join(thread, &result);
         cancelled += result == PTHREAD_CANCELED;
-    }
+    } while (!stop);
     return (void *)cancelled;
 }
 
