@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
+#include "base/error.h"
+
 struct cn_arena;
 
 struct cn_warning {
@@ -17,6 +19,7 @@ struct cn_warning {
 
 /* Append a warning, formatted by vprintf(), to a list in an arena. Drops the warnings after
  * the first hundred: a hostile file could cause millions. */
+CN_PRINTF(4, 0)
 void cn_warning_add(struct cn_warning **list, struct cn_arena *arena, bool is_damage,
                     const char *fmt, va_list args);
 

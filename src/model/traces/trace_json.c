@@ -52,7 +52,7 @@ static void add_value(struct cn_json *json, const struct cn_trace *trace,
             cn_json_end(json);
             break;
         }
-        /* fall through */
+        __attribute__((fallthrough));
     case CN_VALUE_LIST:
         cn_json_array(json);
         for (uint32_t i = 0;
