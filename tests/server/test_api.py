@@ -315,7 +315,7 @@ class Answers(unittest.TestCase):
             ("sources/0/rows?limit=0", 400, "limit"),
             ("sources/0/rows?limit=99999999999999999999", 400, "limit"),
             ("sources/0/rows?metric=nothing", 404, "nothing"),
-            ("sources/0/rows?row=12345678901234567", 422, ""),
+            ("sources/0/rows?row=12345678901234567", 400, "not a row"),
             ("sources/0/rows?view=flat&row=4000000000", 400, "row"),
             ("sources/0/search?q=(", 400, ""),
             ("sources/0/search?q=((a{99}){99}){99}", 400, ""),

@@ -206,14 +206,13 @@ static void count_batch(void *arg, uint32_t slot, unsigned worker,
     }
 }
 
-/* Calls that never returned end with the last record of their task. */
+/* Calls that never returned, or not within the time range, end with the last record of their
+ * task there. */
 static void end_open_calls(struct build *build)
 {
     const struct cn_call_query *query = build->query;
     struct cn_call_end ended;
 
-    if (query->range.last_ns < UINT64_MAX)
-        return;
     for (uint32_t i = 0; i < query->task_count; i++) {
         struct task *task = &build->tasks[i];
 

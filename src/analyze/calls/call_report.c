@@ -214,15 +214,13 @@ static void count_batch(void *arg, uint32_t slot, unsigned worker,
         count_call(tally, &build->tasks[slot], &batch->calls[i], batch);
 }
 
-/* Calls that never returned end with the last record of their task. With a time range their
- * duration is unknown. The marks of frames are valid as long as their stack. */
+/* Calls that never returned, or not within the time range, end with the last record of their
+ * task there. The marks of frames are valid as long as their stack. */
 static void end_open_calls(struct build *build, struct tally *tally)
 {
     const struct cn_call_query *query = build->query;
     struct cn_call_end ended;
 
-    if (query->range.last_ns < UINT64_MAX)
-        return;
     for (uint32_t i = 0; i < query->task_count; i++)
         while (build->tasks[i].stack.count > 0) {
             cn_call_stack_cut(&build->tasks[i].stack, build->tasks[i].last_ns, &ended);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 
 static int remove_entry(const char *path, const struct stat *st, int type,
                         struct FTW *where)
@@ -107,4 +108,24 @@ void cn_outdir_abandon(struct cn_outdir *dir)
     free(dir->path);
     free(dir->target);
     *dir = (struct cn_outdir){0};
+}
+
+const char *cn_temporary_folder(void)
+{
+    const char *folder = getenv("TMPDIR");
+
+    return folder && folder[0] ? folder : "/tmp";
+}
+
+char *cn_temporary_make(const char *name, struct cn_error *err)
+{
+    struct cn_text path = {0};
+
+    cn_text_printf(&path, "%s/cairn-%s-XXXXXX", cn_temporary_folder(), name);
+    if (mkdtemp(path.chars))
+        return path.chars;
+    (void)cn_fail_errno(err, "%s: cannot make a temporary directory",
+                        cn_temporary_folder());
+    cn_text_done(&path);
+    return NULL;
 }

@@ -30,4 +30,11 @@ void cn_outdir_abandon(struct cn_outdir *dir);
 /* Remove a directory and everything in it, as far as that is possible. */
 void cn_outdir_remove(const char *path);
 
+/* The folder for temporary files: $TMPDIR, or /tmp. */
+const char *cn_temporary_folder(void);
+
+/* Make a directory "cairn-NAME-XXXXXX" there, for this user alone. Release the path with
+ * free(); NULL on failure. */
+char *cn_temporary_make(const char *name, struct cn_error *err);
+
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/character.h"
+#include "base/files/outdir.h"
 
 enum {
     PIECE_LEN = 256 * 1024,
@@ -250,11 +251,10 @@ static bool fill_spool(struct cn_unpacked *unpacked, struct cn_bytes packed,
 static bool unpack_bytes(struct cn_unpacked *unpacked, struct cn_bytes packed,
                          uint64_t len_max, bool is_endless, struct cn_error *err)
 {
-    const char *folder = getenv("TMPDIR");
     size_t len;
     void *map;
 
-    if (!cn_spool_open(&unpacked->spool, folder && folder[0] ? folder : "/tmp", err) ||
+    if (!cn_spool_open(&unpacked->spool, cn_temporary_folder(), err) ||
         !fill_spool(unpacked, packed, len_max, is_endless, err))
         return false;
     len = (size_t)unpacked->spool.end_off;

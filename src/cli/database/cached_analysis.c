@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "base/alloc.h"
 #include "base/files/cache_dir.h"
@@ -17,18 +18,6 @@
 #include "formats/formats.h"
 
 enum { KEY_LEN = 16 }; /* hexadecimal digits */
-
-#define FIRST_HASH UINT64_C(14695981039346656037)
-
-/* FNV-1a. */
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t len)
-{
-    const uint8_t *at = bytes;
-
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ at[i]) * UINT64_C(1099511628211);
-    return hash;
-}
 
 static int compare_names(const FTSENT **a, const FTSENT **b)
 {
@@ -40,7 +29,7 @@ static uint64_t fingerprint(char *path)
 {
     char *const paths[] = {path, NULL};
     FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, compare_names);
-    uint64_t hash = hash_bytes(FIRST_HASH, CN_VERSION, sizeof(CN_VERSION));
+    uint64_t hash = XXH3_64bits(CN_VERSION, sizeof(CN_VERSION));
     FTSENT *at;
 
     while (walk && (at = fts_read(walk)) != NULL) {
@@ -52,8 +41,8 @@ static uint64_t fingerprint(char *path)
         facts[0] = (uint64_t)about->st_size;
         facts[1] = (uint64_t)about->st_mtim.tv_sec;
         facts[2] = (uint64_t)about->st_mtim.tv_nsec;
-        hash = hash_bytes(hash, at->fts_path, at->fts_pathlen);
-        hash = hash_bytes(hash, facts, sizeof(facts));
+        hash = XXH3_64bits_withSeed(at->fts_path, at->fts_pathlen, hash);
+        hash = XXH3_64bits_withSeed(facts, sizeof(facts), hash);
     }
     if (walk)
         (void)fts_close(walk);
@@ -79,17 +68,6 @@ static void remove_others(const char *folder, const char *name)
         (void)closedir(dir);
 }
 
-/* A new temporary directory, to be freed; NULL if it cannot be made. */
-static char *make_temporary(void)
-{
-    const char *base = getenv("TMPDIR");
-    char path[PATH_MAX];
-
-    (void)snprintf(path, sizeof(path), "%s/cairn-view-XXXXXX",
-                   base && *base ? base : "/tmp");
-    return mkdtemp(path) ? cn_strdup(path) : NULL;
-}
-
 bool cn_cached_analysis_open(struct cn_database **out, char **folder,
                              const struct cn_args *args, const char *path, bool is_raw,
                              struct cn_error *err)
@@ -101,10 +79,9 @@ bool cn_cached_analysis_open(struct cn_database **out, char **folder,
     *folder = NULL;
     if (!realpath(path, real))
         return cn_fail_errno(err, "%s: cannot read it", path);
-    (void)snprintf(
-        name, sizeof(name), "%016" PRIx64 "-%016" PRIx64 ".db",
-        hash_bytes(hash_bytes(FIRST_HASH, &is_raw, sizeof(is_raw)), real, strlen(real)),
-        fingerprint(real));
+    (void)snprintf(name, sizeof(name), "%016" PRIx64 "-%016" PRIx64 ".db",
+                   (uint64_t)XXH3_64bits_withSeed(real, strlen(real), is_raw),
+                   fingerprint(real));
     has_cache = cn_cache_dir("/views", cache);
     if (has_cache) {
         (void)snprintf(target, sizeof(target), "%s/%s", cache, name);
@@ -114,9 +91,9 @@ bool cn_cached_analysis_open(struct cn_database **out, char **folder,
         has_cache = access(cache, W_OK) == 0;
     }
     if (!has_cache) {
-        *folder = make_temporary();
+        *folder = cn_temporary_make("view", err);
         if (!*folder)
-            return cn_fail_errno(err, "%s: cannot make a temporary directory", path);
+            return false;
         (void)snprintf(target, sizeof(target), "%s/%s", *folder, name);
     }
     if (!cn_analyze_for_view(args, path, target, is_raw, &is_complete, err))

@@ -129,11 +129,10 @@ bool cn_opened_database_open(struct cn_opened_database *opened,
                              const struct cn_args *args, const char *path, bool warns,
                              struct cn_error *err)
 {
-    const char *folder = getenv("TMPDIR");
     struct cn_hpc_meas_options reading = {0};
     struct cn_sampled_options building = {
         .ranks = &cn_ranks_alone,
-        .spool_folder = folder && folder[0] ? folder : "/tmp",
+        .spool_folder = cn_temporary_folder(),
     };
     const struct cn_format *format;
     bool is_recording;

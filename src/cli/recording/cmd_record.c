@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "base/files/outdir.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"
 #include "cli/recording/record_options.h"
@@ -185,29 +186,23 @@ static bool show(const struct cn_args *args, const char *dir, struct cn_error *e
 
 static bool run_live(const struct cn_args *args, struct cn_error *err)
 {
-    const char *folder = getenv("TMPDIR");
-    struct cn_text dir = {0};
     struct cn_record_options options;
     struct cn_launch_result result;
     struct cn_error ignored = {0};
-    bool ok = cn_record_options_init(&options, args, err), is_made = false;
+    char *dir = NULL;
+    bool ok = cn_record_options_init(&options, args, err) &&
+              (dir = cn_temporary_make("live", err)) != NULL;
 
-    folder = folder && folder[0] ? folder : "/tmp";
-    cn_text_printf(&dir, "%s/cairn-live-XXXXXX", folder);
-    if (ok) {
-        is_made = mkdtemp(dir.chars) != NULL;
-        ok = is_made || cn_fail_errno(err, "cannot make a directory in %s", folder);
-    }
-    options.launch.dir = cn_text_str(&dir);
+    options.launch.dir = dir;
     ok = ok && cn_launch_run(&options.launch, &result, err);
     if (ok) {
         tell_stop(args, &result);
         ok = show(args, options.launch.dir, err);
     }
-    if (is_made && !cn_recording_dir_remove(options.launch.dir, &ignored) && ok)
+    if (dir && !cn_recording_dir_remove(dir, &ignored) && ok)
         cn_cli_warn(args, "%s", ignored.text);
     cn_record_options_done(&options);
-    cn_text_done(&dir);
+    free(dir);
     if (ok)
         end_like(result.wait_status);
     return ok;

@@ -1,5 +1,6 @@
 #include "server/api/parameters.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/run/clock.h"
@@ -52,11 +53,20 @@ bool cn_request_view(const struct cn_request *request, struct cn_view_question *
 bool cn_request_row(const struct cn_request *request, const struct cn_view *view,
                     struct cn_row *out, bool *is_given, struct cn_error *err)
 {
+    bool is_checked = view->row_limit < UINT64_MAX;
+    struct cn_context context;
+    struct cn_error ignored;
+
     *is_given = cn_request_value(request, "row") != NULL;
     *out = (struct cn_row){.context = CN_NONE};
-    return !*is_given ||
-           cn_request_u64(request, "row", 0, view->row_limit - (view->row_limit > 0), 0,
-                          &out->id, err);
+    if (!*is_given)
+        return true;
+    if (!cn_request_u64(request, "row", 0, view->row_limit - (view->row_limit > 0), 0,
+                        &out->id, err))
+        return false;
+    /* Other rows are contexts: one that cannot be read was never in a list. */
+    return is_checked || cn_context_at(view->costs->db, out->id, &context, &ignored) ||
+           cn_fail(err, CN_ERR_USAGE, "parameter row: %" PRIu64 " is not a row", out->id);
 }
 
 bool cn_request_column(const struct cn_request *request, const struct cn_costs *costs,

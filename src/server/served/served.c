@@ -162,15 +162,11 @@ static bool analyse(void *arg, const struct cn_progress *progress, struct cn_err
 
 static bool start_analysis(struct cn_served *served, struct cn_error *err)
 {
-    const char *base = getenv("TMPDIR");
     struct cn_text what = {0};
-    char path[PATH_MAX];
 
-    (void)snprintf(path, sizeof(path), "%s/cairn-serve-XXXXXX",
-                   base && *base ? base : "/tmp");
-    if (!mkdtemp(path))
-        return cn_fail_errno(err, "%s: cannot create it", path);
-    served->folder = cn_strdup(path);
+    served->folder = cn_temporary_make("serve", err);
+    if (!served->folder)
+        return false;
     cn_text_printf(&what, "analysing %s", served->name);
     served->analysis_what = what.chars;
     served->analysis = (struct cn_job){.group = &served->background,

@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include "base/alloc.h"
+#include "base/files/outdir.h"
 #include "base/files/unpack.h"
 #include "base/map.h"
 #include "base/text.h"
@@ -139,10 +140,8 @@ static bool flush_track(struct cn_spool *spool, struct cn_call_runs *runs,
 static bool flush_all(struct cn_call_import *import, struct cn_error *err)
 {
     struct cn_call_tracks *tracks = &import->tracks;
-    const char *folder = getenv("TMPDIR");
 
-    if (!tracks->spool.fds &&
-        !cn_spool_open(&tracks->spool, folder && folder[0] ? folder : "/tmp", err))
+    if (!tracks->spool.fds && !cn_spool_open(&tracks->spool, cn_temporary_folder(), err))
         return false;
     for (size_t i = 0; i < tracks->count; i++)
         if (!flush_track(&tracks->spool, &tracks->list[i].runs, err))
