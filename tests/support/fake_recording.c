@@ -5,12 +5,12 @@
 
 #include "base/alloc.h"
 
-enum { FIRST_TID = 100, BATCH_LEN = 3, FUNCTION_LEN = 64 };
+enum { FIRST_TID = 100, BATCH_LEN = 3, FUNCTION_LEN = 64, RECORD_LEN = 16 };
 
 struct fake_stream {
     struct cn_call_stream base;
     struct cn_time_range range;
-    size_t next;
+    size_t next, end; /* calls */
 };
 
 static const struct cn_fake_recording *fake_of(const struct cn_recording *rec)
@@ -27,7 +27,37 @@ static bool stream_open(const struct cn_recording *rec, uint32_t task,
     (void)err;
     stream->base = (struct cn_call_stream){rec, task};
     stream->range = range;
+    stream->end = fake_of(rec)->fake_tasks[task].count;
     *out = &stream->base;
+    return true;
+}
+
+static size_t find_parts(const struct cn_recording *rec, uint32_t task, uint64_t part_len,
+                         struct cn_call_part **out)
+{
+    const struct cn_fake_task *self = &fake_of(rec)->fake_tasks[task];
+    size_t len = part_len > RECORD_LEN ? (size_t)part_len / RECORD_LEN : 1, count = 0;
+
+    if (self->count <= len)
+        return 0;
+    *out = cn_alloc(self->count / len + 1, sizeof(**out));
+    for (size_t i = 0; i < self->count; i += len)
+        (*out)[count++] = (struct cn_call_part){
+            .begin_off = i, .end_off = i + len < self->count ? i + len : self->count};
+    return count;
+}
+
+static bool part_open(const struct cn_recording *rec, uint32_t task,
+                      const struct cn_call_part *part, struct cn_call_stream **out,
+                      struct cn_error *err)
+{
+    struct fake_stream *stream;
+
+    if (!stream_open(rec, task, cn_time_always, out, err))
+        return false;
+    stream = (struct fake_stream *)*out;
+    stream->next = (size_t)part->begin_off;
+    stream->end = (size_t)part->end_off;
     return true;
 }
 
@@ -45,18 +75,20 @@ static enum cn_step stream_next(struct cn_call_stream *base, struct cn_call_batc
     const struct cn_fake_task *task = &fake->fake_tasks[base->task];
     size_t first;
 
-    while (stream->next < task->count &&
+    while (stream->next < stream->end &&
            !is_inside(&task->calls[stream->next], stream->range))
         stream->next++;
     first = stream->next;
-    while (stream->next < task->count && stream->next - first < fake->batch_len &&
+    while (stream->next < stream->end && stream->next - first < fake->batch_len &&
            is_inside(&task->calls[stream->next], stream->range))
         stream->next++;
     *out = (struct cn_call_batch){.calls = task->calls + first,
                                   .count = stream->next - first};
     if (out->count > 0)
         return CN_ITEM;
-    return task->is_damaged ? cn_fail(err, CN_ERR_FORMAT, "damaged") : CN_END;
+    return task->is_damaged && stream->end == task->count
+               ? cn_fail(err, CN_ERR_FORMAT, "damaged")
+               : CN_END;
 }
 
 static void stream_close(struct cn_call_stream *stream)
@@ -80,6 +112,8 @@ static uint32_t find_function(const struct cn_recording *rec, uint32_t task,
 
 static const struct cn_recording_ops ops = {
     .stream_open = stream_open,
+    .parts = find_parts,
+    .part_open = part_open,
     .stream_next = stream_next,
     .stream_close = stream_close,
     .find_function = find_function,
@@ -130,6 +164,7 @@ void cn_fake_recording_add(struct cn_fake_recording *fake, const struct cn_call 
         .name = "fake",
         .first_ns = count > 0 ? calls[0].time_ns : 0,
         .time_ns = count > 0 ? calls[0].time_ns : 0,
+        .data_len = RECORD_LEN * count,
         .sessions = fake->task_sessions,
         .session_count = 1,
     };

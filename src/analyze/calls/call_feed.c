@@ -272,6 +272,7 @@ static size_t settle(struct cn_call_feed *feed, const struct cn_call_batch *batc
             feed->is_settling = false;
             feed->clock = feed->settling.least;
             feed->open_count = call->depth;
+            feed->settled_ns = feed->is_corrected ? feed->clock.now_ns : call->time_ns;
         }
     }
     feed->left_out += i;

@@ -40,6 +40,7 @@ struct cn_call_feed {
     struct cn_call_settling settling;
     uint64_t left_out;
     uint32_t open_count; /* calls that are open after those left out */
+    uint64_t settled_ns; /* time of the last one left out */
 
     struct cn_pending_call *pending;
     size_t pending_count, pending_capacity;

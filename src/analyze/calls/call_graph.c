@@ -3,34 +3,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/calls/call_stack.h"
+#include "analyze/calls/call_visit.h"
 #include "base/alloc.h"
 #include "base/text.h"
 
-/* The open calls of the parent of a forked task when it forked, outermost first. */
-struct origin {
-    unsigned worker; /* the nodes are in its tree */
-    uint32_t *depths, *nodes;
+/* One of the open calls of a task. */
+struct open_call {
+    uint32_t depth;
+    uint32_t id;      /* of its node; CN_NONE: it is in the node of the call before */
+    uint64_t address; /* of its function if that is unknown, else 0 */
+};
+
+/* The open calls of a task at some time, outermost first. */
+struct path {
+    uint32_t root; /* id of the node above them */
+    struct open_call *calls;
     size_t count;
 };
 
 struct task {
-    struct cn_call_stack stack;
-    bool is_on;
-    uint32_t slot;      /* of the query */
     uint32_t index;     /* in the recording */
     uint32_t *children; /* slots of the tasks it forked, by the time they started */
-    size_t child_count, next_child;
-    struct origin origin;
+    size_t child_count;
+    struct path origin;   /* open calls of its parent when that forked it */
     uint32_t attached;    /* node of the whole tree below which it continues */
-    bool has_first;       /* a call was seen */
-    uint32_t first_depth; /* of that call */
-    unsigned worker;      /* that read it */
-    uint64_t last_ns;
+    uint32_t first_depth; /* of its first call */
 };
 
-/* The children of a worker's root are sessions, then the tasks that continue where another
- * task forked. */
+/* The children of the root of a tree are sessions, then the tasks that continue where another
+ * task forked; in a part also its guessed calls, by depth from GUESSED on. */
+#define GUESSED UINT32_C(0xc0000000)
+
+struct lane {
+    struct cn_call_lane base; /* first */
+    struct cn_call_tree tree;
+    size_t next_child;
+    bool has_guessed;     /* guessed calls have nodes */
+    struct path guessed;  /* of a joined part: the calls that were guessed */
+    bool has_first;       /* a call was seen */
+    uint32_t first_depth; /* of that call */
+};
+
 struct build {
     const struct cn_call_query *query;
     struct cn_call_tree *trees; /* one per worker */
@@ -38,6 +51,11 @@ struct build {
     uint32_t *same_name; /* by function: the first one of that name in its module */
     bool apart;
 };
+
+static struct lane *lane_of(struct cn_call_lane *base)
+{
+    return (struct lane *)base;
+}
 
 static uint32_t node_id(const struct build *build, struct cn_call_tree *tree,
                         const struct cn_call_frame *frame)
@@ -50,52 +68,53 @@ static uint32_t node_id(const struct build *build, struct cn_call_tree *tree,
 }
 
 /* The parent of an outermost call. */
-static uint32_t base_node(const struct build *build, struct cn_call_tree *tree,
-                          const struct task *task, uint64_t time_ns)
+static uint32_t base_node(const struct build *build, struct lane *lane, uint64_t time_ns)
 {
     const struct cn_recording *rec = build->query->rec;
-    const struct cn_task *self = &rec->tasks[task->index];
-    const struct cn_session *session = cn_recording_session_at(rec, task->index, time_ns);
+    uint32_t slot = lane->base.slot, task = build->tasks[slot].index;
+    const struct cn_task *self = &rec->tasks[task];
+    const struct cn_session *session = cn_recording_session_at(rec, task, time_ns);
     bool continues = !build->apart && self->is_fork && self->parent != CN_NONE &&
                      (self->session_count < 2 || time_ns < self->sessions[1].from_ns);
     uint32_t id = session ? (uint32_t)(session - rec->sessions) : rec->session_count;
 
     if (continues)
-        id = rec->session_count + 1 + task->slot;
-    return cn_call_tree_child(tree, 0, id, 0, time_ns);
+        id = rec->session_count + 1 + slot;
+    return cn_call_tree_child(&lane->tree, 0, id, 0, time_ns);
 }
 
 /* The child of a node, mostly the one that was called last. */
-static inline uint32_t child_of(struct cn_call_tree *tree, uint32_t parent, uint32_t id,
-                                const struct cn_call_frame *frame)
+static inline uint32_t child_of(struct lane *lane, uint32_t parent, uint32_t id,
+                                uint64_t address)
 {
-    uint32_t recent = tree->nodes[parent].recent;
+    uint32_t recent = lane->tree.nodes[parent].recent;
 
-    if (recent && tree->nodes[recent].id == id)
+    if (recent && lane->tree.nodes[recent].id == id)
         return recent;
-    return cn_call_tree_child(tree, parent, id, frame->address, frame->enter_ns);
+    return cn_call_tree_child(&lane->tree, parent, id, address, lane->base.last_ns);
 }
 
-static void count_enter(const struct build *build, struct cn_call_tree *tree,
-                        struct task *task, struct cn_call_frame *frame,
-                        uint64_t recorded_ns)
+static inline void count_enter(const struct build *build, struct lane *lane,
+                               struct cn_call_frame *frame, uint64_t recorded_ns)
 {
-    struct cn_call_stack *stack = &task->stack;
+    const struct cn_call_stack *stack = &lane->base.stack;
     uint32_t at = (uint32_t)(frame - stack->frames);
     uint32_t parent =
-        at > 0 ? stack->frames[at - 1].mark : base_node(build, tree, task, recorded_ns);
+        at > 0 ? stack->frames[at - 1].mark : base_node(build, lane, recorded_ns);
 
     frame->mark = parent;
     if (frame->flags & CN_FRAME_SHOWN) {
-        frame->mark = child_of(tree, parent, node_id(build, tree, frame), frame);
-        tree->nodes[frame->mark].calls++;
+        frame->mark =
+            child_of(lane, parent, node_id(build, &lane->tree, frame), frame->address);
+        lane->tree.nodes[frame->mark].calls++;
     }
 }
 
-static void count_end(const struct build *build, struct cn_call_tree *tree,
+static void count_end(const struct build *build, struct lane *lane,
                       const struct cn_call_end *ended)
 {
     const struct cn_call_frame *frame = &ended->frame;
+    struct cn_call_tree *tree = &lane->tree;
     uint32_t node = frame->mark, id;
 
     if (!(frame->flags & CN_FRAME_SHOWN) || !ended->has_time)
@@ -104,7 +123,7 @@ static void count_end(const struct build *build, struct cn_call_tree *tree,
     /* The second return of setjmp(), instead of the call that longjmp() left. */
     if (tree->nodes[node].id != id) {
         node = cn_call_tree_child(tree, tree->nodes[node].parent, id, frame->address,
-                                  frame->enter_ns);
+                                  lane->base.last_ns);
         tree->nodes[node].calls++;
     }
     tree->nodes[node].total_ns += ended->total_ns;
@@ -112,53 +131,74 @@ static void count_end(const struct build *build, struct cn_call_tree *tree,
 }
 
 /* Count the end of the innermost call in the usual case: its mark is its node. */
-static inline bool count_top_end(struct cn_call_tree *tree, struct task *task,
-                                 const struct cn_call *call)
+static inline bool count_top_end(struct lane *lane, const struct cn_call *call)
 {
     uint64_t total_ns, self_ns;
     const struct cn_call_frame *frame =
-        cn_call_stack_leave_top(&task->stack, call, &total_ns, &self_ns);
+        cn_call_stack_leave_top(&lane->base.stack, call, &total_ns, &self_ns);
     struct cn_graph_node *node;
 
     if (!frame)
         return false;
     if (frame->flags & CN_FRAME_SHOWN) {
-        node = &tree->nodes[frame->mark];
+        node = &lane->tree.nodes[frame->mark];
         node->total_ns += total_ns;
         node->self_ns += self_ns;
     }
     return true;
 }
 
-static void count_call(struct build *build, struct cn_call_tree *tree, struct task *task,
-                       const struct cn_call *call, const struct cn_call_batch *batch)
+/* Of a part: true if a call is not to be counted. */
+static bool check_guess(struct lane *lane, const struct cn_call *call)
 {
+    return lane->base.guess && cn_call_guess_check(lane->base.guess, &lane->base.stack,
+                                                   call) != CN_GUESS_INSIDE;
+}
+
+static void leave_slowly(const struct build *build, struct lane *lane,
+                         const struct cn_call *call)
+{
+    struct cn_call_end ended;
+
+    if (check_guess(lane, call))
+        return;
+    cn_call_stack_leave(&lane->base.stack, call, &ended);
+    count_end(build, lane, &ended);
+}
+
+static inline void count_call(const struct build *build, struct lane *lane,
+                              const struct cn_call *call,
+                              const struct cn_call_batch *batch)
+{
+    struct cn_call_stack *stack = &lane->base.stack;
     struct cn_call_frame *frame;
     struct cn_call_end ended;
 
-    if (call->time_ns > task->last_ns)
-        task->last_ns = call->time_ns;
-    if (!task->has_first && call->kind <= CN_CALL_EXIT) {
-        task->has_first = true;
-        task->first_depth = call->depth;
+    if (call->time_ns > lane->base.last_ns)
+        lane->base.last_ns = call->time_ns;
+    if (!lane->has_first && call->kind <= CN_CALL_EXIT) {
+        lane->has_first = true;
+        lane->first_depth = call->depth;
     }
     switch ((enum cn_call_kind)call->kind) {
     case CN_CALL_ENTER:
-        frame = cn_call_stack_enter_quick(&task->stack, call, batch);
-        count_enter(build, tree, task, frame, cn_call_recorded_ns(batch, call));
+        frame = cn_call_stack_enter_top(stack, call);
+        if (!frame && check_guess(lane, call))
+            break;
+        if (!frame)
+            frame = cn_call_stack_enter(stack, call, batch, NULL);
+        count_enter(build, lane, frame, cn_call_recorded_ns(batch, call));
         break;
     case CN_CALL_EXIT:
-        if (count_top_end(tree, task, call))
-            break;
-        cn_call_stack_leave(&task->stack, call, &ended);
-        count_end(build, tree, &ended);
+        if (!count_top_end(lane, call))
+            leave_slowly(build, lane, call);
         break;
     case CN_CALL_EVENT:
         if (call->address == CN_EVENT_SCHED_IN) {
-            if (cn_call_stack_wake(&task->stack, call, &ended))
-                count_end(build, tree, &ended);
-        } else if (cn_call_stack_may_sleep(&task->stack, call)) {
-            count_enter(build, tree, task, cn_call_stack_sleep(&task->stack, call),
+            if (cn_call_stack_wake(stack, call, &ended))
+                count_end(build, lane, &ended);
+        } else if (cn_call_stack_may_sleep(stack, call)) {
+            count_enter(build, lane, cn_call_stack_sleep(stack, call),
                         cn_call_recorded_ns(batch, call));
         }
         break;
@@ -167,130 +207,241 @@ static void count_call(struct build *build, struct cn_call_tree *tree, struct ta
     }
 }
 
-/* Note the open calls for the tasks that were forked by now. */
-static void note_origins(struct build *build, struct task *task, uint64_t time_ns,
-                         unsigned worker)
+/* The child of the root above a node. */
+static uint32_t root_of(const struct cn_call_tree *tree, uint32_t node)
 {
-    const struct cn_call_query *query = build->query;
+    while (tree->nodes[node].parent != 0)
+        node = tree->nodes[node].parent;
+    return node;
+}
 
-    while (task->next_child < task->child_count) {
-        uint32_t slot = task->children[task->next_child];
-        struct origin *origin = &build->tasks[slot].origin;
+/* List the open calls of a lane. */
+static void find_path(const struct lane *lane, struct path *out)
+{
+    const struct cn_call_stack *stack = &lane->base.stack;
+    const struct cn_call_tree *tree = &lane->tree;
+    uint32_t above = stack->count > 0 ? root_of(tree, stack->frames[0].mark) : 0;
 
-        if (time_ns < query->rec->tasks[query->tasks[slot]].time_ns)
-            return;
-        task->next_child++;
-        origin->worker = worker;
-        origin->count = task->stack.count;
-        origin->depths = cn_alloc(origin->count, sizeof(*origin->depths));
-        origin->nodes = cn_alloc(origin->count, sizeof(*origin->nodes));
-        for (size_t i = 0; i < origin->count; i++) {
-            origin->depths[i] = task->stack.frames[i].depth;
-            origin->nodes[i] = task->stack.frames[i].mark;
-        }
+    out->root = tree->nodes[above].id;
+    out->count = stack->count;
+    out->calls = cn_alloc(out->count, sizeof(*out->calls));
+    for (uint32_t i = 0; i < stack->count; i++) {
+        const struct cn_call_frame *frame = &stack->frames[i];
+        uint32_t id = tree->nodes[frame->mark].id;
+
+        out->calls[i] = (struct open_call){
+            .depth = frame->depth,
+            .id = frame->mark != above ? id : CN_NONE,
+            .address = cn_call_ids_address(&tree->ids, tree->rec, id),
+        };
+        above = frame->mark;
     }
 }
 
-static void count_batch(void *arg, uint32_t slot, unsigned worker,
-                        const struct cn_call_batch *batch)
+/* The node of an open call, whose caller has the node `above`. */
+static uint32_t step_down(struct cn_call_tree *tree, uint32_t above,
+                          const struct open_call *call)
 {
-    struct build *build = arg;
-    struct task *task = &build->tasks[slot];
+    uint32_t id = call->address
+                      ? cn_call_ids_unknown(&tree->ids, tree->rec, call->address)
+                      : call->id;
 
-    task->worker = worker;
-    for (size_t i = 0; i < batch->count; i++) {
-        if (task->next_child < task->child_count)
-            note_origins(build, task, cn_call_recorded_ns(batch, &batch->calls[i]),
-                         worker);
-        count_call(build, &build->trees[worker], task, &batch->calls[i], batch);
+    return call->id == CN_NONE
+               ? above
+               : cn_call_tree_child(tree, above, id, call->address, UINT64_MAX);
+}
+
+/* Note the open calls for the tasks that were forked by now. */
+static void note_origins(const struct build *build, struct lane *lane, uint64_t time_ns)
+{
+    const struct cn_call_query *query = build->query;
+    const struct task *task = &build->tasks[lane->base.slot];
+
+    while (lane->next_child < task->child_count) {
+        uint32_t slot = task->children[lane->next_child];
+
+        if (time_ns < query->rec->tasks[query->tasks[slot]].time_ns)
+            return;
+        lane->next_child++;
+        find_path(lane, &build->tasks[slot].origin);
     }
+}
+
+static void lane_begin(void *arg, struct cn_call_lane *base)
+{
+    const struct build *build = arg;
+
+    cn_call_tree_init(&lane_of(base)->tree, build->query->rec);
+}
+
+static void lane_done(void *arg, struct cn_call_lane *base)
+{
+    (void)arg;
+    cn_call_tree_done(&lane_of(base)->tree);
+    free(lane_of(base)->guessed.calls);
+}
+
+static void add_guessed(struct lane *lane)
+{
+    const struct cn_call_stack *stack = &lane->base.stack;
+
+    lane->has_guessed = true;
+    for (uint32_t i = 0; i < lane->base.guess->depth; i++)
+        stack->frames[i].mark = cn_call_tree_child(&lane->tree, 0, GUESSED | i, 0, 0);
+}
+
+static void lane_count(void *arg, struct cn_call_lane *base,
+                       const struct cn_call_batch *batch)
+{
+    const struct build *build = arg;
+    const struct task *task = &build->tasks[base->slot];
+    struct lane *lane = lane_of(base);
+
+    if (base->guess && !lane->has_guessed)
+        add_guessed(lane);
+    lane->tree.order = (uint64_t)base->order << 32;
+    for (size_t i = 0; i < batch->count; i++) {
+        if (lane->next_child < task->child_count)
+            note_origins(build, lane, cn_call_recorded_ns(batch, &batch->calls[i]));
+        count_call(build, lane, &batch->calls[i], batch);
+    }
+}
+
+/* The open calls of a task that forked others are noted call by call. */
+static bool is_divisible(void *arg, uint32_t slot)
+{
+    const struct build *build = arg;
+
+    return build->tasks[slot].child_count == 0;
+}
+
+static void lane_join(void *arg, const struct cn_call_lane *base,
+                      struct cn_call_lane *part)
+{
+    (void)arg;
+    find_path((const struct lane *)base, &lane_of(part)->guessed);
+}
+
+static void lane_resume(void *arg, struct cn_call_lane *base,
+                        const struct cn_call_lane *part, struct cn_call_frame *frame)
+{
+    struct cn_call_tree *tree = &lane_of(base)->tree;
+    const struct cn_call_tree *from = &((const struct lane *)part)->tree;
+    uint32_t above;
+
+    (void)arg;
+    if (frame > base->stack.frames)
+        above = frame[-1].mark;
+    else
+        above = cn_call_tree_child(tree, 0, from->nodes[root_of(from, frame->mark)].id, 0,
+                                   UINT64_MAX);
+    frame->mark = cn_call_tree_child_like(tree, above, from, frame->mark);
 }
 
 /* Calls that never returned, or not within the time range, end with the last record of their
  * task there. */
-static void end_open_calls(struct build *build)
+static void lane_end(void *arg, struct cn_call_lane *base, unsigned worker)
 {
-    const struct cn_call_query *query = build->query;
+    const struct build *build = arg;
     struct cn_call_end ended;
 
-    for (uint32_t i = 0; i < query->task_count; i++) {
-        struct task *task = &build->tasks[i];
-
-        while (task->stack.count > 0) {
-            cn_call_stack_cut(&task->stack, task->last_ns, &ended);
-            if (!(ended.frame.flags & (CN_FRAME_SCHEDULE | CN_FRAME_EXEC)))
-                count_end(build, &build->trees[task->worker], &ended);
-        }
+    (void)worker;
+    build->tasks[base->slot].first_depth = lane_of(base)->first_depth;
+    while (base->stack.count > 0) {
+        cn_call_stack_cut(&base->stack, base->last_ns, &ended);
+        if (!(ended.frame.flags & (CN_FRAME_SCHEDULE | CN_FRAME_EXEC)))
+            count_end(build, lane_of(base), &ended);
     }
 }
 
-/* The node of the whole tree that stands for `node` of a worker's tree. */
-static uint32_t follow(struct build *build, struct cn_call_tree *into,
-                       const struct cn_call_tree *from, uint32_t node)
+/* Add a part's calls below a guessed one, which is below `root` of its tree. */
+static void merge_guessed(struct cn_call_tree *into, const struct lane *part,
+                          uint32_t root)
 {
-    const struct cn_recording *rec = build->query->rec;
-    uint32_t *path = NULL;
-    size_t count = 0, capacity = 0;
-    uint32_t at, root;
+    const struct path *path = &part->guessed;
+    uint32_t unknown = part->base.guess->depth - (uint32_t)path->count;
+    uint32_t depth = part->tree.nodes[root].id - GUESSED;
+    uint32_t at = cn_call_tree_child(into, 0, path->root, 0, UINT64_MAX);
 
-    for (; from->nodes[node].parent != 0; node = from->nodes[node].parent) {
-        path = cn_grow(path, count, &capacity, sizeof(*path));
-        path[count++] = node;
-    }
-    root = from->nodes[node].id;
-    at = root > rec->session_count ? build->tasks[root - rec->session_count - 1].attached
-                                   : cn_call_tree_child(into, 0, root, 0, 0);
-    while (count-- > 0)
-        at = cn_call_tree_child_like(into, at, from, &from->nodes[path[count]]);
-    free(path);
-    return at;
+    if (part->tree.nodes[root].first_child == 0)
+        return;
+    for (uint32_t i = 0; i + unknown <= depth; i++)
+        at = step_down(into, at, &path->calls[i]);
+    cn_call_tree_merge(into, at, &part->tree, root, part->base.ahead_ns);
+}
+
+/* Add a session, or a task that continues another one. Its time is recorded. */
+static void merge_root(struct cn_call_tree *into, const struct cn_call_tree *from,
+                       uint32_t root, uint64_t ahead_ns)
+{
+    uint32_t at = cn_call_tree_child(into, 0, from->nodes[root].id, 0, UINT64_MAX);
+
+    cn_call_tree_add(into, at, from, root, 0);
+    cn_call_tree_merge(into, at, from, root, ahead_ns);
+}
+
+static void lane_merge(void *arg, const struct cn_call_lane *base, unsigned worker)
+{
+    const struct build *build = arg;
+    const struct lane *lane = (const struct lane *)base;
+    const struct cn_call_tree *tree = &lane->tree;
+
+    for (uint32_t at = tree->nodes[0].first_child; at; at = tree->nodes[at].next)
+        if (tree->nodes[at].id >= GUESSED)
+            merge_guessed(&build->trees[worker], lane, at);
+        else
+            merge_root(&build->trees[worker], tree, at, base->ahead_ns);
 }
 
 /* The node below which a forked task continues: the innermost call that it shares with its
  * parent. */
-static uint32_t find_attached(struct build *build, struct cn_call_tree *into,
+static uint32_t find_attached(const struct build *build, struct cn_call_tree *into,
                               const struct task *task)
 {
     const struct cn_recording *rec = build->query->rec;
-    const struct origin *origin = &task->origin;
+    const struct path *origin = &task->origin;
+    size_t count = origin->count;
     const struct cn_session *session;
+    uint32_t at;
 
-    for (size_t i = origin->count; i-- > 0;) {
-        if (origin->depths[i] < task->first_depth)
-            return follow(build, into, &build->trees[origin->worker], origin->nodes[i]);
+    while (count > 0 && origin->calls[count - 1].depth >= task->first_depth)
+        count--;
+    if (count == 0) {
+        session =
+            cn_recording_session_at(rec, task->index, rec->tasks[task->index].time_ns);
+        return cn_call_tree_child(
+            into, 0, session ? (uint32_t)(session - rec->sessions) : rec->session_count,
+            0, UINT64_MAX);
     }
-    session = cn_recording_session_at(rec, task->index, rec->tasks[task->index].time_ns);
-    return cn_call_tree_child(
-        into, 0, session ? (uint32_t)(session - rec->sessions) : rec->session_count, 0,
-        0);
+    at = origin->root > rec->session_count
+             ? build->tasks[origin->root - rec->session_count - 1].attached
+             : cn_call_tree_child(into, 0, origin->root, 0, UINT64_MAX);
+    for (size_t i = 0; i < count; i++)
+        at = step_down(into, at, &origin->calls[i]);
+    return at;
 }
 
-/* Children of the root that are tasks are not merged here: see merge_forked(). */
-static void merge_session(struct cn_call_tree *into, const struct cn_call_tree *from,
-                          uint32_t session)
-{
-    uint32_t id = from->nodes[session].id;
-
-    if (id <= from->rec->session_count)
-        cn_call_tree_merge(into, cn_call_tree_child(into, 0, id, 0, 0), from, session);
-}
-
-/* In the order of their start, so parents come before the tasks they forked. */
-static void merge_forked(struct build *build, struct cn_call_tree *into,
-                         const uint32_t *by_start)
+/* Merge the calls of forked tasks below those of their parents. In the order of their start,
+ * so parents come before the tasks they forked. */
+static void merge_forked(const struct build *build, unsigned worker_count,
+                         struct cn_call_tree *into, const uint32_t *by_start)
 {
     const struct cn_recording *rec = build->query->rec;
 
     for (uint32_t i = 0; i < build->query->task_count; i++) {
         struct task *task = &build->tasks[by_start[i]];
-        const struct cn_call_tree *from = &build->trees[task->worker];
-        uint64_t key = (uint64_t)rec->session_count + 1 + task->slot;
-        uint32_t root = cn_map_find(&from->children, key, 0);
+        uint64_t key = (uint64_t)rec->session_count + 1 + by_start[i];
 
-        if (root == 0)
-            continue;
-        task->attached = find_attached(build, into, task);
-        cn_call_tree_merge(into, task->attached, from, root);
+        for (unsigned k = 0; k < worker_count; k++) {
+            const struct cn_call_tree *from = &build->trees[k];
+            uint32_t root = cn_map_find(&from->children, key, 0);
+
+            if (root == 0)
+                continue;
+            if (task->attached == 0)
+                task->attached = find_attached(build, into, task);
+            cn_call_tree_merge(into, task->attached, from, root, 0);
+        }
     }
 }
 
@@ -371,69 +522,85 @@ static void find_children(struct build *build, const uint32_t *by_start)
     cn_map_done(&slots);
 }
 
-static void build_init(struct build *build, unsigned tree_count)
+static void build_init(struct build *build, unsigned worker_count)
 {
     const struct cn_call_query *query = build->query;
-    bool is_on = !query->filter->is_off;
 
-    build->trees = cn_alloc(tree_count, sizeof(*build->trees));
+    build->trees = cn_alloc(worker_count, sizeof(*build->trees));
     build->tasks = cn_alloc(query->task_count, sizeof(*build->tasks));
-    for (unsigned i = 0; i < tree_count; i++)
+    for (unsigned i = 0; i < worker_count; i++)
         cn_call_tree_init(&build->trees[i], query->rec);
-    for (uint32_t i = 0; i < query->task_count; i++) {
-        struct task *task = &build->tasks[i];
-
-        task->slot = i;
-        task->index = query->tasks[i];
-        task->is_on = is_on;
-        cn_call_stack_init(&task->stack, query->rec, query->filter, task->index,
-                           query->range.first_ns > 0,
-                           query->filter->has_switches ? &build->tasks[0].is_on
-                                                       : &task->is_on);
-    }
+    for (uint32_t i = 0; i < query->task_count; i++)
+        build->tasks[i].index = query->tasks[i];
     find_same_names(build);
 }
 
-static void build_done(struct build *build, unsigned tree_count)
+static void build_done(struct build *build, unsigned worker_count)
 {
-    for (unsigned i = 0; i < tree_count; i++)
+    for (unsigned i = 0; i < worker_count; i++)
         cn_call_tree_done(&build->trees[i]);
     for (uint32_t i = 0; i < build->query->task_count; i++) {
-        cn_call_stack_done(&build->tasks[i].stack);
         free(build->tasks[i].children);
-        free(build->tasks[i].origin.depths);
-        free(build->tasks[i].origin.nodes);
+        free(build->tasks[i].origin.calls);
     }
     free(build->trees);
     free(build->tasks);
     free(build->same_name);
 }
 
-bool cn_call_graph_build(struct cn_call_graph *graph, const struct cn_call_query *query,
-                         unsigned workers, bool apart, struct cn_error *err)
+static const struct cn_call_visitor visitor = {
+    .lane_size = sizeof(struct lane),
+    .begin = lane_begin,
+    .done = lane_done,
+    .count = lane_count,
+    .is_divisible = is_divisible,
+    .join = lane_join,
+    .resume = lane_resume,
+    .end = lane_end,
+    .merge = lane_merge,
+};
+
+/* Merge the trees of the workers. */
+static void merge_trees(const struct build *build, unsigned worker_count,
+                        struct cn_call_tree *into, const uint32_t *by_start)
 {
-    struct build build = {.query = query, .apart = apart};
-    bool is_ordered = query->filter->has_switches;
-    unsigned tree_count = is_ordered ? 1 : workers;
-    struct cn_call_visit visit = {query, is_ordered, workers, count_batch, &build};
+    for (unsigned i = 0; i < worker_count; i++) {
+        const struct cn_call_tree *from = &build->trees[i];
+
+        for (uint32_t at = from->nodes[0].first_child; at; at = from->nodes[at].next)
+            if (from->nodes[at].id <= from->rec->session_count)
+                merge_root(into, from, at, 0);
+    }
+    merge_forked(build, worker_count, into, by_start);
+    cn_call_tree_sort(into);
+}
+
+bool cn_call_graph_build(struct cn_call_graph *graph, const struct cn_call_query *query,
+                         unsigned workers, struct cn_call_graph_options options,
+                         struct cn_error *err)
+{
+    struct build build = {.query = query, .apart = options.is_apart};
+    unsigned worker_count = workers > 0 ? workers : 1;
+    struct cn_call_visit visit = {
+        .query = query,
+        .is_ordered = query->filter->has_switches,
+        .workers = worker_count,
+        .part_len = options.part_len,
+        .visitor = &visitor,
+        .arg = &build,
+    };
     uint32_t *by_start = sort_by_start(query);
     bool ok;
 
     *graph = (struct cn_call_graph){0};
     cn_call_tree_init(&graph->tree, query->rec);
-    build_init(&build, tree_count);
-    find_children(&build, by_start);
+    build_init(&build, worker_count);
+    if (!build.apart)
+        find_children(&build, by_start);
     ok = cn_call_visit_run(&visit, &graph->damages, err);
-    if (ok) {
-        end_open_calls(&build);
-        for (unsigned i = 0; i < tree_count; i++)
-            for (uint32_t at = build.trees[i].nodes[0].first_child; at;
-                 at = build.trees[i].nodes[at].next)
-                merge_session(&graph->tree, &build.trees[i], at);
-        merge_forked(&build, &graph->tree, by_start);
-        cn_call_tree_sort(&graph->tree);
-    }
-    build_done(&build, tree_count);
+    if (ok)
+        merge_trees(&build, worker_count, &graph->tree, by_start);
+    build_done(&build, worker_count);
     free(by_start);
     return ok;
 }

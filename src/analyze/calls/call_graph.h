@@ -1,6 +1,6 @@
 /* Call graph: who called whom, as a tree of calls for each session.
  *
- *     cn_call_graph_build(&graph, &query, workers, false, err)
+ *     cn_call_graph_build(&graph, &query, workers, options, err)
  *     for (i = graph.tree.nodes[0].first_child; i; i = graph.tree.nodes[i].next)
  *         ... session graph.tree.nodes[i].id: walk by first_child and next ...
  *     cn_call_graph_done(&graph);
@@ -20,11 +20,18 @@ struct cn_call_graph {
     struct cn_call_damages damages;
 };
 
-/* With `apart`, a forked child starts at the top of its session instead of below the calls
- * of its parent. The graph is to be released either way. */
+struct cn_call_graph_options {
+    bool
+        is_apart; /* a forked child starts at the top of its session instead of below the calls
+                    * of its parent */
+    uint64_t part_len; /* bytes of records in a part of a task; 0: as suits the workers */
+};
+
+/* The graph is to be released either way. */
 CN_CHECK bool cn_call_graph_build(struct cn_call_graph *graph,
                                   const struct cn_call_query *query, unsigned workers,
-                                  bool apart, struct cn_error *err);
+                                  struct cn_call_graph_options options,
+                                  struct cn_error *err);
 void cn_call_graph_done(struct cn_call_graph *graph);
 
 /* The tree below all outermost calls of a function, and the calls that led to it. */

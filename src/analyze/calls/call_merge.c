@@ -4,7 +4,6 @@
 
 #include "base/alloc.h"
 #include "base/heap.h"
-#include "base/run/pool.h"
 
 struct cn_merge_lane {
     struct cn_call_feed feed;
@@ -108,77 +107,6 @@ void cn_call_merge_close(struct cn_call_merge *merge)
     free(merge->heap);
     cn_call_damages_done(&merge->damages);
     *merge = (struct cn_call_merge){0};
-}
-
-struct task_end {
-    bool is_damaged;
-    struct cn_error err;
-};
-
-struct parallel_visit {
-    const struct cn_call_visit *visit;
-    struct task_end *ends; /* by slot */
-};
-
-static void visit_task(void *arg, size_t slot, unsigned worker)
-{
-    const struct parallel_visit *parallel = arg;
-    const struct cn_call_visit *visit = parallel->visit;
-    const struct cn_call_query *query = visit->query;
-    struct task_end *end = &parallel->ends[slot];
-    struct cn_call_feed feed;
-    struct cn_call_batch batch;
-    enum cn_step step = CN_FAIL;
-
-    if (cn_call_feed_open(&feed, query, query->tasks[slot], &end->err)) {
-        while ((step = cn_call_feed_next(&feed, &batch, &end->err)) == CN_ITEM)
-            visit->see(visit->arg, (uint32_t)slot, worker, &batch);
-        cn_call_feed_close(&feed);
-    }
-    end->is_damaged = step == CN_FAIL;
-}
-
-static bool visit_merged(const struct cn_call_visit *visit,
-                         struct cn_call_damages *damages, struct cn_error *err)
-{
-    struct cn_call_merge merge;
-    struct cn_merged_call next;
-
-    if (!cn_call_merge_open(&merge, visit->query, err))
-        return false;
-    while (cn_call_merge_next(&merge, &next)) {
-        struct cn_call_batch batch = *next.batch;
-
-        if (batch.recorded)
-            batch.recorded += next.call - batch.calls;
-        batch.calls = next.call;
-        batch.count = 1;
-        visit->see(visit->arg, next.slot, 0, &batch);
-    }
-    *damages = merge.damages;
-    merge.damages = (struct cn_call_damages){0};
-    cn_call_merge_close(&merge);
-    return true;
-}
-
-bool cn_call_visit_run(const struct cn_call_visit *visit, struct cn_call_damages *damages,
-                       struct cn_error *err)
-{
-    const struct cn_call_query *query = visit->query;
-    struct parallel_visit parallel = {.visit = visit};
-
-    if (visit->is_ordered)
-        return visit_merged(visit, damages, err);
-    parallel.ends = cn_alloc(query->task_count, sizeof(*parallel.ends));
-    cn_pool_run(&(struct cn_jobs){.count = query->task_count,
-                                  .arg = &parallel,
-                                  .run = visit_task},
-                visit->workers);
-    for (uint32_t i = 0; i < query->task_count; i++)
-        if (parallel.ends[i].is_damaged)
-            cn_call_damages_add(damages, query->tasks[i], &parallel.ends[i].err);
-    free(parallel.ends);
-    return true;
 }
 
 /* The first time that a task is known to run; 0 when it never does. */

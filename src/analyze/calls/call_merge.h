@@ -1,11 +1,11 @@
-/* The calls of several tasks: in the order of their recorded times, or task by task on several threads.
+/* The calls of several tasks, in the order of their recorded times.
  *
  * Merging costs one comparison per call while the same task runs, and the logarithm of the
  * number of tasks when another one takes over.
  *
  * A damaged task ends at the damage, which is added to a list; the other tasks are read to
  * their end.
- * Threads: one thread at a time; cn_call_visit_run() starts threads of its own.
+ * Threads: one thread at a time.
  */
 #ifndef CN_ANALYZE_CALLS_CALL_MERGE_H
 #define CN_ANALYZE_CALLS_CALL_MERGE_H
@@ -49,21 +49,6 @@ CN_CHECK bool cn_call_merge_open(struct cn_call_merge *merge,
                                  const struct cn_call_query *query, struct cn_error *err);
 bool cn_call_merge_next(struct cn_call_merge *merge, struct cn_merged_call *out);
 void cn_call_merge_close(struct cn_call_merge *merge);
-
-/* Calls `see` for all calls of a query. Tasks are read in parallel, each by one worker, or
- * with `is_ordered` all together in the order of time, a call at a time, by worker 0. */
-struct cn_call_visit {
-    const struct cn_call_query *query;
-    bool is_ordered;
-    unsigned workers;
-    void (*see)(void *arg, uint32_t slot, unsigned worker,
-                const struct cn_call_batch *batch);
-    void *arg;
-};
-
-/* False when a task cannot be opened, with `is_ordered` only: else that is a damage. */
-CN_CHECK bool cn_call_visit_run(const struct cn_call_visit *visit,
-                                struct cn_call_damages *damages, struct cn_error *err);
 
 /* The start of the recording, from which `elapsed` times count: the first time that a task
  * is known to run. 0 when no task ever runs. */

@@ -5,19 +5,19 @@
 #include <string.h>
 
 #include "analyze/calls/call_ids.h"
-#include "analyze/calls/call_stack.h"
+#include "analyze/calls/call_visit.h"
 #include "base/alloc.h"
 
 /* The costs of one function so far. */
 struct slot {
     uint32_t id;
-    uint32_t innermost; /* 1 + the index of its innermost frame, if that is still open */
+    uint32_t innermost; /* 1 + the index of its innermost open frame; 0: not open */
     uint64_t last_ns;   /* when it last ended */
     struct cn_call_cost cost;
     struct cn_histogram *totals, *selfs;
 };
 
-/* Costs by function, of one worker. */
+/* Costs by function. */
 struct tally {
     const struct cn_recording *rec;
     struct cn_call_ids ids;
@@ -28,19 +28,27 @@ struct tally {
     struct cn_call_report_options options;
 };
 
-struct task {
-    struct cn_call_stack stack;
-    bool is_on; /* its own switch, unless tasks share one */
-    uint64_t last_ns;
+struct lane {
+    struct cn_call_lane base; /* first */
+    struct tally tally;
     uint64_t lost_count; /* records */
 };
 
-struct build {
-    const struct cn_call_query *query;
-    struct tally *tallies; /* one per worker; in the order of time: one per task */
-    struct task *tasks;    /* by slot of the query */
-    bool is_on;            /* the switch that tasks share */
+struct worker {
+    struct tally tally, open; /* calls that ended, and calls that were open at the end */
+    uint64_t lost_count;
 };
+
+struct build {
+    const struct cn_recording *rec;
+    struct cn_call_report_options options;
+    struct worker *workers;
+};
+
+static struct lane *lane_of(struct cn_call_lane *base)
+{
+    return (struct lane *)base;
+}
 
 void cn_call_squares_add(struct cn_call_squares *squares, uint64_t ns)
 {
@@ -105,20 +113,37 @@ static struct slot *find_slot(struct tally *tally, uint32_t function, uint64_t a
                : add_slot(tally, id);
 }
 
-/* Note in an entered frame its slot, and whether its function was open already. */
-static void tally_enter(struct tally *tally, const struct cn_call_stack *stack,
-                        struct cn_call_frame *frame)
+/* The slot of a frame: the one that it got when it was entered, unless another function ended
+ * in it, or it was never entered. */
+static inline struct slot *slot_of(struct tally *tally, const struct cn_call_frame *frame)
+{
+    return frame->slot < tally->slot_count &&
+                   tally->slots[frame->slot].id == frame->function
+               ? &tally->slots[frame->slot]
+               : find_slot(tally, frame->function, frame->address);
+}
+
+/* Note in a frame that was pushed its slot, and whether its function was open already. */
+static inline void tally_enter(struct tally *tally, const struct cn_call_stack *stack,
+                               struct cn_call_frame *frame)
 {
     struct slot *slot = find_slot(tally, frame->function, frame->address);
-    uint32_t at = (uint32_t)(frame - stack->frames);
-    uint32_t outer = slot->innermost;
 
-    /* It may be from before a repair, or of another task: then it is not open. */
-    if (outer > at || (outer > 0 && stack->frames[outer - 1].function != frame->function))
-        outer = 0;
-    frame->mark = outer;
+    frame->mark = slot->innermost;
     frame->slot = (uint32_t)(slot - tally->slots);
-    slot->innermost = at + 1;
+    slot->innermost = (uint32_t)(frame - stack->frames) + 1;
+}
+
+/* The frames from `first` on will be popped. */
+static void close_frames(struct tally *tally, const struct cn_call_stack *stack,
+                         uint32_t first)
+{
+    for (uint32_t i = stack->count; i-- > first;) {
+        const struct cn_call_frame *frame = &stack->frames[i];
+
+        if ((frame->flags & (CN_FRAME_SHOWN | CN_FRAME_SCHEDULE)) == CN_FRAME_SHOWN)
+            slot_of(tally, frame)->innermost = frame->mark;
+    }
 }
 
 static inline void add_time(struct cn_call_times *times, uint64_t ns)
@@ -130,22 +155,16 @@ static inline void add_time(struct cn_call_times *times, uint64_t ns)
         times->max_ns = ns;
 }
 
-/* Count a call that ended. The frame has the slot that it got when it was entered, unless
- * another function ended in it, or it was never entered. */
-static inline void tally_end(struct tally *tally, const struct cn_call_frame *frame,
-                             uint64_t total_ns, uint64_t self_ns)
+/* Count a call that ended. */
+static inline void tally_end(const struct tally *tally, struct slot *slot,
+                             const struct cn_call_frame *frame, uint64_t total_ns,
+                             uint64_t self_ns)
 {
-    struct slot *slot =
-        frame->slot < tally->slot_count && tally->slots[frame->slot].id == frame->function
-            ? &tally->slots[frame->slot]
-            : find_slot(tally, frame->function, frame->address);
-
     slot->cost.calls++;
     add_time(&slot->cost.total, total_ns);
     add_time(&slot->cost.self, self_ns);
     if (frame->mark == 0)
         slot->cost.total_ns += total_ns;
-    slot->innermost = frame->mark;
     if (frame->enter_ns + total_ns > slot->last_ns)
         slot->last_ns = frame->enter_ns + total_ns;
     if (tally->options.with_squares) {
@@ -161,33 +180,82 @@ static inline void tally_end(struct tally *tally, const struct cn_call_frame *fr
 static void tally_shown(struct tally *tally, const struct cn_call_end *ended)
 {
     if (ended->frame.flags & CN_FRAME_SHOWN)
-        tally_end(tally, &ended->frame, ended->total_ns, ended->self_ns);
+        tally_end(tally, slot_of(tally, &ended->frame), &ended->frame, ended->total_ns,
+                  ended->self_ns);
 }
 
-static void count_call(struct tally *tally, struct task *task, const struct cn_call *call,
-                       const struct cn_call_batch *batch)
+/* Of a part: true if a call is not to be counted. The outermost calls of a guessed function
+ * that was still open were none. */
+static bool check_guess(struct lane *lane, const struct cn_call *call)
 {
-    struct cn_call_stack *stack = &task->stack;
+    struct cn_call_guess *guess = lane->base.guess;
+    enum cn_guess_step step = CN_GUESS_INSIDE;
+
+    if (guess)
+        step = cn_call_guess_check(guess, &lane->base.stack, call);
+    if (step == CN_GUESS_RETURN)
+        guess->returns[guess->return_count - 1].count =
+            find_slot(&lane->tally, call->function, call->address)->cost.total_ns;
+    return step != CN_GUESS_INSIDE;
+}
+
+/* Entries and exits that are not the usual case. */
+
+static void enter_slowly(struct lane *lane, const struct cn_call *call,
+                         const struct cn_call_batch *batch)
+{
+    struct cn_call_stack *stack = &lane->base.stack;
+    struct cn_call_frame *frame;
+
+    if (check_guess(lane, call))
+        return;
+    close_frames(&lane->tally, stack, cn_call_stack_kept(stack, call));
+    frame = cn_call_stack_enter(stack, call, batch, NULL);
+    if (frame->flags & CN_FRAME_SHOWN)
+        tally_enter(&lane->tally, stack, frame);
+}
+
+static void leave_slowly(struct lane *lane, const struct cn_call *call)
+{
+    struct cn_call_stack *stack = &lane->base.stack;
+    struct cn_call_end ended;
+
+    if (check_guess(lane, call))
+        return;
+    close_frames(&lane->tally, stack, cn_call_stack_kept(stack, call));
+    cn_call_stack_leave(stack, call, &ended);
+    tally_shown(&lane->tally, &ended);
+}
+
+static inline void count_call(struct lane *lane, const struct cn_call *call,
+                              const struct cn_call_batch *batch)
+{
+    struct tally *tally = &lane->tally;
+    struct cn_call_stack *stack = &lane->base.stack;
     struct cn_call_frame *frame;
     struct cn_call_end ended;
     uint64_t total_ns, self_ns;
+    struct slot *slot;
 
-    if (call->time_ns > task->last_ns)
-        task->last_ns = call->time_ns;
+    if (call->time_ns > lane->base.last_ns)
+        lane->base.last_ns = call->time_ns;
     switch ((enum cn_call_kind)call->kind) {
     case CN_CALL_ENTER:
-        frame = cn_call_stack_enter_quick(stack, call, batch);
-        if (frame->flags & CN_FRAME_SHOWN)
+        frame = cn_call_stack_enter_top(stack, call);
+        if (frame)
             tally_enter(tally, stack, frame);
+        else
+            enter_slowly(lane, call, batch);
         break;
     case CN_CALL_EXIT:
         frame = cn_call_stack_leave_top(stack, call, &total_ns, &self_ns);
-        if (frame) {
-            tally_end(tally, frame, total_ns, self_ns);
+        if (!frame) {
+            leave_slowly(lane, call);
             break;
         }
-        cn_call_stack_leave(stack, call, &ended);
-        tally_shown(tally, &ended);
+        slot = slot_of(tally, frame);
+        tally_end(tally, slot, frame, total_ns, self_ns);
+        slot->innermost = frame->mark;
         break;
     case CN_CALL_EVENT:
         if (call->address == CN_EVENT_SCHED_IN) {
@@ -198,38 +266,82 @@ static void count_call(struct tally *tally, struct task *task, const struct cn_c
         }
         break;
     case CN_CALL_LOST:
-        task->lost_count += call->address;
+        lane->lost_count += call->address;
         break;
     }
 }
 
-static void count_batch(void *arg, uint32_t slot, unsigned worker,
-                        const struct cn_call_batch *batch)
+static void lane_begin(void *arg, struct cn_call_lane *base)
 {
     const struct build *build = arg;
-    struct tally *tally =
-        &build->tallies[build->query->filter->has_switches ? slot : worker];
 
+    lane_of(base)->tally = (struct tally){.rec = build->rec, .options = build->options};
+}
+
+static void lane_done(void *arg, struct cn_call_lane *base)
+{
+    (void)arg;
+    tally_done(&lane_of(base)->tally);
+}
+
+static void lane_count(void *arg, struct cn_call_lane *base,
+                       const struct cn_call_batch *batch)
+{
+    (void)arg;
     for (size_t i = 0; i < batch->count; i++)
-        count_call(tally, &build->tasks[slot], &batch->calls[i], batch);
+        count_call(lane_of(base), &batch->calls[i], batch);
+}
+
+static bool is_divisible(void *arg, uint32_t slot)
+{
+    (void)arg;
+    (void)slot;
+    return true;
+}
+
+/* Outermost calls of the part are none while a guessed call of the same function is open. */
+static void lane_join(void *arg, const struct cn_call_lane *base,
+                      struct cn_call_lane *part)
+{
+    const struct cn_call_guess *guess = part->guess;
+    const struct cn_call_stack *stack = &base->stack;
+
+    (void)arg;
+    for (uint32_t i = 0; i < stack->count; i++) {
+        const struct cn_call_frame *frame = &stack->frames[i];
+        uint32_t return_at = stack->count - 1 - i;
+        struct slot *slot;
+
+        if (frame->mark != 0)
+            continue;
+        slot = find_slot(&lane_of(part)->tally, frame->function, frame->address);
+        slot->cost.total_ns -= return_at < guess->return_count
+                                   ? guess->returns[return_at].count
+                                   : slot->cost.total_ns;
+    }
+}
+
+static void lane_resume(void *arg, struct cn_call_lane *base,
+                        const struct cn_call_lane *part, struct cn_call_frame *frame)
+{
+    (void)arg;
+    (void)part;
+    if (!(frame->flags & CN_FRAME_SCHEDULE))
+        tally_enter(&lane_of(base)->tally, &base->stack, frame);
 }
 
 /* Calls that never returned, or not within the time range, end with the last record of their
- * task there. The marks of frames are valid as long as their stack. */
-static void end_open_calls(struct build *build, struct tally *tally)
+ * task there. */
+static void lane_end(void *arg, struct cn_call_lane *base, unsigned worker)
 {
-    const struct cn_call_query *query = build->query;
+    const struct build *build = arg;
     struct cn_call_end ended;
 
-    for (uint32_t i = 0; i < query->task_count; i++)
-        while (build->tasks[i].stack.count > 0) {
-            cn_call_stack_cut(&build->tasks[i].stack, build->tasks[i].last_ns, &ended);
-            if (!(ended.frame.flags & (CN_FRAME_SCHEDULE | CN_FRAME_EXEC)))
-                tally_shown(tally, &ended);
-        }
-    /* The shortest call of a function is one that returned, if any did. */
-    for (size_t i = 0; i < tally->slot_count; i++)
-        tally->slots[i].cost.total.min_ns = tally->slots[i].cost.self.min_ns = UINT64_MAX;
+    while (base->stack.count > 0) {
+        cn_call_stack_cut(&base->stack, base->last_ns, &ended);
+        if (!(ended.frame.flags & (CN_FRAME_SCHEDULE | CN_FRAME_EXEC)))
+            tally_shown(&build->workers[worker].open, &ended);
+    }
 }
 
 static void merge_times(struct cn_call_times *into, const struct cn_call_times *from)
@@ -267,6 +379,37 @@ static void merge_histogram(struct cn_histogram **into, const struct cn_histogra
     cn_histogram_merge(*into, from);
 }
 
+/* The function of an id, CN_NONE for an address outside all functions. */
+static uint32_t function_of(const struct cn_recording *rec, uint32_t id)
+{
+    return id <= cn_call_schedule_id(rec, true) ? id : CN_NONE;
+}
+
+/* Add the slots of a lane to those of a worker. */
+static void lane_merge(void *arg, const struct cn_call_lane *base, unsigned worker)
+{
+    const struct build *build = arg;
+    const struct lane *lane = (const struct lane *)base;
+    const struct tally *tally = &lane->tally;
+    struct tally *into = &build->workers[worker].tally;
+
+    build->workers[worker].lost_count += lane->lost_count;
+    for (size_t i = 0; i < tally->slot_count; i++) {
+        const struct slot *from = &tally->slots[i];
+        struct slot *slot;
+
+        if (from->cost.calls == 0)
+            continue;
+        slot = find_slot(into, function_of(build->rec, from->id),
+                         cn_call_ids_address(&tally->ids, build->rec, from->id));
+        if (from->last_ns - base->ahead_ns > slot->last_ns)
+            slot->last_ns = from->last_ns - base->ahead_ns;
+        merge_costs(&slot->cost, &from->cost);
+        merge_histogram(&slot->totals, from->totals);
+        merge_histogram(&slot->selfs, from->selfs);
+    }
+}
+
 /* Add the slots of a tally to the rows of their names. */
 static void merge_tally(struct cn_call_report *report, const struct tally *tally,
                         size_t *capacity)
@@ -276,15 +419,14 @@ static void merge_tally(struct cn_call_report *report, const struct tally *tally
     for (size_t i = 0; i < tally->slot_count; i++) {
         const struct slot *slot = &tally->slots[i];
         uint64_t address = cn_call_ids_address(&tally->ids, rec, slot->id);
-        bool is_known = slot->id < rec->function_count + 2;
         char buffer[CN_CALL_NAME_MAX];
         struct cn_call_row *row;
         uint32_t at;
 
         if (slot->cost.calls == 0)
             continue;
-        at = cn_names_add(&report->names, cn_call_name(rec, is_known ? slot->id : CN_NONE,
-                                                       address, buffer));
+        at = cn_names_add(&report->names,
+                          cn_call_name(rec, function_of(rec, slot->id), address, buffer));
         if (at == report->row_count) {
             report->rows = cn_grow(report->rows, at, capacity, sizeof(*report->rows));
             report->rows[report->row_count++] = (struct cn_call_row){
@@ -293,7 +435,8 @@ static void merge_tally(struct cn_call_report *report, const struct tally *tally
             };
         }
         row = &report->rows[at];
-        if (slot->last_ns > row->last_ns) {
+        if (slot->last_ns > row->last_ns ||
+            (slot->last_ns == row->last_ns && slot->id < row->function)) {
             row->function = slot->id;
             row->last_ns = slot->last_ns;
         }
@@ -310,45 +453,63 @@ static int compare_names(const void *a, const void *b)
                   ((const struct cn_call_row *)b)->name);
 }
 
+static const struct cn_call_visitor visitor = {
+    .lane_size = sizeof(struct lane),
+    .begin = lane_begin,
+    .done = lane_done,
+    .count = lane_count,
+    .is_divisible = is_divisible,
+    .join = lane_join,
+    .resume = lane_resume,
+    .end = lane_end,
+    .merge = lane_merge,
+};
+
+/* Add what a worker counted, and release it. The shortest call of a function is one that
+ * returned, if any did. */
+static void merge_worker(struct cn_call_report *report, struct worker *worker,
+                         size_t *capacity)
+{
+    struct tally *open = &worker->open;
+
+    for (size_t i = 0; i < open->slot_count; i++)
+        open->slots[i].cost.total.min_ns = open->slots[i].cost.self.min_ns = UINT64_MAX;
+    merge_tally(report, &worker->tally, capacity);
+    merge_tally(report, open, capacity);
+    report->lost_count += worker->lost_count;
+    tally_done(&worker->tally);
+    tally_done(open);
+}
+
 bool cn_call_report_build(struct cn_call_report *report,
                           const struct cn_call_query *query, unsigned workers,
                           struct cn_call_report_options options, struct cn_error *err)
 {
-    bool is_ordered = query->filter->has_switches;
-    unsigned tally_count = (is_ordered ? query->task_count : workers) + 1;
+    unsigned worker_count = workers > 0 ? workers : 1;
     struct build build = {
-        .query = query,
-        .tallies = cn_alloc(tally_count, sizeof(*build.tallies)),
-        .tasks = cn_alloc(query->task_count, sizeof(*build.tasks)),
-        .is_on = !query->filter->is_off,
+        .rec = query->rec,
+        .options = options,
+        .workers = cn_alloc(worker_count, sizeof(*build.workers)),
     };
-    struct cn_call_visit visit = {query, is_ordered, workers, count_batch, &build};
+    struct cn_call_visit visit = {
+        .query = query,
+        .is_ordered = query->filter->has_switches,
+        .workers = worker_count,
+        .part_len = options.part_len,
+        .visitor = &visitor,
+        .arg = &build,
+    };
     size_t capacity = 0;
     bool ok;
 
     *report = (struct cn_call_report){0};
-    for (unsigned i = 0; i < tally_count; i++)
-        build.tallies[i] = (struct tally){.rec = query->rec, .options = options};
-    for (uint32_t i = 0; i < query->task_count; i++) {
-        build.tasks[i].is_on = build.is_on;
-        cn_call_stack_init(&build.tasks[i].stack, query->rec, query->filter,
-                           query->tasks[i], query->range.first_ns > 0,
-                           is_ordered ? &build.is_on : &build.tasks[i].is_on);
-    }
+    for (unsigned i = 0; i < worker_count; i++)
+        build.workers[i].tally = build.workers[i].open =
+            (struct tally){.rec = query->rec, .options = options};
     ok = cn_call_visit_run(&visit, &report->damages, err);
-    if (ok)
-        end_open_calls(&build, &build.tallies[tally_count - 1]);
-    for (unsigned i = 0; i < tally_count; i++) {
-        if (ok)
-            merge_tally(report, &build.tallies[i], &capacity);
-        tally_done(&build.tallies[i]);
-    }
-    for (uint32_t i = 0; i < query->task_count; i++) {
-        report->lost_count += build.tasks[i].lost_count;
-        cn_call_stack_done(&build.tasks[i].stack);
-    }
-    free(build.tallies);
-    free(build.tasks);
+    for (unsigned i = 0; i < worker_count; i++)
+        merge_worker(report, &build.workers[i], &capacity);
+    free(build.workers);
     for (size_t i = 0; i < report->row_count; i++) {
         struct cn_call_cost *cost = &report->rows[i].cost;
 

@@ -63,6 +63,7 @@ struct cn_call_report {
 struct cn_call_report_options {
     bool with_squares; /* for deviations */
     bool with_histograms;
+    uint64_t part_len; /* bytes of records in a part of a task; 0: as suits the workers */
 };
 
 /* The report is to be released either way. */

@@ -67,6 +67,7 @@ void cn_call_stack_assume(struct cn_call_stack *stack, uint32_t count)
         uint32_t depth = stack->count;
 
         *push(stack) = (struct cn_call_frame){
+            .enter_ns = UINT64_MAX,
             .function = CN_NONE,
             .depth = depth,
             .shown_above = stack->shown++,
@@ -110,6 +111,19 @@ static uint32_t unwrap(const struct cn_call_stack *stack, uint32_t depth,
                        uint32_t expected)
 {
     return stack->is_wrapped && expected % DEPTH_MODULUS == depth ? expected : depth;
+}
+
+uint32_t cn_call_stack_kept(const struct cn_call_stack *stack, const struct cn_call *call)
+{
+    uint32_t count = stack->count, depth;
+
+    if (count == 0)
+        return 0;
+    depth = unwrap(stack, call->depth,
+                   stack->frames[count - 1].depth + (call->kind == CN_CALL_ENTER));
+    while (count > 0 && stack->frames[count - 1].depth >= depth)
+        count--;
+    return count;
 }
 
 static void begin(struct cn_call_stack *stack, const struct cn_call *call)

@@ -65,7 +65,8 @@ void cn_call_stack_done(struct cn_call_stack *stack);
 void cn_call_stack_copy(struct cn_call_stack *stack, const struct cn_call_stack *from,
                         bool *is_on);
 
-/* Of an empty stack: assume `count` open calls of unknown functions, at depths from 0 on. */
+/* Of an empty stack: assume `count` open calls of unknown functions, at depths from 0 on. No
+ * exit is the usual case for them. */
 void cn_call_stack_assume(struct cn_call_stack *stack, uint32_t count);
 
 /* Drop all but the outermost `count` calls. */
@@ -98,6 +99,10 @@ struct cn_call_frame *cn_call_stack_enter(struct cn_call_stack *stack,
 void cn_call_stack_leave(struct cn_call_stack *stack, const struct cn_call *call,
                          struct cn_call_end *out);
 
+/* The number of open calls that an entry or exit does not end. */
+uint32_t cn_call_stack_kept(const struct cn_call_stack *stack,
+                            const struct cn_call *call);
+
 /* True for a sched-out that interrupts a call. It does so even when it is not shown: waiting
  * is not self time of the call. */
 bool cn_call_stack_may_sleep(const struct cn_call_stack *stack,
@@ -129,16 +134,16 @@ static inline uint8_t cn_call_stack_flags(const struct cn_call_stack *stack,
     return is_exec ? CN_FRAME_SHOWN | CN_FRAME_EXEC : CN_FRAME_SHOWN;
 }
 
-static inline struct cn_call_frame *
-cn_call_stack_enter_quick(struct cn_call_stack *stack, const struct cn_call *call,
-                          const struct cn_call_batch *batch)
+/* Enter a call in the usual case; else NULL. */
+static inline struct cn_call_frame *cn_call_stack_enter_top(struct cn_call_stack *stack,
+                                                            const struct cn_call *call)
 {
     uint32_t count = stack->count;
     struct cn_call_frame *frame;
 
     if (!stack->filter->is_plain || count == 0 || count == stack->capacity ||
         stack->frames[count - 1].depth + 1 != call->depth)
-        return cn_call_stack_enter(stack, call, batch, NULL);
+        return NULL;
     frame = &stack->frames[count];
     frame->enter_ns = call->time_ns;
     frame->child_ns = 0;
@@ -150,6 +155,15 @@ cn_call_stack_enter_quick(struct cn_call_stack *stack, const struct cn_call *cal
     frame->flags = cn_call_stack_flags(stack, call);
     stack->count = count + 1;
     return frame;
+}
+
+static inline struct cn_call_frame *
+cn_call_stack_enter_quick(struct cn_call_stack *stack, const struct cn_call *call,
+                          const struct cn_call_batch *batch)
+{
+    struct cn_call_frame *frame = cn_call_stack_enter_top(stack, call);
+
+    return frame ? frame : cn_call_stack_enter(stack, call, batch, NULL);
 }
 
 /* Leave the innermost call in the usual case; else NULL. The frame is valid until the next

@@ -23,14 +23,14 @@ static void add_call(struct cn_call_subgraph *sub, const struct cn_call_tree *tr
     const struct cn_graph_node *from = &tree->nodes[node];
     /* Functions of that name are one node, in whatever module. */
     uint32_t known = sub->tree.nodes[0].first_child;
-    uint32_t top = known ? known : cn_call_tree_child_like(&sub->tree, 0, tree, from);
+    uint32_t top = known ? known : cn_call_tree_child_like(&sub->tree, 0, tree, node);
 
     sub->backtraces = cn_grow(sub->backtraces, sub->backtrace_count, capacity,
                               sizeof(*sub->backtraces));
     sub->backtraces[sub->backtrace_count++] = (struct cn_graph_backtrace){
         .node = node, .calls = from->calls, .total_ns = from->total_ns};
-    cn_call_tree_add(&sub->tree, top, from);
-    cn_call_tree_merge(&sub->tree, top, tree, node);
+    cn_call_tree_add(&sub->tree, top, tree, node, 0);
+    cn_call_tree_merge(&sub->tree, top, tree, node, 0);
 }
 
 bool cn_call_subgraph_build(struct cn_call_subgraph *sub, const struct cn_call_tree *tree,

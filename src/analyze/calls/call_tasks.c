@@ -2,13 +2,12 @@
 
 #include <stdlib.h>
 
-#include "analyze/calls/call_stack.h"
+#include "analyze/calls/call_visit.h"
 #include "base/alloc.h"
 
 struct task {
+    struct cn_call_lane base; /* first */
     struct cn_task_cost *cost;
-    struct cn_call_stack stack;
-    bool is_on;
 };
 
 static void note_time(struct cn_task_cost *cost, uint64_t time_ns)
@@ -28,7 +27,7 @@ static void count_end(struct task *task, const struct cn_call_end *ended)
     if (ended->frame.flags & CN_FRAME_SCHEDULE) {
         task->cost->slept_ns += ended->total_ns;
         task->cost->calls++;
-    } else if (ended->frame.shown_above <= task->stack.inherited) {
+    } else if (ended->frame.shown_above <= task->base.stack.inherited) {
         task->cost->total_ns += ended->total_ns;
     }
 }
@@ -37,8 +36,8 @@ static void end_open_calls(struct task *task, uint64_t time_ns)
 {
     struct cn_call_end ended;
 
-    while (task->stack.count > 0) {
-        cn_call_stack_cut(&task->stack, time_ns, &ended);
+    while (task->base.stack.count > 0) {
+        cn_call_stack_cut(&task->base.stack, time_ns, &ended);
         if (!(ended.frame.flags & CN_FRAME_EXEC))
             count_end(task, &ended);
     }
@@ -46,7 +45,7 @@ static void end_open_calls(struct task *task, uint64_t time_ns)
 
 static void count_event(struct task *task, const struct cn_call *call)
 {
-    struct cn_call_stack *stack = &task->stack;
+    struct cn_call_stack *stack = &task->base.stack;
     struct cn_call_end ended;
 
     if (cn_call_stack_shows_event(stack, call))
@@ -65,7 +64,7 @@ static void count_event(struct task *task, const struct cn_call *call)
 static void count_call(struct task *task, const struct cn_call *call,
                        const struct cn_call_batch *batch)
 {
-    struct cn_call_stack *stack = &task->stack;
+    struct cn_call_stack *stack = &task->base.stack;
     struct cn_call_frame *frame;
     struct cn_call_end ended;
 
@@ -87,44 +86,67 @@ static void count_call(struct task *task, const struct cn_call *call,
     }
 }
 
-static void count_batch(void *arg, uint32_t slot, unsigned worker,
-                        const struct cn_call_batch *batch)
+static void task_begin(void *arg, struct cn_call_lane *base)
 {
-    struct task *tasks = arg;
+    const struct cn_call_tasks *tasks = arg;
 
-    (void)worker;
+    ((struct task *)base)->cost = &tasks->list[base->slot];
+}
+
+static void task_done(void *arg, struct cn_call_lane *base)
+{
+    (void)arg;
+    (void)base;
+}
+
+static void task_count(void *arg, struct cn_call_lane *base,
+                       const struct cn_call_batch *batch)
+{
+    (void)arg;
     for (size_t i = 0; i < batch->count; i++)
-        count_call(&tasks[slot], &batch->calls[i], batch);
+        count_call((struct task *)base, &batch->calls[i], batch);
+}
+
+static void task_end(void *arg, struct cn_call_lane *base, unsigned worker)
+{
+    struct task *task = (struct task *)base;
+    struct cn_task_cost *cost = task->cost;
+
+    (void)arg;
+    (void)worker;
+    end_open_calls(task, cost->last_ns);
+    cost->self_ns = cost->total_ns > cost->slept_ns ? cost->total_ns - cost->slept_ns : 0;
+}
+
+static void task_merge(void *arg, const struct cn_call_lane *base, unsigned worker)
+{
+    (void)arg;
+    (void)base;
+    (void)worker;
 }
 
 void cn_call_tasks_build(struct cn_call_tasks *tasks, const struct cn_call_query *query,
                          unsigned workers)
 {
-    struct task *states = cn_alloc(query->task_count, sizeof(*states));
-    struct cn_call_visit visit = {query, false, workers, count_batch, states};
+    static const struct cn_call_visitor visitor = {
+        .lane_size = sizeof(struct task),
+        .begin = task_begin,
+        .done = task_done,
+        .count = task_count,
+        .end = task_end,
+        .merge = task_merge,
+    };
+    struct cn_call_visit visit = {
+        .query = query, .workers = workers, .visitor = &visitor, .arg = tasks};
     struct cn_error err;
 
     *tasks = (struct cn_call_tasks){
         .list = cn_alloc(query->task_count, sizeof(*tasks->list)),
         .count = query->task_count,
     };
-    for (size_t i = 0; i < tasks->count; i++) {
+    for (size_t i = 0; i < tasks->count; i++)
         tasks->list[i].task = query->tasks[i];
-        states[i].cost = &tasks->list[i];
-        states[i].is_on = !query->filter->is_off;
-        cn_call_stack_init(&states[i].stack, query->rec, query->filter, query->tasks[i],
-                           query->range.first_ns > 0, &states[i].is_on);
-    }
     (void)!cn_call_visit_run(&visit, &tasks->damages, &err);
-    for (size_t i = 0; i < tasks->count; i++) {
-        struct cn_task_cost *cost = &tasks->list[i];
-
-        end_open_calls(&states[i], cost->last_ns);
-        cost->self_ns =
-            cost->total_ns > cost->slept_ns ? cost->total_ns - cost->slept_ns : 0;
-        cn_call_stack_done(&states[i].stack);
-    }
-    free(states);
 }
 
 void cn_call_tasks_done(struct cn_call_tasks *tasks)

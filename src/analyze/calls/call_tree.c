@@ -8,13 +8,16 @@ void cn_call_tree_init(struct cn_call_tree *tree, const struct cn_recording *rec
 {
     *tree = (struct cn_call_tree){.rec = rec};
     tree->nodes = cn_grow(tree->nodes, 0, &tree->capacity, sizeof(*tree->nodes));
+    tree->firsts = cn_grow(tree->firsts, 0, &tree->first_capacity, sizeof(*tree->firsts));
     tree->nodes[0] = (struct cn_graph_node){0};
+    tree->firsts[0] = 0;
     tree->count = 1;
 }
 
 void cn_call_tree_done(struct cn_call_tree *tree)
 {
     free(tree->nodes);
+    free(tree->firsts);
     cn_map_done(&tree->children);
     cn_call_ids_done(&tree->ids);
     *tree = (struct cn_call_tree){0};
@@ -36,6 +39,9 @@ static uint32_t add_child(struct cn_call_tree *tree, uint32_t parent, uint32_t i
 
     tree->nodes =
         cn_grow(tree->nodes, tree->count, &tree->capacity, sizeof(*tree->nodes));
+    tree->firsts =
+        cn_grow(tree->firsts, tree->count, &tree->first_capacity, sizeof(*tree->firsts));
+    tree->firsts[tree->count] = tree->order | node;
     tree->nodes[tree->count++] = (struct cn_graph_node){
         .parent = parent, .id = id, .address = address, .first_ns = time_ns};
     above = &tree->nodes[parent];
@@ -69,40 +75,47 @@ uint32_t cn_call_tree_child(struct cn_call_tree *tree, uint32_t parent, uint32_t
 }
 
 uint32_t cn_call_tree_child_like(struct cn_call_tree *tree, uint32_t parent,
-                                 const struct cn_call_tree *from,
-                                 const struct cn_graph_node *node)
+                                 const struct cn_call_tree *from, uint32_t from_node)
 {
+    const struct cn_graph_node *node = &from->nodes[from_node];
     uint64_t address = cn_call_ids_address(&from->ids, from->rec, node->id);
     uint32_t id =
         address ? cn_call_ids_unknown(&tree->ids, tree->rec, address) : node->id;
 
-    return cn_call_tree_child(tree, parent, id, node->address, node->first_ns);
+    return cn_call_tree_child(tree, parent, id, node->address, UINT64_MAX);
 }
 
 void cn_call_tree_add(struct cn_call_tree *tree, uint32_t node,
-                      const struct cn_graph_node *from)
+                      const struct cn_call_tree *from, uint32_t from_node,
+                      uint64_t ahead_ns)
 {
+    const struct cn_graph_node *other = &from->nodes[from_node];
     struct cn_graph_node *into = &tree->nodes[node];
+    uint64_t first_ns = other->first_ns - ahead_ns;
 
-    into->calls += from->calls;
-    into->total_ns += from->total_ns;
-    into->self_ns += from->self_ns;
-    if (from->first_ns < into->first_ns) {
-        into->first_ns = from->first_ns;
-        into->address = from->address;
+    into->calls += other->calls;
+    into->total_ns += other->total_ns;
+    into->self_ns += other->self_ns;
+    if (other->first_ns != UINT64_MAX &&
+        (first_ns < into->first_ns ||
+         (first_ns == into->first_ns && from->firsts[from_node] < tree->firsts[node]))) {
+        into->first_ns = first_ns;
+        into->address = other->address;
+        tree->firsts[node] = from->firsts[from_node];
     }
 }
 
 void cn_call_tree_merge(struct cn_call_tree *tree, uint32_t node,
-                        const struct cn_call_tree *from, uint32_t from_node)
+                        const struct cn_call_tree *from, uint32_t from_node,
+                        uint64_t ahead_ns)
 {
     uint32_t at = from->nodes[from_node].first_child, into = node;
 
     /* Depth first; `into` mirrors the parent of `at`. */
     while (at) {
-        uint32_t merged = cn_call_tree_child_like(tree, into, from, &from->nodes[at]);
+        uint32_t merged = cn_call_tree_child_like(tree, into, from, at);
 
-        cn_call_tree_add(tree, merged, &from->nodes[at]);
+        cn_call_tree_add(tree, merged, from, at, ahead_ns);
         if (from->nodes[at].first_child) {
             into = merged;
             at = from->nodes[at].first_child;
@@ -118,7 +131,7 @@ void cn_call_tree_merge(struct cn_call_tree *tree, uint32_t node,
 }
 
 struct sibling {
-    uint64_t first_ns;
+    uint64_t first_ns, first;
     uint32_t node;
 };
 
@@ -128,7 +141,7 @@ static int compare_siblings(const void *a, const void *b)
 
     if (x->first_ns != y->first_ns)
         return x->first_ns < y->first_ns ? -1 : 1;
-    return x->node < y->node ? -1 : 1;
+    return x->first < y->first ? -1 : 1;
 }
 
 void cn_call_tree_sort(struct cn_call_tree *tree)
@@ -142,7 +155,8 @@ void cn_call_tree_sort(struct cn_call_tree *tree)
         for (uint32_t at = tree->nodes[parent].first_child; at;
              at = tree->nodes[at].next) {
             siblings = cn_grow(siblings, count, &capacity, sizeof(*siblings));
-            siblings[count++] = (struct sibling){tree->nodes[at].first_ns, at};
+            siblings[count++] =
+                (struct sibling){tree->nodes[at].first_ns, tree->firsts[at], at};
         }
         if (count < 2)
             continue;

@@ -19,13 +19,16 @@ struct cn_graph_node {
     uint64_t calls;
     uint64_t total_ns;
     uint64_t self_ns;
-    uint64_t first_ns; /* when it was first called */
+    uint64_t first_ns; /* when it was first called; UINT64_MAX: counted in another tree */
 };
 
 struct cn_call_tree {
     const struct cn_recording *rec;
     struct cn_graph_node *nodes; /* the children of the root are sessions */
     size_t count, capacity;
+    uint64_t *firsts; /* by node: the order of first calls at the same time */
+    size_t first_capacity;
+    uint64_t order;         /* of calls from now on; nodes are added to it */
     struct cn_map children; /* by parent << 32 | id */
     struct cn_call_ids ids;
 };
@@ -43,16 +46,17 @@ uint32_t cn_call_tree_child(struct cn_call_tree *tree, uint32_t parent, uint32_t
 
 /* The child of `parent` that stands for a node of another tree, added when there is none. */
 uint32_t cn_call_tree_child_like(struct cn_call_tree *tree, uint32_t parent,
-                                 const struct cn_call_tree *from,
-                                 const struct cn_graph_node *node);
+                                 const struct cn_call_tree *from, uint32_t from_node);
 
-/* Add the cost of a node of another tree to `node`. */
+/* Add the cost of a node of another tree, whose times are ahead by `ahead_ns`, to `node`. */
 void cn_call_tree_add(struct cn_call_tree *tree, uint32_t node,
-                      const struct cn_graph_node *from);
+                      const struct cn_call_tree *from, uint32_t from_node,
+                      uint64_t ahead_ns);
 
 /* Add all nodes below `from_node` of another tree below `node`. */
 void cn_call_tree_merge(struct cn_call_tree *tree, uint32_t node,
-                        const struct cn_call_tree *from, uint32_t from_node);
+                        const struct cn_call_tree *from, uint32_t from_node,
+                        uint64_t ahead_ns);
 
 /* Sort children by the time of their first call. */
 void cn_call_tree_sort(struct cn_call_tree *tree);

@@ -1,10 +1,8 @@
 /* A task read in parts by several threads, joined in order. The result is that of reading it
  * as a whole.
  *
- * The state of the task at the start of a later part is unknown. The part leaves out its first
- * calls, up to an exit, which has a depth: so many calls are open there. They are guessed: each
- * gets a node that stands for it, and its return is noted instead of counted. Corrected times
- * are off by a constant (call_clock.h).
+ * Calls that are open at the start of a later part are guessed (call_part.h); each gets a node
+ * that stands for it.
  *
  *     cn_cct_part_init(&part, &options);
  *     cn_cct_task_count(&part, &span, progress, false, err)
@@ -17,7 +15,6 @@
  *         cn_cct_task_count(&task, &rest, progress, false, err)
  *     cn_cct_task_done(&part);
  *
- * The guess is wrong if guessed calls do not return in order, for example after longjmp().
  * Threads: one thread at a time for each task; cn_cct_long_tasks_count() starts threads of
  * its own.
  */

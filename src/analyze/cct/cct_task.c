@@ -58,9 +58,7 @@ void cn_cct_task_done(struct cn_cct_task *task)
         cn_cct_follow_done(&task->starts[i].follow);
     free(task->parts);
     free(task->starts);
-    if (task->guess)
-        free(task->guess->returns);
-    free(task->guess);
+    cn_call_guess_free(task->guess);
     cn_map_done(&task->site_numbers);
     free(task->sites);
     free(task->site_times);
@@ -288,34 +286,23 @@ bool cn_cct_task_follow(struct cn_cct_task *task, struct cn_cct_follow *follow,
 /* Assume the open calls after those that the feed left out. */
 static void begin_guess(struct cn_cct_task *task, const struct cn_call_feed *feed)
 {
-    struct cn_cct_guess *guess = task->guess;
+    struct cn_call_guess *guess = task->guess;
     struct cn_cct_follow *follow = &task->follow;
 
     if (!guess || guess->has_begun)
         return;
-    guess->has_begun = true;
-    guess->clock = feed->settling.least;
-    guess->depth = guess->open_count = feed->open_count;
-    cn_call_stack_assume(&follow->stack, guess->depth);
+    cn_call_guess_begin(guess, &follow->stack, feed);
     for (uint32_t i = 0; i < guess->depth; i++)
         follow->stack.frames[i].mark = follow->node =
             cn_cct_child(&task->tree, 0, CN_CCT_GUESSED | i);
 }
 
-/* Note the return of a guessed call. */
+/* A guessed call returned. */
 static void note_return(struct cn_cct_task *task, const struct cn_call *call)
 {
-    struct cn_cct_guess *guess = task->guess;
     struct cn_cct_follow *follow = &task->follow;
-    const struct cn_call_frame *frames = follow->stack.frames;
-    uint32_t ended = --guess->open_count;
 
-    guess->returns = cn_grow(guess->returns, guess->return_count, &guess->return_capacity,
-                             sizeof(*guess->returns));
-    guess->returns[guess->return_count++] =
-        (struct cn_cct_return){*call, frames[ended].child_ns};
-    cn_call_stack_forget(&follow->stack, ended);
-    follow->node = ended > 0 ? frames[ended - 1].mark : 0;
+    follow->node = node_on_top(&follow->stack);
     follow->has_site = false;
     if (call->time_ns > follow->last_ns)
         follow->last_ns = call->time_ns;
@@ -326,20 +313,15 @@ static void note_return(struct cn_cct_task *task, const struct cn_call *call)
  * return of a guessed call, or the guess is wrong. */
 static bool check_guess(struct cn_cct_task *task, const struct cn_call *call)
 {
-    struct cn_cct_guess *guess = task->guess;
+    enum cn_guess_step step;
 
     /* The differences of counters depend on readings before the part. */
     if (call->kind == CN_CALL_EVENT && cn_event_has_counters(call->address))
-        guess->is_wrong = true;
-    if (guess->is_wrong)
-        return true;
-    if (call->kind > CN_CALL_EXIT || call->depth >= guess->open_count)
-        return false;
-    if (call->kind == CN_CALL_EXIT && call->depth == guess->open_count - 1)
+        task->guess->is_wrong = true;
+    step = cn_call_guess_check(task->guess, &task->follow.stack, call);
+    if (step == CN_GUESS_RETURN)
         note_return(task, call);
-    else
-        guess->is_wrong = true;
-    return true;
+    return step != CN_GUESS_INSIDE;
 }
 
 void cn_cct_task_count_call(struct cn_cct_task *task, const struct cn_call *call,

@@ -18,6 +18,7 @@
 #include "analyze/calls/call_feed.h"
 #include "analyze/calls/call_ids.h"
 #include "analyze/calls/call_merge.h"
+#include "analyze/calls/call_part.h"
 #include "analyze/calls/call_stack.h"
 #include "analyze/cct/cct.h"
 #include "analyze/cct/cct_costs.h"
@@ -62,30 +63,13 @@ struct cn_cct_start {
     struct cn_cct_follow follow;
 };
 
-/* A guessed call that returned. */
-struct cn_cct_return {
-    struct cn_call call;
-    uint64_t child_ns; /* time of the calls it made in this part */
-};
-
-/* Of a part whose start is unknown: the calls that are guessed to be open there, after the
- * first `left_out` calls; see cct_part.h. */
-struct cn_cct_guess {
-    bool has_begun, is_wrong;
-    uint64_t left_out;          /* calls */
-    struct cn_call_clock clock; /* after them */
-    uint32_t depth;             /* guessed calls; their nodes are 1.. */
-    uint32_t open_count;        /* those that did not return yet */
-    struct cn_cct_return *returns;
-    size_t return_count, return_capacity;
-};
-
 struct cn_cct_task {
     struct cn_cct_task_options options;
     struct cn_call_part *parts;  /* none: it was read as a whole */
     struct cn_cct_start *starts; /* by part; that of the first is empty */
     size_t part_count;
-    struct cn_cct_guess *guess; /* of a part whose start is unknown; else NULL */
+    /* Of a part whose start is unknown; else NULL. The nodes of guessed calls are 1... */
+    struct cn_call_guess *guess;
     struct cn_cct tree;
     struct cn_cct_costs costs;
     struct cn_cct_readings readings;

@@ -24,7 +24,6 @@
 #include "launcher/rank.h"
 
 enum {
-    JOBS_MAX = 1024,
     SAMPLE_MAX = 1 << 16, /* of a thread's timeline by default: 768 KiB */
 };
 
@@ -218,8 +217,8 @@ static bool analyse(const struct cn_args *args, struct cn_ranks *ranks,
     };
     enum source source;
     uint64_t jobs;
-    bool ok = cn_args_u64(args, "threads", 1, JOBS_MAX, cn_pool_default_workers(), &jobs,
-                          err) &&
+    bool ok = cn_args_u64(args, "threads", 1, CN_RECORDING_THREADS_MAX,
+                          cn_pool_default_workers(), &jobs, err) &&
               find_source(args, &source, err) && parse_trace(&a, source, err);
 
     if (!cn_ranks_agree(ranks, ok, err))
@@ -315,10 +314,7 @@ static const struct cn_option options[] = {
      .help = "the database to write (default: the name of the recording, with .db "
              "instead of .data; for measurements the name that hpcprof chooses)"},
     {.name = "force", .letter = 'f', .help = "replace DB if it exists"},
-    {.name = "threads",
-     .letter = 'j',
-     .value = "N",
-     .help = "use N threads (default: one per processor); the result is the same"},
+    CN_RECORDING_THREADS_OPTION,
     {.name = "collapse-recursion",
      .help = "make one context of a function that calls itself, directly or indirectly"},
     {.name = "min-time",

@@ -62,8 +62,9 @@ static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *e
     if (ok && cn_args_has(setup->args, "task")) {
         ok = graph_tasks(setup, &printer, err);
     } else if (ok) {
-        ok = cn_call_graph_build(&graph, &setup->query, setup->workers, function != NULL,
-                                 err) &&
+        ok = cn_call_graph_build(
+                 &graph, &setup->query, setup->workers,
+                 (struct cn_call_graph_options){.is_apart = function != NULL}, err) &&
              print_graph(&printer, &graph.tree, function, err);
         cn_cli_print(setup->args, &printer.out);
         ok = ok && cn_recording_setup_result(setup, &graph.damages, err);
@@ -93,6 +94,7 @@ static const struct cn_option options[] = {
         "the default (total)"),
     {.name = "task", .help = "show the tree of tasks instead of functions"},
     CN_RECORDING_SRCLINE_OPTION,
+    CN_RECORDING_THREADS_OPTION,
     {0},
 };
 

@@ -109,6 +109,7 @@ static const struct cn_option options[] = {
      .value = "N",
      .help = "sort by the recording (0), by DIR (1) or by the change (2, the default)"},
     CN_RECORDING_SRCLINE_OPTION,
+    CN_RECORDING_THREADS_OPTION,
     CN_OPTION_FORMAT,
     {0},
 };

@@ -295,17 +295,20 @@ bool cn_recording_setup_use(struct cn_recording_setup *setup, const struct cn_ar
                             struct cn_recording *rec, struct cn_error *err)
 {
     struct cn_bar bar;
+    uint64_t workers;
     bool ok;
 
     *setup = (struct cn_recording_setup){
         .args = args,
-        .workers = cn_pool_default_workers(),
         .rec = rec,
         .query = {.rec = rec, .filter = &setup->filter, .range = cn_time_always},
     };
     parse_defaults(setup);
-    ok = make_filter(setup, err) &&
+    ok = cn_args_u64(args, "threads", 1, CN_RECORDING_THREADS_MAX,
+                     cn_pool_default_workers(), &workers, err) &&
+         make_filter(setup, err) &&
          choose_tasks(args, rec, &setup->tasks, &setup->query.task_count, err);
+    setup->workers = ok ? (unsigned)workers : 1;
     setup->query.tasks = setup->tasks;
     setup->query.is_raw = is_raw(setup);
     if (ok && !setup->query.is_raw && cn_call_clock_is_needed(rec))

@@ -113,6 +113,14 @@
             "info)"                                                                    \
     }
 
+/* For commands that read tasks on several threads. */
+#define CN_RECORDING_THREADS_OPTION                                                  \
+    {                                                                                \
+        .name = "threads", .letter = 'j', .value = "N",                              \
+        .help = "use N threads (default: one per processor); the result is the same" \
+    }
+enum { CN_RECORDING_THREADS_MAX = 1024 };
+
 /* For commands that show functions in columns. */
 #define CN_RECORDING_FIELDS_OPTION(columns)                                        \
     {                                                                              \

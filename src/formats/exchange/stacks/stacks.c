@@ -140,7 +140,8 @@ bool cn_stacks_of_calls(struct cn_stacks *out, struct cn_export *x,
 {
     struct cn_call_graph graph = {0};
 
-    if (!cn_call_graph_build(&graph, query, x->workers, apart, err))
+    if (!cn_call_graph_build(&graph, query, x->workers,
+                             (struct cn_call_graph_options){.is_apart = apart}, err))
         return false;
     cn_stacks_of_tree(out, &graph.tree);
     for (size_t i = 0; i < graph.damages.count; i++)

@@ -13,6 +13,8 @@
 #include "analyze/calls/call_report.h"
 #include "analyze/calls/call_tasks.h"
 #include "support/fake_recording.h"
+#include "support/random_calls.h"
+#include "support/same_views.h"
 
 enum { MAIN, F, FORK, G };
 
@@ -127,6 +129,8 @@ static void goes_on_after_a_damaged_task(void **state)
     cn_call_filter_done(&t.filter);
 }
 
+static const struct cn_call_graph_options together = {0}, apart = {.is_apart = true};
+
 static const struct cn_graph_node *child_of(const struct cn_call_tree *tree,
                                             uint32_t parent, uint32_t id)
 {
@@ -149,7 +153,7 @@ static void puts_a_forked_task_below_its_parents_calls(void **state)
         const struct cn_graph_node *main_node, *g;
         uint32_t session;
 
-        assert_true(cn_call_graph_build(&graph, &t.query, workers, false, &err));
+        assert_true(cn_call_graph_build(&graph, &t.query, workers, together, &err));
         session = graph.tree.nodes[0].first_child;
         main_node = child_of(&graph.tree, session, MAIN);
         assert_int_equal(main_node->total_ns, 87);
@@ -157,7 +161,7 @@ static void puts_a_forked_task_below_its_parents_calls(void **state)
         assert_int_equal(g->total_ns, 20);
         cn_call_graph_done(&graph);
     }
-    assert_true(cn_call_graph_build(&graph, &t.query, 2, true, &err));
+    assert_true(cn_call_graph_build(&graph, &t.query, 2, apart, &err));
     assert_int_equal(child_of(&graph.tree, graph.tree.nodes[0].first_child, G)->calls, 1);
     cn_call_graph_done(&graph);
     cn_call_filter_done(&t.filter);
@@ -173,7 +177,7 @@ static void cuts_out_the_graph_of_a_function(void **state)
 
     (void)state;
     set_up(&t);
-    assert_true(cn_call_graph_build(&graph, &t.query, 2, true, &err));
+    assert_true(cn_call_graph_build(&graph, &t.query, 2, apart, &err));
     session = graph.tree.nodes[0].first_child;
     assert_true(cn_call_subgraph_build(&sub, &graph.tree, session, "f"));
     assert_int_equal(sub.backtrace_count, 1);
@@ -223,6 +227,122 @@ static void merges_many_tasks_by_time(void **state)
     cn_call_filter_done(&t.filter);
 }
 
+enum { ODD_CALLS = 300 };
+
+/* Calls that mostly nest, of few functions, so that they recur. */
+struct making {
+    struct cn_call *calls;
+    size_t count;
+    uint64_t random, time_ns;
+    uint32_t open[12];
+    unsigned depth;
+    unsigned oddities; /* per 1000 calls */
+};
+
+static unsigned below(struct making *m, unsigned limit)
+{
+    return (unsigned)(cn_random_next(&m->random) % limit);
+}
+
+static void put(struct making *m, struct cn_call call)
+{
+    m->calls[m->count++] = call;
+}
+
+static uint32_t some_function(struct making *m)
+{
+    static const uint32_t functions[] = {MAIN, F, F, FORK, G, G, CN_NONE};
+
+    return functions[below(m, sizeof(functions) / sizeof(functions[0]))];
+}
+
+/* Longjmp, lost records, a time that runs backwards, an exit of something else, waits. */
+static void put_oddity(struct making *m)
+{
+    switch (below(m, 7)) {
+    case 0:
+        m->depth = below(m, m->depth + 1);
+        break;
+    case 1:
+        put(m, (struct cn_call)CN_FAKE_LOST(1 + below(m, 9)));
+        break;
+    case 2:
+        m->time_ns -= below(m, 30);
+        break;
+    case 3:
+        put(m, (struct cn_call)CN_FAKE_EXIT(m->time_ns, some_function(m),
+                                            (uint16_t)below(m, 12)));
+        break;
+    case 4:
+        put(m, (struct cn_call)CN_FAKE_EVENT(m->time_ns, CN_EVENT_SCHED_IN));
+        break;
+    default:
+        put(m, (struct cn_call)CN_FAKE_EVENT(m->time_ns, CN_EVENT_SCHED_OUT));
+        m->time_ns += below(m, 100);
+        if (below(m, 4) > 0)
+            put(m, (struct cn_call)CN_FAKE_EVENT(m->time_ns, CN_EVENT_SCHED_IN));
+    }
+}
+
+static void put_call(struct making *m)
+{
+    bool is_entry = m->depth == 0 || (m->depth < 12 && below(m, 2) == 0);
+    uint32_t function = is_entry ? some_function(m) : m->open[m->depth - 1];
+
+    m->time_ns += below(m, 4) * below(m, 40); /* often at the same time */
+    if (is_entry) {
+        m->open[m->depth] = function;
+        put(m, (struct cn_call)CN_FAKE_ENTER(m->time_ns, function, (uint16_t)m->depth));
+        m->depth++;
+    } else {
+        m->depth--;
+        put(m, (struct cn_call)CN_FAKE_EXIT(m->time_ns, function, (uint16_t)m->depth));
+    }
+}
+
+static void make_calls(struct cn_call *calls, size_t count, uint64_t seed,
+                       unsigned oddities)
+{
+    struct making m = {
+        .calls = calls, .random = seed, .time_ns = 1000, .oddities = oddities};
+
+    while (m.count + 2 < count)
+        if (below(&m, 1000) < m.oddities)
+            put_oddity(&m);
+        else
+            put_call(&m);
+    while (m.count < count)
+        put_call(&m);
+}
+
+static void views_in_parts_are_those_of_the_whole(void **state)
+{
+    enum { ROUNDS = 60, TASKS = 3 };
+    static struct cn_call all[TASKS][ODD_CALLS];
+
+    (void)state;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        uint64_t cost_ps = round % 3 * UINT64_C(9000);
+        struct fixture t;
+
+        set_up(&t);
+        t.fake.rec.task_count = 0;
+        t.fake.rec.call_cost = (struct cn_hook_cost){cost_ps, cost_ps / 3};
+        t.fake.rec.libcall_cost = t.fake.rec.call_cost;
+        for (uint32_t i = 0; i < TASKS; i++) {
+            make_calls(all[i], ODD_CALLS, round * TASKS + i, round % 4 * 10);
+            cn_fake_recording_add(&t.fake, all[i], ODD_CALLS);
+        }
+        t.fake.tasks[2].is_fork = true;
+        t.fake.tasks[2].parent = round % 2;
+        t.fake.fake_tasks[1].is_damaged = round % 5 == 0;
+        t.query.task_count = TASKS;
+        for (unsigned len = 1; len < 100; len += 1 + len / 2)
+            cn_assert_same_views(&t.query, 1 + len % 4, UINT64_C(16) * len);
+        cn_call_filter_done(&t.filter);
+    }
+}
+
 static void adds_squares_beyond_64_bits(void **state)
 {
     /* The square of the number is 0xfdbac097c8dc5acc deec6cd7a44a4100. */
@@ -245,6 +365,7 @@ int main(void)
         cmocka_unit_test(puts_a_forked_task_below_its_parents_calls),
         cmocka_unit_test(cuts_out_the_graph_of_a_function),
         cmocka_unit_test(merges_many_tasks_by_time),
+        cmocka_unit_test(views_in_parts_are_those_of_the_whole),
         cmocka_unit_test(adds_squares_beyond_64_bits),
     };
 

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "formats/formats.h"
 #include "support/fixtures.h"
+#include "support/same_views.h"
 
 static char *folder;
 
@@ -289,6 +290,51 @@ static void check_recording(const char *name, uint64_t call_ps, size_t *part_tot
     close_subject(&s);
 }
 
+/* Parts of about so many bytes that begin at any record. */
+static size_t cut_anywhere(const struct cn_recording *rec, uint32_t task,
+                           uint64_t part_len, struct cn_call_part **out)
+{
+    struct cuts cuts;
+    size_t *at, count = 0;
+
+    if (rec->tasks[task].data_len == 0)
+        return 0;
+    find_cuts(&cuts, rec, task);
+    at = cn_alloc(cuts.count, sizeof(*at));
+    for (size_t i = 1; i < cuts.count; i++)
+        if (cuts.offs[i] - (count > 0 ? cuts.offs[at[count - 1]] : 0) >= part_len)
+            at[count++] = i;
+    *out = cn_alloc(count + 1, sizeof(**out));
+    (void)make_parts(&cuts, at, count, *out);
+    free(at);
+    cuts_done(&cuts);
+    return count + 1;
+}
+
+/* The report and the graph of a recording, in parts of one record and of more. */
+static void check_views(const char *name, uint64_t call_ps)
+{
+    struct cn_recording_ops ops;
+    struct subject s;
+    uint32_t *tasks;
+
+    open_subject(&s, name, NULL);
+    s.rec->call_cost = (struct cn_hook_cost){call_ps, call_ps / 3};
+    s.rec->libcall_cost = (struct cn_hook_cost){call_ps * 2, call_ps};
+    ops = *s.rec->ops;
+    ops.parts = cut_anywhere;
+    s.rec->ops = &ops;
+    tasks = cn_alloc(s.rec->task_count, sizeof(*tasks));
+    for (uint32_t i = 0; i < s.rec->task_count; i++)
+        tasks[i] = i;
+    s.query.tasks = tasks;
+    s.query.task_count = s.rec->task_count;
+    for (uint64_t records = 1; records < 1000; records *= 5)
+        cn_assert_same_views(&s.query, 3, 16 * records);
+    free(tasks);
+    close_subject(&s);
+}
+
 static bool is_recording(const char *name)
 {
     return name[0] != '.' && strcmp(name, "src") != 0 && !strstr(name, ".expected") &&
@@ -325,6 +371,21 @@ static void parts_make_the_whole_with_corrected_times(void **state)
     check_all(1234567);
 }
 
+static void views_in_parts_are_those_of_the_whole(void **state)
+{
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+
+    (void)state;
+    assert_non_null(dir);
+    while ((entry = readdir(dir)) != NULL)
+        if (is_recording(entry->d_name)) {
+            check_views(entry->d_name, 0);
+            check_views(entry->d_name, 31250);
+        }
+    (void)closedir(dir);
+}
+
 static void guesses_are_right_where_calls_nest(void **state)
 {
     size_t part_total = 0, wrong_count = 0;
@@ -359,6 +420,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_make_the_whole),
         cmocka_unit_test(parts_make_the_whole_with_corrected_times),
+        cmocka_unit_test(views_in_parts_are_those_of_the_whole),
         cmocka_unit_test(guesses_are_right_where_calls_nest),
         cmocka_unit_test(what_depends_on_the_past_is_not_divided),
     };
