@@ -37,11 +37,16 @@ enum cn_guess_step cn_call_guess_check(struct cn_call_guess *guess,
                                        struct cn_call_stack *stack,
                                        const struct cn_call *call)
 {
+    uint32_t depth;
+
     if (guess->is_wrong)
         return CN_GUESS_WRONG;
-    if (call->kind > CN_CALL_EXIT || call->depth >= guess->open_count)
+    if (call->kind > CN_CALL_EXIT)
         return CN_GUESS_INSIDE;
-    if (call->kind == CN_CALL_EXIT && call->depth == guess->open_count - 1) {
+    depth = cn_call_stack_depth(stack, call);
+    if (depth >= guess->open_count)
+        return CN_GUESS_INSIDE;
+    if (call->kind == CN_CALL_EXIT && depth == guess->open_count - 1) {
         note_return(guess, stack, call);
         return CN_GUESS_RETURN;
     }
@@ -100,15 +105,10 @@ struct cn_call_clock cn_call_guess_clock(const struct cn_call_clock *part,
     return clock;
 }
 
-bool cn_call_task_is_divisible(const struct cn_call_query *query, uint32_t task)
+bool cn_call_query_is_divisible(const struct cn_call_query *query)
 {
-    struct cn_call_stack stack;
-    bool is_on = true;
-
-    cn_call_stack_init(&stack, query->rec, query->filter, task, false, &is_on);
     return query->filter->is_plain && !query->filter->needs_future &&
-           query->range.first_ns == 0 && query->range.last_ns == UINT64_MAX &&
-           !stack.is_wrapped;
+           query->range.first_ns == 0 && query->range.last_ns == UINT64_MAX;
 }
 
 bool cn_call_task_is_long(uint64_t len, uint64_t all_len, unsigned workers)

@@ -6,8 +6,8 @@
  * gets a frame that stands for it, and its return is noted instead of counted. Corrected times
  * are off by a constant (call_clock.h). When all parts before it are joined, the calls that it
  * left out are counted, and if the guess is right, the returns are counted and the calls that
- * are open at its end are appended. If the guess was wrong, for example after longjmp(), the
- * part is counted again.
+ * are open at its end are appended. If the guess was wrong, for example after longjmp() or
+ * where more than 1024 calls are open, the part is counted again.
  *
  * Threads: one thread at a time for each guess.
  */
@@ -79,8 +79,8 @@ uint32_t cn_call_guess_join(const struct cn_call_guess *guess,
 struct cn_call_clock cn_call_guess_clock(const struct cn_call_clock *part,
                                          uint64_t ahead_ns);
 
-/* True if a task can be read in parts: filters and time ranges depend on the past. */
-bool cn_call_task_is_divisible(const struct cn_call_query *query, uint32_t task);
+/* True if tasks can be read in parts: filters and time ranges depend on the past. */
+bool cn_call_query_is_divisible(const struct cn_call_query *query);
 
 /* A part to be counted. */
 struct cn_part_job {

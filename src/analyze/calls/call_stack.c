@@ -113,14 +113,19 @@ static uint32_t unwrap(const struct cn_call_stack *stack, uint32_t depth,
     return stack->is_wrapped && expected % DEPTH_MODULUS == depth ? expected : depth;
 }
 
+uint32_t cn_call_stack_depth(const struct cn_call_stack *stack,
+                             const struct cn_call *call)
+{
+    return stack->count > 0 ? unwrap(stack, call->depth,
+                                     stack->frames[stack->count - 1].depth +
+                                         (call->kind == CN_CALL_ENTER))
+                            : call->depth;
+}
+
 uint32_t cn_call_stack_kept(const struct cn_call_stack *stack, const struct cn_call *call)
 {
-    uint32_t count = stack->count, depth;
+    uint32_t count = stack->count, depth = cn_call_stack_depth(stack, call);
 
-    if (count == 0)
-        return 0;
-    depth = unwrap(stack, call->depth,
-                   stack->frames[count - 1].depth + (call->kind == CN_CALL_ENTER));
     while (count > 0 && stack->frames[count - 1].depth >= depth)
         count--;
     return count;
@@ -140,16 +145,13 @@ struct cn_call_frame *cn_call_stack_enter(struct cn_call_stack *stack,
                                           struct cn_call_rule *rule)
 {
     struct cn_call_frame *frame;
-    uint32_t depth = call->depth;
+    uint32_t depth = cn_call_stack_depth(stack, call);
     struct cn_call_rule own_rule;
 
     if (!stack->has_begun)
         begin(stack, call);
-    if (stack->count > 0) {
-        depth = unwrap(stack, depth, stack->frames[stack->count - 1].depth + 1);
-        while (stack->count > 0 && stack->frames[stack->count - 1].depth >= depth)
-            (void)pop(stack);
-    }
+    while (stack->count > 0 && stack->frames[stack->count - 1].depth >= depth)
+        (void)pop(stack);
     /* A new program is not inside the calls of the old one. */
     if (stack->count == 0 && depth < stack->inherited)
         stack->inherited = stack->shown = depth;
@@ -190,12 +192,10 @@ void cn_call_stack_cut(struct cn_call_stack *stack, uint64_t time_ns,
 void cn_call_stack_leave(struct cn_call_stack *stack, const struct cn_call *call,
                          struct cn_call_end *out)
 {
-    uint32_t depth = call->depth;
+    uint32_t depth = cn_call_stack_depth(stack, call);
 
     if (!stack->has_begun)
         begin(stack, call);
-    if (stack->count > 0)
-        depth = unwrap(stack, depth, stack->frames[stack->count - 1].depth);
     while (stack->count > 0 && stack->frames[stack->count - 1].depth > depth)
         (void)pop(stack);
     if (stack->count > 0 && stack->frames[stack->count - 1].depth == depth) {

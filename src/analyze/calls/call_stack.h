@@ -99,6 +99,10 @@ struct cn_call_frame *cn_call_stack_enter(struct cn_call_stack *stack,
 void cn_call_stack_leave(struct cn_call_stack *stack, const struct cn_call *call,
                          struct cn_call_end *out);
 
+/* The depth of an entry or exit: as recorded, or deeper if the open calls show that. */
+uint32_t cn_call_stack_depth(const struct cn_call_stack *stack,
+                             const struct cn_call *call);
+
 /* The number of open calls that an entry or exit does not end. */
 uint32_t cn_call_stack_kept(const struct cn_call_stack *stack,
                             const struct cn_call *call);

@@ -225,8 +225,7 @@ static uint64_t length(const struct cn_call_query *query, uint32_t slot)
 
 static bool may_divide(const struct cn_call_visit *visit, uint32_t slot)
 {
-    return visit->visitor->is_divisible &&
-           cn_call_task_is_divisible(visit->query, visit->query->tasks[slot]) &&
+    return visit->visitor->is_divisible && cn_call_query_is_divisible(visit->query) &&
            visit->visitor->is_divisible(visit->arg, slot);
 }
 

@@ -10,7 +10,7 @@
 bool cn_cct_task_is_divisible(const struct cn_cct_task_options *options)
 {
     return !options->is_collapsed && !options->is_on &&
-           cn_call_task_is_divisible(options->query, options->task);
+           cn_call_query_is_divisible(options->query);
 }
 
 void cn_cct_part_init(struct cn_cct_task *part, const struct cn_cct_task_options *options)

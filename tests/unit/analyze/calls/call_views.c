@@ -227,15 +227,16 @@ static void merges_many_tasks_by_time(void **state)
     cn_call_filter_done(&t.filter);
 }
 
-enum { ODD_CALLS = 300 };
+enum { ODD_CALLS = 300, DEPTH_MAX = 1300, DEPTH_MODULUS = 1024 };
 
 /* Calls that mostly nest, of few functions, so that they recur. */
 struct making {
     struct cn_call *calls;
     size_t count;
     uint64_t random, time_ns;
-    uint32_t open[12];
-    unsigned depth;
+    uint32_t open[DEPTH_MAX];
+    unsigned depth, depth_max;
+    unsigned entries;  /* per 100 calls */
     unsigned oddities; /* per 1000 calls */
 };
 
@@ -271,7 +272,8 @@ static void put_oddity(struct making *m)
         break;
     case 3:
         put(m, (struct cn_call)CN_FAKE_EXIT(m->time_ns, some_function(m),
-                                            (uint16_t)below(m, 12)));
+                                            (uint16_t)below(m, m->depth_max) %
+                                                DEPTH_MODULUS));
         break;
     case 4:
         put(m, (struct cn_call)CN_FAKE_EVENT(m->time_ns, CN_EVENT_SCHED_IN));
@@ -286,26 +288,35 @@ static void put_oddity(struct making *m)
 
 static void put_call(struct making *m)
 {
-    bool is_entry = m->depth == 0 || (m->depth < 12 && below(m, 2) == 0);
+    bool is_entry =
+        m->depth == 0 || (m->depth < m->depth_max && below(m, 100) < m->entries);
     uint32_t function = is_entry ? some_function(m) : m->open[m->depth - 1];
+    uint16_t depth = (uint16_t)(m->depth - !is_entry) % DEPTH_MODULUS;
 
     m->time_ns += below(m, 4) * below(m, 40); /* often at the same time */
     if (is_entry) {
         m->open[m->depth] = function;
-        put(m, (struct cn_call)CN_FAKE_ENTER(m->time_ns, function, (uint16_t)m->depth));
+        put(m, (struct cn_call)CN_FAKE_ENTER(m->time_ns, function, depth));
         m->depth++;
     } else {
         m->depth--;
-        put(m, (struct cn_call)CN_FAKE_EXIT(m->time_ns, function, (uint16_t)m->depth));
+        put(m, (struct cn_call)CN_FAKE_EXIT(m->time_ns, function, depth));
     }
 }
 
 static void make_calls(struct cn_call *calls, size_t count, uint64_t seed,
-                       unsigned oddities)
+                       unsigned oddities, unsigned depth_max)
 {
-    struct making m = {
-        .calls = calls, .random = seed, .time_ns = 1000, .oddities = oddities};
+    struct making m = {.calls = calls,
+                       .random = seed,
+                       .time_ns = 1000,
+                       .oddities = oddities,
+                       .depth_max = depth_max};
 
+    m.entries = 90;
+    while (m.depth + 50 < depth_max)
+        put_call(&m);
+    m.entries = 51;
     while (m.count + 2 < count)
         if (below(&m, 1000) < m.oddities)
             put_oddity(&m);
@@ -317,7 +328,7 @@ static void make_calls(struct cn_call *calls, size_t count, uint64_t seed,
 
 static void views_in_parts_are_those_of_the_whole(void **state)
 {
-    enum { ROUNDS = 60, TASKS = 3 };
+    enum { ROUNDS = 16, TASKS = 3 };
     static struct cn_call all[TASKS][ODD_CALLS];
 
     (void)state;
@@ -330,7 +341,7 @@ static void views_in_parts_are_those_of_the_whole(void **state)
         t.fake.rec.call_cost = (struct cn_hook_cost){cost_ps, cost_ps / 3};
         t.fake.rec.libcall_cost = t.fake.rec.call_cost;
         for (uint32_t i = 0; i < TASKS; i++) {
-            make_calls(all[i], ODD_CALLS, round * TASKS + i, round % 4 * 10);
+            make_calls(all[i], ODD_CALLS, round * TASKS + i, round % 4 * 10, 12);
             cn_fake_recording_add(&t.fake, all[i], ODD_CALLS);
         }
         t.fake.tasks[2].is_fork = true;
@@ -341,6 +352,26 @@ static void views_in_parts_are_those_of_the_whole(void **state)
             cn_assert_same_views(&t.query, 1 + len % 4, UINT64_C(16) * len);
         cn_call_filter_done(&t.filter);
     }
+}
+
+/* Depths are recorded modulo 1024. */
+static void deep_calls_in_parts_are_those_of_the_whole(void **state)
+{
+    enum { COUNT = 12000 };
+    static struct cn_call calls[COUNT];
+    struct fixture t;
+
+    (void)state;
+    set_up(&t);
+    t.fake.rec.task_count = 0;
+    t.fake.rec.max_stack = UINT16_MAX;
+    t.fake.batch_len = 100;
+    make_calls(calls, COUNT, 1, 1, DEPTH_MAX);
+    cn_fake_recording_add(&t.fake, calls, COUNT);
+    t.query.task_count = 1;
+    cn_assert_same_views(&t.query, 2, UINT64_C(16) * 100);
+    cn_assert_same_views(&t.query, 3, UINT64_C(16) * 777);
+    cn_call_filter_done(&t.filter);
 }
 
 static void adds_squares_beyond_64_bits(void **state)
@@ -366,6 +397,7 @@ int main(void)
         cmocka_unit_test(cuts_out_the_graph_of_a_function),
         cmocka_unit_test(merges_many_tasks_by_time),
         cmocka_unit_test(views_in_parts_are_those_of_the_whole),
+        cmocka_unit_test(deep_calls_in_parts_are_those_of_the_whole),
         cmocka_unit_test(adds_squares_beyond_64_bits),
     };
 

@@ -284,7 +284,7 @@ static void check_recording(const char *name, uint64_t call_ps, size_t *part_tot
     open_subject(&s, name, NULL);
     s.rec->call_cost = (struct cn_hook_cost){call_ps, call_ps / 3};
     s.rec->libcall_cost = (struct cn_hook_cost){call_ps * 2, call_ps};
-    for (uint32_t i = 0; i < s.rec->task_count && s.rec->max_stack <= 1024; i++)
+    for (uint32_t i = 0; i < s.rec->task_count; i++)
         if (s.rec->tasks[i].data_len > 0)
             check_task(&s, i, part_total, wrong_count);
     close_subject(&s);
@@ -329,7 +329,7 @@ static void check_views(const char *name, uint64_t call_ps)
         tasks[i] = i;
     s.query.tasks = tasks;
     s.query.task_count = s.rec->task_count;
-    for (uint64_t records = 1; records < 1000; records *= 5)
+    for (uint64_t records = 1; records < 1000; records *= 8)
         cn_assert_same_views(&s.query, 3, 16 * records);
     free(tasks);
     close_subject(&s);
