@@ -250,8 +250,10 @@ static void divide(struct run *run)
     for (uint32_t i = 0; i < query->task_count; i++) {
         size_t count = 0;
 
+        /* Parts cost little: divide tasks that are a third of a worker's share. */
         if ((visit->part_len > 0 ||
-             cn_call_task_is_long(length(query, i), all_len, workers)) &&
+             (workers > 1 &&
+              cn_call_task_is_long(length(query, i), all_len, 2 * workers))) &&
             may_divide(visit, i))
             count =
                 cn_part_jobs_add(&run->jobs, i, query->rec, query->tasks[i], part_len);

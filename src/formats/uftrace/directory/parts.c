@@ -84,8 +84,8 @@ static void cut_plain(struct parts *parts, const struct cn_uft_directory *dir,
     for (uint64_t target = part_len; target < records->bytes.len; target += part_len) {
         uint64_t time_ns;
 
-        for (uint64_t off = target; off < target + search_len;
-             off += CN_UFT_PAYLOAD_ALIGN)
+        for (uint64_t off = cn_align_up(target, CN_UFT_PAYLOAD_ALIGN);
+             off < target + search_len; off += CN_UFT_PAYLOAD_ALIGN)
             if (begins_at(records, off, &time_ns) &&
                 !cn_uft_perf_is_waiting(dir, task, time_ns)) {
                 add(parts, off, time_ns);
