@@ -232,6 +232,9 @@ static bool open_lanes(struct cn_store_lanes *lanes, struct cn_error *err)
     for (unsigned i = 0; ok && i < lanes->count; i++) {
         struct cn_lane_plan plan = plan_lane(lanes, &finds, i);
 
+        /* The spans of all lanes include these. */
+        if (lanes->has_before)
+            plan.previous = CN_LANE_NO_SEGMENT;
         ok = cn_store_writer_open_lane(&lanes->writers[i], &plan, &lanes->options, err);
     }
     free(finds.list);

@@ -35,8 +35,10 @@ struct cn_store_writer {
     struct cn_translation translation;
     struct cn_store_commit *cut; /* being saved by the owner */
     struct cn_store_commit *spare;
-    bool seals_later; /* the owner seals full segments */
-    bool is_broken;   /* a failure left the files inconsistent: nothing can be added */
+    bool seals_later; /* the owner seals full segments: */
+    uint32_t *full;
+    size_t full_count, full_capacity;
+    bool is_broken; /* a failure left the files inconsistent: nothing can be added */
 };
 
 bool cn_store_init(const char *path, const struct cn_store_options *options,
@@ -85,8 +87,7 @@ static bool open_current(struct cn_store_writer *writer, const struct cn_lane_pl
 {
     uint32_t number;
 
-    /* The spans of all lanes include these. */
-    if (plan->previous != CN_LANE_NO_SEGMENT && !plan->before)
+    if (plan->previous != CN_LANE_NO_SEGMENT)
         cn_spans_seen_add_segment(&writer->older, writer->base, plan->previous);
     if (plan->current == CN_LANE_NO_SEGMENT)
         return take_number(writer, &number, err) &&
@@ -160,6 +161,7 @@ void cn_store_writer_abandon(struct cn_store_writer *writer)
     cn_spans_seen_done(&writer->seen);
     cn_spans_seen_done(&writer->older);
     cn_translation_done(&writer->translation);
+    free(writer->full);
     free(writer->base);
     free(writer);
     cn_store_lanes_release(alone);
@@ -189,6 +191,11 @@ bool cn_store_writer_rotate(struct cn_store_writer *writer, struct cn_error *err
     if (!cn_segment_writer_close(&writer->segment, err) ||
         (!writer->seals_later && !cn_segment_seal(writer->base, number, writer->io, err)))
         return false;
+    if (writer->seals_later) {
+        writer->full = cn_grow(writer->full, writer->full_count, &writer->full_capacity,
+                               sizeof(*writer->full));
+        writer->full[writer->full_count++] = number;
+    }
     writer->config.created_ns = cn_clock_date_ns();
     if (!cn_segment_writer_create(&writer->segment, writer->base, next, &writer->config,
                                   writer->io, err))
@@ -391,6 +398,14 @@ void cn_store_writer_take_back(struct cn_store_writer *writer, bool is_saved)
     writer->cut = NULL;
     writer->is_broken |= !is_saved;
     cn_segment_writer_note_len(&writer->segment);
+}
+
+bool cn_store_writer_take_full(struct cn_store_writer *writer, uint32_t *number)
+{
+    if (writer->full_count == 0)
+        return false;
+    *number = writer->full[--writer->full_count];
+    return true;
 }
 
 uint32_t cn_store_writer_segment(const struct cn_store_writer *writer)
