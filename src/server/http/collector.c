@@ -123,6 +123,7 @@ static void begin_ingest(struct lane *lane)
 {
     lane->writer = cn_store_lane(lane->collector->store, lane->number);
     lane->ingest = cn_store_ingest_new(lane->writer);
+    cn_store_ingest_share(lane->ingest, lane->collector->options.lanes);
     lane->counted = (struct cn_store_ingest_counts){0};
 }
 

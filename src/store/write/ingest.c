@@ -25,6 +25,7 @@ struct sessions {
     size_t count, capacity;
     struct cn_map by_name; /* hash of the name -> 1 + index */
     uint64_t find_count;
+    uint64_t len_max; /* bytes of their symbols */
 };
 
 enum {
@@ -56,6 +57,7 @@ struct cn_store_ingest *cn_store_ingest_new(struct cn_store_writer *writer)
     struct cn_store_ingest *ingest = cn_alloc(1, sizeof(*ingest));
 
     ingest->writer = writer;
+    ingest->sessions.len_max = SESSIONS_LEN_MAX;
     ingest->unfinished = cn_alloc(UNFINISHED_MAX, sizeof(struct unfinished *));
     return ingest;
 }
@@ -73,6 +75,13 @@ void cn_store_ingest_free(struct cn_store_ingest *ingest)
     cn_map_done(&ingest->sessions.by_name);
     cn_trace_done(&ingest->trace);
     free(ingest);
+}
+
+void cn_store_ingest_share(struct cn_store_ingest *ingest, unsigned count)
+{
+    uint64_t share = SESSIONS_LEN_MAX / count;
+
+    ingest->sessions.len_max = share > SESSION_LEN_MAX ? share : SESSION_LEN_MAX;
 }
 
 struct cn_store_ingest_counts cn_store_ingest_counts(const struct cn_store_ingest *ingest)
@@ -126,7 +135,7 @@ static struct cn_zorka_session *find_session(struct sessions *sessions, const ch
     if (sessions->count >= SESSIONS_MAX)
         evict_sessions(sessions);
     if (sessions->find_count % CHECK_EVERY == 0)
-        while (sessions->count > 0 && symbols_len(sessions) > SESSIONS_LEN_MAX)
+        while (sessions->count > 0 && symbols_len(sessions) > sessions->len_max)
             evict_sessions(sessions);
     number = cn_map_find(&sessions->by_name, key_of(name), 0);
     /* Names with the same hash replace each other. */

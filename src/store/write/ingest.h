@@ -30,6 +30,10 @@ struct cn_store_ingest_counts {
 struct cn_store_ingest *cn_store_ingest_new(struct cn_store_writer *writer);
 void cn_store_ingest_free(struct cn_store_ingest *ingest); /* NULL is fine */
 
+/* One of `count` that share the sessions: the memory for symbols is divided, down to that of one
+ * session. */
+void cn_store_ingest_share(struct cn_store_ingest *ingest, unsigned count);
+
 /* Fails if the body is invalid or the store cannot be written. */
 CN_CHECK bool cn_store_ingest_request(struct cn_store_ingest *ingest,
                                       const struct cn_zorka_request *request,

@@ -14,7 +14,7 @@ struct cn_spans_seen;
 struct cn_store_lanes;
 struct cn_store_writer;
 
-enum { CN_LANE_NO_SEGMENT = UINT32_MAX };
+#define CN_LANE_NO_SEGMENT UINT32_MAX
 
 struct cn_lane_plan {
     const char *path;              /* of the store */

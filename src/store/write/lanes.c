@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/files/chunk_format.h"
+#include "base/run/pool.h"
 #include "base/text.h"
 #include "store/segment/log_format.h"
 #include "store/segment/seal.h"
@@ -215,6 +216,70 @@ static bool check_newest(const struct finds *finds, const char *base,
     return ok || cn_fail_in(err, "run 'cairn store recover %s' first", base);
 }
 
+/* Opening and closing wait for the disk, and closing compresses: all lanes do so at once. */
+struct step {
+    struct cn_store_lanes *lanes;
+    struct cn_lane_plan *plans;
+    bool ok[CN_STORE_LANES_MAX];
+    struct cn_error errors[CN_STORE_LANES_MAX];
+};
+
+static bool do_step(struct step *step, void (*run)(void *arg, size_t i, unsigned worker),
+                    struct cn_error *err)
+{
+    const struct cn_store_lanes *lanes = step->lanes;
+    struct cn_jobs jobs = {.count = lanes->count, .arg = step, .run = run};
+
+    /* Other disks than that of the system may belong to one thread. */
+    cn_pool_run(&jobs, lanes->options.io == &cn_disk_files ? lanes->count : 1);
+    for (unsigned i = 0; i < lanes->count; i++) {
+        if (step->ok[i])
+            continue;
+        *err = step->errors[i];
+        return false;
+    }
+    return true;
+}
+
+static void open_one(void *arg, size_t i, unsigned worker)
+{
+    struct step *step = arg;
+
+    (void)worker;
+    step->ok[i] = cn_store_writer_open_lane(&step->lanes->writers[i], &step->plans[i],
+                                            &step->lanes->options, &step->errors[i]);
+}
+
+static void close_one(void *arg, size_t i, unsigned worker)
+{
+    struct step *step = arg;
+    struct cn_store_writer *writer = step->lanes->writers[i];
+
+    (void)worker;
+    step->lanes->writers[i] = NULL;
+    step->ok[i] = !writer || cn_store_writer_close(writer, &step->errors[i]);
+}
+
+static bool open_all(struct cn_store_lanes *lanes, const struct finds *finds,
+                     struct cn_error *err)
+{
+    struct step *step = cn_alloc(1, sizeof(*step));
+    bool ok;
+
+    step->lanes = lanes;
+    step->plans = cn_alloc(lanes->count, sizeof(*step->plans));
+    for (unsigned i = 0; i < lanes->count; i++) {
+        step->plans[i] = plan_lane(lanes, finds, i);
+        /* The spans of all lanes include these. */
+        if (lanes->has_before)
+            step->plans[i].previous = CN_LANE_NO_SEGMENT;
+    }
+    ok = do_step(step, open_one, err);
+    free(step->plans);
+    free(step);
+    return ok;
+}
+
 static bool open_lanes(struct cn_store_lanes *lanes, struct cn_error *err)
 {
     struct finds finds;
@@ -229,14 +294,7 @@ static bool open_lanes(struct cn_store_lanes *lanes, struct cn_error *err)
     ok = ok && seal_others(lanes, &finds, err);
     if (ok)
         know_spans(lanes, &finds);
-    for (unsigned i = 0; ok && i < lanes->count; i++) {
-        struct cn_lane_plan plan = plan_lane(lanes, &finds, i);
-
-        /* The spans of all lanes include these. */
-        if (lanes->has_before)
-            plan.previous = CN_LANE_NO_SEGMENT;
-        ok = cn_store_writer_open_lane(&lanes->writers[i], &plan, &lanes->options, err);
-    }
+    ok = ok && open_all(lanes, &finds, err);
     free(finds.list);
     return ok;
 }
@@ -320,15 +378,12 @@ unsigned cn_store_lane_of_trace(uint64_t id_high, uint64_t id_low, unsigned coun
 
 bool cn_store_lanes_close(struct cn_store_lanes *lanes, struct cn_error *err)
 {
-    struct cn_error ignored;
-    bool ok = true;
+    struct step *step = cn_alloc(1, sizeof(*step));
+    bool ok;
 
-    for (unsigned i = 0; i < lanes->count; i++) {
-        if (lanes->writers[i] &&
-            !cn_store_writer_close(lanes->writers[i], ok ? err : &ignored))
-            ok = false;
-        lanes->writers[i] = NULL;
-    }
+    step->lanes = lanes;
+    ok = do_step(step, close_one, err);
+    free(step);
     cn_store_lanes_abandon(lanes);
     return ok;
 }
