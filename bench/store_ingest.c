@@ -1,18 +1,27 @@
 /* How fast a store takes agent requests, with both indexes, and what they take on disk:
  *     bench_store_ingest STORE FILE...
+ *     bench_store_ingest -l LANES STORE FILE...
  *
  * FILE is what bench_gen_store wrote. Prints records a second of processor time, and the bytes
- * of every file of the store a record.
+ * of every file of the store a record. With -l, `store add` with so many lanes: records a second
+ * of elapsed time, the processor time of a record, the processors in use on average, and the seconds of what one
+ * thread does alone.
  */
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "base/run/clock.h"
 #include "base/text.h"
 #include "store/segment/segments.h"
 #include "store/write/ingest.h"
+#include "store/write/ingest_files.h"
+#include "store/write/ingest_input.h"
+#include "store/write/lanes.h"
 
 static double cpu_s(void)
 {
@@ -45,6 +54,72 @@ static bool add_files(const char *store, char **files, int count,
         return cn_store_writer_close(writer, err);
     cn_store_writer_abandon(writer);
     return false;
+}
+
+static double elapsed_s(void)
+{
+    return (double)cn_clock_ns() * 1e-9;
+}
+
+static bool add_with_lanes(const char *store, unsigned count, char **paths,
+                           int path_count, struct cn_store_added *added,
+                           struct cn_error *err)
+{
+    struct cn_ingest_files *files;
+    struct cn_store_lanes *lanes;
+    bool ok = true;
+
+    if (!cn_store_init(store, NULL, err) ||
+        !cn_store_lanes_open(&lanes, store, count, NULL, err))
+        return false;
+    files = cn_ingest_files_new(lanes, count);
+    for (int i = 0; ok && i < path_count; i++)
+        ok = cn_ingest_files_add(files, paths[i], err);
+    ok = ok && cn_ingest_files_end(files, err);
+    *added = cn_ingest_files_added(files);
+    cn_ingest_files_free(files);
+    if (ok)
+        return cn_store_lanes_close(lanes, err);
+    cn_store_lanes_abandon(lanes);
+    return false;
+}
+
+/* What one thread does alone: find the requests in the files. */
+static double gather_s(char **paths, int path_count)
+{
+    double begin_s = cpu_s();
+    struct cn_ingest_input input;
+    struct cn_ingest_item item;
+    struct cn_error ignored;
+
+    for (int i = 0; i < path_count; i++) {
+        if (!cn_ingest_input_open(&input, paths[i], &ignored))
+            continue;
+        while (cn_ingest_input_next(&input, &item, &ignored) == CN_ITEM)
+            continue;
+        cn_ingest_input_close(&input);
+    }
+    return cpu_s() - begin_s;
+}
+
+static int measure_lanes(const char *store, unsigned count, char **paths, int path_count)
+{
+    double begin_s = elapsed_s(), begin_cpu_s = cpu_s(), used_s, used_cpu_s;
+    struct cn_store_added added = {0};
+    struct cn_error err = {0};
+    struct rusage usage;
+
+    if (!add_with_lanes(store, count, paths, path_count, &added, &err)) {
+        (void)fprintf(stderr, "bench_store_ingest: %s\n", err.text);
+        return 1;
+    }
+    used_s = elapsed_s() - begin_s;
+    used_cpu_s = cpu_s() - begin_cpu_s;
+    (void)getrusage(RUSAGE_SELF, &usage);
+    printf("%5u %10.2f %14.2f %10.0f %12.2f %10.3f %8ld\n", count, used_s,
+           (double)added.records / used_s / 1e6, used_cpu_s / (double)added.records * 1e9,
+           used_cpu_s / used_s, gather_s(paths, path_count), usage.ru_maxrss / 1024);
+    return 0;
 }
 
 static uint64_t print_sizes(const char *dir, uint64_t records)
@@ -85,8 +160,11 @@ int main(int argc, char **argv)
     double begin_s = cpu_s(), used_s;
     uint64_t len;
 
+    if (argc > 4 && strcmp(argv[1], "-l") == 0)
+        return measure_lanes(argv[3], (unsigned)strtoul(argv[2], NULL, 10), argv + 4,
+                             argc - 4);
     if (argc < 3) {
-        (void)fprintf(stderr, "usage: bench_store_ingest STORE FILE...\n");
+        (void)fprintf(stderr, "usage: bench_store_ingest [-l LANES] STORE FILE...\n");
         return 2;
     }
     if (!add_files(argv[1], argv + 2, argc - 2, &counts, &err)) {

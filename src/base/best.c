@@ -19,9 +19,9 @@ void cn_best_done(struct cn_best *best)
     *best = (struct cn_best){0};
 }
 
-static int compare(const void *a, const void *b)
+static int compare(const void *a, const void *b, void *best)
 {
-    return cn_best_is_before(a, b) ? -1 : cn_best_is_before(b, a);
+    return cn_best_is_before(best, a, b) ? -1 : cn_best_is_before(best, b, a);
 }
 
 static void swap(struct cn_best_item *list, size_t a, size_t b)
@@ -33,14 +33,14 @@ static void swap(struct cn_best_item *list, size_t a, size_t b)
 }
 
 /* Move the better items of list[first .. last] before the pivot, whose index is returned. */
-static size_t divide(struct cn_best_item *list, size_t first, size_t last, size_t pivot)
+static size_t divide(const struct cn_best *best, size_t first, size_t last, size_t pivot)
 {
-    struct cn_best_item value = list[pivot];
+    struct cn_best_item *list = best->list, value = list[pivot];
     size_t end = first;
 
     swap(list, pivot, last);
     for (size_t i = first; i < last; i++) {
-        if (cn_best_is_before(&list[i], &value))
+        if (cn_best_is_before(best, &list[i], &value))
             swap(list, i, end++);
     }
     swap(list, end, last);
@@ -48,14 +48,14 @@ static size_t divide(struct cn_best_item *list, size_t first, size_t last, size_
 }
 
 /* Move the best `wanted` items to the front, the worst of them last, the others unsorted. */
-static void select_best(struct cn_best_item *list, size_t count, size_t wanted)
+static void select_best(const struct cn_best *best, size_t count, size_t wanted)
 {
     size_t first = 0, last = count - 1, at;
     uint64_t random = UINT64_C(0x9e3779b97f4a7c15);
 
     while (first < last) {
         random = random * UINT64_C(6364136223846793005) + 1442695040888963407U;
-        at = divide(list, first, last,
+        at = divide(best, first, last,
                     first + (size_t)(random >> 33) % (last - first + 1));
         if (at == wanted - 1)
             return;
@@ -70,7 +70,7 @@ void cn_best_trim(struct cn_best *best)
 {
     if (best->limit == 0 || best->count < best->limit)
         return;
-    select_best(best->list, best->count, best->limit);
+    select_best(best, best->count, best->limit);
     best->count = best->limit;
     best->worst = best->list[best->limit - 1];
     best->has_worst = true;
@@ -96,10 +96,10 @@ void cn_best_sort(struct cn_best *best, size_t skipped)
     if (best->count == 0)
         return;
     if (skipped > 0) {
-        select_best(best->list, best->count + skipped, skipped);
+        select_best(best, best->count + skipped, skipped);
         memmove(best->list, best->list + skipped, best->count * sizeof(*best->list));
     }
-    qsort(best->list, best->count, sizeof(*best->list), compare);
+    qsort_r(best->list, best->count, sizeof(*best->list), compare, best);
 }
 
 struct cn_best_item cn_best_of_value(double value, uint32_t number)

@@ -22,7 +22,12 @@ struct cn_best_item {
     uint64_t key, second, id;
 };
 
+/* Order two ids in another way: positive if the first is larger. No two are equal. */
+typedef int (*cn_best_compare)(const void *arg, uint64_t a, uint64_t b);
+
 struct cn_best {
+    cn_best_compare compare; /* NULL: ids are numbers */
+    const void *arg;         /* of `compare` */
     struct cn_best_item *list;
     size_t count, capacity, limit;
     uint64_t offered; /* items, accepted or not */
@@ -33,19 +38,24 @@ struct cn_best {
 void cn_best_init(struct cn_best *best, size_t limit);
 void cn_best_done(struct cn_best *best);
 
-static inline bool cn_best_is_before(const struct cn_best_item *a,
+static inline bool cn_best_is_before(const struct cn_best *best,
+                                     const struct cn_best_item *a,
                                      const struct cn_best_item *b)
 {
     if (a->key != b->key)
         return a->key > b->key;
-    return a->second != b->second ? a->second > b->second : a->id > b->id;
+    if (a->second != b->second)
+        return a->second > b->second;
+    return best->compare && a->id != b->id ? best->compare(best->arg, a->id, b->id) > 0
+                                           : a->id > b->id;
 }
 
 /* False if an item is certainly not among the best. */
 static inline bool cn_best_takes(const struct cn_best *best,
                                  const struct cn_best_item *item)
 {
-    return best->limit > 0 && (!best->has_worst || cn_best_is_before(item, &best->worst));
+    return best->limit > 0 &&
+           (!best->has_worst || cn_best_is_before(best, item, &best->worst));
 }
 
 void cn_best_offer(struct cn_best *best, const struct cn_best_item *item);

@@ -83,6 +83,31 @@ class Collector(unittest.TestCase):
         self.assertEqual(count(self.store, "uri = /item/7"), 1)
         self.assertEqual(count(self.store, "method = handle"), 20)
 
+    def test_an_agent_has_one_lane(self):
+        agents, lanes = [f"agent-{k}" for k in range(6)], {}
+        with serving(OPTIONS.cairn, "--collect", self.store, "--collect-lanes", "4") as service:
+            for session in agents:
+                self.assertEqual(send_symbols(service, session)[0], 202)
+            for n in range(30):
+                self.assertEqual(send(service, n, agents[n % 6]), 202)
+            self.assertEqual(send(service, 7, agents[1]), 202)
+            time.sleep(0.5)
+            answer = service.get("sources/0/traces", limit=40)
+            self.assertEqual(answer["count"], 30)
+            times = [int(one["time"]) for one in answer["traces"]]
+            self.assertEqual(times, sorted(times, reverse=True))
+            for one in answer["traces"]:
+                agent = (int(one["trace"][-16:], 16) - 1) % 6
+                lanes.setdefault(agent, set()).add(one["key"].split(".")[0])
+        self.assertEqual([len(lanes[k]) for k in range(6)], [1] * 6)
+        self.assertGreater(len(set.union(*lanes.values())), 1)
+        # Other lanes, and other sessions, know them all.
+        with serving(OPTIONS.cairn, "--collect", self.store, "--collect-lanes", "3") as service:
+            send_symbols(service, "other")
+            for n in range(31):
+                self.assertEqual(send(service, n, "other"), 202)
+        self.assertEqual(count(self.store), 31)
+
     def test_the_store_can_be_asked_while_it_is_filled(self):
         with serving(OPTIONS.cairn, "--collect", self.store) as service:
             send_symbols(service)

@@ -29,12 +29,13 @@ CLIENTS = 6
 class Client(threading.Thread):
     """An agent on a connection of its own, which notes the acknowledged requests."""
 
-    def __init__(self, service, number):
+    def __init__(self, service, number, again):
         super().__init__()
         self.connection = http.client.HTTPConnection(service.host, service.port, timeout=20)
         self.session = f"{service.port}-{number}"
         self.safe = []
         self.first = number * 1000000 + service.turn * 10000
+        self.again = again  # sent before, and acknowledged or not
 
     def post(self, what, body, **more):
         self.connection.request("POST", f"/agent/submit/{what}", body=body, headers={
@@ -47,7 +48,8 @@ class Client(threading.Thread):
         try:
             if self.post("agd", SYMBOLS, **{"X-Zorka-Session-Reset": "true"}) != 202:
                 return
-            for n in range(self.first, self.first + 10000):
+            for n in (*self.again, *range(self.first, self.first + 10000)):
+                self.last = n
                 if self.post("trc", trace(n, n % 50), **{
                         "X-Zorka-Trace-Id": f"{1:016x}{n + 1:016x}"}) == 202:
                     self.safe.append(n)
@@ -72,6 +74,7 @@ class Endings(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.store = os.path.join(self.folder.name, "store")
+        self.again = {}
         # Segments are small, so that some end while the collector is killed.
         subprocess.check_call([OPTIONS.cairn, "store", "init", "-q", "--rotate-size", "200K", self.store])
 
@@ -79,9 +82,10 @@ class Endings(unittest.TestCase):
         self.folder.cleanup()
 
     def work_until(self, turn, signal_number, seconds):
-        service = Service(OPTIONS.cairn, "--collect", self.store)
+        """The number of lanes changes; agents send again what they sent last."""
+        service = Service(OPTIONS.cairn, "--collect", self.store, "--collect-lanes", str(1 + turn % 3))
         service.turn = turn
-        clients = [Client(service, k) for k in range(CLIENTS)]
+        clients = [Client(service, k, self.again.get(k, ())) for k in range(CLIENTS)]
         for client in clients:
             client.start()
         time.sleep(seconds)
@@ -89,6 +93,8 @@ class Endings(unittest.TestCase):
         service.process.communicate()
         for client in clients:
             client.join()
+        self.again = {k: (*client.safe[-3:], client.last) for k, client in enumerate(clients)
+                      if client.safe}
         safe = [n for client in clients for n in client.safe]
         self.assertTrue(safe)
         return service.process.returncode, safe

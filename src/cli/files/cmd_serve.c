@@ -13,6 +13,7 @@
 #include "cli/shell/command.h"
 #include "formats/formats.h"
 #include "server/http/server.h"
+#include "store/write/lanes.h"
 
 enum { COLLECT_LIMIT_MAX = 1 << 20 };
 
@@ -93,12 +94,14 @@ static bool serve(const struct cn_args *args, bool with_browser, struct cn_error
     struct cn_server *server;
     sigset_t ends;
     int signal_number;
-    uint64_t limit = 0;
+    uint64_t limit = 0, lanes = 0;
     bool ok;
 
-    if (!cn_args_u64(args, "collect-limit", 1, COLLECT_LIMIT_MAX, 0, &limit, err))
+    if (!cn_args_u64(args, "collect-limit", 1, COLLECT_LIMIT_MAX, 0, &limit, err) ||
+        !cn_args_u64(args, "collect-lanes", 1, CN_STORE_LANES_MAX, 0, &lanes, err))
         return false;
     options.collect_limit = (size_t)limit;
+    options.collect_lanes = (unsigned)lanes;
     if (options.path_count == 0 && !options.collect)
         return cn_fail(err, CN_ERR_USAGE, "PATH or --collect is missing");
     keep_memory_small();
@@ -146,6 +149,10 @@ static bool run_view(const struct cn_args *args, struct cn_error *err)
          .value = "N",                                                                   \
          .help = "answer 429 while N requests wait for the disk, or N / 4 of one agent " \
                  "(default: 4096)"},                                                     \
+        {.name = "collect-lanes",                                                        \
+         .value = "N",                                                                   \
+         .help = "write the store with N lanes; an agent always has the same one "       \
+                 "(default: one for every two processors)"},                             \
         {.name = "tls-cert", .value = "FILE", .help = "TLS certificate"},                \
     {                                                                                    \
         .name = "tls-key", .value = "FILE", .help = "TLS key"                            \

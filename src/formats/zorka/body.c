@@ -1,5 +1,7 @@
 #include "formats/zorka/body.h"
 
+#include <string.h>
+
 void cn_zorka_body_begin(struct cn_zorka_body *body, struct cn_zorka_session *session,
                          struct cn_bytes bytes)
 {
@@ -158,6 +160,87 @@ enum cn_step cn_zorka_body_next(struct cn_zorka_body *body, struct cn_words *wor
         body->symbol_count++;
     }
     return CN_END;
+}
+
+/* Skip the head of an item and, of a string, its bytes. `depth` counts items without a length.
+ * Elements of other arrays and maps are the next items. */
+static inline bool skip_head(struct cn_bytes bytes, size_t *off, int64_t *depth)
+{
+    static const uint8_t number_len[32] = {[24] = 1, [25] = 2, [26] = 4, [27] = 8};
+    const uint8_t *at = bytes.ptr + *off;
+    uint8_t head = at[0], major = head >> 5, info = head & 31;
+    size_t len = 1U + number_len[info];
+
+    if (len > bytes.len - *off)
+        return false;
+    *off += len;
+    if (info == CN_CBOR_OPEN) {
+        *depth += head == CN_CBOR_BREAK ? -1 : 1;
+    } else if (major == CN_CBOR_BYTES || major == CN_CBOR_TEXT) {
+        uint64_t value = info;
+
+        if (len > 1)
+            value = 0;
+        for (size_t i = 1; i < len; i++)
+            value = value << 8 | at[i];
+        if (value > bytes.len - *off)
+            return false;
+        *off += (size_t)value;
+    }
+    return true;
+}
+
+static bool is_symbol(uint8_t head)
+{
+    return head == (CN_ZORKA_TAG | CN_ZORKA_STRING_DEF) ||
+           head == (CN_ZORKA_TAG | CN_ZORKA_METHOD_DEF);
+}
+
+/* The first symbol from `off` on that is not inside a trace, or the end. The open calls that a
+ * body continues end with breaks. */
+static size_t find_symbol(struct cn_bytes bytes, size_t off)
+{
+    int64_t depth = 0;
+
+    while (off < bytes.len && (depth > 0 || !is_symbol(bytes.ptr[off])))
+        if (!skip_head(bytes, &off, &depth))
+            return bytes.len;
+    return off;
+}
+
+/* True if a byte is followed by the head of an array, in an item or not. */
+static bool has_array_after(struct cn_bytes bytes, uint8_t byte)
+{
+    const uint8_t *end = bytes.ptr + bytes.len, *at = bytes.ptr;
+
+    while (at < end && (at = memchr(at, byte, (size_t)(end - at))) && ++at < end)
+        if (at[0] >> 5 == CN_CBOR_ARRAY)
+            return true;
+    return false;
+}
+
+/* Most bodies have no bytes that look like a symbol. */
+bool cn_zorka_body_has_symbols(struct cn_bytes bytes)
+{
+    return (has_array_after(bytes, CN_ZORKA_TAG | CN_ZORKA_STRING_DEF) ||
+            has_array_after(bytes, CN_ZORKA_TAG | CN_ZORKA_METHOD_DEF)) &&
+           find_symbol(bytes, 0) < bytes.len;
+}
+
+void cn_zorka_body_read_symbols(struct cn_zorka_body *body)
+{
+    struct cn_cbor *in = &body->reader.in;
+    struct cn_error ignored;
+    bool ok = true;
+
+    while (ok && (in->off = find_symbol(in->bytes, in->off)) < in->bytes.len) {
+        bool is_string = cn_cbor_byte(in, CN_ZORKA_TAG | CN_ZORKA_STRING_DEF);
+
+        in->off += !is_string;
+        ok = is_string ? read_string_def(&body->reader, &ignored)
+                       : read_method_def(&body->reader, &ignored);
+        body->symbol_count++;
+    }
 }
 
 void cn_zorka_open_set(struct cn_zorka_open *open, const struct cn_trace *trace)

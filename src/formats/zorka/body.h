@@ -45,6 +45,12 @@ CN_CHECK enum cn_step cn_zorka_body_next(struct cn_zorka_body *body,
                                          struct cn_error *err);
 void cn_zorka_body_done(struct cn_zorka_body *body);
 
+/* Read the symbols alone, as far as the body can be read; traces are skipped. */
+void cn_zorka_body_read_symbols(struct cn_zorka_body *body);
+
+/* True if a body may define symbols. */
+bool cn_zorka_body_has_symbols(struct cn_bytes bytes);
+
 /* Store the open calls of a trace that is not settled yet. */
 void cn_zorka_open_set(struct cn_zorka_open *open, const struct cn_trace *trace);
 

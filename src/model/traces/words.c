@@ -90,6 +90,9 @@ uint32_t cn_words_find(const struct cn_words *words, enum cn_word_kind kind,
 static uint32_t store(struct cn_words *words, enum cn_word_kind kind,
                       struct cn_bytes bytes)
 {
+    uintptr_t own_off = (uintptr_t)bytes.ptr - (uintptr_t)words->arena;
+    bool is_own = words->arena && own_off < words->arena_len;
+
     /* Never NULL: words without bytes also have a position in the arena. */
     words->arena = cn_grow_to(words->arena, words->arena_len + bytes.len + 1,
                               &words->arena_capacity, 1);
@@ -98,8 +101,10 @@ static uint32_t store(struct cn_words *words, enum cn_word_kind kind,
     words->kinds = cn_grow(words->kinds, words->count, &words->kind_capacity, 1);
     if (words->count == 0)
         words->born_ns = cn_clock_ns();
+    /* The bytes of a word of the same dictionary have moved. */
     if (bytes.len)
-        memcpy(words->arena + words->arena_len, bytes.ptr, bytes.len);
+        memcpy(words->arena + words->arena_len,
+               is_own ? words->arena + own_off : bytes.ptr, bytes.len);
     words->arena_len += bytes.len;
     cn_u32_put(words->ends + (size_t)words->count * sizeof(uint32_t),
                (uint32_t)words->arena_len);

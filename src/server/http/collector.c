@@ -10,9 +10,11 @@
 #include "base/files/disk.h"
 #include "base/map.h"
 #include "base/run/clock.h"
+#include "base/run/pool.h"
 #include "server/served/job.h"
 #include "store/segment/seal.h"
 #include "store/write/ingest.h"
+#include "store/write/lanes.h"
 #include "store/write/writer.h"
 
 enum {
@@ -21,6 +23,7 @@ enum {
     WAITING_LEN_MAX = 64 << 20,
     TURN_MAX = 16,            /* requests read before the saver is checked again */
     COMMIT_LEN_MAX = 8 << 20, /* bytes; a longer commit waits for the one before it */
+    LANES_MAX = 16,           /* unless more are asked for */
 };
 
 static const uint64_t retry_ns = 1000000000; /* before a store that failed is reopened */
@@ -42,22 +45,17 @@ struct entries {
 /* The state of the commit that was handed to the saver. */
 enum saving { SAVING_NOTHING, SAVING, SAVING_DONE };
 
-struct cn_collector {
-    char *path;
-    struct cn_collector_options options;
-    pthread_mutex_t lock;
+/* One lane of the store, with its jobs. */
+struct lane {
+    struct cn_collector *collector;
+    unsigned number;
     pthread_cond_t has_work;   /* for the reader */
     pthread_cond_t has_commit; /* for the saver */
-    struct cn_job_group jobs;
     struct cn_job reader, saver, sealer;
 
-    /* Under the lock. */
-    bool is_ending, has_ended;
+    /* Under the lock of the collector. */
+    bool has_ended;
     struct entries submitted;
-    size_t waiting_count; /* requests that are not answered */
-    uint64_t waiting_len;
-    struct cn_map waiting_of; /* by sender: requests that are not answered */
-    struct cn_collector_counts counts;
     enum saving saving;
     bool is_saved;
     struct cn_error save_failure;
@@ -78,6 +76,23 @@ struct cn_collector {
     /* Used by the saver while it saves, otherwise by the reader. */
     struct cn_store_commit *commit;
     struct entries cut; /* requests of this commit */
+};
+
+struct cn_collector {
+    char *path;
+    struct cn_collector_options options;
+    struct cn_store_lanes *store; /* each lane uses its own */
+    struct cn_job_group jobs;
+    struct lane lanes[CN_STORE_LANES_MAX];
+    unsigned lane_count;
+
+    /* Under the lock. */
+    pthread_mutex_t lock;
+    bool is_ending;
+    size_t waiting_count; /* requests that are not answered */
+    uint64_t waiting_len;
+    struct cn_map waiting_of; /* by sender: requests that are not answered */
+    struct cn_collector_counts counts;
 };
 
 static void add_entry(struct entries *entries, const struct entry *entry)
@@ -104,265 +119,286 @@ static void answer(struct cn_collector *c, const struct entry *list, size_t coun
         list[i].done(list[i].arg, how, err);
 }
 
-static bool open_store(struct cn_collector *c, struct cn_error *err)
+static void begin_ingest(struct lane *lane)
 {
-    struct cn_store_options options = {.seals_later = true, .io = c->options.io};
-    struct stat st;
+    lane->writer = cn_store_lane(lane->collector->store, lane->number);
+    lane->ingest = cn_store_ingest_new(lane->writer);
+    cn_store_ingest_share(lane->ingest, lane->collector->options.lanes);
+    lane->counted = (struct cn_store_ingest_counts){0};
+}
 
-    if (stat(c->path, &st) != 0 && !cn_store_init(c->path, &options, err))
+static bool reopen(struct lane *lane, struct cn_error *err)
+{
+    if (!cn_store_lane_reopen(lane->collector->store, lane->number, err))
         return false;
-    if (!cn_store_writer_open(&c->writer, c->path, &options, err))
-        return false;
-    c->ingest = cn_store_ingest_new(c->writer);
-    c->counted = (struct cn_store_ingest_counts){0};
+    begin_ingest(lane);
     return true;
 }
 
 /* Requests that were read and not saved are lost, and with them the symbols of all
  * agents, which are asked to send them again. */
-static void drop_store(struct cn_collector *c, const struct cn_error *failure)
+static void drop_store(struct lane *lane, const struct cn_error *failure)
 {
-    c->failure = *failure;
-    c->failed_ns = cn_clock_ns();
-    cn_job_end(&c->sealer);
-    cn_store_ingest_free(c->ingest);
-    cn_store_writer_abandon(c->writer);
-    c->ingest = NULL;
-    c->writer = NULL;
-    answer(c, c->read.list, c->read.count, CN_COLLECTED_NOT_SAVED, failure);
-    c->read.count = 0;
+    lane->failure = *failure;
+    lane->failed_ns = cn_clock_ns();
+    cn_job_end(&lane->sealer);
+    cn_store_ingest_free(lane->ingest);
+    cn_store_lane_drop(lane->collector->store, lane->number);
+    lane->ingest = NULL;
+    lane->writer = NULL;
+    answer(lane->collector, lane->read.list, lane->read.count, CN_COLLECTED_NOT_SAVED,
+           failure);
+    lane->read.count = 0;
 }
 
 /* Take the commit back if it is saved; with `waits`, wait until it is. */
-static void take_back(struct cn_collector *c, bool waits)
+static void take_back(struct lane *lane, bool waits)
 {
     bool is_done;
 
-    (void)pthread_mutex_lock(&c->lock);
-    while (waits && c->saving == SAVING)
-        (void)pthread_cond_wait(&c->has_work, &c->lock);
-    is_done = c->saving == SAVING_DONE;
+    (void)pthread_mutex_lock(&lane->collector->lock);
+    while (waits && lane->saving == SAVING)
+        (void)pthread_cond_wait(&lane->has_work, &lane->collector->lock);
+    is_done = lane->saving == SAVING_DONE;
     if (is_done)
-        c->saving = SAVING_NOTHING;
-    (void)pthread_mutex_unlock(&c->lock);
+        lane->saving = SAVING_NOTHING;
+    (void)pthread_mutex_unlock(&lane->collector->lock);
     if (!is_done)
         return;
-    c->is_out = false;
-    cn_store_writer_take_back(c->writer, c->is_saved);
-    if (!c->is_saved)
-        drop_store(c, &c->save_failure);
+    lane->is_out = false;
+    cn_store_writer_take_back(lane->writer, lane->is_saved);
+    if (!lane->is_saved)
+        drop_store(lane, &lane->save_failure);
 }
 
 /* Hand the requests that were read to the saver, which is idle. */
-static void hand_over(struct cn_collector *c)
+static void hand_over(struct lane *lane)
 {
-    struct entries cut = c->cut;
+    struct entries cut = lane->cut;
     struct cn_error err;
 
     /* Symbols alone stay in memory, and traces that are known are on disk. */
-    if (cn_store_writer_waiting(c->writer) == 0) {
-        answer(c, c->read.list, c->read.count, CN_COLLECTED, NULL);
-        c->read.count = 0;
+    if (cn_store_writer_waiting(lane->writer) == 0) {
+        answer(lane->collector, lane->read.list, lane->read.count, CN_COLLECTED, NULL);
+        lane->read.count = 0;
         return;
     }
-    if (!cn_store_writer_cut(c->writer, &c->commit, &err)) {
-        drop_store(c, &err);
+    if (!cn_store_writer_cut(lane->writer, &lane->commit, &err)) {
+        drop_store(lane, &err);
         return;
     }
-    c->cut = c->read;
-    c->read = cut;
-    c->read.count = 0;
-    c->is_out = true;
-    (void)pthread_mutex_lock(&c->lock);
-    c->saving = SAVING;
-    (void)pthread_cond_signal(&c->has_commit);
-    (void)pthread_mutex_unlock(&c->lock);
+    lane->cut = lane->read;
+    lane->read = cut;
+    lane->read.count = 0;
+    lane->is_out = true;
+    (void)pthread_mutex_lock(&lane->collector->lock);
+    lane->saving = SAVING;
+    (void)pthread_cond_signal(&lane->has_commit);
+    (void)pthread_mutex_unlock(&lane->collector->lock);
 }
 
 /* True if the store can take the next request. */
-static bool is_ready(struct cn_collector *c)
+static bool is_ready(struct lane *lane)
 {
-    if (!c->writer && cn_clock_ns() - c->failed_ns >= retry_ns &&
-        !open_store(c, &c->failure))
-        c->failed_ns = cn_clock_ns();
+    if (!lane->writer && cn_clock_ns() - lane->failed_ns >= retry_ns &&
+        !reopen(lane, &lane->failure))
+        lane->failed_ns = cn_clock_ns();
     /* A new segment begins when all of the last one is saved. */
-    if (c->writer && cn_store_writer_is_due(c->writer))
-        take_back(c, true);
-    return c->writer != NULL;
+    if (lane->writer && cn_store_writer_is_due(lane->writer))
+        take_back(lane, true);
+    return lane->writer != NULL;
 }
 
 /* A job: seal full segments. One that cannot be sealed is sealed when the store is
  * reopened. */
 static bool seal(void *arg, const struct cn_progress *progress, struct cn_error *err)
 {
-    struct cn_collector *c = arg;
+    struct lane *lane = arg;
 
     (void)progress;
-    (void)pthread_mutex_lock(&c->lock);
-    while (c->full_count > 0) {
-        uint32_t segment = c->full[0];
+    (void)pthread_mutex_lock(&lane->collector->lock);
+    while (lane->full_count > 0) {
+        uint32_t segment = lane->full[0];
 
-        (void)pthread_mutex_unlock(&c->lock);
-        (void)!cn_segment_seal(c->path, segment, c->options.io, err);
-        (void)pthread_mutex_lock(&c->lock);
-        c->full_count--;
-        memmove(c->full, c->full + 1, c->full_count * sizeof(*c->full));
+        (void)pthread_mutex_unlock(&lane->collector->lock);
+        (void)!cn_segment_seal(lane->collector->path, segment,
+                               lane->collector->options.io, err);
+        (void)pthread_mutex_lock(&lane->collector->lock);
+        lane->full_count--;
+        memmove(lane->full, lane->full + 1, lane->full_count * sizeof(*lane->full));
     }
-    (void)pthread_mutex_unlock(&c->lock);
+    (void)pthread_mutex_unlock(&lane->collector->lock);
     return true;
 }
 
-static void read_entry(struct cn_collector *c, const struct entry *entry)
+static void read_entry(struct lane *lane, const struct entry *entry)
 {
     struct cn_error err;
     uint32_t segment;
 
-    if (!is_ready(c)) {
-        answer(c, entry, 1, CN_COLLECTED_NOT_SAVED, &c->failure);
+    if (!is_ready(lane)) {
+        answer(lane->collector, entry, 1, CN_COLLECTED_NOT_SAVED, &lane->failure);
         return;
     }
-    segment = cn_store_writer_segment(c->writer);
     if (entry->kind == CN_COLLECT_SPANS
-            ? cn_store_ingest_spans(c->ingest, entry->request.body, &err)
-            : cn_store_ingest_request(c->ingest, &entry->request, &err)) {
-        add_entry(&c->read, entry);
+            ? cn_store_ingest_spans(lane->ingest, entry->request.body, &err)
+            : cn_store_ingest_request(lane->ingest, &entry->request, &err)) {
+        add_entry(&lane->read, entry);
     } else if (err.kind == CN_ERR_IO) {
-        answer(c, entry, 1, CN_COLLECTED_NOT_SAVED, &err);
-        take_back(c, true);
-        if (c->writer)
-            drop_store(c, &err);
+        answer(lane->collector, entry, 1, CN_COLLECTED_NOT_SAVED, &err);
+        take_back(lane, true);
+        if (lane->writer)
+            drop_store(lane, &err);
         return;
     } else {
-        answer(c, entry, 1, CN_COLLECTED_NOT, &err);
+        answer(lane->collector, entry, 1, CN_COLLECTED_NOT, &err);
     }
-    if (segment == cn_store_writer_segment(c->writer))
+    if (!cn_store_writer_take_full(lane->writer, &segment))
         return;
-    (void)pthread_mutex_lock(&c->lock);
-    for (; segment < cn_store_writer_segment(c->writer); segment++) {
-        c->full = cn_grow(c->full, c->full_count, &c->full_capacity, sizeof(*c->full));
-        c->full[c->full_count++] = segment;
-    }
-    (void)pthread_mutex_unlock(&c->lock);
-    (void)!cn_job_start(&c->sealer, &err); /* on failure, see seal() */
+    (void)pthread_mutex_lock(&lane->collector->lock);
+    do {
+        lane->full = cn_grow(lane->full, lane->full_count, &lane->full_capacity,
+                             sizeof(*lane->full));
+        lane->full[lane->full_count++] = segment;
+    } while (cn_store_writer_take_full(lane->writer, &segment));
+    (void)pthread_mutex_unlock(&lane->collector->lock);
+    (void)!cn_job_start(&lane->sealer, &err); /* on failure, see seal() */
 }
 
-static void count_read(struct cn_collector *c)
+static void count_read(struct lane *lane)
 {
     struct cn_store_ingest_counts now;
 
-    if (!c->ingest)
+    if (!lane->ingest)
         return;
-    now = cn_store_ingest_counts(c->ingest);
-    (void)pthread_mutex_lock(&c->lock);
-    c->counts.requests += now.requests - c->counted.requests;
-    c->counts.refused += now.refused - c->counted.refused;
-    c->counts.traces += now.added.traces - c->counted.added.traces;
-    c->counts.known += now.added.known - c->counted.added.known;
-    c->counts.records += now.added.records - c->counted.added.records;
-    (void)pthread_mutex_unlock(&c->lock);
-    c->counted = now;
+    now = cn_store_ingest_counts(lane->ingest);
+    (void)pthread_mutex_lock(&lane->collector->lock);
+    lane->collector->counts.requests += now.requests - lane->counted.requests;
+    lane->collector->counts.refused += now.refused - lane->counted.refused;
+    lane->collector->counts.traces += now.added.traces - lane->counted.added.traces;
+    lane->collector->counts.known += now.added.known - lane->counted.added.known;
+    lane->collector->counts.records += now.added.records - lane->counted.added.records;
+    (void)pthread_mutex_unlock(&lane->collector->lock);
+    lane->counted = now;
 }
 
-static bool is_full(const struct cn_collector *c)
+static bool is_full(const struct lane *lane)
 {
-    return c->writer && cn_store_writer_waiting(c->writer) > COMMIT_LEN_MAX;
+    return lane->writer && cn_store_writer_waiting(lane->writer) > COMMIT_LEN_MAX;
 }
 
-static bool can_hand_over(const struct cn_collector *c)
+static bool can_hand_over(const struct lane *lane)
 {
-    return !c->is_out && (c->read.count > 0 || is_full(c));
+    return !lane->is_out && (lane->read.count > 0 || is_full(lane));
 }
 
 /* Wait until there is work, and take what was submitted. False at the end. */
-static bool wait_for_work(struct cn_collector *c)
+static bool wait_for_work(struct lane *lane)
 {
-    bool has_rest = c->taken_at < c->taken.count, is_full_now = is_full(c), goes_on;
-    bool can_go_on = can_hand_over(c) || (has_rest && !is_full_now);
+    bool has_rest = lane->taken_at < lane->taken.count, is_full_now = is_full(lane),
+         goes_on;
+    bool can_go_on = can_hand_over(lane) || (has_rest && !is_full_now);
 
-    (void)pthread_mutex_lock(&c->lock);
-    while (!can_go_on && c->saving != SAVING_DONE &&
-           (c->submitted.count == 0 || is_full_now) && (c->is_out || !c->is_ending))
-        (void)pthread_cond_wait(&c->has_work, &c->lock);
-    goes_on = can_go_on || c->is_out || c->submitted.count > 0;
+    (void)pthread_mutex_lock(&lane->collector->lock);
+    while (!can_go_on && lane->saving != SAVING_DONE &&
+           (lane->submitted.count == 0 || is_full_now) &&
+           (lane->is_out || !lane->collector->is_ending))
+        (void)pthread_cond_wait(&lane->has_work, &lane->collector->lock);
+    goes_on = can_go_on || lane->is_out || lane->submitted.count > 0;
     if (!has_rest) {
-        struct entries empty = c->taken;
+        struct entries empty = lane->taken;
 
-        c->taken = c->submitted;
-        c->taken_at = 0;
-        c->submitted = empty;
-        c->submitted.count = 0;
+        lane->taken = lane->submitted;
+        lane->taken_at = 0;
+        lane->submitted = empty;
+        lane->submitted.count = 0;
     }
-    (void)pthread_mutex_unlock(&c->lock);
+    (void)pthread_mutex_unlock(&lane->collector->lock);
     return goes_on;
 }
 
 static bool read_forever(void *arg, const struct cn_progress *progress,
                          struct cn_error *err)
 {
-    struct cn_collector *c = arg;
+    struct lane *lane = arg;
 
     (void)progress;
     (void)err;
-    while (wait_for_work(c)) {
-        take_back(c, false);
-        for (int i = 0; i < TURN_MAX && c->taken_at < c->taken.count && !is_full(c); i++)
-            read_entry(c, &c->taken.list[c->taken_at++]);
-        count_read(c);
-        if (can_hand_over(c))
-            hand_over(c);
+    while (wait_for_work(lane)) {
+        take_back(lane, false);
+        for (int i = 0;
+             i < TURN_MAX && lane->taken_at < lane->taken.count && !is_full(lane); i++)
+            read_entry(lane, &lane->taken.list[lane->taken_at++]);
+        count_read(lane);
+        if (can_hand_over(lane))
+            hand_over(lane);
     }
-    (void)pthread_mutex_lock(&c->lock);
-    c->has_ended = true;
-    (void)pthread_cond_signal(&c->has_commit);
-    (void)pthread_mutex_unlock(&c->lock);
+    (void)pthread_mutex_lock(&lane->collector->lock);
+    lane->has_ended = true;
+    (void)pthread_cond_signal(&lane->has_commit);
+    (void)pthread_mutex_unlock(&lane->collector->lock);
     return true;
 }
 
 static bool save_forever(void *arg, const struct cn_progress *progress,
                          struct cn_error *err)
 {
-    struct cn_collector *c = arg;
+    struct lane *lane = arg;
     bool is_saved;
 
     (void)progress;
     (void)err;
-    (void)pthread_mutex_lock(&c->lock);
+    (void)pthread_mutex_lock(&lane->collector->lock);
     for (;;) {
-        while (c->saving != SAVING && !c->has_ended)
-            (void)pthread_cond_wait(&c->has_commit, &c->lock);
-        if (c->saving != SAVING)
+        while (lane->saving != SAVING && !lane->has_ended)
+            (void)pthread_cond_wait(&lane->has_commit, &lane->collector->lock);
+        if (lane->saving != SAVING)
             break;
-        (void)pthread_mutex_unlock(&c->lock);
-        is_saved = cn_store_commit_save(c->commit, &c->save_failure);
-        answer(c, c->cut.list, c->cut.count,
-               is_saved ? CN_COLLECTED : CN_COLLECTED_NOT_SAVED, &c->save_failure);
-        c->cut.count = 0;
-        (void)pthread_mutex_lock(&c->lock);
-        c->counts.commits++;
-        c->is_saved = is_saved;
-        c->saving = SAVING_DONE;
-        (void)pthread_cond_signal(&c->has_work);
+        (void)pthread_mutex_unlock(&lane->collector->lock);
+        is_saved = cn_store_commit_save(lane->commit, &lane->save_failure);
+        answer(lane->collector, lane->cut.list, lane->cut.count,
+               is_saved ? CN_COLLECTED : CN_COLLECTED_NOT_SAVED, &lane->save_failure);
+        lane->cut.count = 0;
+        (void)pthread_mutex_lock(&lane->collector->lock);
+        lane->collector->counts.commits++;
+        lane->is_saved = is_saved;
+        lane->saving = SAVING_DONE;
+        (void)pthread_cond_signal(&lane->has_work);
     }
-    (void)pthread_mutex_unlock(&c->lock);
+    (void)pthread_mutex_unlock(&lane->collector->lock);
     return true;
+}
+
+static void free_lane(struct lane *lane)
+{
+    cn_job_end(&lane->sealer);
+    cn_store_ingest_free(lane->ingest);
+    free(lane->submitted.list);
+    free(lane->taken.list);
+    free(lane->read.list);
+    free(lane->cut.list);
+    free(lane->full);
+    (void)pthread_cond_destroy(&lane->has_work);
+    (void)pthread_cond_destroy(&lane->has_commit);
 }
 
 static void free_collector(struct cn_collector *c)
 {
-    cn_job_end(&c->sealer);
+    for (unsigned i = 0; i < c->lane_count; i++)
+        free_lane(&c->lanes[i]);
     cn_job_group_done(&c->jobs);
-    cn_store_ingest_free(c->ingest);
     cn_map_done(&c->waiting_of);
-    free(c->submitted.list);
-    free(c->taken.list);
-    free(c->read.list);
-    free(c->cut.list);
-    free(c->full);
-    (void)pthread_cond_destroy(&c->has_work);
-    (void)pthread_cond_destroy(&c->has_commit);
     (void)pthread_mutex_destroy(&c->lock);
     free(c->path);
     free(c);
+}
+
+/* Half of the processors read requests; the others save them, and answer. */
+static unsigned default_lanes(void)
+{
+    unsigned half = cn_pool_default_workers() / 2;
+
+    return half < 1 ? 1 : half < LANES_MAX ? half : LANES_MAX;
 }
 
 static void set_options(struct cn_collector *c, const struct cn_collector_options *given)
@@ -377,28 +413,57 @@ static void set_options(struct cn_collector *c, const struct cn_collector_option
         options->waiting_max_of_one = WAITING_MAX_OF_ONE;
     if (options->waiting_len_max == 0)
         options->waiting_len_max = WAITING_LEN_MAX;
+    if (options->lanes == 0)
+        options->lanes = default_lanes();
+    if (options->lanes > CN_STORE_LANES_MAX)
+        options->lanes = CN_STORE_LANES_MAX;
     if (!options->io)
         options->io = &cn_disk_files;
+}
+
+static bool open_store(struct cn_collector *c, struct cn_error *err)
+{
+    struct cn_store_options options = {.seals_later = true, .io = c->options.io};
+    struct stat st;
+
+    return (stat(c->path, &st) == 0 || cn_store_init(c->path, &options, err)) &&
+           cn_store_lanes_open(&c->store, c->path, c->options.lanes, &options, err);
+}
+
+static bool start_lane(struct cn_collector *c, struct cn_error *err)
+{
+    struct lane *lane = &c->lanes[c->lane_count];
+
+    *lane = (struct lane){
+        .collector = c,
+        .number = c->lane_count,
+        .reader = {.group = &c->jobs, .work = read_forever, .arg = lane},
+        .saver = {.group = &c->jobs, .work = save_forever, .arg = lane},
+        .sealer = {.group = &c->jobs, .work = seal, .arg = lane},
+    };
+    (void)pthread_cond_init(&lane->has_work, NULL);
+    (void)pthread_cond_init(&lane->has_commit, NULL);
+    begin_ingest(lane);
+    c->lane_count++;
+    return cn_job_start(&lane->reader, err) && cn_job_start(&lane->saver, err);
 }
 
 bool cn_collector_open(struct cn_collector **out, const char *path,
                        const struct cn_collector_options *options, struct cn_error *err)
 {
     struct cn_collector *c = cn_alloc(1, sizeof(*c));
+    bool ok;
 
     set_options(c, options);
     c->path = cn_strdup(path);
     (void)pthread_mutex_init(&c->lock, NULL);
-    (void)pthread_cond_init(&c->has_work, NULL);
-    (void)pthread_cond_init(&c->has_commit, NULL);
-    cn_job_group_init(&c->jobs, 3);
-    c->reader = (struct cn_job){.group = &c->jobs, .work = read_forever, .arg = c};
-    c->saver = (struct cn_job){.group = &c->jobs, .work = save_forever, .arg = c};
-    c->sealer = (struct cn_job){.group = &c->jobs, .work = seal, .arg = c};
-    if (!open_store(c, err) || !cn_job_start(&c->reader, err) ||
-        !cn_job_start(&c->saver, err)) {
+    cn_job_group_init(&c->jobs, 3 * c->options.lanes);
+    ok = open_store(c, err);
+    while (ok && c->lane_count < c->options.lanes)
+        ok = start_lane(c, err);
+    if (!ok) {
         cn_collector_finish(c);
-        cn_store_writer_abandon(c->writer);
+        cn_store_lanes_abandon(c->store);
         free_collector(c);
         return false;
     }
@@ -410,24 +475,30 @@ void cn_collector_finish(struct cn_collector *c)
 {
     (void)pthread_mutex_lock(&c->lock);
     c->is_ending = true;
-    (void)pthread_cond_signal(&c->has_work);
+    for (unsigned i = 0; i < c->lane_count; i++)
+        (void)pthread_cond_signal(&c->lanes[i].has_work);
     (void)pthread_mutex_unlock(&c->lock);
-    cn_job_end(&c->reader);
-    cn_job_end(&c->saver);
+    for (unsigned i = 0; i < c->lane_count; i++) {
+        cn_job_end(&c->lanes[i].reader);
+        cn_job_end(&c->lanes[i].saver);
+    }
 }
 
 bool cn_collector_close(struct cn_collector *c, struct cn_error *err)
 {
-    bool ok;
+    struct cn_error ignored;
+    bool ok = true;
 
     cn_collector_finish(c);
-    cn_job_end(&c->sealer);
-    if (c->writer) {
-        ok = cn_store_writer_close(c->writer, err);
-    } else {
-        *err = c->failure;
-        ok = false;
+    for (unsigned i = 0; i < c->lane_count; i++) {
+        cn_job_end(&c->lanes[i].sealer);
+        if (!c->lanes[i].writer && ok) {
+            *err = c->lanes[i].failure;
+            ok = false;
+        }
     }
+    if (!cn_store_lanes_close(c->store, ok ? err : &ignored))
+        ok = false;
     free_collector(c);
     return ok;
 }
@@ -446,17 +517,18 @@ bool cn_collector_submit(struct cn_collector *c, enum cn_collector_kind kind,
                          cn_collected_fn done, void *arg)
 {
     struct entry entry = {kind, *request, done, arg, XXH3_64bits(who, strlen(who))};
+    struct lane *lane = &c->lanes[cn_store_lane_of(who, c->lane_count)];
     bool is_taken;
 
     (void)pthread_mutex_lock(&c->lock);
     is_taken = !c->is_ending && !is_busy(c, entry.who, request->body.len);
     if (is_taken) {
-        add_entry(&c->submitted, &entry);
+        add_entry(&lane->submitted, &entry);
         c->waiting_count++;
         c->waiting_len += request->body.len;
         ++*cn_map_at(&c->waiting_of, entry.who, 0);
-        if (c->submitted.count == 1)
-            (void)pthread_cond_signal(&c->has_work);
+        if (lane->submitted.count == 1)
+            (void)pthread_cond_signal(&lane->has_work);
     } else {
         c->counts.put_off++;
     }

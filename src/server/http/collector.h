@@ -1,14 +1,16 @@
 /* Takes requests of agents into a store, and calls back when they are on disk.
  *
- * Requests pass through two jobs. The reader decodes them and adds their traces to the
- * next commit; the saver compresses, writes and syncs the commit before that, and calls
- * back for each request in it. A third job seals full segments.
+ * The store is written with several lanes (store/write/lanes.h); all requests of a sender
+ * go to the same one. In a lane, requests pass through two jobs. The reader decodes them
+ * and adds their traces to the next commit; the saver compresses, writes and syncs the
+ * commit before that, and calls back for each request in it. A third job seals full
+ * segments.
  *
  *     cn_collector_submit(collector, kind, &request, who, done, arg)
  *         done(arg, CN_COLLECTED, NULL) is called later, from another thread
  *
- * After a write error all waiting requests are called back with CN_COLLECTED_NOT_SAVED. A
- * request that comes at least a second later opens the store again.
+ * After a write error all waiting requests of the lane are called back with
+ * CN_COLLECTED_NOT_SAVED. A request that comes at least a second later opens it again.
  * Threads: any thread may submit.
  */
 #ifndef CN_SERVER_HTTP_COLLECTOR_H
@@ -43,6 +45,7 @@ struct cn_collector_options {
     size_t waiting_max;        /* requests that are not answered yet */
     size_t waiting_max_of_one; /* of the same sender */
     uint64_t waiting_len_max;  /* bytes of their bodies */
+    unsigned lanes;            /* 0: one for every two processors */
     const struct cn_disk *io;  /* NULL: files */
 };
 

@@ -208,6 +208,7 @@ static bool open_collector(struct cn_server *server,
     struct cn_collector_options limits = {
         .waiting_max = options->collect_limit,
         .waiting_max_of_one = (options->collect_limit + 3) / 4,
+        .lanes = options->collect_lanes,
     };
 
     if (options->collect_token_file &&

@@ -28,6 +28,7 @@ struct cn_server_options {
     const char *collect;            /* the store for collected traces; NULL: none */
     const char *collect_token_file; /* NULL: senders need no token */
     size_t collect_limit;           /* requests that may wait for the disk; 0: default */
+    unsigned collect_lanes;         /* that write the store; 0: default */
     void (*log)(void *arg, const char *text); /* may be NULL */
     void *log_arg;
 };

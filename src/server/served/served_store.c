@@ -36,13 +36,18 @@ static uint64_t size_of(const char *path)
     return size;
 }
 
-static uint64_t size_of_newest(const struct cn_served_store *served)
+/* Of the store and of its open segments, one for each lane. */
+static uint64_t size_of_open(const struct cn_served_store *served)
 {
-    size_t count = cn_store_segment_count(served->store);
+    uint64_t size = size_of(served->path);
 
-    return size_of(served->path) +
-           (count ? size_of(cn_segment_path(cn_store_segment(served->store, count - 1)))
-                  : 0);
+    for (size_t i = 0; i < cn_store_segment_count(served->store); i++) {
+        const struct cn_segment *segment = cn_store_segment(served->store, i);
+
+        if (!cn_segment_is_sealed(segment))
+            size += size_of(cn_segment_path(segment));
+    }
+    return size;
 }
 
 void cn_served_store_forget(const struct cn_served_store *served)
@@ -83,7 +88,7 @@ static bool take_snapshot(struct cn_served_store *served, struct cn_error *err)
     served->snapshot = snapshot;
     served->search = snapshot->search;
     served->store = snapshot->store;
-    served->size = size_of_newest(served);
+    served->size = size_of_open(served);
     served->opened_ns = cn_clock_ns();
     cn_served_store_forget(served);
     return true;
@@ -95,7 +100,7 @@ bool cn_served_store_refresh(struct cn_served_store *served, struct cn_error *er
 
     if (now_ns - served->opened_ns < refresh_ns)
         return true;
-    if (size_of_newest(served) == served->size) {
+    if (size_of_open(served) == served->size) {
         served->opened_ns = now_ns;
         return true;
     }

@@ -49,7 +49,7 @@ struct cn_served_store {
     struct cn_search *search; /* of the snapshot */
     struct cn_segment_loader *loader;
     uint64_t opened_ns; /* when the snapshot was taken or found to be current */
-    uint64_t size;      /* of the files of the newest segment then */
+    uint64_t size;      /* of the files of the open segments then */
     struct cn_cache flames, groups;
 };
 

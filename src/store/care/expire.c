@@ -153,23 +153,25 @@ static bool look_at(const char *base, uint32_t number, struct candidate *out,
     return true;
 }
 
-static bool look_at_all(const char *base, struct candidates *out, struct cn_error *err)
+/* The segment that is written to stays. */
+static bool look_at_all(const char *base, uint32_t current, struct candidates *out,
+                        struct cn_error *err)
 {
     uint32_t *numbers = NULL;
     size_t count;
-    bool ok;
+    bool ok = true;
 
     if (!cn_segments_list(base, &numbers, &count, err))
         return false;
     *out = (struct candidates){.list = cn_alloc(count, sizeof(*out->list))};
-    ok = true;
     for (size_t i = 0; ok && i < count; i++) {
-        ok = look_at(base, numbers[i], &out->list[i], err);
-        out->rows += out->list[i].rows;
-        out->len += out->list[i].len;
+        struct candidate *candidate = &out->list[out->count];
+
+        ok = look_at(base, numbers[i], candidate, err);
+        out->rows += candidate->rows;
+        out->len += candidate->len;
+        out->count += numbers[i] != current;
     }
-    /* The newest segment stays: it is written to. */
-    out->count = count > 0 ? count - 1 : 0;
     if (ok && out->count > 0)
         qsort(out->list, out->count, sizeof(*out->list), by_age);
     free(numbers);
@@ -228,7 +230,8 @@ static bool expire(const char *base, const struct cn_store_limits *limits,
 {
     struct candidates all = {0};
     struct pins pins = {0};
-    bool ok = read_pins(&pins, base, err) && look_at_all(base, &all, err);
+    bool ok = read_pins(&pins, base, err) &&
+              look_at_all(base, cn_store_writer_segment(writer), &all, err);
 
     for (size_t i = 0; ok && i < all.count; i++) {
         const struct candidate *oldest = &all.list[i];

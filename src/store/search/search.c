@@ -7,13 +7,44 @@
 #include "base/run/clock.h"
 #include "store/search/query.h"
 #include "store/search/search_segments.h"
+#include "store/segment/reader.h"
 
 /* The best rows so far. Reversed, the smallest numbers come first: the largest complements. */
 struct page {
+    const struct cn_store *store;
     const struct cn_search_order *order;
     uint64_t flip; /* all bits if reversed */
     struct cn_best best;
 };
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static bool read_place(const struct page *page, uint64_t place, struct cn_store_row *row)
+{
+    struct cn_error ignored;
+
+    return cn_segment_row(cn_store_segment(page->store, (size_t)(place >> 32)),
+                          (uint32_t)(place & UINT32_MAX), row, &ignored);
+}
+
+/* Rows at the same time are in the order of their ids, wherever they are stored. */
+static int compare_places(const void *arg, uint64_t a, uint64_t b)
+{
+    const struct page *page = arg;
+    struct cn_store_row x, y;
+    int order = 0;
+
+    if (read_place(page, a ^ page->flip, &x) && read_place(page, b ^ page->flip, &y)) {
+        order = compare_u64(x.trace_high, y.trace_high);
+        order = order ? order : compare_u64(x.trace_low, y.trace_low);
+        order = order ? order : compare_u64(x.span_id, y.span_id);
+        order = page->flip ? -order : order;
+    }
+    return order ? order : compare_u64(a, b);
+}
 
 static bool may_improve(void *arg, uint64_t time_ns)
 {
@@ -64,7 +95,11 @@ bool cn_search_rows(struct cn_search *search, const struct cn_query *query,
                     const struct cn_search_order *order, struct cn_search_hits *out,
                     struct cn_error *err)
 {
-    struct page page = {.order = order, .flip = order->is_reversed ? UINT64_MAX : 0};
+    struct page page = {
+        .store = cn_search_store(search),
+        .order = order,
+        .flip = order->is_reversed ? UINT64_MAX : 0,
+    };
     struct cn_search_visitor visitor = {
         .visit = offer_rows,
         .goes_on = order->sort == CN_SEARCH_BY_TIME ? may_improve : NULL,
@@ -76,6 +111,8 @@ bool cn_search_rows(struct cn_search *search, const struct cn_query *query,
     cn_best_init(&page.best, order->limit < SIZE_MAX - order->offset
                                  ? (size_t)(order->limit + order->offset)
                                  : SIZE_MAX);
+    page.best.compare = compare_places;
+    page.best.arg = &page;
     ok = cn_search_walk(search, query, &visitor, err);
     if (ok) {
         cn_best_sort(&page.best, (size_t)order->offset);

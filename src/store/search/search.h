@@ -54,7 +54,7 @@ CN_CHECK bool cn_search_check(const struct cn_search *search, struct cn_error *e
 void cn_search_forget(struct cn_search *search);
 
 enum cn_search_sort {
-    CN_SEARCH_BY_TIME, /* the newest first */
+    CN_SEARCH_BY_TIME, /* the newest first, of equals the largest id of trace and span */
     CN_SEARCH_BY_DURATION, /* this and the following: the largest first, of equals the newest */
     CN_SEARCH_BY_CALLS,
     CN_SEARCH_BY_ERRORS,

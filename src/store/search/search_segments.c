@@ -324,8 +324,9 @@ static void keep_job(void *arg, size_t i, unsigned worker)
         cn_rows_done(&job->rows);
 }
 
-/* All segments will be visited: match those without cached hits on all processors. */
-static void match_ahead(struct cn_search *search, const struct cn_query *query)
+/* Match the segments of `parts` without cached hits on all processors. */
+static void match_ahead(struct cn_search *search, const struct cn_query *query,
+                        const struct part *parts, size_t count)
 {
     enum { ROWS_MIN = 1 << 16 }; /* fewer rows are matched before a thread has started */
     unsigned workers = cn_pool_default_workers();
@@ -333,17 +334,16 @@ static void match_ahead(struct cn_search *search, const struct cn_query *query)
         .search = search,
         .kept = cn_kept_hits_of(&search->kept, query),
         .query = query,
-        .jobs = cn_alloc(search->count, sizeof(*ahead.jobs)),
+        .jobs = cn_alloc(count, sizeof(*ahead.jobs)),
         .queries = cn_alloc(workers, sizeof(struct cn_query *)),
     };
     struct cn_jobs jobs = {.arg = &ahead, .run = match_job, .take = keep_job};
     uint64_t row_count = 0;
 
-    for (size_t i = 0; i < search->count; i++) {
-        uint32_t segment = search->newest[i].segment;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t segment = parts[i].segment;
 
-        if (!may_have_hits(search, &search->newest[i], query) ||
-            ahead.kept->rows[segment].words)
+        if (!may_have_hits(search, &parts[i], query) || ahead.kept->rows[segment].words)
             continue;
         ahead.jobs[jobs.count++].segment = segment;
         row_count += cn_segment_row_count(cn_store_segment(search->store, segment));
@@ -356,15 +356,30 @@ static void match_ahead(struct cn_search *search, const struct cn_query *query)
     free(ahead.jobs);
 }
 
-enum cn_step cn_search_visit_next(struct cn_search *search, const struct cn_query *query,
-                                  const struct cn_search_visitor *visitor,
-                                  size_t *position, struct cn_error *err)
+/* The number of parts from `at` on that are visited, or may be: those whose times overlap those of
+ * the first one, such as other lanes, or all if nothing ends the walk. */
+static size_t count_ahead(const struct cn_search *search, const struct part *parts,
+                          size_t at, const struct cn_search_visitor *visitor)
+{
+    size_t end = at + 1;
+
+    if (!visitor->goes_on)
+        return search->count - at;
+    while (end < search->count &&
+           (visitor->is_oldest_first ? parts[end].first_ns <= parts[at].last_ns
+                                     : parts[end].last_ns >= parts[at].first_ns))
+        end++;
+    return end - at;
+}
+
+/* Visit the next segment; those before `ahead_end` were matched. */
+static enum cn_step visit_next(struct cn_search *search, const struct cn_query *query,
+                               const struct cn_search_visitor *visitor, size_t *position,
+                               size_t *ahead_end, struct cn_error *err)
 {
     const struct part *parts = visitor->is_oldest_first ? search->oldest : search->newest;
     const struct part *part;
 
-    if (*position == 0 && !visitor->goes_on)
-        match_ahead(search, query);
     while (*position < search->count && !may_have_hits(search, &parts[*position], query))
         ++*position;
     if (*position == search->count)
@@ -374,6 +389,13 @@ enum cn_step cn_search_visit_next(struct cn_search *search, const struct cn_quer
         !visitor->goes_on(visitor->arg,
                           visitor->is_oldest_first ? part->first_ns : part->last_ns))
         return CN_END;
+    if (*position >= *ahead_end) {
+        size_t count = count_ahead(search, parts, *position, visitor);
+
+        if (count > 1)
+            match_ahead(search, query, part, count);
+        *ahead_end = *position + count;
+    }
     ++*position;
     if (search_part(search, part, query, visitor, err))
         return CN_ITEM;
@@ -384,14 +406,23 @@ enum cn_step cn_search_visit_next(struct cn_search *search, const struct cn_quer
     return CN_ITEM;
 }
 
+enum cn_step cn_search_visit_next(struct cn_search *search, const struct cn_query *query,
+                                  const struct cn_search_visitor *visitor,
+                                  size_t *position, struct cn_error *err)
+{
+    size_t ahead_end = *position == 0 ? 0 : SIZE_MAX;
+
+    return visit_next(search, query, visitor, position, &ahead_end, err);
+}
+
 bool cn_search_walk(struct cn_search *search, const struct cn_query *query,
                     const struct cn_search_visitor *visitor, struct cn_error *err)
 {
+    size_t position = 0, ahead_end = 0;
     enum cn_step step;
-    size_t position = 0;
 
     do {
-        step = cn_search_visit_next(search, query, visitor, &position, err);
+        step = visit_next(search, query, visitor, &position, &ahead_end, err);
     } while (step == CN_ITEM);
     return step == CN_END;
 }

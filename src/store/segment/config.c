@@ -45,6 +45,23 @@ static bool is_word(const char *value, const char *line_end, const char *word)
            memcmp(value, word, strlen(word)) == 0;
 }
 
+bool cn_store_lane_is_name(const char *name)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    size_t len = strlen(name);
+
+    return len > 0 && len < CN_STORE_LANE_LEN && strspn(name, allowed) == len;
+}
+
+/* Any other name is that of the first lane. */
+static void read_lane(struct cn_store_config *config, const char *value, const char *end)
+{
+    (void)snprintf(config->lane, sizeof(config->lane), "%.*s", (int)(end - value), value);
+    if (!cn_store_lane_is_name(config->lane))
+        config->lane[0] = '\0';
+}
+
 static void read_line(struct cn_store_config *config, const char *line, size_t len)
 {
     const char *value, *end = line + len;
@@ -66,6 +83,8 @@ static void read_line(struct cn_store_config *config, const char *line, size_t l
     else if (is_key(line, len, "replaces", &value))
         config->has_replaced = sscanf(value, "%6x-%6x", &config->replaced_first,
                                       &config->replaced_last) == 2;
+    else if (is_key(line, len, "lane", &value))
+        read_lane(config, value, end);
     else if (is_key(line, len, "damage", &value))
         (void)snprintf(config->damage, sizeof(config->damage), "%.*s", (int)(end - value),
                        value);
@@ -119,6 +138,8 @@ static void print(const struct cn_store_config *config, struct cn_text *text)
     if (config->has_replaced)
         cn_text_printf(text, "replaces = %06x-%06x\n", config->replaced_first,
                        config->replaced_last);
+    if (config->lane[0] != '\0')
+        cn_text_printf(text, "lane = %s\n", config->lane);
     if (config->damage[0] != '\0')
         cn_text_printf(text, "damage = %s\n", config->damage);
 }

@@ -25,7 +25,7 @@ struct cn_store_options {
     const struct cn_disk *io; /* NULL: files */
 };
 
-enum { CN_STORE_DAMAGE_LEN = 200 };
+enum { CN_STORE_DAMAGE_LEN = 200, CN_STORE_LANE_LEN = 72 };
 
 struct cn_store_config {
     uint32_t version; /* of the layout */
@@ -36,6 +36,7 @@ struct cn_store_config {
     bool is_sealed;      /* this and the following: segments only */
     bool has_replaced;   /* it replaced other segments */
     uint32_t replaced_first, replaced_last;
+    char lane[CN_STORE_LANE_LEN]; /* that wrote it; "": the first one */
     char damage
         [CN_STORE_DAMAGE_LEN]; /* the first damage that cost data; "": none is known */
 };
@@ -49,6 +50,9 @@ struct cn_store_config cn_store_config_of(const struct cn_store_options *options
 /* Unknown keys are ignored, an unknown version is an error. */
 CN_CHECK bool cn_store_config_read(struct cn_store_config *out, const char *dir,
                                    struct cn_error *err);
+
+/* True for letters, digits, '.', '_' and '-': a machine can have this name. */
+bool cn_store_lane_is_name(const char *name);
 
 /* Set the damage of a segment to a message without the path of its directory, unless it has one.
  * False if it has. */

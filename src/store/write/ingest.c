@@ -2,16 +2,14 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include "base/alloc.h"
-#include "base/files/file.h"
 #include "base/map.h"
-#include "base/text.h"
 #include "formats/exchange/traces/span_set.h"
 #include "formats/zorka/body.h"
 #include "formats/zorka/session.h"
+#include "store/write/ingest_input.h"
 
 /* The symbols of an agent's session. */
 struct session {
@@ -27,6 +25,7 @@ struct sessions {
     size_t count, capacity;
     struct cn_map by_name; /* hash of the name -> 1 + index */
     uint64_t find_count;
+    uint64_t len_max; /* bytes of their symbols */
 };
 
 enum {
@@ -58,6 +57,7 @@ struct cn_store_ingest *cn_store_ingest_new(struct cn_store_writer *writer)
     struct cn_store_ingest *ingest = cn_alloc(1, sizeof(*ingest));
 
     ingest->writer = writer;
+    ingest->sessions.len_max = SESSIONS_LEN_MAX;
     ingest->unfinished = cn_alloc(UNFINISHED_MAX, sizeof(struct unfinished *));
     return ingest;
 }
@@ -75,6 +75,13 @@ void cn_store_ingest_free(struct cn_store_ingest *ingest)
     cn_map_done(&ingest->sessions.by_name);
     cn_trace_done(&ingest->trace);
     free(ingest);
+}
+
+void cn_store_ingest_share(struct cn_store_ingest *ingest, unsigned count)
+{
+    uint64_t share = SESSIONS_LEN_MAX / count;
+
+    ingest->sessions.len_max = share > SESSION_LEN_MAX ? share : SESSION_LEN_MAX;
 }
 
 struct cn_store_ingest_counts cn_store_ingest_counts(const struct cn_store_ingest *ingest)
@@ -128,7 +135,7 @@ static struct cn_zorka_session *find_session(struct sessions *sessions, const ch
     if (sessions->count >= SESSIONS_MAX)
         evict_sessions(sessions);
     if (sessions->find_count % CHECK_EVERY == 0)
-        while (sessions->count > 0 && symbols_len(sessions) > SESSIONS_LEN_MAX)
+        while (sessions->count > 0 && symbols_len(sessions) > sessions->len_max)
             evict_sessions(sessions);
     number = cn_map_find(&sessions->by_name, key_of(name), 0);
     /* Names with the same hash replace each other. */
@@ -286,14 +293,34 @@ bool cn_store_ingest_request(struct cn_store_ingest *ingest,
     return ok;
 }
 
+void cn_store_ingest_learn(struct cn_store_ingest *ingest,
+                           const struct cn_zorka_request *request, bool has_symbols)
+{
+    struct cn_zorka_session *session = find_session(&ingest->sessions, request->session);
+    struct cn_zorka_body body;
+
+    if (request->is_reset)
+        cn_zorka_session_reset(session);
+    if (!has_symbols)
+        return;
+    cn_zorka_body_begin(&body, session, request->body);
+    cn_zorka_body_read_symbols(&body);
+    cn_zorka_body_done(&body);
+}
+
+bool cn_store_ingest_trace(struct cn_store_ingest *ingest, const struct cn_trace *trace,
+                           struct cn_error *err)
+{
+    return cn_store_writer_add(ingest->writer, trace, &ingest->counts.added, err);
+}
+
 static bool add_spans(struct cn_store_ingest *ingest, struct cn_span_set *set,
                       struct cn_error *err)
 {
     enum cn_step step;
 
     while ((step = cn_span_set_next(set, &ingest->trace, err)) == CN_ITEM)
-        if (!cn_store_writer_add(ingest->writer, &ingest->trace, &ingest->counts.added,
-                                 err))
+        if (!cn_store_ingest_trace(ingest, &ingest->trace, err))
             return false;
     return step == CN_END;
 }
@@ -316,62 +343,25 @@ bool cn_store_ingest_spans(struct cn_store_ingest *ingest, struct cn_bytes body,
     return ingest_spans(ingest, body, CN_STORE_SPANS_LEN_MAX, err);
 }
 
-static bool add_requests(struct cn_store_ingest *ingest, struct cn_bytes rest,
-                         struct cn_error *err)
-{
-    struct cn_zorka_request request;
-    size_t whole_len = rest.len;
-    enum cn_step step;
-
-    for (;;) {
-        size_t off = whole_len - rest.len;
-
-        step = cn_zorka_request_next(&rest, &request, err);
-        if (step != CN_ITEM)
-            return step == CN_END || cn_fail_in(err, "request at %zu", off);
-        if (request.is_agent && !cn_store_ingest_request(ingest, &request, err))
-            return cn_fail_in(err, "request at %zu", off);
-    }
-}
-
-/* Read NAME.hdr, if there is one for NAME.bin. */
-static void read_head_file(const char *path, struct cn_zorka_request *request)
-{
-    size_t len = strlen(path);
-    struct cn_text name = {0};
-    struct cn_file file = {0};
-    struct cn_error ignored;
-    uint64_t content_len;
-
-    if (len < 4 || strcmp(path + len - 4, ".bin") != 0)
-        return;
-    cn_text_add(&name, path, len - 4);
-    cn_text_str_add(&name, ".hdr");
-    if (cn_file_open(&file, cn_text_str(&name), &ignored))
-        cn_zorka_request_head(file.bytes, request, &content_len);
-    cn_file_close(&file);
-    cn_text_done(&name);
-}
-
 bool cn_store_ingest_file(struct cn_store_ingest *ingest, const char *path,
                           struct cn_error *err)
 {
-    struct cn_zorka_request request = {0};
-    struct cn_file file = {0};
-    bool ok;
+    struct cn_ingest_input input;
+    struct cn_ingest_item item;
+    enum cn_step step;
 
-    if (!cn_file_open(&file, path, err))
+    if (!cn_ingest_input_open(&input, path, err))
         return false;
-    if (cn_zorka_request_probe(file.bytes)) {
-        ok = add_requests(ingest, file.bytes, err);
-    } else if (!cn_zorka_body_probe(file.bytes) &&
-               cn_span_set_probe(file.bytes) != CN_SPANS_NONE) {
-        ok = ingest_spans(ingest, file.bytes, 0, err);
-    } else {
-        read_head_file(path, &request);
-        request.body = file.bytes;
-        ok = cn_store_ingest_request(ingest, &request, err);
+    while ((step = cn_ingest_input_next(&input, &item, err)) == CN_ITEM) {
+        bool ok = item.is_spans ? ingest_spans(ingest, item.request.body, 0, err)
+                                : cn_store_ingest_request(ingest, &item.request, err);
+
+        if (!ok) {
+            step = CN_FAIL;
+            (void)cn_ingest_fail_in(&input, &item, err);
+            break;
+        }
     }
-    cn_file_close(&file);
-    return ok || cn_fail_in(err, "%s", path);
+    cn_ingest_input_close(&input);
+    return step == CN_END;
 }

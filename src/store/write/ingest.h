@@ -19,6 +19,7 @@
 #include "store/write/writer.h"
 
 struct cn_store_ingest;
+struct cn_trace;
 
 struct cn_store_ingest_counts {
     uint64_t requests, refused;
@@ -28,6 +29,10 @@ struct cn_store_ingest_counts {
 
 struct cn_store_ingest *cn_store_ingest_new(struct cn_store_writer *writer);
 void cn_store_ingest_free(struct cn_store_ingest *ingest); /* NULL is fine */
+
+/* One of `count` that share the sessions: the memory for symbols is divided, down to that of one
+ * session. */
+void cn_store_ingest_share(struct cn_store_ingest *ingest, unsigned count);
 
 /* Fails if the body is invalid or the store cannot be written. */
 CN_CHECK bool cn_store_ingest_request(struct cn_store_ingest *ingest,
@@ -39,6 +44,14 @@ CN_CHECK bool cn_store_ingest_request(struct cn_store_ingest *ingest,
 enum { CN_STORE_SPANS_LEN_MAX = 64 << 20 };
 CN_CHECK bool cn_store_ingest_spans(struct cn_store_ingest *ingest, struct cn_bytes body,
                                     struct cn_error *err);
+
+/* A request that another lane adds: only its symbols are read. */
+void cn_store_ingest_learn(struct cn_store_ingest *ingest,
+                           const struct cn_zorka_request *request, bool has_symbols);
+
+/* Add a trace that was read from spans. */
+CN_CHECK bool cn_store_ingest_trace(struct cn_store_ingest *ingest,
+                                    const struct cn_trace *trace, struct cn_error *err);
 
 /* Add a file of spans, of requests with their heads, or of one body, NAME.bin, whose head may be
  * in NAME.hdr. Stops at the first refused request; those before it stay. */

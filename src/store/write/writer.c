@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -16,6 +15,8 @@
 #include "store/segment/segment_scan.h"
 #include "store/segment/segment_writer.h"
 #include "store/segment/segments.h"
+#include "store/write/lane.h"
+#include "store/write/lanes.h"
 #include "store/write/spans_seen.h"
 #include "store/write/translate.h"
 
@@ -24,16 +25,20 @@ enum { COMMIT_LEN = 16 << 20 }; /* not compressed */
 struct cn_store_writer {
     const struct cn_disk *io;
     char *base;
-    int lock_fd;
+    struct cn_store_lanes *alone; /* of this writer only, closed with it; or NULL */
     struct cn_store_config config;
+    uint32_t next, step; /* numbers of new segments */
     uint64_t commit_len;
     struct cn_segment_writer segment;
-    struct cn_spans_seen seen, older; /* spans of this segment and of the one before */
+    struct cn_spans_seen seen, older;   /* spans of this segment and of the one before */
+    const struct cn_spans_seen *before; /* of all lanes, when they were opened; or NULL */
     struct cn_translation translation;
     struct cn_store_commit *cut; /* being saved by the owner */
     struct cn_store_commit *spare;
-    bool seals_later; /* the owner seals full segments */
-    bool is_broken;   /* a failure left the files inconsistent: nothing can be added */
+    bool seals_later; /* the owner seals full segments: */
+    uint32_t *full;
+    size_t full_count, full_capacity;
+    bool is_broken; /* a failure left the files inconsistent: nothing can be added */
 };
 
 bool cn_store_init(const char *path, const struct cn_store_options *options,
@@ -53,101 +58,86 @@ bool cn_store_init(const char *path, const struct cn_store_options *options,
            cn_store_config_write(&config, path, io, err);
 }
 
-static void note_rows(struct cn_store_writer *writer, struct cn_spans_seen *seen,
-                      uint32_t number)
+void cn_spans_seen_add_segment(struct cn_spans_seen *seen, const char *path,
+                               uint32_t number)
 {
     struct cn_segment *segment;
     struct cn_error ignored;
 
-    if (!cn_segment_open(&segment, writer->base, number, &ignored))
+    if (!cn_segment_open(&segment, path, number, &ignored))
         return;
     cn_spans_seen_add_columns(seen, cn_segment_columns(segment));
     cn_segment_close(segment);
 }
 
-/* A crash may have left a directory without a config, before anything was written to it. */
-static bool is_unfinished(const char *dir)
+/* The number of the next new segment. */
+static bool take_number(struct cn_store_writer *writer, uint32_t *number,
+                        struct cn_error *err)
 {
-    struct cn_text path = {0};
-    struct stat st;
-    bool is_missing;
-
-    cn_text_printf(&path, "%s/" CN_TRACES_NAME, dir);
-    is_missing = stat(cn_text_str(&path), &st) < 0 || st.st_size == 0;
-    cn_text_done(&path);
-    return is_missing;
-}
-
-/* Continue the newest segment, unless it is sealed. */
-static bool open_newest(struct cn_store_writer *writer, const uint32_t *numbers,
-                        size_t count, struct cn_error *err)
-{
-    struct cn_store_config config;
-    char *dir;
-    bool has_config, is_sealed, is_new;
-
-    if (count == 0)
-        return cn_segment_writer_create(&writer->segment, writer->base, 0,
-                                        &writer->config, writer->io, err);
-    dir = cn_segment_dir(writer->base, numbers[count - 1]);
-    has_config = cn_store_config_read(&config, dir, err);
-    is_new = !has_config && is_unfinished(dir);
-    free(dir);
-    if (!has_config && !is_new)
-        return cn_fail_in(err, "run 'cairn store recover %s' first", writer->base);
-    is_sealed = has_config && config.is_sealed;
-    if (count > 1 || is_sealed)
-        note_rows(writer, &writer->older, numbers[count - (is_sealed ? 1 : 2)]);
-    if (is_new || is_sealed)
-        return cn_segment_writer_create(&writer->segment, writer->base,
-                                        numbers[count - 1] + is_sealed, &writer->config,
-                                        writer->io, err);
-    if (!cn_segment_writer_open(&writer->segment, writer->base, numbers[count - 1],
-                                writer->io, err))
-        return false;
-    note_rows(writer, &writer->seen, numbers[count - 1]);
+    if (writer->next > CN_SEGMENT_NUMBER_MAX)
+        return cn_fail(err, CN_ERR_LIMIT, "%s: all numbers of segments are used",
+                       writer->base);
+    *number = writer->next;
+    writer->next += writer->step;
     return true;
 }
 
-static bool open_segments(struct cn_store_writer *writer, struct cn_error *err)
+static bool open_current(struct cn_store_writer *writer, const struct cn_lane_plan *plan,
+                         struct cn_error *err)
 {
-    uint32_t *numbers = NULL;
-    size_t count;
-    bool ok = true;
+    uint32_t number;
 
-    if (!cn_segments_list(writer->base, &numbers, &count, err))
+    if (plan->previous != CN_LANE_NO_SEGMENT)
+        cn_spans_seen_add_segment(&writer->older, writer->base, plan->previous);
+    if (plan->current == CN_LANE_NO_SEGMENT)
+        return take_number(writer, &number, err) &&
+               cn_segment_writer_create(&writer->segment, writer->base, number,
+                                        &writer->config, writer->io, err);
+    if (!cn_segment_writer_open(&writer->segment, writer->base, plan->current, writer->io,
+                                err))
         return false;
-    /* A crash may have left older segments unsealed. */
-    for (size_t i = 0; ok && i + 1 < count; i++)
-        ok = cn_segment_seal(writer->base, numbers[i], writer->io, err);
-    ok = ok && open_newest(writer, numbers, count, err);
-    free(numbers);
-    return ok;
+    cn_spans_seen_add_segment(&writer->seen, writer->base, plan->current);
+    return true;
+}
+
+bool cn_store_writer_open_lane(struct cn_store_writer **out,
+                               const struct cn_lane_plan *plan,
+                               const struct cn_store_options *options,
+                               struct cn_error *err)
+{
+    struct cn_store_writer *writer = cn_alloc(1, sizeof(*writer));
+
+    writer->io = options->io;
+    writer->base = cn_strdup(plan->path);
+    writer->config = plan->config;
+    writer->before = plan->before;
+    writer->next = plan->next;
+    writer->step = plan->step;
+    writer->commit_len = options->commit_len ? options->commit_len : COMMIT_LEN;
+    writer->seals_later = options->seals_later;
+    writer->segment.files.text.fd = writer->segment.files.data.fd =
+        writer->segment.files.rows.fd = -1;
+    if (!open_current(writer, plan, err)) {
+        cn_store_writer_abandon(writer);
+        return false;
+    }
+    if (options->rotate_len)
+        writer->config.rotate_len = options->rotate_len;
+    if (options->rotate_ns)
+        writer->config.rotate_ns = options->rotate_ns;
+    *out = writer;
+    return true;
 }
 
 bool cn_store_writer_open(struct cn_store_writer **out, const char *path,
                           const struct cn_store_options *options, struct cn_error *err)
 {
-    struct cn_store_writer *writer = cn_alloc(1, sizeof(*writer));
+    struct cn_store_lanes *lanes;
 
-    writer->io = options && options->io ? options->io : &cn_disk_files;
-    writer->base = cn_strdup(path);
-    writer->lock_fd = -1;
-    writer->commit_len =
-        options && options->commit_len ? options->commit_len : COMMIT_LEN;
-    writer->seals_later = options && options->seals_later;
-    writer->segment.files.text.fd = writer->segment.files.data.fd =
-        writer->segment.files.rows.fd = -1;
-    if (!cn_store_config_read(&writer->config, path, err) ||
-        !cn_store_lock(path, &writer->lock_fd, err) || !open_segments(writer, err)) {
-        cn_store_writer_abandon(writer);
+    if (!cn_store_lanes_open(&lanes, path, 1, options, err))
         return false;
-    }
-    if (options && options->rotate_len)
-        writer->config.rotate_len = options->rotate_len;
-    if (options && options->rotate_ns)
-        writer->config.rotate_ns = options->rotate_ns;
-    *out = writer;
+    *out = cn_store_lane(lanes, 0);
+    (*out)->alone = lanes;
     return true;
 }
 
@@ -160,17 +150,21 @@ static void free_commit(struct cn_store_commit *commit)
 
 void cn_store_writer_abandon(struct cn_store_writer *writer)
 {
+    struct cn_store_lanes *alone;
+
     if (!writer)
         return;
+    alone = writer->alone;
     cn_segment_writer_abandon(&writer->segment);
     free_commit(writer->cut);
     free_commit(writer->spare);
     cn_spans_seen_done(&writer->seen);
     cn_spans_seen_done(&writer->older);
     cn_translation_done(&writer->translation);
-    cn_store_unlock(writer->lock_fd);
+    free(writer->full);
     free(writer->base);
     free(writer);
+    cn_store_lanes_release(alone);
 }
 
 /* A trace in flight keeps the segment open, up to twice its length. */
@@ -189,19 +183,22 @@ bool cn_store_writer_is_due(const struct cn_store_writer *writer)
 
 bool cn_store_writer_rotate(struct cn_store_writer *writer, struct cn_error *err)
 {
-    uint32_t number = writer->segment.number;
+    uint32_t number = writer->segment.number, next;
 
-    if (number == CN_SEGMENT_NUMBER_MAX)
-        return cn_fail(err, CN_ERR_LIMIT,
-                       "%s: segment %06x has the highest possible number", writer->base,
-                       number);
+    if (!take_number(writer, &next, err))
+        return false;
     writer->is_broken = true;
     if (!cn_segment_writer_close(&writer->segment, err) ||
         (!writer->seals_later && !cn_segment_seal(writer->base, number, writer->io, err)))
         return false;
+    if (writer->seals_later) {
+        writer->full = cn_grow(writer->full, writer->full_count, &writer->full_capacity,
+                               sizeof(*writer->full));
+        writer->full[writer->full_count++] = number;
+    }
     writer->config.created_ns = cn_clock_date_ns();
-    if (!cn_segment_writer_create(&writer->segment, writer->base, number + 1,
-                                  &writer->config, writer->io, err))
+    if (!cn_segment_writer_create(&writer->segment, writer->base, next, &writer->config,
+                                  writer->io, err))
         return false;
     cn_spans_seen_done(&writer->older);
     writer->older = writer->seen;
@@ -234,6 +231,7 @@ bool cn_store_writer_retire(struct cn_store_writer *writer, uint64_t before_ns,
         newest_ns(writer) < before_ns && !cn_store_writer_rotate(writer, err))
         return false;
     cn_spans_seen_done(&writer->older);
+    writer->before = NULL;
     return true;
 }
 
@@ -260,7 +258,9 @@ static bool has_span(const struct cn_store_writer *writer, const struct cn_trace
     return cn_spans_seen_has(&writer->seen, trace->id_high, trace->id_low, span_id,
                              trace->part) ||
            cn_spans_seen_has(&writer->older, trace->id_high, trace->id_low, span_id,
-                             trace->part);
+                             trace->part) ||
+           (writer->before && cn_spans_seen_has(writer->before, trace->id_high,
+                                                trace->id_low, span_id, trace->part));
 }
 
 static void note_span(struct cn_store_writer *writer, const struct cn_trace *trace,
@@ -398,6 +398,14 @@ void cn_store_writer_take_back(struct cn_store_writer *writer, bool is_saved)
     writer->cut = NULL;
     writer->is_broken |= !is_saved;
     cn_segment_writer_note_len(&writer->segment);
+}
+
+bool cn_store_writer_take_full(struct cn_store_writer *writer, uint32_t *number)
+{
+    if (writer->full_count == 0)
+        return false;
+    *number = writer->full[--writer->full_count];
+    return true;
 }
 
 uint32_t cn_store_writer_segment(const struct cn_store_writer *writer)

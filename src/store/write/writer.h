@@ -8,8 +8,8 @@
  * A trace with words of another dictionary is translated. It is faster to build traces with the
  * words of cn_store_writer_begin().
  *
- * A store has one writer at a time. Opening it repairs what a crash left; committed traces are
- * never lost.
+ * One process writes to a store at a time, with this writer or with several lanes
+ * (store/write/lanes.h). Opening repairs what a crash left; committed traces are never lost.
  * Threads: one thread at a time.
  */
 #ifndef CN_STORE_WRITE_WRITER_H
@@ -76,6 +76,10 @@ bool cn_store_writer_is_due(const struct cn_store_writer *writer);
 
 /* The number of the current segment. */
 uint32_t cn_store_writer_segment(const struct cn_store_writer *writer);
+
+/* The number of a full segment that the owner has to seal (seals_later), each once. False if there
+ * is none. */
+bool cn_store_writer_take_full(struct cn_store_writer *writer, uint32_t *number);
 
 /* Seal the current segment and start the next one. */
 CN_CHECK bool cn_store_writer_rotate(struct cn_store_writer *writer,

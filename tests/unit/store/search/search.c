@@ -92,7 +92,7 @@ static int drop_store(void **state)
     return 0;
 }
 
-/* Newest first; of two at the same time the one that came later. */
+/* Newest first; of two at the same time the one with the larger id. */
 static int by_time(const void *a, const void *b)
 {
     const struct cn_trace_facts *x = *(const struct cn_trace_facts *const *)a;
@@ -100,9 +100,11 @@ static int by_time(const void *a, const void *b)
 
     if (x->data.time_ns != y->data.time_ns)
         return x->data.time_ns > y->data.time_ns ? -1 : 1;
-    if (x->segment != y->segment)
-        return x->segment > y->segment ? -1 : 1;
-    return x->row > y->row ? -1 : 1;
+    if (x->data.trace_high != y->data.trace_high)
+        return x->data.trace_high > y->data.trace_high ? -1 : 1;
+    if (x->data.trace_low != y->data.trace_low)
+        return x->data.trace_low > y->data.trace_low ? -1 : 1;
+    return x->data.span_id > y->data.span_id ? -1 : 1;
 }
 
 static int by_duration(const void *a, const void *b)
