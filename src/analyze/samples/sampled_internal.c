@@ -62,8 +62,9 @@ static void number_tables(struct cn_sampled_database *self)
 {
     struct numbering modules = {0}, files = {0}, functions = {0};
 
-    for (size_t i = 1; i < self->contexts.count; i++) {
-        const struct cn_sampled_context *context = &self->contexts.list[i];
+    for (uint32_t i = 1; i < self->contexts.count; i++) {
+        const struct cn_sampled_context *context =
+            cn_sampled_context_at(&self->contexts, i);
         struct cn_function function;
 
         use(&modules, context->module);
@@ -89,10 +90,10 @@ static void number_tables(struct cn_sampled_database *self)
 /* The nearest context above that is shown. */
 static uint32_t shown_parent(const struct cn_sampled_contexts *contexts, uint32_t id)
 {
-    uint32_t parent = contexts->list[id].parent;
+    uint32_t parent = cn_sampled_context_at(contexts, id)->parent;
 
-    return cn_sampled_context_is_hidden(&contexts->list[parent])
-               ? contexts->list[parent].parent
+    return cn_sampled_context_is_hidden(cn_sampled_context_at(contexts, parent))
+               ? cn_sampled_context_at(contexts, parent)->parent
                : parent;
 }
 
@@ -105,7 +106,7 @@ static void list_children(struct cn_sampled_database *self)
     self->child_ends = cn_alloc(count, sizeof(*self->child_ends));
     self->children = cn_alloc(count, sizeof(*self->children));
     for (uint32_t id = 1; id < count; id++)
-        if (!cn_sampled_context_is_hidden(&contexts->list[id]))
+        if (!cn_sampled_context_is_hidden(cn_sampled_context_at(contexts, id)))
             next[shown_parent(contexts, id)]++;
     for (uint32_t id = 0; id < count; id++) {
         uint32_t own = next[id];
@@ -115,7 +116,7 @@ static void list_children(struct cn_sampled_database *self)
         self->child_ends[id] = start;
     }
     for (uint32_t id = 1; id < count; id++)
-        if (!cn_sampled_context_is_hidden(&contexts->list[id]))
+        if (!cn_sampled_context_is_hidden(cn_sampled_context_at(contexts, id)))
             self->children[next[shown_parent(contexts, id)]++] = id;
     free(next);
 }

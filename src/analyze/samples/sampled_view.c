@@ -94,7 +94,7 @@ static bool context_at(struct cn_database *db, uint64_t at, struct cn_context *o
 
     if (at == 0 || at >= self->contexts.count)
         return cn_fail(err, CN_ERR_NOT_FOUND, "no context %llu", (unsigned long long)at);
-    from = &self->contexts.list[at];
+    from = cn_sampled_context_at(&self->contexts, (uint32_t)at);
     *out = (struct cn_context){
         .id = (uint32_t)at,
         .relation = from->relation,

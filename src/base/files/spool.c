@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -138,10 +139,7 @@ static off_t place_at(uint64_t off)
 
 uint64_t cn_spool_reserve(struct cn_spool *spool, uint64_t len)
 {
-    uint64_t off = spool->end_off;
-
-    spool->end_off += len;
-    return off;
+    return atomic_fetch_add(&spool->end_off, len);
 }
 
 bool cn_spool_write(const struct cn_spool *spool, uint64_t off, const void *data,

@@ -3,7 +3,7 @@
  *
  * Where several processes work together, each reserves space in its own file, and
  * all of them read and write all files: an offset includes the rank of its file. Zero-initialised means "not open".
- * Threads: reserving one thread at a time; writing and reading from any thread.
+ * Threads: reserving, writing and reading from any thread.
  */
 #ifndef CN_BASE_FILES_SPOOL_H
 #define CN_BASE_FILES_SPOOL_H
@@ -23,7 +23,7 @@ struct cn_spool {
     int *fds; /* of all ranks; NULL when not open */
     unsigned count;
     const char *folder;
-    uint64_t end_off; /* of the own file */
+    _Atomic uint64_t end_off; /* of the own file */
 };
 
 /* In `folder`, borrowed for messages. */
