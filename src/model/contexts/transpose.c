@@ -35,7 +35,7 @@ enum {
     COUNTS_PER_MESSAGE = 8 * 1024,
     /* Ranges are made small enough that each worker of each rank has this many, but not
      * smaller than this many bytes. */
-    RANGES_PER_WORKER = 2,
+    RANGES_PER_WORKER = 4,
     RANGE_LEN_MIN = 256 * 1024,
 };
 
@@ -249,7 +249,7 @@ static size_t range_len_max(const struct transposition *t, uint64_t workers)
     size_t len = memory_len / (size_t)workers;
     uint64_t value_count = 0;
 
-    for (size_t i = 0; t->ranks->size > 1 && i < t->db->context_limit; i++)
+    for (size_t i = 0; t->ranks->size * workers > 1 && i < t->db->context_limit; i++)
         value_count += t->counts[i];
     if (value_count > 0) {
         uint64_t even = value_count * sizeof(struct cn_value) /

@@ -10,7 +10,7 @@
 #include "base/run/progress.h"
 
 enum {
-    CHUNK_LEAST = 64 * 1024, /* values of a chunk, and */
+    CHUNK_LEAST = 64 * 1024, /* values of the chunks of all workers, and */
     SLICE_LEAST = 256,       /* per range, so that tables of starts stay small */
     THREADS_MAX = UINT16_MAX + 1,
     FORGET_EVERY = 1024 * 1024, /* values until pages of mapped files are dropped */
@@ -257,8 +257,8 @@ bool cn_spill_build(struct cn_spill **out, const struct cn_spill_request *reques
 
     s->request = *request;
     s->chunk_len = request->range_count * SLICE_LEAST;
-    if (s->chunk_len < CHUNK_LEAST)
-        s->chunk_len = CHUNK_LEAST;
+    if (s->chunk_len < CHUNK_LEAST / request->workers)
+        s->chunk_len = CHUNK_LEAST / request->workers;
     s->workers = cn_alloc(request->workers, sizeof(*s->workers));
     ok = plan_groups(s, err) && run_groups(s, err);
     list_chunks(s);
