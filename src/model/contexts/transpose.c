@@ -31,7 +31,9 @@ enum {
     /* With fewer values than this per range and profile on average, it is faster to sort
      * all values by range first. */
     SPILL_BELOW = 24,
-    PROFILES_PER_JOB = 32, /* when counting */
+    PROFILES_PER_JOB_MAX = 32, /* when counting */
+    COUNTS_PER_WORKER = 4,     /* jobs that each worker has at least, if there are as many
+                                  profiles */
     COUNTS_PER_MESSAGE = 8 * 1024,
     /* Ranges are made small enough that each worker of each rank has this many, but not
      * smaller than this many bytes. */
@@ -142,9 +144,16 @@ static bool count_plane(struct transposition *t, uint32_t profile, struct worker
     return step == CN_END;
 }
 
+static size_t profiles_per_job(const struct transposition *t)
+{
+    size_t count = t->own_count / t->options->workers / COUNTS_PER_WORKER + 1;
+
+    return count < PROFILES_PER_JOB_MAX ? count : PROFILES_PER_JOB_MAX;
+}
+
 static size_t counted_until(const struct transposition *t, size_t job)
 {
-    size_t end = (job + 1) * PROFILES_PER_JOB;
+    size_t end = (job + 1) * profiles_per_job(t);
 
     return end < t->own_count ? end : t->own_count;
 }
@@ -157,7 +166,7 @@ static void count_run(void *arg, size_t job, unsigned worker)
 
     if (cn_failures_stopped(&t->failures, worker))
         return;
-    for (size_t i = job * PROFILES_PER_JOB; i < end; i++) {
+    for (size_t i = job * profiles_per_job(t); i < end; i++) {
         uint32_t thread = t->threads[t->own_first + i];
 
         if (!count_plane(t, thread, &t->workers[worker], err)) {
@@ -182,7 +191,7 @@ static void count_take(void *arg, size_t job, unsigned worker)
 
 static bool count_values(struct transposition *t, struct cn_error *err)
 {
-    size_t job_count = (t->own_count + PROFILES_PER_JOB - 1) / PROFILES_PER_JOB;
+    size_t job_count = (t->own_count + profiles_per_job(t) - 1) / profiles_per_job(t);
     struct cn_jobs jobs = {job_count, t, count_run, count_take, NULL};
     size_t limit = t->db->context_limit;
     bool ok;
