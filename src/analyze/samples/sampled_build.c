@@ -33,6 +33,7 @@ struct slot {
 
 /* The batch of a worker, which reuses it. */
 struct job {
+    unsigned worker;
     struct slot slots[CN_SAMPLED_BATCH_MAX];
     size_t context_count; /* when its contexts were added */
     struct cn_sampled_values values;
@@ -249,7 +250,8 @@ static bool write_threads(struct job *job, struct cn_spool *spool,
 {
     size_t values_len = job->value_list.count * sizeof(*job->value_list.values);
     size_t samples_len = job->sample_count * sizeof(*job->samples);
-    uint64_t values_off = cn_spool_reserve(spool, values_len + samples_len);
+    uint64_t values_off =
+        cn_spool_reserve_in(spool, job->worker, values_len + samples_len);
     uint64_t samples_off = values_off + values_len;
     bool ok =
         cn_spool_write(spool, values_off, job->value_list.values, values_len, err) &&
@@ -467,7 +469,7 @@ static bool run_jobs(struct pass *pass, struct cn_error *err)
     pass->thread_count = 1;
     pass->jobs = cn_alloc(pass->workers, sizeof(*pass->jobs));
     for (unsigned i = 0; i < pass->workers; i++)
-        pass->jobs[i].values = new_values(pass);
+        pass->jobs[i] = (struct job){.worker = i, .values = new_values(pass)};
     cn_failures_init(&pass->failures, pass->workers);
     cn_pool_run(&jobs, pass->workers);
     ok = cn_failures_result(&pass->failures, err);
@@ -559,6 +561,8 @@ bool cn_sampled_database_build(struct cn_database **out,
     db->ranks = pass.ranks;
     db->has_exact_counts = true;
     ok = cn_spool_open_together(&self->spool, options->spool_folder, pass.ranks, err) &&
+         cn_ranks_agree(pass.ranks, cn_spool_add_lanes(&self->spool, pass.workers, err),
+                        err) &&
          run_pass(&pass, err) &&
          cn_ranks_agree(pass.ranks, cn_sampled_database_complete(self, err), err);
     /* If rank 0 did all the work, only it has contexts. */

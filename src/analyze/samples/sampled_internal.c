@@ -125,21 +125,27 @@ static void list_children(struct cn_sampled_database *self)
 static bool map_spools(struct cn_sampled_database *self, struct cn_error *err)
 {
     struct cn_ranks *ranks = cn_database_ranks(&self->db);
-    uint64_t *lens = cn_alloc(ranks->size, sizeof(*lens));
-    bool ok;
+    const struct cn_spool *spool = &self->spool;
+    uint64_t *lens = cn_alloc(spool->count, sizeof(*lens));
+    bool ok = true;
 
-    lens[ranks->rank] = self->spool.end_off & CN_SPOOL_PLACE_MASK;
-    ok = cn_ranks_combine(ranks, CN_RANKS_MAX, lens, ranks->size, err);
-    self->maps = cn_alloc(ranks->size, sizeof(*self->maps));
-    for (unsigned i = 0; ok && i < ranks->size; i++) {
+    if (ranks->size > 1) {
+        lens[ranks->rank] = cn_spool_file_len(spool, 0);
+        ok = cn_ranks_combine(ranks, CN_RANKS_MAX, lens, ranks->size, err);
+    } else {
+        for (unsigned i = 0; i < spool->count; i++)
+            lens[i] = cn_spool_file_len(spool, i);
+    }
+    self->maps = cn_alloc(spool->count, sizeof(*self->maps));
+    for (unsigned i = 0; ok && i < spool->count; i++) {
         void *map;
 
         self->map_count++;
         if (lens[i] == 0)
             continue;
-        map = mmap(NULL, (size_t)lens[i], PROT_READ, MAP_SHARED, self->spool.fds[i], 0);
+        map = mmap(NULL, (size_t)lens[i], PROT_READ, MAP_SHARED, spool->fds[i], 0);
         if (map == MAP_FAILED)
-            ok = cn_fail_errno(err, "%s: temporary file", self->spool.folder);
+            ok = cn_fail_errno(err, "%s: temporary file", spool->folder);
         else
             self->maps[i] = (struct cn_bytes){map, (size_t)lens[i]};
     }

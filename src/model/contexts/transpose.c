@@ -30,7 +30,7 @@ enum {
     SLICE_LEAST = 8 * 1024,
     /* With fewer values than this per range and profile on average, it is faster to sort
      * all values by range first. */
-    SPILL_BELOW = 24,
+    SPILL_BELOW = 48,
     PROFILES_PER_JOB_MAX = 32, /* when counting */
     COUNTS_PER_WORKER = 4,     /* jobs that each worker has at least, if there are as many
                                   profiles */
@@ -343,8 +343,12 @@ static bool gather_spilled(struct transposition *t, const struct cn_context_rang
         return false;
     for (size_t i = 0; i < count; i++) {
         const struct cn_spilled_value *value = &self->spilled[i];
-        uint32_t at = self->next[value->context - range->first]++;
+        uint32_t at;
 
+        if (value->context < range->first || value->context > range->last ||
+            first_thread + value->thread >= t->thread_count)
+            return cn_fail(err, CN_ERR_FORMAT, "damaged values of another rank");
+        at = self->next[value->context - range->first]++;
         if (at >= range->value_count)
             return cn_fail(err, CN_ERR_FORMAT, "changed while it was being read");
         self->values[at] = (struct cn_value){
@@ -464,8 +468,11 @@ static bool spill_values(struct transposition *t, struct cn_error *err)
 {
     struct cn_spill_request request = {
         .db = t->db,
+        .ranks = t->ranks,
         .threads = t->threads,
         .thread_count = t->thread_count,
+        .own_first = t->own_first,
+        .own_count = t->own_count,
         .ranges = t->ranges,
         .range_count = t->range_count,
         .workers = t->options->workers,
@@ -473,8 +480,12 @@ static bool spill_values(struct transposition *t, struct cn_error *err)
         .progress = t->options->progress,
     };
 
-    if (!t->options->folder || t->range_count < 2 || t->ranks->size > 1 ||
-        t->value_count / t->range_count / SPILL_BELOW >= t->thread_count)
+    uint64_t value_count = 0;
+
+    for (size_t i = 0; i < t->range_count; i++)
+        value_count += t->ranges[i].value_count;
+    if (!t->options->folder || t->range_count < 2 ||
+        value_count / t->range_count / SPILL_BELOW >= t->thread_count)
         return true;
     return cn_spill_build(&t->spill, &request, err);
 }
