@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 
-enum { FIRST_SLOTS = 1024 };
+enum { FIRST_SLOTS = 1024, BLOCK_COUNT = 1 << (32 - CN_CONTEXT_BLOCK_BITS) };
 
 void cn_sampled_log_done(struct cn_sampled_log *log)
 {
@@ -59,23 +59,36 @@ static bool is_same(const struct cn_sampled_context *a,
            a->relation == b->relation;
 }
 
+static struct cn_sampled_context *add(struct cn_sampled_contexts *contexts)
+{
+    size_t block = contexts->count >> CN_CONTEXT_BLOCK_BITS;
+
+    if (!contexts->blocks[block])
+        contexts->blocks[block] =
+            cn_alloc(CN_CONTEXT_BLOCK_LEN, sizeof(**contexts->blocks));
+    return cn_sampled_context_at(contexts, (uint32_t)contexts->count++);
+}
+
 void cn_sampled_contexts_init(struct cn_sampled_contexts *contexts,
                               struct cn_measurements *measurements)
 {
-    *contexts = (struct cn_sampled_contexts){.measurements = measurements};
-    contexts->list = cn_grow(NULL, 0, &contexts->capacity, sizeof(*contexts->list));
-    contexts->list[0] = (struct cn_sampled_context){.function = CN_NONE,
-                                                    .file = CN_NONE,
-                                                    .module = CN_NONE,
-                                                    .kind = CN_CONTEXT_ENTRY};
-    contexts->count = 1;
+    *contexts = (struct cn_sampled_contexts){
+        .measurements = measurements,
+        .blocks = cn_alloc(BLOCK_COUNT, sizeof(*contexts->blocks)),
+    };
+    *add(contexts) = (struct cn_sampled_context){.function = CN_NONE,
+                                                 .file = CN_NONE,
+                                                 .module = CN_NONE,
+                                                 .kind = CN_CONTEXT_ENTRY};
 }
 
 void cn_sampled_contexts_done(struct cn_sampled_contexts *contexts)
 {
-    free(contexts->list);
+    for (size_t i = 0; i < BLOCK_COUNT && contexts->blocks && contexts->blocks[i]; i++)
+        free(contexts->blocks[i]);
+    free(contexts->blocks);
     free(contexts->children);
-    free(contexts->expansions);
+    cn_shared_map_done(&contexts->expansions);
     *contexts = (struct cn_sampled_contexts){0};
 }
 
@@ -87,7 +100,7 @@ static uint32_t *find_child(const struct cn_sampled_contexts *contexts,
     size_t i = (size_t)hash_context(wanted) & mask;
 
     while (contexts->children[i] != 0 &&
-           !is_same(&contexts->list[contexts->children[i]], wanted))
+           !is_same(cn_sampled_context_at(contexts, contexts->children[i]), wanted))
         i = (i + 1) & mask;
     return &contexts->children[i];
 }
@@ -103,16 +116,14 @@ static uint32_t find_or_add(struct cn_sampled_contexts *contexts,
         free(contexts->children);
         contexts->children = cn_alloc(contexts->child_slots, sizeof(*contexts->children));
         for (uint32_t id = 1; id < contexts->count; id++)
-            *find_child(contexts, &contexts->list[id]) = id;
+            *find_child(contexts, cn_sampled_context_at(contexts, id)) = id;
     }
     slot = find_child(contexts, wanted);
     if (*slot != 0)
         return *slot;
-    contexts->list = cn_grow(contexts->list, contexts->count, &contexts->capacity,
-                             sizeof(*contexts->list));
-    contexts->list[contexts->count] = *wanted;
     *slot = (uint32_t)contexts->count;
-    return (uint32_t)contexts->count++;
+    *add(contexts) = *wanted;
+    return *slot;
 }
 
 static uint32_t child(struct cn_sampled_contexts *contexts, uint32_t parent,
@@ -132,10 +143,42 @@ static uint32_t child(struct cn_sampled_contexts *contexts, uint32_t parent,
     return find_or_add(contexts, &wanted);
 }
 
-/* Log a step, unless it added no context. */
+/* Keys of expansions: a step without a module has a number that no module has. */
+static uint64_t key_of(enum cn_sampled_step_kind kind, uint32_t parent, uint32_t module)
+{
+    return (uint64_t)parent << 32 |
+           (kind == CN_STEP_POINT ? module : CN_NONE - (uint32_t)kind);
+}
+
+bool cn_sampled_contexts_find(const struct cn_sampled_contexts *contexts,
+                              enum cn_sampled_step_kind kind, uint32_t parent,
+                              uint32_t module, uint64_t address,
+                              struct cn_sampled_expansion *out)
+{
+    uint64_t found =
+        cn_shared_map_find(&contexts->expansions, key_of(kind, parent, module), address);
+
+    *out = (struct cn_sampled_expansion){(uint32_t)(found >> 32), (uint32_t)found};
+    return found != 0;
+}
+
+static void remember(struct cn_sampled_contexts *contexts,
+                     const struct cn_sampled_step *step, uint32_t first)
+{
+    uint64_t key =
+        key_of((enum cn_sampled_step_kind)step->kind, step->parent, step->module);
+
+    if (cn_shared_map_find(&contexts->expansions, key, step->address) == 0)
+        cn_shared_map_add(&contexts->expansions, key, step->address,
+                          (uint64_t)first << 32 | step->last);
+}
+
+/* Remember a step of one context, and log it unless it added no context. */
 static uint32_t note(struct cn_sampled_contexts *contexts, size_t known,
                      struct cn_sampled_step step)
 {
+    if (step.kind != CN_STEP_PATH)
+        remember(contexts, &step, step.last);
     if (contexts->count > known)
         log_step(contexts->log, &step);
     return step.last;
@@ -216,67 +259,34 @@ uint32_t cn_sampled_contexts_path(struct cn_sampled_contexts *contexts,
                                          .kind = CN_STEP_PATH});
 }
 
-static struct cn_sampled_expansion *probe(const struct cn_sampled_contexts *contexts,
-                                          uint32_t parent, uint32_t module,
-                                          uint64_t address)
-{
-    size_t mask = contexts->expansion_slots - 1;
-    uint64_t hash = mix(mix((uint64_t)parent << 32 | module, address), address >> 16);
-    size_t i = (size_t)hash & mask;
-
-    for (;; i = (i + 1) & mask) {
-        struct cn_sampled_expansion *slot = &contexts->expansions[i];
-
-        if (slot->last == 0 || (slot->address == address && slot->parent == parent &&
-                                slot->module == module))
-            return slot;
-    }
-}
-
-static void grow_expansions(struct cn_sampled_contexts *contexts)
-{
-    struct cn_sampled_expansion *old = contexts->expansions;
-    size_t old_slots = contexts->expansion_slots;
-
-    if (contexts->expansion_count * 2 < old_slots)
-        return;
-    contexts->expansion_slots = old_slots ? old_slots * 2 : FIRST_SLOTS;
-    contexts->expansions =
-        cn_alloc(contexts->expansion_slots, sizeof(*contexts->expansions));
-    for (size_t i = 0; i < old_slots; i++)
-        if (old[i].last != 0)
-            *probe(contexts, old[i].parent, old[i].module, old[i].address) = old[i];
-    free(old);
-}
-
-static bool build(struct cn_sampled_contexts *contexts,
-                  struct cn_sampled_expansion *expansion, struct cn_error *err)
+static bool build(struct cn_sampled_contexts *contexts, uint32_t parent, uint32_t module,
+                  uint64_t address, struct cn_sampled_expansion *out,
+                  struct cn_error *err)
 {
     struct cn_code_scope instruction = {
         .kind = CN_CONTEXT_INSTRUCTION,
         .function = CN_NONE,
         .file = CN_NONE,
-        .module = expansion->module,
-        .offset = expansion->address,
+        .module = module,
+        .offset = address,
     };
-    uint32_t at = expansion->parent;
+    uint32_t at = parent;
     struct cn_code_scopes places;
 
-    if (!cn_measurements_scopes(contexts->measurements, expansion->module,
-                                expansion->address, &places, err))
+    if (!cn_measurements_scopes(contexts->measurements, module, address, &places, err))
         return false;
     for (size_t i = 0; i < places.count; i++) {
         at = child(contexts, at, &places.list[i]);
         if (i == 0)
-            expansion->first = at;
+            out->first = at;
     }
     if (places.has_instruction) {
         instruction.relation = places.count > 0 ? CN_LEXICAL : CN_CALL;
         at = child(contexts, at, &instruction);
     }
     if (places.count == 0)
-        expansion->first = at;
-    expansion->last = at;
+        out->first = at;
+    out->last = at;
     return true;
 }
 
@@ -284,21 +294,15 @@ bool cn_sampled_contexts_expand(struct cn_sampled_contexts *contexts, uint32_t p
                                 uint32_t module, uint64_t address,
                                 struct cn_sampled_expansion *out, struct cn_error *err)
 {
-    struct cn_sampled_expansion *slot, expansion = {address, parent, module, 0, 0};
+    struct cn_sampled_step step = {
+        .address = address, .parent = parent, .module = module, .kind = CN_STEP_POINT};
 
-    grow_expansions(contexts);
-    slot = probe(contexts, parent, module, address);
-    if (slot->last == 0) {
-        if (!build(contexts, &expansion, err))
-            return false;
-        *slot = expansion;
-        contexts->expansion_count++;
-        log_step(contexts->log, &(struct cn_sampled_step){.address = address,
-                                                          .parent = parent,
-                                                          .module = module,
-                                                          .last = expansion.last,
-                                                          .kind = CN_STEP_POINT});
-    }
-    *out = *slot;
+    if (cn_sampled_contexts_find(contexts, CN_STEP_POINT, parent, module, address, out))
+        return true;
+    if (!build(contexts, parent, module, address, out, err))
+        return false;
+    step.last = out->last;
+    remember(contexts, &step, out->first);
+    log_step(contexts->log, &step);
     return true;
 }

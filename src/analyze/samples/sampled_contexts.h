@@ -2,12 +2,14 @@
  *
  * Contexts are numbered in the order in which they are added, parents before children. Number
  * 0 is the global context above all others.
- * Threads: one thread at a time; any thread may read a finished tree.
+ * Threads: one thread at a time adds; meanwhile any thread may call
+ * cn_sampled_contexts_find(), and cn_sampled_context_at() with a context that it was given.
  */
 #ifndef CN_ANALYZE_SAMPLES_SAMPLED_CONTEXTS_H
 #define CN_ANALYZE_SAMPLES_SAMPLED_CONTEXTS_H
 
 #include "base/map.h"
+#include "base/shared_map.h"
 #include "model/contexts/samples.h"
 
 struct cn_sampled_context {
@@ -20,11 +22,9 @@ struct cn_sampled_context {
     uint8_t kind, relation;
 };
 
-/* The contexts of an instruction below a parent. */
+/* The contexts of a step below a parent: the outermost and the innermost. */
 struct cn_sampled_expansion {
-    uint64_t address;
-    uint32_t parent, module;
-    uint32_t first, last; /* the outermost and the innermost context; 0: a free slot */
+    uint32_t first, last;
 };
 
 /* An instruction with unknown callers below `parent`. */
@@ -70,14 +70,21 @@ struct cn_sampled_log {
 
 struct cn_sampled_contexts {
     struct cn_measurements *measurements;
-    struct cn_sampled_log *log; /* NULL: steps are not logged */
-    struct cn_sampled_context *list;
-    size_t count, capacity;
+    struct cn_sampled_log *log;         /* NULL: steps are not logged */
+    struct cn_sampled_context **blocks; /* of contexts; a block does not move */
+    size_t count;
     uint32_t *children; /* hash table of contexts; 0: a free slot */
     size_t child_slots;
-    struct cn_sampled_expansion *expansions;
-    size_t expansion_count, expansion_slots;
+    struct cn_shared_map expansions; /* see cn_sampled_contexts_find() */
 };
+
+enum { CN_CONTEXT_BLOCK_BITS = 14, CN_CONTEXT_BLOCK_LEN = 1 << CN_CONTEXT_BLOCK_BITS };
+
+static inline struct cn_sampled_context *
+cn_sampled_context_at(const struct cn_sampled_contexts *contexts, uint32_t id)
+{
+    return &contexts->blocks[id >> CN_CONTEXT_BLOCK_BITS][id % CN_CONTEXT_BLOCK_LEN];
+}
 
 void cn_sampled_log_done(struct cn_sampled_log *log);
 
@@ -88,6 +95,14 @@ void cn_sampled_log_name(struct cn_sampled_log *log, uint32_t module, size_t pro
 void cn_sampled_contexts_init(struct cn_sampled_contexts *contexts,
                               struct cn_measurements *measurements);
 void cn_sampled_contexts_done(struct cn_sampled_contexts *contexts);
+
+/* The contexts of a step that was made before: CN_STEP_ENTRY with an enum cn_entry as
+ * `address`, _UNKNOWN, _PLACEHOLDER with its code, _POINT. False if it was not made yet, or is
+ * being made. */
+bool cn_sampled_contexts_find(const struct cn_sampled_contexts *contexts,
+                              enum cn_sampled_step_kind kind, uint32_t parent,
+                              uint32_t module, uint64_t address,
+                              struct cn_sampled_expansion *out);
 
 /* The functions below return a context, added when it is new. */
 uint32_t cn_sampled_contexts_entry(struct cn_sampled_contexts *contexts,
@@ -104,8 +119,7 @@ uint32_t cn_sampled_contexts_path(struct cn_sampled_contexts *contexts,
                                   const struct cn_sampled_spot *spot, size_t path,
                                   const struct cn_code_scope *entry);
 
-/* The contexts of an instruction and the scopes around it, called from `parent`.
- * `*out` is borrowed until the next call. */
+/* The contexts of an instruction and the scopes around it, called from `parent`. */
 CN_CHECK bool cn_sampled_contexts_expand(struct cn_sampled_contexts *contexts,
                                          uint32_t parent, uint32_t module,
                                          uint64_t address,

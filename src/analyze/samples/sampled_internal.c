@@ -62,8 +62,9 @@ static void number_tables(struct cn_sampled_database *self)
 {
     struct numbering modules = {0}, files = {0}, functions = {0};
 
-    for (size_t i = 1; i < self->contexts.count; i++) {
-        const struct cn_sampled_context *context = &self->contexts.list[i];
+    for (uint32_t i = 1; i < self->contexts.count; i++) {
+        const struct cn_sampled_context *context =
+            cn_sampled_context_at(&self->contexts, i);
         struct cn_function function;
 
         use(&modules, context->module);
@@ -89,10 +90,10 @@ static void number_tables(struct cn_sampled_database *self)
 /* The nearest context above that is shown. */
 static uint32_t shown_parent(const struct cn_sampled_contexts *contexts, uint32_t id)
 {
-    uint32_t parent = contexts->list[id].parent;
+    uint32_t parent = cn_sampled_context_at(contexts, id)->parent;
 
-    return cn_sampled_context_is_hidden(&contexts->list[parent])
-               ? contexts->list[parent].parent
+    return cn_sampled_context_is_hidden(cn_sampled_context_at(contexts, parent))
+               ? cn_sampled_context_at(contexts, parent)->parent
                : parent;
 }
 
@@ -105,7 +106,7 @@ static void list_children(struct cn_sampled_database *self)
     self->child_ends = cn_alloc(count, sizeof(*self->child_ends));
     self->children = cn_alloc(count, sizeof(*self->children));
     for (uint32_t id = 1; id < count; id++)
-        if (!cn_sampled_context_is_hidden(&contexts->list[id]))
+        if (!cn_sampled_context_is_hidden(cn_sampled_context_at(contexts, id)))
             next[shown_parent(contexts, id)]++;
     for (uint32_t id = 0; id < count; id++) {
         uint32_t own = next[id];
@@ -115,7 +116,7 @@ static void list_children(struct cn_sampled_database *self)
         self->child_ends[id] = start;
     }
     for (uint32_t id = 1; id < count; id++)
-        if (!cn_sampled_context_is_hidden(&contexts->list[id]))
+        if (!cn_sampled_context_is_hidden(cn_sampled_context_at(contexts, id)))
             self->children[next[shown_parent(contexts, id)]++] = id;
     free(next);
 }
@@ -124,21 +125,27 @@ static void list_children(struct cn_sampled_database *self)
 static bool map_spools(struct cn_sampled_database *self, struct cn_error *err)
 {
     struct cn_ranks *ranks = cn_database_ranks(&self->db);
-    uint64_t *lens = cn_alloc(ranks->size, sizeof(*lens));
-    bool ok;
+    const struct cn_spool *spool = &self->spool;
+    uint64_t *lens = cn_alloc(spool->count, sizeof(*lens));
+    bool ok = true;
 
-    lens[ranks->rank] = self->spool.end_off & CN_SPOOL_PLACE_MASK;
-    ok = cn_ranks_combine(ranks, CN_RANKS_MAX, lens, ranks->size, err);
-    self->maps = cn_alloc(ranks->size, sizeof(*self->maps));
-    for (unsigned i = 0; ok && i < ranks->size; i++) {
+    if (ranks->size > 1) {
+        lens[ranks->rank] = cn_spool_file_len(spool, 0);
+        ok = cn_ranks_combine(ranks, CN_RANKS_MAX, lens, ranks->size, err);
+    } else {
+        for (unsigned i = 0; i < spool->count; i++)
+            lens[i] = cn_spool_file_len(spool, i);
+    }
+    self->maps = cn_alloc(spool->count, sizeof(*self->maps));
+    for (unsigned i = 0; ok && i < spool->count; i++) {
         void *map;
 
         self->map_count++;
         if (lens[i] == 0)
             continue;
-        map = mmap(NULL, (size_t)lens[i], PROT_READ, MAP_SHARED, self->spool.fds[i], 0);
+        map = mmap(NULL, (size_t)lens[i], PROT_READ, MAP_SHARED, spool->fds[i], 0);
         if (map == MAP_FAILED)
-            ok = cn_fail_errno(err, "%s: temporary file", self->spool.folder);
+            ok = cn_fail_errno(err, "%s: temporary file", spool->folder);
         else
             self->maps[i] = (struct cn_bytes){map, (size_t)lens[i]};
     }

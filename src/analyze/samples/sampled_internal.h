@@ -27,7 +27,7 @@ struct cn_sampled_database {
     struct cn_sampled_metrics metrics;
     struct cn_sampled_identities identities;
     struct cn_spool spool;
-    struct cn_bytes *maps; /* the mapped spool of each rank, when complete */
+    struct cn_bytes *maps; /* the mapped files of the spool, when complete */
     unsigned map_count;
     struct cn_sampled_thread *threads; /* 0 is the summary */
     struct cn_arena thread_arena;      /* of their identities */

@@ -19,8 +19,8 @@ void cn_sampled_log_encode(const struct cn_sampled_log *log,
         cn_wire_bytes(message, log->modules[i].path, strlen(log->modules[i].path));
     }
     cn_wire_u64(message, contexts->count);
-    for (size_t i = 0; i < contexts->count; i++)
-        cn_wire_u32(message, contexts->list[i].parent);
+    for (uint32_t i = 0; i < contexts->count; i++)
+        cn_wire_u32(message, cn_sampled_context_at(contexts, i)->parent);
     cn_wire_u64(message, log->count);
     for (size_t i = 0; i < log->count; i++) {
         const struct cn_sampled_step *step = &log->steps[i];
@@ -168,7 +168,7 @@ static bool pair_up(struct replay *r, const struct cn_sampled_step *step, uint32
         if (r->is_copy && theirs != ours)
             break;
         theirs = r->parents[theirs];
-        ours = r->contexts->list[ours].parent;
+        ours = cn_sampled_context_at(r->contexts, ours)->parent;
     }
     if (r->ids[theirs] != ours || (r->is_copy && theirs != ours))
         return cn_fail(err, CN_ERR_FORMAT,

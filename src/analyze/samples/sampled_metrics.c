@@ -6,7 +6,7 @@
 #include "analyze/samples/sampled_formula.h"
 #include "base/alloc.h"
 
-enum { ID_LIMIT = 32768 };
+enum { ID_LIMIT = 32768, COUNT_MAX = 32768 };
 
 /* Recursion is limited by CN_FORMULA_DEPTH_MAX. */
 static void mark_inputs(const struct cn_formula *formula, bool *are_used)
@@ -104,8 +104,8 @@ static void add_metric(struct cn_sampled_metrics *metrics,
         metric.first_id = (uint16_t)metrics->next_id;
         metrics->next_id += CN_SAMPLED_SCOPE_COUNT * (uint32_t)metric.statistic_count;
     }
-    metrics->list = cn_grow(metrics->list, metrics->count, &metrics->capacity,
-                            sizeof(*metrics->list));
+    if (!metrics->list)
+        metrics->list = cn_alloc(COUNT_MAX, sizeof(*metrics->list));
     metrics->list[metrics->count++] = metric;
 }
 
@@ -123,6 +123,9 @@ static bool check_ids(const struct cn_sampled_metrics *metrics,
     for (unsigned i = 0; i < CN_SAMPLED_STATISTIC_COUNT; i++)
         if (i != CN_SAMPLED_SUM && (metrics->wanted >> i & 1))
             most += CN_SAMPLED_SCOPE_COUNT;
+    if (profile->metric_count > COUNT_MAX - metrics->count)
+        return cn_fail(err, CN_ERR_LIMIT, "%zu metrics after %zu others: can read %d",
+                       profile->metric_count, metrics->count, COUNT_MAX);
     if (metrics->next_id + most * profile->metric_count <= ID_LIMIT)
         return true;
     return cn_fail(err, CN_ERR_LIMIT, "%zu metrics after %zu others: ids end at %d",

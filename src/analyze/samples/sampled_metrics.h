@@ -3,7 +3,8 @@
  *
  * A metric is identified by name and description; the first profile that has it decides how
  * it is shown. Zeroed metrics with options are empty.
- * Threads: one thread at a time.
+ * Threads: one thread at a time adds; meanwhile any thread may read a metric of the list that
+ * it was given.
  */
 #ifndef CN_ANALYZE_SAMPLES_SAMPLED_METRICS_H
 #define CN_ANALYZE_SAMPLES_SAMPLED_METRICS_H
@@ -47,9 +48,9 @@ struct cn_sampled_metrics {
     unsigned wanted; /* bits of enum cn_sampled_statistic, besides the sum */
     bool is_hpcprof_compatible;
     struct cn_arena arena;
-    struct cn_names names; /* name and description */
-    struct cn_measured_metric *list;
-    size_t count, capacity;
+    struct cn_names names;           /* name and description */
+    struct cn_measured_metric *list; /* does not move */
+    size_t count;
     uint32_t next_id;
     struct cn_text mapped_id; /* of the table that `map` translates */
     uint32_t *map;            /* metrics of the table -> metrics of the list */

@@ -32,13 +32,64 @@ static void begin_modules(struct cn_sampled_nodes *nodes,
         nodes->modules[i] = CN_NONE;
 }
 
+/* Find the context of a node as place_node() does; false if it is not known. */
+static bool find_node(const struct cn_sampled_nodes *nodes,
+                      const struct cn_sampled_contexts *contexts,
+                      const struct cn_sampled_node *node,
+                      struct cn_sampled_expansion *out)
+{
+    uint32_t parent = node->parent == CN_NONE ? 0 : nodes->list[node->parent].last;
+    uint32_t module;
+
+    *out = (struct cn_sampled_expansion){0};
+    if (node->kind == CN_NODE_GLOBAL)
+        return true;
+    if (node->kind == CN_NODE_ENTRY)
+        return cn_sampled_contexts_find(contexts, CN_STEP_ENTRY, 0, CN_NONE,
+                                        node->address, out);
+    if (parent == 0) { /* below "unknown entry" */
+        if (!cn_sampled_contexts_find(contexts, CN_STEP_ENTRY, 0, CN_NONE,
+                                      CN_ENTRY_UNKNOWN, out))
+            return false;
+        parent = out->last;
+    }
+    if (node->kind == CN_NODE_UNKNOWN)
+        return cn_sampled_contexts_find(contexts, CN_STEP_UNKNOWN, parent, CN_NONE, 0,
+                                        out);
+    if (node->kind == CN_NODE_PLACEHOLDER)
+        return cn_sampled_contexts_find(contexts, CN_STEP_PLACEHOLDER, parent, CN_NONE,
+                                        node->address, out);
+    if (node->kind != CN_NODE_POINT || !node->is_unwound)
+        return false;
+    module = nodes->modules[node->module];
+    return module != CN_NONE && cn_sampled_contexts_find(contexts, CN_STEP_POINT, parent,
+                                                         module, node->address, out);
+}
+
+void cn_sampled_nodes_begin(struct cn_sampled_nodes *nodes,
+                            const struct cn_sampled_contexts *contexts,
+                            const struct cn_sampled_profile *profile)
+{
+    struct cn_sampled_expansion found;
+    size_t at = 0;
+
+    begin_modules(nodes, profile);
+    nodes->list = cn_grow_to(nodes->list, profile->node_count, &nodes->capacity,
+                             sizeof(*nodes->list));
+    for (; at < profile->node_count &&
+           find_node(nodes, contexts, &profile->nodes[at], &found);
+         at++)
+        nodes->list[at] =
+            (struct cn_sampled_node_contexts){found.first, found.last, CN_NONE};
+    nodes->placed_count = at;
+}
+
 bool cn_sampled_nodes_check(struct cn_sampled_nodes *nodes,
                             struct cn_measurements *measurements, size_t index,
                             const struct cn_sampled_profile *profile,
                             struct cn_error *err)
 {
-    begin_modules(nodes, profile);
-    for (size_t i = 0; i < profile->node_count; i++) {
+    for (size_t i = nodes->placed_count; i < profile->node_count; i++) {
         const struct cn_sampled_node *node = &profile->nodes[i];
 
         bool is_code = node->kind == CN_NODE_POINT || node->kind == CN_NODE_RANGE_SAMPLE;
@@ -116,8 +167,8 @@ static bool place_node(const struct cn_sampled_nodes *nodes,
 
 static uint32_t shown(const struct cn_sampled_contexts *contexts, uint32_t context)
 {
-    return cn_sampled_context_is_hidden(&contexts->list[context])
-               ? contexts->list[context].parent
+    return cn_sampled_context_is_hidden(cn_sampled_context_at(contexts, context))
+               ? cn_sampled_context_at(contexts, context)->parent
                : context;
 }
 
@@ -184,9 +235,7 @@ bool cn_sampled_nodes_place(struct cn_sampled_nodes *nodes,
 {
     bool has_waiting = false;
 
-    nodes->list = cn_grow_to(nodes->list, profile->node_count, &nodes->capacity,
-                             sizeof(*nodes->list));
-    for (size_t i = 0; i < profile->node_count; i++) {
+    for (size_t i = nodes->placed_count; i < profile->node_count; i++) {
         const struct cn_sampled_node *node = &profile->nodes[i];
 
         if (node->parent != CN_NONE && waits(nodes, node->parent) &&
@@ -205,6 +254,13 @@ bool cn_sampled_nodes_place(struct cn_sampled_nodes *nodes,
     for (size_t i = 0; has_waiting && i < profile->node_count; i++)
         if (waits(nodes, i) && !place_waiting(nodes, contexts, profile, i, err))
             return false;
+    return true;
+}
+
+void cn_sampled_nodes_find_sampled(struct cn_sampled_nodes *nodes,
+                                   const struct cn_sampled_contexts *contexts,
+                                   const struct cn_sampled_profile *profile)
+{
     for (size_t i = 0; i < profile->node_count; i++) {
         struct cn_sampled_node_contexts *at = &nodes->list[i];
         bool is_nowhere =
@@ -214,7 +270,6 @@ bool cn_sampled_nodes_place(struct cn_sampled_nodes *nodes,
                                  : shown(contexts, profile->has_call_samples ? at->first
                                                                              : at->last);
     }
-    return true;
 }
 
 void cn_sampled_nodes_done(struct cn_sampled_nodes *nodes)

@@ -284,7 +284,7 @@ static bool add_unreached(struct cn_sampled_contexts *contexts,
                                     cn_sampled_contexts_entry(contexts, CN_ENTRY_UNKNOWN),
                                     sample->module, sample->address, &at, err))
         return false;
-    cn_sampled_values_fit(values);
+    cn_sampled_values_fit(values, contexts->count);
     cn_sampled_values_add(values, sample->is_moved ? at.first : at.last, sample->metric,
                           sample->value);
     return true;
@@ -302,7 +302,7 @@ static bool add_instruction(struct cn_sampled_reach *reach,
 
     if (!cn_sampled_reach_find(reach, contexts, &spot, &share, err))
         return false;
-    cn_sampled_values_fit(values);
+    cn_sampled_values_fit(values, contexts->count);
     for (size_t i = 0; i < count; i++) {
         if (share == CN_NONE) {
             if (!add_unreached(contexts, values, &samples[i], err))
@@ -380,7 +380,8 @@ bool cn_sampled_ranges_add(struct cn_sampled_ranges *ranges, size_t index,
         cn_sampled_reach_note_value(&ranges->reach, m->context, m->metric, m->value);
     }
     for (size_t i = 0; i < c->launch_count; i++)
-        c->launches[i].function = contexts->list[c->launches[i].entry].function;
+        c->launches[i].function =
+            cn_sampled_context_at(contexts, c->launches[i].entry)->function;
     sort_launches(c);
     if (c->sample_count > 0)
         qsort(c->samples, c->sample_count, sizeof(*c->samples), compare_samples);

@@ -12,16 +12,14 @@
 #include "base/run/progress.h"
 
 struct job {
-    struct cn_sampled_profile profile;
-    struct cn_sampled_nodes nodes;
-    bool is_read;
+    struct cn_sampled_slot slots[CN_SAMPLED_BATCH_MAX];
 };
 
 struct scout {
     struct cn_sampled_database *self;
     const struct cn_sampled_options *options;
     struct cn_ranks *ranks;
-    struct cn_ranks_part own;
+    const struct cn_sampled_batches *batches;
     unsigned workers;
     struct job *jobs;
     struct cn_failures failures;
@@ -32,87 +30,72 @@ struct scout {
     struct cn_text tables; /* numbers of profiles with new metrics */
 };
 
-bool cn_sampled_choose(const struct cn_measurements *measurements, struct cn_ranks *ranks,
-                       struct cn_ranks_part *out, struct cn_error *err)
-{
-    size_t count = measurements->profile_count;
-    uint64_t *lens = cn_alloc(count, sizeof(*lens));
-    bool ok;
-
-    /* Each rank reads the lengths of some files. */
-    for (size_t i = ranks->rank; ranks->size > 1 && i < count; i += ranks->size)
-        lens[i] = cn_measurements_profile_len(measurements, i);
-    ok = cn_ranks_combine(ranks, CN_RANKS_MAX, lens, count, err);
-    *out = cn_ranks_split(ranks, lens, count);
-    free(lens);
-    return ok;
-}
-
-static void read_run(void *arg, size_t index, unsigned worker)
+static void read_run(void *arg, size_t number, unsigned worker)
 {
     struct scout *s = arg;
-    struct job *job = &s->jobs[worker];
-    struct cn_error ignored;
+    const size_t *starts = s->batches->starts + s->batches->own.first + number;
 
-    job->is_read = !cn_failures_stopped(&s->failures, worker) &&
-                   cn_measurements_read(s->self->measurements, s->own.first + index,
-                                        &job->profile, &ignored);
+    if (cn_failures_stopped(&s->failures, worker))
+        return;
+    for (size_t i = starts[0]; i < starts[1]; i++)
+        cn_sampled_slot_read(&s->jobs[worker].slots[i - starts[0]], s->self, s->options,
+                             i);
 }
 
 /* Add the contexts and metrics of a profile like the analysis does. A profile that fails adds
  * the same contexts and metrics there. */
-static void add_profile(struct scout *s, size_t index, struct job *job)
+static void add_profile(struct scout *s, struct cn_sampled_slot *slot)
 {
+    const struct cn_sampled_profile *profile = &slot->profile;
     struct cn_identity ids[CN_IDENTITY_MAX] = {0};
     size_t id_count, known = s->metrics.names.count;
     struct cn_error ignored;
 
-    if (!cn_sampled_metrics_add(&s->metrics, &job->profile, &ignored))
+    if (!cn_sampled_metrics_add(&s->metrics, profile, &ignored))
         return;
     if (s->metrics.names.count > known)
-        cn_wire_u64(&s->tables, index);
-    if (!cn_sampled_nodes_check(&job->nodes, s->self->measurements, index, &job->profile,
+        cn_wire_u64(&s->tables, slot->index);
+    if (!cn_sampled_nodes_check(&slot->nodes, s->self->measurements, slot->index, profile,
                                 &ignored) ||
-        !cn_sampled_identities_add(&s->identities, &job->profile, ids, &id_count,
-                                   &ignored))
+        !cn_sampled_identities_add(&s->identities, profile, ids, &id_count, &ignored))
         return;
-    for (size_t i = 0; i < job->profile.module_count; i++)
-        if (job->nodes.modules[i] != CN_NONE)
-            cn_sampled_log_name(&s->log, job->nodes.modules[i], index,
-                                job->profile.modules[i]);
-    (void)!cn_sampled_nodes_place(&job->nodes, &s->self->contexts, &job->profile,
-                                  &ignored);
-}
+    for (size_t i = slot->nodes.placed_count; i < profile->node_count; i++) {
+        uint16_t module = profile->nodes[i].module;
 
-static bool has_ranges(const struct cn_sampled_profile *profile)
-{
-    for (size_t i = 0; i < profile->node_count; i++)
-        if (cn_node_is_of_range(profile->nodes[i].kind))
-            return true;
-    return false;
+        if (profile->nodes[i].kind == CN_NODE_POINT)
+            cn_sampled_log_name(&s->log, slot->nodes.modules[module], slot->index,
+                                profile->modules[module]);
+    }
+    (void)!cn_sampled_nodes_place(&slot->nodes, &s->self->contexts, profile, &ignored);
 }
 
 static void add_take(void *arg, size_t number, unsigned worker)
 {
     struct scout *s = arg;
-    struct job *job = &s->jobs[worker];
+    const struct cn_ranks_part *own = &s->batches->own;
+    const size_t *starts = s->batches->starts + own->first + number;
+    size_t first = s->batches->starts[own->first];
 
     if (!cn_failures_share(&s->failures, worker))
         return;
-    if (job->is_read && has_ranges(&job->profile))
-        s->has_ranges = 1;
-    if (job->is_read && s->has_ranges == 0 &&
-        cn_sampled_is_wanted(s->options, &job->profile))
-        add_profile(s, s->own.first + number, job);
-    if (!cn_progress_report(s->options->progress, "looking for contexts", number + 1,
-                            s->own.end - s->own.first, "profiles",
-                            cn_failures_error(&s->failures, worker)))
+    for (size_t i = 0; i < starts[1] - starts[0]; i++) {
+        struct cn_sampled_slot *slot = &s->jobs[worker].slots[i];
+
+        if (slot->has_ranges)
+            s->has_ranges = 1;
+        if (slot->is_wanted && s->has_ranges == 0)
+            add_profile(s, slot);
+    }
+    if (!cn_progress_report(s->options->progress, "looking for contexts",
+                            starts[1] - first, s->batches->starts[own->end] - first,
+                            "profiles", cn_failures_error(&s->failures, worker)))
         cn_failures_note(&s->failures, worker, number);
 }
 
 static bool read_own(struct scout *s, struct cn_error *err)
 {
-    struct cn_jobs jobs = {s->own.end - s->own.first, s, read_run, add_take, NULL};
+    struct cn_jobs jobs = {s->batches->own.end - s->batches->own.first, s, read_run,
+                           add_take, NULL};
     bool ok;
 
     s->jobs = cn_alloc(s->workers, sizeof(*s->jobs));
@@ -120,10 +103,9 @@ static bool read_own(struct scout *s, struct cn_error *err)
     cn_pool_run(&jobs, s->workers);
     ok = cn_failures_result(&s->failures, err);
     cn_failures_done(&s->failures);
-    for (unsigned i = 0; i < s->workers; i++) {
-        cn_sampled_profile_done(s->self->measurements, &s->jobs[i].profile);
-        cn_sampled_nodes_done(&s->jobs[i].nodes);
-    }
+    for (unsigned i = 0; i < s->workers; i++)
+        for (size_t k = 0; k < CN_SAMPLED_BATCH_MAX; k++)
+            cn_sampled_slot_done(&s->jobs[i].slots[k], s->self->measurements);
     free(s->jobs);
     return ok;
 }
@@ -206,14 +188,15 @@ static bool share_metrics(struct scout *s, struct cn_error *err)
 }
 
 bool cn_sampled_scout(struct cn_sampled_database *self,
-                      const struct cn_sampled_options *options, struct cn_ranks_part own,
-                      bool *is_for_one, struct cn_error *err)
+                      const struct cn_sampled_options *options,
+                      const struct cn_sampled_batches *batches, bool *is_for_one,
+                      struct cn_error *err)
 {
     struct scout s = {
         .self = self,
         .options = options,
         .ranks = options->ranks,
-        .own = own,
+        .batches = batches,
         .workers = options->workers ? options->workers : cn_pool_default_workers(),
         .metrics = {.wanted = self->metrics.wanted,
                     .is_hpcprof_compatible = self->metrics.is_hpcprof_compatible},

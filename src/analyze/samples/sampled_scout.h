@@ -11,20 +11,14 @@
 #ifndef CN_ANALYZE_SAMPLES_SAMPLED_SCOUT_H
 #define CN_ANALYZE_SAMPLES_SAMPLED_SCOUT_H
 
-#include "analyze/samples/sampled_internal.h"
-#include "base/run/ranks.h"
-
-/* Choose the profiles of this process, by the size of their files. */
-CN_CHECK bool cn_sampled_choose(const struct cn_measurements *measurements,
-                                struct cn_ranks *ranks, struct cn_ranks_part *out,
-                                struct cn_error *err);
+#include "analyze/samples/sampled_batches.h"
 
 /* Called by all ranks: fill in the contexts and metrics of `self`. If a profile has GPU work
  * measured in ranges, which needs several profiles at once, nothing is filled in:
  * `*is_for_one`, and rank 0 has to do all the work. */
 CN_CHECK bool cn_sampled_scout(struct cn_sampled_database *self,
                                const struct cn_sampled_options *options,
-                               struct cn_ranks_part own, bool *is_for_one,
+                               const struct cn_sampled_batches *batches, bool *is_for_one,
                                struct cn_error *err);
 
 #endif

@@ -170,10 +170,15 @@ static bool decode_threads(struct cn_sampled_database *self, struct cn_ranks *ra
 static bool share_threads(struct cn_sampled_database *self, struct cn_ranks *ranks,
                           uint32_t own_count, size_t thread_count, struct cn_error *err)
 {
-    struct cn_sampled_thread *list = cn_alloc(thread_count + 1, sizeof(*list));
+    struct cn_sampled_thread *list;
     struct cn_text own = {0}, all = {0};
     bool ok;
 
+    self->db.profile_count = (uint32_t)thread_count + 1;
+    self->db.own_end = self->db.profile_count;
+    if (ranks->size == 1)
+        return true;
+    list = cn_alloc(thread_count + 1, sizeof(*list));
     encode_threads(self, own_count, &own);
     ok = cn_ranks_share(ranks, &own, &all, err) &&
          decode_threads(self, ranks, cn_wire_view(&all), thread_count, list, err);
@@ -186,7 +191,6 @@ static bool share_threads(struct cn_sampled_database *self, struct cn_ranks *ran
     if (ok) {
         free(self->threads);
         self->threads = list;
-        self->db.profile_count = (uint32_t)thread_count + 1;
     } else {
         free(list);
     }

@@ -4,10 +4,10 @@
  */
 #include "analyze/samples/sampled_values.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/samples/sampled_sum.h"
 #include "base/alloc.h"
 
 enum { WORD_BITS = 64 };
@@ -28,9 +28,8 @@ static void *grow_zeroed(void *array, size_t old_count, size_t count, size_t siz
     return grown;
 }
 
-void cn_sampled_values_fit(struct cn_sampled_values *v)
+void cn_sampled_values_fit(struct cn_sampled_values *v, size_t needed)
 {
-    size_t needed = v->contexts->count;
     size_t capacity = (needed * 2 + WORD_BITS) / WORD_BITS * WORD_BITS;
 
     if (needed <= v->head_capacity)
@@ -40,12 +39,14 @@ void cn_sampled_values_fit(struct cn_sampled_values *v)
                                    sizeof(*v->summary_heads));
     v->touched = grow_zeroed(v->touched, v->head_capacity / WORD_BITS,
                              capacity / WORD_BITS, sizeof(*v->touched));
+    v->summed = grow_zeroed(v->summed, v->head_capacity / WORD_BITS, capacity / WORD_BITS,
+                            sizeof(*v->summed));
     v->head_capacity = capacity;
 }
 
-void cn_sampled_values_begin(struct cn_sampled_values *v)
+void cn_sampled_values_begin(struct cn_sampled_values *v, size_t context_count)
 {
-    cn_sampled_values_fit(v);
+    cn_sampled_values_fit(v, context_count);
     v->cell_count = 1;
     v->last_cell = 0;
     v->first_word = SIZE_MAX;
@@ -115,7 +116,7 @@ void cn_sampled_values_spread(struct cn_sampled_values *v,
 /* Add the cells of a child to those of its parent; both lists are sorted. */
 static void carry_up(struct cn_sampled_values *v, uint32_t child)
 {
-    const struct cn_sampled_context *context = &v->contexts->list[child];
+    const struct cn_sampled_context *context = cn_sampled_context_at(v->contexts, child);
     bool is_lexical = context->relation == CN_LEXICAL;
     bool is_loop = context->kind == CN_CONTEXT_LOOP;
     uint32_t before = 0, to = v->heads[context->parent];
@@ -165,7 +166,7 @@ static uint32_t find_summary(struct cn_sampled_values *v, uint32_t context,
                              uint32_t *before, uint32_t metric)
 {
     size_t number_count =
-        (size_t)CN_SAMPLED_SCOPE_COUNT * v->metrics->list[metric].statistic_count;
+        cn_sampled_number_count(&v->metrics->list[metric], v->is_hpcprof_compatible);
     uint32_t at = *before ? v->summary[*before].next : v->summary_heads[context];
     uint32_t *link, cell;
 
@@ -190,59 +191,20 @@ static uint32_t find_summary(struct cn_sampled_values *v, uint32_t context,
     return *before = cell;
 }
 
-/* Add the value of one more thread to a statistic. hpcprof's sum of squares does not square,
- * and its minimum starts again when a thread has no value. */
-static double combine(uint8_t statistic, double sum, double value, bool is_compatible)
-{
-    switch (statistic) {
-    case CN_SAMPLED_COUNT:
-        return sum + 1;
-    case CN_SAMPLED_SUM:
-        return sum + value;
-    case CN_SAMPLED_SQUARES:
-        return sum + (is_compatible ? value : value * value);
-    case CN_SAMPLED_MIN:
-        if (value == 0 && !is_compatible)
-            return sum;
-        return sum == 0 ? value : fmin(sum, value);
-    default:
-        return sum == 0 ? value : fmax(sum, value);
-    }
-}
-
 static void summarise(struct cn_sampled_values *v, uint32_t context, uint32_t *before,
                       uint32_t number, const double of_scope[CN_SAMPLED_SCOPE_COUNT])
 {
-    const struct cn_measured_metric *metric = &v->metrics->list[number];
     uint32_t at = find_summary(v, context, before, number);
-    double *numbers = v->numbers + v->summary[at].numbers;
 
-    for (size_t i = 0; i < metric->statistic_count; i++) {
-        uint8_t statistic = metric->statistics[i];
-
-        for (size_t scope = 0; scope < CN_SAMPLED_SCOPE_COUNT; scope++)
-            numbers[scope] = statistic == CN_SAMPLED_SUM
-                                 ? numbers[scope] + of_scope[scope]
-                                 : combine(statistic, numbers[scope], of_scope[scope],
-                                           v->is_hpcprof_compatible);
-        numbers += CN_SAMPLED_SCOPE_COUNT;
-    }
-}
-
-void cn_sampled_values_summarise(struct cn_sampled_values *v, uint32_t context,
-                                 uint32_t metric,
-                                 const double of_scope[CN_SAMPLED_SCOPE_COUNT])
-{
-    uint32_t before = 0;
-
-    summarise(v, context, &before, metric, of_scope);
+    cn_sampled_numbers_add(&v->metrics->list[number], v->is_hpcprof_compatible,
+                           v->numbers + v->summary[at].numbers, of_scope);
 }
 
 static void emit_cell(struct cn_sampled_values *v, uint32_t context, uint32_t *before,
                       const struct cn_sampled_cell *cell, struct cn_value_list *out)
 {
     const struct cn_measured_metric *metric = &v->metrics->list[cell->metric];
-    bool is_loop = v->contexts->list[context].kind == CN_CONTEXT_LOOP;
+    bool is_loop = cn_sampled_context_at(v->contexts, context)->kind == CN_CONTEXT_LOOP;
     double of_scope[CN_SAMPLED_SCOPE_COUNT] = {
         [CN_SAMPLED_POINT] = cell->point,
         [CN_SAMPLED_FUNCTION] = cell->function,
@@ -250,10 +212,7 @@ static void emit_cell(struct cn_sampled_values *v, uint32_t context, uint32_t *b
         [CN_SAMPLED_EXECUTION] = cell->execution,
     };
 
-    if (v->take)
-        v->take(v->take_arg, context, cell->metric, of_scope);
-    else
-        summarise(v, context, before, cell->metric, of_scope);
+    summarise(v, context, before, cell->metric, of_scope);
     /* In the profile of a thread, hpcprof ignores that a context is a loop if nothing was
      * measured at the loop itself. */
     if (v->is_hpcprof_compatible && !cell->has_point)
@@ -269,9 +228,11 @@ static void emit_cell(struct cn_sampled_values *v, uint32_t context, uint32_t *b
 void cn_sampled_values_finish(struct cn_sampled_values *v, struct cn_value_list *out)
 {
     propagate(v);
-    out->count = 0;
     out->context_count = 0;
+    if (v->end_word > v->summed_end)
+        v->summed_end = v->end_word;
     for (size_t word = v->first_word; word < v->end_word; word++) {
+        v->summed[word] |= v->touched[word];
         for (uint64_t bits = v->touched[word]; bits != 0; bits &= bits - 1) {
             uint32_t context =
                 (uint32_t)(word * WORD_BITS + (size_t)ffsll((long long)bits) - 1);
@@ -287,32 +248,31 @@ void cn_sampled_values_finish(struct cn_sampled_values *v, struct cn_value_list 
     }
 }
 
-void cn_sampled_values_summary(const struct cn_sampled_values *v,
-                               struct cn_value_list *out)
+struct cn_sampled_sum *cn_sampled_values_sum_up(struct cn_sampled_values *v)
 {
-    out->count = 0;
-    out->context_count = 0;
-    for (uint32_t context = 0; context < v->contexts->count; context++) {
-        size_t count = out->count;
+    size_t count = v->summary_count ? v->summary_count - 1 : 0;
+    struct cn_sampled_sum *sum = cn_sampled_sum_new(count, v->number_count);
 
-        if (context >= v->head_capacity)
-            break;
-        for (uint32_t at = v->summary_heads[context]; at != 0; at = v->summary[at].next) {
-            const struct cn_measured_metric *metric =
-                &v->metrics->list[v->summary[at].metric];
-            const double *numbers = v->numbers + v->summary[at].numbers;
-            size_t number_count =
-                (size_t)CN_SAMPLED_SCOPE_COUNT * metric->statistic_count;
+    for (size_t word = 0; word < v->summed_end; word++) {
+        for (uint64_t bits = v->summed[word]; bits != 0; bits &= bits - 1) {
+            uint32_t context =
+                (uint32_t)(word * WORD_BITS + (size_t)ffsll((long long)bits) - 1);
 
-            for (size_t i = 0; i < number_count; i++)
-                if (numbers[i] != 0 &&
-                    cn_measured_metric_has(metric, i % CN_SAMPLED_SCOPE_COUNT))
-                    cn_value_list_add(
-                        out, (struct cn_value){numbers[i], context,
-                                               (uint16_t)(metric->first_id + i)});
+            for (uint32_t at = v->summary_heads[context]; at != 0;
+                 at = v->summary[at].next)
+                cn_sampled_sum_add(
+                    sum, (struct cn_sampled_sum_cell){context, v->summary[at].metric},
+                    v->numbers + v->summary[at].numbers,
+                    cn_sampled_number_count(&v->metrics->list[v->summary[at].metric],
+                                            v->is_hpcprof_compatible));
+            v->summary_heads[context] = 0;
         }
-        out->context_count += out->count > count;
+        v->summed[word] = 0;
     }
+    v->summed_end = 0;
+    v->summary_count = 0;
+    v->number_count = 0;
+    return sum;
 }
 
 void cn_sampled_values_done(struct cn_sampled_values *v)
@@ -320,6 +280,7 @@ void cn_sampled_values_done(struct cn_sampled_values *v)
     free(v->cells);
     free(v->heads);
     free(v->touched);
+    free(v->summed);
     free(v->summary);
     free(v->summary_heads);
     free(v->numbers);

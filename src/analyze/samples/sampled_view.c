@@ -6,10 +6,7 @@
 #include "analyze/samples/sampled_internal.h"
 #include "base/alloc.h"
 
-enum {
-    BATCH = 8192,
-    FORGET_LEN = 4 * 1024 * 1024, /* of the spool that may stay mapped */
-};
+enum { BATCH = 8192 };
 
 static const struct cn_sampled_database *self_of(const struct cn_database *db)
 {
@@ -94,7 +91,7 @@ static bool context_at(struct cn_database *db, uint64_t at, struct cn_context *o
 
     if (at == 0 || at >= self->contexts.count)
         return cn_fail(err, CN_ERR_NOT_FOUND, "no context %llu", (unsigned long long)at);
-    from = &self->contexts.list[at];
+    from = cn_sampled_context_at(&self->contexts, (uint32_t)at);
     *out = (struct cn_context){
         .id = (uint32_t)at,
         .relation = from->relation,
@@ -139,16 +136,20 @@ static const struct cn_value *values_of(const struct cn_sampled_database *self,
     return (const struct cn_value *)(const void *)(start + (off & CN_SPOOL_PLACE_MASK));
 }
 
-/* Walks over all threads read the spool from front to back: release its pages from time to
- * time. */
-static void forget_now_and_then(const struct cn_sampled_database *self, uint32_t profile)
+/* Planes are read whole by several workers at once: reading takes no lock of the address
+ * space, which mapping and forgetting pages do. Parts of planes are mapped. */
+static bool is_read(const struct cn_value_cursor *cursor)
 {
-    uint64_t begin_off = self->threads[profile].values_off, end_off = UINT64_MAX;
+    return cursor->first_key == 0 && cursor->last_key == UINT32_MAX;
+}
 
-    if (profile + 1 < self->db.profile_count)
-        end_off = self->threads[profile + 1].values_off;
-    if (begin_off / FORGET_LEN != end_off / FORGET_LEN)
-        cn_file_forget(self->maps[begin_off >> CN_SPOOL_RANK_SHIFT]);
+static void forget(struct cn_database *db)
+{
+    const struct cn_sampled_database *self = self_of(db);
+
+    for (unsigned i = 0; i < self->map_count; i++)
+        if (self->maps[i].len > 0)
+            cn_file_forget(self->maps[i]);
 }
 
 static bool begin_values(struct cn_database *db, struct cn_value_cursor *cursor,
@@ -160,22 +161,32 @@ static bool begin_values(struct cn_database *db, struct cn_value_cursor *cursor,
     if (cursor->plane != CN_PLANE_OF_PROFILE)
         return cn_fail(err, CN_ERR_USAGE, "the database has no values by context");
     count = self->threads[cursor->owner].value_count;
-    cursor->at = cursor->end = 0;
-    if (count == 0)
-        return true;
-    forget_now_and_then(self, cursor->owner);
-    cn_values_seek(cursor, values_of(self, cursor->owner), count);
+    cursor->at = 0;
+    cursor->end = count;
+    if (count > 0 && !is_read(cursor))
+        cn_values_seek(cursor, values_of(self, cursor->owner), count);
     return true;
 }
 
 static enum cn_step next_values(struct cn_value_cursor *cursor,
                                 struct cn_value_batch *out, struct cn_error *err)
 {
-    (void)err;
-    if (cursor->at == cursor->end)
+    const struct cn_sampled_database *self = self_of(cursor->db);
+    uint64_t left = cursor->end - cursor->at;
+    size_t count = left < CN_VALUE_BATCH ? (size_t)left : CN_VALUE_BATCH;
+
+    if (left == 0)
         return CN_END;
-    return cn_values_take(cursor, values_of(self_of(cursor->db), cursor->owner), BATCH,
-                          out);
+    if (!is_read(cursor))
+        return cn_values_take(cursor, values_of(self, cursor->owner), BATCH, out);
+    if (!cn_spool_read(&self->spool,
+                       self->threads[cursor->owner].values_off +
+                           cursor->at * sizeof(*cursor->batch),
+                       cursor->batch, count * sizeof(*cursor->batch), err))
+        return CN_FAIL;
+    cursor->at += count;
+    *out = (struct cn_value_batch){cursor->batch, count};
+    return CN_ITEM;
 }
 
 static bool open_timeline(struct cn_database *db, uint32_t profile,
@@ -237,6 +248,7 @@ static const struct cn_database_ops ops = {
     .values_next = next_values,
     .timeline = open_timeline,
     .samples = read_samples,
+    .forget = forget,
     .close = close_database,
 };
 

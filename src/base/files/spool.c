@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -24,7 +25,7 @@ static int open_and_unlink(const char *folder)
     return fd;
 }
 
-static bool open_alone(struct cn_spool *spool, struct cn_error *err)
+static bool open_alone(struct cn_spool *spool, unsigned file, struct cn_error *err)
 {
     int fd = open(spool->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
@@ -32,7 +33,21 @@ static bool open_alone(struct cn_spool *spool, struct cn_error *err)
         fd = open_and_unlink(spool->folder);
     if (fd < 0)
         return cn_fail_errno(err, "%s: temporary file", spool->folder);
-    spool->fds[0] = fd;
+    spool->fds[file] = fd;
+    return true;
+}
+
+bool cn_spool_add_lanes(struct cn_spool *spool, unsigned count, struct cn_error *err)
+{
+    if (spool->count > 1 || count < 2)
+        return true;
+    spool->fds = cn_realloc(spool->fds, count, sizeof(*spool->fds));
+    spool->lane_ends = cn_alloc(count, sizeof(*spool->lane_ends));
+    for (; spool->count < count; spool->count++) {
+        spool->lane_ends[spool->count] = (uint64_t)spool->count << CN_SPOOL_RANK_SHIFT;
+        if (!open_alone(spool, spool->count, err))
+            return false;
+    }
     return true;
 }
 
@@ -115,7 +130,7 @@ bool cn_spool_open_together(struct cn_spool *spool, const char *folder,
         .folder = folder,
         .end_off = (uint64_t)ranks->rank << CN_SPOOL_RANK_SHIFT,
     };
-    if (ranks->size == 1 ? open_alone(spool, err) : open_together(spool, ranks, err))
+    if (ranks->size == 1 ? open_alone(spool, 0, err) : open_together(spool, ranks, err))
         return true;
     cn_spool_close(spool);
     return false;
@@ -138,10 +153,21 @@ static off_t place_at(uint64_t off)
 
 uint64_t cn_spool_reserve(struct cn_spool *spool, uint64_t len)
 {
-    uint64_t off = spool->end_off;
+    return atomic_fetch_add(&spool->end_off, len);
+}
 
-    spool->end_off += len;
-    return off;
+uint64_t cn_spool_reserve_in(struct cn_spool *spool, unsigned lane, uint64_t len)
+{
+    return spool->lane_ends && lane > 0 ? atomic_fetch_add(&spool->lane_ends[lane], len)
+                                        : cn_spool_reserve(spool, len);
+}
+
+uint64_t cn_spool_file_len(const struct cn_spool *spool, unsigned file)
+{
+    uint64_t end_off =
+        spool->lane_ends && file > 0 ? spool->lane_ends[file] : spool->end_off;
+
+    return end_off & CN_SPOOL_PLACE_MASK;
 }
 
 bool cn_spool_write(const struct cn_spool *spool, uint64_t off, const void *data,
@@ -191,5 +217,6 @@ void cn_spool_close(struct cn_spool *spool)
         if (spool->fds[i] > 0)
             (void)close(spool->fds[i]);
     free(spool->fds);
+    free(spool->lane_ends);
     *spool = (struct cn_spool){0};
 }

@@ -7,8 +7,8 @@
  *
  * Strings in a profile are views of its bytes; those of functions and files live as long as
  * the measurements.
- * Threads: cn_measurements_read() from any thread, each with its own profile; the rest one
- * thread at a time.
+ * Threads: cn_measurements_read() from any thread, each with its own profile, and
+ * cn_measurements_profile_len(); the rest one thread at a time.
  */
 #ifndef CN_MODEL_CONTEXTS_SAMPLES_H
 #define CN_MODEL_CONTEXTS_SAMPLES_H
@@ -203,7 +203,7 @@ static inline const char *cn_measurements_profile_path(const struct cn_measureme
     return m->ops->profile_path(m, index);
 }
 
-/* The bytes of the profile of a thread, for balancing work; 0 if unknown. */
+/* The bytes of the files of a thread, for dividing the work; 0 if unknown. */
 static inline uint64_t cn_measurements_profile_len(const struct cn_measurements *m,
                                                    size_t index)
 {

@@ -30,12 +30,14 @@ enum {
     SLICE_LEAST = 8 * 1024,
     /* With fewer values than this per range and profile on average, it is faster to sort
      * all values by range first. */
-    SPILL_BELOW = 24,
-    PROFILES_PER_JOB = 32, /* when counting */
+    SPILL_BELOW = 48,
+    PROFILES_PER_JOB_MAX = 32, /* when counting */
+    COUNTS_PER_WORKER = 4,     /* jobs that each worker has at least, if there are as many
+                                  profiles */
     COUNTS_PER_MESSAGE = 8 * 1024,
     /* Ranges are made small enough that each worker of each rank has this many, but not
      * smaller than this many bytes. */
-    RANGES_PER_WORKER = 2,
+    RANGES_PER_WORKER = 4,
     RANGE_LEN_MIN = 256 * 1024,
 };
 
@@ -142,9 +144,16 @@ static bool count_plane(struct transposition *t, uint32_t profile, struct worker
     return step == CN_END;
 }
 
+static size_t profiles_per_job(const struct transposition *t)
+{
+    size_t count = t->own_count / t->options->workers / COUNTS_PER_WORKER + 1;
+
+    return count < PROFILES_PER_JOB_MAX ? count : PROFILES_PER_JOB_MAX;
+}
+
 static size_t counted_until(const struct transposition *t, size_t job)
 {
-    size_t end = (job + 1) * PROFILES_PER_JOB;
+    size_t end = (job + 1) * profiles_per_job(t);
 
     return end < t->own_count ? end : t->own_count;
 }
@@ -157,7 +166,7 @@ static void count_run(void *arg, size_t job, unsigned worker)
 
     if (cn_failures_stopped(&t->failures, worker))
         return;
-    for (size_t i = job * PROFILES_PER_JOB; i < end; i++) {
+    for (size_t i = job * profiles_per_job(t); i < end; i++) {
         uint32_t thread = t->threads[t->own_first + i];
 
         if (!count_plane(t, thread, &t->workers[worker], err)) {
@@ -182,7 +191,7 @@ static void count_take(void *arg, size_t job, unsigned worker)
 
 static bool count_values(struct transposition *t, struct cn_error *err)
 {
-    size_t job_count = (t->own_count + PROFILES_PER_JOB - 1) / PROFILES_PER_JOB;
+    size_t job_count = (t->own_count + profiles_per_job(t) - 1) / profiles_per_job(t);
     struct cn_jobs jobs = {job_count, t, count_run, count_take, NULL};
     size_t limit = t->db->context_limit;
     bool ok;
@@ -249,7 +258,7 @@ static size_t range_len_max(const struct transposition *t, uint64_t workers)
     size_t len = memory_len / (size_t)workers;
     uint64_t value_count = 0;
 
-    for (size_t i = 0; t->ranks->size > 1 && i < t->db->context_limit; i++)
+    for (size_t i = 0; t->ranks->size * workers > 1 && i < t->db->context_limit; i++)
         value_count += t->counts[i];
     if (value_count > 0) {
         uint64_t even = value_count * sizeof(struct cn_value) /
@@ -334,8 +343,12 @@ static bool gather_spilled(struct transposition *t, const struct cn_context_rang
         return false;
     for (size_t i = 0; i < count; i++) {
         const struct cn_spilled_value *value = &self->spilled[i];
-        uint32_t at = self->next[value->context - range->first]++;
+        uint32_t at;
 
+        if (value->context < range->first || value->context > range->last ||
+            first_thread + value->thread >= t->thread_count)
+            return cn_fail(err, CN_ERR_FORMAT, "damaged values of another rank");
+        at = self->next[value->context - range->first]++;
         if (at >= range->value_count)
             return cn_fail(err, CN_ERR_FORMAT, "changed while it was being read");
         self->values[at] = (struct cn_value){
@@ -455,8 +468,11 @@ static bool spill_values(struct transposition *t, struct cn_error *err)
 {
     struct cn_spill_request request = {
         .db = t->db,
+        .ranks = t->ranks,
         .threads = t->threads,
         .thread_count = t->thread_count,
+        .own_first = t->own_first,
+        .own_count = t->own_count,
         .ranges = t->ranges,
         .range_count = t->range_count,
         .workers = t->options->workers,
@@ -464,8 +480,12 @@ static bool spill_values(struct transposition *t, struct cn_error *err)
         .progress = t->options->progress,
     };
 
-    if (!t->options->folder || t->range_count < 2 || t->ranks->size > 1 ||
-        t->value_count / t->range_count / SPILL_BELOW >= t->thread_count)
+    uint64_t value_count = 0;
+
+    for (size_t i = 0; i < t->range_count; i++)
+        value_count += t->ranges[i].value_count;
+    if (!t->options->folder || t->range_count < 2 ||
+        value_count / t->range_count / SPILL_BELOW >= t->thread_count)
         return true;
     return cn_spill_build(&t->spill, &request, err);
 }

@@ -4,13 +4,15 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/bytes/wire.h"
 #include "base/files/spool.h"
 #include "base/run/failures.h"
 #include "base/run/pool.h"
 #include "base/run/progress.h"
+#include "base/run/ranks.h"
 
 enum {
-    CHUNK_LEAST = 64 * 1024, /* values of a chunk, and */
+    CHUNK_LEAST = 64 * 1024, /* values of the chunks of all workers, and */
     SLICE_LEAST = 256,       /* per range, so that tables of starts stay small */
     THREADS_MAX = UINT16_MAX + 1,
     FORGET_EVERY = 1024 * 1024, /* values until pages of mapped files are dropped */
@@ -20,7 +22,6 @@ struct chunk {
     uint64_t off;     /* of its values in the spool */
     uint32_t *starts; /* per range: index of its first value; and the end */
     size_t first_thread;
-    unsigned spool;
 };
 
 /* Threads first..end-1, and the chunks with their values. */
@@ -31,7 +32,6 @@ struct group {
 };
 
 struct worker {
-    struct cn_spool spool;
     struct cn_value_cursor cursor;
     struct cn_spilled_value *values, *sorted;
     size_t count;
@@ -41,24 +41,25 @@ struct worker {
 
 struct cn_spill {
     struct cn_spill_request request;
+    struct cn_spool spool;
     size_t chunk_len; /* values */
     struct group *groups;
     size_t group_count, group_capacity;
     struct worker *workers;
     struct cn_failures failures;
-    struct chunk *chunks; /* of all groups, once these are complete */
-    size_t chunk_count;
+    struct chunk *chunks; /* of all ranks, once these are complete */
+    size_t chunk_count, chunk_capacity;
 };
 
 static bool plan_groups(struct cn_spill *s, struct cn_error *err)
 {
     const struct cn_spill_request *r = &s->request;
-    size_t first = 0, i = 0;
+    size_t first = r->own_first, i, end = r->own_first + r->own_count;
 
-    while (first < r->thread_count) {
+    while (first < end) {
         uint64_t count = 0;
 
-        for (i = first; i < r->thread_count && i - first < THREADS_MAX; i++) {
+        for (i = first; i < end && i - first < THREADS_MAX; i++) {
             struct cn_profile profile;
 
             if (!cn_database_profile(r->db, r->threads[i], &profile, err))
@@ -83,7 +84,7 @@ static size_t range_from(const struct cn_spill *s, size_t range, uint32_t contex
     return range;
 }
 
-static bool write_chunk(const struct cn_spill *s, struct group *group, unsigned worker,
+static bool write_chunk(struct cn_spill *s, struct group *group, unsigned worker,
                         struct cn_error *err)
 {
     struct worker *self = &s->workers[worker];
@@ -99,10 +100,9 @@ static bool write_chunk(const struct cn_spill *s, struct group *group, unsigned 
                             sizeof(*group->chunks));
     chunk = &group->chunks[group->chunk_count++];
     *chunk = (struct chunk){
-        .off = cn_spool_reserve(&self->spool, len),
+        .off = cn_spool_reserve_in(&s->spool, worker, len),
         .starts = cn_alloc(range_count + 1, sizeof(*chunk->starts)),
         .first_thread = group->first,
-        .spool = worker,
     };
     for (size_t i = 0; i < range_count; i++) {
         uint32_t own = self->starts[i];
@@ -123,10 +123,10 @@ static bool write_chunk(const struct cn_spill *s, struct group *group, unsigned 
     for (size_t i = 0; i < range_count; i++)
         self->starts[i] = 0;
     self->count = 0;
-    return cn_spool_write(&self->spool, chunk->off, self->sorted, len, err);
+    return cn_spool_write(&s->spool, chunk->off, self->sorted, len, err);
 }
 
-static bool add_batch(const struct cn_spill *s, struct group *group, size_t thread,
+static bool add_batch(struct cn_spill *s, struct group *group, size_t thread,
                       unsigned worker, struct cn_value_batch batch, size_t *range,
                       struct cn_error *err)
 {
@@ -153,7 +153,7 @@ static bool add_batch(const struct cn_spill *s, struct group *group, size_t thre
     return true;
 }
 
-static bool add_thread(const struct cn_spill *s, struct group *group, size_t thread,
+static bool add_thread(struct cn_spill *s, struct group *group, size_t thread,
                        unsigned worker, struct cn_error *err)
 {
     struct worker *self = &s->workers[worker];
@@ -197,8 +197,9 @@ static void group_take(void *arg, size_t job, unsigned worker)
     struct cn_spill *s = arg;
 
     if (cn_failures_share(&s->failures, worker) &&
-        !cn_progress_report(s->request.progress, "sorting values", s->groups[job].end,
-                            s->request.thread_count, "threads",
+        !cn_progress_report(s->request.progress, "sorting values",
+                            s->groups[job].end - s->request.own_first,
+                            s->request.own_count, "threads",
                             cn_failures_error(&s->failures, worker)))
         cn_failures_note(&s->failures, worker, job);
 }
@@ -211,8 +212,6 @@ static bool run_groups(struct cn_spill *s, struct cn_error *err)
     for (unsigned i = 0; i < s->request.workers; i++) {
         struct worker *worker = &s->workers[i];
 
-        if (!cn_spool_open(&worker->spool, s->request.folder, err))
-            return false;
         worker->values = cn_realloc(NULL, s->chunk_len, sizeof(*worker->values));
         worker->sorted = cn_realloc(NULL, s->chunk_len, sizeof(*worker->sorted));
         worker->starts = cn_alloc(s->request.range_count, sizeof(*worker->starts));
@@ -224,14 +223,13 @@ static bool run_groups(struct cn_spill *s, struct cn_error *err)
     return ok;
 }
 
-/* List all chunks, and release the memory for building. */
+/* List the own chunks, and release the memory for building. */
 static void list_chunks(struct cn_spill *s)
 {
-    size_t capacity = 0;
-
     for (size_t i = 0; i < s->group_count; i++)
         for (size_t k = 0; k < s->groups[i].chunk_count; k++) {
-            s->chunks = cn_grow(s->chunks, s->chunk_count, &capacity, sizeof(*s->chunks));
+            s->chunks = cn_grow(s->chunks, s->chunk_count, &s->chunk_capacity,
+                                sizeof(*s->chunks));
             s->chunks[s->chunk_count++] = s->groups[i].chunks[k];
         }
     for (size_t i = 0; i < s->group_count; i++)
@@ -243,10 +241,74 @@ static void list_chunks(struct cn_spill *s)
         free(s->workers[i].values);
         free(s->workers[i].sorted);
         free(s->workers[i].starts);
-        s->workers[i].values = NULL;
-        s->workers[i].sorted = NULL;
-        s->workers[i].starts = NULL;
     }
+    free(s->workers);
+    s->workers = NULL;
+}
+
+static void forget_chunks(struct cn_spill *s)
+{
+    for (size_t i = 0; i < s->chunk_count; i++)
+        free(s->chunks[i].starts);
+    s->chunk_count = 0;
+}
+
+static bool take_chunk(struct cn_spill *s, struct cn_bytes *from, unsigned rank,
+                       struct cn_error *err)
+{
+    size_t start_count = s->request.range_count + 1;
+    struct chunk chunk = {0};
+    uint64_t first_thread;
+    bool ok = cn_wire_u64_take(from, &chunk.off) &&
+              cn_wire_u64_take(from, &first_thread) &&
+              chunk.off >> CN_SPOOL_RANK_SHIFT == rank &&
+              first_thread < s->request.thread_count;
+
+    if (ok) {
+        chunk.first_thread = (size_t)first_thread;
+        chunk.starts = cn_alloc(start_count, sizeof(*chunk.starts));
+    }
+    for (size_t i = 0; ok && i < start_count; i++)
+        ok = cn_wire_u32_take(from, &chunk.starts[i]) &&
+             (i == 0 || chunk.starts[i] >= chunk.starts[i - 1]);
+    if (!ok) {
+        free(chunk.starts);
+        return cn_fail(err, CN_ERR_FORMAT, "damaged message about values of rank %u",
+                       rank);
+    }
+    s->chunks =
+        cn_grow(s->chunks, s->chunk_count, &s->chunk_capacity, sizeof(*s->chunks));
+    s->chunks[s->chunk_count++] = chunk;
+    return true;
+}
+
+/* Replace the own chunks by those of all ranks, in the order of ranks. */
+static bool share_chunks(struct cn_spill *s, struct cn_error *err)
+{
+    struct cn_text own = {0}, all = {0};
+    struct cn_bytes left, message;
+    bool ok;
+
+    if (s->request.ranks->size == 1)
+        return true;
+    for (size_t i = 0; i < s->chunk_count; i++) {
+        cn_wire_u64(&own, s->chunks[i].off);
+        cn_wire_u64(&own, s->chunks[i].first_thread);
+        for (size_t k = 0; k <= s->request.range_count; k++)
+            cn_wire_u32(&own, s->chunks[i].starts[k]);
+    }
+    ok = cn_ranks_share(s->request.ranks, &own, &all, err);
+    forget_chunks(s);
+    left = cn_wire_view(&all);
+    for (unsigned i = 0; ok && i < s->request.ranks->size; i++) {
+        ok = cn_wire_bytes_take(&left, &message) ||
+             cn_fail(err, CN_ERR_FORMAT, "damaged message about values");
+        while (ok && message.len > 0)
+            ok = take_chunk(s, &message, i, err);
+    }
+    cn_text_done(&own);
+    cn_text_done(&all);
+    return ok;
 }
 
 bool cn_spill_build(struct cn_spill **out, const struct cn_spill_request *request,
@@ -257,12 +319,16 @@ bool cn_spill_build(struct cn_spill **out, const struct cn_spill_request *reques
 
     s->request = *request;
     s->chunk_len = request->range_count * SLICE_LEAST;
-    if (s->chunk_len < CHUNK_LEAST)
-        s->chunk_len = CHUNK_LEAST;
+    if (s->chunk_len < CHUNK_LEAST / request->workers)
+        s->chunk_len = CHUNK_LEAST / request->workers;
     s->workers = cn_alloc(request->workers, sizeof(*s->workers));
-    ok = plan_groups(s, err) && run_groups(s, err);
+    ok = cn_spool_open_together(&s->spool, request->folder, request->ranks, err) &&
+         cn_ranks_agree(request->ranks,
+                        cn_spool_add_lanes(&s->spool, request->workers, err) &&
+                            plan_groups(s, err) && run_groups(s, err),
+                        err);
     list_chunks(s);
-    if (!ok) {
+    if (!ok || !cn_ranks_agree(request->ranks, share_chunks(s, err), err)) {
         cn_spill_free(s);
         return false;
     }
@@ -274,12 +340,9 @@ void cn_spill_free(struct cn_spill *spill)
 {
     if (!spill)
         return;
-    for (size_t i = 0; i < spill->chunk_count; i++)
-        free(spill->chunks[i].starts);
+    forget_chunks(spill);
     free(spill->chunks);
-    for (unsigned i = 0; i < spill->request.workers; i++)
-        cn_spool_close(&spill->workers[i].spool);
-    free(spill->workers);
+    cn_spool_close(&spill->spool);
     free(spill);
 }
 
@@ -303,7 +366,6 @@ bool cn_spill_read(const struct cn_spill *spill, size_t chunk, size_t range,
     const struct chunk *at = &spill->chunks[chunk];
     size_t count = at->starts[range + 1] - at->starts[range];
 
-    return cn_spool_read(&spill->workers[at->spool].spool,
-                         at->off + at->starts[range] * sizeof(*values), values,
-                         count * sizeof(*values), err);
+    return cn_spool_read(&spill->spool, at->off + at->starts[range] * sizeof(*values),
+                         values, count * sizeof(*values), err);
 }

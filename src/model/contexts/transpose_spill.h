@@ -11,6 +11,7 @@
 
 #include "model/contexts/transpose.h"
 
+struct cn_ranks;
 struct cn_spill;
 
 struct cn_spilled_value {
@@ -22,8 +23,10 @@ struct cn_spilled_value {
 
 struct cn_spill_request {
     struct cn_database *db;
+    struct cn_ranks *ranks;
     const uint32_t *threads; /* profiles, in order */
     size_t thread_count;
+    size_t own_first, own_count;           /* threads of this process */
     const struct cn_context_range *ranges; /* of all contexts, in order */
     size_t range_count;
     unsigned workers;
@@ -31,7 +34,8 @@ struct cn_spill_request {
     const struct cn_progress *progress;
 };
 
-/* The arrays of the request must outlive the result. */
+/* Called by all ranks, with the same ranges. The arrays of the request must outlive the
+ * result. */
 CN_CHECK bool cn_spill_build(struct cn_spill **out,
                              const struct cn_spill_request *request,
                              struct cn_error *err);

@@ -26,7 +26,7 @@
 #include "support/scratch.h"
 #include "support/tiny_meas.h"
 
-enum { RANKS_MAX = 5, THREADS = 7 };
+enum { RANKS_MAX = 5, THREADS = 150 }; /* batches of 32 profiles for all ranks */
 
 /* One run of some ranks. */
 struct run {
@@ -106,7 +106,7 @@ static void write_measurements(void)
         cn_tiny_meas_write(
             &(struct cn_tiny_meas_options){.rank = i / 2,
                                            .thread = i % 2,
-                                           .host = 9 - i / 4,
+                                           .host = 9 - i / 4 % 9,
                                            .program = i > 4 ? "other" : NULL,
                                            .is_idle_in_work = i < 3},
             "many.m");

@@ -60,14 +60,20 @@ static const char *profile_path(const struct cn_measurements *m, size_t index)
 
 static uint64_t profile_len(const struct cn_measurements *m, size_t index)
 {
-    struct cn_text path = {0};
-    struct stat st = {0};
+    const struct measurements *self = view_of(m);
+    struct cn_text path = {0}, trace_path = {0};
+    struct stat st;
+    uint64_t len = 0;
 
-    print_path(&view_of(m)->directories, index, &path);
-    if (stat(cn_text_str(&path), &st) < 0)
-        st.st_size = 0;
+    print_path(&self->directories, index, &path);
+    cn_hpc_trace_path_print(cn_text_str(&path), &trace_path);
+    if (stat(cn_text_str(&path), &st) == 0)
+        len = (uint64_t)st.st_size;
+    if (!self->options.without_traces && stat(cn_text_str(&trace_path), &st) == 0)
+        len += (uint64_t)st.st_size;
     cn_text_done(&path);
-    return (uint64_t)st.st_size;
+    cn_text_done(&trace_path);
+    return len;
 }
 
 static bool find_module(struct cn_measurements *m, size_t profile, struct cn_bytes path,

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/bytes/bytes.h"
@@ -16,7 +17,11 @@ enum {
     INDEX_LEN = 2 * 1024 * 1024,
     /* After this many values, pages of mapped files are given back. */
     FORGET_EVERY = 1024 * 1024,
-    SMALL_LEN = 64 * 1024, /* blocks up to this length are written many at once */
+    /* Blocks up to this length are written many at once: a job is one large block or some
+     * small ones. */
+    SMALL_LEN = 64 * 1024,
+    JOB_LEN = 256 * 1024,
+    JOB_PROFILES = 64,
 };
 
 /* What the first pass over a plane finds. */
@@ -29,6 +34,13 @@ struct plane {
     struct cn_value last;
 };
 
+/* A profile of a job. */
+struct planned {
+    struct plane plane;
+    size_t len;      /* of its bytes in the buffer of the job */
+    bool is_encoded; /* and in that buffer */
+};
+
 struct worker {
     unsigned number;
     struct cn_value_cursor cursor;
@@ -37,8 +49,10 @@ struct worker {
     struct cn_value *sorted; /* the plane, if it was not sorted */
     size_t sorted_count, sorted_capacity;
     struct cn_hpc_plane_bytes bytes;
-    bool is_whole;   /* the buffers contain the whole plane */
-    bool is_written; /* appended to the file in order */
+    bool is_whole; /* the buffers contain the whole plane */
+    struct planned planned[JOB_PROFILES];
+    uint8_t *joined; /* the encoded blocks of the job */
+    size_t joined_len;
 };
 
 struct block_writer {
@@ -47,16 +61,45 @@ struct block_writer {
     struct cn_out *out;
     struct cn_hpc_profile_block *blocks;
     uint32_t own_first, own_end; /* profiles that this process writes */
-    uint64_t touched_count;      /* values read since pages were given back */
+    uint32_t *starts;            /* of jobs, in the order of blocks; and the end */
+    size_t job_count;
+    uint64_t touched_count; /* values read since pages were given back */
     struct worker *workers;
     struct cn_failures failures;
 };
 
-static uint32_t profile_of(const struct block_writer *p, size_t job)
+/* The profile whose block is at index `at` of the blocks of this process. */
+static uint32_t profile_of(const struct block_writer *p, uint32_t at)
 {
     uint32_t count = p->own_end - p->own_first;
 
-    return p->own_first + (uint32_t)((job + p->encoding->is_summary_last) % count);
+    return p->own_first + (at + p->encoding->is_summary_last) % count;
+}
+
+/* Divide the blocks into jobs by the lengths that the database declares. */
+static bool plan_jobs(struct block_writer *p, struct cn_error *err)
+{
+    uint32_t count = p->own_end - p->own_first;
+    uint64_t len = 0;
+
+    p->starts = cn_alloc((size_t)count + 1, sizeof(*p->starts));
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t first = p->job_count ? p->starts[p->job_count - 1] : 0;
+        struct cn_profile profile;
+        uint64_t own_len;
+
+        if (!cn_database_profile(p->job->db, profile_of(p, i), &profile, err))
+            return false;
+        own_len = profile.value_count < JOB_LEN ? profile.value_count : JOB_LEN;
+        own_len *= p->encoding->value_len;
+        if (i == 0 || i - first == JOB_PROFILES || len + own_len > JOB_LEN / 2) {
+            p->starts[p->job_count++] = i;
+            len = 0;
+        }
+        len += own_len;
+    }
+    p->starts[p->job_count] = count;
+    return true;
 }
 
 typedef bool (*visit_fn)(struct block_writer *p, struct worker *self,
@@ -205,23 +248,67 @@ static bool sort_plane(struct block_writer *p, uint32_t profile, struct worker *
     return true;
 }
 
+static bool is_encoded(const struct worker *self)
+{
+    return self->is_whole && self->plane.is_sorted && !self->sorted;
+}
+
+/* Scan a plane; if it fits the buffers, it is encoded afterwards. */
+static bool scan_profile(struct block_writer *p, uint32_t profile, struct worker *self,
+                         struct cn_error *err)
+{
+    free(self->sorted);
+    self->sorted = NULL;
+    self->sorted_count = self->sorted_capacity = 0;
+    return (scan_plane(p, profile, self, err) &&
+            (self->plane.is_sorted || sort_plane(p, profile, self, err))) ||
+           cn_fail_in(err, "profile %" PRIu32, profile);
+}
+
+static uint64_t values_len(const struct block_writer *p, uint64_t value_count)
+{
+    return cn_align_up(value_count * p->encoding->value_len, p->encoding->align);
+}
+
+/* Copy the block of a small plane to those of the job. */
+static void join_block(const struct block_writer *p, struct worker *self,
+                       struct planned *planned)
+{
+    const struct cn_hpc_buffered *values = &self->bytes.values,
+                                 *index = &self->bytes.index;
+    uint8_t *to = self->joined + self->joined_len;
+    size_t padded_len = (size_t)values_len(p, self->plane.value_count);
+
+    planned->len = padded_len + index->len;
+    planned->is_encoded = is_encoded(self) && planned->len <= SMALL_LEN &&
+                          planned->len <= JOB_LEN - self->joined_len;
+    if (!planned->is_encoded)
+        return;
+    memcpy(to, values->buffer, values->len);
+    memset(to + values->len, 0, padded_len - values->len);
+    memcpy(to + padded_len, index->buffer, index->len);
+    self->joined_len += planned->len;
+}
+
 static void scan_run(void *arg, size_t job, unsigned worker)
 {
     struct block_writer *p = arg;
     struct worker *self = &p->workers[worker];
     struct cn_error *err = cn_failures_error(&p->failures, worker);
-    uint32_t profile = profile_of(p, job);
 
     if (cn_failures_stopped(&p->failures, worker))
         return;
-    free(self->sorted);
-    self->sorted = NULL;
-    self->sorted_count = self->sorted_capacity = 0;
-    if (scan_plane(p, profile, self, err) &&
-        (self->plane.is_sorted || sort_plane(p, profile, self, err)))
-        return;
-    (void)cn_fail_in(err, "profile %" PRIu32, profile);
-    cn_failures_note(&p->failures, worker, job);
+    self->joined_len = 0;
+    for (uint32_t i = p->starts[job]; i < p->starts[job + 1]; i++) {
+        struct planned *planned = &self->planned[i - p->starts[job]];
+
+        if (!scan_profile(p, profile_of(p, i), self, err)) {
+            cn_failures_note(&p->failures, worker, job);
+            return;
+        }
+        planned->plane = self->plane;
+        join_block(p, self, planned);
+    }
 }
 
 /* Set the offsets of a block that starts at `off`; returns its length. */
@@ -229,16 +316,16 @@ static uint64_t fill_in_block(struct block_writer *p, uint32_t profile,
                               uint64_t value_count, uint32_t context_count, uint64_t off)
 {
     const struct cn_hpc_profile_encoding *e = p->encoding;
-    uint64_t values_len = cn_align_up(value_count * e->value_len, e->align);
+    uint64_t padded_len = values_len(p, value_count);
     uint64_t entry_count = (uint64_t)context_count + (e->put_end != NULL);
 
     p->blocks[profile] = (struct cn_hpc_profile_block){
         .value_count = value_count,
         .context_count = context_count,
         .values_off = off,
-        .index_off = off + values_len,
+        .index_off = off + padded_len,
     };
-    return values_len + entry_count * e->index_len;
+    return padded_len + entry_count * e->index_len;
 }
 
 /* Leave room for the blocks of other ranks. */
@@ -275,50 +362,38 @@ static bool check_counts(struct block_writer *p, uint32_t profile,
                    "profile %" PRIu32 ": changed while it was being read", profile);
 }
 
-static bool is_encoded(const struct worker *self)
+/* Reserve room for the blocks of a job. */
+static bool reserve_blocks(struct block_writer *p, size_t job, const struct worker *self,
+                           struct cn_error *err)
 {
-    return self->is_whole && self->plane.is_sorted && !self->sorted;
-}
+    for (uint32_t i = p->starts[job]; i < p->starts[job + 1]; i++) {
+        const struct plane *plane = &self->planned[i - p->starts[job]].plane;
+        uint32_t profile = profile_of(p, i);
+        uint64_t off, len = fill_in_block(p, profile, plane->value_count,
+                                          plane->context_count, p->out->end_off);
 
-/* Append a small block; reserve room for a large one, which its worker writes. */
-static bool add_block(struct block_writer *p, uint32_t profile, struct worker *self,
-                      struct cn_error *err)
-{
-    const struct plane *plane = &self->plane;
-    struct cn_hpc_buffered *values = &self->bytes.values, *index = &self->bytes.index;
-    uint64_t begin_off = p->out->end_off, off;
-    uint64_t len =
-        fill_in_block(p, profile, plane->value_count, plane->context_count, begin_off);
-
-    values->next_off = begin_off;
-    values->end_off = p->blocks[profile].index_off;
-    index->next_off = values->end_off;
-    index->end_off = begin_off + len;
-    if (!check_counts(p, profile, plane, err))
-        return false;
-    self->is_written = is_encoded(self) && len <= SMALL_LEN;
-    if (!self->is_written)
-        return cn_out_reserve(p->out, len, &off, err);
-    return cn_out_write(p->out, values->buffer, values->len, err) &&
-           cn_out_pad(p->out, p->encoding->align, err) &&
-           cn_out_write(p->out, index->buffer, index->len, err);
+        if (!check_counts(p, profile, plane, err) ||
+            !cn_out_reserve(p->out, len, &off, err))
+            return false;
+        p->touched_count += plane->value_count;
+    }
+    return true;
 }
 
 static void scan_take(void *arg, size_t job, unsigned worker)
 {
     struct block_writer *p = arg;
-    struct worker *self = &p->workers[worker];
     struct cn_error *err = cn_failures_error(&p->failures, worker);
 
     if (!cn_failures_share(&p->failures, worker))
         return;
-    if (!add_block(p, profile_of(p, job), self, err) ||
-        !cn_progress_report(p->job->options->progress, "writing profile.db", job + 1,
-                            p->own_end - p->own_first, "profiles", err)) {
+    if (!reserve_blocks(p, job, &p->workers[worker], err) ||
+        !cn_progress_report(p->job->options->progress, "writing profile.db",
+                            p->starts[job + 1], p->own_end - p->own_first, "profiles",
+                            err)) {
         cn_failures_note(&p->failures, worker, job);
         return;
     }
-    p->touched_count += self->plane.value_count;
     if (p->touched_count >= FORGET_EVERY) {
         cn_database_forget(p->job->db);
         p->touched_count = 0;
@@ -366,32 +441,66 @@ static bool encode_plane(struct block_writer *p, uint32_t profile, struct worker
     return true;
 }
 
-static bool write_block(struct block_writer *p, uint32_t profile, struct worker *self,
+/* Write a block that is not among the encoded ones. Unless it is the only block of its job,
+ * other planes have used the buffers since: it is scanned again. */
+static bool write_block(struct block_writer *p, uint32_t profile, bool is_only,
+                        const struct plane *plane, struct worker *self,
                         struct cn_error *err)
 {
+    const struct cn_hpc_profile_block *block = &p->blocks[profile];
     struct cn_hpc_plane_bytes *bytes = &self->bytes;
+    uint64_t entry_count =
+        (uint64_t)plane->context_count + (p->encoding->put_end != NULL);
 
+    if (!is_only && !scan_profile(p, profile, self, err))
+        return false;
+    bytes->values.next_off = block->values_off;
+    bytes->values.end_off = block->index_off;
+    bytes->index.next_off = block->index_off;
+    bytes->index.end_off = block->index_off + entry_count * p->encoding->index_len;
     if (!(is_encoded(self) || encode_plane(p, profile, self, err)) ||
         !flush(p->out, &bytes->values, err) || !flush(p->out, &bytes->index, err))
         return false;
-    return (bytes->value_count == self->plane.value_count &&
+    return (bytes->value_count == plane->value_count &&
             bytes->index.next_off == bytes->index.end_off) ||
            cn_fail(err, CN_ERR_FORMAT, "changed while it was being read");
+}
+
+/* Write the blocks of a job: those that follow each other in the buffer at once. */
+static bool write_job(struct block_writer *p, size_t job, struct worker *self,
+                      struct cn_error *err)
+{
+    uint32_t first = p->starts[job], end = p->starts[job + 1];
+    size_t at = 0;
+
+    for (uint32_t i = first; i < end; i++) {
+        const struct planned *planned = &self->planned[i - first];
+        uint32_t profile = profile_of(p, i);
+        size_t len = 0;
+
+        if (!planned->is_encoded) {
+            if (!write_block(p, profile, end - first == 1, &planned->plane, self, err))
+                return cn_fail_in(err, "profile %" PRIu32, profile);
+            continue;
+        }
+        for (; i < end && self->planned[i - first].is_encoded; i++)
+            len += self->planned[i - first].len;
+        i--;
+        if (!cn_out_write_at(p->out, p->blocks[profile].values_off, self->joined + at,
+                             len, err))
+            return false;
+        at += len;
+    }
+    return true;
 }
 
 static void write_finish(void *arg, size_t job, unsigned worker)
 {
     struct block_writer *p = arg;
-    struct worker *self = &p->workers[worker];
-    struct cn_error *err = cn_failures_error(&p->failures, worker);
-    uint32_t profile = profile_of(p, job);
 
-    if (cn_failures_stopped(&p->failures, worker) || self->is_written)
-        return;
-    if (!write_block(p, profile, self, err)) {
-        (void)cn_fail_in(err, "profile %" PRIu32, profile);
+    if (!cn_failures_stopped(&p->failures, worker) &&
+        !write_job(p, job, &p->workers[worker], cn_failures_error(&p->failures, worker)))
         cn_failures_note(&p->failures, worker, job);
-    }
 }
 
 static struct cn_hpc_buffered buffered_new(size_t len, size_t element_len)
@@ -406,8 +515,7 @@ static struct cn_hpc_buffered buffered_new(size_t len, size_t element_len)
 
 static bool write_blocks(struct block_writer *p, struct cn_error *err)
 {
-    struct cn_jobs jobs = {p->own_end - p->own_first, p, scan_run, scan_take,
-                           write_finish};
+    struct cn_jobs jobs = {p->job_count, p, scan_run, scan_take, write_finish};
     unsigned count = p->job->workers;
     bool ok;
 
@@ -418,6 +526,7 @@ static bool write_blocks(struct block_writer *p, struct cn_error *err)
         self->number = i;
         self->bytes.values = buffered_new(VALUES_LEN, p->encoding->value_len);
         self->bytes.index = buffered_new(INDEX_LEN, p->encoding->index_len);
+        self->joined = cn_alloc(JOB_LEN, 1);
     }
     cn_failures_init(&p->failures, count);
     cn_pool_run(&jobs, count);
@@ -427,6 +536,7 @@ static bool write_blocks(struct block_writer *p, struct cn_error *err)
         free(p->workers[i].sorted);
         free(p->workers[i].bytes.values.buffer);
         free(p->workers[i].bytes.index.buffer);
+        free(p->workers[i].joined);
     }
     free(p->workers);
     return ok;
@@ -446,8 +556,10 @@ bool cn_hpc_profile_blocks_write(const struct cn_hpc_value_job *job,
         .own_end = cn_database_own_end(job->db),
     };
     uint64_t off;
+    bool ok = skip_blocks(&p, 0, p.own_first, err) && plan_jobs(&p, err) &&
+              write_blocks(&p, err) && cn_out_reserve(out, 0, &off, err) &&
+              skip_blocks(&p, p.own_end, job->db->profile_count, err);
 
-    return skip_blocks(&p, 0, p.own_first, err) && write_blocks(&p, err) &&
-           cn_out_reserve(out, 0, &off, err) &&
-           skip_blocks(&p, p.own_end, job->db->profile_count, err);
+    free(p.starts);
+    return ok;
 }

@@ -257,6 +257,38 @@ static void spools_are_shared(void **state)
     run_sizes(use_spool);
 }
 
+/* One process has a file for each lane; ranks, which may be many, have one each. */
+static void use_lanes(struct cn_ranks *ranks, void *arg)
+{
+    struct cn_spool spool = {0};
+    struct cn_error err = {0};
+    uint64_t offs[3];
+
+    expect(ranks, arg, cn_spool_open_together(&spool, ".", ranks, &err));
+    expect(ranks, arg, cn_spool_add_lanes(&spool, 3, &err));
+    for (unsigned i = 0; i < 3; i++) {
+        offs[i] = cn_spool_reserve_in(&spool, i, sizeof(i));
+        expect(ranks, arg,
+               offs[i] >> CN_SPOOL_RANK_SHIFT == (ranks->size == 1 ? i : ranks->rank));
+        expect(ranks, arg, cn_spool_write(&spool, offs[i], &i, sizeof(i), &err));
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned value = 0;
+
+        expect(ranks, arg, cn_spool_read(&spool, offs[i], &value, sizeof(value), &err));
+        expect(ranks, arg, value == i);
+    }
+    expect(ranks, arg,
+           cn_spool_file_len(&spool, 0) == (ranks->size == 1 ? 1 : 3) * sizeof(unsigned));
+    cn_spool_close(&spool);
+}
+
+static void lanes_do_not_overlap(void **state)
+{
+    (void)state;
+    run_sizes(use_lanes);
+}
+
 static void a_spool_needs_its_folder(struct cn_ranks *ranks, void *arg)
 {
     struct cn_spool spool = {0};
@@ -285,6 +317,7 @@ int main(void)
         cmocka_unit_test(parts_cover_everything_once),
         cmocka_unit_test(parts_weigh_about_the_same),
         cmocka_unit_test(spools_are_shared),
+        cmocka_unit_test(lanes_do_not_overlap),
         cmocka_unit_test(no_folder_fails_everywhere),
     };
 

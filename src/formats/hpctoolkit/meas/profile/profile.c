@@ -12,7 +12,7 @@
 #include "formats/hpctoolkit/meas/profile/run_reader.h"
 #include "formats/hpctoolkit/meas/profile/trace_order.h"
 
-enum { MODULE_ID_COUNT = UINT16_MAX + 1, NO_MODULE = 0 };
+enum { NO_MODULE = 0 };
 
 /* How the values of a metric are stored. */
 struct scale {
@@ -37,7 +37,8 @@ struct own {
     size_t node_capacity, value_capacity;
     struct cn_hpc_node_ids ids;
     uint32_t *module_slots; /* by id: index + 1; 0: none */
-    uint16_t *module_ids;   /* by index */
+    size_t module_slot_count, module_slot_capacity;
+    uint16_t *module_ids; /* by index */
     size_t module_ids_capacity;
 };
 
@@ -45,11 +46,8 @@ static struct own *own_of(struct cn_sampled_profile *profile)
 {
     struct own *own = profile->own;
 
-    if (!own) {
-        own = cn_alloc(1, sizeof(*own));
-        own->module_slots = cn_alloc(MODULE_ID_COUNT, sizeof(*own->module_slots));
-        profile->own = own;
-    }
+    if (!own)
+        own = profile->own = cn_alloc(1, sizeof(*own));
     return own;
 }
 
@@ -100,6 +98,17 @@ static bool read_metrics(struct own *own, const struct cn_hpc_run *run,
     return step == CN_END;
 }
 
+/* The slot of a load module. */
+static uint32_t *module_slot(struct own *own, uint16_t id)
+{
+    own->module_slots =
+        cn_grow_to(own->module_slots, (size_t)id + 1, &own->module_slot_capacity,
+                   sizeof(*own->module_slots));
+    while (own->module_slot_count <= id)
+        own->module_slots[own->module_slot_count++] = 0;
+    return &own->module_slots[id];
+}
+
 static bool read_modules(struct own *own, const struct cn_hpc_run *run,
                          struct cn_error *err)
 {
@@ -113,7 +122,7 @@ static bool read_modules(struct own *own, const struct cn_hpc_run *run,
     while ((step = cn_hpc_run_module_next(&rest, &entry, err)) == CN_ITEM) {
         size_t at = own->module_count;
 
-        if (own->module_slots[entry.id] != 0)
+        if (*module_slot(own, entry.id) != 0)
             return cn_fail(err, CN_ERR_FORMAT, "two load modules with the id %u",
                            entry.id);
         own->modules =
@@ -122,7 +131,7 @@ static bool read_modules(struct own *own, const struct cn_hpc_run *run,
                                   sizeof(*own->module_ids));
         own->modules[at] = entry.path;
         own->module_ids[at] = entry.id;
-        own->module_slots[entry.id] = (uint32_t)at + 1;
+        *module_slot(own, entry.id) = (uint32_t)at + 1;
         own->module_count++;
     }
     return step == CN_END;
@@ -253,11 +262,11 @@ static bool read_node(struct own *own, const struct cn_hpc_run_node *record,
     if (record->module == NO_MODULE ||
         (node->kind != CN_NODE_POINT && node->kind != CN_NODE_RANGE_SAMPLE))
         return true;
-    if (own->module_slots[record->module] == 0)
+    if (*module_slot(own, record->module) == 0)
         return cn_fail(err, CN_ERR_FORMAT,
                        "node %" PRIu32 " is in load module %u, which does not exist",
                        record->id, record->module);
-    node->module = (uint16_t)(own->module_slots[record->module] - 1);
+    node->module = (uint16_t)(*module_slot(own, record->module) - 1);
     return true;
 }
 

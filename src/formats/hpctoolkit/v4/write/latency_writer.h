@@ -2,7 +2,7 @@
  *
  * HPCToolkit's readers show every metric of a database as a column, so the calls by duration
  * (bucket.h), some hundred metrics, are stored in a file that they ignore.
- * Threads: one thread at a time.
+ * Threads: one thread at a time; writing starts threads of its own.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_WRITE_LATENCY_WRITER_H
 #define CN_FORMATS_HPCTOOLKIT_V4_WRITE_LATENCY_WRITER_H
@@ -29,7 +29,7 @@ CN_CHECK bool cn_hpc_shown_init(struct cn_hpc_shown *shown, struct cn_database *
                                 struct cn_error *err);
 void cn_hpc_shown_done(struct cn_hpc_shown *shown); /* safe when zeroed */
 
-/* Write latency.db of a database, unless it has no latency metrics. */
+/* Called by all ranks: write latency.db of a database, unless it has no latency metrics. */
 CN_CHECK bool cn_hpc_latency_write(const struct cn_hpc_writing *w,
                                    struct cn_database *source, struct cn_error *err);
 

@@ -69,9 +69,7 @@ static bool write_into(struct cn_hpc_writing *w, struct cn_database *all,
            cn_ranks_agree(ranks, cn_hpc_cct_write(w, err), err) &&
            (w->options->without_timelines ||
             cn_ranks_agree(ranks, cn_hpc_traces_write(w, err), err)) &&
-           cn_ranks_agree(ranks,
-                          !cn_ranks_is_first(ranks) || cn_hpc_latency_write(w, all, err),
-                          err) &&
+           cn_ranks_agree(ranks, cn_hpc_latency_write(w, all, err), err) &&
            cn_ranks_agree(ranks, write_texts(w, err), err);
 }
 

@@ -299,7 +299,7 @@ static void writes_the_same_bytes_on_any_number_of_threads(void **state)
     char path[20];
 
     (void)state;
-    for (uint32_t i = 0; i < 40; i++)
+    for (uint32_t i = 0; i < 150; i++) /* several batches */
         write_thread("m", i / 4, i % 4);
     for (size_t i = 0; i < 3; i++) {
         struct built b;
