@@ -167,7 +167,8 @@ static bool print(struct range *range, uint64_t sample_count, struct cn_error *e
     cn_json_add_str(&json, "column",
                     cn_metrics_have_waits(&range->db->metrics) ? CN_CPU_TIME_NAME
                                                                : "time (s)");
-    cn_json_add_f64(&json, "waiting", (double)range->self_ns[0] / 1e9);
+    cn_json_add_f64(&json, "waiting",
+                    range->index->id_limit > 0 ? (double)range->self_ns[0] / 1e9 : 0);
     cn_json_add_u64(&json, "samples", sample_count);
     cn_flame_end(&flame, &json, total);
     cn_json_end(&json);

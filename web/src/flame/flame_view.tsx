@@ -62,7 +62,8 @@ export function FlameView(props: Props) {
     [boxes, waits],
   );
   const height = depths * row;
-  const topOf = (box: { depth: number }) => (props.isInverted ? (depths - 1 - box.depth) * row : box.depth * row);
+  const topOf = (box: { depth: number }) =>
+    props.isInverted ? (depths - 1 - box.depth) * row : box.depth * row;
 
   // Left edge and width; callers of the zoomed box fill the width.
   const extentOf = (box: { begin: number; value: number }): [number, number] => {

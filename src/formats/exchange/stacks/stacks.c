@@ -161,10 +161,6 @@ bool cn_stacks_of_calls(struct cn_stacks *out, struct cn_export *x,
         return false;
     cn_stacks_of_tree(out, &graph.tree,
                       x->options->counts_waits ? CN_WAITS_COUNTED : CN_WAITS_OMITTED);
-    for (size_t i = 0; i < out->count; i++)
-        if (out->nodes[i].is_root)
-            cn_export_lose(x, "ns of waiting outside of all calls",
-                           cn_stack_value(out->nodes[i].self));
     for (size_t i = 0; i < graph.damages.count; i++)
         cn_export_damage(x, graph.damages.list[i].task, &graph.damages.list[i].err);
     cn_call_graph_done(&graph);
