@@ -1,9 +1,11 @@
 #include "cli/database/view_options.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
 #include "formats/formats.h"
 
@@ -199,11 +201,20 @@ static bool choose_order(struct cn_view_setup *setup, const struct cn_args *args
     return fail_unknown_column(&setup->costs, sort, err);
 }
 
+static void add_duration(struct cn_text *text, const char *before, double seconds)
+{
+    const double max = 1e18; /* of files that others wrote */
+
+    cn_text_str_add(text, before);
+    cn_duration_print(text, (uint64_t)llround(fmin(fmax(seconds * 1e9, 0), max)));
+}
+
 /* Say how all time divides into states: a view without --waits shows one of them. */
 static void tell_states(const struct cn_view_setup *setup, const struct cn_args *args)
 {
     const struct cn_costs *costs = &setup->costs;
     struct cn_cost_states states;
+    struct cn_text text = {0};
     struct cn_error err;
 
     if (costs->counts_waits && !cn_metrics_have_waits(&setup->db->metrics))
@@ -212,10 +223,15 @@ static void tell_states(const struct cn_view_setup *setup, const struct cn_args 
     if (cn_args_has(args, "metric") || cn_cli_format(args) != CN_TABLE_TEXT ||
         !cn_costs_states(costs, &states, &err))
         return;
-    cn_cli_say(args, "time %.6g s: running %.6g s, blocked %.6g s, pre-empted %.6g s%s",
-               states.time_s, states.cpu_s, states.wait_s[CN_WAIT_BLOCKED],
-               states.wait_s[CN_WAIT_PREEMPTED],
+    add_duration(&text, "time ", states.time_s);
+    add_duration(&text, ": running ", states.cpu_s);
+    for (unsigned i = 0; i < CN_WAIT_KINDS; i++) {
+        cn_text_printf(&text, ", %s", cn_wait_states[i]);
+        add_duration(&text, " ", states.wait_s[i]);
+    }
+    cn_cli_say(args, "%s%s", cn_text_str(&text),
                costs->counts_waits ? "" : "; rows show running time (all: --waits)");
+    cn_text_done(&text);
 }
 
 bool cn_view_setup_open(struct cn_view_setup *setup, const struct cn_args *args,

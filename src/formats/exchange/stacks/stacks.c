@@ -128,7 +128,7 @@ void cn_stacks_of_tree(struct cn_stacks *out, const struct cn_call_tree *tree,
             if (waits == CN_WAITS_COUNTED)
                 stacks.nodes[node_of[at]].self += (double)node->self_ns;
             else
-                stacks.metric = "cpu time";
+                stacks.waited_ns += node->self_ns;
         } else {
             uint32_t function = is_root ? add_session(&stacks, tree->rec, node->id)
                                         : add_called(&stacks, tree, node, &functions);
@@ -146,6 +146,8 @@ void cn_stacks_of_tree(struct cn_stacks *out, const struct cn_call_tree *tree,
             at = tree->nodes[at].parent;
         at = at ? tree->nodes[at].next : 0;
     }
+    if (stacks.waited_ns > 0)
+        stacks.metric = "cpu time";
     free(node_of);
     cn_map_done(&functions);
     *out = stacks;
@@ -161,6 +163,7 @@ bool cn_stacks_of_calls(struct cn_stacks *out, struct cn_export *x,
         return false;
     cn_stacks_of_tree(out, &graph.tree,
                       x->options->counts_waits ? CN_WAITS_COUNTED : CN_WAITS_OMITTED);
+    cn_export_lose(x, "ns of waiting (--waits counts it)", out->waited_ns);
     for (size_t i = 0; i < graph.damages.count; i++)
         cn_export_damage(x, graph.damages.list[i].task, &graph.damages.list[i].err);
     cn_call_graph_done(&graph);

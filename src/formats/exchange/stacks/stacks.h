@@ -42,6 +42,7 @@ struct cn_stacks {
     const char *metric; /* "CPUTIME (sec)"; "time" or "cpu time" of recordings */
     const char *unit;   /* "nanoseconds" or "count" */
     double scale;       /* from the values of the metric to `unit` */
+    uint64_t waited_ns; /* of calls: waiting that does not count */
     struct cn_arena arena;
 
     /* Of a database. */
