@@ -303,7 +303,8 @@ static size_t put_states(const struct row *row, uint32_t context, struct cn_valu
     count = put_scopes(values, count, context, cn_cct_prop_id(CN_CCT_CPU_TIME, 0),
                        seconds(cpu_ns), seconds(total_ns));
     for (unsigned i = 0; i < CN_WAIT_KINDS; i++)
-        count = put_scopes(values, count, context, cn_cct_prop_id((enum cn_cct_metric)(CN_CCT_WAIT + i), 0),
+        count = put_scopes(values, count, context,
+                           cn_cct_prop_id((enum cn_cct_metric)(CN_CCT_WAIT + i), 0),
                            seconds(row->wait_ns[i]), seconds(row->total.wait_ns[i]));
     return count;
 }

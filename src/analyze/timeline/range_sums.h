@@ -23,7 +23,7 @@ struct cn_range_request {
 };
 
 struct cn_range_sums {
-    uint64_t *ns; /* by context id, below id_limit; 0: the thread waited */
+    uint64_t *ns;          /* by context id, below id_limit; 0: the thread waited */
     uint64_t sample_count; /* of those that did not wait */
 };
 

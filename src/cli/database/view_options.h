@@ -14,11 +14,11 @@
 #include "cli/shell/command.h"
 
 /* The same switch as the parameter of the HTTP API and the check box of the viewer. */
-#define CN_VIEW_WAITS_OPTION                                                           \
-    {                                                                                  \
-        .name = "waits",                                                               \
-        .help = "show all time, waiting (blocked, pre-empted) included, instead of "   \
-                "running time alone; for data with scheduler events"                   \
+#define CN_VIEW_WAITS_OPTION                                                         \
+    {                                                                                \
+        .name = "waits",                                                             \
+        .help = "show all time, waiting (blocked, pre-empted) included, instead of " \
+                "running time alone; of data with scheduler events"                  \
     }
 
 #define CN_VIEW_OPTIONS                                                                \

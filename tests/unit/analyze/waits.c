@@ -36,10 +36,14 @@ static const struct cn_call first_calls[] = {
     CN_FAKE_EXIT(200, 0, 0),
 };
 static const struct cn_call second_calls[] = {
-    CN_FAKE_EVENT(1000, CN_EVENT_SCHED_OUT),     CN_FAKE_EVENT(1500, CN_EVENT_SCHED_IN),
-    CN_FAKE_ENTER(1600, 1, 0),                   CN_FAKE_ENTER(1610, 2, 1),
-    CN_FAKE_EVENT(1620, CN_EVENT_SCHED_OUT),     CN_FAKE_EVENT(1720, CN_EVENT_SCHED_IN),
-    CN_FAKE_EXIT(1730, 2, 1),                    CN_FAKE_ENTER(1730, 2, 1),
+    CN_FAKE_EVENT(1000, CN_EVENT_SCHED_OUT),
+    CN_FAKE_EVENT(1500, CN_EVENT_SCHED_IN),
+    CN_FAKE_ENTER(1600, 1, 0),
+    CN_FAKE_ENTER(1610, 2, 1),
+    CN_FAKE_EVENT(1620, CN_EVENT_SCHED_OUT),
+    CN_FAKE_EVENT(1720, CN_EVENT_SCHED_IN),
+    CN_FAKE_EXIT(1730, 2, 1),
+    CN_FAKE_ENTER(1730, 2, 1),
     CN_FAKE_EXIT(1740, 2, 1),
 };
 /* No scheduler events: where it waited is unknown. */
@@ -101,12 +105,10 @@ static void close_subject(struct subject *s)
 enum { TIME, CPU, BLOCKED, PREEMPTED, METRICS };
 
 /* Total and self of all four metrics in ns, by metric and side. */
-static void values_of(struct cn_database *db, uint32_t context,
-                      long long out[METRICS][2])
+static void values_of(struct cn_database *db, uint32_t context, long long out[METRICS][2])
 {
-    static const char *const metrics[METRICS] = {CN_TIME_NAME, CN_CPU_TIME_NAME,
-                                                 CN_BLOCKED_TIME_NAME,
-                                                 CN_PREEMPTED_TIME_NAME};
+    static const char *const metrics[METRICS] = {
+        CN_TIME_NAME, CN_CPU_TIME_NAME, CN_BLOCKED_TIME_NAME, CN_PREEMPTED_TIME_NAME};
     struct cn_costs *costs = cn_alloc(1, sizeof(*costs));
     double values[METRICS * 2];
     struct cn_error err;
