@@ -48,6 +48,7 @@ struct cn_write_options {
     uint64_t timeline_resolution_ns, timeline_sample_max;
     bool is_strict;     /* formats that are one file: fail instead of losing anything */
     const char *metric; /* formats with one metric: its name; NULL: the first */
+    bool counts_waits;  /* formats that add up times count waiting */
     uint64_t unit_ns;   /* folded stacks: time of one sample; 0: a nanosecond */
     const struct cn_progress *progress; /* may be NULL */
     cn_loss_fn on_loss;                 /* may be NULL */

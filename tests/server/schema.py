@@ -21,7 +21,9 @@ def check(value, schema, where="answer"):
         raise AssertionError(f"{where} is {value!r:.60}, not {' or '.join(names)}")
     if "enum" in schema and value not in schema["enum"]:
         raise AssertionError(f"{where} is {value!r:.60}, none of {schema['enum']}")
-    if "length" in schema and len(value) != schema["length"]:
+    lengths = schema.get("length", [])
+    lengths = [lengths] if isinstance(lengths, int) else lengths
+    if lengths and len(value) not in lengths:
         raise AssertionError(f"{where} has {len(value)} items, not {schema['length']}")
     for name in schema.get("required", []):
         if name not in value:

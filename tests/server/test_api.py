@@ -92,15 +92,15 @@ class Answers(unittest.TestCase):
                 self.assertLessEqual(own or 0, value * (1 + 1e-9))
                 path.append(value)
 
-    def walk(self, source, view, row=None, above=""):
+    def walk(self, source, view, row=None, above="", **parameters):
         """The costs of every row of a view, by the labels from the top down to it."""
         found = {}
-        parameters = {} if row is None else {"row": row}
-        for item in self.ask(source, "rows", view=view, limit=1000, **parameters)["rows"]:
+        here = {} if row is None else {"row": row}
+        for item in self.ask(source, "rows", view=view, limit=1000, **here, **parameters)["rows"]:
             key = f"{above}/{item['label']}"
             found[key] = item["values"]
             if not item["isLeaf"]:
-                found.update(self.walk(source, view, item["id"], key))
+                found.update(self.walk(source, view, item["id"], key, **parameters))
         return found
 
     def costs_of(self, path, view, *options):
@@ -136,6 +136,38 @@ class Answers(unittest.TestCase):
         for key, values in found.items():
             for value, other in zip(values, wanted[key]):
                 self.assertAlmostEqual(value or 0, other or 0, places=12, msg=key)
+
+    def test_waiting_is_a_state_of_rows(self):
+        info = self.ask(1, "info")
+        states = {state["name"]: state["seconds"] for state in info["states"]}
+        self.assertEqual(info["defaultMetric"], "cpu time (sec)")
+        self.assertGreater(states["blocked"], 0)
+        self.assertAlmostEqual(states["all"], states["running"] + states["blocked"] + states["pre-empted"], places=12)
+        self.assertEqual(self.ask(0, "info")["states"], [])
+        for view in ("top-down", "collapsed", "bottom-up", "flat"):
+            running, everything = self.walk(1, view), self.walk(1, view, waits=1)
+            self.assertEqual([key for key in everything if "linux:schedule" in key], [])
+            self.assertLessEqual(set(running), set(everything))
+            for key, values in everything.items():
+                own = [value or 0 for value in running.get(key, (0, 0))]
+                values = [value or 0 for value in values]  # total and self of time, blocked, pre-empted
+                for side in (0, 1):
+                    self.assertAlmostEqual(values[side], own[side] + values[2 + side] + values[4 + side], places=12,
+                                           msg=f"{view} {key}")
+        top = self.ask(1, "rows", waits=1)
+        self.assertAlmostEqual(sum(row["values"][0] for row in top["rows"]), states["all"], places=12)
+        self.assertEqual(top["columns"], self.ask(1, "rows", waits=1, metric="")["columns"])
+
+    def test_a_flame_graph_shows_waiting(self):
+        without, flame = self.ask(1, "flame", min=0), self.ask(1, "flame", min=0, waits=1)
+        self.assertEqual(without["column"], "cpu time (sec)")
+        self.assertEqual((flame["column"], flame["waits"]), ("time (sec)", ["blocked", "pre-empted"]))
+        waits = sum(node[6] or 0 for node in flame["nodes"]) + sum(node[7] or 0 for node in flame["nodes"])
+        self.assertGreater(waits, 0)
+        self.assertAlmostEqual(flame["total"], without["total"] + waits, places=12)
+        part = self.ask(1, "range", min=0)
+        self.assertEqual(part["column"], without["column"])
+        self.assertGreater(part["waiting"], 0)
 
     def test_callers_and_callees_agree(self):
         for hit in self.ask(1, "search", q=".", limit=50)["hits"]:
@@ -315,6 +347,7 @@ class Answers(unittest.TestCase):
             ("sources/0/rows?limit=0", 400, "limit"),
             ("sources/0/rows?limit=99999999999999999999", 400, "limit"),
             ("sources/0/rows?metric=nothing", 404, "nothing"),
+            ("sources/1/rows?metric=calls&waits=1", 400, "default metric"),
             ("sources/0/rows?row=12345678901234567", 400, "not a row"),
             ("sources/0/rows?view=flat&row=4000000000", 400, "row"),
             ("sources/0/search?q=(", 400, ""),

@@ -65,7 +65,16 @@ export const tests = {
     await withPage(viewer, viewer.paths[0], () => lookAtAll(viewer, "database", viewer.paths[0]));
   },
   async "an exported recording opens from disk"(viewer) {
-    await withPage(viewer, viewer.paths[1], () => lookAtAll(viewer, "recording", viewer.paths[1]));
+    const { page, show, until } = viewer;
+    await withPage(viewer, viewer.paths[1], async () => {
+      await lookAtAll(viewer, "recording", viewer.paths[1]);
+      const status = (pattern) => async () =>
+        pattern.test((await page.textContent(".flame .status").catch(() => "")) ?? "");
+      await show("v=flame");
+      await until("running time", status(/total 3\.1 µs, cpu time/));
+      await page.click("label:has-text('Waits')");
+      await until("all time", status(/total 3\.49 µs, time/));
+    });
   },
   async "an exported store opens from disk, and names are text in it"(viewer) {
     const { page } = viewer;

@@ -242,6 +242,7 @@ const FLAG_KEYS: Record<string, { views: string[]; name: StateName; clears?: Sta
   c: { views: ["flame"], name: "mod" },
   u: { views: ["flame"], name: "up", clears: ["zoom"] },
   r: { views: ["flame", "top-down"], name: "fold", clears: ["zoom", "open"] },
+  w: { views: ["flame", "top-down", "bottom-up", "flat"], name: "w", clears: ["sort", "rev"] },
   p: { views: ["top-down", "bottom-up", "flat"], name: "p" },
 };
 

@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findBox, layOut, matchedValue, matcher, zoomTo } from "../src/flame/flame_layout";
+import {
+  findBox,
+  layOut,
+  layOutWaits,
+  matchedValue,
+  matcher,
+  zoomTo,
+} from "../src/flame/flame_layout";
 import type { Flame } from "../src/shared/types";
 
 const flame: Flame = {
@@ -30,6 +37,32 @@ test("children lie inside their parents, one after another", () => {
       ["b", -1, 8],
     ],
   );
+});
+
+test("waiting follows what a box calls, by state", () => {
+  const waiting: Flame = {
+    ...flame,
+    waits: ["blocked", "pre-empted"],
+    nodes: [
+      [0, 0, 0, 8, 3, "m", 2, 1],
+      [1, 1, 0, 5, 5, "a", null, 4],
+    ],
+  };
+  const boxes = layOut(waiting);
+  assert.deepEqual(
+    boxes.map((box) => box.waits),
+    [
+      [2, 1],
+      [0, 4],
+    ],
+  );
+  assert.deepEqual(layOutWaits(waiting, boxes), [
+    { box: 0, state: 0, depth: 1, begin: 5, value: 2 },
+    { box: 0, state: 1, depth: 1, begin: 7, value: 1 },
+    { box: 1, state: 1, depth: 2, begin: 0, value: 4 },
+  ]);
+  assert.deepEqual(layOutWaits({ ...waiting, side: "self" }, boxes), []);
+  assert.deepEqual(layOutWaits(flame, layOut(flame)), []);
 });
 
 test("a box is found by depth and place", () => {

@@ -5,8 +5,6 @@
 
 #include "base/alloc.h"
 
-enum { SCHEDULE_KINDS = 2 };
-
 void cn_cct_merged_init(struct cn_cct_merged *merged,
                         const struct cn_cct_locations *locations)
 {
@@ -26,8 +24,7 @@ void cn_cct_merged_done(struct cn_cct_merged *merged)
 void cn_cct_functions_init(struct cn_cct_functions *functions,
                            const struct cn_recording *rec)
 {
-    functions->numbers =
-        cn_alloc((size_t)rec->function_count + SCHEDULE_KINDS, sizeof(uint32_t));
+    functions->numbers = cn_alloc(rec->function_count, sizeof(uint32_t));
 }
 
 void cn_cct_functions_done(struct cn_cct_functions *functions)
@@ -43,20 +40,13 @@ static uint32_t function_number(struct cn_cct_merged *merged,
     const struct cn_recording *rec = task->options.query->rec;
     char buffer[CN_CALL_NAME_MAX];
 
-    if (key >= rec->function_count + SCHEDULE_KINDS)
+    if (key >= rec->function_count)
         return cn_cct_names_other(&merged->names,
                                   cn_call_name(rec, CN_NONE,
                                                cn_call_ids_address(&task->ids, rec, key),
                                                buffer));
-    if (functions->numbers[key] == 0) {
-        bool is_function = key < rec->function_count;
-
-        functions->numbers[key] =
-            1 + (is_function ? cn_cct_names_function(&merged->names, rec, key)
-                             : cn_cct_names_other(&merged->names,
-                                                  cn_call_name(rec, key, 0, buffer)));
-        merged->has_schedule = merged->has_schedule || !is_function;
-    }
+    if (functions->numbers[key] == 0)
+        functions->numbers[key] = 1 + cn_cct_names_function(&merged->names, rec, key);
     return functions->numbers[key] - 1;
 }
 
@@ -113,7 +103,13 @@ bool cn_cct_merged_add(struct cn_cct_merged *merged, struct cn_cct_functions *fu
     for (size_t i = 1; i < task->tree.count; i++) {
         const struct cn_cct_link *link = &task->tree.links[i];
         cn_cct_id parent = list[link->parent];
+        enum cn_wait kind;
 
+        if (cn_cct_task_is_wait(task, link->key, &kind)) {
+            list[i] = parent;
+            merged->has_waits = true;
+            continue;
+        }
         list[i] = link->key & CN_CCT_SITE
                       ? site_node(merged, task, parent, link->key & ~CN_CCT_SITE)
                       : cn_cct_child(&merged->tree, parent,

@@ -19,7 +19,7 @@ enum { CN_CCT_KEY_INLINED = 1 << 30 };
 struct cn_cct_merged {
     struct cn_cct tree;
     struct cn_cct_names names;
-    bool has_schedule; /* a task waited */
+    bool has_waits; /* a task waited: the node of its waiting is that of its call */
 
     /* Self time by node, only where short contexts are left out. */
     uint64_t *self_ns;
@@ -34,7 +34,7 @@ struct cn_cct_merged {
 
 /* The numbers of one recording's functions in the merged names. */
 struct cn_cct_functions {
-    uint32_t *numbers; /* by function or schedule id: number + 1 */
+    uint32_t *numbers; /* by function: number + 1 */
 };
 
 void cn_cct_merged_init(struct cn_cct_merged *merged,

@@ -10,8 +10,10 @@ static const struct cn_scope scopes[CN_CCT_SCOPES] = {
 };
 
 static const char *const scoped_names[CN_CCT_SCOPED_METRICS] = {
-    [CN_CCT_TIME] = "time (sec)",
-    [CN_CCT_CPU_TIME] = "cpu time (sec)",
+    [CN_CCT_TIME] = CN_TIME_NAME,
+    [CN_CCT_CPU_TIME] = CN_CPU_TIME_NAME,
+    [CN_CCT_WAIT + CN_WAIT_BLOCKED] = CN_BLOCKED_TIME_NAME,
+    [CN_CCT_WAIT + CN_WAIT_PREEMPTED] = CN_PREEMPTED_TIME_NAME,
     [CN_CCT_CALLS] = "calls",
 };
 
@@ -199,7 +201,7 @@ void cn_cct_metrics_build(struct cn_database *db,
     size_t scoped_count;
 
     for (unsigned i = 0; i < CN_CCT_SCOPED_METRICS; i++)
-        if (i != CN_CCT_CPU_TIME || choice->has_cpu_time)
+        if (choice->has_waits || i == CN_CCT_TIME || i == CN_CCT_CALLS)
             add_metric(&b, scoped_names[i], cn_cct_prop_id((enum cn_cct_metric)i, 0),
                        CN_CCT_SCOPES);
     for (unsigned i = 0; i < CN_COUNTER_COUNT; i++)

@@ -1,6 +1,6 @@
 /* Metrics and taxonomy of a database that is made from calls.
  *
- * Calls, time, cpu time and counters have the scopes point, function, lex_aware and
+ * Calls, time, its states (analyze/waits.h) and counters have the scopes point, function, lex_aware and
  * execution. The self cost of a function is the same in the first three: lexically, a
  * function contains only the lines of its call sites, which cost nothing.
  *
@@ -13,6 +13,7 @@
 #define CN_ANALYZE_CCT_CCT_METRICS_H
 
 #include "analyze/histogram.h"
+#include "analyze/waits.h"
 #include "model/calls/call_values.h"
 #include "model/contexts/database.h"
 
@@ -28,7 +29,8 @@ enum cn_cct_scope {
 enum cn_cct_metric {
     CN_CCT_TIME,
     CN_CCT_CPU_TIME,
-    CN_CCT_CALLS,
+    CN_CCT_WAIT, /* one by enum cn_wait */
+    CN_CCT_CALLS = CN_CCT_WAIT + CN_WAIT_KINDS,
     CN_CCT_SCOPED_METRICS,
 };
 
@@ -58,7 +60,7 @@ static inline uint16_t cn_cct_prop_id(enum cn_cct_metric metric, enum cn_cct_sco
 }
 
 struct cn_cct_metric_choice {
-    bool has_cpu_time;
+    bool has_waits;          /* time by state */
     bool has_all_statistics; /* over threads; else sums and extremes only */
     const bool *has_bucket;  /* by bucket */
     const bool *has_counter; /* by counter */

@@ -20,6 +20,15 @@ static void extend(struct cn_cct_total *total, uint64_t min_ns, uint64_t max_ns)
         total->max_ns = max_ns;
 }
 
+static void add(struct cn_cct_total *total, const struct cn_cct_total *more)
+{
+    total->calls += more->calls;
+    total->time_ns += more->time_ns;
+    for (unsigned i = 0; i < CN_WAIT_KINDS; i++)
+        total->wait_ns[i] += more->wait_ns[i];
+    extend(total, more->min_ns, more->max_ns);
+}
+
 static void sum_up(struct cn_cct_plane *plane)
 {
     const struct cn_cct_task *task = plane->task;
@@ -29,21 +38,19 @@ static void sum_up(struct cn_cct_plane *plane)
     for (size_t i = task->tree.count; i-- > 0;) {
         const struct cn_cct_link *link = &task->tree.links[i];
         struct cn_cct_cost cost = cn_cct_costs_at(&task->costs, (cn_cct_id)i);
-        struct cn_cct_total *own = &plane->totals[i], *above;
+        struct cn_cct_total *own = &plane->totals[i];
+        enum cn_wait kind;
 
-        own->calls += cn_cct_costs_calls(&task->costs, (cn_cct_id)i);
         own->time_ns += cost.self_ns;
-        if (!cn_cct_task_is_schedule(task, link->key))
-            own->cpu_ns += cost.self_ns;
-        if (i < task->costs.count)
-            extend(own, cost.min_ns, cost.max_ns);
-        if (i == 0)
-            break;
-        above = &plane->totals[link->parent];
-        above->calls += own->calls;
-        above->time_ns += own->time_ns;
-        above->cpu_ns += own->cpu_ns;
-        extend(above, own->min_ns, own->max_ns);
+        if (cn_cct_task_is_wait(task, link->key, &kind)) {
+            own->wait_ns[kind] = cost.self_ns;
+        } else {
+            own->calls += cn_cct_costs_calls(&task->costs, (cn_cct_id)i);
+            if (i < task->costs.count)
+                extend(own, cost.min_ns, cost.max_ns);
+        }
+        if (i > 0)
+            add(&plane->totals[link->parent], own);
     }
 }
 
@@ -161,7 +168,8 @@ void cn_cct_plane_done(struct cn_cct_plane *plane)
 
 /* The costs of one context in this task. */
 struct row {
-    uint64_t calls, time_ns, cpu_ns, min_ns, max_ns;
+    uint64_t calls, time_ns, min_ns, max_ns;
+    uint64_t wait_ns[CN_WAIT_KINDS]; /* part of the time */
     bool has_duration;
     struct cn_cct_total total;
 };
@@ -178,13 +186,9 @@ static void add_counters(struct cn_cct_plane *plane, cn_cct_id node)
 
 static void add_total(struct cn_cct_plane *plane, cn_cct_id node, struct row *row)
 {
-    const struct cn_cct_total *total = &plane->totals[node];
     struct cn_cct_plane_counters *c = &plane->counters;
 
-    row->total.calls += total->calls;
-    row->total.time_ns += total->time_ns;
-    row->total.cpu_ns += total->cpu_ns;
-    extend(&row->total, total->min_ns, total->max_ns);
+    add(&row->total, &plane->totals[node]);
     for (unsigned i = 0; i < c->count; i++)
         c->total[i] += c->totals[(size_t)node * c->count + i];
 }
@@ -196,11 +200,14 @@ static void add_node(struct cn_cct_plane *plane, cn_cct_id node, struct row *row
     const struct cn_cct_link *link = &task->tree.links[node];
     struct cn_cct_cost cost = cn_cct_costs_at(&task->costs, node);
     uint32_t merged_node = plane->nodes[node];
+    enum cn_wait kind;
 
-    add_counters(plane, node);
     row->time_ns += cost.self_ns;
-    if (!cn_cct_task_is_schedule(task, link->key))
-        row->cpu_ns += cost.self_ns;
+    if (cn_cct_task_is_wait(task, link->key, &kind)) {
+        row->wait_ns[kind] += cost.self_ns;
+        return;
+    }
+    add_counters(plane, node);
     /* Several nodes may be one context: the total of the outermost includes the others. */
     if (node == 0 || (merged_node != plane->nodes[link->parent] &&
                       cn_cct_merged_is_context(merged, merged_node)))
@@ -283,15 +290,33 @@ static size_t put_counters(struct cn_cct_plane *plane, struct cn_value *values,
     return count;
 }
 
+/* The time by state: running, then the kinds of waiting. */
+static size_t put_states(const struct row *row, uint32_t context, struct cn_value *values,
+                         size_t count)
+{
+    uint64_t cpu_ns = row->time_ns, total_ns = row->total.time_ns;
+
+    for (unsigned i = 0; i < CN_WAIT_KINDS; i++) {
+        cpu_ns -= row->wait_ns[i];
+        total_ns -= row->total.wait_ns[i];
+    }
+    count = put_scopes(values, count, context, cn_cct_prop_id(CN_CCT_CPU_TIME, 0),
+                       seconds(cpu_ns), seconds(total_ns));
+    for (unsigned i = 0; i < CN_WAIT_KINDS; i++)
+        count = put_scopes(values, count, context,
+                           cn_cct_prop_id((enum cn_cct_metric)(CN_CCT_WAIT + i), 0),
+                           seconds(row->wait_ns[i]), seconds(row->total.wait_ns[i]));
+    return count;
+}
+
 static size_t put_row(struct cn_cct_plane *plane, const struct row *row, uint32_t context,
                       struct cn_value *values)
 {
     size_t count = put_scopes(values, 0, context, cn_cct_prop_id(CN_CCT_TIME, 0),
                               seconds(row->time_ns), seconds(row->total.time_ns));
 
-    if (plane->merged->has_schedule)
-        count = put_scopes(values, count, context, cn_cct_prop_id(CN_CCT_CPU_TIME, 0),
-                           seconds(row->cpu_ns), seconds(row->total.cpu_ns));
+    if (plane->merged->has_waits)
+        count = put_states(row, context, values, count);
     count = put_scopes(values, count, context, cn_cct_prop_id(CN_CCT_CALLS, 0),
                        (double)row->calls, (double)row->total.calls);
     count = put_counters(plane, values, count, context);

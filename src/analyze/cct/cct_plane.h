@@ -16,8 +16,9 @@
 
 /* The total cost of a node. */
 struct cn_cct_total {
-    uint64_t calls, time_ns, cpu_ns;
-    uint64_t min_ns, max_ns; /* of a call; min above max when there is none */
+    uint64_t calls, time_ns;
+    uint64_t wait_ns[CN_WAIT_KINDS]; /* part of the time */
+    uint64_t min_ns, max_ns;         /* of a call; min above max when there is none */
 };
 
 /* Counters that were read. */

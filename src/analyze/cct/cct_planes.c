@@ -432,7 +432,7 @@ bool cn_cct_planes_make(struct cn_cct_database *self,
         .own_count = cn_database_own_end(&self->db) - (first > 0 ? first : 1),
     };
     struct cn_cct_metric_choice choice = {
-        .has_cpu_time = self->merged.has_schedule,
+        .has_waits = self->merged.has_waits,
         .has_all_statistics = options->has_all_statistics,
         .has_bucket = p.has_bucket,
         .has_counter = p.has_counter,

@@ -52,7 +52,7 @@ static bool send_ids(const struct numbering *n, const struct below *below,
     bool ok;
 
     cn_wire_u32(&message, merged->context_count);
-    cn_wire_u32(&message, merged->has_schedule);
+    cn_wire_u32(&message, merged->has_waits);
     for (size_t i = 0; i < below->count; i++)
         cn_wire_u32(&message, merged->ids[below->nodes[i]]);
     ok = cn_ranks_send(n->ranks, below->rank, &message, err);
@@ -63,13 +63,13 @@ static bool send_ids(const struct numbering *n, const struct below *below,
 static bool decode_ids(struct cn_cct_merged *merged, struct cn_bytes message,
                        struct cn_error *err)
 {
-    uint32_t has_schedule;
+    uint32_t has_waits;
 
     if (!cn_wire_u32_take(&message, &merged->context_count) ||
-        !cn_wire_u32_take(&message, &has_schedule) ||
+        !cn_wire_u32_take(&message, &has_waits) ||
         message.len / sizeof(uint32_t) != merged->tree.count)
         return cn_fail(err, CN_ERR_FORMAT, "context ids of another tree");
-    merged->has_schedule = has_schedule != 0;
+    merged->has_waits = has_waits != 0;
     merged->ids = cn_alloc(merged->tree.count, sizeof(*merged->ids));
     for (size_t i = 0; i < merged->tree.count; i++)
         if (!cn_wire_u32_take(&message, &merged->ids[i]) ||

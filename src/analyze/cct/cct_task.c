@@ -66,12 +66,13 @@ void cn_cct_task_done(struct cn_cct_task *task)
     *task = (struct cn_cct_task){0};
 }
 
-bool cn_cct_task_is_schedule(const struct cn_cct_task *task, uint32_t key)
+bool cn_cct_task_is_wait(const struct cn_cct_task *task, uint32_t key, enum cn_wait *kind)
 {
     const struct cn_recording *rec = recording_of(task);
+    bool is_preempted = key == cn_call_schedule_id(rec, true);
 
-    return key == cn_call_schedule_id(rec, false) ||
-           key == cn_call_schedule_id(rec, true);
+    *kind = is_preempted ? CN_WAIT_PREEMPTED : CN_WAIT_BLOCKED;
+    return is_preempted || key == cn_call_schedule_id(rec, false);
 }
 
 /* The node of the innermost call. */

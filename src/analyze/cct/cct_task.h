@@ -23,6 +23,7 @@
 #include "analyze/cct/cct.h"
 #include "analyze/cct/cct_costs.h"
 #include "analyze/cct/cct_readings.h"
+#include "analyze/waits.h"
 #include "model/contexts/database.h"
 
 struct cn_progress;
@@ -106,8 +107,9 @@ void cn_cct_task_count_call(struct cn_cct_task *task, const struct cn_call *call
 void cn_cct_task_end(struct cn_cct_task *task);
 void cn_cct_task_count_open(struct cn_cct_task *task);
 
-/* True if a key is that of waiting. */
-bool cn_cct_task_is_schedule(const struct cn_cct_task *task, uint32_t key);
+/* True if a node with this key is the waiting of its parent, and of which kind. */
+bool cn_cct_task_is_wait(const struct cn_cct_task *task, uint32_t key,
+                         enum cn_wait *kind);
 
 /* For cct_part.c and cct_replay.c. */
 

@@ -61,7 +61,7 @@ void cn_cct_merged_encode(const struct cn_cct_merged *merged, struct cn_text *me
 {
     bool has_times = merged->self_ns != NULL;
 
-    cn_wire_u32(message, merged->has_schedule);
+    cn_wire_u32(message, merged->has_waits);
     cn_wire_u32(message, has_times);
     encode_names(&merged->names, message);
     cn_wire_u64(message, merged->tree.count - 1);
@@ -228,13 +228,13 @@ bool cn_cct_merged_decode(struct cn_cct_merged *merged, struct cn_bytes message,
                           uint32_t **nodes, size_t *count, struct cn_error *err)
 {
     struct translation t = {.merged = merged, .from = message};
-    uint32_t has_schedule, has_times;
-    bool ok = (cn_wire_u32_take(&t.from, &has_schedule) &&
+    uint32_t has_waits, has_times;
+    bool ok = (cn_wire_u32_take(&t.from, &has_waits) &&
                cn_wire_u32_take(&t.from, &has_times)) ||
               is_short(err);
 
     if (ok) {
-        merged->has_schedule = merged->has_schedule || has_schedule != 0;
+        merged->has_waits = merged->has_waits || has_waits != 0;
         t.has_times = has_times != 0;
         ok = decode_modules(&t, err) && decode_files(&t, err) &&
              decode_functions(&t, err) && decode_lines(&t, err) && decode_nodes(&t, err);

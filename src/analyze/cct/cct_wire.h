@@ -1,6 +1,6 @@
 /* Encoding of a merged tree as a message: names first, then the nodes that use them.
  *
- *   u32 has_schedule, u32 has_times
+ *   u32 has_waits, u32 has_times
  *   u64 count, then for each: modules (path, build id), files (path),
  *   functions (name, module, offset, file, line), lines (file, line),
  *   nodes except the root (parent, key, and with has_times the self time)

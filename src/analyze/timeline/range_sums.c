@@ -91,10 +91,9 @@ static bool add_samples(const struct cn_range_request *request, struct worker *w
                            begin_ns);
         begin_ns = begin_ns > request->begin_ns ? begin_ns : request->begin_ns;
         end_ns = end_ns < request->end_ns ? end_ns : request->end_ns;
-        if (begin_ns < end_ns && samples[i].context != 0 &&
-            samples[i].context < request->id_limit) {
+        if (begin_ns < end_ns && samples[i].context < request->id_limit) {
             worker->ns[samples[i].context] += end_ns - begin_ns;
-            worker->sample_count++;
+            worker->sample_count += samples[i].context != 0;
         }
     }
     return true;

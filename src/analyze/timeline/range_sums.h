@@ -19,12 +19,12 @@ struct cn_range_request {
     const uint32_t *profiles;
     size_t profile_count;
     uint64_t begin_ns, end_ns;
-    size_t id_limit; /* contexts from here on do not count; nor does not running */
+    size_t id_limit; /* contexts from here on do not count */
 };
 
 struct cn_range_sums {
-    uint64_t *ns; /* by context id, below id_limit */
-    uint64_t sample_count;
+    uint64_t *ns;          /* by context id, below id_limit; 0: the thread waited */
+    uint64_t sample_count; /* of those that did not wait */
 };
 
 /* Fails with CN_ERR_FORMAT where the samples of a thread go back in time. On failure nothing is

@@ -150,18 +150,33 @@ static bool find_metric(const struct cn_database *db, const char *name,
     return true;
 }
 
+/* Other columns over the selected threads. */
+static struct cn_costs *probe_new(const struct cn_costs *costs)
+{
+    struct cn_costs *probe = cn_alloc(1, sizeof(*probe));
+
+    cn_costs_init(probe, costs->db);
+    probe->is_selected = costs->is_selected;
+    return probe;
+}
+
+static void probe_free(struct cn_costs *probe)
+{
+    probe->is_selected = NULL;
+    cn_costs_done(probe);
+    free(probe);
+}
+
 /* Whether the program as a whole has a value of this metric in the selected threads. */
 static bool has_values(const struct cn_costs *costs,
                        const struct cn_presented_metric *metric)
 {
-    struct cn_costs *probe = cn_alloc(1, sizeof(*probe));
+    struct cn_costs *probe = probe_new(costs);
     struct cn_cost_request request = {.metric = metric->name, .profile = CN_NONE};
     double values[2] = {NAN, NAN};
     struct cn_error err;
     bool found;
 
-    cn_costs_init(probe, costs->db);
-    probe->is_selected = costs->is_selected;
     for (int side = CN_TOTAL; side <= CN_SELF; side++) {
         request.side = (enum cn_cost_side)side;
         (void)!cn_costs_add(probe, &request, &err);
@@ -169,13 +184,12 @@ static bool has_values(const struct cn_costs *costs,
     found = probe->column_count > 0 && cn_costs_ready(probe, &err) &&
             cn_costs_of_context(probe, 0, values, &err) &&
             (!isnan(values[0]) || !isnan(values[1]) || !isnan(probe->columns[0].total));
-    probe->is_selected = NULL;
-    cn_costs_done(probe);
-    free(probe);
+    probe_free(probe);
     return found;
 }
 
-/* The first metric that is meant to be seen and has values; else the first of all. */
+/* The first metric that is meant to be seen and has values; else the first of all. Of time
+ * by state, the one to show. */
 static bool default_metric(const struct cn_costs *costs,
                            const struct cn_presented_metric **out, struct cn_error *err)
 {
@@ -190,6 +204,53 @@ static bool default_metric(const struct cn_costs *costs,
         *out = metric;
         break;
     }
+    if (strcmp((*out)->name, CN_TIME_NAME) != 0 ||
+        !cn_metrics_have_waits(&costs->db->metrics))
+        return true;
+    return find_metric(costs->db, cn_shown_time(costs->counts_waits), out, err);
+}
+
+size_t cn_costs_default_metrics(const struct cn_costs *costs,
+                                const char *names[CN_COST_DEFAULT_MAX])
+{
+    const struct cn_presented_metric *metric;
+    struct cn_error err;
+    size_t count = 0;
+
+    names[count++] = NULL;
+    if (!costs->counts_waits || !cn_metrics_have_waits(&costs->db->metrics) ||
+        !default_metric(costs, &metric, &err) || strcmp(metric->name, CN_TIME_NAME) != 0)
+        return count;
+    for (unsigned i = 0; i < CN_WAIT_KINDS; i++)
+        if (cn_metrics_find(&costs->db->metrics, cn_wait_names[i]) != CN_NO_ID)
+            names[count++] = cn_wait_names[i];
+    return count;
+}
+
+bool cn_costs_states(const struct cn_costs *costs, struct cn_cost_states *out,
+                     struct cn_error *err)
+{
+    enum { TIME, CPU, WAIT };
+    const char *names[WAIT + CN_WAIT_KINDS] = {CN_TIME_NAME, CN_CPU_TIME_NAME};
+    double values[WAIT + CN_WAIT_KINDS];
+    struct cn_costs *probe = probe_new(costs);
+    bool ok = true;
+
+    for (unsigned i = 0; i < CN_WAIT_KINDS; i++)
+        names[WAIT + i] = cn_wait_names[i];
+    for (size_t i = 0; ok && i < sizeof(names) / sizeof(*names); i++)
+        ok = cn_costs_add(
+            probe, &(struct cn_cost_request){.metric = names[i], .profile = CN_NONE},
+            err);
+    ok = ok && cn_costs_ready(probe, err) && cn_costs_of_context(probe, 0, values, err);
+    probe_free(probe);
+    if (!ok)
+        return false;
+    for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
+        if (isnan(values[i]))
+            values[i] = 0;
+    *out = (struct cn_cost_states){.time_s = values[TIME], .cpu_s = values[CPU]};
+    memcpy(out->wait_s, values + WAIT, sizeof(out->wait_s));
     return true;
 }
 

@@ -19,6 +19,7 @@
 
 #include "analyze/histogram.h"
 #include "analyze/views/context_index.h"
+#include "analyze/waits.h"
 #include "base/arena.h"
 #include "base/run/progress.h"
 #include "model/contexts/database.h"
@@ -77,6 +78,7 @@ struct cn_costs {
     struct cn_cost_latency *latencies; /* ascending; NULL without percentiles */
     size_t latency_count;
     uint32_t min_input, max_input; /* the extremes of latencies; CN_NONE: unknown */
+    bool counts_waits;             /* the default metric counts waiting */
     bool *is_selected;             /* by profile; NULL: all threads */
     bool has_all_threads;          /* none was left out: set by cn_costs_ready() */
     struct cn_cost_routes *summary_routes, *thread_routes; /* set by cn_costs_ready() */
@@ -84,7 +86,7 @@ struct cn_costs {
 
 /* What to add as a column. */
 struct cn_cost_request {
-    const char *metric; /* name or unique prefix; NULL: the first that has values */
+    const char *metric; /* name or unique prefix; NULL: the default metric */
     const char *scope; /* NULL: as the metric presents itself; else this scope's values */
     enum cn_cost_side side; /* when scope is NULL */
     enum cn_cost_stat stat;
@@ -108,6 +110,22 @@ static inline bool cn_costs_is_selected(const struct cn_costs *costs, uint32_t p
 /* The metrics that can be asked for, in the taxonomy's order: name `i`, or NULL. */
 const struct cn_presented_metric *cn_costs_metric_at(const struct cn_database *db,
                                                      size_t i);
+
+/* The metrics of a view for which none is chosen: the first that is visible and has values
+ * (NULL). Where that is time by state (analyze/waits.h), it is running time, or with
+ * `counts_waits` all time and that of each kind of waiting. Returns how many. */
+enum { CN_COST_DEFAULT_MAX = 1 + CN_WAIT_KINDS };
+size_t cn_costs_default_metrics(const struct cn_costs *costs,
+                                const char *names[CN_COST_DEFAULT_MAX]);
+
+/* The time of the selected threads by state, in seconds: time_s is the sum of the others. */
+struct cn_cost_states {
+    double time_s, cpu_s, wait_s[CN_WAIT_KINDS];
+};
+
+/* CN_ERR_NOT_FOUND when the database does not have time by state. */
+CN_CHECK bool cn_costs_states(const struct cn_costs *costs, struct cn_cost_states *out,
+                              struct cn_error *err);
 
 /* Add a column. CN_ERR_NOT_FOUND when there is no such metric, scope or side; the text
  * lists what there is. */

@@ -1,9 +1,11 @@
 #include "cli/database/view_options.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
 #include "formats/formats.h"
 
@@ -48,21 +50,22 @@ static bool add_sides(struct cn_costs *costs, struct cn_cost_request request,
 }
 
 static bool add_stats(struct cn_costs *costs, const struct cn_args *args,
-                      struct cn_cost_request request, struct cn_error *err)
+                      struct cn_cost_request request, const char *cost,
+                      struct cn_error *err)
 {
     struct cn_values stats = cn_args_values(args, "stat");
 
     for (size_t i = 0; i < (stats.count ? stats.count : 1); i++) {
         if (stats.count)
             request.stat = stat_named(stats.list[i]);
-        if (!add_sides(costs, request, cn_args_value(args, "cost"), err))
+        if (!add_sides(costs, request, cost, err))
             return false;
     }
     return true;
 }
 
-static bool add_threads(struct cn_costs *costs, const struct cn_args *args,
-                        struct cn_cost_request request, struct cn_error *err)
+static bool add_threads(struct cn_costs *costs, struct cn_cost_request request,
+                        const char *cost, struct cn_error *err)
 {
     unsigned count = 0;
 
@@ -81,9 +84,37 @@ static bool add_threads(struct cn_costs *costs, const struct cn_args *args,
                            "--thread",
                            PER_THREAD_MAX);
         request.profile = p;
-        if (!add_sides(costs, request, cn_args_value(args, "cost"), err))
+        if (!add_sides(costs, request, cost, err))
             return false;
     }
+    return true;
+}
+
+static bool add_metric(struct cn_costs *costs, const struct cn_args *args,
+                       const char *metric, const char *cost, struct cn_error *err)
+{
+    struct cn_cost_request request = {
+        .metric = metric,
+        .scope = cn_args_value(args, "scope"),
+        .profile = CN_NONE,
+    };
+
+    return cn_args_has(args, "per-thread") ? add_threads(costs, request, cost, err)
+                                           : add_stats(costs, args, request, cost, err);
+}
+
+/* Add the time of a kind of waiting: one column, without a share, next to that of all time. */
+static bool add_wait(struct cn_costs *costs, const struct cn_args *args,
+                     const char *metric, struct cn_error *err)
+{
+    const char *cost = cn_args_value(args, "cost");
+    size_t first = costs->column_count;
+
+    if (!add_metric(costs, args, metric, cost && is_side(cost, CN_TOTAL) ? cost : "self",
+                    err))
+        return false;
+    for (size_t i = first; i < costs->column_count; i++)
+        costs->columns[i].has_percent = false;
     return true;
 }
 
@@ -104,20 +135,26 @@ static void add_hidden(struct cn_costs *costs, const char *metric)
 static bool add_columns(struct cn_costs *costs, const struct cn_args *args,
                         struct cn_error *err)
 {
-    struct cn_cost_request request = {.scope = cn_args_value(args, "scope"),
-                                      .profile = CN_NONE};
     struct cn_values metrics = cn_args_values(args, "metric");
+    const char *defaults[CN_COST_DEFAULT_MAX];
+    const char *const *names = metrics.count ? metrics.list : defaults;
+    size_t count;
 
-    if (!cn_args_exclusive(args, "scope", "cost", err) ||
+    costs->counts_waits = cn_args_has(args, "waits");
+    count = metrics.count ? metrics.count : cn_costs_default_metrics(costs, defaults);
+    if (!cn_args_exclusive(args, "waits", "metric", err) ||
+        !cn_args_exclusive(args, "scope", "cost", err) ||
         !cn_args_exclusive(args, "per-thread", "stat", err))
         return false;
-    for (size_t i = 0; i < (metrics.count ? metrics.count : 1); i++) {
-        request.metric = metrics.count ? metrics.list[i] : NULL;
-        if (!(cn_args_has(args, "per-thread") ? add_threads(costs, args, request, err)
-                                              : add_stats(costs, args, request, err)))
+    for (size_t i = 0; i < count; i++) {
+        bool is_wait = metrics.count == 0 && i > 0;
+
+        if (!(is_wait
+                  ? add_wait(costs, args, names[i], err)
+                  : add_metric(costs, args, names[i], cn_args_value(args, "cost"), err)))
             return false;
     }
-    add_hidden(costs, metrics.count ? metrics.list[0] : NULL);
+    add_hidden(costs, names[0]);
     if (!cn_args_has(args, "percentiles") && !cn_args_has(args, "by"))
         return true;
     return cn_costs_add_percentile(costs, 0.50, "p50", err) &&
@@ -164,6 +201,39 @@ static bool choose_order(struct cn_view_setup *setup, const struct cn_args *args
     return fail_unknown_column(&setup->costs, sort, err);
 }
 
+static void add_duration(struct cn_text *text, const char *before, double seconds)
+{
+    const double max = 1e18; /* of files that others wrote */
+
+    cn_text_str_add(text, before);
+    cn_duration_print(text, (uint64_t)llround(fmin(fmax(seconds * 1e9, 0), max)));
+}
+
+/* Say how all time divides into states: a view without --waits shows one of them. */
+static void tell_states(const struct cn_view_setup *setup, const struct cn_args *args)
+{
+    const struct cn_costs *costs = &setup->costs;
+    struct cn_cost_states states;
+    struct cn_text text = {0};
+    struct cn_error err;
+
+    if (costs->counts_waits && !cn_metrics_have_waits(&setup->db->metrics))
+        cn_cli_say(args, "waiting is not known: %s has no scheduler events",
+                   setup->db->path);
+    if (cn_args_has(args, "metric") || cn_cli_format(args) != CN_TABLE_TEXT ||
+        !cn_costs_states(costs, &states, &err))
+        return;
+    add_duration(&text, "time ", states.time_s);
+    add_duration(&text, ": running ", states.cpu_s);
+    for (unsigned i = 0; i < CN_WAIT_KINDS; i++) {
+        cn_text_printf(&text, ", %s", cn_wait_states[i]);
+        add_duration(&text, " ", states.wait_s[i]);
+    }
+    cn_cli_say(args, "%s%s", cn_text_str(&text),
+               costs->counts_waits ? "" : "; rows show running time (all: --waits)");
+    cn_text_done(&text);
+}
+
 bool cn_view_setup_open(struct cn_view_setup *setup, const struct cn_args *args,
                         struct cn_error *err)
 {
@@ -187,7 +257,10 @@ bool cn_view_setup_open(struct cn_view_setup *setup, const struct cn_args *args,
             return false;
     if (!add_columns(&setup->costs, args, err) || !choose_order(setup, args, err))
         return false;
-    return cn_costs_ready(&setup->costs, err) || cn_fail_in(err, "%s", setup->db->path);
+    if (!cn_costs_ready(&setup->costs, err))
+        return cn_fail_in(err, "%s", setup->db->path);
+    tell_states(setup, args);
+    return true;
 }
 
 void cn_view_setup_done(struct cn_view_setup *setup)

@@ -13,6 +13,14 @@
 #include "cli/shell/args.h"
 #include "cli/shell/command.h"
 
+/* The same switch as the parameter of the HTTP API and the check box of the viewer. */
+#define CN_VIEW_WAITS_OPTION                                                         \
+    {                                                                                \
+        .name = "waits",                                                             \
+        .help = "show all time, waiting (blocked, pre-empted) included, instead of " \
+                "running time alone; of data with scheduler events"                  \
+    }
+
 #define CN_VIEW_OPTIONS                                                                \
     {                                                                                  \
         .name = "metric",                                                              \
@@ -20,7 +28,7 @@
         .value = "NAME",                                                               \
         .is_repeatable = true,                                                         \
         .help = "show this metric; the beginning of its name is enough (default: the " \
-                "first one that has values)",                                          \
+                "first one that has values; of time, running time)",                   \
     },                                                                                 \
         {                                                                              \
             .name = "scope",                                                           \
@@ -72,7 +80,7 @@
             .help = "show percentiles and sort rows by this one",                      \
         },                                                                             \
         {.name = "reverse", .letter = 'r', .help = "smallest first"},                  \
-        CN_RECORDING_RAW_OPTION,                                                       \
+        CN_VIEW_WAITS_OPTION, CN_RECORDING_RAW_OPTION,                                 \
         {                                                                              \
             .name = "filter",                                                          \
             .letter = 'F',                                                             \

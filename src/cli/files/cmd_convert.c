@@ -233,13 +233,15 @@ static bool run(const struct cn_args *args, struct cn_error *err)
                     .without_sources = cn_args_has(args, "no-sources"),
                     .is_strict = cn_args_has(args, "strict"),
                     .metric = cn_args_value(args, "metric"),
+                    .counts_waits = cn_args_has(args, "waits"),
                     .on_loss = on_loss,
                     .on_loss_arg = &c},
     };
     uint64_t jobs;
     bool ok;
 
-    if (!find_target_format(cn_args_value(args, "to"), &c.format, err) ||
+    if (!cn_args_exclusive(args, "waits", "metric", err) ||
+        !find_target_format(cn_args_value(args, "to"), &c.format, err) ||
         !cn_args_u64(args, "jobs", 1, JOBS_MAX, 0, &jobs, err))
         return false;
     c.options.workers = (unsigned)jobs;
@@ -256,7 +258,10 @@ static const struct cn_option options[] = {
     {.name = "metric",
      .value = "NAME",
      .help = "databases: the metric to write if the format has only one (default: the "
-             "first)"},
+             "first; of time, running time)"},
+    {.name = "waits",
+     .help = "formats that add up times: count waiting (blocked, pre-empted) for the "
+             "call that waits, instead of running time alone"},
     {.name = "no-traces", .help = "write no timelines"},
     {.name = "no-sources", .help = "do not copy source files"},
     CN_RECORDING_RAW_OPTION,
@@ -298,7 +303,10 @@ const struct cn_command cn_cmd_convert = {
         "cost of recording, as in report; --raw writes recorded ones. The times that "
         "place "
         "calls (chrome, perfetto, firefox, otlp, zipkin, begin_ns and end_ns of tables) "
-        "are recorded times.",
+        "are recorded times.\n\n"
+        "Formats of stacks with costs (folded, pprof, callgrind, flame graphs, graphs) "
+        "count running time, or with --waits all time. Formats that place calls show "
+        "waiting where it happened, as a call of linux:schedule.",
     .examples = examples,
     .options = options,
     .run = run,

@@ -58,12 +58,12 @@ static bool add_latency(struct cn_json *json, struct cn_database *db, uint32_t c
 /* The values of a metric: in the execution scope if there are any. */
 static int chosen_prop_id(const struct cn_database *db, const char *name)
 {
-    int metric = name ? cn_metrics_find(&db->metrics, name) : 0;
+    int metric = cn_metrics_find(&db->metrics, name);
     int scope = cn_metrics_find_scope_type(&db->metrics, CN_SCOPE_EXECUTION);
     const struct cn_metric *of;
     int id = CN_NO_ID;
 
-    if (metric == CN_NO_ID || db->metrics.count == 0)
+    if (metric == CN_NO_ID)
         return CN_NO_ID;
     of = &db->metrics.list[metric];
     if (scope != CN_NO_ID)
@@ -155,8 +155,7 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
     if (!cn_json_row(json, view->view, &row, err) ||
         !add_path(json, served->db, &served->structure.frames.index, context.id, err) ||
         !add_latency(json, served->db, context.id, err) ||
-        !add_threads(json, served->db, context.id, cn_request_value(request, "metric"),
-                     err))
+        !add_threads(json, served->db, context.id, view->costs.columns[0].metric, err))
         return false;
     cn_json_end(json);
     return true;

@@ -24,6 +24,7 @@ struct painter {
     struct cn_view *view;
     struct cn_flame flame;
     size_t column, self_column; /* the latter is the column count if there is none */
+    size_t wait_columns[CN_WAIT_KINDS]; /* if the flame graph has_waits */
     double smallest;
     uint64_t depth_limit;
     struct level *levels;
@@ -61,6 +62,8 @@ static bool add_node(struct painter *p, const struct cn_row *row, bool *has_room
         .id = row->id,
     };
 
+    for (unsigned i = 0; p->flame.has_waits && i < CN_WAIT_KINDS; i++)
+        node.waits[i] = row->values[p->wait_columns[i]];
     *has_room = ok && cn_flame_add(&p->flame, &node);
     cn_text_done(&label);
     return ok;
@@ -89,11 +92,37 @@ static bool paint(struct painter *p, const struct cn_row *top, struct cn_error *
     return ok;
 }
 
+/* The self column of a metric; the column count if there is none. */
+static size_t find_self(const struct cn_costs *costs, const char *metric)
+{
+    size_t i = 0;
+
+    while (i < costs->column_count &&
+           (costs->columns[i].side != CN_SELF || costs->columns[i].fraction != 0 ||
+            strcmp(costs->columns[i].metric, metric) != 0))
+        i++;
+    return i;
+}
+
+/* All time is drawn with the waiting in it. */
+static void find_waits(struct painter *p)
+{
+    const struct cn_costs *costs = p->view->costs;
+
+    p->flame.has_waits = costs->counts_waits &&
+                         strcmp(costs->columns[p->column].metric, CN_TIME_NAME) == 0;
+    for (unsigned i = 0; i < CN_WAIT_KINDS; i++) {
+        p->wait_columns[i] = find_self(costs, cn_wait_names[i]);
+        p->flame.has_waits =
+            p->flame.has_waits && p->wait_columns[i] < costs->column_count;
+    }
+}
+
 static bool answer(struct cn_served *served, struct cn_served_view *view,
                    struct cn_request *request, struct cn_error *err)
 {
     const struct cn_costs *costs = &view->costs;
-    struct painter p = {.view = view->view, .self_column = costs->column_count};
+    struct painter p = {.view = view->view};
     const char *kind = cn_request_value(request, "view");
     bool is_bottom_up = kind && strcmp(kind, "bottom-up") == 0;
     struct cn_row_list tops = {0};
@@ -107,10 +136,7 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
         !cn_request_row(request, p.view, &top, &has_top, err) ||
         !cn_request_column(request, costs, &p.column, err))
         return false;
-    for (size_t i = costs->column_count; i-- > 0;)
-        if (costs->columns[i].side == CN_SELF && costs->columns[i].fraction == 0 &&
-            costs->columns[i].metric == costs->columns[p.column].metric)
-            p.self_column = i;
+    p.self_column = find_self(costs, costs->columns[p.column].metric);
     if (is_bottom_up && p.self_column < costs->column_count) {
         p.column = p.self_column;
         p.self_column = costs->column_count;
@@ -124,6 +150,7 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
         return false;
     p.smallest = total * share;
     cn_flame_begin(&p.flame);
+    find_waits(&p);
     ok = paint(&p, has_top ? &top : NULL, err);
     cn_json_object(&request->json);
     cn_json_add_str(&request->json, "column", costs->columns[p.column].metric);

@@ -1,8 +1,10 @@
 /* A source at a glance, and its threads. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/calls/call_clock.h"
 #include "analyze/views/overview.h"
+#include "base/alloc.h"
 #include "base/text.h"
 #include "server/api/api.h"
 #include "server/api/request.h"
@@ -57,6 +59,38 @@ static void add_metrics(struct cn_json *json, const struct cn_database *db)
     cn_json_end(json);
 }
 
+static void add_state(struct cn_json *json, const char *name, const char *metric,
+                      double seconds)
+{
+    cn_json_object(json);
+    cn_json_add_str(json, "name", name);
+    cn_json_add_str(json, "metric", metric);
+    cn_json_add_f64(json, "seconds", seconds);
+    cn_json_end(json);
+}
+
+/* "states": all time, then its states; empty if they are unknown. */
+static void add_states(struct cn_json *json, struct cn_database *db, const char *shown)
+{
+    struct cn_costs *costs = cn_alloc(1, sizeof(*costs));
+    struct cn_cost_states states;
+    struct cn_error err;
+
+    cn_json_key(json, "states");
+    cn_json_array(json);
+    cn_costs_init(costs, db);
+    if (db && strcmp(shown, CN_CPU_TIME_NAME) == 0 &&
+        cn_costs_states(costs, &states, &err)) {
+        add_state(json, "all", CN_TIME_NAME, states.time_s);
+        add_state(json, "running", CN_CPU_TIME_NAME, states.cpu_s);
+        for (unsigned i = 0; i < CN_WAIT_KINDS; i++)
+            add_state(json, cn_wait_states[i], cn_wait_names[i], states.wait_s[i]);
+    }
+    cn_costs_done(costs);
+    free(costs);
+    cn_json_end(json);
+}
+
 static bool has_latencies(const struct cn_database *db)
 {
     for (size_t i = 0; i < db->metrics.count; i++)
@@ -101,6 +135,7 @@ bool cn_api_info(struct cn_served *served, struct cn_request *request,
     bool is_ready = cn_served_ready(served, err);
     const struct cn_database *db = is_ready ? served->db : NULL;
     struct cn_overview overview = {0};
+    const char *shown = is_ready ? cn_served_default_metric(&served->views) : "";
 
     /* During its analysis, a recording has calls and nothing else. */
     if (!is_ready && err->kind != CN_ERR_INTERRUPTED)
@@ -122,6 +157,8 @@ bool cn_api_info(struct cn_served *served, struct cn_request *request,
     cn_json_add_id(json, "origin", db ? db->begin_ns : 0);
     cn_json_add_u64(json, "duration", db ? db->end_ns - db->begin_ns : 0);
     add_metrics(json, db);
+    cn_json_add_str(json, "defaultMetric", shown);
+    add_states(json, is_ready ? served->db : NULL, shown);
     if (served->recording) {
         cn_json_add_str(json, "costTimes",
                         served->is_raw || !cn_call_clock_is_needed(served->recording)

@@ -21,6 +21,16 @@ void cn_request_list(const struct cn_request *request, const char *name,
         out->list[out->count++] = value;
 }
 
+/* True if the default metric is among the metrics of a question. */
+static bool has_default(const struct cn_question_list *metrics)
+{
+    bool found = metrics->count == 0;
+
+    for (size_t i = 0; i < metrics->count; i++)
+        found = found || metrics->list[i][0] == '\0';
+    return found;
+}
+
 bool cn_request_view(const struct cn_request *request, struct cn_view_question *out,
                      struct cn_error *err)
 {
@@ -42,10 +52,15 @@ bool cn_request_view(const struct cn_request *request, struct cn_view_question *
     *out = (struct cn_view_question){
         .kind = (enum cn_view_kind)i,
         .has_percentiles = cn_request_flag(request, "percentiles"),
+        .counts_waits = cn_request_flag(request, "waits"),
         .sort = cn_request_value(request, "sort"),
     };
     cn_request_list(request, "metric", &out->metrics);
     cn_request_list(request, "thread", &out->threads);
+    if (out->counts_waits && !has_default(&out->metrics))
+        return cn_fail(err, CN_ERR_USAGE,
+                       "waits=1 and metric exclude each other: it is about the default "
+                       "metric");
     return out->metrics.count <= METRIC_MAX ||
            cn_fail(err, CN_ERR_LIMIT, "more than %d metrics", METRIC_MAX);
 }

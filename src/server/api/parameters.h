@@ -17,7 +17,7 @@ struct cn_served_view;
 void cn_request_list(const struct cn_request *request, const char *name,
                      struct cn_question_list *out);
 
-/* `view`, `metric`, `thread`, `percentiles` and `sort`. */
+/* `view`, `metric`, `waits`, `thread`, `percentiles` and `sort`. */
 CN_CHECK bool cn_request_view(const struct cn_request *request,
                               struct cn_view_question *out, struct cn_error *err);
 

@@ -15,26 +15,30 @@ static const struct cn_parameter wanted[] = {
     {"count", "64"},
 };
 
-static void begin_request(struct cn_request *request, struct cn_text *text)
+static void begin_request(struct cn_request *request, struct cn_text *text,
+                          bool counts_waits)
 {
     *request = (struct cn_request){.path = "/"};
     request->json.text = text;
+    if (counts_waits)
+        request->parameters[request->parameter_count++] =
+            (struct cn_parameter){"waits", "1"};
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
         request->parameters[request->parameter_count++] = wanted[i];
 }
 
 /* Append a member with the answer to a question. */
 static bool add_answer(struct cn_text *data, struct cn_served *served, const char *name,
-                       cn_api_answer *ask, struct cn_error *err)
+                       cn_api_answer *ask, bool counts_waits, struct cn_error *err)
 {
     struct cn_text text = {0};
     struct cn_request request;
     bool ok;
 
-    begin_request(&request, &text);
+    begin_request(&request, &text, counts_waits);
     while (!(ok = ask(served, &request, err)) && err->kind == CN_ERR_INTERRUPTED) {
         cn_text_clear(&text);
-        begin_request(&request, &text);
+        begin_request(&request, &text, counts_waits);
     }
     if (ok)
         cn_text_printf(data, ",\n\"%s\": %s", name, cn_text_str(&text));
@@ -48,15 +52,18 @@ static bool add_data(struct cn_text *data, struct cn_served *served, struct cn_e
     struct cn_request request;
     struct cn_error none;
 
-    begin_request(&request, &text);
+    begin_request(&request, &text, false);
     cn_api_describe(served, 0, &request);
     cn_text_printf(data, "{\"sources\": {\"version\": \"%s\", \"sources\": [%s]}",
                    CN_VERSION, cn_text_str(&text));
     cn_text_done(&text);
-    if (!add_answer(data, served, "info", cn_api_info, err) ||
-        !add_answer(data, served, "flame", cn_api_flame, err))
+    if (!add_answer(data, served, "info", cn_api_info, false, err) ||
+        !add_answer(data, served, "flame", cn_api_flame, false, err))
         return false;
-    if (!add_answer(data, served, "timeline", cn_api_timeline, &none))
+    if (cn_metrics_have_waits(&served->db->metrics) &&
+        !add_answer(data, served, "flameWithWaits", cn_api_flame, true, err))
+        return false;
+    if (!add_answer(data, served, "timeline", cn_api_timeline, false, &none))
         cn_text_str_add(data, ",\n\"timeline\": null");
     cn_text_str_add(data, "}");
     return true;

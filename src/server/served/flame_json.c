@@ -21,6 +21,8 @@ bool cn_flame_add(struct cn_flame *flame, const struct cn_flame_node *node)
     cn_json_f64(json, node->total);
     cn_json_f64(json, node->self);
     cn_json_id(json, node->id);
+    for (unsigned i = 0; flame->has_waits && i < CN_WAIT_KINDS; i++)
+        cn_json_f64(json, node->waits[i]);
     cn_json_end(json);
     return true;
 }
@@ -41,6 +43,13 @@ void cn_flame_end(struct cn_flame *flame, struct cn_json *json, double total)
     cn_json_add_bool(json, "isCut", flame->count == CN_FLAME_NODE_MAX);
     add_names(json, "names", &flame->names);
     add_names(json, "modules", &flame->modules);
+    if (flame->has_waits) {
+        cn_json_key(json, "waits");
+        cn_json_array(json);
+        for (unsigned i = 0; i < CN_WAIT_KINDS; i++)
+            cn_json_str(json, cn_wait_states[i]);
+        cn_json_end(json);
+    }
     cn_json_key(json, "nodes");
     cn_json_raw(json, flame->nodes_text.chars, flame->nodes_text.len);
     cn_text_done(&flame->nodes_text);

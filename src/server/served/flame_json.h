@@ -4,6 +4,9 @@
  *     {"total": 12.5, "isCut": false, "names": ["main"], "modules": ["app"],
  *      "nodes": [[depth, name, module, total, self, id], ...]}
  *
+ * With states of waiting, their names are in "waits", and the part of each in a node's own
+ * cost follows its id.
+ *
  * Threads: one thread at a time.
  */
 #ifndef CN_SERVER_SERVED_FLAME_JSON_H
@@ -11,6 +14,7 @@
 
 #include <stdint.h>
 
+#include "analyze/waits.h"
 #include "base/bytes/json.h"
 #include "base/map.h"
 #include "base/text.h"
@@ -22,6 +26,7 @@ struct cn_flame_node {
     const char *name, *module; /* the module may be NULL */
     double total, self;        /* self may be NAN */
     uint64_t id;
+    double waits[CN_WAIT_KINDS]; /* if the flame graph has_waits; NAN: none */
 };
 
 struct cn_flame {
@@ -29,6 +34,7 @@ struct cn_flame {
     struct cn_json nodes;
     struct cn_names names, modules;
     size_t count;
+    bool has_waits;
 };
 
 void cn_flame_begin(struct cn_flame *flame);

@@ -24,9 +24,10 @@ enum cn_view_kind {
 
 struct cn_view_question {
     enum cn_view_kind kind;
-    struct cn_question_list metrics; /* empty: the default metric */
+    struct cn_question_list metrics; /* "", or an empty list: the default metric */
     struct cn_question_list threads; /* selections as of --thread; empty: all threads */
     bool has_percentiles;
+    bool counts_waits; /* of the default metric, see cn_costs_default_metrics() */
 
     /* Of a top-down view, also the values of all contexts in the column `sort`. */
     bool has_values;

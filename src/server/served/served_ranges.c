@@ -163,7 +163,12 @@ static bool print(struct range *range, uint64_t sample_count, struct cn_error *e
     ok = paint(range, &flame, total * range->min_share, err);
     cn_text_clear(&range->answer);
     cn_json_object(&json);
-    cn_json_add_str(&json, "column", "time (s)");
+    /* Samples of a waiting thread have context 0. */
+    cn_json_add_str(&json, "column",
+                    cn_metrics_have_waits(&range->db->metrics) ? CN_CPU_TIME_NAME
+                                                               : "time (s)");
+    cn_json_add_f64(&json, "waiting",
+                    range->index->id_limit > 0 ? (double)range->self_ns[0] / 1e9 : 0);
     cn_json_add_u64(&json, "samples", sample_count);
     cn_flame_end(&flame, &json, total);
     cn_json_end(&json);

@@ -64,8 +64,7 @@ bool cn_served_column_find(const struct cn_costs *costs, const char *name, size_
     return cn_fail(err, CN_ERR_NOT_FOUND, "there is no column '%.80s'", name ? name : "");
 }
 
-/* The metric of a view without metrics; "" when the database has none. */
-static const char *default_metric(struct cn_served_views *views)
+const char *cn_served_default_metric(struct cn_served_views *views)
 {
     (void)pthread_mutex_lock(&views->lock);
     if (!views->default_metric) {
@@ -96,8 +95,11 @@ static void print_key(struct cn_served_views *views,
 {
     cn_text_printf(key, "%d", (int)question->kind);
     /* With a selection of threads, the default metric may be another one. */
-    if (question->metrics.count == 0 && question->threads.count == 0)
-        cn_text_printf(key, "\nmetric=%s", default_metric(views));
+    if (question->metrics.count == 0 && question->threads.count == 0 &&
+        !question->counts_waits)
+        cn_text_printf(key, "\nmetric=%s", cn_served_default_metric(views));
+    if (question->counts_waits)
+        cn_text_str_add(key, "\nwaits");
     add_list(key, "metric", &question->metrics);
     add_list(key, "thread", &question->threads);
     if (question->has_percentiles)
@@ -118,6 +120,17 @@ static bool add_metric(struct cn_costs *costs, const char *metric, struct cn_err
     return cn_costs_add(costs, &request, err) || has_one;
 }
 
+static bool add_default_metrics(struct cn_costs *costs, struct cn_error *err)
+{
+    const char *names[CN_COST_DEFAULT_MAX];
+    size_t count = cn_costs_default_metrics(costs, names);
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < count; i++)
+        ok = add_metric(costs, names[i], err);
+    return ok;
+}
+
 static bool add_columns(struct cn_costs *costs, const struct cn_view_question *question,
                         struct cn_error *err)
 {
@@ -125,10 +138,13 @@ static bool add_columns(struct cn_costs *costs, const struct cn_view_question *q
 
     for (size_t i = 0; ok && i < question->threads.count; i++)
         ok = cn_costs_select(costs, question->threads.list[i], err);
+    costs->counts_waits = question->counts_waits;
     if (ok && question->metrics.count == 0)
-        ok = add_metric(costs, NULL, err);
+        ok = add_default_metrics(costs, err);
     for (size_t i = 0; ok && i < question->metrics.count; i++)
-        ok = add_metric(costs, question->metrics.list[i], err);
+        ok = question->metrics.list[i][0]
+                 ? add_metric(costs, question->metrics.list[i], err)
+                 : add_default_metrics(costs, err);
     if (ok && question->has_percentiles)
         ok = cn_costs_add_percentile(costs, 0.50, "p50", err) &&
              cn_costs_add_percentile(costs, 0.90, "p90", err) &&

@@ -47,6 +47,10 @@ struct cn_served_view {
 void cn_served_views_init(struct cn_served_views *views, struct cn_structure *structure);
 void cn_served_views_done(struct cn_served_views *views);
 
+/* The metric of a view without metrics; "" when the database has none. The database is
+ * there. Borrowed. */
+const char *cn_served_default_metric(struct cn_served_views *views);
+
 /* The database is there. Fails with CN_ERR_INTERRUPTED while the view is being built. */
 CN_CHECK bool cn_served_view_borrow(struct cn_served_views *views,
                                     const struct cn_view_question *question,

@@ -12,6 +12,16 @@ export interface Box {
   self: number;
   id: string;
   begin: number; // in units of the value, from the left
+  waits: number[]; // part of self, by state
+}
+
+// The waiting of a box in one state, drawn like something that it calls.
+export interface WaitBox {
+  box: number;
+  state: number; // index of flame.waits
+  depth: number;
+  begin: number;
+  value: number;
 }
 
 // Children fill their parent from the left, in the order of the nodes: largest first.
@@ -19,7 +29,7 @@ export function layOut(flame: Flame): Box[] {
   const boxes: Box[] = [];
   const path: number[] = []; // box at each depth
   const filled: number[] = [0]; // where the next child at each depth begins
-  for (const [depth, name, module, value, self, id] of flame.nodes) {
+  for (const [depth, name, module, value, self, id, ...waits] of flame.nodes) {
     const parent = depth > 0 ? (path[depth - 1] ?? -1) : -1;
     const begin = flame.starts?.[boxes.length] ?? filled[depth] ?? 0;
     path[depth] = boxes.length;
@@ -35,9 +45,26 @@ export function layOut(flame: Flame): Box[] {
       self: self ?? 0,
       id,
       begin,
+      waits: waits.map((seconds) => seconds ?? 0),
     });
   }
   return boxes;
+}
+
+// Waiting follows what a box calls. Callers have no room for it: they fill their box.
+export function layOutWaits(flame: Flame, boxes: Box[]): WaitBox[] {
+  if (!flame.waits || flame.side === "self") return [];
+  const ends = boxes.map((box) => box.begin);
+  for (const box of boxes)
+    if (box.parent >= 0) ends[box.parent] = Math.max(ends[box.parent] ?? 0, box.begin + box.value);
+  return boxes.flatMap((box) => {
+    let begin = ends[box.index] ?? box.begin;
+    return box.waits.flatMap((value, state) => {
+      if (value <= 0) return [];
+      begin += value;
+      return [{ box: box.index, state, depth: box.depth + 1, begin: begin - value, value }];
+    });
+  });
 }
 
 // Replace what is inside a box by another graph.
@@ -56,13 +83,14 @@ export function graft(flame: Flame, id: string, inside: Flame): Flame {
     modules: [...flame.modules, ...inside.modules],
     nodes: [
       ...flame.nodes.slice(0, at + 1),
-      ...inside.nodes.map(([depth, name, module, value, self, node]): FlameNode => [
+      ...inside.nodes.map(([depth, name, module, value, self, node, ...waits]): FlameNode => [
         depth + box[0] + 1,
         name + names,
         module + modules,
         value,
         self,
         node,
+        ...waits,
       ]),
       ...flame.nodes.slice(end),
     ],

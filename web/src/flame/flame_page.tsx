@@ -6,6 +6,7 @@ import { FlameView } from "./flame_view";
 import type { ViewProps } from "../shared/page";
 import { Flag } from "../shared/flag";
 import { go, isOn } from "../shared/state";
+import { Waits } from "../shared/waits";
 
 export function FlamePage(props: ViewProps) {
   const { state } = props;
@@ -36,6 +37,7 @@ export function FlamePage(props: ViewProps) {
             clears={["zoom"]}
           />
         )}
+        {!hasRange && <Waits info={props.info} state={state} />}
         {hasRange && <ChosenRange state={state} info={props.info} />}
         {hasRange && <button onClick={() => go({ v: "top-down", open: "" })}>Table</button>}
         {state.zoom && <button onClick={() => go({ zoom: "" })}>Reset zoom</button>}

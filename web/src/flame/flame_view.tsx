@@ -2,7 +2,16 @@
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { colorOf, themeColor } from "../shared/colors";
-import { boxPath, findBox, layOut, matchedValue, matcher, zoomTo, type Box } from "./flame_layout";
+import {
+  boxPath,
+  findBox,
+  layOut,
+  layOutWaits,
+  matchedValue,
+  matcher,
+  zoomTo,
+  type Box,
+} from "./flame_layout";
 import { baseName, formatPercent, formatValue } from "../shared/format";
 import { useSearchSteps } from "../shared/tree_search";
 import type { Flame } from "../shared/types";
@@ -36,6 +45,7 @@ export function FlameView(props: Props) {
   const row = Math.round(20 * uiScale());
   const { flame } = props;
   const boxes = useMemo(() => layOut(flame), [flame]);
+  const waits = useMemo(() => layOutWaits(flame, boxes), [flame, boxes]);
   const zoomed = useMemo(
     () => (props.zoom === "" ? -1 : boxes.findIndex((box) => box.id === props.zoom)),
     [boxes, props.zoom],
@@ -48,14 +58,15 @@ export function FlameView(props: Props) {
   const [frame, width] = useWidth();
   const canvas = useRef<HTMLCanvasElement>(null);
   const depths = useMemo(
-    () => boxes.reduce((most, box) => Math.max(most, box.depth), 0) + 1,
-    [boxes],
+    () => [...boxes, ...waits].reduce((most, box) => Math.max(most, box.depth), 0) + 1,
+    [boxes, waits],
   );
   const height = depths * row;
-  const topOf = (box: Box) => (props.isInverted ? (depths - 1 - box.depth) * row : box.depth * row);
+  const topOf = (box: { depth: number }) =>
+    props.isInverted ? (depths - 1 - box.depth) * row : box.depth * row;
 
   // Left edge and width; callers of the zoomed box fill the width.
-  const extentOf = (box: Box): [number, number] => {
+  const extentOf = (box: { begin: number; value: number }): [number, number] => {
     const scale = width / view.span;
     const left = Math.max(0, (box.begin - view.begin) * scale);
     const right = Math.min(width, (box.begin + box.value - view.begin) * scale);
@@ -101,6 +112,13 @@ export function FlameView(props: Props) {
         context.restore();
       }
     }
+    context.globalAlpha = matches ? 0.35 : 1;
+    for (const wait of waits) {
+      const [left, size] = extentOf(wait);
+      if (size >= 0.4)
+        drawWait(context, { left, size, top: topOf(wait), row }, flame.waits?.[wait.state] ?? "");
+    }
+    context.globalAlpha = 1;
     if (boxes.length === 0) {
       context.fillStyle = faint;
       context.fillText("no data", 8, 12);
@@ -112,13 +130,20 @@ export function FlameView(props: Props) {
     if (!area) return -1;
     const line = Math.floor((event.clientY - area.top) / row);
     const depth = props.isInverted ? depths - 1 - line : line;
-    return findBox(boxes, depth, view.begin + ((event.clientX - area.left) / width) * view.span);
+    const at = view.begin + ((event.clientX - area.left) / width) * view.span;
+    const wait = waits.find(
+      (part) => part.depth === depth && at >= part.begin && at < part.begin + part.value,
+    );
+    return wait?.box ?? findBox(boxes, depth, at);
   };
 
   const describe = (box: Box | undefined): string =>
     box
       ? `${box.name}: ${formatValue(box.value, flame.column)} (${formatPercent(box.value, flame.total)})` +
         (flame.side === "self" ? "" : `, self ${formatValue(box.self, flame.column)}`) +
+        box.waits
+          .map((value, i) => `, ${flame.waits?.[i]} ${formatValue(value, flame.column)}`)
+          .join("") +
         (box.module ? `, ${baseName(box.module)}` : "")
       : "";
 
@@ -206,6 +231,35 @@ export function FlameView(props: Props) {
   );
 }
 
+// Waiting is a state, not a function: hatched, without a colour of its own.
+function drawWait(
+  context: CanvasRenderingContext2D,
+  at: { left: number; size: number; top: number; row: number },
+  state: string,
+): void {
+  const wide = Math.max(at.size - 0.6, 0.6);
+  const high = at.row - 1;
+  context.save();
+  context.beginPath();
+  context.rect(at.left, at.top, wide, high);
+  context.clip();
+  context.fillStyle = themeColor("--wait");
+  context.fillRect(at.left, at.top, wide, high);
+  context.strokeStyle = themeColor("--wait-line");
+  context.lineWidth = 1;
+  context.beginPath();
+  for (let x = at.left - high; x < at.left + wide; x += 6) {
+    context.moveTo(x, at.top + high);
+    context.lineTo(x + high, at.top);
+  }
+  context.stroke();
+  if (at.size > 28) {
+    context.fillStyle = themeColor("--ink");
+    context.fillText(state, at.left + 4, at.top + at.row / 2);
+  }
+  context.restore();
+}
+
 // The values of a box, next to the pointer and inside the window.
 function Tooltip(props: { box: Box; flame: Flame; at: { x: number; y: number } }) {
   const { box, flame, at } = props;
@@ -232,6 +286,13 @@ function Tooltip(props: { box: Box; flame: Flame; at: { x: number; y: number } }
               <td>{formatPercent(box.self, flame.total)}</td>
             </tr>
           )}
+          {box.waits.map((value, i) => (
+            <tr key={i}>
+              <th scope="row">{flame.waits?.[i]}</th>
+              <td>{formatValue(value, flame.column)}</td>
+              <td>{formatPercent(value, flame.total)}</td>
+            </tr>
+          ))}
         </tbody>
       </table>
       {box.module && <small>{baseName(box.module)}</small>}

@@ -1,6 +1,7 @@
 // The choices in the header: search, metric, threads.
 
 import { useLayoutEffect, useState } from "preact/hooks";
+import { defaultMetrics } from "./page";
 import { go, type State } from "./state";
 import { stepSearch } from "./tree_search";
 import type { Info, Thread } from "./types";
@@ -8,6 +9,7 @@ import { useAnswer } from "./use_answer";
 
 export function Choices(props: { info: Info; state: State; path: string; view: string }) {
   const { info, state } = props;
+  const { m: _, ...withoutMetric } = state;
   return (
     <>
       <input
@@ -30,8 +32,11 @@ export function Choices(props: { info: Info; state: State; path: string; view: s
         >
           {info.metrics
             .filter((metric) => metric.isVisible)
-            .map((metric, i) => (
-              <option key={metric.name} value={i === 0 ? "" : metric.name}>
+            .map((metric) => (
+              <option
+                key={metric.name}
+                value={metric.name === defaultMetrics(info, withoutMetric)[0] ? "" : metric.name}
+              >
                 {metric.name}
               </option>
             ))}

@@ -25,6 +25,7 @@ const SECTIONS: [string, Keys][] = [
       ["Enter, double click", "open or close"],
       ["h", "follow the hot path"],
       ["r", "fold recursion"],
+      ["w", "count waiting"],
       ["p", "percentiles of call durations"],
       ["click, Enter on a title", "sort by the column; again: reverse"],
       ["← → on a plot", "show the value of each point"],
@@ -37,7 +38,7 @@ const SECTIONS: [string, Keys][] = [
       ["Enter, click", "zoom in"],
       ["Backspace, Esc", "zoom out by one call, reset the zoom"],
       ["o, right click", "open in the tree"],
-      ["i c u r", "upside down, colour by module, callers, fold recursion"],
+      ["i c u r w", "upside down, colour by module, callers, fold recursion, count waiting"],
     ],
   ],
   [

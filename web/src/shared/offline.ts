@@ -9,6 +9,7 @@ interface Exported {
   sources: Sources;
   info: Info;
   flame: Flame;
+  flameWithWaits?: Flame;
   timeline: TimelineFrame | null;
 }
 
@@ -21,7 +22,8 @@ export function loadOffline(): void {
   exported = JSON.parse(element.textContent) as Exported;
   const { info } = exported;
   delete info.tasks; // calls and other metrics are not exported
-  info.metrics = info.metrics.filter((metric) => metric.isVisible).slice(0, 1);
+  const shown = [info.defaultMetric, exported.flameWithWaits?.column];
+  info.metrics = info.metrics.filter((metric) => shown.includes(metric.name));
   info.hasLatencies = false;
 }
 
@@ -29,10 +31,16 @@ export function isOffline(): boolean {
   return exported !== null;
 }
 
+function flameOf(from: Exported, { metric, waits }: Parameters): Flame {
+  const other = from.flameWithWaits;
+  return other && (waits === 1 || metric === other.column) ? other : from.flame;
+}
+
 function rowsOf(flame: Flame, parameters: Parameters): FlameRows {
   const view = String(parameters["view"] ?? "top-down");
-  const rows = views.get(view) ?? new FlameRows(flame, view);
-  views.set(view, rows);
+  const key = `${view} ${flame.column}`;
+  const rows = views.get(key) ?? new FlameRows(flame, view);
+  views.set(key, rows);
   return rows;
 }
 
@@ -45,12 +53,12 @@ export function answerOffline(path: string, parameters: Parameters): unknown {
     case "info":
       return exported.info;
     case "flame":
-      if ((parameters["view"] ?? "top-down") === "top-down") return exported.flame;
+      if ((parameters["view"] ?? "top-down") === "top-down") return flameOf(exported, parameters);
       break;
     case "rows": {
       const sort = String(parameters["sort"] ?? "");
       const row = parameters["row"] === undefined ? undefined : String(parameters["row"]);
-      return rowsOf(exported.flame, parameters).ask(
+      return rowsOf(flameOf(exported, parameters), parameters).ask(
         row,
         Number(parameters["offset"] ?? 0),
         Number(parameters["limit"] ?? 200),
@@ -59,7 +67,7 @@ export function answerOffline(path: string, parameters: Parameters): unknown {
       );
     }
     case "search":
-      return rowsOf(exported.flame, parameters).find(
+      return rowsOf(flameOf(exported, parameters), parameters).find(
         matcher(String(parameters["q"] ?? "")) ?? (() => false),
         500,
       );

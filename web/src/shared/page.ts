@@ -17,19 +17,34 @@ export function splitList(text: string | undefined): string[] {
   return (text ?? "").split("\n").filter((name) => name !== "");
 }
 
-// The chosen metric, followed by further ones.
+// The check box for waits is about the default metric.
+export const hasWaits = (info: Info, state: State): boolean =>
+  info.states.length > 0 && state.m === undefined;
+
+const countsWaits = (info: Info, state: State): boolean =>
+  hasWaits(info, state) && isOn(state, "w");
+
+// The metrics that are shown if none is chosen.
+export function defaultMetrics(info: Info, state: State): string[] {
+  return countsWaits(info, state)
+    ? info.states.filter(({ name }) => name !== "running").map(({ metric }) => metric)
+    : [info.defaultMetric];
+}
+
+// The chosen metric ("": the default), followed by further ones.
 export function chosenMetrics(info: Info, state: State): string | string[] | undefined {
-  const first = state.m ?? info.metrics.find((metric) => metric.isVisible)?.name;
+  const shown = state.m === undefined ? defaultMetrics(info, state) : [state.m];
   const more = splitList(state.more).filter(
-    (name) => name !== first && info.metrics.some((metric) => metric.name === name),
+    (name) => !shown.includes(name) && info.metrics.some((metric) => metric.name === name),
   );
-  return first === undefined || more.length === 0 ? state.m : [first, ...more];
+  return more.length === 0 ? state.m : [state.m ?? "", ...more];
 }
 
 export function costParameters(props: ViewProps): Parameters {
   const { state, info } = props;
   return {
     metric: props.view === "flame" ? state.m : chosenMetrics(info, state),
+    waits: countsWaits(info, state) ? 1 : undefined,
     thread: state.t,
     percentiles: isOn(state, "p") && info.hasLatencies && props.view !== "flame" ? 1 : undefined,
   };

@@ -12,6 +12,7 @@ const NAMES = {
   m: "metric",
   more: "further metrics, one per line",
   t: "selection of threads",
+  w: "flag: waiting counts",
   p: "flag: percentiles",
   fold: "flag: recursion folded",
 

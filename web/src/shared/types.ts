@@ -22,6 +22,12 @@ export interface Metric {
   isVisible: boolean;
 }
 
+export interface TimeState {
+  name: string;
+  metric: string;
+  seconds: number | null;
+}
+
 export interface Task {
   index: number;
   tid: number;
@@ -43,6 +49,8 @@ export interface Info {
   origin: string;
   duration: number;
   metrics: Metric[];
+  defaultMetric: string; // of views without a metric and without waits; "": none
+  states: TimeState[]; // all time, then running, blocked, pre-empted; empty: unknown
   costTimes?: "corrected" | "recorded"; // of a recording; timelines and calls are recorded
   tasks?: Task[];
   facts?: [string, string][];
@@ -85,8 +93,16 @@ export interface Hits {
   hits: Hit[];
 }
 
-// depth, name, module, total, self, id
-export type FlameNode = [number, number, number, number, number | null, string];
+// depth, name, module, total, self, id; then the waiting in self, by state
+export type FlameNode = [
+  number,
+  number,
+  number,
+  number,
+  number | null,
+  string,
+  ...(number | null)[],
+];
 
 export interface Flame {
   column: string;
@@ -97,6 +113,8 @@ export interface Flame {
   nodes: FlameNode[];
   starts?: number[]; // begin of each box, if they do not lie side by side
   side?: "total" | "self"; // of the boxes; callers have self costs
+  waits?: string[]; // states of waiting, if the values count them
+  waiting?: number; // seconds of waiting in a time range, which its values do not count
 }
 
 export interface ContextDetail {

@@ -52,7 +52,11 @@ export function drawRuns(
   context.clip();
   for (const [count, place, share] of frame.rows[row]?.runs ?? []) {
     const name = place === null ? undefined : names.get(place);
-    if (name !== undefined) {
+    if (place === frame.idle) {
+      context.fillStyle = themeColor("--wait");
+      context.globalAlpha = 1;
+      context.fillRect(left + at * scale, box.top, count * scale, box.height);
+    } else if (name !== undefined) {
       context.fillStyle = colorOf(name);
       context.globalAlpha = matches && !matches(name) ? FAINT : 0.35 + (0.65 * share) / 100;
       context.fillRect(left + at * scale, box.top, Math.max(count * scale, 0.5), box.height);

@@ -399,6 +399,9 @@ function Legend(props: { frame: TimelineFrame | null }) {
           {name} <small>{formatPercent(ns, total)}</small>
         </li>
       ))}
+      {props.frame?.rows.some((row) => row.runs.some((run) => run[1] === props.frame?.idle)) && (
+        <li class="waiting">(waiting)</li>
+      )}
     </ol>
   );
 }

@@ -6,13 +6,14 @@ import { ChosenRange, chosenRange, rangeParameters } from "../shared/chosen_rang
 import { ContextPanel } from "./context_panel";
 import { FlameRows } from "../flame/flame_rows";
 import { matcher } from "../flame/flame_layout";
-import { costParameters, splitList, type ViewProps } from "../shared/page";
+import { costParameters, defaultMetrics, splitList, type ViewProps } from "../shared/page";
 import { Flag } from "../shared/flag";
 import { flag, go, isOn, type State } from "../shared/state";
 import { columnTitle, type Sort } from "./tree_rows";
 import { TreeView, type TreeProps } from "./tree_view";
 import type { Column, Flame, Hits, Info, Row, Rows } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
+import { Waits } from "../shared/waits";
 import type { AskRows } from "./use_tree";
 
 const HIT_MAX = 500;
@@ -160,6 +161,7 @@ function Choices(props: ViewProps) {
           clears={["open"]}
         />
       )}
+      <Waits info={info} state={state} />
       {info.hasLatencies && (
         <Flag state={state} name="p" title="Percentiles" hint="percentiles of call durations (p)" />
       )}
@@ -170,12 +172,12 @@ function Choices(props: ViewProps) {
 // Which metrics have columns, and which columns are hidden.
 function ColumnChooser(props: { info: Info; state: State; columns: Column[]; hasRange: boolean }) {
   const { state, info } = props;
-  const first = state.m ?? info.metrics.find((metric) => metric.isVisible)?.name;
+  const shown = state.m === undefined ? defaultMetrics(info, state) : [state.m];
   const more = splitList(state.more);
   const hidden = splitList(state.hide);
   const others = props.hasRange
     ? []
-    : info.metrics.filter((metric) => metric.isVisible && metric.name !== first);
+    : info.metrics.filter((metric) => metric.isVisible && !shown.includes(metric.name));
   const flip = (list: string[], name: string, isIn: boolean) =>
     (isIn ? [...list, name] : list.filter((other) => other !== name)).join("\n");
   return (

@@ -14,7 +14,10 @@ export const sideName = (column: Column): string =>
   column.side === "inclusive" ? "total" : "self";
 
 export function columnTitle(column: Column): string {
-  return column.isPercentile ? column.title : `${column.metric} ${sideName(column)}`;
+  // Values of seconds are shown with the unit that fits.
+  return column.isPercentile
+    ? column.title
+    : `${column.metric.replace(/ \(sec\)$/, "")} ${sideName(column)}`;
 }
 
 export function treeColumns(columns: Column[], hidden: Set<string>): TableColumn[] {

@@ -1,9 +1,11 @@
 #include "formats/exchange/read/call_recording.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "formats/exchange/read/call_import.h"
+#include "model/calls/call_values.h"
 #include "model/calls/recording_memory.h"
 
 enum { FUNCTION_LEN = 16, RECORD_LEN = 16, BATCH = 512 };
@@ -13,6 +15,7 @@ struct recording {
     struct cn_recording *tables; /* all except the calls */
     struct cn_call_tracks tracks;
     uint64_t base_ns;
+    uint32_t blocked, preempted; /* names of waiting, as uftrace and cairn write it */
 };
 
 struct open_call {
@@ -42,6 +45,18 @@ static void emit(struct stream *s, enum cn_call_kind kind, uint64_t time_ns,
 
     if (at_ns < s->range.first_ns || at_ns > s->range.last_ns)
         return;
+    if (function == r->blocked || function == r->preempted) {
+        s->calls[s->count++] = (struct cn_call){
+            .time_ns = at_ns,
+            .address = kind == CN_CALL_EXIT       ? CN_EVENT_SCHED_IN
+                       : function == r->preempted ? CN_EVENT_SCHED_OUT_PREEMPT
+                                                  : CN_EVENT_SCHED_OUT,
+            .function = CN_NONE,
+            .depth = (uint16_t)depth,
+            .kind = CN_CALL_EVENT,
+        };
+        return;
+    }
     s->calls[s->count++] = (struct cn_call){
         .time_ns = at_ns,
         .address = (uint64_t)function * FUNCTION_LEN,
@@ -261,6 +276,18 @@ static struct cn_recording *make_tables(const char *module, const struct cn_name
     return cn_memory_recording_finish(m);
 }
 
+/* The name of an event; the number of names if there is none. */
+static uint32_t find_event(const struct recording *r, const struct cn_names *names,
+                           uint64_t event)
+{
+    const char *name = cn_recording_event_name(&r->rec, event);
+    uint32_t i = 0;
+
+    while (i < names->count && strcmp(names->list[i], name) != 0)
+        i++;
+    return i;
+}
+
 struct cn_recording *cn_call_recording_new(const char *module,
                                            const struct cn_names *names,
                                            struct cn_call_tracks *tracks,
@@ -277,6 +304,8 @@ struct cn_recording *cn_call_recording_new(const char *module,
     r->rec.arena = (struct cn_arena){0};
     r->tracks = *tracks;
     r->base_ns = base_ns;
+    r->blocked = find_event(r, names, CN_EVENT_SCHED_BOTH);
+    r->preempted = find_event(r, names, CN_EVENT_SCHED_BOTH_PREEMPT);
     *tracks = (struct cn_call_tracks){0};
     /* The tables have no calls: complete their tasks. */
     tasks = cn_arena_alloc(&r->rec.arena, r->rec.task_count, sizeof(*tasks));

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/map.h"
@@ -22,6 +23,7 @@ struct profile {
     uint64_t *locations;   /* of one stack, innermost first */
     size_t location_capacity;
     uint64_t sample_count;
+    const char *metric; /* of the tasks so far */
 };
 
 static uint64_t string_id(struct profile *p, const char *str)
@@ -177,6 +179,9 @@ static bool add_task(struct profile *p, uint32_t slot, struct cn_error *err)
     add_label(p, &labels, "tid", NULL, task->tid);
     add_label(p, &labels, "pid", NULL, task->pid);
     ok = add_samples(p, &labels, err);
+    /* One task that waited suffices: the others have running time alone as well. */
+    if (!p->metric || strcmp(p->metric, "time") == 0)
+        p->metric = p->stacks.metric;
     free(p->location_of);
     cn_pb_done(&labels);
     cn_stacks_done(&p->stacks);
@@ -187,13 +192,13 @@ static bool add_tasks(struct profile *p, struct cn_error *err)
 {
     const struct cn_call_query *query = p->x->query;
 
-    add_value_type(p, "calls", "count");
-    add_value_type(p, "time", "nanoseconds");
     cn_pb_u64(&p->pb, cn_pprof_profile_time_nanos,
               cn_export_start_ns(query) + cn_export_clock_offset_ns(query->rec));
     for (uint32_t i = 0; i < query->task_count; i++)
         if (!add_task(p, i, err))
             return false;
+    add_value_type(p, "calls", "count");
+    add_value_type(p, p->metric ? p->metric : "time", "nanoseconds");
     cn_export_lose(p->x, "stacks of calls (only their sums are written)",
                    p->sample_count);
     return true;

@@ -104,7 +104,7 @@ void cn_stacks_of_samples(struct cn_stacks *stacks, struct cn_export *x, uint64_
             node->total_ns > node->self_ns ? node->total_ns - node->self_ns : 0;
     }
     cn_call_tree_sort(&count.tree);
-    cn_stacks_of_tree(stacks, &count.tree);
+    cn_stacks_of_tree(stacks, &count.tree, CN_WAITS_CALLED);
     cn_call_tree_done(&count.tree);
     free(count.path);
     free(count.same_name);

@@ -6,6 +6,7 @@
 
 #include "analyze/calls/call_graph.h"
 #include "analyze/views/frames.h"
+#include "analyze/waits.h"
 #include "base/alloc.h"
 
 uint64_t cn_stack_value(double value)
@@ -103,7 +104,14 @@ static uint32_t add_called(struct cn_stacks *stacks, const struct cn_call_tree *
     return *index;
 }
 
-void cn_stacks_of_tree(struct cn_stacks *out, const struct cn_call_tree *tree)
+static bool is_wait(const struct cn_call_tree *tree, const struct cn_graph_node *node)
+{
+    return node->parent != 0 && (node->id == cn_call_schedule_id(tree->rec, false) ||
+                                 node->id == cn_call_schedule_id(tree->rec, true));
+}
+
+void cn_stacks_of_tree(struct cn_stacks *out, const struct cn_call_tree *tree,
+                       enum cn_stack_waits waits)
 {
     struct cn_stacks stacks = {.metric = "time", .unit = "nanoseconds", .scale = 1};
     struct cn_map functions = {0};
@@ -114,13 +122,22 @@ void cn_stacks_of_tree(struct cn_stacks *out, const struct cn_call_tree *tree)
     while (at != 0) {
         const struct cn_graph_node *node = &tree->nodes[at];
         bool is_root = node->parent == 0;
-        uint32_t function = is_root ? add_session(&stacks, tree->rec, node->id)
-                                    : add_called(&stacks, tree, node, &functions);
 
-        node_of[at] = add_node(&stacks, is_root ? CN_NONE : node_of[node->parent],
-                               function, is_root);
-        stacks.nodes[node_of[at]].calls = node->calls;
-        stacks.nodes[node_of[at]].self = (double)node->self_ns;
+        if (waits != CN_WAITS_CALLED && is_wait(tree, node)) {
+            node_of[at] = node_of[node->parent];
+            if (waits == CN_WAITS_COUNTED)
+                stacks.nodes[node_of[at]].self += (double)node->self_ns;
+            else
+                stacks.waited_ns += node->self_ns;
+        } else {
+            uint32_t function = is_root ? add_session(&stacks, tree->rec, node->id)
+                                        : add_called(&stacks, tree, node, &functions);
+
+            node_of[at] = add_node(&stacks, is_root ? CN_NONE : node_of[node->parent],
+                                   function, is_root);
+            stacks.nodes[node_of[at]].calls = node->calls;
+            stacks.nodes[node_of[at]].self = (double)node->self_ns;
+        }
         if (node->first_child) {
             at = node->first_child;
             continue;
@@ -129,6 +146,8 @@ void cn_stacks_of_tree(struct cn_stacks *out, const struct cn_call_tree *tree)
             at = tree->nodes[at].parent;
         at = at ? tree->nodes[at].next : 0;
     }
+    if (stacks.waited_ns > 0)
+        stacks.metric = "cpu time";
     free(node_of);
     cn_map_done(&functions);
     *out = stacks;
@@ -143,7 +162,9 @@ bool cn_stacks_of_calls(struct cn_stacks *out, struct cn_export *x,
     if (!cn_call_graph_build(&graph, query, x->workers,
                              (struct cn_call_graph_options){.is_apart = apart}, err))
         return false;
-    cn_stacks_of_tree(out, &graph.tree);
+    cn_stacks_of_tree(out, &graph.tree,
+                      x->options->counts_waits ? CN_WAITS_COUNTED : CN_WAITS_OMITTED);
+    cn_export_lose(x, "ns of waiting (--waits counts it)", out->waited_ns);
     for (size_t i = 0; i < graph.damages.count; i++)
         cn_export_damage(x, graph.damages.list[i].task, &graph.damages.list[i].err);
     cn_call_graph_done(&graph);
@@ -196,12 +217,15 @@ static bool choose_scope(struct cn_stacks *stacks, const struct cn_database *db,
 }
 
 static bool choose_metric(struct cn_stacks *stacks, const struct cn_database *db,
-                          const char *name, struct cn_error *err)
+                          const char *name, bool counts_waits, struct cn_error *err)
 {
     const struct cn_metric *metric = find_metric(&db->metrics, name, err);
     bool is_time;
     size_t len;
 
+    if (!name && metric && strcmp(metric->name, CN_TIME_NAME) == 0 &&
+        cn_metrics_have_waits(&db->metrics))
+        metric = find_metric(&db->metrics, cn_shown_time(counts_waits), err);
     if (!metric)
         return false;
     /* Point values may belong to instructions that the database does not describe. Total
@@ -326,7 +350,8 @@ bool cn_stacks_of_database(struct cn_stacks *out, struct cn_export *x,
 {
     struct cn_stacks stacks = {.frames = cn_alloc(1, sizeof(*stacks.frames))};
 
-    if (!choose_metric(&stacks, x->db, x->options->metric, err) ||
+    if (!choose_metric(&stacks, x->db, x->options->metric, x->options->counts_waits,
+                       err) ||
         !cn_frames_build(stacks.frames, x->db, NULL, err) ||
         !add_frames(&stacks, x->db, err) || !sum_threads(&stacks, x->db, err)) {
         cn_stacks_done(&stacks);

@@ -39,9 +39,10 @@ struct cn_stacks {
     size_t count, capacity;
     struct cn_stack_function *functions;
     size_t function_count, function_capacity;
-    const char *metric; /* "CPUTIME (sec)"; "time" of recordings */
+    const char *metric; /* "CPUTIME (sec)"; "time" or "cpu time" of recordings */
     const char *unit;   /* "nanoseconds" or "count" */
     double scale;       /* from the values of the metric to `unit` */
+    uint64_t waited_ns; /* of calls: waiting that does not count */
     struct cn_arena arena;
 
     /* Of a database. */
@@ -53,20 +54,22 @@ struct cn_stacks {
     bool is_total; /* values contain those of the contexts below */
 };
 
-/* The stacks of the calls that a query selects. With `apart`, forked tasks begin at the
- * top. Nothing is left to release on failure, here and below. */
+/* The stacks of the calls that a query selects. Waiting counts for the call that waits if the
+ * options of the export say so, else not at all. With `apart`, forked tasks begin at the top. Nothing is left to release on failure, here and below. */
 CN_CHECK bool cn_stacks_of_calls(struct cn_stacks *stacks, struct cn_export *x,
                                  const struct cn_call_query *query, bool apart,
                                  struct cn_error *err);
 
-/* The stacks as uftrace counts them: a call counts in whole samples of `unit_ns`, the
+/* The stacks as uftrace counts them, waiting as a callee: a call counts in whole samples of `unit_ns`, the
  * remainder counts for its caller; 0: nanoseconds. Forked tasks begin at the top. Damaged
  * tasks are counted up to the damage. */
 void cn_stacks_of_samples(struct cn_stacks *stacks, struct cn_export *x,
                           uint64_t unit_ns);
 
 /* The stacks of a call tree. */
-void cn_stacks_of_tree(struct cn_stacks *stacks, const struct cn_call_tree *tree);
+enum cn_stack_waits { CN_WAITS_OMITTED, CN_WAITS_COUNTED, CN_WAITS_CALLED };
+void cn_stacks_of_tree(struct cn_stacks *stacks, const struct cn_call_tree *tree,
+                       enum cn_stack_waits waits);
 
 /* The stacks of a metric of the database, by the options of the export, summed over all
  * threads. */

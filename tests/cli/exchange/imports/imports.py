@@ -86,14 +86,16 @@ def check_folded_and_calls(source):
 
 def check_round_trips(source):
     name = source.name
-    want = stacks(source)
-    check(stacks(convert(source, "a.pb.gz", "pprof"), "--metric", "time (sec)") == want, f"{name}: pprof differs")
+    want, with_waits = stacks(source), stacks(source, "--waits")
+    metric = "time (sec)" if want == with_waits else "cpu time (sec)"
+    check(stacks(convert(source, "a.pb.gz", "pprof"), "--metric", metric) == want, f"{name}: pprof differs")
     run("cairn", "analyze", "-q", "-f", "a.pb.gz", "-o", "a.db")
-    check(stacks("a.db", "--metric", "time (sec)") == want, f"{name}: a database made of pprof differs")
-    check(stacks(convert("a.db", "b.json", "speedscope", "--metric", "time (sec)")) == want,
+    check(stacks("a.db", "--metric", metric) == want, f"{name}: a database made of pprof differs")
+    check(stacks(convert("a.db", "b.json", "speedscope", "--metric", metric)) == want,
           f"{name}: samples of speedscope differ")
     for kind in ("chrome", "speedscope"):
         check(stacks(convert(source, "c.json", kind)) == want, f"{name}: stacks of {kind} differ")
+        check(stacks("c.json", "--waits") == with_waits, f"{name}: stacks of {kind} with waits differ")
     convert(source, "c.json", "chrome")
     convert("c.json", "e.data", "uftrace")
     check(calls(convert("e.data", "f.json", "chrome")) == calls("c.json"), f"{name}: calls of uftrace differ")

@@ -33,7 +33,7 @@ static void build(struct cn_cct_merged *merged, const char *name, enum cn_entry 
     node = cn_cct_child(&merged->tree, node,
                         CN_CCT_KEY_INLINED | cn_cct_names_other(names, "twice"));
     cn_cct_merged_weigh_node(merged, node, 40);
-    merged->has_schedule = true;
+    merged->has_waits = true;
 }
 
 static void make_message(struct cn_text *message)
