@@ -2,16 +2,16 @@
 
 #include <string.h>
 
-enum { BRANCH_LEN = 5, LEA_LEN = 7, ENDBR_LEN = 4, FUNCTION_LEN = 16 };
+enum { BRANCH_LEN = 5, LEA_LEN = 7, JUMP_LEN = 6, ENDBR_LEN = 4, FUNCTION_LEN = 16 };
 
 static const uint8_t endbr[ENDBR_LEN] = {0xf3, 0x0f, 0x1e, 0xfa};
 
 void cn_rec_machine_jump(uint8_t *at, uintptr_t target)
 {
-    static const uint8_t jump[6] = {0xff, 0x25, 0, 0, 0, 0}; /* jmp *0(%rip) */
+    static const uint8_t jump[JUMP_LEN] = {0xff, 0x25, 0, 0, 0, 0}; /* jmp *0(%rip) */
 
-    memcpy(at, jump, sizeof(jump));
-    memcpy(at + sizeof(jump), &target, sizeof(target));
+    memcpy(at, jump, JUMP_LEN);
+    memcpy(at + JUMP_LEN, &target, sizeof(target));
 }
 
 /* endbr64; push $number; jmp to the beginning */
@@ -51,22 +51,22 @@ static bool put_jump(uint8_t *at, uintptr_t target)
     return true;
 }
 
-/* lea body(%rip), %r11; jmp to the beginning */
+/* lea body(%rip), %r11; jmp *target(%rip), that of the first jump */
 bool cn_rec_machine_patch(uint8_t *at, uint8_t *stubs, size_t index)
 {
-    static const uint8_t lea[3] = {0x4c, 0x8d, 0x1d};
-    uint8_t *stub = stubs + CN_REC_STUB_LEN * (index + 1), *body;
-    int32_t distance;
+    static const uint8_t code[13] = {0x4c, 0x8d, 0x1d, 0, 0, 0, 0, 0xff, 0x25};
+    uint8_t *stub = stubs + CN_REC_STUB_LEN * (index + 1);
+    int32_t body, target = (int32_t)(stubs + JUMP_LEN - (stub + sizeof(code)));
 
     if (memcmp(at, endbr, ENDBR_LEN) == 0)
         at += ENDBR_LEN;
     if (!is_empty(at))
         return false;
-    body = at + BRANCH_LEN;
-    distance = (int32_t)(body - (stub + LEA_LEN));
-    memcpy(stub, lea, sizeof(lea));
-    memcpy(stub + sizeof(lea), &distance, sizeof(distance));
-    return put_jump(stub + LEA_LEN, (uintptr_t)stubs) && put_jump(at, (uintptr_t)stub);
+    body = (int32_t)(at + BRANCH_LEN - (stub + LEA_LEN));
+    memcpy(stub, code, sizeof(code));
+    memcpy(stub + LEA_LEN - sizeof(body), &body, sizeof(body));
+    memcpy(stub + sizeof(code) - sizeof(target), &target, sizeof(target));
+    return put_jump(at, (uintptr_t)stub);
 }
 
 /* The length of the nop at `at`; 0 when there is none. Long nops are prefixes, 0f 1f, and
