@@ -334,6 +334,15 @@ static bool leaves_out_calls(const struct cn_launch_options *options)
            (cn_rules_actions(&options->rules) & within) != 0;
 }
 
+/* The cost of calls in a program with these hooks, CN_REC_COST_*. */
+static int cost_of(unsigned hooks)
+{
+    if (hooks & CN_ELF_INSTRUMENT)
+        return CN_REC_COST_INSTRUMENT;
+    hooks &= CN_ELF_MCOUNT | CN_ELF_FENTRY | CN_ELF_PATCHABLE;
+    return hooks == CN_ELF_PATCHABLE ? CN_REC_COST_PATCHED : CN_REC_COST_HOOK;
+}
+
 static bool complete(struct launch *launch, bool ok, struct cn_launch_result *result,
                      struct cn_error *err)
 {
@@ -342,9 +351,7 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
     ok = ok && cn_drain_finish(&launch->drain, err) &&
          (atomic_load(&head->is_over) || cn_events_drain(&launch->events, err));
     ok = cn_module_files_finish(&launch->modules, err) && ok;
-    launch->facts.call_cost =
-        head->costs[launch->program.elf.hooks & CN_ELF_INSTRUMENT ? CN_REC_COST_INSTRUMENT
-                                                                  : CN_REC_COST_HOOK];
+    launch->facts.call_cost = head->costs[cost_of(launch->program.elf.hooks)];
     launch->facts.libcall_cost = head->costs[CN_REC_COST_LIBCALL];
     if (leaves_out_calls(launch->options))
         launch->facts.left_out_ps = head->costs[CN_REC_COST_LEFT_OUT].call_ps;

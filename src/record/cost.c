@@ -95,6 +95,8 @@ static void measure_all(struct cn_rec_thread *self)
     struct round plain = measure(self, cn_rec_probe_plain);
 
     store(&shared->costs[CN_REC_COST_HOOK], measure(self, cn_rec_probe), plain);
+    store(&shared->costs[CN_REC_COST_PATCHED], measure(self, cn_rec_probe_patched),
+          plain);
     store(&shared->costs[CN_REC_COST_INSTRUMENT], measure(self, cn_rec_probe_instrument),
           plain);
     if (cn_rec_libcall_probe)

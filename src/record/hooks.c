@@ -246,20 +246,19 @@ static void close_above_caller(struct cn_rec_thread *self, const uintptr_t *loc)
 }
 #endif
 
-void cn_rec_enter(uintptr_t *loc, uintptr_t address, const uint64_t *saved)
+void cn_rec_enter(uintptr_t *loc, uintptr_t address, const uint64_t *saved,
+                  uint64_t flags)
 {
 #if defined(__aarch64__)
     struct cn_rec_registers registers = {saved, CN_REC_SAVED_BY_MCOUNT,
                                          (uintptr_t)(saved + 32), address, *loc};
 
-    uint64_t flags = (uint64_t)loc[-1] << CN_REC_F_CALLER_AT;
-
+    flags |= (uint64_t)loc[-1] << CN_REC_F_CALLER_AT;
     if (cn_rec_self)
         close_above_caller(cn_rec_self, loc);
 #else
     struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY,
                                          (uintptr_t)(loc + 1), address, *loc};
-    uint64_t flags = 0;
 
 #endif
     enter(loc, address, flags, &registers);
@@ -504,16 +503,21 @@ static struct cn_rec_frame *find_returning(struct cn_rec_frame *first,
     return best;
 }
 
+static struct cn_rec_return_target target_of_frame(const struct cn_rec_frame *frame)
+{
+    return (struct cn_rec_return_target){frame->ret, frame->flags};
+}
+
 /* A coroutine returns on another thread than the one that called it. Its frame stays with
  * the calling thread, which removes it at its next call. */
-static uintptr_t leave_elsewhere(const struct returning *call)
+static struct cn_rec_return_target leave_elsewhere(const struct returning *call)
 {
     struct cn_rec_thread *thread = atomic_load(&cn_rec_threads);
-    uintptr_t ret = 0;
+    struct cn_rec_return_target target = {0};
     uint64_t before;
 
     cn_rec_block_signals(&before);
-    for (; thread && ret == 0; thread = atomic_load(&thread->next)) {
+    for (; thread && target.ret == 0; thread = atomic_load(&thread->next)) {
         struct cn_rec_frame *frame;
 
         if (!atomic_load(&thread->is_used))
@@ -521,18 +525,18 @@ static uintptr_t leave_elsewhere(const struct returning *call)
         lock_frames(thread);
         frame = find_returning(thread->frames, thread->top, call);
         if (frame) {
-            ret = frame->ret;
+            target = target_of_frame(frame);
             ((volatile struct cn_rec_frame *)frame)->loc = CN_REC_LOC_GONE;
         }
         atomic_store(&thread->frames_lock, 0);
     }
     cn_rec_restore_signals(&before);
-    return ret;
+    return target;
 }
 
 /* A call returns that was closed by mistake. It is among those that were closed last; else
  * its frame is still in memory, unless another call was made since. */
-static uintptr_t leave_closed(const struct returning *call)
+static struct cn_rec_return_target leave_closed(const struct returning *call)
 {
     struct cn_rec_thread *thread;
 
@@ -543,7 +547,7 @@ static uintptr_t leave_closed(const struct returning *call)
                 &thread->closed[(thread->closed_count - i) % CN_REC_CLOSED_MAX];
 
             if (frame->loc && may_return(frame, call))
-                return frame->ret;
+                return target_of_frame(frame);
         }
     }
     for (thread = atomic_load(&cn_rec_threads); thread;
@@ -553,28 +557,28 @@ static uintptr_t leave_closed(const struct returning *call)
             find_returning(top, last < thread->real_end ? last : thread->real_end, call);
 
         if (frame)
-            return frame->ret;
+            return target_of_frame(frame);
     }
     __builtin_trap(); /* the return address is lost */
 }
 
-uintptr_t cn_rec_leave(uintptr_t *loc, const uint64_t *saved)
+struct cn_rec_return_target cn_rec_leave(uintptr_t *loc, const uint64_t *saved)
 {
     struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_RETURN, 0, 0, 0};
     struct returning call = {loc, saved};
     struct cn_rec_thread *self = cn_rec_self;
     struct cn_rec_frame *frame =
         self ? find_returning(self->frames, self->top, &call) : NULL;
-    uintptr_t ret;
+    struct cn_rec_return_target target;
 
     if (!frame) {
-        ret = leave_elsewhere(&call);
-        return ret ? ret : leave_closed(&call);
+        target = leave_elsewhere(&call);
+        return target.ret ? target : leave_closed(&call);
     }
-    ret = frame->ret;
+    target = target_of_frame(frame);
     /* The child of a vfork() returns first. */
     if (!cn_rec_thread_is_ours(self))
-        return ret;
+        return target;
     if (frame->flags & CN_REC_FRAME_FORKS) {
         self->is_forking = false;
         cn_rec_thread_simplify(self);
@@ -588,7 +592,7 @@ uintptr_t cn_rec_leave(uintptr_t *loc, const uint64_t *saved)
         self->top = frame - 1;
     else
         remove_frame(self, frame);
-    return ret;
+    return target;
 }
 
 /* A library call that throws has ended when the hooks of -finstrument-functions are called.

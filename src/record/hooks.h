@@ -1,7 +1,8 @@
 /* The hooks: called when functions of the program are called and return.
  *
  * The stubs (hooks_ARCH.S) handle an ordinary call alone: they push a frame, replace the
- * return address by cn_rec_return, and store a record. They call these functions for
+ * return address by cn_rec_return, and store a record. Patched functions jump to a stub
+ * that calls their body, with the same result: the return address is cn_rec_return. They call these functions for
  * everything else: the first call of a thread, a full ring, calls that did not return
  * (longjmp, exceptions), calls on other stacks, filters.
  *
@@ -20,8 +21,9 @@ struct cn_rec_registers;
 struct cn_rec_thread;
 
 /* A call was made; its return address is at `loc`. `saved` is the registers that the stub
- * saved. */
-void cn_rec_enter(uintptr_t *loc, uintptr_t address, const uint64_t *saved);
+ * saved, `flags` those of its frame. */
+void cn_rec_enter(uintptr_t *loc, uintptr_t address, const uint64_t *saved,
+                  uint64_t flags);
 
 /* The same for a return address `ret` in a register; `sp` is the stack pointer at the
  * call. Returns the address to return to instead. */
@@ -34,8 +36,13 @@ void cn_rec_instrument_leave(uintptr_t function);
 void cn_rec_instrument_enter(uintptr_t function, uintptr_t call_site, uintptr_t *loc,
                              const uint64_t *saved, uintptr_t call_pc);
 
-/* The call whose return address was at `loc` returns. Returns the true return address. */
-uintptr_t cn_rec_leave(uintptr_t *loc, const uint64_t *saved);
+/* The call whose return address was at `loc` returns. Returns the true return address, and
+ * the flags of its frame. */
+struct cn_rec_return_target {
+    uintptr_t ret;
+    uint64_t flags;
+};
+struct cn_rec_return_target cn_rec_leave(uintptr_t *loc, const uint64_t *saved);
 
 /* Where to jump for a library call. If there is a passage (machine.h), the function must
  * return through it. */

@@ -1,7 +1,8 @@
 /* The hooks on aarch64.
  *
  *   _mcount        after the prologue: x29 points to the caller's x29 and x30 in memory
- *   cn_rec_patched first in a function: x9 is the function's return address, x30 the hook's
+ *   cn_rec_patched instead of the body of a patched function, whose address is in x17, and
+ *                  which it calls
  *   cn_rec_libcall a library call: x17 is its number, x30 its return address
  *   cn_rec_return  calls return here instead of to their caller
  *
@@ -182,6 +183,7 @@
 	.p2align 4
 _mcount:
 mcount:
+.Lmcount:
 	.cfi_startproc
 	hint	#34		/* bti c */
 	load_self
@@ -232,6 +234,7 @@ mcount:
 	mov	x0, x10
 	mov	x1, x30
 	mov	x2, sp
+	mov	x3, #0
 	bl	cn_rec_enter
 	restore_all
 	add	sp, sp, #80
@@ -239,22 +242,55 @@ mcount:
 	ret
 	end_function _mcount
 
-/* The function continues after the call of the hook with the x30 to return to. */
+/* As on x86_64: the body is called once the return address is in a frame. The address to
+ * record is after the landing place. */
 	hidden_function cn_rec_patched
-	.cfi_register x30, x9
 	hint	#34
-	save_all
+	load_self
+	mov	x10, sp
+	orr	x10, x10, #1
+	cbz	x9, 7f
+	ldr	x11, T(TOP)
+	ldr	x12, [x11, #CN_REC_F_LOC]
+	cmp	x10, x12
+	b.hs	6f
+	cmn	x12, #3		/* CN_REC_LOC_GONE: C removes it */
+	b.eq	7f
+5:	ldr	x12, T(END)
+	cmp	x11, x12
+	b.hs	7f
+	add	x13, x17, #4
+	lsl	x12, x29, #CN_REC_F_CALLER_AT
+	push_frame x30, x13, x12
+	mov	x10, x17
+	make_word x13, CN_REC_ENTRY_WORD
+	take_slot 10f	/* after the frame, as on x86_64 */
+	store_record 9f
+8:	mov	x17, x10
+	adr	x30, cn_rec_return
+	b	.Lcall
+6:	adr	x13, cn_rec_return	/* a tail call */
+	b.ne	7f
+	cmp	x30, x13
+	b.eq	5b
+	b	7f
+10:	mov	x17, x10
+	pop_frame
+7:	save_all
 	mov	x0, sp
 	add	x0, x0, #176
-	mov	x1, x30
-	mov	x2, x9
+	add	x1, x17, #4
+	mov	x2, x30
 	mov	x3, sp
 	bl	cn_rec_enter_register
-	str	x0, [sp, #96]	/* comes back as x10 */
+	str	x0, [sp, #8]	/* comes back as x30 */
 	restore_all
-	mov	x16, x30
-	mov	x30, x10
-	ret	x16
+	adr	x9, cn_rec_return
+	cmp	x30, x9
+	b.eq	.Lcall
+	br	x17		/* not recorded */
+9:	finish_record
+	b	8b
 	end_function cn_rec_patched
 
 /* -finstrument-functions: ordinary calls, see hooks_x86_64.S. */
@@ -323,10 +359,25 @@ mcount:
 
 /* Empty functions, to measure the cost of recording. */
 	hidden_function cn_rec_probe
-	mov	x9, x30
-	bl	cn_rec_patched
+	stp	x29, x30, [sp, #-16]!
+	.cfi_def_cfa_offset 16
+	.cfi_offset x29, -16
+	.cfi_offset x30, -8
+	mov	x29, sp
+	bl	.Lmcount
+	ldp	x29, x30, [sp], #16
+	.cfi_def_cfa_offset 0
+	.cfi_restore x29
+	.cfi_restore x30
 	ret
 	end_function cn_rec_probe
+
+	hidden_function cn_rec_probe_patched
+	adr	x17, 1f
+	b	cn_rec_patched
+1:	hint	#34
+	ret
+	end_function cn_rec_probe_patched
 
 	hidden_function cn_rec_probe_plain
 	ret
@@ -408,7 +459,8 @@ mcount:
 	nop
 	nop
 	nop
-	nop
+.Lcall: /* of the body of a patched function; x30 is cn_rec_return, as after the call */
+	blr	x17
 	.globl	cn_rec_return
 	.hidden	cn_rec_return
 	.type	cn_rec_return, %function

@@ -8,6 +8,7 @@
  *                  that align their stack
  *   __fentry__     before the prologue: it is at 8(%rsp), after that of the hook, except in
  *                  nested functions
+ *   cn_rec_patched instead of the body of a patched function, which it calls
  *   cn_rec_return  calls return here instead of to their caller
  */
 #include "record/layout.h"
@@ -173,8 +174,8 @@
  * pushed before the record is stored, and popped after: what a signal handler records in
  * between is one level too deep, which readers accept. Records that are not deep enough
  * would end the call that was interrupted. The slot is looked up before, as that takes
- * time. */
-	.macro	enter
+ * time. With \flags = CN_REC_F_CALLED the function is called from here. */
+	.macro	enter flags
 	testq	%r11, %r11
 	jz	.Lslow\@
 	movq	T(TOP), %rdx
@@ -185,18 +186,28 @@
 	jae	.Lslow\@
 	find_slot .Lslow\@
 	movq	(%rdi), %rax
-	push_frame %rdi, %rax, %rsi, $0
+	push_frame %rdi, %rax, %rsi, $\flags
 	movq	T(TRACK), %rax
 	claim_slot .Ltaken\@
+	.if \flags != CN_REC_F_CALLED
 	leaq	cn_rec_return(%rip), %rax
 	movq	%rax, (%rdi)
+	.endif
 	movq	%rsi, %rdi
 	make_entry_word
 	store_record .Lagain\@
 .Ldone\@:
+	.cfi_remember_state
 	restore_arguments
+	.if \flags == CN_REC_F_CALLED
+	restore	%r11
+	leaq	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	jmp	.Lcall
+	.else
 	ret
-	.cfi_adjust_cfa_offset 40
+	.endif
+	.cfi_restore_state
 .Lodd\@: /* a tail call: the address is cn_rec_return; C handles everything else */
 	jne	.Lslow\@
 	leaq	cn_rec_return(%rip), %rax
@@ -209,8 +220,20 @@
 	subq	$CN_REC_F_SIZE, T(TOP)
 .Lslow\@:
 	leaq	-40(%rsp), %rdx	/* the registers saved here and by call_c */
+	movl	$\flags, %ecx
 	call_c	cn_rec_enter
+	.if \flags == CN_REC_F_CALLED
+	leaq	cn_rec_return(%rip), %rax
+	cmpq	%rax, 48(%rsp)
+	je	.Ldone\@
+	.cfi_remember_state
+	restore_arguments	/* not recorded */
+	restore	%r11
+	notrack jmp *%r11
+	.cfi_restore_state
+	.else
 	jmp	.Ldone\@
+	.endif
 .Lagain\@:
 	call_c	cn_rec_finish_slot
 	jmp	.Ldone\@
@@ -233,7 +256,7 @@ _mcount:
 	jb	.Lmay_be_realigned
 .Lmcount_known:
 	movq	40(%rsp), %rsi
-	enter
+	enter	0
 /* A function that aligns its stack and has stack arguments has their address in r10, and
  * a copy of its return address at 8(%rbp). The true one is below r10. */
 .Lmay_be_realigned:
@@ -246,13 +269,8 @@ _mcount:
 	.size	mcount, .-mcount
 	.size	_mcount, .-_mcount
 
-	.globl	__fentry__, cn_rec_patched
-	.hidden	cn_rec_patched
-	.type	__fentry__, @function
-	.p2align 5
-__fentry__:
-cn_rec_patched:
-	.cfi_startproc
+	function __fentry__, 5
+.Lfentry:
 	endbr64
 	save_arguments
 	load_self
@@ -261,7 +279,7 @@ cn_rec_patched:
 	cmpq	(%rdi), %r10
 	je	.Lmay_be_nested
 .Lfentry_known:
-	enter
+	enter	0
 /* A nested function of GCC saves its static chain, r10, around the call of the hook. */
 .Lmay_be_nested:
 	cmpw	$0x5a41, (%rsi)	/* pop %r10 */
@@ -269,6 +287,20 @@ cn_rec_patched:
 	addq	$8, %rdi
 	jmp	.Lfentry_known
 	end_function __fentry__
+
+/* A patched function jumps here, with the address of its body in r11. The body is called
+ * once the return address is in a frame: the call stores cn_rec_return in its place, so
+ * that stack arguments stay where they are. A `ret` for each `call`: the processor expects
+ * both returns. */
+	hidden_function cn_rec_patched, 5
+	endbr64
+	save	%r11
+	save_arguments
+	movq	%r11, %rsi
+	leaq	48(%rsp), %rdi
+	load_self
+	enter	CN_REC_F_CALLED
+	end_function cn_rec_patched
 
 /* -finstrument-functions: ordinary calls, so all caller-saved registers are free. Both
  * hooks are called with the same stack pointer, which identifies the call. Arguments may
@@ -337,9 +369,15 @@ cn_rec_patched:
 
 /* Empty functions, to measure the cost of recording. */
 	hidden_function cn_rec_probe
-	call	cn_rec_patched
+	call	.Lfentry
 	ret
 	end_function cn_rec_probe
+
+	hidden_function cn_rec_probe_patched
+	leaq	1f(%rip), %r11
+	jmp	cn_rec_patched
+1:	ret
+	end_function cn_rec_probe_patched
 
 	hidden_function cn_rec_probe_plain
 	ret
@@ -396,6 +434,39 @@ cn_rec_patched:
 	forward	prctl, 2
 	forward	syscall, 3
 
+/* Record the return of the call with the frame in %rdx, and return to its caller. A call
+ * that was made here ends with `ret`. For others the return predictor has the address of
+ * the caller's caller: they jump. Signal handlers do not use the 128 bytes below the stack
+ * pointer. */
+	.macro	leave_call way
+	movq	CN_REC_F_RET(%rdx), %rax
+	movq	%rax, (%rdi)
+	.cfi_remember_state
+	.cfi_offset %rip, -8
+	movq	CN_REC_F_ADDRESS(%rdx), %rsi
+	take_slot .Lleave_slow
+	subq	$CN_REC_F_SIZE, T(TOP)
+	movq	%rsi, %rdi
+	make_exit_word
+	store_record .Lagain\@
+.Lleave_\way:
+	.cfi_remember_state
+	restore	%r11
+	restore_arguments
+	.ifc \way, returning
+	ret
+	.else
+	leaq	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	jmp	*-8(%rsp)
+	.endif
+	.cfi_restore_state
+.Lagain\@:
+	call_c	cn_rec_finish_slot
+	jmp	.Lleave_\way
+	.cfi_restore_state
+	.endm
+
 /* Calls return here. An unwinder finds this address as that of a caller, looks up the byte
  * before it, and gets the true return address from an expression that searches the open
  * calls of all threads for the one at CFA-8:
@@ -411,10 +482,21 @@ cn_rec_patched:
  * the two by that mark. They do not subtract 1 from the address in the caller of a signal
  * frame, so the expression does: the result is in the call instruction.
  * `t` is pushed twice, as libgcc cannot pick the lowest element. The address of
- * cn_rec_threads is relative to this code, whose address is in register 16. */
+ * cn_rec_threads is relative to this code, whose address is in register 16.
+ *
+ * The bodies of patched functions are called right before. A signal that interrupts this
+ * call finds its return address where it was; only the last byte of the instruction is that
+ * of a caller. */
 	.p2align 5
 	.quad	cn_rec_threads - .
 	.p2align 4
+	.cfi_startproc
+	.cfi_def_cfa %rsp, 0
+	.cfi_offset %rip, -8
+	.fill	12, 1, 0x90
+.Lcall:
+	.byte	0x3e, 0x41, 0xff	/* notrack call *%r11 */
+	.cfi_endproc
 	.cfi_startproc
 	.cfi_signal_frame
 	.cfi_def_cfa %rsp, 0
@@ -439,7 +521,7 @@ cn_rec_patched:
 	.cfi_escape 0x13			/* drop */
 	.cfi_escape 0x2f, 0xeb, 0xff		/* skip 5b */
 	.cfi_escape 0x31, 0x1c			/* 7: lit1 minus		[.. r-1] */
-	.fill	16, 1, 0x90
+	.byte	0xd3			/* the end of the call */
 	.globl	cn_rec_return
 	.hidden	cn_rec_return
 	.type	cn_rec_return, @function
@@ -459,36 +541,20 @@ cn_rec_return:
 	movq	T(TOP), %rdx
 	cmpq	CN_REC_F_LOC(%rdx), %rdi
 	jne	.Lleave_slow
+	cmpq	$CN_REC_F_CALLED, CN_REC_F_FLAGS(%rdx)
+	jne	.Lnot_called
+	leave_call returning
+.Lnot_called:
 	cmpq	$0, CN_REC_F_FLAGS(%rdx)
 	jne	.Lleave_slow
-	movq	CN_REC_F_RET(%rdx), %rax
-	movq	%rax, (%rdi)
-	.cfi_remember_state
-	.cfi_offset %rip, -8
-	movq	CN_REC_F_ADDRESS(%rdx), %rsi
-	take_slot .Lleave_slow
-	subq	$CN_REC_F_SIZE, T(TOP)
-	movq	%rsi, %rdi
-	make_exit_word
-	store_record .Lleave_again
-.Lleave_done:
-	restore	%r11
-	restore_arguments
-	leaq	8(%rsp), %rsp
-	.cfi_adjust_cfa_offset -8
-	/* Not `ret`: the return predictor has the address of the caller's caller. Signal
-	 * handlers do not use the 128 bytes below the stack pointer. */
-	jmp	*-8(%rsp)
-	.cfi_adjust_cfa_offset 56
-.Lleave_again:
-	call_c	cn_rec_finish_slot
-	jmp	.Lleave_done
+	leave_call jumping
 .Lleave_slow:
-	.cfi_restore_state
 	leaq	-40(%rsp), %rsi
 	call_c	cn_rec_leave
 	movq	%rax, 48(%rsp)
-	jmp	.Lleave_done
+	testl	$CN_REC_F_CALLED, %edx
+	jnz	.Lleave_returning
+	jmp	.Lleave_jumping
 	end_function cn_rec_return
 
 	.section .note.GNU-stack,"",@progbits

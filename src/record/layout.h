@@ -24,8 +24,9 @@
 #define CN_REC_F_ADDRESS   16
 #define CN_REC_F_FLAGS     24
 #define CN_REC_F_SIZE      32
-#define CN_REC_F_CALLER_AT 16 /* in the flags, on aarch64: the caller's x29 */
-#define CN_REC_F_UNHOOKED  2  /* CN_REC_FRAME_UNHOOKED, in the flags */
+#define CN_REC_F_CALLER_AT 16  /* in the flags, on aarch64: the caller's x29 */
+#define CN_REC_F_UNHOOKED  2   /* CN_REC_FRAME_UNHOOKED, in the flags */
+#define CN_REC_F_CALLED    512 /* CN_REC_FRAME_CALLED, in the flags */
 
 /* A record's second word without address and depth: type and magic. */
 #define CN_REC_ENTRY_WORD 0x28

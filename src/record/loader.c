@@ -23,6 +23,7 @@ struct library {
     const void *segments; /* its program headers; NULL: unused entry */
     uint64_t seen;        /* the last list that it was in */
     struct cn_rec_image image;
+    struct cn_rec_patches patches;
     /* The task that opened it, until its library calls are recorded; else 0. Only that
      * task knows when the loader is done with the slots. */
     _Atomic uint32_t opener;
@@ -68,7 +69,7 @@ static int take_library(struct dl_phdr_info *info, size_t size, void *arg)
         library->segments = info->dlpi_phdr;
         cn_rec_image_read(&library->image, info->dlpi_addr, info->dlpi_phdr,
                           info->dlpi_phnum);
-        cn_rec_patch(&library->image, path);
+        cn_rec_patch(&library->patches, &library->image, path);
         is_wanted =
             cn_rec_libcalls_are_wanted(&library->image, *is_program ? NULL : path);
         library->opener = is_wanted ? cn_rec_tid() : 0;
@@ -93,6 +94,7 @@ static void take_libraries(void)
             continue;
         library->opener = 0;
         cn_rec_libcalls_remove(&library->image);
+        cn_rec_patches_remove(&library->patches);
         library->segments = NULL;
     }
 }

@@ -1,5 +1,4 @@
-/* Writes machine code: stubs of library calls, jumps, and calls over the nops of patchable
- * functions.
+/* Writes machine code: stubs of library calls and of patchable functions, and jumps.
  * Threads: any thread, on memory of its own.
  */
 #ifndef CN_RECORD_MACHINE_H
@@ -34,9 +33,10 @@ void cn_rec_machine_jump(uint8_t *at, uintptr_t target);
  * slot and for the jump. */
 uintptr_t cn_rec_machine_slot_stub(uint8_t *stubs, uint32_t index, uint32_t number);
 
-/* Write a call of `stub` over the nops at `at`. False when there are not enough of
- * them. */
-bool cn_rec_machine_patch(uint8_t *at, uintptr_t stub);
+/* Write stub `index` of a table, which passes the address of the body to the jump at the
+ * start of the table, and a jump to it over the nops at `at`. False when there are not
+ * enough of them. */
+bool cn_rec_machine_patch(uint8_t *at, uint8_t *stubs, size_t index);
 
 /* Write a jump to `stub` over an empty function, of which 16 bytes are writable. False
  * when the function is not empty. */

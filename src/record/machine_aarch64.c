@@ -5,7 +5,6 @@
 #define NOP         0xd503201fu
 #define BTI_C       0xd503245fu
 #define BTI_J       0xd503249fu
-#define MOV_X9_X30  0xaa1e03e9u
 #define RET         0xd65f03c0u
 #define LDP_X29_X30 0xa8c17bfdu /* ldp x29, x30, [sp], #16 */
 
@@ -43,32 +42,43 @@ uintptr_t cn_rec_machine_slot_stub(uint8_t *stubs, uint32_t index, uint32_t numb
     return (uintptr_t)at;
 }
 
-/* Write a branch; `instruction` is its encoding without the distance. */
-static bool put_branch(uint8_t *at, uint32_t instruction, uintptr_t target)
+/* Write a branch. */
+static bool put_branch(uint8_t *at, uintptr_t target)
 {
     int64_t distance = ((int64_t)target - (int64_t)(uintptr_t)at) / 4;
 
     if (distance < -(1 << 25) || distance >= 1 << 25)
         return false;
-    put(at, instruction | ((uint32_t)distance & 0x3ffffff));
+    put(at, 0x14000000 | ((uint32_t)distance & 0x3ffffff));
     return true;
 }
 
-bool cn_rec_machine_patch(uint8_t *at, uintptr_t stub)
+/* ldr x17, .+8; b to the beginning; address of the body. The body begins with the second
+ * nop, which becomes a landing place for its indirect call. */
+bool cn_rec_machine_patch(uint8_t *at, uint8_t *stubs, size_t index)
 {
+    uint8_t *stub = stubs + CN_REC_STUB_LEN * (index + 1);
+    uintptr_t body;
+
     if (get(at) == BTI_C || get(at) == BTI_J)
         at += 4;
-    if (get(at) != NOP || get(at + 4) != NOP || !put_branch(at + 4, 0x94000000, stub))
+    if (get(at) != NOP || get(at + 4) != NOP)
         return false;
-    put(at, MOV_X9_X30);
-    return true;
+    body = (uintptr_t)at + 4;
+    put(stub, 0x58000051);
+    memcpy(stub + 8, &body, sizeof(body));
+    if (!put_branch(stub + 4, (uintptr_t)stubs))
+        return false;
+    __builtin___clear_cache((char *)stub, (char *)stub + CN_REC_STUB_LEN);
+    put(at + 4, BTI_C);
+    return put_branch(at, (uintptr_t)stub);
 }
 
 bool cn_rec_machine_divert(uint8_t *at, uintptr_t stub)
 {
     if (get(at) == BTI_C)
         at += 4;
-    return get(at) == RET && put_branch(at, 0x14000000, stub);
+    return get(at) == RET && put_branch(at, stub);
 }
 
 uintptr_t cn_rec_machine_find_passage(uintptr_t low, uintptr_t high)

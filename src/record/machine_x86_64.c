@@ -2,16 +2,16 @@
 
 #include <string.h>
 
-enum { CALL_LEN = 5, ENDBR_LEN = 4, FUNCTION_LEN = 16 };
+enum { BRANCH_LEN = 5, LEA_LEN = 7, JUMP_LEN = 6, ENDBR_LEN = 4, FUNCTION_LEN = 16 };
 
 static const uint8_t endbr[ENDBR_LEN] = {0xf3, 0x0f, 0x1e, 0xfa};
 
 void cn_rec_machine_jump(uint8_t *at, uintptr_t target)
 {
-    static const uint8_t jump[6] = {0xff, 0x25, 0, 0, 0, 0}; /* jmp *0(%rip) */
+    static const uint8_t jump[JUMP_LEN] = {0xff, 0x25, 0, 0, 0, 0}; /* jmp *0(%rip) */
 
-    memcpy(at, jump, sizeof(jump));
-    memcpy(at + sizeof(jump), &target, sizeof(target));
+    memcpy(at, jump, JUMP_LEN);
+    memcpy(at + JUMP_LEN, &target, sizeof(target));
 }
 
 /* endbr64; push $number; jmp to the beginning */
@@ -30,32 +30,43 @@ uintptr_t cn_rec_machine_slot_stub(uint8_t *stubs, uint32_t index, uint32_t numb
 
 static bool is_empty(const uint8_t *at)
 {
-    static const uint8_t forms[][CALL_LEN] = {
+    static const uint8_t forms[][BRANCH_LEN] = {
         {0x90, 0x90, 0x90, 0x90, 0x90},
         {0x0f, 0x1f, 0x44, 0x00, 0x00},
     };
 
-    return memcmp(at, forms[0], CALL_LEN) == 0 || memcmp(at, forms[1], CALL_LEN) == 0;
+    return memcmp(at, forms[0], BRANCH_LEN) == 0 || memcmp(at, forms[1], BRANCH_LEN) == 0;
 }
 
-/* Write a call or a jump of five bytes. */
-static bool put_branch(uint8_t *at, uint8_t opcode, uintptr_t target)
+/* Write a jump of five bytes. */
+static bool put_jump(uint8_t *at, uintptr_t target)
 {
-    int64_t distance = (int64_t)(target - ((uintptr_t)at + CALL_LEN));
+    int64_t distance = (int64_t)(target - ((uintptr_t)at + BRANCH_LEN));
     int32_t near = (int32_t)distance;
 
     if (near != distance)
         return false;
-    at[0] = opcode;
+    at[0] = 0xe9;
     memcpy(at + 1, &near, sizeof(near));
     return true;
 }
 
-bool cn_rec_machine_patch(uint8_t *at, uintptr_t stub)
+/* lea body(%rip), %r11; jmp *target(%rip), that of the first jump */
+bool cn_rec_machine_patch(uint8_t *at, uint8_t *stubs, size_t index)
 {
+    static const uint8_t code[13] = {0x4c, 0x8d, 0x1d, 0, 0, 0, 0, 0xff, 0x25};
+    uint8_t *stub = stubs + CN_REC_STUB_LEN * (index + 1);
+    int32_t body, target = (int32_t)(stubs + JUMP_LEN - (stub + sizeof(code)));
+
     if (memcmp(at, endbr, ENDBR_LEN) == 0)
         at += ENDBR_LEN;
-    return is_empty(at) && put_branch(at, 0xe8, stub);
+    if (!is_empty(at))
+        return false;
+    body = (int32_t)(at + BRANCH_LEN - (stub + LEA_LEN));
+    memcpy(stub, code, sizeof(code));
+    memcpy(stub + LEA_LEN - sizeof(body), &body, sizeof(body));
+    memcpy(stub + sizeof(code) - sizeof(target), &target, sizeof(target));
+    return put_jump(at, (uintptr_t)stub);
 }
 
 /* The length of the nop at `at`; 0 when there is none. Long nops are prefixes, 0f 1f, and
@@ -82,14 +93,14 @@ bool cn_rec_machine_divert(uint8_t *at, uintptr_t stub)
         at += ENDBR_LEN;
     if (at[0] != 0xc3)
         return false;
-    while (len < CALL_LEN) {
+    while (len < BRANCH_LEN) {
         size_t more = filler_len(at + len, FUNCTION_LEN - ENDBR_LEN - len);
 
         if (more == 0)
             return false;
         len += more;
     }
-    return put_branch(at, 0xe9, stub);
+    return put_jump(at, stub);
 }
 
 uintptr_t cn_rec_machine_find_passage(uintptr_t low, uintptr_t high)

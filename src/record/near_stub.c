@@ -18,55 +18,70 @@ static struct {
 } stubs[STUBS_MAX];
 static size_t stub_count;
 
-static bool is_near(uintptr_t at, uintptr_t low, uintptr_t high)
+/* The code from `low` to `high`, and the length of what is mapped near it. */
+struct place {
+    uintptr_t low, high;
+    size_t len;
+};
+
+static bool is_near(const struct place *place, uintptr_t at)
 {
     uintptr_t reach = (uintptr_t)1 << CN_REC_REACH_LOG2;
 
-    return at < low ? high - at < reach : at + CN_REC_PAGE_LEN - low < reach;
+    return at < place->low ? place->high - at < reach
+                           : at + place->len - place->low < reach;
 }
 
-static uint8_t *map_at(uintptr_t at)
+static uint8_t *map_at(uintptr_t at, size_t len)
 {
-    uint8_t *page = mmap((void *)at, CN_REC_PAGE_LEN, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    uint8_t *found = mmap((void *)at, len, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
-    if (page == (uint8_t *)at)
-        return page;
-    if (page != MAP_FAILED)
-        (void)munmap(page, CN_REC_PAGE_LEN);
+    if (found == (uint8_t *)at)
+        return found;
+    if (found != MAP_FAILED)
+        (void)munmap(found, len);
     return NULL;
 }
 
-/* Map the first free page, below and above in turn, in steps of `step` bytes. */
-static uint8_t *search(uintptr_t low, uintptr_t high, uintptr_t step)
+/* Map the first free pages, below and above in turn, in steps of `step` bytes. */
+static uint8_t *search(const struct place *place, uintptr_t step)
 {
-    uint8_t *page = NULL;
+    uint8_t *found = NULL;
 
-    for (uintptr_t i = 1; i < TRIES && !page; i++) {
-        uintptr_t below = (low > i * step ? low - i * step : 0) & PAGES_MASK;
-        uintptr_t above = (high + i * step) & PAGES_MASK;
+    for (uintptr_t i = 1; i < TRIES && !found; i++) {
+        uintptr_t down = i * step + place->len;
+        uintptr_t below = (place->low > down ? place->low - down : 0) & PAGES_MASK;
+        uintptr_t above = (place->high + i * step) & PAGES_MASK;
 
-        if (below > 0 && is_near(below, low, high))
-            page = map_at(below);
-        if (!page && is_near(above, low, high))
-            page = map_at(above);
+        if (below > 0 && is_near(place, below))
+            found = map_at(below, place->len);
+        if (!found && is_near(place, above))
+            found = map_at(above, place->len);
     }
-    return page;
+    return found;
+}
+
+uint8_t *cn_rec_near_map(uintptr_t low, uintptr_t high, size_t len)
+{
+    struct place place = {low, high, len};
+    uint8_t *found = search(&place, FAR_STEP);
+
+    /* Stacks and heaps of threads may leave only small gaps near the code. */
+    return found ? found : search(&place, NEAR_STEP);
 }
 
 uintptr_t cn_rec_near_stub(uintptr_t low, uintptr_t high, uintptr_t target)
 {
+    struct place place = {low, high, CN_REC_PAGE_LEN};
     uint8_t *page = NULL;
 
     for (size_t i = 0; i < stub_count; i++) {
-        if (stubs[i].target == target && is_near(stubs[i].at, low, high))
+        if (stubs[i].target == target && is_near(&place, stubs[i].at))
             return stubs[i].at;
     }
     if (stub_count < STUBS_MAX)
-        page = search(low, high, FAR_STEP);
-    /* Stacks and heaps of threads may leave only small gaps near the code. */
-    if (stub_count < STUBS_MAX && !page)
-        page = search(low, high, NEAR_STEP);
+        page = cn_rec_near_map(low, high, place.len);
     if (!page)
         return 0;
     cn_rec_machine_jump(page, target);

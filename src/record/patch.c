@@ -83,7 +83,8 @@ static bool find_section_in(const char *path, const char *name, Elf64_Shdr *out)
 
 struct patching {
     const struct cn_rec_image *image;
-    uintptr_t stub;
+    uint8_t *stubs;
+    size_t stub_count, stubs_max;
 };
 
 static bool is_wanted(uintptr_t at)
@@ -96,17 +97,19 @@ static bool is_wanted(uintptr_t at)
            (!cn_rec_process.shared->has_patch_list || (actions & CN_REC_RULE_PATCH));
 }
 
-static void patch_one(const struct patching *patching, uintptr_t at)
+static void patch_one(struct patching *patching, uintptr_t at)
 {
     const struct cn_rec_image *image = patching->image;
 
-    if (at >= image->code_low && at < image->code_high - PATCH_LEN_MAX && is_wanted(at))
-        (void)cn_rec_machine_patch((uint8_t *)at, patching->stub);
+    if (at >= image->code_low && at < image->code_high - PATCH_LEN_MAX && is_wanted(at) &&
+        patching->stub_count < patching->stubs_max &&
+        cn_rec_machine_patch((uint8_t *)at, patching->stubs, patching->stub_count))
+        patching->stub_count++;
 }
 
 /* The section lists the addresses of the entries: absolute if the file was relocated,
  * else relative to its load address, or in its relocations. */
-static void patch_all(const struct patching *patching, const Elf64_Shdr *section)
+static void patch_all(struct patching *patching, const Elf64_Shdr *section)
 {
     const struct cn_rec_image *image = patching->image;
     const uintptr_t *entries = (const uintptr_t *)(image->bias + section->sh_addr);
@@ -124,26 +127,63 @@ static void patch_all(const struct patching *patching, const Elf64_Shdr *section
     }
 }
 
-void cn_rec_patch(const struct cn_rec_image *image, const char *path)
+static bool make_executable(uintptr_t low, uintptr_t high)
+{
+    return cn_rec_protect(low, high, PROT_READ | PROT_EXEC);
+}
+
+/* Keep code executable if possible: threads that a constructor started may run it. */
+static bool make_writable(uintptr_t low, uintptr_t high)
+{
+    return cn_rec_protect(low, high, PROT_READ | PROT_WRITE | PROT_EXEC) ||
+           cn_rec_protect(low, high, PROT_READ | PROT_WRITE);
+}
+
+/* A stub for each function, and the jump to the recorder that they share. */
+static bool map_stubs(struct patching *patching, struct cn_rec_patches *patches,
+                      uint64_t section_len)
+{
+    const struct cn_rec_image *image = patching->image;
+    size_t count = section_len / sizeof(uintptr_t);
+    uintptr_t low;
+
+    patches->len = (CN_REC_STUB_LEN * (count + 1) + CN_REC_PAGE_LEN - 1) &
+                   ~(size_t)(CN_REC_PAGE_LEN - 1);
+    patches->stubs = cn_rec_near_map(image->code_low, image->code_high, patches->len);
+    if (!patches->stubs)
+        return false;
+    cn_rec_machine_jump(patches->stubs, (uintptr_t)cn_rec_patched);
+    patching->stubs = patches->stubs;
+    patching->stubs_max = count;
+    low = (uintptr_t)patches->stubs;
+    return make_executable(low, low + patches->len) &&
+           make_writable(low, low + patches->len);
+}
+
+void cn_rec_patch(struct cn_rec_patches *patches, const struct cn_rec_image *image,
+                  const char *path)
 {
     struct patching patching = {.image = image};
     Elf64_Shdr section;
 
+    *patches = (struct cn_rec_patches){0};
     if (image->code_high - image->code_low <= PATCH_LEN_MAX ||
         !find_section_in(path, "__patchable_function_entries", &section) ||
         section.sh_size > image->high - image->low ||
-        section.sh_addr > image->high - image->bias - section.sh_size)
+        section.sh_addr > image->high - image->bias - section.sh_size ||
+        !map_stubs(&patching, patches, section.sh_size))
         return;
-    patching.stub =
-        cn_rec_near_stub(image->code_low, image->code_high, (uintptr_t)cn_rec_patched);
-    /* Keep the code executable if possible: threads that a constructor started may run
-     * it. */
-    if (!patching.stub ||
-        !(cn_rec_protect(image->code_low, image->code_high,
-                         PROT_READ | PROT_WRITE | PROT_EXEC) ||
-          cn_rec_protect(image->code_low, image->code_high, PROT_READ | PROT_WRITE)))
-        return;
-    patch_all(&patching, &section);
+    if (make_writable(image->code_low, image->code_high))
+        patch_all(&patching, &section);
     __builtin___clear_cache((char *)image->code_low, (char *)image->code_high);
-    (void)cn_rec_protect(image->code_low, image->code_high, PROT_READ | PROT_EXEC);
+    (void)make_executable(image->code_low, image->code_high);
+    (void)make_executable((uintptr_t)patches->stubs,
+                          (uintptr_t)patches->stubs + patches->len);
+}
+
+void cn_rec_patches_remove(struct cn_rec_patches *patches)
+{
+    if (patches->stubs)
+        (void)cn_rec_syscall3(SYS_munmap, (long)patches->stubs, (long)patches->len, 0);
+    *patches = (struct cn_rec_patches){0};
 }

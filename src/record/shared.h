@@ -167,7 +167,8 @@ struct cn_rec_cost {
 };
 
 enum {
-    CN_REC_COST_HOOK,       /* -pg, patched functions */
+    CN_REC_COST_HOOK,       /* -pg */
+    CN_REC_COST_PATCHED,    /* -fpatchable-function-entry */
     CN_REC_COST_INSTRUMENT, /* -finstrument-functions */
     CN_REC_COST_LIBCALL,
     CN_REC_COST_LEFT_OUT, /* a call that filters leave out; 0 without filters */

@@ -7,8 +7,10 @@
 /* The return stub, the hook of patched functions, and the hook of library calls. */
 extern const char cn_rec_return[], cn_rec_patched[], cn_rec_libcall[];
 
-/* Empty functions: the first is recorded, the second is not. */
+/* Empty functions: one that calls the hook, a patched one, and one that is not
+ * recorded. */
 void cn_rec_probe(void);
+void cn_rec_probe_patched(void);
 void cn_rec_probe_plain(void);
 
 #endif

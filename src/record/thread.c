@@ -46,6 +46,7 @@ CHECK(frame, flags, CN_REC_F_FLAGS);
 _Static_assert(sizeof(struct cn_rec_thread) <= CN_REC_PAGE_LEN, "layout.h");
 _Static_assert(sizeof(struct cn_rec_frame) == CN_REC_F_SIZE, "layout.h");
 _Static_assert(CN_REC_FRAME_UNHOOKED == CN_REC_F_UNHOOKED, "layout.h");
+_Static_assert(CN_REC_FRAME_CALLED == CN_REC_F_CALLED, "layout.h");
 
 void cn_rec_block_signals(uint64_t *before)
 {

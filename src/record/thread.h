@@ -33,6 +33,7 @@ enum {
     CN_REC_FRAME_READS = 64,    /* has readings after its values */
     CN_REC_FRAME_THROWS = 128,  /* a library call that does not return */
     CN_REC_FRAME_FORKS = 256,   /* a library call that returns in a child first */
+    CN_REC_FRAME_CALLED = 512,  /* called by the recorder; on x86_64 */
 };
 
 /* State of the filters: of a thread, and for each frame the state before it was
