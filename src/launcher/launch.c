@@ -365,6 +365,8 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
               (CN_ELF_MCOUNT | CN_ELF_FENTRY | CN_ELF_INSTRUMENT | CN_ELF_PATCHABLE)),
         .stop = (int)atomic_load(&head->stop),
     };
+    for (int i = 0; i < CN_REC_EXEC_KINDS; i++)
+        result->unloaded[i] = atomic_load(&head->unloaded[i]);
     if (!ok)
         result->failure = *err;
     return true;

@@ -13,6 +13,7 @@
 
 #include "record/clock.h"
 #include "record/cost.h"
+#include "record/exec.h"
 #include "record/filter.h"
 #include "record/hooks.h"
 #include "record/interpose.h"
@@ -81,17 +82,42 @@ static void find_main_stack(struct cn_rec_thread *self)
     self->stack_low = high > len ? high - len : 0;
 }
 
+/* True if the launcher waits for this program. The program does not see the mark. */
+static bool take_mark(char *path)
+{
+    size_t len = sizeof(CN_REC_ENV_COMING) - 1;
+
+    if (strncmp(path, CN_REC_ENV_COMING, len) != 0)
+        return false;
+    memmove(path, path + len, strlen(path + len) + 1);
+    return true;
+}
+
+/* The launcher need not wait any more. */
+static void arrive(void)
+{
+    uint32_t count = atomic_load(&cn_rec_process.shared->coming_count);
+
+    while (count > 0 && !atomic_compare_exchange_weak(
+                            &cn_rec_process.shared->coming_count, &count, count - 1))
+        continue;
+}
+
 __attribute__((constructor)) static void set_up(void)
 {
-    const char *path = getenv(CN_REC_ENV);
+    char *path = getenv(CN_REC_ENV);
     struct cn_rec_thread *self;
-    bool has_memory;
+    bool has_memory, is_coming;
     int error = errno;
 
-    if (!path)
+    is_coming = path && take_mark(path);
+    cn_rec_exec_begin(path);
+    if (!path || !*path)
         return;
     has_memory = map_shared(path);
     if (!has_memory || !cn_rec_session_begin(cn_rec_clock_ns(cn_rec_process.shared))) {
+        if (has_memory && is_coming)
+            arrive();
         cn_rec_process.shared = NULL;
         say(has_memory ? "program not recorded: cannot write to the recording"
                        : "program not recorded: cannot map the memory of the launcher");
@@ -107,6 +133,8 @@ __attribute__((constructor)) static void set_up(void)
         find_main_stack(self);
         cn_rec_cost_measure(self);
     }
+    if (is_coming)
+        arrive();
     cn_rec_process.is_running = true;
     errno = error;
 }

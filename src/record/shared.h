@@ -24,9 +24,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CN_REC_ENV     "CAIRN_RECORD" /* path of the shared memory */
-#define CN_REC_LIBRARY "libcairn-record.so"
-#define CN_REC_MAGIC   0x31306472636e7263u
+#define CN_REC_ENV        "CAIRN_RECORD" /* path of the shared memory */
+#define CN_REC_ENV_COMING "+"            /* before the path: `coming_count` counts it */
+#define CN_REC_LIBRARY    "libcairn-record.so"
+#define CN_REC_MAGIC      0x31306472636e7263u
 
 enum {
     CN_REC_PAGE_LEN = 4096,
@@ -39,6 +40,16 @@ enum {
     CN_REC_RULE_MAX = 1 << 18,
     CN_REC_VALUE_MAX = 1 << 20,
     CN_REC_VALUES_MAX = 32, /* of one call */
+};
+
+/* Whether a program that is started can be recorded. */
+enum cn_rec_exec_kind {
+    CN_REC_EXEC_UNKNOWN, /* a script, or a file that cannot be read */
+    CN_REC_EXEC_LOADED,  /* its loader loads the recorder */
+    CN_REC_EXEC_STATIC,
+    CN_REC_EXEC_SETUID,  /* its loader ignores LD_PRELOAD */
+    CN_REC_EXEC_FOREIGN, /* for another processor */
+    CN_REC_EXEC_KINDS,
 };
 
 enum cn_rec_track_state { CN_REC_FREE, CN_REC_TAKEN, CN_REC_OPEN, CN_REC_CLOSED };
@@ -203,7 +214,9 @@ struct cn_rec_shared {
     _Atomic uint32_t is_full;       /* there is no memory for more */
     _Atomic uint32_t free_count;    /* released tracks; about */
     _Atomic uint32_t missed_count;  /* threads without a track, not recorded */
-    _Atomic uint32_t coming_count;  /* forked children that have no track yet */
+    _Atomic uint32_t coming_count;  /* children that have no track yet */
+    _Atomic uint32_t
+        unloaded[CN_REC_EXEC_KINDS]; /* programs started without the recorder, by kind */
     _Atomic uint32_t session_count;
     _Atomic uint32_t is_on;           /* switched by --trace and triggers */
     _Atomic uint64_t lost_count;      /* of released tracks */

@@ -101,6 +101,10 @@ struct cn_rec_thread {
         frames_lock; /* locks frames for moving them, or taking one from another thread */
     uint32_t tid;
     uint64_t lost_recorded;
+    /* Memory for starting programs (exec.c), and the task that uses it. */
+    void *space;
+    uint64_t space_len;
+    _Atomic uint32_t space_owner;
     uintptr_t dlopen_sp; /* stack pointer of the current dlopen(); 0: none */
     bool is_shared;      /* another task may use the same thread-local storage */
     bool is_forking;     /* in vfork(): its child may use it */
