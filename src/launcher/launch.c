@@ -365,6 +365,9 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
               (CN_ELF_MCOUNT | CN_ELF_FENTRY | CN_ELF_INSTRUMENT | CN_ELF_PATCHABLE)),
         .stop = (int)atomic_load(&head->stop),
     };
+    result->bypassed_count = atomic_load(&head->bypassed_count);
+    memcpy(result->bypassed, head->bypassed, sizeof(result->bypassed));
+    result->bypassed[sizeof(result->bypassed) - 1] = '\0';
     for (int i = 0; i < CN_REC_EXEC_KINDS; i++)
         result->unloaded[i] = atomic_load(&head->unloaded[i]);
     if (!ok)

@@ -5,10 +5,15 @@
 #ifndef CN_RECORD_NEAR_STUB_H
 #define CN_RECORD_NEAR_STUB_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* The address of a jump to `target`, in reach of all code from `low` to `high`; 0 when
  * there is no free page. */
 uintptr_t cn_rec_near_stub(uintptr_t low, uintptr_t high, uintptr_t target);
+
+/* Map writable memory of at most 64 KiB, in reach of all code from `low` to `high`; NULL
+ * when none is free. */
+uint8_t *cn_rec_near_map(uintptr_t low, uintptr_t high, size_t len);
 
 #endif

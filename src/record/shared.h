@@ -208,13 +208,14 @@ struct cn_rec_shared {
     _Atomic uint32_t is_asleep; /* the launcher waits for the bell */
     _Atomic uint32_t stop;      /* enum cn_rec_stop */
     _Atomic uint32_t is_over;   /* the recording is complete; later records are dropped */
-    _Atomic uint32_t track_count;   /* tracks ever taken */
-    _Atomic uint32_t ready_count;   /* futex: tracks that have memory */
-    _Atomic uint32_t waiting_count; /* threads that wait for a track */
-    _Atomic uint32_t is_full;       /* there is no memory for more */
-    _Atomic uint32_t free_count;    /* released tracks; about */
-    _Atomic uint32_t missed_count;  /* threads without a track, not recorded */
-    _Atomic uint32_t coming_count;  /* children that have no track yet */
+    _Atomic uint32_t track_count;    /* tracks ever taken */
+    _Atomic uint32_t ready_count;    /* futex: tracks that have memory */
+    _Atomic uint32_t waiting_count;  /* threads that wait for a track */
+    _Atomic uint32_t is_full;        /* there is no memory for more */
+    _Atomic uint32_t free_count;     /* released tracks; about */
+    _Atomic uint32_t missed_count;   /* threads without a track, not recorded */
+    _Atomic uint32_t coming_count;   /* children that have no track yet */
+    _Atomic uint32_t bypassed_count; /* functions whose calls are not recorded */
     _Atomic uint32_t
         unloaded[CN_REC_EXEC_KINDS]; /* programs started without the recorder, by kind */
     _Atomic uint32_t session_count;
@@ -244,6 +245,7 @@ struct cn_rec_shared {
     uint8_t has_call_rules;      /* and they are not only about patching */
     uint8_t has_only;            /* some rule has CN_REC_RULE_ONLY */
     uint8_t has_patch_list;      /* some rule has CN_REC_RULE_PATCH */
+    char bypassed[64];           /* the name of one of them */
     char exe[CN_REC_EXE_MAX];    /* the started program */
     struct cn_rec_request request;
     char dir[CN_REC_DIR_MAX]; /* absolute path of the recording */

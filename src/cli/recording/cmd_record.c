@@ -73,6 +73,18 @@ static uint64_t tell_unloaded(const struct cn_args *args,
     return all;
 }
 
+/* Warn if calls are missing whose addresses the program also uses (record/got.h). */
+static void tell_bypassed(const struct cn_args *args,
+                          const struct cn_launch_result *result)
+{
+    if (result->bypassed_count > 0)
+        cn_cli_warn(args,
+                    "calls of %u library function%s (%s) may be missing: the program was "
+                    "built with -fno-plt and uses the address; rebuild it with -fplt",
+                    result->bypassed_count, result->bypassed_count == 1 ? "" : "s",
+                    result->bypassed);
+}
+
 /* End with the status or signal of the program, so that our parent sees the same. */
 static void end_like(int wait_status)
 {
@@ -152,6 +164,7 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
         tell_empty(args, launch);
     tell_stop(args, result);
     tell_sandboxed(args, result);
+    tell_bypassed(args, result);
     unloaded = tell_unloaded(args, result);
     cn_count_print_of(&text, result->call_count, "call");
     cn_text_str_add(&text, " in ");
