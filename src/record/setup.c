@@ -1,14 +1,11 @@
 /* Set-up when the library is loaded. If anything fails, the program runs unrecorded. */
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "record/clock.h"
@@ -18,14 +15,11 @@
 #include "record/hooks.h"
 #include "record/interpose.h"
 #include "record/loader.h"
+#include "record/memory.h"
 #include "record/process.h"
 #include "record/session.h"
 #include "record/syscalls.h"
 #include "record/thread.h"
-
-/* The preferred address of the rings: far from libraries, which need free pages nearby
- * for stubs. */
-#define FAR_AWAY ((void *)((uintptr_t)2 << 44))
 
 extern void *__libc_stack_end;
 
@@ -38,34 +32,6 @@ static void say(const char *what)
     strncat(line, what, sizeof(line) - strlen(line) - 2);
     strcat(line, "\n");
     (void)!write(STDERR_FILENO, line, strlen(line));
-}
-
-static bool map_shared(const char *path)
-{
-    struct cn_rec_process *process = &cn_rec_process;
-    struct stat status;
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    char *at;
-
-    if (fd < 0 || fstat(fd, &status) != 0 || status.st_size < CN_REC_RINGS_OFF) {
-        if (fd >= 0)
-            (void)close(fd);
-        return false;
-    }
-    at = mmap(FAR_AWAY, (size_t)status.st_size, PROT_READ | PROT_WRITE,
-              MAP_SHARED | MAP_NORESERVE, fd, 0);
-    (void)close(fd);
-    if (at != MAP_FAILED)
-        (void)madvise(at, (size_t)status.st_size, MADV_DONTDUMP);
-    if (at == MAP_FAILED || ((struct cn_rec_shared *)at)->magic != CN_REC_MAGIC)
-        return false;
-    process->rules = (const struct cn_rec_rule *)(at + CN_REC_RULES_OFF);
-    process->values = (const struct cn_rec_value *)(at + CN_REC_VALUES_OFF);
-    process->tracks = (struct cn_rec_track *)(at + CN_REC_TRACKS_OFF);
-    process->rings = (uint8_t *)at + CN_REC_RINGS_OFF;
-    atomic_store(&process->pid, (uint32_t)getpid());
-    process->shared = (struct cn_rec_shared *)at;
-    return true;
 }
 
 /* The stack of the first thread grows downwards from __libc_stack_end. */
@@ -114,7 +80,7 @@ __attribute__((constructor)) static void set_up(void)
     cn_rec_exec_begin(path);
     if (!path || !*path)
         return;
-    has_memory = map_shared(path);
+    has_memory = cn_rec_memory_open(path);
     if (!has_memory || !cn_rec_session_begin(cn_rec_clock_ns(cn_rec_process.shared))) {
         if (has_memory && is_coming)
             arrive();

@@ -88,9 +88,10 @@ struct cn_rec_track {
     uint64_t given_up_at; /* `drained` + 1 when its thread waited in vain; else 0 */
     /* A line that is missing in task.txt, because the thread could not write it. */
     uint64_t task_ns;
+    uint64_t ring_len;            /* a power of two, at most that of others */
     uint32_t task_parent;         /* of a forked process; 0 for a thread */
     _Atomic uint32_t is_unlisted; /* set last; the launcher clears it */
-    uint8_t padding[CN_REC_PAGE_LEN - 144];
+    uint8_t padding[CN_REC_PAGE_LEN - 152];
 };
 
 /* The end of the records that can be drained. */

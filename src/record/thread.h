@@ -172,6 +172,9 @@ bool cn_rec_thread_is_ours(const struct cn_rec_thread *self);
 /* Let assembly handle the calls of this thread alone, if it may. */
 void cn_rec_thread_simplify(struct cn_rec_thread *self);
 
+/* Unmap what the open calls of this thread, and some more, do not need. */
+void cn_rec_thread_shrink(struct cn_rec_thread *self);
+
 /* No signal handler runs on this thread between these two. */
 void cn_rec_block_signals(uint64_t *before);
 void cn_rec_restore_signals(const uint64_t *before);
