@@ -37,7 +37,7 @@ void (*cn_rec_libcall_probe)(void);
 
 /* Functions that do not simply return, by enum cn_rec_libcall_kind. */
 static const char *const kind_names[] = {
-    [CN_REC_LIBCALL_QUICK] = "getcontext swapcontext setcontext clone",
+    [CN_REC_LIBCALL_QUICK] = "getcontext swapcontext setcontext",
     [CN_REC_LIBCALL_LANDS] = "setjmp _setjmp sigsetjmp __sigsetjmp",
     [CN_REC_LIBCALL_JUMPS] = "longjmp _longjmp siglongjmp __longjmp_chk",
     [CN_REC_LIBCALL_THROWS] = "__cxa_throw __cxa_rethrow _Unwind_RaiseException "
