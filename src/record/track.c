@@ -103,8 +103,7 @@ static long write_out(struct cn_rec_track *track, const uint8_t *ring)
         return 0;
     }
     file_name(track->tid, &name);
-    fd = cn_rec_syscall6(SYS_openat, AT_FDCWD, (long)name.chars,
-                         O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600, 0, 0);
+    fd = cn_rec_append_to(name.chars);
     if (fd < 0)
         return fd;
     skip_written(track, fd);
