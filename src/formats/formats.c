@@ -58,6 +58,18 @@ const struct cn_format *cn_format_find(const char *name)
     return NULL;
 }
 
+/* True for a folder into which several ranks were recorded. */
+static bool has_ranks(const char *path)
+{
+    struct cn_text first = {0};
+    bool found;
+
+    cn_text_printf(&first, "%s/rank.0", path);
+    found = access(cn_text_str(&first), F_OK) == 0;
+    cn_text_done(&first);
+    return found;
+}
+
 bool cn_format_probe(const char *path, const struct cn_format **out, struct cn_error *err)
 {
     struct cn_text names = {0};
@@ -76,8 +88,14 @@ bool cn_format_probe(const char *path, const struct cn_format **out, struct cn_e
         }
         cn_text_printf(&names, "%s%s", i == 0 ? "" : ", ", cn_formats[i]->name);
     }
-    (void)cn_fail(err, CN_ERR_FORMAT, "%s: not a format cairn can read; it reads: %s",
-                  path, cn_text_str(&names));
+    if (has_ranks(path))
+        (void)cn_fail(err, CN_ERR_USAGE,
+                      "%s has a recording of each rank; open %s/rank.0, or run 'cairn "
+                      "analyze %s' for all of them",
+                      path, path, path);
+    else
+        (void)cn_fail(err, CN_ERR_FORMAT, "%s: not a format cairn can read; it reads: %s",
+                      path, cn_text_str(&names));
     cn_text_done(&names);
     return false;
 }

@@ -54,7 +54,7 @@ static bool write_ring(struct cn_drain *drain, struct cn_rec_track *track, int f
                        uint64_t end, struct cn_error *err)
 {
     const uint8_t *ring = ring_of(drain, track);
-    uint64_t ring_len = drain->memory->head->ring_len;
+    uint64_t ring_len = cn_shared_memory_ring_len(drain->memory, track);
 
     for (;;) {
         uint64_t drained = atomic_load(&track->drained);
@@ -193,7 +193,7 @@ static bool look_at(struct cn_drain *drain, struct cn_rec_track *track,
                     bool looks_for_dead, struct cn_error *err)
 {
     uint32_t state = atomic_load(&track->state);
-    uint64_t len, least_len = drain->memory->head->ring_len / 8;
+    uint64_t len, least_len = cn_shared_memory_ring_len(drain->memory, track) / 8;
 
     if (state != CN_REC_CLOSED && state != CN_REC_OPEN)
         return true;

@@ -90,15 +90,36 @@ static void take_symbols(struct reading *reading, Elf_Scn *section, const GElf_S
     }
 }
 
+/* The address of a function of another file, which calls without a PLT read. All programs
+ * have those of the C library's start and end. */
+static bool is_other_function(const GElf_Sym *symbol, const char *name)
+{
+    return GELF_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx == SHN_UNDEF &&
+           strcmp(name, "__libc_start_main") != 0 && strcmp(name, "__cxa_finalize") != 0;
+}
+
+static bool is_libcall(unsigned machine, uint64_t type, const GElf_Sym *symbol,
+                       const char *name)
+{
+    switch (machine) {
+    case EM_X86_64:
+        return type == R_X86_64_JUMP_SLOT ||
+               (type == R_X86_64_GLOB_DAT && is_other_function(symbol, name));
+    case EM_AARCH64:
+        return type == R_AARCH64_JUMP_SLOT ||
+               (type == R_AARCH64_GLOB_DAT && is_other_function(symbol, name));
+    default:
+        return false;
+    }
+}
+
 /* A library call is known by the slot that contains the function's address. */
-static void take_libcall(void *arg, const GElf_Rela *relocation, const char *name)
+static void take_libcall(void *arg, const GElf_Rela *relocation, const GElf_Sym *symbol,
+                         const char *name)
 {
     struct reading *reading = arg;
-    uint64_t type = GELF_R_TYPE(relocation->r_info);
 
-    if (reading->out->machine == EM_X86_64    ? type != R_X86_64_JUMP_SLOT
-        : reading->out->machine == EM_AARCH64 ? type != R_AARCH64_JUMP_SLOT
-                                              : true)
+    if (!is_libcall(reading->out->machine, GELF_R_TYPE(relocation->r_info), symbol, name))
         return;
     reading->out->hooks |= CN_ELF_LIBCALLS;
     if (reading->with_symbols && *name && !strchr(name, '\n') &&

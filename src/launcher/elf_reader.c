@@ -62,6 +62,6 @@ void cn_elf_relocations_walk(const struct cn_elf_reader *reader, Elf_Scn *sectio
             continue;
         name = elf_strptr(reader->elf, symbol_head.sh_link, symbol.st_name);
         if (name)
-            visit(arg, &relocation, name);
+            visit(arg, &relocation, &symbol, name);
     }
 }

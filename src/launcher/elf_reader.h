@@ -21,7 +21,7 @@ void cn_elf_reader_close(struct cn_elf_reader *reader);
 
 /* Visit the relocations of a section that name a symbol. */
 typedef void (*cn_elf_relocation_fn)(void *arg, const GElf_Rela *relocation,
-                                     const char *symbol);
+                                     const GElf_Sym *symbol, const char *name);
 void cn_elf_relocations_walk(const struct cn_elf_reader *reader, Elf_Scn *section,
                              cn_elf_relocation_fn visit, void *arg);
 

@@ -22,13 +22,15 @@ struct cn_hook_calls {
     size_t code_count;
 };
 
-static void take_slot(void *arg, const GElf_Rela *relocation, const char *name)
+static void take_slot(void *arg, const GElf_Rela *relocation, const GElf_Sym *symbol,
+                      const char *name)
 {
     struct cn_hook_calls *calls = arg;
     bool is_hook = strcmp(name, "__cyg_profile_func_enter") == 0 ||
                    (calls->reader.head.e_machine == EM_AARCH64 &&
                     (strcmp(name, "_mcount") == 0 || strcmp(name, "mcount") == 0));
 
+    (void)symbol;
     if (is_hook && calls->slot_count < SLOTS_MAX)
         calls->slots[calls->slot_count++] = relocation->r_offset;
 }

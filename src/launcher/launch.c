@@ -16,6 +16,7 @@
 #include "base/files/own_library.h"
 #include "base/run/clock.h"
 #include "base/text.h"
+#include "formats/uftrace/directory/checksums.h"
 #include "launcher/drain.h"
 #include "launcher/events.h"
 #include "launcher/info_file.h"
@@ -356,6 +357,8 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
     if (leaves_out_calls(launch->options))
         launch->facts.left_out_ps = head->costs[CN_REC_COST_LEFT_OUT].call_ps;
     ok = cn_info_file_write(&launch->facts, err) && ok;
+    if (launch->options->is_packed)
+        ok = ok && cn_uft_checksums_write(launch->dir, err);
     *result = (struct cn_launch_result){
         .wait_status = launch->facts.wait_status,
         .record_len = atomic_load(&head->byte_count),
@@ -372,6 +375,11 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
               (CN_ELF_MCOUNT | CN_ELF_FENTRY | CN_ELF_INSTRUMENT | CN_ELF_PATCHABLE)),
         .stop = (int)atomic_load(&head->stop),
     };
+    result->bypassed_count = atomic_load(&head->bypassed_count);
+    memcpy(result->bypassed, head->bypassed, sizeof(result->bypassed));
+    result->bypassed[sizeof(result->bypassed) - 1] = '\0';
+    for (int i = 0; i < CN_REC_EXEC_KINDS; i++)
+        result->unloaded[i] = atomic_load(&head->unloaded[i]);
     if (!ok)
         result->failure = *err;
     return true;

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "launcher/arguments.h"
 #include "launcher/rules.h"
+#include "record/shared.h"
 
 struct cn_launch_rank;
 
@@ -48,8 +49,11 @@ struct cn_launch_result {
     uint64_t call_count, record_len, stored_len, lost_count;
     uint32_t sandboxed_count; /* processes that were recorded only up to seccomp() */
     uint64_t missed_count;    /* threads that were not recorded */
-    bool has_only_libcalls;   /* the program itself is not instrumented */
-    int stop;                 /* enum cn_rec_stop */
+    uint32_t bypassed_count;  /* library functions whose calls were not recorded */
+    char bypassed[64];        /* one of them */
+    uint32_t unloaded[CN_REC_EXEC_KINDS]; /* programs that were not recorded */
+    bool has_only_libcalls;               /* the program itself is not instrumented */
+    int stop;                             /* enum cn_rec_stop */
     struct cn_error failure; /* why the launcher could not record on; empty if it could */
 };
 

@@ -123,7 +123,7 @@ bool cn_packed_files_resume(struct cn_packed_files *files, struct cn_rec_track *
 bool cn_packed_files_write(struct cn_packed_files *files, struct cn_rec_track *track,
                            const uint8_t *ring, struct cn_error *err)
 {
-    uint64_t ring_len = files->memory->head->ring_len;
+    uint64_t ring_len = cn_shared_memory_ring_len(files->memory, track);
     uint64_t drained = atomic_load(&track->drained);
     uint64_t len = cn_rec_track_end(track) - drained;
     uint64_t at = drained & (ring_len - 1), to_end = ring_len - at;

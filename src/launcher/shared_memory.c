@@ -106,7 +106,9 @@ bool cn_shared_memory_open(struct cn_shared_memory *memory, const char *dir,
             return true;
         }
         (void)cn_fail_errno(err, "cannot share memory with the program%s",
-                            errno == EFBIG ? ", limited by ulimit -f" : "");
+                            errno == EFBIG    ? ", limited by ulimit -f"
+                            : errno == ENOMEM ? ", limited by ulimit -v"
+                                              : "");
         cn_shared_memory_close(memory);
     }
     if (!err->text[0])
@@ -156,6 +158,14 @@ void cn_shared_memory_reserve_tracks(struct cn_shared_memory *memory)
     if (ready < wanted)
         atomic_store(&head->is_full, 1);
     (void)syscall(SYS_futex, &head->ready_count, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+uint64_t cn_shared_memory_ring_len(const struct cn_shared_memory *memory,
+                                   const struct cn_rec_track *track)
+{
+    uint64_t len = track->ring_len, most = memory->head->ring_len;
+
+    return len >= CN_REC_RING_MIN && len <= most && (len & (len - 1)) == 0 ? len : most;
 }
 
 char *cn_shared_memory_path(const struct cn_shared_memory *memory, pid_t pid)

@@ -30,6 +30,10 @@ struct cn_shared_memory {
     uint64_t clock_start, clock_start_ns; /* counter and time, to calibrate the clock */
 };
 
+/* The length of the ring of a track. The program may have overwritten it. */
+uint64_t cn_shared_memory_ring_len(const struct cn_shared_memory *memory,
+                                   const struct cn_rec_track *track);
+
 /* Create and map it. ring_len is a power of two from CN_REC_RING_MIN to
  * CN_REC_RING_MAX. */
 CN_CHECK bool cn_shared_memory_open(struct cn_shared_memory *memory, const char *dir,

@@ -64,7 +64,7 @@ static struct round measure(struct cn_rec_thread *self, void (*function)(void))
     uint64_t start = atomic_load(&self->track->recorded), all[ROUNDS], inner[ROUNDS];
     const struct cn_rec_shared *shared = cn_rec_process.shared;
     uint64_t call_len = 2 * RECORD_LEN + (shared->has_sites ? SITE_LEN : 0);
-    uint64_t room = shared->ring_len / 4 / (call_len * CALLS);
+    uint64_t room = self->track->ring_len / 4 / (call_len * CALLS);
     int rounds = room - 1 < ROUNDS ? (int)room - 1 : ROUNDS;
 
     for (int i = 0; i < rounds; i++) {

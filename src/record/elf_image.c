@@ -23,6 +23,8 @@ static void read_dynamic(struct cn_rec_image *image, const Elf64_Dyn *entry)
             relas_len = entry->d_un.d_val;
         else if (entry->d_tag == DT_SYMTAB)
             image->symbols = (const Elf64_Sym *)address_of(image, entry->d_un.d_ptr);
+        else if (entry->d_tag == DT_PLTGOT)
+            image->got = address_of(image, entry->d_un.d_ptr);
         else if (entry->d_tag == DT_STRTAB)
             image->names = (const char *)address_of(image, entry->d_un.d_ptr);
     }
@@ -44,6 +46,7 @@ static void read_segment(struct cn_rec_image *image, const Elf64_Phdr *segment)
     if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X)) {
         image->code_low = start;
         image->code_high = end;
+        image->code_count++;
     }
     if (segment->p_type == PT_GNU_RELRO) {
         image->relro_low = start & page_mask;

@@ -17,6 +17,8 @@ struct cn_rec_image {
     size_t rela_count, slot_count;
     const Elf64_Sym *symbols; /* NULL when there are none */
     const char *names;
+    uintptr_t got;     /* DT_PLTGOT; 0: none */
+    size_t code_count; /* executable segments; code_low and code_high are of the last */
 };
 
 /* Read the program headers and the dynamic section. */

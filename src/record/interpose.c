@@ -10,10 +10,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unwind.h>
 
 #include "record/hooks.h"
 #include "record/loader.h"
+#include "record/memory.h"
 #include "record/process.h"
 #include "record/stubs.h"
 #include "record/syscalls.h"
@@ -24,6 +26,8 @@ enum { BACKTRACE_MAX = 1 << 20 };
 #define EXPORT __attribute__((visibility("default")))
 
 typedef int (*create_fn)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+typedef int (*limit_fn)(int, const struct rlimit *);
+typedef int (*limit_of_fn)(pid_t, int, const struct rlimit *, struct rlimit *);
 typedef int (*clone_fn)(int (*)(void *), void *, int, void *, ...);
 typedef int (*backtrace_fn)(void **, int);
 typedef _Unwind_Reason_Code (*unwind_fn)(_Unwind_Trace_Fn, void *);
@@ -32,6 +36,8 @@ typedef _Unwind_Ptr (*unwind_ip_fn)(struct _Unwind_Context *);
 static struct {
     create_fn create;
     clone_fn clone;
+    limit_fn limit;
+    limit_of_fn limit_of;
     backtrace_fn backtrace;
     unwind_fn unwind;
     unwind_ip_fn unwind_ip;
@@ -81,6 +87,8 @@ void cn_rec_interpose_begin(void)
 {
     find("pthread_create", &real.create);
     find("clone", &real.clone);
+    find("setrlimit", &real.limit);
+    find("prlimit", &real.limit_of);
     find("backtrace", &real.backtrace);
     for (int i = 0; i < 4; i++)
         find(forward_names[i], &real.forwards[i]);
@@ -218,6 +226,52 @@ EXPORT void __monstartup(unsigned long low, unsigned long high)
 EXPORT void _mcleanup(void);
 EXPORT void _mcleanup(void)
 {
+}
+
+/* The memory that the recorder maps counts as the program's: unmap what is not used before
+ * a limit is set. */
+static void prepare_limit(int resource, const struct rlimit *limit)
+{
+    uint64_t before;
+
+    if (resource != RLIMIT_AS || !limit || limit->rlim_cur == RLIM_INFINITY ||
+        !cn_rec_process.shared || cn_rec_is_sandboxed)
+        return;
+    cn_rec_block_signals(&before);
+    cn_rec_memory_limit();
+    if (cn_rec_self)
+        cn_rec_thread_shrink(cn_rec_self);
+    cn_rec_restore_signals(&before);
+}
+
+EXPORT int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit)
+{
+    prepare_limit((int)resource, limit);
+    if (!real.limit)
+        find("setrlimit", &real.limit);
+    return real.limit((int)resource, limit);
+}
+
+EXPORT int prlimit(pid_t pid, enum __rlimit_resource resource, const struct rlimit *limit,
+                   struct rlimit *before)
+{
+    if (pid == 0 || (uint32_t)pid == atomic_load(&cn_rec_process.pid))
+        prepare_limit((int)resource, limit);
+    if (!real.limit_of)
+        find("prlimit", &real.limit_of);
+    return real.limit_of(pid, (int)resource, limit, before);
+}
+
+/* The same functions, for programs built with _FILE_OFFSET_BITS=64. */
+EXPORT int setrlimit64(__rlimit_resource_t resource, const struct rlimit64 *limit)
+{
+    return setrlimit(resource, (const struct rlimit *)limit);
+}
+
+EXPORT int prlimit64(pid_t pid, enum __rlimit_resource resource,
+                     const struct rlimit64 *limit, struct rlimit64 *before)
+{
+    return prlimit(pid, resource, (const struct rlimit *)limit, (struct rlimit *)before);
 }
 
 /* A task that shares memory but has no thread-local storage of its own would use the

@@ -6,10 +6,13 @@
 #include <sys/mman.h>
 
 #include "record/elf_image.h"
+#include "record/got.h"
 #include "record/machine.h"
+#include "record/near_stub.h"
 #include "record/process.h"
 #include "record/stubs.h"
 #include "record/syscalls.h"
+#include "record/text.h"
 
 enum {
     CALLS_MAX = 1 << 18, /* slots of all files, with --nest-libcall */
@@ -34,7 +37,7 @@ void (*cn_rec_libcall_probe)(void);
 
 /* Functions that do not simply return, by enum cn_rec_libcall_kind. */
 static const char *const kind_names[] = {
-    [CN_REC_LIBCALL_QUICK] = "getcontext swapcontext setcontext clone",
+    [CN_REC_LIBCALL_QUICK] = "getcontext swapcontext setcontext",
     [CN_REC_LIBCALL_LANDS] = "setjmp _setjmp sigsetjmp __sigsetjmp",
     [CN_REC_LIBCALL_JUMPS] = "longjmp _longjmp siglongjmp __longjmp_chk",
     [CN_REC_LIBCALL_THROWS] = "__cxa_throw __cxa_rethrow _Unwind_RaiseException "
@@ -46,7 +49,7 @@ static const char *const kind_names[] = {
 /* The hooks themselves, and functions with other calling conventions. */
 static const char left_out_names[] =
     "mcount _mcount __fentry__ __cyg_profile_func_enter __cyg_profile_func_exit "
-    "__gmon_start__ __tls_get_addr __libc_start_main";
+    "__gmon_start__ __tls_get_addr __libc_start_main __cxa_finalize _mcleanup";
 
 /* Functions of sanitizers look at their return address, to report it. */
 static const char left_out_starts[] = "__asan_ __lsan_ __tsan_ __ubsan_ __sanitizer_";
@@ -73,11 +76,17 @@ static bool is_among(const char *name, const char *words, bool is_start)
     return false;
 }
 
+bool cn_rec_libcall_is_left_out(const char *name)
+{
+    return !*name || is_among(name, left_out_names, false) ||
+           is_among(name, left_out_starts, true);
+}
+
 bool cn_rec_libcalls_are_wanted(const struct cn_rec_image *image, const char *path)
 {
     const struct cn_rec_shared *shared = cn_rec_process.shared;
 
-    if (!shared->has_libcalls || image->slot_count == 0)
+    if (!shared->has_libcalls || image->slot_count + image->rela_count == 0)
         return false;
     if (!path)
         return true;
@@ -108,15 +117,21 @@ static uint8_t kind_of(const char *name)
     return kind;
 }
 
-static void hook(const struct cn_rec_image *image, const struct table *table, uint32_t i)
+static const char *name_of(const struct cn_rec_image *image, const Elf64_Rela *rela)
 {
-    const Elf64_Rela *rela = &image->slots[i];
-    const char *name = image->names + image->symbols[ELF64_R_SYM(rela->r_info)].st_name;
+    return image->names + image->symbols[ELF64_R_SYM(rela->r_info)].st_name;
+}
+
+static void hook(const struct cn_rec_image *image, const struct table *table, uint32_t i,
+                 const Elf64_Rela *rela)
+{
+    const char *name = name_of(image, rela);
     uintptr_t *slot = (uintptr_t *)(image->bias + rela->r_offset);
     struct cn_rec_libcall *call = &cn_rec_libcalls[table->first + i];
 
-    if (ELF64_R_TYPE(rela->r_info) != CN_REC_JUMP_SLOT || !*name ||
-        is_among(name, left_out_names, false) || is_among(name, left_out_starts, true))
+    if ((ELF64_R_TYPE(rela->r_info) != CN_REC_JUMP_SLOT &&
+         ELF64_R_TYPE(rela->r_info) != CN_REC_GLOB_DAT) ||
+        cn_rec_libcall_is_left_out(name))
         return;
     call->stub = cn_rec_machine_slot_stub(table->stubs, i, table->first + i);
     call->target = *slot;
@@ -186,15 +201,65 @@ static bool set_up(uint32_t count)
     return true;
 }
 
-bool cn_rec_libcalls_add(const struct cn_rec_image *image)
+/* Change the code that calls through the mixed slots to call the stubs of `calls`, by jumps
+ * within reach. */
+static bool redirect(const struct cn_rec_image *image, const struct cn_rec_got *got,
+                     const struct cn_rec_libcall *calls)
 {
-    uint32_t count = (uint32_t)image->slot_count;
+    uint64_t len = (uint64_t)got->mixed_count * CN_REC_STUB_LEN;
+    uintptr_t low = image->code_low, high = image->code_high;
+    uint8_t *jumps;
+    bool ok;
+
+    if (got->mixed_count == 0)
+        return true;
+    jumps = cn_rec_process.is_running ? NULL : cn_rec_near_map(low, high, len);
+    if (!jumps)
+        return false;
+    for (uint32_t i = 0; i < got->mixed_count; i++) {
+        uint8_t *jump = jumps + (size_t)i * CN_REC_STUB_LEN;
+
+        if (!calls[i].slot)
+            continue;
+        cn_rec_machine_jump(jump, calls[i].stub);
+        got->targets[((uintptr_t)calls[i].slot - got->slots.low) / sizeof(uintptr_t)] =
+            (uintptr_t)jump;
+    }
+    __builtin___clear_cache((char *)jumps, (char *)jumps + len);
+    if (!cn_rec_protect((uintptr_t)jumps, (uintptr_t)jumps + len,
+                        PROT_READ | PROT_EXEC) ||
+        !cn_rec_protect(low, high, WRITABLE | PROT_EXEC))
+        return false;
+    ok = cn_rec_machine_redirect(low, high, &got->slots, got->targets);
+    __builtin___clear_cache((char *)low, (char *)high);
+    (void)cn_rec_protect(low, high, PROT_READ | PROT_EXEC);
+    return ok;
+}
+
+/* Count functions whose calls are not recorded: of the last listed slots. */
+static void tell_missed(const struct cn_rec_image *image, const struct cn_rec_got *got,
+                        uint32_t count)
+{
+    struct cn_rec_shared *shared = cn_rec_process.shared;
+    struct cn_rec_text one = {shared->bypassed, sizeof(shared->bypassed), 0, false};
+    uint32_t all = got->count + got->mixed_count + got->other_count;
+
+    if (count > 0 && atomic_fetch_add(&shared->bypassed_count, count) == 0)
+        cn_rec_text_str(&one, name_of(image, &image->relas[got->relas[all - count]]));
+}
+
+static bool add(const struct cn_rec_image *image, const struct cn_rec_got *got)
+{
+    uint32_t slot_count = (uint32_t)image->slot_count, got_count = got->count;
+    uint32_t mixed_at = slot_count + got_count, count = mixed_at + got->mixed_count;
     struct table *table;
     uintptr_t stubs;
     uint64_t len;
 
     if (image->slot_count >= CALLS_MAX || (!cn_rec_libcalls && !set_up(count)))
         return false;
+    if (count == 0)
+        return true; /* without calls, nothing is missed */
     table = take_table(count);
     if (!table)
         return false;
@@ -203,8 +268,12 @@ bool cn_rec_libcalls_add(const struct cn_rec_image *image)
     if (!cn_rec_protect(stubs, stubs + len, WRITABLE))
         return false;
     table->low = image->low;
-    for (uint32_t i = 0; i < count; i++)
-        hook(image, table, i);
+    for (uint32_t i = 0; i < count; i++) {
+        hook(image, table, i,
+             i < slot_count ? &image->slots[i]
+                            : &image->relas[got->relas[i - slot_count]]);
+        cn_rec_libcalls[table->first + i].is_code = i >= mixed_at;
+    }
     __builtin___clear_cache((char *)stubs, (char *)stubs + len);
     /* Tables that are read-only after relocation are made writable for a moment. */
     if (!cn_rec_protect(stubs, stubs + len, PROT_READ | PROT_EXEC) ||
@@ -212,10 +281,25 @@ bool cn_rec_libcalls_add(const struct cn_rec_image *image)
         return false;
     /* Set the slots when everything else is complete. */
     for (uint32_t i = table->first; i < table->first + count; i++) {
-        if (cn_rec_libcalls[i].slot)
+        if (cn_rec_libcalls[i].slot && !cn_rec_libcalls[i].is_code)
             *(volatile uintptr_t *)cn_rec_libcalls[i].slot = cn_rec_libcalls[i].stub;
     }
+    tell_missed(image, got,
+                redirect(image, got, &cn_rec_libcalls[table->first + mixed_at])
+                    ? got->other_count
+                    : got->other_count + got->mixed_count);
     return cn_rec_protect(image->relro_low, image->relro_high, PROT_READ);
+}
+
+bool cn_rec_libcalls_add(const struct cn_rec_image *image)
+{
+    struct cn_rec_got got;
+    bool ok;
+
+    cn_rec_got_begin(&got, image);
+    ok = add(image, &got);
+    cn_rec_got_done(&got);
+    return ok;
 }
 
 void cn_rec_libcalls_remove(const struct cn_rec_image *image)

@@ -32,11 +32,15 @@ struct cn_rec_libcall {
     _Atomic uintptr_t target;
     /* Of kind ASKS: code of its file that returns to the address above the next. */
     uintptr_t passage;
+    bool is_code;  /* the code that calls it is changed, not the slot */
     bool is_bound; /* the slot contained the address of the function */
     uint8_t kind;  /* enum cn_rec_libcall_kind */
 };
 
 extern struct cn_rec_libcall *cn_rec_libcalls; /* by number; number 0 is the probe */
+
+/* True for functions whose calls are never recorded. */
+bool cn_rec_libcall_is_left_out(const char *name);
 
 /* True if the library calls of the library `path`, or of the program for NULL, are
  * recorded. */

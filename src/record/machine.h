@@ -13,12 +13,14 @@
 enum {
     CN_REC_JUMP_SLOT = R_X86_64_JUMP_SLOT,
     CN_REC_RELATIVE = R_X86_64_RELATIVE,
+    CN_REC_GLOB_DAT = R_X86_64_GLOB_DAT,
     CN_REC_REACH_LOG2 = 31,
 };
 #else
 enum {
     CN_REC_JUMP_SLOT = R_AARCH64_JUMP_SLOT,
     CN_REC_RELATIVE = R_AARCH64_RELATIVE,
+    CN_REC_GLOB_DAT = R_AARCH64_GLOB_DAT,
     CN_REC_REACH_LOG2 = 27,
 };
 #endif
@@ -46,5 +48,25 @@ bool cn_rec_machine_divert(uint8_t *at, uintptr_t stub);
  * stack aligned; 0 when there is none. A function that returns there, with that below its
  * own return address, goes on to that one. */
 uintptr_t cn_rec_machine_find_passage(uintptr_t low, uintptr_t high);
+
+/* How code uses a slot of a GOT, as a set. A PLT may jump through it, only code that was
+ * built without a PLT calls through it. */
+enum { CN_REC_USE_JUMP = 1, CN_REC_USE_CALL = 2, CN_REC_USE_OTHER = 4 };
+
+struct cn_rec_slots {
+    uintptr_t low, high;
+    uintptr_t base; /* the address that code may count the slots from; 0: none */
+    uint8_t *uses;  /* for each slot, as a set */
+};
+
+/* Find out how the code from `low` to `high` uses these slots. What may be a use counts
+ * as one. */
+void cn_rec_machine_find_uses(uintptr_t low, uintptr_t high,
+                              const struct cn_rec_slots *slots);
+
+/* Let the writable code from `low` to `high` call targets[i] instead of what slot i
+ * contains, unless that is 0. False when code of this machine cannot be changed so. */
+bool cn_rec_machine_redirect(uintptr_t low, uintptr_t high,
+                             const struct cn_rec_slots *slots, const uintptr_t *targets);
 
 #endif

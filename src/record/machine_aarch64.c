@@ -81,6 +81,103 @@ bool cn_rec_machine_divert(uint8_t *at, uintptr_t stub)
     return get(at) == RET && put_branch(at, stub);
 }
 
+enum { ADRP_MAX = 64, CALL_MAX = 16 }; /* instructions to search */
+
+/* True for instructions after which another one than the next may run. */
+static bool is_branch(uint32_t code)
+{
+    return (code & 0x7c000000) == 0x14000000 || (code & 0xff000010) == 0x54000000 ||
+           (code & 0x7c000000) == 0x34000000 || (code & 0xfe000000) == 0xd6000000 ||
+           (code & 0xff000000) == 0xd4000000;
+}
+
+/* True if a register may be an operand: one of the fields has its number. */
+static bool has_operand(uint32_t code, uint32_t reg)
+{
+    return (code & 31) == reg || (code >> 5 & 31) == reg || (code >> 10 & 31) == reg ||
+           (code >> 16 & 31) == reg;
+}
+
+/* True if register `reg`, which is loaded before `at`, is only called or jumped to. */
+static bool is_only_called(const uint8_t *at, const uint8_t *end, uint32_t reg)
+{
+    for (int i = 0; i < CALL_MAX && at + 4 <= end; i++, at += 4) {
+        uint32_t code = get(at);
+
+        /* blr, br: the function may change these registers, the caller does not use
+         * them again. */
+        if ((code & 0xffdffc1f) == 0xd61f0000 && (code >> 5 & 31) == reg)
+            return reg < 18;
+        if (is_branch(code) || has_operand(code, reg))
+            return false;
+    }
+    return false;
+}
+
+/* The page that `adrp` before `at` loads into a register; 0 when it is unknown. */
+static uintptr_t find_page(const uint8_t *at, const uint8_t *start, uint32_t reg)
+{
+    for (int i = 0; i < ADRP_MAX && at - 4 >= start; i++) {
+        uint32_t code = get(at -= 4);
+        uint64_t pages = (uint64_t)(code >> 5 & 0x7ffff) << 2 | (code >> 29 & 3);
+
+        if ((code & 0x9f00001f) == (0x90000000 | reg))
+            return ((uintptr_t)at & ~(uintptr_t)0xfff) +
+                   (uintptr_t)((int64_t)(pages << 43) >> 31);
+        if ((code & 31) == reg)
+            return 0;
+    }
+    return 0;
+}
+
+static void note_use(const struct cn_rec_slots *slots, uintptr_t address, uint8_t use)
+{
+    if (address >= slots->low && address < slots->high && address % 8 == 0)
+        slots->uses[(address - slots->low) / 8] |= use;
+}
+
+/* Slots are read by ldr from a page that adrp loads, at any distance before, or relative
+ * to the instruction. */
+void cn_rec_machine_find_uses(uintptr_t low, uintptr_t high,
+                              const struct cn_rec_slots *slots)
+{
+    const uint8_t *start = (const uint8_t *)((low + 3) & ~(uintptr_t)3);
+    const uint8_t *end = (const uint8_t *)high;
+
+    for (const uint8_t *at = start; at + 4 <= end; at += 4) {
+        uint32_t code = get(at);
+        uintptr_t off = (uintptr_t)(code >> 10 & 0xfff) * 8, page;
+        uint8_t use = CN_REC_USE_OTHER;
+
+        if ((code & 0xff000000) == 0x58000000)
+            note_use(slots,
+                     (uintptr_t)at +
+                         (uintptr_t)((int64_t)((uint64_t)(code >> 5) << 45) >> 43),
+                     use);
+        if ((code & 0xffc00000) != 0xf9400000 || off > 0xff8)
+            continue;
+        page = find_page(at, start, code >> 5 & 31);
+        if (page && is_only_called(at + 4, end, code & 31))
+            use = CN_REC_USE_CALL;
+        if (page)
+            note_use(slots, page + off, use);
+        for (page = slots->low & ~(uintptr_t)0xfff;
+             use == CN_REC_USE_OTHER && page < slots->high; page += 0x1000)
+            note_use(slots, page + off, use);
+    }
+}
+
+/* Calls load the address into a register first, which may be far away. */
+bool cn_rec_machine_redirect(uintptr_t low, uintptr_t high,
+                             const struct cn_rec_slots *slots, const uintptr_t *targets)
+{
+    (void)low;
+    (void)high;
+    (void)slots;
+    (void)targets;
+    return false;
+}
+
 uintptr_t cn_rec_machine_find_passage(uintptr_t low, uintptr_t high)
 {
     for (uintptr_t at = (low + 3) & ~(uintptr_t)3; at + 8 <= high; at += 4) {

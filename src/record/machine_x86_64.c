@@ -103,6 +103,72 @@ bool cn_rec_machine_divert(uint8_t *at, uintptr_t stub)
     return put_jump(at, stub);
 }
 
+static void note_use(const struct cn_rec_slots *slots, uintptr_t address, uint8_t use)
+{
+    uintptr_t off = address - slots->low;
+
+    if (off < slots->high - slots->low && off % sizeof(uintptr_t) == 0)
+        slots->uses[off / sizeof(uintptr_t)] |= use;
+}
+
+static bool is_call(const uint8_t *at)
+{
+    return at[-2] == 0xff && (at[-1] == 0x15 || at[-1] == 0x25);
+}
+
+/* A call or jump through a slot has six bytes: become one of five, as linkers do it. */
+bool cn_rec_machine_redirect(uintptr_t low, uintptr_t high,
+                             const struct cn_rec_slots *slots, const uintptr_t *targets)
+{
+    for (uint8_t *at = (uint8_t *)low + 2; at + 4 <= (uint8_t *)high; at++) {
+        uintptr_t off, target;
+        int32_t distance;
+
+        if (!is_call(at))
+            continue;
+        memcpy(&distance, at, sizeof(distance));
+        off = (uintptr_t)at + 4 + (uintptr_t)(intptr_t)distance - slots->low;
+        if (off >= slots->high - slots->low || off % sizeof(uintptr_t) != 0)
+            continue;
+        target = targets[off / sizeof(uintptr_t)];
+        if (target && at[-1] == 0x15 && put_branch(at - 1, 0xe8, target))
+            at[-2] = 0x67;
+        else if (target && at[-1] == 0x25 && put_branch(at - 2, 0xe9, target))
+            at[3] = 0x90;
+    }
+    return true;
+}
+
+/* Any four bytes may be a distance from the next instruction, which follows them or an
+ * operand of 1, 2 or 4 bytes. Calls and jumps have none. */
+void cn_rec_machine_find_uses(uintptr_t low, uintptr_t high,
+                              const struct cn_rec_slots *slots)
+{
+    uintptr_t len = slots->high - slots->low;
+
+    for (const uint8_t *at = (const uint8_t *)low + 2; at + 4 <= (const uint8_t *)high;
+         at++) {
+        uintptr_t address;
+        int32_t distance;
+
+        memcpy(&distance, at, sizeof(distance));
+        address = (uintptr_t)at + 4 + (uintptr_t)(intptr_t)distance;
+        /* The slots may be counted from here, by other distances. */
+        if (address == slots->base && slots->base != 0)
+            for (uintptr_t i = 0; i < len / sizeof(uintptr_t); i++)
+                slots->uses[i] |= CN_REC_USE_OTHER;
+        if (address + 4 - slots->low >= len + 4)
+            continue;
+        note_use(slots, address,
+                 !is_call(at)     ? CN_REC_USE_OTHER
+                 : at[-1] == 0x15 ? CN_REC_USE_CALL
+                                  : CN_REC_USE_JUMP);
+        note_use(slots, address + 1, CN_REC_USE_OTHER);
+        note_use(slots, address + 2, CN_REC_USE_OTHER);
+        note_use(slots, address + 4, CN_REC_USE_OTHER);
+    }
+}
+
 uintptr_t cn_rec_machine_find_passage(uintptr_t low, uintptr_t high)
 {
     static const uint8_t code[] = {0x48, 0x83, 0xc4, 0x08, 0xc3}; /* add $8, %rsp; ret */

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "record/maps.h"
+#include "record/memory.h"
 #include "record/process.h"
 #include "record/syscalls.h"
 #include "record/text.h"
@@ -131,7 +132,7 @@ void cn_rec_module_rules_add(const char *path, uintptr_t start, uintptr_t end)
     }
     if (atomic_load(&modules.is_hopeless))
         return;
-    if (ask(path, &first, &count))
+    if (ask(path, &first, &count) && cn_rec_memory_rules())
         add(start, end, first, count);
     else
         atomic_store(&modules.is_hopeless, true);

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Map `len` bytes, whole pages, in reach of all code from `low` to `high`; NULL when there
+/* Map `len` writable bytes in reach of all code from `low` to `high`; NULL when there
  * is no room. */
 uint8_t *cn_rec_near_map(uintptr_t low, uintptr_t high, size_t len);
 

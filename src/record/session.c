@@ -47,8 +47,7 @@ static bool append(const char *name, const struct cn_rec_text *text)
     cn_rec_text_str(&path, cn_rec_process.shared->dir);
     cn_rec_text_char(&path, '/');
     cn_rec_text_str(&path, name);
-    fd = cn_rec_syscall6(SYS_openat, AT_FDCWD, (long)path.chars,
-                         O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600, 0, 0);
+    fd = cn_rec_append_to(path.chars);
     if (fd < 0)
         return false;
     cn_rec_block_signals(&before);

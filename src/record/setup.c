@@ -1,30 +1,25 @@
 /* Set-up when the library is loaded. If anything fails, the program runs unrecorded. */
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "record/clock.h"
 #include "record/cost.h"
+#include "record/exec.h"
 #include "record/filter.h"
 #include "record/hooks.h"
 #include "record/interpose.h"
 #include "record/loader.h"
+#include "record/memory.h"
 #include "record/process.h"
 #include "record/session.h"
 #include "record/syscalls.h"
 #include "record/thread.h"
-
-/* The preferred address of the rings: far from libraries, which need free pages nearby
- * for stubs. */
-#define FAR_AWAY ((void *)((uintptr_t)2 << 44))
 
 extern void *__libc_stack_end;
 
@@ -37,34 +32,6 @@ static void say(const char *what)
     strncat(line, what, sizeof(line) - strlen(line) - 2);
     strcat(line, "\n");
     (void)!write(STDERR_FILENO, line, strlen(line));
-}
-
-static bool map_shared(const char *path)
-{
-    struct cn_rec_process *process = &cn_rec_process;
-    struct stat status;
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    char *at;
-
-    if (fd < 0 || fstat(fd, &status) != 0 || status.st_size < CN_REC_RINGS_OFF) {
-        if (fd >= 0)
-            (void)close(fd);
-        return false;
-    }
-    at = mmap(FAR_AWAY, (size_t)status.st_size, PROT_READ | PROT_WRITE,
-              MAP_SHARED | MAP_NORESERVE, fd, 0);
-    (void)close(fd);
-    if (at != MAP_FAILED)
-        (void)madvise(at, (size_t)status.st_size, MADV_DONTDUMP);
-    if (at == MAP_FAILED || ((struct cn_rec_shared *)at)->magic != CN_REC_MAGIC)
-        return false;
-    process->rules = (const struct cn_rec_rule *)(at + CN_REC_RULES_OFF);
-    process->values = (const struct cn_rec_value *)(at + CN_REC_VALUES_OFF);
-    process->tracks = (struct cn_rec_track *)(at + CN_REC_TRACKS_OFF);
-    process->rings = (uint8_t *)at + CN_REC_RINGS_OFF;
-    atomic_store(&process->pid, (uint32_t)getpid());
-    process->shared = (struct cn_rec_shared *)at;
-    return true;
 }
 
 /* The stack of the first thread grows downwards from __libc_stack_end. */
@@ -81,17 +48,42 @@ static void find_main_stack(struct cn_rec_thread *self)
     self->stack_low = high > len ? high - len : 0;
 }
 
+/* True if the launcher waits for this program. The program does not see the mark. */
+static bool take_mark(char *path)
+{
+    size_t len = sizeof(CN_REC_ENV_COMING) - 1;
+
+    if (strncmp(path, CN_REC_ENV_COMING, len) != 0)
+        return false;
+    memmove(path, path + len, strlen(path + len) + 1);
+    return true;
+}
+
+/* The launcher need not wait any more. */
+static void arrive(void)
+{
+    uint32_t count = atomic_load(&cn_rec_process.shared->coming_count);
+
+    while (count > 0 && !atomic_compare_exchange_weak(
+                            &cn_rec_process.shared->coming_count, &count, count - 1))
+        continue;
+}
+
 __attribute__((constructor)) static void set_up(void)
 {
-    const char *path = getenv(CN_REC_ENV);
+    char *path = getenv(CN_REC_ENV);
     struct cn_rec_thread *self;
-    bool has_memory;
+    bool has_memory, is_coming;
     int error = errno;
 
-    if (!path)
+    is_coming = path && take_mark(path);
+    cn_rec_exec_begin(path);
+    if (!path || !*path)
         return;
-    has_memory = map_shared(path);
+    has_memory = cn_rec_memory_open(path);
     if (!has_memory || !cn_rec_session_begin(cn_rec_clock_ns(cn_rec_process.shared))) {
+        if (has_memory && is_coming)
+            arrive();
         cn_rec_process.shared = NULL;
         say(has_memory ? "program not recorded: cannot write to the recording"
                        : "program not recorded: cannot map the memory of the launcher");
@@ -107,6 +99,8 @@ __attribute__((constructor)) static void set_up(void)
         find_main_stack(self);
         cn_rec_cost_measure(self);
     }
+    if (is_coming)
+        arrive();
     cn_rec_process.is_running = true;
     errno = error;
 }

@@ -24,9 +24,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CN_REC_ENV     "CAIRN_RECORD" /* path of the shared memory */
-#define CN_REC_LIBRARY "libcairn-record.so"
-#define CN_REC_MAGIC   0x31306472636e7263u
+#define CN_REC_ENV        "CAIRN_RECORD" /* path of the shared memory */
+#define CN_REC_ENV_COMING "+"            /* before the path: `coming_count` counts it */
+#define CN_REC_LIBRARY    "libcairn-record.so"
+#define CN_REC_MAGIC      0x31306472636e7263u
 
 enum {
     CN_REC_PAGE_LEN = 4096,
@@ -39,6 +40,16 @@ enum {
     CN_REC_RULE_MAX = 1 << 18,
     CN_REC_VALUE_MAX = 1 << 20,
     CN_REC_VALUES_MAX = 32, /* of one call */
+};
+
+/* Whether a program that is started can be recorded. */
+enum cn_rec_exec_kind {
+    CN_REC_EXEC_UNKNOWN, /* a script, or a file that cannot be read */
+    CN_REC_EXEC_LOADED,  /* its loader loads the recorder */
+    CN_REC_EXEC_STATIC,
+    CN_REC_EXEC_SETUID,  /* its loader ignores LD_PRELOAD */
+    CN_REC_EXEC_FOREIGN, /* for another processor */
+    CN_REC_EXEC_KINDS,
 };
 
 enum cn_rec_track_state { CN_REC_FREE, CN_REC_TAKEN, CN_REC_OPEN, CN_REC_CLOSED };
@@ -77,9 +88,10 @@ struct cn_rec_track {
     uint64_t given_up_at; /* `drained` + 1 when its thread waited in vain; else 0 */
     /* A line that is missing in task.txt, because the thread could not write it. */
     uint64_t task_ns;
+    uint64_t ring_len;            /* a power of two, at most that of others */
     uint32_t task_parent;         /* of a forked process; 0 for a thread */
     _Atomic uint32_t is_unlisted; /* set last; the launcher clears it */
-    uint8_t padding[CN_REC_PAGE_LEN - 144];
+    uint8_t padding[CN_REC_PAGE_LEN - 152];
 };
 
 /* The end of the records that can be drained. */
@@ -198,13 +210,16 @@ struct cn_rec_shared {
     _Atomic uint32_t is_asleep; /* the launcher waits for the bell */
     _Atomic uint32_t stop;      /* enum cn_rec_stop */
     _Atomic uint32_t is_over;   /* the recording is complete; later records are dropped */
-    _Atomic uint32_t track_count;   /* tracks ever taken */
-    _Atomic uint32_t ready_count;   /* futex: tracks that have memory */
-    _Atomic uint32_t waiting_count; /* threads that wait for a track */
-    _Atomic uint32_t is_full;       /* there is no memory for more */
-    _Atomic uint32_t free_count;    /* released tracks; about */
-    _Atomic uint32_t missed_count;  /* threads without a track, not recorded */
-    _Atomic uint32_t coming_count;  /* forked children that have no track yet */
+    _Atomic uint32_t track_count;    /* tracks ever taken */
+    _Atomic uint32_t ready_count;    /* futex: tracks that have memory */
+    _Atomic uint32_t waiting_count;  /* threads that wait for a track */
+    _Atomic uint32_t is_full;        /* there is no memory for more */
+    _Atomic uint32_t free_count;     /* released tracks; about */
+    _Atomic uint32_t missed_count;   /* threads without a track, not recorded */
+    _Atomic uint32_t coming_count;   /* children that have no track yet */
+    _Atomic uint32_t bypassed_count; /* functions whose calls are not recorded */
+    _Atomic uint32_t
+        unloaded[CN_REC_EXEC_KINDS]; /* programs started without the recorder, by kind */
     _Atomic uint32_t session_count;
     _Atomic uint32_t is_on;           /* switched by --trace and triggers */
     _Atomic uint64_t lost_count;      /* of released tracks */
@@ -232,6 +247,7 @@ struct cn_rec_shared {
     uint8_t has_call_rules;      /* and they are not only about patching */
     uint8_t has_only;            /* some rule has CN_REC_RULE_ONLY */
     uint8_t has_patch_list;      /* some rule has CN_REC_RULE_PATCH */
+    char bypassed[64];           /* the name of one of them */
     char exe[CN_REC_EXE_MAX];    /* the started program */
     struct cn_rec_request request;
     char dir[CN_REC_DIR_MAX]; /* absolute path of the recording */

@@ -7,6 +7,7 @@
 #define CN_RECORD_SYSCALLS_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,6 +78,18 @@ static inline uint32_t cn_rec_tid(void)
 static inline uint32_t cn_rec_pid(void)
 {
     return (uint32_t)cn_rec_syscall3(SYS_getpid, 0, 0, 0);
+}
+
+/* Open a file to append to it, with the rights of a recording whatever the umask is; or
+ * -errno. */
+static inline long cn_rec_append_to(const char *path)
+{
+    long fd = cn_rec_syscall6(SYS_openat, AT_FDCWD, (long)path,
+                              O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600, 0, 0);
+
+    if (fd >= 0)
+        (void)cn_rec_syscall3(SYS_fchmod, fd, 0600, 0);
+    return fd;
 }
 
 /* A write beyond RLIMIT_FSIZE sent SIGXFSZ to this thread, which blocks it: take it back,

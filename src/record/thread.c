@@ -9,6 +9,7 @@
 
 #include "record/clock.h"
 #include "record/layout.h"
+#include "record/memory.h"
 #include "record/process.h"
 #include "record/session.h"
 #include "record/syscalls.h"
@@ -16,7 +17,9 @@
 
 enum {
     FRAMES_MAX = 1 << 21, /* open calls of a thread, if memory allows */
-    FRAMES_MIN = 1 << 16,
+    FRAMES_MIN = 1 << 11,
+    FRAMES_SPARE = 1 << 15, /* more than are open, when the program sets a limit */
+    FRAMES_SHARE = 16,      /* of a limited address space */
 };
 
 __thread struct cn_rec_thread *cn_rec_self __attribute__((tls_model("initial-exec")));
@@ -77,7 +80,10 @@ static struct cn_rec_thread *map_thread(void)
 {
     uint64_t count = FRAMES_MAX, head_len = 2 * CN_REC_PAGE_LEN, len;
     struct cn_rec_thread *thread = NULL, *first;
+    uint64_t wanted = cn_rec_memory_limit_len() / FRAMES_SHARE;
 
+    while (count * sizeof(struct cn_rec_frame) > wanted && count > FRAMES_MIN)
+        count /= 4;
     for (; count >= FRAMES_MIN; count /= 4) {
         len = head_len + count * sizeof(struct cn_rec_frame);
         thread = cn_rec_map(len);
@@ -112,22 +118,46 @@ static struct cn_rec_thread *map_thread(void)
     return thread;
 }
 
+static void unmap_after(const void *last, const void *end)
+{
+    uintptr_t from =
+        ((uintptr_t)last + 2 * CN_REC_PAGE_LEN - 1) & ~(uintptr_t)(CN_REC_PAGE_LEN - 1);
+
+    if (from < (uintptr_t)end)
+        (void)cn_rec_syscall3(SYS_munmap, (long)from, (long)((uintptr_t)end - from), 0);
+}
+
+void cn_rec_thread_shrink(struct cn_rec_thread *self)
+{
+    struct cn_rec_frame *end = self->real_end + 1, *last = self->top + FRAMES_SPARE;
+
+    if (last >= self->real_end)
+        return;
+    self->real_end = last;
+    cn_rec_thread_simplify(self);
+    unmap_after(last + 1, end);
+    if (self->notes)
+        unmap_after(self->notes + (last + 1 - self->frames),
+                    self->notes + (end - self->frames));
+}
+
 static bool take_track(struct cn_rec_thread *self)
 {
-    const struct cn_rec_shared *shared = cn_rec_process.shared;
     struct cn_rec_track *track = cn_rec_track_take(self->tid);
 
     if (!track)
         return false;
-    self->track = track;
-    self->ring = cn_rec_process.rings +
-                 (uint64_t)(track - cn_rec_process.tracks) * shared->ring_len;
-    self->ring_mask = shared->ring_len - 1;
+    if (!cn_rec_memory_ring(track, self)) {
+        cn_rec_track_release(track);
+        return false;
+    }
+    cn_rec_track_open(track);
+    self->ring_mask = track->ring_len - 1;
     self->lost_recorded = 0;
     self->slot = self->stepped = UINT64_MAX;
     self->slot_len = 16;
     *cn_rec_wiped(self) = (struct cn_rec_wiped){
-        .limit = shared->ring_len / 4,
+        .limit = track->ring_len / 4,
         .is_mine = 1,
     };
     return true;
@@ -293,7 +323,7 @@ static bool has_room(const struct cn_rec_track *track, uint32_t len)
 {
     uint64_t used = atomic_load(&track->recorded) - atomic_load(&track->drained);
 
-    return cn_rec_process.shared->ring_len - used >= len;
+    return track->ring_len - used >= len;
 }
 
 static bool write_ring(struct cn_rec_thread *self, uint32_t len)
@@ -318,7 +348,7 @@ void cn_rec_thread_stop(struct cn_rec_thread *self)
 static bool make_room_blocked(struct cn_rec_thread *self, uint32_t len)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
-    uint64_t ring_len = shared->ring_len, recorded, end, bell;
+    uint64_t ring_len, recorded, end, bell;
 
     if (!cn_rec_wiped(self)->is_mine && !adopt(self))
         return false;
@@ -328,6 +358,7 @@ static bool make_room_blocked(struct cn_rec_thread *self, uint32_t len)
     }
     if (!has_room(self->track, len) && !write_ring(self, len))
         return false;
+    ring_len = self->track->ring_len;
     recorded = atomic_load(&self->track->recorded);
     cn_rec_track_ring_bell();
     /* Assembly stores 16 bytes at any position below the limit, which may be an odd

@@ -102,6 +102,10 @@ struct cn_rec_thread {
         frames_lock; /* locks frames for moving them, or taking one from another thread */
     uint32_t tid;
     uint64_t lost_recorded;
+    /* Memory for starting programs (exec.c), and the task that uses it. */
+    void *space;
+    uint64_t space_len;
+    _Atomic uint32_t space_owner;
     uintptr_t dlopen_sp; /* stack pointer of the current dlopen(); 0: none */
     bool is_shared;      /* another task may use the same thread-local storage */
     bool is_forking;     /* in vfork(): its child may use it */
@@ -168,6 +172,9 @@ bool cn_rec_thread_is_ours(const struct cn_rec_thread *self);
 
 /* Let assembly handle the calls of this thread alone, if it may. */
 void cn_rec_thread_simplify(struct cn_rec_thread *self);
+
+/* Unmap what the open calls of this thread, and some more, do not need. */
+void cn_rec_thread_shrink(struct cn_rec_thread *self);
 
 /* No signal handler runs on this thread between these two. */
 void cn_rec_block_signals(uint64_t *before);

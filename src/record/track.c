@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "record/clock.h"
+#include "record/memory.h"
 #include "record/process.h"
 #include "record/syscalls.h"
 #include "record/text.h"
@@ -92,7 +93,7 @@ static void count_written(struct cn_rec_shared *shared, uint64_t len)
 static long write_out(struct cn_rec_track *track, const uint8_t *ring)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
-    uint64_t ring_len = shared->ring_len;
+    uint64_t ring_len = track->ring_len;
     char space[CN_REC_NAME_MAX];
     struct cn_rec_text name = {space, sizeof(space), 0, false};
     long fd, done = 0;
@@ -102,8 +103,7 @@ static long write_out(struct cn_rec_track *track, const uint8_t *ring)
         return 0;
     }
     file_name(track->tid, &name);
-    fd = cn_rec_syscall6(SYS_openat, AT_FDCWD, (long)name.chars,
-                         O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600, 0, 0);
+    fd = cn_rec_append_to(name.chars);
     if (fd < 0)
         return fd;
     skip_written(track, fd);
@@ -181,7 +181,7 @@ static bool wait_for_launcher(struct cn_rec_track *track)
     for (uint32_t naps = 0; is_worth_waiting(track, naps, &end_ns); naps++) {
         uint64_t drained = atomic_load(&track->drained);
 
-        if (recorded - drained <= shared->ring_len / 2 || drained >= end)
+        if (recorded - drained <= track->ring_len / 2 || drained >= end)
             return true;
         if (atomic_load(&shared->stop))
             return false;
@@ -223,7 +223,7 @@ void cn_rec_track_close(struct cn_rec_track *track, const uint8_t *ring)
     bool is_empty;
 
     atomic_store(&track->unfinished, UINT64_MAX);
-    if (shared->has_own_writing && lock(track)) {
+    if (shared->has_own_writing && ring && lock(track)) {
         (void)write_out(track, ring);
         atomic_store(&track->writer, 0);
     }
@@ -233,8 +233,7 @@ void cn_rec_track_close(struct cn_rec_track *track, const uint8_t *ring)
     if (!atomic_load(&shared->is_over))
         atomic_fetch_add(&shared->extra_len, atomic_exchange(&track->extra_len, 0));
     if (is_empty && !atomic_load(&track->is_unlisted)) {
-        atomic_store(&track->state, CN_REC_FREE);
-        atomic_fetch_add(&shared->free_count, 1);
+        cn_rec_track_release(track);
         return;
     }
     atomic_store(&track->state, CN_REC_CLOSED);
@@ -244,15 +243,17 @@ void cn_rec_track_close(struct cn_rec_track *track, const uint8_t *ring)
 /* Close the track of the program that an exec replaced. */
 static void finish_earlier(uint32_t tid)
 {
-    struct cn_rec_shared *shared = cn_rec_process.shared;
+    uint32_t count = atomic_load(&cn_rec_process.shared->track_count);
 
-    for (uint32_t i = 0; i < atomic_load(&shared->track_count); i++) {
+    if (!cn_rec_memory_tracks(count))
+        return;
+    for (uint32_t i = 0; i < count; i++) {
         struct cn_rec_track *track = &cn_rec_process.tracks[i];
         uint32_t open = CN_REC_OPEN;
 
         if (atomic_load(&track->state) == CN_REC_OPEN && track->tid == tid &&
             atomic_compare_exchange_strong(&track->state, &open, CN_REC_TAKEN))
-            cn_rec_track_close(track, cn_rec_process.rings + i * shared->ring_len);
+            cn_rec_track_close(track, cn_rec_memory_ring(track, NULL));
     }
 }
 
@@ -302,8 +303,11 @@ static struct cn_rec_track *find_free(void)
 
     for (;;) {
         uint32_t count = atomic_load(&shared->track_count), unused = CN_REC_FREE;
-        struct cn_rec_track *track = find_released(count);
+        struct cn_rec_track *track;
 
+        if (count == CN_REC_TRACK_COUNT || !cn_rec_memory_tracks(count + 1))
+            return NULL;
+        track = find_released(count);
         if (track)
             return track;
         if (atomic_load(&shared->ready_count) <= count && !wait_for_memory(count))
@@ -342,6 +346,16 @@ struct cn_rec_track *cn_rec_track_take(uint32_t tid)
     track->packed[0] = (struct cn_rec_packed){0};
     atomic_store(&track->packed_index, 0);
     atomic_store(&track->writer, 0);
-    atomic_store(&track->state, CN_REC_OPEN);
     return track;
+}
+
+void cn_rec_track_open(struct cn_rec_track *track)
+{
+    atomic_store(&track->state, CN_REC_OPEN);
+}
+
+void cn_rec_track_release(struct cn_rec_track *track)
+{
+    atomic_store(&track->state, CN_REC_FREE);
+    atomic_fetch_add(&cn_rec_process.shared->free_count, 1);
 }

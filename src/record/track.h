@@ -13,6 +13,12 @@ struct cn_rec_track;
  * first. NULL when there is no memory for it. */
 struct cn_rec_track *cn_rec_track_take(uint32_t tid);
 
+/* It has a ring now: the launcher may drain it. */
+void cn_rec_track_open(struct cn_rec_track *track);
+
+/* Let others take it. */
+void cn_rec_track_release(struct cn_rec_track *track);
+
 /* The ring is full: write it, or wait until the launcher has done so. */
 bool cn_rec_track_make_room(struct cn_rec_track *track, const uint8_t *ring);
 

@@ -53,6 +53,38 @@ static void tell_sandboxed(const struct cn_args *args,
                     result->sandboxed_count, result->sandboxed_count == 1 ? "" : "es");
 }
 
+/* Warn if the program started others that cannot load the recorder. */
+static uint64_t tell_unloaded(const struct cn_args *args,
+                              const struct cn_launch_result *result)
+{
+    static const char *const reasons[] = {
+        [CN_REC_EXEC_STATIC] = "linked statically",
+        [CN_REC_EXEC_SETUID] = "setuid or setgid",
+        [CN_REC_EXEC_FOREIGN] = "built for another processor",
+    };
+    uint64_t all = 0;
+
+    for (int i = CN_REC_EXEC_STATIC; i < CN_REC_EXEC_KINDS; i++) {
+        if (result->unloaded[i] > 0)
+            cn_cli_warn(args, "%u child%s not recorded: %s", result->unloaded[i],
+                        result->unloaded[i] == 1 ? "" : "ren", reasons[i]);
+        all += result->unloaded[i];
+    }
+    return all;
+}
+
+/* Warn if calls are missing whose addresses the program also uses (record/got.h). */
+static void tell_bypassed(const struct cn_args *args,
+                          const struct cn_launch_result *result)
+{
+    if (result->bypassed_count > 0)
+        cn_cli_warn(args,
+                    "calls of %u library function%s (%s) may be missing: the program was "
+                    "built with -fno-plt and uses the address; rebuild it with -fplt",
+                    result->bypassed_count, result->bypassed_count == 1 ? "" : "s",
+                    result->bypassed);
+}
+
 /* End with the status or signal of the program, so that our parent sees the same. */
 static void end_like(int wait_status)
 {
@@ -96,7 +128,8 @@ static void tell_empty(const struct cn_args *args, const struct cn_launch_option
     cn_text_done(&list);
 }
 
-static void print_lost(struct cn_text *text, const struct cn_launch_result *result)
+static void print_lost(struct cn_text *text, const struct cn_launch_result *result,
+                       uint64_t unloaded)
 {
     size_t begin = text->len;
 
@@ -109,6 +142,11 @@ static void print_lost(struct cn_text *text, const struct cn_launch_result *resu
         cn_count_print_of(text, result->missed_count, "thread");
         cn_text_str_add(text, " not recorded");
     }
+    if (unloaded > 0) {
+        cn_text_str_add(text, text->len > begin ? ", " : "");
+        cn_text_printf(text, "%" PRIu64 " child%s not recorded", unloaded,
+                       unloaded == 1 ? "" : "ren");
+    }
     if (result->stop != CN_REC_RUNNING || result->failure.text[0] ||
         result->sandboxed_count > 0)
         cn_text_printf(text, "%slater calls not recorded", text->len > begin ? ", " : "");
@@ -120,16 +158,19 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
                         const struct cn_launch_options *launch)
 {
     struct cn_text text = {0};
+    uint64_t unloaded;
 
     if (result->record_len == 0 && result->stop == CN_REC_RUNNING)
         tell_empty(args, launch);
     tell_stop(args, result);
     tell_sandboxed(args, result);
+    tell_bypassed(args, result);
+    unloaded = tell_unloaded(args, result);
     cn_count_print_of(&text, result->call_count, "call");
     cn_text_str_add(&text, " in ");
     cn_size_print(&text, result->stored_len);
     cn_text_str_add(&text, ", ");
-    print_lost(&text, result);
+    print_lost(&text, result, unloaded);
     if (launch->rank)
         cn_cli_say(args, "rank %" PRIu64 ": %s; next: cairn analyze %s -o DB",
                    launch->rank->number, cn_text_str(&text), launch->dir);

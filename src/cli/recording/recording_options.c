@@ -323,13 +323,23 @@ bool cn_recording_setup_use(struct cn_recording_setup *setup, const struct cn_ar
     return ok;
 }
 
+/* Fail if warnings were about damage: what is shown is incomplete. */
+static bool check_damage(const struct cn_recording *rec, struct cn_error *err)
+{
+    for (const struct cn_warning *w = rec->warnings; w; w = w->next)
+        if (w->is_damage)
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "%s is damaged: what is shown may be wrong", rec->path);
+    return true;
+}
+
 bool cn_recording_show(const struct cn_args *args, const char *operand,
                        cn_recording_show_fn show, void *arg, struct cn_error *err)
 {
     struct cn_recording_setup setup;
     bool ok =
         cn_recording_setup_open(&setup, args, cn_recording_path(args, operand), err) &&
-        show(&setup, arg, err);
+        show(&setup, arg, err) && check_damage(setup.rec, err);
 
     cn_recording_setup_done(&setup);
     return ok;

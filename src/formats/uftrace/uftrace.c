@@ -3,6 +3,7 @@
 #include <dirent.h>
 
 #include "base/files/outdir.h"
+#include "formats/uftrace/directory/checksums.h"
 #include "formats/uftrace/directory/open.h"
 #include "formats/uftrace/packed/packed_file.h"
 #include "formats/uftrace/packed/record_source.h"
@@ -47,7 +48,7 @@ static bool write_packed(const struct cn_recording *rec, const char *path,
     ok = cn_uft_write(rec, dir.path, &plain, err) &&
          cn_uft_pack_directory(dir.path, rec->is_big_endian, plain.workers,
                                plain.progress, err) &&
-         cn_outdir_commit(&dir, err);
+         cn_uft_checksums_write(dir.path, err) && cn_outdir_commit(&dir, err);
     cn_outdir_abandon(&dir);
     return ok;
 }

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "formats/uftrace/directory/builders.h"
+#include "formats/uftrace/directory/checksums.h"
 #include "formats/uftrace/directory/kernel.h"
 #include "formats/uftrace/directory/parts.h"
 #include "formats/uftrace/directory/range_index.h"
@@ -65,7 +66,27 @@ static bool read_info(struct cn_uft_directory *dir, struct cn_error *err)
     return true;
 }
 
-/* Keep all files for copying, except records and the summary. */
+static bool find_file(void *dir, const char *name, struct cn_bytes *out)
+{
+    return cn_uft_directory_find(dir, name, out);
+}
+
+static void report_damage(void *dir, const char *text)
+{
+    cn_recording_warn(&((struct cn_uft_directory *)dir)->rec, true, "%s", text);
+}
+
+/* A packed recording that was completed has checksums. */
+static void check_files(struct cn_uft_directory *dir)
+{
+    struct cn_bytes text;
+
+    if (cn_uft_directory_find(dir, CN_UFT_CHECKSUMS_NAME, &text))
+        cn_uft_checksums_check(
+            text, &(struct cn_uft_checksums_check){find_file, report_damage, dir});
+}
+
+/* Keep all files for copying, except records, the summary and checksums. */
 static void keep_files(struct cn_uft_directory *dir)
 {
     struct cn_copied_file *kept =
@@ -76,7 +97,8 @@ static void keep_files(struct cn_uft_directory *dir)
         const struct cn_uft_entry *entry = &dir->entries[i];
 
         if (cn_uft_task_file(entry->name, &tid) == CN_UFT_NO_TASK &&
-            strcmp(entry->name, CN_UFT_SUMMARY_NAME) != 0)
+            strcmp(entry->name, CN_UFT_SUMMARY_NAME) != 0 &&
+            strcmp(entry->name, CN_UFT_CHECKSUMS_NAME) != 0)
             kept[count++] = (struct cn_copied_file){entry->name, entry->file.bytes};
     }
     dir->rec.copied_files = kept;
@@ -182,6 +204,7 @@ bool cn_uft_open(struct cn_recording **out, const char *path,
         directory_close(rec);
         return false;
     }
+    check_files(dir);
     cn_uft_sessions_build(dir);
     cn_uft_modules_build(dir);
     cn_uft_arguments_build(dir);

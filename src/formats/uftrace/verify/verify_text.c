@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/uftrace/directory/checksums.h"
 #include "formats/uftrace/directory/directory.h"
 #include "formats/uftrace/text/debug_reader.h"
 #include "formats/uftrace/text/map_reader.h"
@@ -34,6 +35,26 @@ static void check_info(struct cn_uft_checking *c)
                          c->dir->rec.header_len, cn_uft_info_header_size);
     free(facts.list);
     cn_arena_done(&arena);
+}
+
+static bool find_file(void *arg, const char *name, struct cn_bytes *out)
+{
+    return cn_uft_directory_find(((struct cn_uft_checking *)arg)->dir, name, out);
+}
+
+static void bad_file(void *arg, const char *text)
+{
+    cn_findings_error(&((struct cn_uft_checking *)arg)->f, "checksum", 0, "%s", text);
+}
+
+static void check_checksums(struct cn_uft_checking *c)
+{
+    struct cn_bytes file;
+
+    cn_findings_begin(&c->f, CN_UFT_CHECKSUMS_NAME);
+    if (cn_uft_directory_find(c->dir, CN_UFT_CHECKSUMS_NAME, &file))
+        cn_uft_checksums_check(file,
+                               &(struct cn_uft_checksums_check){find_file, bad_file, c});
 }
 
 static void check_tasks(struct cn_uft_checking *c)
@@ -148,6 +169,7 @@ static void check_debug(struct cn_uft_checking *c, uint32_t module)
 
 void cn_uft_check_texts(struct cn_uft_checking *c)
 {
+    check_checksums(c);
     check_info(c);
     check_tasks(c);
     for (size_t i = 0; i < c->dir->session_count; i++)

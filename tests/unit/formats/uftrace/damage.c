@@ -392,6 +392,93 @@ static void a_good_recording_has_no_findings(void **state)
 #define IN_SCRATCH(test) \
     cmocka_unit_test_setup_teardown(test, enter_scratch, cn_scratch_teardown)
 
+/* The names of the files in a directory, separated by NULs. */
+static size_t list_files(const char *path, char names[static 4096])
+{
+    DIR *dir = opendir(path);
+    struct dirent *entry;
+    size_t len = 0;
+
+    assert_non_null(dir);
+    while ((entry = readdir(dir))) {
+        if (entry->d_name[0] == '.')
+            continue;
+        memcpy(names + len, entry->d_name, strlen(entry->d_name) + 1);
+        len += strlen(entry->d_name) + 1;
+    }
+    (void)closedir(dir);
+    return len;
+}
+
+static bool is_damaged(const char *path)
+{
+    struct cn_recording *rec;
+    struct cn_error err = {0};
+    bool is_damaged = true;
+
+    if (cn_format_open_recording(path, NULL, &rec, &err)) {
+        is_damaged = false;
+        for (const struct cn_warning *w = rec->warnings; w; w = w->next)
+            is_damaged |= w->is_damage;
+        cn_recording_close(rec);
+    }
+    return is_damaged;
+}
+
+/* The records have checksums of their own, in their chunks. */
+static void a_packed_recording_notices_every_flip(void **state)
+{
+    const struct cn_format *packed = cn_format_find("uftrace-packed");
+    struct cn_recording *rec;
+    struct cn_error err = {0};
+    char names[4096];
+    size_t len, count = 0;
+
+    (void)state;
+    replace("sample/perf-cpu7.dat", "", 0);
+    replace_text("sample/more.sym", "a file to check\n");
+    rec = open_sample();
+    assert_true(packed->write_recording(rec, "packed", NULL, &err));
+    cn_recording_close(rec);
+    assert_false(is_damaged("packed"));
+    len = list_files("packed", names);
+    for (const char *name = names; name < names + len; name += strlen(name) + 1) {
+        struct cn_file file = {0};
+        char path[4200];
+        uint8_t *bytes;
+        size_t file_len;
+
+        (void)snprintf(path, sizeof(path), "packed/%s", name);
+        assert_true(cn_file_open(&file, path, &err));
+        file_len = file.bytes.len;
+        bytes = cn_alloc(file_len + 64, 1);
+        memcpy(bytes, file.bytes.ptr, file_len);
+        cn_file_close(&file);
+        /* A child of the program may add to a file later. */
+        if (strcmp(name, "task.txt") == 0) {
+            static const char more[] = "TASK timestamp=9.000000000 tid=77 pid=77\n";
+
+            memcpy(bytes + file_len, more, sizeof(more));
+            replace(path, bytes, file_len + sizeof(more) - 1);
+            assert_false(is_damaged("packed"));
+        }
+        for (size_t at = 0; at < file_len && !strstr(name, ".zts"); at += 17) {
+            bytes[at] ^= 4;
+            replace(path, bytes, file_len);
+            if (!is_damaged("packed"))
+                fail_msg("%s: byte %zu", path, at);
+            bytes[at] ^= 4;
+            count++;
+        }
+        replace(path, bytes, file_len);
+        free(bytes);
+    }
+    assert_true(count > 10);
+    assert_false(is_damaged("packed"));
+    assert_int_equal(unlink("packed/default.opts"), 0);
+    assert_true(is_damaged("packed"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -405,6 +492,7 @@ int main(void)
         IN_SCRATCH(tasks_without_a_session_have_no_names),
         IN_SCRATCH(survives_every_truncation_of_every_file),
         IN_SCRATCH(survives_flipped_bits),
+        IN_SCRATCH(a_packed_recording_notices_every_flip),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
