@@ -15,12 +15,24 @@ static bool is_latency(const struct cn_metric *metric)
     return cn_metric_bucket(metric, &range);
 }
 
+/* Latencies have a file of their own. hpcviewer gives the numbers after the count of
+ * statistics to formulas: no statistic may have such a number. */
 static bool needs_view(const struct cn_metrics *metrics)
 {
-    for (size_t i = 0; i < metrics->count; i++)
-        if (is_latency(&metrics->list[i]))
+    size_t count = 0;
+    uint16_t largest = 0;
+
+    for (size_t i = 0; i < metrics->count; i++) {
+        const struct cn_metric *metric = &metrics->list[i];
+
+        if (is_latency(metric))
             return true;
-    return false;
+        count += metric->statistic_count;
+        for (size_t k = 0; k < metric->statistic_count; k++)
+            if (metric->statistics[k].stat_id > largest)
+                largest = metric->statistics[k].stat_id;
+    }
+    return largest > count;
 }
 
 /* Mark the ids that are used, then number statistics in the order of their old ids, so that
