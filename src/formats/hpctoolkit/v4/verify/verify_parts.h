@@ -35,7 +35,8 @@ struct cn_hpc_v4_check {
     struct cn_arena arena;
     struct cn_metrics metrics;
     struct cn_hpc_set prop_ids, stat_ids, contexts;
-    uint64_t string_budget; /* bytes of strings that may still be checked */
+    struct cn_zero_ids zero_ids[2]; /* of threads, of the summary */
+    uint64_t string_budget;         /* bytes of strings that may still be checked */
 };
 
 /* Check header, footer, version and sections of a file. */
