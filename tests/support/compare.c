@@ -326,8 +326,10 @@ static bool list_tables(const struct side *side, struct list *out, struct cn_err
         add(out,
             scope->type == CN_SCOPE_TRANSITIVE ? mix(hash, scope->propagation) : hash);
     }
-    for (size_t i = 0; i <= UINT16_MAX; i++)
-        add(out, mix(side->threads[i], side->summaries[i]));
+    for (size_t i = 0; i <= UINT16_MAX; i++) {
+        add(out, mix(1, side->threads[i]));
+        add(out, mix(2, side->summaries[i]));
+    }
     for (uint32_t i = 0; i < db->module_count; i++) {
         hash = mix(1, i);
         if (!mix_module(db, i, &hash, err))

@@ -49,6 +49,12 @@ static inline bool cn_cct_id_is_scoped(unsigned prop_id)
     return prop_id < CN_CCT_ID_MIN;
 }
 
+/* False for the shortest and the longest call: a zero is a value. */
+static inline bool cn_cct_id_adds_up(unsigned prop_id)
+{
+    return prop_id != CN_CCT_ID_MIN && prop_id != CN_CCT_ID_MAX;
+}
+
 static inline uint16_t cn_cct_counter_id(unsigned counter, enum cn_cct_scope scope)
 {
     return (uint16_t)(CN_CCT_ID_COUNTER + counter * CN_CCT_SCOPES + (unsigned)scope);

@@ -271,8 +271,10 @@ static size_t put_durations(struct cn_cct_plane *plane, const struct row *row,
 
     if (min_ns > max_ns)
         return count;
-    count = put(values, count, context, CN_CCT_ID_MIN, seconds(min_ns));
-    count = put(values, count, context, CN_CCT_ID_MAX, seconds(max_ns));
+    values[count++] =
+        (struct cn_value){seconds(min_ns), context, (uint16_t)CN_CCT_ID_MIN};
+    values[count++] =
+        (struct cn_value){seconds(max_ns), context, (uint16_t)CN_CCT_ID_MAX};
     return row->has_duration ? put_buckets(plane, values, count, context) : count;
 }
 

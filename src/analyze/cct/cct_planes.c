@@ -255,7 +255,7 @@ static size_t put_statistics(const struct tally *tally, unsigned id, uint32_t co
                                                                  : tally->squares;
 
         out[count] = (struct cn_value){value, context, statistics[i].stat_id};
-        count += value != 0;
+        count += value != 0 || !cn_cct_id_adds_up(id);
     }
     return count;
 }

@@ -62,10 +62,21 @@ static void remove_others(const char *folder, const char *name)
             strcmp(entry->d_name, name) == 0)
             continue;
         (void)snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-        cn_outdir_remove(path);
+        cn_cache_dir_remove(path);
     }
     if (dir)
         (void)closedir(dir);
+}
+
+/* CAIRN_CACHE_MIB, or a gibibyte. */
+static uint64_t size_max(void)
+{
+    const char *text = getenv("CAIRN_CACHE_MIB");
+    uint64_t mib = 1024;
+
+    if (text && text[0] != '\0')
+        mib = strtoull(text, NULL, 10);
+    return mib < UINT64_MAX >> 20 ? mib << 20 : UINT64_MAX;
 }
 
 bool cn_cached_analysis_open(struct cn_database **out, char **folder,
@@ -85,7 +96,7 @@ bool cn_cached_analysis_open(struct cn_database **out, char **folder,
     has_cache = cn_cache_dir("/views", cache);
     if (has_cache) {
         (void)snprintf(target, sizeof(target), "%s/%s", cache, name);
-        if (access(target, F_OK) == 0 && v4->open_database(out, target, err))
+        if (cn_cache_dir_use(target) && v4->open_database(out, target, err))
             return true;
         cn_cache_dir_make(cache);
         has_cache = access(cache, W_OK) == 0;
@@ -100,7 +111,10 @@ bool cn_cached_analysis_open(struct cn_database **out, char **folder,
         return false;
     if (has_cache && !is_complete)
         *folder = cn_strdup(target);
-    if (has_cache)
+    if (has_cache) {
+        (void)cn_cache_dir_use(target);
         remove_others(cache, name);
+        cn_cache_dir_limit(cache, size_max());
+    }
     return v4->open_database(out, target, err);
 }

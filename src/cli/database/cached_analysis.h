@@ -3,7 +3,9 @@
  *
  * The cache is in the user's cache directory (base/files/cache_dir.h), one database for each
  * recording. Its name contains a hash of the names, sizes and times of the recording's
- * files: a changed recording is analysed again, and its earlier database is removed. The
+ * files: a changed recording is analysed again, and its earlier database is removed. When all
+ * of them take up more than a gibibyte (or CAIRN_CACHE_MIB), those that were not used for
+ * longest are removed; databases that a process uses stay. The
  * database of a recording that is damaged or has lost records is not cached, so that each
  * view warns.
  * Threads: one thread at a time.

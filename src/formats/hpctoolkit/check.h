@@ -7,6 +7,7 @@
 
 #include "base/findings.h"
 #include "formats/hpctoolkit/table.h"
+#include "model/contexts/metric.h"
 
 struct cn_progress;
 
@@ -57,6 +58,7 @@ struct cn_hpc_check {
 
     /* What the tree says; NULL where it could not be read. */
     const struct cn_hpc_set *thread_ids, *summary_ids; /* metric ids that are listed */
+    const struct cn_zero_ids *zero_ids; /* of threads, then of summaries; NULL: none */
     const struct cn_hpc_set *contexts;
     uint32_t context_last; /* the largest id */
     uint32_t kind_count;   /* kinds of identities that have a name */

@@ -81,6 +81,15 @@ static const char *read_format(const struct cn_yaml_node *mapping)
     return format && is_number_format(format) ? format : NULL;
 }
 
+/* The value of a key; NULL if there is none, or it is null. */
+static const struct cn_yaml_node *find_value(const struct cn_yaml_node *mapping,
+                                             const char *key)
+{
+    const struct cn_yaml_node *value = cn_yaml_find(mapping, key);
+
+    return value && !cn_yaml_is_null(value) ? value : NULL;
+}
+
 static void push_input(struct reader *r, const struct cn_input *input)
 {
     r->inputs =
@@ -365,7 +374,7 @@ static bool read_variant_formula(struct reader *r, const struct cn_yaml_node *no
                                  const struct cn_presented_metric *metric,
                                  struct cn_variant *variant, struct cn_error *err)
 {
-    const struct cn_yaml_node *formula = cn_yaml_find(node, "formula");
+    const struct cn_yaml_node *formula = find_value(node, "formula");
     const char *child_variant = scalar_text(cn_yaml_find(node, "child variant"));
     const char *text;
 
@@ -397,7 +406,7 @@ static bool read_variant(struct reader *r, const struct cn_yaml_node *key,
                             VARIANT_NAME_MAX);
     *out = (struct cn_variant){.name = key->text};
     if (!cn_yaml_visit(&r->budget, node, err) ||
-        !read_render(r, cn_yaml_find(node, "render"), &out->render, err))
+        !read_render(r, find_value(node, "render"), &out->render, err))
         return false;
     out->format = read_format(node);
     return read_variant_formula(r, node, metric, out, err);
@@ -450,9 +459,9 @@ static bool read_metric(struct reader *r, const struct cn_yaml_node *node, unsig
     };
     if (!out->name)
         return cn_yaml_fail(node, err, CN_ERR_FORMAT, "metric without a name");
-    return read_metrics(r, cn_yaml_find(node, "children"), depth + 1, &out->children,
+    return read_metrics(r, find_value(node, "children"), depth + 1, &out->children,
                         &out->child_count, err) &&
-           read_variants(r, cn_yaml_find(node, "variants"), out, err);
+           read_variants(r, find_value(node, "variants"), out, err);
 }
 
 /* Recursion is at most CN_TAXONOMY_DEPTH_MAX deep. */
@@ -501,7 +510,7 @@ static bool read_root(struct reader *r, const struct cn_yaml_node *root,
         return cn_yaml_fail(root, err, CN_ERR_FORMAT,
                             "not a mapping of inputs and roots");
     inputs = cn_yaml_find(root, "inputs");
-    roots = cn_yaml_find(root, "roots");
+    roots = find_value(root, "roots");
     if (!check_version(root, err))
         return false;
     for (struct cn_yaml_item *item = inputs ? inputs->items : NULL; item;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <yaml.h>
 
 #include "base/alloc.h"
@@ -35,6 +36,13 @@ struct cn_yaml_node *cn_yaml_find(const struct cn_yaml_node *mapping, const char
         if (item->node->type == CN_YAML_SCALAR && strcmp(item->node->text, key) == 0)
             return item->next->node;
     return NULL;
+}
+
+bool cn_yaml_is_null(const struct cn_yaml_node *node)
+{
+    return node->type == CN_YAML_SCALAR && node->is_plain &&
+           (node->text[0] == '\0' || strcmp(node->text, "~") == 0 ||
+            strcasecmp(node->text, "null") == 0);
 }
 
 bool cn_yaml_fail(const struct cn_yaml_node *node, struct cn_error *err,
@@ -84,8 +92,16 @@ static struct cn_yaml_node **anchor_at(struct builder *b, const yaml_char_t *anc
     return &b->anchored[number];
 }
 
+static bool has_yaml_tag(const yaml_char_t *tag)
+{
+    static const char prefix[] = "tag:yaml.org,2002:";
+
+    return strncmp((const char *)tag, prefix, sizeof(prefix) - 1) == 0;
+}
+
 static struct cn_yaml_node *new_node(struct builder *b, const yaml_event_t *event,
-                                     enum cn_yaml_type type, const yaml_char_t *anchor)
+                                     enum cn_yaml_type type, const yaml_char_t *anchor,
+                                     const yaml_char_t *tag)
 {
     struct cn_yaml_node *node = cn_arena_alloc(b->arena, 1, sizeof(*node));
 
@@ -94,6 +110,9 @@ static struct cn_yaml_node *new_node(struct builder *b, const yaml_event_t *even
     node->column = event->start_mark.column + 1;
     if (anchor)
         *anchor_at(b, anchor) = node;
+    if (tag && tag[0] != '\0' && strcmp((const char *)tag, "!") != 0 &&
+        !has_yaml_tag(tag) && !b->tree.tagged)
+        b->tree.tagged = node;
     add_to_parent(b, node);
     return node;
 }
@@ -102,12 +121,16 @@ static bool add_scalar(struct builder *b, const yaml_event_t *event, struct cn_e
 {
     const char *text = (const char *)event->data.scalar.value;
     size_t len = event->data.scalar.length;
+    const yaml_char_t *tag = event->data.scalar.tag;
     struct cn_yaml_node *node =
-        new_node(b, event, CN_YAML_SCALAR, event->data.scalar.anchor);
+        new_node(b, event, CN_YAML_SCALAR, event->data.scalar.anchor, tag);
 
     if (memchr(text, '\0', len))
         return cn_yaml_fail(node, err, CN_ERR_FORMAT, "a NUL character in a text");
     node->text = cn_arena_copy(b->arena, text, len);
+    node->is_plain =
+        event->data.scalar.plain_implicit ||
+        (tag && has_yaml_tag(tag) && strcmp((const char *)tag, YAML_STR_TAG) != 0);
     return true;
 }
 
@@ -125,9 +148,9 @@ static bool add_alias(struct builder *b, const yaml_event_t *event, struct cn_er
 
 static bool open_container(struct builder *b, const yaml_event_t *event,
                            enum cn_yaml_type type, const yaml_char_t *anchor,
-                           struct cn_error *err)
+                           const yaml_char_t *tag, struct cn_error *err)
 {
-    struct cn_yaml_node *node = new_node(b, event, type, anchor);
+    struct cn_yaml_node *node = new_node(b, event, type, anchor, tag);
 
     if (b->depth == CN_YAML_NEST_MAX)
         return cn_yaml_fail(node, err, CN_ERR_LIMIT, "nested deeper than %d",
@@ -145,10 +168,11 @@ static bool add_event(struct builder *b, const yaml_event_t *event, struct cn_er
         return add_alias(b, event, err);
     case YAML_SEQUENCE_START_EVENT:
         return open_container(b, event, CN_YAML_SEQUENCE,
-                              event->data.sequence_start.anchor, err);
+                              event->data.sequence_start.anchor,
+                              event->data.sequence_start.tag, err);
     case YAML_MAPPING_START_EVENT:
         return open_container(b, event, CN_YAML_MAPPING, event->data.mapping_start.anchor,
-                              err);
+                              event->data.mapping_start.tag, err);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
         b->depth--;
@@ -183,6 +207,19 @@ static bool add_events(struct builder *b, yaml_parser_t *parser, struct cn_error
     return true;
 }
 
+/* What follows the first document, damaged or not, is not read. */
+static bool has_more(yaml_parser_t *parser)
+{
+    yaml_event_t event;
+    bool is_end;
+
+    if (!yaml_parser_parse(parser, &event))
+        return true;
+    is_end = event.type == YAML_STREAM_END_EVENT || event.type == YAML_NO_EVENT;
+    yaml_event_delete(&event);
+    return !is_end;
+}
+
 static bool check_text(struct cn_bytes text, struct cn_error *err)
 {
     size_t directives = 0;
@@ -213,10 +250,14 @@ bool cn_yaml_tree_read(struct cn_yaml_tree *out, struct cn_bytes text,
     b = cn_alloc(1, sizeof(*b));
     b->arena = arena;
     yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
+    if (text.len >= 3 && memcmp(text.ptr, "\xef\xbb\xbf", 3) == 0) /* byte order mark */
+        text = (struct cn_bytes){text.ptr + 3, text.len - 3};
     yaml_parser_set_input_string(&parser, text.ptr, text.len);
     ok = add_events(b, &parser, err);
-    if (ok)
+    if (ok) {
+        b->tree.has_more = has_more(&parser);
         *out = b->tree;
+    }
     yaml_parser_delete(&parser);
     cn_names_done(&b->anchors);
     free(b->anchored);

@@ -28,14 +28,17 @@ struct cn_yaml_node {
     enum cn_yaml_type type;
     size_t line, column;        /* from 1 */
     const char *text;           /* of a scalar; contains no NUL */
+    bool is_plain;              /* a scalar that may mean a number, true or null */
     struct cn_yaml_item *items; /* of the others */
     size_t item_count;
     uint32_t mark; /* for the caller's use; 0 at first */
 };
 
 struct cn_yaml_tree {
-    struct cn_yaml_node *root; /* NULL for an empty document */
-    size_t node_count;         /* aliases included */
+    struct cn_yaml_node *root;   /* NULL for an empty document */
+    size_t node_count;           /* aliases included */
+    struct cn_yaml_node *tagged; /* the first with a tag that is not of YAML, or NULL */
+    bool has_more;               /* something follows the document */
 };
 
 /* Read the first document of a UTF-8 text into the arena. */
@@ -44,6 +47,9 @@ CN_CHECK bool cn_yaml_tree_read(struct cn_yaml_tree *out, struct cn_bytes text,
 
 /* The value of a mapping's key; NULL if there is none or the node is no mapping. */
 struct cn_yaml_node *cn_yaml_find(const struct cn_yaml_node *mapping, const char *key);
+
+/* A scalar that means nothing: `~`, `null`, or empty. */
+bool cn_yaml_is_null(const struct cn_yaml_node *node);
 
 /* "line 7, column 12: ..." */
 CN_PRINTF(4, 5)

@@ -44,6 +44,13 @@ struct cn_value {
     uint16_t metric; /* a prop_id, or in a summary profile a stat_id */
 };
 
+/* True for a zero that means nothing: a value of something that adds up. */
+static inline bool cn_value_is_void(const struct cn_value *value,
+                                    const struct cn_zero_ids *zero_ids)
+{
+    return value->value == 0 && !cn_zero_ids_has(zero_ids, value->metric);
+}
+
 struct cn_value_batch {
     const struct cn_value *values;
     size_t count;

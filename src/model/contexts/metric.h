@@ -73,4 +73,19 @@ int cn_metric_prop_id(const struct cn_metric *metric, unsigned scope);
 int cn_metric_stat_id(const struct cn_metric *metric, unsigned scope, const char *formula,
                       enum cn_combine combine);
 
+/* Ids whose zeros are values: those of metrics that are minima or maxima, as of the shortest
+ * call. Zeros of what adds up mean nothing, and files leave them out. */
+struct cn_zero_ids {
+    uint64_t words[(UINT16_MAX + 1) / 64];
+};
+
+/* Ids of threads' values, or of statistics. */
+void cn_zero_ids_init(struct cn_zero_ids *ids, const struct cn_metrics *metrics,
+                      bool of_statistics);
+
+static inline bool cn_zero_ids_has(const struct cn_zero_ids *ids, uint16_t id)
+{
+    return (ids->words[id / 64] >> id % 64 & 1) != 0;
+}
+
 #endif

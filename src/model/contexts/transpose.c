@@ -72,6 +72,7 @@ struct transposition {
     uint64_t value_count, done_count; /* of this process */
     bool is_lost;                     /* the other ranks cannot be reached */
     struct cn_spill *spill;           /* NULL: values are read from the profiles */
+    struct cn_zero_ids zero_ids;
 };
 
 static bool list_threads(struct transposition *t, struct cn_error *err)
@@ -136,7 +137,8 @@ static bool count_plane(struct transposition *t, uint32_t profile, struct worker
                 return cn_fail(err, CN_ERR_FORMAT,
                                "value for context %" PRIu32 ", but ids end at %" PRIu32,
                                key, t->db->context_limit);
-            if (batch.values[i].value != 0 && ++self->counts[key] == 0)
+            if (!cn_value_is_void(&batch.values[i], &t->zero_ids) &&
+                ++self->counts[key] == 0)
                 return too_many(key, err);
         }
     }
@@ -314,7 +316,7 @@ static bool gather_slice(struct transposition *t, const struct cn_context_range 
             const struct cn_value *value = &batch.values[i];
             uint32_t at;
 
-            if (value->value == 0)
+            if (cn_value_is_void(value, &t->zero_ids))
                 continue;
             if (value->key < range->first || value->key > range->last)
                 return cn_fail(err, CN_ERR_FORMAT,
@@ -477,6 +479,7 @@ static bool spill_values(struct transposition *t, struct cn_error *err)
         .range_count = t->range_count,
         .workers = t->options->workers,
         .folder = t->options->folder,
+        .zero_ids = &t->zero_ids,
         .progress = t->options->progress,
     };
 
@@ -538,6 +541,7 @@ bool cn_transpose_run(struct cn_database *db, const struct cn_transpose_options 
     bool ok;
 
     assert(options->workers > 0);
+    cn_zero_ids_init(&t.zero_ids, &db->metrics, false);
     t.workers = cn_alloc(options->workers, sizeof(*t.workers));
     ok = list_threads(&t, err) && count_values(&t, err);
     ok = cn_ranks_agree(t.ranks, ok, err) && add_counts_of_ranks(&t, err) &&

@@ -136,7 +136,7 @@ static bool add_batch(struct cn_spill *s, struct group *group, size_t thread,
     for (size_t i = 0; i < batch.count; i++) {
         const struct cn_value *value = &batch.values[i];
 
-        if (value->value == 0)
+        if (cn_value_is_void(value, s->request.zero_ids))
             continue;
         if (value->key < ranges[*range].first ||
             value->key > ranges[s->request.range_count - 1].last)

@@ -31,6 +31,7 @@ struct cn_spill_request {
     size_t range_count;
     unsigned workers;
     const char *folder; /* for the files */
+    const struct cn_zero_ids *zero_ids;
     const struct cn_progress *progress;
 };
 

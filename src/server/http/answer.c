@@ -95,7 +95,18 @@ static uint64_t now_ns(clockid_t clock)
 struct head_counts {
     unsigned hosts, lengths, encodings;
     bool has_zero;
+    uintptr_t end; /* of the line before, in the buffer that libmicrohttpd has read */
 };
+
+/* Before 0.9.77, libmicrohttpd takes a zero byte for the end of a value, but leaves lines
+ * where they were received: text that is hidden is a gap before the next line. Later versions
+ * refuse the byte. A line that was continued on the next is elsewhere; refuse it as well. */
+enum { HIDES_ZEROS = MHD_VERSION < 0x00097700, LINE_END_MAX = 2 /* CR LF */ };
+
+static bool has_gap(uintptr_t end, uintptr_t next, size_t line_ends)
+{
+    return HIDES_ZEROS && (next < end || next - end > line_ends * LINE_END_MAX);
+}
 
 static enum MHD_Result count_header(void *arg, enum MHD_ValueKind kind, const char *name,
                                     size_t name_len, const char *value, size_t value_len)
@@ -106,17 +117,25 @@ static enum MHD_Result count_header(void *arg, enum MHD_ValueKind kind, const ch
     counts->hosts += strcasecmp(name, "Host") == 0;
     counts->lengths += strcasecmp(name, "Content-Length") == 0;
     counts->encodings += strcasecmp(name, "Transfer-Encoding") == 0;
-    counts->has_zero |=
-        memchr(name, '\0', name_len) || (value && memchr(value, '\0', value_len));
+    counts->has_zero |= memchr(name, '\0', name_len) ||
+                        (value && memchr(value, '\0', value_len)) ||
+                        has_gap(counts->end, (uintptr_t)name, 1);
+    if (value)
+        counts->end = (uintptr_t)value + value_len;
     return MHD_YES;
 }
 
 /* Refuse a head that another server could read in another way. */
-static void check_head(struct MHD_Connection *connection, struct exchange *exchange)
+static void check_head(struct MHD_Connection *connection, struct exchange *exchange,
+                       const char *method, const char *version)
 {
-    struct head_counts counts = {0};
+    struct head_counts counts = {.end = (uintptr_t)version + strlen(version)};
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
 
     (void)MHD_get_connection_values_n(connection, MHD_HEADER_KIND, count_header, &counts);
+    counts.has_zero |=
+        info && has_gap(counts.end, (uintptr_t)method + info->header_size, 2);
     if (counts.hosts > 1)
         set_refusal(exchange, MHD_HTTP_BAD_REQUEST, "more than one Host header");
     else if (counts.lengths + counts.encodings > 1)
@@ -130,14 +149,14 @@ static void check_head(struct MHD_Connection *connection, struct exchange *excha
 /* The first callback of a request, which has only its head. */
 static struct exchange *begin_exchange(struct cn_server *server,
                                        struct MHD_Connection *connection, const char *url,
-                                       const char *method)
+                                       const char *method, const char *version)
 {
     struct exchange *exchange = cn_alloc(1, sizeof(*exchange));
 
     exchange->is_collected =
         strcmp(method, "POST") == 0 && cn_collect_is_address(server, url);
     exchange->collect.connection = connection;
-    check_head(connection, exchange);
+    check_head(connection, exchange, method, version);
     if (exchange->is_collected && exchange->refusal == 0)
         check_sender(server, connection, exchange);
     cn_connections_note(&server->connections, connection, CN_CONNECTION_HEAD);
@@ -453,9 +472,8 @@ enum MHD_Result cn_server_answer(void *arg, struct MHD_Connection *connection,
     struct cn_server *server = arg;
     struct exchange *exchange = *state;
 
-    (void)version;
     if (!exchange) {
-        *state = begin_exchange(server, connection, url, method);
+        *state = begin_exchange(server, connection, url, method, version);
         return MHD_YES;
     }
     if (*upload_len > 0) { /* bodies for others than the collector are dropped */

@@ -10,6 +10,7 @@
 #include "base/files/unpack.h"
 #include "base/map.h"
 #include "base/text.h"
+#include "formats/exchange/read/call_lanes.h"
 #include "formats/exchange/read/call_recording.h"
 #include "model/calls/recording.h"
 
@@ -223,6 +224,7 @@ bool cn_call_import_finish(struct cn_call_import *import, uint64_t base_ns,
                            struct cn_recording **out, struct cn_error *err)
 {
     struct cn_call_tracks *tracks = &import->tracks;
+    uint64_t cut_count;
 
     if (base_ns > CN_CALL_TIME_MAX) {
         cn_call_import_free(import);
@@ -230,6 +232,12 @@ bool cn_call_import_finish(struct cn_call_import *import, uint64_t base_ns,
                        "times count from %" PRIu64 " ns, later than the limit, %" PRIu64
                        " ns",
                        base_ns, CN_CALL_TIME_MAX);
+    }
+    for (size_t i = 0; i < tracks->count; i++)
+        cn_call_items_sort(tracks->list[i].runs.items, tracks->list[i].runs.item_count);
+    if (!cn_call_lanes_split(tracks, import->item_count, &cut_count, err)) {
+        cn_call_import_free(import);
+        return false;
     }
     number_tracks(tracks);
     for (size_t i = 0; i < tracks->count; i++) {
@@ -241,9 +249,12 @@ bool cn_call_import_finish(struct cn_call_import *import, uint64_t base_ns,
         if (!track->name)
             track->name =
                 cn_strdup(process < UINT32_MAX ? import->processes.list[process] : "");
-        cn_call_items_sort(track->runs.items, track->runs.item_count);
     }
     *out = cn_call_recording_new(import->module, &import->names, tracks, base_ns);
+    if (cut_count > 0)
+        cn_recording_warn(*out, false,
+                          "%" PRIu64 " calls overlap others: they end with their callers",
+                          cut_count);
     cn_call_import_free(import);
     return true;
 }

@@ -104,7 +104,9 @@ static enum cn_step advance(struct stream *s, struct cn_error *err)
         leave(s, s->leave_ns);
         return CN_ITEM;
     }
-    step = cn_run_merge_peek(s->merge, &item, err);
+    while ((step = cn_run_merge_peek(s->merge, &item, err)) == CN_ITEM &&
+           cn_call_tracks_moved(&r->tracks, item->order))
+        cn_run_merge_take(s->merge);
     if (step == CN_FAIL)
         return step;
     if (s->depth > 0) {
@@ -218,6 +220,7 @@ void cn_call_tracks_done(struct cn_call_tracks *tracks)
         free(tracks->list[i].name);
     }
     free(tracks->list);
+    free(tracks->moved);
     cn_spool_close(&tracks->spool);
     *tracks = (struct cn_call_tracks){0};
 }

@@ -23,7 +23,18 @@ struct cn_call_tracks {
     struct cn_call_track *list;
     size_t count, capacity;
     struct cn_spool spool;
+    uint64_t
+        *moved; /* a bit for each item up to moved_max: it is in another track as well,
+                      * to be read there */
+    uint32_t moved_max;
 };
+
+static inline bool cn_call_tracks_moved(const struct cn_call_tracks *tracks,
+                                        uint32_t order)
+{
+    return tracks->moved && order <= tracks->moved_max &&
+           (tracks->moved[order / 64] >> order % 64 & 1) != 0;
+}
 
 void cn_call_tracks_done(struct cn_call_tracks *tracks);
 

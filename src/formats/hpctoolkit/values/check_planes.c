@@ -145,9 +145,11 @@ static void check_end(struct cn_hpc_plane_check *p, uint32_t number,
                           e->owner, number, end.start, b->value_count);
 }
 
-static void check_number(struct cn_hpc_check *c, double value, uint64_t off)
+static void check_number(struct cn_hpc_check *c, bool is_summary, uint32_t metric,
+                         double value, uint64_t off)
 {
-    if (value == 0)
+    if (value == 0 && !(c->zero_ids && metric <= UINT16_MAX &&
+                        cn_zero_ids_has(&c->zero_ids[is_summary], (uint16_t)metric)))
         cn_findings_warn(&c->f, "zero-value", off, "a value of 0 is written out");
     if (!isfinite(value))
         cn_findings_warn(&c->f, "value-finite", off, "value %g is not finite", value);
@@ -181,8 +183,8 @@ static struct cn_hpc_plane_value value_at(const struct run *run, uint64_t i)
 static void check_metrics(struct cn_hpc_plane_check *p, const struct run *run)
 {
     struct cn_hpc_check *c = p->c;
-    const struct cn_hpc_set *ids =
-        cn_hpc_set_has(&c->summaries, run->number) ? c->summary_ids : c->thread_ids;
+    bool is_summary = cn_hpc_set_has(&c->summaries, run->number);
+    const struct cn_hpc_set *ids = is_summary ? c->summary_ids : c->thread_ids;
     int64_t last = -1;
 
     if (run->key > c->value_context_last)
@@ -208,7 +210,7 @@ static void check_metrics(struct cn_hpc_plane_check *p, const struct run *run)
                             run->number, run->key, value.id, last);
         last = value.id;
         check_metric_id(c, ids, value.id, off);
-        check_number(c, value.value, off);
+        check_number(c, is_summary, value.id, value.value, off);
     }
     /* Emptied one by one: the set is large, contexts are many and small. */
     for (uint64_t i = run->start; !p->is_strict && i < run->end; i++)
@@ -231,7 +233,7 @@ static void check_profiles(struct cn_hpc_plane_check *p, const struct run *run)
                               run->number, run->key, value.id, last);
         last = value.id;
         (void)cn_hpc_check_thread(p->c, "profile-index", value.id, off);
-        check_number(p->c, value.value, off);
+        check_number(p->c, false, run->key, value.value, off);
     }
 }
 

@@ -37,6 +37,7 @@ struct check {
     uint64_t cct_differ, summary_differ;
     struct note summary_notes[CN_HPC_WARNING_MAX];
     size_t summary_note_count;
+    struct cn_zero_ids zero_ids;
 };
 
 CN_PRINTF(4, 5)
@@ -77,7 +78,7 @@ static bool compare_cct(struct check *c, struct worker *self, uint32_t context,
         for (size_t i = 0; i < batch.count; i++) {
             const struct cn_value *value = &batch.values[i];
 
-            if (value->value == 0)
+            if (cn_value_is_void(value, &c->zero_ids))
                 continue;
             if (at == plane.count || !same(value, &plane.values[at])) {
                 add_note(self, false, context,
@@ -242,6 +243,7 @@ bool cn_hpc_check_values(struct cn_hpc_check *check, struct cn_database *db,
     struct cn_error damage = {0};
     bool ok = true;
 
+    cn_zero_ids_init(&c.zero_ids, &db->metrics, false);
     cn_findings_begin(&check->f, "cct.db");
     for (unsigned i = 0; i < worker_count; i++)
         c.workers[i].summary = cn_hpc_summary_check_new(db);

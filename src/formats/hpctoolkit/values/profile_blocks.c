@@ -66,6 +66,7 @@ struct block_writer {
     uint64_t touched_count; /* values read since pages were given back */
     struct worker *workers;
     struct cn_failures failures;
+    struct cn_zero_ids zero_ids[2]; /* of threads, of the summary */
 };
 
 /* The profile whose block is at index `at` of the blocks of this process. */
@@ -137,14 +138,15 @@ static bool read_plane(struct block_writer *p, uint32_t profile, struct worker *
     return step == CN_END;
 }
 
-static void scan(struct plane *plane, const struct cn_value *values, size_t count)
+static void scan(struct plane *plane, const struct cn_zero_ids *zero_ids,
+                 const struct cn_value *values, size_t count)
 {
     struct plane p = *plane;
 
     for (size_t i = 0; i < count; i++) {
         struct cn_value value = values[i];
 
-        if (value.value == 0)
+        if (cn_value_is_void(&value, zero_ids))
             continue;
         if (p.value_count == 0 || value.key != p.last.key) {
             p.is_sorted = p.is_sorted && (p.value_count == 0 || value.key > p.last.key);
@@ -182,7 +184,7 @@ static bool scan_batch(struct block_writer *p, struct worker *self,
                        const struct cn_value *values, size_t count, struct cn_error *err)
 {
     (void)err;
-    scan(&self->plane, values, count);
+    scan(&self->plane, self->bytes.zero_ids, values, count);
     if (self->is_whole && self->plane.is_sorted)
         self->is_whole = p->encoding->encode(&self->bytes, values, count) == count;
     return true;
@@ -192,6 +194,7 @@ static bool scan_plane(struct block_writer *p, uint32_t profile, struct worker *
                        struct cn_error *err)
 {
     self->plane = (struct plane){.is_sorted = true};
+    self->bytes.zero_ids = &p->zero_ids[profile == 0];
     self->is_whole = true;
     begin_encoding(self);
     if (!read_plane(p, profile, self, true, scan_batch, err))
@@ -222,7 +225,7 @@ static bool load_batch(struct block_writer *p, struct worker *self,
 {
     (void)p, (void)err;
     for (size_t i = 0; i < count; i++) {
-        if (values[i].value == 0)
+        if (cn_value_is_void(&values[i], self->bytes.zero_ids))
             continue;
         self->sorted = cn_grow(self->sorted, self->sorted_count, &self->sorted_capacity,
                                sizeof(*self->sorted));
@@ -239,7 +242,7 @@ static bool sort_plane(struct block_writer *p, uint32_t profile, struct worker *
     if (self->sorted_count > 1)
         qsort(self->sorted, self->sorted_count, sizeof(*self->sorted), compare_values);
     self->plane = (struct plane){.is_sorted = true};
-    scan(&self->plane, self->sorted, self->sorted_count);
+    scan(&self->plane, self->bytes.zero_ids, self->sorted, self->sorted_count);
     for (size_t i = 1; !self->plane.is_sorted && i < self->sorted_count; i++)
         if (compare_values(&self->sorted[i - 1], &self->sorted[i]) == 0)
             return cn_fail(err, CN_ERR_FORMAT,
@@ -556,10 +559,16 @@ bool cn_hpc_profile_blocks_write(const struct cn_hpc_value_job *job,
         .own_end = cn_database_own_end(job->db),
     };
     uint64_t off;
-    bool ok = skip_blocks(&p, 0, p.own_first, err) && plan_jobs(&p, err) &&
-              write_blocks(&p, err) && cn_out_reserve(out, 0, &off, err) &&
-              skip_blocks(&p, p.own_end, job->db->profile_count, err);
+    bool ok;
 
+    for (int i = 0; i < 2; i++) {
+        cn_zero_ids_init(&p.zero_ids[i], &job->db->metrics, i == 1);
+        if (encoding->translate) /* with other ids; it has dropped void values */
+            memset(&p.zero_ids[i], 0xff, sizeof(p.zero_ids[i]));
+    }
+    ok = skip_blocks(&p, 0, p.own_first, err) && plan_jobs(&p, err) &&
+         write_blocks(&p, err) && cn_out_reserve(out, 0, &off, err) &&
+         skip_blocks(&p, p.own_end, job->db->profile_count, err);
     free(p.starts);
     return ok;
 }

@@ -37,6 +37,7 @@ struct cn_hpc_plane_bytes {
     struct cn_hpc_buffered values, index;
     uint64_t value_count; /* encoded so far */
     uint32_t last_key;
+    const struct cn_zero_ids *zero_ids;
 };
 
 struct cn_hpc_profile_encoding {
@@ -45,7 +46,7 @@ struct cn_hpc_profile_encoding {
     uint16_t metric_max;  /* the largest id that readers accept: 2^n - 1 */
     bool is_summary_last; /* the block of profile 0 is the last */
 
-    /* Append values that are not zero to the buffers until one is full; returns how many
+    /* Append values that are not void to the buffers until one is full; returns how many
      * were taken. Calls cn_hpc_plane_encode() with this encoding's functions. */
     size_t (*encode)(struct cn_hpc_plane_bytes *plane, const struct cn_value *values,
                      size_t count);
@@ -53,8 +54,8 @@ struct cn_hpc_profile_encoding {
     /* Encode the end marker of an index; NULL: there is none. */
     void (*put_end)(uint64_t value_count, uint8_t *at);
 
-    /* Translate metric ids of a batch, drop values without an id in the file, and return
-     * how many are left. Every value is passed once with `is_first`, some again without.
+    /* Translate metric ids of a batch, drop void values and those without an id in the
+     * file, and return how many are left. Every value is passed once with `is_first`, some again without.
      * NULL: use all values unchanged. */
     size_t (*translate)(void *arg, unsigned worker, bool is_summary,
                         struct cn_value_batch batch, bool is_first, struct cn_value *out);
@@ -78,7 +79,7 @@ cn_hpc_plane_encode(struct cn_hpc_plane_bytes *plane, const struct cn_value *val
     for (; i < count && cn_hpc_plane_has_room(plane); i++) {
         struct cn_value value = values[i];
 
-        if (value.value == 0)
+        if (cn_value_is_void(&value, plane->zero_ids))
             continue;
         if (plane->value_count == 0 || value.key != plane->last_key) {
             put_index(value.key, plane->value_count,

@@ -24,6 +24,8 @@ struct cn_hpc_trace_contexts {
         *listed; /* a bit for each context below the limit; samples of others say
                               "not running". NULL: all are listed */
     uint32_t limit;
+    uint32_t
+        count; /* all contexts are below this; those from the limit on have no values */
     uint32_t idle; /* the context that means "not running" in the file */
 };
 
@@ -52,8 +54,11 @@ struct cn_hpc_trace_encoding {
 static inline bool cn_hpc_trace_lists(const struct cn_hpc_trace_contexts *contexts,
                                       uint32_t context)
 {
-    return !contexts->listed || context >= contexts->limit ||
-           (contexts->listed[context / 8] >> context % 8 & 1) != 0;
+    if (!contexts->listed)
+        return true;
+    if (context >= contexts->limit)
+        return context < contexts->count;
+    return (contexts->listed[context / 8] >> context % 8 & 1) != 0;
 }
 
 static inline void cn_hpc_trace_run_extend(struct cn_hpc_trace_run *run,

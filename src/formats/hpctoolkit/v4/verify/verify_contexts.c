@@ -269,6 +269,9 @@ void cn_hpc_v4_check_contexts(struct cn_hpc_v4_check *v,
         check_entries(v, &w);
     if (v->c.f.error_count == errors)
         v->c.contexts = &v->contexts;
+    if (v->c.context_last == 0)
+        cn_findings_warn(&v->c.f, "no-contexts", w.section.off,
+                         "no context is listed: hpcviewer shows no row, Hatchet fails");
     cn_hpc_set_done(&w.seen);
     free(w.stack);
 }

@@ -213,6 +213,9 @@ void cn_hpc_v4_check_metrics(struct cn_hpc_v4_check *v)
         if (v->is_draft)
             add_draft_ids(v);
         v->c.thread_ids = &v->prop_ids;
+        cn_zero_ids_init(&v->zero_ids[0], &v->metrics, false);
+        cn_zero_ids_init(&v->zero_ids[1], &v->metrics, true);
+        v->c.zero_ids = v->zero_ids;
         v->c.summary_ids = &v->stat_ids;
     } else if (v->c.f.error_count == errors) {
         cn_findings_error(&v->c.f, "metrics", p.section.off, "%s", err.text);

@@ -35,7 +35,8 @@ struct cn_hpc_v4_check {
     struct cn_arena arena;
     struct cn_metrics metrics;
     struct cn_hpc_set prop_ids, stat_ids, contexts;
-    uint64_t string_budget; /* bytes of strings that may still be checked */
+    struct cn_zero_ids zero_ids[2]; /* of threads, of the summary */
+    uint64_t string_budget;         /* bytes of strings that may still be checked */
 };
 
 /* Check header, footer, version and sections of a file. */
@@ -65,6 +66,10 @@ CN_CHECK bool cn_hpc_v4_check_profile(struct cn_hpc_v4_check *v, struct cn_error
 CN_CHECK bool cn_hpc_v4_check_cct(struct cn_hpc_v4_check *v, struct cn_error *err);
 CN_CHECK bool cn_hpc_v4_check_trace(struct cn_hpc_v4_check *v, struct cn_error *err);
 void cn_hpc_v4_check_yaml(struct cn_hpc_v4_check *v);
+
+/* Check what hpcviewer and Hatchet expect of the YAML itself. The text must be one that
+ * cn_hpc_metrics_yaml_read() reads: nesting and aliases are within its limits. */
+void cn_hpc_v4_check_yaml_tree(struct cn_hpc_v4_check *v, struct cn_bytes text);
 void cn_hpc_v4_check_latency(struct cn_hpc_v4_check *v);
 
 #endif

@@ -82,41 +82,16 @@ struct presentation {
     bool has_hatchet_root; /* a metric whose self cost Hatchet finds */
 };
 
-/* hpcviewer: operators have one or two arguments. Recursion is at most CN_FORMULA_DEPTH_MAX
- * deep. */
-static bool has_long_operator(const struct cn_formula *formula)
-{
-    if (formula->op == CN_FORMULA_NUMBER || formula->op == CN_FORMULA_INPUT)
-        return false;
-    if (formula->arg_count > 2)
-        return true;
-    for (size_t i = 0; i < formula->arg_count; i++)
-        if (has_long_operator(formula->args[i]))
-            return true;
-    return false;
-}
-
 static void check_column(struct presentation *p, const struct cn_presented_metric *metric,
                          const struct cn_formula *formula)
 {
-    struct cn_findings *f = &p->v->c.f;
-
     if (!formula)
         return;
-    if (formula->op == CN_FORMULA_NUMBER)
-        cn_findings_error(f, "yaml-number", 0,
-                          "%.80s: a formula that is a number; hpcviewer fails",
-                          metric->name);
-    if (has_long_operator(formula))
-        cn_findings_error(f, "yaml-arguments", 0,
-                          "%.80s: an operator with more than two arguments; hpcviewer "
-                          "fails",
-                          metric->name);
     p->has_derived = p->has_derived || formula->op != CN_FORMULA_INPUT;
     if (formula->op != CN_FORMULA_INPUT)
         return;
     if (p->is_column[formula->input])
-        cn_findings_error(f, "yaml-column-twice", 0,
+        cn_findings_error(&p->v->c.f, "yaml-column-twice", 0,
                           "%.80s: input %" PRIu32
                           " is the formula of two columns; hpcviewer fails",
                           metric->name, formula->input);
@@ -125,11 +100,8 @@ static void check_column(struct presentation *p, const struct cn_presented_metri
 
 /* Recursion is at most CN_TAXONOMY_DEPTH_MAX deep. */
 static void check_columns(struct presentation *p,
-                          const struct cn_presented_metric *metric, bool is_root)
+                          const struct cn_presented_metric *metric)
 {
-    if (metric->variant_count == 0 && !is_root)
-        cn_findings_error(&p->v->c.f, "yaml-variants", 0,
-                          "%.80s has no variants; hpcviewer fails", metric->name);
     for (size_t i = 0; i < metric->variant_count; i++) {
         const struct cn_variant *variant = &metric->variants[i];
 
@@ -142,7 +114,7 @@ static void check_columns(struct presentation *p,
         check_column(p, metric, variant->self.custom);
     }
     for (size_t i = 0; i < metric->child_count; i++)
-        check_columns(p, &metric->children[i], false);
+        check_columns(p, &metric->children[i]);
 }
 
 /* The variant of a root that Hatchet reads. */
@@ -173,16 +145,13 @@ static void check_root(struct presentation *p, const struct cn_presented_metric 
     bool is_metric = cn_metrics_find(&p->v->metrics, root->name) != CN_NO_ID;
     const struct cn_formula *total = variant ? variant->total.standard : NULL;
     const struct cn_formula *self = variant ? variant->self.standard : NULL;
-    bool is_complete = has_percent && is_input(total) && is_input(self);
+    bool is_complete =
+        has_percent && !variant->children && is_input(total) && is_input(self);
     const char *problem = NULL;
 
-    if (root->variant_count == 0)
-        problem = "no variants";
-    else if (has_percent && variant->children)
-        problem = "a percentage of its children";
-    else if (has_percent &&
-             ((variant->total.custom && !total) || (total && !is_input(total)) ||
-              (variant->self.custom && !self) || (self && !is_input(self))))
+    if (has_percent && !variant->children &&
+        ((variant->total.custom && !total) || (total && !is_input(total)) ||
+         (variant->self.custom && !self) || (self && !is_input(self))))
         problem = "a percentage of a formula";
     else if (is_metric && !is_complete)
         problem = "the name of a metric, but not both costs with a percentage";
@@ -220,7 +189,7 @@ static void check_presentation(struct cn_hpc_v4_check *v,
     };
 
     for (size_t i = 0; i < taxonomy->root_count; i++) {
-        check_columns(&p, &taxonomy->roots[i], true);
+        check_columns(&p, &taxonomy->roots[i]);
         check_root(&p, &taxonomy->roots[i]);
     }
     if (p.has_derived)
@@ -240,6 +209,8 @@ static void check_file(struct cn_hpc_v4_check *v, const struct cn_hpc_v4_yaml *y
     struct cn_taxonomy taxonomy;
 
     if (cn_hpc_metrics_yaml_read(yaml->text, &taxonomy, &arena, &err)) {
+        if (is_default)
+            cn_hpc_v4_check_yaml_tree(v, yaml->text);
         if (v->c.thread_ids)
             check_inputs(v, &taxonomy);
         if (v->c.thread_ids && is_default)

@@ -10,8 +10,8 @@
 #include "formats/hpctoolkit/v4/write/writing.h"
 #include "formats/hpctoolkit/view.h"
 
-/* A database with latency metrics as the other files contain it: without them, and with
- * statistics that are numbered without gaps (hpcviewer numbers its own metrics after them). */
+/* A database as the other files contain it: without latency metrics, and with statistics
+ * that are numbered without gaps (hpcviewer numbers its own metrics after them). */
 struct cn_hpc_shown {
     struct cn_hpc_view view; /* first: operations receive a pointer to it */
     struct cn_database_ops ops;

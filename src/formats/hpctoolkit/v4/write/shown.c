@@ -15,12 +15,45 @@ static bool is_latency(const struct cn_metric *metric)
     return cn_metric_bucket(metric, &range);
 }
 
-static bool needs_view(const struct cn_metrics *metrics)
+static bool is_derived(const struct cn_cost_formulas *cost)
 {
-    for (size_t i = 0; i < metrics->count; i++)
-        if (is_latency(&metrics->list[i]))
+    return (cost->standard && cost->standard->op != CN_FORMULA_INPUT) ||
+           (cost->custom && cost->custom->op != CN_FORMULA_INPUT);
+}
+
+/* Whether a column is not just an input. Recursion is at most CN_TAXONOMY_DEPTH_MAX deep. */
+static bool has_derived(const struct cn_presented_metric *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < list[i].variant_count; k++)
+            if (is_derived(&list[i].variants[k].total) ||
+                is_derived(&list[i].variants[k].self))
+                return true;
+        if (has_derived(list[i].children, list[i].child_count))
             return true;
+    }
     return false;
+}
+
+/* Latencies have a file of their own. hpcviewer gives the numbers after the count of
+ * statistics to derived columns: no statistic may have such a number. */
+static bool needs_view(const struct cn_database *db)
+{
+    const struct cn_metrics *metrics = &db->metrics;
+    size_t count = 0;
+    uint16_t largest = 0;
+
+    for (size_t i = 0; i < metrics->count; i++) {
+        const struct cn_metric *metric = &metrics->list[i];
+
+        if (is_latency(metric))
+            return true;
+        count += metric->statistic_count;
+        for (size_t k = 0; k < metric->statistic_count; k++)
+            if (metric->statistics[k].stat_id > largest)
+                largest = metric->statistics[k].stat_id;
+    }
+    return largest > count && has_derived(db->taxonomy.roots, db->taxonomy.root_count);
 }
 
 /* Mark the ids that are used, then number statistics in the order of their old ids, so that
@@ -164,7 +197,7 @@ bool cn_hpc_shown_init(struct cn_hpc_shown *shown, struct cn_database *source,
 
     *shown = (struct cn_hpc_shown){.view = {*source, source}, .ops = cn_hpc_view_ops};
     *db = source;
-    if (!needs_view(metrics))
+    if (!needs_view(source))
         return true;
     number_ids(shown, metrics);
     list = cn_arena_alloc(&shown->arena, metrics->count, sizeof(*list));

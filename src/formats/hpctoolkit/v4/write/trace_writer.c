@@ -77,8 +77,8 @@ static bool write_file(const struct cn_hpc_writing *w, struct cn_hpc_trace_lines
                        struct cn_out *out, struct cn_error *err)
 {
     struct cn_hpc_value_job job = cn_hpc_writing_job(w);
-    struct cn_hpc_trace_contexts contexts = {.listed = w->listed,
-                                             .limit = w->db->context_limit};
+    struct cn_hpc_trace_contexts contexts = {
+        .listed = w->listed, .limit = w->db->context_limit, .count = w->context_count};
     struct cn_hpc_section section = {
         .len = cn_hpc_traces_header_size + (uint64_t)lines->count * cn_hpc_trace_size,
     };

@@ -94,7 +94,7 @@ static void only_the_time_range_is_delivered(void **state)
     cn_recording_close(rec);
 }
 
-/* Overlaps are cut, ends without a beginning ignored, what is open ends with the track. */
+/* What rounding explains is cut, ends without a beginning ignored, what is open ends with the track. */
 static void calls_are_made_to_nest(void **state)
 {
     static const struct {
@@ -133,12 +133,95 @@ static void calls_are_made_to_nest(void **state)
     cn_recording_close(rec);
 }
 
+/* The calls of a task: their durations, in the order of their ends. */
+static size_t durations_of(struct cn_recording *rec, uint32_t task, uint64_t *out)
+{
+    struct cn_call_stream *stream;
+    struct cn_call_batch batch;
+    struct cn_error err = {0};
+    uint64_t begins[8];
+    size_t count = 0;
+
+    assert_true(cn_recording_stream_open(rec, task, cn_time_always, &stream, &err));
+    while (cn_call_stream_next(stream, &batch, &err) == CN_ITEM)
+        for (size_t i = 0; i < batch.count; i++)
+            if (batch.calls[i].kind == CN_CALL_ENTER)
+                begins[batch.calls[i].depth] = batch.calls[i].time_ns;
+            else
+                out[count++] = batch.calls[i].time_ns - begins[batch.calls[i].depth];
+    cn_call_stream_close(stream);
+    return count;
+}
+
+static void calls_that_overlap_get_lanes(void **state)
+{
+    struct cn_call_import *import = cn_call_import_new("test");
+    uint32_t track = track_of(import, 5);
+    uint32_t name = cn_call_import_name(import, name_of("f"));
+    struct cn_error err = {0};
+    struct cn_recording *rec;
+    uint64_t us = 1000, found[8];
+    uint32_t first;
+
+    (void)state;
+    cn_call_import_track_name(import, track, name_of("worker"));
+    assert_true(cn_call_import_add(import, track, 0, 70 * us, name, &err));
+    assert_true(cn_call_import_add(import, track, 10 * us, 90 * us, name, &err));
+    assert_true(cn_call_import_add(import, track, 20 * us, 30 * us, name, &err));
+    assert_true(cn_call_import_add(import, track, 80 * us, 100 * us, name, &err));
+    rec = finish(import);
+    assert_null(rec->warnings);
+    assert_int_equal(rec->task_count, 2);
+    assert_string_equal(rec->tasks[0].name, "worker");
+    assert_string_equal(rec->tasks[1].name, "worker");
+    assert_int_equal(rec->tasks[0].pid, rec->tasks[1].pid);
+    first = rec->tasks[0].tid == 5 ? 0 : 1;
+    assert_int_equal(durations_of(rec, first, found), 3);
+    assert_int_equal(found[0], 30 * us);
+    assert_int_equal(found[1], 70 * us);
+    assert_int_equal(found[2], 100 * us);
+    assert_int_equal(durations_of(rec, 1 - first, found), 1);
+    assert_int_equal(found[0], 90 * us);
+    cn_recording_close(rec);
+}
+
+/* Calls beyond the lanes, and calls that begin inside another and end outside it. */
+static void calls_that_are_cut_are_counted(void **state)
+{
+    struct cn_call_import *import = cn_call_import_new("test");
+    uint32_t track = track_of(import, 5);
+    uint32_t name = cn_call_import_name(import, name_of("f"));
+    struct cn_error err = {0};
+    struct cn_recording *rec;
+    uint64_t us = 1000;
+
+    (void)state;
+    for (uint64_t i = 0; i < CN_CALL_LANE_MAX + 10; i++)
+        assert_true(cn_call_import_add(import, track, 2 * i * us, 900 * us, name, &err));
+    track = track_of(import, 6);
+    assert_true(cn_call_import_add(import, track, 0, 10 * us, name, &err));
+    assert_true(cn_call_import_add(import, track, 5 * us, CN_CALL_BEGIN, name, &err));
+    assert_true(cn_call_import_end(import, track, 20 * us, &err));
+    track = track_of(import, 7);
+    assert_true(cn_call_import_add(import, track, 0, CN_CALL_BEGIN, name, &err));
+    assert_true(cn_call_import_add(import, track, 5 * us, 10 * us, name, &err));
+    assert_true(cn_call_import_end(import, track, 8 * us, &err));
+    rec = finish(import);
+    assert_int_equal(rec->task_count, CN_CALL_LANE_MAX + 2);
+    assert_non_null(rec->warnings);
+    assert_string_equal(rec->warnings->text,
+                        "12 calls overlap others: they end with their callers");
+    cn_recording_close(rec);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sorts_more_than_fits_into_memory),
         cmocka_unit_test(only_the_time_range_is_delivered),
         cmocka_unit_test(calls_are_made_to_nest),
+        cmocka_unit_test(calls_that_overlap_get_lanes),
+        cmocka_unit_test(calls_that_are_cut_are_counted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -375,6 +375,11 @@ static void checks_entry_points(void **state)
     SET(cn_hpc_entry, tiny.entry_off, "entry", 5);
     EXPECT("warning meta.db 0x%" PRIx64 " unknown-value: entry point 5 is unknown",
            tiny.entry_off);
+    SET(cn_hpc_contexts_header, contexts, "entry_count", 0);
+    EXPECT("warning meta.db 0x%" PRIx64
+           " no-contexts: no context is listed: hpcviewer shows no row, Hatchet fails",
+           contexts);
+    SET(cn_hpc_contexts_header, contexts, "entry_count", 1);
     SET(cn_hpc_contexts_header, contexts, "entry_len", 16);
     EXPECT("error meta.db 0x%" PRIx64 " array-bounds: entry points of 16 bytes each are "
            "too short, 32 needed",

@@ -200,23 +200,61 @@ static void samples_of_contexts_without_a_record_are_idle(void **state)
     struct cn_write_options options = {.on_loss = note_loss, .on_loss_arg = &losses};
     struct cn_database *from, *to;
     struct cn_timeline timeline;
-    struct cn_sample read[2];
+    struct cn_sample read[4];
     struct cn_error err = {0};
 
     (void)state;
     cn_memory_database_add_sample(m, 1, (struct cn_sample){10, 1});
     cn_memory_database_add_sample(m, 1, (struct cn_sample){20, hidden});
+    cn_memory_database_add_sample(m, 1, (struct cn_sample){25, 1});
+    cn_memory_database_add_sample(m, 1, (struct cn_sample){30, 99}); /* an unknown id */
     from = cn_memory_database_finish(m);
     cn_v4_must_write(from, "db", options);
-    assert_int_equal(losses.count, 1);
+    assert_int_equal(losses.count, 2);
     assert_string_equal(
         losses.text, "samples of contexts that are not listed, written as not running");
     to = cn_v4_must_open("db");
     assert_true(cn_timeline_open(to, 1, &timeline, &err));
-    assert_int_equal(timeline.count, 2);
-    assert_true(cn_timeline_read(to, &timeline, 0, 2, read, &err));
+    assert_int_equal(timeline.count, 4);
+    assert_true(cn_timeline_read(to, &timeline, 0, 4, read, &err));
     assert_int_equal(read[0].context, 1);
     assert_int_equal(read[1].context, 0);
+    assert_int_equal(read[3].context, 0);
+    cn_database_close(to);
+    cn_database_close(from);
+}
+
+/* hpcviewer gives numbers after the count of statistics to formulas. */
+static void numbers_statistics_without_gaps(void **state)
+{
+    struct cn_memory_database *m = small();
+    struct cn_database *from, *to;
+    const struct cn_metric *metric;
+    uint32_t sparse = cn_memory_database_add_metric(m, "sparse");
+    double value = 0;
+    struct cn_value_cursor cursor;
+    struct cn_value_batch batch;
+    struct cn_error err = {0};
+
+    (void)state;
+    cn_memory_database_add_instance(m, sparse, (struct cn_scope_instance){1, 100});
+    cn_memory_database_add_statistic(m, sparse,
+                                     (struct cn_statistic){1, 512, CN_COMBINE_SUM, "$$"});
+    cn_memory_database_add_value(m, 0, 1, 512, 7);
+    cn_memory_database_add_value(m, 1, 1, 100, 7);
+    from = cn_memory_database_finish(m);
+    cn_v4_must_write(from, "db", (struct cn_write_options){.workers = 1});
+    to = cn_v4_must_open("db");
+    metric = &to->metrics.list[sparse];
+    assert_int_equal(metric->instances[0].prop_id, 100);
+    assert_true(metric->statistics[0].stat_id <=
+                to->metrics.list[0].statistic_count + metric->statistic_count);
+    assert_true(cn_profile_values(to, 0, 0, UINT32_MAX, &cursor, &err));
+    while (cn_values_next(&cursor, &batch, &err) == CN_ITEM)
+        for (size_t i = 0; i < batch.count; i++)
+            if (batch.values[i].metric == metric->statistics[0].stat_id)
+                value += batch.values[i].value;
+    assert_true(value == 7);
     cn_database_close(to);
     cn_database_close(from);
 }
@@ -485,6 +523,7 @@ int main(void)
         CN_SCRATCH_TEST(keeps_ids_of_contexts_without_values),
         CN_SCRATCH_TEST(merges_pauses_and_says_so),
         CN_SCRATCH_TEST(samples_of_contexts_without_a_record_are_idle),
+        CN_SCRATCH_TEST(numbers_statistics_without_gaps),
         CN_SCRATCH_TEST(no_samples_no_trace_db),
         CN_SCRATCH_TEST(names_of_any_encoding_are_written_as_utf8),
         CN_SCRATCH_TEST(an_empty_tree_lies_in_its_section),
