@@ -94,7 +94,10 @@ static void measure_all(struct cn_rec_thread *self)
     struct cn_rec_shared *shared = cn_rec_process.shared;
     struct round plain = measure(self, cn_rec_probe_plain);
 
-    store(&shared->costs[CN_REC_COST_HOOK], measure(self, cn_rec_probe), plain);
+    store(&shared->costs[CN_REC_COST_HOOK],
+          measure(self,
+                  cn_rec_process.has_patched_calls ? cn_rec_probe_patched : cn_rec_probe),
+          plain);
     store(&shared->costs[CN_REC_COST_PATCHED], measure(self, cn_rec_probe_patched),
           plain);
     store(&shared->costs[CN_REC_COST_INSTRUMENT], measure(self, cn_rec_probe_instrument),

@@ -35,10 +35,26 @@ void cn_rec_machine_jump(uint8_t *at, uintptr_t target);
  * slot and for the jump. */
 uintptr_t cn_rec_machine_slot_stub(uint8_t *stubs, uint32_t index, uint32_t number);
 
-/* Write stub `index` of a table, which passes the address of the body to the jump at the
- * start of the table, and a jump to it over the nops at `at`. False when there are not
- * enough of them. */
-bool cn_rec_machine_patch(uint8_t *at, uint8_t *stubs, size_t index);
+/* Stubs of patched functions: a table of CN_REC_STUB_LEN bytes for each and for a jump to
+ * the recorder, which comes first. */
+struct cn_rec_stubs {
+    uint8_t *at;
+    size_t count, max;
+};
+
+/* Write a jump to a new stub over the nops at `at`; it passes the address of the body to
+ * the recorder. False when there are not enough of them. */
+bool cn_rec_machine_patch(uint8_t *at, struct cn_rec_stubs *stubs);
+
+#if defined(__x86_64__)
+/* The same over a call at `at` of the function whose address is in `slot`, directly or
+ * through the code from `low` to `high`. False when there is none. */
+struct cn_rec_import {
+    uintptr_t slot, low, high;
+};
+bool cn_rec_machine_patch_call(uint8_t *at, const struct cn_rec_import *import,
+                               struct cn_rec_stubs *stubs);
+#endif
 
 /* Write a jump to `stub` over an empty function, of which 16 bytes are writable. False
  * when the function is not empty. */

@@ -55,23 +55,26 @@ static bool put_branch(uint8_t *at, uintptr_t target)
 
 /* ldr x17, .+8; b to the beginning; address of the body. The body begins with the second
  * nop, which becomes a landing place for its indirect call. */
-bool cn_rec_machine_patch(uint8_t *at, uint8_t *stubs, size_t index)
+bool cn_rec_machine_patch(uint8_t *at, struct cn_rec_stubs *stubs)
 {
-    uint8_t *stub = stubs + CN_REC_STUB_LEN * (index + 1);
+    uint8_t *stub = stubs->at + CN_REC_STUB_LEN * (stubs->count + 1);
     uintptr_t body;
 
     if (get(at) == BTI_C || get(at) == BTI_J)
         at += 4;
-    if (get(at) != NOP || get(at + 4) != NOP)
+    if (get(at) != NOP || get(at + 4) != NOP || stubs->count == stubs->max)
         return false;
     body = (uintptr_t)at + 4;
     put(stub, 0x58000051);
     memcpy(stub + 8, &body, sizeof(body));
-    if (!put_branch(stub + 4, (uintptr_t)stubs))
+    if (!put_branch(stub + 4, (uintptr_t)stubs->at))
         return false;
     __builtin___clear_cache((char *)stub, (char *)stub + CN_REC_STUB_LEN);
     put(at + 4, BTI_C);
-    return put_branch(at, (uintptr_t)stub);
+    if (!put_branch(at, (uintptr_t)stub))
+        return false;
+    stubs->count++;
+    return true;
 }
 
 bool cn_rec_machine_divert(uint8_t *at, uintptr_t stub)

@@ -51,22 +51,68 @@ static bool put_jump(uint8_t *at, uintptr_t target)
     return true;
 }
 
-/* lea body(%rip), %r11; jmp *target(%rip), that of the first jump */
-bool cn_rec_machine_patch(uint8_t *at, uint8_t *stubs, size_t index)
+/* Write a stub and a jump to it over the `len` bytes at `at`:
+ * lea body(%rip), %r11; jmp *target(%rip), that of the first jump */
+static bool put_stub(uint8_t *at, size_t len, struct cn_rec_stubs *stubs)
 {
     static const uint8_t code[13] = {0x4c, 0x8d, 0x1d, 0, 0, 0, 0, 0xff, 0x25};
-    uint8_t *stub = stubs + CN_REC_STUB_LEN * (index + 1);
-    int32_t body, target = (int32_t)(stubs + JUMP_LEN - (stub + sizeof(code)));
+    uint8_t *stub = stubs->at + CN_REC_STUB_LEN * (stubs->count + 1);
+    int32_t body = (int32_t)(at + len - (stub + LEA_LEN));
+    int32_t target = (int32_t)(stubs->at + JUMP_LEN - (stub + sizeof(code)));
 
-    if (memcmp(at, endbr, ENDBR_LEN) == 0)
-        at += ENDBR_LEN;
-    if (!is_empty(at))
+    if (stubs->count == stubs->max)
         return false;
-    body = (int32_t)(at + BRANCH_LEN - (stub + LEA_LEN));
     memcpy(stub, code, sizeof(code));
     memcpy(stub + LEA_LEN - sizeof(body), &body, sizeof(body));
     memcpy(stub + sizeof(code) - sizeof(target), &target, sizeof(target));
-    return put_jump(at, (uintptr_t)stub);
+    if (!put_jump(at, (uintptr_t)stub))
+        return false;
+    stubs->count++;
+    return true;
+}
+
+static uint8_t *skip_endbr(uint8_t *at)
+{
+    return memcmp(at, endbr, ENDBR_LEN) == 0 ? at + ENDBR_LEN : at;
+}
+
+bool cn_rec_machine_patch(uint8_t *at, struct cn_rec_stubs *stubs)
+{
+    at = skip_endbr(at);
+    return is_empty(at) && put_stub(at, BRANCH_LEN, stubs);
+}
+
+/* The address that an instruction of `len` bytes refers to with its last four. */
+static uintptr_t referred(const uint8_t *at, size_t len)
+{
+    int32_t distance;
+
+    memcpy(&distance, at + len - sizeof(distance), sizeof(distance));
+    return (uintptr_t)(at + len) + (uintptr_t)(intptr_t)distance;
+}
+
+/* True if the code at `at` is jmp *slot(%rip), as in a PLT. */
+static bool jumps_to(uintptr_t at, const struct cn_rec_import *import)
+{
+    uint8_t *code;
+
+    if (at < import->low || at >= import->high ||
+        import->high - at < ENDBR_LEN + 1 + JUMP_LEN)
+        return false;
+    code = skip_endbr((uint8_t *)at);
+    if (code[0] == 0xf2) /* bnd */
+        code++;
+    return code[0] == 0xff && code[1] == 0x25 && referred(code, JUMP_LEN) == import->slot;
+}
+
+bool cn_rec_machine_patch_call(uint8_t *at, const struct cn_rec_import *import,
+                               struct cn_rec_stubs *stubs)
+{
+    at = skip_endbr(at);
+    if (at[0] == 0xff && at[1] == 0x15 && referred(at, JUMP_LEN) == import->slot)
+        return put_stub(at, JUMP_LEN, stubs);
+    return at[0] == 0xe8 && jumps_to(referred(at, BRANCH_LEN), import) &&
+           put_stub(at, BRANCH_LEN, stubs);
 }
 
 /* The length of the nop at `at`; 0 when there is none. Long nops are prefixes, 0f 1f, and
@@ -89,8 +135,7 @@ bool cn_rec_machine_divert(uint8_t *at, uintptr_t stub)
 {
     size_t len = 1;
 
-    if (memcmp(at, endbr, ENDBR_LEN) == 0)
-        at += ENDBR_LEN;
+    at = skip_endbr(at);
     if (at[0] != 0xc3)
         return false;
     while (len < BRANCH_LEN) {

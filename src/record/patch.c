@@ -62,29 +62,29 @@ static bool find_section(const struct file *file, const char *name, Elf64_Shdr *
     return false;
 }
 
-static bool find_section_in(const char *path, const char *name, Elf64_Shdr *out)
+static bool map_file(struct file *file, const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat status;
     void *at = MAP_FAILED;
-    bool found;
 
     if (fd < 0)
         return false;
     if (fstat(fd, &status) == 0 && status.st_size > 0)
         at = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     (void)close(fd);
-    if (at == MAP_FAILED)
-        return false;
-    found = find_section(&(struct file){at, (uint64_t)status.st_size}, name, out);
-    (void)munmap(at, (size_t)status.st_size);
-    return found;
+    *file = (struct file){at, (uint64_t)status.st_size};
+    return at != MAP_FAILED;
 }
 
 struct patching {
     const struct cn_rec_image *image;
-    uint8_t *stubs;
-    size_t stub_count, stubs_max;
+    struct file file;
+    /* The nops of patchable functions; and, with calls of __fentry__, symbols. The length
+     * of what the file does not have is 0. */
+    Elf64_Shdr entries, symbols;
+    uintptr_t fentry_slot;
+    struct cn_rec_stubs stubs;
 };
 
 static bool is_wanted(uintptr_t at)
@@ -97,27 +97,29 @@ static bool is_wanted(uintptr_t at)
            (!cn_rec_process.shared->has_patch_list || (actions & CN_REC_RULE_PATCH));
 }
 
+static bool is_code(const struct cn_rec_image *image, uintptr_t at)
+{
+    return at >= image->code_low && at < image->code_high - PATCH_LEN_MAX;
+}
+
 static void patch_one(struct patching *patching, uintptr_t at)
 {
-    const struct cn_rec_image *image = patching->image;
-
-    if (at >= image->code_low && at < image->code_high - PATCH_LEN_MAX && is_wanted(at) &&
-        patching->stub_count < patching->stubs_max &&
-        cn_rec_machine_patch((uint8_t *)at, patching->stubs, patching->stub_count))
-        patching->stub_count++;
+    if (is_code(patching->image, at) && is_wanted(at))
+        (void)cn_rec_machine_patch((uint8_t *)at, &patching->stubs);
 }
 
 /* The section lists the addresses of the entries: absolute if the file was relocated,
  * else relative to its load address, or in its relocations. */
-static void patch_all(struct patching *patching, const Elf64_Shdr *section)
+static void patch_entries(struct patching *patching)
 {
     const struct cn_rec_image *image = patching->image;
+    const Elf64_Shdr *section = &patching->entries;
     const uintptr_t *entries = (const uintptr_t *)(image->bias + section->sh_addr);
 
     for (size_t i = 0; i < section->sh_size / sizeof(*entries); i++)
         patch_one(patching,
                   entries[i] < image->low ? image->bias + entries[i] : entries[i]);
-    for (size_t i = 0; i < image->rela_count; i++) {
+    for (size_t i = 0; i < image->rela_count && section->sh_size > 0; i++) {
         const Elf64_Rela *rela = &image->relas[i];
 
         if (ELF64_R_TYPE(rela->r_info) == CN_REC_RELATIVE &&
@@ -125,6 +127,67 @@ static void patch_all(struct patching *patching, const Elf64_Shdr *section)
             rela->r_offset < section->sh_addr + section->sh_size)
             patch_one(patching, image->bias + (uintptr_t)rela->r_addend);
     }
+}
+
+#if defined(__x86_64__)
+/* The slot among these relocations that contains the address of __fentry__; 0: none. */
+static uintptr_t find_fentry(const struct cn_rec_image *image, const Elf64_Rela *relas,
+                             size_t count)
+{
+    for (size_t i = 0; i < count && image->symbols && image->names; i++) {
+        uint64_t type = ELF64_R_TYPE(relas[i].r_info);
+        uint64_t symbol = ELF64_R_SYM(relas[i].r_info);
+
+        if ((type == R_X86_64_GLOB_DAT || type == R_X86_64_JUMP_SLOT) &&
+            strcmp(image->names + image->symbols[symbol].st_name, "__fentry__") == 0)
+            return image->bias + relas[i].r_offset;
+    }
+    return 0;
+}
+
+/* Functions begin with the call, except for nested ones. */
+static void patch_calls(struct patching *patching)
+{
+    const struct cn_rec_image *image = patching->image;
+    struct cn_rec_import import = {patching->fentry_slot, image->code_low,
+                                   image->code_high};
+    Elf64_Sym symbol;
+
+    for (uint64_t i = 0; i < patching->symbols.sh_size / sizeof(symbol); i++) {
+        if (!read_at(&patching->file, patching->symbols.sh_offset + i * sizeof(symbol),
+                     &symbol, sizeof(symbol)))
+            return;
+        if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC &&
+            is_code(image, image->bias + symbol.st_value))
+            cn_rec_process.has_patched_calls |= cn_rec_machine_patch_call(
+                (uint8_t *)(image->bias + symbol.st_value), &import, &patching->stubs);
+    }
+}
+#endif
+
+/* Find what can be patched; returns the most functions that there can be. */
+static size_t find_functions(struct patching *patching)
+{
+    const struct cn_rec_image *image = patching->image;
+
+    if (image->code_high - image->code_low <= PATCH_LEN_MAX)
+        return 0;
+    if (!find_section(&patching->file, "__patchable_function_entries",
+                      &patching->entries) ||
+        patching->entries.sh_size > image->high - image->low ||
+        patching->entries.sh_addr > image->high - image->bias - patching->entries.sh_size)
+        patching->entries.sh_size = 0;
+#if defined(__x86_64__)
+    patching->fentry_slot = find_fentry(image, image->slots, image->slot_count);
+    if (patching->fentry_slot == 0)
+        patching->fentry_slot = find_fentry(image, image->relas, image->rela_count);
+#endif
+    if (patching->fentry_slot == 0 ||
+        !find_section(&patching->file, ".symtab", &patching->symbols) ||
+        patching->symbols.sh_size > patching->file.len)
+        patching->symbols.sh_size = 0;
+    return patching->entries.sh_size / sizeof(uintptr_t) +
+           patching->symbols.sh_size / sizeof(Elf64_Sym);
 }
 
 static bool make_executable(uintptr_t low, uintptr_t high)
@@ -141,10 +204,9 @@ static bool make_writable(uintptr_t low, uintptr_t high)
 
 /* A stub for each function, and the jump to the recorder that they share. */
 static bool map_stubs(struct patching *patching, struct cn_rec_patches *patches,
-                      uint64_t section_len)
+                      size_t count)
 {
     const struct cn_rec_image *image = patching->image;
-    size_t count = section_len / sizeof(uintptr_t);
     uintptr_t low;
 
     patches->len = (CN_REC_STUB_LEN * (count + 1) + CN_REC_PAGE_LEN - 1) &
@@ -153,32 +215,41 @@ static bool map_stubs(struct patching *patching, struct cn_rec_patches *patches,
     if (!patches->stubs)
         return false;
     cn_rec_machine_jump(patches->stubs, (uintptr_t)cn_rec_patched);
-    patching->stubs = patches->stubs;
-    patching->stubs_max = count;
+    patching->stubs = (struct cn_rec_stubs){.at = patches->stubs, .max = count};
     low = (uintptr_t)patches->stubs;
     return make_executable(low, low + patches->len) &&
            make_writable(low, low + patches->len);
+}
+
+static void patch_all(struct patching *patching, struct cn_rec_patches *patches)
+{
+    const struct cn_rec_image *image = patching->image;
+
+    if (make_writable(image->code_low, image->code_high)) {
+        patch_entries(patching);
+#if defined(__x86_64__)
+        patch_calls(patching);
+#endif
+    }
+    __builtin___clear_cache((char *)image->code_low, (char *)image->code_high);
+    (void)make_executable(image->code_low, image->code_high);
+    (void)make_executable((uintptr_t)patches->stubs,
+                          (uintptr_t)patches->stubs + patches->len);
 }
 
 void cn_rec_patch(struct cn_rec_patches *patches, const struct cn_rec_image *image,
                   const char *path)
 {
     struct patching patching = {.image = image};
-    Elf64_Shdr section;
+    size_t count;
 
     *patches = (struct cn_rec_patches){0};
-    if (image->code_high - image->code_low <= PATCH_LEN_MAX ||
-        !find_section_in(path, "__patchable_function_entries", &section) ||
-        section.sh_size > image->high - image->low ||
-        section.sh_addr > image->high - image->bias - section.sh_size ||
-        !map_stubs(&patching, patches, section.sh_size))
+    if (!map_file(&patching.file, path))
         return;
-    if (make_writable(image->code_low, image->code_high))
-        patch_all(&patching, &section);
-    __builtin___clear_cache((char *)image->code_low, (char *)image->code_high);
-    (void)make_executable(image->code_low, image->code_high);
-    (void)make_executable((uintptr_t)patches->stubs,
-                          (uintptr_t)patches->stubs + patches->len);
+    count = find_functions(&patching);
+    if (count > 0 && map_stubs(&patching, patches, count))
+        patch_all(&patching, patches);
+    (void)munmap((void *)(uintptr_t)patching.file.bytes, patching.file.len);
 }
 
 void cn_rec_patches_remove(struct cn_rec_patches *patches)

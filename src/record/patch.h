@@ -1,5 +1,6 @@
-/* Patches functions built with -fpatchable-function-entry: their nops become a jump to a
- * stub of their own, which passes the address of the body to the recorder.
+/* Patches functions built with -fpatchable-function-entry, or with -mfentry: their nops, or
+ * their call of __fentry__, become a jump to a stub of their own, which passes the address
+ * of the body to the recorder. Calls of __fentry__ that are not found remain.
  * Threads: one thread at a time: while the library is loaded, or under the loader's lock.
  */
 #ifndef CN_RECORD_PATCH_H
