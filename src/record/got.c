@@ -83,13 +83,14 @@ static uint32_t take(struct cn_rec_got *got, const struct cn_rec_image *image,
     return count - first;
 }
 
-static bool is_without_plt(const struct cn_rec_got *got)
+static bool is_without_plt(const struct cn_rec_got *got, const struct cn_rec_image *image)
 {
-    uint64_t slot_count = (got->slots.high - got->slots.low) / sizeof(uintptr_t), i = 0;
+    size_t i = 0;
 
-    while (i < slot_count && !(got->slots.uses[i] & CN_REC_USE_CALL))
+    while (i < image->rela_count &&
+           !(use_of(got, image, &image->relas[i]) & CN_REC_USE_CALL))
         i++;
-    return i < slot_count;
+    return i < image->rela_count;
 }
 
 void cn_rec_got_begin(struct cn_rec_got *got, const struct cn_rec_image *image)
@@ -111,7 +112,7 @@ void cn_rec_got_begin(struct cn_rec_got *got, const struct cn_rec_image *image)
     cn_rec_machine_find_uses(image->code_low, image->code_high, &got->slots);
     got->count = take(got, image, 0, ONLY_CALLED);
     got->mixed_count = take(got, image, got->count, MIXED);
-    if (is_without_plt(got))
+    if (is_without_plt(got, image))
         got->other_count = take(got, image, got->count + got->mixed_count, ONLY_OTHER);
 }
 

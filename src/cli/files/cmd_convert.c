@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/calls/call_defaults.h"
 #include "analyze/calls/call_merge.h"
 #include "base/alloc.h"
 #include "base/files/disk_usage.h"
@@ -119,7 +120,7 @@ static void tell_result(const struct conversion *c, uint64_t item_count,
     cn_text_done(&text);
 }
 
-/* All calls of all tasks. */
+/* The calls of all tasks. */
 static bool write_calls(struct conversion *c, const char *path, struct cn_error *err)
 {
     struct cn_call_filter filter;
@@ -137,8 +138,9 @@ static bool write_calls(struct conversion *c, const char *path, struct cn_error 
         tasks[i] = i;
     query.tasks = tasks;
     cn_call_filter_init(&filter, c->rec);
+    ok = cn_call_filter_add_defaults(&filter, err);
     cn_call_filter_ready(&filter);
-    ok = cn_format_write_calls(c->format, &query, path, &c->options, err);
+    ok = ok && cn_format_write_calls(c->format, &query, path, &c->options, err);
     cn_call_filter_done(&filter);
     free(tasks);
     return ok;

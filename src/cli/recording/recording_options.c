@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "analyze/calls/call_clock.h"
+#include "analyze/calls/call_defaults.h"
 #include "base/alloc.h"
 #include "base/run/pool.h"
 #include "cli/shell/cli.h"
@@ -128,9 +129,8 @@ static bool setup_has(const struct cn_recording_setup *setup, const char *name)
     return cn_args_has(setup->args, name) || cn_args_has(&setup->defaults, name);
 }
 
-/* Add the filters of one command line. */
-static bool add_filters(struct cn_recording_setup *setup, const struct cn_args *args,
-                        struct cn_error *err)
+/* Add the filters of the command line. */
+static bool add_filters(struct cn_recording_setup *setup, struct cn_error *err)
 {
     enum { LOCATION = -1 };
     static const struct {
@@ -147,7 +147,7 @@ static bool add_filters(struct cn_recording_setup *setup, const struct cn_args *
     struct cn_call_filter *filter = &setup->filter;
 
     for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
-        struct cn_values patterns = cn_args_values(args, kinds[k].option);
+        struct cn_values patterns = cn_args_values(setup->args, kinds[k].option);
 
         for (size_t i = 0; i < patterns.count; i++) {
             const char *pattern = patterns.list[i];
@@ -185,24 +185,27 @@ static bool parse_number(const struct cn_recording_setup *setup, const char *nam
 static bool make_filter(struct cn_recording_setup *setup, struct cn_error *err)
 {
     struct cn_call_filter *filter = &setup->filter;
-    const char *time = cn_recording_setup_value(setup, "time-filter");
-    const char *trace = cn_recording_setup_value(setup, "trace");
-    uint64_t depth = UINT32_MAX;
+    const char *time = cn_args_value(setup->args, "time-filter");
+    const char *trace = cn_args_value(setup->args, "trace");
+    uint64_t depth;
 
     cn_call_filter_init(filter, setup->rec);
+    if (!cn_call_filter_add_defaults(filter, err))
+        return false;
+    depth = filter->depth;
     if (!parse_number(setup, "depth", UINT32_MAX, &depth, err) ||
         !parse_number(setup, "size-filter", UINT64_MAX, &filter->size_min, err) ||
-        !add_filters(setup, &setup->defaults, err) ||
-        !add_filters(setup, setup->args, err))
+        !add_filters(setup, err))
         return false;
     if (time && !cn_call_time_parse(time, &filter->time_ns, err))
         return cn_fail_in(err, "--time-filter");
     filter->depth = (uint32_t)depth;
-    filter->is_off = trace && strcmp(trace, "off") == 0;
-    filter->without_libcalls = setup_has(setup, "no-libcall");
-    filter->without_events = setup_has(setup, "no-event");
-    filter->without_schedule = setup_has(setup, "no-sched");
-    filter->without_preemption = setup_has(setup, "no-sched-preempt");
+    if (trace)
+        filter->is_off = strcmp(trace, "off") == 0;
+    filter->without_libcalls |= cn_args_has(setup->args, "no-libcall");
+    filter->without_events |= cn_args_has(setup->args, "no-event");
+    filter->without_schedule |= cn_args_has(setup->args, "no-sched");
+    filter->without_preemption |= cn_args_has(setup->args, "no-sched-preempt");
     cn_call_filter_ready(filter);
     return true;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/calls/call_filter.h"
+#include "analyze/calls/call_defaults.h"
 #include "analyze/cct/calls_to_database.h"
 #include "base/alloc.h"
 #include "base/files/outdir.h"
@@ -152,9 +152,9 @@ static bool analyse(void *arg, const struct cn_progress *progress, struct cn_err
     for (uint32_t i = 0; i < rec->task_count; i++)
         tasks[i] = i;
     cn_call_filter_init(&filter, rec);
-    filter.depth = UINT32_MAX;
+    ok = cn_call_filter_add_defaults(&filter, err);
     cn_call_filter_ready(&filter);
-    ok = make_database(served, &query, progress, err) && start_warm_up(served, err);
+    ok = ok && make_database(served, &query, progress, err) && start_warm_up(served, err);
     cn_call_filter_done(&filter);
     free(tasks);
     return ok;
