@@ -34,10 +34,19 @@ struct task {
  * task forked; in a part also its guessed calls, by depth from GUESSED on. */
 #define GUESSED UINT32_C(0xc0000000)
 
+/* Of a part: the open calls when it forked a task. */
+struct fork {
+    uint32_t slot;
+    uint32_t guessed; /* calls of them */
+    struct path path;
+};
+
 struct lane {
     struct cn_call_lane base; /* first */
     struct cn_call_tree tree;
     size_t next_child;
+    struct fork *forks;
+    size_t fork_count, fork_capacity;
     bool has_guessed;     /* guessed calls have nodes */
     struct path guessed;  /* of a joined part: the calls that were guessed */
     bool has_first;       /* a call was seen */
@@ -251,6 +260,34 @@ static uint32_t step_down(struct cn_call_tree *tree, uint32_t above,
                : cn_call_tree_child(tree, above, id, call->address, UINT64_MAX);
 }
 
+static void note_fork(struct lane *lane, uint32_t slot)
+{
+    struct fork *fork;
+
+    lane->forks = cn_grow(lane->forks, lane->fork_count, &lane->fork_capacity,
+                          sizeof(*lane->forks));
+    fork = &lane->forks[lane->fork_count++];
+    *fork = (struct fork){.slot = slot, .guessed = lane->base.guess->open_count};
+    find_path(lane, &fork->path);
+}
+
+/* The open calls of a fork, of which some were guessed to be those of `guessed`; to be
+ * released with free(). */
+static struct path join_paths(const struct fork *fork, const struct path *guessed,
+                              uint32_t unknown)
+{
+    struct path path = {
+        .root = fork->guessed > unknown ? guessed->root : fork->path.root,
+        .calls = cn_alloc(fork->path.count - unknown, sizeof(*path.calls)),
+        .count = fork->path.count - unknown,
+    };
+
+    for (size_t i = 0; i < path.count; i++)
+        path.calls[i] = i + unknown < fork->guessed ? guessed->calls[i]
+                                                    : fork->path.calls[i + unknown];
+    return path;
+}
+
 /* Note the open calls for the tasks that were forked by now. */
 static void note_origins(const struct build *build, struct lane *lane, uint64_t time_ns)
 {
@@ -263,7 +300,10 @@ static void note_origins(const struct build *build, struct lane *lane, uint64_t 
         if (time_ns < query->rec->tasks[query->tasks[slot]].time_ns)
             return;
         lane->next_child++;
-        find_path(lane, &build->tasks[slot].origin);
+        if (lane->base.guess)
+            note_fork(lane, slot);
+        else
+            find_path(lane, &build->tasks[slot].origin);
     }
 }
 
@@ -279,15 +319,27 @@ static void lane_done(void *arg, struct cn_call_lane *base)
     (void)arg;
     cn_call_tree_done(&lane_of(base)->tree);
     free(lane_of(base)->guessed.calls);
+    for (size_t i = 0; i < lane_of(base)->fork_count; i++)
+        free(lane_of(base)->forks[i].path.calls);
+    free(lane_of(base)->forks);
 }
 
-static void add_guessed(struct lane *lane)
+/* Begin a part: the tasks that were forked up to the calls it left out are noted. */
+static void begin_part(const struct build *build, struct lane *lane)
 {
+    const struct cn_call_guess *guess = lane->base.guess;
+    const struct cn_call_query *query = build->query;
     const struct cn_call_stack *stack = &lane->base.stack;
+    const struct task *task = &build->tasks[lane->base.slot];
+    uint64_t seen_ns = guess->clock.seen_ns > 0 ? guess->clock.seen_ns : guess->begin_ns;
 
     lane->has_guessed = true;
-    for (uint32_t i = 0; i < lane->base.guess->depth; i++)
+    for (uint32_t i = 0; i < guess->depth; i++)
         stack->frames[i].mark = cn_call_tree_child(&lane->tree, 0, GUESSED | i, 0, 0);
+    while (lane->next_child < task->child_count &&
+           query->rec->tasks[query->tasks[task->children[lane->next_child]]].time_ns <=
+               seen_ns)
+        lane->next_child++;
 }
 
 static void lane_count(void *arg, struct cn_call_lane *base,
@@ -298,7 +350,7 @@ static void lane_count(void *arg, struct cn_call_lane *base,
     struct lane *lane = lane_of(base);
 
     if (base->guess && !lane->has_guessed)
-        add_guessed(lane);
+        begin_part(build, lane);
     lane->tree.order = (uint64_t)base->order << 32;
     for (size_t i = 0; i < batch->count; i++) {
         if (lane->next_child < task->child_count)
@@ -307,19 +359,17 @@ static void lane_count(void *arg, struct cn_call_lane *base,
     }
 }
 
-/* The open calls of a task that forked others are noted call by call. */
-static bool is_divisible(void *arg, uint32_t slot)
+static void lane_join(void *arg, struct cn_call_lane *base, struct cn_call_lane *part)
 {
     const struct build *build = arg;
+    struct lane *lane = lane_of(part);
+    uint32_t unknown = part->guess->depth - base->stack.count;
 
-    return build->tasks[slot].child_count == 0;
-}
-
-static void lane_join(void *arg, const struct cn_call_lane *base,
-                      struct cn_call_lane *part)
-{
-    (void)arg;
-    find_path((const struct lane *)base, &lane_of(part)->guessed);
+    find_path(lane_of(base), &lane->guessed);
+    lane_of(base)->next_child = lane->next_child;
+    for (size_t i = 0; i < lane->fork_count; i++)
+        build->tasks[lane->forks[i].slot].origin =
+            join_paths(&lane->forks[i], &lane->guessed, unknown);
 }
 
 static void lane_resume(void *arg, struct cn_call_lane *base,
@@ -553,7 +603,6 @@ static const struct cn_call_visitor visitor = {
     .begin = lane_begin,
     .done = lane_done,
     .count = lane_count,
-    .is_divisible = is_divisible,
     .join = lane_join,
     .resume = lane_resume,
     .end = lane_end,

@@ -292,16 +292,8 @@ static void lane_count(void *arg, struct cn_call_lane *base,
         count_call(lane_of(base), &batch->calls[i], batch);
 }
 
-static bool is_divisible(void *arg, uint32_t slot)
-{
-    (void)arg;
-    (void)slot;
-    return true;
-}
-
 /* Outermost calls of the part are none while a guessed call of the same function is open. */
-static void lane_join(void *arg, const struct cn_call_lane *base,
-                      struct cn_call_lane *part)
+static void lane_join(void *arg, struct cn_call_lane *base, struct cn_call_lane *part)
 {
     const struct cn_call_guess *guess = part->guess;
     const struct cn_call_stack *stack = &base->stack;
@@ -458,7 +450,6 @@ static const struct cn_call_visitor visitor = {
     .begin = lane_begin,
     .done = lane_done,
     .count = lane_count,
-    .is_divisible = is_divisible,
     .join = lane_join,
     .resume = lane_resume,
     .end = lane_end,

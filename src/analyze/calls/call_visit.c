@@ -223,12 +223,6 @@ static uint64_t length(const struct cn_call_query *query, uint32_t slot)
     return query->rec->tasks[query->tasks[slot]].data_len;
 }
 
-static bool may_divide(const struct cn_call_visit *visit, uint32_t slot)
-{
-    return visit->visitor->is_divisible && cn_call_query_is_divisible(visit->query) &&
-           visit->visitor->is_divisible(visit->arg, slot);
-}
-
 /* Divide long tasks, and list the others. */
 static void divide(struct run *run)
 {
@@ -237,6 +231,7 @@ static void divide(struct run *run)
     uint64_t all_len = 0, part_len = visit->part_len;
     uint32_t order = 0;
     unsigned workers = visit->workers > 0 ? visit->workers : 1;
+    bool may_divide = visit->visitor->join && cn_call_query_is_divisible(query);
 
     for (uint32_t i = 0; i < query->task_count; i++)
         all_len += length(query, i);
@@ -248,13 +243,13 @@ static void divide(struct run *run)
             part_len = CN_CALL_PART_LEN;
     }
     for (uint32_t i = 0; i < query->task_count; i++) {
+        /* Parts cost little: divide tasks that are a third of a worker's share. */
+        bool is_long =
+            visit->part_len > 0 ||
+            (workers > 1 && cn_call_task_is_long(length(query, i), all_len, 2 * workers));
         size_t count = 0;
 
-        /* Parts cost little: divide tasks that are a third of a worker's share. */
-        if ((visit->part_len > 0 ||
-             (workers > 1 &&
-              cn_call_task_is_long(length(query, i), all_len, 2 * workers))) &&
-            may_divide(visit, i))
+        if (is_long && may_divide)
             count =
                 cn_part_jobs_add(&run->jobs, i, query->rec, query->tasks[i], part_len);
         if (count == 0)

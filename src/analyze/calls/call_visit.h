@@ -42,11 +42,9 @@ struct cn_call_visitor {
     void (*count)(void *arg, struct cn_call_lane *lane,
                   const struct cn_call_batch *batch);
 
-    /* NULL: tasks are not divided. True if a task can be. */
-    bool (*is_divisible)(void *arg, uint32_t slot);
-    /* Compare a part with its guessed calls, which are those open in the lane; the returns of
-     * such calls are counted afterwards. */
-    void (*join)(void *arg, const struct cn_call_lane *lane, struct cn_call_lane *part);
+    /* Join a part whose guessed calls are those open in the lane; their returns are counted
+     * afterwards. NULL: tasks are not divided. */
+    void (*join)(void *arg, struct cn_call_lane *lane, struct cn_call_lane *part);
     /* A call that is open at the end of a part was pushed to the stack of the lane, as a copy
      * of its frame. The part has counted its entry. */
     void (*resume)(void *arg, struct cn_call_lane *lane, const struct cn_call_lane *part,

@@ -116,8 +116,7 @@ const struct cn_command cn_cmd_graph = {
         "the same call path are one line, with their number and their total time. A "
         "function that calls only one other is printed above it without a branch.\n\n"
         "With FUNC, prints the call paths that lead to FUNC, and the calls below "
-        "it.\n\n" CN_RECORDING_THREADS_TEXT ", and if the task forked others unless FUNC "
-        "is given.\n\n"
+        "it.\n\n" CN_RECORDING_THREADS_TEXT "\n\n"
         "Damaged data is read up to the damage, which is then reported; the exit status "
         "is 3.",
     .examples = examples,

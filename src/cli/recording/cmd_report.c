@@ -138,7 +138,7 @@ const struct cn_command cn_cmd_report = {
         "Times are corrected for the cost of recording; --raw shows them as recorded. "
         "Deviations are standard errors of the mean, in percent of it. Percentiles come "
         "from logarithmic buckets and are accurate to 2.8 "
-        "%.\n\n" CN_RECORDING_THREADS_TEXT ".\n\n"
+        "%.\n\n" CN_RECORDING_THREADS_TEXT "\n\n"
         "Damaged data is read up to the damage, which is then reported; the exit status "
         "is 3.",
     .examples = examples,

@@ -122,11 +122,10 @@
 enum { CN_RECORDING_THREADS_MAX = 1024 };
 
 /* For the descriptions of such commands. */
-#define CN_RECORDING_THREADS_TEXT                                                       \
-    "Several threads read a long task in parts. With filters, triggers, --no-libcall, " \
-    "--no-event, --no-sched or a time range, what is shown depends on the past: then "  \
-    "one "                                                                              \
-    "thread reads a task as a whole, as it does with --task"
+#define CN_RECORDING_THREADS_TEXT                                                  \
+    "Several threads read a long task in parts. With filters, triggers, "          \
+    "--no-libcall, --no-event, --no-sched or a time range, what is shown depends " \
+    "on the past: then one thread reads a task as a whole, as it does with --task."
 
 /* For commands that show functions in columns. */
 #define CN_RECORDING_FIELDS_OPTION(columns)                                        \

@@ -342,16 +342,39 @@ static void views_in_parts_are_those_of_the_whole(void **state)
         t.fake.rec.libcall_cost = t.fake.rec.call_cost;
         for (uint32_t i = 0; i < TASKS; i++) {
             make_calls(all[i], ODD_CALLS, round * TASKS + i, round % 4 * 10, 12);
-            cn_fake_recording_add(&t.fake, all[i], ODD_CALLS);
+            /* The last one begins inside calls of its parent. */
+            cn_fake_recording_add(&t.fake, all[i] + i / 2 * 50, ODD_CALLS - i / 2 * 50);
         }
         t.fake.tasks[2].is_fork = true;
         t.fake.tasks[2].parent = round % 2;
+        t.fake.tasks[2].time_ns = 1000 + 800 * round;
         t.fake.fake_tasks[1].is_damaged = round % 5 == 0;
         t.query.task_count = TASKS;
         for (unsigned len = 1; len < 100; len += 1 + len / 2)
             cn_assert_same_views(&t.query, 1 + len % 4, UINT64_C(16) * len);
         cn_call_filter_done(&t.filter);
     }
+}
+
+/* g is called after f, at an earlier time, which its part alone does not show. */
+static void views_in_parts_are_right_when_time_runs_backwards(void **state)
+{
+    static const struct cn_call calls[] = {
+        CN_FAKE_ENTER(1000, MAIN, 0), CN_FAKE_ENTER(1500, F, 1),
+        CN_FAKE_EXIT(1600, F, 1),     CN_FAKE_ENTER(1700, F, 1),
+        CN_FAKE_EXIT(1200, F, 1),     CN_FAKE_ENTER(1250, G, 1),
+        CN_FAKE_EXIT(1260, G, 1),     CN_FAKE_ENTER(1750, FORK, 1),
+        CN_FAKE_EXIT(1760, FORK, 1),
+    };
+    struct fixture t;
+
+    (void)state;
+    set_up(&t);
+    t.fake.rec.task_count = 0;
+    cn_fake_recording_add(&t.fake, calls, sizeof(calls) / sizeof(calls[0]));
+    t.query.task_count = 1;
+    cn_assert_same_views(&t.query, 2, UINT64_C(16) * 4);
+    cn_call_filter_done(&t.filter);
 }
 
 /* Depths are recorded modulo 1024. */
@@ -397,6 +420,7 @@ int main(void)
         cmocka_unit_test(cuts_out_the_graph_of_a_function),
         cmocka_unit_test(merges_many_tasks_by_time),
         cmocka_unit_test(views_in_parts_are_those_of_the_whole),
+        cmocka_unit_test(views_in_parts_are_right_when_time_runs_backwards),
         cmocka_unit_test(deep_calls_in_parts_are_those_of_the_whole),
         cmocka_unit_test(adds_squares_beyond_64_bits),
     };
