@@ -198,11 +198,20 @@ static bool is_long(const struct cn_cct_member *member, uint64_t all_len,
            cn_cct_task_is_divisible(&member->task.options);
 }
 
-static void add_jobs(struct long_tasks *l, struct cn_cct_task *task)
+/* As many parts as workers: joining a part takes as long as its contexts, in order. The
+ * result does not depend on the parts. */
+static uint64_t part_len(uint64_t all_len, unsigned workers)
+{
+    uint64_t even = all_len / workers + 1, most = 4 * (uint64_t)CN_CALL_PART_LEN;
+
+    return even < CN_CALL_PART_LEN ? CN_CALL_PART_LEN : even < most ? even : most;
+}
+
+static void add_jobs(struct long_tasks *l, struct cn_cct_task *task, uint64_t len)
 {
     struct cn_call_part *parts;
-    size_t count = cn_recording_parts(task->options.query->rec, task->options.task,
-                                      CN_CALL_PART_LEN, &parts);
+    size_t count =
+        cn_recording_parts(task->options.query->rec, task->options.task, len, &parts);
 
     for (size_t i = 0; i < count; i++) {
         l->jobs = cn_grow(l->jobs, l->count, &l->capacity, sizeof(*l->jobs));
@@ -287,7 +296,7 @@ bool cn_cct_long_tasks_count(struct cn_cct_member *members, size_t count,
         all_len += length(&members[i]);
     for (size_t i = 0; i < count; i++)
         if (is_long(&members[i], all_len, workers))
-            add_jobs(&l, &members[i].task);
+            add_jobs(&l, &members[i].task, part_len(all_len, workers));
     jobs.count = l.count;
     cn_failures_init(&l.failures, workers);
     cn_pool_run(&jobs, workers);
