@@ -13,8 +13,8 @@
 struct cn_shared_table;
 
 struct cn_shared_map {
-    struct cn_shared_table *_Atomic table; /* tables that were full follow it */
     size_t count;
+    struct cn_shared_table *_Atomic table; /* tables that were full follow it */
 };
 
 /* The value of a key; 0: none. */

@@ -38,15 +38,15 @@ static bool is_empty(const uint8_t *at)
     return memcmp(at, forms[0], BRANCH_LEN) == 0 || memcmp(at, forms[1], BRANCH_LEN) == 0;
 }
 
-/* Write a jump of five bytes. */
-static bool put_jump(uint8_t *at, uintptr_t target)
+/* Write a call or a jump of five bytes. */
+static bool put_branch(uint8_t *at, uint8_t opcode, uintptr_t target)
 {
     int64_t distance = (int64_t)(target - ((uintptr_t)at + BRANCH_LEN));
     int32_t near = (int32_t)distance;
 
     if (near != distance)
         return false;
-    at[0] = 0xe9;
+    at[0] = opcode;
     memcpy(at + 1, &near, sizeof(near));
     return true;
 }
@@ -65,7 +65,7 @@ static bool put_stub(uint8_t *at, size_t len, struct cn_rec_stubs *stubs)
     memcpy(stub, code, sizeof(code));
     memcpy(stub + LEA_LEN - sizeof(body), &body, sizeof(body));
     memcpy(stub + sizeof(code) - sizeof(target), &target, sizeof(target));
-    if (!put_jump(at, (uintptr_t)stub))
+    if (!put_branch(at, 0xe9, (uintptr_t)stub))
         return false;
     stubs->count++;
     return true;
@@ -145,7 +145,7 @@ bool cn_rec_machine_divert(uint8_t *at, uintptr_t stub)
             return false;
         len += more;
     }
-    return put_jump(at, stub);
+    return put_branch(at, 0xe9, stub);
 }
 
 static void note_use(const struct cn_rec_slots *slots, uintptr_t address, uint8_t use)
