@@ -152,17 +152,6 @@ static uint64_t length(const struct cn_cct_member *member)
     return options->query->rec->tasks[options->task].data_len;
 }
 
-<<<<<<< HEAD
-=======
-/* True if other workers would wait for a task at the end: for two workers, three equal
- * tasks are long, four are not. */
-static bool is_long(const struct cn_cct_member *member, uint64_t all_len,
-                    unsigned workers)
-{
-    return workers > 1 && length(member) > all_len / workers / 8 * 5 &&
-           cn_cct_task_is_divisible(&member->task.options);
-}
-
 /* As many parts as workers: joining a part takes as long as its contexts, in order. The
  * result does not depend on the parts. */
 static uint64_t part_len(uint64_t all_len, unsigned workers)
@@ -172,21 +161,6 @@ static uint64_t part_len(uint64_t all_len, unsigned workers)
     return even < CN_CALL_PART_LEN ? CN_CALL_PART_LEN : even < most ? even : most;
 }
 
-static void add_jobs(struct long_tasks *l, struct cn_cct_task *task, uint64_t len)
-{
-    struct cn_call_part *parts;
-    size_t count =
-        cn_recording_parts(task->options.query->rec, task->options.task, len, &parts);
-
-    for (size_t i = 0; i < count; i++) {
-        l->jobs = cn_grow(l->jobs, l->count, &l->capacity, sizeof(*l->jobs));
-        l->jobs[l->count++] =
-            (struct job){.task = task, .part = parts[i], .is_first = i == 0};
-    }
-    free(parts);
-}
-
->>>>>>> y-pool
 static void count_run(void *arg, size_t number, unsigned worker)
 {
     struct long_tasks *l = arg;
@@ -260,23 +234,16 @@ bool cn_cct_long_tasks_count(struct cn_cct_member *members, size_t count,
 
     for (size_t i = 0; i < count; i++)
         all_len += length(&members[i]);
-<<<<<<< HEAD
     for (size_t i = 0; i < count; i++) {
         const struct cn_cct_task_options *options = &members[i].task.options;
 
         if (cn_call_task_is_long(length(&members[i]), all_len, workers) &&
             cn_cct_task_is_divisible(options))
             (void)cn_part_jobs_add(&l.jobs, i, options->query->rec, options->task,
-                                   CN_CALL_PART_LEN);
+                                   part_len(all_len, workers));
     }
     l.own = cn_alloc(l.jobs.count, sizeof(*l.own));
     jobs.count = l.jobs.count;
-=======
-    for (size_t i = 0; i < count; i++)
-        if (is_long(&members[i], all_len, workers))
-            add_jobs(&l, &members[i].task, part_len(all_len, workers));
-    jobs.count = l.count;
->>>>>>> y-pool
     cn_failures_init(&l.failures, workers);
     cn_pool_run(&jobs, workers);
     ok = cn_failures_result(&l.failures, err);
