@@ -138,7 +138,7 @@ class Collector(unittest.TestCase):
             check(trace, SCHEMAS["trace"])
             self.assertEqual(trace["nodes"][0]["attributes"], [["uri", "/item/5"]])
             self.assertEqual([node["depth"] for node in trace["nodes"]], [0, 1, 1, 1])
-            for path in ("trace?key=7.7", "trace?key=x", "traces?q=(", "traces?sort=no", "groups"):
+            for path in ("trace?key=7777.7", "trace?key=x", "traces?q=(", "traces?sort=no", "groups"):
                 status, _, body = service.ask(f"/api/v1/sources/0/{path}")
                 self.assertIn(status, (400, 404), path)
                 check(json.loads(body), SCHEMAS["error"])

@@ -19,6 +19,7 @@ static const struct cn_column texts[] = {
     {.name = "errors", .title = "FAILED", .kind = CN_COLUMN_U64},
     {.name = "words", .title = "WORDS", .kind = CN_COLUMN_U64},
     {.name = "size", .title = "SIZE", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
+    {.name = "lane", .title = "LANE", .kind = CN_COLUMN_TEXT}, /* if one has a name */
 };
 
 /* For JSON and CSV. */
@@ -32,11 +33,14 @@ static const struct cn_column columns[] = {
     {.name = "errors", .kind = CN_COLUMN_U64},
     {.name = "words", .kind = CN_COLUMN_U64},
     {.name = "bytes", .kind = CN_COLUMN_U64},
+    {.name = "lane", .kind = CN_COLUMN_TEXT},
 };
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 
+/* `lane` may be NULL: there is no column for it. */
 static void put_row(struct cn_table *table, bool is_text, const char *name,
-                    const char *state, const struct cn_segment_summary *s)
+                    const char *state, const struct cn_segment_summary *s,
+                    const char *lane)
 {
     cn_table_str(table, name);
     cn_table_str(table, state);
@@ -52,7 +56,17 @@ static void put_row(struct cn_table *table, bool is_text, const char *name,
     cn_table_u64(table, s->failed_spans);
     cn_table_u64(table, s->words);
     cn_store_put_size(table, is_text, s->disk_len);
+    if (lane)
+        cn_table_str(table, lane);
     cn_table_end_row(table);
+}
+
+static bool has_named_lane(const struct cn_store *store)
+{
+    for (size_t i = 0; i < cn_store_segment_count(store); i++)
+        if (cn_segment_lane(cn_store_segment(store, i))[0] != '\0')
+            return true;
+    return false;
 }
 
 static const char *state_of(const struct cn_segment *segment)
@@ -66,7 +80,9 @@ static bool print(const struct cn_store *store, const struct cn_args *args,
                   struct cn_error *err)
 {
     bool is_text = cn_cli_format(args) == CN_TABLE_TEXT, ok = true;
-    struct cn_table *table = cn_cli_table(args, is_text ? texts : columns, COLUMNS);
+    bool has_lanes = !is_text || has_named_lane(store);
+    struct cn_table *table =
+        cn_cli_table(args, is_text ? texts : columns, has_lanes ? COLUMNS : COLUMNS - 1);
     struct cn_segment_summary sum = {.first_ns = UINT64_MAX}, summary;
 
     for (size_t i = 0; ok && i < cn_store_segment_count(store); i++) {
@@ -77,11 +93,12 @@ static bool print(const struct cn_store *store, const struct cn_args *args,
         if (!ok)
             break;
         (void)snprintf(name, sizeof(name), "%06" PRIx32, cn_segment_number(segment));
-        put_row(table, is_text, name, state_of(segment), &summary);
+        put_row(table, is_text, name, state_of(segment), &summary,
+                has_lanes ? cn_segment_lane(segment) : NULL);
         cn_segment_summary_add(&sum, &summary);
     }
     if (ok && is_text)
-        put_row(table, is_text, "all", "", &sum);
+        put_row(table, is_text, "all", "", &sum, has_lanes ? "" : NULL);
     cn_table_free(table);
     return ok;
 }
@@ -117,7 +134,8 @@ const struct cn_command cn_cmd_store_stats = {
     .summary = "show the contents of a store",
     .description =
         "Shows for each segment its state, the times of its traces, the number of spans, "
-        "calls, failed spans and distinct strings, and its size on disk.",
+        "calls, failed spans and distinct strings, its size on disk, and the lane that "
+        "wrote it, if that has a name.",
     .examples = examples,
     .options = options,
     .run = run,

@@ -45,6 +45,7 @@ const struct cn_segment *cn_store_segment(const struct cn_store *store, size_t i
 
 uint32_t cn_segment_number(const struct cn_segment *segment);  /* 0x00002a */
 const char *cn_segment_path(const struct cn_segment *segment); /* its directory */
+const char *cn_segment_lane(const struct cn_segment *segment); /* that wrote it; or "" */
 bool cn_segment_is_sealed(const struct cn_segment *segment);
 uint32_t cn_segment_row_count(const struct cn_segment *segment);
 

@@ -307,6 +307,11 @@ const char *cn_segment_path(const struct cn_segment *segment)
     return segment->dir;
 }
 
+const char *cn_segment_lane(const struct cn_segment *segment)
+{
+    return segment->config.lane;
+}
+
 bool cn_segment_is_sealed(const struct cn_segment *segment)
 {
     return segment->config.is_sealed;

@@ -130,7 +130,7 @@ static uint64_t count_traces(const char *path)
 {
     struct cn_store_query query;
     struct cn_error err = {0};
-    uint64_t count;
+    uint64_t count = 0;
 
     if (!cn_store_query_open(&query, path, "parent = 0", &err) ||
         !cn_search_count(query.search, query.query, &count, &err))
