@@ -1,6 +1,44 @@
 #include "store/search/trace_cursor.h"
 
+#include <stdlib.h>
+
 #include "store/segment/reader.h"
+
+static int compare_longest(const void *left, const void *right)
+{
+    const struct cn_search_hit *a = left, *b = right;
+
+    if (a->key != b->key)
+        return a->key > b->key ? -1 : 1;
+    if (a->segment != b->segment)
+        return a->segment < b->segment ? -1 : 1;
+    return a->row < b->row ? -1 : a->row > b->row;
+}
+
+/* Sort hits of the same time by duration. */
+static bool sort_longest(struct cn_trace_cursor *cursor, struct cn_error *err)
+{
+    struct cn_search_hits *hits = &cursor->hits;
+    size_t end;
+
+    for (size_t begin = 0; begin < hits->count; begin = end) {
+        for (end = begin + 1;
+             end < hits->count && hits->list[end].time_ns == hits->list[begin].time_ns;)
+            end++;
+        for (size_t i = begin; end - begin > 1 && i < end; i++) {
+            struct cn_search_hit *hit = &hits->list[i];
+            struct cn_store_row row;
+
+            if (!cn_segment_row(cn_store_segment(cursor->store, hit->segment), hit->row,
+                                &row, err))
+                return false;
+            hit->key = row.duration_ns;
+        }
+        if (end - begin > 1)
+            qsort(&hits->list[begin], end - begin, sizeof(*hits->list), compare_longest);
+    }
+    return true;
+}
 
 bool cn_trace_cursor_open(struct cn_trace_cursor *cursor, struct cn_search *search,
                           const struct cn_query *query, struct cn_error *err)
@@ -8,7 +46,8 @@ bool cn_trace_cursor_open(struct cn_trace_cursor *cursor, struct cn_search *sear
     struct cn_search_order oldest_first = {.is_reversed = true, .limit = UINT64_MAX};
 
     *cursor = (struct cn_trace_cursor){.store = cn_search_store(search)};
-    if (!cn_search_rows(search, query, &oldest_first, &cursor->hits, err))
+    if (!cn_search_rows(search, query, &oldest_first, &cursor->hits, err) ||
+        !sort_longest(cursor, err))
         return false;
     cursor->loader = cn_segment_loader_new();
     return true;

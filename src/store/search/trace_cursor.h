@@ -1,4 +1,5 @@
-/* The traces that match a query, one by one, the oldest first.
+/* The traces that match a query, one by one, the oldest first; of those that begin at the same
+ * time, the longest first, so that a caller is before its callees.
  *
  *     cn_trace_cursor_open(&cursor, search, query, err)
  *     while ((step = cn_trace_cursor_next(&cursor, &row, err)) == CN_ITEM)
