@@ -28,14 +28,13 @@ uintptr_t cn_rec_machine_slot_stub(uint8_t *stubs, uint32_t index, uint32_t numb
     return (uintptr_t)at;
 }
 
+/* True if there are five nops, or one of five bytes, with any distance. */
 static bool is_empty(const uint8_t *at)
 {
-    static const uint8_t forms[][BRANCH_LEN] = {
-        {0x90, 0x90, 0x90, 0x90, 0x90},
-        {0x0f, 0x1f, 0x44, 0x00, 0x00},
-    };
+    static const uint8_t nops[BRANCH_LEN] = {0x90, 0x90, 0x90, 0x90, 0x90};
+    static const uint8_t nop[] = {0x0f, 0x1f, 0x44, 0x00};
 
-    return memcmp(at, forms[0], BRANCH_LEN) == 0 || memcmp(at, forms[1], BRANCH_LEN) == 0;
+    return memcmp(at, nops, sizeof(nops)) == 0 || memcmp(at, nop, sizeof(nop)) == 0;
 }
 
 /* Write a call or a jump of five bytes. */
