@@ -149,6 +149,8 @@ static bool take_space(struct start *start, uint64_t len)
             self->space_len = self->space ? len : 0;
         }
         start->at = self->space;
+        if (!start->at)
+            atomic_store(&self->space_owner, 0);
     }
     start->end = start->at ? start->at + len : NULL;
     return start->at;
@@ -267,6 +269,14 @@ static void look_at(struct start *start, enum how how, int fd, const char *name)
         cn_rec_exec_file_find(start->file, how == AT_FD ? fd : AT_FDCWD, name);
 }
 
+/* The loader of the new program complains about a library that it cannot open, as after a
+ * chroot(). */
+static bool has_library_file(void)
+{
+    return cn_rec_syscall6(SYS_faccessat, AT_FDCWD, (long)own.library, R_OK, 0, 0, 0) >=
+           0;
+}
+
 /* Before a program is started with `env`; start->env is the environment to give it.
  * `is_new`: it is a new process, which has no track. */
 static void begin(struct start *start, enum how how, int fd, const char *name,
@@ -279,7 +289,8 @@ static void begin(struct start *start, enum how how, int fd, const char *name,
     *start = (struct start){.env = env};
     if (!real.exec)
         find_all();
-    if (!shared || !own.is_known || cn_rec_is_sandboxed || atomic_load(&shared->is_over))
+    if (!shared || !own.is_known || cn_rec_is_sandboxed ||
+        atomic_load(&shared->is_over) || !has_library_file())
         return;
     for (; env && env[count]; count++)
         text_len += value_of(env[count], PRELOAD) ? len_of(env[count]) : 0;
