@@ -260,14 +260,31 @@ static bool parse_range(struct cn_recording_setup *setup, struct cn_error *err)
     return ok || cn_fail_in(err, "--time-range");
 }
 
-/* Commands without --raw place calls in time and show recorded times. */
-static bool is_raw(const struct cn_recording_setup *setup)
+/* Whether the command has an option: some use a setup without it. */
+static bool takes_option(const struct cn_recording_setup *setup, const char *name)
 {
     const struct cn_option *option = setup->args->command->options;
 
-    while (option->name && strcmp(option->name, "raw") != 0)
+    while (option->name && strcmp(option->name, name) != 0)
         option++;
-    return !option->name || setup_has(setup, "raw");
+    return option->name != NULL;
+}
+
+/* Commands without --raw place calls in time and show recorded times. */
+static bool is_raw(const struct cn_recording_setup *setup)
+{
+    return !takes_option(setup, "raw") || setup_has(setup, "raw");
+}
+
+static bool parse_threads(struct cn_recording_setup *setup, struct cn_error *err)
+{
+    uint64_t workers = cn_pool_default_workers();
+    bool ok = !takes_option(setup, "threads") ||
+              cn_args_u64(setup->args, "threads", 1, CN_RECORDING_THREADS_MAX, workers,
+                          &workers, err);
+
+    setup->workers = ok ? (unsigned)workers : 1;
+    return ok;
 }
 
 /* Say which costs of recording the corrected times still contain. */
@@ -298,7 +315,6 @@ bool cn_recording_setup_use(struct cn_recording_setup *setup, const struct cn_ar
                             struct cn_recording *rec, struct cn_error *err)
 {
     struct cn_bar bar;
-    uint64_t workers;
     bool ok;
 
     *setup = (struct cn_recording_setup){
@@ -307,11 +323,8 @@ bool cn_recording_setup_use(struct cn_recording_setup *setup, const struct cn_ar
         .query = {.rec = rec, .filter = &setup->filter, .range = cn_time_always},
     };
     parse_defaults(setup);
-    ok = cn_args_u64(args, "threads", 1, CN_RECORDING_THREADS_MAX,
-                     cn_pool_default_workers(), &workers, err) &&
-         make_filter(setup, err) &&
+    ok = parse_threads(setup, err) && make_filter(setup, err) &&
          choose_tasks(args, rec, &setup->tasks, &setup->query.task_count, err);
-    setup->workers = ok ? (unsigned)workers : 1;
     setup->query.tasks = setup->tasks;
     setup->query.is_raw = is_raw(setup);
     if (ok && !setup->query.is_raw && cn_call_clock_is_needed(rec))
