@@ -12,8 +12,9 @@
 #include "base/run/ranks.h"
 
 enum {
-    CHUNK_LEAST = 64 * 1024, /* values of the chunks of all workers, and */
-    SLICE_LEAST = 256,       /* per range, so that tables of starts stay small */
+    CHUNK_LEAST = 64 * 1024,  /* values of the chunks of all workers, and */
+    CHUNK_MOST = 1024 * 1024, /* their memory, in values; in between */
+    SLICE_LEAST = 256,        /* per range, so that tables of starts stay small */
     THREADS_MAX = UINT16_MAX + 1,
     FORGET_EVERY = 1024 * 1024, /* values until pages of mapped files are dropped */
 };
@@ -311,6 +312,15 @@ static bool share_chunks(struct cn_spill *s, struct cn_error *err)
     return ok;
 }
 
+static size_t chunk_len(const struct cn_spill_request *request)
+{
+    size_t len = request->range_count * SLICE_LEAST;
+    size_t least = CHUNK_LEAST / request->workers + 1;
+    size_t most = CHUNK_MOST / request->workers + 1;
+
+    return len < least ? least : len < most ? len : most;
+}
+
 bool cn_spill_build(struct cn_spill **out, const struct cn_spill_request *request,
                     struct cn_error *err)
 {
@@ -318,9 +328,7 @@ bool cn_spill_build(struct cn_spill **out, const struct cn_spill_request *reques
     bool ok;
 
     s->request = *request;
-    s->chunk_len = request->range_count * SLICE_LEAST;
-    if (s->chunk_len < CHUNK_LEAST / request->workers)
-        s->chunk_len = CHUNK_LEAST / request->workers;
+    s->chunk_len = chunk_len(request);
     s->workers = cn_alloc(request->workers, sizeof(*s->workers));
     ok = cn_spool_open_together(&s->spool, request->folder, request->ranks, err) &&
          cn_ranks_agree(request->ranks,
