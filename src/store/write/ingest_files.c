@@ -135,6 +135,8 @@ static void gather(struct files *files, struct batch *batch)
             if (!cn_ingest_input_open(files->input, files->paths[files->next_path++],
                                       &batch->err)) {
                 batch->has_failed = true;
+                free(files->input);
+                files->input = NULL;
                 return;
             }
         }
@@ -253,7 +255,7 @@ static void add_job(void *arg, size_t job, unsigned worker)
     (void)worker;
     if (job < files->count)
         run_lane(files, (unsigned)job);
-    else
+    else if (!files->now->has_failed)
         gather(files, files->next);
 }
 
