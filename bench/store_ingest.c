@@ -4,8 +4,8 @@
  *
  * FILE is what bench_gen_store wrote. Prints records a second of processor time, and the bytes
  * of every file of the store a record. With -l, `store add` with so many lanes: records a second
- * of elapsed time, the processor time of a record, the processors in use on average, and the seconds of what one
- * thread does alone.
+ * of elapsed time, the processor time of a record, the processors in use on average, and the seconds that
+ * one thread takes to find the requests.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -65,26 +65,19 @@ static bool add_with_lanes(const char *store, unsigned count, char **paths,
                            int path_count, struct cn_store_added *added,
                            struct cn_error *err)
 {
-    struct cn_ingest_files *files;
     struct cn_store_lanes *lanes;
-    bool ok = true;
 
     if (!cn_store_init(store, NULL, err) ||
         !cn_store_lanes_open(&lanes, store, count, NULL, err))
         return false;
-    files = cn_ingest_files_new(lanes, count);
-    for (int i = 0; ok && i < path_count; i++)
-        ok = cn_ingest_files_add(files, paths[i], err);
-    ok = ok && cn_ingest_files_end(files, err);
-    *added = cn_ingest_files_added(files);
-    cn_ingest_files_free(files);
-    if (ok)
+    if (cn_store_ingest_files(lanes, count, (const char *const *)paths,
+                              (size_t)path_count, added, err))
         return cn_store_lanes_close(lanes, err);
     cn_store_lanes_abandon(lanes);
     return false;
 }
 
-/* What one thread does alone: find the requests in the files. */
+/* What one thread does, while lanes add: find the requests in the files. */
 static double gather_s(char **paths, int path_count)
 {
     double begin_s = cpu_s();

