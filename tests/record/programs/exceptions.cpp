@@ -73,7 +73,7 @@ int main()
 {
     long sum = 0;
 
-    for (int i = 0; i < 3000; i++)
+    for (int i = 0; i < 1000; i++)
         sum += catcher(i % 20);
     for (int i = 0; i < 100; i++) {
         try {

@@ -30,7 +30,7 @@ static void once(int depth)
 
 int main(void)
 {
-    for (int i = 0; i < 200000; i++)
+    for (int i = 0; i < 20000; i++)
         once(i & 15);
     printf("%ld\n", count);
     return 0;
