@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import pathlib
+import shutil
 import socket
 import subprocess
 import sys
@@ -196,6 +197,23 @@ class Answers(unittest.TestCase):
     def test_answers_tell_what_they_took(self):
         _, headers, _ = self.service.ask("/api/v1/sources/0/info")
         self.assertRegex(headers["Server-Timing"], r"^cpu;dur=[\d.]+, total;dur=[\d.]+$")
+
+    def test_recordings_have_the_sources_of_their_functions(self):
+        if not shutil.which("cc"):
+            self.skipTest("there is no C compiler")
+        with tempfile.TemporaryDirectory() as folder:
+            lines = ["int work(int n);", "int work(int n)", "{", "    return n + 1;", "}",
+                     "int main(void) { return work(1) - 2; }"]
+            pathlib.Path(folder, "program.c").write_text("\n".join(lines) + "\n", encoding="utf-8")
+            subprocess.run(["cc", "-g", "-O0", "-pg", "program.c", "-o", "program"], cwd=folder, check=True)
+            subprocess.run([OPTIONS.cairn, "record", "-q", "-d", "run.data", "./program"], cwd=folder, check=True)
+            with serving(OPTIONS.cairn, f"{folder}/run.data") as service:
+                self.assertEqual(ready(service, 0), "ready")
+                row = service.get("sources/0/search", q="^work$")["hits"][0]["row"]["id"]
+                source = service.get("sources/0/source", row=row)
+        self.assertEqual(source["line"], 3 - 1)
+        self.assertEqual(source["lines"], lines)
+        self.assertTrue(source["isPerFunction"])
 
     def test_threads_of_recordings_have_the_names_of_their_tasks(self):
         tasks = [task for task in self.ask(1, "info")["tasks"] if "profile" in task]

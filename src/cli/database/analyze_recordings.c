@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analyze/cct/calls_to_database.h"
-#include "analyze/cct/cct_locations.h"
 #include "base/alloc.h"
 #include "base/run/clock.h"
 #include "base/run/ranks.h"
@@ -17,53 +16,16 @@
 #include "formats/formats.h"
 #include "model/calls/recording.h"
 #include "model/contexts/database.h"
-#include "symbols/resolver.h"
-#include "symbols/sources.h"
+#include "server/served/call_locations.h"
 
 struct recordings {
     struct cn_analysis *a;
     struct cn_recording_setup *setups;
     struct cn_call_query *queries;
     size_t count;
-    struct cn_resolver *resolver;
-    struct cn_sources sources;
-    struct cn_cct_locations locations; /* from debug information */
+    struct cn_call_locations locations;
     struct cn_calls_options options;
 };
-
-static struct cn_cct_location
-function_location(void *arg, const struct cn_call_module *module, uint64_t offset)
-{
-    struct recordings *self = arg;
-    struct cn_source_location location;
-
-    if (!cn_resolver_function(self->resolver, module->path, module->build_id, offset,
-                              &location))
-        return (struct cn_cct_location){0};
-    return (struct cn_cct_location){location.file, location.line};
-}
-
-static size_t instruction_locations(void *arg, const struct cn_call_module *module,
-                                    uint64_t offset,
-                                    struct cn_inlined_location out[CN_LOCATION_DEPTH_MAX])
-{
-    struct recordings *self = arg;
-    struct cn_source_location list[CN_LOCATION_DEPTH_MAX];
-    size_t count = cn_resolver_instruction(self->resolver, module->path, module->build_id,
-                                           offset, list, CN_LOCATION_DEPTH_MAX);
-
-    for (size_t i = 0; i < count; i++)
-        out[i] =
-            (struct cn_inlined_location){list[i].function, {list[i].file, list[i].line}};
-    return count;
-}
-
-static const char *source_file(void *arg, const char *path)
-{
-    struct recordings *self = arg;
-
-    return self->a->without_sources ? NULL : cn_sources_find(&self->sources, path);
-}
 
 /* Open a recording, or the traces of a store. */
 static bool open_source(const struct cn_analysis *a, struct cn_recording_setup *setup,
@@ -126,13 +88,13 @@ static bool parse_options(struct recordings *self, struct cn_error *err)
         .is_collapsed = cn_args_has(args, "collapse-recursion"),
         .has_all_statistics = !statistics || strcmp(statistics, "all") == 0,
         .without_timelines = self->a->without_timelines,
-        .locations = &self->locations,
+        .locations = &self->locations.locations,
         .progress = &self->a->bar.progress,
     };
     if (min_time && !cn_call_time_parse(min_time, &self->options.min_time_ns, err))
         return cn_fail_in(err, "--min-time");
     for (size_t i = 0; i < moved.count; i++)
-        if (!cn_sources_move(&self->sources, moved.list[i], err))
+        if (!cn_sources_move(&self->locations.sources, moved.list[i], err))
             return cn_fail_in(err, "--source-path");
     return true;
 }
@@ -201,20 +163,17 @@ static bool analyse(struct recordings *self, struct cn_error *err)
 
 bool cn_analyze_recordings(struct cn_analysis *a, struct cn_error *err)
 {
-    struct recordings self = {
-        .a = a,
-        .resolver = cn_resolver_new(),
-        .locations = {&self, function_location, instruction_locations, source_file},
-    };
-    bool ok = cn_analysis_set_target(a, cn_args_value(a->args, "output"), err) &&
-              parse_options(&self, err) && open_sources(&self, err);
+    struct recordings self = {.a = a};
+    bool ok;
 
+    cn_call_locations_init(&self.locations, a->without_sources);
+    ok = cn_analysis_set_target(a, cn_args_value(a->args, "output"), err) &&
+         parse_options(&self, err) && open_sources(&self, err);
     ok = cn_ranks_agree(a->ranks, ok, err) && analyse(&self, err);
     for (size_t i = 0; i < self.count; i++)
         cn_recording_setup_done(&self.setups[i]);
     free(self.setups);
     free(self.queries);
-    cn_resolver_free(self.resolver);
-    cn_sources_done(&self.sources);
+    cn_call_locations_done(&self.locations);
     return ok;
 }

@@ -13,6 +13,7 @@
 #include "base/run/pool.h"
 #include "base/text.h"
 #include "formats/formats.h"
+#include "server/served/call_locations.h"
 #include "store/store_format.h"
 
 enum {
@@ -119,17 +120,22 @@ static bool make_database(struct cn_served *served, const struct cn_call_query *
         .progress = progress,
     };
     struct cn_write_options write = {.progress = progress};
+    struct cn_call_locations locations;
     struct cn_calls_result result;
     struct cn_database *calls;
     char path[PATH_MAX];
     bool ok;
 
-    if (!cn_calls_to_database(&calls, query, 1, &options, &result, err))
-        return false;
     (void)snprintf(path, sizeof(path), "%s/calls.db", served->folder);
-    ok = v4->write_database(calls, path, &write, err);
-    cn_calls_result_done(&result);
-    cn_database_close(calls);
+    cn_call_locations_init(&locations, false);
+    options.locations = &locations.locations;
+    ok = cn_calls_to_database(&calls, query, 1, &options, &result, err);
+    if (ok) {
+        ok = v4->write_database(calls, path, &write, err);
+        cn_calls_result_done(&result);
+        cn_database_close(calls);
+    }
+    cn_call_locations_done(&locations);
     return ok && v4->open_database(&served->db, path, err);
 }
 
