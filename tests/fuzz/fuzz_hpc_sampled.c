@@ -33,6 +33,12 @@ static bool read_run(const struct cn_measurements *m, size_t index,
                                  into, err);
 }
 
+static uint64_t profile_len(const struct cn_measurements *m, size_t index)
+{
+    (void)index;
+    return ((const struct fuzzed *)m)->run.len;
+}
+
 static const char *path_of(const struct cn_measurements *m, size_t index)
 {
     (void)m, (void)index;
@@ -115,6 +121,7 @@ static const struct cn_measurements_ops ops = {
     .read = read_run,
     .profile_done = cn_hpc_profile_done,
     .profile_path = path_of,
+    .profile_len = profile_len,
     .find_module = find_module,
     .scopes = places,
     .call_paths = call_paths,

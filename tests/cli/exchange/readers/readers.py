@@ -43,7 +43,7 @@ def make_hostile(source, target):
         for i, line in enumerate(lines):
             words = line.rstrip(b"\n").split(b" ")
             if not line.startswith(b"#") and len(words) >= 3 and i % 2 == 0:
-                lines[i] = b" ".join(words[:2] + [HOSTILE + b"%d" % i]) + b"\n"
+                lines[i] = b" ".join(words[:-1] + [HOSTILE + b"%d" % i]) + b"\n"
         path.write_bytes(b"".join(lines))
 
 
