@@ -14,7 +14,7 @@
 
 enum {
     CHUNK_COUNT = 8192,
-    /* A timeline without parts of more samples is not read as a whole. */
+    /* Without a limit of samples, a timeline without parts of more samples is read in turn. */
     LONG_COUNT = 1 << 20,
 };
 
@@ -116,13 +116,16 @@ static void add_unit(struct thin_writer *t, struct unit unit)
 
 static void plan_units(struct thin_writer *t)
 {
+    bool is_limited = t->job->options->timeline_sample_max > 0;
+
     for (uint32_t i = t->own_first; i < t->own_end; i++) {
         const struct cn_timeline *timeline = &t->lines->timelines[i];
 
         if (timeline->part_count < 2) {
             add_unit(t, (struct unit){.line = i,
                                       .count = timeline->count,
-                                      .is_long = timeline->count > LONG_COUNT});
+                                      .is_long = !is_limited &&
+                                                 timeline->count > LONG_COUNT});
             continue;
         }
         for (size_t part = 0; part < timeline->part_count; part++) {

@@ -97,6 +97,12 @@ static enum cn_step next_of_profile(const struct cn_hpc_latency *latency,
         if (has_row && !cn_hpc_latency_row(latency, &plane, side->row, &row, err))
             return CN_FAIL;
         has_row = has_row && row.context <= cursor->last_key;
+        if (has_row && row.context >= cursor->db->context_limit) {
+            (void)cn_fail(err, CN_ERR_FORMAT,
+                          CN_HPC_LATENCY_NAME ": context %" PRIu32 ", there are %" PRIu32,
+                          row.context, cursor->db->context_limit);
+            return CN_FAIL;
+        }
         if (!refill(cursor, err))
             return CN_FAIL;
         count = has_row ? count_up_to(side, row.context) : side->rest_count;
