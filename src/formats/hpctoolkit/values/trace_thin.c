@@ -122,10 +122,10 @@ static void plan_units(struct thin_writer *t)
         const struct cn_timeline *timeline = &t->lines->timelines[i];
 
         if (timeline->part_count < 2) {
-            add_unit(t, (struct unit){.line = i,
-                                      .count = timeline->count,
-                                      .is_long = !is_limited &&
-                                                 timeline->count > LONG_COUNT});
+            add_unit(
+                t, (struct unit){.line = i,
+                                 .count = timeline->count,
+                                 .is_long = !is_limited && timeline->count > LONG_COUNT});
             continue;
         }
         for (size_t part = 0; part < timeline->part_count; part++) {
