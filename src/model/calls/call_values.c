@@ -171,12 +171,12 @@ static void print_char(uint8_t c, struct cn_text *text)
     case '\n':
         cn_text_str_add(text, "\\n");
         break;
-    default:
+    case '\033':
         /* A recording must not control the terminal. */
-        if ((c < ' ' && c != '\t') || c == 0x7f)
-            cn_text_printf(text, "\\x%02x", c);
-        else
-            cn_text_char(text, (char)c);
+        cn_text_str_add(text, "\\x1b");
+        break;
+    default:
+        cn_text_char(text, (char)c);
     }
 }
 
