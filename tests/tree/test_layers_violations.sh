@@ -25,7 +25,7 @@ put analyze/cct/cct.c '"model/contexts/metric.h"' '"analyze/calls/call_feed.h"'
 put store/care/care.c '"formats/zorka/reader.h"' '"store/index/row.h"'
 put mpi/ranks.c '"base/run/ranks.h"' '<mpi.h>'
 put cli/shell/main.c '"formats/formats.h"' '"analyze/cct/cct.h"' '<ncurses.h>'
-put record/hooks.c '"formats/uftrace/format.h"' '"base/bytes/record.h"' '<stdatomic.h>'
+put record/calls/hooks.c '"formats/uftrace/format.h"' '"base/bytes/record.h"' '<stdatomic.h>'
 "$CAIRN_SOURCE/tools/check_layers" "$root"
 
 put base/bad.c '"model/contexts/metric.h"' '"base/bytes/wire.h"' '<pthread.h>'
@@ -39,7 +39,7 @@ put analyze/calls/bad.c '"formats/formats.h"' '<mpi.h>' '  "base/text.h"' \
     '"analyze/views/view.h"'
 put store/index/bad.c '"formats/uftrace/reader.h"' '"store/segment/reader.h"'
 put store/search/bad.c '"store/write/writer.h"'
-put cli/bad.c '"record/hooks.h"' '<microhttpd.h>'
+put cli/bad.c '"record/calls/hooks.h"' '<microhttpd.h>'
 put record/bad.c '"base/text.h"'
 put stray/new.c '<stdio.h>'
 cat >"$root/expected" <<'END'
@@ -49,7 +49,7 @@ src/analyze/calls/bad.c:4: analyze/calls may not include analyze/views/view.h
 src/base/bad.c:1: base may not include model/contexts/metric.h
 src/base/bad.c:2: base may not include base/bytes/wire.h
 src/base/bad.c:3: base may not include pthread.h
-src/cli/bad.c:1: cli may not include record/hooks.h
+src/cli/bad.c:1: cli may not include record/calls/hooks.h
 src/cli/bad.c:2: cli may not include microhttpd.h
 src/formats/hpctoolkit/v4/read/bad.c:1: formats/hpctoolkit/v4/read may not include formats/hpctoolkit/v4/verify/verify.h
 src/formats/hpctoolkit/v4/read/bad.c:2: formats/hpctoolkit/v4/read may not include formats/hpctoolkit/v4/v4.h

@@ -56,8 +56,8 @@ static void wait_for_turn(struct shared *shared, size_t job)
         pause_briefly();
     }
     (void)pthread_mutex_lock(&turn->lock);
-    /* Announce first, then check: a thread that passes the turn on and sees nobody waiting
-     * did so before this check. */
+    /* Announce first, then check: a thread that passes the turn on and sees no waiter did so
+     * before this check. */
     atomic_store(&turn->is_awaited, true);
     while (atomic_load(&turn->job) != job)
         (void)pthread_cond_wait(&turn->has_come, &turn->lock);

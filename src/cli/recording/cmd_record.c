@@ -73,7 +73,7 @@ static uint64_t tell_unloaded(const struct cn_args *args,
     return all;
 }
 
-/* Warn if calls are missing whose addresses the program also uses (record/got.h). */
+/* Warn if calls are missing whose addresses the program also uses (record/code/got.h). */
 static void tell_bypassed(const struct cn_args *args,
                           const struct cn_launch_result *result)
 {

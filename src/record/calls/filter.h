@@ -1,0 +1,27 @@
+/* Filters and triggers, applied at each call.
+ * Threads: any thread, its own calls.
+ */
+#ifndef CN_RECORD_CALLS_FILTER_H
+#define CN_RECORD_CALLS_FILTER_H
+
+#include <stdbool.h>
+
+#include <stdint.h>
+
+struct cn_rec_frame;
+struct cn_rec_registers;
+struct cn_rec_thread;
+
+/* Set up the filters of this process. */
+void cn_rec_filter_begin(void);
+
+/* Filter a call that was just pushed, and record its entry unless it is filtered out. The
+ * registers are NULL when they were not saved. */
+void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
+                         const struct cn_rec_registers *registers);
+
+/* Record the exit of a call, and its entry if that is pending. */
+void cn_rec_filter_leave(struct cn_rec_thread *self, struct cn_rec_frame *frame,
+                         const struct cn_rec_registers *registers);
+
+#endif

@@ -1,0 +1,73 @@
+/* The hooks: called when functions of the program are called and return.
+ *
+ * The stubs (hooks_ARCH.S) handle an ordinary call alone: they push a frame, replace the
+ * return address by cn_rec_return, and store a record. Patched functions jump to a stub
+ * that calls their body, with the same result: the return address is cn_rec_return. They call these functions for
+ * everything else: the first call of a thread, a full ring, calls that did not return
+ * (longjmp, exceptions), calls on other stacks, filters.
+ *
+ * Frames are pushed before they are filled and popped after they are used, so that a
+ * signal handler that interrupts the hooks at any point pushes and pops above.
+ * Threads: any thread, its own frames.
+ */
+#ifndef CN_RECORD_CALLS_HOOKS_H
+#define CN_RECORD_CALLS_HOOKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cn_rec_frame;
+struct cn_rec_registers;
+struct cn_rec_thread;
+
+/* A call was made; its return address is at `loc`. `saved` is the registers that the stub
+ * saved, `flags` those of its frame. */
+void cn_rec_enter(uintptr_t *loc, uintptr_t address, const uint64_t *saved,
+                  uint64_t flags);
+
+/* The same for a return address `ret` in a register; `sp` is the stack pointer at the
+ * call. Returns the address to return to instead. */
+uintptr_t cn_rec_enter_register(uintptr_t sp, uintptr_t address, uintptr_t ret,
+                                const uint64_t *saved);
+
+/* A function built with -finstrument-functions was called, or returns. The return address
+ * of the hook is at `loc`, and is `call_pc`. */
+void cn_rec_instrument_leave(uintptr_t function);
+void cn_rec_instrument_enter(uintptr_t function, uintptr_t call_site, uintptr_t *loc,
+                             const uint64_t *saved, uintptr_t call_pc);
+
+/* The call whose return address was at `loc` returns. Returns the true return address, and
+ * the flags of its frame. */
+struct cn_rec_return_target {
+    uintptr_t ret;
+    uint64_t flags;
+};
+struct cn_rec_return_target cn_rec_leave(uintptr_t *loc, const uint64_t *saved);
+
+/* Where to jump for a library call. If there is a passage (machine.h), the function must
+ * return through it. */
+struct cn_rec_libcall_target {
+    uintptr_t function, passage;
+};
+
+/* A library function is called through slot `number`; its return address is at `loc`. */
+struct cn_rec_libcall_target cn_rec_libcall_enter(uintptr_t *loc, uint64_t number,
+                                                  const uint64_t *saved);
+
+/* The same for a return address in a register. */
+struct cn_rec_register_call {
+    uint64_t number; /* becomes the address of the slot */
+    uintptr_t sp;    /* becomes the passage; 0: none */
+    uintptr_t ret, target;
+};
+void cn_rec_libcall_enter_register(struct cn_rec_register_call *call,
+                                   const uint64_t *saved);
+
+/* An empty function with the hooks of -finstrument-functions, to measure their cost. */
+void cn_rec_probe_instrument(void);
+
+/* Restore the true return addresses while the stack is walked, and replace them again. */
+void cn_rec_unhook_all(struct cn_rec_thread *self);
+void cn_rec_hook_all(struct cn_rec_thread *self);
+
+#endif

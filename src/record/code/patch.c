@@ -1,0 +1,260 @@
+#include "record/code/patch.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/code/elf_image.h"
+#include "record/code/machine.h"
+#include "record/code/near_stub.h"
+#include "record/process.h"
+#include "record/state/module_rules.h"
+#include "record/stubs.h"
+#include "record/syscalls.h"
+
+enum { PATCH_LEN_MAX = 16 };
+
+/* A file that the loader has mapped; its section headers are unchecked. */
+struct file {
+    const uint8_t *bytes;
+    uint64_t len;
+};
+
+static bool read_at(const struct file *file, uint64_t off, void *out, uint64_t len)
+{
+    if (off > file->len || len > file->len - off)
+        return false;
+    memcpy(out, file->bytes + off, len);
+    return true;
+}
+
+static bool has_name(const struct file *file, uint64_t names_off, uint32_t at,
+                     const char *name)
+{
+    size_t len = strlen(name) + 1;
+    uint64_t off = names_off + at;
+
+    return off >= names_off && off <= file->len && len <= file->len - off &&
+           memcmp(file->bytes + off, name, len) == 0;
+}
+
+/* The section of this name; false when there is none. */
+static bool find_section(const struct file *file, const char *name, Elf64_Shdr *out)
+{
+    Elf64_Ehdr head;
+    Elf64_Shdr names;
+
+    if (!read_at(file, 0, &head, sizeof(head)) ||
+        memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_shentsize != sizeof(*out) ||
+        !read_at(file, head.e_shoff + (uint64_t)head.e_shstrndx * sizeof(names), &names,
+                 sizeof(names)))
+        return false;
+    for (uint32_t i = 0; i < head.e_shnum; i++) {
+        if (!read_at(file, head.e_shoff + i * sizeof(*out), out, sizeof(*out)))
+            return false;
+        if (has_name(file, names.sh_offset, out->sh_name, name))
+            return true;
+    }
+    return false;
+}
+
+static bool map_file(struct file *file, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    void *at = MAP_FAILED;
+
+    if (fd < 0)
+        return false;
+    if (fstat(fd, &status) == 0 && status.st_size > 0)
+        at = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    (void)close(fd);
+    *file = (struct file){at, (uint64_t)status.st_size};
+    return at != MAP_FAILED;
+}
+
+struct patching {
+    const struct cn_rec_image *image;
+    struct file file;
+    /* The nops of patchable functions; and, with calls of __fentry__, symbols. The length
+     * of what the file does not have is 0. */
+    Elf64_Shdr entries, symbols;
+    uintptr_t fentry_slot;
+    struct cn_rec_stubs stubs;
+};
+
+static bool is_wanted(uintptr_t at)
+{
+    uintptr_t base;
+    const struct cn_rec_rule *rule = cn_rec_module_rules_find(at, &base);
+    uint32_t actions = rule ? rule->actions : 0;
+
+    return !(actions & CN_REC_RULE_UNPATCH) &&
+           (!cn_rec_process.shared->has_patch_list || (actions & CN_REC_RULE_PATCH));
+}
+
+static bool is_code(const struct cn_rec_image *image, uintptr_t at)
+{
+    return at >= image->code_low && at < image->code_high - PATCH_LEN_MAX;
+}
+
+static void patch_one(struct patching *patching, uintptr_t at)
+{
+    if (is_code(patching->image, at) && is_wanted(at))
+        (void)cn_rec_machine_patch((uint8_t *)at, &patching->stubs);
+}
+
+/* The section lists the addresses of the entries: absolute if the file was relocated,
+ * else relative to its load address, or in its relocations. */
+static void patch_entries(struct patching *patching)
+{
+    const struct cn_rec_image *image = patching->image;
+    const Elf64_Shdr *section = &patching->entries;
+    const uintptr_t *entries = (const uintptr_t *)(image->bias + section->sh_addr);
+
+    for (size_t i = 0; i < section->sh_size / sizeof(*entries); i++)
+        patch_one(patching,
+                  entries[i] < image->low ? image->bias + entries[i] : entries[i]);
+    for (size_t i = 0; i < image->rela_count && section->sh_size > 0; i++) {
+        const Elf64_Rela *rela = &image->relas[i];
+
+        if (ELF64_R_TYPE(rela->r_info) == CN_REC_RELATIVE &&
+            rela->r_offset >= section->sh_addr &&
+            rela->r_offset < section->sh_addr + section->sh_size)
+            patch_one(patching, image->bias + (uintptr_t)rela->r_addend);
+    }
+}
+
+#if defined(__x86_64__)
+/* The slot among these relocations that contains the address of __fentry__; 0: none. */
+static uintptr_t find_fentry(const struct cn_rec_image *image, const Elf64_Rela *relas,
+                             size_t count)
+{
+    for (size_t i = 0; i < count && image->symbols && image->names; i++) {
+        uint64_t type = ELF64_R_TYPE(relas[i].r_info);
+        uint64_t symbol = ELF64_R_SYM(relas[i].r_info);
+
+        if ((type == R_X86_64_GLOB_DAT || type == R_X86_64_JUMP_SLOT) &&
+            strcmp(image->names + image->symbols[symbol].st_name, "__fentry__") == 0)
+            return image->bias + relas[i].r_offset;
+    }
+    return 0;
+}
+
+/* Functions begin with the call, except for nested ones. */
+static void patch_calls(struct patching *patching)
+{
+    const struct cn_rec_image *image = patching->image;
+    struct cn_rec_import import = {patching->fentry_slot, image->code_low,
+                                   image->code_high};
+    Elf64_Sym symbol;
+
+    for (uint64_t i = 0; i < patching->symbols.sh_size / sizeof(symbol); i++) {
+        if (!read_at(&patching->file, patching->symbols.sh_offset + i * sizeof(symbol),
+                     &symbol, sizeof(symbol)))
+            return;
+        if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC &&
+            is_code(image, image->bias + symbol.st_value))
+            cn_rec_process.has_patched_calls |= cn_rec_machine_patch_call(
+                (uint8_t *)(image->bias + symbol.st_value), &import, &patching->stubs);
+    }
+}
+#endif
+
+/* Find what can be patched; returns the most functions that there can be. */
+static size_t find_functions(struct patching *patching)
+{
+    const struct cn_rec_image *image = patching->image;
+
+    if (image->code_high - image->code_low <= PATCH_LEN_MAX)
+        return 0;
+    if (!find_section(&patching->file, "__patchable_function_entries",
+                      &patching->entries) ||
+        patching->entries.sh_size > image->high - image->low ||
+        patching->entries.sh_addr > image->high - image->bias - patching->entries.sh_size)
+        patching->entries.sh_size = 0;
+#if defined(__x86_64__)
+    patching->fentry_slot = find_fentry(image, image->slots, image->slot_count);
+    if (patching->fentry_slot == 0)
+        patching->fentry_slot = find_fentry(image, image->relas, image->rela_count);
+#endif
+    if (patching->fentry_slot == 0 ||
+        !find_section(&patching->file, ".symtab", &patching->symbols) ||
+        patching->symbols.sh_size > patching->file.len)
+        patching->symbols.sh_size = 0;
+    return patching->entries.sh_size / sizeof(uintptr_t) +
+           patching->symbols.sh_size / sizeof(Elf64_Sym);
+}
+
+static bool make_executable(uintptr_t low, uintptr_t high)
+{
+    return cn_rec_protect(low, high, PROT_READ | PROT_EXEC);
+}
+
+/* Keep code executable if possible: threads that a constructor started may run it. */
+static bool make_writable(uintptr_t low, uintptr_t high)
+{
+    return cn_rec_protect(low, high, PROT_READ | PROT_WRITE | PROT_EXEC) ||
+           cn_rec_protect(low, high, PROT_READ | PROT_WRITE);
+}
+
+/* A stub for each function, and the jump to the recorder that they share. */
+static bool map_stubs(struct patching *patching, struct cn_rec_patches *patches,
+                      size_t count)
+{
+    const struct cn_rec_image *image = patching->image;
+    uintptr_t low;
+
+    patches->len = (CN_REC_STUB_LEN * (count + 1) + CN_REC_PAGE_LEN - 1) &
+                   ~(size_t)(CN_REC_PAGE_LEN - 1);
+    patches->stubs = cn_rec_near_map(image->code_low, image->code_high, patches->len);
+    if (!patches->stubs)
+        return false;
+    cn_rec_machine_jump(patches->stubs, (uintptr_t)cn_rec_patched);
+    patching->stubs = (struct cn_rec_stubs){.at = patches->stubs, .max = count};
+    low = (uintptr_t)patches->stubs;
+    return make_executable(low, low + patches->len) &&
+           make_writable(low, low + patches->len);
+}
+
+static void patch_all(struct patching *patching, struct cn_rec_patches *patches)
+{
+    const struct cn_rec_image *image = patching->image;
+
+    if (make_writable(image->code_low, image->code_high)) {
+        patch_entries(patching);
+#if defined(__x86_64__)
+        patch_calls(patching);
+#endif
+    }
+    __builtin___clear_cache((char *)image->code_low, (char *)image->code_high);
+    (void)make_executable(image->code_low, image->code_high);
+    (void)make_executable((uintptr_t)patches->stubs,
+                          (uintptr_t)patches->stubs + patches->len);
+}
+
+void cn_rec_patch(struct cn_rec_patches *patches, const struct cn_rec_image *image,
+                  const char *path)
+{
+    struct patching patching = {.image = image};
+    size_t count;
+
+    *patches = (struct cn_rec_patches){0};
+    if (!map_file(&patching.file, path))
+        return;
+    count = find_functions(&patching);
+    if (count > 0 && map_stubs(&patching, patches, count))
+        patch_all(&patching, patches);
+    (void)munmap((void *)(uintptr_t)patching.file.bytes, patching.file.len);
+}
+
+void cn_rec_patches_remove(struct cn_rec_patches *patches)
+{
+    if (patches->stubs)
+        (void)cn_rec_syscall3(SYS_munmap, (long)patches->stubs, (long)patches->len, 0);
+    *patches = (struct cn_rec_patches){0};
+}

@@ -1,0 +1,385 @@
+#include "record/start/interpose.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unwind.h>
+
+#include "record/calls/hooks.h"
+#include "record/code/loader.h"
+#include "record/process.h"
+#include "record/state/memory.h"
+#include "record/state/thread.h"
+#include "record/stubs.h"
+#include "record/syscalls.h"
+
+enum { BACKTRACE_MAX = 1 << 20 };
+
+#define EXPORT __attribute__((visibility("default")))
+
+typedef int (*create_fn)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+typedef int (*limit_fn)(int, const struct rlimit *);
+typedef int (*limit_of_fn)(pid_t, int, const struct rlimit *, struct rlimit *);
+typedef int (*clone_fn)(int (*)(void *), void *, int, void *, ...);
+typedef int (*backtrace_fn)(void **, int);
+typedef _Unwind_Reason_Code (*unwind_fn)(_Unwind_Trace_Fn, void *);
+typedef _Unwind_Ptr (*unwind_ip_fn)(struct _Unwind_Context *);
+
+static struct {
+    create_fn create;
+    clone_fn clone;
+    limit_fn limit;
+    limit_of_fn limit_of;
+    backtrace_fn backtrace;
+    unwind_fn unwind;
+    unwind_ip_fn unwind_ip;
+    uintptr_t forwards[4]; /* by their numbers in hooks_ARCH.S */
+    pthread_key_t key;     /* its destructor ends the recording of a thread */
+} real;
+
+static const char *const forward_names[] = {"dlopen", "dlmopen", "prctl", "syscall"};
+
+/* dlsym() returns object pointers; POSIX guarantees that they can represent functions. */
+static void find(const char *name, void *function)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+
+    __builtin_memcpy(function, &found, sizeof(found));
+}
+
+static void end_thread(void *thread)
+{
+    int error = errno;
+
+    if (cn_rec_self == thread)
+        cn_rec_thread_end(thread);
+    errno = error;
+}
+
+/* The launcher waits for the child even if this process ends before the child runs. */
+static void announce_child(void)
+{
+    if (cn_rec_self && cn_rec_process.shared)
+        atomic_fetch_add(&cn_rec_process.shared->coming_count, 1);
+}
+
+/* Also record a child that makes no recorded call. */
+static void begin_child(void)
+{
+    struct cn_rec_thread *self = cn_rec_self;
+
+    if (!self)
+        return;
+    cn_rec_thread_adopt(self);
+    if (cn_rec_process.shared)
+        atomic_fetch_sub(&cn_rec_process.shared->coming_count, 1);
+}
+
+void cn_rec_interpose_begin(void)
+{
+    find("pthread_create", &real.create);
+    find("clone", &real.clone);
+    find("setrlimit", &real.limit);
+    find("prlimit", &real.limit_of);
+    find("backtrace", &real.backtrace);
+    for (int i = 0; i < 4; i++)
+        find(forward_names[i], &real.forwards[i]);
+    (void)pthread_key_create(&real.key, end_thread);
+    (void)pthread_atfork(announce_child, NULL, begin_child);
+}
+
+struct start {
+    void *(*run)(void *);
+    void *arg;
+    size_t stack_len;
+};
+
+/* All recorded calls of a thread are below this frame. Its control block is at the end of
+ * its stack. pthread_getattr_np() would allocate memory, which the allocator of a sanitizer
+ * does not allow in each thread. */
+static void find_stack(struct cn_rec_thread *self, size_t len)
+{
+    uintptr_t end = ((uintptr_t)pthread_self() + 2 * CN_REC_PAGE_LEN - 1) &
+                    ~(uintptr_t)(CN_REC_PAGE_LEN - 1);
+
+    self->stack_high = (uintptr_t)__builtin_frame_address(0);
+    self->stack_low = end > len ? end - len : 0;
+}
+
+static void *start_thread(void *arg)
+{
+    struct start start = *(struct start *)arg;
+    struct cn_rec_thread *self = cn_rec_thread_begin();
+
+    free(arg);
+    if (self) {
+        find_stack(self, start.stack_len);
+        (void)pthread_setspecific(real.key, self);
+    }
+    return start.run(start.arg);
+}
+
+static size_t stack_len_of(const pthread_attr_t *attr)
+{
+    pthread_attr_t defaults;
+    size_t len = 0;
+
+    if (!attr && pthread_attr_init(&defaults) == 0) {
+        (void)pthread_attr_getstacksize(&defaults, &len);
+        (void)pthread_attr_destroy(&defaults);
+    } else if (attr) {
+        (void)pthread_attr_getstacksize(attr, &len);
+    }
+    return len;
+}
+
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+                          void *(*run)(void *), void *arg)
+{
+    struct start *start = NULL;
+    int result;
+
+    if (!real.create)
+        find("pthread_create", &real.create);
+    if (cn_rec_process.shared)
+        start = malloc(sizeof(*start));
+    if (!start)
+        return real.create(thread, attr, run, arg);
+    *start = (struct start){run, arg, stack_len_of(attr)};
+    result = real.create(thread, attr, start_thread, start);
+    if (result != 0)
+        free(start);
+    return result;
+}
+
+/* The next recorded call looks for new libraries. */
+static void expect_library(uintptr_t sp)
+{
+    struct cn_rec_thread *self = cn_rec_self;
+
+    if (self && !self->is_off &&
+        (!cn_rec_loader_is_watched() || cn_rec_process.shared->has_nested_libcalls)) {
+        self->dlopen_sp = sp;
+        self->end = NULL;
+    }
+}
+
+/* Stop recording in this process before the kernel forbids system calls, or reading the
+ * counter: a violation would end the program. */
+static void stop_before(uint64_t option, uint64_t value)
+{
+    if (option != PR_SET_SECCOMP && !(option == PR_SET_TSC && value == PR_TSC_SIGSEGV))
+        return;
+    if (!cn_rec_process.shared || atomic_exchange(&cn_rec_is_sandboxed, true))
+        return;
+    atomic_fetch_add(&cn_rec_process.shared->sandboxed_count, 1);
+    if (cn_rec_self)
+        cn_rec_thread_stop(cn_rec_self);
+}
+
+/* For calls before the set-up: the loader may not be ready. */
+static long syscall_early(long number, long a, long b, long c, long d, long e, long f)
+{
+    long result = cn_rec_raw_syscall6(number, a, b, c, d, e, f);
+
+    if (result >= 0 || result < -4095)
+        return result;
+    errno = (int)-result;
+    return -1;
+}
+
+uintptr_t cn_rec_forward_begin(uintptr_t sp, uint32_t number, const uint64_t *arguments)
+{
+    enum { DLOPEN, DLMOPEN, PRCTL, SYSCALL };
+
+    if (number <= DLMOPEN)
+        expect_library(sp);
+    else if (number == PRCTL)
+        stop_before(arguments[0], arguments[1]);
+    else if (arguments[0] == SYS_prctl)
+        stop_before(arguments[1], arguments[2]);
+    else if (arguments[0] == SYS_seccomp && arguments[1] <= SECCOMP_SET_MODE_FILTER)
+        stop_before(PR_SET_SECCOMP, 0);
+    if (!real.forwards[number] && number == SYSCALL)
+        return (uintptr_t)syscall_early;
+    if (!real.forwards[number])
+        find(forward_names[number], &real.forwards[number]);
+    return real.forwards[number];
+}
+
+/* Disable the profiling of -pg, which would cost time and write gmon.out. */
+EXPORT void __monstartup(unsigned long low, unsigned long high);
+EXPORT void __monstartup(unsigned long low, unsigned long high)
+{
+    (void)low;
+    (void)high;
+}
+
+EXPORT void _mcleanup(void);
+EXPORT void _mcleanup(void)
+{
+}
+
+/* The memory that the recorder maps counts as the program's: unmap what is not used before
+ * a limit is set. */
+static void prepare_limit(int resource, const struct rlimit *limit)
+{
+    uint64_t before;
+
+    if (resource != RLIMIT_AS || !limit || limit->rlim_cur == RLIM_INFINITY ||
+        !cn_rec_process.shared || cn_rec_is_sandboxed)
+        return;
+    cn_rec_block_signals(&before);
+    cn_rec_memory_limit();
+    if (cn_rec_self)
+        cn_rec_thread_shrink(cn_rec_self);
+    cn_rec_restore_signals(&before);
+}
+
+EXPORT int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit)
+{
+    prepare_limit((int)resource, limit);
+    if (!real.limit)
+        find("setrlimit", &real.limit);
+    return real.limit((int)resource, limit);
+}
+
+EXPORT int prlimit(pid_t pid, enum __rlimit_resource resource, const struct rlimit *limit,
+                   struct rlimit *before)
+{
+    if (pid == 0 || (uint32_t)pid == atomic_load(&cn_rec_process.pid))
+        prepare_limit((int)resource, limit);
+    if (!real.limit_of)
+        find("prlimit", &real.limit_of);
+    return real.limit_of(pid, (int)resource, limit, before);
+}
+
+/* The same functions, for programs built with _FILE_OFFSET_BITS=64. */
+EXPORT int setrlimit64(__rlimit_resource_t resource, const struct rlimit64 *limit)
+{
+    return setrlimit(resource, (const struct rlimit *)limit);
+}
+
+EXPORT int prlimit64(pid_t pid, enum __rlimit_resource resource,
+                     const struct rlimit64 *limit, struct rlimit64 *before)
+{
+    return prlimit(pid, resource, (const struct rlimit *)limit, (struct rlimit *)before);
+}
+
+/* A task that shares memory but has no thread-local storage of its own would use the
+ * frames of this thread. From now on each call checks its task. */
+EXPORT int clone(int (*run)(void *), void *stack, int flags, void *arg, ...)
+{
+    struct cn_rec_thread *self = cn_rec_self;
+    va_list rest;
+    void *more[3];
+
+    va_start(rest, arg);
+    for (int i = 0; i < 3; i++)
+        more[i] = va_arg(rest, void *);
+    va_end(rest);
+    if (self && (flags & CLONE_VM) && !(flags & (CLONE_SETTLS | CLONE_VFORK))) {
+        self->is_shared = true;
+        self->end = NULL;
+    }
+    if (!real.clone)
+        find("clone", &real.clone);
+    return real.clone(run, stack, flags, arg, more[0], more[1], more[2]);
+}
+
+/* Copy the addresses without this function and the return stubs. The address after that
+ * of a stub was unwound minus 1. */
+static int copy_true(void *const *all, int count, void **buffer, int size)
+{
+    int used = 0;
+
+    for (int i = 1; i < count && used < size; i++) {
+        bool is_after_stub = all[i - 1] == (const void *)cn_rec_return;
+
+        if (all[i] != (const void *)cn_rec_return)
+            buffer[used++] = (char *)all[i] + is_after_stub;
+    }
+    return used;
+}
+
+/* Backtraces contain the true addresses. */
+EXPORT int backtrace(void **buffer, int size);
+EXPORT int backtrace(void **buffer, int size)
+{
+    struct cn_rec_thread *self = cn_rec_self;
+    void **all;
+    int count;
+
+    if (!real.backtrace)
+        find("backtrace", &real.backtrace);
+    if (!self || size <= 0 || size > BACKTRACE_MAX ||
+        !(all = malloc(sizeof(*all) * (2 * (size_t)size + 1))))
+        return real.backtrace(buffer, size);
+    cn_rec_unhook_all(self);
+    count = real.backtrace(all, 2 * size + 1);
+    cn_rec_hook_all(self);
+    count = copy_true(all, count, buffer, size);
+    free(all);
+    return count;
+}
+
+struct walk {
+    _Unwind_Trace_Fn visit;
+    void *arg;
+    bool is_begun;
+};
+
+/* Skip the first frame, which is this function, and stubs, which remain where return
+ * addresses were in registers. */
+static _Unwind_Reason_Code visit_true(struct _Unwind_Context *context, void *arg)
+{
+    struct walk *walk = arg;
+
+    if (walk->is_begun && real.unwind_ip(context) != (_Unwind_Ptr)cn_rec_return)
+        return walk->visit(context, walk->arg);
+    walk->is_begun = true;
+    return _URC_NO_REASON;
+}
+
+/* A library that was opened later may have loaded the unwinder locally. */
+static void find_unwind(void)
+{
+    void *library = RTLD_NEXT, *unwind = dlsym(library, "_Unwind_Backtrace"), *ip;
+
+    if (!unwind) {
+        library = dlopen("libgcc_s.so.1", RTLD_LAZY | RTLD_NOLOAD);
+        unwind = library ? dlsym(library, "_Unwind_Backtrace") : NULL;
+    }
+    ip = unwind ? dlsym(library, "_Unwind_GetIP") : NULL;
+    if (!ip)
+        return;
+    __builtin_memcpy(&real.unwind_ip, &ip, sizeof(ip));
+    __builtin_memcpy(&real.unwind, &unwind, sizeof(unwind));
+}
+
+/* Rust and others walk the stack with this. */
+EXPORT _Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn visit, void *arg)
+{
+    struct cn_rec_thread *self = cn_rec_self;
+    struct walk walk = {visit, arg, false};
+    _Unwind_Reason_Code result;
+
+    if (!real.unwind)
+        find_unwind();
+    if (!real.unwind)
+        return _URC_END_OF_STACK;
+    if (self)
+        cn_rec_unhook_all(self);
+    result = real.unwind(visit_true, &walk);
+    if (self)
+        cn_rec_hook_all(self);
+    return result;
+}

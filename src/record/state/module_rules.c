@@ -1,0 +1,196 @@
+#include "record/state/module_rules.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "record/process.h"
+#include "record/state/maps.h"
+#include "record/state/memory.h"
+#include "record/state/track.h"
+#include "record/syscalls.h"
+#include "record/text.h"
+
+enum {
+    MODULES_MAX = 256, /* files with rules */
+    NAP_MS = 50,
+    PATIENCE_NAPS = 200, /* then continue without rules */
+    GONE = 1,            /* the file was unmapped; lower than any address */
+};
+
+struct module {
+    uintptr_t low;
+    _Atomic uintptr_t high; /* 0 until the entry is complete; GONE */
+    uint32_t first, count;
+};
+
+static struct {
+    struct module list[MODULES_MAX];
+    _Atomic uint32_t count; /* may exceed MODULES_MAX */
+    _Atomic bool is_hopeless;
+} modules;
+
+static void add(uintptr_t low, uintptr_t high, uint32_t first, uint32_t count)
+{
+    uint32_t used = atomic_load(&modules.count), at = 0;
+    uintptr_t gone = GONE;
+
+    if (count == 0)
+        return;
+    /* Reuse the entry of a file that was unmapped, else take a new one. */
+    while (at < used && at < MODULES_MAX &&
+           !atomic_compare_exchange_strong(&modules.list[at].high, &gone, 0)) {
+        gone = GONE;
+        at++;
+    }
+    if (at == used || at == MODULES_MAX)
+        at = atomic_fetch_add(&modules.count, 1);
+    if (at >= MODULES_MAX)
+        return;
+    modules.list[at].low = low;
+    modules.list[at].first = first;
+    modules.list[at].count = count;
+    atomic_store(&modules.list[at].high, high);
+}
+
+/* Wait until the state of the request changes from `state`. */
+static bool wait_while(struct cn_rec_request *request, uint32_t state)
+{
+    struct timespec nap = {.tv_nsec = NAP_MS * 1000000L};
+    long launcher = (long)cn_rec_process.shared->launcher_pid;
+
+    for (int i = 0; i < PATIENCE_NAPS; i++) {
+        if (atomic_load(&request->state) != state)
+            return true;
+        (void)cn_rec_syscall6(SYS_futex, (long)&request->state, FUTEX_WAIT, (long)state,
+                              (long)&nap, 0, 0);
+        if (cn_rec_syscall3(SYS_kill, launcher, 0, 0) == -ESRCH)
+            return false;
+    }
+    return false;
+}
+
+/* There is one request at a time, for all processes. */
+static bool take_request(struct cn_rec_request *request)
+{
+    for (int i = 0; i < PATIENCE_NAPS; i++) {
+        uint32_t state = CN_REC_REQUEST_FREE;
+
+        if (atomic_compare_exchange_strong(&request->state, &state,
+                                           CN_REC_REQUEST_TAKEN)) {
+            atomic_store(&request->owner, cn_rec_pid());
+            return true;
+        }
+        if (!wait_while(request, state))
+            return false;
+    }
+    return false;
+}
+
+static void set_state(struct cn_rec_request *request, uint32_t state)
+{
+    atomic_store(&request->state, state);
+    (void)cn_rec_syscall3(SYS_futex, (long)&request->state, FUTEX_WAKE, 1 << 30);
+}
+
+/* Request the rules of a file from the launcher: a range, which may be empty. */
+static bool ask(const char *path, uint32_t *first, uint32_t *count)
+{
+    struct cn_rec_request *request = &cn_rec_process.shared->request;
+    uint32_t len = 0;
+
+    if (!take_request(request))
+        return false;
+    do
+        request->path[len] = path[len];
+    while (path[len++] && len < CN_REC_EXE_MAX);
+    request->path[CN_REC_EXE_MAX - 1] = '\0';
+    atomic_store(&request->state, CN_REC_REQUEST_ASKED);
+    cn_rec_track_ring_bell();
+    if (!wait_while(request, CN_REC_REQUEST_ASKED)) {
+        set_state(request, CN_REC_REQUEST_FREE);
+        return false;
+    }
+    *first = request->first;
+    *count = request->count;
+    set_state(request, CN_REC_REQUEST_FREE);
+    return *first <= CN_REC_RULE_MAX && *count <= CN_REC_RULE_MAX - *first;
+}
+
+void cn_rec_module_rules_add(const char *path, uintptr_t start, uintptr_t end)
+{
+    struct cn_rec_shared *shared = cn_rec_process.shared;
+    uint32_t first = 0, count = 0;
+
+    if (!shared->has_patterns)
+        return;
+    if (cn_rec_text_is_same(path, shared->exe)) {
+        add(start, end, 0, shared->program_rule_count);
+        return;
+    }
+    if (atomic_load(&modules.is_hopeless))
+        return;
+    if (ask(path, &first, &count) && cn_rec_memory_rules())
+        add(start, end, first, count);
+    else
+        atomic_store(&modules.is_hopeless, true);
+}
+
+void cn_rec_module_rules_remove(uintptr_t start)
+{
+    uint32_t count = atomic_load(&modules.count);
+
+    for (uint32_t i = 0; i < count && i < MODULES_MAX; i++) {
+        if (modules.list[i].low == start && atomic_load(&modules.list[i].high) > GONE)
+            atomic_store(&modules.list[i].high, GONE);
+    }
+}
+
+static void add_mapping(const struct cn_rec_mapping *mapping, void *arg)
+{
+    (void)arg;
+    if (mapping->is_code && mapping->path[0] == '/')
+        cn_rec_module_rules_add(mapping->path, mapping->start, mapping->end);
+}
+
+void cn_rec_module_rules_begin(void)
+{
+    atomic_store(&modules.count, 0);
+    if (cn_rec_process.shared->has_patterns)
+        (void)cn_rec_maps_walk(add_mapping, NULL);
+}
+
+static const struct cn_rec_rule *find_in(const struct module *module, uint64_t at)
+{
+    const struct cn_rec_rule *rules = cn_rec_process.rules + module->first;
+    uint32_t low = 0, high = module->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (rules[middle].high <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < module->count && at >= rules[low].low ? &rules[low] : NULL;
+}
+
+/* Search backwards: a later library may be mapped where another one was. */
+const struct cn_rec_rule *cn_rec_module_rules_find(uintptr_t address, uintptr_t *base)
+{
+    uint32_t count = atomic_load_explicit(&modules.count, memory_order_relaxed);
+
+    for (uint32_t i = count < MODULES_MAX ? count : MODULES_MAX; i-- > 0;) {
+        const struct module *module = &modules.list[i];
+
+        if (address < atomic_load_explicit(&module->high, memory_order_acquire) &&
+            address >= module->low) {
+            *base = module->low;
+            return find_in(module, address - module->low);
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,28 @@
+/* The rules for the functions of each mapped file.
+ *
+ * Those of the started program exist from the beginning. For every other file (a program
+ * reached by exec, a library) the recorder sends a request to the launcher, which knows
+ * names and answers with a range of the rules in shared memory.
+ * Threads: any thread; files may be added while other threads search.
+ */
+#ifndef CN_RECORD_STATE_MODULE_RULES_H
+#define CN_RECORD_STATE_MODULE_RULES_H
+
+#include <stdint.h>
+
+struct cn_rec_rule;
+
+/* Request the rules of all mapped files. */
+void cn_rec_module_rules_begin(void);
+
+/* Request the rules of one more file. */
+void cn_rec_module_rules_add(const char *path, uintptr_t start, uintptr_t end);
+
+/* The file at `start` was unmapped. */
+void cn_rec_module_rules_remove(uintptr_t start);
+
+/* The rule for the function at this address, and the base address of its file. NULL when
+ * there is none. */
+const struct cn_rec_rule *cn_rec_module_rules_find(uintptr_t address, uintptr_t *base);
+
+#endif

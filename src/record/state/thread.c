@@ -1,0 +1,576 @@
+#include "record/state/thread.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "record/clock.h"
+#include "record/layout.h"
+#include "record/process.h"
+#include "record/state/memory.h"
+#include "record/state/session.h"
+#include "record/state/track.h"
+#include "record/syscalls.h"
+
+enum {
+    FRAMES_MAX = 1 << 21, /* open calls of a thread, if memory allows */
+    FRAMES_MIN = 1 << 11,
+    FRAMES_SPARE = 1 << 15, /* more than are open, when the program sets a limit */
+    FRAMES_SHARE = 16,      /* of a limited address space */
+};
+
+__thread struct cn_rec_thread *cn_rec_self __attribute__((tls_model("initial-exec")));
+struct cn_rec_thread *_Atomic cn_rec_threads;
+_Atomic bool cn_rec_is_sandboxed;
+
+/* There was no memory for this thread: it is not recorded. */
+static __thread bool is_missed __attribute__((tls_model("initial-exec")));
+
+#define CHECK(type, member, off) \
+    _Static_assert(offsetof(struct cn_rec_##type, member) == (off), "layout.h")
+CHECK(thread, top, CN_REC_T_TOP);
+CHECK(thread, end, CN_REC_T_END);
+CHECK(thread, track, CN_REC_T_TRACK);
+CHECK(thread, ring, CN_REC_T_RING);
+CHECK(thread, ring_mask, CN_REC_T_MASK);
+CHECK(thread, clock_mult, CN_REC_T_MULT);
+CHECK(thread, clock_base_ns, CN_REC_T_BASE_NS);
+CHECK(thread, frames, CN_REC_T_FRAMES);
+CHECK(thread, next, CN_REC_T_NEXT);
+CHECK(thread, slot, CN_REC_T_SLOT);
+CHECK(thread, stepped, CN_REC_T_STEPPED);
+CHECK(frame, loc, CN_REC_F_LOC);
+CHECK(frame, ret, CN_REC_F_RET);
+CHECK(frame, address, CN_REC_F_ADDRESS);
+CHECK(frame, flags, CN_REC_F_FLAGS);
+_Static_assert(sizeof(struct cn_rec_thread) <= CN_REC_PAGE_LEN, "layout.h");
+_Static_assert(sizeof(struct cn_rec_frame) == CN_REC_F_SIZE, "layout.h");
+_Static_assert(CN_REC_FRAME_UNHOOKED == CN_REC_F_UNHOOKED, "layout.h");
+_Static_assert(CN_REC_FRAME_CALLED == CN_REC_F_CALLED, "layout.h");
+
+void cn_rec_block_signals(uint64_t *before)
+{
+    uint64_t all = UINT64_MAX;
+
+    if (cn_rec_syscall6(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, (long)&all, (long)before,
+                        sizeof(all), 0, 0) < 0)
+        *before = all;
+}
+
+void cn_rec_restore_signals(const uint64_t *before)
+{
+    /* SIGKILL is never blocked: they were not, in a sandbox. */
+    if (*before != UINT64_MAX)
+        (void)cn_rec_raw_syscall6(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)before,
+                                  0, sizeof(*before), 0, 0);
+}
+
+uint64_t cn_rec_now(const struct cn_rec_thread *self)
+{
+    if (!cn_rec_process.shared->has_counter)
+        return cn_rec_clock_monotonic_ns();
+    return cn_rec_clock_scale(cn_rec_clock_counter(), self->clock_mult) +
+           self->clock_base_ns;
+}
+
+static struct cn_rec_thread *map_thread(void)
+{
+    uint64_t count = FRAMES_MAX, head_len = 2 * CN_REC_PAGE_LEN, len;
+    struct cn_rec_thread *thread = NULL, *first;
+    uint64_t wanted = cn_rec_memory_limit_len() / FRAMES_SHARE;
+
+    while (count * sizeof(struct cn_rec_frame) > wanted && count > FRAMES_MIN)
+        count /= 4;
+    for (; count >= FRAMES_MIN; count /= 4) {
+        len = head_len + count * sizeof(struct cn_rec_frame);
+        thread = cn_rec_map(len);
+        if (!thread)
+            continue;
+        (void)cn_rec_syscall3(SYS_madvise, (long)thread, (long)len, MADV_NOHUGEPAGE);
+        /* Complete before it is in the list, which unwinders walk. The sentinel is never
+         * written again. */
+        thread->frames = (struct cn_rec_frame *)((char *)thread + head_len);
+        thread->frames[0] = (struct cn_rec_frame){
+            .loc = (uintptr_t *)UINTPTR_MAX,
+            .flags = CN_REC_FRAME_UNHOOKED,
+        };
+        thread->top = thread->frames;
+        thread->real_end = thread->frames + count - 1;
+        break;
+    }
+    if (!thread || cn_rec_syscall3(SYS_madvise, (long)cn_rec_wiped(thread),
+                                   CN_REC_PAGE_LEN, MADV_WIPEONFORK) < 0)
+        return NULL;
+    if (cn_rec_process.has_filters) {
+        thread->notes = cn_rec_map(count * sizeof(*thread->notes));
+        thread->values = cn_rec_map(CN_REC_VALUES_LEN);
+        if (!thread->notes || !thread->values)
+            return NULL;
+    }
+    atomic_store(&thread->is_used, 1);
+    first = atomic_load(&cn_rec_threads);
+    do
+        atomic_store(&thread->next, first);
+    while (!atomic_compare_exchange_weak(&cn_rec_threads, &first, thread));
+    return thread;
+}
+
+static void unmap_after(const void *last, const void *end)
+{
+    uintptr_t from =
+        ((uintptr_t)last + 2 * CN_REC_PAGE_LEN - 1) & ~(uintptr_t)(CN_REC_PAGE_LEN - 1);
+
+    if (from < (uintptr_t)end)
+        (void)cn_rec_syscall3(SYS_munmap, (long)from, (long)((uintptr_t)end - from), 0);
+}
+
+void cn_rec_thread_shrink(struct cn_rec_thread *self)
+{
+    struct cn_rec_frame *end = self->real_end + 1, *last = self->top + FRAMES_SPARE;
+
+    if (last >= self->real_end)
+        return;
+    self->real_end = last;
+    cn_rec_thread_simplify(self);
+    unmap_after(last + 1, end);
+    if (self->notes)
+        unmap_after(self->notes + (last + 1 - self->frames),
+                    self->notes + (end - self->frames));
+}
+
+static bool take_track(struct cn_rec_thread *self)
+{
+    struct cn_rec_track *track = cn_rec_track_take(self->tid);
+
+    if (!track)
+        return false;
+    if (!cn_rec_memory_ring(track, self)) {
+        cn_rec_track_release(track);
+        return false;
+    }
+    cn_rec_track_open(track);
+    self->ring_mask = track->ring_len - 1;
+    self->lost_recorded = 0;
+    self->slot = self->stepped = UINT64_MAX;
+    self->slot_len = 16;
+    *cn_rec_wiped(self) = (struct cn_rec_wiped){
+        .limit = track->ring_len / 4,
+        .is_mine = 1,
+    };
+    return true;
+}
+
+/* Add the thread, or the child of `parent` if not 0, to task.txt. */
+static void list_task(struct cn_rec_thread *self, uint32_t pid, uint32_t parent)
+{
+    uint64_t now_ns = cn_rec_now(self);
+
+    if (parent ? cn_rec_session_fork(now_ns, pid, parent)
+               : cn_rec_session_task(now_ns, self->tid, pid))
+        return;
+    self->track->task_ns = now_ns;
+    self->track->task_parent = parent;
+    atomic_store(&self->track->is_unlisted, 1);
+    cn_rec_track_ring_bell();
+}
+
+void cn_rec_thread_simplify(struct cn_rec_thread *self)
+{
+    bool is_simple = cn_rec_process.shared->has_counter && !cn_rec_process.has_filters &&
+                     !self->dlopen_sp && !self->is_shared && !self->is_forking &&
+                     !self->is_off;
+
+    self->end = is_simple ? self->real_end : NULL;
+}
+
+static struct cn_rec_thread *begin_blocked(void)
+{
+    const struct cn_rec_shared *shared = cn_rec_process.shared;
+    uint32_t pid = cn_rec_pid();
+    struct cn_rec_thread *self = atomic_load(&cn_rec_threads);
+    uint32_t unused = 0;
+
+    /* Reuse the memory of a thread that ended, or map new memory. */
+    while (self && !atomic_compare_exchange_strong(&self->is_used, &unused, 1)) {
+        self = atomic_load(&self->next);
+        unused = 0;
+    }
+    if (!self)
+        self = map_thread();
+    if (!self)
+        return NULL;
+    self->tid = cn_rec_tid();
+    self->top = self->frames;
+    self->is_off = false;
+    self->is_shared = self->is_forking = false;
+    self->dlopen_sp = 0;
+    cn_rec_thread_simplify(self);
+    self->clock_mult = shared->clock_mult;
+    self->clock_base_ns = shared->clock_base_ns;
+    self->filter = (struct cn_rec_filter_state){
+        .time_limit_ns = shared->time_limit_ns,
+        .shown_limit = shared->depth_limit ? shared->depth_limit : UINT32_MAX,
+    };
+    self->stack_low = self->stack_high = 0;
+    self->closed_count = self->landing_count = 0;
+    for (int i = 0; i < CN_REC_CLOSED_MAX; i++)
+        self->closed[i].loc = NULL;
+    for (int i = 0; i < CN_REC_LANDING_MAX; i++)
+        self->landings[i].env = 0;
+    if (!take_track(self)) {
+        atomic_store(&self->is_used, 0);
+        return NULL;
+    }
+    list_task(self, pid, 0);
+    return self;
+}
+
+struct cn_rec_thread *cn_rec_thread_begin(void)
+{
+    struct cn_rec_thread *self = NULL;
+    uint64_t before;
+
+    if (!cn_rec_process.shared || is_missed ||
+        atomic_load(&cn_rec_process.shared->stop) || cn_rec_is_sandboxed)
+        return NULL;
+    cn_rec_block_signals(&before);
+    if (!cn_rec_self)
+        cn_rec_self = begin_blocked();
+    self = cn_rec_self;
+    is_missed = !self;
+    if (is_missed)
+        atomic_fetch_add(&cn_rec_process.shared->missed_count, 1);
+    cn_rec_restore_signals(&before);
+    return self;
+}
+
+static bool is_on_stack(const struct cn_rec_thread *self,
+                        const struct cn_rec_frame *frame)
+{
+    return (uintptr_t)frame->loc >= self->stack_low &&
+           (uintptr_t)frame->loc < self->stack_high;
+}
+
+/* The calls on the stack of a thread end with it: an unwinder must not find them when
+ * another thread reuses the stack. Calls on other stacks remain: coroutines may return on
+ * other threads, which need their frames. True if there are any. */
+static bool has_calls_elsewhere(struct cn_rec_thread *self)
+{
+    struct cn_rec_frame *frame = self->top;
+
+    while (frame > self->frames &&
+           ((frame->flags & CN_REC_FRAME_UNHOOKED) || frame->loc == CN_REC_LOC_GONE ||
+            self->stack_high == 0 || is_on_stack(self, frame)))
+        frame--;
+    self->top = frame;
+    if (frame == self->frames)
+        return false;
+    for (; frame > self->frames; frame--) {
+        if (is_on_stack(self, frame))
+            frame->loc = CN_REC_LOC_GONE;
+    }
+    return true;
+}
+
+void cn_rec_thread_end(struct cn_rec_thread *self)
+{
+    uint64_t before;
+
+    cn_rec_block_signals(&before);
+    cn_rec_self = NULL;
+    if (cn_rec_wiped(self)->is_mine)
+        cn_rec_track_close(self->track, self->ring);
+    *cn_rec_wiped(self) = (struct cn_rec_wiped){0};
+    if (!has_calls_elsewhere(self))
+        atomic_store(&self->is_used, 0);
+    cn_rec_restore_signals(&before);
+}
+
+/* Take a new track in the child of a fork: the old one belongs to the parent. */
+static bool adopt(struct cn_rec_thread *self)
+{
+    uint32_t parent = atomic_load(&cn_rec_process.pid);
+    uint32_t pid = cn_rec_pid();
+
+    self->tid = cn_rec_tid();
+    if (!take_track(self)) {
+        self->is_off = true;
+        self->end = NULL;
+        atomic_fetch_add(&cn_rec_process.shared->missed_count, 1);
+        return false;
+    }
+    if (pid == parent)
+        return true;
+    atomic_store(&cn_rec_process.pid, pid);
+    list_task(self, pid, parent);
+    return true;
+}
+
+void cn_rec_thread_adopt(struct cn_rec_thread *self)
+{
+    uint64_t before;
+
+    cn_rec_block_signals(&before);
+    if (!cn_rec_wiped(self)->is_mine && !self->is_off)
+        (void)adopt(self);
+    cn_rec_restore_signals(&before);
+}
+
+static bool has_room(const struct cn_rec_track *track, uint32_t len)
+{
+    uint64_t used = atomic_load(&track->recorded) - atomic_load(&track->drained);
+
+    return track->ring_len - used >= len;
+}
+
+static bool write_ring(struct cn_rec_thread *self, uint32_t len)
+{
+    if (!cn_rec_track_make_room(self->track, self->ring))
+        return false;
+    if (has_room(self->track, len))
+        return true;
+    /* A record that is still unfinished was most likely left by a jump. */
+    atomic_store(&self->track->unfinished, UINT64_MAX);
+    return cn_rec_track_make_room(self->track, self->ring);
+}
+
+void cn_rec_thread_stop(struct cn_rec_thread *self)
+{
+    self->is_off = true;
+    self->end = NULL;
+    cn_rec_wiped(self)->limit = 0;
+}
+
+/* Make room for a record of `len` bytes. */
+static bool make_room_blocked(struct cn_rec_thread *self, uint32_t len)
+{
+    struct cn_rec_shared *shared = cn_rec_process.shared;
+    uint64_t ring_len, recorded, end, bell;
+
+    if (!cn_rec_wiped(self)->is_mine && !adopt(self))
+        return false;
+    if (atomic_load(&shared->stop)) {
+        cn_rec_thread_stop(self);
+        return false;
+    }
+    if (!has_room(self->track, len) && !write_ring(self, len))
+        return false;
+    ring_len = self->track->ring_len;
+    recorded = atomic_load(&self->track->recorded);
+    cn_rec_track_ring_bell();
+    /* Assembly stores 16 bytes at any position below the limit, which may be an odd
+     * multiple of 8 after a payload. */
+    end = atomic_load(&self->track->drained) + ring_len - 8;
+    bell = recorded + ring_len / 4;
+    cn_rec_wiped(self)->limit = bell < end ? bell : end;
+    return true;
+}
+
+static bool make_room(struct cn_rec_thread *self, uint32_t len)
+{
+    uint64_t before;
+    bool ok;
+
+    if (cn_rec_is_sandboxed)
+        cn_rec_thread_stop(self);
+    if (self->is_off ||
+        (cn_rec_wiped(self)->is_mine && cn_rec_track_is_stuck(self->track)))
+        return false;
+    cn_rec_block_signals(&before);
+    ok = make_room_blocked(self, len);
+    cn_rec_restore_signals(&before);
+    return ok;
+}
+
+struct record {
+    uint64_t time_ns, word;
+    const uint64_t *payload;
+    uint32_t len; /* including the payload */
+};
+
+static void put(const struct cn_rec_thread *self, uint64_t at, uint64_t value)
+{
+    *(volatile uint64_t *)(self->ring + (at & self->ring_mask)) = value;
+}
+
+/* Only signal handlers of this thread compete, so no bus lock is needed. */
+static bool advance(struct cn_rec_track *track, uint64_t from, uint64_t to)
+{
+#if defined(__x86_64__)
+    uint64_t seen = from;
+
+    __asm__ volatile("cmpxchgq %2, %1"
+                     : "+a"(seen), "+m"(track->recorded)
+                     : "r"(to)
+                     : "cc", "memory");
+    return seen == from;
+#else
+    return atomic_compare_exchange_strong(&track->recorded, &from, to);
+#endif
+}
+
+/* A signal handler interrupted the thread while it stored a record at `at`: step over its
+ * slot. The thread completes the record later; if it never does, one record is lost. */
+static void leave_slot(struct cn_rec_thread *self, uint64_t at)
+{
+    uint32_t len = self->slot_len;
+    uint64_t none = UINT64_MAX;
+
+    (void)atomic_compare_exchange_strong(&self->track->unfinished, &none, at);
+    /* Fill the slot with valid records: a payload that is not stored yet must not look
+     * like records. */
+    for (uint32_t i = 0; i + 16 <= len; i += 16) {
+        put(self, at + i, cn_rec_now(self));
+        put(self, at + i + 8, CN_REC_LOST_WORD | 1 << 16);
+    }
+    if (len % 16 != 0) {
+        put(self, at + len - 16, CN_REC_FILL_WORD);
+        put(self, at + len - 8, CN_REC_FILL_PAYLOAD);
+    }
+    self->stepped = at;
+    (void)advance(self->track, at, at + len);
+}
+
+/* Complete the record at `at` that a signal handler has stepped over. Without a time
+ * of its own it gets that of the next record: the records of the handler must not be
+ * older. */
+static void finish_slot(struct cn_rec_thread *self, uint64_t at,
+                        const struct record *record)
+{
+    volatile uint64_t *after_ns =
+        (volatile uint64_t *)(self->ring + ((at + record->len) & self->ring_mask));
+    uint64_t unfinished = at;
+
+    put(self, at, record->time_ns ? record->time_ns : *after_ns);
+    put(self, at + 8, record->word);
+    for (uint32_t i = 16; i < record->len; i += 8)
+        put(self, at + i, record->payload[(i - 16) / 8]);
+    (void)atomic_compare_exchange_strong(&self->track->unfinished, &unfinished,
+                                         UINT64_MAX);
+    /* The interrupted code may be about to claim a slot: this one is done. */
+    if (self->stepped == at)
+        self->stepped = UINT64_MAX;
+}
+
+void cn_rec_finish_slot(uint64_t word, uint64_t at)
+{
+    struct record record = {.word = word, .len = 16};
+
+    finish_slot(cn_rec_self, at, &record);
+}
+
+/* Store a record at `at`, where the ring has room. */
+static void store(struct cn_rec_thread *self, uint64_t at, const struct record *record)
+{
+    put(self, at, record->time_ns ? record->time_ns : cn_rec_now(self));
+    put(self, at + 8, record->word);
+    for (uint32_t i = 16; i < record->len; i += 8)
+        put(self, at + i, record->payload[(i - 16) / 8]);
+    if (!advance(self->track, at, at + record->len))
+        finish_slot(self, at, record);
+}
+
+static bool add(struct cn_rec_thread *self, const struct record *record)
+{
+    for (;;) {
+        uint64_t recorded =
+            atomic_load_explicit(&self->track->recorded, memory_order_relaxed);
+        bool is_taken = recorded == self->slot;
+        uint32_t len = record->len + (is_taken ? self->slot_len : 0);
+
+        /* The room up to the limit may be too small for this record. */
+        if (recorded + len > cn_rec_wiped(self)->limit + 8) {
+            if (!make_room(self, len))
+                return false;
+            continue;
+        }
+        if (is_taken) {
+            leave_slot(self, recorded);
+            continue;
+        }
+        self->slot_len = record->len;
+        self->slot = recorded;
+        /* A handler that ran before the slot was claimed has used it; one that ran later
+         * has stepped over it. */
+        if (atomic_load_explicit(&self->track->recorded, memory_order_relaxed) !=
+                recorded &&
+            self->stepped != recorded)
+            continue;
+        store(self, recorded, record);
+        self->slot_len = 16;
+        return true;
+    }
+}
+
+static void record_lost(struct cn_rec_thread *self)
+{
+    uint64_t lost = atomic_load(&self->track->lost);
+    struct record record = {
+        .word = CN_REC_LOST_WORD | (lost - self->lost_recorded) << 16,
+        .len = 16,
+    };
+
+    if (lost != self->lost_recorded && cn_rec_wiped(self)->is_mine && add(self, &record))
+        self->lost_recorded = lost;
+}
+
+void cn_rec_add(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word,
+                const uint64_t *payload, uint32_t payload_len)
+{
+    struct record record = {time_ns, word, payload, 16 + payload_len};
+
+    uint64_t extra_len = payload_len;
+
+    record_lost(self);
+    if (!add(self, &record)) {
+        if (cn_rec_wiped(self)->is_mine && !self->is_off)
+            atomic_fetch_add(&self->track->lost, 1);
+        return;
+    }
+    if ((word & CN_REC_TYPE_MASK) == CN_REC_EVENT_TYPE)
+        extra_len += 16;
+    /* Only this thread writes it; a signal handler in between costs at most one count. */
+    atomic_store_explicit(
+        &self->track->extra_len,
+        atomic_load_explicit(&self->track->extra_len, memory_order_relaxed) + extra_len,
+        memory_order_relaxed);
+}
+
+void cn_rec_record(struct cn_rec_thread *self, uint64_t word)
+{
+    struct record record = {.word = word, .len = 16};
+
+    if (atomic_load_explicit(&self->track->lost, memory_order_relaxed) !=
+            self->lost_recorded ||
+        !add(self, &record))
+        cn_rec_add(self, 0, word, NULL, 0);
+}
+
+uint64_t cn_rec_frame_word(const struct cn_rec_thread *self,
+                           const struct cn_rec_frame *frame)
+{
+    uint64_t depth = (uint64_t)(frame - self->frames) - 1;
+
+    return (uint64_t)frame->address << 16 | (depth << 6 & CN_REC_DEPTH_MASK);
+}
+
+void cn_rec_thread_reserve(struct cn_rec_thread *self)
+{
+    if (atomic_load(&self->track->recorded) >= cn_rec_wiped(self)->limit)
+        (void)make_room(self, 16);
+}
+
+struct cn_rec_thread *cn_rec_thread_ready(void)
+{
+    struct cn_rec_thread *self = cn_rec_self ? cn_rec_self : cn_rec_thread_begin();
+
+    return self && !self->is_off && cn_rec_thread_is_ours(self) ? self : NULL;
+}
+
+bool cn_rec_thread_is_ours(const struct cn_rec_thread *self)
+{
+    return !(self->is_shared || self->is_forking) || self->tid == cn_rec_tid();
+}

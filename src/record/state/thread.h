@@ -1,0 +1,183 @@
+/* State of the recorder for one thread: its open calls, and its track.
+ *
+ * The memory of a thread is mapped at its first recorded call and reused by later threads;
+ * it is never unmapped, because unwinders may walk the list of threads at any time. The
+ * second page is cleared by fork, so a child notices that the track is not its own.
+ * Threads: a structure belongs to its thread; any thread may read the list.
+ */
+#ifndef CN_RECORD_STATE_THREAD_H
+#define CN_RECORD_STATE_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/shared.h"
+
+/* A frame: an open call. */
+struct cn_rec_frame {
+    uintptr_t *loc;    /* address of its return address; may be stale */
+    uintptr_t ret;     /* its return address */
+    uintptr_t address; /* address to record */
+    uint64_t flags;    /* CN_REC_FRAME_*; 0 for calls that assembly handles alone */
+};
+
+/* Flags of a frame. On aarch64 the caller's x29 is above them, except for library
+ * calls. */
+enum {
+    CN_REC_FRAME_SILENT = 1,    /* its entry is not recorded */
+    CN_REC_FRAME_UNHOOKED = 2,  /* its return is not hooked: -finstrument-functions */
+    CN_REC_FRAME_LIBCALL = 4,   /* `flags` >> 32 is the number of its slot */
+    CN_REC_FRAME_PENDING = 8,   /* its entry is recorded when it has lasted long enough */
+    CN_REC_FRAME_SLOW = 32,     /* assembly cannot read the time */
+    CN_REC_FRAME_FILTERED = 16, /* has an entry in `notes` */
+    CN_REC_FRAME_READS = 64,    /* has readings after its values */
+    CN_REC_FRAME_THROWS = 128,  /* a library call that does not return */
+    CN_REC_FRAME_FORKS = 256,   /* a library call that returns in a child first */
+    CN_REC_FRAME_CALLED = 512,  /* called by the recorder; on x86_64 */
+};
+
+/* State of the filters: of a thread, and for each frame the state before it was
+ * called. */
+struct cn_rec_filter_state {
+    uint64_t time_limit_ns;
+    uint64_t entry_ns;    /* of a frame: time of its entry */
+    uintptr_t site;       /* of a frame: its call site; 0: not recorded */
+    uint32_t in, out;     /* open calls with RULE_ONLY, and with RULE_NOT */
+    uint32_t shown;       /* open calls that are recorded */
+    uint32_t shown_limit; /* limit of `shown` */
+    uint32_t values_used; /* bytes of `values` in use by pending calls */
+    uint32_t values_len;  /* of a frame: bytes of its own values */
+};
+
+/* A call of setjmp(), which returns again after a jump. */
+struct cn_rec_landing {
+    uintptr_t env; /* its argument */
+    uintptr_t *loc;
+    uintptr_t address; /* address to record */
+    uint64_t depth;    /* open calls without it */
+};
+
+enum {
+    CN_REC_VALUES_LEN = 1 << 20,
+    CN_REC_CLOSED_MAX = 48,
+    CN_REC_LANDING_MAX = 32,
+};
+
+enum { CN_REC_LOC_REGISTER = 1 }; /* flag in `loc`: the rest is the stack pointer */
+
+/* The `loc` of a call that returned on another thread, in a coroutine. It is odd, unlike
+ * any address of a return address, and the stubs leave such frames to C. */
+#if defined(__x86_64__)
+#define CN_REC_LOC_GONE ((uintptr_t *)3)
+#else
+#define CN_REC_LOC_GONE ((uintptr_t *)(UINTPTR_MAX - 2))
+#endif
+
+struct cn_rec_thread {
+    struct cn_rec_frame *volatile top; /* frames[0] is a sentinel */
+    struct cn_rec_frame *end;          /* the last frame, or NULL: C handles every call */
+    struct cn_rec_track *track;
+    uint8_t *ring;
+    uint64_t ring_mask;
+    uint64_t clock_mult, clock_base_ns;
+    struct cn_rec_frame *frames;
+    struct cn_rec_thread *_Atomic next;
+    /* Position of the record that is being stored. A signal handler that finds `recorded`
+     * equal to it has interrupted the thread, and must step over the slot. */
+    volatile uint64_t slot;
+    volatile uint64_t stepped;  /* the last slot that was stepped over */
+    volatile uint32_t slot_len; /* length of that record; 16 without payload */
+    struct cn_rec_filter_state filter,
+        *notes;      /* notes: one for each frame; NULL without filters */
+    uint8_t *values; /* CN_REC_VALUES_LEN bytes of arguments; NULL without filters */
+    struct cn_rec_frame *real_end;
+    /* The last calls that were closed although they had not returned, and whose return
+     * addresses are in registers or at unknown addresses. */
+    struct cn_rec_frame closed[CN_REC_CLOSED_MAX];
+    struct cn_rec_landing landings[CN_REC_LANDING_MAX];
+    uint32_t closed_count, landing_count;
+    uintptr_t stack_low, stack_high; /* of the thread; both 0 when unknown */
+    _Atomic uint32_t is_used;
+    _Atomic uint32_t
+        frames_lock; /* locks frames for moving them, or taking one from another thread */
+    uint32_t tid;
+    uint64_t lost_recorded;
+    /* Memory for starting programs (exec.c), and the task that uses it. */
+    void *space;
+    uint64_t space_len;
+    _Atomic uint32_t space_owner;
+    uintptr_t dlopen_sp; /* stack pointer of the current dlopen(); 0: none */
+    bool is_shared;      /* another task may use the same thread-local storage */
+    bool is_forking;     /* in vfork(): its child may use it */
+    bool is_off;         /* recording has ended */
+};
+
+/* The page that fork clears. */
+struct cn_rec_wiped {
+    uint64_t limit; /* assembly stores records while `recorded` is less */
+    uint64_t is_mine;
+};
+
+extern __thread struct cn_rec_thread *cn_rec_self
+    __attribute__((tls_model("initial-exec")));
+extern struct cn_rec_thread *_Atomic cn_rec_threads;
+
+static inline struct cn_rec_wiped *cn_rec_wiped(struct cn_rec_thread *self)
+{
+    return (struct cn_rec_wiped *)((char *)self + CN_REC_PAGE_LEN);
+}
+
+/* The structure of this thread, with a track of its own; NULL when it cannot be
+ * recorded. */
+struct cn_rec_thread *cn_rec_thread_begin(void);
+
+/* The same for a call that is made now; NULL when the call is not recorded. */
+struct cn_rec_thread *cn_rec_thread_ready(void);
+
+/* In the child of a fork: take a track now, not at the first call. */
+void cn_rec_thread_adopt(struct cn_rec_thread *self);
+
+/* From now on only the returns of open calls are handled, without system calls. */
+void cn_rec_thread_stop(struct cn_rec_thread *self);
+
+/* The thread ends: write its records, and release its track. */
+void cn_rec_thread_end(struct cn_rec_thread *self);
+
+/* The current time in nanoseconds. */
+uint64_t cn_rec_now(const struct cn_rec_thread *self);
+
+/* Add a record with the time `time_ns`; 0: now. The payload is a multiple of 8 bytes.
+ * Records that cannot be added are counted as lost. */
+void cn_rec_add(struct cn_rec_thread *self, uint64_t time_ns, uint64_t word,
+                const uint64_t *payload, uint32_t payload_len);
+
+/* Fast path for a record without payload, with the current time. */
+void cn_rec_record(struct cn_rec_thread *self, uint64_t word);
+
+/* Complete the record `word` at `at`, which a signal handler stepped over while assembly
+ * stored it. */
+void cn_rec_finish_slot(uint64_t word, uint64_t at);
+
+/* The word of a frame's records, without the type. */
+uint64_t cn_rec_frame_word(const struct cn_rec_thread *self,
+                           const struct cn_rec_frame *frame);
+
+/* Make room for a record before a frame is pushed or popped, so that no signal handler
+ * runs in between. */
+void cn_rec_thread_reserve(struct cn_rec_thread *self);
+
+/* False when another task uses the thread-local storage of this thread, after clone() or
+ * in vfork(). */
+bool cn_rec_thread_is_ours(const struct cn_rec_thread *self);
+
+/* Let assembly handle the calls of this thread alone, if it may. */
+void cn_rec_thread_simplify(struct cn_rec_thread *self);
+
+/* Unmap what the open calls of this thread, and some more, do not need. */
+void cn_rec_thread_shrink(struct cn_rec_thread *self);
+
+/* No signal handler runs on this thread between these two. */
+void cn_rec_block_signals(uint64_t *before);
+void cn_rec_restore_signals(const uint64_t *before);
+
+#endif

@@ -1,0 +1,31 @@
+/* The recorder's side of tracks: take one, make room in its ring, release it.
+ * Threads: a track belongs to the thread that took it.
+ */
+#ifndef CN_RECORD_STATE_TRACK_H
+#define CN_RECORD_STATE_TRACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cn_rec_track;
+
+/* Take a free track for this task. Writes the records of the same task from before an exec
+ * first. NULL when there is no memory for it. */
+struct cn_rec_track *cn_rec_track_take(uint32_t tid);
+
+/* It has a ring now: the launcher may drain it. */
+void cn_rec_track_open(struct cn_rec_track *track);
+
+/* Let others take it. */
+void cn_rec_track_release(struct cn_rec_track *track);
+
+/* The ring is full: write it, or wait until the launcher has done so. */
+bool cn_rec_track_make_room(struct cn_rec_track *track, const uint8_t *ring);
+
+/* Write the remaining records, and release the track. */
+void cn_rec_track_close(struct cn_rec_track *track, const uint8_t *ring);
+
+/* Wake the launcher. */
+void cn_rec_track_ring_bell(void);
+
+#endif
