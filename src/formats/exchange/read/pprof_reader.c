@@ -30,6 +30,7 @@ struct function {
 };
 
 struct value_type {
+    uint64_t type, unit; /* strings */
     uint32_t metric;
     double scale;
 };
@@ -47,7 +48,8 @@ struct profile {
     size_t string_count, function_count, location_count, module_count, frame_count;
     size_t string_capacity, function_capacity, location_capacity, frame_capacity;
     size_t module_capacity, type_count;
-    uint32_t *stack; /* locations of a sample */
+    uint64_t default_type; /* a string; the empty one: none is given */
+    uint32_t *stack;       /* locations of a sample */
     size_t stack_capacity;
 };
 
@@ -276,13 +278,11 @@ static bool add_locations(struct profile *p, struct cn_error *err)
 }
 
 /* Times become seconds. */
-static bool add_type(struct profile *p, const struct numbers *numbers,
-                     struct cn_error *err)
+static bool add_type(struct profile *p, struct value_type *to, struct cn_error *err)
 {
-    char *type = copy_string(p, numbers->list[cn_pprof_value_type_type]);
-    char *unit = copy_string(p, numbers->list[cn_pprof_value_type_unit]);
+    char *type = copy_string(p, to->type);
+    char *unit = copy_string(p, to->unit);
     const char *suffix = strrchr(type, '(');
-    struct value_type *to = &p->types[p->type_count++];
     struct cn_text name = {0};
     bool ok;
 
@@ -307,11 +307,42 @@ static bool take_type(void *arg, const struct cn_pb_reader *reader,
     struct profile *p = arg;
     struct numbers numbers;
 
+    if (field->number == cn_pprof_profile_default_sample_type)
+        p->default_type = field->value;
     if (field->number != cn_pprof_profile_sample_type)
         return true;
     if (p->type_count == VALUE_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "more than %d types of values", VALUE_MAX);
-    return read_numbers(reader, field, &numbers, err) && add_type(p, &numbers, err);
+    if (!read_numbers(reader, field, &numbers, err))
+        return false;
+    p->types[p->type_count++] =
+        (struct value_type){.type = numbers.list[cn_pprof_value_type_type],
+                            .unit = numbers.list[cn_pprof_value_type_unit]};
+    return true;
+}
+
+/* The type that pprof shows if none is chosen: the one that is named, else the last. */
+static size_t default_type(const struct profile *p)
+{
+    char *name = copy_string(p, p->default_type);
+    size_t at = p->type_count - 1;
+
+    for (size_t i = 0; i < p->type_count && name[0]; i++)
+        if (strcmp(string_at(p, p->types[i].type), name) == 0)
+            at = i;
+    free(name);
+    return at;
+}
+
+/* The first metric is what views show if none is chosen. */
+static bool add_types(struct profile *p, struct cn_error *err)
+{
+    size_t first = default_type(p); /* with no types, none of them */
+    bool ok = p->type_count == 0 || add_type(p, &p->types[first], err);
+
+    for (size_t i = 0; i < p->type_count && ok; i++)
+        ok = i == first || add_type(p, &p->types[i], err);
+    return ok;
 }
 
 /* The labels that identify a thread: numbers with the key "pid", "tid" or a kind of
@@ -472,7 +503,7 @@ bool cn_pprof_read(struct cn_import *import, struct cn_bytes bytes, struct cn_er
     bool ok = read_pass(&p, take_table, err) &&
               (p.string_count > 0 || cn_fail(err, CN_ERR_FORMAT, "no string table")) &&
               add_locations(&p, err) && read_pass(&p, take_type, err) &&
-              read_pass(&p, take_samples, err);
+              add_types(&p, err) && read_pass(&p, take_samples, err);
 
     done(&p);
     return ok;
