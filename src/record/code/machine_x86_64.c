@@ -188,7 +188,12 @@ bool cn_rec_machine_redirect(uintptr_t low, uintptr_t high,
 void cn_rec_machine_find_uses(uintptr_t low, uintptr_t high,
                               const struct cn_rec_slots *slots)
 {
-    uintptr_t len = slots->high - slots->low;
+    uintptr_t base = slots->base ? slots->base : slots->low;
+    /* One comparison for nearly all bytes: of the slots and the place that they are counted
+     * from, which is beside them. */
+    uintptr_t first = (base < slots->low ? base : slots->low) - 4;
+    uintptr_t len = (base < slots->high ? slots->high : base + 1) - first;
+    bool is_base_used = false;
 
     for (const uint8_t *at = (const uint8_t *)low + 2; at + 4 <= (const uint8_t *)high;
          at++) {
@@ -197,12 +202,13 @@ void cn_rec_machine_find_uses(uintptr_t low, uintptr_t high,
 
         memcpy(&distance, at, sizeof(distance));
         address = (uintptr_t)at + 4 + (uintptr_t)(intptr_t)distance;
-        /* The slots may be counted from here, by other distances. */
-        if (address == slots->base && slots->base != 0)
-            for (uintptr_t i = 0; i < len / sizeof(uintptr_t); i++)
-                slots->uses[i] |= CN_REC_USE_OTHER;
-        if (address + 4 - slots->low >= len + 4)
+        if (address - first >= len)
             continue;
+        /* The slots may be counted from here, by other distances. */
+        if (address == slots->base && !is_base_used)
+            for (uintptr_t i = 0; i < (slots->high - slots->low) / sizeof(uintptr_t); i++)
+                slots->uses[i] |= CN_REC_USE_OTHER;
+        is_base_used |= address == slots->base;
         note_use(slots, address,
                  !is_call(at)     ? CN_REC_USE_OTHER
                  : at[-1] == 0x15 ? CN_REC_USE_CALL
