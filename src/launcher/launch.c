@@ -17,6 +17,7 @@
 #include "base/run/clock.h"
 #include "base/text.h"
 #include "formats/uftrace/directory/checksums.h"
+#include "launcher/agent.h"
 #include "launcher/drain.h"
 #include "launcher/events.h"
 #include "launcher/info_file.h"
@@ -29,13 +30,14 @@
 
 enum {
     WAIT_MS = 20,
+    CLIENT_WAIT_MS = 1, /* while a client of the agent is connected */
     PATIENCE_MS = 1000, /* then print a message */
     COMING_MS = 3000,   /* for a forked child to take a track */
     RECORD_LEN = 16,
 };
 
 struct launch {
-    const struct cn_launch_options *options;
+    struct cn_launch_options *options;
     struct cn_program_file program;
     char *dir, *library;
     int lock; /* of the directory */
@@ -45,11 +47,13 @@ struct launch {
     struct cn_events events;
     struct cn_module_files modules;
     struct cn_module_rules rules;
+    struct cn_agent agent;
     struct cn_info_facts facts;
     struct cn_program_settings settings;
     uint32_t session_count; /* sessions whose symbols are written */
     uint64_t start_ns;
     pid_t pid; /* 0 when it has ended */
+    bool is_agent_failed;
 };
 
 /* Set by signal handlers. */
@@ -103,20 +107,20 @@ static bool configure(struct launch *launch, struct cn_error *err)
     if (strlen(launch->program.path) >= sizeof(head->exe))
         return cn_fail(err, CN_ERR_LIMIT, "'%s': path too long", launch->program.path);
     memcpy(head->exe, launch->program.path, strlen(launch->program.path) + 1);
-    head->time_limit_ns = options->time_limit_ns;
     head->size_limit = options->size_limit;
-    head->depth_limit = options->depth_limit;
     head->has_own_writing = !options->is_packed;
     head->has_libcalls = options->has_libcalls;
     head->has_nested_libcalls = options->has_libcalls && options->has_nested_libcalls;
     head->has_sites = options->has_sites;
     head->has_counter = head->has_counter && !options->asks_kernel;
     head->is_on = !options->is_off;
+    head->has_agent = options->has_agent;
     launch->rules = (struct cn_module_rules){
         .rules = &options->rules,
         .arguments = options->arguments,
         .memory = &launch->memory,
         .files = &launch->modules,
+        .limits = {options->time_limit_ns, options->depth_limit},
     };
     return cn_module_rules_begin(&launch->rules, launch->program.path, err);
 }
@@ -125,7 +129,8 @@ static bool prepare(struct launch *launch, struct cn_error *err)
 {
     const struct cn_launch_options *options = launch->options;
 
-    if (!cn_program_file_open(&launch->program, options->words[0], err) ||
+    if ((options->has_agent && !cn_agent_check(err)) ||
+        !cn_program_file_open(&launch->program, options->words[0], err) ||
         (!options->is_forced &&
          !cn_program_file_check(&launch->program, options->has_libcalls, err)))
         return false;
@@ -282,6 +287,23 @@ static bool write_new_symbols(struct launch *launch, struct cn_error *err)
     return cn_module_files_update(&launch->modules, err);
 }
 
+/* Listen for clients once the program records; handle what they ask for. True if one is
+ * connected. */
+static bool serve_clients(struct launch *launch)
+{
+    struct cn_error failure = {0};
+
+    if (launch->options->has_agent && launch->agent.listener < 0 && launch->pid > 0 &&
+        !launch->is_agent_failed &&
+        atomic_load(&launch->memory.head->session_count) > 0 &&
+        !cn_agent_open(&launch->agent, &launch->rules, &launch->options->rules,
+                       launch->pid, &failure)) {
+        launch->is_agent_failed = true;
+        say(launch, failure.text);
+    }
+    return cn_agent_step(&launch->agent);
+}
+
 /* Loop until the program and its children have ended. False when the disk is full:
  * recording stops, but the program continues. */
 static bool watch(struct launch *launch, struct cn_error *err)
@@ -321,7 +343,8 @@ static bool watch(struct launch *launch, struct cn_error *err)
             say(launch, "waiting for children of the program; press Ctrl-C to stop");
             has_said = true;
         }
-        cn_drain_wait(&launch->drain, patience_ms(launch));
+        cn_drain_wait(&launch->drain,
+                      serve_clients(launch) ? CLIENT_WAIT_MS : patience_ms(launch));
     }
 }
 
@@ -406,10 +429,15 @@ static bool start_and_watch(struct launch *launch, struct cn_launch_result *resu
     return complete(launch, watch(launch, &failure), result, &failure);
 }
 
-bool cn_launch_run(const struct cn_launch_options *options,
-                   struct cn_launch_result *result, struct cn_error *err)
+bool cn_launch_run(struct cn_launch_options *options, struct cn_launch_result *result,
+                   struct cn_error *err)
 {
-    struct launch launch = {.options = options, .memory = {.fd = -1}, .lock = -1};
+    struct launch launch = {
+        .options = options,
+        .memory = {.fd = -1},
+        .lock = -1,
+        .agent = {.listener = -1, .client = -1},
+    };
     bool ok;
 
     cn_program_settings_change(&launch.settings);
@@ -419,6 +447,7 @@ bool cn_launch_run(const struct cn_launch_options *options,
     bell_of = NULL;
     cn_drain_done(&launch.drain);
     cn_events_close(&launch.events);
+    cn_agent_close(&launch.agent);
     cn_module_rules_done(&launch.rules);
     cn_module_files_done(&launch.modules);
     cn_shared_memory_close(&launch.memory);

@@ -38,6 +38,7 @@ struct cn_launch_options {
     bool has_events;          /* record kernel events */
     bool has_sites;           /* record call sites */
     bool is_forced;           /* run the program even if it is not instrumented */
+    bool has_agent;           /* clients may change what is recorded (agent.h) */
 
     /* Print a message to the user. */
     void (*say)(void *arg, const char *text);
@@ -57,8 +58,8 @@ struct cn_launch_result {
     struct cn_error failure; /* why the launcher could not record on; empty if it could */
 };
 
-/* True if the program was started. */
-CN_CHECK bool cn_launch_run(const struct cn_launch_options *options,
+/* True if the program was started. An agent adds to the rules. */
+CN_CHECK bool cn_launch_run(struct cn_launch_options *options,
                             struct cn_launch_result *result, struct cn_error *err);
 
 #endif

@@ -20,7 +20,7 @@
 
 struct cn_ruled_file {
     char *path;
-    uint32_t first, count;
+    bool is_program;
 };
 
 static bool needs_finder(const struct cn_module_rules *modules)
@@ -49,11 +49,17 @@ static bool store(struct cn_module_rules *modules, const char *path,
     return ok;
 }
 
-/* Store the rules of a file; none when it cannot be read. */
-static bool add(struct cn_module_rules *modules, const char *path, bool is_program,
-                struct cn_error *err)
+static struct cn_rec_rule_set *current(const struct cn_module_rules *modules)
 {
-    struct cn_ruled_file file = {.first = modules->memory->head->rule_count};
+    const struct cn_rec_shared *head = modules->memory->head;
+
+    return cn_rec_rule_set(head, atomic_load(&head->rule_version));
+}
+
+/* Store the rules of a file; none when it cannot be read. */
+static bool read_file(struct cn_module_rules *modules, const struct cn_ruled_file *file,
+                      bool is_known, uint32_t *count, struct cn_error *err)
+{
     struct cn_error ignored = {0};
     struct cn_elf_file elf;
     /* Hooks by which the calls of a library are recorded. */
@@ -62,18 +68,140 @@ static bool add(struct cn_module_rules *modules, const char *path, bool is_progr
 
     if (modules->memory->head->has_nested_libcalls)
         seen |= CN_ELF_LIBCALLS;
-    if (cn_elf_file_open(&elf, path, false, &ignored) &&
-        (is_program || (elf.hooks & seen))) {
+    *count = 0;
+    if (cn_elf_file_open(&elf, file->path, false, &ignored) &&
+        (file->is_program || (elf.hooks & seen))) {
         cn_elf_file_close(&elf);
-        if (cn_elf_file_open(&elf, path, true, &ignored))
-            ok = store(modules, path, &elf, &file.count, err);
+        if (cn_elf_file_open(&elf, file->path, true, &ignored))
+            ok = is_known ? cn_rules_store(modules->rules, &elf, NULL, modules->memory,
+                                           count, err)
+                          : store(modules, file->path, &elf, count, err);
     }
     cn_elf_file_close(&elf);
-    file.path = cn_strdup(path);
+    return ok;
+}
+
+/* A new file, for the current set. */
+static bool add(struct cn_module_rules *modules, const char *path, bool is_program,
+                struct cn_error *err)
+{
+    uint32_t first = modules->memory->head->rule_count, count;
+    size_t number = modules->count;
+    bool ok;
+
+    if (number == CN_REC_FILE_MAX)
+        return cn_fail(err, CN_ERR_LIMIT, "no filters in %s: more than %d files", path,
+                       CN_REC_FILE_MAX);
     modules->list = cn_grow(modules->list, modules->count, &modules->capacity,
                             sizeof(*modules->list));
-    modules->list[modules->count++] = file;
+    modules->list[modules->count++] = (struct cn_ruled_file){cn_strdup(path), is_program};
+    ok = read_file(modules, &modules->list[number], false, &count, err);
+    atomic_store(&current(modules)->files[number], (uint64_t)count << 32 | first);
     return ok;
+}
+
+/* Store the rules of a known file again after those in memory. Arguments and results stay
+ * as they are: those of `old` are merged into the new rules. */
+static bool change(struct cn_module_rules *modules, const struct cn_ruled_file *file,
+                   uint64_t old, uint64_t *out, struct cn_error *err)
+{
+    struct cn_shared_memory *memory = modules->memory;
+    const struct cn_rec_rule *was = memory->rules + (uint32_t)old,
+                             *end = was + (old >> 32);
+    uint32_t first = memory->head->rule_count, count, at = 0, len = 0;
+    struct cn_rec_rule *fresh, *merged;
+    bool ok = read_file(modules, file, true, &count, err);
+
+    if (!ok)
+        return false;
+    fresh = memory->rules + first;
+    merged = cn_alloc(count + (size_t)(end - was) + 1, sizeof(*merged));
+    while (at < count || was < end) {
+        struct cn_rec_rule rule = {0};
+        bool is_old = was < end && (at == count || was->low <= fresh[at].low);
+        bool is_new = at < count && (was == end || fresh[at].low <= was->low);
+
+        if (is_old && (was->actions & CN_REC_RULE_VALUES)) {
+            rule = *was;
+            rule.actions = CN_REC_RULE_VALUES;
+        }
+        if (is_new) {
+            rule.low = fresh[at].low;
+            rule.high = fresh[at].high;
+            rule.actions |= fresh[at].actions;
+            rule.depth = fresh[at].depth;
+            rule.time_ns = fresh[at].time_ns;
+        }
+        was += is_old;
+        at += is_new;
+        if (rule.actions)
+            merged[len++] = rule;
+    }
+    was = memory->rules + (uint32_t)old;
+    if (len == old >> 32 && memcmp(merged, was, len * sizeof(*merged)) == 0) {
+        atomic_store(&memory->head->rule_count, first);
+        *out = old;
+    } else if (len > CN_REC_RULE_MAX - first) {
+        ok = cn_fail(err, CN_ERR_LIMIT,
+                     "no room for more than %d rules; record the program again",
+                     CN_REC_RULE_MAX);
+    } else if (!cn_shared_memory_reserve_rules(memory, first, len + 1)) {
+        ok = cn_fail_errno(err, "no memory for the rules about functions");
+    } else {
+        memcpy(fresh, merged, len * sizeof(*merged));
+        atomic_store(&memory->head->rule_count, first + len);
+        *out = (uint64_t)len << 32 | first;
+    }
+    free(merged);
+    return ok;
+}
+
+/* True if some function is chosen by -F. Patterns that match nothing count, unless
+ * filters were removed. */
+static bool has_only(const struct cn_module_rules *modules,
+                     const struct cn_rec_rule_set *set)
+{
+    if (!cn_rules_clear_some(modules->rules))
+        return (cn_rules_actions(modules->rules) & CN_REC_RULE_ONLY) != 0;
+    for (size_t i = 0; i < modules->count; i++) {
+        uint64_t range = atomic_load(&set->files[i]);
+        const struct cn_rec_rule *rule = modules->memory->rules + (uint32_t)range;
+
+        for (uint64_t left = range >> 32; left > 0; left--, rule++)
+            if (rule->actions & CN_REC_RULE_ONLY)
+                return true;
+    }
+    return false;
+}
+
+bool cn_module_rules_publish(struct cn_module_rules *modules, struct cn_error *err)
+{
+    struct cn_rec_shared *head = modules->memory->head;
+    uint32_t version = atomic_load(&head->rule_version);
+    uint32_t rule_count = atomic_load(&head->rule_count);
+    const struct cn_rec_rule_set *old = cn_rec_rule_set(head, version);
+    struct cn_rec_rule_set *next = cn_rec_rule_set(head, version + 1);
+    bool ok = cn_shared_memory_reserve_set(modules->memory, version + 1) ||
+              cn_fail_errno(err, "no memory for the rules about functions");
+
+    for (size_t i = 0; i < CN_REC_FILE_MAX && ok; i++) {
+        uint64_t range = 0;
+
+        if (i < modules->count)
+            ok = change(modules, &modules->list[i], atomic_load(&old->files[i]), &range,
+                        err);
+        if (ok)
+            atomic_store(&next->files[i], range);
+    }
+    if (!ok) {
+        atomic_store(&head->rule_count, rule_count);
+        return false;
+    }
+    next->time_limit_ns = modules->limits.time_ns;
+    next->depth_limit = modules->limits.depth;
+    next->has_only = has_only(modules, next);
+    atomic_store(&head->rule_version, version + 1);
+    return true;
 }
 
 bool cn_module_rules_begin(struct cn_module_rules *modules, const char *program,
@@ -82,18 +210,16 @@ bool cn_module_rules_begin(struct cn_module_rules *modules, const char *program,
     uint32_t for_patching = CN_REC_RULE_PATCH | CN_REC_RULE_UNPATCH;
     uint32_t actions = cn_rules_actions(modules->rules);
     struct cn_rec_shared *head = modules->memory->head;
+    struct cn_rec_rule_set *set = current(modules);
 
-    head->has_only = (actions & CN_REC_RULE_ONLY) != 0;
+    set->time_limit_ns = modules->limits.time_ns;
+    set->depth_limit = modules->limits.depth;
+    set->has_only = (actions & CN_REC_RULE_ONLY) != 0;
     head->has_patch_list = (actions & CN_REC_RULE_PATCH) != 0;
-    head->has_patterns = actions != 0 || needs_finder(modules);
+    head->has_patterns = actions != 0 || needs_finder(modules) || head->has_agent;
     head->has_call_rules =
         (actions & ~for_patching) != 0 || !cn_arguments_is_empty(modules->arguments);
-    if (!head->has_patterns)
-        return true;
-    if (!add(modules, program, true, err))
-        return false;
-    head->program_rule_count = modules->list[0].count;
-    return true;
+    return !head->has_patterns || add(modules, program, true, err);
 }
 
 static bool is_program_of(uint32_t pid, const char *path)
@@ -112,21 +238,20 @@ static void set_state(struct cn_rec_request *request, uint32_t state)
     (void)syscall(SYS_futex, &request->state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-static const struct cn_ruled_file *find(const struct cn_module_rules *modules,
-                                        const char *path)
+/* The number of a file; CN_REC_FILE_MAX: none. */
+static uint32_t find(const struct cn_module_rules *modules, const char *path)
 {
-    for (size_t i = 0; i < modules->count; i++) {
+    for (uint32_t i = 0; i < modules->count; i++) {
         if (strcmp(modules->list[i].path, path) == 0)
-            return &modules->list[i];
+            return i;
     }
-    return NULL;
+    return CN_REC_FILE_MAX;
 }
 
 bool cn_module_rules_answer(struct cn_module_rules *modules, struct cn_error *err)
 {
     struct cn_rec_request *request = &modules->memory->head->request;
     uint32_t state = atomic_load(&request->state), owner = atomic_load(&request->owner);
-    const struct cn_ruled_file *file;
     char path[CN_REC_EXE_MAX];
     bool ok = true;
 
@@ -141,13 +266,11 @@ bool cn_module_rules_answer(struct cn_module_rules *modules, struct cn_error *er
         return true;
     memcpy(path, request->path, sizeof(path));
     path[sizeof(path) - 1] = '\0';
-    file = find(modules, path);
-    if (!file) {
+    request->file = find(modules, path);
+    if (request->file == CN_REC_FILE_MAX) {
         ok = add(modules, path, is_program_of(owner, path), err);
-        file = find(modules, path);
+        request->file = find(modules, path);
     }
-    request->first = file->first;
-    request->count = file->count;
     set_state(request, CN_REC_REQUEST_ANSWERED);
     return ok;
 }

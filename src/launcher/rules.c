@@ -18,6 +18,7 @@ enum { RULES_STEP = 1024 }; /* allocated at once */
 struct cn_pattern_rule {
     struct cn_name_filter names; /* a single pattern */
     struct cn_rec_rule what;     /* without addresses */
+    uint32_t cleared;            /* actions of earlier rules that it removes */
     bool has_matched;            /* some function */
 };
 
@@ -39,6 +40,15 @@ bool cn_rules_add(struct cn_rules *rules, const char *pattern, uint32_t actions,
                   struct cn_error *err)
 {
     return add(rules, pattern, &(struct cn_rec_rule){.actions = actions}, err);
+}
+
+bool cn_rules_add_clear(struct cn_rules *rules, const char *pattern, uint32_t actions,
+                        struct cn_error *err)
+{
+    if (!add(rules, pattern, &(struct cn_rec_rule){0}, err))
+        return false;
+    rules->list[rules->count - 1].cleared = actions;
+    return true;
 }
 
 static bool parse_number(const char *text, size_t len, uint64_t *out, const char **rest)
@@ -174,6 +184,7 @@ static struct cn_rec_rule rule_of(const struct cn_rules *rules,
         if (!cn_name_filter_matches(&rules->list[i].names, cn_text_str(name)))
             continue;
         rules->list[i].has_matched = true;
+        rule.actions &= ~rules->list[i].cleared;
         merge(&rule, &rules->list[i].what);
     }
     if (is_function && symbol->size < rules->size_min)
@@ -233,10 +244,23 @@ bool cn_rules_has_matched(const struct cn_rules *rules, size_t i)
     return rules->list[i].has_matched;
 }
 
-void cn_rules_done(struct cn_rules *rules)
+bool cn_rules_clear_some(const struct cn_rules *rules)
 {
     for (size_t i = 0; i < rules->count; i++)
-        cn_name_filter_done(&rules->list[i].names);
+        if (rules->list[i].cleared)
+            return true;
+    return false;
+}
+
+void cn_rules_cut(struct cn_rules *rules, size_t count)
+{
+    while (rules->count > count)
+        cn_name_filter_done(&rules->list[--rules->count].names);
+}
+
+void cn_rules_done(struct cn_rules *rules)
+{
+    cn_rules_cut(rules, 0);
     free(rules->list);
     *rules = (struct cn_rules){0};
 }

@@ -33,6 +33,10 @@ CN_CHECK bool cn_rules_add(struct cn_rules *rules, const char *pattern, uint32_t
 CN_CHECK bool cn_rules_add_trigger(struct cn_rules *rules, const char *text,
                                    struct cn_error *err);
 
+/* Remove `actions` of earlier rules from functions that match. */
+CN_CHECK bool cn_rules_add_clear(struct cn_rules *rules, const char *pattern,
+                                 uint32_t actions, struct cn_error *err);
+
 /* Append the rules for the functions of `elf` to those in memory, with values unless
  * the finder is NULL. Sets `count` to the number of new rules; fails when there are
  * too many. */
@@ -43,6 +47,12 @@ CN_CHECK bool cn_rules_store(const struct cn_rules *rules, const struct cn_elf_f
 
 /* The union of all actions, CN_REC_RULE_*. */
 uint32_t cn_rules_actions(const struct cn_rules *rules);
+
+/* True if some rule removes actions of earlier ones. */
+bool cn_rules_clear_some(const struct cn_rules *rules);
+
+/* Remove the rules from number `count` on. */
+void cn_rules_cut(struct cn_rules *rules, size_t count);
 
 /* True if the pattern of rule `i`, in the order of adding, matched a function. */
 bool cn_rules_has_matched(const struct cn_rules *rules, size_t i);

@@ -66,6 +66,7 @@ static bool map(struct cn_shared_memory *memory, uint64_t ring_len)
 
     if (ftruncate(memory->fd, (off_t)len) == 0 &&
         reserve(memory, 0, sizeof(struct cn_rec_shared)) &&
+        cn_shared_memory_reserve_set(memory, 0) &&
         reserve(memory, CN_REC_RINGS_OFF, ring_len))
         at = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
                   memory->fd, 0);
@@ -115,6 +116,13 @@ bool cn_shared_memory_open(struct cn_shared_memory *memory, const char *dir,
         (void)cn_fail_errno(err, "cannot share memory with the program");
     cn_text_done(&path);
     return false;
+}
+
+bool cn_shared_memory_reserve_set(struct cn_shared_memory *memory, uint32_t version)
+{
+    uint64_t len = sizeof(struct cn_rec_rule_set);
+
+    return reserve(memory, CN_REC_SETS_OFF + version % CN_REC_SET_COUNT * len, len);
 }
 
 bool cn_shared_memory_reserve_rules(struct cn_shared_memory *memory, uint64_t first,

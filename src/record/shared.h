@@ -3,6 +3,7 @@
  * record.
  *
  *   struct cn_rec_shared     set by the launcher before the program starts
+ *   struct cn_rec_rule_set[] which rules apply; the agent publishes new ones
  *   struct cn_rec_rule[]     rules about functions
  *   struct cn_rec_value[]    arguments and results to record, for the rules
  *   struct cn_rec_track[]    one page for each track
@@ -38,6 +39,8 @@ enum {
     CN_REC_NAME_MAX = 480, /* of the path of a file in the recording */
     CN_REC_EXE_MAX = 4096, /* of the path of the program */
     CN_REC_RULE_MAX = 1 << 18,
+    CN_REC_SET_COUNT = 256, /* rule sets that exist at the same time; a power of two */
+    CN_REC_FILE_MAX = 1020, /* files that have rules */
     CN_REC_VALUE_MAX = 1 << 20,
     CN_REC_VALUES_MAX = 32, /* of one call */
 };
@@ -198,8 +201,18 @@ enum cn_rec_request_state {
 struct cn_rec_request {
     _Atomic uint32_t state; /* futex; enum cn_rec_request_state */
     _Atomic uint32_t owner;
-    uint32_t first, count; /* of the rules */
+    uint32_t file; /* its number in rule sets */
     char path[CN_REC_EXE_MAX];
+};
+
+/* What is recorded from now on. The set of a version is sets[version % CN_REC_SET_COUNT];
+ * once published it is constant, except that files are added: a thread that reads a version
+ * sees all of a change or nothing. The rules of a file are sorted by address. */
+struct cn_rec_rule_set {
+    uint64_t time_limit_ns;                  /* leave out shorter calls */
+    uint32_t depth_limit;                    /* leave out deeper calls; 0: none */
+    uint32_t has_only;                       /* some rule has CN_REC_RULE_ONLY */
+    _Atomic uint64_t files[CN_REC_FILE_MAX]; /* first rule, and in the high half: count */
 };
 
 struct cn_rec_shared {
@@ -232,11 +245,9 @@ struct cn_rec_shared {
     /* The clock: nanoseconds are (counter * mult >> 32) + base_ns. */
     uint64_t clock_mult, clock_base_ns;
 
-    uint64_t size_limit;         /* limit of byte_count; 0: none */
-    uint64_t time_limit_ns;      /* leave out shorter calls */
-    uint32_t depth_limit;        /* leave out deeper calls; 0: none */
-    uint32_t rule_count;         /* of all files; those of a file are sorted by address */
-    uint32_t program_rule_count; /* of the started program; these come first */
+    uint64_t size_limit;           /* limit of byte_count; 0: none */
+    _Atomic uint32_t rule_version; /* of the current rule set */
+    _Atomic uint32_t rule_count;   /* of all files and sets */
     uint32_t value_count;
     uint8_t has_counter;     /* 0: use the kernel's clock */
     uint8_t has_own_writing; /* threads drain full rings themselves */
@@ -245,7 +256,7 @@ struct cn_rec_shared {
     uint8_t has_sites;           /* record all call sites */
     uint8_t has_patterns;        /* there may be rules for any file */
     uint8_t has_call_rules;      /* and they are not only about patching */
-    uint8_t has_only;            /* some rule has CN_REC_RULE_ONLY */
+    uint8_t has_agent;           /* rules may change while programs run */
     uint8_t has_patch_list;      /* some rule has CN_REC_RULE_PATCH */
     char bypassed[64];           /* the name of one of them */
     char exe[CN_REC_EXE_MAX];    /* the started program */
@@ -254,15 +265,28 @@ struct cn_rec_shared {
 };
 
 enum {
-    CN_REC_RULES_OFF = 64 << 10, /* a multiple of all page sizes, as CN_REC_VALUES_OFF */
+    CN_REC_SETS_OFF = 64 << 10,
+    /* A multiple of all page sizes, as CN_REC_VALUES_OFF. */
+    CN_REC_RULES_OFF = CN_REC_SETS_OFF + CN_REC_SET_COUNT * (8 << 10),
     CN_REC_VALUES_OFF = CN_REC_RULES_OFF + CN_REC_RULE_MAX * 48,
     CN_REC_TRACKS_OFF = CN_REC_VALUES_OFF + CN_REC_VALUE_MAX * 36,
     CN_REC_RINGS_OFF = CN_REC_TRACKS_OFF + CN_REC_TRACK_COUNT * CN_REC_PAGE_LEN,
 };
 
 _Static_assert(sizeof(struct cn_rec_track) == CN_REC_PAGE_LEN, "a track is a page");
-_Static_assert(sizeof(struct cn_rec_shared) <= CN_REC_RULES_OFF, "rules follow");
+_Static_assert(sizeof(struct cn_rec_shared) <= CN_REC_SETS_OFF, "rule sets follow");
+_Static_assert(sizeof(struct cn_rec_rule_set) <= 8 << 10,
+               "CN_REC_RULES_OFF counts on it");
 _Static_assert(sizeof(struct cn_rec_rule) == 48, "CN_REC_VALUES_OFF counts on it");
 _Static_assert(sizeof(struct cn_rec_value) == 36, "CN_REC_TRACKS_OFF counts on it");
+
+/* The rule set of a version. */
+static inline struct cn_rec_rule_set *cn_rec_rule_set(const struct cn_rec_shared *shared,
+                                                      uint32_t version)
+{
+    uintptr_t sets = (uintptr_t)shared + CN_REC_SETS_OFF;
+
+    return (struct cn_rec_rule_set *)sets + version % CN_REC_SET_COUNT;
+}
 
 #endif

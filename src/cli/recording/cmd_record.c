@@ -193,8 +193,11 @@ static bool run_record(const struct cn_args *args, struct cn_error *err)
     struct cn_record_options options;
     struct cn_launch_result result;
     struct cn_launch_rank rank = {0};
-    bool ok = cn_record_options_init(&options, args, err);
+    bool ok;
 
+    if (cn_args_has(args, "pid"))
+        return cn_record_change(args, err);
+    ok = cn_record_options_init(&options, args, err);
     if (dir)
         options.launch.dir = dir;
     if (cn_launch_rank_find(&rank))
@@ -231,8 +234,12 @@ static bool run_live(const struct cn_args *args, struct cn_error *err)
     struct cn_launch_result result;
     struct cn_error ignored = {0};
     char *dir = NULL;
-    bool ok = cn_record_options_init(&options, args, err) &&
-              (dir = cn_temporary_make("live", err)) != NULL;
+    bool ok;
+
+    if (cn_args_has(args, "pid"))
+        return cn_record_change(args, err);
+    ok = cn_record_options_init(&options, args, err) &&
+         (dir = cn_temporary_make("live", err)) != NULL;
 
     options.launch.dir = dir;
     ok = ok && cn_launch_run(&options.launch, &result, err);
@@ -270,8 +277,7 @@ static const struct cn_example record_examples[] = {
 const struct cn_command cn_cmd_record = {
     .name = "record",
     .section = CN_SECTION_RECORDING,
-    .operands = "PROGRAM [ARGUMENT]...",
-    .operand_min = 1,
+    .operands = "[PROGRAM [ARGUMENT]...]",
     .operand_max = CN_OPERANDS_MAX,
     .summary = "run a program and record its calls",
     .description =
@@ -303,8 +309,7 @@ static const struct cn_example live_examples[] = {
 const struct cn_command cn_cmd_live = {
     .name = "live",
     .section = CN_SECTION_RECORDING,
-    .operands = "PROGRAM [ARGUMENT]...",
-    .operand_min = 1,
+    .operands = "[PROGRAM [ARGUMENT]...]",
     .operand_max = CN_OPERANDS_MAX,
     .summary = "run a program and show its calls",
     .description =

@@ -10,6 +10,7 @@
 #include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "launcher/agent_client.h"
 #include "record/shared.h"
 
 enum { DEFAULT_RING = 512 << 10, DEPTH_MAX = 1 << 20 };
@@ -150,11 +151,15 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
 {
     struct cn_launch_options *launch = &options->launch;
     size_t count = cn_args_count(args);
-    const char **words = cn_alloc(count + 1, sizeof(*words));
+    const char **words;
+
+    *options = (struct cn_record_options){0};
+    if (count == 0)
+        return cn_fail(err, CN_ERR_USAGE, "no program given");
+    words = cn_alloc(count + 1, sizeof(*words));
 
     for (size_t i = 0; i < count; i++)
         words[i] = cn_args_operand(args, i);
-    *options = (struct cn_record_options){0};
     *launch = (struct cn_launch_options){
         .arguments = &options->arguments,
         .dir = CN_RECORD_DIR,
@@ -169,6 +174,7 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
         .has_events = !cn_args_has(args, "no-event"),
         .asks_kernel = cn_args_value(args, "clock") &&
                        strcmp(cn_args_value(args, "clock"), "kernel") == 0,
+        .has_agent = cn_args_has(args, "agent"),
         .is_forced = cn_args_has(args, "force") || cn_args_has(args, "nest-libcall"),
         .say = on_message,
         .say_arg = (void *)(uintptr_t)args,
@@ -176,6 +182,54 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
     return choose_limits(args, launch, err) &&
            choose_buffer(args, launch->size_limit, &launch->ring_len, err) &&
            choose_rules(args, launch, err) && choose_arguments(args, options, err);
+}
+
+/* Append the values of an option, separated by ";". */
+static void join_values(const struct cn_args *args, const char *option,
+                        const char *before, struct cn_text *text)
+{
+    struct cn_values values = cn_args_values(args, option);
+
+    for (size_t i = 0; i < values.count; i++)
+        cn_text_printf(text, "%s%s%s", text->len > 0 ? ";" : "", before, values.list[i]);
+}
+
+bool cn_record_change(const struct cn_args *args, struct cn_error *err)
+{
+    const char *trace = cn_args_value(args, "trace"),
+               *match = cn_args_value(args, "match");
+    const char *time = cn_args_value(args, "time-filter");
+    struct cn_text filters = {0}, triggers = {0};
+    struct cn_agent_change change = {
+        .has_trace = trace != NULL,
+        .is_on = trace && strcmp(trace, "on") == 0,
+        .has_time = time != NULL,
+        .has_size = cn_args_has(args, "size-filter"),
+        .is_glob = match && strcmp(match, "glob") == 0,
+    };
+    uint64_t pid, depth, size;
+    bool ok;
+
+    if (cn_args_count(args) > 0)
+        return cn_fail(err, CN_ERR_USAGE, "--pid starts no program; remove '%s'",
+                       cn_args_operand(args, 0));
+    if (!cn_args_u64(args, "pid", 1, INT32_MAX, 0, &pid, err) ||
+        !cn_args_u64(args, "depth", 1, DEPTH_MAX, 0, &depth, err) ||
+        !cn_args_u64(args, "size-filter", 0, UINT32_MAX, 0, &size, err))
+        return false;
+    if (time && !cn_call_time_parse(time, &change.time_ns, err))
+        return cn_fail_in(err, "--time-filter");
+    join_values(args, "filter", "", &filters);
+    join_values(args, "notrace", "!", &filters);
+    join_values(args, "trigger", "", &triggers);
+    change.depth = (uint32_t)depth;
+    change.size_min = (uint32_t)size;
+    change.filters = filters.len > 0 ? filters.chars : NULL;
+    change.triggers = triggers.len > 0 ? triggers.chars : NULL;
+    ok = cn_agent_change((pid_t)pid, &change, err);
+    cn_text_done(&filters);
+    cn_text_done(&triggers);
+    return ok;
 }
 
 void cn_record_options_done(struct cn_record_options *options)

@@ -92,6 +92,16 @@
         {.name = "duration",                                                             \
          .value = "TIME",                                                                \
          .help = "stop recording after TIME; the program continues"},                    \
+        {.name = "agent",                                                                \
+         .letter = 'g',                                                                  \
+         .help = "let cairn live -p PID change what is recorded while the program "      \
+                 "runs"},                                                                \
+        {.name = "pid",                                                                  \
+         .letter = 'p',                                                                  \
+         .value = "PID",                                                                 \
+         .help = "start no program: change -F, -N, -T, -D, -t, -Z and --trace of the "   \
+                 "running process PID, recorded with --agent; FUNC@clear removes what "  \
+                 "-F, -N and -T added"},                                                 \
         {.name = "clock",                                                                \
          .value = "counter|kernel",                                                      \
          .help = "clock: the processor's counter (the default where it is constant) or " \
@@ -111,5 +121,8 @@ struct cn_record_options {
 CN_CHECK bool cn_record_options_init(struct cn_record_options *options,
                                      const struct cn_args *args, struct cn_error *err);
 void cn_record_options_done(struct cn_record_options *options);
+
+/* With --pid: change what a running process records. */
+CN_CHECK bool cn_record_change(const struct cn_args *args, struct cn_error *err);
 
 #endif

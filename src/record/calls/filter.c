@@ -31,14 +31,16 @@ void cn_rec_filter_begin(void)
 {
     struct cn_rec_process *process = &cn_rec_process;
     const struct cn_rec_shared *shared = process->shared;
+    const struct cn_rec_rule_set *set;
 
     process->page_kb = getauxval(AT_PAGESZ) / 1024;
     (void)dl_iterate_phdr(find_program, process);
     cn_rec_module_rules_begin();
     /* Rules about patching alone do not need filters at each call. */
-    process->has_filters = shared->has_call_rules || shared->time_limit_ns > 0 ||
-                           shared->depth_limit > 0 || shared->has_sites ||
-                           !atomic_load(&shared->is_on);
+    set = cn_rec_rule_set(shared, atomic_load(&shared->rule_version));
+    process->has_filters = shared->has_call_rules || set->time_limit_ns > 0 ||
+                           set->depth_limit > 0 || shared->has_sites ||
+                           shared->has_agent || !atomic_load(&shared->is_on);
 }
 
 static void obey(struct cn_rec_thread *self, const struct cn_rec_rule *rule)
@@ -69,7 +71,8 @@ static bool is_shown(const struct cn_rec_thread *self, const struct cn_rec_rule 
     const struct cn_rec_filter_state *filter = &self->filter;
 
     return atomic_load_explicit(&shared->is_on, memory_order_relaxed) &&
-           filter->out == 0 && (!shared->has_only || filter->in > 0) &&
+           filter->out == 0 &&
+           (filter->in > 0 || !cn_rec_rule_set(shared, filter->version)->has_only) &&
            filter->shown < filter->shown_limit &&
            !(rule && (rule->actions & CN_REC_RULE_HIDE));
 }
@@ -129,12 +132,14 @@ static uint32_t readings_at(const struct cn_rec_filter_state *note)
 }
 
 /* The actions of a frame's rule, if it has readings. */
-static uint32_t reading_actions(const struct cn_rec_frame *frame)
+static uint32_t reading_actions(const struct cn_rec_frame *frame,
+                                const struct cn_rec_filter_state *note)
 {
     uintptr_t base;
-    const struct cn_rec_rule *rule = frame->flags & CN_REC_FRAME_READS
-                                         ? cn_rec_module_rules_find(frame->address, &base)
-                                         : NULL;
+    const struct cn_rec_rule *rule =
+        frame->flags & CN_REC_FRAME_READS
+            ? cn_rec_module_rules_find(note->version, frame->address, &base)
+            : NULL;
 
     return rule ? rule->actions : 0;
 }
@@ -143,10 +148,15 @@ void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
                          const struct cn_rec_registers *registers)
 {
     struct cn_rec_filter_state *note = &self->notes[frame - self->frames];
+    uint32_t version =
+        atomic_load_explicit(&cn_rec_process.shared->rule_version, memory_order_acquire);
     uintptr_t base = 0;
-    const struct cn_rec_rule *rule = cn_rec_module_rules_find(frame->address, &base);
+    const struct cn_rec_rule *rule;
     uint32_t len;
 
+    if (version != self->filter.version)
+        cn_rec_module_rules_use(&self->filter, version);
+    rule = cn_rec_module_rules_find(self->filter.version, frame->address, &base);
     *note = self->filter;
     frame->flags |= CN_REC_FRAME_FILTERED;
     if (rule)
@@ -198,7 +208,7 @@ static void record_pending(struct cn_rec_thread *self, const struct cn_rec_frame
         else
             cn_rec_add(self, note->entry_ns, word_of(frame, note) | CN_REC_ENTRY_WORD,
                        NULL, 0);
-        cn_rec_readings_record(self, reading_actions(frame), readings_at(note),
+        cn_rec_readings_record(self, reading_actions(frame, note), readings_at(note),
                                note->entry_ns);
         frame->flags &= ~(uint64_t)CN_REC_FRAME_PENDING;
     }
@@ -207,15 +217,16 @@ static void record_pending(struct cn_rec_thread *self, const struct cn_rec_frame
 static void record_exit(struct cn_rec_thread *self, const struct cn_rec_frame *frame,
                         const struct cn_rec_registers *registers)
 {
-    uint64_t word = word_of(frame, &self->notes[frame - self->frames]) | CN_REC_EXIT_WORD;
+    const struct cn_rec_filter_state *note = &self->notes[frame - self->frames];
+    uint64_t word = word_of(frame, note) | CN_REC_EXIT_WORD;
     uintptr_t base;
     const struct cn_rec_rule *rule =
-        registers ? cn_rec_module_rules_find(frame->address, &base) : NULL;
+        registers ? cn_rec_module_rules_find(note->version, frame->address, &base) : NULL;
     uint32_t at = self->filter.values_used, len = 0;
 
     if (frame->flags & CN_REC_FRAME_READS)
-        cn_rec_readings_record_changes(self, reading_actions(frame),
-                                       readings_at(&self->notes[frame - self->frames]));
+        cn_rec_readings_record_changes(self, reading_actions(frame, note),
+                                       readings_at(note));
     if (rule && rule->result_count > 0)
         len = cn_rec_arguments_store(self, rule->results, rule->result_count, registers);
     if (len > 0)

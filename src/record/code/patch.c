@@ -90,7 +90,8 @@ struct patching {
 static bool is_wanted(uintptr_t at)
 {
     uintptr_t base;
-    const struct cn_rec_rule *rule = cn_rec_module_rules_find(at, &base);
+    const struct cn_rec_rule *rule = cn_rec_module_rules_find(
+        atomic_load(&cn_rec_process.shared->rule_version), at, &base);
     uint32_t actions = rule ? rule->actions : 0;
 
     return !(actions & CN_REC_RULE_UNPATCH) &&

@@ -9,6 +9,7 @@
 #include "record/process.h"
 #include "record/state/maps.h"
 #include "record/state/memory.h"
+#include "record/state/thread.h"
 #include "record/state/track.h"
 #include "record/syscalls.h"
 #include "record/text.h"
@@ -23,7 +24,7 @@ enum {
 struct module {
     uintptr_t low;
     _Atomic uintptr_t high; /* 0 until the entry is complete; GONE */
-    uint32_t first, count;
+    uint32_t file;          /* its number in rule sets */
 };
 
 static struct {
@@ -32,12 +33,17 @@ static struct {
     _Atomic bool is_hopeless;
 } modules;
 
-static void add(uintptr_t low, uintptr_t high, uint32_t first, uint32_t count)
+static void add(uintptr_t low, uintptr_t high, uint32_t file)
 {
+    const struct cn_rec_shared *shared = cn_rec_process.shared;
+    const struct cn_rec_rule_set *set;
     uint32_t used = atomic_load(&modules.count), at = 0;
     uintptr_t gone = GONE;
 
-    if (count == 0)
+    if (file >= CN_REC_FILE_MAX)
+        return;
+    set = cn_rec_rule_set(shared, atomic_load(&shared->rule_version));
+    if (!shared->has_agent && atomic_load(&set->files[file]) >> 32 == 0)
         return;
     /* Reuse the entry of a file that was unmapped, else take a new one. */
     while (at < used && at < MODULES_MAX &&
@@ -50,8 +56,7 @@ static void add(uintptr_t low, uintptr_t high, uint32_t first, uint32_t count)
     if (at >= MODULES_MAX)
         return;
     modules.list[at].low = low;
-    modules.list[at].first = first;
-    modules.list[at].count = count;
+    modules.list[at].file = file;
     atomic_store(&modules.list[at].high, high);
 }
 
@@ -95,8 +100,8 @@ static void set_state(struct cn_rec_request *request, uint32_t state)
     (void)cn_rec_syscall3(SYS_futex, (long)&request->state, FUTEX_WAKE, 1 << 30);
 }
 
-/* Request the rules of a file from the launcher: a range, which may be empty. */
-static bool ask(const char *path, uint32_t *first, uint32_t *count)
+/* Request the number of a file from the launcher, which stores its rules before. */
+static bool ask(const char *path, uint32_t *file)
 {
     struct cn_rec_request *request = &cn_rec_process.shared->request;
     uint32_t len = 0;
@@ -113,27 +118,26 @@ static bool ask(const char *path, uint32_t *first, uint32_t *count)
         set_state(request, CN_REC_REQUEST_FREE);
         return false;
     }
-    *first = request->first;
-    *count = request->count;
+    *file = request->file;
     set_state(request, CN_REC_REQUEST_FREE);
-    return *first <= CN_REC_RULE_MAX && *count <= CN_REC_RULE_MAX - *first;
+    return true;
 }
 
 void cn_rec_module_rules_add(const char *path, uintptr_t start, uintptr_t end)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
-    uint32_t first = 0, count = 0;
+    uint32_t file = 0;
 
     if (!shared->has_patterns)
         return;
     if (cn_rec_text_is_same(path, shared->exe)) {
-        add(start, end, 0, shared->program_rule_count);
+        add(start, end, 0);
         return;
     }
     if (atomic_load(&modules.is_hopeless))
         return;
-    if (ask(path, &first, &count) && cn_rec_memory_rules())
-        add(start, end, first, count);
+    if (ask(path, &file) && cn_rec_memory_rules())
+        add(start, end, file);
     else
         atomic_store(&modules.is_hopeless, true);
 }
@@ -162,11 +166,31 @@ void cn_rec_module_rules_begin(void)
         (void)cn_rec_maps_walk(add_mapping, NULL);
 }
 
-static const struct cn_rec_rule *find_in(const struct module *module, uint64_t at)
+void cn_rec_module_rules_use(struct cn_rec_filter_state *filter, uint32_t version)
 {
-    const struct cn_rec_rule *rules = cn_rec_process.rules + module->first;
-    uint32_t low = 0, high = module->count;
+    const struct cn_rec_rule_set *set = cn_rec_rule_set(cn_rec_process.shared, version);
 
+    if (!cn_rec_memory_rules())
+        return;
+    filter->version = version;
+    filter->time_limit_ns = set->time_limit_ns;
+    filter->shown_limit = set->depth_limit ? set->depth_limit : UINT32_MAX;
+}
+
+static const struct cn_rec_rule *find_in(uint32_t version, const struct module *module,
+                                         uint64_t at)
+{
+    const struct cn_rec_shared *shared = cn_rec_process.shared;
+    const struct cn_rec_rule_set *set = cn_rec_rule_set(shared, version);
+    uint64_t range =
+        atomic_load_explicit(&set->files[module->file], memory_order_acquire);
+    const struct cn_rec_rule *rules = cn_rec_process.rules + (uint32_t)range;
+    uint32_t low = 0, count = (uint32_t)(range >> 32), high = count;
+
+    /* The launcher may have reused the set of a call that has been open for long. */
+    if (atomic_load_explicit(&shared->rule_version, memory_order_relaxed) - version >=
+        CN_REC_SET_COUNT - 1)
+        return NULL;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 
@@ -175,11 +199,12 @@ static const struct cn_rec_rule *find_in(const struct module *module, uint64_t a
         else
             high = middle;
     }
-    return low < module->count && at >= rules[low].low ? &rules[low] : NULL;
+    return low < count && at >= rules[low].low ? &rules[low] : NULL;
 }
 
 /* Search backwards: a later library may be mapped where another one was. */
-const struct cn_rec_rule *cn_rec_module_rules_find(uintptr_t address, uintptr_t *base)
+const struct cn_rec_rule *cn_rec_module_rules_find(uint32_t version, uintptr_t address,
+                                                   uintptr_t *base)
 {
     uint32_t count = atomic_load_explicit(&modules.count, memory_order_relaxed);
 
@@ -189,7 +214,7 @@ const struct cn_rec_rule *cn_rec_module_rules_find(uintptr_t address, uintptr_t 
         if (address < atomic_load_explicit(&module->high, memory_order_acquire) &&
             address >= module->low) {
             *base = module->low;
-            return find_in(module, address - module->low);
+            return find_in(version, module, address - module->low);
         }
     }
     return NULL;

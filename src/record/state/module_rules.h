@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+struct cn_rec_filter_state;
 struct cn_rec_rule;
 
 /* Request the rules of all mapped files. */
@@ -21,8 +22,12 @@ void cn_rec_module_rules_add(const char *path, uintptr_t start, uintptr_t end);
 /* The file at `start` was unmapped. */
 void cn_rec_module_rules_remove(uintptr_t start);
 
-/* The rule for the function at this address, and the base address of its file. NULL when
- * there is none. */
-const struct cn_rec_rule *cn_rec_module_rules_find(uintptr_t address, uintptr_t *base);
+/* Use the rule set of this version, unless there is no memory to map it. */
+void cn_rec_module_rules_use(struct cn_rec_filter_state *filter, uint32_t version);
+
+/* The rule of a version for the function at this address, and the base address of its
+ * file. NULL when there is none, or the version is no longer in memory. */
+const struct cn_rec_rule *cn_rec_module_rules_find(uint32_t version, uintptr_t address,
+                                                   uintptr_t *base);
 
 #endif

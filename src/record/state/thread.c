@@ -11,6 +11,7 @@
 #include "record/layout.h"
 #include "record/process.h"
 #include "record/state/memory.h"
+#include "record/state/module_rules.h"
 #include "record/state/session.h"
 #include "record/state/track.h"
 #include "record/syscalls.h"
@@ -210,10 +211,8 @@ static struct cn_rec_thread *begin_blocked(void)
     cn_rec_thread_simplify(self);
     self->clock_mult = shared->clock_mult;
     self->clock_base_ns = shared->clock_base_ns;
-    self->filter = (struct cn_rec_filter_state){
-        .time_limit_ns = shared->time_limit_ns,
-        .shown_limit = shared->depth_limit ? shared->depth_limit : UINT32_MAX,
-    };
+    self->filter = (struct cn_rec_filter_state){0};
+    cn_rec_module_rules_use(&self->filter, atomic_load(&shared->rule_version));
     self->stack_low = self->stack_high = 0;
     self->closed_count = self->landing_count = 0;
     for (int i = 0; i < CN_REC_CLOSED_MAX; i++)

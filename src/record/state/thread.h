@@ -47,6 +47,7 @@ struct cn_rec_filter_state {
     uint32_t shown_limit; /* limit of `shown` */
     uint32_t values_used; /* bytes of `values` in use by pending calls */
     uint32_t values_len;  /* of a frame: bytes of its own values */
+    uint32_t version;     /* of the rule set in use; of a frame: when it was called */
 };
 
 /* A call of setjmp(), which returns again after a jump. */

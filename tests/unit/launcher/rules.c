@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "launcher/agent_rules.h"
 #include "launcher/elf_file.h"
 #include "launcher/rules.h"
 #include "launcher/shared_memory.h"
@@ -108,6 +109,36 @@ static void actions_of_one_function_are_combined(void **state)
     cn_rules_done(&rules);
 }
 
+static void clears_actions_of_earlier_rules(void **state)
+{
+    struct cn_rules rules = {0};
+    struct cn_error err = {0};
+
+    (void)state;
+    assert_true(cn_rules_add(&rules, "main", CN_REC_RULE_ONLY, &err));
+    assert_true(cn_agent_rules_add(&rules, "!tiny;net::.*", false, &err));
+    assert_true(cn_agent_rules_add(&rules, "main@depth=2,hide", true, &err));
+    store(&rules);
+    assert_int_equal(head.rule_count, 4);
+    assert_int_equal(stored[1].actions, CN_REC_RULE_NOT);
+    assert_false(cn_rules_clear_some(&rules));
+    assert_true(cn_agent_rules_add(&rules, "tiny@clear;!net::send@clear", false, &err));
+    assert_true(cn_agent_rules_add(&rules, "main@clear=depth+hide,time=1ms", true, &err));
+    store(&rules);
+    assert_true(cn_rules_clear_some(&rules));
+    assert_int_equal(head.rule_count, 2);
+    assert_int_equal(stored[0].actions, CN_REC_RULE_ONLY | CN_REC_RULE_TIME);
+    assert_int_equal(stored[0].time_ns, 1000000);
+    assert_int_equal(stored[1].low, 0x30);
+    assert_true(cn_agent_rules_add(&rules, ".@clear", true, &err));
+    store(&rules);
+    assert_int_equal(head.rule_count, 0);
+    cn_rules_cut(&rules, 1);
+    store(&rules);
+    assert_int_equal(head.rule_count, 1);
+    cn_rules_done(&rules);
+}
+
 static void rejects_what_is_no_trigger(void **state)
 {
     static const char *const bad[] = {
@@ -135,6 +166,7 @@ int main(void)
         cmocka_unit_test(patterns_match_demangled_names),
         cmocka_unit_test(globs_match_as_in_the_shell),
         cmocka_unit_test(actions_of_one_function_are_combined),
+        cmocka_unit_test(clears_actions_of_earlier_rules),
         cmocka_unit_test(rejects_what_is_no_trigger),
     };
 
