@@ -6,12 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "formats/uftrace/format.h"
+#include "launcher/chosen_events.h"
 #include "launcher/recording_dir.h"
 #include "launcher/shared_memory.h"
 
@@ -24,7 +27,14 @@ struct cn_event_ring {
     char *data;
 };
 
-static int open_event(int cpu)
+/* A chosen event on one processor: the kernel's id, and ours. */
+struct cn_event_source {
+    uint64_t kernel_id;
+    uint32_t id;
+    int fd;
+};
+
+static int open_event(int cpu, bool has_schedule)
 {
     struct perf_event_attr attr = {
         .type = PERF_TYPE_SOFTWARE,
@@ -35,12 +45,12 @@ static int open_event(int cpu)
         .inherit = 1,
         .exclude_kernel = 1,
         .exclude_hv = 1,
-        .comm = 1,
-        .task = 1,
+        .comm = has_schedule,
+        .task = has_schedule,
         .sample_id_all = 1,
         .enable_on_exec = 1,
         .use_clockid = 1,
-        .context_switch = 1,
+        .context_switch = has_schedule,
         .clockid = CLOCK_MONOTONIC,
     };
 
@@ -67,27 +77,88 @@ static bool map_ring(struct cn_event_ring *ring)
     return false;
 }
 
+static int by_kernel_id(const void *a, const void *b)
+{
+    const struct cn_event_source *x = a, *y = b;
+
+    return x->kernel_id < y->kernel_id ? -1 : x->kernel_id > y->kernel_id;
+}
+
+/* Open the chosen events of one processor; their records go to its ring. */
+static bool open_chosen(struct cn_events *events, const struct cn_chosen_events *chosen,
+                        int cpu, struct cn_error *err)
+{
+    for (size_t i = 0; i < chosen->count; i++) {
+        struct cn_event_source *source = &events->sources[events->source_count];
+
+        source->id = chosen->list[i].id;
+        source->fd = cn_chosen_event_open(&chosen->list[i], cpu);
+        if (source->fd < 0)
+            return cn_chosen_event_fail(&chosen->list[i], err);
+        events->source_count++;
+        if (ioctl(source->fd, PERF_EVENT_IOC_SET_OUTPUT, events->rings[cpu].fd) != 0 ||
+            ioctl(source->fd, PERF_EVENT_IOC_ID, &source->kernel_id) != 0)
+            return cn_chosen_event_fail(&chosen->list[i], err);
+    }
+    return true;
+}
+
 bool cn_events_open(struct cn_events *events, const char *dir,
-                    const struct cn_shared_memory *memory)
+                    const struct cn_shared_memory *memory, bool has_schedule,
+                    const struct cn_chosen_events *chosen, struct cn_error *err)
 {
     long count = sysconf(_SC_NPROCESSORS_CONF);
     bool ok = count > 0 && count <= CPUS_MAX;
 
     *events = (struct cn_events){.dir = dir, .memory = memory};
     if (!ok)
-        return false;
+        return cn_fail(err, CN_ERR_LIMIT, "%ld processors are too many for events",
+                       count);
+    events->sources =
+        cn_alloc((size_t)count * chosen->count + 1, sizeof(*events->sources));
     events->records = cn_alloc(PAGES_MAX, (size_t)sysconf(_SC_PAGESIZE));
     events->rings = cn_alloc((size_t)count, sizeof(*events->rings));
     for (int cpu = 0; cpu < count && ok; cpu++) {
         struct cn_event_ring *ring = &events->rings[events->count++];
 
         ring->file = -1;
-        ring->fd = open_event(cpu);
-        ok = ring->fd >= 0 ? map_ring(ring) : errno == ENODEV;
+        ring->fd = open_event(cpu, has_schedule);
+        if (ring->fd < 0 && errno == ENODEV)
+            continue;
+        ok = (ring->fd >= 0 && map_ring(ring)) ||
+             cn_fail_errno(err, "the kernel does not allow events (perf_event_open)");
+        ok = ok && open_chosen(events, chosen, cpu, err);
     }
+    qsort(events->sources, events->source_count, sizeof(*events->sources), by_kernel_id);
     if (!ok)
         cn_events_close(events);
     return ok;
+}
+
+/* Replace the kernel's ids of chosen events by ours, and count what was lost. */
+static void number_events(struct cn_events *events, size_t len)
+{
+    struct cn_uft_perf_header head;
+
+    for (size_t at = 0; len - at >= cn_uft_perf_header_size; at += head.size) {
+        uint8_t *body = events->records + at + cn_uft_perf_header_size;
+        struct cn_event_source key = {0}, *found;
+        uint64_t id = 0;
+
+        (void)cn_uft_perf_header_decode((struct cn_bytes){events->records + at, len - at},
+                                        &head);
+        if (head.size < cn_uft_perf_header_size || head.size > len - at)
+            return;
+        if (head.type == CN_UFT_PERF_LOST && head.size >= 24)
+            events->lost_count += cn_u64_get(body + 8);
+        if (head.type != CN_UFT_PERF_SAMPLE_RECORD || head.size < 16)
+            continue;
+        key.kernel_id = cn_u64_get(body);
+        found = bsearch(&key, events->sources, events->source_count, sizeof(key),
+                        by_kernel_id);
+        id = found ? found->id : 0;
+        cn_u64_put(body, id);
+    }
 }
 
 static bool write_records(struct cn_events *events, size_t cpu, size_t len,
@@ -130,6 +201,7 @@ static bool drain_ring(struct cn_events *events, size_t cpu, struct cn_error *er
     if (len > to_end)
         memcpy(events->records + to_end, ring->data, len - to_end);
     __atomic_store_n(&ring->head->data_tail, head, __ATOMIC_RELEASE);
+    number_events(events, len);
     cn_event_clock_convert_records(&events->clock, events->records, len);
     return write_records(events, cpu, len, err);
 }
@@ -160,6 +232,9 @@ void cn_events_close(struct cn_events *events)
         if (ring->file >= 0)
             (void)close(ring->file);
     }
+    for (size_t i = 0; i < events->source_count; i++)
+        (void)close(events->sources[i].fd);
+    free(events->sources);
     free(events->rings);
     free(events->records);
     *events = (struct cn_events){0};

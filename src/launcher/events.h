@@ -1,5 +1,6 @@
 /* Kernel events of the recorded tasks: context switches, start, end and names of tasks,
- * written to perf-cpuN.dat in the kernel's format, with times of the recorder's clock.
+ * and those that --event chooses, written to perf-cpuN.dat in the kernel's format, with
+ * times of the recorder's clock and numbers of events.txt.
  *
  * Open them before the program starts: it and its children inherit the events, which are
  * enabled by exec.
@@ -14,6 +15,7 @@
 #include "base/error.h"
 #include "launcher/event_clock.h"
 
+struct cn_chosen_events;
 struct cn_shared_memory;
 
 struct cn_events {
@@ -22,12 +24,17 @@ struct cn_events {
     struct cn_event_ring *rings;           /* one for each processor */
     size_t count;
     struct cn_event_clock clock;
-    uint8_t *records; /* new records of a ring, contiguous */
+    uint8_t *records;                /* new records of a ring, contiguous */
+    struct cn_event_source *sources; /* chosen events, sorted by the kernel's id */
+    size_t source_count;
+    uint64_t lost_count; /* events that did not fit the rings */
 };
 
-/* False when the kernel does not allow it. */
-bool cn_events_open(struct cn_events *events, const char *dir,
-                    const struct cn_shared_memory *memory);
+/* Open context switches and task events if `has_schedule`, and the chosen events. Returns
+ * false when the kernel does not allow it. */
+CN_CHECK bool cn_events_open(struct cn_events *events, const char *dir,
+                             const struct cn_shared_memory *memory, bool has_schedule,
+                             const struct cn_chosen_events *chosen, struct cn_error *err);
 
 /* Write new events. */
 CN_CHECK bool cn_events_drain(struct cn_events *events, struct cn_error *err);

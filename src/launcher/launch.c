@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "formats/uftrace/directory/checksums.h"
 #include "launcher/agent.h"
+#include "launcher/chosen_events.h"
 #include "launcher/drain.h"
 #include "launcher/events.h"
 #include "launcher/info_file.h"
@@ -45,6 +46,7 @@ struct launch {
     struct cn_drain drain;
     struct cn_standby standby;
     struct cn_events events;
+    struct cn_chosen_events chosen;
     struct cn_module_files modules;
     struct cn_module_rules rules;
     struct cn_agent agent;
@@ -176,11 +178,47 @@ static bool write_default_options(const struct launch *launch, struct cn_error *
     return ok;
 }
 
+/* Choose events, and open them. Without --event, the program runs without them where the
+ * kernel does not allow them. */
+static bool open_events(struct launch *launch, bool *has_events, struct cn_error *err)
+{
+    const struct cn_launch_options *options = launch->options;
+    bool has_chosen = options->event_pattern_count > 0;
+    struct cn_text text = {0};
+    struct cn_error refused = {0};
+    bool ok = true;
+
+    if (has_chosen &&
+        !cn_chosen_events_find(&launch->chosen, launch->program.path,
+                               options->event_patterns, options->event_pattern_count,
+                               options->has_glob_events, NULL, err))
+        return false;
+    *has_events =
+        options->has_events || launch->chosen.has_schedule || launch->chosen.count > 0;
+    if (*has_events && !cn_events_open(&launch->events, launch->dir, &launch->memory,
+                                       options->has_events || launch->chosen.has_schedule,
+                                       &launch->chosen, &refused)) {
+        *has_events = false;
+        if (has_chosen) {
+            *err = refused;
+            return false;
+        }
+    }
+    cn_chosen_events_print_ids(&launch->chosen, &text);
+    if (text.len > 0)
+        ok = cn_out_replace(launch->dir, "events.txt", text.chars, text.len, err);
+    cn_text_done(&text);
+    return ok;
+}
+
 static bool write_first_files(struct launch *launch, struct cn_error *err)
 {
     const struct cn_launch_options *options = launch->options;
     uint32_t readings = CN_REC_RULE_READ_STATM | CN_REC_RULE_READ_FAULTS;
+    bool has_events;
 
+    if (!open_events(launch, &has_events, err))
+        return false;
     launch->facts = (struct cn_info_facts){
         .dir = launch->dir,
         .exe_path = launch->program.path,
@@ -189,8 +227,7 @@ static bool write_first_files(struct launch *launch, struct cn_error *err)
         .started_at = time(NULL),
         .has_libcalls = options->has_libcalls,
         .arguments = options->arguments,
-        .has_events = options->has_events &&
-                      cn_events_open(&launch->events, launch->dir, &launch->memory),
+        .has_events = has_events,
         .has_sites = options->has_sites,
         .has_values = !cn_arguments_is_empty(options->arguments) ||
                       (cn_rules_actions(&options->rules) & readings) != 0,
@@ -390,6 +427,7 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
         .stored_len = launch->options->is_packed ? launch->drain.packed.stored_len
                                                  : atomic_load(&head->byte_count),
         .lost_count = atomic_load(&head->lost_count),
+        .lost_event_count = launch->chosen.count > 0 ? launch->events.lost_count : 0,
         .sandboxed_count = atomic_load(&head->sandboxed_count),
         .missed_count = atomic_load(&head->missed_count),
         .has_only_libcalls =
@@ -447,6 +485,7 @@ bool cn_launch_run(struct cn_launch_options *options, struct cn_launch_result *r
     bell_of = NULL;
     cn_drain_done(&launch.drain);
     cn_events_close(&launch.events);
+    cn_chosen_events_done(&launch.chosen);
     cn_agent_close(&launch.agent);
     cn_module_rules_done(&launch.rules);
     cn_module_files_done(&launch.modules);

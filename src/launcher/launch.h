@@ -34,11 +34,14 @@ struct cn_launch_options {
     struct cn_arguments *arguments; /* recording adds what readers need */
     bool asks_kernel; /* use the kernel's clock instead of the processor's counter */
     bool is_packed, is_off, has_libcalls;
-    bool has_nested_libcalls; /* also record calls between libraries */
-    bool has_events;          /* record kernel events */
-    bool has_sites;           /* record call sites */
-    bool is_forced;           /* run the program even if it is not instrumented */
-    bool has_agent;           /* clients may change what is recorded (agent.h) */
+    bool has_nested_libcalls;          /* also record calls between libraries */
+    bool has_events;                   /* record kernel events */
+    const char *const *event_patterns; /* further events to record (chosen_events.h) */
+    size_t event_pattern_count;
+    bool has_glob_events;
+    bool has_sites; /* record call sites */
+    bool is_forced; /* run the program even if it is not instrumented */
+    bool has_agent; /* clients may change what is recorded (agent.h) */
 
     /* Print a message to the user. */
     void (*say)(void *arg, const char *text);
@@ -48,6 +51,7 @@ struct cn_launch_options {
 struct cn_launch_result {
     int wait_status;
     uint64_t call_count, record_len, stored_len, lost_count;
+    uint64_t lost_event_count;
     uint32_t sandboxed_count; /* processes that were recorded only up to seccomp() */
     uint64_t missed_count;    /* threads that were not recorded */
     uint32_t bypassed_count;  /* library functions whose calls were not recorded */

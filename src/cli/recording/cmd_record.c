@@ -35,6 +35,11 @@ static void tell_stop(const struct cn_args *args, const struct cn_launch_result 
     else if (result->stop != CN_REC_RUNNING)
         cn_cli_warn(args, "recording stopped%s; the program continued",
                     reasons[result->stop]);
+    if (result->lost_event_count > 0)
+        cn_cli_warn(args,
+                    "%" PRIu64 " events lost: they came faster than they could be "
+                    "written",
+                    result->lost_event_count);
     if (result->missed_count > 0)
         cn_cli_warn(args,
                     "%" PRIu64 " threads not recorded: no memory for their buffers; "
@@ -197,6 +202,8 @@ static bool run_record(const struct cn_args *args, struct cn_error *err)
 
     if (cn_args_has(args, "pid"))
         return cn_record_change(args, err);
+    if (cn_args_has(args, "list-event"))
+        return cn_record_list_events(args, err);
     ok = cn_record_options_init(&options, args, err);
     if (dir)
         options.launch.dir = dir;
@@ -238,6 +245,8 @@ static bool run_live(const struct cn_args *args, struct cn_error *err)
 
     if (cn_args_has(args, "pid"))
         return cn_record_change(args, err);
+    if (cn_args_has(args, "list-event"))
+        return cn_record_list_events(args, err);
     ok = cn_record_options_init(&options, args, err) &&
          (dir = cn_temporary_make("live", err)) != NULL;
 

@@ -1,6 +1,7 @@
 #include "cli/recording/record_options.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,8 @@
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "launcher/agent_client.h"
+#include "launcher/chosen_events.h"
+#include "launcher/program.h"
 #include "record/shared.h"
 
 enum { DEFAULT_RING = 512 << 10, DEPTH_MAX = 1 << 20 };
@@ -172,6 +175,10 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
         .has_nested_libcalls = cn_args_has(args, "nest-libcall"),
         .has_sites = cn_args_has(args, "callsite"),
         .has_events = !cn_args_has(args, "no-event"),
+        .event_patterns = cn_args_values(args, "event").list,
+        .event_pattern_count = cn_args_values(args, "event").count,
+        .has_glob_events = cn_args_value(args, "match") &&
+                           strcmp(cn_args_value(args, "match"), "glob") == 0,
         .asks_kernel = cn_args_value(args, "clock") &&
                        strcmp(cn_args_value(args, "clock"), "kernel") == 0,
         .has_agent = cn_args_has(args, "agent"),
@@ -192,6 +199,22 @@ static void join_values(const struct cn_args *args, const char *option,
 
     for (size_t i = 0; i < values.count; i++)
         cn_text_printf(text, "%s%s%s", text->len > 0 ? ";" : "", before, values.list[i]);
+}
+
+bool cn_record_list_events(const struct cn_args *args, struct cn_error *err)
+{
+    struct cn_text text = {0};
+    struct cn_program_file program = {0};
+    bool ok = cn_args_count(args) == 0 ||
+              cn_program_file_open(&program, cn_args_operand(args, 0), err);
+
+    if (ok) {
+        cn_chosen_events_print(program.path, NULL, &text);
+        (void)fwrite(cn_text_str(&text), 1, text.len, stdout);
+    }
+    cn_program_file_close(&program);
+    cn_text_done(&text);
+    return ok;
 }
 
 bool cn_record_change(const struct cn_args *args, struct cn_error *err)

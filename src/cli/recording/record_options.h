@@ -81,6 +81,13 @@
         {.name = "nest-libcall",                                                         \
          .letter = 'l',                                                                  \
          .help = "also record calls from one library function to another"},              \
+        {.name = "event",                                                                \
+         .letter = 'E',                                                                  \
+         .value = "EVENT",                                                               \
+         .is_repeatable = true,                                                          \
+         .help = "also record these events: SDT probes of the program and its "          \
+                 "libraries, software events, tracepoints; see --list-event"},           \
+        {.name = "list-event", .help = "list the events of PROGRAM, which is not run"},  \
         {.name = "no-event",                                                             \
          .help = "do not record context switches and the names of tasks"},               \
         {.name = "pack",                                                                 \
@@ -121,6 +128,9 @@ struct cn_record_options {
 CN_CHECK bool cn_record_options_init(struct cn_record_options *options,
                                      const struct cn_args *args, struct cn_error *err);
 void cn_record_options_done(struct cn_record_options *options);
+
+/* With --list-event: list events. */
+CN_CHECK bool cn_record_list_events(const struct cn_args *args, struct cn_error *err);
 
 /* With --pid: change what a running process records. */
 CN_CHECK bool cn_record_change(const struct cn_args *args, struct cn_error *err);

@@ -135,6 +135,7 @@ enum {
     CN_UFT_PERF_COMM = 3,
     CN_UFT_PERF_EXIT = 4,
     CN_UFT_PERF_FORK = 7,
+    CN_UFT_PERF_SAMPLE_RECORD = 9, /* body: the number of an event in events.txt, a u64 */
     CN_UFT_PERF_SWITCH = 14,
     CN_UFT_PERF_MISC_OUT = 0x2000,
     CN_UFT_PERF_MISC_PREEMPT = 0x4000,

@@ -52,6 +52,22 @@ static bool decode_name(struct cn_bytes body, bool is_big, struct cn_uft_perf_ev
     return true;
 }
 
+/* An event that --event chose. uftrace skips these records. */
+static bool decode_chosen(struct cn_bytes record, bool is_big,
+                          struct cn_uft_perf_event *out)
+{
+    struct cn_bytes body;
+    uint64_t id;
+
+    if (record.len < cn_uft_perf_header_size + sizeof(id) + cn_uft_perf_sample_size)
+        return false;
+    (void)cn_bytes_from(record, cn_uft_perf_header_size, &body);
+    id = is_big ? cn_u64_be_get(body.ptr) : cn_u64_get(body.ptr);
+    if (id >= CN_EVENT_USER && id < CN_EVENT_EXTERN)
+        out->id = (uint32_t)id;
+    return decode_sample(record, is_big, out);
+}
+
 static bool decode_event(const struct cn_uft_perf_header *head, struct cn_bytes record,
                          bool is_big, struct cn_uft_perf_event *out)
 {
@@ -70,6 +86,8 @@ static bool decode_event(const struct cn_uft_perf_header *head, struct cn_bytes 
     case CN_UFT_PERF_EXIT:
         out->id = CN_EVENT_TASK_EXIT;
         return decode_task(body, is_big, out);
+    case CN_UFT_PERF_SAMPLE_RECORD:
+        return decode_chosen(record, is_big, out);
     case CN_UFT_PERF_COMM:
         out->id = CN_EVENT_TASK_NAME;
         return decode_sample(record, is_big, out) && decode_name(body, is_big, out);
