@@ -102,7 +102,6 @@ static void add_software(struct cn_chosen_events *events)
     }
 }
 
-/* Their numbers are read later, for those that are chosen. */
 static bool add_tracepoints(struct cn_chosen_events *events, const char *root,
                             char **tracefs, struct cn_error *err)
 {
@@ -114,7 +113,7 @@ static bool add_tracepoints(struct cn_chosen_events *events, const char *root,
     rest = ok && text.len > 0 ? text.chars : NULL;
     while ((line = strsep(&rest, "\n"))) {
         if (strchr(line, ':'))
-            add(events, line, CN_EVENT_KIND_TRACEPOINT)->attr.type = PERF_TYPE_TRACEPOINT;
+            (void)add(events, line, CN_EVENT_KIND_TRACEPOINT);
     }
     cn_text_done(&text);
     return ok;
@@ -182,16 +181,11 @@ bool cn_chosen_events_find(struct cn_chosen_events *events, const char *program,
         ok = choose(&all, is_chosen, patterns[i], is_glob, &missing, err);
     for (size_t i = 0; i < all.count; i++) {
         struct cn_chosen_event *event = &all.list[i];
-        uint64_t id = 0;
 
         if (!ok || !is_chosen[i]) {
             release(event);
             continue;
         }
-        if (event->kind == CN_EVENT_KIND_TRACEPOINT)
-            ok = cn_tracefs_event_id(found, event->name, &id, err);
-        if (event->kind == CN_EVENT_KIND_TRACEPOINT)
-            event->attr.config = id;
         /* Consecutive numbers in the order of the list. */
         event->id = CN_EVENT_USER + (uint32_t)kept;
         for (size_t k = 0; k < kept; k++)
@@ -218,7 +212,7 @@ void cn_chosen_events_done(struct cn_chosen_events *events)
     *events = (struct cn_chosen_events){0};
 }
 
-int cn_chosen_event_open(const struct cn_chosen_event *event, int cpu)
+int cn_chosen_event_open(const struct cn_chosen_event *event, pid_t pid, int cpu)
 {
     struct perf_event_attr attr = event->attr;
     int fd;
@@ -231,11 +225,11 @@ int cn_chosen_event_open(const struct cn_chosen_event *event, int cpu)
     attr.clockid = CLOCK_MONOTONIC;
     if (event->path)
         attr.uprobe_path = (uint64_t)(uintptr_t)event->path;
-    fd = (int)syscall(SYS_perf_event_open, &attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    fd = (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
     if (fd < 0 && (errno == EACCES || errno == EPERM) &&
         event->kind == CN_EVENT_KIND_SOFTWARE) {
         attr.exclude_kernel = 1;
-        fd = (int)syscall(SYS_perf_event_open, &attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+        fd = (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
     }
     return fd;
 }
@@ -277,7 +271,7 @@ static void print_problem(const struct cn_chosen_events *all, enum cn_event_kind
                            kind_names[kind]);
             return;
         }
-        fd = cn_chosen_event_open(&event, -1);
+        fd = cn_chosen_event_open(&event, 0, -1);
         if (fd < 0) {
             (void)cn_chosen_event_fail(&event, &err);
             cn_text_printf(out, "[%s] %s\n", kind_names[kind], err.text);
@@ -328,7 +322,7 @@ void cn_chosen_events_print_ids(const struct cn_chosen_events *events,
     uint32_t next = CN_EVENT_USER;
 
     for (size_t i = 0; i < events->count; i++) {
-        if (events->list[i].id < next)
+        if (events->list[i].id < next || events->list[i].kind == CN_EVENT_KIND_TRACEPOINT)
             continue;
         cn_text_printf(out, "EVENT: %u %s\n", events->list[i].id, events->list[i].name);
         next = events->list[i].id + 1;

@@ -1,8 +1,8 @@
 /* Events that --event chooses: which there are, and how the kernel records each.
  *
  * SDT probes of the program and its libraries are uprobes of the kernel: the program runs
- * as before, and needs no signal. Software events and tracepoints come from
- * perf_event_open() as well.
+ * as before, and needs no signal. They and software events come from perf_event_open()
+ * (events.h), tracepoints from tracefs (kernel_trace.h).
  * Threads: one thread at a time.
  */
 #ifndef CN_LAUNCHER_CHOSEN_EVENTS_H
@@ -11,6 +11,7 @@
 #include <linux/perf_event.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -21,13 +22,13 @@ enum cn_event_kind {
     CN_EVENT_KIND_TRACEPOINT
 };
 
-/* One perf event. Several may have the same number: a probe is often inlined. */
+/* An event. Several may have the same number: a probe is often inlined. */
 struct cn_chosen_event {
     char *name; /* "provider:name" */
     char *path; /* of the file of a uprobe; NULL: none */
     enum cn_event_kind kind;
     uint32_t id;                 /* in records, from CN_EVENT_USER */
-    struct perf_event_attr attr; /* only what tells the event from others */
+    struct perf_event_attr attr; /* only what tells it from others; not of tracepoints */
 };
 
 struct cn_chosen_events {
@@ -45,9 +46,9 @@ CN_CHECK bool cn_chosen_events_find(struct cn_chosen_events *events, const char 
                                     struct cn_error *err);
 void cn_chosen_events_done(struct cn_chosen_events *events);
 
-/* Open the event for this process and its children on a processor, from the next exec on;
- * -1 on failure, and errno. Describe that failure. */
-int cn_chosen_event_open(const struct cn_chosen_event *event, int cpu);
+/* Open the event for a process and its children on a processor, from the next exec on; -1
+ * on failure, and errno. Describe that failure. */
+int cn_chosen_event_open(const struct cn_chosen_event *event, pid_t pid, int cpu);
 bool cn_chosen_event_fail(const struct cn_chosen_event *event, struct cn_error *err);
 
 /* List all events of the program (NULL: none), one a line: "[kind] provider:name", and what

@@ -84,28 +84,9 @@ static int by_kernel_id(const void *a, const void *b)
     return x->kernel_id < y->kernel_id ? -1 : x->kernel_id > y->kernel_id;
 }
 
-/* Open the chosen events of one processor; their records go to its ring. */
-static bool open_chosen(struct cn_events *events, const struct cn_chosen_events *chosen,
-                        int cpu, struct cn_error *err)
-{
-    for (size_t i = 0; i < chosen->count; i++) {
-        struct cn_event_source *source = &events->sources[events->source_count];
-
-        source->id = chosen->list[i].id;
-        source->fd = cn_chosen_event_open(&chosen->list[i], cpu);
-        if (source->fd < 0)
-            return cn_chosen_event_fail(&chosen->list[i], err);
-        events->source_count++;
-        if (ioctl(source->fd, PERF_EVENT_IOC_SET_OUTPUT, events->rings[cpu].fd) != 0 ||
-            ioctl(source->fd, PERF_EVENT_IOC_ID, &source->kernel_id) != 0)
-            return cn_chosen_event_fail(&chosen->list[i], err);
-    }
-    return true;
-}
-
 bool cn_events_open(struct cn_events *events, const char *dir,
                     const struct cn_shared_memory *memory, bool has_schedule,
-                    const struct cn_chosen_events *chosen, struct cn_error *err)
+                    struct cn_error *err)
 {
     long count = sysconf(_SC_NPROCESSORS_CONF);
     bool ok = count > 0 && count <= CPUS_MAX;
@@ -114,8 +95,6 @@ bool cn_events_open(struct cn_events *events, const char *dir,
     if (!ok)
         return cn_fail(err, CN_ERR_LIMIT, "%ld processors are too many for events",
                        count);
-    events->sources =
-        cn_alloc((size_t)count * chosen->count + 1, sizeof(*events->sources));
     events->records = cn_alloc(PAGES_MAX, (size_t)sysconf(_SC_PAGESIZE));
     events->rings = cn_alloc((size_t)count, sizeof(*events->rings));
     for (int cpu = 0; cpu < count && ok; cpu++) {
@@ -127,12 +106,36 @@ bool cn_events_open(struct cn_events *events, const char *dir,
             continue;
         ok = (ring->fd >= 0 && map_ring(ring)) ||
              cn_fail_errno(err, "the kernel does not allow events (perf_event_open)");
-        ok = ok && open_chosen(events, chosen, cpu, err);
     }
-    qsort(events->sources, events->source_count, sizeof(*events->sources), by_kernel_id);
     if (!ok)
         cn_events_close(events);
     return ok;
+}
+
+bool cn_events_choose(struct cn_events *events, const struct cn_chosen_events *chosen,
+                      pid_t pid, struct cn_error *err)
+{
+    events->sources =
+        cn_alloc(events->count * chosen->count + 1, sizeof(*events->sources));
+    for (size_t i = 0; i < chosen->count * events->count; i++) {
+        const struct cn_chosen_event *event = &chosen->list[i / events->count];
+        const struct cn_event_ring *ring = &events->rings[i % events->count];
+        struct cn_event_source *source = &events->sources[events->source_count];
+
+        if (!ring->head || event->kind == CN_EVENT_KIND_TRACEPOINT)
+            continue;
+        source->id = event->id;
+        source->fd = cn_chosen_event_open(event, pid, (int)(i % events->count));
+        if (source->fd < 0)
+            return cn_chosen_event_fail(event, err);
+        events->source_count++;
+        /* Its records go to the ring of the processor. */
+        if (ioctl(source->fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) != 0 ||
+            ioctl(source->fd, PERF_EVENT_IOC_ID, &source->kernel_id) != 0)
+            return cn_chosen_event_fail(event, err);
+    }
+    qsort(events->sources, events->source_count, sizeof(*events->sources), by_kernel_id);
+    return true;
 }
 
 /* Replace the kernel's ids of chosen events by ours, and count what was lost. */

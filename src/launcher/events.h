@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 #include "launcher/event_clock.h"
@@ -30,11 +31,17 @@ struct cn_events {
     uint64_t lost_count; /* events that did not fit the rings */
 };
 
-/* Open context switches and task events if `has_schedule`, and the chosen events. Returns
- * false when the kernel does not allow it. */
+/* Open them; context switches and task events only if `has_schedule`. Fails when the kernel
+ * does not allow it. */
 CN_CHECK bool cn_events_open(struct cn_events *events, const char *dir,
                              const struct cn_shared_memory *memory, bool has_schedule,
-                             const struct cn_chosen_events *chosen, struct cn_error *err);
+                             struct cn_error *err);
+
+/* Also record the chosen events of `pid`, before it executes the program: the kernel would
+ * not always insert probes that a child inherits. */
+CN_CHECK bool cn_events_choose(struct cn_events *events,
+                               const struct cn_chosen_events *chosen, pid_t pid,
+                               struct cn_error *err);
 
 /* Write new events. */
 CN_CHECK bool cn_events_drain(struct cn_events *events, struct cn_error *err);

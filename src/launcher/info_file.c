@@ -201,6 +201,7 @@ static uint64_t features_of(const struct cn_info_facts *facts)
     features |= facts->has_libcalls ? CN_FEATURE_PLTHOOK : 0;
     features |= facts->has_sites ? CN_FEATURE_CALLSITE : 0;
     features |= facts->has_events ? CN_FEATURE_PERF_EVENT : 0;
+    features |= facts->has_kernel ? CN_FEATURE_KERNEL : 0;
     if (arguments->values.is_automatic || arguments->values.requested[0].count > 0)
         features |= CN_FEATURE_ARGUMENT;
     if (arguments->values.is_automatic || arguments->values.requested[1].count > 0)

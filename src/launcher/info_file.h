@@ -25,7 +25,7 @@ struct cn_info_facts {
     uint64_t left_out_ps; /* cost of a call that filters leave out; 0 when none are */
     bool has_values;      /* calls with recorded values cost more */
     bool has_libcalls, has_sites;
-    bool has_events;                      /* from the kernel */
+    bool has_events, has_kernel;          /* from the kernel */
     const struct cn_arguments *arguments; /* recorded values */
 
     /* Valid when the program has ended. */

@@ -47,6 +47,9 @@ struct launch {
     struct cn_standby standby;
     struct cn_events events;
     struct cn_chosen_events chosen;
+    const char **tracepoints; /* among the chosen events */
+    struct cn_kernel_trace kernel;
+    bool has_perf_events, has_kernel;
     struct cn_module_files modules;
     struct cn_module_rules rules;
     struct cn_agent agent;
@@ -127,6 +130,33 @@ static bool configure(struct launch *launch, struct cn_error *err)
     return cn_module_rules_begin(&launch->rules, launch->program.path, err);
 }
 
+/* Find the events that are chosen, and the tracepoints among them. */
+static bool choose_events(struct launch *launch, struct cn_error *err)
+{
+    struct cn_launch_options *options = launch->options;
+    struct cn_chosen_events *chosen = &launch->chosen;
+    size_t count = 0;
+
+    if (options->event_pattern_count > 0 &&
+        !cn_chosen_events_find(chosen, launch->program.path, options->event_patterns,
+                               options->event_pattern_count, options->has_glob_events,
+                               NULL, err))
+        return false;
+    launch->tracepoints = cn_alloc(chosen->count + 1, sizeof(*launch->tracepoints));
+    for (size_t i = 0; i < chosen->count; i++) {
+        if (chosen->list[i].kind == CN_EVENT_KIND_TRACEPOINT)
+            launch->tracepoints[count++] = chosen->list[i].name;
+        else
+            launch->has_perf_events = true;
+    }
+    options->kernel.tracepoints = launch->tracepoints;
+    options->kernel.tracepoint_count = count;
+    launch->has_kernel = options->kernel.depth > 0 || count > 0;
+    /* The kernel's pages have the times of its own clock. */
+    options->asks_kernel = options->asks_kernel || launch->has_kernel;
+    return !launch->has_kernel || cn_kernel_trace_check(&options->kernel, NULL, err);
+}
+
 static bool prepare(struct launch *launch, struct cn_error *err)
 {
     const struct cn_launch_options *options = launch->options;
@@ -135,6 +165,8 @@ static bool prepare(struct launch *launch, struct cn_error *err)
         !cn_program_file_open(&launch->program, options->words[0], err) ||
         (!options->is_forced &&
          !cn_program_file_check(&launch->program, options->has_libcalls, err)))
+        return false;
+    if (!choose_events(launch, err))
         return false;
     if (options->library)
         launch->library = cn_strdup(options->library);
@@ -178,37 +210,28 @@ static bool write_default_options(const struct launch *launch, struct cn_error *
     return ok;
 }
 
-/* Choose events, and open them. Without --event, the program runs without them where the
- * kernel does not allow them. */
+/* Open the kernel's events. Without --event, the program runs without them where the kernel
+ * does not allow them. */
 static bool open_events(struct launch *launch, bool *has_events, struct cn_error *err)
 {
     const struct cn_launch_options *options = launch->options;
-    bool has_chosen = options->event_pattern_count > 0;
+    bool has_schedule = options->has_events || launch->chosen.has_schedule;
     struct cn_text text = {0};
-    struct cn_error refused = {0};
     bool ok = true;
 
-    if (has_chosen &&
-        !cn_chosen_events_find(&launch->chosen, launch->program.path,
-                               options->event_patterns, options->event_pattern_count,
-                               options->has_glob_events, NULL, err))
-        return false;
-    *has_events =
-        options->has_events || launch->chosen.has_schedule || launch->chosen.count > 0;
+    *has_events = has_schedule || launch->has_perf_events;
     if (*has_events && !cn_events_open(&launch->events, launch->dir, &launch->memory,
-                                       options->has_events || launch->chosen.has_schedule,
-                                       &launch->chosen, &refused)) {
+                                       has_schedule, err)) {
         *has_events = false;
-        if (has_chosen) {
-            *err = refused;
-            return false;
-        }
+        ok = options->event_pattern_count == 0;
     }
     cn_chosen_events_print_ids(&launch->chosen, &text);
-    if (text.len > 0)
+    if (ok && text.len > 0)
         ok = cn_out_replace(launch->dir, "events.txt", text.chars, text.len, err);
     cn_text_done(&text);
-    return ok;
+    return ok && (!launch->has_kernel ||
+                  cn_kernel_trace_open(&launch->kernel, launch->dir,
+                                       &launch->options->kernel, NULL, err));
 }
 
 static bool write_first_files(struct launch *launch, struct cn_error *err)
@@ -228,6 +251,7 @@ static bool write_first_files(struct launch *launch, struct cn_error *err)
         .has_libcalls = options->has_libcalls,
         .arguments = options->arguments,
         .has_events = has_events,
+        .has_kernel = launch->has_kernel,
         .has_sites = options->has_sites,
         .has_values = !cn_arguments_is_empty(options->arguments) ||
                       (cn_rules_actions(&options->rules) & readings) != 0,
@@ -353,7 +377,8 @@ static bool watch(struct launch *launch, struct cn_error *err)
     for (;;) {
         ok = ok && cn_drain_step(&launch->drain, err) &&
              (atomic_load(&launch->memory.head->is_over) ||
-              cn_events_drain(&launch->events, err)) &&
+              (cn_events_drain(&launch->events, err) &&
+               cn_kernel_trace_drain(&launch->kernel, err))) &&
              write_new_symbols(launch, err);
         check_limits(launch);
         ok = ok && end_recording(launch, err);
@@ -410,7 +435,8 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
     struct cn_rec_shared *head = launch->memory.head;
 
     ok = ok && cn_drain_finish(&launch->drain, err) &&
-         (atomic_load(&head->is_over) || cn_events_drain(&launch->events, err));
+         (atomic_load(&head->is_over) || cn_events_drain(&launch->events, err)) &&
+         cn_kernel_trace_finish(&launch->kernel, err);
     ok = cn_module_files_finish(&launch->modules, err) && ok;
     launch->facts.call_cost = head->costs[cost_of(launch->program.elf.hooks)];
     launch->facts.libcall_cost = head->costs[CN_REC_COST_LIBCALL];
@@ -446,9 +472,19 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
     return true;
 }
 
+static bool prepare_program(void *arg, pid_t pid, struct cn_error *err)
+{
+    struct launch *launch = arg;
+
+    return cn_events_choose(&launch->events, &launch->chosen, pid, err) &&
+           (!launch->has_kernel || cn_kernel_trace_start(&launch->kernel, pid, err));
+}
+
 static bool start_and_watch(struct launch *launch, struct cn_launch_result *result,
                             struct cn_error *err)
 {
+    struct cn_program_preparation before = {
+        launch->chosen.count > 0 || launch->has_kernel ? prepare_program : NULL, launch};
     struct cn_error failure = {0};
     char *path;
     bool ok;
@@ -459,7 +495,7 @@ static bool start_and_watch(struct launch *launch, struct cn_launch_result *resu
     launch->start_ns = cn_clock_ns();
     path = cn_shared_memory_path(&launch->memory, launch->standby.pid);
     ok = cn_program_file_start(&launch->program, &launch->settings, launch->library, path,
-                               launch->options->words, &launch->pid, err);
+                               launch->options->words, before, &launch->pid, err);
     free(path);
     if (!ok)
         return false;
@@ -485,7 +521,9 @@ bool cn_launch_run(struct cn_launch_options *options, struct cn_launch_result *r
     bell_of = NULL;
     cn_drain_done(&launch.drain);
     cn_events_close(&launch.events);
+    cn_kernel_trace_close(&launch.kernel);
     cn_chosen_events_done(&launch.chosen);
+    free(launch.tracepoints);
     cn_agent_close(&launch.agent);
     cn_module_rules_done(&launch.rules);
     cn_module_files_done(&launch.modules);

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "launcher/arguments.h"
+#include "launcher/kernel_trace.h"
 #include "launcher/rules.h"
 #include "record/shared.h"
 
@@ -36,6 +37,7 @@ struct cn_launch_options {
     bool is_packed, is_off, has_libcalls;
     bool has_nested_libcalls;          /* also record calls between libraries */
     bool has_events;                   /* record kernel events */
+    struct cn_kernel_choice kernel;    /* functions of the kernel to record */
     const char *const *event_patterns; /* further events to record (chosen_events.h) */
     size_t event_pattern_count;
     bool has_glob_events;

@@ -149,17 +149,31 @@ void cn_program_settings_restore(const struct cn_program_settings *before)
 bool cn_program_file_start(const struct cn_program_file *program,
                            const struct cn_program_settings *settings,
                            const char *library, const char *shared_path,
-                           const char *const *words, pid_t *out, struct cn_error *err)
+                           const char *const *words, struct cn_program_preparation before,
+                           pid_t *out, struct cn_error *err)
 {
-    int pipe_fds[2], error = 0;
+    int pipe_fds[2], go_fds[2] = {-1, -1}, error = 0;
+    bool is_prepared = true;
+    char go = 0;
     pid_t pid;
 
     if (pipe2(pipe_fds, O_CLOEXEC) != 0)
         return cn_fail_errno(err, "cannot start '%s'", program->path);
+    if (before.prepare && pipe2(go_fds, O_CLOEXEC) != 0) {
+        (void)cn_fail_errno(err, "cannot start '%s'", program->path);
+        (void)close(pipe_fds[0]);
+        (void)close(pipe_fds[1]);
+        return false;
+    }
     pid = fork();
     if (pid == 0) {
         set_environment(program, library, shared_path);
         cn_program_settings_restore(settings);
+        if (before.prepare) {
+            (void)close(go_fds[1]);
+            if (read(go_fds[0], &go, 1) != 1)
+                _exit(127);
+        }
         (void)execv(program->path, (char *const *)(uintptr_t)words);
         error = errno;
         (void)!write(pipe_fds[1], &error, sizeof(error));
@@ -168,7 +182,19 @@ bool cn_program_file_start(const struct cn_program_file *program,
     (void)close(pipe_fds[1]);
     if (pid < 0)
         (void)cn_fail_errno(err, "cannot start '%s'", program->path);
-    else if (read(pipe_fds[0], &error, sizeof(error)) == sizeof(error)) {
+    if (pid > 0 && before.prepare) {
+        is_prepared = before.prepare(before.arg, pid, err);
+        if (is_prepared)
+            (void)!write(go_fds[1], &go, 1);
+    }
+    if (before.prepare) {
+        (void)close(go_fds[0]);
+        (void)close(go_fds[1]);
+    }
+    if (pid > 0 && !is_prepared) {
+        (void)waitpid(pid, NULL, 0);
+        pid = -1;
+    } else if (pid > 0 && read(pipe_fds[0], &error, sizeof(error)) == sizeof(error)) {
         errno = error;
         (void)cn_fail_errno(err, "cannot run '%s'", program->path);
         (void)waitpid(pid, NULL, 0);

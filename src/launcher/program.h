@@ -38,11 +38,18 @@ struct cn_program_settings {
 void cn_program_settings_change(struct cn_program_settings *before);
 void cn_program_settings_restore(const struct cn_program_settings *before);
 
+/* Something to do with the process before it runs the program; NULL: nothing. */
+struct cn_program_preparation {
+    bool (*prepare)(void *arg, pid_t pid, struct cn_error *err);
+    void *arg;
+};
+
 /* Start the program with these settings. */
 CN_CHECK bool cn_program_file_start(const struct cn_program_file *program,
                                     const struct cn_program_settings *settings,
                                     const char *library, const char *shared_path,
-                                    const char *const *words, pid_t *out,
+                                    const char *const *words,
+                                    struct cn_program_preparation before, pid_t *out,
                                     struct cn_error *err);
 
 #endif

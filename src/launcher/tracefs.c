@@ -105,25 +105,3 @@ bool cn_tracefs_write(const char *tracefs, const char *name, const char *text,
     cn_text_done(&path);
     return ok;
 }
-
-bool cn_tracefs_event_id(const char *tracefs, const char *event, uint64_t *id,
-                         struct cn_error *err)
-{
-    struct cn_text name = {0}, text = {0};
-    const char *colon = strchr(event, ':');
-    char *end;
-    bool ok;
-
-    cn_text_printf(&name, "events/%.*s/%s/id", colon ? (int)(colon - event) : 0, event,
-                   colon ? colon + 1 : event);
-    ok = cn_tracefs_read(tracefs, cn_text_str(&name), &text, err);
-    if (ok) {
-        *id = strtoull(cn_text_str(&text), &end, 10);
-        ok = end != cn_text_str(&text) ||
-             cn_fail(err, CN_ERR_FORMAT, "%s/%s is not a number", tracefs,
-                     cn_text_str(&name));
-    }
-    cn_text_done(&name);
-    cn_text_done(&text);
-    return ok;
-}

@@ -22,8 +22,4 @@ CN_CHECK bool cn_tracefs_read(const char *tracefs, const char *name, struct cn_t
 CN_CHECK bool cn_tracefs_write(const char *tracefs, const char *name, const char *text,
                                struct cn_error *err);
 
-/* The number of a tracepoint, "sched:sched_switch". */
-CN_CHECK bool cn_tracefs_event_id(const char *tracefs, const char *event, uint64_t *id,
-                                  struct cn_error *err);
-
 #endif

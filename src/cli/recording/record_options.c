@@ -16,6 +16,8 @@
 #include "launcher/program.h"
 #include "record/shared.h"
 
+#define KERNEL "@kernel"
+
 enum { DEFAULT_RING = 512 << 10, DEPTH_MAX = 1 << 20 };
 
 static void on_message(void *arg, const char *text)
@@ -87,6 +89,14 @@ static bool choose_limits(const struct cn_args *args, struct cn_launch_options *
     return true;
 }
 
+static bool is_kernel_pattern(const char *pattern)
+{
+    size_t len = strlen(pattern);
+
+    return len > sizeof(KERNEL) - 1 &&
+           strcmp(pattern + len - (sizeof(KERNEL) - 1), KERNEL) == 0;
+}
+
 static bool choose_rules(const struct cn_args *args, struct cn_launch_options *options,
                          struct cn_error *err)
 {
@@ -108,13 +118,54 @@ static bool choose_rules(const struct cn_args *args, struct cn_launch_options *o
         struct cn_values patterns = cn_args_values(args, kinds[k].option);
 
         for (size_t i = 0; i < patterns.count; i++)
-            if (!cn_rules_add(rules, patterns.list[i], kinds[k].actions, err))
+            if (!is_kernel_pattern(patterns.list[i]) &&
+                !cn_rules_add(rules, patterns.list[i], kinds[k].actions, err))
                 return cn_fail_in(err, "--%s", kinds[k].option);
     }
     for (size_t i = 0; i < triggers.count; i++)
         if (!cn_rules_add_trigger(rules, triggers.list[i], err))
             return cn_fail_in(err, "--trigger");
     return cn_args_u64(args, "size-filter", 0, UINT32_MAX, 0, &rules->size_min, err);
+}
+
+/* The patterns of an option that end with "@kernel", without that. */
+static size_t take_kernel_patterns(const struct cn_args *args, const char *option,
+                                   struct cn_record_options *options)
+{
+    struct cn_values values = cn_args_values(args, option);
+    size_t before = options->kernel_pattern_count;
+
+    for (size_t i = 0; i < values.count; i++)
+        if (is_kernel_pattern(values.list[i]))
+            options->kernel_patterns[options->kernel_pattern_count++] =
+                strndup(values.list[i], strlen(values.list[i]) - (sizeof(KERNEL) - 1));
+    return options->kernel_pattern_count - before;
+}
+
+static bool choose_kernel(const struct cn_args *args, struct cn_record_options *options,
+                          struct cn_error *err)
+{
+    struct cn_kernel_choice *kernel = &options->launch.kernel;
+    const char *buffer = cn_args_value(args, "kernel-buffer");
+    size_t most =
+        cn_args_values(args, "filter").count + cn_args_values(args, "notrace").count;
+    uint64_t depth;
+
+    if (!cn_args_u64(args, "kernel-depth", 1, 50, cn_args_has(args, "kernel"), &depth,
+                     err))
+        return false;
+    kernel->depth = (uint32_t)depth;
+    kernel->is_glob = options->launch.rules.is_glob;
+    options->kernel_patterns = cn_alloc(most + 1, sizeof(*options->kernel_patterns));
+    kernel->only_count = take_kernel_patterns(args, "filter", options);
+    kernel->not_count = take_kernel_patterns(args, "notrace", options);
+    kernel->only = (const char *const *)options->kernel_patterns;
+    kernel->not = kernel->only + kernel->only_count;
+    if (depth == 0 && (options->kernel_pattern_count > 0 || buffer))
+        return cn_fail(err, CN_ERR_USAGE, "%s%s needs --kernel",
+                       buffer ? "--kernel-buffer" : kernel->only[0],
+                       buffer ? "" : KERNEL);
+    return !buffer || parse_size("kernel-buffer", buffer, &kernel->buffer_len, err);
 }
 
 static bool choose_arguments(const struct cn_args *args,
@@ -188,7 +239,8 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
     };
     return choose_limits(args, launch, err) &&
            choose_buffer(args, launch->size_limit, &launch->ring_len, err) &&
-           choose_rules(args, launch, err) && choose_arguments(args, options, err);
+           choose_rules(args, launch, err) && choose_arguments(args, options, err) &&
+           choose_kernel(args, options, err);
 }
 
 /* Append the values of an option, separated by ";". */
@@ -259,6 +311,9 @@ void cn_record_options_done(struct cn_record_options *options)
 {
     free((void *)(uintptr_t)options->launch.words);
     free((void *)(uintptr_t)options->launch.command_line);
+    for (size_t i = 0; i < options->kernel_pattern_count; i++)
+        free(options->kernel_patterns[i]);
+    free(options->kernel_patterns);
     cn_rules_done(&options->launch.rules);
     cn_arguments_done(&options->arguments);
 }

@@ -81,6 +81,18 @@
         {.name = "nest-libcall",                                                         \
          .letter = 'l',                                                                  \
          .help = "also record calls from one library function to another"},              \
+        {.name = "kernel",                                                               \
+         .letter = 'k',                                                                  \
+         .help = "also record functions of the kernel, one level unless "                \
+                 "--kernel-depth; choose them with -F FUNC@kernel, -N FUNC@kernel. "     \
+                 "Needs root and function_graph in tracefs"},                            \
+        {.name = "kernel-depth",                                                         \
+         .letter = 'K',                                                                  \
+         .value = "N",                                                                   \
+         .help = "record N levels of functions of the kernel; implies --kernel"},        \
+        {.name = "kernel-buffer",                                                        \
+         .value = "SIZE",                                                                \
+         .help = "size of the kernel's buffer of each processor: 4M"},                   \
         {.name = "event",                                                                \
          .letter = 'E',                                                                  \
          .value = "EVENT",                                                               \
@@ -122,6 +134,8 @@
 struct cn_record_options {
     struct cn_launch_options launch;
     struct cn_arguments arguments;
+    char **kernel_patterns; /* of -F and -N, without "@kernel" */
+    size_t kernel_pattern_count;
 };
 
 /* Parse the arguments, which must outlive the options. On failure, release them as well. */
