@@ -52,7 +52,11 @@ void cn_call_filter_ready(struct cn_call_filter *filter)
     }
     filter->has_rules = filter->rule_count > 1;
     filter->needs_future = filter->has_caller || filter->has_time || filter->time_ns > 0;
-    filter->is_plain = !filter->has_rules && !filter->needs_future && !filter->is_off &&
+    filter->skips_outer_kernel = (rec->features & CN_FEATURE_KERNEL) &&
+                                 !filter->has_outer_kernel && !filter->is_kernel_only;
+    filter->is_plain = !filter->skips_outer_kernel && !filter->is_kernel_only &&
+                       !filter->has_outer_events && !filter->has_outer_kernel &&
+                       !filter->has_rules && !filter->needs_future && !filter->is_off &&
                        !filter->has_files && !filter->has_only && filter->size_min == 0 &&
                        filter->depth == UINT32_MAX && !filter->without_libcalls &&
                        !filter->without_events && !filter->without_schedule &&
@@ -132,7 +136,8 @@ static bool may_show(const struct cn_call_filter *filter, const struct cn_call *
 {
     const struct cn_call_function *function;
 
-    if (flags & CN_RULE_HIDE)
+    if ((flags & CN_RULE_HIDE) ||
+        (filter->is_kernel_only && !(call->flags & CN_CALL_KERNEL)))
         return false;
     if (filter->has_files && !(flags & CN_RULE_FILE))
         return false;

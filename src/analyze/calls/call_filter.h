@@ -89,13 +89,17 @@ struct cn_call_filter {
     uint64_t size_min; /* functions of fewer bytes are not shown */
     bool is_off;       /* nothing is shown before trace_on */
     bool without_libcalls, without_events, without_schedule, without_preemption;
+    bool is_kernel_only;   /* only functions of the kernel */
+    bool has_outer_events; /* also events of users outside of functions */
+    bool has_outer_kernel; /* also functions and events of the kernel outside of them */
 
     /* Which kinds of rules there are. */
     bool has_only, has_caller, has_files, has_time, has_switches;
     bool has_rules;
-    bool needs_future; /* whether a call is shown depends on later records */
-    bool is_plain;     /* everything is shown */
-    bool *is_exec;     /* by function: starts another program */
+    bool needs_future;       /* whether a call is shown depends on later records */
+    bool is_plain;           /* everything is shown */
+    bool skips_outer_kernel; /* the recording has functions of the kernel */
+    bool *is_exec;           /* by function: starts another program */
 };
 
 void cn_call_filter_init(struct cn_call_filter *filter, const struct cn_recording *rec);

@@ -139,6 +139,15 @@ static void begin(struct cn_call_stack *stack, const struct cn_call *call)
     stack->inherited = stack->shown;
 }
 
+/* True if all open calls are functions of the kernel. */
+static bool is_outer_kernel(const struct cn_call_stack *stack)
+{
+    uint32_t function = stack->count > 0 ? stack->frames[0].function : CN_NONE;
+
+    return function < stack->rec->function_count &&
+           stack->rec->functions[function].type == 'K';
+}
+
 struct cn_call_frame *cn_call_stack_enter(struct cn_call_stack *stack,
                                           const struct cn_call *call,
                                           const struct cn_call_batch *batch,
@@ -168,7 +177,9 @@ struct cn_call_frame *cn_call_stack_enter(struct cn_call_stack *stack,
     if (!stack->filter->is_plain) {
         rule = rule ? rule : &own_rule;
         cn_call_filter_rule(stack->filter, call, batch, rule);
-        if (!cn_call_filter_enter(stack->filter, call, rule, &stack->scope, stack->is_on))
+        if (!cn_call_filter_enter(stack->filter, call, rule, &stack->scope,
+                                  stack->is_on) ||
+            (stack->filter->skips_outer_kernel && is_outer_kernel(stack)))
             frame->flags &= (uint8_t)~CN_FRAME_SHOWN;
     }
     stack->shown += frame->flags & CN_FRAME_SHOWN;
@@ -272,8 +283,13 @@ bool cn_call_stack_shows_event(const struct cn_call_stack *stack,
     const struct cn_call_filter *filter = stack->filter;
     const struct cn_call_frame *top;
 
-    if (stack->count == 0)
+    if (filter->skips_outer_kernel && is_outer_kernel(stack))
         return false;
+    if (stack->count == 0)
+        return !filter->without_events &&
+               (call->address >= CN_EVENT_USER
+                    ? filter->has_outer_events
+                    : filter->has_outer_kernel && call->address < CN_EVENT_READ_STATM);
     top = &stack->frames[stack->count - 1];
     if (top->flags & CN_FRAME_EXEC)
         return false;

@@ -204,6 +204,9 @@ static bool make_filter(struct cn_recording_setup *setup, struct cn_error *err)
         filter->is_off = strcmp(trace, "off") == 0;
     filter->without_libcalls |= cn_args_has(setup->args, "no-libcall");
     filter->without_events |= cn_args_has(setup->args, "no-event");
+    filter->has_outer_events |= cn_args_has(setup->args, "event-full");
+    filter->has_outer_kernel |= cn_args_has(setup->args, "kernel-full");
+    filter->is_kernel_only |= cn_args_has(setup->args, "kernel-only");
     filter->without_schedule |= cn_args_has(setup->args, "no-sched");
     filter->without_preemption |= cn_args_has(setup->args, "no-sched-preempt");
     cn_call_filter_ready(filter);

@@ -92,6 +92,11 @@
         CN_RECORDING_DEMANGLE_OPTION,                                                    \
         {.name = "no-libcall", .help = "exclude library calls"},                         \
         {.name = "no-event", .help = "exclude events"},                                  \
+        {.name = "event-full", .help = "also events outside of functions"},              \
+        {.name = "kernel-full",                                                          \
+         .help = "also functions and events of the kernel outside of functions of the "  \
+                 "program"},                                                             \
+        {.name = "kernel-only", .help = "only functions of the kernel"},                 \
         {.name = "no-sched", .help = "exclude waiting (blocked or pre-empted)"},         \
     {                                                                                    \
         .name = "no-sched-preempt", .help = "exclude waiting while pre-empted"           \

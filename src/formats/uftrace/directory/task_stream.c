@@ -53,6 +53,8 @@ struct task_stream {
     uint64_t end_ns;     /* of the first record after a part */
     const struct cn_uft_extern *extern_next, *extern_end;
     const struct cn_uft_kernel_record *kernel_next, *kernel_end;
+    uint32_t kernel_depth; /* calls of the program around the open ones of the kernel */
+    bool is_in_kernel;
     struct cn_text side_data;
 
     /* The batch; raw and tids are used for streams of a file only. */
@@ -333,14 +335,42 @@ static struct cn_bytes decode_side(const struct task_stream *s, enum side side,
     return data;
 }
 
+/* The number of calls of the program that are open: functions of the kernel are inside
+ * them, and count from 0. */
+static uint32_t open_count(const struct task_stream *s, bool is_more)
+{
+    struct cn_uft_record record;
+    struct cn_bytes rest;
+
+    for (size_t i = s->count; i > 0; i--) {
+        const struct cn_call *call = &s->calls[i - 1];
+
+        if (!(call->flags & CN_CALL_KERNEL) && call->kind <= CN_CALL_EXIT)
+            return call->depth + (call->kind == CN_CALL_ENTER ? 1u : 0u);
+    }
+    if (!is_more)
+        return 0;
+    (void)cn_bytes_from(s->block, s->at, &rest);
+    record = cn_uft_record_get(rest, s->dir->rec.is_big_endian);
+    return (uint32_t)cn_bits(record.word, CN_UFT_DEPTH_AT, CN_UFT_DEPTH_BITS) +
+           (cn_bits(record.word, CN_UFT_TYPE_AT, CN_UFT_TYPE_BITS) == CN_UFT_EXIT ? 1u
+                                                                                  : 0u);
+}
+
 /* Merge in the next event of this kind. The data of records is borrowed from their file,
  * that of events is copied, so they cannot share a batch. False when the batch must end
  * first. */
-static bool merge_side(struct task_stream *s, enum side side)
+static bool merge_side(struct task_stream *s, enum side side, bool is_more)
 {
     struct cn_call *call = &s->calls[s->count];
     struct cn_bytes data = decode_side(s, side, call);
 
+    if (call->flags & CN_CALL_KERNEL) {
+        if (!s->is_in_kernel || (call->kind == CN_CALL_ENTER && call->depth == 0))
+            s->kernel_depth = open_count(s, is_more);
+        s->is_in_kernel = call->kind == CN_CALL_ENTER || call->depth > 0;
+        call->depth = (uint16_t)(call->depth + s->kernel_depth);
+    }
     if (s->side_data.len == 0 && s->count > 0 && data.len > 0)
         return false;
     if (side == SIDE_PERF) {
@@ -428,7 +458,7 @@ static void fill_batch(struct task_stream *s)
             skip_late(s);
         } else if (side == SIDE_PERF && !place_wait(s, is_more)) {
             continue;
-        } else if (side == SIDE_NONE || !merge_side(s, side)) {
+        } else if (side == SIDE_NONE || !merge_side(s, side, is_more)) {
             return;
         }
     }

@@ -184,6 +184,12 @@ static const char *const expected = "1000000045 0 do_syscall 0\n"
                                     "1000000050 1 helper 1\n"
                                     "1134217779 sched:sched_switch comm=idle next=-7";
 
+/* Inside the calls of the program. */
+static const char *const merged = "1000000045 0 do_syscall 2\n"
+                                  "1000000048 0 helper 3\n"
+                                  "1000000050 1 helper 3\n"
+                                  "1134217779 sched:sched_switch comm=idle next=-7";
+
 static void merges_kernel_functions_and_tracepoints(void **state)
 {
     struct cn_recording *rec = open_sample();
@@ -196,7 +202,7 @@ static void merges_kernel_functions_and_tracepoints(void **state)
     assert_null(rec->warnings);
     assert_true(cn_recording_stream_open(rec, 0, cn_time_always, &stream, &err));
     print_kernel(rec, stream, &text, &last_ns);
-    assert_string_equal(cn_text_str(&text), expected);
+    assert_string_equal(cn_text_str(&text), merged);
     cn_recording_close(rec);
     cn_text_done(&text);
 }
