@@ -60,6 +60,7 @@ static bool check_options(const struct cn_args *args, const struct cn_format *fo
     for (size_t i = 0; !foreign && of_calls[i].name; i++)
         if (strcmp(of_calls[i].name, "data") != 0 &&
             strcmp(of_calls[i].name, "demangle") != 0 &&
+            strcmp(of_calls[i].name, "raw") != 0 && /* records have recorded times */
             cn_args_has(args, of_calls[i].name))
             return cn_fail(err, CN_ERR_USAGE,
                            "--%s needs --format chrome, flame-graph, graphviz or mermaid",

@@ -89,14 +89,7 @@ static const struct cn_option options[] = {
         "columns: total, total-avg, total-min, total-max, total-stdv, p50, p90, p99, "
         "p99.9, the same for self, call, size, all, none; +FIELD adds to the default "
         "(total,self,call)"),
-    {.name = "sort",
-     .letter = 's',
-     .value = "KEYS",
-     .help = "sort by these columns, or by func, the name (default: total)"},
-    {.name = "avg-total",
-     .help = "show average, minimum, maximum and deviation of total time"},
-    {.name = "avg-self", .help = "show the same for self time"},
-    {.name = "task", .help = "one row per task: total, self, tid, func"},
+    CN_RECORDING_REPORT_OPTIONS,
     {.name = "histogram",
      .value = "FUNC",
      .help = "show the distribution of the total times of FUNC"},
