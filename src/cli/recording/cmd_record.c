@@ -231,8 +231,7 @@ static bool is_for_view(const struct cn_option *option, const struct cn_command 
     if (has_both && view == &cn_cmd_report && strcmp(option->name, "output-fields") == 0)
         return false;
     return (!has_option(recorded_options, option->name) ||
-            strcmp(option->name, "match") == 0 ||
-            strcmp(option->name, "no-event") == 0) &&
+            strcmp(option->name, "match") == 0) &&
            (has_option(view->options, option->name) ||
             has_option(cn_shared_options, option->name));
 }

@@ -208,6 +208,11 @@ CN_CHECK bool cn_recording_show(const struct cn_args *args, const char *operand,
                                 cn_recording_show_fn show, void *arg,
                                 struct cn_error *err);
 
+/* The same with recorded times, whatever the options. */
+CN_CHECK bool cn_recording_show_raw(const struct cn_args *args, const char *operand,
+                                    cn_recording_show_fn show, void *arg,
+                                    struct cn_error *err);
+
 /* Warn about damaged tasks; fails if there are any. */
 CN_CHECK bool cn_recording_setup_result(const struct cn_recording_setup *setup,
                                         const struct cn_call_damages *damages,
