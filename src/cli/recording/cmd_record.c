@@ -2,14 +2,19 @@
 
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "base/alloc.h"
+#include "base/arena.h"
 #include "base/files/outdir.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"
 #include "cli/recording/record_options.h"
+#include "cli/recording/recording_options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "launcher/launch.h"
@@ -209,20 +214,73 @@ static bool run_record(const struct cn_args *args, struct cn_error *err)
     return ok;
 }
 
-/* Run cairn report or cairn replay on the recording. */
-static bool show(const struct cn_args *args, const char *dir, struct cn_error *err)
+/* Options that act while recording; live passes the others to the view. */
+static const struct cn_option recorded_options[] = {CN_RECORD_OPTIONS, {0}};
+
+static bool has_option(const struct cn_option *options, const char *name)
 {
-    const struct cn_command *command =
-        cn_args_has(args, "replay") ? &cn_cmd_replay : &cn_cmd_report;
+    while (options->name && strcmp(options->name, name) != 0)
+        options++;
+    return options->name != NULL;
+}
+
+static bool is_for_view(const struct cn_option *option, const struct cn_command *view,
+                        bool has_both)
+{
+    /* Fields of both views: those of the calls. */
+    if (has_both && view == &cn_cmd_report && strcmp(option->name, "output-fields") == 0)
+        return false;
+    return (!has_option(recorded_options, option->name) ||
+            strcmp(option->name, "match") == 0) &&
+           (has_option(view->options, option->name) ||
+            has_option(cn_shared_options, option->name));
+}
+
+/* Run cairn report or cairn replay on the recording. */
+static bool show(const struct cn_args *args, const struct cn_command *view,
+                 const char *dir, struct cn_error *err)
+{
+    const char **words = cn_alloc(args->given_count + 1, sizeof(*words));
+    struct cn_arena memory = {0};
+    bool has_both = cn_args_has(args, "replay") && cn_args_has(args, "report");
     struct cn_args shown;
+    size_t count = 0;
     bool ok;
 
-    if (!cn_args_parse(&shown, command, 1, &dir, err))
-        return false;
-    shown.session = args->session;
-    ok = command->run(&shown, err);
-    cn_args_done(&shown);
+    for (size_t i = 0; i < args->given_count; i++) {
+        const char *name = args->given[i]->name, *value = args->values[i];
+
+        if (is_for_view(args->given[i], view, has_both))
+            words[count++] = cn_arena_printf(&memory, "--%s%s%s", name, value ? "=" : "",
+                                             value ? value : "");
+    }
+    words[count++] = dir;
+    ok = cn_args_parse(&shown, view, count, words, err);
+    if (ok) {
+        shown.session = args->session;
+        ok = view->run(&shown, err);
+        cn_args_done(&shown);
+    }
+    cn_arena_done(&memory);
+    free(words);
     return ok;
+}
+
+/* The report, the calls, or with titles like those of uftrace both. */
+static bool show_views(const struct cn_args *args, const char *dir, struct cn_error *err)
+{
+    bool has_calls = cn_args_has(args, "replay");
+    bool has_report = cn_args_has(args, "report") || !has_calls;
+    bool has_both = has_calls && has_report;
+
+    cn_cli_page(args);
+    if (has_both)
+        (void)printf("#\n# report\n#\n");
+    if (has_report && !show(args, &cn_cmd_report, dir, err))
+        return false;
+    if (has_both)
+        (void)printf("\n#\n# replay\n#\n");
+    return !has_calls || show(args, &cn_cmd_replay, dir, err);
 }
 
 static bool run_live(const struct cn_args *args, struct cn_error *err)
@@ -230,15 +288,16 @@ static bool run_live(const struct cn_args *args, struct cn_error *err)
     struct cn_record_options options;
     struct cn_launch_result result;
     struct cn_error ignored = {0};
+    const char *kept = cn_args_value(args, "data");
     char *dir = NULL;
     bool ok = cn_record_options_init(&options, args, err) &&
-              (dir = cn_temporary_make("live", err)) != NULL;
+              (kept || (dir = cn_temporary_make("live", err)) != NULL);
 
-    options.launch.dir = dir;
+    options.launch.dir = kept ? kept : dir;
     ok = ok && cn_launch_run(&options.launch, &result, err);
     if (ok) {
         tell_stop(args, &result);
-        ok = show(args, options.launch.dir, err);
+        ok = show_views(args, options.launch.dir, err);
     }
     if (dir && !cn_recording_dir_remove(dir, &ignored) && ok)
         cn_cli_warn(args, "%s", ignored.text);
@@ -291,6 +350,18 @@ const struct cn_command cn_cmd_record = {
 static const struct cn_option live_options[] = {
     CN_RECORD_OPTIONS,
     {.name = "replay", .help = "show the calls, not a table of functions"},
+    {.name = "report", .help = "with --replay: show the table before the calls"},
+    {.name = "data",
+     .letter = 'd',
+     .value = "DIR",
+     .help = "record into DIR and do not remove it (default: a temporary folder)"},
+    CN_RECORDING_VIEW_FILTER_OPTIONS,
+    CN_RECORDING_FIELDS_OPTION("columns, as in cairn report or with --replay in cairn "
+                               "replay"),
+    CN_RECORDING_REPLAY_OPTIONS,
+    CN_RECORDING_REPORT_OPTIONS,
+    CN_RECORDING_RAW_OPTION,
+    CN_RECORDING_SRCLINE_OPTION,
     {0},
 };
 
@@ -309,8 +380,10 @@ const struct cn_command cn_cmd_live = {
     .summary = "run a program and show its calls",
     .description =
         "Records a program like cairn record, prints what cairn report (with --replay: "
-        "cairn replay) prints, and removes the recording. The exit status is that of the "
-        "program.",
+        "cairn replay) prints, and removes the recording. Filters that record has act "
+        "while "
+        "recording, the other options when the calls are shown. The exit status is that "
+        "of the program.",
     .examples = live_examples,
     .options = live_options,
     .run = run_live,

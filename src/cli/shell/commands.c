@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "cli/shell/suggest.h"
 
-extern const struct cn_command cn_cmd_record, cn_cmd_live;
+extern const struct cn_command cn_cmd_record, cn_cmd_live, cn_cmd_uftrace;
 extern const struct cn_command cn_cmd_replay, cn_cmd_report, cn_cmd_graph;
 extern const struct cn_command cn_cmd_analyze;
 extern const struct cn_command cn_cmd_tree, cn_cmd_callers, cn_cmd_flat, cn_cmd_top;
@@ -15,6 +15,7 @@ extern const struct cn_command cn_cmd_verify, cn_cmd_convert, cn_cmd_dump;
 extern const struct cn_command cn_cmd_store;
 extern const struct cn_command cn_cmd_formats, cn_cmd_help, cn_cmd_completion;
 
+/* clang-format off */
 const struct cn_command *const cn_commands[] = {
     &cn_cmd_record,
     &cn_cmd_live,
@@ -22,6 +23,7 @@ const struct cn_command *const cn_commands[] = {
     &cn_cmd_replay,
     &cn_cmd_report,
     &cn_cmd_graph,
+    &cn_cmd_uftrace,
     &cn_cmd_analyze,
     &cn_cmd_tree,
     &cn_cmd_callers,
@@ -40,6 +42,7 @@ const struct cn_command *const cn_commands[] = {
     &cn_cmd_completion,
     NULL,
 };
+/* clang-format on */
 
 const struct cn_option cn_shared_options[] = {
     {.name = "help", .letter = 'h', .help = "describe the command and its options"},
