@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/print/quantity.h"
 #include "cli/recording/record_options.h"
+#include "cli/recording/script_calls.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "launcher/launch.h"
@@ -187,7 +188,8 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
     cn_text_done(&text);
 }
 
-static bool run_record(const struct cn_args *args, struct cn_error *err)
+bool cn_record_run(const struct cn_args *args, struct cn_script *script, int *wait_status,
+                   struct cn_error *err)
 {
     const char *dir = cn_args_value(args, "data");
     struct cn_record_options options;
@@ -199,13 +201,37 @@ static bool run_record(const struct cn_args *args, struct cn_error *err)
         options.launch.dir = dir;
     if (cn_launch_rank_find(&rank))
         options.launch.rank = &rank;
+    if (ok && script && options.launch.rank)
+        ok = cn_fail(err, CN_ERR_USAGE,
+                     "--script: not for each process of a job; run cairn script -d "
+                     "%s/rank.0 later",
+                     options.launch.dir);
     ok = ok && cn_launch_run(&options.launch, &result, err);
-    if (ok)
+    if (ok) {
         tell_result(args, &result, &options.launch);
+        *wait_status = result.wait_status;
+        if (script)
+            ok = cn_script_show_recorded(args, options.launch.dir, script, err);
+    }
     cn_record_options_done(&options);
     cn_text_done(&rank.job);
-    if (ok)
-        end_like(result.wait_status);
+    return ok;
+}
+
+/* Record with the options of the command line and of the script. */
+static bool run_record(const struct cn_args *args, struct cn_error *err)
+{
+    struct cn_scripted scripted;
+    int wait_status = 0;
+    bool ok = cn_scripted_open(&scripted, args, args->command, err) &&
+              cn_record_run(&scripted.args, scripted.script, &wait_status, err);
+
+    cn_scripted_close(&scripted);
+    /* The failure of a script is not that of the program. */
+    if (!ok && wait_status != 0)
+        cn_cli_warn(args, "%s", err->text);
+    if (ok || wait_status != 0)
+        end_like(wait_status);
     return ok;
 }
 
@@ -227,22 +253,27 @@ static bool show(const struct cn_args *args, const char *dir, struct cn_error *e
 
 static bool run_live(const struct cn_args *args, struct cn_error *err)
 {
-    struct cn_record_options options;
+    struct cn_record_options options = {0};
     struct cn_launch_result result;
     struct cn_error ignored = {0};
     char *dir = NULL;
-    bool ok = cn_record_options_init(&options, args, err) &&
+    struct cn_scripted scripted;
+    bool ok = cn_scripted_open(&scripted, args, args->command, err) &&
+              cn_record_options_init(&options, &scripted.args, err) &&
               (dir = cn_temporary_make("live", err)) != NULL;
 
     options.launch.dir = dir;
     ok = ok && cn_launch_run(&options.launch, &result, err);
     if (ok) {
         tell_stop(args, &result);
-        ok = show(args, options.launch.dir, err);
+        ok = (!scripted.script ||
+              cn_script_show_recorded(args, dir, scripted.script, err)) &&
+             show(args, options.launch.dir, err);
     }
     if (dir && !cn_recording_dir_remove(dir, &ignored) && ok)
         cn_cli_warn(args, "%s", ignored.text);
     cn_record_options_done(&options);
+    cn_scripted_close(&scripted);
     free(dir);
     if (ok)
         end_like(result.wait_status);

@@ -77,6 +77,11 @@
          .letter = 'b',                                                                  \
          .value = "SIZE",                                                                \
          .help = "size of a thread's buffer, a power of two (default: 512K)"},           \
+        {.name = "script",                                                               \
+         .letter = 'S',                                                                  \
+         .value = "FILE",                                                                \
+         .help = "run a script on the calls after the program has ended; see cairn "     \
+                 "script"},                                                              \
         {.name = "no-libcall", .help = "do not record calls to library functions"},      \
         {.name = "nest-libcall",                                                         \
          .letter = 'l',                                                                  \
