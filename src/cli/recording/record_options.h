@@ -117,4 +117,8 @@ CN_CHECK bool cn_record_options_init(struct cn_record_options *options,
                                      const struct cn_args *args, struct cn_error *err);
 void cn_record_options_done(struct cn_record_options *options);
 
+/* The value of an option --NAME: "512K", "1M", "2G" are bytes. */
+CN_CHECK bool cn_record_size_parse(const char *name, const char *str, uint64_t *out,
+                                   struct cn_error *err);
+
 #endif
