@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -85,6 +86,11 @@ struct patching {
     Elf64_Shdr entries, symbols;
     uintptr_t fentry_slot;
     struct cn_rec_stubs stubs;
+    /* Functions without hooks; the addresses count from `base`. */
+    const struct cn_rec_patch *plan;
+    uint32_t plan_count;
+    uintptr_t base;
+    struct cn_rec_stubs moved;
 };
 
 static bool is_wanted(uintptr_t at)
@@ -165,6 +171,38 @@ static void patch_calls(struct patching *patching)
 }
 #endif
 
+static bool patch_planned(struct patching *patching, const struct cn_rec_patch *patch)
+{
+    uint8_t *at = (uint8_t *)(patching->base + patch->at);
+
+    if (!is_code(patching->image, (uintptr_t)at) ||
+        (uintptr_t)at > patching->image->code_high - patch->len ||
+        cn_rec_patch_sum(at, patch->len) != patch->sum)
+        return false;
+    return patch->code_len > 0 ? cn_rec_machine_move(at, patch, &patching->moved)
+                               : cn_rec_machine_patch_nops(at, patch->len, &patching->stubs);
+}
+
+/* Threads that run already may be about to run the code that is moved. */
+static bool is_alone(void)
+{
+    struct stat status;
+
+    return cn_rec_process.is_running ||
+           (stat("/proc/self/task", &status) == 0 && status.st_nlink == 3);
+}
+
+static void patch_plan(struct patching *patching)
+{
+    uint32_t patched_count = 0;
+
+    for (uint32_t i = 0; i < patching->plan_count && is_alone(); i++)
+        patched_count += patch_planned(patching, &patching->plan[i]);
+    atomic_fetch_add(&cn_rec_process.shared->patched_count, patched_count);
+    atomic_fetch_add(&cn_rec_process.shared->unpatched_count,
+                     patching->plan_count - patched_count);
+}
+
 /* Find what can be patched; returns the most functions that there can be. */
 static size_t find_functions(struct patching *patching)
 {
@@ -186,8 +224,10 @@ static size_t find_functions(struct patching *patching)
         !find_section(&patching->file, ".symtab", &patching->symbols) ||
         patching->symbols.sh_size > patching->file.len)
         patching->symbols.sh_size = 0;
+    patching->plan =
+        cn_rec_module_patches(image->code_low, &patching->base, &patching->plan_count);
     return patching->entries.sh_size / sizeof(uintptr_t) +
-           patching->symbols.sh_size / sizeof(Elf64_Sym);
+           patching->symbols.sh_size / sizeof(Elf64_Sym) + patching->plan_count;
 }
 
 static bool make_executable(uintptr_t low, uintptr_t high)
@@ -202,20 +242,27 @@ static bool make_writable(uintptr_t low, uintptr_t high)
            cn_rec_protect(low, high, PROT_READ | PROT_WRITE);
 }
 
-/* A stub for each function, and the jump to the recorder that they share. */
+/* A stub for each function, and the jump to the recorder that they share; then the same for
+ * those with moved code, which refers to data of the file as well. */
 static bool map_stubs(struct patching *patching, struct cn_rec_patches *patches,
                       size_t count)
 {
     const struct cn_rec_image *image = patching->image;
+    size_t plain_len = CN_REC_STUB_LEN * (count + 1);
+    size_t len = plain_len + CN_REC_STUB_LEN + CN_REC_MOVED_LEN * patching->plan_count;
     uintptr_t low;
 
-    patches->len = (CN_REC_STUB_LEN * (count + 1) + CN_REC_PAGE_LEN - 1) &
-                   ~(size_t)(CN_REC_PAGE_LEN - 1);
-    patches->stubs = cn_rec_near_map(image->code_low, image->code_high, patches->len);
+    patches->len = (len + CN_REC_PAGE_LEN - 1) & ~(size_t)(CN_REC_PAGE_LEN - 1);
+    patches->stubs = cn_rec_near_map(image->low, image->high, patches->len);
+    if (!patches->stubs)
+        patches->stubs = cn_rec_near_map(image->code_low, image->code_high, patches->len);
     if (!patches->stubs)
         return false;
     cn_rec_machine_jump(patches->stubs, (uintptr_t)cn_rec_patched);
     patching->stubs = (struct cn_rec_stubs){.at = patches->stubs, .max = count};
+    cn_rec_machine_jump(patches->stubs + plain_len, (uintptr_t)cn_rec_moved);
+    patching->moved = (struct cn_rec_stubs){.at = patches->stubs + plain_len,
+                                            .max = patching->plan_count};
     low = (uintptr_t)patches->stubs;
     return make_executable(low, low + patches->len) &&
            make_writable(low, low + patches->len);
@@ -227,6 +274,7 @@ static void patch_all(struct patching *patching, struct cn_rec_patches *patches)
 
     if (make_writable(image->code_low, image->code_high)) {
         patch_entries(patching);
+        patch_plan(patching);
 #if defined(__x86_64__)
         patch_calls(patching);
 #endif
