@@ -4,11 +4,9 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
@@ -111,16 +109,6 @@ bool cn_module_rules_begin(struct cn_module_rules *modules, const char *program,
     return true;
 }
 
-static bool is_program_of(uint32_t pid, const char *path)
-{
-    char link[64], exe[PATH_MAX];
-    ssize_t len;
-
-    (void)snprintf(link, sizeof(link), "/proc/%u/exe", pid);
-    len = readlink(link, exe, sizeof(exe) - 1);
-    return len > 0 && strlen(path) == (size_t)len && memcmp(path, exe, (size_t)len) == 0;
-}
-
 static void set_state(struct cn_rec_request *request, uint32_t state)
 {
     atomic_store(&request->state, state);
@@ -158,7 +146,7 @@ bool cn_module_rules_answer(struct cn_module_rules *modules, struct cn_error *er
     path[sizeof(path) - 1] = '\0';
     file = find(modules, path);
     if (!file) {
-        ok = add(modules, path, is_program_of(owner, path), err);
+        ok = add(modules, path, request->is_program != 0, err);
         file = find(modules, path);
     }
     request->first = file->first;

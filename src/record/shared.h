@@ -240,6 +240,7 @@ struct cn_rec_request {
     _Atomic uint32_t owner;
     uint32_t first, count; /* of the rules */
     uint32_t patch_first, patch_count;
+    uint32_t is_program; /* not a library */
     char path[CN_REC_EXE_MAX];
 };
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/single_threaded.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -186,10 +187,7 @@ static bool patch_planned(struct patching *patching, const struct cn_rec_patch *
 /* Threads that run already may be about to run the code that is moved. */
 static bool is_alone(void)
 {
-    struct stat status;
-
-    return cn_rec_process.is_running ||
-           (stat("/proc/self/task", &status) == 0 && status.st_nlink == 3);
+    return cn_rec_process.is_running || __libc_single_threaded;
 }
 
 static void patch_plan(struct patching *patching)

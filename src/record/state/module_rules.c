@@ -4,6 +4,7 @@
 #include <linux/futex.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/auxv.h>
 #include <time.h>
 
 #include "record/process.h"
@@ -36,6 +37,7 @@ static struct {
     struct module list[MODULES_MAX];
     _Atomic uint32_t count; /* may exceed MODULES_MAX */
     _Atomic bool is_hopeless;
+    uintptr_t program_at; /* an address in the program */
 } modules;
 
 static void add(uintptr_t low, uintptr_t high, const struct ranges *ranges)
@@ -106,7 +108,7 @@ static bool is_range(uint32_t first, uint32_t count, uint32_t max)
 }
 
 /* Request the rules of a file from the launcher: ranges, which may be empty. */
-static bool ask(const char *path, struct ranges *ranges)
+static bool ask(const char *path, bool is_program, struct ranges *ranges)
 {
     struct cn_rec_request *request = &cn_rec_process.shared->request;
     uint32_t len = 0;
@@ -117,6 +119,7 @@ static bool ask(const char *path, struct ranges *ranges)
         request->path[len] = path[len];
     while (path[len++] && len < CN_REC_EXE_MAX);
     request->path[CN_REC_EXE_MAX - 1] = '\0';
+    request->is_program = is_program;
     atomic_store(&request->state, CN_REC_REQUEST_ASKED);
     cn_rec_track_ring_bell();
     if (!wait_while(request, CN_REC_REQUEST_ASKED)) {
@@ -145,7 +148,7 @@ void cn_rec_module_rules_add(const char *path, uintptr_t start, uintptr_t end)
     }
     if (atomic_load(&modules.is_hopeless))
         return;
-    if (ask(path, &ranges) && cn_rec_memory_rules())
+    if (ask(path, modules.program_at - start < end - start, &ranges) && cn_rec_memory_rules())
         add(start, end, &ranges);
     else
         atomic_store(&modules.is_hopeless, true);
@@ -171,6 +174,7 @@ static void add_mapping(const struct cn_rec_mapping *mapping, void *arg)
 void cn_rec_module_rules_begin(void)
 {
     atomic_store(&modules.count, 0);
+    modules.program_at = getauxval(AT_PHDR);
     if (cn_rec_process.shared->has_patterns)
         (void)cn_rec_maps_walk(add_mapping, NULL);
 }
