@@ -359,17 +359,24 @@ static bool has_sum(const uint8_t *bytes, uint64_t at)
 /* True if the function loads an address in its own code, from which it may compute others. */
 static bool has_label(const struct cn_prologue *prologue, const uint8_t *bytes)
 {
-    uint64_t len = prologue->end - prologue->entry;
+    size_t rest = (size_t)(prologue->end - prologue->entry);
+    uint64_t address = prologue->entry;
+    csh handle = disassembler();
+    cs_insn *insn = handle ? cs_malloc(handle) : NULL;
+    bool has_label = !insn;
 
-    for (uint64_t i = 1; i + 4 <= len; i++) {
-        uint64_t target = prologue->entry + i + 4 +
-                          (uint64_t)(int64_t)(int32_t)cn_u32_get(bytes + i);
+    while (!has_label && cs_disasm_iter(handle, &bytes, &rest, &address, insn)) {
+        const cs_x86 *x86 = &insn->detail->x86;
+        uint64_t target;
 
-        if ((bytes[i - 1] & 0xc7) == 0x05 && target > prologue->entry &&
-            target < prologue->end)
-            return true;
+        if (insn->id != X86_INS_LEA || x86->operands[1].mem.base != X86_REG_RIP)
+            continue;
+        target = address + (uint64_t)x86->operands[1].mem.disp;
+        has_label = target > prologue->entry && target < prologue->end;
     }
-    return false;
+    if (insn)
+        cs_free(insn, 1);
+    return has_label || rest > 0;
 }
 
 enum cn_code_jumps cn_prologue_jumps(const struct cn_prologue *prologue,
