@@ -109,6 +109,22 @@ static bool is_code(const struct cn_rec_image *image, uintptr_t at)
     return at >= image->code_low && at < image->code_high - PATCH_LEN_MAX;
 }
 
+static size_t code_count(const struct cn_rec_image *image)
+{
+    return image->code_count < CN_REC_CODES_MAX ? image->code_count : CN_REC_CODES_MAX;
+}
+
+/* True if all `len` bytes are in one of the executable segments. */
+static bool is_any_code(const struct cn_rec_image *image, uintptr_t at, size_t len)
+{
+    for (size_t i = 0; i < code_count(image); i++) {
+        if (at >= image->codes[i].low && at < image->codes[i].high &&
+            image->codes[i].high - at >= len)
+            return true;
+    }
+    return false;
+}
+
 static void patch_one(struct patching *patching, uintptr_t at)
 {
     if (is_code(patching->image, at) && is_wanted(at))
@@ -176,8 +192,7 @@ static bool patch_planned(struct patching *patching, const struct cn_rec_patch *
 {
     uint8_t *at = (uint8_t *)(patching->base + patch->at);
 
-    if (!is_code(patching->image, (uintptr_t)at) ||
-        (uintptr_t)at > patching->image->code_high - patch->len ||
+    if (!is_any_code(patching->image, (uintptr_t)at, patch->len) ||
         cn_rec_patch_sum(at, patch->len) != patch->sum)
         return false;
     return patch->code_len > 0 ? cn_rec_machine_move(at, patch, &patching->moved)
@@ -269,16 +284,21 @@ static bool map_stubs(struct patching *patching, struct cn_rec_patches *patches,
 static void patch_all(struct patching *patching, struct cn_rec_patches *patches)
 {
     const struct cn_rec_image *image = patching->image;
+    bool ok = true;
 
-    if (make_writable(image->code_low, image->code_high)) {
+    for (size_t i = 0; i < code_count(image); i++)
+        ok = make_writable(image->codes[i].low, image->codes[i].high) && ok;
+    if (ok) {
         patch_entries(patching);
         patch_plan(patching);
 #if defined(__x86_64__)
         patch_calls(patching);
 #endif
     }
-    __builtin___clear_cache((char *)image->code_low, (char *)image->code_high);
-    (void)make_executable(image->code_low, image->code_high);
+    for (size_t i = 0; i < code_count(image); i++) {
+        __builtin___clear_cache((char *)image->codes[i].low, (char *)image->codes[i].high);
+        (void)make_executable(image->codes[i].low, image->codes[i].high);
+    }
     (void)make_executable((uintptr_t)patches->stubs,
                           (uintptr_t)patches->stubs + patches->len);
 }
