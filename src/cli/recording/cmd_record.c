@@ -19,6 +19,7 @@
 #include "cli/recording/script_calls.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "launcher/code/plan.h"
 #include "launcher/launch.h"
 #include "launcher/rank.h"
 #include "launcher/recording_dir.h"
@@ -92,6 +93,35 @@ static void tell_bypassed(const struct cn_args *args,
                     "built with -fno-plt and uses the address; rebuild it with -fplt",
                     result->bypassed_count, result->bypassed_count == 1 ? "" : "s",
                     result->bypassed);
+}
+
+/* Say how many functions without hooks were patched, and why others were not. */
+static void tell_patched(const struct cn_args *args,
+                         const struct cn_launch_result *result)
+{
+    const uint64_t *left = result->patch_counts.left;
+    struct cn_text text = {0};
+    uint64_t all = result->unpatched_count;
+
+    for (int i = CN_CODE_PATCHED + 1; i < CN_CODE_LEFT_COUNT; i++)
+        all += left[i];
+    if (left[CN_CODE_PATCHED] + all == 0)
+        return;
+    cn_text_str_add(&text, "patched ");
+    cn_count_print_of(&text, left[CN_CODE_PATCHED], "function");
+    if (all > 0)
+        cn_text_printf(&text, "; left %" PRIu64, all);
+    for (int i = CN_CODE_PATCHED + 1, count = 0; i < CN_CODE_LEFT_COUNT; i++) {
+        if (left[i] > 0)
+            cn_text_printf(&text, "%s %" PRIu64 " %s", count++ > 0 ? "," : ":", left[i],
+                           cn_code_left_text((enum cn_code_left)i));
+    }
+    if (result->unpatched_count > 0)
+        cn_text_printf(&text, "%s %u out of reach",
+                       all > result->unpatched_count ? "," : ":",
+                       result->unpatched_count);
+    cn_cli_say(args, "%s", cn_text_str(&text));
+    cn_text_done(&text);
 }
 
 /* End with the status or signal of the program, so that our parent sees the same. */
@@ -174,6 +204,7 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
     tell_stop(args, result);
     tell_sandboxed(args, result);
     tell_bypassed(args, result);
+    tell_patched(args, result);
     unloaded = tell_unloaded(args, result);
     cn_count_print_of(&text, result->call_count, "call");
     cn_text_str_add(&text, " in ");
