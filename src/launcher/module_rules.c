@@ -4,11 +4,9 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
@@ -21,12 +19,21 @@
 struct cn_ruled_file {
     char *path;
     bool is_program;
+    uint32_t patch_first, patch_count;
 };
 
 static bool needs_finder(const struct cn_module_rules *modules)
 {
     return !cn_arguments_is_empty(modules->arguments) ||
            cn_arguments_has_debug(modules->arguments);
+}
+
+/* True if functions without hooks are patched. */
+static bool is_patched(const struct cn_module_rules *modules,
+                       const struct cn_elf_file *elf, bool is_program)
+{
+    return modules->memory->head->has_patch_list && is_program &&
+           cn_patch_plan_is_possible(elf);
 }
 
 static bool store(struct cn_module_rules *modules, const char *path,
@@ -57,9 +64,10 @@ static struct cn_rec_rule_set *current(const struct cn_module_rules *modules)
 }
 
 /* Store the rules of a file; none when it cannot be read. */
-static bool read_file(struct cn_module_rules *modules, const struct cn_ruled_file *file,
+static bool read_file(struct cn_module_rules *modules, struct cn_ruled_file *file,
                       bool is_known, uint32_t *count, struct cn_error *err)
 {
+    uint32_t first = modules->memory->head->rule_count;
     struct cn_error ignored = {0};
     struct cn_elf_file elf;
     /* Hooks by which the calls of a library are recorded. */
@@ -73,9 +81,14 @@ static bool read_file(struct cn_module_rules *modules, const struct cn_ruled_fil
         (file->is_program || (elf.hooks & seen))) {
         cn_elf_file_close(&elf);
         if (cn_elf_file_open(&elf, file->path, true, &ignored))
-            ok = is_known ? cn_rules_store(modules->rules, &elf, NULL, modules->memory,
-                                           count, err)
-                          : store(modules, file->path, &elf, count, err);
+            ok = is_known
+                     ? cn_rules_store(modules->rules, &elf, NULL, modules->memory, count,
+                                      err)
+                     : store(modules, file->path, &elf, count, err) &&
+                           (!is_patched(modules, &elf, file->is_program) ||
+                            cn_patch_plan_store(file->path, &elf, first, *count,
+                                                modules->memory, &modules->patch_counts,
+                                                &file->patch_count, err));
     }
     cn_elf_file_close(&elf);
     return ok;
@@ -94,7 +107,8 @@ static bool add(struct cn_module_rules *modules, const char *path, bool is_progr
                        CN_REC_FILE_MAX);
     modules->list = cn_grow(modules->list, modules->count, &modules->capacity,
                             sizeof(*modules->list));
-    modules->list[modules->count++] = (struct cn_ruled_file){cn_strdup(path), is_program};
+    modules->list[modules->count++] = (struct cn_ruled_file){
+        cn_strdup(path), is_program, modules->memory->head->patch_count, 0};
     ok = read_file(modules, &modules->list[number], false, &count, err);
     atomic_store(&current(modules)->files[number], (uint64_t)count << 32 | first);
     return ok;
@@ -102,7 +116,7 @@ static bool add(struct cn_module_rules *modules, const char *path, bool is_progr
 
 /* Store the rules of a known file again after those in memory. Arguments and results stay
  * as they are: those of `old` are merged into the new rules. */
-static bool change(struct cn_module_rules *modules, const struct cn_ruled_file *file,
+static bool change(struct cn_module_rules *modules, struct cn_ruled_file *file,
                    uint64_t old, uint64_t *out, struct cn_error *err)
 {
     struct cn_shared_memory *memory = modules->memory;
@@ -219,17 +233,12 @@ bool cn_module_rules_begin(struct cn_module_rules *modules, const char *program,
     head->has_patterns = actions != 0 || needs_finder(modules) || head->has_agent;
     head->has_call_rules =
         (actions & ~for_patching) != 0 || !cn_arguments_is_empty(modules->arguments);
-    return !head->has_patterns || add(modules, program, true, err);
-}
-
-static bool is_program_of(uint32_t pid, const char *path)
-{
-    char link[64], exe[PATH_MAX];
-    ssize_t len;
-
-    (void)snprintf(link, sizeof(link), "/proc/%u/exe", pid);
-    len = readlink(link, exe, sizeof(exe) - 1);
-    return len > 0 && strlen(path) == (size_t)len && memcmp(path, exe, (size_t)len) == 0;
+    if (!head->has_patterns)
+        return true;
+    if (!add(modules, program, true, err))
+        return false;
+    head->program_patch_count = modules->list[0].patch_count;
+    return true;
 }
 
 static void set_state(struct cn_rec_request *request, uint32_t state)
@@ -253,6 +262,7 @@ bool cn_module_rules_answer(struct cn_module_rules *modules, struct cn_error *er
     struct cn_rec_request *request = &modules->memory->head->request;
     uint32_t state = atomic_load(&request->state), owner = atomic_load(&request->owner);
     char path[CN_REC_EXE_MAX];
+    uint32_t number;
     bool ok = true;
 
     if (state == CN_REC_REQUEST_FREE)
@@ -266,10 +276,16 @@ bool cn_module_rules_answer(struct cn_module_rules *modules, struct cn_error *er
         return true;
     memcpy(path, request->path, sizeof(path));
     path[sizeof(path) - 1] = '\0';
-    request->file = find(modules, path);
-    if (request->file == CN_REC_FILE_MAX) {
-        ok = add(modules, path, is_program_of(owner, path), err);
-        request->file = find(modules, path);
+    number = find(modules, path);
+    if (number == CN_REC_FILE_MAX) {
+        ok = add(modules, path, request->is_program != 0, err);
+        number = find(modules, path);
+    }
+    request->file = number;
+    request->patch_first = request->patch_count = 0;
+    if (number < CN_REC_FILE_MAX) {
+        request->patch_first = modules->list[number].patch_first;
+        request->patch_count = modules->list[number].patch_count;
     }
     set_state(request, CN_REC_REQUEST_ANSWERED);
     return ok;

@@ -77,6 +77,11 @@
          .letter = 'b',                                                                  \
          .value = "SIZE",                                                                \
          .help = "size of a thread's buffer, a power of two (default: 512K)"},           \
+        {.name = "script",                                                               \
+         .letter = 'S',                                                                  \
+         .value = "FILE",                                                                \
+         .help = "run a script on the calls after the program has ended; see cairn "     \
+                 "script"},                                                              \
         {.name = "no-libcall", .help = "do not record calls to library functions"},      \
         {.name = "nest-libcall",                                                         \
          .letter = 'l',                                                                  \
@@ -148,5 +153,9 @@ CN_CHECK bool cn_record_list_events(const struct cn_args *args, struct cn_error 
 
 /* With --pid: change what a running process records. */
 CN_CHECK bool cn_record_change(const struct cn_args *args, struct cn_error *err);
+
+/* The value of an option --NAME: "512K", "1M", "2G" are bytes. */
+CN_CHECK bool cn_record_size_parse(const char *name, const char *str, uint64_t *out,
+                                   struct cn_error *err);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct cn_rec_filter_state;
+struct cn_rec_patch;
 struct cn_rec_rule;
 
 /* Request the rules of all mapped files. */
@@ -29,5 +30,9 @@ void cn_rec_module_rules_use(struct cn_rec_filter_state *filter, uint32_t versio
  * file. NULL when there is none, or the version is no longer in memory. */
 const struct cn_rec_rule *cn_rec_module_rules_find(uint32_t version, uintptr_t address,
                                                    uintptr_t *base);
+
+/* The functions without hooks to patch in the file at this address, and its base. */
+const struct cn_rec_patch *cn_rec_module_patches(uintptr_t address, uintptr_t *base,
+                                                 uint32_t *count);
 
 #endif
