@@ -15,6 +15,8 @@ extern const struct cn_command cn_cmd_verify, cn_cmd_convert, cn_cmd_dump;
 extern const struct cn_command cn_cmd_store;
 extern const struct cn_command cn_cmd_formats, cn_cmd_help, cn_cmd_completion;
 
+/* One a line, so that changes merge. */
+/* clang-format off */
 const struct cn_command *const cn_commands[] = {
     &cn_cmd_record,
     &cn_cmd_live,
@@ -41,6 +43,7 @@ const struct cn_command *const cn_commands[] = {
     &cn_cmd_completion,
     NULL,
 };
+/* clang-format on */
 
 const struct cn_option cn_shared_options[] = {
     {.name = "help", .letter = 'h', .help = "describe the command and its options"},

@@ -458,11 +458,27 @@ static bool is_over(struct cn_tui_load *load)
     return load->is_started && !cn_job_is_running(&load->job);
 }
 
+/* True if a text has this line. */
+static bool has_line(const struct cn_text *text, const char *line, size_t len)
+{
+    for (const char *at = cn_text_str(text); *at; at += strcspn(at, "\n") + 1)
+        if (strncmp(at, line, len) == 0 && at[len] == '\n')
+            return true;
+    return false;
+}
+
 void cn_tui_data_messages(struct cn_tui_data *data, struct cn_text *out)
 {
-    for (int i = 0; i < CN_TUI_STEP_COUNT; i++)
-        if (is_over(&data->loads[i]))
-            cn_text_str_add(out, cn_text_str(&data->loads[i].messages));
+    for (int i = 0; i < CN_TUI_STEP_COUNT; i++) {
+        const char *at = cn_text_str(&data->loads[i].messages);
+
+        /* Several steps find the same. */
+        for (size_t len; is_over(&data->loads[i]) && *at; at += len + 1) {
+            len = strcspn(at, "\n");
+            if (!has_line(out, at, len))
+                cn_text_add(out, at, len + 1);
+        }
+    }
 }
 
 bool cn_tui_data_result(struct cn_tui_data *data, struct cn_error *err)

@@ -260,7 +260,7 @@ bool cn_tui_tick(struct cn_tui *tui)
 
     if (!cn_tui_pane(tui)->is_built && tui->canvas.columns > 0) {
         state = cn_tui_data_ask(tui->data, cn_tui_step_of(tui));
-        if (state == CN_TUI_READY)
+        if (state == CN_TUI_READY && !cn_tui_lay_out(tui).is_small)
             build_pane(tui);
         if (state == CN_TUI_FAILED && cannot_open(tui))
             tui->is_over = tui->has_failed = true;

@@ -1,7 +1,7 @@
 /* The terminal viewer: its state, changed by keys and drawn on a canvas. It knows nothing of
  * terminals: terminal.c brings the keys and shows the canvas.
  *
- *     cn_tui_init(&tui, data);
+ *     if (!cn_tui_init(&tui, data, err)) ...
  *     do {
  *         is_busy = cn_tui_tick(&tui);
  *         cn_tui_paint(&tui);
