@@ -5,8 +5,9 @@
 #include "base/text.h"
 #include "cli/shell/suggest.h"
 
-extern const struct cn_command cn_cmd_record, cn_cmd_live;
+extern const struct cn_command cn_cmd_record, cn_cmd_live, cn_cmd_uftrace;
 extern const struct cn_command cn_cmd_replay, cn_cmd_report, cn_cmd_graph;
+extern const struct cn_command cn_cmd_script, cn_cmd_recv;
 extern const struct cn_command cn_cmd_analyze;
 extern const struct cn_command cn_cmd_tree, cn_cmd_callers, cn_cmd_flat, cn_cmd_top;
 extern const struct cn_command cn_cmd_info, cn_cmd_timeline, cn_cmd_tui;
@@ -24,6 +25,9 @@ const struct cn_command *const cn_commands[] = {
     &cn_cmd_replay,
     &cn_cmd_report,
     &cn_cmd_graph,
+    &cn_cmd_uftrace,
+    &cn_cmd_script,
+    &cn_cmd_recv,
     &cn_cmd_analyze,
     &cn_cmd_tree,
     &cn_cmd_callers,
