@@ -169,6 +169,26 @@ static void shows_the_numbers_of_the_report(void **state)
     viewer_close(&viewer);
 }
 
+static void counts_the_longest_calls_when_asked(void **state)
+{
+    const char *words[] = {"rec"}, *fields[] = {"rec", "-f", "total-max,self"};
+    struct viewer viewer;
+
+    (void)state;
+    make_recording();
+    viewer_open(&viewer, 100, 24, 1, words);
+    press(&viewer, 'f');
+    for (int i = 0; i < CN_TUI_GRAPH_TOTAL_MAX; i++)
+        press(&viewer, 'j');
+    press(&viewer, CN_TUI_KEY_ENTER);
+    assert_has(line_at(&viewer, 1), "CALLS  TOTAL MAX ns");
+    assert_has(line_at(&viewer, 3), "     1         3,110  ");
+    viewer_close(&viewer);
+    viewer_open(&viewer, 100, 24, 3, fields);
+    assert_string_equal(line_at(&viewer, 1), " SELF ns      %  TOTAL MAX ns  FUNCTION");
+    viewer_close(&viewer);
+}
+
 static void opens_and_closes_rows(void **state)
 {
     const char *words[] = {"rec"};
@@ -565,6 +585,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CN_SCRATCH_TEST(shows_the_call_graph),
         CN_SCRATCH_TEST(shows_the_numbers_of_the_report),
+        CN_SCRATCH_TEST(counts_the_longest_calls_when_asked),
         CN_SCRATCH_TEST(opens_and_closes_rows),
         CN_SCRATCH_TEST(searches_below_closed_rows),
         CN_SCRATCH_TEST(sorts_and_keeps_the_cursor),
