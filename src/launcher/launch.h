@@ -32,6 +32,7 @@ struct cn_launch_options {
     uint32_t depth_limit;           /* leave out deeper calls; 0: none */
     struct cn_rules rules;          /* filters and triggers */
     struct cn_arguments *arguments; /* recording adds what readers need */
+    const struct cn_text *view_options; /* further lines of default.opts; NULL: none */
     bool asks_kernel; /* use the kernel's clock instead of the processor's counter */
     bool is_packed, is_off, has_libcalls;
     bool has_nested_libcalls; /* also record calls between libraries */

@@ -23,10 +23,15 @@ struct cn_ruled_file {
     uint32_t first, count;
 };
 
+static bool needs_prototypes(const struct cn_rules *rules)
+{
+    return rules->has_conditions || rules->needs_lines;
+}
+
 static bool needs_finder(const struct cn_module_rules *modules)
 {
     return !cn_arguments_is_empty(modules->arguments) ||
-           cn_arguments_has_debug(modules->arguments);
+           cn_arguments_has_debug(modules->arguments) || needs_prototypes(modules->rules);
 }
 
 static bool store(struct cn_module_rules *modules, const char *path,
@@ -37,9 +42,10 @@ static bool store(struct cn_module_rules *modules, const char *path,
     bool ok;
 
     if (needs_finder(modules))
-        finder = cn_argument_finder_open(modules->arguments, path, elf->machine,
-                                         modules->memory);
-    ok = cn_rules_store(modules->rules, elf, finder, modules->memory, count, err);
+        finder =
+            cn_argument_finder_open(modules->arguments, path, elf->machine,
+                                    needs_prototypes(modules->rules), modules->memory);
+    ok = cn_rules_store(modules->rules, path, elf, finder, modules->memory, count, err);
     if (finder)
         cn_argument_finder_print(finder, elf, &debug);
     if (debug.len > 0 && ok)
@@ -84,13 +90,22 @@ bool cn_module_rules_begin(struct cn_module_rules *modules, const char *program,
     struct cn_rec_shared *head = modules->memory->head;
 
     head->has_only = (actions & CN_REC_RULE_ONLY) != 0;
+    head->has_caller = (actions & CN_REC_RULE_CALLER) != 0;
+    head->has_waits =
+        head->has_caller || head->time_limit_ns > 0 || (actions & CN_REC_RULE_TIME) != 0;
+    head->size_min = modules->rules->size_min < UINT32_MAX
+                         ? (uint32_t)modules->rules->size_min
+                         : UINT32_MAX;
     head->has_patch_list = (actions & CN_REC_RULE_PATCH) != 0;
-    head->has_patterns = actions != 0 || needs_finder(modules);
+    head->has_patterns =
+        actions != 0 || modules->rules->count > 0 || needs_finder(modules);
     head->has_call_rules =
         (actions & ~for_patching) != 0 || !cn_arguments_is_empty(modules->arguments);
     if (!head->has_patterns)
         return true;
-    if (!add(modules, program, true, err))
+    if (!cn_rules_check_modules(modules->rules, program, err) ||
+        !cn_arguments_check_modules(modules->arguments, program, err) ||
+        !add(modules, program, true, err))
         return false;
     head->program_rule_count = modules->list[0].count;
     return true;

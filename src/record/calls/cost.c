@@ -125,6 +125,7 @@ void cn_rec_cost_measure(struct cn_rec_thread *self)
     is_on = atomic_exchange(&shared->is_on, 1);
     self->filter.in = 1;
     self->filter.time_limit_ns = 0;
+    self->filter.needs_match = 0;
     measure_all(self);
     self->filter = filter;
     atomic_store(&shared->is_on, is_on);
