@@ -118,7 +118,8 @@ static bool configure(struct launch *launch, struct cn_error *err)
         .memory = &launch->memory,
         .files = &launch->modules,
     };
-    return cn_module_rules_begin(&launch->rules, launch->program.path, err);
+    return cn_watches_store(&options->watches, launch->program.path, head, err) &&
+           cn_module_rules_begin(&launch->rules, launch->program.path, err);
 }
 
 static bool prepare(struct launch *launch, struct cn_error *err)
@@ -187,7 +188,8 @@ static bool write_first_files(struct launch *launch, struct cn_error *err)
         .has_libcalls = options->has_libcalls,
         .arguments = options->arguments,
         .has_events = options->has_events &&
-                      cn_events_open(&launch->events, launch->dir, &launch->memory),
+                      cn_events_open(&launch->events, launch->dir, &launch->memory,
+                                     !options->without_switches),
         .has_sites = options->has_sites,
         .begins_off = options->is_off,
         .has_values = !cn_arguments_is_empty(options->arguments) ||

@@ -40,6 +40,8 @@ enum {
     CN_REC_RULE_MAX = 1 << 18,
     CN_REC_VALUE_MAX = 1 << 20,
     CN_REC_VALUES_MAX = 32, /* of one call */
+    CN_REC_WATCH_MAX = 16,
+    CN_REC_SIGNAL_COUNT = 65,
 };
 
 /* Whether a program that is started can be recorded. */
@@ -196,6 +198,15 @@ enum {
     CN_REC_RULE_SIZED = 1 << 17,  /* its size is known, for RULE_SIZE */
 };
 
+/* A variable of the started program: its change is recorded. */
+struct cn_rec_watch {
+    uint64_t address; /* relative to its file */
+    uint32_t size;    /* 1, 2, 4 or 8 */
+};
+
+/* What a signal does. */
+enum { CN_REC_SIGNAL_ON = 1, CN_REC_SIGNAL_OFF = 2, CN_REC_SIGNAL_FINISH = 4 };
+
 /* The cost of a recorded call: in all, and between its two times. */
 struct cn_rec_cost {
     uint64_t call_ps, inner_ps;
@@ -273,8 +284,13 @@ struct cn_rec_shared {
     uint8_t has_caller;          /* some rule has CN_REC_RULE_CALLER */
     uint8_t has_waits;           /* some calls are recorded when they have ended */
     uint8_t has_patch_list;      /* some rule has CN_REC_RULE_PATCH */
-    char bypassed[64];           /* the name of one of them */
-    char exe[CN_REC_EXE_MAX];    /* the started program */
+    uint8_t watches_cpu;         /* record on which processor a thread runs */
+    uint8_t has_signals;         /* some signal has an action */
+    uint8_t signals[CN_REC_SIGNAL_COUNT]; /* by number, CN_REC_SIGNAL_* */
+    uint32_t watch_count;
+    struct cn_rec_watch watches[CN_REC_WATCH_MAX];
+    char bypassed[64];        /* the name of one of them */
+    char exe[CN_REC_EXE_MAX]; /* the started program */
     struct cn_rec_request request;
     char dir[CN_REC_DIR_MAX]; /* absolute path of the recording */
 };

@@ -200,6 +200,11 @@ static bool choose_rules(const struct cn_args *args, struct cn_record_options *o
         if (strcmp(option, "loc-filter") == 0 &&
             !cn_rules_add_file(rules, option, text, err))
             return cn_fail_in(err, "--%s", option);
+        if ((strcmp(option, "watch") == 0 &&
+             !cn_watches_add(&options->launch.watches, text, err)) ||
+            (strcmp(option, "signal") == 0 &&
+             !cn_watches_add_signal(&options->launch.watches, text, err)))
+            return cn_fail_in(err, "--%s", option);
     }
     return cn_args_u64(args, "size-filter", 0, UINT32_MAX, 0, &rules->size_min, err);
 }
@@ -258,6 +263,7 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
         .has_nested_libcalls = cn_args_has(args, "nest-libcall"),
         .has_sites = cn_args_has(args, "callsite"),
         .has_events = !cn_args_has(args, "no-event"),
+        .without_switches = cn_args_has(args, "no-sched"),
         .asks_kernel = cn_args_value(args, "clock") &&
                        strcmp(cn_args_value(args, "clock"), "kernel") == 0,
         .is_forced = cn_args_has(args, "force") || cn_args_has(args, "nest-libcall"),

@@ -57,6 +57,18 @@
                  "size=N, trace, finish, filter, notrace, hide, callsite, argN, "        \
                  "retval, auto-args, read=page-fault, read=proc/statm, backtrace, "      \
                  "color=NAME, if:argN>N; separate several with commas"},                 \
+        {.name = "watch",                                                                \
+         .letter = 'W',                                                                  \
+         .value = "POINT",                                                               \
+         .is_repeatable = true,                                                          \
+         .help = "record changes of the processor (cpu) or of a global variable "        \
+                 "(var:NAME), "                                                          \
+                 "where calls begin and end"},                                           \
+        {.name = "signal",                                                               \
+         .value = "SIG@ACTION",                                                          \
+         .is_repeatable = true,                                                          \
+         .help = "act when a signal arrives: trace_on, trace_off, finish; the program "  \
+                 "does not end by this signal"},                                         \
         {.name = "argument",                                                             \
          .letter = 'A',                                                                  \
          .value = "FUNC@SPEC",                                                           \
@@ -102,6 +114,7 @@
          .help = "also record calls from one library function to another"},              \
         {.name = "no-event",                                                             \
          .help = "do not record context switches and the names of tasks"},               \
+        {.name = "no-sched", .help = "do not record context switches"},                  \
         {.name = "pack",                                                                 \
          .help = "pack the records while recording, to a sixth or less"},                \
         {.name = "size-limit",                                                           \

@@ -128,6 +128,7 @@ void cn_rec_cost_measure(struct cn_rec_thread *self)
     self->filter.needs_match = 0;
     measure_all(self);
     self->filter = filter;
+    self->has_watched = false;
     atomic_store(&shared->is_on, is_on);
     atomic_store(&self->track->extra_len, extra_len);
     atomic_store(&self->track->writer, 0);

@@ -6,6 +6,7 @@
 
 #include "record/calls/arguments.h"
 #include "record/calls/readings.h"
+#include "record/calls/watch.h"
 #include "record/layout.h"
 #include "record/process.h"
 #include "record/state/module_rules.h"
@@ -27,6 +28,11 @@ static int find_program(struct dl_phdr_info *info, size_t size, void *arg)
     return 1;
 }
 
+static bool has_watches(void)
+{
+    return cn_rec_process.shared->watches_cpu || cn_rec_process.shared->watch_count > 0;
+}
+
 void cn_rec_filter_begin(void)
 {
     struct cn_rec_process *process = &cn_rec_process;
@@ -38,6 +44,7 @@ void cn_rec_filter_begin(void)
     /* Rules about patching alone do not need filters at each call. */
     process->has_filters = shared->has_call_rules || shared->time_limit_ns > 0 ||
                            shared->depth_limit > 0 || shared->has_sites ||
+                           shared->has_signals || has_watches() ||
                            !atomic_load(&shared->is_on);
 }
 
@@ -172,13 +179,14 @@ static uint64_t least_of(const struct cn_rec_filter_state *filter,
     return filter->time_limit_ns;
 }
 
-static void finish(struct cn_rec_thread *self)
+void cn_rec_filter_finish(struct cn_rec_thread *self)
 {
     uint32_t running = CN_REC_RUNNING;
 
     (void)atomic_compare_exchange_strong(&cn_rec_process.shared->stop, &running,
                                          CN_REC_STOP_FINISH);
-    cn_rec_wiped(self)->limit = 0;
+    if (self)
+        cn_rec_wiped(self)->limit = 0;
 }
 
 /* Depths count recorded calls only. */
@@ -266,6 +274,8 @@ static void record_entry(struct cn_rec_thread *self, struct cn_rec_frame *frame,
 
     if (cn_rec_process.shared->has_waits)
         record_pending(self, frame - 1);
+    if (self->has_watched)
+        cn_rec_watch_check(self);
     if (note->site)
         record_site(self, 0, note->site);
     if (values_len > 0) {
@@ -275,6 +285,9 @@ static void record_entry(struct cn_rec_thread *self, struct cn_rec_frame *frame,
     } else {
         cn_rec_record(self, word_of(frame, note) | CN_REC_ENTRY_WORD);
     }
+    /* Events are shown inside calls: the first ones follow the first call. */
+    if (!self->has_watched && has_watches())
+        cn_rec_watch_check(self);
 }
 
 void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
@@ -318,7 +331,7 @@ void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
     }
     if (orders.actions & CN_REC_RULE_FINISH) {
         record_pending(self, frame);
-        finish(self);
+        cn_rec_filter_finish(self);
     }
 }
 
@@ -332,6 +345,8 @@ static void record_exit(struct cn_rec_thread *self, const struct cn_rec_frame *f
         registers ? cn_rec_module_rules_find(frame->address, &base) : NULL;
     uint32_t at = self->filter.values_used, len = 0;
 
+    if (self->has_watched)
+        cn_rec_watch_check(self);
     if (frame->flags & CN_REC_FRAME_READS)
         cn_rec_readings_record_changes(self, note->readings, readings_at(note));
     if (rule && rule->result_count > 0)

@@ -115,6 +115,8 @@ struct cn_rec_thread {
     bool is_shared;      /* another task may use the same thread-local storage */
     bool is_forking;     /* in vfork(): its child may use it */
     bool is_off;         /* recording has ended */
+    bool has_watched;    /* the first values were recorded */
+    uint32_t cpu;        /* as recorded last */
 };
 
 /* The page that fork clears. */
