@@ -21,7 +21,7 @@ enum {
     CLIENT_MS = 2000, /* then a client is dropped */
     DEPTH_MAX = 1 << 20,
     OPTIONS = CN_AGENT_TRACE | CN_AGENT_DEPTH | CN_AGENT_TIME | CN_AGENT_PATTERN |
-              CN_AGENT_FILTER | CN_AGENT_TRIGGER | CN_AGENT_SIZE,
+              CN_AGENT_FILTER | CN_AGENT_CALLER | CN_AGENT_TRIGGER | CN_AGENT_SIZE,
     BUFFER_LEN = cn_agent_head_size + CN_AGENT_MESSAGE_MAX,
 };
 
@@ -199,13 +199,13 @@ static bool set(struct cn_agent *agent, struct cn_bytes data, struct cn_error *e
     case CN_AGENT_SIZE:
         return set_number(agent, option, value, err);
     case CN_AGENT_FILTER:
+    case CN_AGENT_CALLER:
     case CN_AGENT_TRIGGER:
         if (value.len == 0 ||
             memchr(value.ptr, '\0', value.len) != value.ptr + value.len - 1)
             return cn_fail(err, CN_ERR_FORMAT, "a text without its end");
         agent->has_rules = true;
-        return cn_agent_rules_add(agent->rules, (const char *)value.ptr,
-                                  option == CN_AGENT_TRIGGER, err);
+        return cn_agent_rules_add(agent->rules, (const char *)value.ptr, option, err);
     default:
         return cn_fail(err, CN_ERR_USAGE, "unknown option %u", option);
     }

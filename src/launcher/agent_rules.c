@@ -1,12 +1,13 @@
 #include "launcher/agent_rules.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "launcher/agent_format.h"
 #include "launcher/rules.h"
+#include "model/calls/call_trigger.h"
 #include "record/shared.h"
 
 enum { FILTERS = CN_REC_RULE_ONLY | CN_REC_RULE_NOT };
@@ -20,12 +21,14 @@ static uint32_t actions_of(const char *name, size_t len)
     } names[] = {
         {"filter", FILTERS},
         {"notrace", FILTERS},
+        {"caller", CN_REC_RULE_CALLER},
         {"depth", CN_REC_RULE_DEPTH},
         {"time", CN_REC_RULE_TIME},
+        {"size", CN_REC_RULE_SIZE},
         {"hide", CN_REC_RULE_HIDE},
         {"finish", CN_REC_RULE_FINISH},
         {"callsite", CN_REC_RULE_SITE},
-        {"trace", CN_REC_RULE_ON | CN_REC_RULE_OFF},
+        {"trace", CN_REC_RULE_ON | CN_REC_RULE_OFF | CN_REC_RULE_TRACE},
         {"trace_on", CN_REC_RULE_ON},
         {"trace_off", CN_REC_RULE_OFF},
         {"read", CN_REC_RULE_READ_STATM | CN_REC_RULE_READ_FAULTS},
@@ -37,91 +40,107 @@ static uint32_t actions_of(const char *name, size_t len)
     return 0;
 }
 
-/* "clear" or "clear=depth+time": what it removes; 0 for another action. */
-static bool parse_clear(const char *action, size_t len, uint32_t *out,
+/* "clear" removes `all`, "clear=depth+time" these actions; 0 for another word. */
+static bool parse_clear(const char *word, uint32_t all, uint32_t *out,
                         struct cn_error *err)
 {
     *out = 0;
-    if (len < 5 || memcmp(action, "clear", 5) != 0 || (len > 5 && action[5] != '='))
+    if (strcmp(word, "clear") == 0)
+        *out = all;
+    if (strncmp(word, "clear=", 6) != 0)
         return true;
-    if (len == 5)
-        *out = UINT32_MAX & ~(uint32_t)(CN_REC_RULE_PATCH | CN_REC_RULE_UNPATCH);
-    for (size_t at = 6; at < len;) {
-        size_t name_len = 0;
-        uint32_t actions;
+    for (const char *name = word + 6; name;) {
+        size_t len = strcspn(name, "+");
+        uint32_t actions = actions_of(name, len);
 
-        while (at + name_len < len && action[at + name_len] != '+')
-            name_len++;
-        actions = actions_of(action + at, name_len);
         if (!actions)
-            return cn_fail(err, CN_ERR_USAGE, "'%.*s': unknown action '%.*s'", (int)len,
-                           action, (int)name_len, action + at);
+            return cn_fail(err, CN_ERR_USAGE, "'%s': unknown action '%.*s'", word,
+                           (int)len, name);
         *out |= actions;
-        at += name_len + 1;
+        name = name[len] ? name + len + 1 : NULL;
     }
     return true;
 }
 
-/* "FUNC@ACTION,ACTION": remove what is to be removed, and add the other actions. */
-static bool add_trigger(struct cn_rules *rules, const char *text, struct cn_error *err)
+/* Separate what is removed from the other words of "FUNC@WORD,WORD". */
+static bool split(char *text, uint32_t all, struct cn_text *others, uint32_t *cleared,
+                  struct cn_error *err)
 {
-    const char *at = strchr(text, '@');
+    char *rest = strchr(text, '@'), *word;
+    char sign = '@';
+    uint32_t actions;
+
+    *cleared = 0;
+    if (rest)
+        *rest++ = '\0';
+    cn_text_str_add(others, text);
+    while ((word = strsep(&rest, ","))) {
+        if (!parse_clear(word, all, &actions, err))
+            return false;
+        *cleared |= actions;
+        if (actions)
+            continue;
+        cn_text_printf(others, "%c%s", sign, word);
+        sign = ',';
+    }
+    return true;
+}
+
+/* `option`: as typed; `actions`: what a filter does. */
+static bool add(struct cn_rules *rules, char *text, const char *option, uint32_t actions,
+                uint32_t all, struct cn_error *err)
+{
+    const uint32_t fixed = CN_ACT_VALUES | CN_ACT_AUTO_ARGS | CN_ACT_BACKTRACE |
+                           CN_ACT_COLOR | CN_ACT_READ_CYCLES | CN_ACT_READ_CACHE |
+                           CN_ACT_READ_BRANCHES;
+    struct cn_call_trigger trigger = {0};
     struct cn_text others = {0};
-    uint32_t cleared = 0;
-    char *pattern = cn_strdup(text);
-    bool ok = true;
+    const char *rest;
+    uint32_t cleared;
+    bool ok = split(text, all, &others, &cleared, err);
 
-    if (at)
-        pattern[at - text] = '\0';
-    for (const char *action = at ? at + 1 : NULL; action && ok;) {
-        size_t len = strcspn(action, ",");
-        uint32_t actions;
-
-        ok = parse_clear(action, len, &actions, err);
-        cleared |= actions;
-        if (actions == 0)
-            cn_text_printf(&others, "%s%.*s", others.len > 0 ? "," : "", (int)len,
-                           action);
-        action = action[len] ? action + len + 1 : NULL;
-    }
+    rest = cn_text_str(&others);
+    ok = ok && cn_call_trigger_parse(&trigger, rest, err);
+    if (ok && (trigger.actions & fixed))
+        ok =
+            cn_fail(err, CN_ERR_USAGE,
+                    "'%s': values, counters of the processor and actions of views cannot "
+                    "be changed while a program runs",
+                    rest);
     if (ok && cleared)
-        ok = cn_rules_add_clear(rules, pattern, cleared, err);
-    if (ok && (others.len > 0 || !cleared)) {
-        struct cn_text whole = {0};
-
-        cn_text_printf(&whole, "%s%s%s", pattern, at ? "@" : "", cn_text_str(&others));
-        ok = cn_rules_add_trigger(rules, cn_text_str(&whole), err);
-        cn_text_done(&whole);
-    }
+        ok = cn_rules_add_clear(rules, option, &trigger, rest, cleared, err);
+    if (ok && !cleared && actions == 0 && trigger.actions == 0)
+        ok = cn_fail(err, CN_ERR_USAGE, "'%s': unknown action '%s'; known are %s, clear",
+                     rest, trigger.module, cn_call_trigger_actions);
+    if (ok && (trigger.actions || !cleared))
+        ok = cn_rules_add(rules, option, &trigger, rest, cleared ? 0 : actions, err);
+    cn_call_trigger_done(&trigger);
     cn_text_done(&others);
-    free(pattern);
     return ok;
 }
 
-static bool add_filter(struct cn_rules *rules, char *text, struct cn_error *err)
-{
-    static const char clear[] = "@clear";
-    bool is_not = text[0] == '!';
-    size_t len = strlen(text);
-
-    if (len > sizeof(clear) - 1 && strcmp(text + len - (sizeof(clear) - 1), clear) == 0) {
-        text[len - (sizeof(clear) - 1)] = '\0';
-        return cn_rules_add_clear(rules, text + is_not, FILTERS, err);
-    }
-    return cn_rules_add(rules, text + is_not, is_not ? CN_REC_RULE_NOT : CN_REC_RULE_ONLY,
-                        err);
-}
-
-bool cn_agent_rules_add(struct cn_rules *rules, const char *text, bool are_triggers,
+bool cn_agent_rules_add(struct cn_rules *rules, const char *text, uint32_t option,
                         struct cn_error *err)
 {
     char *words = cn_strdup(text), *rest = words, *word;
     bool ok = true;
 
-    while (ok && (word = strsep(&rest, ";")))
-        if (*word)
-            ok = are_triggers ? add_trigger(rules, word, err)
-                              : add_filter(rules, word, err);
+    while (ok && (word = strsep(&rest, ";"))) {
+        if (!*word)
+            continue;
+        if (option == CN_AGENT_TRIGGER)
+            ok = add(rules, word, "trigger", 0,
+                     UINT32_MAX & ~(uint32_t)(CN_REC_RULE_PATCH | CN_REC_RULE_UNPATCH |
+                                              CN_REC_RULE_VALUES | CN_REC_RULE_SIZED),
+                     err);
+        else if (option == CN_AGENT_CALLER)
+            ok = add(rules, word, "caller-filter", CN_REC_RULE_CALLER, CN_REC_RULE_CALLER,
+                     err);
+        else if (*word == '!')
+            ok = add(rules, word + 1, "notrace", CN_REC_RULE_NOT, FILTERS, err);
+        else
+            ok = add(rules, word, "filter", CN_REC_RULE_ONLY, FILTERS, err);
+    }
     free(words);
     return ok;
 }

@@ -4,13 +4,17 @@
 #ifndef CN_LAUNCHER_AGENT_RULES_H
 #define CN_LAUNCHER_AGENT_RULES_H
 
+#include <stdint.h>
+
 #include "base/error.h"
 
 struct cn_rules;
 
-/* Add filters "a;!b;c@clear", of which those after "!" leave functions out, or triggers
- * "f@depth=3;g@clear=depth+time,hide". On failure some may have been added. */
+/* Add rules, separated by ";": filters "a;!b;c@clear" of CN_AGENT_FILTER, of which those
+ * after "!" leave functions out, callers "a;b@clear" of CN_AGENT_CALLER, or triggers
+ * "f@depth=3;g@clear=depth+time,hide" of CN_AGENT_TRIGGER. On failure some may have been
+ * added. */
 CN_CHECK bool cn_agent_rules_add(struct cn_rules *rules, const char *text,
-                                 bool are_triggers, struct cn_error *err);
+                                 uint32_t option, struct cn_error *err);
 
 #endif

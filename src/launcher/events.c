@@ -34,7 +34,7 @@ struct cn_event_source {
     int fd;
 };
 
-static int open_event(int cpu, bool has_schedule)
+static int open_event(int cpu, bool has_tasks, bool has_switches)
 {
     struct perf_event_attr attr = {
         .type = PERF_TYPE_SOFTWARE,
@@ -45,12 +45,12 @@ static int open_event(int cpu, bool has_schedule)
         .inherit = 1,
         .exclude_kernel = 1,
         .exclude_hv = 1,
-        .comm = has_schedule,
-        .task = has_schedule,
+        .comm = has_tasks,
+        .task = has_tasks,
         .sample_id_all = 1,
         .enable_on_exec = 1,
         .use_clockid = 1,
-        .context_switch = has_schedule,
+        .context_switch = has_switches,
         .clockid = CLOCK_MONOTONIC,
     };
 
@@ -85,8 +85,8 @@ static int by_kernel_id(const void *a, const void *b)
 }
 
 bool cn_events_open(struct cn_events *events, const char *dir,
-                    const struct cn_shared_memory *memory, bool has_schedule,
-                    struct cn_error *err)
+                    const struct cn_shared_memory *memory, bool has_tasks,
+                    bool has_switches, struct cn_error *err)
 {
     long count = sysconf(_SC_NPROCESSORS_CONF);
     bool ok = count > 0 && count <= CPUS_MAX;
@@ -101,7 +101,7 @@ bool cn_events_open(struct cn_events *events, const char *dir,
         struct cn_event_ring *ring = &events->rings[events->count++];
 
         ring->file = -1;
-        ring->fd = open_event(cpu, has_schedule);
+        ring->fd = open_event(cpu, has_tasks, has_switches);
         if (ring->fd < 0 && errno == ENODEV)
             continue;
         ok = (ring->fd >= 0 && map_ring(ring)) ||

@@ -31,11 +31,11 @@ struct cn_events {
     uint64_t lost_count; /* events that did not fit the rings */
 };
 
-/* Open them; context switches and task events only if `has_schedule`. Fails when the kernel
- * does not allow it. */
+/* Open them; start, end and names of tasks only if `has_tasks`, context switches only if
+ * `has_switches`. Fails when the kernel does not allow it. */
 CN_CHECK bool cn_events_open(struct cn_events *events, const char *dir,
-                             const struct cn_shared_memory *memory, bool has_schedule,
-                             struct cn_error *err);
+                             const struct cn_shared_memory *memory, bool has_tasks,
+                             bool has_switches, struct cn_error *err);
 
 /* Also record the chosen events of `pid`, before it executes the program: the kernel would
  * not always insert probes that a child inherits. */

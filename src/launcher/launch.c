@@ -127,7 +127,8 @@ static bool configure(struct launch *launch, struct cn_error *err)
         .files = &launch->modules,
         .limits = {options->time_limit_ns, options->depth_limit},
     };
-    return cn_module_rules_begin(&launch->rules, launch->program.path, err);
+    return cn_watches_store(&options->watches, launch->program.path, head, err) &&
+           cn_module_rules_begin(&launch->rules, launch->program.path, err);
 }
 
 /* Find the events that are chosen, and the tracepoints among them. */
@@ -207,6 +208,8 @@ static bool write_default_options(const struct launch *launch, struct cn_error *
     if (limit_ns > 0)
         cn_text_printf(&text, "-t %" PRIu64 "%s\n", limit_ns / units[unit].ns,
                        units[unit].name);
+    if (launch->options->view_options)
+        cn_text_str_add(&text, cn_text_str(launch->options->view_options));
     ok = cn_out_replace(launch->dir, "default.opts", cn_text_str(&text), text.len, err);
     cn_text_done(&text);
     return ok;
@@ -217,13 +220,15 @@ static bool write_default_options(const struct launch *launch, struct cn_error *
 static bool open_events(struct launch *launch, bool *has_events, struct cn_error *err)
 {
     const struct cn_launch_options *options = launch->options;
-    bool has_schedule = options->has_events || launch->chosen.has_schedule;
+    bool has_tasks = options->has_events || launch->chosen.has_schedule;
+    bool has_switches =
+        launch->chosen.has_schedule || (has_tasks && !options->without_switches);
     struct cn_text text = {0};
     bool ok = true;
 
-    *has_events = has_schedule || launch->has_perf_events;
+    *has_events = has_tasks || launch->has_perf_events;
     if (*has_events && !cn_events_open(&launch->events, launch->dir, &launch->memory,
-                                       has_schedule, err)) {
+                                       has_tasks, has_switches, err)) {
         *has_events = false;
         ok = options->event_pattern_count == 0;
     }
@@ -255,6 +260,7 @@ static bool write_first_files(struct launch *launch, struct cn_error *err)
         .has_events = has_events,
         .has_kernel = launch->has_kernel,
         .has_sites = options->has_sites,
+        .begins_off = options->is_off,
         .has_values = !cn_arguments_is_empty(options->arguments) ||
                       (cn_rules_actions(&options->rules) & readings) != 0,
     };
@@ -416,7 +422,8 @@ static bool watch(struct launch *launch, struct cn_error *err)
 static bool leaves_out_calls(const struct cn_launch_options *options)
 {
     uint32_t within = CN_REC_RULE_NOT | CN_REC_RULE_HIDE | CN_REC_RULE_OFF |
-                      CN_REC_RULE_DEPTH | CN_REC_RULE_TIME;
+                      CN_REC_RULE_DEPTH | CN_REC_RULE_TIME | CN_REC_RULE_SIZE |
+                      CN_REC_RULE_CALLER;
 
     return options->time_limit_ns > 0 || options->depth_limit > 0 ||
            (cn_rules_actions(&options->rules) & within) != 0;

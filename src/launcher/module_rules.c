@@ -22,10 +22,15 @@ struct cn_ruled_file {
     uint32_t patch_first, patch_count;
 };
 
+static bool needs_prototypes(const struct cn_rules *rules)
+{
+    return rules->has_conditions || rules->needs_lines;
+}
+
 static bool needs_finder(const struct cn_module_rules *modules)
 {
     return !cn_arguments_is_empty(modules->arguments) ||
-           cn_arguments_has_debug(modules->arguments);
+           cn_arguments_has_debug(modules->arguments) || needs_prototypes(modules->rules);
 }
 
 /* True if functions without hooks are patched. */
@@ -36,7 +41,7 @@ static bool is_patched(const struct cn_module_rules *modules,
            cn_patch_plan_is_possible(elf);
 }
 
-static bool store(struct cn_module_rules *modules, const char *path,
+static bool store(struct cn_module_rules *modules, const char *path, bool is_known,
                   const struct cn_elf_file *elf, uint32_t *count, struct cn_error *err)
 {
     struct cn_argument_finder *finder = NULL;
@@ -44,10 +49,11 @@ static bool store(struct cn_module_rules *modules, const char *path,
     bool ok;
 
     if (needs_finder(modules))
-        finder = cn_argument_finder_open(modules->arguments, path, elf->machine,
-                                         modules->memory);
-    ok = cn_rules_store(modules->rules, elf, finder, modules->memory, count, err);
-    if (finder)
+        finder =
+            cn_argument_finder_open(modules->arguments, path, elf->machine,
+                                    needs_prototypes(modules->rules), modules->memory);
+    ok = cn_rules_store(modules->rules, path, elf, finder, modules->memory, count, err);
+    if (finder && !is_known)
         cn_argument_finder_print(finder, elf, &debug);
     if (debug.len > 0 && ok)
         ok = cn_module_files_add_debug(modules->files, path, &debug, err);
@@ -81,14 +87,10 @@ static bool read_file(struct cn_module_rules *modules, struct cn_ruled_file *fil
         (file->is_program || (elf.hooks & seen))) {
         cn_elf_file_close(&elf);
         if (cn_elf_file_open(&elf, file->path, true, &ignored))
-            ok = is_known
-                     ? cn_rules_store(modules->rules, &elf, NULL, modules->memory, count,
-                                      err)
-                     : store(modules, file->path, &elf, count, err) &&
-                           (!is_patched(modules, &elf, file->is_program) ||
-                            cn_patch_plan_store(file->path, &elf, first, *count,
-                                                modules->memory, &modules->patch_counts,
-                                                &file->patch_count, err));
+            ok = store(modules, file->path, is_known, &elf, count, err) &&
+                 (is_known || !is_patched(modules, &elf, file->is_program) ||
+                  cn_patch_plan_store(file->path, &elf, first, *count, modules->memory,
+                                      &modules->patch_counts, &file->patch_count, err));
     }
     cn_elf_file_close(&elf);
     return ok;
@@ -114,78 +116,53 @@ static bool add(struct cn_module_rules *modules, const char *path, bool is_progr
     return ok;
 }
 
-/* Store the rules of a known file again after those in memory. Arguments and results stay
- * as they are: those of `old` are merged into the new rules. */
+/* Store the rules of a known file again, after those in memory, unless they are the same. */
 static bool change(struct cn_module_rules *modules, struct cn_ruled_file *file,
                    uint64_t old, uint64_t *out, struct cn_error *err)
 {
     struct cn_shared_memory *memory = modules->memory;
-    const struct cn_rec_rule *was = memory->rules + (uint32_t)old,
-                             *end = was + (old >> 32);
-    uint32_t first = memory->head->rule_count, count, at = 0, len = 0;
-    struct cn_rec_rule *fresh, *merged;
-    bool ok = read_file(modules, file, true, &count, err);
+    uint32_t first = memory->head->rule_count, count;
 
-    if (!ok)
+    if (!read_file(modules, file, true, &count, err))
         return false;
-    fresh = memory->rules + first;
-    merged = cn_alloc(count + (size_t)(end - was) + 1, sizeof(*merged));
-    while (at < count || was < end) {
-        struct cn_rec_rule rule = {0};
-        bool is_old = was < end && (at == count || was->low <= fresh[at].low);
-        bool is_new = at < count && (was == end || fresh[at].low <= was->low);
-
-        if (is_old && (was->actions & CN_REC_RULE_VALUES)) {
-            rule = *was;
-            rule.actions = CN_REC_RULE_VALUES;
-        }
-        if (is_new) {
-            rule.low = fresh[at].low;
-            rule.high = fresh[at].high;
-            rule.actions |= fresh[at].actions;
-            rule.depth = fresh[at].depth;
-            rule.time_ns = fresh[at].time_ns;
-        }
-        was += is_old;
-        at += is_new;
-        if (rule.actions)
-            merged[len++] = rule;
-    }
-    was = memory->rules + (uint32_t)old;
-    if (len == old >> 32 && memcmp(merged, was, len * sizeof(*merged)) == 0) {
+    *out = (uint64_t)count << 32 | first;
+    if (count == old >> 32 && memcmp(memory->rules + first, memory->rules + (uint32_t)old,
+                                     count * sizeof(*memory->rules)) == 0) {
         atomic_store(&memory->head->rule_count, first);
         *out = old;
-    } else if (len > CN_REC_RULE_MAX - first) {
-        ok = cn_fail(err, CN_ERR_LIMIT,
-                     "no room for more than %d rules; record the program again",
-                     CN_REC_RULE_MAX);
-    } else if (!cn_shared_memory_reserve_rules(memory, first, len + 1)) {
-        ok = cn_fail_errno(err, "no memory for the rules about functions");
-    } else {
-        memcpy(fresh, merged, len * sizeof(*merged));
-        atomic_store(&memory->head->rule_count, first + len);
-        *out = (uint64_t)len << 32 | first;
     }
-    free(merged);
-    return ok;
+    return true;
 }
 
-/* True if some function is chosen by -F. Patterns that match nothing count, unless
- * filters were removed. */
-static bool has_only(const struct cn_module_rules *modules,
-                     const struct cn_rec_rule_set *set)
+/* The actions of the rules. Those of patterns that match nothing count, unless actions were
+ * removed. */
+static uint32_t actions_of(const struct cn_module_rules *modules,
+                           const struct cn_rec_rule_set *set)
 {
+    uint32_t actions = 0;
+
     if (!cn_rules_clear_some(modules->rules))
-        return (cn_rules_actions(modules->rules) & CN_REC_RULE_ONLY) != 0;
+        return cn_rules_actions(modules->rules);
     for (size_t i = 0; i < modules->count; i++) {
         uint64_t range = atomic_load(&set->files[i]);
         const struct cn_rec_rule *rule = modules->memory->rules + (uint32_t)range;
 
         for (uint64_t left = range >> 32; left > 0; left--, rule++)
-            if (rule->actions & CN_REC_RULE_ONLY)
-                return true;
+            actions |= rule->actions;
     }
-    return false;
+    return actions;
+}
+
+static void set_limits(const struct cn_module_rules *modules, struct cn_rec_rule_set *set)
+{
+    uint32_t actions = actions_of(modules, set);
+    uint64_t size_min = modules->rules->size_min;
+
+    set->time_limit_ns = modules->limits.time_ns;
+    set->depth_limit = modules->limits.depth;
+    set->size_min = size_min < UINT32_MAX ? (uint32_t)size_min : UINT32_MAX;
+    set->has_only = (actions & CN_REC_RULE_ONLY) != 0;
+    set->has_caller = (actions & CN_REC_RULE_CALLER) != 0;
 }
 
 bool cn_module_rules_publish(struct cn_module_rules *modules, struct cn_error *err)
@@ -195,8 +172,9 @@ bool cn_module_rules_publish(struct cn_module_rules *modules, struct cn_error *e
     uint32_t rule_count = atomic_load(&head->rule_count);
     const struct cn_rec_rule_set *old = cn_rec_rule_set(head, version);
     struct cn_rec_rule_set *next = cn_rec_rule_set(head, version + 1);
-    bool ok = cn_shared_memory_reserve_set(modules->memory, version + 1) ||
-              cn_fail_errno(err, "no memory for the rules about functions");
+    bool ok = cn_rules_check_modules(modules->rules, modules->list[0].path, err) &&
+              (cn_shared_memory_reserve_set(modules->memory, version + 1) ||
+               cn_fail_errno(err, "no memory for the rules about functions"));
 
     for (size_t i = 0; i < CN_REC_FILE_MAX && ok; i++) {
         uint64_t range = 0;
@@ -211,9 +189,7 @@ bool cn_module_rules_publish(struct cn_module_rules *modules, struct cn_error *e
         atomic_store(&head->rule_count, rule_count);
         return false;
     }
-    next->time_limit_ns = modules->limits.time_ns;
-    next->depth_limit = modules->limits.depth;
-    next->has_only = has_only(modules, next);
+    set_limits(modules, next);
     atomic_store(&head->rule_version, version + 1);
     return true;
 }
@@ -226,16 +202,19 @@ bool cn_module_rules_begin(struct cn_module_rules *modules, const char *program,
     struct cn_rec_shared *head = modules->memory->head;
     struct cn_rec_rule_set *set = current(modules);
 
-    set->time_limit_ns = modules->limits.time_ns;
-    set->depth_limit = modules->limits.depth;
-    set->has_only = (actions & CN_REC_RULE_ONLY) != 0;
+    set_limits(modules, set);
+    head->has_waits = head->has_agent || set->has_caller || set->time_limit_ns > 0 ||
+                      (actions & CN_REC_RULE_TIME) != 0;
     head->has_patch_list = (actions & CN_REC_RULE_PATCH) != 0;
-    head->has_patterns = actions != 0 || needs_finder(modules) || head->has_agent;
+    head->has_patterns = actions != 0 || modules->rules->count > 0 ||
+                         needs_finder(modules) || head->has_agent;
     head->has_call_rules =
         (actions & ~for_patching) != 0 || !cn_arguments_is_empty(modules->arguments);
     if (!head->has_patterns)
         return true;
-    if (!add(modules, program, true, err))
+    if (!cn_rules_check_modules(modules->rules, program, err) ||
+        !cn_arguments_check_modules(modules->arguments, program, err) ||
+        !add(modules, program, true, err))
         return false;
     head->program_patch_count = modules->list[0].patch_count;
     return true;

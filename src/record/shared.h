@@ -46,6 +46,8 @@ enum {
     CN_REC_VALUES_MAX = 32, /* of one call */
     CN_REC_PATCH_MAX = 1 << 18,
     CN_REC_MOVED_MAX = 32, /* bytes of moved code */
+    CN_REC_WATCH_MAX = 16,
+    CN_REC_SIGNAL_COUNT = 65,
 };
 
 /* Whether a program that is started can be recorded. */
@@ -116,7 +118,20 @@ static inline bool cn_rec_track_is_stuck(const struct cn_rec_track *track)
            track->given_up_at == atomic_load(&track->drained) + 1;
 }
 
-/* A rule about one function. */
+/* How a condition compares an argument with a number. */
+enum cn_rec_compare {
+    CN_REC_ALWAYS, /* no condition */
+    CN_REC_EQUAL,
+    CN_REC_UNEQUAL,
+    CN_REC_LESS,
+    CN_REC_LESS_EQUAL,
+    CN_REC_MORE,
+    CN_REC_MORE_EQUAL,
+    CN_REC_BITS,
+};
+
+/* A rule about one function. Several rules of a function follow each other: the first one
+ * has no condition and all values, the others apply in order. */
 struct cn_rec_rule {
     uint64_t low, high; /* its addresses, relative to its file */
     uint32_t actions;   /* CN_REC_RULE_* */
@@ -125,6 +140,12 @@ struct cn_rec_rule {
     uint32_t arguments, results; /* indices of its first values */
     uint16_t argument_count, result_count;
     uint32_t call_off; /* return address of the hook, relative to `low`; 0: any */
+    uint32_t size;     /* of the function */
+    uint32_t size_min;
+    int64_t limit;      /* of its condition */
+    uint32_t condition; /* index of the value that is compared */
+    uint8_t compare;    /* enum cn_rec_compare */
+    uint8_t has_more;   /* another rule for this function follows */
 };
 
 /* Where a piece of a value (as in DWARF) is when the hook is called. */
@@ -177,6 +198,10 @@ enum {
     CN_REC_RULE_SITE = 2048,        /* record its call site */
     CN_REC_RULE_READ_STATM = 4096,  /* record the change of memory usage in it */
     CN_REC_RULE_READ_FAULTS = 8192, /* record the number of page faults in it */
+    CN_REC_RULE_TRACE = 1 << 14,    /* record it even if it is short */
+    CN_REC_RULE_CALLER = 1 << 15, /* record it and the calls that lead to it, no others */
+    CN_REC_RULE_SIZE = 1 << 16,   /* inside it, leave out functions below size_min */
+    CN_REC_RULE_SIZED = 1 << 17,  /* its size is known, for RULE_SIZE */
 };
 
 /* A place in moved code that refers to another address. */
@@ -216,6 +241,15 @@ static inline uint32_t cn_rec_patch_sum(const uint8_t *bytes, uint8_t len)
     return sum;
 }
 
+/* A variable of the started program: its change is recorded. */
+struct cn_rec_watch {
+    uint64_t address; /* relative to its file */
+    uint32_t size;    /* 1, 2, 4 or 8 */
+};
+
+/* What a signal does. */
+enum { CN_REC_SIGNAL_ON = 1, CN_REC_SIGNAL_OFF = 2, CN_REC_SIGNAL_FINISH = 4 };
+
 /* The cost of a recorded call: in all, and between its two times. */
 struct cn_rec_cost {
     uint64_t call_ps, inner_ps;
@@ -253,7 +287,9 @@ struct cn_rec_request {
 struct cn_rec_rule_set {
     uint64_t time_limit_ns;                  /* leave out shorter calls */
     uint32_t depth_limit;                    /* leave out deeper calls; 0: none */
-    uint32_t has_only;                       /* some rule has CN_REC_RULE_ONLY */
+    uint32_t size_min;                       /* leave out functions of fewer bytes */
+    uint8_t has_only;                        /* some rule has CN_REC_RULE_ONLY */
+    uint8_t has_caller;                      /* some rule has CN_REC_RULE_CALLER */
     _Atomic uint64_t files[CN_REC_FILE_MAX]; /* first rule, and in the high half: count */
 };
 
@@ -304,9 +340,15 @@ struct cn_rec_shared {
     uint8_t has_patterns;        /* there may be rules for any file */
     uint8_t has_call_rules;      /* and they are not only about patching */
     uint8_t has_agent;           /* rules may change while programs run */
+    uint8_t has_waits;           /* some calls are recorded when they have ended */
     uint8_t has_patch_list;      /* some rule has CN_REC_RULE_PATCH */
-    char bypassed[64];           /* the name of one of them */
-    char exe[CN_REC_EXE_MAX];    /* the started program */
+    uint8_t watches_cpu;         /* record on which processor a thread runs */
+    uint8_t has_signals;         /* some signal has an action */
+    uint8_t signals[CN_REC_SIGNAL_COUNT]; /* by number, CN_REC_SIGNAL_* */
+    uint32_t watch_count;
+    struct cn_rec_watch watches[CN_REC_WATCH_MAX];
+    char bypassed[64];        /* the name of one of them */
+    char exe[CN_REC_EXE_MAX]; /* the started program */
     struct cn_rec_request request;
     char dir[CN_REC_DIR_MAX]; /* absolute path of the recording */
 };
@@ -315,7 +357,7 @@ enum {
     CN_REC_SETS_OFF = 64 << 10,
     /* A multiple of all page sizes, as those below. */
     CN_REC_RULES_OFF = CN_REC_SETS_OFF + CN_REC_SET_COUNT * (8 << 10),
-    CN_REC_VALUES_OFF = CN_REC_RULES_OFF + CN_REC_RULE_MAX * 48,
+    CN_REC_VALUES_OFF = CN_REC_RULES_OFF + CN_REC_RULE_MAX * 72,
     CN_REC_PATCHES_OFF = CN_REC_VALUES_OFF + CN_REC_VALUE_MAX * 36,
     CN_REC_TRACKS_OFF = CN_REC_PATCHES_OFF + CN_REC_PATCH_MAX * 72,
     CN_REC_RINGS_OFF = CN_REC_TRACKS_OFF + CN_REC_TRACK_COUNT * CN_REC_PAGE_LEN,
@@ -325,7 +367,7 @@ _Static_assert(sizeof(struct cn_rec_track) == CN_REC_PAGE_LEN, "a track is a pag
 _Static_assert(sizeof(struct cn_rec_shared) <= CN_REC_SETS_OFF, "rule sets follow");
 _Static_assert(sizeof(struct cn_rec_rule_set) <= 8 << 10,
                "CN_REC_RULES_OFF counts on it");
-_Static_assert(sizeof(struct cn_rec_rule) == 48, "CN_REC_VALUES_OFF counts on it");
+_Static_assert(sizeof(struct cn_rec_rule) == 72, "CN_REC_VALUES_OFF counts on it");
 _Static_assert(sizeof(struct cn_rec_value) == 36, "CN_REC_PATCHES_OFF counts on it");
 _Static_assert(sizeof(struct cn_rec_patch) == 72, "CN_REC_TRACKS_OFF counts on it");
 

@@ -192,6 +192,8 @@ void cn_rec_module_rules_use(struct cn_rec_filter_state *filter, uint32_t versio
     filter->version = version;
     filter->time_limit_ns = set->time_limit_ns;
     filter->shown_limit = set->depth_limit ? set->depth_limit : UINT32_MAX;
+    filter->size_min = set->size_min;
+    filter->needs_match = set->has_caller;
 }
 
 static const struct cn_rec_rule *find_in(uint32_t version, const struct module *module,

@@ -206,6 +206,7 @@ static struct cn_rec_thread *begin_blocked(void)
     self->tid = cn_rec_tid();
     self->top = self->frames;
     self->is_off = false;
+    self->has_watched = false;
     self->is_shared = self->is_forking = false;
     self->dlopen_sp = 0;
     cn_rec_thread_simplify(self);
