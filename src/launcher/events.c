@@ -34,7 +34,7 @@ struct cn_event_source {
     int fd;
 };
 
-static int open_event(int cpu, bool has_tasks, bool has_switches)
+static int open_event(pid_t pid, int cpu, bool has_tasks, bool has_switches)
 {
     struct perf_event_attr attr = {
         .type = PERF_TYPE_SOFTWARE,
@@ -54,7 +54,7 @@ static int open_event(int cpu, bool has_tasks, bool has_switches)
         .clockid = CLOCK_MONOTONIC,
     };
 
-    return (int)syscall(SYS_perf_event_open, &attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    return (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 /* Map the largest ring that the kernel allows. */
@@ -86,7 +86,7 @@ static int by_kernel_id(const void *a, const void *b)
 
 bool cn_events_open(struct cn_events *events, const char *dir,
                     const struct cn_shared_memory *memory, bool has_tasks,
-                    bool has_switches, struct cn_error *err)
+                    bool has_switches, pid_t pid, struct cn_error *err)
 {
     long count = sysconf(_SC_NPROCESSORS_CONF);
     bool ok = count > 0 && count <= CPUS_MAX;
@@ -101,7 +101,7 @@ bool cn_events_open(struct cn_events *events, const char *dir,
         struct cn_event_ring *ring = &events->rings[events->count++];
 
         ring->file = -1;
-        ring->fd = open_event(cpu, has_tasks, has_switches);
+        ring->fd = open_event(pid, cpu, has_tasks, has_switches);
         if (ring->fd < 0 && errno == ENODEV)
             continue;
         ok = (ring->fd >= 0 && map_ring(ring)) ||

@@ -32,10 +32,11 @@ struct cn_events {
 };
 
 /* Open them; start, end and names of tasks only if `has_tasks`, context switches only if
- * `has_switches`. Fails when the kernel does not allow it. */
+ * `has_switches`. `pid` will run the program, or 0: a child
+ * of this process. Fails when the kernel does not allow it. */
 CN_CHECK bool cn_events_open(struct cn_events *events, const char *dir,
                              const struct cn_shared_memory *memory, bool has_tasks,
-                             bool has_switches, struct cn_error *err);
+                             bool has_switches, pid_t pid, struct cn_error *err);
 
 /* Also record the chosen events of `pid`, before it executes the program: the kernel would
  * not always insert probes that a child inherits. */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +59,7 @@ struct launch {
     uint32_t session_count; /* sessions whose symbols are written */
     uint64_t start_ns;
     pid_t pid; /* 0 when it has ended */
+    struct cn_program_kept kept;
     bool is_agent_failed;
 };
 
@@ -228,7 +230,7 @@ static bool open_events(struct launch *launch, bool *has_events, struct cn_error
 
     *has_events = has_tasks || launch->has_perf_events;
     if (*has_events && !cn_events_open(&launch->events, launch->dir, &launch->memory,
-                                       has_tasks, has_switches, err)) {
+                                       has_tasks, has_switches, launch->kept.pid, err)) {
         *has_events = false;
         ok = options->event_pattern_count == 0;
     }
@@ -277,13 +279,22 @@ static void say(const struct launch *launch, const char *text)
 
 static void collect_status(struct launch *launch)
 {
+    struct pollfd end = {.fd = launch->kept.end, .events = POLLIN};
     int status;
 
-    if (launch->pid == 0 ||
-        wait4(launch->pid, &status, WNOHANG, &launch->facts.usage) != launch->pid)
+    if (launch->pid == 0)
         return;
-    launch->facts.wait_status = status;
-    launch->facts.is_finished = true;
+    /* Only its parent learns the status of a process. */
+    if (launch->kept.pid > 0) {
+        if (poll(&end, 1, 0) <= 0)
+            return;
+    } else if (wait4(launch->pid, &status, WNOHANG, &launch->facts.usage) !=
+               launch->pid) {
+        return;
+    } else {
+        launch->facts.wait_status = status;
+        launch->facts.is_finished = true;
+    }
     launch->facts.elapsed_ns = cn_clock_ns() - launch->start_ns;
     launch->pid = 0;
     forwarded_to = 0;
@@ -506,7 +517,8 @@ static bool start_and_watch(struct launch *launch, struct cn_launch_result *resu
     launch->start_ns = cn_clock_ns();
     path = cn_shared_memory_path(&launch->memory, launch->standby.pid);
     ok = cn_program_file_start(&launch->program, &launch->settings, launch->library, path,
-                               launch->options->words, before, &launch->pid, err);
+                               launch->options->words, before, &launch->kept,
+                               &launch->pid, err);
     free(path);
     if (!ok)
         return false;
@@ -525,6 +537,8 @@ bool cn_launch_run(struct cn_launch_options *options, struct cn_launch_result *r
     };
     bool ok;
 
+    if (options->keeps_pid && !cn_program_split(&launch.kept, options->words, err))
+        return false;
     cn_program_settings_change(&launch.settings);
     ok = prepare(&launch, err) && write_first_files(&launch, err) &&
          start_and_watch(&launch, result, err);
@@ -540,6 +554,7 @@ bool cn_launch_run(struct cn_launch_options *options, struct cn_launch_result *r
     cn_module_files_done(&launch.modules);
     cn_shared_memory_close(&launch.memory);
     cn_standby_stop(&launch.standby);
+    cn_program_kept_close(&launch.kept);
     cn_program_file_close(&launch.program);
     cn_program_settings_restore(&launch.settings);
     if (launch.lock >= 0)

@@ -48,6 +48,7 @@ struct cn_launch_options {
     bool has_glob_events;
     bool has_sites; /* record call sites */
     bool is_forced; /* run the program even if it is not instrumented */
+    bool keeps_pid; /* this process becomes the program; another one records it */
     bool has_agent; /* clients may change what is recorded (agent.h) */
 
     /* Print a message to the user. */

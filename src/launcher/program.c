@@ -3,11 +3,14 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -155,17 +158,122 @@ void cn_program_settings_restore(const struct cn_program_settings *before)
     (void)sigaction(SIGXFSZ, &before->on_file_size, NULL);
 }
 
+/* What the kept process needs to run the program. */
+struct order {
+    char path[PATH_MAX], library[PATH_MAX], shared_path[PATH_MAX], sanitizer[PATH_MAX];
+};
+
+/* Read an order and obey it. */
+static _Noreturn void become_program(int channel, const char *const *words)
+{
+    struct order *order = cn_alloc(1, sizeof(*order));
+    struct cn_program_file program = {.path = order->path};
+    ssize_t len;
+    int error;
+
+    do
+        len = recv(channel, order, sizeof(*order), MSG_WAITALL);
+    while (len < 0 && errno == EINTR);
+    if (len != (ssize_t)sizeof(*order))
+        _exit(1);
+    program.elf.sanitizer = order->sanitizer[0] ? order->sanitizer : NULL;
+    set_environment(&program, order->library, order->shared_path);
+    (void)execv(program.path, (char *const *)(uintptr_t)words);
+    error = errno;
+    (void)!send(channel, &error, sizeof(error), MSG_NOSIGNAL);
+    _exit(127);
+}
+
+bool cn_program_split(struct cn_program_kept *kept, const char *const *words,
+                      struct cn_error *err)
+{
+    pid_t self = getpid(), between;
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return cn_fail_errno(err, "--keep-pid: cannot create a socket");
+    between = fork();
+    if (between < 0) {
+        (void)cn_fail_errno(err, "--keep-pid: cannot start a process");
+        (void)close(ends[0]);
+        (void)close(ends[1]);
+        return false;
+    }
+    if (between > 0) {
+        /* The program must not find a child that it did not start. */
+        while (waitpid(between, NULL, 0) < 0 && errno == EINTR)
+            continue;
+        (void)close(ends[0]);
+        become_program(ends[1], words);
+    }
+    if (fork() != 0)
+        _exit(0);
+    (void)close(ends[1]);
+    *kept = (struct cn_program_kept){
+        .pid = self,
+        .channel = ends[0],
+        .end = (int)syscall(SYS_pidfd_open, self, 0),
+    };
+    if (kept->end >= 0)
+        return true;
+    (void)cn_fail_errno(err, "--keep-pid: cannot watch a process (pidfd_open)");
+    cn_program_kept_close(kept);
+    return false;
+}
+
+void cn_program_kept_close(struct cn_program_kept *kept)
+{
+    if (kept->pid == 0)
+        return;
+    (void)close(kept->channel);
+    if (kept->end >= 0)
+        (void)close(kept->end);
+    *kept = (struct cn_program_kept){0};
+}
+
+static bool start_kept(const struct cn_program_kept *kept,
+                       const struct cn_program_file *program, const char *library,
+                       const char *shared_path, struct cn_error *err)
+{
+    struct order *order = cn_alloc(1, sizeof(*order));
+    const char *sanitizer = program->elf.sanitizer ? program->elf.sanitizer : "";
+    int error;
+    bool ok;
+
+    (void)snprintf(order->path, sizeof(order->path), "%s", program->path);
+    (void)snprintf(order->library, sizeof(order->library), "%s", library);
+    (void)snprintf(order->shared_path, sizeof(order->shared_path), "%s", shared_path);
+    (void)snprintf(order->sanitizer, sizeof(order->sanitizer), "%s", sanitizer);
+    ok = send(kept->channel, order, sizeof(*order), MSG_NOSIGNAL) ==
+             (ssize_t)sizeof(*order) ||
+         cn_fail(err, CN_ERR_IO, "cannot start '%s': process %d has ended", program->path,
+                 (int)kept->pid);
+    /* The channel ends when the program runs. */
+    if (ok && recv(kept->channel, &error, sizeof(error), MSG_WAITALL) == sizeof(error)) {
+        errno = error;
+        ok = cn_fail_errno(err, "cannot run '%s'", program->path);
+    }
+    free(order);
+    return ok;
+}
+
 bool cn_program_file_start(const struct cn_program_file *program,
                            const struct cn_program_settings *settings,
                            const char *library, const char *shared_path,
                            const char *const *words, struct cn_program_preparation before,
-                           pid_t *out, struct cn_error *err)
+                           const struct cn_program_kept *kept, pid_t *out,
+                           struct cn_error *err)
 {
     int pipe_fds[2], go_fds[2] = {-1, -1}, error = 0;
     bool is_prepared = true;
     char go = 0;
     pid_t pid;
 
+    if (kept->pid > 0) {
+        *out = kept->pid;
+        return (!before.prepare || before.prepare(before.arg, kept->pid, err)) &&
+               start_kept(kept, program, library, shared_path, err);
+    }
     if (pipe2(pipe_fds, O_CLOEXEC) != 0)
         return cn_fail_errno(err, "cannot start '%s'", program->path);
     if (before.prepare && pipe2(go_fds, O_CLOEXEC) != 0) {

@@ -46,12 +46,27 @@ struct cn_program_preparation {
     void *arg;
 };
 
-/* Start the program with these settings. */
+/* --keep-pid: the process that the user started becomes the program. */
+struct cn_program_kept {
+    pid_t pid;   /* that process; 0: not used */
+    int channel; /* to it */
+    int end;     /* pidfd: readable when it has ended */
+};
+
+/* Go on in another process, which is no child of this one. This one waits until the program
+ * is started, and runs it; it ends with status 1 if that does not happen. Call it before
+ * anything is opened or changed. */
+CN_CHECK bool cn_program_split(struct cn_program_kept *kept, const char *const *words,
+                               struct cn_error *err);
+void cn_program_kept_close(struct cn_program_kept *kept);
+
+/* Start the program with these settings, in the process that was kept, if any. */
 CN_CHECK bool cn_program_file_start(const struct cn_program_file *program,
                                     const struct cn_program_settings *settings,
                                     const char *library, const char *shared_path,
                                     const char *const *words,
-                                    struct cn_program_preparation before, pid_t *out,
+                                    struct cn_program_preparation before,
+                                    const struct cn_program_kept *kept, pid_t *out,
                                     struct cn_error *err);
 
 #endif

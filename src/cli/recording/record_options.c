@@ -329,6 +329,7 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
         .asks_kernel = cn_args_value(args, "clock") &&
                        strcmp(cn_args_value(args, "clock"), "kernel") == 0,
         .has_agent = cn_args_has(args, "agent"),
+        .keeps_pid = cn_args_has(args, "keep-pid"),
         .is_forced = cn_args_has(args, "force") || cn_args_has(args, "nest-libcall"),
         .say = on_message,
         .say_arg = (void *)(uintptr_t)args,

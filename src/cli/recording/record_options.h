@@ -148,6 +148,10 @@
         {.name = "duration",                                                             \
          .value = "TIME",                                                                \
          .help = "stop recording after TIME; the program continues"},                    \
+        {.name = "keep-pid",                                                             \
+         .help =                                                                         \
+             "run the program in the process that was started, with its number; the "    \
+             "recording is complete some time after the program has ended"},             \
         {.name = "agent",                                                                \
          .letter = 'g',                                                                  \
          .help = "let cairn live -p PID change what is recorded while the program "      \
