@@ -58,7 +58,8 @@ static void find_roots(struct cn_call_stack *stack, uint32_t task)
 
     if (!find_first(rec, task, &first))
         return;
-    for (uint32_t t = task; fork_count < FORKS_MAX && t != CN_NONE && rec->tasks[t].is_fork;
+    for (uint32_t t = task;
+         fork_count < FORKS_MAX && t != CN_NONE && rec->tasks[t].is_fork;
          t = rec->tasks[t].parent)
         forks[fork_count++] = t;
     functions = cn_alloc(DEPTH_MAX, sizeof(*functions));
