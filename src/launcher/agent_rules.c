@@ -31,7 +31,7 @@ static uint32_t actions_of(const char *name, size_t len)
         {"trace", CN_REC_RULE_ON | CN_REC_RULE_OFF | CN_REC_RULE_TRACE},
         {"trace_on", CN_REC_RULE_ON},
         {"trace_off", CN_REC_RULE_OFF},
-        {"read", CN_REC_RULE_READ_STATM | CN_REC_RULE_READ_FAULTS},
+        {"read", CN_REC_RULES_READ},
     };
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -90,9 +90,8 @@ static bool split(char *text, uint32_t all, struct cn_text *others, uint32_t *cl
 static bool add(struct cn_rules *rules, char *text, const char *option, uint32_t actions,
                 uint32_t all, struct cn_error *err)
 {
-    const uint32_t fixed = CN_ACT_VALUES | CN_ACT_AUTO_ARGS | CN_ACT_BACKTRACE |
-                           CN_ACT_COLOR | CN_ACT_READ_CYCLES | CN_ACT_READ_CACHE |
-                           CN_ACT_READ_BRANCHES;
+    const uint32_t fixed =
+        CN_ACT_VALUES | CN_ACT_AUTO_ARGS | CN_ACT_BACKTRACE | CN_ACT_COLOR;
     struct cn_call_trigger trigger = {0};
     struct cn_text others = {0};
     const char *rest;

@@ -246,7 +246,6 @@ static bool open_events(struct launch *launch, bool *has_events, struct cn_error
 static bool write_first_files(struct launch *launch, struct cn_error *err)
 {
     const struct cn_launch_options *options = launch->options;
-    uint32_t readings = CN_REC_RULE_READ_STATM | CN_REC_RULE_READ_FAULTS;
     bool has_events;
 
     if (!open_events(launch, &has_events, err))
@@ -264,7 +263,7 @@ static bool write_first_files(struct launch *launch, struct cn_error *err)
         .has_sites = options->has_sites,
         .begins_off = options->is_off,
         .has_values = !cn_arguments_is_empty(options->arguments) ||
-                      (cn_rules_actions(&options->rules) & readings) != 0,
+                      (cn_rules_actions(&options->rules) & CN_REC_RULES_READ) != 0,
     };
     return cn_info_file_write(&launch->facts, err) &&
            cn_out_replace(launch->dir, "task.txt", "", 0, err) &&

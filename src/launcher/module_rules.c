@@ -172,7 +172,7 @@ bool cn_module_rules_publish(struct cn_module_rules *modules, struct cn_error *e
     uint32_t rule_count = atomic_load(&head->rule_count);
     const struct cn_rec_rule_set *old = cn_rec_rule_set(head, version);
     struct cn_rec_rule_set *next = cn_rec_rule_set(head, version + 1);
-    bool ok = cn_rules_check_modules(modules->rules, modules->list[0].path, err) &&
+    bool ok = cn_rules_check(modules->rules, modules->list[0].path, err) &&
               (cn_shared_memory_reserve_set(modules->memory, version + 1) ||
                cn_fail_errno(err, "no memory for the rules about functions"));
 
@@ -212,7 +212,7 @@ bool cn_module_rules_begin(struct cn_module_rules *modules, const char *program,
         (actions & ~for_patching) != 0 || !cn_arguments_is_empty(modules->arguments);
     if (!head->has_patterns)
         return true;
-    if (!cn_rules_check_modules(modules->rules, program, err) ||
+    if (!cn_rules_check(modules->rules, program, err) ||
         !cn_arguments_check_modules(modules->arguments, program, err) ||
         !add(modules, program, true, err))
         return false;

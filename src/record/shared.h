@@ -202,7 +202,25 @@ enum {
     CN_REC_RULE_CALLER = 1 << 15, /* record it and the calls that lead to it, no others */
     CN_REC_RULE_SIZE = 1 << 16,   /* inside it, leave out functions below size_min */
     CN_REC_RULE_SIZED = 1 << 17,  /* its size is known, for RULE_SIZE */
+    CN_REC_RULE_READ_CYCLES = 1 << 18, /* record the counters of the processor in it */
+    CN_REC_RULE_READ_CACHE = 1 << 19,
+    CN_REC_RULE_READ_BRANCHES = 1 << 20,
+    CN_REC_RULES_READ = CN_REC_RULE_READ_STATM | CN_REC_RULE_READ_FAULTS |
+                        CN_REC_RULE_READ_CYCLES | CN_REC_RULE_READ_CACHE |
+                        CN_REC_RULE_READ_BRANCHES,
 };
+
+/* Pairs of counters of the processor, in the order of their actions. */
+enum { CN_REC_PMU_CYCLES, CN_REC_PMU_CACHE, CN_REC_PMU_BRANCHES, CN_REC_PMU_COUNT };
+
+/* A variable of the started program: its change is recorded. */
+struct cn_rec_watch {
+    uint64_t address; /* relative to its file */
+    uint32_t size;    /* 1, 2, 4 or 8 */
+};
+
+/* What a signal does. */
+enum { CN_REC_SIGNAL_ON = 1, CN_REC_SIGNAL_OFF = 2, CN_REC_SIGNAL_FINISH = 4 };
 
 /* A place in moved code that refers to another address. */
 struct cn_rec_fixup {
@@ -240,15 +258,6 @@ static inline uint32_t cn_rec_patch_sum(const uint8_t *bytes, uint8_t len)
         sum = (sum ^ bytes[i]) * 16777619u;
     return sum;
 }
-
-/* A variable of the started program: its change is recorded. */
-struct cn_rec_watch {
-    uint64_t address; /* relative to its file */
-    uint32_t size;    /* 1, 2, 4 or 8 */
-};
-
-/* What a signal does. */
-enum { CN_REC_SIGNAL_ON = 1, CN_REC_SIGNAL_OFF = 2, CN_REC_SIGNAL_FINISH = 4 };
 
 /* The cost of a recorded call: in all, and between its two times. */
 struct cn_rec_cost {
