@@ -33,6 +33,10 @@ enum cn_report_field {
     CN_REPORT_SELF_P90,
     CN_REPORT_SELF_P99,
     CN_REPORT_SELF_P999,
+    CN_REPORT_TOTAL_MIN_TS, /* from here on: points in time */
+    CN_REPORT_TOTAL_MAX_TS,
+    CN_REPORT_SELF_MIN_TS,
+    CN_REPORT_SELF_MAX_TS,
     CN_REPORT_FIELD_COUNT,
 };
 
@@ -51,6 +55,9 @@ struct cn_report_layout {
 CN_CHECK bool cn_report_layout_parse(struct cn_report_layout *layout, const char *fields,
                                      const char *keys, bool avg_total, bool avg_self,
                                      struct cn_error *err);
+
+/* Let the report count what a field or key shows. */
+void cn_report_layout_need(struct cn_report_layout *layout, int field);
 
 /* A time or number; not for percent fields. */
 uint64_t cn_report_value(const struct cn_recording *rec, const struct cn_call_row *row,

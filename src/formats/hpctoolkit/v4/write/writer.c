@@ -9,6 +9,7 @@
 #include "base/bytes/wire.h"
 #include "base/files/outdir.h"
 #include "base/run/pool.h"
+#include "base/run/progress.h"
 #include "base/run/ranks.h"
 #include "base/text.h"
 #include "formats/hpctoolkit/rooted.h"
@@ -57,6 +58,73 @@ static bool write_texts(struct cn_hpc_writing *w, struct cn_error *err)
             cn_hpc_sources_copy(w->db, w->dir, w->options, err));
 }
 
+enum { PROFILES, CONTEXTS, TRACES, FILE_COUNT };
+
+static bool write_file(struct cn_hpc_writing *w, size_t number, struct cn_error *err)
+{
+    switch (number) {
+    case PROFILES:
+        return cn_hpc_profiles_write(w, err);
+    case CONTEXTS:
+        return cn_hpc_cct_write(w, err);
+    default:
+        return w->options->without_timelines || cn_hpc_traces_write(w, err);
+    }
+}
+
+/* One of the large files. A single process writes them at the same time: the kernel takes
+ * one write at a time to a file. */
+struct file {
+    struct cn_hpc_writing w;
+    struct cn_write_options options;
+    struct cn_progress_part progress;
+    struct cn_error err;
+    bool ok;
+};
+
+static void file_run(void *arg, size_t number, unsigned worker)
+{
+    struct file *file = (struct file *)arg + number;
+
+    (void)worker;
+    file->ok = write_file(&file->w, number, &file->err);
+    cn_progress_part_end(&file->progress);
+}
+
+static bool write_at_once(struct cn_hpc_writing *w, struct cn_error *err)
+{
+    struct file files[FILE_COUNT] = {0};
+
+    for (size_t i = 0; i < FILE_COUNT; i++) {
+        struct file *file = &files[i];
+
+        file->w = *w;
+        file->w.options = &file->options;
+        file->options = *w->options;
+        file->options.progress = cn_progress_part_begin(
+            &file->progress, w->options->progress, i > 0 ? &files[i - 1].progress : NULL);
+    }
+    cn_pool_run(&(struct cn_jobs){.count = FILE_COUNT, .arg = files, .run = file_run},
+                w->workers);
+    w->resolution_ns = files[TRACES].w.resolution_ns;
+    for (size_t i = 0; i < FILE_COUNT; i++)
+        if (!files[i].ok) {
+            *err = files[i].err;
+            return false;
+        }
+    return true;
+}
+
+static bool write_files(struct cn_hpc_writing *w, struct cn_error *err)
+{
+    if (w->ranks->size == 1 && w->workers > 1)
+        return write_at_once(w, err);
+    for (size_t i = 0; i < FILE_COUNT; i++)
+        if (!cn_ranks_agree(w->ranks, write_file(w, i, err), err))
+            return false;
+    return true;
+}
+
 /* `all` has the metrics that only latency.db contains. */
 static bool write_into(struct cn_hpc_writing *w, struct cn_database *all,
                        struct cn_error *err)
@@ -65,10 +133,7 @@ static bool write_into(struct cn_hpc_writing *w, struct cn_database *all,
     bool ok = !cn_ranks_is_first(ranks) || cn_hpc_meta_write(w, err);
 
     return cn_ranks_agree(ranks, ok, err) && share_contexts(w, err) &&
-           cn_ranks_agree(ranks, cn_hpc_profiles_write(w, err), err) &&
-           cn_ranks_agree(ranks, cn_hpc_cct_write(w, err), err) &&
-           (w->options->without_timelines ||
-            cn_ranks_agree(ranks, cn_hpc_traces_write(w, err), err)) &&
+           write_files(w, err) &&
            cn_ranks_agree(ranks, cn_hpc_latency_write(w, all, err), err) &&
            cn_ranks_agree(ranks, write_texts(w, err), err);
 }
