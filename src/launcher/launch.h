@@ -37,6 +37,7 @@ struct cn_launch_options {
     bool has_nested_libcalls; /* also record calls between libraries */
     bool has_events;          /* record kernel events */
     bool has_sites;           /* record call sites */
+    bool has_python;          /* record functions of Python */
     bool is_forced;           /* run the program even if it is not instrumented */
 
     /* Print a message to the user. */

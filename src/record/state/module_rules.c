@@ -30,6 +30,7 @@ static struct {
     struct module list[MODULES_MAX];
     _Atomic uint32_t count; /* may exceed MODULES_MAX */
     _Atomic bool is_hopeless;
+    uint32_t python[CN_REC_PYTHON_MAX]; /* by address: 1 + the index of a rule; 0: none */
 } modules;
 
 static void add(uintptr_t low, uintptr_t high, uint32_t first, uint32_t count)
@@ -119,6 +120,24 @@ static bool ask(const char *path, uint32_t *first, uint32_t *count)
     return *first <= CN_REC_RULE_MAX && *count <= CN_REC_RULE_MAX - *first;
 }
 
+bool cn_rec_module_rules_name(const char *text, uint32_t *number)
+{
+    uint32_t first = 0, count = 0;
+
+    if (atomic_load(&modules.is_hopeless))
+        return false;
+    if (!ask(text, &first, &count)) {
+        atomic_store(&modules.is_hopeless, true);
+        return false;
+    }
+    if (first == 0 || first >= CN_REC_PYTHON_MAX)
+        return false;
+    if (count > 0 && cn_rec_memory_rules())
+        modules.python[first] = count;
+    *number = first;
+    return true;
+}
+
 void cn_rec_module_rules_add(const char *path, uintptr_t start, uintptr_t end)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
@@ -183,6 +202,12 @@ const struct cn_rec_rule *cn_rec_module_rules_find(uintptr_t address, uintptr_t 
 {
     uint32_t count = atomic_load_explicit(&modules.count, memory_order_relaxed);
 
+    if (address < CN_REC_PYTHON_MAX) {
+        *base = 0;
+        return modules.python[address] > 0
+                   ? &cn_rec_process.rules[modules.python[address] - 1]
+                   : NULL;
+    }
     for (uint32_t i = count < MODULES_MAX ? count : MODULES_MAX; i-- > 0;) {
         const struct module *module = &modules.list[i];
 
