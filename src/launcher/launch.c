@@ -379,6 +379,7 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
         .lost_count = atomic_load(&head->lost_count),
         .sandboxed_count = atomic_load(&head->sandboxed_count),
         .missed_count = atomic_load(&head->missed_count),
+        .is_python = head->python != 0,
         .has_only_libcalls =
             !launch->program.is_script && head->python == 0 &&
             !(launch->program.elf.hooks &

@@ -53,6 +53,7 @@ struct cn_launch_result {
     uint32_t bypassed_count;  /* library functions whose calls were not recorded */
     char bypassed[64];        /* one of them */
     uint32_t unloaded[CN_REC_EXEC_KINDS]; /* programs that were not recorded */
+    bool is_python;                       /* functions of Python were to be recorded */
     bool has_only_libcalls;               /* the program itself is not instrumented */
     int stop;                             /* enum cn_rec_stop */
     struct cn_error failure; /* why the launcher could not record on; empty if it could */

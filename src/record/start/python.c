@@ -186,7 +186,8 @@ static uintptr_t about_frame(object frame)
             about |= LIBRARY;
         if (strcmp(module_name, "__main__") == 0 && strcmp(name, "<module>") == 0)
             about |= MAIN;
-        if (strcmp(module_name, "threading") == 0 && strcmp(name, "Thread.start") == 0)
+        if (strcmp(module_name, "threading") == 0 &&
+            (strcmp(name, "Thread.start") == 0 || strcmp(name, "start") == 0))
             about |= STARTS_THREAD;
         about |= number_of(about & LIBRARY ? 'P' : 'T',
                            line ? api.PyLong_AsLong(line) : 0, file, module_name, name)
