@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "launcher/patch_plan.h"
 #include "launcher/python_functions.h"
 
 struct cn_arguments;
@@ -24,6 +25,7 @@ struct cn_module_rules {
     struct cn_ruled_file *list;
     size_t count, capacity;
     struct cn_python_functions python;
+    struct cn_patch_counts patch_counts;
 };
 
 /* Store the rules of the program, before it is started. */

@@ -2,19 +2,24 @@
 
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
+#include "base/arena.h"
 #include "base/files/outdir.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"
 #include "cli/recording/record_options.h"
+#include "cli/recording/recording_options.h"
 #include "cli/recording/script_calls.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "launcher/code/plan.h"
 #include "launcher/launch.h"
 #include "launcher/rank.h"
 #include "launcher/recording_dir.h"
@@ -88,6 +93,35 @@ static void tell_bypassed(const struct cn_args *args,
                     "built with -fno-plt and uses the address; rebuild it with -fplt",
                     result->bypassed_count, result->bypassed_count == 1 ? "" : "s",
                     result->bypassed);
+}
+
+/* Say how many functions without hooks were patched, and why others were not. */
+static void tell_patched(const struct cn_args *args,
+                         const struct cn_launch_result *result)
+{
+    const uint64_t *left = result->patch_counts.left;
+    struct cn_text text = {0};
+    uint64_t all = result->unpatched_count;
+
+    for (int i = CN_CODE_PATCHED + 1; i < CN_CODE_LEFT_COUNT; i++)
+        all += left[i];
+    if (left[CN_CODE_PATCHED] + all == 0)
+        return;
+    cn_text_str_add(&text, "patched ");
+    cn_count_print_of(&text, left[CN_CODE_PATCHED], "function");
+    if (all > 0)
+        cn_text_printf(&text, "; left %" PRIu64, all);
+    for (int i = CN_CODE_PATCHED + 1, count = 0; i < CN_CODE_LEFT_COUNT; i++) {
+        if (left[i] > 0)
+            cn_text_printf(&text, "%s %" PRIu64 " %s", count++ > 0 ? "," : ":", left[i],
+                           cn_code_left_text((enum cn_code_left)i));
+    }
+    if (result->unpatched_count > 0)
+        cn_text_printf(&text, "%s %u out of reach",
+                       all > result->unpatched_count ? "," : ":",
+                       result->unpatched_count);
+    cn_cli_say(args, "%s", cn_text_str(&text));
+    cn_text_done(&text);
 }
 
 /* End with the status or signal of the program, so that our parent sees the same. */
@@ -175,6 +209,7 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
     tell_stop(args, result);
     tell_sandboxed(args, result);
     tell_bypassed(args, result);
+    tell_patched(args, result);
     unloaded = tell_unloaded(args, result);
     cn_count_print_of(&text, result->call_count, "call");
     cn_text_str_add(&text, " in ");
@@ -297,20 +332,73 @@ static bool run_record(const struct cn_args *args, struct cn_error *err)
     return ok;
 }
 
-/* Run cairn report or cairn replay on the recording. */
-static bool show(const struct cn_args *args, const char *dir, struct cn_error *err)
+/* Options that act while recording; live passes the others to the view. */
+static const struct cn_option recorded_options[] = {CN_RECORD_OPTIONS, {0}};
+
+static bool has_option(const struct cn_option *options, const char *name)
 {
-    const struct cn_command *command =
-        cn_args_has(args, "replay") ? &cn_cmd_replay : &cn_cmd_report;
+    while (options->name && strcmp(options->name, name) != 0)
+        options++;
+    return options->name != NULL;
+}
+
+static bool is_for_view(const struct cn_option *option, const struct cn_command *view,
+                        bool has_both)
+{
+    /* Fields of both views: those of the calls. */
+    if (has_both && view == &cn_cmd_report && strcmp(option->name, "output-fields") == 0)
+        return false;
+    return (!has_option(recorded_options, option->name) ||
+            strcmp(option->name, "match") == 0) &&
+           (has_option(view->options, option->name) ||
+            has_option(cn_shared_options, option->name));
+}
+
+/* Run cairn report or cairn replay on the recording. */
+static bool show(const struct cn_args *args, const struct cn_command *view,
+                 const char *dir, struct cn_error *err)
+{
+    const char **words = cn_alloc(args->given_count + 1, sizeof(*words));
+    struct cn_arena memory = {0};
+    bool has_both = cn_args_has(args, "replay") && cn_args_has(args, "report");
     struct cn_args shown;
+    size_t count = 0;
     bool ok;
 
-    if (!cn_args_parse(&shown, command, 1, &dir, err))
-        return false;
-    shown.session = args->session;
-    ok = command->run(&shown, err);
-    cn_args_done(&shown);
+    for (size_t i = 0; i < args->given_count; i++) {
+        const char *name = args->given[i]->name, *value = args->values[i];
+
+        if (is_for_view(args->given[i], view, has_both))
+            words[count++] = cn_arena_printf(&memory, "--%s%s%s", name, value ? "=" : "",
+                                             value ? value : "");
+    }
+    words[count++] = dir;
+    ok = cn_args_parse(&shown, view, count, words, err);
+    if (ok) {
+        shown.session = args->session;
+        ok = view->run(&shown, err);
+        cn_args_done(&shown);
+    }
+    cn_arena_done(&memory);
+    free(words);
     return ok;
+}
+
+/* The report, the calls, or with titles like those of uftrace both. */
+static bool show_views(const struct cn_args *args, const char *dir, struct cn_error *err)
+{
+    bool has_calls = cn_args_has(args, "replay");
+    bool has_report = cn_args_has(args, "report") || !has_calls;
+    bool has_both = has_calls && has_report;
+
+    cn_cli_page(args);
+    if (has_both)
+        (void)printf("#\n# report\n#\n");
+    if (has_report && !show(args, &cn_cmd_report, dir, err))
+        return false;
+    if (has_both)
+        (void)printf("\n#\n# replay\n#\n");
+    return !has_calls || show(args, &cn_cmd_replay, dir, err);
 }
 
 static bool run_live(const struct cn_args *args, struct cn_error *err)
@@ -318,19 +406,20 @@ static bool run_live(const struct cn_args *args, struct cn_error *err)
     struct cn_record_options options = {0};
     struct cn_launch_result result;
     struct cn_error ignored = {0};
+    const char *kept = cn_args_value(args, "data");
     char *dir = NULL;
     struct cn_scripted scripted;
     bool ok = cn_scripted_open(&scripted, args, args->command, err) &&
               cn_record_options_init(&options, &scripted.args, err) &&
-              (dir = cn_temporary_make("live", err)) != NULL;
+              (kept || (dir = cn_temporary_make("live", err)) != NULL);
 
-    options.launch.dir = dir;
+    options.launch.dir = kept ? kept : dir;
     ok = ok && cn_launch_run(&options.launch, &result, err);
     if (ok) {
         tell_stop(args, &result);
         ok = (!scripted.script ||
-              cn_script_show_recorded(args, dir, scripted.script, err)) &&
-             show(args, options.launch.dir, err);
+              cn_script_show_recorded(args, options.launch.dir, scripted.script, err)) &&
+             show_views(args, options.launch.dir, err);
     }
     if (dir && !cn_recording_dir_remove(dir, &ignored) && ok)
         cn_cli_warn(args, "%s", ignored.text);
@@ -390,6 +479,18 @@ const struct cn_command cn_cmd_record = {
 static const struct cn_option live_options[] = {
     CN_RECORD_OPTIONS,
     {.name = "replay", .help = "show the calls, not a table of functions"},
+    {.name = "report", .help = "with --replay: show the table before the calls"},
+    {.name = "data",
+     .letter = 'd',
+     .value = "DIR",
+     .help = "record into DIR and do not remove it (default: a temporary folder)"},
+    CN_RECORDING_VIEW_FILTER_OPTIONS,
+    CN_RECORDING_FIELDS_OPTION("columns, as in cairn report or with --replay in cairn "
+                               "replay"),
+    CN_RECORDING_REPLAY_OPTIONS,
+    CN_RECORDING_REPORT_OPTIONS,
+    CN_RECORDING_RAW_OPTION,
+    CN_RECORDING_SRCLINE_OPTION,
     {0},
 };
 
@@ -408,8 +509,10 @@ const struct cn_command cn_cmd_live = {
     .summary = "run a program and show its calls",
     .description =
         "Records a program like cairn record, prints what cairn report (with --replay: "
-        "cairn replay) prints, and removes the recording. The exit status is that of the "
-        "program.",
+        "cairn replay) prints, and removes the recording. Filters that record has act "
+        "while "
+        "recording, the other options when the calls are shown. The exit status is that "
+        "of the program.",
     .examples = live_examples,
     .options = live_options,
     .run = run_live,
