@@ -227,6 +227,15 @@ enum {
     CN_REC_COST_COUNT,
 };
 
+/* Functions of Python. */
+#define CN_REC_PYTHON_PREFIX "python:" /* of a request */
+enum {
+    CN_REC_PYTHON_ON = 1,
+    CN_REC_PYTHON_LIBCALLS = 2,  /* also those of libraries that the script calls */
+    CN_REC_PYTHON_NESTED = 4,    /* and those that libraries call */
+    CN_REC_PYTHON_MAX = 1 << 16, /* of their addresses */
+};
+
 /* A request of a process to the launcher: the rules for the functions of a file. */
 enum cn_rec_request_state {
     CN_REC_REQUEST_FREE,
@@ -286,6 +295,7 @@ struct cn_rec_shared {
     _Atomic uint32_t
         unpatched_count;     /* the code is another, or there is no room near it */
     uint8_t has_counter;     /* 0: use the kernel's clock */
+    uint8_t python;          /* CN_REC_PYTHON_*; 0: do not record its functions */
     uint8_t has_own_writing; /* threads drain full rings themselves */
     uint8_t has_libcalls;
     uint8_t has_nested_libcalls; /* also those of libraries */

@@ -86,6 +86,9 @@
         {.name = "nest-libcall",                                                         \
          .letter = 'l',                                                                  \
          .help = "also record calls from one library function to another"},              \
+        {.name = "no-python",                                                            \
+         .help = "of a program in Python, record the interpreter's library calls "       \
+                 "instead of its functions"},                                            \
         {.name = "no-event",                                                             \
          .help = "do not record context switches and the names of tasks"},               \
         {.name = "pack",                                                                 \

@@ -16,6 +16,7 @@
 #include "record/process.h"
 #include "record/start/exec.h"
 #include "record/start/interpose.h"
+#include "record/start/python.h"
 #include "record/state/memory.h"
 #include "record/state/session.h"
 #include "record/state/thread.h"
@@ -102,5 +103,6 @@ __attribute__((constructor)) static void set_up(void)
     if (is_coming)
         arrive();
     cn_rec_process.is_running = true;
+    cn_rec_python_begin();
     errno = error;
 }
