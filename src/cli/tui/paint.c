@@ -209,7 +209,7 @@ static void paint_status(struct cn_tui *tui, const struct cn_tui_layout *layout)
     for (; keys[0]; keys += 2) {
         if (at + strlen(keys[0]) + strlen(keys[1]) + 2 > canvas->columns)
             break;
-        at = cn_tui_draw(canvas, row, at, canvas->columns, CN_TUI_BAR_ON, keys[0]);
+        at = cn_tui_draw(canvas, row, at, canvas->columns, CN_TUI_BAR_KEY, keys[0]);
         at = cn_tui_draw(canvas, row, at + 1, canvas->columns, CN_TUI_BAR, keys[1]) + 2;
     }
 }
