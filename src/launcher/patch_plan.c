@@ -12,8 +12,10 @@
 #include "launcher/elf_reader.h"
 #include "launcher/shared_memory.h"
 
+enum { SECTION_RELR = 19 }; /* packed relocations; older headers lack it */
+
 /* xray_instr_map: addresses relative to themselves of a sled and its function, the kind,
- * and the version at 18. */
+ * and the version. */
 enum { SLED_LEN = 32, SLED_KIND = 16, SLED_VERSION = 18, KIND_ENTRY = 0, KIND_ARGS = 3 };
 
 bool cn_patch_plan_is_possible(const struct cn_elf_file *elf)
@@ -74,9 +76,22 @@ static void take_relocations(struct reading *reading, Elf_Scn *section,
     GElf_Rela relocation;
 
     for (size_t i = 0; data && i < count && i <= INT_MAX; i++) {
-        if (gelf_getrela(data, (int)i, &relocation))
+        if (gelf_getrela(data, (int)i, &relocation) &&
+            GELF_R_SYM(relocation.r_info) == 0)
             cn_code_add_address(&reading->code.pointers, (uint64_t)relocation.r_addend);
     }
+}
+
+/* An address relative to a symbol. */
+static void take_pointer(void *arg, const GElf_Rela *relocation, const GElf_Sym *symbol,
+                         const char *name)
+{
+    struct cn_code *code = arg;
+
+    (void)name;
+    if (symbol->st_shndx != SHN_UNDEF)
+        cn_code_add_address(&code->pointers,
+                            symbol->st_value + (uint64_t)relocation->r_addend);
 }
 
 static void take_sleds(struct reading *reading, uint64_t address, struct cn_bytes bytes)
@@ -100,8 +115,12 @@ static void take_section(struct reading *reading, Elf_Scn *section, const GElf_S
 
     if (head->sh_type == SHT_SYMTAB || head->sh_type == SHT_DYNSYM)
         take_symbols(reading, section, head);
-    if (head->sh_type == SHT_RELA && (head->sh_flags & SHF_ALLOC))
+    if (head->sh_type == SHT_RELA && (head->sh_flags & SHF_ALLOC)) {
         take_relocations(reading, section, head);
+        cn_elf_relocations_walk(&reading->reader, section, take_pointer, &reading->code);
+    }
+    if (head->sh_type == SECTION_RELR)
+        reading->code.has_pointers_in_data = true;
     if (!(head->sh_flags & SHF_ALLOC) || (head->sh_flags & SHF_TLS) ||
         head->sh_type == SHT_NOBITS || head->sh_size == 0)
         return;
@@ -126,6 +145,7 @@ static bool read_code(struct reading *reading, const char *path)
         return false;
     reading->code.machine = reading->reader.head.e_machine;
     reading->code.is_fixed = reading->reader.head.e_type == ET_EXEC;
+    reading->code.has_pointers_in_data = reading->code.is_fixed;
     (void)elf_getshdrstrndx(reading->reader.elf, &names);
     while ((section = elf_nextscn(reading->reader.elf, section))) {
         const char *name;

@@ -42,6 +42,7 @@ enum cn_code_hooks {
 struct cn_code {
     unsigned machine;                 /* EM_* */
     bool is_fixed;                    /* linked for a fixed address */
+    bool has_pointers_in_data;        /* that are not listed */
     struct cn_code_part *parts;       /* sorted by address */
     size_t part_count, part_capacity;
     struct cn_code_frame *frames;     /* sorted by start */

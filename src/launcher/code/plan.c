@@ -229,9 +229,8 @@ static void add_jumps(struct planning *planning, size_t i)
     end = part->address + part->bytes.len;
     if (i + 1 < planning->starts.count && planning->starts.list[i + 1] < end)
         end = planning->starts.list[i + 1];
-    known_end = code->frame_count == 0 ? end : frame ? frame->end : start;
-    cn_short_jumps_add(&planning->targets, code, start,
-                       known_end < end ? known_end : end, end);
+    known_end = frame && frame->end < end ? frame->end : end;
+    cn_short_jumps_add(&planning->targets, code, start, known_end, end);
 }
 
 static void add_jumps_near(struct planning *planning, uint64_t low, uint64_t high)

@@ -186,7 +186,7 @@ bool cn_code_targets_find(struct cn_code_targets *targets, const struct cn_code 
     for (size_t i = 0; i < code->part_count; i++) {
         if (code->parts[i].is_code)
             look_at_code(&finding, &code->parts[i]);
-        else
+        else if (code->has_pointers_in_data)
             look_at_data(&finding, &code->parts[i]);
     }
     for (size_t i = 0; i < code->pointers.count; i++)
