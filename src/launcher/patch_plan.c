@@ -39,6 +39,15 @@ static struct cn_bytes bytes_of(Elf_Scn *section)
                                : (struct cn_bytes){0};
 }
 
+/* V8 and OCaml find out by return addresses what is on the stack; they would not find the
+ * return stub of the recorder. */
+static bool is_walker(const char *name)
+{
+    static const char v8[] = "_ZN2v88internal";
+
+    return strncmp(name, v8, sizeof(v8) - 1) == 0 || strcmp(name, "caml_frametable") == 0;
+}
+
 static void take_symbols(struct reading *reading, Elf_Scn *section, const GElf_Shdr *head)
 {
     Elf_Data *data = elf_getdata(section, NULL);
@@ -53,6 +62,7 @@ static void take_symbols(struct reading *reading, Elf_Scn *section, const GElf_S
             return;
         name = elf_strptr(reading->reader.elf, head->sh_link, symbol.st_name);
         type = GELF_ST_TYPE(symbol.st_info);
+        reading->code.has_walker |= name && is_walker(name);
         if (symbol.st_shndx == SHN_UNDEF) {
             /* The start of a program that was built with -pg. */
             if (name && strcmp(name, "__monstartup") == 0)
@@ -76,8 +86,7 @@ static void take_relocations(struct reading *reading, Elf_Scn *section,
     GElf_Rela relocation;
 
     for (size_t i = 0; data && i < count && i <= INT_MAX; i++) {
-        if (gelf_getrela(data, (int)i, &relocation) &&
-            GELF_R_SYM(relocation.r_info) == 0)
+        if (gelf_getrela(data, (int)i, &relocation) && GELF_R_SYM(relocation.r_info) == 0)
             cn_code_add_address(&reading->code.pointers, (uint64_t)relocation.r_addend);
     }
 }
@@ -207,6 +216,9 @@ static struct cn_code_function *find_functions(const struct reading *reading,
             counts->left[CN_CODE_START]++;
             continue;
         }
+        /* A function may have several rules. */
+        if (*count > 0 && functions[*count - 1].address == address)
+            continue;
         functions[(*count)++] = (struct cn_code_function){
             .address = address,
             .size = rules[i].high - rules[i].low,

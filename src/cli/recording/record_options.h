@@ -63,8 +63,9 @@
          .letter = 'P',                                                                  \
          .value = "FUNC",                                                                \
          .is_repeatable = true,                                                          \
-         .help = "patch these functions of a program built with "                        \
-                 "-fpatchable-function-entry (default: all)"},                           \
+         .help = "patch these functions: of a program built with "                       \
+                 "-fpatchable-function-entry (default: all), or without hooks, if that " \
+                 "is safe; of a library without hooks with FUNC@LIBRARY"},               \
         {.name = "unpatch",                                                              \
          .letter = 'U',                                                                  \
          .value = "FUNC",                                                                \

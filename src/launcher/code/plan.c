@@ -23,6 +23,7 @@ static const char *const texts[CN_CODE_LEFT_COUNT] = {
     [CN_CODE_NO_FRAME] = "no unwind information",
     [CN_CODE_HANDLER] = "exception in the prologue",
     [CN_CODE_START] = "startup code",
+    [CN_CODE_WALKER] = "of a runtime that reads return addresses",
     [CN_CODE_NO_HOOK] = "not built for patching",
 };
 
@@ -35,17 +36,28 @@ const char *cn_code_left_text(enum cn_code_left left)
 static bool is_special(const char *name)
 {
     static const char *const names[] = {
-        "_start",         "_init",
-        "_fini",          "__libc_csu_init",
-        "__libc_csu_fini", "deregister_tm_clones",
-        "register_tm_clones", "__do_global_dtors_aux",
-        "frame_dummy",    "call_weak_fn",
-        "_dl_relocate_static_pie", "setjmp",
-        "_setjmp",        "__setjmp",
-        "sigsetjmp",      "__sigsetjmp",
-        "longjmp",        "_longjmp",
-        "siglongjmp",     "getcontext",
-        "setcontext",     "swapcontext",
+        "_start",
+        "_init",
+        "_fini",
+        "__libc_csu_init",
+        "__libc_csu_fini",
+        "deregister_tm_clones",
+        "register_tm_clones",
+        "__do_global_dtors_aux",
+        "frame_dummy",
+        "call_weak_fn",
+        "_dl_relocate_static_pie",
+        "setjmp",
+        "_setjmp",
+        "__setjmp",
+        "sigsetjmp",
+        "__sigsetjmp",
+        "longjmp",
+        "_longjmp",
+        "siglongjmp",
+        "getcontext",
+        "setcontext",
+        "swapcontext",
         "vfork",
     };
 
@@ -310,7 +322,9 @@ void cn_code_plan_make(struct cn_code_plan *plan, const struct cn_code *code,
         struct cn_prologue prologue = {0};
         enum cn_code_left left;
 
-        if (code->hooks == CN_CODE_UNHOOKED)
+        if (code->has_walker)
+            left = CN_CODE_WALKER;
+        else if (code->hooks == CN_CODE_UNHOOKED)
             left = look_at(code, &functions[i], &prologue);
         else if (code->hooks == CN_CODE_NOPS)
             left = look_at_nops(code, &functions[i], &prologue.patch);

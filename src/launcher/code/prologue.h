@@ -20,6 +20,7 @@ enum cn_code_left {
     CN_CODE_NO_FRAME,    /* no unwind information, or not that of a function */
     CN_CODE_HANDLER,     /* exceptions may leave them */
     CN_CODE_START,       /* runs when a program starts, or returns twice */
+    CN_CODE_WALKER,      /* of a runtime that reads return addresses from the stack */
     CN_CODE_NO_HOOK,     /* without nops, in a file where others have them */
     CN_CODE_LEFT_COUNT,
 };
@@ -28,7 +29,7 @@ enum { CN_CODE_STEPS_MAX = 5 };
 
 /* A function to patch. */
 struct cn_prologue {
-    uint64_t entry, end; /* of the function */
+    uint64_t entry, end;       /* of the function */
     struct cn_rec_patch patch; /* `at` is an address of the file */
     /* Offsets from `at` of the moved instructions but the first. */
     uint8_t steps[CN_CODE_STEPS_MAX];

@@ -65,6 +65,14 @@ static void add_from_data(struct finding *finding, uint64_t address)
     set(finding->targets, finding->targets->table_bits, address);
 }
 
+static bool is_function(const struct cn_code *code, uint64_t address)
+{
+    const struct cn_code_frame *frame = cn_code_frame_at(code, address);
+
+    return (frame && frame->start == address) ||
+           cn_code_next(&code->labels, address) == address;
+}
+
 /* Distances of 32 bits follow the opcode of a call or jump, or the byte that says that an
  * operand is relative to rip. Only `lea` makes an address of that: no operand follows. */
 static void look_at_code(struct finding *finding, const struct cn_code_part *part)
@@ -75,8 +83,7 @@ static void look_at_code(struct finding *finding, const struct cn_code_part *par
         uint8_t last = bytes[i - 1], before = i >= 2 ? bytes[i - 2] : 0;
         bool is_operand = (last & 0xc7) == 0x05;
         uint32_t field = cn_u32_get(bytes + i);
-        uint64_t target =
-            part->address + i + 4 + (uint64_t)(int64_t)(int32_t)field;
+        uint64_t target = part->address + i + 4 + (uint64_t)(int64_t)(int32_t)field;
 
         if (finding->code->is_fixed)
             cn_code_targets_add(finding->targets, field);
@@ -86,7 +93,7 @@ static void look_at_code(struct finding *finding, const struct cn_code_part *par
             continue;
         if (is_code(finding->targets, target))
             cn_code_targets_add(finding->targets, target);
-        else if (is_operand)
+        if (is_operand && !is_function(finding->code, target))
             cn_code_add_address(&finding->bases, target);
     }
 }

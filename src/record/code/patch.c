@@ -92,6 +92,7 @@ struct patching {
     uint32_t plan_count;
     uintptr_t base;
     struct cn_rec_stubs moved;
+    uint32_t patched_count;
 };
 
 static bool is_wanted(uintptr_t at)
@@ -195,8 +196,9 @@ static bool patch_planned(struct patching *patching, const struct cn_rec_patch *
     if (!is_any_code(patching->image, (uintptr_t)at, patch->len) ||
         cn_rec_patch_sum(at, patch->len) != patch->sum)
         return false;
-    return patch->code_len > 0 ? cn_rec_machine_move(at, patch, &patching->moved)
-                               : cn_rec_machine_patch_nops(at, patch->len, &patching->stubs);
+    return patch->code_len > 0
+               ? cn_rec_machine_move(at, patch, &patching->moved)
+               : cn_rec_machine_patch_nops(at, patch->len, &patching->stubs);
 }
 
 /* Threads that run already may be about to run the code that is moved. */
@@ -207,13 +209,8 @@ static bool is_alone(void)
 
 static void patch_plan(struct patching *patching)
 {
-    uint32_t patched_count = 0;
-
     for (uint32_t i = 0; i < patching->plan_count && is_alone(); i++)
-        patched_count += patch_planned(patching, &patching->plan[i]);
-    atomic_fetch_add(&cn_rec_process.shared->patched_count, patched_count);
-    atomic_fetch_add(&cn_rec_process.shared->unpatched_count,
-                     patching->plan_count - patched_count);
+        patching->patched_count += patch_planned(patching, &patching->plan[i]);
 }
 
 /* Find what can be patched; returns the most functions that there can be. */
@@ -296,7 +293,8 @@ static void patch_all(struct patching *patching, struct cn_rec_patches *patches)
 #endif
     }
     for (size_t i = 0; i < code_count(image); i++) {
-        __builtin___clear_cache((char *)image->codes[i].low, (char *)image->codes[i].high);
+        __builtin___clear_cache((char *)image->codes[i].low,
+                                (char *)image->codes[i].high);
         (void)make_executable(image->codes[i].low, image->codes[i].high);
     }
     (void)make_executable((uintptr_t)patches->stubs,
@@ -315,6 +313,8 @@ void cn_rec_patch(struct cn_rec_patches *patches, const struct cn_rec_image *ima
     count = find_functions(&patching);
     if (count > 0 && map_stubs(&patching, patches, count))
         patch_all(&patching, patches);
+    atomic_fetch_add(&cn_rec_process.shared->unpatched_count,
+                     patching.plan_count - patching.patched_count);
     (void)munmap((void *)(uintptr_t)patching.file.bytes, patching.file.len);
 }
 
