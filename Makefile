@@ -22,6 +22,7 @@ all: ## build the optimised program, build/cairn
 	@[ -f $(release)/build.ninja ] || cmake --preset release -B $(release) -DCN_WEB=$(WEB) --log-level=WARNING
 	@cmake --build $(release)
 	@ln -sfn release/cairn $(BUILD)/cairn
+	@ln -sfn release/cairn $(BUILD)/cairn-uftrace
 
 demo: ## install what is missing, build, and show cairn at work
 	@$(SETUP) build web

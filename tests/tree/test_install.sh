@@ -20,6 +20,9 @@ share=$root/opt/cairn/share
 
 cairn=$root/opt/cairn/bin/cairn
 "$cairn" --version
+"${cairn%/*}/cairn-uftrace" --version
+"$root/opt/cairn/libexec/cairn/uftrace" --version
+test ! -e "${cairn%/*}/uftrace"
 for command in $("$cairn" help --list); do
     test -s "$share/man/man1/cairn-$command.1"
 done

@@ -59,6 +59,7 @@ struct build {
     struct task *tasks;         /* by slot */
     uint32_t *same_name; /* by function: the first one of that name in its module */
     bool apart;
+    bool with_extremes;
 };
 
 static struct lane *lane_of(struct cn_call_lane *base)
@@ -120,7 +121,7 @@ static inline void count_enter(const struct build *build, struct lane *lane,
 }
 
 static void count_end(const struct build *build, struct lane *lane,
-                      const struct cn_call_end *ended)
+                      const struct cn_call_end *ended, bool is_open)
 {
     const struct cn_call_frame *frame = &ended->frame;
     struct cn_call_tree *tree = &lane->tree;
@@ -135,8 +136,7 @@ static void count_end(const struct build *build, struct lane *lane,
                                   lane->base.last_ns);
         tree->nodes[node].calls++;
     }
-    tree->nodes[node].total_ns += ended->total_ns;
-    tree->nodes[node].self_ns += ended->self_ns;
+    cn_call_tree_end(tree, node, ended->total_ns, ended->self_ns, is_open);
 }
 
 /* Count the end of the innermost call in the usual case: its mark is its node. */
@@ -145,15 +145,11 @@ static inline bool count_top_end(struct lane *lane, const struct cn_call *call)
     uint64_t total_ns, self_ns;
     const struct cn_call_frame *frame =
         cn_call_stack_leave_top(&lane->base.stack, call, &total_ns, &self_ns);
-    struct cn_graph_node *node;
 
     if (!frame)
         return false;
-    if (frame->flags & CN_FRAME_SHOWN) {
-        node = &lane->tree.nodes[frame->mark];
-        node->total_ns += total_ns;
-        node->self_ns += self_ns;
-    }
+    if (frame->flags & CN_FRAME_SHOWN)
+        cn_call_tree_end(&lane->tree, frame->mark, total_ns, self_ns, false);
     return true;
 }
 
@@ -172,7 +168,7 @@ static void leave_slowly(const struct build *build, struct lane *lane,
     if (check_guess(lane, call))
         return;
     cn_call_stack_leave(&lane->base.stack, call, &ended);
-    count_end(build, lane, &ended);
+    count_end(build, lane, &ended, false);
 }
 
 static inline void count_call(const struct build *build, struct lane *lane,
@@ -205,7 +201,7 @@ static inline void count_call(const struct build *build, struct lane *lane,
     case CN_CALL_EVENT:
         if (call->address == CN_EVENT_SCHED_IN) {
             if (cn_call_stack_wake(stack, call, &ended))
-                count_end(build, lane, &ended);
+                count_end(build, lane, &ended, false);
         } else if (cn_call_stack_may_sleep(stack, call)) {
             count_enter(build, lane, cn_call_stack_sleep(stack, call),
                         cn_call_recorded_ns(batch, call));
@@ -307,11 +303,18 @@ static void note_origins(const struct build *build, struct lane *lane, uint64_t 
     }
 }
 
+static void init_tree(const struct build *build, struct cn_call_tree *tree)
+{
+    cn_call_tree_init(tree, build->query->rec);
+    if (build->with_extremes)
+        cn_call_tree_count_extremes(tree);
+}
+
 static void lane_begin(void *arg, struct cn_call_lane *base)
 {
     const struct build *build = arg;
 
-    cn_call_tree_init(&lane_of(base)->tree, build->query->rec);
+    init_tree(build, &lane_of(base)->tree);
 }
 
 static void lane_done(void *arg, struct cn_call_lane *base)
@@ -400,7 +403,7 @@ static void lane_end(void *arg, struct cn_call_lane *base, unsigned worker)
     while (base->stack.count > 0) {
         cn_call_stack_cut(&base->stack, base->last_ns, &ended);
         if (!(ended.frame.flags & (CN_FRAME_SCHEDULE | CN_FRAME_EXEC)))
-            count_end(build, lane_of(base), &ended);
+            count_end(build, lane_of(base), &ended, true);
     }
 }
 
@@ -579,7 +582,7 @@ static void build_init(struct build *build, unsigned worker_count)
     build->trees = cn_alloc(worker_count, sizeof(*build->trees));
     build->tasks = cn_alloc(query->task_count, sizeof(*build->tasks));
     for (unsigned i = 0; i < worker_count; i++)
-        cn_call_tree_init(&build->trees[i], query->rec);
+        init_tree(build, &build->trees[i]);
     for (uint32_t i = 0; i < query->task_count; i++)
         build->tasks[i].index = query->tasks[i];
     find_same_names(build);
@@ -628,7 +631,9 @@ bool cn_call_graph_build(struct cn_call_graph *graph, const struct cn_call_query
                          unsigned workers, struct cn_call_graph_options options,
                          struct cn_error *err)
 {
-    struct build build = {.query = query, .apart = options.is_apart};
+    struct build build = {.query = query,
+                          .apart = options.is_apart,
+                          .with_extremes = options.with_extremes};
     unsigned worker_count = workers > 0 ? workers : 1;
     struct cn_call_visit visit = {
         .query = query,
@@ -642,7 +647,7 @@ bool cn_call_graph_build(struct cn_call_graph *graph, const struct cn_call_query
     bool ok;
 
     *graph = (struct cn_call_graph){0};
-    cn_call_tree_init(&graph->tree, query->rec);
+    init_tree(&build, &graph->tree);
     build_init(&build, worker_count);
     if (!build.apart)
         find_children(&build, by_start);

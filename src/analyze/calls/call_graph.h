@@ -24,6 +24,7 @@ struct cn_call_graph_options {
     bool
         is_apart; /* a forked child starts at the top of its session instead of below the calls
                     * of its parent */
+    bool with_extremes; /* count the shortest and longest calls */
     uint64_t part_len; /* bytes of records in a part of a task; 0: as suits the workers */
 };
 

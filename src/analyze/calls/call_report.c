@@ -15,6 +15,7 @@ struct slot {
     uint64_t last_ns;   /* when it last ended */
     struct cn_call_cost cost;
     struct cn_histogram *totals, *selfs;
+    struct cn_call_moments *moments;
 };
 
 /* Costs by function. */
@@ -77,6 +78,7 @@ static void tally_done(struct tally *tally)
     for (size_t i = 0; i < tally->slot_count; i++) {
         histogram_free(tally->slots[i].totals);
         histogram_free(tally->slots[i].selfs);
+        free(tally->slots[i].moments);
     }
     cn_call_ids_done(&tally->ids);
     free(tally->slot_of);
@@ -100,6 +102,8 @@ static struct slot *add_slot(struct tally *tally, uint32_t id)
         slot->totals = cn_alloc(1, sizeof(*slot->totals));
         slot->selfs = cn_alloc(1, sizeof(*slot->selfs));
     }
+    if (tally->options.with_moments)
+        slot->moments = cn_alloc(1, sizeof(*slot->moments));
     tally->slot_of[id] = (uint32_t)tally->slot_count;
     return slot;
 }
@@ -155,6 +159,42 @@ static inline void add_time(struct cn_call_times *times, uint64_t ns)
         times->max_ns = ns;
 }
 
+/* Of calls that are equally long, the first counts. */
+static void note_moment(struct cn_call_moments *moments, enum cn_call_moment which,
+                        const struct cn_call_moment_of *call)
+{
+    struct cn_call_moment_of *known = &moments->list[which];
+    bool wants_min = which == CN_MOMENT_TOTAL_MIN || which == CN_MOMENT_SELF_MIN;
+
+    if (call->begin_ns > 0 &&
+        (known->begin_ns == 0 ||
+         (wants_min ? call->time_ns < known->time_ns : call->time_ns > known->time_ns) ||
+         (call->time_ns == known->time_ns && call->begin_ns < known->begin_ns)))
+        *known = *call;
+}
+
+static void note_moments(struct cn_call_moments *moments, uint64_t begin_ns,
+                         uint64_t total_ns, uint64_t self_ns)
+{
+    for (int i = 0; i < CN_MOMENT_COUNT; i++)
+        note_moment(moments, (enum cn_call_moment)i,
+                    &(struct cn_call_moment_of){begin_ns, i == CN_MOMENT_TOTAL_MIN ||
+                                                                  i == CN_MOMENT_TOTAL_MAX
+                                                              ? total_ns
+                                                              : self_ns});
+}
+
+static void merge_moments(struct cn_call_moments **into,
+                          const struct cn_call_moments *from)
+{
+    if (!from)
+        return;
+    if (!*into)
+        *into = cn_alloc(1, sizeof(**into));
+    for (int i = 0; i < CN_MOMENT_COUNT; i++)
+        note_moment(*into, (enum cn_call_moment)i, &from->list[i]);
+}
+
 /* Count a call that ended. */
 static inline void tally_end(const struct tally *tally, struct slot *slot,
                              const struct cn_call_frame *frame, uint64_t total_ns,
@@ -175,6 +215,8 @@ static inline void tally_end(const struct tally *tally, struct slot *slot,
         cn_histogram_add(slot->totals, total_ns);
         cn_histogram_add(slot->selfs, self_ns);
     }
+    if (slot->moments)
+        note_moments(slot->moments, frame->enter_ns, total_ns, self_ns);
 }
 
 static void tally_shown(struct tally *tally, const struct cn_call_end *ended)
@@ -399,6 +441,7 @@ static void lane_merge(void *arg, const struct cn_call_lane *base, unsigned work
         merge_costs(&slot->cost, &from->cost);
         merge_histogram(&slot->totals, from->totals);
         merge_histogram(&slot->selfs, from->selfs);
+        merge_moments(&slot->moments, from->moments);
     }
 }
 
@@ -435,6 +478,7 @@ static void merge_tally(struct cn_call_report *report, const struct tally *tally
         merge_costs(&row->cost, &slot->cost);
         merge_histogram(&row->totals, slot->totals);
         merge_histogram(&row->selfs, slot->selfs);
+        merge_moments(&row->moments, slot->moments);
         report->call_count += slot->cost.calls;
     }
 }
@@ -463,8 +507,14 @@ static void merge_worker(struct cn_call_report *report, struct worker *worker,
 {
     struct tally *open = &worker->open;
 
-    for (size_t i = 0; i < open->slot_count; i++)
+    for (size_t i = 0; i < open->slot_count; i++) {
+        struct cn_call_moments *moments = open->slots[i].moments;
+
         open->slots[i].cost.total.min_ns = open->slots[i].cost.self.min_ns = UINT64_MAX;
+        if (moments)
+            moments->list[CN_MOMENT_TOTAL_MIN].begin_ns =
+                moments->list[CN_MOMENT_SELF_MIN].begin_ns = 0;
+    }
     merge_tally(report, &worker->tally, capacity);
     merge_tally(report, open, capacity);
     report->lost_count += worker->lost_count;
@@ -504,7 +554,13 @@ bool cn_call_report_build(struct cn_call_report *report,
     for (size_t i = 0; i < report->row_count; i++) {
         struct cn_call_cost *cost = &report->rows[i].cost;
 
+        struct cn_call_moments *moments = report->rows[i].moments;
+
         report->rows[i].name = report->names.list[i];
+        if (moments && moments->list[CN_MOMENT_TOTAL_MIN].begin_ns == 0) {
+            moments->list[CN_MOMENT_TOTAL_MIN] = moments->list[CN_MOMENT_TOTAL_MAX];
+            moments->list[CN_MOMENT_SELF_MIN] = moments->list[CN_MOMENT_SELF_MAX];
+        }
         if (cost->total.min_ns == UINT64_MAX) {
             cost->total.min_ns = cost->total.max_ns;
             cost->self.min_ns = cost->self.max_ns;
@@ -520,6 +576,7 @@ void cn_call_report_done(struct cn_call_report *report)
     for (size_t i = 0; i < report->row_count; i++) {
         histogram_free(report->rows[i].totals);
         histogram_free(report->rows[i].selfs);
+        free(report->rows[i].moments);
     }
     free(report->rows);
     cn_names_done(&report->names);

@@ -41,6 +41,20 @@ uint64_t cn_call_times_mean(const struct cn_call_times *times, uint64_t calls);
 double cn_call_times_deviation(const struct cn_call_times *times,
                                const struct cn_call_squares *squares, uint64_t calls);
 
+/* When the shortest and the longest call began, by total and by self time. */
+enum cn_call_moment {
+    CN_MOMENT_TOTAL_MIN,
+    CN_MOMENT_TOTAL_MAX,
+    CN_MOMENT_SELF_MIN,
+    CN_MOMENT_SELF_MAX,
+    CN_MOMENT_COUNT,
+};
+struct cn_call_moments {
+    struct cn_call_moment_of {
+        uint64_t begin_ns, time_ns; /* begin; total or self time */
+    } list[CN_MOMENT_COUNT];        /* begin_ns is 0 while there is none */
+};
+
 struct cn_call_row {
     const char *name;
     uint32_t function; /* the one of that name that ended last; from rec->function_count
@@ -48,6 +62,7 @@ struct cn_call_row {
     uint64_t last_ns;  /* when it ended */
     struct cn_call_cost cost;
     struct cn_histogram *totals, *selfs; /* NULL unless with_histograms */
+    struct cn_call_moments *moments;     /* NULL unless with_moments */
 };
 
 struct cn_call_report {
@@ -63,6 +78,7 @@ struct cn_call_report {
 struct cn_call_report_options {
     bool with_squares; /* for deviations */
     bool with_histograms;
+    bool with_moments; /* of a raw query */
     uint64_t part_len; /* bytes of records in a part of a task; 0: as suits the workers */
 };
 

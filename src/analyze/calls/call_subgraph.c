@@ -42,6 +42,8 @@ bool cn_call_subgraph_build(struct cn_call_subgraph *sub, const struct cn_call_t
 
     *sub = (struct cn_call_subgraph){0};
     cn_call_tree_init(&sub->tree, tree->rec);
+    if (tree->extremes)
+        cn_call_tree_count_extremes(&sub->tree);
     while (at) {
         bool matches =
             strcmp(cn_graph_node_name(tree, &tree->nodes[at], buffer), name) == 0;

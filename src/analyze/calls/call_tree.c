@@ -14,8 +14,18 @@ void cn_call_tree_init(struct cn_call_tree *tree, const struct cn_recording *rec
     tree->count = 1;
 }
 
+static const struct cn_graph_extremes no_extremes = {.total_min_ns = UINT64_MAX,
+                                                     .self_min_ns = UINT64_MAX};
+
+void cn_call_tree_count_extremes(struct cn_call_tree *tree)
+{
+    tree->extremes = cn_grow(NULL, 0, &tree->extreme_capacity, sizeof(*tree->extremes));
+    tree->extremes[0] = no_extremes;
+}
+
 void cn_call_tree_done(struct cn_call_tree *tree)
 {
+    free(tree->extremes);
     free(tree->nodes);
     free(tree->firsts);
     cn_map_done(&tree->children);
@@ -41,6 +51,11 @@ static uint32_t add_child(struct cn_call_tree *tree, uint32_t parent, uint32_t i
         cn_grow(tree->nodes, tree->count, &tree->capacity, sizeof(*tree->nodes));
     tree->firsts =
         cn_grow(tree->firsts, tree->count, &tree->first_capacity, sizeof(*tree->firsts));
+    if (tree->extremes) {
+        tree->extremes = cn_grow(tree->extremes, tree->count, &tree->extreme_capacity,
+                                 sizeof(*tree->extremes));
+        tree->extremes[tree->count] = no_extremes;
+    }
     tree->firsts[tree->count] = tree->order | node;
     tree->nodes[tree->count++] = (struct cn_graph_node){
         .parent = parent, .id = id, .address = address, .first_ns = time_ns};
@@ -96,6 +111,8 @@ void cn_call_tree_add(struct cn_call_tree *tree, uint32_t node,
     into->calls += other->calls;
     into->total_ns += other->total_ns;
     into->self_ns += other->self_ns;
+    if (tree->extremes)
+        cn_graph_extremes_add(&tree->extremes[node], &from->extremes[from_node]);
     if (other->first_ns != UINT64_MAX &&
         (first_ns < into->first_ns ||
          (first_ns == into->first_ns && from->firsts[from_node] < tree->firsts[node]))) {

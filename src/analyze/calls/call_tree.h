@@ -22,12 +22,19 @@ struct cn_graph_node {
     uint64_t first_ns; /* when it was first called; UINT64_MAX: counted in another tree */
 };
 
+/* The shortest and the longest call of a node; the shortest is UINT64_MAX if none returned. */
+struct cn_graph_extremes {
+    uint64_t total_min_ns, total_max_ns, self_min_ns, self_max_ns;
+};
+
 struct cn_call_tree {
     const struct cn_recording *rec;
     struct cn_graph_node *nodes; /* the children of the root are sessions */
     size_t count, capacity;
     uint64_t *firsts; /* by node: the order of first calls at the same time */
     size_t first_capacity;
+    struct cn_graph_extremes *extremes; /* by node; NULL unless they are counted */
+    size_t extreme_capacity;
     uint64_t order;         /* of calls from now on; nodes are added to it */
     struct cn_map children; /* by parent << 32 | id */
     struct cn_call_ids ids;
@@ -35,6 +42,36 @@ struct cn_call_tree {
 
 void cn_call_tree_init(struct cn_call_tree *tree, const struct cn_recording *rec);
 void cn_call_tree_done(struct cn_call_tree *tree);
+
+/* Of a tree without calls: also count the shortest and longest calls. */
+void cn_call_tree_count_extremes(struct cn_call_tree *tree);
+
+static inline void cn_graph_extremes_add(struct cn_graph_extremes *extremes,
+                                         const struct cn_graph_extremes *other)
+{
+    if (other->total_min_ns < extremes->total_min_ns)
+        extremes->total_min_ns = other->total_min_ns;
+    if (other->total_max_ns > extremes->total_max_ns)
+        extremes->total_max_ns = other->total_max_ns;
+    if (other->self_min_ns < extremes->self_min_ns)
+        extremes->self_min_ns = other->self_min_ns;
+    if (other->self_max_ns > extremes->self_max_ns)
+        extremes->self_max_ns = other->self_max_ns;
+}
+
+/* Count the time of a call that ended; `is_open`: without an exit. The shortest call is one
+ * with an exit. */
+static inline void cn_call_tree_end(struct cn_call_tree *tree, uint32_t node,
+                                    uint64_t total_ns, uint64_t self_ns, bool is_open)
+{
+    tree->nodes[node].total_ns += total_ns;
+    tree->nodes[node].self_ns += self_ns;
+    if (tree->extremes)
+        cn_graph_extremes_add(
+            &tree->extremes[node],
+            &(struct cn_graph_extremes){is_open ? UINT64_MAX : total_ns, total_ns,
+                                        is_open ? UINT64_MAX : self_ns, self_ns});
+}
 
 /* The name of a node's function. `buffer`: see cn_call_name(). */
 const char *cn_graph_node_name(const struct cn_call_tree *tree,

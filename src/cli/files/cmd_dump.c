@@ -44,33 +44,39 @@ static const struct cn_format *find_foreign(const struct cn_args *args)
     return NULL;
 }
 
-/* Some options are for formats of other tools only, some for structures only. */
+/* Some options are for structures only. */
 static bool check_options(const struct cn_args *args, const struct cn_format *foreign,
                           struct cn_error *err)
 {
     static const char *const of_structures[] = {"hex", "file", "record", "limit",
                                                 "fields"};
-    static const struct cn_option of_calls[] = {
-        CN_RECORDING_OPTIONS, CN_RECORDING_RAW_OPTION, {.name = "sample-time"}, {0}};
 
     for (size_t i = 0; foreign && i < sizeof(of_structures) / sizeof(*of_structures); i++)
         if (cn_args_has(args, of_structures[i]))
             return cn_fail(err, CN_ERR_USAGE, "--%s cannot be combined with --format %s",
                            of_structures[i], foreign->name);
-    for (size_t i = 0; !foreign && of_calls[i].name; i++)
-        if (strcmp(of_calls[i].name, "data") != 0 &&
-            strcmp(of_calls[i].name, "demangle") != 0 &&
-            cn_args_has(args, of_calls[i].name))
-            return cn_fail(err, CN_ERR_USAGE,
-                           "--%s needs --format chrome, flame-graph, graphviz or mermaid",
-                           of_calls[i].name);
-    return true;
+    return foreign || !cn_args_has(args, "sample-time") ||
+           cn_fail(err, CN_ERR_USAGE, "--sample-time needs --format flame-graph");
+}
+
+/* An option that was given and chooses calls of a recording; NULL: none. */
+static const char *find_filter(const struct cn_args *args)
+{
+    static const struct cn_option filters[] = {CN_RECORDING_OPTIONS, {0}};
+
+    for (size_t i = 0; filters[i].name; i++)
+        if (strcmp(filters[i].name, "data") != 0 &&
+            strcmp(filters[i].name, "demangle") != 0 &&
+            cn_args_has(args, filters[i].name))
+            return filters[i].name;
+    return NULL;
 }
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     const char *operand = cn_args_find_operand(args, 0);
     const char *path = cn_recording_path(args, operand);
+    const char *filter = find_filter(args);
     const struct cn_format *foreign = find_foreign(args);
     const struct cn_format *format;
 
@@ -81,9 +87,12 @@ static bool run(const struct cn_args *args, struct cn_error *err)
                                  err);
     if (!cn_format_probe(path, &format, err))
         return false;
-    return format->open_recording || format->open_traces
-               ? cn_dump_recording(args, path, err)
-               : cn_dump_database(args, format, path, err);
+    if (!format->open_recording && !format->open_traces)
+        return filter ? cn_fail(err, CN_ERR_USAGE, "--%s is for recordings; %s is none",
+                                filter, path)
+                      : cn_dump_database(args, format, path, err);
+    return filter ? cn_recording_show_raw(args, operand, cn_dump_calls, NULL, err)
+                  : cn_dump_recording(args, path, err);
 }
 
 static const struct cn_option options[] = {
@@ -99,6 +108,7 @@ static const struct cn_option options[] = {
      .help = "print one line per field: offset, type, name, value and meaning"},
     CN_RECORDING_OPTIONS,
     CN_RECORDING_RAW_OPTION,
+    {.name = "no-args", .help = "recordings: no arguments and return values"},
     {.name = "sample-time",
      .value = "TIME",
      .help = "flame graphs: the time of one sample (default: 1us)"},
@@ -126,7 +136,8 @@ const struct cn_command cn_cmd_dump = {
         "Fields that are offsets are printed like OFFSET. CSV has a row per field, since "
         "structures differ in their fields.\n\n"
         "For a recording, it prints every record of every file, as uftrace dump does; "
-        "without a path, for cairn.data, else uftrace.data.\n\n"
+        "without a path, for cairn.data, else uftrace.data. With filters, it prints the "
+        "records of the calls that replay shows.\n\n"
         "chrome, flame-graph, graphviz and mermaid write the calls of a recording, "
         "filtered as in replay, as uftrace does; chrome at recorded times, the others "
         "add up "

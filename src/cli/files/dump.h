@@ -17,4 +17,9 @@ CN_CHECK bool cn_dump_database(const struct cn_args *args, const struct cn_forma
 CN_CHECK bool cn_dump_recording(const struct cn_args *args, const char *path,
                                 struct cn_error *err);
 
+/* The records of a recording's files that belong to shown calls. `arg` is not used. */
+struct cn_recording_setup;
+CN_CHECK bool cn_dump_calls(struct cn_recording_setup *setup, void *arg,
+                            struct cn_error *err);
+
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/calls/call_feed.h"
 #include "analyze/calls/call_stack.h"
 #include "base/bytes/utf8.h"
 #include "base/text.h"
@@ -37,7 +38,7 @@ static const char *const info_names[] = {
 struct dump {
     const struct cn_args *args;
     const struct cn_recording *rec;
-    bool has_hex;
+    bool has_hex, without_values;
     uint64_t rest; /* records still to print */
     struct cn_text out;
     uint64_t last_ns;
@@ -251,25 +252,26 @@ static void add_call(struct dump *dump, const struct cn_call_batch *batch,
     cn_text_str_add(out, ") depth: ");
     cn_text_u64(out, call->kind == CN_CALL_LOST ? 0 : call->depth);
     cn_text_char(out, '\n');
-    if (call->flags & CN_CALL_HAS_DATA)
+    if ((call->flags & CN_CALL_HAS_DATA) && !dump->without_values)
         add_values(dump, batch, call, tid);
 }
 
 static void add_record(struct dump *dump, const struct cn_source *source,
-                       const struct cn_call_batch *batch, size_t i)
+                       const struct cn_call_batch *batch, size_t i, uint32_t tid)
 {
     const struct cn_call *call = &batch->calls[i];
 
+    dump->rest--;
     if (source->kind == CN_SOURCE_TASK && call->time_ns < dump->last_ns)
         cn_text_str_add(&dump->out, "\n*************************************\n"
                                     "* inverted time - data seems broken *\n"
                                     "*************************************\n\n");
     dump->last_ns = call->time_ns;
-    add_time(dump, call->time_ns, batch->tids[i]);
+    add_time(dump, call->time_ns, tid);
     if (call->kind == CN_CALL_EVENT)
-        add_event(dump, source, batch, call, batch->tids[i]);
+        add_event(dump, source, batch, call, tid);
     else
-        add_call(dump, batch, call, batch->tids[i]);
+        add_call(dump, batch, call, tid);
     if (dump->has_hex && batch->raw)
         add_hex_lines(&dump->out, batch->raw[i]);
     if (dump->out.len >= OUT_FLUSH_LEN)
@@ -286,7 +288,17 @@ static void add_title(struct dump *dump, const struct cn_source *source)
     cn_text_char(&dump->out, '\n');
 }
 
-static void dump_source(struct dump *dump, uint32_t index)
+/* Which records of a source are shown; NULL: all. */
+typedef bool (*choose_fn)(void *arg, const struct cn_call_batch *batch, size_t i);
+
+static void tell_damage(struct dump *dump, const struct cn_error *err)
+{
+    cn_text_flush(&dump->out, stdout);
+    cn_cli_warn(dump->args, "%s: %s", dump->rec->path, err->text);
+    dump->damaged_count++;
+}
+
+static void dump_source(struct dump *dump, uint32_t index, choose_fn choose, void *arg)
 {
     const struct cn_source *source = &dump->rec->sources[index];
     struct cn_call_stream *stream = NULL;
@@ -301,62 +313,207 @@ static void dump_source(struct dump *dump, uint32_t index)
     if (cn_recording_source_open(dump->rec, index, &stream, &err)) {
         while (dump->rest > 0 &&
                (step = cn_call_stream_next(stream, &batch, &err)) == CN_ITEM) {
-            if (!has_title)
-                add_title(dump, source);
-            has_title = true;
-            for (size_t i = 0; i < batch.count && dump->rest > 0; i++, dump->rest--)
-                add_record(dump, source, &batch, i);
+            for (size_t i = 0; i < batch.count && dump->rest > 0; i++) {
+                if (choose && !choose(arg, &batch, i))
+                    continue;
+                if (!has_title)
+                    add_title(dump, source);
+                has_title = true;
+                add_record(dump, source, &batch, i, batch.tids[i]);
+            }
         }
         cn_call_stream_close(stream);
     }
-    if (step == CN_FAIL && dump->rest > 0) {
-        cn_text_flush(&dump->out, stdout);
-        cn_cli_warn(dump->args, "%s: %s", dump->rec->path, err.text);
-        dump->damaged_count++;
-    }
+    if (step == CN_FAIL && dump->rest > 0)
+        tell_damage(dump, &err);
+}
+
+/* Like uftrace, print external data only if it is asked for. */
+static bool is_chosen(const struct cn_source *source, const char *file)
+{
+    return file ? strcmp(file, source->name) == 0 : source->kind != CN_SOURCE_EXTERN;
+}
+
+static bool dump_begin(struct dump *dump, const struct cn_args *args,
+                       struct cn_error *err)
+{
+    *dump = (struct dump){.args = args,
+                          .has_hex = cn_args_has(args, "hex"),
+                          .without_values = cn_args_has(args, "no-args")};
+    return cn_args_u64(args, "limit", 0, UINT64_MAX, UINT64_MAX, &dump->rest, err);
+}
+
+static void dump_use(struct dump *dump, const struct cn_recording *rec)
+{
+    dump->rec = rec;
+    cn_call_names_init(&dump->names, rec);
+    cn_cli_page(dump->args);
+    add_header(dump);
+}
+
+static bool dump_end(struct dump *dump, struct cn_error *err)
+{
+    cn_text_flush(&dump->out, stdout);
+    return dump->damaged_count == 0 ||
+           cn_fail(err, CN_ERR_FORMAT,
+                   "%s: %zu of %" PRIu32 " files are damaged; data before the damage is "
+                   "shown",
+                   dump->rec->path, dump->damaged_count, dump->rec->source_count);
+}
+
+static void dump_done(struct dump *dump)
+{
+    cn_text_done(&dump->out);
+    cn_text_done(&dump->second_text);
+    cn_text_done(&dump->tid_text);
+    cn_text_done(&dump->scratch);
+    cn_call_names_done(&dump->names);
+}
+
+static bool check_format(const struct cn_args *args, const char *path,
+                         struct cn_error *err)
+{
+    const char *format = cn_args_value(args, "format");
+
+    return !format || strcmp(format, "text") == 0 ||
+           cn_fail(err, CN_ERR_USAGE,
+                   "%s: records of a recording are dumped as text; for its calls run "
+                   "'cairn convert %s %s'",
+                   path, path,
+                   strcmp(format, "csv") == 0 ? "FOLDER --to csv" : "- --to ndjson");
 }
 
 bool cn_dump_recording(const struct cn_args *args, const char *path, struct cn_error *err)
 {
-    struct dump dump = {.args = args, .has_hex = cn_args_has(args, "hex")};
+    struct dump dump;
     struct cn_recording *rec = NULL;
     const char *file = cn_args_value(args, "file");
-    const char *format = cn_args_value(args, "format");
-    bool ok;
+    bool ok = dump_begin(&dump, args, err) && check_format(args, path, err) &&
+              cn_recording_open(args, path, &rec, err);
 
-    if (format && strcmp(format, "text") != 0)
-        return cn_fail(err, CN_ERR_USAGE,
-                       "%s: records of a recording are dumped as text; for its calls run "
-                       "'cairn convert %s %s'",
-                       path, path,
-                       strcmp(format, "csv") == 0 ? "FOLDER --to csv" : "- --to ndjson");
-    ok = cn_args_u64(args, "limit", 0, UINT64_MAX, UINT64_MAX, &dump.rest, err) &&
-         cn_recording_open(args, path, &rec, err);
     if (ok && !rec->ops->source_open)
         ok = cn_fail(err, CN_ERR_USAGE, "%s has no binary records to dump", path);
     if (ok) {
-        dump.rec = rec;
-        cn_call_names_init(&dump.names, rec);
-        cn_cli_page(args);
-        add_header(&dump);
+        dump_use(&dump, rec);
         for (uint32_t i = 0; i < rec->source_count && dump.rest > 0; i++)
-            /* Like uftrace, print external data only if it is asked for. */
-            if (file ? strcmp(file, rec->sources[i].name) == 0
-                     : rec->sources[i].kind != CN_SOURCE_EXTERN)
-                dump_source(&dump, i);
-        cn_text_flush(&dump.out, stdout);
-        if (dump.damaged_count > 0)
-            ok = cn_fail(err, CN_ERR_FORMAT,
-                         "%s: %zu of %" PRIu32
-                         " files are damaged; data before the damage is "
-                         "shown",
-                         path, dump.damaged_count, rec->source_count);
+            if (is_chosen(&rec->sources[i], file))
+                dump_source(&dump, i, NULL, NULL);
+        ok = dump_end(&dump, err);
     }
-    cn_text_done(&dump.out);
-    cn_text_done(&dump.second_text);
-    cn_text_done(&dump.tid_text);
-    cn_text_done(&dump.scratch);
-    cn_call_names_done(&dump.names);
+    dump_done(&dump);
     cn_recording_close(rec);
+    return ok;
+}
+
+/* True for an event of the scheduler: it is in a file of a processor. */
+static bool is_kernel_event(const struct cn_call *call)
+{
+    return call->kind == CN_CALL_EVENT && call->address >= CN_EVENT_SCHED_IN &&
+           call->address <= CN_EVENT_SCHED_BOTH_PREEMPT;
+}
+
+/* True if a record of a task belongs to what is shown. */
+static bool is_shown(struct cn_call_stack *stack, const struct cn_call_batch *batch,
+                     const struct cn_call *call)
+{
+    struct cn_call_end ended;
+
+    switch ((enum cn_call_kind)call->kind) {
+    case CN_CALL_ENTER:
+        return cn_call_stack_enter(stack, call, batch, NULL)->flags & CN_FRAME_SHOWN;
+    case CN_CALL_EXIT:
+        cn_call_stack_leave(stack, call, &ended);
+        return ended.frame.flags & CN_FRAME_SHOWN;
+    case CN_CALL_EVENT:
+        return !is_kernel_event(call) && call->address != CN_EVENT_EXTERN &&
+               cn_call_stack_shows_event(stack, call);
+    case CN_CALL_LOST:
+        return true;
+    }
+    return false;
+}
+
+static void dump_task(struct dump *dump, const struct cn_recording_setup *setup,
+                      const struct cn_source *source, bool *is_on)
+{
+    struct cn_call_feed feed = {0};
+    struct cn_call_stack stack;
+    struct cn_call_batch batch;
+    struct cn_error err;
+    enum cn_step step = CN_FAIL;
+
+    add_title(dump, source);
+    dump->last_ns = 0;
+    cn_call_stack_init(&stack, dump->rec, &setup->filter, source->task, false, is_on);
+    if (cn_call_feed_open(&feed, &setup->query, source->task, &err)) {
+        while (dump->rest > 0 &&
+               (step = cn_call_feed_next(&feed, &batch, &err)) == CN_ITEM)
+            for (size_t i = 0; i < batch.count && dump->rest > 0; i++)
+                if (is_shown(&stack, &batch, &batch.calls[i]))
+                    add_record(dump, source, &batch, i,
+                               dump->rec->tasks[source->task].tid);
+    }
+    cn_call_feed_close(&feed);
+    cn_call_stack_done(&stack);
+    if (step == CN_FAIL && dump->rest > 0)
+        tell_damage(dump, &err);
+}
+
+static bool has_task(const struct cn_call_query *query, uint32_t task)
+{
+    for (uint32_t i = 0; i < query->task_count; i++)
+        if (query->tasks[i] == task)
+            return true;
+    return false;
+}
+
+/* A record of a file that several tasks share. */
+static bool choose_event(void *arg, const struct cn_call_batch *batch, size_t i)
+{
+    const struct cn_recording_setup *setup = arg;
+    const struct cn_call_filter *filter = &setup->filter;
+    const struct cn_call *call = &batch->calls[i];
+    uint32_t task = cn_recording_find_task(setup->rec, batch->tids[i]);
+    bool is_preemption = call->address == CN_EVENT_SCHED_OUT_PREEMPT ||
+                         call->address == CN_EVENT_SCHED_BOTH_PREEMPT;
+    bool is_schedule = call->address <= CN_EVENT_SCHED_BOTH || is_preemption;
+
+    return !filter->without_events &&
+           !(filter->without_schedule && is_kernel_event(call) && is_schedule) &&
+           !(filter->without_preemption && is_kernel_event(call) && is_preemption) &&
+           call->time_ns >= setup->query.range.first_ns &&
+           call->time_ns <= setup->query.range.last_ns && task != CN_NONE &&
+           has_task(&setup->query, task);
+}
+
+bool cn_dump_calls(struct cn_recording_setup *setup, void *arg, struct cn_error *err)
+{
+    const struct cn_recording *rec = setup->rec;
+    const char *file = cn_args_value(setup->args, "file");
+    struct dump dump;
+    bool is_on = !setup->filter.is_off;
+    bool ok =
+        dump_begin(&dump, setup->args, err) && check_format(setup->args, rec->path, err);
+
+    (void)arg;
+    if (ok && !rec->ops->source_open)
+        ok = cn_fail(err, CN_ERR_USAGE, "%s has no binary records to dump", rec->path);
+    if (ok && dump.has_hex)
+        ok = cn_fail(err, CN_ERR_USAGE, "--hex cannot be combined with filters");
+    if (ok) {
+        dump_use(&dump, rec);
+        for (uint32_t i = 0; i < rec->source_count && dump.rest > 0; i++) {
+            const struct cn_source *source = &rec->sources[i];
+
+            if (!is_chosen(source, file))
+                continue;
+            if (source->kind != CN_SOURCE_TASK)
+                dump_source(&dump, i, choose_event, setup);
+            else if (has_task(&setup->query, source->task))
+                dump_task(&dump, setup, source, &is_on);
+        }
+        ok = dump_end(&dump, err);
+    }
+    dump_done(&dump);
     return ok;
 }

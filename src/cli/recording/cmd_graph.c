@@ -64,7 +64,10 @@ static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *e
     } else if (ok) {
         ok = cn_call_graph_build(
                  &graph, &setup->query, setup->workers,
-                 (struct cn_call_graph_options){.is_apart = function != NULL}, err) &&
+                 (struct cn_call_graph_options){
+                     .is_apart = function != NULL,
+                     .with_extremes = cn_graph_fields_need_extremes(&printer)},
+                 err) &&
              print_graph(&printer, &graph.tree, function, err);
         cn_cli_print(setup->args, &printer.out);
         ok = ok && cn_recording_setup_result(setup, &graph.damages, err);
@@ -90,8 +93,8 @@ static const struct cn_option options[] = {
     CN_RECORDING_OPTIONS,
     CN_RECORDING_RAW_OPTION,
     CN_RECORDING_FIELDS_OPTION(
-        "columns: total, self, addr, total-avg, self-avg, all, none; +FIELD adds to "
-        "the default (total)"),
+        "columns: total, self, addr, total-avg, total-max, total-min, the same for "
+        "self, all, none; +FIELD adds to the default (total)"),
     {.name = "task", .help = "show the tree of tasks instead of functions"},
     CN_RECORDING_SRCLINE_OPTION,
     CN_RECORDING_THREADS_OPTION,

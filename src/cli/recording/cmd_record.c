@@ -2,14 +2,21 @@
 
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include "base/alloc.h"
+#include "base/arena.h"
 #include "base/files/outdir.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"
 #include "cli/recording/record_options.h"
+#include "cli/recording/recording_options.h"
+#include "cli/recording/script_calls.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "launcher/code/plan.h"
@@ -17,6 +24,8 @@
 #include "launcher/rank.h"
 #include "launcher/recording_dir.h"
 #include "record/shared.h"
+#include "remote/format.h"
+#include "remote/sender.h"
 
 extern const struct cn_command cn_cmd_report, cn_cmd_replay;
 
@@ -202,7 +211,9 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
     cn_size_print(&text, result->stored_len);
     cn_text_str_add(&text, ", ");
     print_lost(&text, result, unloaded);
-    if (launch->rank)
+    if (cn_args_has(args, "host"))
+        cn_cli_say(args, "%s", cn_text_str(&text));
+    else if (launch->rank)
         cn_cli_say(args, "rank %" PRIu64 ": %s; next: cairn analyze %s -o DB",
                    launch->rank->number, cn_text_str(&text), launch->dir);
     else
@@ -218,62 +229,197 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
     cn_text_done(&text);
 }
 
-static bool run_record(const struct cn_args *args, struct cn_error *err)
+/* Where a recording goes with --host: it is local until it has been sent. */
+struct destination {
+    const char *host;
+    uint16_t port;
+    int connection;
+    const char *name; /* there */
+    struct cn_text local;
+};
+
+/* Connect before the program starts. */
+static bool connect_to(struct destination *to, const struct cn_args *args,
+                       struct cn_launch_options *launch, struct cn_error *err)
+{
+    const char *slash;
+    uint64_t port;
+
+    if (!cn_args_u64(args, "port", 1, UINT16_MAX, CN_REMOTE_PORT, &port, err))
+        return false;
+    if (cn_args_has(args, "port") && !to->host)
+        return cn_fail(err, CN_ERR_USAGE, "--port needs --host");
+    if (!to->host)
+        return true;
+    if (launch->rank)
+        return cn_fail(err, CN_ERR_USAGE, "--host: not for each process of a job");
+    to->port = (uint16_t)port;
+    slash = strrchr(launch->dir, '/');
+    to->name = slash && slash[1] ? slash + 1 : launch->dir;
+    cn_text_printf(&to->local, "%s.unsent", to->name);
+    launch->dir = cn_text_str(&to->local);
+    return cn_sender_connect(to->host, to->port, &to->connection, err);
+}
+
+static bool send_recording(struct destination *to, const struct cn_args *args,
+                           struct cn_error *err)
+{
+    const char *local = cn_text_str(&to->local);
+    int connection = to->connection;
+
+    to->connection = -1;
+    if (!cn_sender_send(connection, to->name, local, err))
+        return cn_fail_in(err, "not sent to %s; the recording is in %s", to->host, local);
+    cn_cli_say(args, "sent to %s, port %u, as %s", to->host, to->port, to->name);
+    return cn_recording_dir_remove(local, err);
+}
+
+bool cn_record_run(const struct cn_args *args, struct cn_script *script, int *wait_status,
+                   struct cn_error *err)
 {
     const char *dir = cn_args_value(args, "data");
     struct cn_record_options options;
     struct cn_launch_result result;
     struct cn_launch_rank rank = {0};
+    struct destination to = {.host = cn_args_value(args, "host"), .connection = -1};
     bool ok = cn_record_options_init(&options, args, err);
 
     if (dir)
         options.launch.dir = dir;
     if (cn_launch_rank_find(&rank))
         options.launch.rank = &rank;
-    ok = ok && cn_launch_run(&options.launch, &result, err);
-    if (ok)
+    if (ok && script && options.launch.rank)
+        ok = cn_fail(err, CN_ERR_USAGE,
+                     "--script: not for each process of a job; run cairn script -d "
+                     "%s/rank.0 later",
+                     options.launch.dir);
+    ok = ok && connect_to(&to, args, &options.launch, err) &&
+         cn_launch_run(&options.launch, &result, err);
+    if (ok) {
         tell_result(args, &result, &options.launch);
+        *wait_status = result.wait_status;
+        if (script)
+            ok = cn_script_show_recorded(args, options.launch.dir, script, err);
+        ok = ok && (!to.host || send_recording(&to, args, err));
+    }
+    if (to.connection >= 0)
+        (void)close(to.connection);
+    cn_text_done(&to.local);
     cn_record_options_done(&options);
     cn_text_done(&rank.job);
-    if (ok)
-        end_like(result.wait_status);
     return ok;
 }
 
-/* Run cairn report or cairn replay on the recording. */
-static bool show(const struct cn_args *args, const char *dir, struct cn_error *err)
+/* Record with the options of the command line and of the script. */
+static bool run_record(const struct cn_args *args, struct cn_error *err)
 {
-    const struct cn_command *command =
-        cn_args_has(args, "replay") ? &cn_cmd_replay : &cn_cmd_report;
+    struct cn_scripted scripted;
+    int wait_status = 0;
+    bool ok = cn_scripted_open(&scripted, args, args->command, err) &&
+              cn_record_run(&scripted.args, scripted.script, &wait_status, err);
+
+    cn_scripted_close(&scripted);
+    /* The failure of a script or a receiver is not that of the program. */
+    if (!ok && wait_status != 0)
+        cn_cli_warn(args, "%s", err->text);
+    if (ok || wait_status != 0)
+        end_like(wait_status);
+    return ok;
+}
+
+/* Options that act while recording; live passes the others to the view. */
+static const struct cn_option recorded_options[] = {CN_RECORD_OPTIONS, {0}};
+
+static bool has_option(const struct cn_option *options, const char *name)
+{
+    while (options->name && strcmp(options->name, name) != 0)
+        options++;
+    return options->name != NULL;
+}
+
+static bool is_for_view(const struct cn_option *option, const struct cn_command *view,
+                        bool has_both)
+{
+    /* Fields of both views: those of the calls. */
+    if (has_both && view == &cn_cmd_report && strcmp(option->name, "output-fields") == 0)
+        return false;
+    return (!has_option(recorded_options, option->name) ||
+            strcmp(option->name, "match") == 0) &&
+           (has_option(view->options, option->name) ||
+            has_option(cn_shared_options, option->name));
+}
+
+/* Run cairn report or cairn replay on the recording. */
+static bool show(const struct cn_args *args, const struct cn_command *view,
+                 const char *dir, struct cn_error *err)
+{
+    const char **words = cn_alloc(args->given_count + 1, sizeof(*words));
+    struct cn_arena memory = {0};
+    bool has_both = cn_args_has(args, "replay") && cn_args_has(args, "report");
     struct cn_args shown;
+    size_t count = 0;
     bool ok;
 
-    if (!cn_args_parse(&shown, command, 1, &dir, err))
-        return false;
-    shown.session = args->session;
-    ok = command->run(&shown, err);
-    cn_args_done(&shown);
+    for (size_t i = 0; i < args->given_count; i++) {
+        const char *name = args->given[i]->name, *value = args->values[i];
+
+        if (is_for_view(args->given[i], view, has_both))
+            words[count++] = cn_arena_printf(&memory, "--%s%s%s", name, value ? "=" : "",
+                                             value ? value : "");
+    }
+    words[count++] = dir;
+    ok = cn_args_parse(&shown, view, count, words, err);
+    if (ok) {
+        shown.session = args->session;
+        ok = view->run(&shown, err);
+        cn_args_done(&shown);
+    }
+    cn_arena_done(&memory);
+    free(words);
     return ok;
+}
+
+/* The report, the calls, or with titles like those of uftrace both. */
+static bool show_views(const struct cn_args *args, const char *dir, struct cn_error *err)
+{
+    bool has_calls = cn_args_has(args, "replay");
+    bool has_report = cn_args_has(args, "report") || !has_calls;
+    bool has_both = has_calls && has_report;
+
+    cn_cli_page(args);
+    if (has_both)
+        (void)printf("#\n# report\n#\n");
+    if (has_report && !show(args, &cn_cmd_report, dir, err))
+        return false;
+    if (has_both)
+        (void)printf("\n#\n# replay\n#\n");
+    return !has_calls || show(args, &cn_cmd_replay, dir, err);
 }
 
 static bool run_live(const struct cn_args *args, struct cn_error *err)
 {
-    struct cn_record_options options;
+    struct cn_record_options options = {0};
     struct cn_launch_result result;
     struct cn_error ignored = {0};
+    const char *kept = cn_args_value(args, "data");
     char *dir = NULL;
-    bool ok = cn_record_options_init(&options, args, err) &&
-              (dir = cn_temporary_make("live", err)) != NULL;
+    struct cn_scripted scripted;
+    bool ok = cn_scripted_open(&scripted, args, args->command, err) &&
+              cn_record_options_init(&options, &scripted.args, err) &&
+              (kept || (dir = cn_temporary_make("live", err)) != NULL);
 
-    options.launch.dir = dir;
+    options.launch.dir = kept ? kept : dir;
     ok = ok && cn_launch_run(&options.launch, &result, err);
     if (ok) {
         tell_stop(args, &result);
-        ok = show(args, options.launch.dir, err);
+        ok = (!scripted.script || cn_script_show_recorded(args, options.launch.dir,
+                                                          scripted.script, err)) &&
+             show_views(args, options.launch.dir, err);
     }
     if (dir && !cn_recording_dir_remove(dir, &ignored) && ok)
         cn_cli_warn(args, "%s", ignored.text);
     cn_record_options_done(&options);
+    cn_scripted_close(&scripted);
     free(dir);
     if (ok)
         end_like(result.wait_status);
@@ -288,6 +434,12 @@ static const struct cn_option record_options[] = {
      .help = "record into DIR (default: cairn.data); an earlier recording is renamed to "
              "DIR.old. Each process of mpirun or srun records into DIR/rank.N; cairn "
              "analyze DIR reads them together"},
+    {.name = "host",
+     .value = "HOST",
+     .help =
+         "send the recording to cairn recv (or uftrace recv) on HOST when the program "
+         "has ended; DIR is its name there, here it is removed"},
+    {.name = "port", .value = "PORT", .help = "with --host: the port (default: 8090)"},
     {0},
 };
 
@@ -322,6 +474,18 @@ const struct cn_command cn_cmd_record = {
 static const struct cn_option live_options[] = {
     CN_RECORD_OPTIONS,
     {.name = "replay", .help = "show the calls, not a table of functions"},
+    {.name = "report", .help = "with --replay: show the table before the calls"},
+    {.name = "data",
+     .letter = 'd',
+     .value = "DIR",
+     .help = "record into DIR and do not remove it (default: a temporary folder)"},
+    CN_RECORDING_VIEW_FILTER_OPTIONS,
+    CN_RECORDING_FIELDS_OPTION("columns, as in cairn report or with --replay in cairn "
+                               "replay"),
+    CN_RECORDING_REPLAY_OPTIONS,
+    CN_RECORDING_REPORT_OPTIONS,
+    CN_RECORDING_RAW_OPTION,
+    CN_RECORDING_SRCLINE_OPTION,
     {0},
 };
 
@@ -340,8 +504,10 @@ const struct cn_command cn_cmd_live = {
     .summary = "run a program and show its calls",
     .description =
         "Records a program like cairn record, prints what cairn report (with --replay: "
-        "cairn replay) prints, and removes the recording. The exit status is that of the "
-        "program.",
+        "cairn replay) prints, and removes the recording. Filters that record has act "
+        "while "
+        "recording, the other options when the calls are shown. The exit status is that "
+        "of the program.",
     .examples = live_examples,
     .options = live_options,
     .run = run_live,

@@ -84,17 +84,8 @@ static const struct cn_option options[] = {
     CN_RECORDING_FIELDS_OPTION(
         "columns: duration, tid, addr, time, delta, elapsed, task, module, all, none; "
         "+FIELD adds to the default (duration,tid)"),
-    {.name = "flat", .help = "one numbered line per record, without nesting"},
-    {.name = "no-merge", .help = "two lines even for a call that calls nothing"},
-    {.name = "column-view", .help = "indent each task further than the one before"},
-    {.name = "column-offset",
-     .value = "N",
-     .help = "levels by which --column-view indents (default: 8)"},
-    {.name = "task-newline", .help = "print an empty line where the task changes"},
+    CN_RECORDING_REPLAY_OPTIONS,
     CN_RECORDING_SRCLINE_OPTION,
-    {.name = "no-comment", .help = "no function name after the closing brace"},
-    {.name = "no-args", .help = "no arguments and return values"},
-    {.name = "libname", .help = "show the library of a library function"},
     {0},
 };
 

@@ -60,6 +60,9 @@ static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *e
                                 cn_args_has(args, "avg-self"), err))
         return false;
     layout.needs.with_histograms |= histogram != NULL;
+    if (layout.needs.with_moments && other)
+        return cn_fail(err, CN_ERR_USAGE, "--diff has no fields that end with -ts");
+    setup->query.is_raw |= layout.needs.with_moments;
     ok = cn_call_report_build(&report, &setup->query, setup->workers, layout.needs, err);
     if (ok && histogram) {
         ok = cn_report_print_histogram(args, &report, histogram, err);
@@ -88,15 +91,9 @@ static const struct cn_option options[] = {
     CN_RECORDING_FIELDS_OPTION(
         "columns: total, total-avg, total-min, total-max, total-stdv, p50, p90, p99, "
         "p99.9, the same for self, call, size, all, none; +FIELD adds to the default "
-        "(total,self,call)"),
-    {.name = "sort",
-     .letter = 's',
-     .value = "KEYS",
-     .help = "sort by these columns, or by func, the name (default: total)"},
-    {.name = "avg-total",
-     .help = "show average, minimum, maximum and deviation of total time"},
-    {.name = "avg-self", .help = "show the same for self time"},
-    {.name = "task", .help = "one row per task: total, self, tid, func"},
+        "(total,self,call). total-min-ts, total-max-ts, self-min-ts, self-max-ts: when "
+        "the shortest and longest call began; all times are then as recorded"),
+    CN_RECORDING_REPORT_OPTIONS,
     {.name = "histogram",
      .value = "FUNC",
      .help = "show the distribution of the total times of FUNC"},

@@ -18,7 +18,11 @@ static const struct cn_output_field fields[CN_GRAPH_FIELD_COUNT] = {
     [CN_GRAPH_SELF] = {"self", "   SELF TIME", NULL, 0},
     [CN_GRAPH_ADDRESS] = {"addr", "     ADDRESS  ", NULL, 0},
     [CN_GRAPH_TOTAL_AVG] = {"total-avg", "   TOTAL AVG", NULL, 0},
+    [CN_GRAPH_TOTAL_MAX] = {"total-max", "   TOTAL MAX", NULL, 0},
+    [CN_GRAPH_TOTAL_MIN] = {"total-min", "   TOTAL MIN", NULL, 0},
     [CN_GRAPH_SELF_AVG] = {"self-avg", "    SELF AVG", NULL, 0},
+    [CN_GRAPH_SELF_MAX] = {"self-max", "    SELF MAX", NULL, 0},
+    [CN_GRAPH_SELF_MIN] = {"self-min", "    SELF MIN", NULL, 0},
 };
 
 bool cn_graph_fields_parse(struct cn_graph_printer *printer, const char *text,
@@ -32,15 +36,31 @@ static bool has_fields(const struct cn_graph_printer *printer)
     return cn_fields_any(printer->has_field, CN_GRAPH_FIELD_COUNT);
 }
 
-static void add_fields(struct cn_graph_printer *printer, const struct cn_graph_node *node)
+bool cn_graph_fields_need_extremes(const struct cn_graph_printer *printer)
 {
+    return printer->has_field[CN_GRAPH_TOTAL_MAX] ||
+           printer->has_field[CN_GRAPH_TOTAL_MIN] ||
+           printer->has_field[CN_GRAPH_SELF_MAX] || printer->has_field[CN_GRAPH_SELF_MIN];
+}
+
+/* `extremes` is NULL if they were not counted. */
+static void add_fields(struct cn_graph_printer *printer, const struct cn_graph_node *node,
+                       const struct cn_graph_extremes *extremes)
+{
+    static const struct cn_graph_extremes none;
     struct cn_text *out = &printer->out;
     uint64_t calls = node->calls ? node->calls : 1;
+    const struct cn_graph_extremes *ends = extremes ? extremes : &none;
+    bool has_return = ends->total_min_ns < UINT64_MAX;
     const uint64_t times[CN_GRAPH_FIELD_COUNT] = {
         [CN_GRAPH_TOTAL] = node->total_ns,
         [CN_GRAPH_SELF] = node->self_ns,
         [CN_GRAPH_TOTAL_AVG] = node->total_ns / calls,
+        [CN_GRAPH_TOTAL_MAX] = ends->total_max_ns,
+        [CN_GRAPH_TOTAL_MIN] = has_return ? ends->total_min_ns : ends->total_max_ns,
         [CN_GRAPH_SELF_AVG] = node->self_ns / calls,
+        [CN_GRAPH_SELF_MAX] = ends->self_max_ns,
+        [CN_GRAPH_SELF_MIN] = has_return ? ends->self_min_ns : ends->self_max_ns,
     };
 
     for (size_t i = 0; i < CN_GRAPH_FIELD_COUNT; i++) {
@@ -75,7 +95,8 @@ static void add_node(struct walk *walk, uint32_t node, bool is_branch)
     struct cn_text *out = &walk->printer->out;
     char buffer[CN_CALL_NAME_MAX];
 
-    add_fields(walk->printer, self);
+    add_fields(walk->printer, self,
+               walk->tree->extremes ? &walk->tree->extremes[node] : NULL);
     cn_text_add(out, cn_text_str(&walk->margin), walk->margin.len);
     if (walk->margin.len >= MARGIN_MAX)
         cn_text_printf(out, "[%zu] ", walk->depth);
@@ -146,7 +167,10 @@ static void add_tree(struct cn_graph_printer *printer, const struct cn_call_tree
     cn_fields_heading_add(&printer->out, fields, CN_GRAPH_FIELD_COUNT, printer->has_field,
                           CN_GRAPH_FIELD_COUNT, printer->has_srcline);
     if (root_name) {
-        add_fields(printer, root);
+        struct cn_graph_extremes once = {.total_min_ns = root->total_ns,
+                                         .total_max_ns = root->total_ns};
+
+        add_fields(printer, root, &once);
         cn_text_str_add(&printer->out, "(1) ");
         cn_utf8_add_printable(&printer->out, root_name);
         cn_text_char(&printer->out, '\n');

@@ -15,7 +15,11 @@ enum cn_graph_field {
     CN_GRAPH_SELF,
     CN_GRAPH_ADDRESS,
     CN_GRAPH_TOTAL_AVG,
+    CN_GRAPH_TOTAL_MAX,
+    CN_GRAPH_TOTAL_MIN,
     CN_GRAPH_SELF_AVG,
+    CN_GRAPH_SELF_MAX,
+    CN_GRAPH_SELF_MIN,
     CN_GRAPH_FIELD_COUNT,
 };
 
@@ -28,6 +32,9 @@ struct cn_graph_printer {
 /* Parse -f: "total,self", "+addr", "none". */
 CN_CHECK bool cn_graph_fields_parse(struct cn_graph_printer *printer, const char *text,
                                     struct cn_error *err);
+
+/* True if a field is printed that needs the shortest and longest calls. */
+bool cn_graph_fields_need_extremes(const struct cn_graph_printer *printer);
 
 /* Append the tree of a session, which is `node` of the whole tree. */
 void cn_graph_print_session(struct cn_graph_printer *printer,

@@ -301,18 +301,8 @@ static void tell_costs(const struct cn_args *args, const struct cn_recording *re
                          "than is subtracted from the times of such calls");
 }
 
-bool cn_recording_setup_open(struct cn_recording_setup *setup, const struct cn_args *args,
-                             const char *path, struct cn_error *err)
-{
-    struct cn_recording *rec;
-
-    *setup = (struct cn_recording_setup){0};
-    return cn_recording_open(args, path, &rec, err) &&
-           cn_recording_setup_use(setup, args, rec, err);
-}
-
-bool cn_recording_setup_use(struct cn_recording_setup *setup, const struct cn_args *args,
-                            struct cn_recording *rec, struct cn_error *err)
+static bool use(struct cn_recording_setup *setup, const struct cn_args *args,
+                struct cn_recording *rec, bool wants_raw, struct cn_error *err)
 {
     struct cn_bar bar;
     bool ok;
@@ -326,7 +316,7 @@ bool cn_recording_setup_use(struct cn_recording_setup *setup, const struct cn_ar
     ok = parse_threads(setup, err) && make_filter(setup, err) &&
          choose_tasks(args, rec, &setup->tasks, &setup->query.task_count, err);
     setup->query.tasks = setup->tasks;
-    setup->query.is_raw = is_raw(setup);
+    setup->query.is_raw = wants_raw || is_raw(setup);
     if (ok && !setup->query.is_raw && cn_call_clock_is_needed(rec))
         tell_costs(args, rec);
     if (!ok || !cn_recording_setup_value(setup, "time-range"))
@@ -339,6 +329,28 @@ bool cn_recording_setup_use(struct cn_recording_setup *setup, const struct cn_ar
     return ok;
 }
 
+bool cn_recording_setup_use(struct cn_recording_setup *setup, const struct cn_args *args,
+                            struct cn_recording *rec, struct cn_error *err)
+{
+    return use(setup, args, rec, false, err);
+}
+
+static bool open_setup(struct cn_recording_setup *setup, const struct cn_args *args,
+                       const char *path, bool wants_raw, struct cn_error *err)
+{
+    struct cn_recording *rec;
+
+    *setup = (struct cn_recording_setup){0};
+    return cn_recording_open(args, path, &rec, err) &&
+           use(setup, args, rec, wants_raw, err);
+}
+
+bool cn_recording_setup_open(struct cn_recording_setup *setup, const struct cn_args *args,
+                             const char *path, struct cn_error *err)
+{
+    return open_setup(setup, args, path, false, err);
+}
+
 /* Fail if warnings were about damage: what is shown is incomplete. */
 static bool check_damage(const struct cn_recording *rec, struct cn_error *err)
 {
@@ -349,16 +361,28 @@ static bool check_damage(const struct cn_recording *rec, struct cn_error *err)
     return true;
 }
 
-bool cn_recording_show(const struct cn_args *args, const char *operand,
-                       cn_recording_show_fn show, void *arg, struct cn_error *err)
+static bool open_and_show(const struct cn_args *args, const char *operand, bool wants_raw,
+                          cn_recording_show_fn show, void *arg, struct cn_error *err)
 {
     struct cn_recording_setup setup;
     bool ok =
-        cn_recording_setup_open(&setup, args, cn_recording_path(args, operand), err) &&
+        open_setup(&setup, args, cn_recording_path(args, operand), wants_raw, err) &&
         show(&setup, arg, err) && check_damage(setup.rec, err);
 
     cn_recording_setup_done(&setup);
     return ok;
+}
+
+bool cn_recording_show(const struct cn_args *args, const char *operand,
+                       cn_recording_show_fn show, void *arg, struct cn_error *err)
+{
+    return open_and_show(args, operand, false, show, arg, err);
+}
+
+bool cn_recording_show_raw(const struct cn_args *args, const char *operand,
+                           cn_recording_show_fn show, void *arg, struct cn_error *err)
+{
+    return open_and_show(args, operand, true, show, arg, err);
 }
 
 void cn_recording_setup_done(struct cn_recording_setup *setup)

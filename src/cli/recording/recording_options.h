@@ -32,6 +32,36 @@
         .help = "only these tasks"                                \
     }
 
+/* Filters that only views have, beside those that record has as well. */
+#define CN_RECORDING_VIEW_FILTER_OPTIONS                                               \
+    {.name = "caller-filter",                                                          \
+     .letter = 'C',                                                                    \
+     .value = "FUNC",                                                                  \
+     .is_repeatable = true,                                                            \
+     .help = "only calls that lead to these functions"},                               \
+        {.name = "hide",                                                               \
+         .letter = 'H',                                                                \
+         .value = "FUNC",                                                              \
+         .is_repeatable = true,                                                        \
+         .help = "exclude these functions, but not what they call"},                   \
+        {.name = "loc-filter",                                                         \
+         .letter = 'L',                                                                \
+         .value = "FILE[@hide]",                                                       \
+         .is_repeatable = true,                                                        \
+         .help = "only functions of this source file; FILE@hide: all others"},         \
+        CN_RECORDING_TID_OPTION,                                                       \
+        {.name = "time-range",                                                         \
+         .letter = 'r',                                                                \
+         .value = "FROM~TO",                                                           \
+         .help =                                                                       \
+             "only this time: seconds as `-f time` shows them, or with a unit, since " \
+             "the start (10us~1ms); either end may be omitted"},                       \
+        CN_RECORDING_DEMANGLE_OPTION,                                                  \
+        {.name = "no-sched", .help = "exclude waiting (blocked or pre-empted)"},       \
+    {                                                                                  \
+        .name = "no-sched-preempt", .help = "exclude waiting while pre-empted"         \
+    }
+
 #define CN_RECORDING_FILTER_OPTIONS                                                      \
     CN_RECORDING_DATA_OPTION,                                                            \
         {.name = "filter",                                                               \
@@ -45,16 +75,6 @@
          .value = "FUNC",                                                                \
          .is_repeatable = true,                                                          \
          .help = "exclude these functions and what they call"},                          \
-        {.name = "caller-filter",                                                        \
-         .letter = 'C',                                                                  \
-         .value = "FUNC",                                                                \
-         .is_repeatable = true,                                                          \
-         .help = "only calls that lead to these functions"},                             \
-        {.name = "hide",                                                                 \
-         .letter = 'H',                                                                  \
-         .value = "FUNC",                                                                \
-         .is_repeatable = true,                                                          \
-         .help = "exclude these functions, but not what they call"},                     \
         {.name = "trigger",                                                              \
          .letter = 'T',                                                                  \
          .value = "FUNC@ACTION,...",                                                     \
@@ -74,28 +94,11 @@
          .letter = 'Z',                                                                  \
          .value = "SIZE",                                                                \
          .help = "only functions of SIZE bytes or more"},                                \
-        {.name = "loc-filter",                                                           \
-         .letter = 'L',                                                                  \
-         .value = "FILE[@hide]",                                                         \
-         .is_repeatable = true,                                                          \
-         .help = "only functions of this source file; FILE@hide: all others"},           \
-        CN_RECORDING_TID_OPTION,                                                         \
-        {.name = "time-range",                                                           \
-         .letter = 'r',                                                                  \
-         .value = "FROM~TO",                                                             \
-         .help =                                                                         \
-             "only this time: seconds as `-f time` shows them, or with a unit, since "   \
-             "the start (10us~1ms); either end may be omitted"},                         \
         {.name = "match",                                                                \
          .value = "regex|glob",                                                          \
          .help = "syntax of patterns (default: regex)"},                                 \
-        CN_RECORDING_DEMANGLE_OPTION,                                                    \
         {.name = "no-libcall", .help = "exclude library calls"},                         \
-        {.name = "no-event", .help = "exclude events"},                                  \
-        {.name = "no-sched", .help = "exclude waiting (blocked or pre-empted)"},         \
-    {                                                                                    \
-        .name = "no-sched-preempt", .help = "exclude waiting while pre-empted"           \
-    }
+        {.name = "no-event", .help = "exclude events"}, CN_RECORDING_VIEW_FILTER_OPTIONS
 
 #define CN_RECORDING_OPTIONS                                      \
     CN_RECORDING_FILTER_OPTIONS,                                  \
@@ -137,6 +140,34 @@ enum { CN_RECORDING_THREADS_MAX = 1024 };
         .name = "srcline", .help = "show source file and line of functions" \
     }
 
+/* For commands that show calls in the order of time. */
+#define CN_RECORDING_REPLAY_OPTIONS                                                      \
+    {.name = "flat", .help = "one numbered line per record, without nesting"},           \
+        {.name = "no-merge", .help = "two lines even for a call that calls nothing"},    \
+        {.name = "column-view", .help = "indent each task further than the one before"}, \
+        {.name = "column-offset",                                                        \
+         .value = "N",                                                                   \
+         .help = "levels by which --column-view indents (default: 8)"},                  \
+        {.name = "task-newline", .help = "print an empty line where the task changes"},  \
+        {.name = "no-comment", .help = "no function name after the closing brace"},      \
+        {.name = "no-args", .help = "no arguments and return values"},                   \
+    {                                                                                    \
+        .name = "libname", .help = "show the library of a library function"              \
+    }
+
+/* For commands that show a table of functions. */
+#define CN_RECORDING_REPORT_OPTIONS                                             \
+    {.name = "sort",                                                            \
+     .letter = 's',                                                             \
+     .value = "KEYS",                                                           \
+     .help = "sort by these columns, or by func, the name (default: total)"},   \
+        {.name = "avg-total",                                                   \
+         .help = "show average, minimum, maximum and deviation of total time"}, \
+        {.name = "avg-self", .help = "show the same for self time"},            \
+    {                                                                           \
+        .name = "task", .help = "one row per task: total, self, tid, func"      \
+    }
+
 struct cn_recording_setup {
     const struct cn_args *args;
     struct cn_args defaults; /* options stored in the recording */
@@ -176,6 +207,11 @@ typedef bool (*cn_recording_show_fn)(struct cn_recording_setup *setup, void *arg
 CN_CHECK bool cn_recording_show(const struct cn_args *args, const char *operand,
                                 cn_recording_show_fn show, void *arg,
                                 struct cn_error *err);
+
+/* The same with recorded times, whatever the options. */
+CN_CHECK bool cn_recording_show_raw(const struct cn_args *args, const char *operand,
+                                    cn_recording_show_fn show, void *arg,
+                                    struct cn_error *err);
 
 /* Warn about damaged tasks; fails if there are any. */
 CN_CHECK bool cn_recording_setup_result(const struct cn_recording_setup *setup,

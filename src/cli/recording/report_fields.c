@@ -38,6 +38,14 @@ const struct cn_output_field cn_report_fields[CN_REPORT_FIELD_COUNT] = {
                             CN_OUTPUT_TIME | CN_OUTPUT_RARE},
     [CN_REPORT_SELF_P999] = {"self-p99.9", "Self p99.9", "self_p999_ns",
                              CN_OUTPUT_TIME | CN_OUTPUT_RARE},
+    [CN_REPORT_TOTAL_MIN_TS] = {"total-min-ts", "Total min ts", "total_min_ts_ns",
+                                CN_OUTPUT_MOMENT | CN_OUTPUT_RARE},
+    [CN_REPORT_TOTAL_MAX_TS] = {"total-max-ts", "Total max ts", "total_max_ts_ns",
+                                CN_OUTPUT_MOMENT | CN_OUTPUT_RARE},
+    [CN_REPORT_SELF_MIN_TS] = {"self-min-ts", "Self min ts", "self_min_ts_ns",
+                               CN_OUTPUT_MOMENT | CN_OUTPUT_RARE},
+    [CN_REPORT_SELF_MAX_TS] = {"self-max-ts", "Self max ts", "self_max_ts_ns",
+                               CN_OUTPUT_MOMENT | CN_OUTPUT_RARE},
 };
 
 /* The field of a sort key, or CN_REPORT_BY_NAME. With --avg-total or --avg-self, "avg",
@@ -81,7 +89,9 @@ static bool add_keys(struct cn_report_layout *layout, const char *keys,
 
 static void need_field(struct cn_report_layout *layout, int field)
 {
-    layout->needs.with_histograms |= field >= CN_REPORT_P50;
+    layout->needs.with_histograms |=
+        field >= CN_REPORT_P50 && field <= CN_REPORT_SELF_P999;
+    layout->needs.with_moments |= field >= CN_REPORT_TOTAL_MIN_TS;
     layout->needs.with_squares |=
         field == CN_REPORT_TOTAL_STDV || field == CN_REPORT_SELF_STDV;
 }
@@ -165,6 +175,12 @@ uint64_t cn_report_value(const struct cn_recording *rec, const struct cn_call_ro
     case CN_REPORT_SELF_P99:
     case CN_REPORT_SELF_P999:
         return percentile(row->selfs, &cost->self, field - CN_REPORT_SELF_P50);
+    case CN_REPORT_TOTAL_MIN_TS:
+    case CN_REPORT_TOTAL_MAX_TS:
+    case CN_REPORT_SELF_MIN_TS:
+    case CN_REPORT_SELF_MAX_TS:
+        return row->moments ? row->moments->list[field - CN_REPORT_TOTAL_MIN_TS].begin_ns
+                            : 0;
     case CN_REPORT_TOTAL_STDV:
     case CN_REPORT_SELF_STDV:
     case CN_REPORT_FIELD_COUNT:

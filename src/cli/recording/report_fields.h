@@ -33,6 +33,10 @@ enum cn_report_field {
     CN_REPORT_SELF_P90,
     CN_REPORT_SELF_P99,
     CN_REPORT_SELF_P999,
+    CN_REPORT_TOTAL_MIN_TS, /* from here on: points in time */
+    CN_REPORT_TOTAL_MAX_TS,
+    CN_REPORT_SELF_MIN_TS,
+    CN_REPORT_SELF_MAX_TS,
     CN_REPORT_FIELD_COUNT,
 };
 

@@ -15,6 +15,8 @@
 enum {
     FIELD_WIDTH = 10,
     TID_WIDTH = 7,
+    MOMENT_WIDTH = 18,
+    NS_A_SECOND = 1000000000,
     TASK_NAME_WIDTH = 16,
     NAME_RULE = 20,
     BAR_WIDTH = 50,
@@ -79,7 +81,9 @@ static const char *name_at(const struct rows *rows, size_t row)
 
 static size_t width_of(const struct cn_output_field *field)
 {
-    return field->flags & CN_OUTPUT_NARROW ? TID_WIDTH : FIELD_WIDTH;
+    return field->flags & CN_OUTPUT_NARROW   ? TID_WIDTH
+           : field->flags & CN_OUTPUT_MOMENT ? MOMENT_WIDTH
+                                             : FIELD_WIDTH;
 }
 
 static void add_heading(struct cn_text *text, const struct rows *rows)
@@ -110,6 +114,10 @@ static void add_cell(struct cn_text *text, const struct rows *rows, size_t row,
 
     if (flags & CN_OUTPUT_TIME)
         cn_duration_add(text, value_at(rows, row, field));
+    else if (flags & CN_OUTPUT_MOMENT)
+        cn_text_printf(text, "%*" PRIu64 ".%09" PRIu64, MOMENT_WIDTH - 10,
+                       value_at(rows, row, field) / NS_A_SECOND,
+                       value_at(rows, row, field) % NS_A_SECOND);
     else if (flags & CN_OUTPUT_NUMBER)
         cn_number_add(text, value_at(rows, row, field), width_of(&rows->fields[field]));
     else if (rows->functions[row].cost.total.sum_ns == 0) /* 0 / 0 would have a sign */

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "cli/shell/command.h"
 #include "cli/shell/progress.h"
 #include "cli/shell/ranks.h"
+#include "cli/shell/uftrace.h"
 
 enum { STATUS_OK = 0, STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_BAD_DATA = 3 };
 
@@ -120,26 +122,52 @@ static bool parse_and_run(const struct cn_command *command, size_t word_count,
     return ok;
 }
 
+/* Run the command that the words name; `command` is the one that a failure is about. */
+static bool run_words(size_t word_count, const char *const *words,
+                      const struct cn_command **command, struct cn_error *err)
+{
+    if (word_count > 0 && words[0][0] != '-') {
+        if (!cn_command_choose(cn_commands, words[0], command, err))
+            return false;
+        words++;
+        word_count--;
+    }
+    if ((*command)->parts && word_count > 0 && words[0][0] != '-') {
+        if (!cn_command_choose((*command)->parts, words[0], command, err))
+            return false;
+        words++;
+        word_count--;
+    }
+    return parse_and_run(*command, word_count, words, err);
+}
+
+/* The same for the command line of uftrace. */
+static bool run_uftrace(size_t word_count, const char *const *words,
+                        const struct cn_command **command, struct cn_error *err)
+{
+    struct cn_uftrace_line line;
+    bool ok = cn_uftrace_translate(&line, word_count, words, err);
+
+    *command = line.command;
+    ok = ok && parse_and_run(line.command, line.word_count, line.words, err);
+    cn_uftrace_done(&line);
+    return ok;
+}
+
 int main(int argc, char **argv)
 {
     const struct cn_command *command = &cn_program;
     const char *const *words = (const char *const *)argv + 1;
     size_t word_count = argc > 0 ? (size_t)argc - 1 : 0;
+    bool is_named = argc > 0 && cn_uftrace_is_name(argv[0]);
+    bool is_uftrace =
+        is_named || (word_count > 0 && strcmp(words[0], cn_cmd_uftrace.name) == 0);
     struct cn_error err = {0};
-    bool ok = true;
 
     set_up_process();
-    if (word_count > 0 && words[0][0] != '-') {
-        ok = cn_command_choose(cn_commands, words[0], &command, &err);
-        words++;
-        word_count--;
-    }
-    if (ok && command->parts && word_count > 0 && words[0][0] != '-') {
-        ok = cn_command_choose(command->parts, words[0], &command, &err);
-        words++;
-        word_count--;
-    }
-    if (ok && parse_and_run(command, word_count, words, &err))
+    if (is_uftrace
+            ? run_uftrace(word_count - !is_named, words + !is_named, &command, &err)
+            : run_words(word_count, words, &command, &err))
         return STATUS_OK;
     print_failure(command, &err);
     if (err.kind == CN_ERR_INTERRUPTED) { /* our parent sees that a signal ended us */
@@ -148,5 +176,5 @@ int main(int argc, char **argv)
         (void)signal(signal_number, SIG_DFL);
         (void)raise(signal_number);
     }
-    return exit_status(err.kind);
+    return is_uftrace ? STATUS_FAILED : exit_status(err.kind);
 }

@@ -25,6 +25,8 @@ struct cn_spans {
     size_t count, capacity;
     uint32_t depth; /* of the shown spans */
     uint64_t last_ns, last_recorded_ns;
+    uint64_t first_ns; /* of the time range */
+    bool is_before;    /* the time range has not begun: nothing is visited yet */
     struct cn_span_counts counts;
 
     struct cn_call_batch batch; /* being visited */
@@ -36,8 +38,13 @@ bool cn_spans_open(struct cn_spans **out, const struct cn_call_query *query,
                    uint32_t task, struct cn_error *err)
 {
     struct cn_spans *spans = cn_alloc(1, sizeof(*spans));
+    struct cn_call_query whole = *query;
 
-    if (!cn_call_feed_open(&spans->feed, query, task, err)) {
+    /* Calls before the time range: those that are open when it begins are part of it. */
+    spans->first_ns = query->range.first_ns;
+    spans->is_before = spans->first_ns > 0;
+    whole.range.first_ns = 0;
+    if (!cn_call_feed_open(&spans->feed, &whole, task, err)) {
         free(spans);
         return false;
     }
@@ -66,25 +73,12 @@ static void deliver(struct cn_spans *spans, const struct cn_span *span)
     spans->visit(spans->arg, span);
 }
 
-static void begin(struct cn_spans *spans, const struct cn_call_frame *frame,
-                  const struct cn_call *call)
+/* `call` is NULL if no record gives the begin. */
+static void deliver_begin(struct cn_spans *spans, struct open_span *open,
+                          const struct cn_call *call)
 {
-    struct open_span *open;
     struct cn_span span;
 
-    if (spans->count == spans->capacity)
-        spans->open =
-            cn_grow(spans->open, spans->count, &spans->capacity, sizeof(*spans->open));
-    open = &spans->open[spans->count++];
-    *open = (struct open_span){
-        .address = frame->address,
-        .function = frame->function,
-        .begin_ns = frame->enter_ns,
-        .recorded_ns = cn_call_recorded_ns(&spans->batch, call),
-        .is_shown = frame->flags & CN_FRAME_SHOWN,
-    };
-    if (!open->is_shown)
-        return;
     open->number = spans->counts.spans++;
     span = (struct cn_span){
         .kind = CN_SPAN_BEGIN,
@@ -102,6 +96,44 @@ static void begin(struct cn_spans *spans, const struct cn_call_frame *frame,
     deliver(spans, &span);
 }
 
+static void begin(struct cn_spans *spans, const struct cn_call_frame *frame,
+                  const struct cn_call *call)
+{
+    struct open_span *open;
+
+    if (spans->count == spans->capacity)
+        spans->open =
+            cn_grow(spans->open, spans->count, &spans->capacity, sizeof(*spans->open));
+    open = &spans->open[spans->count++];
+    *open = (struct open_span){
+        .address = frame->address,
+        .function = frame->function,
+        .begin_ns = frame->enter_ns,
+        .recorded_ns = cn_call_recorded_ns(&spans->batch, call),
+        .is_shown = frame->flags & CN_FRAME_SHOWN,
+    };
+    if (open->is_shown && !spans->is_before)
+        deliver_begin(spans, open, call);
+}
+
+/* The time range begins before `call`: so do the calls that are open. */
+static void begin_range(struct cn_spans *spans, const struct cn_call *call)
+{
+    uint64_t since_ns = cn_call_recorded_ns(&spans->batch, call) - spans->first_ns;
+    uint64_t first_ns = call->time_ns > since_ns ? call->time_ns - since_ns : 0;
+
+    spans->is_before = false;
+    for (size_t i = 0; i < spans->count; i++) {
+        struct open_span *open = &spans->open[i];
+
+        open->recorded_ns = spans->first_ns;
+        open->begin_ns = first_ns;
+        open->child_ns = 0;
+        if (open->is_shown)
+            deliver_begin(spans, open, NULL);
+    }
+}
+
 /* End the innermost span; `call` is NULL if no record gives the end. */
 static void end(struct cn_spans *spans, uint64_t time_ns, uint64_t recorded_ns,
                 const struct cn_call *call)
@@ -113,7 +145,7 @@ static void end(struct cn_spans *spans, uint64_t time_ns, uint64_t recorded_ns,
     if (spans->count > 0)
         spans->open[spans->count - 1].child_ns +=
             open->is_shown ? total_ns : open->child_ns;
-    if (!open->is_shown)
+    if (!open->is_shown || spans->is_before)
         return;
     span = (struct cn_span){
         .kind = CN_SPAN_END,
@@ -164,6 +196,8 @@ static void visit_record(struct cn_spans *spans, const struct cn_call *call,
         .batch = &spans->batch,
     };
 
+    if (spans->is_before)
+        return;
     spans->counts.without_begin += is_end;
     spans->counts.events += kind == CN_SPAN_EVENT;
     spans->counts.lost += kind == CN_SPAN_LOST ? call->address : 0;
@@ -210,6 +244,9 @@ enum cn_step cn_spans_next(struct cn_spans *spans, cn_span_fn visit, void *arg,
     for (size_t i = 0; step == CN_ITEM && i < spans->batch.count; i++) {
         const struct cn_call *call = &spans->batch.calls[i];
 
+        if (spans->is_before &&
+            cn_call_recorded_ns(&spans->batch, call) >= spans->first_ns)
+            begin_range(spans, call);
         if (call->time_ns > spans->last_ns)
             spans->last_ns = call->time_ns;
         if (cn_call_recorded_ns(&spans->batch, call) > spans->last_recorded_ns)

@@ -7,6 +7,7 @@
  *     cn_spans_finish(spans, visit, arg);
  *     cn_spans_close(spans);
  *
+ * Calls that are open when the time range begins, begin with it.
  * Spans stand at recorded times; what is added up is corrected, unless the query is raw.
  * Threads: one thread at a time.
  */
@@ -33,7 +34,7 @@ struct cn_span {
     uint64_t time_ns, begin_ns; /* as recorded */
     uint64_t corrected_ns;      /* the time of a begin or end, corrected */
     uint64_t total_ns, self_ns; /* of an end, corrected */
-    const struct cn_call *call; /* NULL if no record gives the end */
+    const struct cn_call *call; /* NULL if no record gives the begin or end */
     const struct cn_call_batch *batch;
 };
 

@@ -109,9 +109,9 @@ static bool write_functions(struct cn_export *x, struct cn_error *err)
 
 static const char mermaid_page_begin[] =
     "<html>\n<head><meta charset=\"utf-8\"></head>\n<body>\n"
-    "<h2>Function Call Graph</h2>\n<pre class=\"mermaid\">\nflowchart TB\n";
+    "<h2>Function Call Graph</h2>\n<div class=\"mermaid\">\nflowchart TB\n";
 static const char mermaid_page_end[] =
-    "</pre>\n<script type=\"module\">\n"
+    "</div>\n<script type=\"module\">\n"
     "import mermaid from "
     "'https://cdn.jsdelivr.net/npm/mermaid@11/dist/mermaid.esm.min.mjs';\n"
     "mermaid.initialize({startOnLoad: true, maxTextSize: 99999999, maxEdges: "
