@@ -198,6 +198,7 @@ static const char *name_of(const struct cn_elf_file *elf, uint64_t address)
 /* The functions that rules say to patch. */
 static struct cn_code_function *find_functions(const struct reading *reading,
                                                const struct cn_elf_file *elf,
+                                               uint32_t action,
                                                const struct cn_rec_rule *rules,
                                                uint32_t rule_count, size_t *count,
                                                struct cn_patch_counts *counts)
@@ -209,7 +210,7 @@ static struct cn_code_function *find_functions(const struct reading *reading,
         uint64_t address = reading->reader.base + rules[i].low;
         const struct cn_code_part *part = cn_code_part_at(&reading->code, address);
 
-        if (!(rules[i].actions & CN_REC_RULE_PATCH) ||
+        if (!(rules[i].actions & action) ||
             (rules[i].actions & CN_REC_RULE_UNPATCH) || !part || !part->is_code)
             continue;
         if (is_resolver(reading, address)) {
@@ -249,8 +250,22 @@ static bool store(const struct cn_code_plan *plan, uint64_t base,
     return true;
 }
 
-bool cn_patch_plan_store(const char *path, const struct cn_elf_file *elf, uint32_t first,
-                         uint32_t rule_count, struct cn_shared_memory *memory,
+static bool is_base(const char *path)
+{
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    const char *word = CN_REC_BASE_LIBRARIES;
+
+    for (size_t len; *word; word += len + (word[len] == ' ')) {
+        len = strcspn(word, " ");
+        if (strncmp(name, word, len) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool cn_patch_plan_store(const char *path, const struct cn_elf_file *elf, uint32_t action,
+                         uint32_t first, uint32_t rule_count,
+                         struct cn_shared_memory *memory,
                          struct cn_patch_counts *counts, uint32_t *count,
                          struct cn_error *err)
 {
@@ -261,9 +276,10 @@ bool cn_patch_plan_store(const char *path, const struct cn_elf_file *elf, uint32
     bool ok = true;
 
     *count = 0;
+    reading.code.is_base = is_base(path);
     if (read_code(&reading, path))
-        functions = find_functions(&reading, elf, memory->rules + first, rule_count,
-                                   &function_count, counts);
+        functions = find_functions(&reading, elf, action, memory->rules + first,
+                                   rule_count, &function_count, counts);
     if (function_count > 0) {
         cn_code_plan_make(&plan, &reading.code, functions, function_count);
         ok = store(&plan, reading.reader.base, memory, err);

@@ -24,6 +24,7 @@ static const char *const texts[CN_CODE_LEFT_COUNT] = {
     [CN_CODE_HANDLER] = "exception in the prologue",
     [CN_CODE_START] = "startup code",
     [CN_CODE_WALKER] = "of a runtime that reads return addresses",
+    [CN_CODE_BASE] = "in a library that the recorder uses",
     [CN_CODE_NO_HOOK] = "not built for patching",
 };
 
@@ -322,7 +323,9 @@ void cn_code_plan_make(struct cn_code_plan *plan, const struct cn_code *code,
         struct cn_prologue prologue = {0};
         enum cn_code_left left;
 
-        if (code->has_walker)
+        if (code->is_base)
+            left = CN_CODE_BASE;
+        else if (code->has_walker)
             left = CN_CODE_WALKER;
         else if (code->hooks == CN_CODE_UNHOOKED)
             left = look_at(code, &functions[i], &prologue);
