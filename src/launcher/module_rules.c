@@ -81,12 +81,13 @@ static bool add(struct cn_module_rules *modules, const char *path, bool is_progr
          is_patched(modules, path, &elf, is_program))) {
         cn_elf_file_close(&elf);
         if (cn_elf_file_open(&elf, path, true, &ignored))
-            ok = store(modules, path, &elf, &file.count, err) &&
-                 (!is_patched(modules, path, &elf, is_program) ||
-                  cn_patch_plan_store(
-                      path, &elf, is_program ? CN_REC_RULE_PATCH : CN_REC_RULE_PATCH_NAMED,
-                      file.first, file.count, modules->memory, &modules->patch_counts,
-                      &file.patch_count, err));
+            ok =
+                store(modules, path, &elf, &file.count, err) &&
+                (!is_patched(modules, path, &elf, is_program) ||
+                 cn_patch_plan_store(
+                     path, &elf, is_program ? CN_REC_RULE_PATCH : CN_REC_RULE_PATCH_NAMED,
+                     file.first, file.count, modules->memory, &modules->patch_counts,
+                     &file.patch_count, err));
     }
     cn_elf_file_close(&elf);
     file.path = cn_strdup(path);

@@ -196,12 +196,10 @@ static const char *name_of(const struct cn_elf_file *elf, uint64_t address)
 }
 
 /* The functions that rules say to patch. */
-static struct cn_code_function *find_functions(const struct reading *reading,
-                                               const struct cn_elf_file *elf,
-                                               uint32_t action,
-                                               const struct cn_rec_rule *rules,
-                                               uint32_t rule_count, size_t *count,
-                                               struct cn_patch_counts *counts)
+static struct cn_code_function *
+find_functions(const struct reading *reading, const struct cn_elf_file *elf,
+               uint32_t action, const struct cn_rec_rule *rules, uint32_t rule_count,
+               size_t *count, struct cn_patch_counts *counts)
 {
     struct cn_code_function *functions = cn_alloc(rule_count, sizeof(*functions));
 
@@ -210,8 +208,8 @@ static struct cn_code_function *find_functions(const struct reading *reading,
         uint64_t address = reading->reader.base + rules[i].low;
         const struct cn_code_part *part = cn_code_part_at(&reading->code, address);
 
-        if (!(rules[i].actions & action) ||
-            (rules[i].actions & CN_REC_RULE_UNPATCH) || !part || !part->is_code)
+        if (!(rules[i].actions & action) || (rules[i].actions & CN_REC_RULE_UNPATCH) ||
+            !part || !part->is_code)
             continue;
         if (is_resolver(reading, address)) {
             counts->left[CN_CODE_START]++;
@@ -265,9 +263,8 @@ static bool is_base(const char *path)
 
 bool cn_patch_plan_store(const char *path, const struct cn_elf_file *elf, uint32_t action,
                          uint32_t first, uint32_t rule_count,
-                         struct cn_shared_memory *memory,
-                         struct cn_patch_counts *counts, uint32_t *count,
-                         struct cn_error *err)
+                         struct cn_shared_memory *memory, struct cn_patch_counts *counts,
+                         uint32_t *count, struct cn_error *err)
 {
     struct reading reading = {0};
     struct cn_code_function *functions = NULL;

@@ -30,11 +30,11 @@
 #define CN_REC_LIBRARY    "libcairn-record.so"
 /* Beginnings of the names of libraries that the recorder uses, or that reports its return
  * addresses: never patched, and their own library calls are not recorded. */
-#define CN_REC_BASE_LIBRARIES                                                            \
-    "ld-linux libc.so. libpthread.so. libdl.so. librt.so. libgcc_s. libasan.so. "        \
+#define CN_REC_BASE_LIBRARIES                                                     \
+    "ld-linux libc.so. libpthread.so. libdl.so. librt.so. libgcc_s. libasan.so. " \
     "libtsan.so. libubsan.so. liblsan.so. linux-vdso libcairn-record"
 
-#define CN_REC_MAGIC      0x31306472636e7263u
+#define CN_REC_MAGIC 0x31306472636e7263u
 
 enum {
     CN_REC_PAGE_LEN = 4096,

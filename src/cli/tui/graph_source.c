@@ -9,7 +9,15 @@
 #include "cli/tui/source.h"
 #include "model/calls/recording.h"
 
-enum { TOTAL, SELF, CALLS, TOTAL_AVG, SELF_AVG, ADDRESS, COLUMN_COUNT };
+enum {
+    TOTAL = CN_TUI_GRAPH_TOTAL,
+    SELF = CN_TUI_GRAPH_SELF,
+    CALLS = CN_TUI_GRAPH_CALLS,
+    TOTAL_AVG = CN_TUI_GRAPH_TOTAL_AVG,
+    SELF_AVG = CN_TUI_GRAPH_SELF_AVG,
+    ADDRESS = CN_TUI_GRAPH_ADDRESS,
+    COLUMN_COUNT = CN_TUI_GRAPH_COLUMN_COUNT,
+};
 
 /* Rows of a function: two groups, and the calls that lead to it. Nodes of the tree have their
  * own numbers as ids. */
@@ -35,6 +43,21 @@ static double largest(double a, double b)
     return a > b ? a : b;
 }
 
+/* The shortest and longest calls, if they were counted and one has returned. */
+static void add_extremes(const struct graph_source *self, uint32_t id, double *values)
+{
+    const struct cn_graph_extremes *ends =
+        self->tree->extremes ? &self->tree->extremes[id] : NULL;
+    bool is_known = ends && ends->total_min_ns != UINT64_MAX;
+
+    values[CN_TUI_GRAPH_TOTAL_MAX] =
+        is_known ? (double)ends->total_max_ns / ns_per_s : NAN;
+    values[CN_TUI_GRAPH_TOTAL_MIN] =
+        is_known ? (double)ends->total_min_ns / ns_per_s : NAN;
+    values[CN_TUI_GRAPH_SELF_MAX] = is_known ? (double)ends->self_max_ns / ns_per_s : NAN;
+    values[CN_TUI_GRAPH_SELF_MIN] = is_known ? (double)ends->self_min_ns / ns_per_s : NAN;
+}
+
 static void add_node(const struct graph_source *self, uint32_t id,
                      struct cn_row_list *out)
 {
@@ -48,6 +71,7 @@ static void add_node(const struct graph_source *self, uint32_t id,
     values[CALLS] = (double)node->calls;
     values[SELF_AVG] = (double)(node->self_ns / calls) / ns_per_s;
     values[ADDRESS] = (double)node->address;
+    add_extremes(self, id, values);
     if (is_session(self, id)) {
         /* A program: as cairn graph prints it. */
         total_ns = 0;
@@ -225,6 +249,10 @@ static struct cn_tui_source *make(const struct cn_call_graph *graph,
         [SELF] = {"SELF", CN_TUI_SECONDS, true},
         [CALLS] = {"CALLS", CN_TUI_COUNT, true},
         [TOTAL_AVG] = {"TOTAL AVG", CN_TUI_SECONDS, false},
+        [CN_TUI_GRAPH_TOTAL_MAX] = {"TOTAL MAX", CN_TUI_SECONDS, false},
+        [CN_TUI_GRAPH_TOTAL_MIN] = {"TOTAL MIN", CN_TUI_SECONDS, false},
+        [CN_TUI_GRAPH_SELF_MAX] = {"SELF MAX", CN_TUI_SECONDS, false},
+        [CN_TUI_GRAPH_SELF_MIN] = {"SELF MIN", CN_TUI_SECONDS, false},
         [SELF_AVG] = {"SELF AVG", CN_TUI_SECONDS, false},
         [ADDRESS] = {"ADDRESS", CN_TUI_ADDRESS, false},
     };

@@ -633,7 +633,7 @@ static void paint_info(struct cn_tui *tui, const struct cn_tui_layout *layout)
 static void paint_help(struct cn_tui *tui, const struct cn_tui_layout *layout)
 {
     struct cn_tui_canvas *canvas = &tui->canvas;
-    size_t key_width = canvas->columns >= 64 ? 26 : 16;
+    size_t key_width = canvas->columns >= 64 ? 29 : 16;
 
     cn_tui_fill(canvas, 1, 0, canvas->columns, CN_TUI_HEADING);
     (void)cn_tui_draw(canvas, 1, 1, canvas->columns, CN_TUI_HEADING,

@@ -24,10 +24,11 @@ static double value_of(const struct report_source *self, size_t row, size_t fiel
 
     if (flags & CN_OUTPUT_PERCENT)
         return at->cost.total.sum_ns > 0 ? cn_report_percent(at, which) : NAN;
-    if (field >= CN_REPORT_P50 && !at->totals)
+    if ((flags & CN_OUTPUT_MOMENT && !at->moments) ||
+        (field >= CN_REPORT_P50 && field <= CN_REPORT_SELF_P999 && !at->totals))
         return NAN;
     value = (double)cn_report_value(self->rec, at, which);
-    return flags & CN_OUTPUT_TIME ? value / 1e9 : value;
+    return flags & (CN_OUTPUT_TIME | CN_OUTPUT_MOMENT) ? value / 1e9 : value;
 }
 
 static bool children(struct cn_tui_source *source, const struct cn_row *parent,
@@ -113,6 +114,7 @@ struct cn_tui_source *cn_tui_report_new(const struct cn_recording *rec,
         for (char *at = column->title; *at; at++)
             *at = *at == '-' ? ' ' : *at >= 'a' && *at <= 'z' ? (char)(*at - 32) : *at;
         column->unit = field->flags & CN_OUTPUT_TIME      ? CN_TUI_SECONDS
+                       : field->flags & CN_OUTPUT_MOMENT  ? CN_TUI_MOMENT
                        : field->flags & CN_OUTPUT_PERCENT ? CN_TUI_PERCENT
                                                           : CN_TUI_COUNT;
         column->is_shown = layout->has[c];

@@ -108,6 +108,8 @@ static struct scale scale_of(const struct cn_tui_column *column)
             i++;
         return seconds[i];
     }
+    if (column->unit == CN_TUI_MOMENT)
+        return (struct scale){"s", 1, 9};
     if (column->unit != CN_TUI_NUMBER)
         return (struct scale){NULL, 1, column->unit == CN_TUI_PERCENT ? 2 : 0};
     digits = column->max > 0 ? floor(log10(column->max)) + 1 : 1;

@@ -17,6 +17,7 @@ struct cn_report_layout;
 
 enum cn_tui_unit {
     CN_TUI_SECONDS,
+    CN_TUI_MOMENT, /* a point in time, in seconds */
     CN_TUI_COUNT,
     CN_TUI_NUMBER,
     CN_TUI_PERCENT,
@@ -61,6 +62,19 @@ void cn_tui_source_free(struct cn_tui_source *source); /* NULL is fine */
 
 /* The sessions of a recording with their calls; of a function (`sub`), the calls that lead to
  * it and those below it. */
+enum cn_tui_graph_column {
+    CN_TUI_GRAPH_TOTAL,
+    CN_TUI_GRAPH_SELF,
+    CN_TUI_GRAPH_CALLS,
+    CN_TUI_GRAPH_TOTAL_AVG,
+    CN_TUI_GRAPH_TOTAL_MAX, /* these four: without values unless they were counted */
+    CN_TUI_GRAPH_TOTAL_MIN,
+    CN_TUI_GRAPH_SELF_MAX,
+    CN_TUI_GRAPH_SELF_MIN,
+    CN_TUI_GRAPH_SELF_AVG,
+    CN_TUI_GRAPH_ADDRESS,
+    CN_TUI_GRAPH_COLUMN_COUNT,
+};
 struct cn_tui_source *cn_tui_graph_new(const struct cn_call_graph *graph);
 struct cn_tui_source *cn_tui_subgraph_new(const struct cn_call_graph *graph,
                                           const struct cn_call_subgraph *sub);

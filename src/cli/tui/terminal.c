@@ -304,7 +304,9 @@ static bool mouse_event(struct cn_tui_event *out)
         out->key = CN_TUI_KEY_WHEEL_UP;
     else if (mouse.bstate & BUTTON5_PRESSED)
         out->key = CN_TUI_KEY_WHEEL_DOWN;
-    else if (mouse.bstate & BUTTON1_PRESSED) {
+    else if (mouse.bstate & BUTTON1_DOUBLE_CLICKED)
+        out->key = CN_TUI_KEY_DOUBLE_CLICK;
+    else if (mouse.bstate & (BUTTON1_PRESSED | BUTTON1_CLICKED)) {
         bool is_double = now - terminal.click_ns < double_click_ns &&
                          terminal.click_column == out->column &&
                          terminal.click_row == out->row;
@@ -461,7 +463,10 @@ bool cn_tui_terminal_run(struct cn_tui *tui,
     (void)nodelay(stdscr, TRUE);
     (void)curs_set(0);
     if (options->has_mouse) {
-        (void)mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+        /* Events that arrive together, as over a slow line, are joined to clicks. */
+        (void)mousemask(BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON1_DOUBLE_CLICKED |
+                            BUTTON4_PRESSED | BUTTON5_PRESSED,
+                        NULL);
         (void)mouseinterval(0);
     }
     tui->canvas.has_utf8 = user_has_utf8();

@@ -49,7 +49,7 @@ struct cn_code {
     size_t frame_count, frame_capacity;
     struct cn_code_addresses labels;   /* symbols in code; sorted */
     struct cn_code_addresses pointers; /* that the loader stores in data */
-    bool is_base;    /* a library that the recorder uses */
+    bool is_base;                      /* a library that the recorder uses */
     bool has_walker; /* a runtime that finds code by the return addresses on the stack */
     enum cn_code_hooks hooks;
     struct cn_code_addresses sleds; /* at entries of functions; sorted */

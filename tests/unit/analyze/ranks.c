@@ -216,8 +216,8 @@ static bool open_subject(struct subject *s, size_t number, struct cn_call_query 
     s->tasks = cn_alloc(s->rec->task_count, sizeof(*s->tasks));
     for (uint32_t i = 0; i < s->rec->task_count; i++)
         s->tasks[i] = i;
-    *query = (struct cn_call_query){s->rec,   &s->filter,         cn_time_always,
-                                    s->tasks, s->rec->task_count, false};
+    *query = (struct cn_call_query){
+        s->rec, &s->filter, cn_time_always, s->tasks, s->rec->task_count, false, NULL};
     return true;
 }
 

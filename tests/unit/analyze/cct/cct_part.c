@@ -42,7 +42,8 @@ static void open_subject(struct subject *s, const char *name, const char *only)
     assert_true(!only || cn_call_filter_add(&s->filter, CN_FILTER_ONLY, only,
                                             CN_MATCH_REGEX, &err));
     cn_call_filter_ready(&s->filter);
-    s->query = (struct cn_call_query){s->rec, &s->filter, cn_time_always, NULL, 0, false};
+    s->query =
+        (struct cn_call_query){s->rec, &s->filter, cn_time_always, NULL, 0, false, NULL};
     s->options.query = &s->query;
 }
 
