@@ -126,7 +126,8 @@ static bool configure(struct launch *launch, struct cn_error *err)
         .files = &launch->modules,
         .python = {.dir = launch->dir},
     };
-    return cn_module_rules_begin(&launch->rules, launch->program.path, err);
+    return cn_watches_store(&options->watches, launch->program.path, head, err) &&
+           cn_module_rules_begin(&launch->rules, launch->program.path, err);
 }
 
 static bool prepare(struct launch *launch, struct cn_error *err)
@@ -177,6 +178,8 @@ static bool write_default_options(const struct launch *launch, struct cn_error *
     if (limit_ns > 0)
         cn_text_printf(&text, "-t %" PRIu64 "%s\n", limit_ns / units[unit].ns,
                        units[unit].name);
+    if (launch->options->view_options)
+        cn_text_str_add(&text, cn_text_str(launch->options->view_options));
     ok = cn_out_replace(launch->dir, "default.opts", cn_text_str(&text), text.len, err);
     cn_text_done(&text);
     return ok;
@@ -196,8 +199,10 @@ static bool write_first_files(struct launch *launch, struct cn_error *err)
         .has_libcalls = options->has_libcalls,
         .arguments = options->arguments,
         .has_events = options->has_events &&
-                      cn_events_open(&launch->events, launch->dir, &launch->memory),
+                      cn_events_open(&launch->events, launch->dir, &launch->memory,
+                                     !options->without_switches),
         .has_sites = options->has_sites,
+        .begins_off = options->is_off,
         .has_values = !cn_arguments_is_empty(options->arguments) ||
                       (cn_rules_actions(&options->rules) & readings) != 0,
     };
@@ -340,7 +345,8 @@ static bool watch(struct launch *launch, struct cn_error *err)
 static bool leaves_out_calls(const struct cn_launch_options *options)
 {
     uint32_t within = CN_REC_RULE_NOT | CN_REC_RULE_HIDE | CN_REC_RULE_OFF |
-                      CN_REC_RULE_DEPTH | CN_REC_RULE_TIME;
+                      CN_REC_RULE_DEPTH | CN_REC_RULE_TIME | CN_REC_RULE_SIZE |
+                      CN_REC_RULE_CALLER;
 
     return options->time_limit_ns > 0 || options->depth_limit > 0 ||
            (cn_rules_actions(&options->rules) & within) != 0;

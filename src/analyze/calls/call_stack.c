@@ -17,10 +17,10 @@ void cn_call_stack_init(struct cn_call_stack *stack, const struct cn_recording *
         .rec = rec,
         .filter = filter,
         .is_wrapped = rec->max_stack > DEPTH_MODULUS,
-        .keeps_depth = keeps_depth || rec->tasks[task].is_fork,
-        .scope = {.depth_left = filter->depth},
+        .keeps_depth = keeps_depth || rec->tasks[task].is_fork || rec->begins_off,
         .is_on = is_on,
     };
+    cn_call_filter_begin(filter, &stack->scope);
 }
 
 void cn_call_stack_done(struct cn_call_stack *stack)
@@ -82,7 +82,7 @@ static struct cn_call_frame *pop(struct cn_call_stack *stack)
     struct cn_call_frame *frame = &stack->frames[--stack->count];
 
     stack->scope = frame->before;
-    if (frame->flags & CN_FRAME_SHOWN)
+    if (frame->flags & (CN_FRAME_SHOWN | CN_FRAME_OFF))
         stack->shown = frame->shown_above;
     return frame;
 }
@@ -170,8 +170,10 @@ struct cn_call_frame *cn_call_stack_enter(struct cn_call_stack *stack,
         cn_call_filter_rule(stack->filter, call, batch, rule);
         if (!cn_call_filter_enter(stack->filter, call, rule, &stack->scope, stack->is_on))
             frame->flags &= (uint8_t)~CN_FRAME_SHOWN;
+        else if (!*stack->is_on)
+            frame->flags ^= CN_FRAME_SHOWN | CN_FRAME_OFF;
     }
-    stack->shown += frame->flags & CN_FRAME_SHOWN;
+    stack->shown += (frame->flags & (CN_FRAME_SHOWN | CN_FRAME_OFF)) != 0;
     return frame;
 }
 
@@ -204,7 +206,7 @@ void cn_call_stack_leave(struct cn_call_stack *stack, const struct cn_call *call
         bool is_shown = stack->filter->is_plain ||
                         cn_call_filter_shows(stack->filter, &stack->scope, *stack->is_on);
 
-        if (is_shown && stack->shown > 0)
+        if (is_shown && stack->shown > 0 && stack->count == 0)
             stack->inherited = --stack->shown;
         *out = (struct cn_call_end){
             .frame = {.enter_ns = call->time_ns,

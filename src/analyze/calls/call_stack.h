@@ -20,6 +20,7 @@ enum {
     CN_FRAME_SCHEDULE = 2, /* the task waits */
     CN_FRAME_PREEMPT = 4,  /* because it was pre-empted */
     CN_FRAME_EXEC = 8,     /* a call that replaces the program when it succeeds */
+    CN_FRAME_OFF = 16, /* the filter would show it, but it was entered after trace_off */
 };
 
 struct cn_call_frame {
