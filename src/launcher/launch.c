@@ -188,7 +188,6 @@ static bool write_default_options(const struct launch *launch, struct cn_error *
 static bool write_first_files(struct launch *launch, struct cn_error *err)
 {
     const struct cn_launch_options *options = launch->options;
-    uint32_t readings = CN_REC_RULE_READ_STATM | CN_REC_RULE_READ_FAULTS;
 
     launch->facts = (struct cn_info_facts){
         .dir = launch->dir,
@@ -204,7 +203,7 @@ static bool write_first_files(struct launch *launch, struct cn_error *err)
         .has_sites = options->has_sites,
         .begins_off = options->is_off,
         .has_values = !cn_arguments_is_empty(options->arguments) ||
-                      (cn_rules_actions(&options->rules) & readings) != 0,
+                      (cn_rules_actions(&options->rules) & CN_REC_RULES_READ) != 0,
     };
     return cn_info_file_write(&launch->facts, err) &&
            cn_out_replace(launch->dir, "task.txt", "", 0, err) &&

@@ -118,7 +118,7 @@ bool cn_module_rules_begin(struct cn_module_rules *modules, const char *program,
         (actions & ~for_patching) != 0 || !cn_arguments_is_empty(modules->arguments);
     if (!head->has_patterns)
         return true;
-    if (!cn_rules_check_modules(modules->rules, program, err) ||
+    if (!cn_rules_check(modules->rules, program, err) ||
         !cn_arguments_check_modules(modules->arguments, program, err) ||
         !add(modules, program, true, err))
         return false;

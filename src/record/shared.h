@@ -205,8 +205,17 @@ enum {
     CN_REC_RULE_CALLER = 1 << 15, /* record it and the calls that lead to it, no others */
     CN_REC_RULE_SIZE = 1 << 16,   /* inside it, leave out functions below size_min */
     CN_REC_RULE_SIZED = 1 << 17,  /* its size is known, for RULE_SIZE */
-    CN_REC_RULE_PATCH_NAMED = 1 << 18, /* patch it, says a pattern that names its file */
+    CN_REC_RULE_READ_CYCLES = 1 << 18, /* record the counters of the processor in it */
+    CN_REC_RULE_READ_CACHE = 1 << 19,
+    CN_REC_RULE_READ_BRANCHES = 1 << 20,
+    CN_REC_RULES_READ = CN_REC_RULE_READ_STATM | CN_REC_RULE_READ_FAULTS |
+                        CN_REC_RULE_READ_CYCLES | CN_REC_RULE_READ_CACHE |
+                        CN_REC_RULE_READ_BRANCHES,
+    CN_REC_RULE_PATCH_NAMED = 1 << 21, /* patch it, says a pattern that names its file */
 };
+
+/* Pairs of counters of the processor, in the order of their actions. */
+enum { CN_REC_PMU_CYCLES, CN_REC_PMU_CACHE, CN_REC_PMU_BRANCHES, CN_REC_PMU_COUNT };
 
 /* A variable of the started program: its change is recorded. */
 struct cn_rec_watch {

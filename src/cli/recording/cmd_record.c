@@ -213,9 +213,9 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
     struct cn_text text = {0};
     uint64_t unloaded;
 
+    tell_patterns(args, launch);
     if (result->record_len == 0 && result->stop == CN_REC_RUNNING)
         tell_empty(args, result, launch);
-    tell_patterns(args, launch);
     tell_stop(args, result);
     tell_sandboxed(args, result);
     tell_bypassed(args, result);
