@@ -46,10 +46,11 @@ struct cn_launch_options {
     const char *const *event_patterns; /* further events to record (chosen_events.h) */
     size_t event_pattern_count;
     bool has_glob_events;
-    bool has_sites; /* record call sites */
-    bool is_forced; /* run the program even if it is not instrumented */
-    bool keeps_pid; /* this process becomes the program; another one records it */
-    bool has_agent; /* clients may change what is recorded (agent.h) */
+    bool has_sites;  /* record call sites */
+    bool has_python; /* record functions of Python */
+    bool is_forced;  /* run the program even if it is not instrumented */
+    bool keeps_pid;  /* this process becomes the program; another one records it */
+    bool has_agent;  /* clients may change what is recorded (agent.h) */
 
     /* Print a message to the user. */
     void (*say)(void *arg, const char *text);
@@ -65,6 +66,7 @@ struct cn_launch_result {
     uint32_t bypassed_count;  /* library functions whose calls were not recorded */
     char bypassed[64];        /* one of them */
     uint32_t unloaded[CN_REC_EXEC_KINDS]; /* programs that were not recorded */
+    bool is_python;                       /* functions of Python were to be recorded */
     struct cn_patch_counts patch_counts;  /* functions without hooks */
     uint32_t unpatched_count;             /* of these, in all processes */
     bool has_only_libcalls;               /* the program itself is not instrumented */

@@ -320,6 +320,7 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
         .has_libcalls = !cn_args_has(args, "no-libcall"),
         .has_nested_libcalls = cn_args_has(args, "nest-libcall"),
         .has_sites = cn_args_has(args, "callsite"),
+        .has_python = !cn_args_has(args, "no-python"),
         .has_events = !cn_args_has(args, "no-event"),
         .event_patterns = cn_args_values(args, "event").list,
         .event_pattern_count = cn_args_values(args, "event").count,

@@ -26,6 +26,7 @@ enum {
 struct ranges {
     uint32_t file; /* its number in rule sets */
     uint32_t patch_first, patch_count;
+    uint32_t rule; /* of a function of Python, whose number is `file` */
 };
 
 struct module {
@@ -38,7 +39,8 @@ static struct {
     struct module list[MODULES_MAX];
     _Atomic uint32_t count; /* may exceed MODULES_MAX */
     _Atomic bool is_hopeless;
-    uintptr_t program_at; /* an address in the program */
+    uint32_t python[CN_REC_PYTHON_MAX]; /* by address: 1 + the index of a rule; 0: none */
+    uintptr_t program_at;               /* an address in the program */
 } modules;
 
 static void add(uintptr_t low, uintptr_t high, const struct ranges *ranges)
@@ -132,9 +134,28 @@ static bool ask(const char *path, bool is_program, struct ranges *ranges)
         set_state(request, CN_REC_REQUEST_FREE);
         return false;
     }
-    *ranges = (struct ranges){request->file, request->patch_first, request->patch_count};
+    *ranges = (struct ranges){request->file, request->patch_first, request->patch_count,
+                              request->rule};
     set_state(request, CN_REC_REQUEST_FREE);
     return is_range(ranges->patch_first, ranges->patch_count, CN_REC_PATCH_MAX);
+}
+
+bool cn_rec_module_rules_name(const char *text, uint32_t *number)
+{
+    struct ranges answer = {0};
+
+    if (atomic_load(&modules.is_hopeless))
+        return false;
+    if (!ask(text, false, &answer)) {
+        atomic_store(&modules.is_hopeless, true);
+        return false;
+    }
+    if (answer.file == 0 || answer.file >= CN_REC_PYTHON_MAX)
+        return false;
+    if (answer.rule > 0 && cn_rec_memory_rules())
+        modules.python[answer.file] = answer.rule;
+    *number = answer.file;
+    return true;
 }
 
 void cn_rec_module_rules_add(const char *path, uintptr_t start, uintptr_t end)
@@ -240,8 +261,15 @@ static const struct module *find_module(uintptr_t address)
 const struct cn_rec_rule *cn_rec_module_rules_find(uint32_t version, uintptr_t address,
                                                    uintptr_t *base)
 {
-    const struct module *module = find_module(address);
+    const struct module *module;
 
+    if (address < CN_REC_PYTHON_MAX) {
+        *base = 0;
+        return modules.python[address] > 0
+                   ? &cn_rec_process.rules[modules.python[address] - 1]
+                   : NULL;
+    }
+    module = find_module(address);
     if (!module)
         return NULL;
     *base = module->low;
