@@ -239,10 +239,11 @@ bool cn_chosen_event_fail(const struct cn_chosen_event *event, struct cn_error *
     switch (errno) {
     case EACCES:
     case EPERM:
-        return cn_fail(err, CN_ERR_IO,
-                       "cannot record %s: no permission; run as root, or run: sysctl "
-                       "kernel.perf_event_paranoid=%d",
-                       event->name, event->kind == CN_EVENT_KIND_SOFTWARE ? 1 : -1);
+        return cn_fail(err, CN_ERR_IO, "cannot record %s: no permission; run as root%s",
+                       event->name,
+                       event->kind == CN_EVENT_KIND_SOFTWARE
+                           ? ", or run: sysctl kernel.perf_event_paranoid=1"
+                           : " or with the capability CAP_PERFMON");
     case EMFILE:
         return cn_fail(err, CN_ERR_LIMIT,
                        "cannot record %s: too many events; choose fewer, or raise ulimit "
