@@ -269,6 +269,8 @@ static void find_rules(const struct cn_rules *rules, const struct named *named,
         if (!find_condition(rule, named, finder, &condition))
             continue;
         first->actions |= rule->what.actions & patching;
+        if ((rule->what.actions & CN_REC_RULE_PATCH) && *rule->module)
+            first->actions |= CN_REC_RULE_PATCH_NAMED;
         if (rule->what.actions & ~patching)
             extend(chain, &rule->what, &condition);
     }
@@ -349,6 +351,20 @@ bool cn_rules_store(const struct cn_rules *rules, const char *path,
         cn_text_done(&named.names[i]);
     free(named.names);
     return ok;
+}
+
+bool cn_rules_patch_module(const struct cn_rules *rules, const char *path)
+{
+    const char *module = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+
+    for (size_t i = 0; i < rules->count; i++) {
+        const struct cn_pattern_rule *rule = &rules->list[i];
+
+        if ((rule->what.actions & CN_REC_RULE_PATCH) && *rule->module &&
+            cn_call_module_matches(rule->module, module, 'T'))
+            return true;
+    }
+    return false;
 }
 
 uint32_t cn_rules_actions(const struct cn_rules *rules)

@@ -57,6 +57,9 @@ CN_CHECK bool cn_rules_store(const struct cn_rules *rules, const char *path,
                              struct cn_shared_memory *memory, uint32_t *count,
                              struct cn_error *err);
 
+/* True if functions of a file that a pattern names are to be patched. */
+bool cn_rules_patch_module(const struct cn_rules *rules, const char *path);
+
 /* The union of all actions, CN_REC_RULE_*. */
 uint32_t cn_rules_actions(const struct cn_rules *rules);
 

@@ -28,7 +28,13 @@
 #define CN_REC_ENV        "CAIRN_RECORD" /* path of the shared memory */
 #define CN_REC_ENV_COMING "+"            /* before the path: `coming_count` counts it */
 #define CN_REC_LIBRARY    "libcairn-record.so"
-#define CN_REC_MAGIC      0x31306472636e7263u
+/* Beginnings of the names of libraries that the recorder uses, or that reports its return
+ * addresses: never patched, and their own library calls are not recorded. */
+#define CN_REC_BASE_LIBRARIES                                                     \
+    "ld-linux libc.so. libpthread.so. libdl.so. librt.so. libgcc_s. libasan.so. " \
+    "libtsan.so. libubsan.so. liblsan.so. linux-vdso libcairn-record"
+
+#define CN_REC_MAGIC 0x31306472636e7263u
 
 enum {
     CN_REC_PAGE_LEN = 4096,
@@ -205,6 +211,7 @@ enum {
     CN_REC_RULES_READ = CN_REC_RULE_READ_STATM | CN_REC_RULE_READ_FAULTS |
                         CN_REC_RULE_READ_CYCLES | CN_REC_RULE_READ_CACHE |
                         CN_REC_RULE_READ_BRANCHES,
+    CN_REC_RULE_PATCH_NAMED = 1 << 21, /* patch it, says a pattern that names its file */
 };
 
 /* Pairs of counters of the processor, in the order of their actions. */
@@ -270,6 +277,15 @@ enum {
     CN_REC_COST_COUNT,
 };
 
+/* Functions of Python. */
+#define CN_REC_PYTHON_PREFIX "python:" /* of a request */
+enum {
+    CN_REC_PYTHON_ON = 1,
+    CN_REC_PYTHON_LIBCALLS = 2,  /* also those of libraries that the script calls */
+    CN_REC_PYTHON_NESTED = 4,    /* and those that libraries call */
+    CN_REC_PYTHON_MAX = 1 << 16, /* of their addresses */
+};
+
 /* A request of a process to the launcher: the rules for the functions of a file. */
 enum cn_rec_request_state {
     CN_REC_REQUEST_FREE,
@@ -324,12 +340,12 @@ struct cn_rec_shared {
     uint32_t rule_count;         /* of all files; those of a file are sorted by address */
     uint32_t program_rule_count; /* of the started program; these come first */
     uint32_t value_count;
-    uint32_t patch_count;           /* of all files */
-    uint32_t program_patch_count;   /* of the started program; these come first */
-    _Atomic uint32_t patched_count; /* functions with moved code */
+    uint32_t patch_count;         /* of all files */
+    uint32_t program_patch_count; /* of the started program; these come first */
     _Atomic uint32_t
         unpatched_count;     /* the code is another, or there is no room near it */
     uint8_t has_counter;     /* 0: use the kernel's clock */
+    uint8_t python;          /* CN_REC_PYTHON_*; 0: do not record its functions */
     uint8_t has_own_writing; /* threads drain full rings themselves */
     uint8_t has_libcalls;
     uint8_t has_nested_libcalls; /* also those of libraries */

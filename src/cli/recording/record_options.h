@@ -94,8 +94,9 @@
          .letter = 'P',                                                                  \
          .value = "FUNC",                                                                \
          .is_repeatable = true,                                                          \
-         .help = "patch these functions of a program built with "                        \
-                 "-fpatchable-function-entry (default: all)"},                           \
+         .help = "patch these functions: of a program built with "                       \
+                 "-fpatchable-function-entry (default: all), or without hooks, if that " \
+                 "is safe; of a library without hooks with FUNC@LIBRARY"},               \
         {.name = "unpatch",                                                              \
          .letter = 'U',                                                                  \
          .value = "FUNC",                                                                \
@@ -117,6 +118,9 @@
         {.name = "nest-libcall",                                                         \
          .letter = 'l',                                                                  \
          .help = "also record calls from one library function to another"},              \
+        {.name = "no-python",                                                            \
+         .help = "of a program in Python, record the interpreter's library calls "       \
+                 "instead of its functions"},                                            \
         {.name = "no-event",                                                             \
          .help = "do not record context switches and the names of tasks"},               \
         {.name = "no-sched", .help = "do not record context switches"},                  \
