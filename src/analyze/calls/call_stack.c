@@ -48,7 +48,7 @@ static void find_entered(const struct cn_recording *rec, uint32_t task, uint64_t
     cn_call_stream_close(stream);
 }
 
-/* Find the calls that a forked task inherits, and enter them in the filter. The parent may
+/* Find the calls that a forked task inherits, and which of them the filter shows. The parent may
  * have left them meanwhile: only the first record of the task shows how many there are. */
 static void find_roots(struct cn_call_stack *stack, uint32_t task)
 {
@@ -81,23 +81,22 @@ static void find_roots(struct cn_call_stack *stack, uint32_t task)
         struct cn_call_rule rule;
         bool is_on = false;
 
-        stack->roots[i].before = stack->scope;
         cn_call_filter_rule(stack->filter, &call, &batch, &rule);
-        stack->roots[i].is_shown =
+        stack->roots[i] =
             cn_call_filter_enter(stack->filter, &call, &rule, &stack->scope, &is_on);
-        stack->shown += stack->roots[i].is_shown;
+        stack->shown += stack->roots[i];
     }
+    cn_call_filter_begin(stack->filter, &stack->scope);
     free(functions);
 }
 
-/* The inherited calls from `depth` on have ended. True if the outermost one was shown. */
+/* The inherited calls from `depth` on have ended. True if the outermost one is shown. */
 static bool end_roots(struct cn_call_stack *stack, uint32_t depth)
 {
-    bool is_shown = stack->roots[depth].is_shown;
+    bool is_shown = stack->roots[depth];
 
     while (stack->root_count > depth)
-        stack->shown -= stack->roots[--stack->root_count].is_shown;
-    stack->scope = stack->roots[depth].before;
+        stack->shown -= stack->roots[--stack->root_count];
     return is_shown;
 }
 

@@ -198,11 +198,10 @@ void cn_rec_filter_finish(struct cn_rec_thread *self)
 }
 
 /* Depths count recorded calls only. */
-static uint64_t word_of(const struct cn_rec_frame *frame,
-                        const struct cn_rec_filter_state *note)
+static uint64_t word_of(const struct cn_rec_frame *frame, const struct cn_rec_note *note)
 {
     return (uint64_t)frame->address << 16 |
-           ((uint64_t)note->shown << 6 & CN_REC_DEPTH_MASK);
+           ((uint64_t)note->before.shown << 6 & CN_REC_DEPTH_MASK);
 }
 
 /* Append the arguments of a call to the values of the thread; returns their length. */
@@ -239,9 +238,9 @@ static void record_site(struct cn_rec_thread *self, uint64_t time_ns, uintptr_t 
 }
 
 /* The offset of a frame's readings. */
-static uint32_t readings_at(const struct cn_rec_filter_state *note)
+static uint32_t readings_at(const struct cn_rec_note *note)
 {
-    return note->values_used + note->values_len;
+    return note->before.values_used + note->values_len;
 }
 
 /* Record the entries of a call and of its callers, where they are pending. */
@@ -255,7 +254,7 @@ static void record_pending(struct cn_rec_thread *self, struct cn_rec_frame *last
     while (frame > self->frames && (frame->flags & not_recorded))
         frame--;
     for (frame++; frame <= last; frame++) {
-        const struct cn_rec_filter_state *note = &self->notes[frame - self->frames];
+        const struct cn_rec_note *note = &self->notes[frame - self->frames];
 
         if (!(frame->flags & CN_REC_FRAME_PENDING))
             continue;
@@ -263,7 +262,7 @@ static void record_pending(struct cn_rec_thread *self, struct cn_rec_frame *last
             record_site(self, note->entry_ns, note->site);
         if (note->values_len > 0)
             record_with(self, note->entry_ns, word_of(frame, note) | CN_REC_ENTRY_WORD,
-                        self->values + note->values_used, note->values_len);
+                        self->values + note->before.values_used, note->values_len);
         else
             cn_rec_add(self, note->entry_ns, word_of(frame, note) | CN_REC_ENTRY_WORD,
                        NULL, 0);
@@ -278,7 +277,7 @@ static void record_pending(struct cn_rec_thread *self, struct cn_rec_frame *last
 static void record_entry(struct cn_rec_thread *self, struct cn_rec_frame *frame,
                          uint32_t values_len)
 {
-    struct cn_rec_filter_state *note = &self->notes[frame - self->frames];
+    struct cn_rec_note *note = &self->notes[frame - self->frames];
 
     if (cn_rec_process.shared->has_waits)
         record_pending(self, frame - 1);
@@ -288,8 +287,8 @@ static void record_entry(struct cn_rec_thread *self, struct cn_rec_frame *frame,
         record_site(self, 0, note->site);
     if (values_len > 0) {
         record_with(self, 0, word_of(frame, note) | CN_REC_ENTRY_WORD,
-                    self->values + note->values_used, values_len);
-        self->filter.values_used = note->values_used;
+                    self->values + note->before.values_used, values_len);
+        self->filter.values_used = note->before.values_used;
     } else {
         cn_rec_record(self, word_of(frame, note) | CN_REC_ENTRY_WORD);
     }
@@ -301,7 +300,7 @@ static void record_entry(struct cn_rec_thread *self, struct cn_rec_frame *frame,
 void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
                          const struct cn_rec_registers *registers)
 {
-    struct cn_rec_filter_state *note = &self->notes[frame - self->frames];
+    struct cn_rec_note *note = &self->notes[frame - self->frames];
     uint32_t version =
         atomic_load_explicit(&cn_rec_process.shared->rule_version, memory_order_acquire);
     uintptr_t base = 0;
@@ -312,7 +311,7 @@ void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
     if (version != self->filter.version)
         cn_rec_module_rules_use(&self->filter, version);
     rule = cn_rec_module_rules_find(self->filter.version, frame->address, &base);
-    *note = self->filter;
+    note->before = self->filter;
     frame->flags |= CN_REC_FRAME_FILTERED;
     if (rule && self->filter.out == 0)
         orders = orders_of(rule, base, registers);
@@ -351,11 +350,11 @@ void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
 static void record_exit(struct cn_rec_thread *self, const struct cn_rec_frame *frame,
                         const struct cn_rec_registers *registers)
 {
-    const struct cn_rec_filter_state *note = &self->notes[frame - self->frames];
+    const struct cn_rec_note *note = &self->notes[frame - self->frames];
     uint64_t word = word_of(frame, note) | CN_REC_EXIT_WORD;
     uintptr_t base;
     const struct cn_rec_rule *rule =
-        registers ? cn_rec_module_rules_find(note->version, frame->address, &base) : NULL;
+        registers ? cn_rec_module_rules_find(note->before.version, frame->address, &base) : NULL;
     uint32_t at = self->filter.values_used, len = 0;
 
     if (self->has_watched)
@@ -376,7 +375,7 @@ static void record_exit(struct cn_rec_thread *self, const struct cn_rec_frame *f
 static bool records_exit(const struct cn_rec_thread *self,
                          const struct cn_rec_frame *frame)
 {
-    const struct cn_rec_filter_state *note = &self->notes[frame - self->frames];
+    const struct cn_rec_note *note = &self->notes[frame - self->frames];
 
     if ((frame->flags & CN_REC_FRAME_SILENT) || !is_on())
         return false;
@@ -398,7 +397,7 @@ void cn_rec_filter_leave(struct cn_rec_thread *self, struct cn_rec_frame *frame,
             record_pending(self, frame);
         record_exit(self, frame, registers);
     }
-    self->filter = self->notes[frame - self->frames];
+    self->filter = self->notes[frame - self->frames].before;
     /* Calls that are open on other stacks may have values above. */
     if (frame != self->top)
         self->filter.values_used = values_used;

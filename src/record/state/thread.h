@@ -37,22 +37,26 @@ enum {
     CN_REC_FRAME_OFF = 1024,    /* entered while recording was switched off */
 };
 
-/* State of the filters: of a thread, and for each frame the state before it was
- * called. */
+/* State of the filters in a thread. */
 struct cn_rec_filter_state {
     uint64_t time_limit_ns;
-    uint64_t entry_ns;    /* of a frame: time of its entry */
-    uintptr_t site;       /* of a frame: its call site; 0: not recorded */
     uint32_t in, out;     /* open calls with RULE_ONLY, and with RULE_NOT */
     uint32_t shown;       /* open calls that are recorded */
     uint32_t shown_limit; /* limit of `shown` */
     uint32_t values_used; /* bytes of `values` in use by pending calls */
-    uint32_t values_len;  /* of a frame: bytes of its own values */
     uint32_t version;     /* of the rule set in use; of a frame: when it was called */
     uint32_t size_min;    /* functions of fewer bytes are left out */
     uint32_t needs_match; /* only calls that lead to one with RULE_CALLER are recorded */
-    uint32_t readings;    /* of a frame: the actions that read counters in it */
-    uint64_t least_ns;    /* of a frame: it is recorded if it lasts as long */
+};
+
+/* What the filters know of a frame. */
+struct cn_rec_note {
+    struct cn_rec_filter_state before; /* it was called */
+    uint64_t entry_ns;                 /* time of its entry */
+    uint64_t least_ns;                 /* it is recorded if it lasts as long */
+    uintptr_t site;                    /* its call site; 0: not recorded */
+    uint32_t values_len;               /* bytes of its own values */
+    uint32_t readings;                 /* the actions that read counters in it */
 };
 
 /* A call of setjmp(), which returns again after a jump. */
@@ -93,8 +97,8 @@ struct cn_rec_thread {
     volatile uint64_t slot;
     volatile uint64_t stepped;  /* the last slot that was stepped over */
     volatile uint32_t slot_len; /* length of that record; 16 without payload */
-    struct cn_rec_filter_state filter,
-        *notes;      /* notes: one for each frame; NULL without filters */
+    struct cn_rec_filter_state filter;
+    struct cn_rec_note *notes; /* one for each frame; NULL without filters */
     uint8_t *values; /* CN_REC_VALUES_LEN bytes of arguments; NULL without filters */
     struct cn_rec_frame *real_end;
     /* The last calls that were closed although they had not returned, and whose return

@@ -134,6 +134,66 @@ static void limits_depth_and_size(void **state)
     check_lines(&filter, &fake, "0main 1a 2c; 2c; 1c; ");
 }
 
+struct added {
+    enum cn_filter_kind kind;
+    const char *spec;
+};
+
+/* Add several filters, up to one without a spec. */
+static void check_all(const struct added *added, bool is_off, uint64_t time_ns,
+                      const char *expected)
+{
+    struct cn_fake_recording fake;
+    struct cn_call_filter filter;
+    struct cn_error err;
+
+    set_up(&fake, &filter);
+    filter.is_off = is_off;
+    filter.time_ns = time_ns;
+    for (; added->spec; added++)
+        assert_true(
+            cn_call_filter_add(&filter, added->kind, added->spec, CN_MATCH_REGEX, &err));
+    check_lines(&filter, &fake, expected);
+}
+
+static void of_filter_and_notrace_the_last_one_counts(void **state)
+{
+    static const struct added chosen[] = {{CN_FILTER_ONLY, "a"},
+                                          {CN_FILTER_NOT, "^[bc]$"},
+                                          {CN_FILTER_ONLY, "^[bc]$"},
+                                          {0}};
+    static const struct added left_out[] = {
+        {CN_FILTER_ONLY, "^[abc]$"}, {CN_FILTER_NOT, "b"}, {0}};
+
+    (void)state;
+    check_all(chosen, false, 0, "0a 1b 2c; 1b 2c; 0c; ");
+    check_all(left_out, false, 0, "0a; 0c; ");
+}
+
+static void no_trigger_acts_where_nothing_is_shown(void **state)
+{
+    static const struct added inside[] = {
+        {CN_FILTER_NOT, "b"}, {CN_FILTER_TRIGGER, "c@trace_off"}, {0}};
+    static const struct added outside[] = {
+        {CN_FILTER_ONLY, "b"}, {CN_FILTER_TRIGGER, "a@trace_on"}, {0}};
+
+    (void)state;
+    check_all(inside, false, 0, "0main 1a; ");
+    check_all(outside, true, 0, "");
+}
+
+static void a_trigger_changes_limits_inside_a_function(void **state)
+{
+    static const struct added shorter[] = {{CN_FILTER_TRIGGER, "b@time=0"}, {0}};
+    static const struct added larger[] = {{CN_FILTER_TRIGGER, "b@size=1000000"}, {0}};
+    static const struct added on[] = {{CN_FILTER_TRIGGER, "b@trace_on"}, {0}};
+
+    (void)state;
+    check_all(shorter, false, 50, "0main 1a 2b 3c; 2b 3c; ");
+    check_all(larger, false, 0, "0main 1a; 1c; ");
+    check_all(on, true, 0, "2b 3c; 2b 3c; 1c; ");
+}
+
 static void shows_short_calls_that_a_trigger_wants(void **state)
 {
     struct cn_fake_recording fake;
@@ -208,6 +268,9 @@ int main(void)
         cmocka_unit_test(finds_functions_in_modules_only),
         cmocka_unit_test(shows_calls_that_last),
         cmocka_unit_test(limits_depth_and_size),
+        cmocka_unit_test(of_filter_and_notrace_the_last_one_counts),
+        cmocka_unit_test(no_trigger_acts_where_nothing_is_shown),
+        cmocka_unit_test(a_trigger_changes_limits_inside_a_function),
         cmocka_unit_test(shows_short_calls_that_a_trigger_wants),
         cmocka_unit_test(says_what_is_wrong_with_a_trigger),
         cmocka_unit_test(parses_times),
