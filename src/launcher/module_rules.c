@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "formats/uftrace/format.h"
 #include "launcher/arguments.h"
 #include "launcher/elf_file.h"
 #include "launcher/module_files.h"
@@ -256,7 +257,7 @@ static bool answer_python(struct cn_module_rules *modules, const char *text,
         struct cn_elf_file file = {.symbols = &symbol, .symbol_count = 1};
         uint32_t first = head->rule_count;
 
-        ok = cn_rules_store(modules->rules, "python", &file, NULL, modules->memory,
+        ok = cn_rules_store(modules->rules, CN_UFT_PYTHON, &file, NULL, modules->memory,
                             &count, err);
         if (ok && count > 0)
             python->rules[number] = first + 1;

@@ -235,10 +235,11 @@ static bool parse_letters(struct parser *parser, const char *letters,
     return true;
 }
 
-/* True if what follows the first operand belongs to the program. */
+/* True if what follows the first operand belongs to the program, or to the script. */
 static bool runs_program(const struct cn_command *command)
 {
-    return strcmp(command->name, "live") == 0 || strcmp(command->name, "record") == 0;
+    return strcmp(command->name, "live") == 0 || strcmp(command->name, "record") == 0 ||
+           strcmp(command->name, "script") == 0;
 }
 
 /* The command that the first operand names: `live` if it is a program. */
@@ -293,11 +294,34 @@ static void add_word(struct cn_uftrace_line *line, const char *word, size_t *cap
     line->words[line->word_count++] = word;
 }
 
-/* The word that gives this option to the command; NULL if the command does not have it. */
-static const char *word_of(struct cn_uftrace_line *line, const struct given *given)
+static bool is_given(const struct parser *parser, const char *name)
 {
+    for (size_t i = 0; i < parser->given_count; i++)
+        if (strcmp(parser->given[i].option->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Options of cairn script that only matter with --record. */
+static bool is_for_recording(const char *name)
+{
+    static const char *const list[] = {"argument",     "retval", "auto-args",
+                                       "nest-libcall", "patch",  "unpatch"};
+
+    for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+        if (strcmp(name, list[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The word that gives this option to the command; NULL if the command does not have it. */
+static const char *word_of(const struct parser *parser, const struct given *given)
+{
+    struct cn_uftrace_line *line = parser->line;
     const char *name = given->option->name;
     const struct cn_option *option;
+    bool is_view_of_script =
+        strcmp(line->command->name, "script") == 0 && !is_given(parser, "record");
 
     for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
         const char *value = meanings[i].value, *word = meanings[i].word + 2;
@@ -313,18 +337,12 @@ static const char *word_of(struct cn_uftrace_line *line, const struct given *giv
                    : meanings[i].word;
     }
     option = find_in(line->command, name);
+    if (is_view_of_script && is_for_recording(name))
+        return NULL;
     if (!option || !option->value != !given->value) /* another option of this name */
         return NULL;
     return given->value ? cn_arena_printf(&line->memory, "--%s=%s", name, given->value)
                         : cn_arena_printf(&line->memory, "--%s", name);
-}
-
-static bool is_given(const struct parser *parser, const char *name)
-{
-    for (size_t i = 0; i < parser->given_count; i++)
-        if (strcmp(parser->given[i].option->name, name) == 0)
-            return true;
-    return false;
 }
 
 /* A program of the current folder is found without "./", before those of PATH. */
@@ -351,14 +369,19 @@ static void add_operands(const struct parser *parser, size_t *capacity)
     struct cn_uftrace_line *line = parser->line;
     bool is_graph = strcmp(line->command->name, "graph") == 0;
     bool runs = runs_program(line->command), has_data = is_given(parser, "data");
+    bool is_script = strcmp(line->command->name, "script") == 0;
+    bool has_program = runs && (!is_script || is_given(parser, "record"));
 
+    if (is_script && !has_data)
+        add_word(line, DEFAULT_DATA, capacity);
     if (runs)
         add_word(line, "--", capacity);
     for (size_t i = 0; i < parser->operand_count; i++) {
         const char *word = parser->operands[i];
 
         if (runs) {
-            add_word(line, i == 0 ? find_program(line, word) : word, capacity);
+            add_word(line, i == 0 && has_program ? find_program(line, word) : word,
+                     capacity);
         } else if (!is_graph && !has_data && is_folder(word)) {
             add_word(line, cn_arena_printf(&line->memory, "--data=%s", word), capacity);
             has_data = true;
@@ -366,7 +389,8 @@ static void add_operands(const struct parser *parser, size_t *capacity)
             add_word(line, word, capacity);
         }
     }
-    if (!runs && !has_data && find_in(line->command, "data"))
+    if (!runs && !has_data && strcmp(line->command->name, "recv") != 0 &&
+        find_in(line->command, "data"))
         add_word(line, DEFAULT_DATA, capacity);
 }
 
@@ -379,7 +403,7 @@ static void add_options(const struct parser *parser, size_t *capacity)
     const char *word;
 
     for (size_t i = 0; i < parser->given_count; i++)
-        if ((word = word_of(line, &parser->given[i])))
+        if ((word = word_of(parser, &parser->given[i])))
             add_word(line, word, capacity);
     if (is_record && !is_given(parser, "data"))
         add_word(line, DEFAULT_DATA, capacity);

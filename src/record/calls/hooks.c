@@ -672,6 +672,8 @@ void cn_rec_interpreted_enter(uintptr_t address)
     close_dead(self, __builtin_frame_address(0));
     if (push(self, INTERPRETED_LOC, 0, address, CN_REC_FRAME_UNHOOKED))
         record_entry(self, NULL);
+    else
+        self->lost_interpreted++;
 }
 
 void cn_rec_interpreted_leave(uintptr_t address)
@@ -681,6 +683,11 @@ void cn_rec_interpreted_leave(uintptr_t address)
 
     if (!self || !cn_rec_thread_is_ours(self))
         return;
+    /* Calls too deep for a frame return first. */
+    if (self->lost_interpreted > 0) {
+        self->lost_interpreted--;
+        return;
+    }
     frame = find_open(self, address, INTERPRETED_LOC);
     if (!frame)
         return;

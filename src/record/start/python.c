@@ -209,10 +209,12 @@ static uintptr_t name_native(object function)
 {
     char module[NAME_MAX], name[NAME_MAX];
 
-    return KNOWN | LIBRARY |
-           number_of('P', 0, "", copy_text(function, "__module__", module),
-                     copy_text(function, "__qualname__", name))
-               << FLAG_BITS;
+    (void)copy_text(function, "__module__", module);
+    (void)copy_text(function, "__qualname__", name);
+    /* It does not return, and is not recorded, as with uftrace. */
+    if (strcmp(module, "posix") == 0 && strcmp(name, "_exit") == 0)
+        return KNOWN | LIBRARY;
+    return KNOWN | LIBRARY | number_of('P', 0, "", module, name) << FLAG_BITS;
 }
 
 /* The same for a function written in C, which is known by its code. */

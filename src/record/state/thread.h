@@ -112,6 +112,7 @@ struct cn_rec_thread {
         frames_lock; /* locks frames for moving them, or taking one from another thread */
     uint32_t tid;
     uint64_t lost_recorded;
+    uint64_t lost_interpreted; /* open calls of Python without a frame */
     /* Memory for starting programs (exec.c), and the task that uses it. */
     void *space;
     uint64_t space_len;

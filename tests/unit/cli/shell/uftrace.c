@@ -76,6 +76,17 @@ static void shows_calls_of_a_program_without_a_command(void **state)
                    "live --data=uftrace.data --replay --raw -- prog");
 }
 
+static void passes_words_to_scripts(void **state)
+{
+    (void)state;
+    assert_becomes("script -S a.py -P . one -x",
+                   "script --script=a.py --data=uftrace.data -- one -x");
+    assert_becomes("script -S a.py -A f@arg1 --record no-such-program -x",
+                   "script --script=a.py --argument=f@arg1 --record --data=uftrace.data "
+                   "-- no-such-program -x");
+    assert_becomes("recv --port 1234 -N memcpy", "recv --port=1234");
+}
+
 static void keeps_the_order_of_options(void **state)
 {
     (void)state;
@@ -168,6 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(knows_its_names),
         cmocka_unit_test(shows_calls_of_a_program_without_a_command),
+        cmocka_unit_test(passes_words_to_scripts),
         cmocka_unit_test(keeps_the_order_of_options),
         cmocka_unit_test(drops_options_of_other_commands),
         cmocka_unit_test(takes_a_function_of_graph_and_a_folder_of_the_others),
