@@ -274,14 +274,22 @@ static void load_init(struct cn_tui_data *data, enum cn_tui_step step)
                                 .what = what_is_done(data, step)};
 }
 
+bool cn_tui_begins_with_report(const struct cn_args *args)
+{
+    const char *view = cn_args_value(args, "view");
+
+    return view ? strcmp(view, "report") == 0 : cn_args_has(args, "report");
+}
+
 bool cn_tui_data_open(struct cn_tui_data **out, const struct cn_args *args,
                       const char *path, struct cn_error *err)
 {
-    const char *option = call_option(args);
+    const char *option =
+        cn_args_has(args, "output-fields") ? "output-fields" : call_option(args);
     const struct cn_format *format;
     struct cn_report_layout layout;
     struct cn_tui_data *data;
-    bool is_report = cn_args_has(args, "report");
+    bool is_report = cn_tui_begins_with_report(args);
     struct cn_graph_printer graph = {0};
 
     if (!cn_format_probe(path, &format, err))

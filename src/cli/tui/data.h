@@ -72,6 +72,9 @@ struct cn_tui_data {
     struct cn_text info;
 };
 
+/* True if the report is the first view: then -f and -s are for it. */
+bool cn_tui_begins_with_report(const struct cn_args *args);
+
 /* Find out what the path is. On failure there is nothing to close. */
 CN_CHECK bool cn_tui_data_open(struct cn_tui_data **out, const struct cn_args *args,
                                const char *path, struct cn_error *err);
