@@ -539,7 +539,7 @@ static void paint_box(struct cn_tui *tui, size_t row, const struct cn_tui_box *b
     }
     if (box->end - box->begin > 2)
         (void)cn_tui_draw(canvas, row, box->begin + 1, box->end, style, box->label);
-    if (is_current || is_match)
+    if (is_match && !is_current)
         return;
     for (size_t x = box->begin; x < box->end; x++) {
         uint32_t c = canvas->cells[row * canvas->columns + x].character;
