@@ -495,6 +495,13 @@ static bool has_line(const struct cn_text *text, const char *line, size_t len)
     return false;
 }
 
+const char *cn_tui_data_folder(struct cn_tui_data *data)
+{
+    return is_over(&data->loads[CN_TUI_STEP_DATABASE]) && data->opened.db
+               ? data->opened.db->path
+               : NULL;
+}
+
 void cn_tui_data_messages(struct cn_tui_data *data, struct cn_text *out)
 {
     for (int i = 0; i < CN_TUI_STEP_COUNT; i++) {

@@ -112,6 +112,9 @@ void cn_tui_data_count_extremes(struct cn_tui_data *data);
 void cn_tui_data_set_layout(struct cn_tui_data *data,
                             const struct cn_report_layout *layout);
 
+/* The folder of the database, for copies of sources; NULL while it is not ready. */
+const char *cn_tui_data_folder(struct cn_tui_data *data);
+
 /* Names of metrics to choose from: name `i`, or NULL. The database is ready. */
 const char *cn_tui_data_metric(const struct cn_tui_data *data, size_t i);
 

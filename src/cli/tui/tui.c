@@ -907,8 +907,7 @@ static void edit(struct cn_tui *tui)
         set_message(tui, "the source of this row is unknown");
         return;
     }
-    cn_tui_source_text_use(&tui->source_text,
-                           tui->data->opened.db ? tui->data->opened.db->path : NULL,
+    cn_tui_source_text_use(&tui->source_text, cn_tui_data_folder(tui->data),
                            location.file);
     cn_text_clear(&tui->edit_path);
     cn_text_str_add(&tui->edit_path, cn_text_str(&tui->source_text.real));
