@@ -274,14 +274,22 @@ static void load_init(struct cn_tui_data *data, enum cn_tui_step step)
                                 .what = what_is_done(data, step)};
 }
 
+bool cn_tui_begins_with_report(const struct cn_args *args)
+{
+    const char *view = cn_args_value(args, "view");
+
+    return view ? strcmp(view, "report") == 0 : cn_args_has(args, "report");
+}
+
 bool cn_tui_data_open(struct cn_tui_data **out, const struct cn_args *args,
                       const char *path, struct cn_error *err)
 {
-    const char *option = call_option(args);
+    const char *option =
+        cn_args_has(args, "output-fields") ? "output-fields" : call_option(args);
     const struct cn_format *format;
     struct cn_report_layout layout;
     struct cn_tui_data *data;
-    bool is_report = cn_args_has(args, "report");
+    bool is_report = cn_tui_begins_with_report(args);
     struct cn_graph_printer graph = {0};
 
     if (!cn_format_probe(path, &format, err))
@@ -485,6 +493,13 @@ static bool has_line(const struct cn_text *text, const char *line, size_t len)
         if (strncmp(at, line, len) == 0 && at[len] == '\n')
             return true;
     return false;
+}
+
+const char *cn_tui_data_folder(struct cn_tui_data *data)
+{
+    return is_over(&data->loads[CN_TUI_STEP_DATABASE]) && data->opened.db
+               ? data->opened.db->path
+               : NULL;
 }
 
 void cn_tui_data_messages(struct cn_tui_data *data, struct cn_text *out)

@@ -72,6 +72,9 @@ struct cn_tui_data {
     struct cn_text info;
 };
 
+/* True if the report is the first view: then -f and -s are for it. */
+bool cn_tui_begins_with_report(const struct cn_args *args);
+
 /* Find out what the path is. On failure there is nothing to close. */
 CN_CHECK bool cn_tui_data_open(struct cn_tui_data **out, const struct cn_args *args,
                                const char *path, struct cn_error *err);
@@ -108,6 +111,9 @@ void cn_tui_data_set_metric(struct cn_tui_data *data, const char *metric);
 void cn_tui_data_count_extremes(struct cn_tui_data *data);
 void cn_tui_data_set_layout(struct cn_tui_data *data,
                             const struct cn_report_layout *layout);
+
+/* The folder of the database, for copies of sources; NULL while it is not ready. */
+const char *cn_tui_data_folder(struct cn_tui_data *data);
 
 /* Names of metrics to choose from: name `i`, or NULL. The database is ready. */
 const char *cn_tui_data_metric(const struct cn_tui_data *data, size_t i);

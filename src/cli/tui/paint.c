@@ -453,9 +453,7 @@ static void paint_source(struct cn_tui *tui, const struct cn_tui_layout *layout)
 
     cn_tui_fill(canvas, layout->source_top, 0, canvas->columns, CN_TUI_HEADING);
     if (is_known)
-        cn_tui_source_text_use(text,
-                               tui->data->opened.db ? tui->data->opened.db->path : NULL,
-                               location.file);
+        cn_tui_source_text_use(text, cn_tui_data_folder(tui->data), location.file);
     if (!is_known)
         cn_text_str_add(&line, "the source of this row is unknown");
     else if (text->line_count == 0)
@@ -539,7 +537,7 @@ static void paint_box(struct cn_tui *tui, size_t row, const struct cn_tui_box *b
     }
     if (box->end - box->begin > 2)
         (void)cn_tui_draw(canvas, row, box->begin + 1, box->end, style, box->label);
-    if (is_current || is_match)
+    if (is_match && !is_current)
         return;
     for (size_t x = box->begin; x < box->end; x++) {
         uint32_t c = canvas->cells[row * canvas->columns + x].character;

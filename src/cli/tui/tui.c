@@ -151,7 +151,7 @@ static void choose_graph_columns(struct cn_tui *tui, struct cn_tui_source *sourc
         source->columns[i].is_shown = tui->graph_columns[i];
     if (tui->has_graph_columns)
         return;
-    if (!fields || cn_args_has(tui->data->args, "report") ||
+    if (!fields || cn_tui_begins_with_report(tui->data->args) ||
         !cn_graph_fields_parse(&wanted, fields, &err))
         return;
     source->columns[CN_TUI_GRAPH_CALLS].is_shown = fields[0] == '+';
@@ -164,7 +164,7 @@ static void choose_order(struct cn_tui *tui, struct cn_tui_source *source)
 {
     const char *sort = cn_args_value(tui->data->args, "sort");
 
-    if (!sort || cn_args_has(tui->data->args, "report"))
+    if (!sort || cn_tui_begins_with_report(tui->data->args))
         return;
     if (strcmp(sort, "name") == 0 || strcmp(sort, "func") == 0)
         source->order = CN_TUI_BY_NAME;
@@ -907,8 +907,7 @@ static void edit(struct cn_tui *tui)
         set_message(tui, "the source of this row is unknown");
         return;
     }
-    cn_tui_source_text_use(&tui->source_text,
-                           tui->data->opened.db ? tui->data->opened.db->path : NULL,
+    cn_tui_source_text_use(&tui->source_text, cn_tui_data_folder(tui->data),
                            location.file);
     cn_text_clear(&tui->edit_path);
     cn_text_str_add(&tui->edit_path, cn_text_str(&tui->source_text.real));

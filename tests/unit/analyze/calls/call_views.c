@@ -397,6 +397,60 @@ static void deep_calls_in_parts_are_those_of_the_whole(void **state)
     cn_call_filter_done(&t.filter);
 }
 
+struct watch {
+    bool is_stopped;
+    unsigned reports;
+};
+
+static bool count_report(void *arg, const char *what, uint64_t done, uint64_t total,
+                         const char *unit)
+{
+    struct watch *watch = arg;
+
+    (void)what;
+    (void)unit;
+    assert_true(done <= total);
+    watch->reports++;
+    return true;
+}
+
+static bool is_stopped(void *arg)
+{
+    return ((const struct watch *)arg)->is_stopped;
+}
+
+static void reports_progress_and_stops(void **state)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        struct watch watch = {0};
+        struct cn_progress progress = {count_report, &watch, is_stopped};
+        struct cn_call_report report;
+        struct cn_call_graph graph;
+        struct cn_error err;
+        struct fixture t;
+
+        (void)state;
+        set_up(&t);
+        t.query.progress = &progress;
+        t.filter.has_switches = i >= 2; /* then all tasks are read together */
+        assert_true(cn_call_report_build(&report, &t.query, 1 + i % 2,
+                                         (struct cn_call_report_options){0}, &err));
+        assert_true(report.row_count > 0);
+        assert_int_equal(watch.reports, i < 2 ? 2 : 0);
+        cn_call_report_done(&report);
+        watch.is_stopped = true;
+        assert_false(cn_call_report_build(&report, &t.query, 1 + i % 2,
+                                          (struct cn_call_report_options){0}, &err));
+        assert_int_equal(err.kind, CN_ERR_INTERRUPTED);
+        cn_call_report_done(&report);
+        assert_false(cn_call_graph_build(&graph, &t.query, 1 + i % 2,
+                                         (struct cn_call_graph_options){0}, &err));
+        assert_int_equal(err.kind, CN_ERR_INTERRUPTED);
+        cn_call_graph_done(&graph);
+        cn_call_filter_done(&t.filter);
+    }
+}
+
 static void adds_squares_beyond_64_bits(void **state)
 {
     /* The square of the number is 0xfdbac097c8dc5acc deec6cd7a44a4100. */
@@ -422,6 +476,7 @@ int main(void)
         cmocka_unit_test(views_in_parts_are_those_of_the_whole),
         cmocka_unit_test(views_in_parts_are_right_when_time_runs_backwards),
         cmocka_unit_test(deep_calls_in_parts_are_those_of_the_whole),
+        cmocka_unit_test(reports_progress_and_stops),
         cmocka_unit_test(adds_squares_beyond_64_bits),
     };
 
