@@ -376,12 +376,16 @@ bool cn_prologue_has_loop(const struct cn_prologue *prologue, const struct cn_co
     return has_loop || (rest >= 15 && len > 15);
 }
 
-/* add reg, reg of 64 bits, shortly before. */
-static bool has_sum(const uint8_t *bytes, uint64_t at)
+/* add of 64 bits to this register, shortly before. */
+static bool has_sum(const uint8_t *bytes, uint64_t at, unsigned reg)
 {
     for (uint64_t i = at > WINDOW ? at - WINDOW : 0; i + 2 < at; i++) {
-        if ((bytes[i] & 0xf8) == 0x48 && (bytes[i + 1] & 0xfd) == 0x01 &&
-            bytes[i + 2] >= 0xc0)
+        uint8_t rex = bytes[i], opcode = bytes[i + 1], operands = bytes[i + 2];
+        unsigned to = opcode == 0x01 ? (operands & 7u) | (rex & 1u) << 3
+                                     : (operands >> 3 & 7u) | (rex >> 2 & 1u) << 3;
+
+        if ((rex & 0xf8) == 0x48 && (opcode & 0xfd) == 0x01 && to == reg &&
+            (opcode == 0x03 || operands >= 0xc0))
             return true;
     }
     return false;
@@ -420,11 +424,13 @@ enum cn_code_jumps cn_prologue_jumps(const struct cn_prologue *prologue,
     for (uint64_t i = 0; bytes && i + 1 < len; i++) {
         /* jmp *reg; jmp *off(base, index, scale) */
         bool by_register = bytes[i] == 0xff && (bytes[i + 1] & 0xf8) == 0xe0;
+        unsigned reg =
+            (bytes[i + 1] & 7u) | (i > 0 && (bytes[i - 1] & 0xf1) == 0x41 ? 8u : 0u);
         bool by_table =
             bytes[i] == 0xff && (bytes[i + 1] & 0x3f) == 0x24 && bytes[i + 1] != 0xe4;
 
         has_jump |= by_register;
-        has_computed |= by_table || (by_register && has_sum(bytes, i));
+        has_computed |= by_table || (by_register && has_sum(bytes, i, reg));
     }
     if (!bytes || (has_jump && has_label(prologue, bytes)))
         return CN_CODE_OTHER_JUMPS;
