@@ -42,6 +42,7 @@ struct cn_launch_options {
     bool has_events;          /* record kernel events */
     bool without_switches;    /* of these, no context switches */
     bool has_sites;           /* record call sites */
+    bool has_python;          /* record functions of Python */
     bool is_forced;           /* run the program even if it is not instrumented */
 
     /* Print a message to the user. */
@@ -57,6 +58,7 @@ struct cn_launch_result {
     uint32_t bypassed_count;  /* library functions whose calls were not recorded */
     char bypassed[64];        /* one of them */
     uint32_t unloaded[CN_REC_EXEC_KINDS]; /* programs that were not recorded */
+    bool is_python;                       /* functions of Python were to be recorded */
     struct cn_patch_counts patch_counts;  /* functions without hooks */
     uint32_t unpatched_count;             /* of these, in all processes */
     bool has_only_libcalls;               /* the program itself is not instrumented */

@@ -118,7 +118,7 @@ bool cn_module_rules_begin(struct cn_module_rules *modules, const char *program,
         (actions & ~for_patching) != 0 || !cn_arguments_is_empty(modules->arguments);
     if (!head->has_patterns)
         return true;
-    if (!cn_rules_check_modules(modules->rules, program, err) ||
+    if (!cn_rules_check(modules->rules, program, err) ||
         !cn_arguments_check_modules(modules->arguments, program, err) ||
         !add(modules, program, true, err))
         return false;
@@ -143,6 +143,32 @@ static const struct cn_ruled_file *find(const struct cn_module_rules *modules,
     return NULL;
 }
 
+/* Answer a request about a function of Python: its number, and 1 + the index of its rule. */
+static bool answer_python(struct cn_module_rules *modules, const char *text,
+                          struct cn_error *err)
+{
+    struct cn_rec_shared *head = modules->memory->head;
+    struct cn_python_functions *python = &modules->python;
+    const char *name;
+    uint32_t number = cn_python_functions_find(python, text, &name), count = 0;
+    bool ok = true;
+
+    if (name && head->has_patterns) {
+        /* One symbol, large enough for any --size-filter. */
+        struct cn_elf_symbol symbol = {number, UINT32_MAX, 'T', (char *)(uintptr_t)name};
+        struct cn_elf_file file = {.symbols = &symbol, .symbol_count = 1};
+        uint32_t first = head->rule_count;
+
+        ok = cn_rules_store(modules->rules, &file, NULL, modules->memory, &count, err);
+        if (ok && count > 0)
+            python->rules[number] = first + 1;
+    }
+    head->request.first = number;
+    head->request.count = number > 0 ? python->rules[number] : 0;
+    head->request.patch_first = head->request.patch_count = 0;
+    return ok;
+}
+
 bool cn_module_rules_answer(struct cn_module_rules *modules, struct cn_error *err)
 {
     struct cn_rec_request *request = &modules->memory->head->request;
@@ -162,6 +188,11 @@ bool cn_module_rules_answer(struct cn_module_rules *modules, struct cn_error *er
         return true;
     memcpy(path, request->path, sizeof(path));
     path[sizeof(path) - 1] = '\0';
+    if (strncmp(path, CN_REC_PYTHON_PREFIX, strlen(CN_REC_PYTHON_PREFIX)) == 0) {
+        ok = answer_python(modules, path, err);
+        set_state(request, CN_REC_REQUEST_ANSWERED);
+        return ok;
+    }
     file = find(modules, path);
     if (!file) {
         ok = add(modules, path, request->is_program != 0, err);
@@ -180,5 +211,6 @@ void cn_module_rules_done(struct cn_module_rules *modules)
     for (size_t i = 0; i < modules->count; i++)
         free(modules->list[i].path);
     free(modules->list);
+    cn_python_functions_done(&modules->python);
     *modules = (struct cn_module_rules){0};
 }

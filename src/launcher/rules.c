@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -13,6 +14,7 @@
 #include "launcher/elf_file.h"
 #include "launcher/shared_memory.h"
 #include "model/calls/call_trigger.h"
+#include "record/pmu_events.h"
 #include "symbols/demangle.h"
 
 enum {
@@ -50,6 +52,9 @@ static uint32_t actions_of(const struct cn_call_trigger *trigger)
         {CN_ACT_SITE, CN_REC_RULE_SITE},
         {CN_ACT_READ_STATM, CN_REC_RULE_READ_STATM},
         {CN_ACT_READ_FAULTS, CN_REC_RULE_READ_FAULTS},
+        {CN_ACT_READ_CYCLES, CN_REC_RULE_READ_CYCLES},
+        {CN_ACT_READ_CACHE, CN_REC_RULE_READ_CACHE},
+        {CN_ACT_READ_BRANCHES, CN_REC_RULE_READ_BRANCHES},
     };
     uint32_t result = 0;
 
@@ -396,8 +401,33 @@ bool cn_module_name_is_plausible(const char *word, const char *program)
     return false;
 }
 
-bool cn_rules_check_modules(const struct cn_rules *rules, const char *program,
-                            struct cn_error *err)
+/* Try the counters of the processor that triggers read. */
+static bool check_counters(const struct cn_pattern_rule *rule, struct cn_error *err)
+{
+    for (unsigned i = 0; i < 2 * CN_REC_PMU_COUNT; i++) {
+        struct perf_event_attr attr = cn_rec_pmu_attr(i / 2, i % 2);
+        long fd;
+
+        if (!(rule->what.actions & (uint32_t)CN_REC_RULE_READ_CYCLES << i / 2))
+            continue;
+        fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+        if (fd < 0 && (errno == EACCES || errno == EPERM))
+            return cn_fail(err, CN_ERR_USAGE,
+                           "--%s '%s': the kernel does not allow it; set "
+                           "/proc/sys/kernel/perf_event_paranoid to 2 or less",
+                           rule->option, rule->text);
+        if (fd < 0)
+            return cn_fail(err, CN_ERR_USAGE,
+                           "--%s '%s': this machine offers no such counters of the "
+                           "processor; read=page-fault and read=proc/statm work",
+                           rule->option, rule->text);
+        (void)close((int)fd);
+    }
+    return true;
+}
+
+bool cn_rules_check(const struct cn_rules *rules, const char *program,
+                    struct cn_error *err)
 {
     for (size_t i = 0; i < rules->count; i++) {
         const struct cn_pattern_rule *rule = &rules->list[i];
@@ -408,6 +438,8 @@ bool cn_rules_check_modules(const struct cn_rules *rules, const char *program,
                            "action; actions are %s",
                            rule->option, rule->text, rule->module,
                            cn_call_trigger_actions);
+        if (!check_counters(rule, err))
+            return false;
     }
     return true;
 }

@@ -40,9 +40,10 @@ CN_CHECK bool cn_rules_add(struct cn_rules *rules, const char *option,
 CN_CHECK bool cn_rules_add_file(struct cn_rules *rules, const char *option,
                                 const char *text, struct cn_error *err);
 
-/* Fail if a word after an '@' can be neither an action nor a module. */
-CN_CHECK bool cn_rules_check_modules(const struct cn_rules *rules, const char *program,
-                                     struct cn_error *err);
+/* Fail if a word after an '@' can be neither an action nor a module, or if the machine does
+ * not have the counters that a trigger reads. */
+CN_CHECK bool cn_rules_check(const struct cn_rules *rules, const char *program,
+                             struct cn_error *err);
 
 /* True if a word may name a module of this program, or of one that it starts. */
 bool cn_module_name_is_plausible(const char *word, const char *program);

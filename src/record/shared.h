@@ -205,8 +205,17 @@ enum {
     CN_REC_RULE_CALLER = 1 << 15, /* record it and the calls that lead to it, no others */
     CN_REC_RULE_SIZE = 1 << 16,   /* inside it, leave out functions below size_min */
     CN_REC_RULE_SIZED = 1 << 17,  /* its size is known, for RULE_SIZE */
-    CN_REC_RULE_PATCH_NAMED = 1 << 18, /* patch it, says a pattern that names its file */
+    CN_REC_RULE_READ_CYCLES = 1 << 18, /* record the counters of the processor in it */
+    CN_REC_RULE_READ_CACHE = 1 << 19,
+    CN_REC_RULE_READ_BRANCHES = 1 << 20,
+    CN_REC_RULES_READ = CN_REC_RULE_READ_STATM | CN_REC_RULE_READ_FAULTS |
+                        CN_REC_RULE_READ_CYCLES | CN_REC_RULE_READ_CACHE |
+                        CN_REC_RULE_READ_BRANCHES,
+    CN_REC_RULE_PATCH_NAMED = 1 << 21, /* patch it, says a pattern that names its file */
 };
+
+/* Pairs of counters of the processor, in the order of their actions. */
+enum { CN_REC_PMU_CYCLES, CN_REC_PMU_CACHE, CN_REC_PMU_BRANCHES, CN_REC_PMU_COUNT };
 
 /* A variable of the started program: its change is recorded. */
 struct cn_rec_watch {
@@ -268,6 +277,15 @@ enum {
     CN_REC_COST_COUNT,
 };
 
+/* Functions of Python. */
+#define CN_REC_PYTHON_PREFIX "python:" /* of a request */
+enum {
+    CN_REC_PYTHON_ON = 1,
+    CN_REC_PYTHON_LIBCALLS = 2,  /* also those of libraries that the script calls */
+    CN_REC_PYTHON_NESTED = 4,    /* and those that libraries call */
+    CN_REC_PYTHON_MAX = 1 << 16, /* of their addresses */
+};
+
 /* A request of a process to the launcher: the rules for the functions of a file. */
 enum cn_rec_request_state {
     CN_REC_REQUEST_FREE,
@@ -327,6 +345,7 @@ struct cn_rec_shared {
     _Atomic uint32_t
         unpatched_count;     /* the code is another, or there is no room near it */
     uint8_t has_counter;     /* 0: use the kernel's clock */
+    uint8_t python;          /* CN_REC_PYTHON_*; 0: do not record its functions */
     uint8_t has_own_writing; /* threads drain full rings themselves */
     uint8_t has_libcalls;
     uint8_t has_nested_libcalls; /* also those of libraries */

@@ -35,6 +35,12 @@ struct cn_call_frame {
     uint8_t flags;
 };
 
+/* A call that a forked task inherits from its parent; it may return in both. */
+struct cn_call_root {
+    struct cn_filter_scope before; /* the filter's scope outside it */
+    bool is_shown;
+};
+
 struct cn_call_stack {
     const struct cn_recording *rec;
     const struct cn_call_filter *filter;
@@ -48,6 +54,8 @@ struct cn_call_stack {
     bool keeps_depth;   /* the first call is shown at its recorded depth */
     struct cn_filter_scope scope;
     bool *is_on; /* the switch of trace_on and trace_off, shared by tasks */
+    struct cn_call_root *roots; /* by depth; only with a filter that chooses functions */
+    uint32_t root_count;
 };
 
 /* A call that ended. */

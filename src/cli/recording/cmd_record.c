@@ -156,7 +156,8 @@ static void tell_patterns(const struct cn_args *args,
 }
 
 /* Say why the recording is empty. */
-static void tell_empty(const struct cn_args *args, const struct cn_launch_options *launch)
+static void tell_empty(const struct cn_args *args, const struct cn_launch_result *result,
+                       const struct cn_launch_options *launch)
 {
     static const char *const filters[] = {
         "filter",      "notrace",     "caller-filter", "hide",  "loc-filter",
@@ -170,6 +171,10 @@ static void tell_empty(const struct cn_args *args, const struct cn_launch_option
         cn_cli_say(args, "nothing recorded: no call passed %s", cn_text_str(&list));
     else if (launch->is_off)
         cn_cli_say(args, "nothing recorded: no trigger switched recording on");
+    else if (result->is_python)
+        cn_cli_say(args,
+                   "nothing recorded: functions of Python need Python 3.9 or later; "
+                   "--no-python records library calls of the interpreter");
     else
         cn_cli_say(args, "nothing recorded: build the program with -pg, "
                          "-finstrument-functions or -fpatchable-function-entry=5");
@@ -208,9 +213,9 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
     struct cn_text text = {0};
     uint64_t unloaded;
 
-    if (result->record_len == 0 && result->stop == CN_REC_RUNNING)
-        tell_empty(args, launch);
     tell_patterns(args, launch);
+    if (result->record_len == 0 && result->stop == CN_REC_RUNNING)
+        tell_empty(args, result, launch);
     tell_stop(args, result);
     tell_sandboxed(args, result);
     tell_bypassed(args, result);

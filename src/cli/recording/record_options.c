@@ -261,6 +261,7 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
         .has_libcalls = !cn_args_has(args, "no-libcall"),
         .has_nested_libcalls = cn_args_has(args, "nest-libcall"),
         .has_sites = cn_args_has(args, "callsite"),
+        .has_python = !cn_args_has(args, "no-python"),
         .has_events = !cn_args_has(args, "no-event"),
         .without_switches = cn_args_has(args, "no-sched"),
         .asks_kernel = cn_args_value(args, "clock") &&

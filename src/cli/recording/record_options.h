@@ -55,8 +55,8 @@
          .is_repeatable = true,                                                          \
          .help = "act when FUNC is called: trace_on, trace_off, depth=N, time=TIME, "    \
                  "size=N, trace, finish, filter, notrace, hide, callsite, argN, "        \
-                 "retval, auto-args, read=page-fault, read=proc/statm, backtrace, "      \
-                 "color=NAME, if:argN>N; separate several with commas"},                 \
+                 "retval, auto-args, read=page-fault, read=proc/statm, read=pmu-cycle, " \
+                 "backtrace, color=NAME, if:argN>N; separate several with commas"},      \
         {.name = "watch",                                                                \
          .letter = 'W',                                                                  \
          .value = "POINT",                                                               \
@@ -118,6 +118,9 @@
         {.name = "nest-libcall",                                                         \
          .letter = 'l',                                                                  \
          .help = "also record calls from one library function to another"},              \
+        {.name = "no-python",                                                            \
+         .help = "of a program in Python, record the interpreter's library calls "       \
+                 "instead of its functions"},                                            \
         {.name = "no-event",                                                             \
          .help = "do not record context switches and the names of tasks"},               \
         {.name = "no-sched", .help = "do not record context switches"},                  \

@@ -17,6 +17,7 @@
 #include "record/process.h"
 #include "record/start/exec.h"
 #include "record/start/interpose.h"
+#include "record/start/python.h"
 #include "record/start/signals.h"
 #include "record/state/memory.h"
 #include "record/state/session.h"
@@ -106,5 +107,6 @@ __attribute__((constructor)) static void set_up(void)
     cn_rec_watch_begin();
     cn_rec_signals_begin();
     cn_rec_process.is_running = true;
+    cn_rec_python_begin();
     errno = error;
 }

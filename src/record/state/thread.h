@@ -117,6 +117,12 @@ struct cn_rec_thread {
     bool is_off;         /* recording has ended */
     bool has_watched;    /* the first values were recorded */
     uint32_t cpu;        /* as recorded last */
+    /* Counters of the processor; those of another task are not read. */
+    struct cn_rec_pmu {
+        int32_t fds[2];
+        uint32_t tid; /* of the task that it counts; 0: none */
+        uint64_t ids[2];
+    } pmu[CN_REC_PMU_COUNT];
 };
 
 /* The page that fork clears. */

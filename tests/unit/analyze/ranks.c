@@ -144,7 +144,7 @@ static void run_all(cn_rank_fn analyse, const struct cn_sampled_options *options
             check_sound("one.db");
         if (size > 1) {
             check_same("one.db", "some.db");
-            assert_int_equal(system("rm -r some.db"), 0);
+            cn_scratch_remove("some.db");
         }
     }
 }
@@ -290,7 +290,7 @@ static void damage_is_told_on_rank_0_in_order(void **state)
             assert_true(i == 0 || run.damages[i].len == 0);
             cn_text_done(&run.damages[i]);
         }
-        assert_int_equal(system("rm -r bad.db"), 0);
+        cn_scratch_remove("bad.db");
     }
 }
 

@@ -152,7 +152,7 @@ static void a_module_is_the_begin_of_the_name_of_a_file(void **state)
         struct cn_error err = {0};
 
         assert_true(add(&rules, cases[i].text, CN_REC_RULE_ONLY, &err));
-        assert_true(cn_rules_check_modules(&rules, "/bin/program", &err));
+        assert_true(cn_rules_check(&rules, "/bin/program", &err));
         store(&rules);
         assert_int_equal(head.rule_count, cases[i].low > 0);
         if (cases[i].low > 0)
@@ -168,7 +168,7 @@ static void refuses_a_module_that_cannot_exist(void **state)
 
     (void)state;
     assert_true(add(&rules, "main@no-such-module,depth=1", CN_REC_RULE_ONLY, &err));
-    assert_false(cn_rules_check_modules(&rules, "/bin/program", &err));
+    assert_false(cn_rules_check(&rules, "/bin/program", &err));
     assert_int_equal(err.kind, CN_ERR_USAGE);
     assert_non_null(strstr(err.text, "'no-such-module'"));
     cn_rules_done(&rules);
