@@ -122,7 +122,7 @@ static void tell_patched(const struct cn_args *args,
                            cn_code_left_text((enum cn_code_left)i));
     }
     if (result->unpatched_count > 0)
-        cn_text_printf(&text, "%s %u out of reach",
+        cn_text_printf(&text, "%s %u changed, in use or out of reach",
                        all > result->unpatched_count ? "," : ":",
                        result->unpatched_count);
     cn_cli_say(args, "%s", cn_text_str(&text));

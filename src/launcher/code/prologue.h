@@ -26,13 +26,14 @@ enum cn_code_left {
     CN_CODE_LEFT_COUNT,
 };
 
-enum { CN_CODE_STEPS_MAX = 5 };
+enum { CN_CODE_STEPS_MAX = 8 };
 
 /* A function to patch. */
 struct cn_prologue {
     uint64_t entry, end;       /* of the function */
     struct cn_rec_patch patch; /* `at` is an address of the file */
-    /* Offsets from `at` of the moved instructions but the first. */
+    /* Offsets from `at` of the moved instructions but the first, and of what fills the gap
+     * after a short function. */
     uint8_t steps[CN_CODE_STEPS_MAX];
     uint8_t step_count;
 };

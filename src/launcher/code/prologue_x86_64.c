@@ -39,7 +39,7 @@ static bool is_in_group(const cs_insn *insn, uint8_t group)
 struct moving {
     struct cn_prologue *prologue;
     uint64_t depth; /* bytes pushed so far */
-    bool is_ended;  /* by a jump */
+    bool is_ended;  /* by a jump or a return */
 };
 
 static bool append(struct moving *moving, const uint8_t *bytes, size_t len)
@@ -191,8 +191,11 @@ static enum cn_code_left move(struct moving *moving, const cs_insn *insn)
 
     if (is_in_group(insn, CS_GRP_CALL))
         return move_call(moving, insn);
-    if (is_in_group(insn, CS_GRP_RET))
-        return CN_CODE_TOO_SHORT;
+    if (is_in_group(insn, CS_GRP_RET)) {
+        if (x86->op_count > 0 || x86->opcode[0] != 0xc3)
+            return CN_CODE_FIXED;
+        moving->is_ended = true;
+    }
     if (is_special(insn) || reads_return_address(moving, insn))
         return CN_CODE_FIXED;
     if (is_in_group(insn, CS_GRP_JUMP)) {
@@ -213,6 +216,32 @@ static enum cn_code_left move(struct moving *moving, const cs_insn *insn)
                        insn->address + insn->size + (uint64_t)mem->disp))
             return CN_CODE_FIXED;
     }
+    return CN_CODE_PATCHED;
+}
+
+/* The jump may be longer than the function, if nops or traps follow up to the next one, at
+ * which nothing may jump. */
+static enum cn_code_left use_gap(struct moving *moving, const struct cn_code *code,
+                                 cs_insn *insn)
+{
+    struct cn_prologue *prologue = moving->prologue;
+    uint64_t address = prologue->end, end = prologue->patch.at + JUMP_LEN;
+    size_t rest = (size_t)(end - address) + 15;
+    const uint8_t *bytes = cn_code_bytes(code, address, rest);
+
+    if (!moving->is_ended || !bytes || cn_code_next(&code->labels, address) < end)
+        return CN_CODE_TOO_SHORT;
+    for (uint64_t at = address; at < end; at++) {
+        if (cn_code_frame_at(code, at))
+            return CN_CODE_TOO_SHORT;
+        prologue->steps[prologue->step_count++] = (uint8_t)(at - prologue->patch.at);
+    }
+    while (address < end) {
+        if (!cs_disasm_iter(disassembler(), &bytes, &rest, &address, insn) ||
+            (insn->id != X86_INS_NOP && insn->id != X86_INS_INT3))
+            return CN_CODE_TOO_SHORT;
+    }
+    prologue->patch.len = JUMP_LEN;
     return CN_CODE_PATCHED;
 }
 
@@ -244,7 +273,9 @@ enum cn_code_left cn_prologue_x86_64(struct cn_prologue *prologue,
     if (!insn)
         return CN_CODE_FIXED;
     while (patch->len < JUMP_LEN && left == CN_CODE_PATCHED) {
-        if (rest == 0 || moving.is_ended)
+        if (rest == 0)
+            left = use_gap(&moving, code, insn);
+        else if (moving.is_ended)
             left = CN_CODE_TOO_SHORT;
         else if (!cs_disasm_iter(handle, &at, &rest, &address, insn))
             left = CN_CODE_FIXED;
@@ -345,12 +376,16 @@ bool cn_prologue_has_loop(const struct cn_prologue *prologue, const struct cn_co
     return has_loop || (rest >= 15 && len > 15);
 }
 
-/* add reg, reg of 64 bits, shortly before. */
-static bool has_sum(const uint8_t *bytes, uint64_t at)
+/* add of 64 bits to this register, shortly before. */
+static bool has_sum(const uint8_t *bytes, uint64_t at, unsigned reg)
 {
     for (uint64_t i = at > WINDOW ? at - WINDOW : 0; i + 2 < at; i++) {
-        if ((bytes[i] & 0xf8) == 0x48 && (bytes[i + 1] & 0xfd) == 0x01 &&
-            bytes[i + 2] >= 0xc0)
+        uint8_t rex = bytes[i], opcode = bytes[i + 1], operands = bytes[i + 2];
+        unsigned to = opcode == 0x01 ? (operands & 7u) | (rex & 1u) << 3
+                                     : (operands >> 3 & 7u) | (rex >> 2 & 1u) << 3;
+
+        if ((rex & 0xf8) == 0x48 && (opcode & 0xfd) == 0x01 && to == reg &&
+            (opcode == 0x03 || operands >= 0xc0))
             return true;
     }
     return false;
@@ -389,11 +424,13 @@ enum cn_code_jumps cn_prologue_jumps(const struct cn_prologue *prologue,
     for (uint64_t i = 0; bytes && i + 1 < len; i++) {
         /* jmp *reg; jmp *off(base, index, scale) */
         bool by_register = bytes[i] == 0xff && (bytes[i + 1] & 0xf8) == 0xe0;
+        unsigned reg =
+            (bytes[i + 1] & 7u) | (i > 0 && (bytes[i - 1] & 0xf1) == 0x41 ? 8u : 0u);
         bool by_table =
             bytes[i] == 0xff && (bytes[i + 1] & 0x3f) == 0x24 && bytes[i + 1] != 0xe4;
 
         has_jump |= by_register;
-        has_computed |= by_table || (by_register && has_sum(bytes, i));
+        has_computed |= by_table || (by_register && has_sum(bytes, i, reg));
     }
     if (!bytes || (has_jump && has_label(prologue, bytes)))
         return CN_CODE_OTHER_JUMPS;

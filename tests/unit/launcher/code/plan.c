@@ -166,7 +166,7 @@ static void calls_return_to_where_they_were(void **state)
 static void leaves_what_cannot_be_moved(void **state)
 {
     (void)state;
-    LEFT(CN_CODE_TOO_SHORT, X86(0x31, 0xc0, 0xc3));                   /* xor; ret */
+    LEFT(CN_CODE_TOO_SHORT, X86(0x31, 0xc0)); /* xor, without an end */
     LEFT(CN_CODE_TOO_SHORT, X86(0xeb, 0x10, 0x90, 0x90, 0x90, 0x90)); /* jmp; nops */
     LEFT(CN_CODE_CALL, X86(0xff, 0xd0, 0x90, 0x90, 0x90, 0xc3));      /* call *%rax */
     LEFT(CN_CODE_FIXED, X86(0x0f, 0x0b, 0x90, 0x90, 0x90, 0xc3));     /* ud2 */
@@ -174,6 +174,34 @@ static void leaves_what_cannot_be_moved(void **state)
     LEFT(CN_CODE_FIXED, X86(0x48, 0x8b, 0x04, 0x24, 0x90, 0xc3)); /* mov (%rsp), %rax */
     LEFT(CN_CODE_FIXED, X86(0xe3, 0x02, 0x90, 0x90, 0x90, 0xc3)); /* jrcxz */
     LEFT(CN_CODE_FIXED, X86(0x06, 0x90, 0x90, 0x90, 0x90, 0xc3)); /* no instruction */
+}
+
+static void fills_the_gap_after_a_short_function(void **state)
+{
+    struct file file = X86(0x31, 0xc0, 0xc3); /* xor %eax, %eax; ret; traps */
+    const struct cn_rec_patch *patch = plan(&file, CN_CODE_PATCHED);
+
+    (void)state;
+    assert_int_equal(patch->len, 5);
+    assert_int_equal(patch->code_len, 3);
+    assert_int_equal(patch->sum, cn_rec_patch_sum(code_bytes, 5));
+    done(&file);
+
+    file = X86(0x31, 0xc0, 0xc3); /* the next function */
+    cn_code_add_address(&file.code.labels, CODE + 4);
+    (void)plan(&file, CN_CODE_TOO_SHORT);
+    done(&file);
+
+    file = X86(0x31, 0xc0, 0xc3); /* other code */
+    code_bytes[4] = 0xc3;
+    (void)plan(&file, CN_CODE_TOO_SHORT);
+    done(&file);
+
+    file = X86(0x31, 0xc0, 0xc3); /* jmp to the gap, from elsewhere */
+    code_bytes[0x100] = 0xe9;
+    cn_u32_put(code_bytes + 0x101, (uint32_t)-0x101);
+    (void)plan(&file, CN_CODE_JUMPED_INTO);
+    done(&file);
 }
 
 static void leaves_what_is_jumped_into(void **state)
@@ -419,6 +447,7 @@ int main(void)
         cmocka_unit_test(makes_short_jumps_long),
         cmocka_unit_test(calls_return_to_where_they_were),
         cmocka_unit_test(leaves_what_cannot_be_moved),
+        cmocka_unit_test(fills_the_gap_after_a_short_function),
         cmocka_unit_test(leaves_what_is_jumped_into),
         cmocka_unit_test(leaves_what_others_jump_into),
         cmocka_unit_test(reads_jump_tables),
