@@ -105,6 +105,18 @@ static void add_machine(struct info *info)
     }
 }
 
+static void add_settings(struct info *info)
+{
+    struct cn_text *text = &info->text;
+
+    begin_group(info, CN_UFT_INFO_SYSCTL);
+    cn_text_str_add(text, "sysctl:perf_event_paranoid=");
+    add_first_line_of(text, "/proc/sys/kernel/perf_event_paranoid", "");
+    cn_text_str_add(text, " kptr_restrict=");
+    add_first_line_of(text, "/proc/sys/kernel/kptr_restrict", "");
+    cn_text_char(text, '\n');
+}
+
 static int compare_tids(const void *a, const void *b)
 {
     const unsigned long *left = a, *right = b;
@@ -244,12 +256,17 @@ static void add_how(struct info *info)
     cn_text_printf(text, "utc_offset:%" PRIu64 "\n",
                    cn_clock_date_ns() / 1000000000 - cn_clock_ns() / 1000000000);
     /* Explains missing events. */
-    begin_group(info, CN_UFT_INFO_SYSCTL);
-    cn_text_str_add(text, "sysctl:perf_event_paranoid=");
-    add_first_line_of(text, "/proc/sys/kernel/perf_event_paranoid", "");
-    cn_text_str_add(text, " kptr_restrict=");
-    add_first_line_of(text, "/proc/sys/kernel/kptr_restrict", "");
-    cn_text_char(text, '\n');
+    add_settings(info);
+}
+
+void cn_info_machine_print(struct cn_text *text)
+{
+    struct info info = {0};
+
+    add_machine(&info);
+    add_settings(&info);
+    cn_text_add(text, cn_text_str(&info.text), info.text.len);
+    cn_text_done(&info.text);
 }
 
 bool cn_info_file_write(const struct cn_info_facts *facts, struct cn_error *err)

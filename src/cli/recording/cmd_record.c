@@ -231,7 +231,7 @@ static bool is_for_view(const struct cn_option *option, const struct cn_command 
     if (has_both && view == &cn_cmd_report && strcmp(option->name, "output-fields") == 0)
         return false;
     return (!has_option(recorded_options, option->name) ||
-            strcmp(option->name, "match") == 0) &&
+            strcmp(option->name, "match") == 0 || strcmp(option->name, "srcline") == 0) &&
            (has_option(view->options, option->name) ||
             has_option(cn_shared_options, option->name));
 }
@@ -361,7 +361,6 @@ static const struct cn_option live_options[] = {
     CN_RECORDING_REPLAY_OPTIONS,
     CN_RECORDING_REPORT_OPTIONS,
     CN_RECORDING_RAW_OPTION,
-    CN_RECORDING_SRCLINE_OPTION,
     {0},
 };
 

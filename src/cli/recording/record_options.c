@@ -121,7 +121,8 @@ static bool choose_arguments(const struct cn_args *args,
 
     arguments->is_glob = options->launch.rules.is_glob;
     arguments->values.is_automatic = cn_args_has(args, "auto-args");
-    arguments->needs_lines = cn_args_has(args, "callsite");
+    arguments->needs_lines =
+        cn_args_has(args, "callsite") || cn_args_has(args, "srcline");
     for (size_t k = 0; k < 2; k++) {
         struct cn_values specs = cn_args_values(args, names[k]);
 
@@ -132,16 +133,37 @@ static bool choose_arguments(const struct cn_args *args,
     return true;
 }
 
+/* Append a word of a command line, with quotes if it has blanks. */
+static void add_word(struct cn_text *text, const char *word)
+{
+    bool has_blanks = !*word || strpbrk(word, " \t\n");
+
+    cn_text_str_add(text, has_blanks ? " \"" : " ");
+    for (; *word; word++) {
+        if (strchr("\"\\", *word))
+            cn_text_char(text, '\\');
+        cn_text_char(text, *word == '\n' ? ' ' : *word);
+    }
+    cn_text_str_add(text, has_blanks ? "\"" : "");
+}
+
 /* The command line, for the recording; release it with free(). */
 static char *join_words(const struct cn_args *args)
 {
     struct cn_text text = {0};
 
     cn_text_printf(&text, "cairn %s", args->command->name);
+    for (size_t i = 0; i < args->given_count; i++) {
+        struct cn_text word = {0};
+
+        cn_text_printf(&word, "--%s%s%s", args->given[i]->name,
+                       args->values[i] ? "=" : "",
+                       args->values[i] ? args->values[i] : "");
+        add_word(&text, cn_text_str(&word));
+        cn_text_done(&word);
+    }
     for (size_t i = 0; i < cn_args_count(args); i++)
-        cn_text_printf(&text, " %s", cn_args_operand(args, i));
-    for (char *c = text.chars; *c; c++)
-        *c = *c == '\n' ? ' ' : *c;
+        add_word(&text, cn_args_operand(args, i));
     return text.chars;
 }
 

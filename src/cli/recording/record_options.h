@@ -56,6 +56,9 @@
         {.name = "callsite",                                                             \
          .help = "record the call site of each call, so that analyze attributes calls "  \
                  "to source lines"},                                                     \
+        {.name = "srcline",                                                              \
+         .help = "store source file and line of functions, for --srcline and -L of the " \
+                 "views"},                                                               \
         {.name = "trace",                                                                \
          .value = "on|off",                                                              \
          .help = "off: record nothing until a trigger with trace_on"},                   \
