@@ -17,6 +17,7 @@
 #include "launcher/arguments.h"
 #include "launcher/automatic_values.h"
 #include "launcher/elf_file.h"
+#include "launcher/known_enums.h"
 #include "launcher/known_functions.h"
 #include "model/calls/recording.h"
 
@@ -199,7 +200,9 @@ static void add_arguments(struct info *info)
     cn_known_functions_print(false, text);
     cn_text_str_add(text, "\nretauto:");
     cn_known_functions_print(true, text);
-    cn_text_str_add(text, "\nenumauto:" CN_ARGUMENT_UNKNOWN_ENUM "\n");
+    cn_text_str_add(text, "\nenumauto:");
+    cn_known_enums_print(text);
+    cn_text_str_add(text, CN_ARGUMENT_UNKNOWN_ENUM "\n");
     if (arguments->values.is_automatic)
         cn_text_str_add(text, "auto-args:1\n");
 }
