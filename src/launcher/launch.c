@@ -124,10 +124,12 @@ static bool configure(struct launch *launch, struct cn_error *err)
 static bool prepare(struct launch *launch, struct cn_error *err)
 {
     const struct cn_launch_options *options = launch->options;
+    bool is_patched = (cn_rules_actions(&options->rules) & CN_REC_RULE_PATCH) != 0;
 
     if (!cn_program_file_open(&launch->program, options->words[0], err) ||
         (!options->is_forced &&
-         !cn_program_file_check(&launch->program, options->has_libcalls, err)))
+         !cn_program_file_check(&launch->program, options->has_libcalls, is_patched,
+                                err)))
         return false;
     if (options->library)
         launch->library = cn_strdup(options->library);
@@ -340,8 +342,8 @@ static int cost_of(unsigned hooks)
 {
     if (hooks & CN_ELF_INSTRUMENT)
         return CN_REC_COST_INSTRUMENT;
-    hooks &= CN_ELF_MCOUNT | CN_ELF_FENTRY | CN_ELF_PATCHABLE;
-    return hooks == CN_ELF_PATCHABLE ? CN_REC_COST_PATCHED : CN_REC_COST_HOOK;
+    return hooks & (CN_ELF_MCOUNT | CN_ELF_FENTRY) ? CN_REC_COST_HOOK
+                                                   : CN_REC_COST_PATCHED;
 }
 
 static bool complete(struct launch *launch, bool ok, struct cn_launch_result *result,
@@ -370,11 +372,13 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
         .sandboxed_count = atomic_load(&head->sandboxed_count),
         .missed_count = atomic_load(&head->missed_count),
         .has_only_libcalls =
-            !launch->program.is_script &&
+            !launch->program.is_script && head->patch_count == 0 &&
             !(launch->program.elf.hooks &
               (CN_ELF_MCOUNT | CN_ELF_FENTRY | CN_ELF_INSTRUMENT | CN_ELF_PATCHABLE)),
         .stop = (int)atomic_load(&head->stop),
     };
+    result->patch_counts = launch->rules.patch_counts;
+    result->unpatched_count = atomic_load(&head->unpatched_count);
     result->bypassed_count = atomic_load(&head->bypassed_count);
     memcpy(result->bypassed, head->bypassed, sizeof(result->bypassed));
     result->bypassed[sizeof(result->bypassed) - 1] = '\0';

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "launcher/arguments.h"
+#include "launcher/patch_plan.h"
 #include "launcher/rules.h"
 #include "record/shared.h"
 
@@ -52,6 +53,8 @@ struct cn_launch_result {
     uint32_t bypassed_count;  /* library functions whose calls were not recorded */
     char bypassed[64];        /* one of them */
     uint32_t unloaded[CN_REC_EXEC_KINDS]; /* programs that were not recorded */
+    struct cn_patch_counts patch_counts;  /* functions without hooks */
+    uint32_t unpatched_count;             /* of these, in all processes */
     bool has_only_libcalls;               /* the program itself is not instrumented */
     int stop;                             /* enum cn_rec_stop */
     struct cn_error failure; /* why the launcher could not record on; empty if it could */

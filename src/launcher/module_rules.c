@@ -4,11 +4,9 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
@@ -21,12 +19,21 @@
 struct cn_ruled_file {
     char *path;
     uint32_t first, count;
+    uint32_t patch_first, patch_count;
 };
 
 static bool needs_finder(const struct cn_module_rules *modules)
 {
     return !cn_arguments_is_empty(modules->arguments) ||
            cn_arguments_has_debug(modules->arguments);
+}
+
+/* True if functions without hooks are patched. */
+static bool is_patched(const struct cn_module_rules *modules,
+                       const struct cn_elf_file *elf, bool is_program)
+{
+    return modules->memory->head->has_patch_list && is_program &&
+           cn_patch_plan_is_possible(elf);
 }
 
 static bool store(struct cn_module_rules *modules, const char *path,
@@ -53,7 +60,8 @@ static bool store(struct cn_module_rules *modules, const char *path,
 static bool add(struct cn_module_rules *modules, const char *path, bool is_program,
                 struct cn_error *err)
 {
-    struct cn_ruled_file file = {.first = modules->memory->head->rule_count};
+    struct cn_ruled_file file = {.first = modules->memory->head->rule_count,
+                                 .patch_first = modules->memory->head->patch_count};
     struct cn_error ignored = {0};
     struct cn_elf_file elf;
     /* Hooks by which the calls of a library are recorded. */
@@ -66,7 +74,11 @@ static bool add(struct cn_module_rules *modules, const char *path, bool is_progr
         (is_program || (elf.hooks & seen))) {
         cn_elf_file_close(&elf);
         if (cn_elf_file_open(&elf, path, true, &ignored))
-            ok = store(modules, path, &elf, &file.count, err);
+            ok = store(modules, path, &elf, &file.count, err) &&
+                 (!is_patched(modules, &elf, is_program) ||
+                  cn_patch_plan_store(path, &elf, file.first, file.count,
+                                      modules->memory, &modules->patch_counts,
+                                      &file.patch_count, err));
     }
     cn_elf_file_close(&elf);
     file.path = cn_strdup(path);
@@ -93,17 +105,8 @@ bool cn_module_rules_begin(struct cn_module_rules *modules, const char *program,
     if (!add(modules, program, true, err))
         return false;
     head->program_rule_count = modules->list[0].count;
+    head->program_patch_count = modules->list[0].patch_count;
     return true;
-}
-
-static bool is_program_of(uint32_t pid, const char *path)
-{
-    char link[64], exe[PATH_MAX];
-    ssize_t len;
-
-    (void)snprintf(link, sizeof(link), "/proc/%u/exe", pid);
-    len = readlink(link, exe, sizeof(exe) - 1);
-    return len > 0 && strlen(path) == (size_t)len && memcmp(path, exe, (size_t)len) == 0;
 }
 
 static void set_state(struct cn_rec_request *request, uint32_t state)
@@ -143,11 +146,13 @@ bool cn_module_rules_answer(struct cn_module_rules *modules, struct cn_error *er
     path[sizeof(path) - 1] = '\0';
     file = find(modules, path);
     if (!file) {
-        ok = add(modules, path, is_program_of(owner, path), err);
+        ok = add(modules, path, request->is_program != 0, err);
         file = find(modules, path);
     }
     request->first = file->first;
     request->count = file->count;
+    request->patch_first = file->patch_first;
+    request->patch_count = file->patch_count;
     set_state(request, CN_REC_REQUEST_ANSWERED);
     return ok;
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "launcher/patch_plan.h"
 
 struct cn_arguments;
 struct cn_module_files;
@@ -22,6 +23,7 @@ struct cn_module_rules {
     struct cn_module_files *files; /* gets the debug information */
     struct cn_ruled_file *list;
     size_t count, capacity;
+    struct cn_patch_counts patch_counts;
 };
 
 /* Store the rules of the program, before it is started. */

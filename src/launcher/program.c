@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "launcher/code/prologue.h"
 #include "record/shared.h"
 
 #if defined(__x86_64__)
@@ -84,7 +85,7 @@ void cn_program_file_close(struct cn_program_file *program)
 }
 
 bool cn_program_file_check(const struct cn_program_file *program, bool has_libcalls,
-                           struct cn_error *err)
+                           bool is_patched, struct cn_error *err)
 {
     unsigned usable = CN_ELF_MCOUNT | CN_ELF_FENTRY | CN_ELF_INSTRUMENT |
                       CN_ELF_PATCHABLE | (has_libcalls ? CN_ELF_LIBCALLS : 0);
@@ -99,11 +100,17 @@ bool cn_program_file_check(const struct cn_program_file *program, bool has_libca
         return cn_fail(err, CN_ERR_USAGE,
                        "'%s' is linked statically: link it without -static",
                        program->path);
-    if (!(elf->hooks & usable))
+    if (is_patched && (elf->hooks & usable & ~(unsigned)CN_ELF_LIBCALLS) == 0 &&
+        !cn_prologue_is_known(elf->machine))
+        return cn_fail(err, CN_ERR_USAGE,
+                       "'%s' is not instrumented, and -P cannot patch its functions: cairn "
+                       "was built without libcapstone",
+                       program->path);
+    if (!(elf->hooks & usable) && !is_patched)
         return cn_fail(err, CN_ERR_USAGE,
                        "'%s' is not instrumented: build it with -pg, "
-                       "-finstrument-functions or -fpatchable-function-entry=5, or use "
-                       "--force",
+                       "-finstrument-functions or -fpatchable-function-entry=5, patch its "
+                       "functions with -P ., or use --force",
                        program->path);
     return true;
 }

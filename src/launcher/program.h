@@ -22,9 +22,11 @@ CN_CHECK bool cn_program_file_open(struct cn_program_file *program, const char *
                                    struct cn_error *err);
 void cn_program_file_close(struct cn_program_file *program);
 
-/* Fail when the program cannot be recorded; the message says how to build it. */
+/* Fail when the program cannot be recorded; the message says how to build it. `is_patched`:
+ * functions without hooks are to be patched. */
 CN_CHECK bool cn_program_file_check(const struct cn_program_file *program,
-                                    bool has_libcalls, struct cn_error *err);
+                                    bool has_libcalls, bool is_patched,
+                                    struct cn_error *err);
 
 /* Settings of the process that the program must find as they were. */
 struct cn_program_settings {

@@ -74,6 +74,7 @@ static bool map(struct cn_shared_memory *memory, uint64_t ring_len)
     memory->head = (struct cn_rec_shared *)at;
     memory->rules = (struct cn_rec_rule *)(at + CN_REC_RULES_OFF);
     memory->values = (struct cn_rec_value *)(at + CN_REC_VALUES_OFF);
+    memory->patches = (struct cn_rec_patch *)(at + CN_REC_PATCHES_OFF);
     memory->tracks = (struct cn_rec_track *)(at + CN_REC_TRACKS_OFF);
     memory->rings = (uint8_t *)at + CN_REC_RINGS_OFF;
     memory->len = len;
@@ -129,6 +130,13 @@ bool cn_shared_memory_reserve_values(struct cn_shared_memory *memory, uint64_t f
 {
     return reserve(memory, CN_REC_VALUES_OFF + first * sizeof(struct cn_rec_value),
                    count * sizeof(struct cn_rec_value));
+}
+
+bool cn_shared_memory_reserve_patches(struct cn_shared_memory *memory, uint64_t first,
+                                      uint64_t count)
+{
+    return reserve(memory, CN_REC_PATCHES_OFF + first * sizeof(struct cn_rec_patch),
+                   count * sizeof(struct cn_rec_patch));
 }
 
 static bool reserve_track(struct cn_shared_memory *memory, uint64_t i)

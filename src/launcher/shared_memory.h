@@ -24,6 +24,7 @@ struct cn_shared_memory {
     struct cn_rec_shared *head;
     struct cn_rec_rule *rules;
     struct cn_rec_value *values;
+    struct cn_rec_patch *patches;
     struct cn_rec_track *tracks;
     uint8_t *rings;
     size_t len;
@@ -39,12 +40,14 @@ uint64_t cn_shared_memory_ring_len(const struct cn_shared_memory *memory,
 CN_CHECK bool cn_shared_memory_open(struct cn_shared_memory *memory, const char *dir,
                                     uint64_t ring_len, struct cn_error *err);
 
-/* Allocate the memory of rules, of values, and of tracks for more threads than there are.
+/* Allocate the memory of rules, of values, of patches, and of tracks for more threads than there are.
  * False if there is not enough memory. */
 bool cn_shared_memory_reserve_rules(struct cn_shared_memory *memory, uint64_t first,
                                     uint64_t count);
 bool cn_shared_memory_reserve_values(struct cn_shared_memory *memory, uint64_t first,
                                      uint64_t count);
+bool cn_shared_memory_reserve_patches(struct cn_shared_memory *memory, uint64_t first,
+                                      uint64_t count);
 void cn_shared_memory_reserve_tracks(struct cn_shared_memory *memory);
 
 /* The path by which a program opens it, to be released with free(). `pid` is a process

@@ -5,7 +5,9 @@
  */
 #include <limits.h>
 #include <mpi.h>
+#include <sched.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #include "base/alloc.h"
@@ -14,9 +16,9 @@
 enum {
     TAG = 1,
     PIECE_LEN = 1 << 30, /* MPI counts with int */
-    SPINS = 200,         /* before a wait gives the processor away */
-    NAP_NS_MIN = 20000,
-    NAP_NS_MAX = 1000000,
+    SPINS = 200,         /* before a wait gives the processor away, */
+    YIELDS = 2000,       /* and before it sleeps */
+    NAP_NS = 50000,      /* turns pass from rank to rank: each would wait as long */
 };
 
 struct mpi_ranks {
@@ -27,19 +29,12 @@ struct mpi_ranks {
 __attribute__((visibility("default"))) bool cn_ranks_connect(struct cn_ranks **out,
                                                              struct cn_error *err);
 
-static void nap(unsigned nap_ns)
-{
-    struct timespec time = {.tv_nsec = (long)nap_ns};
-
-    (void)nanosleep(&time, NULL);
-}
-
 /* MPI's own waiting keeps a processor busy that others could use, and does not end
  * when this process is asked to stop. */
 static bool wait_for(struct cn_ranks *ranks, MPI_Request *request, struct cn_error *err)
 {
     struct mpi_ranks *self = (struct mpi_ranks *)ranks;
-    unsigned nap_ns = NAP_NS_MIN;
+    struct timespec nap = {.tv_nsec = NAP_NS};
     int is_done = 0;
 
     for (unsigned i = 0;; i++) {
@@ -56,8 +51,10 @@ static bool wait_for(struct cn_ranks *ranks, MPI_Request *request, struct cn_err
         }
         if (i < SPINS)
             continue;
-        nap(nap_ns);
-        nap_ns = nap_ns < NAP_NS_MAX / 2 ? nap_ns * 2 : NAP_NS_MAX;
+        if (i < YIELDS)
+            (void)sched_yield();
+        else
+            (void)nanosleep(&nap, NULL);
     }
 }
 
@@ -138,6 +135,8 @@ bool cn_ranks_connect(struct cn_ranks **out, struct cn_error *err)
                        "MPI without threads, or more than %d processes",
                        CN_RANKS_COUNT_MAX);
     }
+    /* Naps as short as they say. */
+    (void)prctl(PR_SET_TIMERSLACK, 1UL);
     self = cn_alloc(1, sizeof(*self));
     self->ranks =
         (struct cn_ranks){.ops = &ops, .rank = (unsigned)rank, .size = (unsigned)size};

@@ -13,6 +13,7 @@ struct cn_rec_process {
     struct cn_rec_shared *shared; /* NULL: do not record */
     const struct cn_rec_rule *rules;
     const struct cn_rec_value *values;
+    const struct cn_rec_patch *patches;
     struct cn_rec_track *tracks;
     uint8_t *rings;
     _Atomic uint32_t pid;

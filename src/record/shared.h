@@ -5,6 +5,7 @@
  *   struct cn_rec_shared     set by the launcher before the program starts
  *   struct cn_rec_rule[]     rules about functions
  *   struct cn_rec_value[]    arguments and results to record, for the rules
+ *   struct cn_rec_patch[]    functions to patch that have no hooks
  *   struct cn_rec_track[]    one page for each track
  *   rings                    ring_len bytes for each track, a power of two
  *
@@ -40,6 +41,8 @@ enum {
     CN_REC_RULE_MAX = 1 << 18,
     CN_REC_VALUE_MAX = 1 << 20,
     CN_REC_VALUES_MAX = 32, /* of one call */
+    CN_REC_PATCH_MAX = 1 << 18,
+    CN_REC_MOVED_MAX = 32, /* bytes of moved code */
 };
 
 /* Whether a program that is started can be recorded. */
@@ -173,6 +176,43 @@ enum {
     CN_REC_RULE_READ_FAULTS = 8192, /* record the number of page faults in it */
 };
 
+/* A place in moved code that refers to another address. */
+struct cn_rec_fixup {
+    int32_t target; /* relative to where the code was */
+    uint8_t field;  /* offset of the distance, or of the branch or address */
+    uint8_t end;    /* of the instruction, from which the distance counts; on x86_64 */
+    uint8_t kind;   /* enum cn_rec_fixup_kind */
+    uint8_t unused;
+};
+
+enum cn_rec_fixup_kind {
+    CN_REC_FIXUP_DISTANCE, /* 32 bits from the end of the instruction */
+    CN_REC_FIXUP_BRANCH,   /* b */
+    CN_REC_FIXUP_ADDRESS,  /* 64 bits */
+};
+
+/* A function without hooks that is to be patched: the jump goes over nops, or over
+ * instructions that are moved. The launcher has checked that nothing jumps between them. */
+struct cn_rec_patch {
+    uint64_t at;          /* of the jump, relative to its file */
+    uint32_t sum;         /* of the bytes there, cn_rec_patch_sum() */
+    uint8_t len;          /* of the nops or instructions; the body continues after them */
+    uint8_t code_len;     /* of what was moved; 0: nops */
+    uint8_t fixup_count;
+    uint8_t unused;
+    struct cn_rec_fixup fixups[3];
+    uint8_t code[CN_REC_MOVED_MAX]; /* as it was, except for fields of fixups */
+};
+
+static inline uint32_t cn_rec_patch_sum(const uint8_t *bytes, uint8_t len)
+{
+    uint32_t sum = 2166136261u;
+
+    for (uint8_t i = 0; i < len; i++)
+        sum = (sum ^ bytes[i]) * 16777619u;
+    return sum;
+}
+
 /* The cost of a recorded call: in all, and between its two times. */
 struct cn_rec_cost {
     uint64_t call_ps, inner_ps;
@@ -199,6 +239,8 @@ struct cn_rec_request {
     _Atomic uint32_t state; /* futex; enum cn_rec_request_state */
     _Atomic uint32_t owner;
     uint32_t first, count; /* of the rules */
+    uint32_t patch_first, patch_count;
+    uint32_t is_program; /* not a library */
     char path[CN_REC_EXE_MAX];
 };
 
@@ -238,6 +280,10 @@ struct cn_rec_shared {
     uint32_t rule_count;         /* of all files; those of a file are sorted by address */
     uint32_t program_rule_count; /* of the started program; these come first */
     uint32_t value_count;
+    uint32_t patch_count;         /* of all files */
+    uint32_t program_patch_count; /* of the started program; these come first */
+    _Atomic uint32_t patched_count; /* functions with moved code */
+    _Atomic uint32_t unpatched_count; /* the code is another, or there is no room near it */
     uint8_t has_counter;     /* 0: use the kernel's clock */
     uint8_t has_own_writing; /* threads drain full rings themselves */
     uint8_t has_libcalls;
@@ -254,15 +300,17 @@ struct cn_rec_shared {
 };
 
 enum {
-    CN_REC_RULES_OFF = 64 << 10, /* a multiple of all page sizes, as CN_REC_VALUES_OFF */
+    CN_REC_RULES_OFF = 64 << 10, /* a multiple of all page sizes, as those below */
     CN_REC_VALUES_OFF = CN_REC_RULES_OFF + CN_REC_RULE_MAX * 48,
-    CN_REC_TRACKS_OFF = CN_REC_VALUES_OFF + CN_REC_VALUE_MAX * 36,
+    CN_REC_PATCHES_OFF = CN_REC_VALUES_OFF + CN_REC_VALUE_MAX * 36,
+    CN_REC_TRACKS_OFF = CN_REC_PATCHES_OFF + CN_REC_PATCH_MAX * 72,
     CN_REC_RINGS_OFF = CN_REC_TRACKS_OFF + CN_REC_TRACK_COUNT * CN_REC_PAGE_LEN,
 };
 
 _Static_assert(sizeof(struct cn_rec_track) == CN_REC_PAGE_LEN, "a track is a page");
 _Static_assert(sizeof(struct cn_rec_shared) <= CN_REC_RULES_OFF, "rules follow");
 _Static_assert(sizeof(struct cn_rec_rule) == 48, "CN_REC_VALUES_OFF counts on it");
-_Static_assert(sizeof(struct cn_rec_value) == 36, "CN_REC_TRACKS_OFF counts on it");
+_Static_assert(sizeof(struct cn_rec_value) == 36, "CN_REC_PATCHES_OFF counts on it");
+_Static_assert(sizeof(struct cn_rec_patch) == 72, "CN_REC_TRACKS_OFF counts on it");
 
 #endif

@@ -4,8 +4,8 @@
 #ifndef CN_RECORD_STUBS_H
 #define CN_RECORD_STUBS_H
 
-/* The return stub, the hook of patched functions, and the hook of library calls. */
-extern const char cn_rec_return[], cn_rec_patched[], cn_rec_libcall[];
+/* The return stub, the hooks of patched functions, and the hook of library calls. */
+extern const char cn_rec_return[], cn_rec_patched[], cn_rec_moved[], cn_rec_libcall[];
 
 /* Empty functions: one that calls the hook, a patched one, and one that is not
  * recorded. */

@@ -139,6 +139,8 @@ static void put_enter(struct run *run, const struct cn_merged_call *next)
         .caller_ns = caller.time_ns,
         .result = "",
         .color = rule.color,
+        .call = run->options->without_merge ? next->call : NULL,
+        .batch = run->options->without_merge ? next->batch : NULL,
     };
 
     run->callers[next->slot] = (struct caller){0};
@@ -171,6 +173,8 @@ static void put_leave(struct run *run, const struct cn_merged_call *next)
         .address = next->call->address,
         .arguments = "()",
         .result = print_values(run, next, &run->result, ""),
+        .call = run->options->without_merge ? next->call : NULL,
+        .batch = run->options->without_merge ? next->batch : NULL,
     };
     /* Only hidden calls can lie between. */
     if (run->has_pending && run->pending.kind == CN_REPLAY_OPEN &&

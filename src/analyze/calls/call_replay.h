@@ -40,6 +40,7 @@ struct cn_replay_line {
     const char *color;     /* from a trigger; NULL when none */
     const char *task_name; /* at this time */
     const struct cn_call *event; /* its data is in `batch` */
+    const struct cn_call *call;  /* the record, unless lines are merged; the same */
     const struct cn_call_batch *batch;
 };
 

@@ -24,7 +24,16 @@ struct run {
     struct cn_part_jobs jobs;
     struct cn_call_lane **lanes; /* by job: that of a later part */
     struct cn_call_lane **tasks; /* by slot: that of a task in parts */
+    uint64_t *part_lens;         /* by slot: bytes of records in a part, on average */
+    uint64_t len, done_len;      /* bytes of records: all, and those of finished jobs */
 };
+
+static bool is_stopped(const struct cn_call_query *query)
+{
+    const struct cn_progress *progress = query->progress;
+
+    return progress && progress->is_stopped && progress->is_stopped(progress->arg);
+}
 
 static struct cn_call_lane *lane_new(const struct cn_call_visit *visit, uint32_t slot,
                                      uint32_t order, bool *is_on)
@@ -66,7 +75,7 @@ static void count(const struct cn_call_visit *visit, struct cn_call_lane *lane,
 
     if (span ? cn_call_feed_open_span(&feed, query, task, span, clock, &lane->damage)
              : cn_call_feed_open(&feed, query, task, &lane->damage))
-        while (!(guess && guess->is_wrong) &&
+        while (!(guess && guess->is_wrong) && !is_stopped(query) &&
                (step = cn_call_feed_next(&feed, &batch, &lane->damage)) == CN_ITEM) {
             if (guess && !guess->has_begun) {
                 cn_call_guess_begin(guess, &lane->stack, &feed);
@@ -92,6 +101,17 @@ static void finish_task(const struct run *run, struct cn_call_lane *lane, unsign
     lane_free(visit, lane);
 }
 
+/* In `take`, which the pool serialises: `len` more bytes of records were read. */
+static void report_done(struct run *run, uint64_t len)
+{
+    const struct cn_progress *progress = run->visit->query->progress;
+
+    run->done_len += len;
+    if (progress)
+        (void)progress->report(progress->arg, "reading calls", run->done_len, run->len,
+                               "bytes");
+}
+
 static void whole_run(void *arg, size_t number, unsigned worker)
 {
     const struct run *run = arg;
@@ -100,6 +120,19 @@ static void whole_run(void *arg, size_t number, unsigned worker)
 
     count(run->visit, lane, NULL);
     finish_task(run, lane, worker);
+}
+
+static uint64_t length(const struct cn_call_query *query, uint32_t slot)
+{
+    return query->rec->tasks[query->tasks[slot]].data_len;
+}
+
+static void whole_take(void *arg, size_t number, unsigned worker)
+{
+    struct run *run = arg;
+
+    (void)worker;
+    report_done(run, length(run->visit->query, run->whole[number]));
 }
 
 static void part_run(void *arg, size_t number, unsigned worker)
@@ -182,13 +215,14 @@ static bool join(const struct cn_call_visit *visit, struct cn_call_lane *lane,
  * part that was not joined is released. */
 static void part_take(void *arg, size_t number, unsigned worker)
 {
-    const struct run *run = arg;
+    struct run *run = arg;
     const struct cn_part_job *job = &run->jobs.list[number];
     struct cn_call_lane *lane = run->tasks[job->owner], *part = run->lanes[number];
     struct cn_call_span before = {&job->part, 0, 0}, rest = {&job->part, 0, UINT64_MAX};
     bool is_joined = false;
 
     (void)worker;
+    report_done(run, run->part_lens[job->owner]);
     if (job->number == 0)
         return;
     if (!lane->is_damaged) {
@@ -216,11 +250,6 @@ static void part_finish(void *arg, size_t number, unsigned worker)
     lane_free(run->visit, part);
     if (job->is_last)
         finish_task(run, run->tasks[job->owner], worker);
-}
-
-static uint64_t length(const struct cn_call_query *query, uint32_t slot)
-{
-    return query->rec->tasks[query->tasks[slot]].data_len;
 }
 
 /* Divide long tasks, and list the others. */
@@ -252,6 +281,7 @@ static void divide(struct run *run)
         if (is_long && may_divide)
             count =
                 cn_part_jobs_add(&run->jobs, i, query->rec, query->tasks[i], part_len);
+        run->part_lens[i] = count > 0 ? length(query, i) / count : 0;
         if (count == 0)
             run->whole[run->whole_count++] = i;
         run->orders[i] = order;
@@ -259,8 +289,8 @@ static void divide(struct run *run)
     }
 }
 
-static void visit_tasks(const struct cn_call_visit *visit,
-                        struct cn_call_damages *damages)
+static bool visit_tasks(const struct cn_call_visit *visit,
+                        struct cn_call_damages *damages, struct cn_error *err)
 {
     const struct cn_call_query *query = visit->query;
     struct run run = {
@@ -268,16 +298,18 @@ static void visit_tasks(const struct cn_call_visit *visit,
         .ends = cn_alloc(query->task_count, sizeof(*run.ends)),
         .orders = cn_alloc(query->task_count, sizeof(*run.orders)),
         .whole = cn_alloc(query->task_count, sizeof(*run.whole)),
+        .part_lens = cn_alloc(query->task_count, sizeof(*run.part_lens)),
         .tasks = cn_alloc(query->task_count, sizeof(struct cn_call_lane *)),
     };
 
     divide(&run);
+    for (uint32_t i = 0; i < query->task_count; i++)
+        run.len += length(query, i);
     run.lanes = cn_alloc(run.jobs.count, sizeof(struct cn_call_lane *));
     cn_pool_run(&(struct cn_jobs){run.jobs.count, &run, part_run, part_take, part_finish},
                 visit->workers);
-    cn_pool_run(
-        &(struct cn_jobs){.count = run.whole_count, .arg = &run, .run = whole_run},
-        visit->workers);
+    cn_pool_run(&(struct cn_jobs){run.whole_count, &run, whole_run, whole_take, NULL},
+                visit->workers);
     for (uint32_t i = 0; i < query->task_count; i++)
         if (run.ends[i].is_damaged)
             cn_call_damages_add(damages, query->tasks[i], &run.ends[i].err);
@@ -285,8 +317,10 @@ static void visit_tasks(const struct cn_call_visit *visit,
     free(run.lanes);
     free(run.tasks);
     free(run.whole);
+    free(run.part_lens);
     free(run.orders);
     free(run.ends);
+    return cn_progress_check(query->progress, "reading calls", err);
 }
 
 static bool visit_merged(const struct cn_call_visit *visit,
@@ -303,7 +337,7 @@ static bool visit_merged(const struct cn_call_visit *visit,
     lanes = cn_alloc(query->task_count, sizeof(struct cn_call_lane *));
     for (uint32_t i = 0; i < query->task_count; i++)
         lanes[i] = lane_new(visit, i, i, &is_on);
-    while (cn_call_merge_next(&merge, &next)) {
+    while (!is_stopped(query) && cn_call_merge_next(&merge, &next)) {
         struct cn_call_batch batch = *next.batch;
 
         if (batch.recorded)
@@ -321,14 +355,12 @@ static bool visit_merged(const struct cn_call_visit *visit,
     *damages = merge.damages;
     merge.damages = (struct cn_call_damages){0};
     cn_call_merge_close(&merge);
-    return true;
+    return cn_progress_check(query->progress, "reading calls", err);
 }
 
 bool cn_call_visit_run(const struct cn_call_visit *visit, struct cn_call_damages *damages,
                        struct cn_error *err)
 {
-    if (visit->is_ordered)
-        return visit_merged(visit, damages, err);
-    visit_tasks(visit, damages);
-    return true;
+    return visit->is_ordered ? visit_merged(visit, damages, err)
+                             : visit_tasks(visit, damages, err);
 }

@@ -67,7 +67,8 @@ struct cn_call_visit {
     void *arg;
 };
 
-/* False when a task cannot be opened, with `is_ordered` only: else that is a damage. */
+/* False when query->progress stopped it, and when a task cannot be opened, with `is_ordered`
+ * only: else that is a damage. */
 CN_CHECK bool cn_call_visit_run(const struct cn_call_visit *visit,
                                 struct cn_call_damages *damages, struct cn_error *err);
 

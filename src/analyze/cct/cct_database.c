@@ -119,18 +119,41 @@ struct value_search {
     struct cn_error *err;
 };
 
-static bool is_before(const void *data, uint64_t index, uint64_t key)
+/* Whether the first value of a batch is before a key. */
+static bool is_before(const void *data, uint64_t number, uint64_t key)
 {
     const struct value_search *search = data;
     struct cn_value value;
 
-    if (cn_spool_read(search->spool, search->off + index * sizeof(value), &value,
+    if (cn_spool_read(search->spool,
+                      search->off + number * CN_VALUE_BATCH * sizeof(value), &value,
                       sizeof(value), search->err))
         return value.key < key;
     *search->has_failed = true;
     return false;
 }
 
+static bool has_smaller_key(const void *data, uint64_t index, uint64_t key)
+{
+    const struct cn_value *values = data;
+
+    return values[index].key < key;
+}
+
+static bool values_read(struct cn_value_cursor *cursor, size_t *count,
+                        struct cn_error *err)
+{
+    const struct cn_cct_database *self = self_of(cursor->db);
+    uint64_t left = cursor->end - cursor->at;
+    uint64_t off =
+        self->profiles[cursor->owner].off + cursor->at * sizeof(*cursor->batch);
+
+    *count = left < CN_VALUE_BATCH ? (size_t)left : CN_VALUE_BATCH;
+    return cn_spool_read(&self->spool, off, cursor->batch,
+                         *count * sizeof(*cursor->batch), err);
+}
+
+/* Reading is what costs time: the batch is found by its first value, the value in memory. */
 static bool values_begin(struct cn_database *db, struct cn_value_cursor *cursor,
                          struct cn_error *err)
 {
@@ -138,34 +161,39 @@ static bool values_begin(struct cn_database *db, struct cn_value_cursor *cursor,
     const struct cn_cct_profile *profile = &self->profiles[cursor->owner];
     bool has_failed = false;
     struct value_search search = {&self->spool, profile->off, &has_failed, err};
+    size_t count;
 
     cursor->at = 0;
     cursor->end = profile->value_count;
-    if (cursor->first_key > 0)
-        cursor->at = cn_search(0, cursor->end, is_before, &search, cursor->first_key);
-    if (cursor->last_key < UINT32_MAX && !has_failed)
-        cursor->end = cn_search(cursor->at, cursor->end, is_before, &search,
-                                (uint64_t)cursor->last_key + 1);
-    return !has_failed;
+    if (cursor->first_key == 0 || cursor->end == 0)
+        return true;
+    cursor->at = cn_search(1, (cursor->end - 1) / CN_VALUE_BATCH + 1, is_before, &search,
+                           cursor->first_key);
+    cursor->at = (cursor->at - 1) * CN_VALUE_BATCH;
+    if (has_failed || !values_read(cursor, &count, err))
+        return false;
+    cursor->at += cn_search(0, count, has_smaller_key, cursor->batch, cursor->first_key);
+    return true;
 }
 
 static enum cn_step values_next(struct cn_value_cursor *cursor,
                                 struct cn_value_batch *out, struct cn_error *err)
 {
-    const struct cn_cct_database *self = self_of(cursor->db);
-    uint64_t left = cursor->end - cursor->at;
-    size_t count = left < CN_VALUE_BATCH ? (size_t)left : CN_VALUE_BATCH;
-    uint64_t off =
-        self->profiles[cursor->owner].off + cursor->at * sizeof(*cursor->batch);
+    size_t count, wanted;
 
-    if (count == 0)
+    if (cursor->at == cursor->end)
         return CN_END;
-    if (!cn_spool_read(&self->spool, off, cursor->batch, count * sizeof(*cursor->batch),
-                       err))
+    if (!values_read(cursor, &count, err))
         return CN_FAIL;
-    cursor->at += count;
-    *out = (struct cn_value_batch){cursor->batch, count};
-    return CN_ITEM;
+    wanted = count;
+    if (cursor->batch[count - 1].key > cursor->last_key)
+        wanted = (size_t)cn_search(0, count, has_smaller_key, cursor->batch,
+                                   (uint64_t)cursor->last_key + 1);
+    cursor->at += wanted;
+    if (wanted < count)
+        cursor->end = cursor->at;
+    *out = (struct cn_value_batch){cursor->batch, wanted};
+    return wanted > 0 ? CN_ITEM : CN_END;
 }
 
 static bool timeline(struct cn_database *db, uint32_t profile, struct cn_timeline *out,

@@ -61,6 +61,22 @@ void cn_row_list_done(struct cn_row_list *list)
     *list = (struct cn_row_list){0};
 }
 
+bool cn_view_row_has_value(const struct cn_view *view, const struct cn_row *row)
+{
+    bool knows_below = false;
+
+    for (size_t i = 0; i < view->costs->column_count; i++) {
+        const struct cn_cost_column *column = &view->costs->columns[i];
+
+        if (column->is_hidden && view->self_includes_below)
+            continue;
+        if (!isnan(row->values[i]))
+            return true;
+        knows_below |= column->side == CN_TOTAL || view->self_includes_below;
+    }
+    return !knows_below;
+}
+
 bool cn_view_weigh(const struct cn_view *view, const struct cn_row_list *list,
                    uint64_t *seen, struct cn_error *err)
 {

@@ -173,6 +173,10 @@ void cn_view_free(struct cn_view *view); /* NULL is fine */
 /* Memory in bytes. */
 uint64_t cn_view_size(const struct cn_view *view);
 
+/* True if the row or a row below it has a value, or if no column includes the rows below:
+ * others are not shown. */
+bool cn_view_row_has_value(const struct cn_view *view, const struct cn_row *row);
+
 /* For views: add a row and return where its values go, valid until the next addition. */
 double *cn_row_list_add(struct cn_row_list *list, struct cn_row row);
 void cn_row_list_begin(struct cn_row_list *list, size_t column_count);

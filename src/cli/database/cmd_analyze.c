@@ -457,6 +457,7 @@ bool cn_analyze_for_view(const struct cn_args *view, const char *path, const cha
     words[count++] = path;
     if (!cn_args_parse(&args, &cn_cmd_analyze, count, words, err))
         return false;
+    args.session = view->session;
     ok = cn_analyze_recordings(&a, err);
     *is_complete = !a.is_incomplete;
     cn_text_done(&a.folder);

@@ -133,16 +133,17 @@ static void add_hidden(struct cn_costs *costs, const char *metric)
 }
 
 static bool add_columns(struct cn_costs *costs, const struct cn_args *args,
-                        struct cn_error *err)
+                        const char *metric, bool has_percentiles, struct cn_error *err)
 {
-    struct cn_values metrics = cn_args_values(args, "metric");
+    struct cn_values metrics =
+        metric ? (struct cn_values){&metric, 1} : cn_args_values(args, "metric");
     const char *defaults[CN_COST_DEFAULT_MAX];
     const char *const *names = metrics.count ? metrics.list : defaults;
     size_t count;
 
     costs->counts_waits = cn_args_has(args, "waits");
     count = metrics.count ? metrics.count : cn_costs_default_metrics(costs, defaults);
-    if (!cn_args_exclusive(args, "waits", "metric", err) ||
+    if ((!metric && !cn_args_exclusive(args, "waits", "metric", err)) ||
         !cn_args_exclusive(args, "scope", "cost", err) ||
         !cn_args_exclusive(args, "per-thread", "stat", err))
         return false;
@@ -155,11 +156,23 @@ static bool add_columns(struct cn_costs *costs, const struct cn_args *args,
             return false;
     }
     add_hidden(costs, names[0]);
-    if (!cn_args_has(args, "percentiles") && !cn_args_has(args, "by"))
-        return true;
-    return cn_costs_add_percentile(costs, 0.50, "p50", err) &&
-           cn_costs_add_percentile(costs, 0.90, "p90", err) &&
-           cn_costs_add_percentile(costs, 0.99, "p99", err);
+    return !has_percentiles || (cn_costs_add_percentile(costs, 0.50, "p50", err) &&
+                                cn_costs_add_percentile(costs, 0.90, "p90", err) &&
+                                cn_costs_add_percentile(costs, 0.99, "p99", err));
+}
+
+bool cn_view_costs_open(struct cn_costs *costs, struct cn_database *db,
+                        const struct cn_args *args, const char *metric,
+                        bool has_percentiles, struct cn_error *err)
+{
+    struct cn_values threads = cn_args_values(args, "thread");
+
+    cn_costs_init(costs, db);
+    for (size_t i = 0; i < threads.count; i++)
+        if (!cn_costs_select(costs, threads.list[i], err))
+            return false;
+    return add_columns(costs, args, metric, has_percentiles, err) &&
+           (cn_costs_ready(costs, err) || cn_fail_in(err, "%s", db->path));
 }
 
 static bool fail_unknown_column(const struct cn_costs *costs, const char *sort,
@@ -241,7 +254,7 @@ bool cn_view_setup_open(struct cn_view_setup *setup, const struct cn_args *args,
     enum cn_match how =
         match && strcmp(match, "regex") == 0 ? CN_MATCH_REGEX : CN_MATCH_GLOB;
     struct cn_values patterns = cn_args_values(args, "filter");
-    struct cn_values threads = cn_args_values(args, "thread");
+    bool has_percentiles = cn_args_has(args, "percentiles") || cn_args_has(args, "by");
 
     *setup = (struct cn_view_setup){0};
     for (size_t i = 0; i < patterns.count; i++)
@@ -251,14 +264,9 @@ bool cn_view_setup_open(struct cn_view_setup *setup, const struct cn_args *args,
                                  err))
         return false;
     setup->db = setup->opened.db;
-    cn_costs_init(&setup->costs, setup->db);
-    for (size_t i = 0; i < threads.count; i++)
-        if (!cn_costs_select(&setup->costs, threads.list[i], err))
-            return false;
-    if (!add_columns(&setup->costs, args, err) || !choose_order(setup, args, err))
+    if (!cn_view_costs_open(&setup->costs, setup->db, args, NULL, has_percentiles, err) ||
+        !choose_order(setup, args, err))
         return false;
-    if (!cn_costs_ready(&setup->costs, err))
-        return cn_fail_in(err, "%s", setup->db->path);
     tell_states(setup, args);
     return true;
 }

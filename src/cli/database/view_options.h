@@ -21,76 +21,83 @@
                 "running time alone; of data with scheduler events"                  \
     }
 
-#define CN_VIEW_OPTIONS                                                                \
-    {                                                                                  \
-        .name = "metric",                                                              \
-        .letter = 'm',                                                                 \
-        .value = "NAME",                                                               \
-        .is_repeatable = true,                                                         \
-        .help = "show this metric; the beginning of its name is enough (default: the " \
-                "first one that has values; of time, running time)",                   \
-    },                                                                                 \
-        {                                                                              \
-            .name = "scope",                                                           \
-            .value = "NAME",                                                           \
-            .help = "show the values of one propagation scope of HPCToolkit (point, "  \
-                    "function, lex_aware, execution) instead of total and self",       \
-        },                                                                             \
-        {                                                                              \
-            .name = "cost",                                                            \
-            .value = "total|self|both",                                                \
-            .also = "inclusive|exclusive",                                             \
-            .help = "show total (with everything called), self (the function alone), " \
-                    "or both (the default)",                                           \
-        },                                                                             \
-        {                                                                              \
-            .name = "stat",                                                            \
-            .value = "sum|mean|min|max|stddev|count",                                  \
-            .is_repeatable = true,                                                     \
-            .help = "show this statistic over threads (default: sum); count is the "   \
-                    "number of threads with a value",                                  \
-        },                                                                             \
-        {                                                                              \
-            .name = "thread",                                                          \
-            .letter = 't',                                                             \
-            .value = "SELECTION",                                                      \
-            .is_repeatable = true,                                                     \
-            .help = "only these threads: 'RANK 0-3 THREAD 0', or numbers of "          \
-                    "profiles: '5-8'",                                                 \
-        },                                                                             \
-        {                                                                              \
-            .name = "per-thread",                                                      \
-            .help = "show one column per thread",                                      \
-        },                                                                             \
-        {                                                                              \
-            .name = "sort",                                                            \
-            .letter = 's',                                                             \
-            .value = "COLUMN",                                                         \
-            .help = "sort rows by this column: total, self, name, or the name of a "   \
-                    "column in --format csv",                                          \
-        },                                                                             \
-        {                                                                              \
-            .name = "percentiles",                                                     \
-            .help = "show percentiles of the durations of calls, in seconds: p50, "    \
-                    "p90, p99",                                                        \
-        },                                                                             \
-        {                                                                              \
-            .name = "by",                                                              \
-            .value = "p50|p90|p99",                                                    \
-            .help = "show percentiles and sort rows by this one",                      \
-        },                                                                             \
-        {.name = "reverse", .letter = 'r', .help = "smallest first"},                  \
-        CN_VIEW_WAITS_OPTION, CN_RECORDING_RAW_OPTION,                                 \
-        {                                                                              \
-            .name = "filter",                                                          \
-            .letter = 'F',                                                             \
-            .value = "PATTERN",                                                        \
-            .is_repeatable = true,                                                     \
-            .help = "show only rows whose name matches, and the rows above them",      \
-        },                                                                             \
-    {                                                                                  \
-        .name = "match", .value = "glob|regex",                                        \
-        .help = "syntax of patterns (default: glob, of the whole name)",               \
+/* Which metrics, and what of them. */
+#define CN_VIEW_METRIC_OPTIONS                                                           \
+    {                                                                                    \
+        .name = "metric",                                                                \
+        .letter = 'm',                                                                   \
+        .value = "NAME",                                                                 \
+        .is_repeatable = true,                                                           \
+        .help = "show this metric; the beginning of its name is enough (default: the "   \
+                "first one that has values; of time, running time)",                     \
+    },                                                                                   \
+        {                                                                                \
+            .name = "scope",                                                             \
+            .value = "NAME",                                                             \
+            .help = "show the values of one propagation scope of HPCToolkit (point, "    \
+                    "function, lex_aware, execution) instead of total and self",         \
+        },                                                                               \
+        {                                                                                \
+            .name = "cost",                                                              \
+            .value = "total|self|both",                                                  \
+            .also = "inclusive|exclusive",                                               \
+            .help = "show total (with everything called), self (the function alone), "   \
+                    "or both (the default)",                                             \
+        },                                                                               \
+    {                                                                                    \
+        .name = "stat", .value = "sum|mean|min|max|stddev|count", .is_repeatable = true, \
+        .help = "show this statistic over threads (default: sum); count is the "         \
+                "number of threads with a value",                                        \
+    }
+
+/* `key` is the short name of the option. */
+#define CN_VIEW_THREAD_OPTIONS(key)                                       \
+    {                                                                     \
+        .name = "thread",                                                 \
+        .letter = key,                                                    \
+        .value = "SELECTION",                                             \
+        .is_repeatable = true,                                            \
+        .help = "only these threads: 'RANK 0-3 THREAD 0', or numbers of " \
+                "profiles: '5-8'",                                        \
+    },                                                                    \
+    {                                                                     \
+        .name = "per-thread", .help = "show one column per thread",       \
+    }
+
+#define CN_VIEW_PERCENTILES_OPTION                                              \
+    {                                                                           \
+        .name = "percentiles",                                                  \
+        .help = "show percentiles of the durations of calls, in seconds: p50, " \
+                "p90, p99",                                                     \
+    }
+
+#define CN_VIEW_OPTIONS                                                              \
+    CN_VIEW_METRIC_OPTIONS, CN_VIEW_THREAD_OPTIONS('t'),                             \
+        {                                                                            \
+            .name = "sort",                                                          \
+            .letter = 's',                                                           \
+            .value = "COLUMN",                                                       \
+            .help = "sort rows by this column: total, self, name, or the name of a " \
+                    "column in --format csv",                                        \
+        },                                                                           \
+        CN_VIEW_PERCENTILES_OPTION,                                                  \
+        {                                                                            \
+            .name = "by",                                                            \
+            .value = "p50|p90|p99",                                                  \
+            .help = "show percentiles and sort rows by this one",                    \
+        },                                                                           \
+        {.name = "reverse", .letter = 'r', .help = "smallest first"},                \
+        CN_VIEW_WAITS_OPTION, CN_RECORDING_RAW_OPTION,                               \
+        {                                                                            \
+            .name = "filter",                                                        \
+            .letter = 'F',                                                           \
+            .value = "PATTERN",                                                      \
+            .is_repeatable = true,                                                   \
+            .help = "show only rows whose name matches, and the rows above them",    \
+        },                                                                           \
+    {                                                                                \
+        .name = "match", .value = "glob|regex",                                      \
+        .help = "syntax of patterns (default: glob, of the whole name)",             \
     }
 
 struct cn_view_setup {
@@ -102,6 +109,12 @@ struct cn_view_setup {
     bool sorts_by_name, is_reversed;
     struct cn_name_filter filter;
 };
+
+/* Set up the columns that the options of the first three macros choose; `metric` overrides
+ * --metric unless it is NULL. On failure, release them as well, with cn_costs_done(). */
+CN_CHECK bool cn_view_costs_open(struct cn_costs *costs, struct cn_database *db,
+                                 const struct cn_args *args, const char *metric,
+                                 bool has_percentiles, struct cn_error *err);
 
 /* Open the database of operand 0 and apply the options; warns about damage. On failure,
  * release it as well. */

@@ -107,29 +107,12 @@ static bool push_level(struct printer *printer, const struct cn_row *parent,
     return ok;
 }
 
-/* True if the row or a row below it has a value, or if no column includes the rows below. */
-static bool has_any_value(const struct cn_view *view, const struct cn_row *row)
-{
-    bool knows_below = false;
-
-    for (size_t i = 0; i < view->costs->column_count; i++) {
-        const struct cn_cost_column *column = &view->costs->columns[i];
-
-        if (column->is_hidden && view->self_includes_below)
-            continue;
-        if (!isnan(row->values[i]))
-            return true;
-        knows_below |= column->side == CN_TOTAL || view->self_includes_below;
-    }
-    return !knows_below;
-}
-
 static bool is_large_enough(const struct printer *printer, const struct cn_row *row)
 {
     const struct cn_costs *costs = printer->view->costs;
     size_t column = printer->percent_column;
 
-    if (!has_any_value(printer->view, row))
+    if (!cn_view_row_has_value(printer->view, row))
         return false;
     if (column == SIZE_MAX || !(printer->limits->min_percent > 0))
         return true;

@@ -8,6 +8,15 @@
 
 struct cn_args;
 struct cn_format;
+struct cn_opened_database;
+struct cn_recording;
+struct cn_text;
+
+/* Append what is printed without options. */
+void cn_info_recording_add(struct cn_text *text, const struct cn_recording *rec);
+CN_CHECK bool cn_info_database_add(struct cn_text *text, const struct cn_format *format,
+                                   const struct cn_opened_database *opened,
+                                   struct cn_error *err);
 
 CN_CHECK bool cn_info_database(const struct cn_args *args, const struct cn_format *format,
                                const char *path, struct cn_error *err);

@@ -332,11 +332,10 @@ static void show_timelines(const struct info *info, struct cn_sheet *sheet)
     cn_text_done(&text);
 }
 
-static void show_text(const struct cn_args *args, const struct info *info)
+static void add_sheet(struct cn_text *text, const struct info *info, bool has_color)
 {
     const struct cn_database *db = info->db;
     struct cn_sheet sheet = {0};
-    struct cn_text text = {0};
 
     cn_sheet_group(&sheet, info->opened.source ? "Measurements" : "Database");
     cn_sheet_add(&sheet, info->opened.source ? "program" : "title", "%s", db->title);
@@ -353,9 +352,7 @@ static void show_text(const struct cn_args *args, const struct info *info)
         cn_sheet_group(&sheet, "Warnings");
     for (const struct cn_warning *w = db->warnings; w; w = w->next)
         cn_sheet_add(&sheet, "warning", "%s", w->text);
-    cn_sheet_print(&sheet, cn_cli_has_color(args), &text);
-    cn_cli_print(args, &text);
-    cn_text_done(&text);
+    cn_sheet_print(&sheet, has_color, text);
     cn_sheet_done(&sheet);
 }
 
@@ -527,26 +524,51 @@ static void list_facts(const struct cn_args *args, const struct info *info)
     cn_cli_print_facts(args, &facts);
 }
 
+static bool build(struct info *info, struct cn_error *err)
+{
+    info->db = info->opened.db;
+    if (!cn_overview_build(&info->overview, info->db, err))
+        return cn_fail_in(err, "%s", info->db->path);
+    find_parts(info);
+    return true;
+}
+
+static void release(struct info *info)
+{
+    for (size_t i = 0; i < info->part_count; i++)
+        free(info->parts[i].name);
+    free(info->parts);
+    cn_overview_done(&info->overview);
+}
+
+bool cn_info_database_add(struct cn_text *text, const struct cn_format *format,
+                          const struct cn_opened_database *opened, struct cn_error *err)
+{
+    struct info info = {.format = format, .opened = *opened};
+    bool ok = build(&info, err);
+
+    if (ok)
+        add_sheet(text, &info, false);
+    release(&info);
+    return ok;
+}
+
 bool cn_info_database(const struct cn_args *args, const struct cn_format *format,
                       const char *path, struct cn_error *err)
 {
     struct info info = {.format = format, .shows_all = cn_args_has(args, "verbose")};
-    bool ok = cn_opened_database_open(&info.opened, args, path, false, err);
+    struct cn_text text = {0};
+    bool ok = cn_opened_database_open(&info.opened, args, path, false, err) &&
+              build(&info, err);
 
-    info.db = info.opened.db;
-    ok = ok &&
-         (cn_overview_build(&info.overview, info.db, err) || cn_fail_in(err, "%s", path));
-    if (ok) {
-        find_parts(&info);
-        if (cn_cli_format(args) == CN_TABLE_TEXT)
-            show_text(args, &info);
-        else
-            list_facts(args, &info);
+    if (ok && cn_cli_format(args) == CN_TABLE_TEXT) {
+        add_sheet(&text, &info, cn_cli_has_color(args));
+        cn_cli_print(args, &text);
+        cn_text_done(&text);
+    } else if (ok) {
+        list_facts(args, &info);
     }
-    for (size_t i = 0; i < info.part_count; i++)
-        free(info.parts[i].name);
-    free(info.parts);
-    cn_overview_done(&info.overview);
+    release(&info);
     cn_opened_database_close(&info.opened);
     return ok;
 }

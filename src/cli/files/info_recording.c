@@ -249,6 +249,14 @@ static void add_symbols(struct cn_text *text, const struct cn_recording *rec)
     }
 }
 
+void cn_info_recording_add(struct cn_text *text, const struct cn_recording *rec)
+{
+    add_system(text, rec);
+    add_process(text, rec);
+    add_note(text, rec);
+    cn_text_char(text, '\n');
+}
+
 static void list_tasks(struct cn_facts *facts, const struct cn_recording *rec)
 {
     cn_facts_array(facts, "tasks");
@@ -337,10 +345,7 @@ bool cn_info_recording(const struct cn_args *args, const char *path, struct cn_e
     } else if (cn_args_has(args, "symbols")) {
         add_symbols(&text, rec);
     } else {
-        add_system(&text, rec);
-        add_process(&text, rec);
-        add_note(&text, rec);
-        cn_text_char(&text, '\n');
+        cn_info_recording_add(&text, rec);
     }
     cn_cli_print(args, &text);
     cn_text_done(&text);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/arena.h"
@@ -15,12 +16,16 @@
 #include "cli/print/quantity.h"
 #include "cli/recording/record_options.h"
 #include "cli/recording/recording_options.h"
+#include "cli/recording/script_calls.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "launcher/code/plan.h"
 #include "launcher/launch.h"
 #include "launcher/rank.h"
 #include "launcher/recording_dir.h"
 #include "record/shared.h"
+#include "remote/format.h"
+#include "remote/sender.h"
 
 extern const struct cn_command cn_cmd_report, cn_cmd_replay;
 
@@ -88,6 +93,35 @@ static void tell_bypassed(const struct cn_args *args,
                     "built with -fno-plt and uses the address; rebuild it with -fplt",
                     result->bypassed_count, result->bypassed_count == 1 ? "" : "s",
                     result->bypassed);
+}
+
+/* Say how many functions without hooks were patched, and why others were not. */
+static void tell_patched(const struct cn_args *args,
+                         const struct cn_launch_result *result)
+{
+    const uint64_t *left = result->patch_counts.left;
+    struct cn_text text = {0};
+    uint64_t all = result->unpatched_count;
+
+    for (int i = CN_CODE_PATCHED + 1; i < CN_CODE_LEFT_COUNT; i++)
+        all += left[i];
+    if (left[CN_CODE_PATCHED] + all == 0)
+        return;
+    cn_text_str_add(&text, "patched ");
+    cn_count_print_of(&text, left[CN_CODE_PATCHED], "function");
+    if (all > 0)
+        cn_text_printf(&text, "; left %" PRIu64, all);
+    for (int i = CN_CODE_PATCHED + 1, count = 0; i < CN_CODE_LEFT_COUNT; i++) {
+        if (left[i] > 0)
+            cn_text_printf(&text, "%s %" PRIu64 " %s", count++ > 0 ? "," : ":", left[i],
+                           cn_code_left_text((enum cn_code_left)i));
+    }
+    if (result->unpatched_count > 0)
+        cn_text_printf(&text, "%s %u out of reach",
+                       all > result->unpatched_count ? "," : ":",
+                       result->unpatched_count);
+    cn_cli_say(args, "%s", cn_text_str(&text));
+    cn_text_done(&text);
 }
 
 /* End with the status or signal of the program, so that our parent sees the same. */
@@ -170,13 +204,16 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
     tell_stop(args, result);
     tell_sandboxed(args, result);
     tell_bypassed(args, result);
+    tell_patched(args, result);
     unloaded = tell_unloaded(args, result);
     cn_count_print_of(&text, result->call_count, "call");
     cn_text_str_add(&text, " in ");
     cn_size_print(&text, result->stored_len);
     cn_text_str_add(&text, ", ");
     print_lost(&text, result, unloaded);
-    if (launch->rank)
+    if (cn_args_has(args, "host"))
+        cn_cli_say(args, "%s", cn_text_str(&text));
+    else if (launch->rank)
         cn_cli_say(args, "rank %" PRIu64 ": %s; next: cairn analyze %s -o DB",
                    launch->rank->number, cn_text_str(&text), launch->dir);
     else
@@ -192,25 +229,101 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
     cn_text_done(&text);
 }
 
-static bool run_record(const struct cn_args *args, struct cn_error *err)
+/* Where a recording goes with --host: it is local until it has been sent. */
+struct destination {
+    const char *host;
+    uint16_t port;
+    int connection;
+    const char *name; /* there */
+    struct cn_text local;
+};
+
+/* Connect before the program starts. */
+static bool connect_to(struct destination *to, const struct cn_args *args,
+                       struct cn_launch_options *launch, struct cn_error *err)
+{
+    const char *slash;
+    uint64_t port;
+
+    if (!cn_args_u64(args, "port", 1, UINT16_MAX, CN_REMOTE_PORT, &port, err))
+        return false;
+    if (cn_args_has(args, "port") && !to->host)
+        return cn_fail(err, CN_ERR_USAGE, "--port needs --host");
+    if (!to->host)
+        return true;
+    if (launch->rank)
+        return cn_fail(err, CN_ERR_USAGE, "--host: not for each process of a job");
+    to->port = (uint16_t)port;
+    slash = strrchr(launch->dir, '/');
+    to->name = slash && slash[1] ? slash + 1 : launch->dir;
+    cn_text_printf(&to->local, "%s.unsent", to->name);
+    launch->dir = cn_text_str(&to->local);
+    return cn_sender_connect(to->host, to->port, &to->connection, err);
+}
+
+static bool send_recording(struct destination *to, const struct cn_args *args,
+                           struct cn_error *err)
+{
+    const char *local = cn_text_str(&to->local);
+    int connection = to->connection;
+
+    to->connection = -1;
+    if (!cn_sender_send(connection, to->name, local, err))
+        return cn_fail_in(err, "not sent to %s; the recording is in %s", to->host, local);
+    cn_cli_say(args, "sent to %s, port %u, as %s", to->host, to->port, to->name);
+    return cn_recording_dir_remove(local, err);
+}
+
+bool cn_record_run(const struct cn_args *args, struct cn_script *script, int *wait_status,
+                   struct cn_error *err)
 {
     const char *dir = cn_args_value(args, "data");
     struct cn_record_options options;
     struct cn_launch_result result;
     struct cn_launch_rank rank = {0};
+    struct destination to = {.host = cn_args_value(args, "host"), .connection = -1};
     bool ok = cn_record_options_init(&options, args, err);
 
     if (dir)
         options.launch.dir = dir;
     if (cn_launch_rank_find(&rank))
         options.launch.rank = &rank;
-    ok = ok && cn_launch_run(&options.launch, &result, err);
-    if (ok)
+    if (ok && script && options.launch.rank)
+        ok = cn_fail(err, CN_ERR_USAGE,
+                     "--script: not for each process of a job; run cairn script -d "
+                     "%s/rank.0 later",
+                     options.launch.dir);
+    ok = ok && connect_to(&to, args, &options.launch, err) &&
+         cn_launch_run(&options.launch, &result, err);
+    if (ok) {
         tell_result(args, &result, &options.launch);
+        *wait_status = result.wait_status;
+        if (script)
+            ok = cn_script_show_recorded(args, options.launch.dir, script, err);
+        ok = ok && (!to.host || send_recording(&to, args, err));
+    }
+    if (to.connection >= 0)
+        (void)close(to.connection);
+    cn_text_done(&to.local);
     cn_record_options_done(&options);
     cn_text_done(&rank.job);
-    if (ok)
-        end_like(result.wait_status);
+    return ok;
+}
+
+/* Record with the options of the command line and of the script. */
+static bool run_record(const struct cn_args *args, struct cn_error *err)
+{
+    struct cn_scripted scripted;
+    int wait_status = 0;
+    bool ok = cn_scripted_open(&scripted, args, args->command, err) &&
+              cn_record_run(&scripted.args, scripted.script, &wait_status, err);
+
+    cn_scripted_close(&scripted);
+    /* The failure of a script or a receiver is not that of the program. */
+    if (!ok && wait_status != 0)
+        cn_cli_warn(args, "%s", err->text);
+    if (ok || wait_status != 0)
+        end_like(wait_status);
     return ok;
 }
 
@@ -285,23 +398,28 @@ static bool show_views(const struct cn_args *args, const char *dir, struct cn_er
 
 static bool run_live(const struct cn_args *args, struct cn_error *err)
 {
-    struct cn_record_options options;
+    struct cn_record_options options = {0};
     struct cn_launch_result result;
     struct cn_error ignored = {0};
     const char *kept = cn_args_value(args, "data");
     char *dir = NULL;
-    bool ok = cn_record_options_init(&options, args, err) &&
+    struct cn_scripted scripted;
+    bool ok = cn_scripted_open(&scripted, args, args->command, err) &&
+              cn_record_options_init(&options, &scripted.args, err) &&
               (kept || (dir = cn_temporary_make("live", err)) != NULL);
 
     options.launch.dir = kept ? kept : dir;
     ok = ok && cn_launch_run(&options.launch, &result, err);
     if (ok) {
         tell_stop(args, &result);
-        ok = show_views(args, options.launch.dir, err);
+        ok = (!scripted.script || cn_script_show_recorded(args, options.launch.dir,
+                                                          scripted.script, err)) &&
+             show_views(args, options.launch.dir, err);
     }
     if (dir && !cn_recording_dir_remove(dir, &ignored) && ok)
         cn_cli_warn(args, "%s", ignored.text);
     cn_record_options_done(&options);
+    cn_scripted_close(&scripted);
     free(dir);
     if (ok)
         end_like(result.wait_status);
@@ -316,6 +434,12 @@ static const struct cn_option record_options[] = {
      .help = "record into DIR (default: cairn.data); an earlier recording is renamed to "
              "DIR.old. Each process of mpirun or srun records into DIR/rank.N; cairn "
              "analyze DIR reads them together"},
+    {.name = "host",
+     .value = "HOST",
+     .help =
+         "send the recording to cairn recv (or uftrace recv) on HOST when the program "
+         "has ended; DIR is its name there, here it is removed"},
+    {.name = "port", .value = "PORT", .help = "with --host: the port (default: 8090)"},
     {0},
 };
 

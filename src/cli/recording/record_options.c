@@ -19,9 +19,8 @@ static void on_message(void *arg, const char *text)
     cn_cli_warn(arg, "%s", text);
 }
 
-/* "512K", "1M", "2G": bytes. */
-static bool parse_size(const char *name, const char *str, uint64_t *out,
-                       struct cn_error *err)
+bool cn_record_size_parse(const char *name, const char *str, uint64_t *out,
+                          struct cn_error *err)
 {
     static const char units[] = "KMG";
     char *end;
@@ -50,7 +49,7 @@ static bool choose_buffer(const struct cn_args *args, uint64_t size_limit, uint6
     /* The buffers are written even after the size limit: keep them small if it is. */
     while (size_limit > 0 && len > size_limit / 4 && len > CN_REC_RING_MIN)
         len /= 2;
-    if (value && !parse_size("buffer", value, &len, err))
+    if (value && !cn_record_size_parse("buffer", value, &len, err))
         return false;
     if (len < CN_REC_RING_MIN || len > CN_REC_RING_MAX || (len & (len - 1)))
         return cn_fail(err, CN_ERR_USAGE,
@@ -67,7 +66,7 @@ static bool choose_limits(const struct cn_args *args, struct cn_launch_options *
     const char *time = cn_args_value(args, "time-filter");
     uint64_t depth;
 
-    if (size && !parse_size("size-limit", size, &options->size_limit, err))
+    if (size && !cn_record_size_parse("size-limit", size, &options->size_limit, err))
         return false;
     if (duration && !cn_duration_parse(duration, 0, &options->duration_ns, err))
         return cn_fail_in(err, "--duration");

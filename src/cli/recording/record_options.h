@@ -80,6 +80,11 @@
          .letter = 'b',                                                                  \
          .value = "SIZE",                                                                \
          .help = "size of a thread's buffer, a power of two (default: 512K)"},           \
+        {.name = "script",                                                               \
+         .letter = 'S',                                                                  \
+         .value = "FILE",                                                                \
+         .help = "run a script on the calls after the program has ended; see cairn "     \
+                 "script"},                                                              \
         {.name = "no-libcall", .help = "do not record calls to library functions"},      \
         {.name = "nest-libcall",                                                         \
          .letter = 'l',                                                                  \
@@ -114,5 +119,9 @@ struct cn_record_options {
 CN_CHECK bool cn_record_options_init(struct cn_record_options *options,
                                      const struct cn_args *args, struct cn_error *err);
 void cn_record_options_done(struct cn_record_options *options);
+
+/* The value of an option --NAME: "512K", "1M", "2G" are bytes. */
+CN_CHECK bool cn_record_size_parse(const char *name, const char *str, uint64_t *out,
+                                   struct cn_error *err);
 
 #endif

@@ -31,6 +31,13 @@ static void print_message(const struct cn_args *args, const char *fmt, va_list v
     if (args->session && args->session->is_mute)
         return;
     (void)vsnprintf(message, sizeof(message), fmt, values);
+    if (args->session && args->session->listener) {
+        cn_utf8_add_printable(&line, message);
+        args->session->listener->message(args->session->listener->arg,
+                                         cn_text_str(&line));
+        cn_text_done(&line);
+        return;
+    }
     add_name(&line, args->command);
     cn_text_str_add(&line, ": ");
     cn_utf8_add_printable(&line, message);

@@ -17,13 +17,22 @@
 struct cn_bar;
 struct cn_command;
 struct cn_facts;
+struct cn_progress;
 struct cn_text;
+
+/* Receives what would be printed on stderr, on the thread that does the work. */
+struct cn_cli_listener {
+    void (*message)(void *arg, const char *text); /* printable, without a newline */
+    void *arg;
+    const struct cn_progress *progress; /* in place of the progress bar */
+};
 
 struct cn_cli_session {
     bool has_color; /* decided before a pager replaces the terminal */
     struct cn_pager pager;
-    struct cn_bar *bar; /* the progress bar in use; NULL: none */
-    bool is_mute;       /* another process prints the messages */
+    struct cn_bar *bar;                     /* the progress bar in use; NULL: none */
+    bool is_mute;                           /* another process prints the messages */
+    const struct cn_cli_listener *listener; /* NULL: messages and progress on stderr */
 };
 
 /* Print one line on stderr, "cairn COMMAND: ..."; `fmt` has no newline. Control characters

@@ -204,6 +204,10 @@ void cn_bar_begin(struct cn_bar *bar, const struct cn_args *args)
         .is_drawn = isatty(STDERR_FILENO) && !cn_args_has(args, "quiet") &&
                     !(args->session && args->session->is_mute),
     };
+    if (args->session && args->session->listener) {
+        bar->progress = *args->session->listener->progress;
+        return;
+    }
     if (args->session)
         args->session->bar = bar;
     catch_signal(SIGINT, &bar->old_int);
@@ -212,6 +216,8 @@ void cn_bar_begin(struct cn_bar *bar, const struct cn_args *args)
 
 void cn_bar_end(struct cn_bar *bar)
 {
+    if (bar->args->session && bar->args->session->listener)
+        return;
     finish_step(bar, cn_clock_ns());
     if (bar->args->session)
         bar->args->session->bar = NULL;

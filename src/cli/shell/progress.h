@@ -8,7 +8,8 @@
  *
  * The bar appears on a terminal, after a second, unless -q is given. With -v, one line per
  * finished step remains. Between begin and end, SIGINT and SIGTERM make the work fail with
- * CN_ERR_INTERRUPTED, so that it can clean up; a second signal kills.
+ * CN_ERR_INTERRUPTED, so that it can clean up; a second signal kills. A session with a
+ * listener gets the progress instead, and signals are left alone.
  * Threads: one bar at a time in the process; reported from one thread at a time.
  */
 #ifndef CN_CLI_SHELL_PROGRESS_H

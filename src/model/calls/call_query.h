@@ -4,6 +4,7 @@
 #ifndef CN_MODEL_CALLS_CALL_QUERY_H
 #define CN_MODEL_CALLS_CALL_QUERY_H
 
+#include "base/run/progress.h"
 #include "model/calls/recording.h"
 
 struct cn_call_filter; /* analyze/calls/call_filter.h */
@@ -15,6 +16,7 @@ struct cn_call_query {
     const uint32_t *tasks; /* indices into rec->tasks, ascending */
     uint32_t task_count;
     bool is_raw; /* recorded times; else corrected ones, where the cost is known */
+    const struct cn_progress *progress; /* of report and graph; NULL: none */
 };
 
 #endif

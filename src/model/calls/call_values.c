@@ -158,6 +158,12 @@ static int64_t sign_extend(uint64_t number, unsigned size)
     return (int64_t)(number << shift) >> shift;
 }
 
+int64_t cn_call_value_signed(const struct cn_call_values *values,
+                             const struct cn_call_value *value)
+{
+    return sign_extend(cn_call_value_number(values, value), value->spec->size);
+}
+
 /* Small numbers are decimal, large ones hexadecimal, as in uftrace. */
 enum { DECIMAL_MAX = 100000 };
 
@@ -220,10 +226,10 @@ static double extended_value(struct cn_bytes bytes, bool is_big_endian)
            (cn_bits(sign_exponent, 15, 1) ? -1 : 1);
 }
 
-static void print_float(const struct cn_call_value *value, bool is_big_endian,
-                        struct cn_text *text)
+double cn_call_value_real(const struct cn_call_values *values,
+                          const struct cn_call_value *value)
 {
-    uint64_t bits = number_of(value->bytes, is_big_endian);
+    uint64_t bits = number_of(value->bytes, values->is_big_endian);
     double wide = 0;
 
     if (value->bytes.len == sizeof(float)) {
@@ -235,9 +241,9 @@ static void print_float(const struct cn_call_value *value, bool is_big_endian,
     } else if (value->bytes.len == sizeof(double)) {
         memcpy(&wide, &bits, sizeof(wide));
     } else if (value->bytes.len == 10) {
-        wide = extended_value(value->bytes, is_big_endian);
+        wide = extended_value(value->bytes, values->is_big_endian);
     }
-    cn_text_printf(text, "%f", wide);
+    return wide;
 }
 
 /* The call of a value: pointers are resolved there. */
@@ -288,7 +294,7 @@ static void print_value(const struct where *where, const struct cn_call_values *
         cn_text_char(text, '\'');
         break;
     case 'f':
-        print_float(value, values->is_big_endian, text);
+        cn_text_printf(text, "%f", cn_call_value_real(values, value));
         break;
     case 'p':
         print_pointer(where, number, text);

@@ -38,6 +38,14 @@ CN_CHECK bool cn_call_values_measure(const struct cn_argument_specs *specs,
 uint64_t cn_call_value_number(const struct cn_call_values *values,
                               const struct cn_call_value *value);
 
+/* The same, with the sign that the value has in its size. */
+int64_t cn_call_value_signed(const struct cn_call_values *values,
+                             const struct cn_call_value *value);
+
+/* The value of a floating-point number of 4, 8 or 10 bytes; 0 for other sizes. */
+double cn_call_value_real(const struct cn_call_values *values,
+                          const struct cn_call_value *value);
+
 /* Append the type of a value, for `cairn dump`: "d64", "u8", "str", "p", "f32". */
 void cn_call_value_type_print(const struct cn_call_value *value, struct cn_text *text);
 

@@ -56,7 +56,7 @@ struct cn_value_batch {
     size_t count;
 };
 
-enum { CN_VALUE_BATCH = 512, CN_VALUE_SIDE_BATCH = 32 };
+enum { CN_VALUE_BATCH = 1024, CN_VALUE_SIDE_BATCH = 32 };
 
 /* A position in values of a second file, private to the format that merges them in. */
 struct cn_value_side {

@@ -39,6 +39,8 @@ enum {
      * smaller than this many bytes. */
     RANGES_PER_WORKER = 4,
     RANGE_LEN_MIN = 256 * 1024,
+    RANGES_MEMORY_LEN = 128 * 1024 * 1024, /* of all workers */
+    RANGE_WORKERS_MIN = 2,
 };
 
 struct worker {
@@ -493,6 +495,21 @@ static bool spill_values(struct transposition *t, struct cn_error *err)
     return cn_spill_build(&t->spill, &request, err);
 }
 
+/* A range of one context with values of very many threads can need more than its share. */
+static unsigned range_workers(const struct transposition *t)
+{
+    size_t value_len = 2 * sizeof(struct cn_value) + t->options->value_len;
+    uint64_t largest = 1, count;
+
+    for (size_t i = 0; i < t->range_count; i++)
+        if (t->ranges[i].value_count > largest)
+            largest = t->ranges[i].value_count;
+    count = RANGES_MEMORY_LEN / (largest * value_len);
+    if (count < RANGE_WORKERS_MIN)
+        count = RANGE_WORKERS_MIN;
+    return count < t->options->workers ? (unsigned)count : t->options->workers;
+}
+
 static bool run_ranges(struct transposition *t, struct cn_error *err)
 {
     size_t own_count =
@@ -503,7 +520,7 @@ static bool run_ranges(struct transposition *t, struct cn_error *err)
     for (unsigned i = 0; i < t->options->workers; i++)
         cn_metric_sort_init(&t->workers[i].sort);
     cn_failures_init(&t->failures, t->options->workers);
-    cn_pool_run(&jobs, t->options->workers);
+    cn_pool_run(&jobs, range_workers(t));
     ok = cn_failures_result(&t->failures, err);
     cn_failures_done(&t->failures);
     return cn_ranks_agree(t->ranks, ok, err) &&

@@ -3,6 +3,7 @@
  *   _mcount        after the prologue: x29 points to the caller's x29 and x30 in memory
  *   cn_rec_patched instead of the body of a patched function, whose address is in x17, and
  *                  which it calls
+ *   cn_rec_moved   the same for a function whose first instruction was moved
  *   cn_rec_libcall a library call: x17 is its number, x30 its return address
  *   cn_rec_return  calls return here instead of to their caller
  *
@@ -242,12 +243,32 @@ mcount:
 	ret
 	end_function _mcount
 
-/* As on x86_64: the body is called once the return address is in a frame. The address to
- * record is after the landing place. */
-	hidden_function cn_rec_patched
-	hint	#34
+/* Restore what cn_rec_moved saved. */
+	.macro	leave_room room
+	.if	\room
+	ldp	x9, x10, [sp]
+	ldp	x11, x12, [sp, #16]
+	ldp	x13, x14, [sp, #32]
+	ldr	x15, [sp, #48]
+	add	sp, sp, #\room
+	.cfi_adjust_cfa_offset -\room
+	.endif
+	.endm
+
+/* As on x86_64: the body at x17 is called once the return address is in a frame. The
+ * address to record is after the landing place, or before moved instructions. \room bytes
+ * are on the stack. */
+	.macro	load_function reg, room
+	.if	\room
+	ldur	\reg, [x17, #-8]
+	.else
+	add	\reg, x17, #4
+	.endif
+	.endm
+
+	.macro	enter_called room
 	load_self
-	mov	x10, sp
+	add	x10, sp, #\room
 	orr	x10, x10, #1
 	cbz	x9, 7f
 	ldr	x11, T(TOP)
@@ -259,7 +280,7 @@ mcount:
 5:	ldr	x12, T(END)
 	cmp	x11, x12
 	b.hs	7f
-	add	x13, x17, #4
+	load_function x13, \room
 	lsl	x12, x29, #CN_REC_F_CALLER_AT
 	push_frame x30, x13, x12
 	mov	x10, x17
@@ -268,7 +289,10 @@ mcount:
 	store_record 9f
 8:	mov	x17, x10
 	adr	x30, cn_rec_return
+	.cfi_remember_state
+	leave_room \room
 	b	.Lcall
+	.cfi_restore_state
 6:	adr	x13, cn_rec_return	/* a tail call */
 	b.ne	7f
 	cmp	x30, x13
@@ -278,20 +302,42 @@ mcount:
 	pop_frame
 7:	save_all
 	mov	x0, sp
-	add	x0, x0, #176
-	add	x1, x17, #4
+	add	x0, x0, #176+\room
+	load_function x1, \room
 	mov	x2, x30
 	mov	x3, sp
 	bl	cn_rec_enter_register
 	str	x0, [sp, #8]	/* comes back as x30 */
 	restore_all
-	adr	x9, cn_rec_return
-	cmp	x30, x9
+	adr	x16, cn_rec_return
+	cmp	x30, x16
+	leave_room \room
 	b.eq	.Lcall
 	br	x17		/* not recorded */
+	.if	\room
+	.cfi_adjust_cfa_offset \room
+	.endif
 9:	finish_record
 	b	8b
+	.endm
+
+	hidden_function cn_rec_patched
+	hint	#34
+	enter_called 0
 	end_function cn_rec_patched
+
+/* As on x86_64: callers may rely on registers that the function does not use, except for x16
+ * and x17. */
+	hidden_function cn_rec_moved
+	hint	#34
+	sub	sp, sp, #64
+	.cfi_adjust_cfa_offset 64
+	stp	x9, x10, [sp]
+	stp	x11, x12, [sp, #16]
+	stp	x13, x14, [sp, #32]
+	str	x15, [sp, #48]
+	enter_called 64
+	end_function cn_rec_moved
 
 /* -finstrument-functions: ordinary calls, see hooks_x86_64.S. */
 	function __cyg_profile_func_enter

@@ -9,6 +9,7 @@
  *   __fentry__     before the prologue: it is at 8(%rsp), after that of the hook, except in
  *                  nested functions
  *   cn_rec_patched instead of the body of a patched function, which it calls
+ *   cn_rec_moved   the same for a function whose first instructions were moved
  *   cn_rec_return  calls return here instead of to their caller
  */
 #include "record/layout.h"
@@ -201,8 +202,8 @@
 	restore_arguments
 	.if \flags == CN_REC_F_CALLED
 	restore	%r11
-	leaq	8(%rsp), %rsp
-	.cfi_adjust_cfa_offset -8
+	leaq	16(%rsp), %rsp	/* the body is at -16(%rsp) */
+	.cfi_adjust_cfa_offset -16
 	jmp	.Lcall
 	.else
 	ret
@@ -224,12 +225,14 @@
 	call_c	cn_rec_enter
 	.if \flags == CN_REC_F_CALLED
 	leaq	cn_rec_return(%rip), %rax
-	cmpq	%rax, 48(%rsp)
+	cmpq	%rax, 56(%rsp)
 	je	.Ldone\@
 	.cfi_remember_state
 	restore_arguments	/* not recorded */
 	restore	%r11
-	notrack jmp *%r11
+	leaq	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	notrack jmp *-8(%rsp)
 	.cfi_restore_state
 	.else
 	jmp	.Ldone\@
@@ -295,12 +298,27 @@ _mcount:
 	hidden_function cn_rec_patched, 5
 	endbr64
 	save	%r11
+	save	%r11
 	save_arguments
 	movq	%r11, %rsi
-	leaq	48(%rsp), %rdi
+.Lpatched:
+	leaq	56(%rsp), %rdi
 	load_self
 	enter	CN_REC_F_CALLED
 	end_function cn_rec_patched
+
+/* The first instructions of the function were moved: its stub pushed their new address,
+ * before which is that of the function. All registers are preserved: a caller that was
+ * compiled with the function, without hooks, may rely on those that it does not use. */
+	hidden_function cn_rec_moved, 5
+	.cfi_def_cfa_offset 16
+	endbr64
+	save	%r11
+	save_arguments
+	movq	48(%rsp), %rsi
+	movq	-8(%rsi), %rsi
+	jmp	.Lpatched
+	end_function cn_rec_moved
 
 /* -finstrument-functions: ordinary calls, so all caller-saved registers are free. Both
  * hooks are called with the same stack pointer, which identifies the call. Arguments may
@@ -493,9 +511,9 @@ _mcount:
 	.cfi_startproc
 	.cfi_def_cfa %rsp, 0
 	.cfi_offset %rip, -8
-	.fill	12, 1, 0x90
+	.fill	11, 1, 0x90
 .Lcall:
-	.byte	0x3e, 0x41, 0xff	/* notrack call *%r11 */
+	.byte	0x3e, 0xff, 0x54, 0x24	/* notrack call *-16(%rsp) */
 	.cfi_endproc
 	.cfi_startproc
 	.cfi_signal_frame
@@ -521,7 +539,7 @@ _mcount:
 	.cfi_escape 0x13			/* drop */
 	.cfi_escape 0x2f, 0xeb, 0xff		/* skip 5b */
 	.cfi_escape 0x31, 0x1c			/* 7: lit1 minus		[.. r-1] */
-	.byte	0xd3			/* the end of the call */
+	.byte	0xf0			/* the end of the call */
 	.globl	cn_rec_return
 	.hidden	cn_rec_return
 	.type	cn_rec_return, @function

@@ -46,6 +46,8 @@ static void read_segment(struct cn_rec_image *image, const Elf64_Phdr *segment)
     if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X)) {
         image->code_low = start;
         image->code_high = end;
+        if (image->code_count < CN_REC_CODES_MAX)
+            image->codes[image->code_count] = (struct cn_rec_code){start, end};
         image->code_count++;
     }
     if (segment->p_type == PT_GNU_RELRO) {

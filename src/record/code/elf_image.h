@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { CN_REC_CODES_MAX = 8 };
+
 struct cn_rec_image {
     uintptr_t bias;                  /* load address minus link address */
     uintptr_t low, high;             /* of the whole file */
@@ -19,6 +21,9 @@ struct cn_rec_image {
     const char *names;
     uintptr_t got;     /* DT_PLTGOT; 0: none */
     size_t code_count; /* executable segments; code_low and code_high are of the last */
+    struct cn_rec_code {
+        uintptr_t low, high;
+    } codes[CN_REC_CODES_MAX]; /* of all, up to a limit */
 };
 
 /* Read the program headers and the dynamic section. */

@@ -35,8 +35,8 @@ void cn_rec_machine_jump(uint8_t *at, uintptr_t target);
  * slot and for the jump. */
 uintptr_t cn_rec_machine_slot_stub(uint8_t *stubs, uint32_t index, uint32_t number);
 
-/* Stubs of patched functions: a table of CN_REC_STUB_LEN bytes for each and for a jump to
- * the recorder, which comes first. */
+/* Stubs of patched functions: a table of CN_REC_STUB_LEN or CN_REC_MOVED_LEN bytes for each,
+ * after CN_REC_STUB_LEN for a jump to the recorder. */
 struct cn_rec_stubs {
     uint8_t *at;
     size_t count, max;
@@ -45,6 +45,17 @@ struct cn_rec_stubs {
 /* Write a jump to a new stub over the nops at `at`; it passes the address of the body to
  * the recorder. False when there are not enough of them. */
 bool cn_rec_machine_patch(uint8_t *at, struct cn_rec_stubs *stubs);
+
+/* The same over any `len` bytes of nops, at which the body is not entered otherwise. */
+bool cn_rec_machine_patch_nops(uint8_t *at, size_t len, struct cn_rec_stubs *stubs);
+
+enum { CN_REC_MOVED_LEN = 80 };
+
+/* Move the instructions at `at` into a stub of CN_REC_MOVED_LEN bytes, and write a jump to
+ * it over them. False when there is no room or something is out of reach. */
+struct cn_rec_patch;
+bool cn_rec_machine_move(uint8_t *at, const struct cn_rec_patch *patch,
+                         struct cn_rec_stubs *stubs);
 
 #if defined(__x86_64__)
 /* The same over a call at `at` of the function whose address is in `slot`, directly or

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "record/shared.h"
+
 #define NOP         0xd503201fu
 #define BTI_C       0xd503245fu
 #define BTI_J       0xd503249fu
@@ -53,28 +55,68 @@ static bool put_branch(uint8_t *at, uintptr_t target)
     return true;
 }
 
-/* ldr x17, .+8; b to the beginning; address of the body. The body begins with the second
- * nop, which becomes a landing place for its indirect call. */
-bool cn_rec_machine_patch(uint8_t *at, struct cn_rec_stubs *stubs)
+/* Write a stub and a branch to it at `at`: ldr x17, .+8; b to the beginning; address of the
+ * body, whose first nop becomes a landing place for its indirect call. */
+static bool put_stub(uint8_t *at, uint8_t *body, struct cn_rec_stubs *stubs)
 {
     uint8_t *stub = stubs->at + CN_REC_STUB_LEN * (stubs->count + 1);
-    uintptr_t body;
 
-    if (get(at) == BTI_C || get(at) == BTI_J)
-        at += 4;
-    if (get(at) != NOP || get(at + 4) != NOP || stubs->count == stubs->max)
+    if (stubs->count == stubs->max)
         return false;
-    body = (uintptr_t)at + 4;
     put(stub, 0x58000051);
     memcpy(stub + 8, &body, sizeof(body));
     if (!put_branch(stub + 4, (uintptr_t)stubs->at))
         return false;
     __builtin___clear_cache((char *)stub, (char *)stub + CN_REC_STUB_LEN);
-    put(at + 4, BTI_C);
+    put(body, BTI_C);
     if (!put_branch(at, (uintptr_t)stub))
         return false;
     stubs->count++;
     return true;
+}
+
+bool cn_rec_machine_patch(uint8_t *at, struct cn_rec_stubs *stubs)
+{
+    if (get(at) == BTI_C || get(at) == BTI_J)
+        at += 4;
+    return get(at) == NOP && get(at + 4) == NOP && put_stub(at, at + 4, stubs);
+}
+
+bool cn_rec_machine_patch_nops(uint8_t *at, size_t len, struct cn_rec_stubs *stubs)
+{
+    return len >= 8 && put_stub(at, at + len - 4, stubs);
+}
+
+/* ldr x17, address of the code; b to the beginning; the address; that of the function; the
+ * code, which ends with branches */
+bool cn_rec_machine_move(uint8_t *at, const struct cn_rec_patch *patch,
+                         struct cn_rec_stubs *stubs)
+{
+    enum { ADDRESS_AT = 16, FUNCTION_AT = 24, CODE_AT = 32 };
+    uint8_t *stub = stubs->at + CN_REC_STUB_LEN + CN_REC_MOVED_LEN * stubs->count;
+    uint8_t *code = stub + CODE_AT;
+    bool ok = stubs->count < stubs->max && patch->code_len <= CN_REC_MOVED_MAX;
+
+    if (!ok)
+        return false;
+    put(stub, 0x58000011 | ADDRESS_AT / 4 << 5);
+    memcpy(stub + ADDRESS_AT, &code, sizeof(code));
+    memcpy(stub + FUNCTION_AT, &at, sizeof(at));
+    memcpy(code, patch->code, patch->code_len);
+    ok = put_branch(stub + 4, (uintptr_t)stubs->at);
+    for (int i = 0; i < patch->fixup_count && ok; i++) {
+        const struct cn_rec_fixup *fixup = &patch->fixups[i];
+        uintptr_t target = (uintptr_t)at + (uintptr_t)(intptr_t)fixup->target;
+
+        if (fixup->kind == CN_REC_FIXUP_ADDRESS)
+            memcpy(code + fixup->field, &target, sizeof(target));
+        else
+            ok = put_branch(code + fixup->field, target);
+    }
+    __builtin___clear_cache((char *)stub, (char *)stub + CN_REC_MOVED_LEN);
+    ok = ok && put_branch(at, (uintptr_t)stub);
+    stubs->count += ok;
+    return ok;
 }
 
 bool cn_rec_machine_divert(uint8_t *at, uintptr_t stub)

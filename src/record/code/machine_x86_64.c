@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "record/shared.h"
+
 enum { BRANCH_LEN = 5, LEA_LEN = 7, JUMP_LEN = 6, ENDBR_LEN = 4, FUNCTION_LEN = 16 };
 
 static const uint8_t endbr[ENDBR_LEN] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -79,6 +81,59 @@ bool cn_rec_machine_patch(uint8_t *at, struct cn_rec_stubs *stubs)
 {
     at = skip_endbr(at);
     return is_empty(at) && put_stub(at, BRANCH_LEN, stubs);
+}
+
+bool cn_rec_machine_patch_nops(uint8_t *at, size_t len, struct cn_rec_stubs *stubs)
+{
+    return len >= BRANCH_LEN && put_stub(at, len, stubs);
+}
+
+/* A distance of 32 bits at `field`, from `end` to `target`. */
+static bool put_distance(uint8_t *field, const uint8_t *end, uintptr_t target)
+{
+    int64_t distance = (int64_t)(target - (uintptr_t)end);
+    int32_t near = (int32_t)distance;
+
+    if (near != distance)
+        return false;
+    memcpy(field, &near, sizeof(near));
+    return true;
+}
+
+/* push address of the code(%rip); jmp *target(%rip), that of the first jump; the address;
+ * that of the function; the code; jmp to the rest of the function */
+bool cn_rec_machine_move(uint8_t *at, const struct cn_rec_patch *patch,
+                         struct cn_rec_stubs *stubs)
+{
+    enum { PUSH_AT = 16, FUNCTION_AT = 24, CODE_AT = 32 };
+    uint8_t *stub = stubs->at + CN_REC_STUB_LEN + CN_REC_MOVED_LEN * stubs->count;
+    uint8_t *code = stub + CODE_AT;
+    bool ok = stubs->count < stubs->max && patch->code_len <= CN_REC_MOVED_MAX &&
+              patch->len >= BRANCH_LEN;
+
+    if (!ok)
+        return false;
+    stub[0] = stub[6] = 0xff;
+    stub[1] = 0x35;
+    stub[7] = 0x25;
+    (void)put_distance(stub + 2, stub + 6, (uintptr_t)stub + PUSH_AT);
+    (void)put_distance(stub + 8, stub + 12, (uintptr_t)stubs->at + JUMP_LEN);
+    memcpy(stub + PUSH_AT, &code, sizeof(code));
+    memcpy(stub + FUNCTION_AT, &at, sizeof(at));
+    memcpy(code, patch->code, patch->code_len);
+    for (int i = 0; i < patch->fixup_count && ok; i++) {
+        const struct cn_rec_fixup *fixup = &patch->fixups[i];
+        uintptr_t target = (uintptr_t)at + (uintptr_t)(intptr_t)fixup->target;
+
+        if (fixup->kind == CN_REC_FIXUP_ADDRESS)
+            memcpy(code + fixup->field, &target, sizeof(target));
+        else
+            ok = put_distance(code + fixup->field, code + fixup->end, target);
+    }
+    ok = ok && put_branch(code + patch->code_len, 0xe9, (uintptr_t)at + patch->len) &&
+         put_branch(at, 0xe9, (uintptr_t)stub);
+    stubs->count += ok;
+    return ok;
 }
 
 /* The address that an instruction of `len` bytes refers to with its last four. */

@@ -2,9 +2,11 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/single_threaded.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -85,6 +87,11 @@ struct patching {
     Elf64_Shdr entries, symbols;
     uintptr_t fentry_slot;
     struct cn_rec_stubs stubs;
+    /* Functions without hooks; the addresses count from `base`. */
+    const struct cn_rec_patch *plan;
+    uint32_t plan_count;
+    uintptr_t base;
+    struct cn_rec_stubs moved;
 };
 
 static bool is_wanted(uintptr_t at)
@@ -100,6 +107,22 @@ static bool is_wanted(uintptr_t at)
 static bool is_code(const struct cn_rec_image *image, uintptr_t at)
 {
     return at >= image->code_low && at < image->code_high - PATCH_LEN_MAX;
+}
+
+static size_t code_count(const struct cn_rec_image *image)
+{
+    return image->code_count < CN_REC_CODES_MAX ? image->code_count : CN_REC_CODES_MAX;
+}
+
+/* True if all `len` bytes are in one of the executable segments. */
+static bool is_any_code(const struct cn_rec_image *image, uintptr_t at, size_t len)
+{
+    for (size_t i = 0; i < code_count(image); i++) {
+        if (at >= image->codes[i].low && at < image->codes[i].high &&
+            image->codes[i].high - at >= len)
+            return true;
+    }
+    return false;
 }
 
 static void patch_one(struct patching *patching, uintptr_t at)
@@ -165,6 +188,34 @@ static void patch_calls(struct patching *patching)
 }
 #endif
 
+static bool patch_planned(struct patching *patching, const struct cn_rec_patch *patch)
+{
+    uint8_t *at = (uint8_t *)(patching->base + patch->at);
+
+    if (!is_any_code(patching->image, (uintptr_t)at, patch->len) ||
+        cn_rec_patch_sum(at, patch->len) != patch->sum)
+        return false;
+    return patch->code_len > 0 ? cn_rec_machine_move(at, patch, &patching->moved)
+                               : cn_rec_machine_patch_nops(at, patch->len, &patching->stubs);
+}
+
+/* Threads that run already may be about to run the code that is moved. */
+static bool is_alone(void)
+{
+    return cn_rec_process.is_running || __libc_single_threaded;
+}
+
+static void patch_plan(struct patching *patching)
+{
+    uint32_t patched_count = 0;
+
+    for (uint32_t i = 0; i < patching->plan_count && is_alone(); i++)
+        patched_count += patch_planned(patching, &patching->plan[i]);
+    atomic_fetch_add(&cn_rec_process.shared->patched_count, patched_count);
+    atomic_fetch_add(&cn_rec_process.shared->unpatched_count,
+                     patching->plan_count - patched_count);
+}
+
 /* Find what can be patched; returns the most functions that there can be. */
 static size_t find_functions(struct patching *patching)
 {
@@ -186,8 +237,10 @@ static size_t find_functions(struct patching *patching)
         !find_section(&patching->file, ".symtab", &patching->symbols) ||
         patching->symbols.sh_size > patching->file.len)
         patching->symbols.sh_size = 0;
+    patching->plan =
+        cn_rec_module_patches(image->code_low, &patching->base, &patching->plan_count);
     return patching->entries.sh_size / sizeof(uintptr_t) +
-           patching->symbols.sh_size / sizeof(Elf64_Sym);
+           patching->symbols.sh_size / sizeof(Elf64_Sym) + patching->plan_count;
 }
 
 static bool make_executable(uintptr_t low, uintptr_t high)
@@ -202,20 +255,27 @@ static bool make_writable(uintptr_t low, uintptr_t high)
            cn_rec_protect(low, high, PROT_READ | PROT_WRITE);
 }
 
-/* A stub for each function, and the jump to the recorder that they share. */
+/* A stub for each function, and the jump to the recorder that they share; then the same for
+ * those with moved code, which refers to data of the file as well. */
 static bool map_stubs(struct patching *patching, struct cn_rec_patches *patches,
                       size_t count)
 {
     const struct cn_rec_image *image = patching->image;
+    size_t plain_len = CN_REC_STUB_LEN * (count + 1);
+    size_t len = plain_len + CN_REC_STUB_LEN + CN_REC_MOVED_LEN * patching->plan_count;
     uintptr_t low;
 
-    patches->len = (CN_REC_STUB_LEN * (count + 1) + CN_REC_PAGE_LEN - 1) &
-                   ~(size_t)(CN_REC_PAGE_LEN - 1);
-    patches->stubs = cn_rec_near_map(image->code_low, image->code_high, patches->len);
+    patches->len = (len + CN_REC_PAGE_LEN - 1) & ~(size_t)(CN_REC_PAGE_LEN - 1);
+    patches->stubs = cn_rec_near_map(image->low, image->high, patches->len);
+    if (!patches->stubs)
+        patches->stubs = cn_rec_near_map(image->code_low, image->code_high, patches->len);
     if (!patches->stubs)
         return false;
     cn_rec_machine_jump(patches->stubs, (uintptr_t)cn_rec_patched);
     patching->stubs = (struct cn_rec_stubs){.at = patches->stubs, .max = count};
+    cn_rec_machine_jump(patches->stubs + plain_len, (uintptr_t)cn_rec_moved);
+    patching->moved = (struct cn_rec_stubs){.at = patches->stubs + plain_len,
+                                            .max = patching->plan_count};
     low = (uintptr_t)patches->stubs;
     return make_executable(low, low + patches->len) &&
            make_writable(low, low + patches->len);
@@ -224,15 +284,21 @@ static bool map_stubs(struct patching *patching, struct cn_rec_patches *patches,
 static void patch_all(struct patching *patching, struct cn_rec_patches *patches)
 {
     const struct cn_rec_image *image = patching->image;
+    bool ok = true;
 
-    if (make_writable(image->code_low, image->code_high)) {
+    for (size_t i = 0; i < code_count(image); i++)
+        ok = make_writable(image->codes[i].low, image->codes[i].high) && ok;
+    if (ok) {
         patch_entries(patching);
+        patch_plan(patching);
 #if defined(__x86_64__)
         patch_calls(patching);
 #endif
     }
-    __builtin___clear_cache((char *)image->code_low, (char *)image->code_high);
-    (void)make_executable(image->code_low, image->code_high);
+    for (size_t i = 0; i < code_count(image); i++) {
+        __builtin___clear_cache((char *)image->codes[i].low, (char *)image->codes[i].high);
+        (void)make_executable(image->codes[i].low, image->codes[i].high);
+    }
     (void)make_executable((uintptr_t)patches->stubs,
                           (uintptr_t)patches->stubs + patches->len);
 }

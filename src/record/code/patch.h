@@ -1,6 +1,7 @@
 /* Patches functions built with -fpatchable-function-entry, or with -mfentry: their nops, or
  * their call of __fentry__, become a jump to a stub of their own, which passes the address
- * of the body to the recorder. Calls of __fentry__ that are not found remain.
+ * of the body to the recorder. Calls of __fentry__ that are not found remain. Of functions
+ * without hooks, the launcher says how (struct cn_rec_patch).
  * Threads: one thread at a time: while the library is loaded, or under the loader's lock.
  */
 #ifndef CN_RECORD_CODE_PATCH_H

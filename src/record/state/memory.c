@@ -27,7 +27,7 @@ static struct {
     uintptr_t base;
     uint64_t len;
     _Atomic bool is_limited; /* only these are mapped: */
-    uint64_t rules_len, values_len;
+    uint64_t rules_len, values_len, patches_len;
     uint32_t ring_lens[CN_REC_TRACK_COUNT];
     bool windows[CN_REC_TRACK_COUNT / WINDOW_LEN];
     _Atomic uint32_t lock;
@@ -90,7 +90,7 @@ static uint64_t pages_len(uint64_t count, uint64_t size)
     return (count * size + CN_REC_PAGE_LEN - 1) & ~(uint64_t)(CN_REC_PAGE_LEN - 1);
 }
 
-/* Bytes of the rules and of the values that exist. */
+/* Bytes of the rules, values and patches that exist. */
 static uint64_t rules_len(void)
 {
     return pages_len(cn_rec_process.shared->rule_count, sizeof(struct cn_rec_rule));
@@ -99,6 +99,11 @@ static uint64_t rules_len(void)
 static uint64_t values_len(void)
 {
     return pages_len(cn_rec_process.shared->value_count, sizeof(struct cn_rec_value));
+}
+
+static uint64_t patches_len(void)
+{
+    return pages_len(cn_rec_process.shared->patch_count, sizeof(struct cn_rec_patch));
 }
 
 /* Map what was added at the end since the last time. */
@@ -120,7 +125,8 @@ bool cn_rec_memory_rules(void)
         return true;
     lock_memory();
     ok = map_more(CN_REC_RULES_OFF, &memory.rules_len, rules_len()) &&
-         map_more(CN_REC_VALUES_OFF, &memory.values_len, values_len());
+         map_more(CN_REC_VALUES_OFF, &memory.values_len, values_len()) &&
+         map_more(CN_REC_PATCHES_OFF, &memory.patches_len, patches_len());
     atomic_store(&memory.lock, 0);
     return ok;
 }
@@ -158,6 +164,7 @@ bool cn_rec_memory_open(const char *path)
     process->shared = shared;
     process->rules = (const struct cn_rec_rule *)(memory.base + CN_REC_RULES_OFF);
     process->values = (const struct cn_rec_value *)(memory.base + CN_REC_VALUES_OFF);
+    process->patches = (const struct cn_rec_patch *)(memory.base + CN_REC_PATCHES_OFF);
     process->tracks = (struct cn_rec_track *)(memory.base + CN_REC_TRACKS_OFF);
     process->rings = (uint8_t *)memory.base + CN_REC_RINGS_OFF;
     atomic_store(&process->pid, cn_rec_pid());
@@ -257,8 +264,10 @@ void cn_rec_memory_limit(void)
         memory.windows[i] = true;
     memory.rules_len = rules_len();
     memory.values_len = values_len();
+    memory.patches_len = patches_len();
     unmap(CN_REC_RULES_OFF + memory.rules_len, CN_REC_VALUES_OFF);
-    unmap(CN_REC_VALUES_OFF + memory.values_len, CN_REC_TRACKS_OFF);
+    unmap(CN_REC_VALUES_OFF + memory.values_len, CN_REC_PATCHES_OFF);
+    unmap(CN_REC_PATCHES_OFF + memory.patches_len, CN_REC_TRACKS_OFF);
     unmap(CN_REC_TRACKS_OFF + window_count * len, CN_REC_RINGS_OFF);
     unmap_rings();
     memory.is_limited = true;

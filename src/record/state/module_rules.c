@@ -4,6 +4,7 @@
 #include <linux/futex.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/auxv.h>
 #include <time.h>
 
 #include "record/process.h"
@@ -20,24 +21,31 @@ enum {
     GONE = 1,            /* the file was unmapped; lower than any address */
 };
 
+/* What the launcher knows about a file, in shared memory. */
+struct ranges {
+    uint32_t first, count; /* rules */
+    uint32_t patch_first, patch_count;
+};
+
 struct module {
     uintptr_t low;
     _Atomic uintptr_t high; /* 0 until the entry is complete; GONE */
-    uint32_t first, count;
+    struct ranges ranges;
 };
 
 static struct {
     struct module list[MODULES_MAX];
     _Atomic uint32_t count; /* may exceed MODULES_MAX */
     _Atomic bool is_hopeless;
+    uintptr_t program_at; /* an address in the program */
 } modules;
 
-static void add(uintptr_t low, uintptr_t high, uint32_t first, uint32_t count)
+static void add(uintptr_t low, uintptr_t high, const struct ranges *ranges)
 {
     uint32_t used = atomic_load(&modules.count), at = 0;
     uintptr_t gone = GONE;
 
-    if (count == 0)
+    if (ranges->count == 0)
         return;
     /* Reuse the entry of a file that was unmapped, else take a new one. */
     while (at < used && at < MODULES_MAX &&
@@ -50,8 +58,7 @@ static void add(uintptr_t low, uintptr_t high, uint32_t first, uint32_t count)
     if (at >= MODULES_MAX)
         return;
     modules.list[at].low = low;
-    modules.list[at].first = first;
-    modules.list[at].count = count;
+    modules.list[at].ranges = *ranges;
     atomic_store(&modules.list[at].high, high);
 }
 
@@ -95,8 +102,13 @@ static void set_state(struct cn_rec_request *request, uint32_t state)
     (void)cn_rec_syscall3(SYS_futex, (long)&request->state, FUTEX_WAKE, 1 << 30);
 }
 
-/* Request the rules of a file from the launcher: a range, which may be empty. */
-static bool ask(const char *path, uint32_t *first, uint32_t *count)
+static bool is_range(uint32_t first, uint32_t count, uint32_t max)
+{
+    return first <= max && count <= max - first;
+}
+
+/* Request the rules of a file from the launcher: ranges, which may be empty. */
+static bool ask(const char *path, bool is_program, struct ranges *ranges)
 {
     struct cn_rec_request *request = &cn_rec_process.shared->request;
     uint32_t len = 0;
@@ -107,33 +119,37 @@ static bool ask(const char *path, uint32_t *first, uint32_t *count)
         request->path[len] = path[len];
     while (path[len++] && len < CN_REC_EXE_MAX);
     request->path[CN_REC_EXE_MAX - 1] = '\0';
+    request->is_program = is_program;
     atomic_store(&request->state, CN_REC_REQUEST_ASKED);
     cn_rec_track_ring_bell();
     if (!wait_while(request, CN_REC_REQUEST_ASKED)) {
         set_state(request, CN_REC_REQUEST_FREE);
         return false;
     }
-    *first = request->first;
-    *count = request->count;
+    *ranges = (struct ranges){request->first, request->count, request->patch_first,
+                              request->patch_count};
     set_state(request, CN_REC_REQUEST_FREE);
-    return *first <= CN_REC_RULE_MAX && *count <= CN_REC_RULE_MAX - *first;
+    return is_range(ranges->first, ranges->count, CN_REC_RULE_MAX) &&
+           is_range(ranges->patch_first, ranges->patch_count, CN_REC_PATCH_MAX);
 }
 
 void cn_rec_module_rules_add(const char *path, uintptr_t start, uintptr_t end)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
-    uint32_t first = 0, count = 0;
+    struct ranges ranges = {0};
 
     if (!shared->has_patterns)
         return;
     if (cn_rec_text_is_same(path, shared->exe)) {
-        add(start, end, 0, shared->program_rule_count);
+        ranges.count = shared->program_rule_count;
+        ranges.patch_count = shared->program_patch_count;
+        add(start, end, &ranges);
         return;
     }
     if (atomic_load(&modules.is_hopeless))
         return;
-    if (ask(path, &first, &count) && cn_rec_memory_rules())
-        add(start, end, first, count);
+    if (ask(path, modules.program_at - start < end - start, &ranges) && cn_rec_memory_rules())
+        add(start, end, &ranges);
     else
         atomic_store(&modules.is_hopeless, true);
 }
@@ -158,14 +174,15 @@ static void add_mapping(const struct cn_rec_mapping *mapping, void *arg)
 void cn_rec_module_rules_begin(void)
 {
     atomic_store(&modules.count, 0);
+    modules.program_at = getauxval(AT_PHDR);
     if (cn_rec_process.shared->has_patterns)
         (void)cn_rec_maps_walk(add_mapping, NULL);
 }
 
 static const struct cn_rec_rule *find_in(const struct module *module, uint64_t at)
 {
-    const struct cn_rec_rule *rules = cn_rec_process.rules + module->first;
-    uint32_t low = 0, high = module->count;
+    const struct cn_rec_rule *rules = cn_rec_process.rules + module->ranges.first;
+    uint32_t low = 0, high = module->ranges.count;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -175,11 +192,12 @@ static const struct cn_rec_rule *find_in(const struct module *module, uint64_t a
         else
             high = middle;
     }
-    return low < module->count && at >= rules[low].low ? &rules[low] : NULL;
+    return low < module->ranges.count && at >= rules[low].low ? &rules[low] : NULL;
 }
 
-/* Search backwards: a later library may be mapped where another one was. */
-const struct cn_rec_rule *cn_rec_module_rules_find(uintptr_t address, uintptr_t *base)
+/* The file at an address. Search backwards: a later library may be mapped where another one
+ * was. */
+static const struct module *find_module(uintptr_t address)
 {
     uint32_t count = atomic_load_explicit(&modules.count, memory_order_relaxed);
 
@@ -187,10 +205,28 @@ const struct cn_rec_rule *cn_rec_module_rules_find(uintptr_t address, uintptr_t 
         const struct module *module = &modules.list[i];
 
         if (address < atomic_load_explicit(&module->high, memory_order_acquire) &&
-            address >= module->low) {
-            *base = module->low;
-            return find_in(module, address - module->low);
-        }
+            address >= module->low)
+            return module;
     }
     return NULL;
+}
+
+const struct cn_rec_rule *cn_rec_module_rules_find(uintptr_t address, uintptr_t *base)
+{
+    const struct module *module = find_module(address);
+
+    if (!module)
+        return NULL;
+    *base = module->low;
+    return find_in(module, address - module->low);
+}
+
+const struct cn_rec_patch *cn_rec_module_patches(uintptr_t address, uintptr_t *base,
+                                                 uint32_t *count)
+{
+    const struct module *module = find_module(address);
+
+    *count = module ? module->ranges.patch_count : 0;
+    *base = module ? module->low : 0;
+    return module ? cn_rec_process.patches + module->ranges.patch_first : NULL;
 }

@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+struct cn_rec_patch;
 struct cn_rec_rule;
 
 /* Request the rules of all mapped files. */
@@ -24,5 +25,9 @@ void cn_rec_module_rules_remove(uintptr_t start);
 /* The rule for the function at this address, and the base address of its file. NULL when
  * there is none. */
 const struct cn_rec_rule *cn_rec_module_rules_find(uintptr_t address, uintptr_t *base);
+
+/* The functions without hooks to patch in the file at this address, and its base. */
+const struct cn_rec_patch *cn_rec_module_patches(uintptr_t address, uintptr_t *base,
+                                                 uint32_t *count);
 
 #endif

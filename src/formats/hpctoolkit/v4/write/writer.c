@@ -1,5 +1,6 @@
 #include "formats/hpctoolkit/v4/write/writer.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "base/bytes/wire.h"
 #include "base/files/outdir.h"
 #include "base/run/pool.h"
+#include "base/run/progress.h"
 #include "base/run/ranks.h"
 #include "base/text.h"
 #include "formats/hpctoolkit/rooted.h"
@@ -57,6 +59,113 @@ static bool write_texts(struct cn_hpc_writing *w, struct cn_error *err)
             cn_hpc_sources_copy(w->db, w->dir, w->options, err));
 }
 
+enum { PROFILES, CONTEXTS, TRACES, FILE_COUNT };
+
+/* The three large files. A single process writes them at the same time: the kernel takes one
+ * write at a time to a file. */
+struct files {
+    struct files_part {
+        struct files *files;
+        struct cn_hpc_writing w;
+        struct cn_write_options options;
+        struct cn_progress progress;
+        struct cn_error err;
+        bool ok;
+    } parts[FILE_COUNT];
+    const struct cn_progress *progress; /* of the whole; may be NULL */
+    pthread_mutex_t lock;               /* of what follows, and of reports */
+    bool is_done[FILE_COUNT];
+};
+
+static bool is_part_stopped(void *arg)
+{
+    const struct cn_progress *progress = ((struct files_part *)arg)->files->progress;
+
+    return progress->is_stopped && progress->is_stopped(progress->arg);
+}
+
+/* The first file that is not complete reports; the others ask whether to stop. */
+static bool report_part(void *arg, const char *what, uint64_t done, uint64_t total,
+                        const char *unit)
+{
+    struct files_part *part = arg;
+    struct files *files = part->files;
+    const struct cn_progress *progress = files->progress;
+    size_t first = 0;
+    bool ok = true;
+
+    (void)pthread_mutex_lock(&files->lock);
+    while (files->is_done[first])
+        first++;
+    if (part == &files->parts[first])
+        ok = progress->report(progress->arg, what, done, total, unit);
+    else
+        ok = !is_part_stopped(part);
+    (void)pthread_mutex_unlock(&files->lock);
+    return ok;
+}
+
+static bool write_file(struct cn_hpc_writing *w, size_t number, struct cn_error *err)
+{
+    switch (number) {
+    case PROFILES:
+        return cn_hpc_profiles_write(w, err);
+    case CONTEXTS:
+        return cn_hpc_cct_write(w, err);
+    default:
+        return w->options->without_timelines || cn_hpc_traces_write(w, err);
+    }
+}
+
+static void file_run(void *arg, size_t number, unsigned worker)
+{
+    struct files *files = arg;
+    struct files_part *part = &files->parts[number];
+
+    (void)worker;
+    part->ok = write_file(&part->w, number, &part->err);
+    (void)pthread_mutex_lock(&files->lock);
+    files->is_done[number] = true;
+    (void)pthread_mutex_unlock(&files->lock);
+}
+
+static bool write_at_once(struct cn_hpc_writing *w, struct cn_error *err)
+{
+    struct files files = {.progress = w->options->progress};
+
+    (void)pthread_mutex_init(&files.lock, NULL);
+    for (size_t i = 0; i < FILE_COUNT; i++) {
+        struct files_part *part = &files.parts[i];
+
+        *part = (struct files_part){.files = &files, .w = *w, .options = *w->options};
+        part->w.options = &part->options;
+        if (!files.progress)
+            continue;
+        part->progress = (struct cn_progress){report_part, part, is_part_stopped};
+        part->options.progress = &part->progress;
+    }
+    cn_pool_run(&(struct cn_jobs){.count = FILE_COUNT, .arg = &files, .run = file_run},
+                w->workers);
+    (void)pthread_mutex_destroy(&files.lock);
+    w->resolution_ns = files.parts[TRACES].w.resolution_ns;
+    for (size_t i = 0; i < FILE_COUNT; i++)
+        if (!files.parts[i].ok) {
+            *err = files.parts[i].err;
+            return false;
+        }
+    return true;
+}
+
+static bool write_files(struct cn_hpc_writing *w, struct cn_error *err)
+{
+    if (w->ranks->size == 1 && w->workers > 1)
+        return write_at_once(w, err);
+    for (size_t i = 0; i < FILE_COUNT; i++)
+        if (!cn_ranks_agree(w->ranks, write_file(w, i, err), err))
+            return false;
+    return true;
+}
+
 /* `all` has the metrics that only latency.db contains. */
 static bool write_into(struct cn_hpc_writing *w, struct cn_database *all,
                        struct cn_error *err)
@@ -65,10 +174,7 @@ static bool write_into(struct cn_hpc_writing *w, struct cn_database *all,
     bool ok = !cn_ranks_is_first(ranks) || cn_hpc_meta_write(w, err);
 
     return cn_ranks_agree(ranks, ok, err) && share_contexts(w, err) &&
-           cn_ranks_agree(ranks, cn_hpc_profiles_write(w, err), err) &&
-           cn_ranks_agree(ranks, cn_hpc_cct_write(w, err), err) &&
-           (w->options->without_timelines ||
-            cn_ranks_agree(ranks, cn_hpc_traces_write(w, err), err)) &&
+           write_files(w, err) &&
            cn_ranks_agree(ranks, cn_hpc_latency_write(w, all, err), err) &&
            cn_ranks_agree(ranks, write_texts(w, err), err);
 }

@@ -1,0 +1,477 @@
+#include "cli/tui/data.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/run/clock.h"
+#include "cli/database/view_options.h"
+#include "cli/files/info.h"
+#include "formats/formats.h"
+#include "model/calls/recording.h"
+
+enum { MESSAGES_LEN_MAX = 64 << 10, CALLERS_DEPTH = 5 };
+
+/* Of a recording; they choose calls, and a database has none. */
+static const char *const call_options[] = {
+    "filter",   "notrace",    "caller-filter",    "hide",
+    "trigger",  "depth",      "time-filter",      "size-filter",
+    "tid",      "loc-filter", "time-range",       "no-libcall",
+    "no-event", "no-sched",   "no-sched-preempt", "trace",
+};
+
+/* The first option that chooses calls; NULL: none was given. */
+static const char *call_option(const struct cn_args *args)
+{
+    for (size_t i = 0; i < sizeof(call_options) / sizeof(*call_options); i++)
+        if (cn_args_has(args, call_options[i]))
+            return call_options[i];
+    return NULL;
+}
+
+static void on_message(void *arg, const char *text)
+{
+    struct cn_tui_load *load = arg;
+
+    if (load->messages.len > MESSAGES_LEN_MAX)
+        return;
+    cn_text_str_add(&load->messages, text);
+    cn_text_char(&load->messages, '\n');
+}
+
+/* Show what was read before the damage, and remember it. */
+static void note_damage(struct cn_tui_load *load, const struct cn_error *err)
+{
+    on_message(load, err->text);
+    load->is_damaged = true;
+    load->damage = *err;
+}
+
+static bool open_recording(struct cn_tui_load *load, struct cn_error *err)
+{
+    struct cn_tui_data *data = load->data;
+
+    if (!cn_recording_setup_open(&data->setup, &load->args, data->path, err))
+        return false;
+    for (const struct cn_warning *w = data->setup.rec->warnings; w; w = w->next) {
+        if (!w->is_damage || load->is_damaged)
+            continue;
+        load->is_damaged = true;
+        (void)cn_fail(&load->damage, CN_ERR_FORMAT,
+                      "%s is damaged: what is shown may be wrong", data->path);
+    }
+    return true;
+}
+
+/* Warn about damaged tasks. */
+static void check_tasks(struct cn_tui_load *load, const struct cn_call_damages *damages)
+{
+    struct cn_recording_setup setup = load->data->setup;
+    struct cn_error err;
+
+    setup.args = &load->args;
+    if (!cn_recording_setup_result(&setup, damages, &err))
+        note_damage(load, &err);
+}
+
+static bool build_graph(struct cn_tui_load *load, struct cn_call_graph *graph,
+                        bool is_apart, const struct cn_progress *progress,
+                        struct cn_error *err)
+{
+    struct cn_call_query query = load->data->setup.query;
+
+    query.progress = progress;
+    if (!cn_call_graph_build(graph, &query, load->data->setup.workers,
+                             (struct cn_call_graph_options){.is_apart = is_apart}, err)) {
+        cn_call_graph_done(graph);
+        *graph = (struct cn_call_graph){0};
+        return false;
+    }
+    check_tasks(load, &graph->damages);
+    load->source = cn_tui_graph_new(graph);
+    return true;
+}
+
+static bool build_report(struct cn_tui_load *load, const struct cn_progress *progress,
+                         struct cn_error *err)
+{
+    struct cn_tui_data *data = load->data;
+    struct cn_call_query query = data->setup.query;
+
+    query.progress = progress;
+    if (!cn_call_report_build(&data->report, &query, data->setup.workers,
+                              data->layout.needs, err)) {
+        cn_call_report_done(&data->report);
+        data->report = (struct cn_call_report){0};
+        return false;
+    }
+    if (data->report.lost_count > 0)
+        cn_cli_warn(&load->args, "%" PRIu64 " records were lost while recording",
+                    data->report.lost_count);
+    check_tasks(load, &data->report.damages);
+    load->source = cn_tui_report_new(data->setup.rec, &data->report, &data->layout);
+    return true;
+}
+
+static bool open_database(struct cn_tui_load *load, struct cn_error *err)
+{
+    struct cn_tui_data *data = load->data;
+    const char *option = data->has_recording ? call_option(data->args) : NULL;
+
+    if (option)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "this view shows all calls: start cairn tui without --%s", option);
+    if (cn_opened_database_open(&data->opened, &load->args, data->path, true, err))
+        return true;
+    cn_opened_database_close(&data->opened);
+    return false;
+}
+
+static bool are_sums(const struct cn_costs *costs)
+{
+    for (size_t i = 0; i < costs->column_count; i++)
+        if (costs->columns[i].stat != CN_STAT_SUM || costs->columns[i].fraction > 0)
+            return false;
+    return true;
+}
+
+static bool make_view(const struct cn_tui_load *load, struct cn_view **out,
+                      const struct cn_progress *progress, struct cn_error *err)
+{
+    if (load->step == CN_TUI_STEP_FLAT)
+        return cn_view_flat_new(out, load->costs, progress, err);
+    if (load->step == CN_TUI_STEP_CALLERS && are_sums(load->costs))
+        return cn_view_callers_new(out, load->costs, progress, err);
+    if (load->step == CN_TUI_STEP_CALLERS)
+        return cn_view_bottom_up_new(out, load->costs, CALLERS_DEPTH, progress, err);
+    *out = cn_view_top_down_new(load->costs);
+    return true;
+}
+
+static bool build_view(struct cn_tui_load *load, const struct cn_progress *progress,
+                       struct cn_error *err)
+{
+    struct cn_tui_data *data = load->data;
+    struct cn_view *view;
+    bool ok;
+
+    load->costs = cn_alloc(1, sizeof(*load->costs));
+    if (!cn_view_costs_open(load->costs, data->opened.db, &load->args, data->metric,
+                            cn_args_has(&load->args, "percentiles"), err))
+        return false;
+    ok = make_view(load, &view, progress, err);
+    if (!ok && err->kind == CN_ERR_INTERRUPTED) {
+        cn_view_free(view);
+        return false;
+    }
+    if (!ok)
+        note_damage(load, err);
+    load->source = cn_tui_view_new(view, load->step == CN_TUI_STEP_CALLERS);
+    return true;
+}
+
+static bool build_info(struct cn_tui_load *load, struct cn_error *err)
+{
+    struct cn_tui_data *data = load->data;
+
+    if (!data->has_recording)
+        return cn_info_database_add(&data->info, data->format, &data->opened, err);
+    cn_info_recording_add(&data->info, data->setup.rec);
+    return true;
+}
+
+static bool work(void *arg, const struct cn_progress *progress, struct cn_error *err)
+{
+    struct cn_tui_load *load = arg;
+    struct cn_tui_data *data = load->data;
+
+    load->listener = (struct cn_cli_listener){on_message, load, progress};
+    load->session = (struct cn_cli_session){.listener = &load->listener};
+    load->args = *data->args;
+    load->args.session = &load->session;
+    switch (load->step) {
+    case CN_TUI_STEP_RECORDING:
+        return open_recording(load, err);
+    case CN_TUI_STEP_GRAPH:
+        return build_graph(load, &data->graph, false, progress, err);
+    case CN_TUI_STEP_APART:
+        return build_graph(load, &data->apart, true, progress, err);
+    case CN_TUI_STEP_REPORT:
+        return build_report(load, progress, err);
+    case CN_TUI_STEP_DATABASE:
+        return open_database(load, err);
+    case CN_TUI_STEP_TREE:
+    case CN_TUI_STEP_CALLERS:
+    case CN_TUI_STEP_FLAT:
+        return build_view(load, progress, err);
+    case CN_TUI_STEP_INFO:
+        return build_info(load, err);
+    case CN_TUI_STEP_COUNT:
+        break;
+    }
+    return true;
+}
+
+/* The step before; CN_TUI_STEP_COUNT: none. */
+static enum cn_tui_step needed_by(const struct cn_tui_data *data, enum cn_tui_step step)
+{
+    switch (step) {
+    case CN_TUI_STEP_GRAPH:
+    case CN_TUI_STEP_APART:
+    case CN_TUI_STEP_REPORT:
+        return CN_TUI_STEP_RECORDING;
+    case CN_TUI_STEP_TREE:
+    case CN_TUI_STEP_CALLERS:
+    case CN_TUI_STEP_FLAT:
+        return CN_TUI_STEP_DATABASE;
+    case CN_TUI_STEP_INFO:
+        return data->has_recording ? CN_TUI_STEP_RECORDING : CN_TUI_STEP_DATABASE;
+    case CN_TUI_STEP_RECORDING:
+    case CN_TUI_STEP_DATABASE:
+    case CN_TUI_STEP_COUNT:
+        break;
+    }
+    return CN_TUI_STEP_COUNT;
+}
+
+static const char *what_is_done(const struct cn_tui_data *data, enum cn_tui_step step)
+{
+    switch (step) {
+    case CN_TUI_STEP_GRAPH:
+    case CN_TUI_STEP_APART:
+    case CN_TUI_STEP_REPORT:
+        return "reading calls";
+    case CN_TUI_STEP_DATABASE:
+        return data->has_recording || data->format->open_measurements ? "analysing"
+                                                                      : "opening";
+    case CN_TUI_STEP_TREE:
+    case CN_TUI_STEP_CALLERS:
+    case CN_TUI_STEP_FLAT:
+    case CN_TUI_STEP_INFO:
+        return "reading contexts";
+    case CN_TUI_STEP_RECORDING:
+    case CN_TUI_STEP_COUNT:
+        break;
+    }
+    return "opening";
+}
+
+static void load_init(struct cn_tui_data *data, enum cn_tui_step step)
+{
+    struct cn_tui_load *load = &data->loads[step];
+
+    *load = (struct cn_tui_load){.data = data, .step = step};
+    cn_job_group_init(&load->group, 1);
+    load->job = (struct cn_job){.group = &load->group,
+                                .work = work,
+                                .arg = load,
+                                .what = what_is_done(data, step)};
+}
+
+bool cn_tui_data_open(struct cn_tui_data **out, const struct cn_args *args,
+                      const char *path, struct cn_error *err)
+{
+    const char *option = call_option(args);
+    const struct cn_format *format;
+    struct cn_report_layout layout;
+    struct cn_tui_data *data;
+    bool is_report = cn_args_has(args, "report");
+
+    if (!cn_format_probe(path, &format, err))
+        return false;
+    if (!format->open_recording && option)
+        return cn_fail(err, CN_ERR_USAGE, "--%s is for recordings, and %s is not one",
+                       option, path);
+    if (!cn_report_layout_parse(
+            &layout, is_report ? cn_args_value(args, "output-fields") : NULL,
+            is_report ? cn_args_value(args, "sort") : NULL, false, false, err))
+        return false;
+    data = cn_alloc(1, sizeof(*data));
+    data->args = args;
+    data->path = path;
+    data->format = format;
+    data->has_recording = format->open_recording != NULL;
+    data->layout = layout;
+    for (int i = 0; i < CN_TUI_STEP_COUNT; i++)
+        load_init(data, (enum cn_tui_step)i);
+    *out = data;
+    return true;
+}
+
+/* The job has ended. */
+static void load_release(struct cn_tui_load *load)
+{
+    struct cn_tui_data *data = load->data;
+
+    cn_tui_source_free(load->source);
+    if (load->costs)
+        cn_costs_done(load->costs);
+    free(load->costs);
+    cn_text_done(&load->messages);
+    if (load->step == CN_TUI_STEP_RECORDING && load->is_started)
+        cn_recording_setup_done(&data->setup);
+    else if (load->step == CN_TUI_STEP_GRAPH && load->source)
+        cn_call_graph_done(&data->graph);
+    else if (load->step == CN_TUI_STEP_APART && load->source)
+        cn_call_graph_done(&data->apart);
+    else if (load->step == CN_TUI_STEP_REPORT && load->source)
+        cn_call_report_done(&data->report);
+    else if (load->step == CN_TUI_STEP_DATABASE)
+        cn_opened_database_close(&data->opened);
+    else if (load->step == CN_TUI_STEP_INFO)
+        cn_text_done(&data->info);
+    cn_job_group_done(&load->group);
+}
+
+bool cn_tui_data_close(struct cn_tui_data *data)
+{
+    struct cn_error err;
+
+    if (!data)
+        return true;
+    for (int i = 0; i < CN_TUI_STEP_COUNT; i++)
+        cn_job_group_cancel(&data->loads[i].group);
+    /* What writes files looks often whether it is cancelled; what only reads may not. */
+    cn_job_end(&data->loads[CN_TUI_STEP_DATABASE].job);
+    for (int i = 0; i < CN_TUI_STEP_COUNT; i++)
+        if (cn_job_is_running(&data->loads[i].job) &&
+            !cn_job_wait(&data->loads[i].job, &err) &&
+            cn_job_is_running(&data->loads[i].job))
+            return false;
+    for (int i = CN_TUI_STEP_COUNT; i-- > 0;) {
+        cn_job_end(&data->loads[i].job);
+        load_release(&data->loads[i]);
+    }
+    free(data->metric);
+    free(data);
+    return true;
+}
+
+enum cn_tui_state cn_tui_data_ask(struct cn_tui_data *data, enum cn_tui_step step)
+{
+    enum cn_tui_step before = needed_by(data, step);
+    struct cn_tui_load *load = &data->loads[step];
+    struct cn_error err;
+
+    if (before != CN_TUI_STEP_COUNT) {
+        enum cn_tui_state state = cn_tui_data_ask(data, before);
+
+        if (state != CN_TUI_READY)
+            return state;
+    }
+    if (!load->is_started) {
+        load->begin_ns = cn_clock_ns();
+        if (!cn_job_start(&load->job, &err)) {
+            load->job.failure = err;
+            return CN_TUI_FAILED;
+        }
+        load->is_started = true;
+    }
+    if (cn_job_is_running(&load->job))
+        return CN_TUI_BUSY;
+    return cn_job_check(&load->job, &err) ? CN_TUI_READY : CN_TUI_FAILED;
+}
+
+enum cn_tui_state cn_tui_data_wait(struct cn_tui_data *data, enum cn_tui_step step)
+{
+    enum cn_tui_step before = needed_by(data, step);
+    struct cn_error err;
+
+    if (before != CN_TUI_STEP_COUNT && cn_tui_data_wait(data, before) != CN_TUI_READY)
+        return CN_TUI_FAILED;
+    if (cn_tui_data_ask(data, step) == CN_TUI_BUSY)
+        (void)!cn_job_finish(&data->loads[step].job, &err);
+    return cn_tui_data_ask(data, step);
+}
+
+/* The step that makes `step` wait or fail. */
+static enum cn_tui_step blocking(struct cn_tui_data *data, enum cn_tui_step step)
+{
+    enum cn_tui_step before = needed_by(data, step);
+    struct cn_error err;
+
+    if (before == CN_TUI_STEP_COUNT ||
+        (data->loads[before].is_started && cn_job_check(&data->loads[before].job, &err)))
+        return step;
+    return blocking(data, before);
+}
+
+struct cn_tui_progress cn_tui_data_progress(struct cn_tui_data *data,
+                                            enum cn_tui_step step)
+{
+    struct cn_tui_load *load = &data->loads[blocking(data, step)];
+
+    return (struct cn_tui_progress){load->job.what, cn_job_share_done(&load->job),
+                                    cn_clock_ns() - load->begin_ns};
+}
+
+const struct cn_error *cn_tui_data_failure(struct cn_tui_data *data,
+                                           enum cn_tui_step step)
+{
+    return &data->loads[blocking(data, step)].job.failure;
+}
+
+struct cn_tui_source *cn_tui_data_source(struct cn_tui_data *data, enum cn_tui_step step)
+{
+    return data->loads[step].source;
+}
+
+static void restart(struct cn_tui_data *data, enum cn_tui_step step)
+{
+    struct cn_tui_load *load = &data->loads[step];
+
+    cn_job_group_cancel(&load->group);
+    cn_job_end(&load->job);
+    load_release(load);
+    load_init(data, step);
+}
+
+void cn_tui_data_set_metric(struct cn_tui_data *data, const char *metric)
+{
+    char *copy = metric ? cn_strdup(metric) : NULL;
+
+    restart(data, CN_TUI_STEP_TREE);
+    restart(data, CN_TUI_STEP_CALLERS);
+    restart(data, CN_TUI_STEP_FLAT);
+    free(data->metric);
+    data->metric = copy;
+}
+
+void cn_tui_data_set_layout(struct cn_tui_data *data,
+                            const struct cn_report_layout *layout)
+{
+    restart(data, CN_TUI_STEP_REPORT);
+    data->layout = *layout;
+}
+
+const char *cn_tui_data_metric(const struct cn_tui_data *data, size_t i)
+{
+    const struct cn_presented_metric *metric =
+        data->opened.db ? cn_costs_metric_at(data->opened.db, i) : NULL;
+
+    return metric ? metric->name : NULL;
+}
+
+static bool is_over(struct cn_tui_load *load)
+{
+    return load->is_started && !cn_job_is_running(&load->job);
+}
+
+void cn_tui_data_messages(struct cn_tui_data *data, struct cn_text *out)
+{
+    for (int i = 0; i < CN_TUI_STEP_COUNT; i++)
+        if (is_over(&data->loads[i]))
+            cn_text_str_add(out, cn_text_str(&data->loads[i].messages));
+}
+
+bool cn_tui_data_result(struct cn_tui_data *data, struct cn_error *err)
+{
+    for (int i = 0; i < CN_TUI_STEP_COUNT; i++) {
+        if (!is_over(&data->loads[i]) || !data->loads[i].is_damaged)
+            continue;
+        *err = data->loads[i].damage;
+        return false;
+    }
+    return true;
+}

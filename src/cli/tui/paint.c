@@ -1,0 +1,807 @@
+/* Draws the state of the viewer on its canvas. */
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/bytes/utf8.h"
+#include "cli/print/quantity.h"
+#include "cli/tui/tui.h"
+#include "model/format.h"
+
+enum {
+    PERCENT_WIDTH = 7, /* " 100.0%" */
+    NAME_MIN = 24,
+    SOURCE_MIN = 5,
+    GUIDE_WIDTH = 2,
+};
+
+static size_t minimum(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Lay out columns */
+
+/* Columns from left to right, without their places. */
+static void choose_fields(const struct cn_tui_source *source,
+                          struct cn_tui_layout *layout)
+{
+    for (size_t i = 0; i < source->column_count; i++) {
+        const struct cn_tui_column *column = &source->columns[i];
+
+        if (!column->is_shown || layout->field_count == CN_TUI_FIELDS_MAX)
+            continue;
+        layout->fields[layout->field_count++] =
+            (struct cn_tui_field){.column = i, .percent_end = column->whole > 0 ? 1 : 0};
+    }
+}
+
+static size_t place_fields(const struct cn_tui_source *source,
+                           struct cn_tui_layout *layout)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < layout->field_count; i++) {
+        struct cn_tui_field *field = &layout->fields[i];
+
+        field->begin = at + 1;
+        field->end = field->begin + cn_tui_column_width(&source->columns[field->column]);
+        if (field->percent_end > 0)
+            field->percent_end = field->end + PERCENT_WIDTH;
+        at = (field->percent_end ? field->percent_end : field->end) + 1;
+    }
+    return at + 1;
+}
+
+/* Drop what matters least, until there is room for names: percentages from the right, then
+ * columns from the right, but not the one that sorts. */
+static bool drop_field(const struct cn_tui_source *source, struct cn_tui_layout *layout)
+{
+    for (size_t i = layout->field_count; i-- > 1;) {
+        if (layout->fields[i].percent_end == 0)
+            continue;
+        layout->fields[i].percent_end = 0;
+        return true;
+    }
+    for (size_t i = layout->field_count; i-- > 1;) {
+        if ((int)layout->fields[i].column == source->order)
+            continue;
+        memmove(&layout->fields[i], &layout->fields[i + 1],
+                (layout->field_count - i - 1) * sizeof(*layout->fields));
+        layout->field_count--;
+        return true;
+    }
+    return false;
+}
+
+struct cn_tui_layout cn_tui_lay_out(struct cn_tui *tui)
+{
+    size_t columns = tui->canvas.columns, rows = tui->canvas.rows;
+    struct cn_tui_layout layout = {.is_small = columns < CN_TUI_COLUMNS_MIN ||
+                                               rows < CN_TUI_ROWS_MIN};
+    struct cn_tui_pane *pane = cn_tui_pane(tui);
+    struct cn_tui_source *source = NULL;
+    size_t name_min = NAME_MIN < columns / 3 ? columns / 3 : NAME_MIN;
+
+    if (layout.is_small)
+        return layout;
+    if (tui->view != CN_TUI_FLAMES && tui->view != CN_TUI_INFO && pane->is_built)
+        source = pane->tree.source;
+    layout.list_top = 2;
+    layout.status_row = rows - 1;
+    layout.detail_row = rows - 2;
+    layout.list_height = rows - 4;
+    if (tui->has_source && layout.list_height >= 2 * SOURCE_MIN &&
+        tui->view != CN_TUI_INFO) {
+        layout.source_height = layout.list_height / 2;
+        layout.list_height -= layout.source_height;
+        layout.source_top = layout.list_top + layout.list_height;
+    }
+    if (source) {
+        choose_fields(source, &layout);
+        layout.name_begin = place_fields(source, &layout);
+        while (layout.name_begin + name_min > columns && drop_field(source, &layout))
+            layout.name_begin = place_fields(source, &layout);
+    }
+    return layout;
+}
+
+/* The first and the last lines */
+
+static bool has_tabs(const struct cn_tui *tui)
+{
+    size_t width = 0;
+
+    for (int i = 0; i < CN_TUI_VIEW_COUNT; i++)
+        if (cn_tui_has_view(tui, (enum cn_tui_view)i))
+            width += strlen(cn_tui_view_names[i]) + 2;
+    return width + 12 <= tui->canvas.columns;
+}
+
+void cn_tui_tab(const struct cn_tui *tui, enum cn_tui_view view, size_t *begin,
+                size_t *end)
+{
+    size_t at = 0;
+
+    *begin = *end = 0;
+    if (!has_tabs(tui) || !cn_tui_has_view(tui, view))
+        return;
+    for (int i = 0; i < (int)view; i++)
+        if (cn_tui_has_view(tui, (enum cn_tui_view)i))
+            at += strlen(cn_tui_view_names[i]) + 2;
+    *begin = at;
+    *end = at + strlen(cn_tui_view_names[view]) + 2;
+}
+
+static void paint_top(struct cn_tui *tui)
+{
+    struct cn_tui_canvas *canvas = &tui->canvas;
+    struct cn_text path = {0};
+    size_t at = 1;
+
+    cn_tui_fill(canvas, 0, 0, canvas->columns, CN_TUI_BAR);
+    for (int i = 0; i < CN_TUI_VIEW_COUNT; i++) {
+        bool is_on = i == (int)tui->view;
+        size_t begin, end;
+
+        cn_tui_tab(tui, (enum cn_tui_view)i, &begin, &end);
+        if (end > 0) {
+            if (is_on)
+                cn_tui_fill(canvas, 0, begin, end, CN_TUI_BAR_ON);
+            (void)cn_tui_draw(canvas, 0, begin + 1, end,
+                              is_on ? CN_TUI_BAR_ON : CN_TUI_BAR, cn_tui_view_names[i]);
+            at = end;
+        } else if (is_on) {
+            at = cn_tui_draw(canvas, 0, 1, canvas->columns, CN_TUI_BAR_ON,
+                             cn_tui_view_names[i]);
+        }
+    }
+    cn_utf8_add_printable(&path, tui->data->path);
+    /* The end of a long path tells more than its beginning. */
+    while (path.len > 0 &&
+           at + 2 + cn_utf8_width(cn_text_str(&path)) + 1 > canvas->columns) {
+        const char *slash = strchr(cn_text_str(&path) + 1, '/');
+        struct cn_text rest = {0};
+
+        if (!slash) {
+            cn_text_clear(&path);
+            break;
+        }
+        cn_text_str_add(&rest, slash);
+        cn_text_done(&path);
+        path = rest;
+    }
+    cn_tui_draw_right(canvas, 0, at + 1, canvas->columns - 1, CN_TUI_BAR,
+                      cn_text_str(&path));
+    cn_text_done(&path);
+}
+
+static void paint_status(struct cn_tui *tui, const struct cn_tui_layout *layout)
+{
+    static const char *const rows[] = {"?",   "help", "/", "search",   "Enter", "open",
+                                       "o",   "sort", "H", "hot path", "v",     "source",
+                                       "Tab", "view", "q", "quit",     NULL};
+    static const char *const lists[] = {"?",   "help",    "/", "search", "o", "sort",
+                                        "f",   "columns", "g", "graph",  "v", "source",
+                                        "Tab", "view",    "q", "quit",   NULL};
+    static const char *const flames[] = {"?",   "help", "Enter",  "zoom in", "Esc",
+                                         "out", "/",    "search", "=",       "density",
+                                         "Tab", "view", "q",      "quit",    NULL};
+    static const char *const texts[] = {"?", "help", "Tab", "view", "q", "quit", NULL};
+    static const char *const menus[] = {"Enter", "choose", "Esc", "close", NULL};
+    const char *const *keys = tui->menu.kind != CN_TUI_MENU_NONE ? menus
+                              : tui->view == CN_TUI_FLAMES       ? flames
+                              : tui->view == CN_TUI_INFO         ? texts
+                              : tui->view == CN_TUI_REPORT       ? lists
+                                                                 : rows;
+    struct cn_tui_canvas *canvas = &tui->canvas;
+    size_t row = layout->status_row, at = 1;
+
+    cn_tui_fill(canvas, row, 0, canvas->columns, CN_TUI_BAR);
+    if (tui->is_prompting) {
+        at = cn_tui_draw(canvas, row, 0, canvas->columns, CN_TUI_BAR_ON, "/");
+        at = cn_tui_draw(canvas, row, at, canvas->columns - 1, CN_TUI_BAR,
+                         cn_text_str(&tui->prompt));
+        (void)cn_tui_draw(canvas, row, at, canvas->columns, CN_TUI_CURSOR, " ");
+        return;
+    }
+    for (; keys[0]; keys += 2) {
+        if (at + strlen(keys[0]) + strlen(keys[1]) + 2 > canvas->columns)
+            break;
+        at = cn_tui_draw(canvas, row, at, canvas->columns, CN_TUI_BAR_ON, keys[0]);
+        at = cn_tui_draw(canvas, row, at + 1, canvas->columns, CN_TUI_BAR, keys[1]) + 2;
+    }
+}
+
+static void add_position(struct cn_tui *tui, struct cn_text *text)
+{
+    const struct cn_tui_pane *pane = cn_tui_pane(tui);
+
+    if (!pane->is_built || pane->tree.count == 0)
+        return;
+    cn_count_print(text, pane->tree.cursor + 1);
+    cn_text_str_add(text, " of ");
+    cn_count_print(text, pane->tree.count);
+}
+
+/* Name and numbers of the selected box. */
+static void add_box(struct cn_tui *tui, struct cn_text *text)
+{
+    const struct cn_tui_flame *flame = &cn_tui_pane(tui)->flame;
+    const struct cn_tui_box *box = cn_tui_flame_current(flame);
+
+    if (!box)
+        return;
+    cn_text_printf(text, "%s  ", box->label);
+    for (size_t i = 0; i < flame->source->column_count; i++) {
+        const struct cn_tui_column *column = &flame->source->columns[i];
+
+        if (!column->is_shown || isnan(box->row.values[i]))
+            continue;
+        cn_tui_heading_add(column, text);
+        cn_text_char(text, ' ');
+        cn_tui_value_add(column, box->row.values[i], text);
+        if (column->whole > 0)
+            cn_text_printf(text, " (%.1f%%)", cn_tui_percent(column, box->row.values[i]));
+        cn_text_str_add(text, "  ");
+    }
+}
+
+/* The message, or where the code of the row is. */
+static void paint_detail(struct cn_tui *tui, const struct cn_tui_layout *layout)
+{
+    struct cn_tui_canvas *canvas = &tui->canvas;
+    struct cn_text text = {0}, position = {0};
+    struct cn_location location;
+    enum cn_tui_style style = CN_TUI_DIM;
+
+    if (tui->view != CN_TUI_FLAMES && tui->view != CN_TUI_INFO)
+        add_position(tui, &position);
+    if (tui->message.len > 0) {
+        cn_utf8_add_printable(&text, cn_text_str(&tui->message));
+        style = CN_TUI_ALERT;
+    } else if (cn_tui_pane(tui)->is_built && tui->view == CN_TUI_FLAMES) {
+        add_box(tui, &text);
+        style = CN_TUI_PLAIN;
+    } else if (cn_tui_pane(tui)->tree.has_failed) {
+        cn_utf8_add_printable(&text, cn_tui_pane(tui)->tree.failure.text);
+        style = CN_TUI_ALERT;
+    } else if (cn_tui_locate(tui, tui->has_source, &location)) {
+        if (location.file)
+            cn_utf8_add_printable(&text, location.file);
+        if (location.file && location.line > 0)
+            cn_text_printf(&text, ":%" PRIu32, location.line);
+        if (location.module) {
+            cn_text_str_add(&text, location.file ? "  " : "");
+            cn_utf8_add_printable(&text, location.module);
+        }
+    }
+    cn_tui_draw_right(canvas, layout->detail_row, 1, canvas->columns - 1, CN_TUI_DIM,
+                      cn_text_str(&position));
+    (void)cn_tui_draw(canvas, layout->detail_row, 1,
+                      canvas->columns - 1 - (position.len ? position.len + 2 : 0), style,
+                      cn_text_str(&text));
+    cn_text_done(&text);
+    cn_text_done(&position);
+}
+
+/* Rows */
+
+static void paint_headings(struct cn_tui *tui, const struct cn_tui_layout *layout)
+{
+    struct cn_tui_canvas *canvas = &tui->canvas;
+    const struct cn_tui_source *source = cn_tui_pane(tui)->tree.source;
+    struct cn_text text = {0};
+
+    cn_tui_fill(canvas, 1, 0, canvas->columns, CN_TUI_HEADING);
+    for (size_t i = 0; i < layout->field_count; i++) {
+        const struct cn_tui_field *field = &layout->fields[i];
+        bool is_on = (int)field->column == source->order;
+
+        cn_text_clear(&text);
+        cn_tui_heading_add(&source->columns[field->column], &text);
+        cn_tui_draw_right(canvas, 1, field->begin, field->end,
+                          is_on ? CN_TUI_HEADING_ON : CN_TUI_HEADING, cn_text_str(&text));
+        if (field->percent_end > 0)
+            cn_tui_draw_right(canvas, 1, field->end, field->percent_end, CN_TUI_HEADING,
+                              "%");
+        if (is_on)
+            (void)cn_tui_draw(canvas, 1, field->begin - 1, field->begin,
+                              CN_TUI_HEADING_ON,
+                              !canvas->has_utf8     ? (source->is_reversed ? "^" : "v")
+                              : source->is_reversed ? "▴"
+                                                    : "▾");
+    }
+    cn_text_clear(&text);
+    cn_text_str_add(&text, source->name_title);
+    if (tui->view == CN_TUI_GRAPH && tui->is_function_shown) {
+        cn_text_str_add(&text, " ");
+        cn_utf8_add_printable(&text, tui->function);
+    } else if (tui->view == CN_TUI_TREE || tui->view == CN_TUI_CALLERS ||
+               tui->view == CN_TUI_FLAT) {
+        const struct cn_tui_load *load = &tui->data->loads[cn_tui_step_of(tui)];
+
+        cn_text_printf(&text, "%s", canvas->has_utf8 ? " · " : " - ");
+        if (load->costs->column_count > 0)
+            cn_utf8_add_printable(&text, load->costs->columns[0].metric);
+    }
+    (void)cn_tui_draw(canvas, 1, layout->name_begin, canvas->columns,
+                      source->order == CN_TUI_BY_NAME ? CN_TUI_HEADING_ON
+                                                      : CN_TUI_HEADING,
+                      cn_text_str(&text));
+    cn_text_done(&text);
+}
+
+static enum cn_tui_style heat(double percent)
+{
+    return percent >= 10 ? CN_TUI_HOT : percent >= 1 ? CN_TUI_WARM : CN_TUI_PLAIN;
+}
+
+static void paint_values(struct cn_tui *tui, const struct cn_tui_layout *layout,
+                         size_t line, const struct cn_row *row)
+{
+    const struct cn_tui_source *source = cn_tui_pane(tui)->tree.source;
+    struct cn_text text = {0};
+
+    for (size_t i = 0; i < layout->field_count; i++) {
+        const struct cn_tui_field *field = &layout->fields[i];
+        const struct cn_tui_column *column = &source->columns[field->column];
+        double value = row->values[field->column];
+        double percent = cn_tui_percent(column, value);
+
+        cn_text_clear(&text);
+        cn_tui_value_add(column, value, &text);
+        cn_tui_draw_right(&tui->canvas, line, field->begin, field->end, CN_TUI_PLAIN,
+                          cn_text_str(&text));
+        if (field->percent_end == 0 || isnan(percent))
+            continue;
+        cn_text_clear(&text);
+        cn_text_printf(&text, "%.1f%%", percent);
+        cn_tui_draw_right(&tui->canvas, line, field->end, field->percent_end,
+                          heat(percent), cn_text_str(&text));
+    }
+    cn_text_done(&text);
+}
+
+/* Levels at the left that are not drawn, so that the name at the cursor can be read. */
+static size_t hidden_levels(const struct cn_tui_tree *tree, size_t room)
+{
+    const struct cn_tui_item *item = cn_tui_tree_current(tree);
+    size_t most = room > NAME_MIN ? (room - NAME_MIN) / GUIDE_WIDTH : 0;
+
+    if (most < 2)
+        most = 2;
+    return item && item->depth > most ? item->depth - most : 0;
+}
+
+static size_t paint_guides(struct cn_tui *tui, size_t line, size_t column,
+                           const struct cn_tui_item *item, size_t hidden)
+{
+    struct cn_tui_canvas *canvas = &tui->canvas;
+    bool has_utf8 = canvas->has_utf8;
+
+    for (size_t level = 1 + hidden; level <= item->depth; level++) {
+        size_t up = item->depth - level;
+        bool has_more = up < 64 && (item->guides >> up & 1);
+        const char *guide = up > 0     ? (has_more ? (has_utf8 ? "│ " : "| ") : "  ")
+                            : has_more ? (has_utf8 ? "├─" : "|-")
+                                       : (has_utf8 ? "└─" : "`-");
+
+        (void)cn_tui_draw(canvas, line, column, canvas->columns, CN_TUI_DIM, guide);
+        column += GUIDE_WIDTH;
+    }
+    return column;
+}
+
+static void paint_row(struct cn_tui *tui, const struct cn_tui_layout *layout, size_t line,
+                      const struct cn_tui_item *item, size_t hidden, bool is_current)
+{
+    struct cn_tui_canvas *canvas = &tui->canvas;
+    struct cn_tui_tree *tree = &cn_tui_pane(tui)->tree;
+    struct cn_text label = {0};
+    size_t at = layout->name_begin, end;
+    enum cn_tui_style style = CN_TUI_PLAIN;
+
+    paint_values(tui, layout, line, &item->row);
+    if (!tree->source->ops->is_leaf || tui->view != CN_TUI_REPORT) {
+        at = paint_guides(tui, line, at, item, hidden);
+        (void)cn_tui_draw(canvas, line, at, canvas->columns, CN_TUI_DIM,
+                          item->is_leaf      ? " "
+                          : item->is_open    ? (canvas->has_utf8 ? "▾" : "-")
+                          : canvas->has_utf8 ? "▸"
+                                             : "+");
+        at += 2;
+    }
+    cn_tui_label_add(tree->source, &item->row, &label);
+    if (tui->search.len > 0 &&
+        cn_tui_matches(cn_text_str(&label), cn_text_str(&tui->search)))
+        style = CN_TUI_MATCH;
+    end = cn_tui_draw(canvas, line, at, canvas->columns, style, cn_text_str(&label));
+    (void)end;
+    if (is_current)
+        cn_tui_paint_style(canvas, line, 0, canvas->columns, CN_TUI_CURSOR);
+    cn_text_done(&label);
+}
+
+static void paint_rows(struct cn_tui *tui, const struct cn_tui_layout *layout)
+{
+    struct cn_tui_tree *tree = &cn_tui_pane(tui)->tree;
+    size_t hidden = hidden_levels(
+        tree, tui->canvas.columns - minimum(layout->name_begin, tui->canvas.columns));
+
+    cn_tui_tree_show(tree, layout->list_height);
+    paint_headings(tui, layout);
+    for (size_t i = 0; i < layout->list_height && tree->top + i < tree->count; i++)
+        paint_row(tui, layout, layout->list_top + i, &tree->items[tree->top + i], hidden,
+                  tree->top + i == tree->cursor);
+    if (tree->count == 0)
+        (void)cn_tui_draw(&tui->canvas, layout->list_top + 1, 2, tui->canvas.columns,
+                          CN_TUI_DIM, "no rows: nothing has a value here");
+}
+
+/* Source text */
+
+static void paint_source(struct cn_tui *tui, const struct cn_tui_layout *layout)
+{
+    struct cn_tui_canvas *canvas = &tui->canvas;
+    struct cn_tui_source_text *text = &tui->source_text;
+    struct cn_text line = {0};
+    struct cn_location location;
+    size_t height = layout->source_height - 1, first = 1;
+    bool is_known = cn_tui_locate(tui, true, &location) && location.file;
+
+    cn_tui_fill(canvas, layout->source_top, 0, canvas->columns, CN_TUI_HEADING);
+    if (is_known)
+        cn_tui_source_text_use(text,
+                               tui->data->opened.db ? tui->data->opened.db->path : NULL,
+                               location.file);
+    if (!is_known)
+        cn_text_str_add(&line, "the source of this row is unknown");
+    else if (text->line_count == 0)
+        cn_text_printf(&line, "not on this machine: %s", location.file);
+    else
+        cn_text_printf(&line, "%s:%" PRIu32, cn_text_str(&text->real), location.line);
+    (void)cn_tui_draw(canvas, layout->source_top, 1, canvas->columns - 1, CN_TUI_HEADING,
+                      cn_text_str(&line));
+    if (is_known && location.line > height / 3)
+        first = location.line - height / 3;
+    for (size_t i = 0; is_known && i < height && first + i <= text->line_count; i++) {
+        size_t row = layout->source_top + 1 + i;
+        bool is_here = first + i == location.line;
+
+        cn_text_clear(&line);
+        cn_text_printf(&line, "%6zu ", first + i);
+        (void)cn_tui_draw(canvas, row, 0, canvas->columns, CN_TUI_DIM,
+                          cn_text_str(&line));
+        cn_text_clear(&line);
+        cn_tui_source_line_add(text, first + i, &line);
+        (void)cn_tui_draw(canvas, row, 8, canvas->columns,
+                          is_here ? CN_TUI_STRONG : CN_TUI_PLAIN, cn_text_str(&line));
+        if (is_here)
+            (void)cn_tui_draw(canvas, row, 7, 8, CN_TUI_HOT, ">");
+    }
+    cn_text_done(&line);
+}
+
+/* Flame */
+
+static unsigned color_of(const struct cn_tui_flame *flame, size_t level, size_t box)
+{
+    return level == flame->level && box == flame->box
+               ? CN_TUI_FLAME_CURSOR
+               : flame->levels[level].boxes[box].color;
+}
+
+/* The colours of a level, one a column; 0 where there is no box. */
+static void color_level(const struct cn_tui_flame *flame, size_t level, uint8_t *colors)
+{
+    memset(colors, 0, flame->width);
+    for (size_t i = 0; level < flame->level_count && i < flame->levels[level].count; i++)
+        memset(colors + flame->levels[level].boxes[i].begin,
+               (int)color_of(flame, level, i),
+               flame->levels[level].boxes[i].end - flame->levels[level].boxes[i].begin);
+}
+
+static void paint_dense(struct cn_tui *tui, const struct cn_tui_layout *layout)
+{
+    const struct cn_tui_flame *flame = &cn_tui_pane(tui)->flame;
+    uint8_t upper[1024], lower[1024];
+
+    for (size_t i = 0; i < layout->list_height; i++) {
+        color_level(flame, flame->top + 2 * i, upper);
+        color_level(flame, flame->top + 2 * i + 1, lower);
+        for (size_t x = 0; x < flame->width; x++)
+            if (upper[x] || lower[x])
+                cn_tui_draw_flame(
+                    &tui->canvas, layout->list_top + i, x, upper[x] ? 0x2580 : 0x2584,
+                    upper[x] ? upper[x] : lower[x], upper[x] ? lower[x] : 0);
+    }
+}
+
+static void paint_box(struct cn_tui *tui, size_t row, const struct cn_tui_box *box,
+                      unsigned color)
+{
+    struct cn_tui_canvas *canvas = &tui->canvas;
+    bool is_current = color == CN_TUI_FLAME_CURSOR;
+    bool is_match =
+        tui->search.len > 0 && cn_tui_matches(box->label, cn_text_str(&tui->search));
+    enum cn_tui_style style = is_current ? CN_TUI_CURSOR
+                              : is_match ? CN_TUI_MATCH
+                                         : CN_TUI_PLAIN;
+
+    cn_tui_fill(canvas, row, box->begin, box->end, style);
+    if (!canvas->has_color) {
+        (void)cn_tui_draw(canvas, row, box->begin, box->end, style,
+                          canvas->has_utf8 ? "▏" : "|");
+        (void)cn_tui_draw(canvas, row, box->begin + 1, box->end, style, box->label);
+        return;
+    }
+    if (box->end - box->begin > 2)
+        (void)cn_tui_draw(canvas, row, box->begin + 1, box->end, style, box->label);
+    if (is_current || is_match)
+        return;
+    for (size_t x = box->begin; x < box->end; x++) {
+        uint32_t c = canvas->cells[row * canvas->columns + x].character;
+
+        cn_tui_draw_flame(canvas, row, x, c, CN_TUI_FLAME_TEXT, color);
+    }
+}
+
+static void paint_flame(struct cn_tui *tui, const struct cn_tui_layout *layout)
+{
+    struct cn_tui_canvas *canvas = &tui->canvas;
+    struct cn_tui_flame *flame = &cn_tui_pane(tui)->flame;
+    size_t width = minimum(canvas->columns, 1024), per_line;
+    struct cn_text trail = {0};
+
+    if (flame->width != width)
+        cn_tui_flame_layout(flame, width);
+    if (!tui->is_density_chosen)
+        tui->is_dense = flame->level_count > layout->list_height;
+    if (!canvas->has_utf8 || !canvas->has_color)
+        tui->is_dense = false; /* there are no half blocks, or no colours to tell apart */
+    per_line = tui->is_dense ? 2 : 1;
+    if (flame->level < flame->top)
+        flame->top = flame->level;
+    if (flame->level >= flame->top + per_line * layout->list_height)
+        flame->top = flame->level + 1 - per_line * layout->list_height;
+    cn_tui_fill(canvas, 1, 0, canvas->columns, CN_TUI_HEADING);
+    cn_text_str_add(&trail, "all");
+    for (size_t i = 0; i < flame->zoom_count; i++)
+        cn_text_printf(&trail, "%s%s", canvas->has_utf8 ? " › " : " > ",
+                       flame->zooms[i].label);
+    (void)cn_tui_draw(canvas, 1, 1, canvas->columns - 1, CN_TUI_HEADING,
+                      cn_text_str(&trail));
+    cn_text_done(&trail);
+    if (tui->is_dense) {
+        paint_dense(tui, layout);
+        return;
+    }
+    for (size_t i = 0; i < layout->list_height && flame->top + i < flame->level_count;
+         i++)
+        for (size_t b = 0; b < flame->levels[flame->top + i].count; b++)
+            paint_box(tui, layout->list_top + i, &flame->levels[flame->top + i].boxes[b],
+                      color_of(flame, flame->top + i, b));
+}
+
+/* Text */
+
+/* Draw lines of a text from `top` on, which is made to fit. */
+static void paint_text(struct cn_tui *tui, const struct cn_tui_layout *layout,
+                       const char *text, size_t *top)
+{
+    size_t count = 0, line = 0;
+    struct cn_text one = {0};
+
+    for (const char *c = text; *c; c++)
+        count += *c == '\n';
+    if (count <= layout->list_height)
+        *top = 0;
+    else if (*top > count - layout->list_height)
+        *top = count - layout->list_height;
+    for (const char *at = text; *at; line++) {
+        size_t len = strcspn(at, "\n");
+        size_t begin = strncmp(at, "# ", 2) == 0 ? 2 : len == 1 && at[0] == '#' ? 1 : 0;
+
+        if (line >= *top && line < *top + layout->list_height) {
+            cn_text_clear(&one);
+            cn_utf8_add_printable_chars(&one, at + begin, len - begin);
+            (void)cn_tui_draw(&tui->canvas, layout->list_top + line - *top, 1,
+                              tui->canvas.columns, CN_TUI_PLAIN, cn_text_str(&one));
+        }
+        at += len + (at[len] == '\n');
+    }
+    cn_text_done(&one);
+}
+
+static void paint_info(struct cn_tui *tui, const struct cn_tui_layout *layout)
+{
+    struct cn_text text = {0};
+
+    cn_tui_fill(&tui->canvas, 1, 0, tui->canvas.columns, CN_TUI_HEADING);
+    (void)cn_tui_draw(&tui->canvas, 1, 1, tui->canvas.columns, CN_TUI_HEADING,
+                      tui->data->format->name);
+    cn_tui_data_messages(tui->data, &text);
+    if (text.len > 0)
+        cn_text_char(&text, '\n');
+    cn_text_str_add(&text, cn_text_str(&tui->data->info));
+    paint_text(tui, layout, cn_text_str(&text), &cn_tui_pane(tui)->top);
+    cn_text_done(&text);
+}
+
+static void paint_help(struct cn_tui *tui, const struct cn_tui_layout *layout)
+{
+    struct cn_tui_canvas *canvas = &tui->canvas;
+    size_t key_width = canvas->columns >= 64 ? 26 : 16;
+
+    cn_tui_fill(canvas, 1, 0, canvas->columns, CN_TUI_HEADING);
+    (void)cn_tui_draw(canvas, 1, 1, canvas->columns, CN_TUI_HEADING,
+                      "Keys; any other key closes this help");
+    if (cn_tui_help_count <= layout->list_height)
+        tui->help_top = 0;
+    else
+        tui->help_top = minimum(tui->help_top, cn_tui_help_count - layout->list_height);
+    for (size_t i = 0; i < layout->list_height && tui->help_top + i < cn_tui_help_count;
+         i++) {
+        const struct cn_tui_help_line *line = &cn_tui_help[tui->help_top + i];
+        size_t row = layout->list_top + i;
+
+        (void)cn_tui_draw(canvas, row, line->key ? key_width : 1, canvas->columns,
+                          line->key ? CN_TUI_PLAIN : CN_TUI_STRONG, line->meaning);
+        if (line->key)
+            (void)cn_tui_draw(canvas, row, 3, key_width - 1, CN_TUI_WARM, line->key);
+    }
+}
+
+/* A step that runs or has failed */
+
+static void paint_progress(struct cn_tui *tui, const struct cn_tui_layout *layout)
+{
+    struct cn_tui_canvas *canvas = &tui->canvas;
+    struct cn_tui_progress progress =
+        cn_tui_data_progress(tui->data, cn_tui_step_of(tui));
+    size_t row =
+        layout->list_top + (layout->list_height > 8 ? layout->list_height / 3 : 0);
+    size_t width = minimum(canvas->columns - 12, 48);
+    size_t filled = (size_t)(progress.share * (double)width);
+    double elapsed_s = (double)progress.elapsed_ns / 1e9;
+    struct cn_text text = {0};
+
+    cn_tui_fill(canvas, 1, 0, canvas->columns, CN_TUI_HEADING);
+    cn_text_printf(&text, "%s%s", progress.what, canvas->has_utf8 ? "…" : "...");
+    (void)cn_tui_draw(canvas, row, 4, canvas->columns, CN_TUI_STRONG, cn_text_str(&text));
+    for (size_t i = 0; i < width && progress.share > 0; i++)
+        (void)cn_tui_draw(canvas, row + 1, 4 + i, canvas->columns,
+                          i < filled ? CN_TUI_WARM : CN_TUI_DIM,
+                          canvas->has_utf8 ? (i < filled ? "█" : "░")
+                          : i < filled     ? "#"
+                                           : "-");
+    cn_text_clear(&text);
+    if (progress.share > 0)
+        cn_text_printf(&text, "%.0f %%, ", progress.share * 100);
+    cn_text_printf(&text, "%.0f s", elapsed_s);
+    if (progress.share > 0.02)
+        cn_text_printf(&text, ", about %.0f s left",
+                       elapsed_s / progress.share - elapsed_s);
+    (void)cn_tui_draw(canvas, row + 2, 4, canvas->columns, CN_TUI_DIM,
+                      cn_text_str(&text));
+    cn_text_done(&text);
+}
+
+/* Wrapped at blanks. */
+static void paint_wrapped(struct cn_tui_canvas *canvas, size_t row, size_t last,
+                          const char *text)
+{
+    size_t width = canvas->columns - 8;
+    struct cn_text line = {0};
+
+    while (*text && row < last) {
+        size_t len = strlen(text), end;
+
+        if (len > width) {
+            for (end = width; end > 0 && text[end] != ' '; end--)
+                continue;
+            len = end > 0 ? end : width;
+        }
+        cn_text_clear(&line);
+        cn_text_add(&line, text, len);
+        (void)cn_tui_draw(canvas, row++, 4, canvas->columns - 2, CN_TUI_ALERT,
+                          cn_text_str(&line));
+        text += len + strspn(text + len, " ");
+    }
+    cn_text_done(&line);
+}
+
+static void paint_failure(struct cn_tui *tui, const struct cn_tui_layout *layout)
+{
+    struct cn_text text = {0};
+
+    cn_tui_fill(&tui->canvas, 1, 0, tui->canvas.columns, CN_TUI_HEADING);
+    cn_utf8_add_printable(&text,
+                          cn_tui_data_failure(tui->data, cn_tui_step_of(tui))->text);
+    paint_wrapped(&tui->canvas, layout->list_top + 1,
+                  layout->list_top + layout->list_height, cn_text_str(&text));
+    cn_text_done(&text);
+}
+
+/* A menu over the view */
+
+static void paint_menu(struct cn_tui *tui)
+{
+    struct cn_tui_canvas *canvas = &tui->canvas;
+    struct cn_tui_menu *menu = &tui->menu;
+    struct cn_tui_source *source = cn_tui_pane(tui)->tree.source;
+    size_t width = strlen(menu->title) + 4, height, left, top;
+
+    for (size_t i = 0; i < menu->count; i++) {
+        size_t line = cn_utf8_width(cn_text_str(&menu->lines[i])) + 8;
+
+        width = line > width ? line : width;
+    }
+    width = minimum(width, canvas->columns - 4);
+    height = minimum(menu->count, canvas->rows - 5);
+    left = (canvas->columns - width) / 2;
+    top = (canvas->rows - height - 1) / 2;
+    if (menu->cursor < menu->top)
+        menu->top = menu->cursor;
+    if (menu->cursor >= menu->top + height)
+        menu->top = menu->cursor + 1 - height;
+    cn_tui_fill(canvas, top, left, left + width, CN_TUI_BAR_ON);
+    (void)cn_tui_draw(canvas, top, left + 2, left + width, CN_TUI_BAR_ON, menu->title);
+    for (size_t i = 0; i < height; i++) {
+        size_t at = menu->top + i;
+        enum cn_tui_style style = at == menu->cursor ? CN_TUI_CURSOR : CN_TUI_BAR;
+        bool is_on = menu->kind == CN_TUI_MENU_COLUMNS &&
+                     source->columns[menu->values[at]].is_shown;
+
+        cn_tui_fill(canvas, top + 1 + i, left, left + width, style);
+        if (menu->kind == CN_TUI_MENU_COLUMNS)
+            (void)cn_tui_draw(canvas, top + 1 + i, left + 2, left + width, style,
+                              is_on ? "[x]" : "[ ]");
+        (void)cn_tui_draw(canvas, top + 1 + i,
+                          left + (menu->kind == CN_TUI_MENU_COLUMNS ? 6 : 2),
+                          left + width - 1, style, cn_text_str(&menu->lines[at]));
+    }
+}
+
+void cn_tui_paint(struct cn_tui *tui)
+{
+    struct cn_tui_canvas *canvas = &tui->canvas;
+    struct cn_tui_layout layout = cn_tui_lay_out(tui);
+    const struct cn_tui_pane *pane = cn_tui_pane(tui);
+
+    for (size_t row = 0; row < canvas->rows; row++)
+        cn_tui_fill(canvas, row, 0, canvas->columns, CN_TUI_PLAIN);
+    if (layout.is_small) {
+        struct cn_text text = {0};
+
+        cn_text_printf(&text, "too small: %zu x %zu, needs %d x %d", canvas->columns,
+                       canvas->rows, CN_TUI_COLUMNS_MIN, CN_TUI_ROWS_MIN);
+        (void)cn_tui_draw(canvas, 0, 0, canvas->columns, CN_TUI_PLAIN,
+                          cn_text_str(&text));
+        cn_text_done(&text);
+        return;
+    }
+    paint_top(tui);
+    if (tui->has_help)
+        paint_help(tui, &layout);
+    else if (!pane->is_built &&
+             cn_tui_data_ask(tui->data, cn_tui_step_of(tui)) == CN_TUI_FAILED)
+        paint_failure(tui, &layout);
+    else if (!pane->is_built)
+        paint_progress(tui, &layout);
+    else if (tui->view == CN_TUI_INFO)
+        paint_info(tui, &layout);
+    else if (tui->view == CN_TUI_FLAMES)
+        paint_flame(tui, &layout);
+    else
+        paint_rows(tui, &layout);
+    if (!tui->has_help && pane->is_built && layout.source_height > 0)
+        paint_source(tui, &layout);
+    if (!tui->has_help)
+        paint_detail(tui, &layout);
+    paint_status(tui, &layout);
+    if (tui->menu.kind != CN_TUI_MENU_NONE)
+        paint_menu(tui);
+}

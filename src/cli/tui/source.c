@@ -1,0 +1,173 @@
+#include "cli/tui/source.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes/utf8.h"
+#include "cli/print/quantity.h"
+
+enum { LABEL_LEN_MAX = 4096 }; /* longer names are cut: no screen is that wide */
+
+void cn_tui_source_free(struct cn_tui_source *source)
+{
+    if (!source)
+        return;
+    free(source->columns);
+    source->ops->free(source);
+}
+
+void cn_tui_columns_init(struct cn_tui_source *source, size_t count)
+{
+    source->columns = cn_alloc(count, sizeof(*source->columns));
+    source->column_count = count;
+    for (size_t i = 0; i < count; i++)
+        source->columns[i].whole = NAN;
+}
+
+struct named_row {
+    struct cn_row row;
+    char *name;
+};
+
+static int compare_names(const void *left, const void *right)
+{
+    const struct named_row *a = left, *b = right;
+    int order = strcmp(a->name, b->name);
+
+    return order ? order : (a->row.id > b->row.id) - (a->row.id < b->row.id);
+}
+
+static void sort_by_name(struct cn_tui_source *source, struct cn_row_list *list)
+{
+    struct named_row *rows = cn_alloc(list->count, sizeof(*rows));
+    struct cn_text name = {0};
+
+    for (size_t i = 0; i < list->count; i++) {
+        cn_text_clear(&name);
+        cn_tui_label_add(source, &list->rows[i], &name);
+        rows[i] = (struct named_row){list->rows[i], cn_strdup(cn_text_str(&name))};
+    }
+    if (list->count > 1)
+        qsort(rows, list->count, sizeof(*rows), compare_names);
+    for (size_t i = 0; i < list->count; i++) {
+        list->rows[i] = rows[source->is_reversed ? list->count - 1 - i : i].row;
+        free(rows[i].name);
+    }
+    free(rows);
+    cn_text_done(&name);
+}
+
+bool cn_tui_children(struct cn_tui_source *source, const struct cn_row *parent,
+                     struct cn_row_list *out, struct cn_error *err)
+{
+    bool ok;
+
+    *out = (struct cn_row_list){0};
+    ok = source->ops->children(source, parent, out, err);
+    if (source->order >= 0)
+        cn_row_list_sort(out, (size_t)source->order, source->is_reversed);
+    else if (source->order == CN_TUI_BY_NAME)
+        sort_by_name(source, out);
+    return ok;
+}
+
+void cn_tui_label_add(struct cn_tui_source *source, const struct cn_row *row,
+                      struct cn_text *text)
+{
+    struct cn_text label = {0};
+    struct cn_error err;
+
+    if (source->ops->label(source, row, &label, &err))
+        cn_utf8_add_printable_chars(text, cn_text_str(&label),
+                                    label.len < LABEL_LEN_MAX ? label.len
+                                                              : LABEL_LEN_MAX);
+    else
+        cn_text_char(text, '?');
+    cn_text_done(&label);
+}
+
+struct scale {
+    const char *unit;
+    double factor;
+    int decimals;
+};
+
+/* The smallest unit in which all values have at most five digits before the point. */
+static struct scale scale_of(const struct cn_tui_column *column)
+{
+    static const struct scale seconds[] = {
+        {"ns", 1e9, 0}, {"us", 1e6, 3}, {"ms", 1e3, 3}, {"s", 1, 3}};
+    size_t i = 0;
+    double digits;
+
+    if (column->unit == CN_TUI_SECONDS) {
+        while (i < 3 && !(column->max * seconds[i].factor < 1e5))
+            i++;
+        return seconds[i];
+    }
+    if (column->unit != CN_TUI_NUMBER)
+        return (struct scale){NULL, 1, column->unit == CN_TUI_PERCENT ? 2 : 0};
+    digits = column->max > 0 ? floor(log10(column->max)) + 1 : 1;
+    return (struct scale){NULL, 1, digits >= 6 ? 0 : 6 - (int)fmax(digits, 0)};
+}
+
+void cn_tui_heading_add(const struct cn_tui_column *column, struct cn_text *text)
+{
+    struct scale scale = scale_of(column);
+
+    cn_utf8_add_printable(text, column->title);
+    if (scale.unit)
+        cn_text_printf(text, " %s", scale.unit);
+}
+
+static void add_number(struct cn_text *text, double value, int decimals)
+{
+    if (decimals == 0 && value >= 0 && value < 1e15)
+        cn_count_print(text, (uint64_t)llround(value));
+    else if (fabs(value) < 1e15)
+        cn_text_printf(text, "%.*f", decimals, value);
+    else
+        cn_text_printf(text, "%.5e", value);
+}
+
+void cn_tui_value_add(const struct cn_tui_column *column, double value,
+                      struct cn_text *text)
+{
+    struct scale scale = scale_of(column);
+    double least = pow(10, -scale.decimals);
+
+    if (isnan(value))
+        return;
+    value *= scale.factor;
+    if (column->unit == CN_TUI_ADDRESS)
+        cn_text_printf(text, "%" PRIx64, (uint64_t)value);
+    else if (value > 0 && value < least / 2)
+        cn_text_printf(text, "<%.*f", scale.decimals, least);
+    else
+        add_number(text, value, scale.decimals);
+}
+
+size_t cn_tui_column_width(const struct cn_tui_column *column)
+{
+    struct cn_text text = {0};
+    size_t heading, width;
+
+    cn_tui_heading_add(column, &text);
+    heading = cn_utf8_width(cn_text_str(&text));
+    cn_text_clear(&text);
+    if (column->unit == CN_TUI_PERCENT)
+        cn_text_str_add(&text, "100.00");
+    else
+        cn_tui_value_add(column, column->max, &text);
+    width = text.len;
+    cn_text_done(&text);
+    return width > heading ? width : heading;
+}
+
+double cn_tui_percent(const struct cn_tui_column *column, double value)
+{
+    return column->whole > 0 ? 100 * value / column->whole : NAN;
+}

@@ -1,0 +1,109 @@
+#include "launcher/code/code.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+void cn_code_add_part(struct cn_code *code, const struct cn_code_part *part)
+{
+    code->parts = cn_grow(code->parts, code->part_count, &code->part_capacity,
+                          sizeof(*code->parts));
+    code->parts[code->part_count++] = *part;
+}
+
+void cn_code_add_address(struct cn_code_addresses *addresses, uint64_t address)
+{
+    addresses->list = cn_grow(addresses->list, addresses->count, &addresses->capacity,
+                              sizeof(*addresses->list));
+    addresses->list[addresses->count++] = address;
+}
+
+/* Compares the first member of an element, an address. */
+static int compare(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+_Static_assert(offsetof(struct cn_code_part, address) == 0 &&
+                   offsetof(struct cn_code_frame, start) == 0,
+               "compare() reads it");
+
+static void sort(void *list, size_t count, size_t size)
+{
+    if (count > 0)
+        qsort(list, count, size, compare);
+}
+
+void cn_code_sort(struct cn_code *code)
+{
+    sort(code->parts, code->part_count, sizeof(*code->parts));
+    sort(code->frames, code->frame_count, sizeof(*code->frames));
+    sort(code->labels.list, code->labels.count, sizeof(uint64_t));
+    sort(code->sleds.list, code->sleds.count, sizeof(uint64_t));
+}
+
+/* The number of elements whose address is at most `address`. */
+static size_t count_up_to(const void *list, size_t count, size_t size, uint64_t address)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (*(const uint64_t *)(const void *)((const char *)list + middle * size) <=
+            address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct cn_code_part *cn_code_part_at(const struct cn_code *code, uint64_t address)
+{
+    size_t i =
+        count_up_to(code->parts, code->part_count, sizeof(*code->parts), address);
+
+    return i > 0 && address - code->parts[i - 1].address < code->parts[i - 1].bytes.len
+               ? &code->parts[i - 1]
+               : NULL;
+}
+
+const uint8_t *cn_code_bytes(const struct cn_code *code, uint64_t address, uint64_t len)
+{
+    const struct cn_code_part *part = cn_code_part_at(code, address);
+    struct cn_bytes bytes;
+
+    return part && cn_bytes_slice(part->bytes, address - part->address, len, &bytes)
+               ? bytes.ptr
+               : NULL;
+}
+
+const struct cn_code_frame *cn_code_frame_at(const struct cn_code *code, uint64_t address)
+{
+    size_t i =
+        count_up_to(code->frames, code->frame_count, sizeof(*code->frames), address);
+
+    return i > 0 && address < code->frames[i - 1].end ? &code->frames[i - 1] : NULL;
+}
+
+uint64_t cn_code_next(const struct cn_code_addresses *addresses, uint64_t address)
+{
+    size_t i = address == 0 ? 0
+                            : count_up_to(addresses->list, addresses->count,
+                                          sizeof(*addresses->list), address - 1);
+
+    return i < addresses->count ? addresses->list[i] : UINT64_MAX;
+}
+
+void cn_code_done(struct cn_code *code)
+{
+    free(code->parts);
+    free(code->frames);
+    free(code->labels.list);
+    free(code->pointers.list);
+    free(code->sleds.list);
+    *code = (struct cn_code){0};
+}
