@@ -76,9 +76,8 @@ static bool add(struct cn_module_rules *modules, const char *path, bool is_progr
         if (cn_elf_file_open(&elf, path, true, &ignored))
             ok = store(modules, path, &elf, &file.count, err) &&
                  (!is_patched(modules, &elf, is_program) ||
-                  cn_patch_plan_store(path, &elf, file.first, file.count,
-                                      modules->memory, &modules->patch_counts,
-                                      &file.patch_count, err));
+                  cn_patch_plan_store(path, &elf, file.first, file.count, modules->memory,
+                                      &modules->patch_counts, &file.patch_count, err));
     }
     cn_elf_file_close(&elf);
     file.path = cn_strdup(path);

@@ -102,16 +102,18 @@ bool cn_program_file_check(const struct cn_program_file *program, bool has_libca
                        program->path);
     if (is_patched && (elf->hooks & usable & ~(unsigned)CN_ELF_LIBCALLS) == 0 &&
         !cn_prologue_is_known(elf->machine))
-        return cn_fail(err, CN_ERR_USAGE,
-                       "'%s' is not instrumented, and -P cannot patch its functions: cairn "
-                       "was built without libcapstone",
-                       program->path);
+        return cn_fail(
+            err, CN_ERR_USAGE,
+            "'%s' is not instrumented, and -P cannot patch its functions: cairn "
+            "was built without libcapstone",
+            program->path);
     if (!(elf->hooks & usable) && !is_patched)
-        return cn_fail(err, CN_ERR_USAGE,
-                       "'%s' is not instrumented: build it with -pg, "
-                       "-finstrument-functions or -fpatchable-function-entry=5, patch its "
-                       "functions with -P ., or use --force",
-                       program->path);
+        return cn_fail(
+            err, CN_ERR_USAGE,
+            "'%s' is not instrumented: build it with -pg, "
+            "-finstrument-functions or -fpatchable-function-entry=5, patch its "
+            "functions with -P ., or use --force",
+            program->path);
     return true;
 }
 

@@ -194,10 +194,10 @@ enum cn_rec_fixup_kind {
 /* A function without hooks that is to be patched: the jump goes over nops, or over
  * instructions that are moved. The launcher has checked that nothing jumps between them. */
 struct cn_rec_patch {
-    uint64_t at;          /* of the jump, relative to its file */
-    uint32_t sum;         /* of the bytes there, cn_rec_patch_sum() */
-    uint8_t len;          /* of the nops or instructions; the body continues after them */
-    uint8_t code_len;     /* of what was moved; 0: nops */
+    uint64_t at;      /* of the jump, relative to its file */
+    uint32_t sum;     /* of the bytes there, cn_rec_patch_sum() */
+    uint8_t len;      /* of the nops or instructions; the body continues after them */
+    uint8_t code_len; /* of what was moved; 0: nops */
     uint8_t fixup_count;
     uint8_t unused;
     struct cn_rec_fixup fixups[3];
@@ -280,10 +280,11 @@ struct cn_rec_shared {
     uint32_t rule_count;         /* of all files; those of a file are sorted by address */
     uint32_t program_rule_count; /* of the started program; these come first */
     uint32_t value_count;
-    uint32_t patch_count;         /* of all files */
-    uint32_t program_patch_count; /* of the started program; these come first */
+    uint32_t patch_count;           /* of all files */
+    uint32_t program_patch_count;   /* of the started program; these come first */
     _Atomic uint32_t patched_count; /* functions with moved code */
-    _Atomic uint32_t unpatched_count; /* the code is another, or there is no room near it */
+    _Atomic uint32_t
+        unpatched_count;     /* the code is another, or there is no room near it */
     uint8_t has_counter;     /* 0: use the kernel's clock */
     uint8_t has_own_writing; /* threads drain full rings themselves */
     uint8_t has_libcalls;

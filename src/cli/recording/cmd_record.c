@@ -412,8 +412,8 @@ static bool run_live(const struct cn_args *args, struct cn_error *err)
     ok = ok && cn_launch_run(&options.launch, &result, err);
     if (ok) {
         tell_stop(args, &result);
-        ok = (!scripted.script || cn_script_show_recorded(args, options.launch.dir,
-                                                          scripted.script, err)) &&
+        ok = (!scripted.script ||
+              cn_script_show_recorded(args, options.launch.dir, scripted.script, err)) &&
              show_views(args, options.launch.dir, err);
     }
     if (dir && !cn_recording_dir_remove(dir, &ignored) && ok)

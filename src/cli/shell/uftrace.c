@@ -1,5 +1,6 @@
 #include "cli/shell/uftrace.h"
 
+#include <elf.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 #include "base/text.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "launcher/code/prologue.h"
+#include "script/script.h"
 
 #if defined(__x86_64__)
 #define PROCESSOR "x86_64"
@@ -434,17 +437,37 @@ void cn_uftrace_done(struct cn_uftrace_line *line)
     cn_arena_done(&line->memory);
 }
 
+static void add_features(struct cn_text *text)
+{
+#if defined(__aarch64__)
+    unsigned machine = EM_AARCH64;
+#else
+    unsigned machine = EM_X86_64;
+#endif
+
+    cn_text_str_add(text, "dwarf ");
+    cn_script_features_print(text);
+#ifdef CN_HAS_NCURSES
+    cn_text_str_add(text, "tui ");
+#endif
+    cn_text_str_add(text, "perf sched ");
+    if (cn_prologue_is_known(machine))
+        cn_text_str_add(text, "dynamic ");
+}
+
 /* Without a command: the version, or the help. */
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     struct cn_text text = {0};
 
     (void)err;
-    if (cn_args_has(args, "version"))
-        cn_text_str_add(&text,
-                        "cairn v" CN_VERSION " ( " PROCESSOR " dwarf perf sched )\n");
-    else
+    if (cn_args_has(args, "version")) {
+        cn_text_str_add(&text, "cairn v" CN_VERSION " ( " PROCESSOR " ");
+        add_features(&text);
+        cn_text_str_add(&text, ")\n");
+    } else {
         cn_cli_add_help(args, args->command, &text);
+    }
     cn_cli_print(args, &text);
     cn_text_done(&text);
     return true;
@@ -495,8 +518,10 @@ const struct cn_command cn_cmd_uftrace = {
         "the same program under another name; so is libexec/cairn/uftrace below the "
         "installation prefix: put that folder into PATH before others to run cairn "
         "wherever uftrace was run.\n\n"
-        "COMMAND is record, live, replay, report, graph, dump or info, and live if it is "
-        "missing. The recording is uftrace.data, live shows the calls, report and graph "
+        "COMMAND is record, live, replay, report, graph, dump, info, script, recv or "
+        "tui, "
+        "and live if it is missing. The recording is uftrace.data, live shows the calls, "
+        "report and graph "
         "show recorded times, a program of the current folder is found without ./, and a "
         "failure ends with status 1. Every option of these commands is accepted with "
         "each; it has no effect with a command that does not have it. The options below "

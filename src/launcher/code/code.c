@@ -63,8 +63,7 @@ static size_t count_up_to(const void *list, size_t count, size_t size, uint64_t 
 
 const struct cn_code_part *cn_code_part_at(const struct cn_code *code, uint64_t address)
 {
-    size_t i =
-        count_up_to(code->parts, code->part_count, sizeof(*code->parts), address);
+    size_t i = count_up_to(code->parts, code->part_count, sizeof(*code->parts), address);
 
     return i > 0 && address - code->parts[i - 1].address < code->parts[i - 1].bytes.len
                ? &code->parts[i - 1]

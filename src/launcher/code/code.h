@@ -40,11 +40,11 @@ enum cn_code_hooks {
 };
 
 struct cn_code {
-    unsigned machine;                 /* EM_* */
-    bool is_fixed;                    /* linked for a fixed address */
-    struct cn_code_part *parts;       /* sorted by address */
+    unsigned machine;           /* EM_* */
+    bool is_fixed;              /* linked for a fixed address */
+    struct cn_code_part *parts; /* sorted by address */
     size_t part_count, part_capacity;
-    struct cn_code_frame *frames;     /* sorted by start */
+    struct cn_code_frame *frames; /* sorted by start */
     size_t frame_count, frame_capacity;
     struct cn_code_addresses labels;   /* symbols in code; sorted */
     struct cn_code_addresses pointers; /* that the loader stores in data */
@@ -65,7 +65,8 @@ const struct cn_code_part *cn_code_part_at(const struct cn_code *code, uint64_t 
 const uint8_t *cn_code_bytes(const struct cn_code *code, uint64_t address, uint64_t len);
 
 /* The frame that contains an address; NULL when there is none. */
-const struct cn_code_frame *cn_code_frame_at(const struct cn_code *code, uint64_t address);
+const struct cn_code_frame *cn_code_frame_at(const struct cn_code *code,
+                                             uint64_t address);
 
 /* The first one at or after an address; UINT64_MAX when there is none. */
 uint64_t cn_code_next(const struct cn_code_addresses *addresses, uint64_t address);

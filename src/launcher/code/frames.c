@@ -214,7 +214,8 @@ void cn_code_add_frames(struct cn_code *code, uint64_t address, struct cn_bytes 
             return;
         len = cn_u32_get(common_entry.rest.ptr);
         if (len < 4 ||
-            !cn_bytes_slice(bytes, common_at - address + 8, len - 4, &common_entry.rest) ||
+            !cn_bytes_slice(bytes, common_at - address + 8, len - 4,
+                            &common_entry.rest) ||
             !read_common(common_entry, &common) || !read_frame(entry, &common, &frame))
             continue;
         code->frames = cn_grow(code->frames, code->frame_count, &code->frame_capacity,

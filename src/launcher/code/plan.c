@@ -35,17 +35,28 @@ const char *cn_code_left_text(enum cn_code_left left)
 static bool is_special(const char *name)
 {
     static const char *const names[] = {
-        "_start",         "_init",
-        "_fini",          "__libc_csu_init",
-        "__libc_csu_fini", "deregister_tm_clones",
-        "register_tm_clones", "__do_global_dtors_aux",
-        "frame_dummy",    "call_weak_fn",
-        "_dl_relocate_static_pie", "setjmp",
-        "_setjmp",        "__setjmp",
-        "sigsetjmp",      "__sigsetjmp",
-        "longjmp",        "_longjmp",
-        "siglongjmp",     "getcontext",
-        "setcontext",     "swapcontext",
+        "_start",
+        "_init",
+        "_fini",
+        "__libc_csu_init",
+        "__libc_csu_fini",
+        "deregister_tm_clones",
+        "register_tm_clones",
+        "__do_global_dtors_aux",
+        "frame_dummy",
+        "call_weak_fn",
+        "_dl_relocate_static_pie",
+        "setjmp",
+        "_setjmp",
+        "__setjmp",
+        "sigsetjmp",
+        "__sigsetjmp",
+        "longjmp",
+        "_longjmp",
+        "siglongjmp",
+        "getcontext",
+        "setcontext",
+        "swapcontext",
         "vfork",
     };
 
@@ -230,8 +241,8 @@ static void add_jumps(struct planning *planning, size_t i)
     if (i + 1 < planning->starts.count && planning->starts.list[i + 1] < end)
         end = planning->starts.list[i + 1];
     known_end = code->frame_count == 0 ? end : frame ? frame->end : start;
-    cn_short_jumps_add(&planning->targets, code, start,
-                       known_end < end ? known_end : end, end);
+    cn_short_jumps_add(&planning->targets, code, start, known_end < end ? known_end : end,
+                       end);
 }
 
 static void add_jumps_near(struct planning *planning, uint64_t low, uint64_t high)

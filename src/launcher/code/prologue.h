@@ -28,7 +28,7 @@ enum { CN_CODE_STEPS_MAX = 5 };
 
 /* A function to patch. */
 struct cn_prologue {
-    uint64_t entry, end; /* of the function */
+    uint64_t entry, end;       /* of the function */
     struct cn_rec_patch patch; /* `at` is an address of the file */
     /* Offsets from `at` of the moved instructions but the first. */
     uint8_t steps[CN_CODE_STEPS_MAX];

@@ -177,8 +177,8 @@ static bool reads_return_address(struct moving *moving, const cs_insn *insn)
     if (insn->id == X86_INS_PUSH)
         moving->depth += 8;
     else if (insn->id == X86_INS_SUB && x86->op_count == 2 &&
-             x86->operands[0].type == X86_OP_REG &&
-             x86->operands[0].reg == X86_REG_RSP && x86->operands[1].type == X86_OP_IMM)
+             x86->operands[0].type == X86_OP_REG && x86->operands[0].reg == X86_REG_RSP &&
+             x86->operands[1].type == X86_OP_IMM)
         moving->depth += (uint64_t)x86->operands[1].imm;
     return false;
 }
@@ -216,13 +216,14 @@ static enum cn_code_left move(struct moving *moving, const cs_insn *insn)
     return CN_CODE_PATCHED;
 }
 
-static const uint8_t *skip_landing(struct cn_prologue *prologue, const struct cn_code *code)
+static const uint8_t *skip_landing(struct cn_prologue *prologue,
+                                   const struct cn_code *code)
 {
     static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
     uint64_t len = prologue->end - prologue->entry;
     const uint8_t *bytes = cn_code_bytes(code, prologue->entry, len);
-    bool has_landing = bytes && len > sizeof(endbr) &&
-                       memcmp(bytes, endbr, sizeof(endbr)) == 0;
+    bool has_landing =
+        bytes && len > sizeof(endbr) && memcmp(bytes, endbr, sizeof(endbr)) == 0;
 
     prologue->patch.at = prologue->entry + (has_landing ? sizeof(endbr) : 0);
     return has_landing ? bytes + sizeof(endbr) : bytes;
@@ -315,9 +316,8 @@ static bool has_long_loop(const struct cn_prologue *prologue, const uint8_t *byt
         bool is_near = i >= 2 && bytes[i - 2] == 0x0f && (bytes[i - 1] & 0xf0) == 0x80;
 
         if ((is_near || bytes[i - 1] == 0xe9) &&
-            is_beginning(prologue,
-                         prologue->entry + i + 4 +
-                             (uint64_t)(int64_t)(int32_t)cn_u32_get(bytes + i)))
+            is_beginning(prologue, prologue->entry + i + 4 +
+                                       (uint64_t)(int64_t)(int32_t)cn_u32_get(bytes + i)))
             return true;
     }
     return false;
@@ -389,8 +389,8 @@ enum cn_code_jumps cn_prologue_jumps(const struct cn_prologue *prologue,
     for (uint64_t i = 0; bytes && i + 1 < len; i++) {
         /* jmp *reg; jmp *off(base, index, scale) */
         bool by_register = bytes[i] == 0xff && (bytes[i + 1] & 0xf8) == 0xe0;
-        bool by_table = bytes[i] == 0xff && (bytes[i + 1] & 0x3f) == 0x24 &&
-                        bytes[i + 1] != 0xe4;
+        bool by_table =
+            bytes[i] == 0xff && (bytes[i + 1] & 0x3f) == 0x24 && bytes[i + 1] != 0xe4;
 
         has_jump |= by_register;
         has_computed |= by_table || (by_register && has_sum(bytes, i));

@@ -75,8 +75,7 @@ static void look_at_code(struct finding *finding, const struct cn_code_part *par
         uint8_t last = bytes[i - 1], before = i >= 2 ? bytes[i - 2] : 0;
         bool is_operand = (last & 0xc7) == 0x05;
         uint32_t field = cn_u32_get(bytes + i);
-        uint64_t target =
-            part->address + i + 4 + (uint64_t)(int64_t)(int32_t)field;
+        uint64_t target = part->address + i + 4 + (uint64_t)(int64_t)(int32_t)field;
 
         if (finding->code->is_fixed)
             cn_code_targets_add(finding->targets, field);

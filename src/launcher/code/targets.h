@@ -11,10 +11,10 @@
 #include "launcher/code/code.h"
 
 struct cn_code_targets {
-    uint64_t low, high;    /* of all code */
-    uint8_t *bits;         /* one for each address */
-    uint8_t *table_bits;   /* of those that jump tables and data contain */
-    bool is_incomplete;    /* a jump table could not be read */
+    uint64_t low, high;  /* of all code */
+    uint8_t *bits;       /* one for each address */
+    uint8_t *table_bits; /* of those that jump tables and data contain */
+    bool is_incomplete;  /* a jump table could not be read */
 };
 
 /* Find them all. False when the code is too large. */

@@ -195,8 +195,9 @@ static bool patch_planned(struct patching *patching, const struct cn_rec_patch *
     if (!is_any_code(patching->image, (uintptr_t)at, patch->len) ||
         cn_rec_patch_sum(at, patch->len) != patch->sum)
         return false;
-    return patch->code_len > 0 ? cn_rec_machine_move(at, patch, &patching->moved)
-                               : cn_rec_machine_patch_nops(at, patch->len, &patching->stubs);
+    return patch->code_len > 0
+               ? cn_rec_machine_move(at, patch, &patching->moved)
+               : cn_rec_machine_patch_nops(at, patch->len, &patching->stubs);
 }
 
 /* Threads that run already may be about to run the code that is moved. */
@@ -296,7 +297,8 @@ static void patch_all(struct patching *patching, struct cn_rec_patches *patches)
 #endif
     }
     for (size_t i = 0; i < code_count(image); i++) {
-        __builtin___clear_cache((char *)image->codes[i].low, (char *)image->codes[i].high);
+        __builtin___clear_cache((char *)image->codes[i].low,
+                                (char *)image->codes[i].high);
         (void)make_executable(image->codes[i].low, image->codes[i].high);
     }
     (void)make_executable((uintptr_t)patches->stubs,

@@ -148,7 +148,8 @@ void cn_rec_module_rules_add(const char *path, uintptr_t start, uintptr_t end)
     }
     if (atomic_load(&modules.is_hopeless))
         return;
-    if (ask(path, modules.program_at - start < end - start, &ranges) && cn_rec_memory_rules())
+    if (ask(path, modules.program_at - start < end - start, &ranges) &&
+        cn_rec_memory_rules())
         add(start, end, &ranges);
     else
         atomic_store(&modules.is_hopeless, true);

@@ -67,11 +67,11 @@ static void done(struct file *file)
     cn_code_done(&file->code);
 }
 
-#define X86(...)                                                                         \
-    file_of(EM_X86_64, (const uint8_t[]){__VA_ARGS__},                                   \
+#define X86(...)                                       \
+    file_of(EM_X86_64, (const uint8_t[]){__VA_ARGS__}, \
             sizeof((const uint8_t[]){__VA_ARGS__}))
-#define ARM(...)                                                                         \
-    file_of(EM_AARCH64, (const uint32_t[]){__VA_ARGS__},                                 \
+#define ARM(...)                                         \
+    file_of(EM_AARCH64, (const uint32_t[]){__VA_ARGS__}, \
             sizeof((const uint32_t[]){__VA_ARGS__}))
 
 /* push %rbp; mov %rsp, %rbp; sub $16, %rsp; nop; leave; ret */
@@ -136,11 +136,11 @@ static void makes_short_jumps_long(void **state)
 static void calls_return_to_where_they_were(void **state)
 {
     /* sub $8, %rsp; call 0x1100; add $8, %rsp; ret */
-    struct file file = X86(0x48, 0x83, 0xec, 0x08, 0xe8, 0xf7, 0, 0, 0, 0x48, 0x83, 0xc4,
-                           0x08, 0xc3);
+    struct file file =
+        X86(0x48, 0x83, 0xec, 0x08, 0xe8, 0xf7, 0, 0, 0, 0x48, 0x83, 0xc4, 0x08, 0xc3);
     const struct cn_rec_patch *patch = plan(&file, CN_CODE_PATCHED);
-    static const uint8_t expected[] = {0x48, 0x83, 0xec, 0x08, 0xff, 0x35, 5,
-                                       0,    0,    0,    0xe9};
+    static const uint8_t expected[] = {0x48, 0x83, 0xec, 0x08, 0xff, 0x35,
+                                       5,    0,    0,    0,    0xe9};
 
     (void)state;
     assert_int_equal(patch->len, 9);
@@ -155,12 +155,12 @@ static void calls_return_to_where_they_were(void **state)
 }
 
 /* One case after the other: their code is in the same memory. */
-#define LEFT(reason, ...)                                                                \
-    do {                                                                                 \
-        struct file left = __VA_ARGS__;                                                  \
-                                                                                         \
-        (void)plan(&left, reason);                                                       \
-        done(&left);                                                                     \
+#define LEFT(reason, ...)               \
+    do {                                \
+        struct file left = __VA_ARGS__; \
+                                        \
+        (void)plan(&left, reason);      \
+        done(&left);                    \
     } while (0)
 
 static void leaves_what_cannot_be_moved(void **state)
@@ -171,8 +171,8 @@ static void leaves_what_cannot_be_moved(void **state)
     LEFT(CN_CODE_CALL, X86(0xff, 0xd0, 0x90, 0x90, 0x90, 0xc3));      /* call *%rax */
     LEFT(CN_CODE_FIXED, X86(0x0f, 0x0b, 0x90, 0x90, 0x90, 0xc3));     /* ud2 */
     LEFT(CN_CODE_FIXED, X86(0x0f, 0x05, 0x90, 0x90, 0x90, 0xc3));     /* syscall */
-    LEFT(CN_CODE_FIXED, X86(0x48, 0x8b, 0x04, 0x24, 0x90, 0xc3));     /* mov (%rsp), %rax */
-    LEFT(CN_CODE_FIXED, X86(0xe3, 0x02, 0x90, 0x90, 0x90, 0xc3));     /* jrcxz */
+    LEFT(CN_CODE_FIXED, X86(0x48, 0x8b, 0x04, 0x24, 0x90, 0xc3)); /* mov (%rsp), %rax */
+    LEFT(CN_CODE_FIXED, X86(0xe3, 0x02, 0x90, 0x90, 0x90, 0xc3)); /* jrcxz */
     LEFT(CN_CODE_FIXED, X86(0x06, 0x90, 0x90, 0x90, 0x90, 0xc3)); /* no instruction */
 }
 
@@ -215,8 +215,8 @@ static void leaves_what_others_jump_into(void **state)
 }
 
 /* lea DATA(%rip), %rdx; movslq (%rdx, %rax, 4), %rax; add %rdx, %rax; jmp *%rax */
-#define SWITCH                                                                           \
-    0x55, 0x48, 0x89, 0xe5, 0x90, 0x48, 0x8d, 0x15, 0xf4, 0x0f, 0, 0, 0x48, 0x63, 0x04,   \
+#define SWITCH                                                                          \
+    0x55, 0x48, 0x89, 0xe5, 0x90, 0x48, 0x8d, 0x15, 0xf4, 0x0f, 0, 0, 0x48, 0x63, 0x04, \
         0x82, 0x48, 0x01, 0xd0, 0xff, 0xe0, 0xc3
 
 static void reads_jump_tables(void **state)
@@ -260,8 +260,8 @@ static void leaves_what_shares_code(void **state)
 /* A common entry with the letters "zR", and a frame of `len` bytes with an instruction. */
 static size_t put_frames(uint8_t *out, uint32_t len, uint8_t instruction)
 {
-    static const uint8_t common[] = {0x10, 0, 0, 0, 0,    0,    0, 0, 1,    'z',
-                                     'R',  0, 1, 1, 0x10, 1,    0x1b, 0, 0, 0};
+    static const uint8_t common[] = {0x10, 0, 0, 0, 0,    0, 0,    0, 1, 'z',
+                                     'R',  0, 1, 1, 0x10, 1, 0x1b, 0, 0, 0};
 
     memcpy(out, common, sizeof(common));
     cn_u32_put(out + 20, 0x10);
@@ -402,9 +402,9 @@ static void leaves_functions_alone_on_aarch64(void **state)
     (void)state;
     assert_int_equal(plan(&file, CN_CODE_PATCHED)->at, CODE + 4);
     done(&file);
-    LEFT(CN_CODE_CALL, ARM(0x94000010, 0xd65f03c0));            /* bl */
-    LEFT(CN_CODE_FIXED, ARM(0xd4200000, 0xd65f03c0));           /* brk */
-    LEFT(CN_CODE_FIXED, ARM(0x9c000085, 0xd65f03c0));           /* ldr q5 */
+    LEFT(CN_CODE_CALL, ARM(0x94000010, 0xd65f03c0));             /* bl */
+    LEFT(CN_CODE_FIXED, ARM(0xd4200000, 0xd65f03c0));            /* brk */
+    LEFT(CN_CODE_FIXED, ARM(0x9c000085, 0xd65f03c0));            /* ldr q5 */
     LEFT(CN_CODE_LOOP, ARM(0xd1000400, 0xb5ffffe0, 0xd65f03c0)); /* cbnz x0, -4 */
     LEFT(CN_CODE_TOO_SHORT, ARM(0xd503245f));
 }
