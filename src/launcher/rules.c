@@ -168,7 +168,7 @@ static struct cn_rec_rule rule_of(const struct cn_rules *rules,
     if (!is_function && symbol->kind != 'P')
         return rule;
     cn_text_clear(name);
-    if (!cn_demangle(symbol->name, CN_DEMANGLE_SIMPLE, name))
+    if (!cn_demangle(symbol->name, rules->demangle, name))
         cn_text_str_add(name, symbol->name);
     for (size_t i = 0; i < rules->count; i++) {
         if (!cn_name_filter_matches(&rules->list[i].names, cn_text_str(name)))
@@ -178,6 +178,12 @@ static struct cn_rec_rule rule_of(const struct cn_rules *rules,
     }
     if (is_function && symbol->size < rules->size_min)
         rule.actions |= CN_REC_RULE_HIDE;
+    /* Readers find the values by this name. */
+    if (finder && is_first && rules->demangle != CN_DEMANGLE_SIMPLE) {
+        cn_text_clear(name);
+        if (!cn_demangle(symbol->name, CN_DEMANGLE_SIMPLE, name))
+            cn_text_str_add(name, symbol->name);
+    }
     if (finder && is_first)
         cn_argument_finder_find(finder, symbol, cn_text_str(name), &rule);
     return rule;

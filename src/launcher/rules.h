@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "model/format.h"
 
 struct cn_argument_finder;
 struct cn_elf_file;
@@ -21,8 +22,9 @@ struct cn_shared_memory;
 struct cn_rules {
     struct cn_pattern_rule *list;
     size_t count, capacity;
-    bool is_glob;      /* patterns are globs, else regular expressions */
-    uint64_t size_min; /* leave out functions with fewer bytes */
+    bool is_glob;              /* patterns are globs, else regular expressions */
+    enum cn_demangle demangle; /* names that patterns match */
+    uint64_t size_min;         /* leave out functions with fewer bytes */
 };
 
 /* Add `actions` for functions that match; text without special characters is a name. */

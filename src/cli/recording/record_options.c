@@ -1,18 +1,31 @@
 #include "cli/recording/record_options.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
+#include <sys/resource.h>
 
 #include "analyze/calls/call_filter.h"
 #include "base/alloc.h"
+#include "base/run/clock.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"
+#include "cli/recording/recording_options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "record/shared.h"
 
-enum { DEFAULT_RING = 512 << 10, DEPTH_MAX = 1 << 20 };
+enum {
+    DEFAULT_RING = 512 << 10,
+    DEPTH_MAX = 1 << 20,
+    RT_PRIO_MAX = 99,
+    NS_A_SECOND = 1000000000,
+};
+#define PERSONALITY_ASK 0xffffffffUL /* personality() then changes nothing */
 
 static void on_message(void *arg, const char *text)
 {
@@ -99,6 +112,7 @@ static bool choose_rules(const struct cn_args *args, struct cn_launch_options *o
     struct cn_values triggers = cn_args_values(args, "trigger");
 
     rules->is_glob = match && strcmp(match, "glob") == 0;
+    rules->demangle = cn_recording_demangle(args);
     for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
         struct cn_values patterns = cn_args_values(args, kinds[k].option);
 
@@ -166,6 +180,39 @@ static char *join_words(const struct cn_args *args)
     return text.chars;
 }
 
+/* Settings of this process that the program inherits, or that only this process has. */
+static bool change_process(const struct cn_args *args, struct cn_error *err)
+{
+    struct sched_param priority = {0};
+    uint64_t level;
+    int persona = personality(PERSONALITY_ASK);
+
+    if (!cn_args_u64(args, "rt-prio", 1, RT_PRIO_MAX, 0, &level, err))
+        return false;
+    if (cn_args_has(args, "no-randomize-addr") &&
+        (persona < 0 || personality((unsigned long)persona | ADDR_NO_RANDOMIZE) < 0))
+        return cn_fail_errno(err, "--no-randomize-addr");
+    priority.sched_priority = (int)level;
+    if (level > 0 &&
+        sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &priority) != 0)
+        return cn_fail_errno(err, "--rt-prio %" PRIu64, level);
+    return true;
+}
+
+void cn_record_print_time(uint64_t start_ns)
+{
+    uint64_t elapsed_ns = cn_clock_ns() - start_ns;
+    struct rusage usage = {0};
+
+    (void)getrusage(RUSAGE_CHILDREN, &usage);
+    (void)printf("elapsed time: %10" PRIu64 ".%09" PRIu64 " sec\n"
+                 " system time: %10ld.%06ld000 sec\n"
+                 "   user time: %10ld.%06ld000 sec\n",
+                 elapsed_ns / NS_A_SECOND, elapsed_ns % NS_A_SECOND,
+                 (long)usage.ru_stime.tv_sec, (long)usage.ru_stime.tv_usec,
+                 (long)usage.ru_utime.tv_sec, (long)usage.ru_utime.tv_usec);
+}
+
 bool cn_record_options_init(struct cn_record_options *options, const struct cn_args *args,
                             struct cn_error *err)
 {
@@ -196,7 +243,8 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
     };
     return choose_limits(args, launch, err) &&
            choose_buffer(args, launch->size_limit, &launch->ring_len, err) &&
-           choose_rules(args, launch, err) && choose_arguments(args, options, err);
+           choose_rules(args, launch, err) && choose_arguments(args, options, err) &&
+           change_process(args, err);
 }
 
 void cn_record_options_done(struct cn_record_options *options)

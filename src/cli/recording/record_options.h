@@ -104,6 +104,16 @@
          .value = "counter|kernel",                                                      \
          .help = "clock: the processor's counter (the default where it is constant) or " \
                  "the kernel's, which is slower"},                                       \
+        {.name = "no-randomize-addr",                                                    \
+         .help = "run the program at the same addresses each time"},                     \
+        {.name = "rt-prio",                                                              \
+         .value = "N",                                                                   \
+         .help = "write records with real-time priority N (SCHED_FIFO), 1 to 99"},       \
+        {.name = "time", .help = "print the time that the program took"},                \
+        {.name = "demangle",                                                             \
+         .value = "full|simple|no",                                                      \
+         .help = "C++ and Rust names that patterns match: with arguments, without (the " \
+                 "default), or mangled"},                                                \
     {                                                                                    \
         .name = "force", .help = "run the program even if it is not instrumented"        \
     }
@@ -114,6 +124,9 @@ struct cn_record_options {
     struct cn_launch_options launch;
     struct cn_arguments arguments;
 };
+
+/* Print the time since `start_ns` of cn_clock_ns(), and that of the children so far. */
+void cn_record_print_time(uint64_t start_ns);
 
 /* Parse the arguments, which must outlive the options. On failure, release them as well. */
 CN_CHECK bool cn_record_options_init(struct cn_record_options *options,

@@ -27,16 +27,20 @@ const char *cn_recording_path(const struct cn_args *args, const char *operand)
     return access("cairn.data", F_OK) == 0 ? "cairn.data" : "uftrace.data";
 }
 
+enum cn_demangle cn_recording_demangle(const struct cn_args *args)
+{
+    const char *demangle = cn_args_value(args, "demangle");
+
+    return !demangle                       ? CN_DEMANGLE_SIMPLE
+           : strcmp(demangle, "full") == 0 ? CN_DEMANGLE_FULL
+           : strcmp(demangle, "no") == 0   ? CN_DEMANGLE_NO
+                                           : CN_DEMANGLE_SIMPLE;
+}
+
 bool cn_recording_open(const struct cn_args *args, const char *path,
                        struct cn_recording **out, struct cn_error *err)
 {
-    const char *demangle = cn_args_value(args, "demangle");
-    struct cn_recording_options options = {
-        .demangle = !demangle                       ? CN_DEMANGLE_SIMPLE
-                    : strcmp(demangle, "full") == 0 ? CN_DEMANGLE_FULL
-                    : strcmp(demangle, "no") == 0   ? CN_DEMANGLE_NO
-                                                    : CN_DEMANGLE_SIMPLE};
-
+    struct cn_recording_options options = {.demangle = cn_recording_demangle(args)};
     const struct cn_format *format;
 
     if (!cn_format_probe(path, &format, err))

@@ -12,6 +12,7 @@
 #include "analyze/calls/call_merge.h"
 #include "cli/shell/args.h"
 #include "cli/shell/command.h"
+#include "model/format.h"
 
 #define CN_RECORDING_DATA_OPTION                                         \
     {                                                                    \
@@ -56,7 +57,6 @@
          .help =                                                                       \
              "only this time: seconds as `-f time` shows them, or with a unit, since " \
              "the start (10us~1ms); either end may be omitted"},                       \
-        CN_RECORDING_DEMANGLE_OPTION,                                                  \
         {.name = "no-sched", .help = "exclude waiting (blocked or pre-empted)"},       \
     {                                                                                  \
         .name = "no-sched-preempt", .help = "exclude waiting while pre-empted"         \
@@ -98,7 +98,8 @@
          .value = "regex|glob",                                                          \
          .help = "syntax of patterns (default: regex)"},                                 \
         {.name = "no-libcall", .help = "exclude library calls"},                         \
-        {.name = "no-event", .help = "exclude events"}, CN_RECORDING_VIEW_FILTER_OPTIONS
+        {.name = "no-event", .help = "exclude events"},                                  \
+        CN_RECORDING_VIEW_FILTER_OPTIONS, CN_RECORDING_DEMANGLE_OPTION
 
 #define CN_RECORDING_OPTIONS                                      \
     CN_RECORDING_FILTER_OPTIONS,                                  \
@@ -185,6 +186,9 @@ struct cn_recording_setup {
 /* The path of the recording: -d, else `operand` (NULL: none), else the first default that
  * exists. Borrowed. */
 const char *cn_recording_path(const struct cn_args *args, const char *operand);
+
+/* --demangle */
+enum cn_demangle cn_recording_demangle(const struct cn_args *args);
 
 /* Open a recording with names as --demangle says, and print its warnings. */
 CN_CHECK bool cn_recording_open(const struct cn_args *args, const char *path,

@@ -45,6 +45,8 @@ static const struct {
     {"disable", NULL, "--trace=off"},
     {"debug", NULL, "--verbose"},
     {"usage", NULL, "--help"},
+    {"max-stack", NULL, "--depth"},
+    {"clock", "mono", "--clock=counter"},
     {"Event", NULL, "--event"},
     {"format", "normal", "--format=text"},
     {"color", "yes", "--color=always"},
@@ -389,13 +391,16 @@ static void add_options(const struct parser *parser, size_t *capacity)
     bool is_live = strcmp(line->command->name, "live") == 0;
     bool is_record = strcmp(line->command->name, "record") == 0 ||
                      (is_live && is_given(parser, "record"));
-    bool has_events = asks_task_event(parser);
-    const char *word;
+    bool has_events = asks_task_event(parser), has_depth = is_given(parser, "depth");
 
-    for (size_t i = 0; i < parser->given_count; i++)
-        if (!(has_events && strcmp(parser->given[i].option->name, "no-event") == 0) &&
-            (word = word_of(line, &parser->given[i])))
+    for (size_t i = 0; i < parser->given_count; i++) {
+        const char *name = parser->given[i].option->name;
+        const char *word = word_of(line, &parser->given[i]);
+
+        if (word && !(has_events && strcmp(name, "no-event") == 0) &&
+            !(has_depth && strcmp(name, "max-stack") == 0))
             add_word(line, word, capacity);
+    }
     if (is_record && !is_given(parser, "data"))
         add_word(line, DEFAULT_DATA, capacity);
     if (is_live)
@@ -492,6 +497,16 @@ static const struct cn_option options[] = {
     {.name = "disable", .help = "record, live: --trace=off"},
     {.name = "debug", .help = "the same as --verbose"},
     {.name = "debug-domain", .value = "DOMAIN,...", .help = "no effect"},
+    {.name = "estimate-return",
+     .letter = 'e',
+     .help = "no effect: returns are recorded where the stack allows it"},
+    {.name = "no-pltbind", .help = "no effect: first calls are recorded like others"},
+    {.name = "num-thread",
+     .value = "N",
+     .help = "no effect: one process writes the records of all threads"},
+    {.name = "max-stack",
+     .value = "N",
+     .help = "record, live: --depth, unless that is given"},
     {.name = "libmcount-path",
      .value = "DIR",
      .help = "no effect: the recorder is installed with cairn"},
