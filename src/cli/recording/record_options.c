@@ -187,6 +187,8 @@ static bool change_process(const struct cn_args *args, struct cn_error *err)
     uint64_t level;
     int persona = personality(PERSONALITY_ASK);
 
+    if (cn_args_has(args, "no-pltbind"))
+        (void)setenv("LD_BIND_NOT", "1", 1);
     if (!cn_args_u64(args, "rt-prio", 1, RT_PRIO_MAX, 0, &level, err))
         return false;
     if (cn_args_has(args, "no-randomize-addr") &&

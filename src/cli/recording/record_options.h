@@ -104,6 +104,10 @@
          .value = "counter|kernel",                                                      \
          .help = "clock: the processor's counter (the default where it is constant) or " \
                  "the kernel's, which is slower"},                                       \
+        {.name = "no-pltbind",                                                           \
+         .help =                                                                         \
+             "the loader looks up library functions at each call (LD_BIND_NOT), so "     \
+             "that calls of several threads at once are recorded from the first on"},    \
         {.name = "no-randomize-addr",                                                    \
          .help = "run the program at the same addresses each time"},                     \
         {.name = "rt-prio",                                                              \

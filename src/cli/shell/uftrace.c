@@ -500,7 +500,6 @@ static const struct cn_option options[] = {
     {.name = "estimate-return",
      .letter = 'e',
      .help = "no effect: returns are recorded where the stack allows it"},
-    {.name = "no-pltbind", .help = "no effect: first calls are recorded like others"},
     {.name = "num-thread",
      .value = "N",
      .help = "no effect: one process writes the records of all threads"},
