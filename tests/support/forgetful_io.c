@@ -230,17 +230,50 @@ static void apply(const struct cn_forgetful_op *op, unsigned part, unsigned of,
     (void)close(fd);
 }
 
+/* The number of operations that a failure after the first `count` may undo, and the last of
+ * them; SIZE_MAX: none. */
+static size_t find_open(const struct cn_forgetful *forgetful, size_t count, size_t *last)
+{
+    size_t open = 0;
+
+    *last = SIZE_MAX;
+    for (size_t i = 0; i < count; i++)
+        if (forgetful->ops[i].synced_at >= count && forgetful->ops[i].kind != OP_SYNC &&
+            forgetful->ops[i].kind != OP_SYNC_DIR) {
+            *last = i;
+            open++;
+        }
+    return open;
+}
+
+bool cn_forgetful_differs(const struct cn_forgetful *forgetful, size_t count,
+                          enum cn_forget kind)
+{
+    size_t last, open = find_open(forgetful, count, &last);
+
+    switch (kind) {
+    case CN_FORGET_NONE:
+        return open > 0;
+    case CN_FORGET_TEAR: /* nothing but a write can be done by half */
+        return open > 0 && forgetful->ops[last].kind == OP_WRITE;
+    case CN_FORGET_LAST:
+    case CN_FORGET_RANDOM:
+        return open > 1;
+    case CN_FORGET_ALL:
+    case CN_FORGET_KINDS:
+    default:
+        return true;
+    }
+}
+
 void cn_forgetful_replay(const struct cn_forgetful *forgetful, size_t count,
                          enum cn_forget kind, uint64_t seed, const char *from,
                          const char *to)
 {
     uint64_t state = seed;
-    size_t last = SIZE_MAX;
+    size_t last;
 
-    for (size_t i = 0; i < count; i++)
-        if (forgetful->ops[i].synced_at >= count && forgetful->ops[i].kind != OP_SYNC &&
-            forgetful->ops[i].kind != OP_SYNC_DIR)
-            last = i;
+    (void)find_open(forgetful, count, &last);
     (void)mkdir(to, 0777);
     for (size_t i = 0; i < count; i++) {
         unsigned part = 2;

@@ -5,6 +5,7 @@
 #ifndef CN_TEST_FORGETFUL_IO_H
 #define CN_TEST_FORGETFUL_IO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,10 @@ struct cn_forgetful {
 
 void cn_forgetful_init(struct cn_forgetful *forgetful);
 void cn_forgetful_done(struct cn_forgetful *forgetful);
+
+/* False if an earlier kind leaves the same on the disk after the first `count` operations. */
+bool cn_forgetful_differs(const struct cn_forgetful *forgetful, size_t count,
+                          enum cn_forget kind);
 
 /* Make `to` (which must not exist) what `from` was on the disk after the first `count`
  * operations. */

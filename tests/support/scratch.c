@@ -48,14 +48,19 @@ static int remove_entry(const char *path, const struct stat *st, int type,
     return remove(path);
 }
 
-void cn_scratch_leave(struct cn_scratch *scratch)
+void cn_scratch_remove(const char *path)
 {
     enum { OPEN_FOLDERS = 16 };
 
+    if (cn_scratch_exists(path))
+        must(nftw(path, remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS) == 0, path);
+}
+
+void cn_scratch_leave(struct cn_scratch *scratch)
+{
     must(fchdir(scratch->came_from) == 0, "return to the folder before");
     (void)close(scratch->came_from);
-    must(nftw(scratch->path, remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS) == 0,
-         scratch->path);
+    cn_scratch_remove(scratch->path);
     free(scratch);
 }
 

@@ -29,6 +29,9 @@ int cn_scratch_teardown(void **state);
 
 void cn_scratch_write(const char *path, const void *data, size_t len);
 
+/* Remove a file or a folder with all that is in it; one that does not exist is fine. */
+void cn_scratch_remove(const char *path);
+
 /* Is there anything of this name? */
 bool cn_scratch_exists(const char *path);
 

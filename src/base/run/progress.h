@@ -7,6 +7,7 @@
 #ifndef CN_BASE_RUN_PROGRESS_H
 #define CN_BASE_RUN_PROGRESS_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -38,5 +39,20 @@ CN_CHECK static inline bool cn_progress_check(const struct cn_progress *progress
         return true;
     return cn_fail(err, CN_ERR_INTERRUPTED, "interrupted while %s", what);
 }
+
+/* Works that run at the same time: the first that has not ended reports, the others only ask
+ * whether to stop. */
+struct cn_progress_part {
+    struct cn_progress progress;
+    const struct cn_progress *whole;
+    struct cn_progress_part *before; /* NULL: it is the first */
+    atomic_bool has_ended;
+};
+
+/* The progress to pass to a work; NULL if `whole` is. */
+const struct cn_progress *cn_progress_part_begin(struct cn_progress_part *part,
+                                                 const struct cn_progress *whole,
+                                                 struct cn_progress_part *before);
+void cn_progress_part_end(struct cn_progress_part *part);
 
 #endif

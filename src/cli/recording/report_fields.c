@@ -87,7 +87,7 @@ static bool add_keys(struct cn_report_layout *layout, const char *keys,
     return true;
 }
 
-static void need_field(struct cn_report_layout *layout, int field)
+void cn_report_layout_need(struct cn_report_layout *layout, int field)
 {
     layout->needs.with_histograms |=
         field >= CN_REPORT_P50 && field <= CN_REPORT_SELF_P999;
@@ -120,9 +120,9 @@ bool cn_report_layout_parse(struct cn_report_layout *layout, const char *fields,
         return false;
     for (int i = 0; i < CN_REPORT_FIELD_COUNT; i++)
         if (layout->has[i])
-            need_field(layout, i);
+            cn_report_layout_need(layout, i);
     for (size_t i = 0; i < layout->key_count; i++)
-        need_field(layout, layout->keys[i]);
+        cn_report_layout_need(layout, layout->keys[i]);
     return true;
 }
 

@@ -56,6 +56,9 @@ CN_CHECK bool cn_report_layout_parse(struct cn_report_layout *layout, const char
                                      const char *keys, bool avg_total, bool avg_self,
                                      struct cn_error *err);
 
+/* Let the report count what a field or key shows. */
+void cn_report_layout_need(struct cn_report_layout *layout, int field);
+
 /* A time or number; not for percent fields. */
 uint64_t cn_report_value(const struct cn_recording *rec, const struct cn_call_row *row,
                          enum cn_report_field field);

@@ -16,6 +16,7 @@ extern const struct cn_command cn_cmd_verify, cn_cmd_convert, cn_cmd_dump;
 extern const struct cn_command cn_cmd_store;
 extern const struct cn_command cn_cmd_formats, cn_cmd_help, cn_cmd_completion;
 
+/* One a line, so that changes merge. */
 /* clang-format off */
 const struct cn_command *const cn_commands[] = {
     &cn_cmd_record,

@@ -51,6 +51,19 @@ static struct cn_tui_cell *cell_at(struct cn_tui_canvas *canvas, size_t row,
     return &canvas->cells[row * canvas->columns + column];
 }
 
+/* Replace a cell. Of a wide character that is cut through, nothing is left. */
+static void put(struct cn_tui_canvas *canvas, size_t row, size_t column,
+                struct cn_tui_cell cell)
+{
+    struct cn_tui_cell *at = cell_at(canvas, row, column);
+
+    if (at->character == 0 && column > 0)
+        at[-1].character = ' ';
+    if (column + 1 < canvas->columns && at[1].character == 0)
+        at[1].character = ' ';
+    *at = cell;
+}
+
 /* The columns that text needs. */
 static size_t width_of(const struct cn_tui_canvas *canvas, const char *text)
 {
@@ -83,7 +96,6 @@ size_t cn_tui_draw(struct cn_tui_canvas *canvas, size_t row, size_t column, size
     while (len > 0 && column < end) {
         uint32_t c = '?';
         size_t n = cn_character_decode(text, len, &c), width;
-        struct cn_tui_cell *cell = cell_at(canvas, row, column);
 
         c = shown(canvas, c, &width);
         text += n ? n : 1;
@@ -91,14 +103,20 @@ size_t cn_tui_draw(struct cn_tui_canvas *canvas, size_t row, size_t column, size
         if (width == 0)
             continue;
         if (is_cut && column + width > end - 1) {
-            *cell = (struct cn_tui_cell){.character = canvas->has_utf8 ? ELLIPSIS : '.',
-                                         .style = (uint8_t)style};
+            put(canvas, row, column,
+                (struct cn_tui_cell){.character = canvas->has_utf8 ? ELLIPSIS : '.',
+                                     .style = (uint8_t)style});
             return column + 1;
         }
-        *cell = (struct cn_tui_cell){.character = c, .style = (uint8_t)style};
-        if (width == 2)
+        put(canvas, row, column,
+            (struct cn_tui_cell){.character = c, .style = (uint8_t)style});
+        if (width == 2) {
+            put(canvas, row, column + 1, (struct cn_tui_cell){.character = ' '});
+            *cell_at(canvas, row, column) =
+                (struct cn_tui_cell){.character = c, .style = (uint8_t)style};
             *cell_at(canvas, row, column + 1) =
                 (struct cn_tui_cell){.style = (uint8_t)style};
+        }
         column += width;
     }
     return column;
@@ -124,8 +142,8 @@ void cn_tui_fill(struct cn_tui_canvas *canvas, size_t row, size_t column, size_t
                  enum cn_tui_style style)
 {
     for (size_t i = column; row < canvas->rows && i < end && i < canvas->columns; i++)
-        *cell_at(canvas, row, i) =
-            (struct cn_tui_cell){.character = ' ', .style = (uint8_t)style};
+        put(canvas, row, i,
+            (struct cn_tui_cell){.character = ' ', .style = (uint8_t)style});
 }
 
 void cn_tui_draw_flame(struct cn_tui_canvas *canvas, size_t row, size_t column,

@@ -100,8 +100,8 @@ static const struct cn_option options[] = {
      .help = "the first view (default: graph of a recording, tree of a database)"},
     {.name = "report", .help = "the same as --view report"},
     CN_RECORDING_FIELDS_OPTION(
-        "columns of the graph: total, self, addr, total-avg, self-avg; with --report, "
-        "those of cairn report; +FIELD adds to the default"),
+        "columns of the graph, as of cairn graph; with --report, those of cairn report; "
+        "+FIELD adds to the default"),
     {.name = "sort",
      .letter = 's',
      .value = "COLUMN",

@@ -8,10 +8,11 @@
 #include "base/run/clock.h"
 #include "cli/database/view_options.h"
 #include "cli/files/info.h"
+#include "cli/recording/graph_print.h"
 #include "formats/formats.h"
 #include "model/calls/recording.h"
 
-enum { MESSAGES_LEN_MAX = 64 << 10, CALLERS_DEPTH = 5 };
+enum { MESSAGES_LEN_MAX = 64 << 10, CALLERS_DEPTH = 5, WRITER_WAITS = 12 };
 
 /* Of a recording; they choose calls, and a database has none. */
 static const char *const call_options[] = {
@@ -82,8 +83,11 @@ static bool build_graph(struct cn_tui_load *load, struct cn_call_graph *graph,
     struct cn_call_query query = load->data->setup.query;
 
     query.progress = progress;
-    if (!cn_call_graph_build(graph, &query, load->data->setup.workers,
-                             (struct cn_call_graph_options){.is_apart = is_apart}, err)) {
+    if (!cn_call_graph_build(
+            graph, &query, load->data->setup.workers,
+            (struct cn_call_graph_options){.is_apart = is_apart,
+                                           .with_extremes = load->data->has_extremes},
+            err)) {
         cn_call_graph_done(graph);
         *graph = (struct cn_call_graph){0};
         return false;
@@ -100,6 +104,7 @@ static bool build_report(struct cn_tui_load *load, const struct cn_progress *pro
     struct cn_call_query query = data->setup.query;
 
     query.progress = progress;
+    query.is_raw |= data->layout.needs.with_moments; /* as cairn report */
     if (!cn_call_report_build(&data->report, &query, data->setup.workers,
                               data->layout.needs, err)) {
         cn_call_report_done(&data->report);
@@ -277,6 +282,7 @@ bool cn_tui_data_open(struct cn_tui_data **out, const struct cn_args *args,
     struct cn_report_layout layout;
     struct cn_tui_data *data;
     bool is_report = cn_args_has(args, "report");
+    struct cn_graph_printer graph = {0};
 
     if (!cn_format_probe(path, &format, err))
         return false;
@@ -285,7 +291,9 @@ bool cn_tui_data_open(struct cn_tui_data **out, const struct cn_args *args,
                        option, path);
     if (!cn_report_layout_parse(
             &layout, is_report ? cn_args_value(args, "output-fields") : NULL,
-            is_report ? cn_args_value(args, "sort") : NULL, false, false, err))
+            is_report ? cn_args_value(args, "sort") : NULL, false, false, err) ||
+        (!is_report &&
+         !cn_graph_fields_parse(&graph, cn_args_value(args, "output-fields"), err)))
         return false;
     data = cn_alloc(1, sizeof(*data));
     data->args = args;
@@ -293,6 +301,7 @@ bool cn_tui_data_open(struct cn_tui_data **out, const struct cn_args *args,
     data->format = format;
     data->has_recording = format->open_recording != NULL;
     data->layout = layout;
+    data->has_extremes = cn_graph_fields_need_extremes(&graph);
     for (int i = 0; i < CN_TUI_STEP_COUNT; i++)
         load_init(data, (enum cn_tui_step)i);
     *out = data;
@@ -332,8 +341,12 @@ bool cn_tui_data_close(struct cn_tui_data *data)
         return true;
     for (int i = 0; i < CN_TUI_STEP_COUNT; i++)
         cn_job_group_cancel(&data->loads[i].group);
-    /* What writes files looks often whether it is cancelled; what only reads may not. */
-    cn_job_end(&data->loads[CN_TUI_STEP_DATABASE].job);
+    /* What writes files looks often whether it is cancelled, and cleans up; what only reads
+     * may not. Each wait is 250 ms at most. */
+    for (int i = 0;
+         i < WRITER_WAITS && cn_job_is_running(&data->loads[CN_TUI_STEP_DATABASE].job);
+         i++)
+        (void)!cn_job_wait(&data->loads[CN_TUI_STEP_DATABASE].job, &err);
     for (int i = 0; i < CN_TUI_STEP_COUNT; i++)
         if (cn_job_is_running(&data->loads[i].job) &&
             !cn_job_wait(&data->loads[i].job, &err) &&
@@ -438,6 +451,13 @@ void cn_tui_data_set_metric(struct cn_tui_data *data, const char *metric)
     data->metric = copy;
 }
 
+void cn_tui_data_count_extremes(struct cn_tui_data *data)
+{
+    restart(data, CN_TUI_STEP_GRAPH);
+    restart(data, CN_TUI_STEP_APART);
+    data->has_extremes = true;
+}
+
 void cn_tui_data_set_layout(struct cn_tui_data *data,
                             const struct cn_report_layout *layout)
 {
@@ -458,11 +478,27 @@ static bool is_over(struct cn_tui_load *load)
     return load->is_started && !cn_job_is_running(&load->job);
 }
 
+/* True if a text has this line. */
+static bool has_line(const struct cn_text *text, const char *line, size_t len)
+{
+    for (const char *at = cn_text_str(text); *at; at += strcspn(at, "\n") + 1)
+        if (strncmp(at, line, len) == 0 && at[len] == '\n')
+            return true;
+    return false;
+}
+
 void cn_tui_data_messages(struct cn_tui_data *data, struct cn_text *out)
 {
-    for (int i = 0; i < CN_TUI_STEP_COUNT; i++)
-        if (is_over(&data->loads[i]))
-            cn_text_str_add(out, cn_text_str(&data->loads[i].messages));
+    for (int i = 0; i < CN_TUI_STEP_COUNT; i++) {
+        const char *at = cn_text_str(&data->loads[i].messages);
+
+        /* Several steps find the same. */
+        for (size_t len; is_over(&data->loads[i]) && *at; at += len + 1) {
+            len = strcspn(at, "\n");
+            if (!has_line(out, at, len))
+                cn_text_add(out, at, len + 1);
+        }
+    }
 }
 
 bool cn_tui_data_result(struct cn_tui_data *data, struct cn_error *err)

@@ -63,6 +63,7 @@ struct cn_tui_data {
     bool has_recording; /* it has a graph and a report */
     char *metric;       /* of the views of the database; NULL: the default */
     struct cn_report_layout layout;
+    bool has_extremes; /* the graph counts the shortest and longest calls */
     struct cn_tui_load loads[CN_TUI_STEP_COUNT];
     struct cn_recording_setup setup;
     struct cn_call_graph graph, apart;
@@ -104,6 +105,7 @@ struct cn_tui_source *cn_tui_data_source(struct cn_tui_data *data, enum cn_tui_s
 
 /* Forget the results that depend on it: sources of these steps are no longer valid. */
 void cn_tui_data_set_metric(struct cn_tui_data *data, const char *metric);
+void cn_tui_data_count_extremes(struct cn_tui_data *data);
 void cn_tui_data_set_layout(struct cn_tui_data *data,
                             const struct cn_report_layout *layout);
 

@@ -9,7 +9,15 @@
 #include "cli/tui/source.h"
 #include "model/calls/recording.h"
 
-enum { TOTAL, SELF, CALLS, TOTAL_AVG, SELF_AVG, ADDRESS, COLUMN_COUNT };
+enum {
+    TOTAL = CN_TUI_GRAPH_TOTAL,
+    SELF = CN_TUI_GRAPH_SELF,
+    CALLS = CN_TUI_GRAPH_CALLS,
+    TOTAL_AVG = CN_TUI_GRAPH_TOTAL_AVG,
+    SELF_AVG = CN_TUI_GRAPH_SELF_AVG,
+    ADDRESS = CN_TUI_GRAPH_ADDRESS,
+    COLUMN_COUNT = CN_TUI_GRAPH_COLUMN_COUNT,
+};
 
 /* Rows of a function: two groups, and the calls that lead to it. Nodes of the tree have their
  * own numbers as ids. */
@@ -35,6 +43,21 @@ static double largest(double a, double b)
     return a > b ? a : b;
 }
 
+/* The shortest and longest calls, if they were counted and one has returned. */
+static void add_extremes(const struct graph_source *self, uint32_t id, double *values)
+{
+    const struct cn_graph_extremes *ends =
+        self->tree->extremes ? &self->tree->extremes[id] : NULL;
+    bool is_known = ends && ends->total_min_ns != UINT64_MAX;
+
+    values[CN_TUI_GRAPH_TOTAL_MAX] =
+        is_known ? (double)ends->total_max_ns / ns_per_s : NAN;
+    values[CN_TUI_GRAPH_TOTAL_MIN] =
+        is_known ? (double)ends->total_min_ns / ns_per_s : NAN;
+    values[CN_TUI_GRAPH_SELF_MAX] = is_known ? (double)ends->self_max_ns / ns_per_s : NAN;
+    values[CN_TUI_GRAPH_SELF_MIN] = is_known ? (double)ends->self_min_ns / ns_per_s : NAN;
+}
+
 static void add_node(const struct graph_source *self, uint32_t id,
                      struct cn_row_list *out)
 {
@@ -48,6 +71,7 @@ static void add_node(const struct graph_source *self, uint32_t id,
     values[CALLS] = (double)node->calls;
     values[SELF_AVG] = (double)(node->self_ns / calls) / ns_per_s;
     values[ADDRESS] = (double)node->address;
+    add_extremes(self, id, values);
     if (is_session(self, id)) {
         /* A program: as cairn graph prints it. */
         total_ns = 0;
@@ -98,6 +122,7 @@ static void add_trace(const struct graph_source *self, uint64_t id,
     double *values;
 
     add_empty(out, id);
+    out->rows[out->count - 1].kind = CN_ROW_FUNCTION;
     values = out->values + (out->count - 1) * COLUMN_COUNT;
     values[TOTAL] = (double)backtrace->total_ns / ns_per_s;
     values[CALLS] = (double)backtrace->calls;
@@ -205,13 +230,30 @@ static bool is_leaf(struct cn_tui_source *source, const struct cn_row *row)
     return self->tree->nodes[row->id].first_child == 0;
 }
 
+static uint32_t function(struct cn_tui_source *source, const struct cn_row *row)
+{
+    const struct graph_source *self = (const struct graph_source *)source;
+    uint32_t id = row->id & group_bit || is_session(self, row->id)
+                      ? CN_NONE
+                      : node_of(self, row->id)->id;
+
+    return id < self->tree->rec->function_count ? id : CN_NONE;
+}
+
+static uint64_t address(struct cn_tui_source *source, const struct cn_row *row)
+{
+    const struct graph_source *self = (const struct graph_source *)source;
+
+    return row->id & group_bit ? 0 : node_of(self, row->id)->address;
+}
+
 static void free_source(struct cn_tui_source *source)
 {
     free(source);
 }
 
-static const struct cn_tui_source_ops ops = {children, label, location, is_leaf,
-                                             free_source};
+static const struct cn_tui_source_ops ops = {children, label,   location,   is_leaf,
+                                             function, address, free_source};
 
 static struct cn_tui_source *make(const struct cn_call_graph *graph,
                                   const struct cn_call_subgraph *sub)
@@ -225,6 +267,10 @@ static struct cn_tui_source *make(const struct cn_call_graph *graph,
         [SELF] = {"SELF", CN_TUI_SECONDS, true},
         [CALLS] = {"CALLS", CN_TUI_COUNT, true},
         [TOTAL_AVG] = {"TOTAL AVG", CN_TUI_SECONDS, false},
+        [CN_TUI_GRAPH_TOTAL_MAX] = {"TOTAL MAX", CN_TUI_SECONDS, false},
+        [CN_TUI_GRAPH_TOTAL_MIN] = {"TOTAL MIN", CN_TUI_SECONDS, false},
+        [CN_TUI_GRAPH_SELF_MAX] = {"SELF MAX", CN_TUI_SECONDS, false},
+        [CN_TUI_GRAPH_SELF_MIN] = {"SELF MIN", CN_TUI_SECONDS, false},
         [SELF_AVG] = {"SELF AVG", CN_TUI_SECONDS, false},
         [ADDRESS] = {"ADDRESS", CN_TUI_ADDRESS, false},
     };

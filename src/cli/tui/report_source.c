@@ -24,10 +24,11 @@ static double value_of(const struct report_source *self, size_t row, size_t fiel
 
     if (flags & CN_OUTPUT_PERCENT)
         return at->cost.total.sum_ns > 0 ? cn_report_percent(at, which) : NAN;
-    if (field >= CN_REPORT_P50 && !at->totals)
+    if ((flags & CN_OUTPUT_MOMENT && !at->moments) ||
+        (field >= CN_REPORT_P50 && field <= CN_REPORT_SELF_P999 && !at->totals))
         return NAN;
     value = (double)cn_report_value(self->rec, at, which);
-    return flags & CN_OUTPUT_TIME ? value / 1e9 : value;
+    return flags & (CN_OUTPUT_TIME | CN_OUTPUT_MOMENT) ? value / 1e9 : value;
 }
 
 static bool children(struct cn_tui_source *source, const struct cn_row *parent,
@@ -82,13 +83,21 @@ static bool is_leaf(struct cn_tui_source *source, const struct cn_row *row)
     return true;
 }
 
+static uint32_t function(struct cn_tui_source *source, const struct cn_row *row)
+{
+    const struct report_source *self = (const struct report_source *)source;
+    uint32_t id = self->report->rows[row->id].function;
+
+    return id < self->rec->function_count ? id : CN_NONE;
+}
+
 static void free_source(struct cn_tui_source *source)
 {
     free(source);
 }
 
-static const struct cn_tui_source_ops ops = {children, label, location, is_leaf,
-                                             free_source};
+static const struct cn_tui_source_ops ops = {children, label, location,   is_leaf,
+                                             function, NULL,  free_source};
 
 struct cn_tui_source *cn_tui_report_new(const struct cn_recording *rec,
                                         const struct cn_call_report *report,
@@ -109,10 +118,12 @@ struct cn_tui_source *cn_tui_report_new(const struct cn_recording *rec,
         struct cn_tui_column *column = &self->source.columns[c];
         const struct cn_output_field *field = &cn_report_fields[c];
 
-        (void)snprintf(column->title, sizeof(column->title), "%s", field->name);
+        (void)snprintf(column->title, sizeof(column->title), "%s",
+                       c == CN_REPORT_CALL ? "calls" : field->name);
         for (char *at = column->title; *at; at++)
             *at = *at == '-' ? ' ' : *at >= 'a' && *at <= 'z' ? (char)(*at - 32) : *at;
         column->unit = field->flags & CN_OUTPUT_TIME      ? CN_TUI_SECONDS
+                       : field->flags & CN_OUTPUT_MOMENT  ? CN_TUI_MOMENT
                        : field->flags & CN_OUTPUT_PERCENT ? CN_TUI_PERCENT
                                                           : CN_TUI_COUNT;
         column->is_shown = layout->has[c];

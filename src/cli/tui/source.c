@@ -108,6 +108,8 @@ static struct scale scale_of(const struct cn_tui_column *column)
             i++;
         return seconds[i];
     }
+    if (column->unit == CN_TUI_MOMENT)
+        return (struct scale){"s", 1, 9};
     if (column->unit != CN_TUI_NUMBER)
         return (struct scale){NULL, 1, column->unit == CN_TUI_PERCENT ? 2 : 0};
     digits = column->max > 0 ? floor(log10(column->max)) + 1 : 1;
@@ -142,12 +144,21 @@ void cn_tui_value_add(const struct cn_tui_column *column, double value,
     if (isnan(value))
         return;
     value *= scale.factor;
-    if (column->unit == CN_TUI_ADDRESS)
-        cn_text_printf(text, "%" PRIx64, (uint64_t)value);
-    else if (value > 0 && value < least / 2)
+    if (value > 0 && value < least / 2)
         cn_text_printf(text, "<%.*f", scale.decimals, least);
     else
         add_number(text, value, scale.decimals);
+}
+
+void cn_tui_cell_add(struct cn_tui_source *source, const struct cn_row *row,
+                     size_t column, struct cn_text *text)
+{
+    double value = row->values[column];
+
+    if (source->columns[column].unit == CN_TUI_ADDRESS && !isnan(value))
+        cn_text_printf(text, "%" PRIx64, source->ops->address(source, row));
+    else
+        cn_tui_value_add(&source->columns[column], value, text);
 }
 
 size_t cn_tui_column_width(const struct cn_tui_column *column)
@@ -160,6 +171,9 @@ size_t cn_tui_column_width(const struct cn_tui_column *column)
     cn_text_clear(&text);
     if (column->unit == CN_TUI_PERCENT)
         cn_text_str_add(&text, "100.00");
+    else if (column->unit == CN_TUI_ADDRESS)
+        cn_text_printf(&text, "%" PRIx64,
+                       column->max < 0x1p63 ? (uint64_t)column->max : UINT64_MAX);
     else
         cn_tui_value_add(column, column->max, &text);
     width = text.len;

@@ -17,6 +17,7 @@ struct cn_report_layout;
 
 enum cn_tui_unit {
     CN_TUI_SECONDS,
+    CN_TUI_MOMENT, /* a point in time, in seconds */
     CN_TUI_COUNT,
     CN_TUI_NUMBER,
     CN_TUI_PERCENT,
@@ -54,6 +55,10 @@ struct cn_tui_source_ops {
     bool (*location)(struct cn_tui_source *source, const struct cn_row *row,
                      struct cn_location *out, struct cn_error *err);
     bool (*is_leaf)(struct cn_tui_source *source, const struct cn_row *row);
+    /* The row's function in the recording; CN_NONE: none. NULL: not of a recording. */
+    uint32_t (*function)(struct cn_tui_source *source, const struct cn_row *row);
+    /* The exact value of a CN_TUI_ADDRESS, which a double cannot hold; NULL: none. */
+    uint64_t (*address)(struct cn_tui_source *source, const struct cn_row *row);
     void (*free)(struct cn_tui_source *source);
 };
 
@@ -61,6 +66,19 @@ void cn_tui_source_free(struct cn_tui_source *source); /* NULL is fine */
 
 /* The sessions of a recording with their calls; of a function (`sub`), the calls that lead to
  * it and those below it. */
+enum cn_tui_graph_column {
+    CN_TUI_GRAPH_TOTAL,
+    CN_TUI_GRAPH_SELF,
+    CN_TUI_GRAPH_CALLS,
+    CN_TUI_GRAPH_TOTAL_AVG,
+    CN_TUI_GRAPH_TOTAL_MAX, /* these four: without values unless they were counted */
+    CN_TUI_GRAPH_TOTAL_MIN,
+    CN_TUI_GRAPH_SELF_MAX,
+    CN_TUI_GRAPH_SELF_MIN,
+    CN_TUI_GRAPH_SELF_AVG,
+    CN_TUI_GRAPH_ADDRESS,
+    CN_TUI_GRAPH_COLUMN_COUNT,
+};
 struct cn_tui_source *cn_tui_graph_new(const struct cn_call_graph *graph);
 struct cn_tui_source *cn_tui_subgraph_new(const struct cn_call_graph *graph,
                                           const struct cn_call_subgraph *sub);
@@ -91,6 +109,10 @@ size_t cn_tui_column_width(const struct cn_tui_column *column);
  * values of a column: it is part of the heading. */
 void cn_tui_value_add(const struct cn_tui_column *column, double value,
                       struct cn_text *text);
+
+/* The same for a row. */
+void cn_tui_cell_add(struct cn_tui_source *source, const struct cn_row *row,
+                     size_t column, struct cn_text *text);
 void cn_tui_heading_add(const struct cn_tui_column *column, struct cn_text *text);
 
 /* The share of a value in percent; NAN: unknown. */

@@ -117,34 +117,53 @@ void cn_tui_tree_close(struct cn_tui_tree *tree, size_t at)
     tree->is_full = false;
 }
 
-/* True if a row is below itself, as in a damaged file. */
-static bool is_below_itself(const struct cn_tui_tree *tree, size_t at)
+/* The rows above a row, by depth; kept while rows are visited in order. */
+struct path {
+    size_t *rows;
+    size_t count, capacity;
+};
+
+/* Visit a row; true if it is below itself, as in a damaged file. */
+static bool path_visit(struct path *path, const struct cn_tui_tree *tree, size_t at)
+{
+    const struct cn_tui_item *item = &tree->items[at];
+
+    path->rows = cn_grow_to(path->rows, (size_t)item->depth + 1, &path->capacity,
+                            sizeof(*path->rows));
+    path->rows[item->depth] = at;
+    for (uint32_t i = 1; i <= item->depth && i <= CN_VIEW_LOOK_BACK; i++)
+        if (tree->items[path->rows[item->depth - i]].row.id == item->row.id)
+            return true;
+    return false;
+}
+
+/* Visit all rows above a row. */
+static void path_begin(struct path *path, const struct cn_tui_tree *tree, size_t at)
 {
     uint32_t depth = tree->items[at].depth;
 
-    for (size_t i = at, seen = 0; i-- > 0 && depth > 0 && seen < CN_VIEW_LOOK_BACK;) {
-        if (tree->items[i].depth >= depth)
-            continue;
-        depth = tree->items[i].depth;
-        seen++;
-        if (tree->items[i].row.id == tree->items[at].row.id)
-            return true;
-    }
-    return false;
+    path->rows =
+        cn_grow_to(path->rows, (size_t)depth + 1, &path->capacity, sizeof(*path->rows));
+    for (size_t i = at; i-- > 0 && depth > 0;)
+        if (tree->items[i].depth < depth)
+            path->rows[--depth] = i;
 }
 
 void cn_tui_tree_open_all(struct cn_tui_tree *tree, size_t at)
 {
     uint32_t depth = at < tree->count ? tree->items[at].depth : 0;
+    struct path path = {0};
     size_t i = at;
 
     if (at >= tree->count)
         return;
+    path_begin(&path, tree, at);
     do {
-        if (i == at || !is_below_itself(tree, i))
+        if (!path_visit(&path, tree, i) || i == at)
             cn_tui_tree_open(tree, i);
         i++;
     } while (i < tree->count && tree->items[i].depth > depth && !tree->is_full);
+    free(path.rows);
 }
 
 /* Closed rows forget what was open below them. */
@@ -202,6 +221,7 @@ void cn_tui_tree_sort(struct cn_tui_tree *tree)
 {
     struct cn_tui_tree old = *tree;
     struct cn_map open = {0};
+    struct path path = {0};
     struct cn_row_list list;
     const struct cn_tui_item *current = cn_tui_tree_current(&old);
 
@@ -212,9 +232,10 @@ void cn_tui_tree_sort(struct cn_tui_tree *tree)
     list_children(tree, NULL, &list);
     insert(tree, 0, &list, 0, 0);
     cn_row_list_done(&list);
-    for (size_t i = 0; i < tree->count && tree->count < CN_TUI_ROWS_MAX; i++)
-        if (cn_map_find(&open, tree->items[i].row.id, 0) && !is_below_itself(tree, i))
+    for (size_t i = 0; i < tree->count && !tree->is_full; i++)
+        if (!path_visit(&path, tree, i) && cn_map_find(&open, tree->items[i].row.id, 0))
             cn_tui_tree_open(tree, i);
+    free(path.rows);
     tree->cursor = tree->top = 0;
     for (size_t i = 0; i < tree->count && current; i++) {
         if (tree->items[i].row.id != current->row.id ||
@@ -263,18 +284,23 @@ void cn_tui_tree_hottest(struct cn_tui_tree *tree)
 void cn_tui_tree_hot_path(struct cn_tui_tree *tree)
 {
     size_t column = value_column(tree->source);
+    struct path path = {0};
 
+    if (tree->count > 0)
+        path_begin(&path, tree, tree->cursor);
     for (size_t i = 0; i < HOT_PATH_MAX && tree->count > 0; i++) {
         double above = tree->items[tree->cursor].row.values[column];
         size_t child;
 
         cn_tui_tree_open(tree, tree->cursor);
         child = hottest_child(tree, tree->cursor);
-        if (child == tree->cursor || is_below_itself(tree, child) ||
+        (void)path_visit(&path, tree, tree->cursor);
+        if (child == tree->cursor || path_visit(&path, tree, child) ||
             tree->items[child].row.values[column] < above / 2)
             break;
         tree->cursor = child;
     }
+    free(path.rows);
 }
 
 void cn_tui_tree_move(struct cn_tui_tree *tree, int64_t by)

@@ -132,20 +132,29 @@ void cn_tui_done(struct cn_tui *tui)
 /* The columns that -f asks for in the graph. */
 static void choose_graph_columns(struct cn_tui *tui, struct cn_tui_source *source)
 {
-    static const size_t columns[CN_GRAPH_FIELD_COUNT] = {
-        [CN_GRAPH_TOTAL] = 0,     [CN_GRAPH_SELF] = 1,     [CN_GRAPH_ADDRESS] = 5,
-        [CN_GRAPH_TOTAL_AVG] = 3, [CN_GRAPH_SELF_AVG] = 4,
+    static const enum cn_tui_graph_column columns[CN_GRAPH_FIELD_COUNT] = {
+        [CN_GRAPH_TOTAL] = CN_TUI_GRAPH_TOTAL,
+        [CN_GRAPH_SELF] = CN_TUI_GRAPH_SELF,
+        [CN_GRAPH_ADDRESS] = CN_TUI_GRAPH_ADDRESS,
+        [CN_GRAPH_TOTAL_AVG] = CN_TUI_GRAPH_TOTAL_AVG,
+        [CN_GRAPH_TOTAL_MAX] = CN_TUI_GRAPH_TOTAL_MAX,
+        [CN_GRAPH_TOTAL_MIN] = CN_TUI_GRAPH_TOTAL_MIN,
+        [CN_GRAPH_SELF_AVG] = CN_TUI_GRAPH_SELF_AVG,
+        [CN_GRAPH_SELF_MAX] = CN_TUI_GRAPH_SELF_MAX,
+        [CN_GRAPH_SELF_MIN] = CN_TUI_GRAPH_SELF_MIN,
     };
     const char *fields = cn_args_value(tui->data->args, "output-fields");
     struct cn_graph_printer wanted = {0};
     struct cn_error err;
 
-    if (!fields || cn_args_has(tui->data->args, "report"))
+    for (size_t i = 0; i < CN_TUI_GRAPH_COLUMN_COUNT && tui->has_graph_columns; i++)
+        source->columns[i].is_shown = tui->graph_columns[i];
+    if (tui->has_graph_columns)
         return;
-    if (!cn_graph_fields_parse(&wanted, fields, &err)) {
-        set_message(tui, err.text);
+    if (!fields || cn_args_has(tui->data->args, "report") ||
+        !cn_graph_fields_parse(&wanted, fields, &err))
         return;
-    }
+    source->columns[CN_TUI_GRAPH_CALLS].is_shown = fields[0] == '+';
     for (size_t i = 0; i < CN_GRAPH_FIELD_COUNT; i++)
         source->columns[columns[i]].is_shown = wanted.has_field[i];
 }
@@ -260,7 +269,7 @@ bool cn_tui_tick(struct cn_tui *tui)
 
     if (!cn_tui_pane(tui)->is_built && tui->canvas.columns > 0) {
         state = cn_tui_data_ask(tui->data, cn_tui_step_of(tui));
-        if (state == CN_TUI_READY)
+        if (state == CN_TUI_READY && !cn_tui_lay_out(tui).is_small)
             build_pane(tui);
         if (state == CN_TUI_FAILED && cannot_open(tui))
             tui->is_over = tui->has_failed = true;
@@ -291,23 +300,6 @@ bool cn_tui_current(struct cn_tui *tui, struct cn_tui_source **source, struct cn
     return true;
 }
 
-/* The function of a recording whose name a row has. */
-static const struct cn_call_function *
-function_of(struct cn_tui *tui, struct cn_tui_source *source, const struct cn_row *row)
-{
-    const struct cn_recording *rec = tui->data->setup.rec;
-    struct cn_text name = {0};
-    const struct cn_call_function *found = NULL;
-    struct cn_error err;
-
-    if (rec && source->ops->label(source, row, &name, &err))
-        for (uint32_t i = 0; i < rec->function_count && !found; i++)
-            if (strcmp(rec->functions[i].name, cn_text_str(&name)) == 0)
-                found = &rec->functions[i];
-    cn_text_done(&name);
-    return found;
-}
-
 bool cn_tui_locate(struct cn_tui *tui, bool resolves, struct cn_location *out)
 {
     struct cn_source_location location;
@@ -315,17 +307,18 @@ bool cn_tui_locate(struct cn_tui *tui, bool resolves, struct cn_location *out)
     struct cn_tui_source *source;
     struct cn_error err;
     struct cn_row row;
+    uint32_t id;
 
     if (!cn_tui_current(tui, &source, &row) ||
         !source->ops->location(source, &row, out, &err))
         return false;
-    if (out->file || !resolves || !tui->data->has_recording || !out->module)
+    id = source->ops->function ? source->ops->function(source, &row) : CN_NONE;
+    if (out->file || !resolves || id == CN_NONE)
         return true;
-    function = function_of(tui, source, &row);
+    function = &tui->data->setup.rec->functions[id];
     if (!tui->resolver)
         tui->resolver = cn_resolver_new();
-    if (function &&
-        cn_resolver_function(tui->resolver, out->module,
+    if (cn_resolver_function(tui->resolver, out->module,
                              tui->data->setup.rec->modules[function->module].build_id,
                              function->offset, &location)) {
         out->file = location.file;
@@ -362,8 +355,10 @@ static uint32_t current_session(struct cn_tui *tui)
     struct cn_row row;
     uint64_t at;
 
+    if (tui->view == CN_TUI_GRAPH && tui->is_function_shown)
+        return tui->function_session;
     if ((tui->view != CN_TUI_GRAPH && tui->view != CN_TUI_FLAMES) ||
-        tui->is_function_shown || !cn_tui_current(tui, &source, &row))
+        !cn_tui_current(tui, &source, &row))
         return CN_NONE;
     at = row.id;
     while (at < tree->count && tree->nodes[at].parent != 0)
@@ -579,31 +574,54 @@ static void sort_by(struct cn_tui *tui, int order)
     tui->panes[CN_TUI_FLAMES] = (struct cn_tui_pane){0};
 }
 
-/* A column that the report has not computed makes it read the calls again. */
-static void toggle_column(struct cn_tui *tui, int value)
+/* Show a column of the report, which reads the calls again if it was not counted. */
+static void toggle_reported(struct cn_tui *tui, const struct cn_tui_source *source,
+                            int value)
 {
-    struct cn_tui_source *source = changed_source(tui);
-    struct cn_tui_column *column = &source->columns[value];
+    const struct cn_call_report_options *had = &tui->data->layout.needs;
     struct cn_report_layout layout = tui->data->layout;
+    const struct cn_call_report_options *needs = &layout.needs;
 
-    column->is_shown = !column->is_shown;
-    if (tui->view != CN_TUI_REPORT)
-        return;
     for (size_t i = 0; i < source->column_count; i++)
         layout.has[i] = source->columns[i].is_shown;
     layout.keys[0] = source->order;
     layout.key_count = 1;
-    layout.needs.with_histograms |= column->is_shown && value >= CN_REPORT_P50;
-    layout.needs.with_squares |= column->is_shown && (value == CN_REPORT_TOTAL_STDV ||
-                                                      value == CN_REPORT_SELF_STDV);
-    if (layout.needs.with_histograms == tui->data->layout.needs.with_histograms &&
-        layout.needs.with_squares == tui->data->layout.needs.with_squares) {
+    if (source->columns[value].is_shown)
+        cn_report_layout_need(&layout, value);
+    if (needs->with_histograms == had->with_histograms &&
+        needs->with_squares == had->with_squares &&
+        needs->with_moments == had->with_moments) {
         tui->data->layout = layout;
         return;
     }
     menu_close(&tui->menu);
     forget_pane(tui, CN_TUI_REPORT);
     cn_tui_data_set_layout(tui->data, &layout);
+}
+
+static void toggle_column(struct cn_tui *tui, int value)
+{
+    struct cn_tui_source *source = changed_source(tui);
+    struct cn_tui_column *column = &source->columns[value];
+
+    column->is_shown = !column->is_shown;
+    if (tui->view == CN_TUI_REPORT) {
+        toggle_reported(tui, source, value);
+        return;
+    }
+    if (tui->view != CN_TUI_GRAPH || !column->is_shown || tui->data->has_extremes ||
+        value < CN_TUI_GRAPH_TOTAL_MAX || value > CN_TUI_GRAPH_SELF_MIN)
+        return;
+    /* The shortest and longest calls were not counted: read the calls again. */
+    menu_close(&tui->menu);
+    for (size_t i = 0; i < CN_TUI_GRAPH_COLUMN_COUNT; i++)
+        tui->graph_columns[i] = source->columns[i].is_shown;
+    tui->has_graph_columns = true;
+    forget_function(tui);
+    tui->is_function_shown = false;
+    forget_pane(tui, CN_TUI_GRAPH);
+    forget_pane(tui, CN_TUI_FLAMES);
+    cn_tui_data_count_extremes(tui->data);
 }
 
 static void choose(struct cn_tui *tui)
@@ -1059,7 +1077,7 @@ static void wheel(struct cn_tui *tui, int by)
     struct cn_tui_pane *pane = cn_tui_pane(tui);
 
     if (tui->view == CN_TUI_FLAMES)
-        scroll(&pane->flame.top, by);
+        cn_tui_flame_vertical(&pane->flame, by);
     else if (tui->view == CN_TUI_INFO)
         scroll(&pane->top, by);
     else

@@ -1,7 +1,7 @@
 /* The terminal viewer: its state, changed by keys and drawn on a canvas. It knows nothing of
  * terminals: terminal.c brings the keys and shows the canvas.
  *
- *     cn_tui_init(&tui, data);
+ *     if (!cn_tui_init(&tui, data, err)) ...
  *     do {
  *         is_busy = cn_tui_tick(&tui);
  *         cn_tui_paint(&tui);
@@ -107,9 +107,11 @@ struct cn_tui {
     struct cn_text prompt;
     struct cn_text search; /* empty: none */
     struct cn_text message;
-    struct cn_text wanted; /* the row to go to once the view is there; empty: none */
-    bool has_source;       /* the text of the source is shown */
-    bool is_dense;         /* two levels of the flame view a line */
+    struct cn_text wanted;  /* the row to go to once the view is there; empty: none */
+    bool has_graph_columns; /* those to show when the graph was read again */
+    bool graph_columns[CN_TUI_GRAPH_COLUMN_COUNT];
+    bool has_source; /* the text of the source is shown */
+    bool is_dense;   /* two levels of the flame view a line */
     bool is_density_chosen;
     struct cn_tui_source_text source_text;
     struct cn_resolver *resolver; /* NULL until it is needed */

@@ -339,8 +339,8 @@ static void report_and_tree_agree(void **state)
         uint32_t task = 0;
         size_t len;
         struct cn_call *calls = make_calls(durations, counts[i], &len);
-        struct cn_call_query query = {&fake.rec, &filter, cn_time_always,
-                                      &task,     1,       false};
+        struct cn_call_query query = {&fake.rec, &filter, cn_time_always, &task, 1,
+                                      false,     NULL};
 
         cn_fake_recording_init(&fake, names);
         cn_fake_recording_add(&fake, calls, len);

@@ -144,7 +144,7 @@ static void run_all(cn_rank_fn analyse, const struct cn_sampled_options *options
             check_sound("one.db");
         if (size > 1) {
             check_same("one.db", "some.db");
-            assert_int_equal(system("rm -r some.db"), 0);
+            cn_scratch_remove("some.db");
         }
     }
 }
@@ -216,8 +216,8 @@ static bool open_subject(struct subject *s, size_t number, struct cn_call_query 
     s->tasks = cn_alloc(s->rec->task_count, sizeof(*s->tasks));
     for (uint32_t i = 0; i < s->rec->task_count; i++)
         s->tasks[i] = i;
-    *query = (struct cn_call_query){s->rec,   &s->filter,         cn_time_always,
-                                    s->tasks, s->rec->task_count, false};
+    *query = (struct cn_call_query){
+        s->rec, &s->filter, cn_time_always, s->tasks, s->rec->task_count, false, NULL};
     return true;
 }
 
@@ -290,7 +290,7 @@ static void damage_is_told_on_rank_0_in_order(void **state)
             assert_true(i == 0 || run.damages[i].len == 0);
             cn_text_done(&run.damages[i]);
         }
-        assert_int_equal(system("rm -r bad.db"), 0);
+        cn_scratch_remove("bad.db");
     }
 }
 

@@ -75,8 +75,8 @@ static void analyse(struct subject *s, uint32_t task_count, uint64_t min_time_ns
     cn_call_filter_init(&s->filter, &s->fake.rec);
     s->filter.depth = UINT32_MAX;
     cn_call_filter_ready(&s->filter);
-    query = (struct cn_call_query){&s->fake.rec, &s->filter, cn_time_always,
-                                   tasks,        task_count, false};
+    query = (struct cn_call_query){
+        &s->fake.rec, &s->filter, cn_time_always, tasks, task_count, false, NULL};
     if (!cn_calls_to_database(&s->db, &query, 1, &options, &s->result, &err))
         fail_msg("%s", err.text);
 }

@@ -53,8 +53,8 @@ static void open_subject(struct subject *s, const char *name)
     s->tasks = cn_alloc(s->rec->task_count, sizeof(*s->tasks));
     for (uint32_t i = 0; i < s->rec->task_count; i++)
         s->tasks[i] = i;
-    s->query = (struct cn_call_query){s->rec,   &s->filter,         cn_time_always,
-                                      s->tasks, s->rec->task_count, false};
+    s->query = (struct cn_call_query){
+        s->rec, &s->filter, cn_time_always, s->tasks, s->rec->task_count, false, NULL};
     s->options = (struct cn_calls_options){
         .workers = 2, .folder = ".", .has_all_statistics = true};
 }

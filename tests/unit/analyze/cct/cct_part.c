@@ -42,7 +42,8 @@ static void open_subject(struct subject *s, const char *name, const char *only)
     assert_true(!only || cn_call_filter_add(&s->filter, CN_FILTER_ONLY, only,
                                             CN_MATCH_REGEX, &err));
     cn_call_filter_ready(&s->filter);
-    s->query = (struct cn_call_query){s->rec, &s->filter, cn_time_always, NULL, 0, false};
+    s->query =
+        (struct cn_call_query){s->rec, &s->filter, cn_time_always, NULL, 0, false, NULL};
     s->options.query = &s->query;
 }
 
@@ -213,26 +214,44 @@ static void assert_same_samples(const struct cn_cct_task *whole,
 
 enum { PARTS_MAX = 8 };
 
+/* A task read as a whole: before its end, and after. */
+struct whole {
+    struct cn_cct_task_options options;
+    struct cn_cct_task open, ended;
+};
+
+static void whole_init(struct whole *whole, const struct subject *s, uint32_t number)
+{
+    struct cn_error err;
+
+    whole->options = s->options;
+    whole->options.task = number;
+    assert_true(cn_cct_task_is_divisible(&whole->options));
+    cn_cct_task_init(&whole->open, &whole->options);
+    cn_cct_task_init(&whole->ended, &whole->options);
+    assert_true(cn_cct_task_count(&whole->open, NULL, NULL, false, &err));
+    assert_true(cn_cct_task_count(&whole->ended, NULL, NULL, false, &err));
+    cn_cct_task_end(&whole->ended);
+}
+
+static void whole_done(struct whole *whole)
+{
+    cn_cct_task_done(&whole->open);
+    cn_cct_task_done(&whole->ended);
+}
+
 /* Cut a task at these records. Returns how many parts were guessed wrong. */
-static size_t check_cut(const struct subject *s, uint32_t number, const struct cuts *cuts,
+static size_t check_cut(const struct whole *whole, const struct cuts *cuts,
                         const size_t *at, size_t count)
 {
-    struct cn_cct_task_options options = s->options;
     struct cn_call_part parts[PARTS_MAX + 1];
-    struct cn_cct_task whole, parted;
-    struct cn_error err;
-    size_t wrong;
+    struct cn_cct_task parted;
+    size_t wrong = count_in_parts(&parted, &whole->options, parts,
+                                  make_parts(cuts, at, count, parts));
 
-    options.task = number;
-    assert_true(cn_cct_task_is_divisible(&options));
-    cn_cct_task_init(&whole, &options);
-    assert_true(cn_cct_task_count(&whole, NULL, NULL, false, &err));
-    wrong = count_in_parts(&parted, &options, parts, make_parts(cuts, at, count, parts));
-    assert_same(&whole, &parted);
-    cn_cct_task_end(&whole);
+    assert_same(&whole->open, &parted);
     cn_cct_task_end(&parted);
-    assert_same_samples(&whole, &parted);
-    cn_cct_task_done(&whole);
+    assert_same_samples(&whole->ended, &parted);
     cn_cct_task_done(&parted);
     return wrong;
 }
@@ -256,11 +275,13 @@ static void check_task(const struct subject *s, uint32_t number, size_t *part_to
 {
     enum { FIRST = 40, TIMES = 10 };
     uint32_t random = number + 1;
+    struct whole whole;
     struct cuts cuts;
 
+    whole_init(&whole, s, number);
     find_cuts(&cuts, s->rec, number);
     for (size_t i = 1; i < cuts.count && i < FIRST; i++) {
-        *wrong_count += check_cut(s, number, &cuts, &i, 1);
+        *wrong_count += check_cut(&whole, &cuts, &i, 1);
         ++*part_total;
     }
     for (unsigned i = 0; cuts.count > PARTS_MAX && i < TIMES; i++) {
@@ -269,10 +290,11 @@ static void check_task(const struct subject *s, uint32_t number, size_t *part_to
         for (size_t k = 0; k < PARTS_MAX; k++)
             at[k] = 1 + next_random(&random) % (cuts.count - 1);
         qsort(at, PARTS_MAX, sizeof(*at), compare_sizes);
-        *wrong_count += check_cut(s, number, &cuts, at, PARTS_MAX);
+        *wrong_count += check_cut(&whole, &cuts, at, PARTS_MAX);
         *part_total += PARTS_MAX;
     }
     cuts_done(&cuts);
+    whole_done(&whole);
 }
 
 /* With `call_ps` > 0 as if the recorder took that much for a call. */

@@ -128,7 +128,8 @@ static void analyse(struct subject *s, struct cn_recording *rec)
     cn_call_filter_init(&s->filter, rec);
     s->filter.depth = UINT32_MAX;
     cn_call_filter_ready(&s->filter);
-    query = (struct cn_call_query){rec, &s->filter, cn_time_always, &task, 1, false};
+    query =
+        (struct cn_call_query){rec, &s->filter, cn_time_always, &task, 1, false, NULL};
     options.without_timelines = true;
     if (!cn_calls_to_database(&s->db, &query, 1, &options, &s->result, &err))
         fail_msg("%s", err.text);

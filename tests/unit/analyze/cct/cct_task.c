@@ -35,7 +35,8 @@ static void events_while_it_does_not_run_are_no_samples(void **state)
     cn_call_filter_init(&filter, &fake.rec);
     filter.depth = UINT32_MAX;
     cn_call_filter_ready(&filter);
-    query = (struct cn_call_query){&fake.rec, &filter, cn_time_always, NULL, 0, false};
+    query =
+        (struct cn_call_query){&fake.rec, &filter, cn_time_always, NULL, 0, false, NULL};
     cn_cct_task_init(&task, &(struct cn_cct_task_options){.query = &query});
     assert_true(cn_cct_task_count(&task, NULL, NULL, false, &err));
     assert_int_equal(task.record_count, 7);

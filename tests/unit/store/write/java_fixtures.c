@@ -359,7 +359,7 @@ static void imports_what_it_reads(void **state)
         cn_trace_done(&c.trace);
         cn_segment_loader_free(c.loader);
         free(path);
-        assert_int_equal(system("rm -r store"), 0);
+        cn_scratch_remove("store");
     }
 }
 

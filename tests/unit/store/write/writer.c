@@ -149,7 +149,7 @@ static void gives_back_what_was_added(void **state)
         close_writer(writer);
         expect_traces(TRACES);
         assert_int_equal(findings(), 0);
-        assert_int_equal(system("rm -r store"), 0);
+        cn_scratch_remove("store");
     }
 }
 
@@ -274,7 +274,7 @@ static void recovers_without_its_indexes(void **state)
         assert_int_equal(counts.rows, TRACES + TRACES / 3);
         assert_int_equal(findings(), 0);
         expect_traces(TRACES);
-        assert_int_equal(system("rm -r store"), 0);
+        cn_scratch_remove("store");
     }
 }
 
@@ -439,7 +439,7 @@ static void opens_after_every_truncation(void **state)
             if (strcmp(names[n], "meta.log") == 0)
                 expect_traces(6);
         }
-        assert_int_equal(system("rm -r store"), 0);
+        cn_scratch_remove("store");
     }
 }
 

@@ -1,6 +1,5 @@
 #include "formats/hpctoolkit/v4/write/writer.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,50 +60,6 @@ static bool write_texts(struct cn_hpc_writing *w, struct cn_error *err)
 
 enum { PROFILES, CONTEXTS, TRACES, FILE_COUNT };
 
-/* The three large files. A single process writes them at the same time: the kernel takes one
- * write at a time to a file. */
-struct files {
-    struct files_part {
-        struct files *files;
-        struct cn_hpc_writing w;
-        struct cn_write_options options;
-        struct cn_progress progress;
-        struct cn_error err;
-        bool ok;
-    } parts[FILE_COUNT];
-    const struct cn_progress *progress; /* of the whole; may be NULL */
-    pthread_mutex_t lock;               /* of what follows, and of reports */
-    bool is_done[FILE_COUNT];
-};
-
-static bool is_part_stopped(void *arg)
-{
-    const struct cn_progress *progress = ((struct files_part *)arg)->files->progress;
-
-    return progress->is_stopped && progress->is_stopped(progress->arg);
-}
-
-/* The first file that is not complete reports; the others ask whether to stop. */
-static bool report_part(void *arg, const char *what, uint64_t done, uint64_t total,
-                        const char *unit)
-{
-    struct files_part *part = arg;
-    struct files *files = part->files;
-    const struct cn_progress *progress = files->progress;
-    size_t first = 0;
-    bool ok = true;
-
-    (void)pthread_mutex_lock(&files->lock);
-    while (files->is_done[first])
-        first++;
-    if (part == &files->parts[first])
-        ok = progress->report(progress->arg, what, done, total, unit);
-    else
-        ok = !is_part_stopped(part);
-    (void)pthread_mutex_unlock(&files->lock);
-    return ok;
-}
-
 static bool write_file(struct cn_hpc_writing *w, size_t number, struct cn_error *err)
 {
     switch (number) {
@@ -117,40 +72,44 @@ static bool write_file(struct cn_hpc_writing *w, size_t number, struct cn_error 
     }
 }
 
+/* One of the large files. A single process writes them at the same time: the kernel takes
+ * one write at a time to a file. */
+struct file {
+    struct cn_hpc_writing w;
+    struct cn_write_options options;
+    struct cn_progress_part progress;
+    struct cn_error err;
+    bool ok;
+};
+
 static void file_run(void *arg, size_t number, unsigned worker)
 {
-    struct files *files = arg;
-    struct files_part *part = &files->parts[number];
+    struct file *file = (struct file *)arg + number;
 
     (void)worker;
-    part->ok = write_file(&part->w, number, &part->err);
-    (void)pthread_mutex_lock(&files->lock);
-    files->is_done[number] = true;
-    (void)pthread_mutex_unlock(&files->lock);
+    file->ok = write_file(&file->w, number, &file->err);
+    cn_progress_part_end(&file->progress);
 }
 
 static bool write_at_once(struct cn_hpc_writing *w, struct cn_error *err)
 {
-    struct files files = {.progress = w->options->progress};
+    struct file files[FILE_COUNT] = {0};
 
-    (void)pthread_mutex_init(&files.lock, NULL);
     for (size_t i = 0; i < FILE_COUNT; i++) {
-        struct files_part *part = &files.parts[i];
+        struct file *file = &files[i];
 
-        *part = (struct files_part){.files = &files, .w = *w, .options = *w->options};
-        part->w.options = &part->options;
-        if (!files.progress)
-            continue;
-        part->progress = (struct cn_progress){report_part, part, is_part_stopped};
-        part->options.progress = &part->progress;
+        file->w = *w;
+        file->w.options = &file->options;
+        file->options = *w->options;
+        file->options.progress = cn_progress_part_begin(
+            &file->progress, w->options->progress, i > 0 ? &files[i - 1].progress : NULL);
     }
-    cn_pool_run(&(struct cn_jobs){.count = FILE_COUNT, .arg = &files, .run = file_run},
+    cn_pool_run(&(struct cn_jobs){.count = FILE_COUNT, .arg = files, .run = file_run},
                 w->workers);
-    (void)pthread_mutex_destroy(&files.lock);
-    w->resolution_ns = files.parts[TRACES].w.resolution_ns;
+    w->resolution_ns = files[TRACES].w.resolution_ns;
     for (size_t i = 0; i < FILE_COUNT; i++)
-        if (!files.parts[i].ok) {
-            *err = files.parts[i].err;
+        if (!files[i].ok) {
+            *err = files[i].err;
             return false;
         }
     return true;
