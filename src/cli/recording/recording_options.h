@@ -34,16 +34,20 @@
     }
 
 /* Filters that only views have, beside those that record has as well. */
-#define CN_RECORDING_VIEW_FILTER_OPTIONS                                               \
-    CN_RECORDING_TID_OPTION,                                                           \
-        {.name = "time-range",                                                         \
-         .letter = 'r',                                                                \
-         .value = "FROM~TO",                                                           \
-         .help =                                                                       \
-             "only this time: seconds as `-f time` shows them, or with a unit, since " \
-             "the start (10us~1ms); either end may be omitted"},                       \
-    {                                                                                  \
-        .name = "no-sched-preempt", .help = "exclude waiting while pre-empted"         \
+#define CN_RECORDING_VIEW_FILTER_OPTIONS                                                \
+    {.name = "with-syms",                                                               \
+     .value = "DIR",                                                                    \
+     .help = "use the .sym files of this recording first: names of a program that was " \
+             "stripped"},                                                               \
+        CN_RECORDING_TID_OPTION,                                                        \
+        {.name = "time-range",                                                          \
+         .letter = 'r',                                                                 \
+         .value = "FROM~TO",                                                            \
+         .help =                                                                        \
+             "only this time: seconds as `-f time` shows them, or with a unit, since "  \
+             "the start (10us~1ms); either end may be omitted"},                        \
+    {                                                                                   \
+        .name = "no-sched-preempt", .help = "exclude waiting while pre-empted"          \
     }
 
 #define CN_RECORDING_FILTER_OPTIONS                                                      \
