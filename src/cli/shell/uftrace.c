@@ -240,10 +240,21 @@ static bool parse_letters(struct parser *parser, const char *letters,
     return true;
 }
 
-/* True if what follows the first operand belongs to the program. */
-static bool runs_program(const struct cn_command *command)
+static bool is_given(const struct parser *parser, const char *name)
 {
-    return strcmp(command->name, "live") == 0 || strcmp(command->name, "record") == 0;
+    for (size_t i = 0; i < parser->given_count; i++)
+        if (strcmp(parser->given[i].option->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* True if what follows the first operand belongs to the program. */
+static bool runs_program(const struct parser *parser)
+{
+    const char *name = parser->line->command->name;
+
+    return strcmp(name, "live") == 0 || strcmp(name, "record") == 0 ||
+           (strcmp(name, "script") == 0 && is_given(parser, "record"));
 }
 
 /* The command that the first operand names: `live` if it is a program. */
@@ -286,7 +297,7 @@ static bool parse_words(struct parser *parser, struct cn_error *err)
             options_ended |= !is_name;
         } else {
             add_operand(parser, word);
-            options_ended |= runs_program(*command);
+            options_ended |= runs_program(parser);
         }
     }
     return true;
@@ -324,14 +335,6 @@ static const char *word_of(struct cn_uftrace_line *line, const struct given *giv
                         : cn_arena_printf(&line->memory, "--%s", name);
 }
 
-static bool is_given(const struct parser *parser, const char *name)
-{
-    for (size_t i = 0; i < parser->given_count; i++)
-        if (strcmp(parser->given[i].option->name, name) == 0)
-            return true;
-    return false;
-}
-
 /* A program of the current folder is found without "./", before those of PATH. */
 static const char *find_program(struct cn_uftrace_line *line, const char *name)
 {
@@ -350,12 +353,14 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Operands: of graph a function. The other views only use the folder of a recording. */
+/* Operands: of graph a function, of script its arguments. The other views only use the folder
+ * of a recording. */
 static void add_operands(const struct parser *parser, size_t *capacity)
 {
     struct cn_uftrace_line *line = parser->line;
-    bool is_graph = strcmp(line->command->name, "graph") == 0;
-    bool runs = runs_program(line->command), has_data = is_given(parser, "data");
+    bool takes_words = strcmp(line->command->name, "graph") == 0 ||
+                       strcmp(line->command->name, "script") == 0;
+    bool runs = runs_program(parser), has_data = is_given(parser, "data");
 
     if (runs)
         add_word(line, "--", capacity);
@@ -364,10 +369,10 @@ static void add_operands(const struct parser *parser, size_t *capacity)
 
         if (runs) {
             add_word(line, i == 0 ? find_program(line, word) : word, capacity);
-        } else if (!is_graph && !has_data && is_folder(word)) {
+        } else if (!takes_words && !has_data && is_folder(word)) {
             add_word(line, cn_arena_printf(&line->memory, "--data=%s", word), capacity);
             has_data = true;
-        } else if (is_graph) {
+        } else if (takes_words) {
             add_word(line, word, capacity);
         }
     }
@@ -389,8 +394,7 @@ static void add_options(const struct parser *parser, size_t *capacity)
 {
     struct cn_uftrace_line *line = parser->line;
     bool is_live = strcmp(line->command->name, "live") == 0;
-    bool is_record = strcmp(line->command->name, "record") == 0 ||
-                     (is_live && is_given(parser, "record"));
+    bool is_record = runs_program(parser) && (!is_live || is_given(parser, "record"));
     bool has_events = asks_task_event(parser), has_depth = is_given(parser, "depth");
 
     for (size_t i = 0; i < parser->given_count; i++) {

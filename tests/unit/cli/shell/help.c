@@ -104,6 +104,8 @@ static void shows_all_a_command_has(void **state)
                         "      --color=auto|always|never\n"
                         "                            use colour: on a terminal (the\n"
                         "                            default), always or never\n"
+                        "      --logfile=FILE        append messages to FILE instead of\n"
+                        "                            printing them on standard error\n"
                         "      --no-pager            do not show the output in a\n"
                         "                            pager\n\n"
                         "Examples:\n"
