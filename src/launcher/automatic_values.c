@@ -117,6 +117,10 @@ static bool describe(enum cn_calling_machine machine, const struct cn_value_type
         cn_text_printf(format, "e:%s", type->name);
         return true;
     case CN_VALUE_STRUCT:
+        if (type->is_empty) {
+            value->size = 0;
+            value->piece_count = 0;
+        }
         cn_text_printf(format, "t%u:%s", value->size, type->name);
         return true;
     case CN_VALUE_FLOAT:

@@ -214,13 +214,27 @@ static void walk_sections(struct reading *reading)
     }
 }
 
+/* Names of the implementation begin with underscores; mangled ones do not count. */
+static size_t underscores_of(const char *name)
+{
+    return strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0 ? 0
+                                                                      : strspn(name, "_");
+}
+
 static int compare_symbols(const void *left, const void *right)
 {
     const struct cn_elf_symbol *a = left, *b = right;
 
     if (a->address != b->address)
         return a->address < b->address ? -1 : 1;
-    /* Of several names for an address, the global one comes first. */
+    /* Of several names for an address, one that is visible comes first, then the one that
+     * programs use: getpid, not __getpid, and signal, not bsd_signal. */
+    if ((a->kind == 't') != (b->kind == 't'))
+        return a->kind == 't' ? 1 : -1;
+    if (underscores_of(a->name) != underscores_of(b->name))
+        return underscores_of(a->name) < underscores_of(b->name) ? -1 : 1;
+    if (strlen(a->name) != strlen(b->name))
+        return strlen(a->name) < strlen(b->name) ? -1 : 1;
     if (a->kind != b->kind)
         return a->kind < b->kind ? -1 : 1;
     return strcmp(a->name, b->name);

@@ -17,6 +17,7 @@
 #include "launcher/arguments.h"
 #include "launcher/automatic_values.h"
 #include "launcher/elf_file.h"
+#include "launcher/known_enums.h"
 #include "launcher/known_functions.h"
 #include "model/calls/recording.h"
 
@@ -105,6 +106,18 @@ static void add_machine(struct info *info)
     }
 }
 
+static void add_settings(struct info *info)
+{
+    struct cn_text *text = &info->text;
+
+    begin_group(info, CN_UFT_INFO_SYSCTL);
+    cn_text_str_add(text, "sysctl:perf_event_paranoid=");
+    add_first_line_of(text, "/proc/sys/kernel/perf_event_paranoid", "");
+    cn_text_str_add(text, " kptr_restrict=");
+    add_first_line_of(text, "/proc/sys/kernel/kptr_restrict", "");
+    cn_text_char(text, '\n');
+}
+
 static int compare_tids(const void *a, const void *b)
 {
     const unsigned long *left = a, *right = b;
@@ -187,7 +200,9 @@ static void add_arguments(struct info *info)
     cn_known_functions_print(false, text);
     cn_text_str_add(text, "\nretauto:");
     cn_known_functions_print(true, text);
-    cn_text_str_add(text, "\nenumauto:" CN_ARGUMENT_UNKNOWN_ENUM "\n");
+    cn_text_str_add(text, "\nenumauto:");
+    cn_known_enums_print(text);
+    cn_text_str_add(text, CN_ARGUMENT_UNKNOWN_ENUM "\n");
     if (arguments->values.is_automatic)
         cn_text_str_add(text, "auto-args:1\n");
 }
@@ -246,12 +261,17 @@ static void add_how(struct info *info)
     cn_text_printf(text, "utc_offset:%" PRIu64 "\n",
                    cn_clock_date_ns() / 1000000000 - cn_clock_ns() / 1000000000);
     /* Explains missing events. */
-    begin_group(info, CN_UFT_INFO_SYSCTL);
-    cn_text_str_add(text, "sysctl:perf_event_paranoid=");
-    add_first_line_of(text, "/proc/sys/kernel/perf_event_paranoid", "");
-    cn_text_str_add(text, " kptr_restrict=");
-    add_first_line_of(text, "/proc/sys/kernel/kptr_restrict", "");
-    cn_text_char(text, '\n');
+    add_settings(info);
+}
+
+void cn_info_machine_print(struct cn_text *text)
+{
+    struct info info = {0};
+
+    add_machine(&info);
+    add_settings(&info);
+    cn_text_add(text, cn_text_str(&info.text), info.text.len);
+    cn_text_done(&info.text);
 }
 
 bool cn_info_file_write(const struct cn_info_facts *facts, struct cn_error *err)

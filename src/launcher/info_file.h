@@ -14,6 +14,7 @@
 
 struct cn_arguments;
 struct cn_elf_file;
+struct cn_text;
 
 struct cn_info_facts {
     const char *dir;
@@ -35,6 +36,9 @@ struct cn_info_facts {
     struct rusage usage;
     uint64_t elapsed_ns;
 };
+
+/* Append the lines of an info file about this machine: "osinfo:kernel=Linux 6.1". */
+void cn_info_machine_print(struct cn_text *text);
 
 CN_CHECK bool cn_info_file_write(const struct cn_info_facts *facts, struct cn_error *err);
 

@@ -260,6 +260,20 @@ static void hide(const struct cn_rules *rules, const struct named *named,
         rule->actions |= CN_REC_RULE_HIDE;
 }
 
+/* Readers find the values of a function by its simple name. */
+static void find_values(struct cn_argument_finder *finder, const struct cn_rules *rules,
+                        const struct named *named, struct cn_rec_rule *rule)
+{
+    const struct cn_elf_symbol *symbol = &named->symbols[0];
+    struct cn_text simple = {0};
+    bool is_other = rules->demangle != CN_DEMANGLE_SIMPLE &&
+                    cn_demangle(symbol->name, CN_DEMANGLE_SIMPLE, &simple);
+
+    cn_argument_finder_find(finder, symbol,
+                            cn_text_str(is_other ? &simple : &named->names[0]), rule);
+    cn_text_done(&simple);
+}
+
 static void find_rules(const struct cn_rules *rules, const struct named *named,
                        const char *module, struct cn_argument_finder *finder,
                        struct chain *chain)
@@ -277,7 +291,7 @@ static void find_rules(const struct cn_rules *rules, const struct named *named,
     if (!is_function(named))
         return;
     if (finder)
-        cn_argument_finder_find(finder, symbol, cn_text_str(&named->names[0]), first);
+        find_values(finder, rules, named, first);
     for (size_t i = 0; i < rules->count; i++) {
         struct cn_pattern_rule *rule = &rules->list[i];
 
@@ -300,7 +314,7 @@ static void find_rules(const struct cn_rules *rules, const struct named *named,
 
 /* The function of the symbols from `first` on; returns the index of the next. */
 static size_t name_symbols(struct named *named, const struct cn_elf_file *elf,
-                           size_t first)
+                           size_t first, enum cn_demangle how)
 {
     size_t end = first;
 
@@ -321,7 +335,7 @@ static size_t name_symbols(struct named *named, const struct cn_elf_file *elf,
         }
         name = &named->names[named->count++];
         cn_text_clear(name);
-        if (!cn_demangle(elf->symbols[end].name, CN_DEMANGLE_SIMPLE, name))
+        if (!cn_demangle(elf->symbols[end].name, how, name))
             cn_text_str_add(name, elf->symbols[end].name);
     }
     return end;
@@ -357,7 +371,7 @@ bool cn_rules_store(const struct cn_rules *rules, const char *path,
     bool ok = true;
 
     for (size_t i = 0; i < elf->symbol_count && ok;) {
-        i = name_symbols(&named, elf, i);
+        i = name_symbols(&named, elf, i, rules->demangle);
         named.file = rules->needs_lines && finder
                          ? cn_argument_finder_file(finder, &named.symbols[0])
                          : NULL;

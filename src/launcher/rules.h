@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "model/format.h"
 
 struct cn_argument_finder;
 struct cn_call_trigger;
@@ -22,12 +23,13 @@ struct cn_shared_memory;
 struct cn_rules {
     struct cn_pattern_rule *list;
     size_t count, capacity;
-    bool is_glob;        /* patterns are globs, else regular expressions */
-    bool has_files;      /* only functions of chosen source files are recorded */
-    bool needs_lines;    /* source files of functions are needed */
-    bool has_conditions; /* on arguments */
-    bool has_sizes;      /* size_min changes while the program runs */
-    uint64_t size_min;   /* leave out functions with fewer bytes */
+    bool is_glob;              /* patterns are globs, else regular expressions */
+    bool has_files;            /* only functions of chosen source files are recorded */
+    bool needs_lines;          /* source files of functions are needed */
+    bool has_conditions;       /* on arguments */
+    bool has_sizes;            /* size_min changes while the program runs */
+    enum cn_demangle demangle; /* names that patterns match */
+    uint64_t size_min;         /* leave out functions with fewer bytes */
 };
 
 /* Add a rule for the functions that match: `actions` (CN_REC_RULE_*) and those of the

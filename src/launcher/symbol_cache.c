@@ -16,7 +16,7 @@
 
 enum {
     FILES_MAX = 512,
-    HEAD_LEN = 48,       /* "cairn-sym-2 HASH LEN", padded */
+    HEAD_LEN = 48,       /* "cairn-sym-3 HASH LEN", padded */
     LEN_MIN = 16 << 10,  /* shorter texts are not cached */
     LEN_MAX = 256 << 20, /* of a cached file */
     READ_TRIES = 64,
@@ -38,7 +38,7 @@ static bool open_folder(int *out)
 
 static void print_head(char head[static HEAD_LEN + 1], const char *text, size_t len)
 {
-    (void)snprintf(head, HEAD_LEN + 1, "cairn-sym-2 %016" PRIx64 " %-18zu\n",
+    (void)snprintf(head, HEAD_LEN + 1, "cairn-sym-3 %016" PRIx64 " %-18zu\n",
                    (uint64_t)XXH3_64bits(text, len), len);
 }
 

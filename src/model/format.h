@@ -72,6 +72,7 @@ enum cn_demangle {
 /* How a recording is opened; all zero is the default. */
 struct cn_recording_options {
     enum cn_demangle demangle;
+    const char *symbols; /* folder of .sym files to use first; NULL: none */
 };
 
 /* Write the source of an export: see formats/exchange/export.h. */

@@ -21,6 +21,8 @@ struct cn_script {
 
 struct cn_script_engine {
     const char *suffix;
+    const char *feature;                /* as uftrace --version lists it */
+    bool (*load)(struct cn_error *err); /* the library */
     /* Load the library, run the file, set `has` and add the patterns. */
     bool (*open)(struct cn_script *script, const char *const *words, size_t word_count,
                  struct cn_error *err);

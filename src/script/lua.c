@@ -167,17 +167,23 @@ static bool protect(struct cn_script *script, int (*function)(state *), struct w
     return false;
 }
 
-static bool open_lua(struct cn_script *script, const char *const *words,
-                     size_t word_count, struct cn_error *err)
+static bool load_lua(struct cn_error *err)
 {
 #define ROW(type, name, parameters) {#name, &lua.name},
     static const struct cn_script_symbol symbols[] = {LUA(ROW)};
     static const char *const names[] = {"libluajit-5.1.so.2", "libluajit-5.1.so",
                                         "liblua5.1.so.0", NULL};
+
+    return cn_script_load("CAIRN_LUA_LIBRARY", names, "libluajit-5.1-2", symbols,
+                          sizeof(symbols) / sizeof(symbols[0]), err);
+}
+
+static bool open_lua(struct cn_script *script, const char *const *words,
+                     size_t word_count, struct cn_error *err)
+{
     struct work work = {.script = script, .words = words, .word_count = word_count};
 
-    if (!cn_script_load("CAIRN_LUA_LIBRARY", names, "libluajit-5.1-2", symbols,
-                        sizeof(symbols) / sizeof(symbols[0]), err))
+    if (!load_lua(err))
         return false;
     script->state = lua.luaL_newstate();
     if (!script->state)
@@ -202,6 +208,8 @@ static void close_lua(struct cn_script *script)
 
 const struct cn_script_engine cn_script_lua = {
     .suffix = ".lua",
+    .feature = "luajit",
+    .load = load_lua,
     .open = open_lua,
     .call = call_lua,
     .close = close_lua,

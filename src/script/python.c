@@ -393,8 +393,17 @@ static void close_python(struct cn_script *script)
     free(python);
 }
 
+static bool load_python(struct cn_error *err)
+{
+    struct api api;
+
+    return load_library(&api, err);
+}
+
 const struct cn_script_engine cn_script_python = {
     .suffix = ".py",
+    .feature = "python3",
+    .load = load_python,
     .open = open_python,
     .call = call_python,
     .close = close_python,

@@ -47,6 +47,16 @@ bool cn_script_load(const char *variable, const char *const *names, const char *
     return true;
 }
 
+void cn_script_features_print(struct cn_text *out)
+{
+    for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++) {
+        struct cn_error ignored = {0};
+
+        if (engines[i]->load(&ignored))
+            cn_text_printf(out, "%s ", engines[i]->feature);
+    }
+}
+
 void cn_script_add_pattern(struct cn_script *script, const char *chars, size_t len)
 {
     script->patterns = cn_grow(script->patterns, script->pattern_count,

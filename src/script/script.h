@@ -19,6 +19,8 @@
 
 #include "base/error.h"
 
+struct cn_text;
+
 enum cn_script_hook {
     CN_SCRIPT_BEGIN,
     CN_SCRIPT_ENTRY,
@@ -94,5 +96,8 @@ struct cn_script_options {
 CN_CHECK bool cn_script_options_read(struct cn_script_options *options, const char *path,
                                      struct cn_error *err);
 void cn_script_options_done(struct cn_script_options *options);
+
+/* Append "python3 " and "luajit " where their libraries can be loaded. */
+void cn_script_features_print(struct cn_text *out);
 
 #endif

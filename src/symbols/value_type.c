@@ -356,8 +356,11 @@ static void read_pointer(Dwarf_Die *type, struct cn_value_type *out)
 static void read_struct(Dwarf_Die *type, struct cn_arena *arena,
                         struct cn_value_type *out)
 {
+    Dwarf_Die child;
+
     out->kind = CN_VALUE_STRUCT;
     out->name = plain_name(type, arena);
+    out->is_empty = dwarf_child(type, &child) != 0;
     read_leaves(type, out);
     if (has(type, DW_AT_calling_convention))
         out->is_reference =

@@ -38,6 +38,7 @@ struct cn_value_type {
     uint32_t align;
     bool is_reference;   /* an object that is passed by reference */
     bool has_leaves;     /* `leaves` is complete */
+    bool is_empty;       /* a struct without members, bases and functions */
     bool has_vector;     /* some member is a vector */
     const char *name;    /* or "" */
     const char *members; /* of an enum, "A,B=5" */

@@ -322,6 +322,8 @@ static void rename_task(struct run *run, const struct cn_merged_call *next)
     struct cn_bytes name = cn_call_data(next->batch, next->call);
     struct cn_text *to = &run->names[next->slot];
 
+    if (run->pending.slot == next->slot)
+        flush(run); /* a call in which the name changes has a line for each */
     cn_text_clear(to);
     cn_text_add(to, (const char *)name.ptr, name.len);
 }

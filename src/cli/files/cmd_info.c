@@ -14,6 +14,10 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     const char *path = cn_recording_path(args, cn_args_find_operand(args, 0));
     const struct cn_format *format;
 
+    if (cn_args_has(args, "system")) {
+        cn_info_machine(args);
+        return true;
+    }
     if (!cn_format_probe(path, &format, err))
         return false;
     if (strcmp(format->holds, "traces") == 0)
@@ -27,6 +31,7 @@ static const struct cn_option options[] = {
     CN_RECORDING_DATA_OPTION,
     {.name = "task", .help = "recordings: list the tasks"},
     {.name = "symbols", .help = "recordings: list the functions of each module"},
+    {.name = "system", .help = "describe this machine; no PATH is read"},
     CN_RECORDING_DEMANGLE_OPTION,
     CN_OPTION_FORMAT,
     {0},

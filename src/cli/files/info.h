@@ -23,4 +23,7 @@ CN_CHECK bool cn_info_database(const struct cn_args *args, const struct cn_forma
 CN_CHECK bool cn_info_recording(const struct cn_args *args, const char *path,
                                 struct cn_error *err);
 
+/* Print the machine that this runs on. */
+void cn_info_machine(const struct cn_args *args);
+
 #endif

@@ -13,9 +13,12 @@
 #include "cli/print/facts.h"
 #include "cli/recording/recording_options.h"
 #include "cli/shell/cli.h"
+#include "launcher/info_file.h"
 #include "model/calls/recording.h"
 
 enum { KEY_WIDTH = 19, TIME_WIDTH = 24, TID_WIDTH = 7, NAME_WIDTH = 16, DATA_WIDTH = 7 };
+
+enum { MACHINE_FACTS_MAX = 16 };
 
 /* Not a status of wait(): a trigger ended the recording. */
 enum { FINISHED_BY_TRIGGER = 65536 };
@@ -90,12 +93,8 @@ static void add_cost(struct cn_text *text, const char *key,
                  (double)cost->call_ps / 1000, (double)cost->inner_ps / 1000);
 }
 
-static void add_system(struct cn_text *text, const struct cn_recording *rec)
+static void add_machine(struct cn_text *text, const struct cn_recording *rec)
 {
-    cn_text_str_add(text, "# system information\n# ==================\n");
-    add_fact(text, rec, "program version", "uftrace_version", "");
-    add_fact(text, rec, "recorded on", "record_date", "");
-    add_fact(text, rec, "cmdline", "cmdline", "");
     add_fact(text, rec, "cpu info", "cpuinfo:desc", "");
     add_cpu_count(text, rec);
     add_fact(text, rec, "memory info", "meminfo", "");
@@ -104,6 +103,15 @@ static void add_system(struct cn_text *text, const struct cn_recording *rec)
     add_fact(text, rec, "hostname", "osinfo:hostname", "");
     add_fact(text, rec, "distro", "osinfo:distro", "");
     add_sysctl(text, rec);
+}
+
+static void add_system(struct cn_text *text, const struct cn_recording *rec)
+{
+    cn_text_str_add(text, "# system information\n# ==================\n");
+    add_fact(text, rec, "program version", "uftrace_version", "");
+    add_fact(text, rec, "recorded on", "record_date", "");
+    add_fact(text, rec, "cmdline", "cmdline", "");
+    add_machine(text, rec);
     add_cost(text, "recording a call", &rec->call_cost);
     add_cost(text, "a library call", &rec->libcall_cost);
     /* Not subtracted: the number of such calls is unknown. */
@@ -186,12 +194,11 @@ static void add_note(struct cn_text *text, const struct cn_recording *rec)
 
         if (strcmp(rec->copied_files[i].name, "note.txt") != 0)
             continue;
-        cn_text_str_add(text, "#\n# note\n# ====\n");
+        cn_text_str_add(text, "#\n# extra note information\n# ======================\n");
         while (note.len > 0) {
             const uint8_t *end = memchr(note.ptr, '\n', note.len);
             size_t len = end ? (size_t)(end - note.ptr) : note.len;
 
-            cn_text_str_add(text, "# ");
             cn_utf8_add_printable_chars(text, (const char *)note.ptr, len);
             cn_text_char(text, '\n');
             (void)cn_bytes_from(note, len + (end != NULL), &note);
@@ -293,6 +300,35 @@ static void list_facts(const struct cn_args *args, const struct cn_recording *re
         cn_facts_str(&facts, rec->facts[i].key, rec->facts[i].value);
     cn_facts_end(&facts);
     cn_cli_print_facts(args, &facts);
+}
+
+void cn_info_machine(const struct cn_args *args)
+{
+    struct cn_fact list[MACHINE_FACTS_MAX];
+    struct cn_recording machine = {.facts = list};
+    struct cn_text lines = {0}, text = {0};
+    char *save = NULL;
+
+    cn_info_machine_print(&lines);
+    for (char *line = strtok_r(lines.chars, "\n", &save);
+         line && machine.fact_count < MACHINE_FACTS_MAX;
+         line = strtok_r(NULL, "\n", &save)) {
+        bool is_group =
+            strncmp(line, "cpuinfo:", 8) == 0 || strncmp(line, "osinfo:", 7) == 0;
+        char *end = strchr(line, is_group ? '=' : ':');
+
+        if (!end)
+            continue;
+        *end = '\0';
+        list[machine.fact_count++] = (struct cn_fact){line, end + 1};
+    }
+    add_machine(&text, &machine);
+    cn_cli_page(args);
+    for (char *line = strtok_r(text.chars, "\n", &save); line;
+         line = strtok_r(NULL, "\n", &save))
+        (void)printf("%s\n", line + strlen("# "));
+    cn_text_done(&lines);
+    cn_text_done(&text);
 }
 
 bool cn_info_recording(const struct cn_args *args, const char *path, struct cn_error *err)

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/files/outdir.h"
+#include "base/run/clock.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"
 #include "cli/recording/record_options.h"
@@ -302,6 +303,7 @@ bool cn_record_run(const struct cn_args *args, struct cn_script *script, int *wa
     struct cn_launch_result result;
     struct cn_launch_rank rank = {0};
     struct destination to = {.host = cn_args_value(args, "host"), .connection = -1};
+    uint64_t start_ns = cn_clock_ns();
     bool ok;
 
     if (cn_args_has(args, "pid"))
@@ -320,6 +322,8 @@ bool cn_record_run(const struct cn_args *args, struct cn_script *script, int *wa
                      options.launch.dir);
     ok = ok && connect_to(&to, args, &options.launch, err) &&
          cn_launch_run(&options.launch, &result, err);
+    if (ok && cn_args_has(args, "time"))
+        cn_record_print_time(start_ns);
     if (ok) {
         tell_result(args, &result, &options.launch);
         *wait_status = result.wait_status;
@@ -369,7 +373,8 @@ static bool is_for_view(const struct cn_option *option, const struct cn_command 
     if (has_both && view == &cn_cmd_report && strcmp(option->name, "output-fields") == 0)
         return false;
     return (!has_option(recorded_options, option->name) ||
-            strcmp(option->name, "match") == 0) &&
+            strcmp(option->name, "match") == 0 || strcmp(option->name, "srcline") == 0 ||
+            strcmp(option->name, "demangle") == 0) &&
            (has_option(view->options, option->name) ||
             has_option(cn_shared_options, option->name));
 }
@@ -428,6 +433,7 @@ static bool run_live(const struct cn_args *args, struct cn_error *err)
     struct cn_error ignored = {0};
     const char *kept = cn_args_value(args, "data");
     char *dir = NULL;
+    uint64_t start_ns = cn_clock_ns();
     struct cn_scripted scripted;
     bool ok;
 
@@ -441,6 +447,8 @@ static bool run_live(const struct cn_args *args, struct cn_error *err)
 
     options.launch.dir = kept ? kept : dir;
     ok = ok && cn_launch_run(&options.launch, &result, err);
+    if (ok && cn_args_has(args, "time"))
+        cn_record_print_time(start_ns);
     if (ok) {
         tell_patterns(args, &options.launch);
         tell_stop(args, &result);
@@ -516,7 +524,6 @@ static const struct cn_option live_options[] = {
     CN_RECORDING_REPLAY_OPTIONS,
     CN_RECORDING_REPORT_OPTIONS,
     CN_RECORDING_RAW_OPTION,
-    CN_RECORDING_SRCLINE_OPTION,
     {0},
 };
 

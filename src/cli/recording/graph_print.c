@@ -102,8 +102,9 @@ static void add_node(struct walk *walk, uint32_t node, bool is_branch)
         cn_text_printf(out, "[%zu] ", walk->depth);
     cn_text_printf(out, "%s(%" PRIu64 ") ", is_branch ? " +-" : "", self->calls);
     cn_utf8_add_printable(out, cn_graph_node_name(walk->tree, self, buffer));
-    if (walk->printer->has_srcline && self->id < rec->function_count &&
-        rec->functions[self->id].file[0]) {
+    /* Like uftrace, not for the function that was asked for: the root of its tree. */
+    if (walk->printer->has_srcline && self->parent != 0 &&
+        self->id < rec->function_count && rec->functions[self->id].file[0]) {
         cn_text_str_add(out, " [");
         cn_utf8_add_printable(out, rec->functions[self->id].file);
         cn_text_printf(out, ":%" PRIu32 "]", rec->functions[self->id].line);

@@ -2,14 +2,19 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
+#include <sys/resource.h>
 
 #include "analyze/calls/call_filter.h"
 #include "base/alloc.h"
+#include "base/run/clock.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"
+#include "cli/recording/recording_options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "launcher/agent_client.h"
@@ -19,8 +24,14 @@
 #include "record/shared.h"
 
 #define KERNEL "@kernel"
+#define PERSONALITY_ASK 0xffffffffUL /* personality() then changes nothing */
 
-enum { DEFAULT_RING = 512 << 10, DEPTH_MAX = 1 << 20 };
+enum {
+    DEFAULT_RING = 512 << 10,
+    DEPTH_MAX = 1 << 20,
+    RT_PRIO_MAX = 99,
+    NS_A_SECOND = 1000000000,
+};
 
 static void on_message(void *arg, const char *text)
 {
@@ -204,6 +215,7 @@ static bool choose_rules(const struct cn_args *args, struct cn_record_options *o
     const char *match = cn_args_value(args, "match"), *option, *text;
 
     rules->is_glob = match && strcmp(match, "glob") == 0;
+    rules->demangle = cn_recording_demangle(args);
     options->arguments.is_glob = rules->is_glob;
     for (size_t i = 0; (option = cn_args_at(args, i, &text)); i++) {
         for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
@@ -270,7 +282,8 @@ static bool choose_arguments(const struct cn_args *args,
     const char *option, *text;
 
     arguments->values.is_automatic = cn_args_has(args, "auto-args");
-    arguments->needs_lines = cn_args_has(args, "callsite");
+    arguments->needs_lines =
+        cn_args_has(args, "callsite") || cn_args_has(args, "srcline");
     for (size_t i = 0; (option = cn_args_at(args, i, &text)); i++) {
         bool is_result = strcmp(option, "retval") == 0;
 
@@ -281,17 +294,73 @@ static bool choose_arguments(const struct cn_args *args,
     return true;
 }
 
+/* Append a word of a command line, with quotes if it has blanks. */
+static void add_word(struct cn_text *text, const char *word)
+{
+    bool has_blanks = !*word || strpbrk(word, " \t\n");
+
+    cn_text_str_add(text, has_blanks ? " \"" : " ");
+    for (; *word; word++) {
+        if (strchr("\"\\", *word))
+            cn_text_char(text, '\\');
+        cn_text_char(text, *word == '\n' ? ' ' : *word);
+    }
+    cn_text_str_add(text, has_blanks ? "\"" : "");
+}
+
 /* The command line, for the recording; release it with free(). */
 static char *join_words(const struct cn_args *args)
 {
     struct cn_text text = {0};
 
     cn_text_printf(&text, "cairn %s", args->command->name);
+    for (size_t i = 0; i < args->given_count; i++) {
+        struct cn_text word = {0};
+
+        cn_text_printf(&word, "--%s%s%s", args->given[i]->name,
+                       args->values[i] ? "=" : "",
+                       args->values[i] ? args->values[i] : "");
+        add_word(&text, cn_text_str(&word));
+        cn_text_done(&word);
+    }
     for (size_t i = 0; i < cn_args_count(args); i++)
-        cn_text_printf(&text, " %s", cn_args_operand(args, i));
-    for (char *c = text.chars; *c; c++)
-        *c = *c == '\n' ? ' ' : *c;
+        add_word(&text, cn_args_operand(args, i));
     return text.chars;
+}
+
+/* Settings of this process that the program inherits, or that only this process has. */
+static bool change_process(const struct cn_args *args, struct cn_error *err)
+{
+    struct sched_param priority = {0};
+    uint64_t level;
+    int persona = personality(PERSONALITY_ASK);
+
+    if (cn_args_has(args, "no-pltbind"))
+        (void)setenv("LD_BIND_NOT", "1", 1);
+    if (!cn_args_u64(args, "rt-prio", 1, RT_PRIO_MAX, 0, &level, err))
+        return false;
+    if (cn_args_has(args, "no-randomize-addr") &&
+        (persona < 0 || personality((unsigned long)persona | ADDR_NO_RANDOMIZE) < 0))
+        return cn_fail_errno(err, "--no-randomize-addr");
+    priority.sched_priority = (int)level;
+    if (level > 0 &&
+        sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &priority) != 0)
+        return cn_fail_errno(err, "--rt-prio %" PRIu64, level);
+    return true;
+}
+
+void cn_record_print_time(uint64_t start_ns)
+{
+    uint64_t elapsed_ns = cn_clock_ns() - start_ns;
+    struct rusage usage = {0};
+
+    (void)getrusage(RUSAGE_CHILDREN, &usage);
+    (void)printf("elapsed time: %10" PRIu64 ".%09" PRIu64 " sec\n"
+                 " system time: %10ld.%06ld000 sec\n"
+                 "   user time: %10ld.%06ld000 sec\n",
+                 elapsed_ns / NS_A_SECOND, elapsed_ns % NS_A_SECOND,
+                 (long)usage.ru_stime.tv_sec, (long)usage.ru_stime.tv_usec,
+                 (long)usage.ru_utime.tv_sec, (long)usage.ru_utime.tv_usec);
 }
 
 bool cn_record_options_init(struct cn_record_options *options, const struct cn_args *args,
@@ -338,7 +407,7 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
     return choose_limits(args, launch, err) &&
            choose_buffer(args, launch->size_limit, &launch->ring_len, err) &&
            choose_rules(args, options, err) && choose_arguments(args, options, err) &&
-           choose_kernel(args, options, err);
+           choose_kernel(args, options, err) && change_process(args, err);
 }
 
 /* Append the values of an option, separated by ";". */

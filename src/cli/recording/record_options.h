@@ -87,6 +87,9 @@
         {.name = "callsite",                                                             \
          .help = "record the call site of each call, so that analyze attributes calls "  \
                  "to source lines"},                                                     \
+        {.name = "srcline",                                                              \
+         .help = "store source file and line of functions, for --srcline and -L of the " \
+                 "views"},                                                               \
         {.name = "trace",                                                                \
          .value = "on|off",                                                              \
          .help = "off: record nothing until a trigger with trace_on"},                   \
@@ -171,6 +174,20 @@
          .value = "counter|kernel",                                                      \
          .help = "clock: the processor's counter (the default where it is constant) or " \
                  "the kernel's, which is slower"},                                       \
+        {.name = "no-pltbind",                                                           \
+         .help =                                                                         \
+             "the loader looks up library functions at each call (LD_BIND_NOT), so "     \
+             "that calls of several threads at once are recorded from the first on"},    \
+        {.name = "no-randomize-addr",                                                    \
+         .help = "run the program at the same addresses each time"},                     \
+        {.name = "rt-prio",                                                              \
+         .value = "N",                                                                   \
+         .help = "write records with real-time priority N (SCHED_FIFO), 1 to 99"},       \
+        {.name = "time", .help = "print the time that the program took"},                \
+        {.name = "demangle",                                                             \
+         .value = "full|simple|no",                                                      \
+         .help = "C++ and Rust names that patterns match: with arguments, without (the " \
+                 "default), or mangled"},                                                \
     {                                                                                    \
         .name = "force", .help = "run the program even if it is not instrumented"        \
     }
@@ -185,6 +202,9 @@ struct cn_record_options {
     struct cn_text view_options;
     struct cn_arena arena;
 };
+
+/* Print the time since `start_ns` of cn_clock_ns(), and that of the children so far. */
+void cn_record_print_time(uint64_t start_ns);
 
 /* Parse the arguments, which must outlive the options. On failure, release them as well. */
 CN_CHECK bool cn_record_options_init(struct cn_record_options *options,

@@ -27,18 +27,34 @@ const char *cn_recording_path(const struct cn_args *args, const char *operand)
     return access("cairn.data", F_OK) == 0 ? "cairn.data" : "uftrace.data";
 }
 
+enum cn_demangle cn_recording_demangle(const struct cn_args *args)
+{
+    const char *demangle = cn_args_value(args, "demangle");
+
+    return !demangle                       ? CN_DEMANGLE_SIMPLE
+           : strcmp(demangle, "full") == 0 ? CN_DEMANGLE_FULL
+           : strcmp(demangle, "no") == 0   ? CN_DEMANGLE_NO
+                                           : CN_DEMANGLE_SIMPLE;
+}
+
+/* Whether the command has an option: some use a recording without it. */
+static bool takes_option(const struct cn_args *args, const char *name)
+{
+    const struct cn_option *option = args->command->options;
+
+    while (option && option->name && strcmp(option->name, name) != 0)
+        option++;
+    return option && option->name;
+}
+
 bool cn_recording_open(const struct cn_args *args, const char *path,
                        struct cn_recording **out, struct cn_error *err)
 {
-    const char *demangle = cn_args_value(args, "demangle");
-    struct cn_recording_options options = {
-        .demangle = !demangle                       ? CN_DEMANGLE_SIMPLE
-                    : strcmp(demangle, "full") == 0 ? CN_DEMANGLE_FULL
-                    : strcmp(demangle, "no") == 0   ? CN_DEMANGLE_NO
-                                                    : CN_DEMANGLE_SIMPLE};
-
+    struct cn_recording_options options = {.demangle = cn_recording_demangle(args)};
     const struct cn_format *format;
 
+    if (takes_option(args, "with-syms"))
+        options.symbols = cn_args_value(args, "with-syms");
     if (!cn_format_probe(path, &format, err))
         return false;
     if (!format->open_recording && (format->open_database || format->open_measurements))
@@ -265,26 +281,16 @@ static bool parse_range(struct cn_recording_setup *setup, struct cn_error *err)
     return ok || cn_fail_in(err, "--time-range");
 }
 
-/* Whether the command has an option: some use a setup without it. */
-static bool takes_option(const struct cn_recording_setup *setup, const char *name)
-{
-    const struct cn_option *option = setup->args->command->options;
-
-    while (option->name && strcmp(option->name, name) != 0)
-        option++;
-    return option->name != NULL;
-}
-
 /* Commands without --raw place calls in time and show recorded times. */
 static bool is_raw(const struct cn_recording_setup *setup)
 {
-    return !takes_option(setup, "raw") || setup_has(setup, "raw");
+    return !takes_option(setup->args, "raw") || setup_has(setup, "raw");
 }
 
 static bool parse_threads(struct cn_recording_setup *setup, struct cn_error *err)
 {
     uint64_t workers = cn_pool_default_workers();
-    bool ok = !takes_option(setup, "threads") ||
+    bool ok = !takes_option(setup->args, "threads") ||
               cn_args_u64(setup->args, "threads", 1, CN_RECORDING_THREADS_MAX, workers,
                           &workers, err);
 

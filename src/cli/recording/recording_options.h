@@ -12,6 +12,7 @@
 #include "analyze/calls/call_merge.h"
 #include "cli/shell/args.h"
 #include "cli/shell/command.h"
+#include "model/format.h"
 
 #define CN_RECORDING_DATA_OPTION                                         \
     {                                                                    \
@@ -33,17 +34,20 @@
     }
 
 /* Filters that only views have, beside those that record has as well. */
-#define CN_RECORDING_VIEW_FILTER_OPTIONS                                               \
-    CN_RECORDING_TID_OPTION,                                                           \
-        {.name = "time-range",                                                         \
-         .letter = 'r',                                                                \
-         .value = "FROM~TO",                                                           \
-         .help =                                                                       \
-             "only this time: seconds as `-f time` shows them, or with a unit, since " \
-             "the start (10us~1ms); either end may be omitted"},                       \
-        CN_RECORDING_DEMANGLE_OPTION,                                                  \
-    {                                                                                  \
-        .name = "no-sched-preempt", .help = "exclude waiting while pre-empted"         \
+#define CN_RECORDING_VIEW_FILTER_OPTIONS                                                \
+    {.name = "with-syms",                                                               \
+     .value = "DIR",                                                                    \
+     .help = "use the .sym files of this recording first: names of a program that was " \
+             "stripped"},                                                               \
+        CN_RECORDING_TID_OPTION,                                                        \
+        {.name = "time-range",                                                          \
+         .letter = 'r',                                                                 \
+         .value = "FROM~TO",                                                            \
+         .help =                                                                        \
+             "only this time: seconds as `-f time` shows them, or with a unit, since "  \
+             "the start (10us~1ms); either end may be omitted"},                        \
+    {                                                                                   \
+        .name = "no-sched-preempt", .help = "exclude waiting while pre-empted"          \
     }
 
 #define CN_RECORDING_FILTER_OPTIONS                                                      \
@@ -105,7 +109,7 @@
                  "program"},                                                             \
         {.name = "kernel-only", .help = "only functions of the kernel"},                 \
         {.name = "no-sched", .help = "exclude waiting (blocked or pre-empted)"},         \
-        CN_RECORDING_VIEW_FILTER_OPTIONS
+        CN_RECORDING_VIEW_FILTER_OPTIONS, CN_RECORDING_DEMANGLE_OPTION
 
 #define CN_RECORDING_OPTIONS                                      \
     CN_RECORDING_FILTER_OPTIONS,                                  \
@@ -192,6 +196,9 @@ struct cn_recording_setup {
 /* The path of the recording: -d, else `operand` (NULL: none), else the first default that
  * exists. Borrowed. */
 const char *cn_recording_path(const struct cn_args *args, const char *operand);
+
+/* --demangle */
+enum cn_demangle cn_recording_demangle(const struct cn_args *args);
 
 /* Open a recording with names as --demangle says, and print its warnings. */
 CN_CHECK bool cn_recording_open(const struct cn_args *args, const char *path,

@@ -12,6 +12,7 @@
 #include "cli/print/terminal.h"
 #include "cli/recording/replay_print.h"
 #include "model/calls/call_values.h"
+#include "record/shared.h"
 #include "symbols/resolver.h"
 
 static const char *name_of(const struct cn_replay_printer *printer,
@@ -34,6 +35,7 @@ static void find_libraries(struct cn_replay_printer *printer)
         size_t known = names.count;
 
         if (strchr("TtWwi", rec->functions[i].type) &&
+            strcmp(rec->modules[rec->functions[i].module].name, CN_REC_LIBRARY) != 0 &&
             cn_names_add(&names, rec->functions[i].name) == known)
             definers[known] = rec->functions[i].module;
     }

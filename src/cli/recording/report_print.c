@@ -140,7 +140,8 @@ static void print_text(const struct cn_args *args, const struct rows *rows)
 {
     struct cn_text text = {0}, name = {0};
 
-    add_heading(&text, rows);
+    if (cn_fields_any(rows->has, rows->field_count))
+        add_heading(&text, rows);
     for (size_t r = 0; r < rows->count; r++) {
         for (size_t i = 0; i < rows->field_count; i++) {
             if (rows->has[i]) {

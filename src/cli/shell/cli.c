@@ -14,6 +14,22 @@
 
 enum { MESSAGE_MAX = 1024 };
 
+static FILE *log_file; /* for messages; NULL: stderr */
+
+bool cn_cli_log_to(const char *path, struct cn_error *err)
+{
+    log_file = fopen(path, "ae");
+    return log_file || cn_fail_errno(err, "--logfile: cannot write '%s'", path);
+}
+
+/* Messages are complete in the file even if the process is killed. */
+static void put_message(const struct cn_text *line)
+{
+    (void)fputs(cn_text_str(line), log_file ? log_file : stderr);
+    if (log_file)
+        (void)fflush(log_file);
+}
+
 /* Append "cairn" or "cairn COMMAND". */
 static void add_name(struct cn_text *text, const struct cn_command *command)
 {
@@ -44,7 +60,7 @@ static void print_message(const struct cn_args *args, const char *fmt, va_list v
     cn_text_char(&line, '\n');
     if (args->session && args->session->bar)
         cn_bar_hide(args->session->bar);
-    (void)fputs(cn_text_str(&line), stderr);
+    put_message(&line);
     cn_text_done(&line);
 }
 
@@ -92,7 +108,7 @@ void cn_cli_fail(const struct cn_command *command, const struct cn_error *err)
         add_name(&text, command);
         cn_text_str_add(&text, " --help'\n");
     }
-    (void)fputs(cn_text_str(&text), stderr);
+    put_message(&text);
     cn_text_done(&text);
 }
 

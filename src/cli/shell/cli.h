@@ -42,6 +42,9 @@ CN_PRINTF(2, 3) void cn_cli_say(const struct cn_args *args, const char *fmt, ...
 CN_PRINTF(2, 3) void cn_cli_detail(const struct cn_args *args, const char *fmt, ...);
 CN_PRINTF(2, 3) void cn_cli_warn(const struct cn_args *args, const char *fmt, ...);
 
+/* Append messages to a file from now on. */
+CN_CHECK bool cn_cli_log_to(const char *path, struct cn_error *err);
+
 /* Print why the command failed. */
 void cn_cli_fail(const struct cn_command *command, const struct cn_error *err);
 

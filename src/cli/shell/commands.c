@@ -58,6 +58,9 @@ const struct cn_option cn_shared_options[] = {
         .value = "auto|always|never",
         .help = "use colour: on a terminal (the default), always or never",
     },
+    {.name = "logfile",
+     .value = "FILE",
+     .help = "append messages to FILE instead of printing them on standard error"},
     {.name = "no-pager", .help = "do not show the output in a pager"},
     {0},
 };

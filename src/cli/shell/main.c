@@ -114,6 +114,11 @@ static bool parse_and_run(const struct cn_command *command, size_t word_count,
 
     if (!cn_args_parse(&args, command, word_count, words, err))
         return false;
+    if (cn_args_has(&args, "logfile") &&
+        !cn_cli_log_to(cn_args_value(&args, "logfile"), err)) {
+        cn_args_done(&args);
+        return false;
+    }
     session.has_color =
         cn_color_decide(cn_args_value(&args, "color"), isatty(STDOUT_FILENO));
     args.session = &session;

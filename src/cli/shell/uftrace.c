@@ -1,5 +1,6 @@
 #include "cli/shell/uftrace.h"
 
+#include <elf.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 #include "base/text.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "launcher/code/prologue.h"
+#include "script/script.h"
 
 #if defined(__x86_64__)
 #define PROCESSOR "x86_64"
@@ -42,6 +45,8 @@ static const struct {
     {"disable", NULL, "--trace=off"},
     {"debug", NULL, "--verbose"},
     {"usage", NULL, "--help"},
+    {"max-stack", NULL, "--depth"},
+    {"clock", "mono", "--clock=counter"},
     {"Event", NULL, "--event"},
     {"format", "normal", "--format=text"},
     {"color", "yes", "--color=always"},
@@ -282,7 +287,7 @@ static bool parse_words(struct parser *parser, struct cn_error *err)
             options_ended |= !is_name;
         } else {
             add_operand(parser, word);
-            options_ended |= runs_program(*command);
+            options_ended |= runs_program(parser->line->command);
         }
     }
     return true;
@@ -363,7 +368,8 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Operands: of graph a function. The other views only use the folder of a recording. */
+/* Operands: of graph a function, of script its arguments. The other views only use the folder
+ * of a recording. */
 static void add_operands(const struct parser *parser, size_t *capacity)
 {
     struct cn_uftrace_line *line = parser->line;
@@ -385,7 +391,7 @@ static void add_operands(const struct parser *parser, size_t *capacity)
         } else if (!is_graph && !has_data && is_folder(word)) {
             add_word(line, cn_arena_printf(&line->memory, "--data=%s", word), capacity);
             has_data = true;
-        } else if (is_graph) {
+        } else if (takes_words) {
             add_word(line, word, capacity);
         }
     }
@@ -400,11 +406,15 @@ static void add_options(const struct parser *parser, size_t *capacity)
     bool is_live = strcmp(line->command->name, "live") == 0;
     bool is_record = strcmp(line->command->name, "record") == 0 ||
                      (is_live && is_given(parser, "record"));
-    const char *word;
+    bool has_depth = is_given(parser, "depth");
 
-    for (size_t i = 0; i < parser->given_count; i++)
-        if ((word = word_of(parser, &parser->given[i])))
+    for (size_t i = 0; i < parser->given_count; i++) {
+        const char *word = word_of(parser, &parser->given[i]);
+
+        if (word &&
+            !(has_depth && strcmp(parser->given[i].option->name, "max-stack") == 0))
             add_word(line, word, capacity);
+    }
     if (is_record && !is_given(parser, "data"))
         add_word(line, DEFAULT_DATA, capacity);
     if (is_live)
@@ -446,17 +456,37 @@ void cn_uftrace_done(struct cn_uftrace_line *line)
     cn_arena_done(&line->memory);
 }
 
+static void add_features(struct cn_text *text)
+{
+#if defined(__aarch64__)
+    unsigned machine = EM_AARCH64;
+#else
+    unsigned machine = EM_X86_64;
+#endif
+
+    cn_text_str_add(text, "dwarf ");
+    cn_script_features_print(text);
+#ifdef CN_HAS_NCURSES
+    cn_text_str_add(text, "tui ");
+#endif
+    cn_text_str_add(text, "perf sched ");
+    if (cn_prologue_is_known(machine))
+        cn_text_str_add(text, "dynamic ");
+}
+
 /* Without a command: the version, or the help. */
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     struct cn_text text = {0};
 
     (void)err;
-    if (cn_args_has(args, "version"))
-        cn_text_str_add(&text,
-                        "cairn v" CN_VERSION " ( " PROCESSOR " dwarf perf sched )\n");
-    else
+    if (cn_args_has(args, "version")) {
+        cn_text_str_add(&text, "cairn v" CN_VERSION " ( " PROCESSOR " ");
+        add_features(&text);
+        cn_text_str_add(&text, ")\n");
+    } else {
         cn_cli_add_help(args, args->command, &text);
+    }
     cn_cli_print(args, &text);
     cn_text_done(&text);
     return true;
@@ -476,6 +506,15 @@ static const struct cn_option options[] = {
     {.name = "disable", .help = "record, live: --trace=off"},
     {.name = "debug", .help = "the same as --verbose"},
     {.name = "debug-domain", .value = "DOMAIN,...", .help = "no effect"},
+    {.name = "estimate-return",
+     .letter = 'e',
+     .help = "no effect: returns are recorded where the stack allows it"},
+    {.name = "num-thread",
+     .value = "N",
+     .help = "no effect: one process writes the records of all threads"},
+    {.name = "max-stack",
+     .value = "N",
+     .help = "record, live: --depth, unless that is given"},
     {.name = "libmcount-path",
      .value = "DIR",
      .help = "no effect: the recorder is installed with cairn"},
@@ -502,8 +541,10 @@ const struct cn_command cn_cmd_uftrace = {
         "the same program under another name; so is libexec/cairn/uftrace below the "
         "installation prefix: put that folder into PATH before others to run cairn "
         "wherever uftrace was run.\n\n"
-        "COMMAND is record, live, replay, report, graph, dump or info, and live if it is "
-        "missing. The recording is uftrace.data, live shows the calls, report and graph "
+        "COMMAND is record, live, replay, report, graph, dump, info, script, recv or "
+        "tui, "
+        "and live if it is missing. The recording is uftrace.data, live shows the calls, "
+        "report and graph "
         "show recorded times, a program of the current folder is found without ./, and a "
         "failure ends with status 1. Every option of these commands is accepted with "
         "each; it has no effect with a command that does not have it. The options below "

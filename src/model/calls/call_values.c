@@ -109,6 +109,20 @@ void cn_call_value_type_print(const struct cn_call_value *value, struct cn_text 
         cn_text_printf(text, "%c%u", spec->format, spec->size * 8U);
 }
 
+/* Enums are recorded as whole registers; the upper half of one with an int is undefined. */
+static int64_t enum_value(const struct cn_enum *enumeration, int64_t value)
+{
+    const struct cn_enum_member *members = enumeration->members;
+    size_t count = enumeration->count;
+
+    if (count == 0 ||
+        (members[0].value >= INT32_MIN && members[count - 1].value <= INT32_MAX))
+        return (int32_t)value;
+    if (members[0].value >= 0 && members[count - 1].value <= UINT32_MAX)
+        return (uint32_t)value;
+    return value;
+}
+
 void cn_enum_print(const struct cn_enum *enumeration, int64_t value, struct cn_text *text)
 {
     int64_t rest = value;
@@ -287,7 +301,9 @@ static void print_value(const struct where *where, const struct cn_call_values *
         break;
     case 'e':
         if (spec->enumeration)
-            cn_enum_print(spec->enumeration, sign_extend(number, spec->size), text);
+            cn_enum_print(spec->enumeration,
+                          enum_value(spec->enumeration, sign_extend(number, spec->size)),
+                          text);
         else
             cn_text_printf(text, "%" PRId64, sign_extend(number, spec->size));
         break;

@@ -46,6 +46,9 @@ static const char *const kind_names[] = {
     [CN_REC_LIBCALL_ASKS] = "dlopen dlmopen dlsym dlvsym",
 };
 
+/* Functions that never return, but do not end the process. */
+static const char ending_names[] = "pthread_exit thrd_exit";
+
 /* The hooks themselves, and functions with other calling conventions. */
 static const char left_out_names[] =
     "mcount _mcount __fentry__ __cyg_profile_func_enter __cyg_profile_func_exit "
@@ -140,6 +143,8 @@ static void hook(const struct cn_rec_image *image, const struct table *table, ui
     if (call->kind >= CN_REC_LIBCALL_QUICK && call->kind <= CN_REC_LIBCALL_JUMPS &&
         !call->is_bound && !bind(call, name))
         return;
+    if (!call->is_bound && is_among(name, ending_names, false))
+        (void)bind(call, name);
     call->slot = slot;
 }
 

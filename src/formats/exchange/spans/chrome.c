@@ -28,7 +28,7 @@ struct frame {
     struct cn_text before, after;
 };
 struct frames {
-    struct frame begin, end, event;
+    struct frame begin, end, event, name;
 };
 
 static void make_words(struct words *words, const struct cn_recording *rec)
@@ -72,6 +72,7 @@ static void begin_lane(struct cn_lane *lane)
     make_frame(&frames->begin, words, lane->task, "\"B\"");
     make_frame(&frames->end, words, lane->task, "\"E\"");
     make_frame(&frames->event, words, lane->task, "\"i\",\"s\":\"t\"");
+    make_frame(&frames->name, words, lane->task, "\"M\"");
     lane->own = frames;
     /* Subtracting this modulo 2^64 adds the offset of the clock. */
     if (words->is_uftrace)
@@ -85,6 +86,7 @@ static void end_lane(struct cn_lane *lane)
     frame_done(&frames->begin);
     frame_done(&frames->end);
     frame_done(&frames->event);
+    frame_done(&frames->name);
     free(frames);
 }
 
@@ -133,6 +135,26 @@ static void add_frame(struct cn_lane *lane, const struct frame *frame, uint64_t 
         cn_text_add(&lane->text, after->chars, after->len);
 }
 
+/* The new name of a task, as uftrace writes it. */
+static void add_rename(struct cn_lane *lane, const struct cn_span *span)
+{
+    const struct frames *frames = lane->own;
+    struct cn_bytes data = cn_call_data(span->batch, span->call);
+    uint32_t tid = lane->task->tid;
+    struct cn_text name = {0};
+
+    cn_text_printf(&name, "[%" PRIu32 "] %.*s", tid, (int)data.len,
+                   (const char *)data.ptr);
+    for (int i = 0; i < 2; i++) {
+        add_frame(lane, &frames->name, span->time_ns);
+        cn_text_printf(&lane->text, ",\"name\":\"%s_name\",\"args\":{\"name\":",
+                       i == 0 ? "process" : "thread");
+        cn_json_quote(&lane->text, cn_text_str(&name));
+        cn_text_str_add(&lane->text, "}}");
+    }
+    cn_text_done(&name);
+}
+
 static void visit(void *arg, const struct cn_span *span)
 {
     struct cn_lane *lane = arg;
@@ -150,8 +172,11 @@ static void visit(void *arg, const struct cn_span *span)
         break;
     case CN_SPAN_EVENT:
     case CN_SPAN_LOST:
-        if (words->is_uftrace)
+        if (words->is_uftrace) {
+            if (span->kind == CN_SPAN_EVENT && span->address == CN_EVENT_TASK_NAME)
+                add_rename(lane, span);
             return;
+        }
         add_frame(lane, &frames->event, span->time_ns);
         add_event(lane, span);
         cn_text_char(&lane->text, '}');

@@ -74,6 +74,7 @@ struct cn_uft_directory {
     struct cn_uft_kernel *kernel;   /* NULL when the kernel was not traced */
     struct cn_uft_summary *summary; /* NULL when not built yet */
     enum cn_demangle demangle;
+    const char *symbols; /* folder of .sym files to use first, while opening; or NULL */
 };
 
 /* List and map the files of the directory `rec.path`. A failure leaves some files

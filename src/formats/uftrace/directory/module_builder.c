@@ -1,10 +1,12 @@
 /* The functions of the modules of a directory, from their .sym files. */
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/files/file.h"
 #include "base/text.h"
 #include "formats/uftrace/directory/builders.h"
 #include "symbols/demangle.h"
@@ -29,6 +31,17 @@ static void add_function(struct cn_uft_directory *dir, uint32_t module,
     cn_uft_function_add(dir, function);
 }
 
+/* The symbols of a module in the folder of the user, under the name of the module. */
+static bool find_symbols(const struct cn_uft_directory *dir, uint32_t module,
+                         char name[static NAME_MAX], struct cn_file *out)
+{
+    struct cn_error ignored = {0};
+
+    return dir->symbols &&
+           snprintf(name, NAME_MAX, "%s.sym", dir->modules[module].name) < NAME_MAX &&
+           cn_file_open_at(out, dir->symbols, name, &ignored);
+}
+
 static void load_symbols(struct cn_uft_directory *dir, uint32_t module, uint64_t begin,
                          struct cn_text *scratch)
 {
@@ -37,9 +50,12 @@ static void load_symbols(struct cn_uft_directory *dir, uint32_t module, uint64_t
     struct cn_uft_symbols symbols;
     struct cn_uft_bad_lines bad = {&dir->rec, name, 0};
     uint64_t base;
+    struct cn_file other = {0};
 
     dir->modules[module].first_function = (uint32_t)dir->function_count;
-    if (!cn_uft_module_file(dir, module, ".sym", name, &file))
+    if (find_symbols(dir, module, name, &other))
+        file = other.bytes;
+    else if (!cn_uft_module_file(dir, module, ".sym", name, &file))
         return;
     cn_uft_symbols_read(file, &symbols, cn_uft_bad_line, &bad);
     cn_uft_bad_lines_done(&bad);
@@ -60,6 +76,7 @@ static void load_symbols(struct cn_uft_directory *dir, uint32_t module, uint64_t
     }
     dir->modules[module].function_count = (uint32_t)symbols.count;
     cn_uft_symbols_done(&symbols);
+    cn_file_close(&other);
 }
 
 /* The mapping of a library that was loaded later ends with its last symbol. */

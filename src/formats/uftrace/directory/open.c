@@ -199,6 +199,7 @@ bool cn_uft_open(struct cn_recording **out, const char *path,
     rec->path = cn_arena_strdup(&rec->arena, path);
     rec->options = "";
     dir->demangle = options ? options->demangle : CN_DEMANGLE_SIMPLE;
+    dir->symbols = options ? options->symbols : NULL;
     dir->extern_task = CN_NONE;
     if (!cn_uft_directory_list(dir, err) || !read_info(dir, err)) {
         directory_close(rec);

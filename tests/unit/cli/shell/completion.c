@@ -98,7 +98,7 @@ static void completes_in_bash(void **state)
         {"cairn completion --color =", "auto always never"},
         {"cairn completion --color n", "never"},
         {"cairn help compl", "completion"},
-        {"cairn help --l", "--list"},
+        {"cairn help --li", "--list"},
         {"cairn completion -- --co", ""},
         {"cairn no-such-command x", ""},
         {"cairn store sear", "search"},

@@ -109,6 +109,11 @@ static void takes_a_function_of_graph_and_a_folder_of_the_others(void **state)
     assert_becomes("graph main --task", "graph --task --raw main --data=uftrace.data");
     assert_becomes("replay /", "replay --data=/");
     assert_becomes("replay -d x /", "replay --data=x");
+    assert_becomes("script -S f.py a -D2 b",
+                   "script --script=f.py --depth=2 a b --data=uftrace.data");
+    assert_becomes(
+        "script -S f.py --record no-such-program -D2",
+        "script --script=f.py --record --data=uftrace.data -- no-such-program -D2");
 }
 
 static void translates_words_of_uftrace(void **state)
