@@ -14,6 +14,13 @@ struct cn_name_pattern {
     char *text; /* of a glob or a name */
 };
 
+enum cn_match cn_match_of_path(const char *pattern, enum cn_match match)
+{
+    const char *special = match == CN_MATCH_GLOB ? "*?[" : "?*+^$|()[]{}\\";
+
+    return strpbrk(pattern, special) ? match : CN_MATCH_PATH;
+}
+
 static bool add_regex(struct cn_name_filter *filter, struct cn_name_pattern *added,
                       const char *pattern, struct cn_error *err)
 {
@@ -47,6 +54,14 @@ bool cn_name_filter_add(struct cn_name_filter *filter, const char *pattern,
     return true;
 }
 
+static bool ends_with(const char *path, const char *end)
+{
+    size_t len = strlen(path), end_len = strlen(end);
+
+    return len >= end_len && strcmp(path + len - end_len, end) == 0 &&
+           (len == end_len || path[len - end_len - 1] == '/');
+}
+
 static bool matches(const struct cn_name_pattern *pattern, const char *name)
 {
     switch (pattern->match) {
@@ -54,6 +69,8 @@ static bool matches(const struct cn_name_pattern *pattern, const char *name)
         return fnmatch(pattern->text, name, 0) == 0;
     case CN_MATCH_REGEX:
         return cn_regex_matches(pattern->regex, name, strlen(name));
+    case CN_MATCH_PATH:
+        return ends_with(name, pattern->text);
     case CN_MATCH_NAME:
     default:
         return strcmp(pattern->text, name) == 0;

@@ -12,6 +12,7 @@ enum cn_match {
     CN_MATCH_GLOB,  /* "solve*": the whole name */
     CN_MATCH_REGEX, /* base/regex.h, anywhere in the name */
     CN_MATCH_NAME,  /* the name itself */
+    CN_MATCH_PATH,  /* "a.c", "src/a.c": paths that end so */
 };
 
 struct cn_name_pattern;
@@ -23,6 +24,9 @@ struct cn_name_filter {
     /* Instructions left for regular expressions (cn_regex_size); NULL: no limit. */
     size_t *size_left;
 };
+
+/* How to match a pattern for source files: text without special characters is a path. */
+enum cn_match cn_match_of_path(const char *pattern, enum cn_match match);
 
 /* Add a pattern; a name matches if any pattern does. */
 CN_CHECK bool cn_name_filter_add(struct cn_name_filter *filter, const char *pattern,

@@ -15,6 +15,7 @@
 #include "launcher/elf_file.h"
 #include "launcher/hook_calls.h"
 #include "launcher/known_functions.h"
+#include "launcher/rules.h"
 #include "launcher/shared_memory.h"
 #include "symbols/prototypes.h"
 
@@ -51,6 +52,33 @@ static struct cn_bytes bytes_of(const char *text)
     return (struct cn_bytes){(const uint8_t *)text, strlen(text)};
 }
 
+/* The module that a rule names, to be checked when the program is known. */
+struct cn_named_module {
+    const char *text; /* of the option */
+    bool is_result;
+    char *name;
+};
+
+static void add_module(struct cn_arguments *arguments, struct cn_bytes specs,
+                       const char *text, bool is_result)
+{
+    struct cn_bytes word;
+
+    while (cn_uft_scan_until(&specs, ',', &word)) {
+        char *name;
+
+        if (!cn_uft_is_module(word))
+            continue;
+        name = cn_alloc(word.len + 1, 1);
+        memcpy(name, word.ptr, word.len);
+        arguments->modules =
+            cn_grow(arguments->modules, arguments->module_count,
+                    &arguments->module_capacity, sizeof(*arguments->modules));
+        arguments->modules[arguments->module_count++] =
+            (struct cn_named_module){text, is_result, name};
+    }
+}
+
 static bool add_rule(struct cn_arguments *arguments, struct cn_bytes text, bool is_result,
                      struct cn_error *err)
 {
@@ -61,7 +89,8 @@ static bool add_rule(struct cn_arguments *arguments, struct cn_bytes text, bool 
         !cn_uft_value_rules_add(&arguments->values.requested[is_result], text,
                                 arguments->is_glob ? CN_MATCH_GLOB : CN_MATCH_REGEX, err))
         return false;
-    arguments->needs_debug |= specs.len == 0;
+    arguments->needs_debug |= !cn_uft_has_specs(specs);
+    add_module(arguments, specs, (const char *)text.ptr, is_result);
     return true;
 }
 
@@ -81,6 +110,45 @@ bool cn_arguments_add(struct cn_arguments *arguments, const char *text, bool is_
     return true;
 }
 
+bool cn_arguments_check_modules(const struct cn_arguments *arguments, const char *program,
+                                struct cn_error *err)
+{
+    for (size_t i = 0; i < arguments->module_count; i++) {
+        const struct cn_named_module *module = &arguments->modules[i];
+
+        if (!cn_module_name_is_plausible(module->name, program))
+            return cn_fail(
+                err, CN_ERR_USAGE,
+                "--%s '%s': '%s' is neither a module of the program nor %s",
+                module->is_result ? "retval" : "argument", module->text, module->name,
+                module->is_result ? "a result such as retval/s"
+                                  : "an argument such as arg1, arg2/s or fparg1/32");
+    }
+    return true;
+}
+
+void cn_arguments_report(const struct cn_arguments *arguments, cn_rules_fn report,
+                         void *arg)
+{
+    static const char *const options[] = {"argument", "retval"};
+
+    for (size_t k = 0; k < 2; k++) {
+        struct cn_bytes text = bytes_of(cn_text_str(&arguments->texts[k])), one;
+
+        for (size_t i = 0; i < arguments->values.requested[k].count &&
+                           cn_uft_scan_until(&text, ';', &one);
+             i++) {
+            struct cn_text rule = {0};
+
+            if (arguments->values.matched[k] && arguments->values.matched[k][i])
+                continue;
+            cn_text_add(&rule, (const char *)one.ptr, one.len);
+            report(arg, options[k], cn_text_str(&rule), "matched no function");
+            cn_text_done(&rule);
+        }
+    }
+}
+
 bool cn_arguments_is_empty(const struct cn_arguments *arguments)
 {
     const struct cn_uft_values *values = &arguments->values;
@@ -97,11 +165,16 @@ bool cn_arguments_has_debug(const struct cn_arguments *arguments)
 
 void cn_arguments_done(struct cn_arguments *arguments)
 {
+    free(arguments->values.matched[0]);
+    free(arguments->values.matched[1]);
     cn_uft_values_done(&arguments->values);
     for (size_t k = 0; k < 2; k++) {
         cn_text_done(&arguments->texts[k]);
         cn_text_done(&arguments->known[k]);
     }
+    for (size_t i = 0; i < arguments->module_count; i++)
+        free(arguments->modules[i].name);
+    free(arguments->modules);
     *arguments = (struct cn_arguments){0};
 }
 
@@ -127,19 +200,24 @@ static void read_known(struct cn_arguments *arguments)
 
 struct cn_argument_finder *cn_argument_finder_open(struct cn_arguments *arguments,
                                                    const char *path, unsigned machine,
+                                                   bool needs_prototypes,
                                                    struct cn_shared_memory *memory)
 {
     struct cn_argument_finder *finder = cn_alloc(1, sizeof(*finder));
 
     if (arguments->known[0].len == 0)
         read_known(arguments);
+    for (size_t k = 0; k < 2; k++)
+        if (!arguments->values.matched[k])
+            arguments->values.matched[k] =
+                cn_alloc(arguments->values.requested[k].count + 1, sizeof(bool));
     finder->arguments = arguments;
     finder->parser = (struct cn_uft_spec_parser){WORD, &finder->arena, &finder->enums};
     finder->module = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     finder->machine = machine == EM_AARCH64 ? CN_CALLING_AARCH64 : CN_CALLING_X86_64;
     finder->memory = memory;
     finder->hooks = cn_hook_calls_open(path);
-    if (cn_arguments_has_debug(arguments) || finder->hooks)
+    if (cn_arguments_has_debug(arguments) || needs_prototypes || finder->hooks)
         finder->prototypes = cn_prototypes_open(path);
     return finder;
 }
@@ -198,7 +276,6 @@ static void add_debug_lines(struct cn_argument_finder *finder, struct function *
 static void find_prototype(struct cn_argument_finder *finder, struct function *function)
 {
     const struct cn_elf_symbol *symbol = function->symbol;
-    struct cn_prototype *prototype = &function->prototype;
 
     if (symbol->kind == 'P')
         return;
@@ -213,12 +290,38 @@ static void find_prototype(struct cn_argument_finder *finder, struct function *f
      * results. */
     if (finder->machine == CN_CALLING_X86_64)
         function->has_results = function->call_at == 0;
-    if (!finder->prototypes ||
-        !cn_prototypes_find(finder->prototypes, symbol->address, symbol->size,
-                            function->call_at ? function->call_at : symbol->address,
-                            prototype))
+    function->has_prototype =
+        finder->prototypes &&
+        cn_prototypes_find(finder->prototypes, symbol->address, symbol->size,
+                           function->call_at ? function->call_at : symbol->address,
+                           &function->prototype);
+}
+
+static struct function *function_new(struct cn_argument_finder *finder,
+                                     const struct cn_elf_symbol *symbol, const char *name)
+{
+    struct function *function = cn_alloc(1, sizeof(*function));
+
+    function->machine = finder->machine;
+    function->symbol = symbol;
+    function->name = name;
+    function->has_results = true;
+    find_prototype(finder, function);
+    return function;
+}
+
+static void function_free(struct function *function)
+{
+    cn_automatic_values_done(&function->automatic);
+    free(function);
+}
+
+static void find_automatic(struct cn_argument_finder *finder, struct function *function)
+{
+    struct cn_prototype *prototype = &function->prototype;
+
+    if (!function->has_prototype)
         return;
-    function->has_prototype = true;
     if (finder->arguments->values.is_automatic || finder->arguments->needs_debug) {
         for (size_t i = 0; i < prototype->count && i < CN_PARAMETERS_MAX; i++)
             add_enum(finder, &prototype->parameters[i].type);
@@ -283,9 +386,11 @@ static bool find_argument(const struct function *function,
         return function->has_prototype &&
                cn_automatic_values_moved(function->machine, &function->prototype, &piece,
                                          out);
-    piece.len = spec->format == 's' || spec->format == 'S' || spec->size > WORD
-                    ? WORD
-                    : spec->size;
+    if (spec->format == 's' || spec->format == 'S' ||
+        (spec->size > WORD && piece.source != CN_REC_FROM_STACK))
+        piece.len = WORD;
+    else
+        piece.len = spec->size;
     out->pieces[0] = piece;
     out->piece_count = 1;
     return true;
@@ -364,13 +469,9 @@ void cn_argument_finder_find(struct cn_argument_finder *finder,
     const struct cn_uft_values *values = &finder->arguments->values;
     struct cn_uft_specs arguments = {.count = 0}, results = {.count = 0};
     struct cn_uft_value_function known;
-    struct function *function = cn_alloc(1, sizeof(*function));
+    struct function *function = function_new(finder, symbol, name);
 
-    function->machine = finder->machine;
-    function->symbol = symbol;
-    function->name = name;
-    function->has_results = true;
-    find_prototype(finder, function);
+    find_automatic(finder, function);
     known = (struct cn_uft_value_function){
         .name = name,
         .module = finder->module,
@@ -387,8 +488,44 @@ void cn_argument_finder_find(struct cn_argument_finder *finder,
         rule->actions |= CN_REC_RULE_VALUES;
     if (function->call_at > 0)
         rule->call_off = (uint32_t)(function->call_at - symbol->address);
-    cn_automatic_values_done(&function->automatic);
-    free(function);
+    function_free(function);
+}
+
+bool cn_argument_finder_number(struct cn_argument_finder *finder,
+                               const struct cn_elf_symbol *symbol, const char *name,
+                               uint8_t argument, uint32_t *index)
+{
+    struct cn_rec_shared *head = finder->memory->head;
+    struct cn_argument_spec spec = {
+        .index = argument, .format = 'd', .size = WORD, .text = "", .type_name = ""};
+    struct function *function = function_new(finder, symbol, name);
+    const struct cn_prototype *prototype = &function->prototype;
+    struct cn_rec_value value = {0};
+    bool ok = find_argument(function, &spec, &value) && value.piece_count == 1 &&
+              head->value_count < CN_REC_VALUE_MAX &&
+              cn_shared_memory_reserve_values(finder->memory, head->value_count, 1);
+
+    value.size = value.pieces[0].len < WORD ? value.pieces[0].len : WORD;
+    if (function->has_prototype && argument <= prototype->count &&
+        argument <= CN_PARAMETERS_MAX &&
+        prototype->parameters[argument - 1].type.size < value.size)
+        value.size = (uint16_t)prototype->parameters[argument - 1].type.size;
+    function_free(function);
+    if (!ok)
+        return false;
+    *index = head->value_count++;
+    finder->memory->values[*index] = value;
+    return true;
+}
+
+const char *cn_argument_finder_file(struct cn_argument_finder *finder,
+                                    const struct cn_elf_symbol *symbol)
+{
+    struct function *function = function_new(finder, symbol, symbol->name);
+    const char *file = function->has_prototype ? function->prototype.file : NULL;
+
+    function_free(function);
+    return file;
 }
 
 void cn_argument_finder_print(const struct cn_argument_finder *finder,

@@ -348,8 +348,8 @@ bool cn_calling_register(enum cn_calling_machine machine, const char *name,
     uint32_t number = 0;
 
     *out = (struct cn_rec_piece){.source = CN_REC_FROM_REGISTER, .len = WORD};
-    if (strncmp(name, "stack+", 6) == 0 && parse_small(name + 6, 1024, &number) &&
-        number > 0) {
+    if (strncmp(name, "stack", 5) == 0 &&
+        parse_small(name + 5 + (name[5] == '+'), 1024, &number) && number > 0) {
         out->source = CN_REC_FROM_STACK;
         out->offset = (int32_t)((number - 1) * WORD);
         return true;

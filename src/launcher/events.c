@@ -24,7 +24,7 @@ struct cn_event_ring {
     char *data;
 };
 
-static int open_event(int cpu)
+static int open_event(int cpu, bool has_switches)
 {
     struct perf_event_attr attr = {
         .type = PERF_TYPE_SOFTWARE,
@@ -40,7 +40,7 @@ static int open_event(int cpu)
         .sample_id_all = 1,
         .enable_on_exec = 1,
         .use_clockid = 1,
-        .context_switch = 1,
+        .context_switch = has_switches,
         .clockid = CLOCK_MONOTONIC,
     };
 
@@ -68,7 +68,7 @@ static bool map_ring(struct cn_event_ring *ring)
 }
 
 bool cn_events_open(struct cn_events *events, const char *dir,
-                    const struct cn_shared_memory *memory)
+                    const struct cn_shared_memory *memory, bool has_switches)
 {
     long count = sysconf(_SC_NPROCESSORS_CONF);
     bool ok = count > 0 && count <= CPUS_MAX;
@@ -82,7 +82,7 @@ bool cn_events_open(struct cn_events *events, const char *dir,
         struct cn_event_ring *ring = &events->rings[events->count++];
 
         ring->file = -1;
-        ring->fd = open_event(cpu);
+        ring->fd = open_event(cpu, has_switches);
         ok = ring->fd >= 0 ? map_ring(ring) : errno == ENODEV;
     }
     if (!ok)

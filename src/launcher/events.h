@@ -27,7 +27,7 @@ struct cn_events {
 
 /* False when the kernel does not allow it. */
 bool cn_events_open(struct cn_events *events, const char *dir,
-                    const struct cn_shared_memory *memory);
+                    const struct cn_shared_memory *memory, bool has_switches);
 
 /* Write new events. */
 CN_CHECK bool cn_events_drain(struct cn_events *events, struct cn_error *err);

@@ -239,7 +239,8 @@ static void add_how(struct info *info)
     add_cost(text, "libcall", &facts->libcall_cost);
     if (facts->left_out_ps > 0)
         cn_text_printf(text, " left-out=%.3fns", (double)facts->left_out_ps / 1000);
-    cn_text_str_add(text, facts->has_values ? " values )\n" : " )\n");
+    cn_text_printf(text, "%s%s )\n", facts->has_values ? " values" : "",
+                   facts->begins_off ? " begins-off" : "");
     begin_group(info, CN_UFT_INFO_UTC_OFFSET);
     cn_text_printf(text, "utc_offset:%" PRIu64 "\n",
                    cn_clock_date_ns() / 1000000000 - cn_clock_ns() / 1000000000);

@@ -24,6 +24,7 @@ struct cn_info_facts {
     struct cn_rec_cost call_cost, libcall_cost; /* measured; 0 when unknown */
     uint64_t left_out_ps; /* cost of a call that filters leave out; 0 when none are */
     bool has_values;      /* calls with recorded values cost more */
+    bool begins_off;      /* recording is switched on later */
     bool has_libcalls, has_sites;
     bool has_events;                      /* from the kernel */
     const struct cn_arguments *arguments; /* recorded values */

@@ -109,6 +109,13 @@ static bool configure(struct launch *launch, struct cn_error *err)
     head->has_own_writing = !options->is_packed;
     head->has_libcalls = options->has_libcalls;
     head->has_nested_libcalls = options->has_libcalls && options->has_nested_libcalls;
+    if (options->has_python && cn_python_is_program(launch->program.path)) {
+        /* Library functions are then those of Python, not those of the interpreter. */
+        head->python = (uint8_t)(CN_REC_PYTHON_ON |
+                                 (head->has_libcalls ? CN_REC_PYTHON_LIBCALLS : 0) |
+                                 (head->has_nested_libcalls ? CN_REC_PYTHON_NESTED : 0));
+        head->has_libcalls = head->has_nested_libcalls = 0;
+    }
     head->has_sites = options->has_sites;
     head->has_counter = head->has_counter && !options->asks_kernel;
     head->is_on = !options->is_off;
@@ -117,8 +124,10 @@ static bool configure(struct launch *launch, struct cn_error *err)
         .arguments = options->arguments,
         .memory = &launch->memory,
         .files = &launch->modules,
+        .python = {.dir = launch->dir},
     };
-    return cn_module_rules_begin(&launch->rules, launch->program.path, err);
+    return cn_watches_store(&options->watches, launch->program.path, head, err) &&
+           cn_module_rules_begin(&launch->rules, launch->program.path, err);
 }
 
 static bool prepare(struct launch *launch, struct cn_error *err)
@@ -128,6 +137,7 @@ static bool prepare(struct launch *launch, struct cn_error *err)
 
     if (!cn_program_file_open(&launch->program, options->words[0], err) ||
         (!options->is_forced &&
+         !(options->has_python && cn_python_is_program(launch->program.path)) &&
          !cn_program_file_check(&launch->program, options->has_libcalls, is_patched,
                                 err)))
         return false;
@@ -168,6 +178,8 @@ static bool write_default_options(const struct launch *launch, struct cn_error *
     if (limit_ns > 0)
         cn_text_printf(&text, "-t %" PRIu64 "%s\n", limit_ns / units[unit].ns,
                        units[unit].name);
+    if (launch->options->view_options)
+        cn_text_str_add(&text, cn_text_str(launch->options->view_options));
     ok = cn_out_replace(launch->dir, "default.opts", cn_text_str(&text), text.len, err);
     cn_text_done(&text);
     return ok;
@@ -176,7 +188,6 @@ static bool write_default_options(const struct launch *launch, struct cn_error *
 static bool write_first_files(struct launch *launch, struct cn_error *err)
 {
     const struct cn_launch_options *options = launch->options;
-    uint32_t readings = CN_REC_RULE_READ_STATM | CN_REC_RULE_READ_FAULTS;
 
     launch->facts = (struct cn_info_facts){
         .dir = launch->dir,
@@ -187,10 +198,12 @@ static bool write_first_files(struct launch *launch, struct cn_error *err)
         .has_libcalls = options->has_libcalls,
         .arguments = options->arguments,
         .has_events = options->has_events &&
-                      cn_events_open(&launch->events, launch->dir, &launch->memory),
+                      cn_events_open(&launch->events, launch->dir, &launch->memory,
+                                     !options->without_switches),
         .has_sites = options->has_sites,
+        .begins_off = options->is_off,
         .has_values = !cn_arguments_is_empty(options->arguments) ||
-                      (cn_rules_actions(&options->rules) & readings) != 0,
+                      (cn_rules_actions(&options->rules) & CN_REC_RULES_READ) != 0,
     };
     return cn_info_file_write(&launch->facts, err) &&
            cn_out_replace(launch->dir, "task.txt", "", 0, err) &&
@@ -331,7 +344,8 @@ static bool watch(struct launch *launch, struct cn_error *err)
 static bool leaves_out_calls(const struct cn_launch_options *options)
 {
     uint32_t within = CN_REC_RULE_NOT | CN_REC_RULE_HIDE | CN_REC_RULE_OFF |
-                      CN_REC_RULE_DEPTH | CN_REC_RULE_TIME;
+                      CN_REC_RULE_DEPTH | CN_REC_RULE_TIME | CN_REC_RULE_SIZE |
+                      CN_REC_RULE_CALLER;
 
     return options->time_limit_ns > 0 || options->depth_limit > 0 ||
            (cn_rules_actions(&options->rules) & within) != 0;
@@ -354,6 +368,7 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
     ok = ok && cn_drain_finish(&launch->drain, err) &&
          (atomic_load(&head->is_over) || cn_events_drain(&launch->events, err));
     ok = cn_module_files_finish(&launch->modules, err) && ok;
+    ok = cn_python_functions_finish(&launch->rules.python, err) && ok;
     launch->facts.call_cost = head->costs[cost_of(launch->program.elf.hooks)];
     launch->facts.libcall_cost = head->costs[CN_REC_COST_LIBCALL];
     if (leaves_out_calls(launch->options))
@@ -371,8 +386,9 @@ static bool complete(struct launch *launch, bool ok, struct cn_launch_result *re
         .lost_count = atomic_load(&head->lost_count),
         .sandboxed_count = atomic_load(&head->sandboxed_count),
         .missed_count = atomic_load(&head->missed_count),
+        .is_python = head->python != 0,
         .has_only_libcalls =
-            !launch->program.is_script && head->patch_count == 0 &&
+            !launch->program.is_script && head->python == 0 && head->patch_count == 0 &&
             !(launch->program.elf.hooks &
               (CN_ELF_MCOUNT | CN_ELF_FENTRY | CN_ELF_INSTRUMENT | CN_ELF_PATCHABLE)),
         .stop = (int)atomic_load(&head->stop),

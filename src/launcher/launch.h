@@ -16,6 +16,7 @@
 #include "launcher/arguments.h"
 #include "launcher/patch_plan.h"
 #include "launcher/rules.h"
+#include "launcher/watches.h"
 #include "record/shared.h"
 
 struct cn_launch_rank;
@@ -25,19 +26,23 @@ struct cn_launch_options {
     const struct cn_launch_rank *rank; /* record into a folder of this rank; or NULL */
     const char *library;               /* path of the recorder; NULL: search for it */
     const char *command_line;          /* for the info file */
-    const char *const *words;       /* the program and its arguments, NULL at the end */
-    uint64_t ring_len;              /* bytes of a thread's ring; a power of two */
-    uint64_t size_limit;            /* bytes of records; 0: none */
-    uint64_t duration_ns;           /* 0: to the end */
-    uint64_t time_limit_ns;         /* leave out shorter calls */
-    uint32_t depth_limit;           /* leave out deeper calls; 0: none */
-    struct cn_rules rules;          /* filters and triggers */
-    struct cn_arguments *arguments; /* recording adds what readers need */
+    const char *const *words; /* the program and its arguments, NULL at the end */
+    uint64_t ring_len;        /* bytes of a thread's ring; a power of two */
+    uint64_t size_limit;      /* bytes of records; 0: none */
+    uint64_t duration_ns;     /* 0: to the end */
+    uint64_t time_limit_ns;   /* leave out shorter calls */
+    uint32_t depth_limit;     /* leave out deeper calls; 0: none */
+    struct cn_rules rules;    /* filters and triggers */
+    struct cn_watches watches;
+    struct cn_arguments *arguments;     /* recording adds what readers need */
+    const struct cn_text *view_options; /* further lines of default.opts; NULL: none */
     bool asks_kernel; /* use the kernel's clock instead of the processor's counter */
     bool is_packed, is_off, has_libcalls;
     bool has_nested_libcalls; /* also record calls between libraries */
     bool has_events;          /* record kernel events */
+    bool without_switches;    /* of these, no context switches */
     bool has_sites;           /* record call sites */
+    bool has_python;          /* record functions of Python */
     bool is_forced;           /* run the program even if it is not instrumented */
 
     /* Print a message to the user. */
@@ -53,6 +58,7 @@ struct cn_launch_result {
     uint32_t bypassed_count;  /* library functions whose calls were not recorded */
     char bypassed[64];        /* one of them */
     uint32_t unloaded[CN_REC_EXEC_KINDS]; /* programs that were not recorded */
+    bool is_python;                       /* functions of Python were to be recorded */
     struct cn_patch_counts patch_counts;  /* functions without hooks */
     uint32_t unpatched_count;             /* of these, in all processes */
     bool has_only_libcalls;               /* the program itself is not instrumented */

@@ -22,18 +22,23 @@ struct cn_ruled_file {
     uint32_t patch_first, patch_count;
 };
 
+static bool needs_prototypes(const struct cn_rules *rules)
+{
+    return rules->has_conditions || rules->needs_lines;
+}
+
 static bool needs_finder(const struct cn_module_rules *modules)
 {
     return !cn_arguments_is_empty(modules->arguments) ||
-           cn_arguments_has_debug(modules->arguments);
+           cn_arguments_has_debug(modules->arguments) || needs_prototypes(modules->rules);
 }
 
-/* True if functions without hooks are patched. */
-static bool is_patched(const struct cn_module_rules *modules,
+/* True if functions without hooks are patched: of a library only if a pattern names it. */
+static bool is_patched(const struct cn_module_rules *modules, const char *path,
                        const struct cn_elf_file *elf, bool is_program)
 {
-    return modules->memory->head->has_patch_list && is_program &&
-           cn_patch_plan_is_possible(elf);
+    return modules->memory->head->has_patch_list && cn_patch_plan_is_possible(elf) &&
+           (is_program || cn_rules_patch_module(modules->rules, path));
 }
 
 static bool store(struct cn_module_rules *modules, const char *path,
@@ -44,9 +49,10 @@ static bool store(struct cn_module_rules *modules, const char *path,
     bool ok;
 
     if (needs_finder(modules))
-        finder = cn_argument_finder_open(modules->arguments, path, elf->machine,
-                                         modules->memory);
-    ok = cn_rules_store(modules->rules, elf, finder, modules->memory, count, err);
+        finder =
+            cn_argument_finder_open(modules->arguments, path, elf->machine,
+                                    needs_prototypes(modules->rules), modules->memory);
+    ok = cn_rules_store(modules->rules, path, elf, finder, modules->memory, count, err);
     if (finder)
         cn_argument_finder_print(finder, elf, &debug);
     if (debug.len > 0 && ok)
@@ -71,13 +77,17 @@ static bool add(struct cn_module_rules *modules, const char *path, bool is_progr
     if (modules->memory->head->has_nested_libcalls)
         seen |= CN_ELF_LIBCALLS;
     if (cn_elf_file_open(&elf, path, false, &ignored) &&
-        (is_program || (elf.hooks & seen))) {
+        (is_program || (elf.hooks & seen) ||
+         is_patched(modules, path, &elf, is_program))) {
         cn_elf_file_close(&elf);
         if (cn_elf_file_open(&elf, path, true, &ignored))
-            ok = store(modules, path, &elf, &file.count, err) &&
-                 (!is_patched(modules, &elf, is_program) ||
-                  cn_patch_plan_store(path, &elf, file.first, file.count, modules->memory,
-                                      &modules->patch_counts, &file.patch_count, err));
+            ok =
+                store(modules, path, &elf, &file.count, err) &&
+                (!is_patched(modules, path, &elf, is_program) ||
+                 cn_patch_plan_store(
+                     path, &elf, is_program ? CN_REC_RULE_PATCH : CN_REC_RULE_PATCH_NAMED,
+                     file.first, file.count, modules->memory, &modules->patch_counts,
+                     &file.patch_count, err));
     }
     cn_elf_file_close(&elf);
     file.path = cn_strdup(path);
@@ -95,13 +105,22 @@ bool cn_module_rules_begin(struct cn_module_rules *modules, const char *program,
     struct cn_rec_shared *head = modules->memory->head;
 
     head->has_only = (actions & CN_REC_RULE_ONLY) != 0;
+    head->has_caller = (actions & CN_REC_RULE_CALLER) != 0;
+    head->has_waits =
+        head->has_caller || head->time_limit_ns > 0 || (actions & CN_REC_RULE_TIME) != 0;
+    head->size_min = modules->rules->size_min < UINT32_MAX
+                         ? (uint32_t)modules->rules->size_min
+                         : UINT32_MAX;
     head->has_patch_list = (actions & CN_REC_RULE_PATCH) != 0;
-    head->has_patterns = actions != 0 || needs_finder(modules);
+    head->has_patterns =
+        actions != 0 || modules->rules->count > 0 || needs_finder(modules);
     head->has_call_rules =
         (actions & ~for_patching) != 0 || !cn_arguments_is_empty(modules->arguments);
     if (!head->has_patterns)
         return true;
-    if (!add(modules, program, true, err))
+    if (!cn_rules_check(modules->rules, program, err) ||
+        !cn_arguments_check_modules(modules->arguments, program, err) ||
+        !add(modules, program, true, err))
         return false;
     head->program_rule_count = modules->list[0].count;
     head->program_patch_count = modules->list[0].patch_count;
@@ -124,6 +143,32 @@ static const struct cn_ruled_file *find(const struct cn_module_rules *modules,
     return NULL;
 }
 
+/* Answer a request about a function of Python: its number, and 1 + the index of its rule. */
+static bool answer_python(struct cn_module_rules *modules, const char *text,
+                          struct cn_error *err)
+{
+    struct cn_rec_shared *head = modules->memory->head;
+    struct cn_python_functions *python = &modules->python;
+    const char *name;
+    uint32_t number = cn_python_functions_find(python, text, &name), count = 0;
+    bool ok = true;
+
+    if (name && head->has_patterns) {
+        /* One symbol, large enough for any --size-filter. */
+        struct cn_elf_symbol symbol = {number, UINT32_MAX, 'T', (char *)(uintptr_t)name};
+        struct cn_elf_file file = {.symbols = &symbol, .symbol_count = 1};
+        uint32_t first = head->rule_count;
+
+        ok = cn_rules_store(modules->rules, &file, NULL, modules->memory, &count, err);
+        if (ok && count > 0)
+            python->rules[number] = first + 1;
+    }
+    head->request.first = number;
+    head->request.count = number > 0 ? python->rules[number] : 0;
+    head->request.patch_first = head->request.patch_count = 0;
+    return ok;
+}
+
 bool cn_module_rules_answer(struct cn_module_rules *modules, struct cn_error *err)
 {
     struct cn_rec_request *request = &modules->memory->head->request;
@@ -143,6 +188,11 @@ bool cn_module_rules_answer(struct cn_module_rules *modules, struct cn_error *er
         return true;
     memcpy(path, request->path, sizeof(path));
     path[sizeof(path) - 1] = '\0';
+    if (strncmp(path, CN_REC_PYTHON_PREFIX, strlen(CN_REC_PYTHON_PREFIX)) == 0) {
+        ok = answer_python(modules, path, err);
+        set_state(request, CN_REC_REQUEST_ANSWERED);
+        return ok;
+    }
     file = find(modules, path);
     if (!file) {
         ok = add(modules, path, request->is_program != 0, err);
@@ -161,5 +211,6 @@ void cn_module_rules_done(struct cn_module_rules *modules)
     for (size_t i = 0; i < modules->count; i++)
         free(modules->list[i].path);
     free(modules->list);
+    cn_python_functions_done(&modules->python);
     *modules = (struct cn_module_rules){0};
 }

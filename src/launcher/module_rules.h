@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "launcher/patch_plan.h"
+#include "launcher/python_functions.h"
 
 struct cn_arguments;
 struct cn_module_files;
@@ -23,6 +24,7 @@ struct cn_module_rules {
     struct cn_module_files *files; /* gets the debug information */
     struct cn_ruled_file *list;
     size_t count, capacity;
+    struct cn_python_functions python;
     struct cn_patch_counts patch_counts;
 };
 

@@ -12,8 +12,10 @@
 #include "launcher/elf_reader.h"
 #include "launcher/shared_memory.h"
 
+enum { SECTION_RELR = 19 }; /* packed relocations; older headers lack it */
+
 /* xray_instr_map: addresses relative to themselves of a sled and its function, the kind,
- * and the version at 18. */
+ * and the version. */
 enum { SLED_LEN = 32, SLED_KIND = 16, SLED_VERSION = 18, KIND_ENTRY = 0, KIND_ARGS = 3 };
 
 bool cn_patch_plan_is_possible(const struct cn_elf_file *elf)
@@ -37,6 +39,15 @@ static struct cn_bytes bytes_of(Elf_Scn *section)
                                : (struct cn_bytes){0};
 }
 
+/* V8 and OCaml find out by return addresses what is on the stack; they would not find the
+ * return stub of the recorder. */
+static bool is_walker(const char *name)
+{
+    static const char v8[] = "_ZN2v88internal";
+
+    return strncmp(name, v8, sizeof(v8) - 1) == 0 || strcmp(name, "caml_frametable") == 0;
+}
+
 static void take_symbols(struct reading *reading, Elf_Scn *section, const GElf_Shdr *head)
 {
     Elf_Data *data = elf_getdata(section, NULL);
@@ -51,6 +62,7 @@ static void take_symbols(struct reading *reading, Elf_Scn *section, const GElf_S
             return;
         name = elf_strptr(reading->reader.elf, head->sh_link, symbol.st_name);
         type = GELF_ST_TYPE(symbol.st_info);
+        reading->code.has_walker |= name && is_walker(name);
         if (symbol.st_shndx == SHN_UNDEF) {
             /* The start of a program that was built with -pg. */
             if (name && strcmp(name, "__monstartup") == 0)
@@ -74,9 +86,21 @@ static void take_relocations(struct reading *reading, Elf_Scn *section,
     GElf_Rela relocation;
 
     for (size_t i = 0; data && i < count && i <= INT_MAX; i++) {
-        if (gelf_getrela(data, (int)i, &relocation))
+        if (gelf_getrela(data, (int)i, &relocation) && GELF_R_SYM(relocation.r_info) == 0)
             cn_code_add_address(&reading->code.pointers, (uint64_t)relocation.r_addend);
     }
+}
+
+/* An address relative to a symbol. */
+static void take_pointer(void *arg, const GElf_Rela *relocation, const GElf_Sym *symbol,
+                         const char *name)
+{
+    struct cn_code *code = arg;
+
+    (void)name;
+    if (symbol->st_shndx != SHN_UNDEF)
+        cn_code_add_address(&code->pointers,
+                            symbol->st_value + (uint64_t)relocation->r_addend);
 }
 
 static void take_sleds(struct reading *reading, uint64_t address, struct cn_bytes bytes)
@@ -100,8 +124,12 @@ static void take_section(struct reading *reading, Elf_Scn *section, const GElf_S
 
     if (head->sh_type == SHT_SYMTAB || head->sh_type == SHT_DYNSYM)
         take_symbols(reading, section, head);
-    if (head->sh_type == SHT_RELA && (head->sh_flags & SHF_ALLOC))
+    if (head->sh_type == SHT_RELA && (head->sh_flags & SHF_ALLOC)) {
         take_relocations(reading, section, head);
+        cn_elf_relocations_walk(&reading->reader, section, take_pointer, &reading->code);
+    }
+    if (head->sh_type == SECTION_RELR)
+        reading->code.has_pointers_in_data = true;
     if (!(head->sh_flags & SHF_ALLOC) || (head->sh_flags & SHF_TLS) ||
         head->sh_type == SHT_NOBITS || head->sh_size == 0)
         return;
@@ -126,6 +154,7 @@ static bool read_code(struct reading *reading, const char *path)
         return false;
     reading->code.machine = reading->reader.head.e_machine;
     reading->code.is_fixed = reading->reader.head.e_type == ET_EXEC;
+    reading->code.has_pointers_in_data = reading->code.is_fixed;
     (void)elf_getshdrstrndx(reading->reader.elf, &names);
     while ((section = elf_nextscn(reading->reader.elf, section))) {
         const char *name;
@@ -167,11 +196,10 @@ static const char *name_of(const struct cn_elf_file *elf, uint64_t address)
 }
 
 /* The functions that rules say to patch. */
-static struct cn_code_function *find_functions(const struct reading *reading,
-                                               const struct cn_elf_file *elf,
-                                               const struct cn_rec_rule *rules,
-                                               uint32_t rule_count, size_t *count,
-                                               struct cn_patch_counts *counts)
+static struct cn_code_function *
+find_functions(const struct reading *reading, const struct cn_elf_file *elf,
+               uint32_t action, const struct cn_rec_rule *rules, uint32_t rule_count,
+               size_t *count, struct cn_patch_counts *counts)
 {
     struct cn_code_function *functions = cn_alloc(rule_count, sizeof(*functions));
 
@@ -180,13 +208,16 @@ static struct cn_code_function *find_functions(const struct reading *reading,
         uint64_t address = reading->reader.base + rules[i].low;
         const struct cn_code_part *part = cn_code_part_at(&reading->code, address);
 
-        if (!(rules[i].actions & CN_REC_RULE_PATCH) ||
-            (rules[i].actions & CN_REC_RULE_UNPATCH) || !part || !part->is_code)
+        if (!(rules[i].actions & action) || (rules[i].actions & CN_REC_RULE_UNPATCH) ||
+            !part || !part->is_code)
             continue;
         if (is_resolver(reading, address)) {
             counts->left[CN_CODE_START]++;
             continue;
         }
+        /* A function may have several rules. */
+        if (*count > 0 && functions[*count - 1].address == address)
+            continue;
         functions[(*count)++] = (struct cn_code_function){
             .address = address,
             .size = rules[i].high - rules[i].low,
@@ -217,10 +248,23 @@ static bool store(const struct cn_code_plan *plan, uint64_t base,
     return true;
 }
 
-bool cn_patch_plan_store(const char *path, const struct cn_elf_file *elf, uint32_t first,
-                         uint32_t rule_count, struct cn_shared_memory *memory,
-                         struct cn_patch_counts *counts, uint32_t *count,
-                         struct cn_error *err)
+static bool is_base(const char *path)
+{
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    const char *word = CN_REC_BASE_LIBRARIES;
+
+    for (size_t len; *word; word += len + (word[len] == ' ')) {
+        len = strcspn(word, " ");
+        if (strncmp(name, word, len) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool cn_patch_plan_store(const char *path, const struct cn_elf_file *elf, uint32_t action,
+                         uint32_t first, uint32_t rule_count,
+                         struct cn_shared_memory *memory, struct cn_patch_counts *counts,
+                         uint32_t *count, struct cn_error *err)
 {
     struct reading reading = {0};
     struct cn_code_function *functions = NULL;
@@ -229,9 +273,10 @@ bool cn_patch_plan_store(const char *path, const struct cn_elf_file *elf, uint32
     bool ok = true;
 
     *count = 0;
+    reading.code.is_base = is_base(path);
     if (read_code(&reading, path))
-        functions = find_functions(&reading, elf, memory->rules + first, rule_count,
-                                   &function_count, counts);
+        functions = find_functions(&reading, elf, action, memory->rules + first,
+                                   rule_count, &function_count, counts);
     if (function_count > 0) {
         cn_code_plan_make(&plan, &reading.code, functions, function_count);
         ok = store(&plan, reading.reader.base, memory, err);

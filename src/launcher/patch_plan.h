@@ -22,10 +22,11 @@ struct cn_patch_counts {
  * processor that is known. */
 bool cn_patch_plan_is_possible(const struct cn_elf_file *elf);
 
-/* Store the patches of the functions for which one of the `rule_count` rules from `first`
- * says so; `*count` of them follow those of other files. Fails when there are too many. */
+/* Store the patches of the functions for which one of the `rule_count` rules from `first` has
+ * this action; `*count` of them follow those of other files. Fails when there are too
+ * many. */
 CN_CHECK bool cn_patch_plan_store(const char *path, const struct cn_elf_file *elf,
-                                  uint32_t first, uint32_t rule_count,
+                                  uint32_t action, uint32_t first, uint32_t rule_count,
                                   struct cn_shared_memory *memory,
                                   struct cn_patch_counts *counts, uint32_t *count,
                                   struct cn_error *err);

@@ -28,7 +28,13 @@
 #define CN_REC_ENV        "CAIRN_RECORD" /* path of the shared memory */
 #define CN_REC_ENV_COMING "+"            /* before the path: `coming_count` counts it */
 #define CN_REC_LIBRARY    "libcairn-record.so"
-#define CN_REC_MAGIC      0x31306472636e7263u
+/* Beginnings of the names of libraries that the recorder uses, or that reports its return
+ * addresses: never patched, and their own library calls are not recorded. */
+#define CN_REC_BASE_LIBRARIES                                                     \
+    "ld-linux libc.so. libpthread.so. libdl.so. librt.so. libgcc_s. libasan.so. " \
+    "libtsan.so. libubsan.so. liblsan.so. linux-vdso libcairn-record"
+
+#define CN_REC_MAGIC 0x31306472636e7263u
 
 enum {
     CN_REC_PAGE_LEN = 4096,
@@ -41,6 +47,8 @@ enum {
     CN_REC_RULE_MAX = 1 << 18,
     CN_REC_VALUE_MAX = 1 << 20,
     CN_REC_VALUES_MAX = 32, /* of one call */
+    CN_REC_WATCH_MAX = 16,
+    CN_REC_SIGNAL_COUNT = 65,
     CN_REC_PATCH_MAX = 1 << 18,
     CN_REC_MOVED_MAX = 32, /* bytes of moved code */
 };
@@ -113,7 +121,20 @@ static inline bool cn_rec_track_is_stuck(const struct cn_rec_track *track)
            track->given_up_at == atomic_load(&track->drained) + 1;
 }
 
-/* A rule about one function. */
+/* How a condition compares an argument with a number. */
+enum cn_rec_compare {
+    CN_REC_ALWAYS, /* no condition */
+    CN_REC_EQUAL,
+    CN_REC_UNEQUAL,
+    CN_REC_LESS,
+    CN_REC_LESS_EQUAL,
+    CN_REC_MORE,
+    CN_REC_MORE_EQUAL,
+    CN_REC_BITS,
+};
+
+/* A rule about one function. Several rules of a function follow each other: the first one
+ * has no condition and all values, the others apply in order. */
 struct cn_rec_rule {
     uint64_t low, high; /* its addresses, relative to its file */
     uint32_t actions;   /* CN_REC_RULE_* */
@@ -122,6 +143,12 @@ struct cn_rec_rule {
     uint32_t arguments, results; /* indices of its first values */
     uint16_t argument_count, result_count;
     uint32_t call_off; /* return address of the hook, relative to `low`; 0: any */
+    uint32_t size;     /* of the function */
+    uint32_t size_min;
+    int64_t limit;      /* of its condition */
+    uint32_t condition; /* index of the value that is compared */
+    uint8_t compare;    /* enum cn_rec_compare */
+    uint8_t has_more;   /* another rule for this function follows */
 };
 
 /* Where a piece of a value (as in DWARF) is when the hook is called. */
@@ -174,7 +201,30 @@ enum {
     CN_REC_RULE_SITE = 2048,        /* record its call site */
     CN_REC_RULE_READ_STATM = 4096,  /* record the change of memory usage in it */
     CN_REC_RULE_READ_FAULTS = 8192, /* record the number of page faults in it */
+    CN_REC_RULE_TRACE = 1 << 14,    /* record it even if it is short */
+    CN_REC_RULE_CALLER = 1 << 15, /* record it and the calls that lead to it, no others */
+    CN_REC_RULE_SIZE = 1 << 16,   /* inside it, leave out functions below size_min */
+    CN_REC_RULE_SIZED = 1 << 17,  /* its size is known, for RULE_SIZE */
+    CN_REC_RULE_READ_CYCLES = 1 << 18, /* record the counters of the processor in it */
+    CN_REC_RULE_READ_CACHE = 1 << 19,
+    CN_REC_RULE_READ_BRANCHES = 1 << 20,
+    CN_REC_RULES_READ = CN_REC_RULE_READ_STATM | CN_REC_RULE_READ_FAULTS |
+                        CN_REC_RULE_READ_CYCLES | CN_REC_RULE_READ_CACHE |
+                        CN_REC_RULE_READ_BRANCHES,
+    CN_REC_RULE_PATCH_NAMED = 1 << 21, /* patch it, says a pattern that names its file */
 };
+
+/* Pairs of counters of the processor, in the order of their actions. */
+enum { CN_REC_PMU_CYCLES, CN_REC_PMU_CACHE, CN_REC_PMU_BRANCHES, CN_REC_PMU_COUNT };
+
+/* A variable of the started program: its change is recorded. */
+struct cn_rec_watch {
+    uint64_t address; /* relative to its file */
+    uint32_t size;    /* 1, 2, 4 or 8 */
+};
+
+/* What a signal does. */
+enum { CN_REC_SIGNAL_ON = 1, CN_REC_SIGNAL_OFF = 2, CN_REC_SIGNAL_FINISH = 4 };
 
 /* A place in moved code that refers to another address. */
 struct cn_rec_fixup {
@@ -227,6 +277,15 @@ enum {
     CN_REC_COST_COUNT,
 };
 
+/* Functions of Python. */
+#define CN_REC_PYTHON_PREFIX "python:" /* of a request */
+enum {
+    CN_REC_PYTHON_ON = 1,
+    CN_REC_PYTHON_LIBCALLS = 2,  /* also those of libraries that the script calls */
+    CN_REC_PYTHON_NESTED = 4,    /* and those that libraries call */
+    CN_REC_PYTHON_MAX = 1 << 16, /* of their addresses */
+};
+
 /* A request of a process to the launcher: the rules for the functions of a file. */
 enum cn_rec_request_state {
     CN_REC_REQUEST_FREE,
@@ -277,15 +336,16 @@ struct cn_rec_shared {
     uint64_t size_limit;         /* limit of byte_count; 0: none */
     uint64_t time_limit_ns;      /* leave out shorter calls */
     uint32_t depth_limit;        /* leave out deeper calls; 0: none */
+    uint32_t size_min;           /* leave out functions of fewer bytes */
     uint32_t rule_count;         /* of all files; those of a file are sorted by address */
     uint32_t program_rule_count; /* of the started program; these come first */
     uint32_t value_count;
-    uint32_t patch_count;           /* of all files */
-    uint32_t program_patch_count;   /* of the started program; these come first */
-    _Atomic uint32_t patched_count; /* functions with moved code */
+    uint32_t patch_count;         /* of all files */
+    uint32_t program_patch_count; /* of the started program; these come first */
     _Atomic uint32_t
         unpatched_count;     /* the code is another, or there is no room near it */
     uint8_t has_counter;     /* 0: use the kernel's clock */
+    uint8_t python;          /* CN_REC_PYTHON_*; 0: do not record its functions */
     uint8_t has_own_writing; /* threads drain full rings themselves */
     uint8_t has_libcalls;
     uint8_t has_nested_libcalls; /* also those of libraries */
@@ -293,16 +353,23 @@ struct cn_rec_shared {
     uint8_t has_patterns;        /* there may be rules for any file */
     uint8_t has_call_rules;      /* and they are not only about patching */
     uint8_t has_only;            /* some rule has CN_REC_RULE_ONLY */
+    uint8_t has_caller;          /* some rule has CN_REC_RULE_CALLER */
+    uint8_t has_waits;           /* some calls are recorded when they have ended */
     uint8_t has_patch_list;      /* some rule has CN_REC_RULE_PATCH */
-    char bypassed[64];           /* the name of one of them */
-    char exe[CN_REC_EXE_MAX];    /* the started program */
+    uint8_t watches_cpu;         /* record on which processor a thread runs */
+    uint8_t has_signals;         /* some signal has an action */
+    uint8_t signals[CN_REC_SIGNAL_COUNT]; /* by number, CN_REC_SIGNAL_* */
+    uint32_t watch_count;
+    struct cn_rec_watch watches[CN_REC_WATCH_MAX];
+    char bypassed[64];        /* the name of one of them */
+    char exe[CN_REC_EXE_MAX]; /* the started program */
     struct cn_rec_request request;
     char dir[CN_REC_DIR_MAX]; /* absolute path of the recording */
 };
 
 enum {
     CN_REC_RULES_OFF = 64 << 10, /* a multiple of all page sizes, as those below */
-    CN_REC_VALUES_OFF = CN_REC_RULES_OFF + CN_REC_RULE_MAX * 48,
+    CN_REC_VALUES_OFF = CN_REC_RULES_OFF + CN_REC_RULE_MAX * 72,
     CN_REC_PATCHES_OFF = CN_REC_VALUES_OFF + CN_REC_VALUE_MAX * 36,
     CN_REC_TRACKS_OFF = CN_REC_PATCHES_OFF + CN_REC_PATCH_MAX * 72,
     CN_REC_RINGS_OFF = CN_REC_TRACKS_OFF + CN_REC_TRACK_COUNT * CN_REC_PAGE_LEN,
@@ -310,7 +377,7 @@ enum {
 
 _Static_assert(sizeof(struct cn_rec_track) == CN_REC_PAGE_LEN, "a track is a page");
 _Static_assert(sizeof(struct cn_rec_shared) <= CN_REC_RULES_OFF, "rules follow");
-_Static_assert(sizeof(struct cn_rec_rule) == 48, "CN_REC_VALUES_OFF counts on it");
+_Static_assert(sizeof(struct cn_rec_rule) == 72, "CN_REC_VALUES_OFF counts on it");
 _Static_assert(sizeof(struct cn_rec_value) == 36, "CN_REC_PATCHES_OFF counts on it");
 _Static_assert(sizeof(struct cn_rec_patch) == 72, "CN_REC_TRACKS_OFF counts on it");
 

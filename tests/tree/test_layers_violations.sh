@@ -24,7 +24,8 @@ put formats/hpctoolkit/proto/meta.c '"formats/hpctoolkit/sparse/open.h"'
 put analyze/cct/cct.c '"model/contexts/metric.h"' '"analyze/calls/call_feed.h"'
 put store/care/care.c '"formats/zorka/reader.h"' '"store/index/row.h"'
 put mpi/ranks.c '"base/run/ranks.h"' '<mpi.h>'
-put cli/shell/main.c '"formats/formats.h"' '"analyze/cct/cct.h"' '<ncurses.h>'
+put cli/shell/main.c '"formats/formats.h"' '"analyze/cct/cct.h"'
+put cli/tui/terminal.c '"cli/files/info.h"' '<ncurses.h>'
 put record/calls/hooks.c '"formats/uftrace/format.h"' '"base/bytes/record.h"' '<stdatomic.h>'
 "$CAIRN_SOURCE/tools/check_layers" "$root"
 

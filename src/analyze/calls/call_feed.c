@@ -153,10 +153,11 @@ static void release_decided(struct cn_call_feed *feed, uint64_t now_ns)
 
         if (!pending->is_undecided)
             continue;
-        if (now_ns - pending->call.time_ns < feed->limits_ns[pending->call.depth] ||
-            (filter->has_caller && !pending->is_on_path))
-            break;
-        count = i + 1;
+        if (now_ns - pending->call.time_ns >= feed->limits_ns[pending->call.depth] &&
+            (!filter->has_caller || pending->is_on_path))
+            count = i + 1;
+        else if (!filter->has_time)
+            break; /* calls inside it are shorter */
     }
     while (count > 0 && count < feed->pending_count &&
            !feed->pending[count].is_undecided &&

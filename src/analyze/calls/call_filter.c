@@ -49,11 +49,13 @@ void cn_call_filter_ready(struct cn_call_filter *filter)
         filter->has_files |= (flags & CN_RULE_FILE) != 0;
         filter->has_time |= (flags & (CN_RULE_TIME | CN_RULE_TRACE)) != 0;
         filter->has_switches |= (flags & (CN_RULE_ON | CN_RULE_OFF)) != 0;
+        filter->has_sizes |= (flags & CN_RULE_SIZE) != 0;
     }
+    filter->has_sizes |= filter->size_min > 0;
     filter->has_rules = filter->rule_count > 1;
     filter->needs_future = filter->has_caller || filter->has_time || filter->time_ns > 0;
     filter->is_plain = !filter->has_rules && !filter->needs_future && !filter->is_off &&
-                       !filter->has_files && !filter->has_only && filter->size_min == 0 &&
+                       !filter->has_files && !filter->has_only && !filter->has_sizes &&
                        filter->depth == UINT32_MAX && !filter->without_libcalls &&
                        !filter->without_events && !filter->without_schedule &&
                        !filter->without_preemption;
@@ -116,9 +118,14 @@ void cn_call_filter_rule(const struct cn_call_filter *filter, const struct cn_ca
 
         if (!is_true(filter, call, batch, &rule->condition))
             continue;
+        /* Of -F and -N, the last one counts. */
+        if (rule->flags & (CN_RULE_ONLY | CN_RULE_NOT))
+            out->flags &= (uint16_t) ~(CN_RULE_ONLY | CN_RULE_NOT);
         out->flags |= rule->flags;
         if (rule->flags & CN_RULE_DEPTH)
             out->depth = rule->depth;
+        if (rule->flags & CN_RULE_SIZE)
+            out->size_min = rule->size_min;
         if (rule->flags & CN_RULE_TIME)
             out->time_ns = rule->time_ns;
         if (rule->flags & CN_RULE_COLOR)
@@ -126,9 +133,19 @@ void cn_call_filter_rule(const struct cn_call_filter *filter, const struct cn_ca
     }
 }
 
+void cn_call_filter_begin(const struct cn_call_filter *filter,
+                          struct cn_filter_scope *scope)
+{
+    *scope = (struct cn_filter_scope){
+        .depth_left = filter->depth,
+        .size_min =
+            filter->size_min < UINT32_MAX ? (uint32_t)filter->size_min : UINT32_MAX,
+    };
+}
+
 /* Whether a function may be shown, independent of its callers. */
 static bool may_show(const struct cn_call_filter *filter, const struct cn_call *call,
-                     unsigned flags)
+                     unsigned flags, uint32_t size_min)
 {
     const struct cn_call_function *function;
 
@@ -137,9 +154,9 @@ static bool may_show(const struct cn_call_filter *filter, const struct cn_call *
     if (filter->has_files && !(flags & CN_RULE_FILE))
         return false;
     if (call->function == CN_NONE)
-        return filter->size_min == 0;
+        return size_min == 0;
     function = &filter->rec->functions[call->function];
-    if (function->size < filter->size_min)
+    if (cn_call_filtered_size(function->size, function->type) < size_min)
         return false;
     return !filter->without_libcalls || function->type != 'P';
 }
@@ -148,20 +165,26 @@ bool cn_call_filter_enter(const struct cn_call_filter *filter, const struct cn_c
                           const struct cn_call_rule *rule, struct cn_filter_scope *scope,
                           bool *is_on)
 {
+    if (scope->not_count > 0)
+        return false;
     if (rule->flags & CN_RULE_NOT)
         scope->not_count++;
     if (rule->flags & CN_RULE_ONLY) {
         scope->only_count++;
         scope->depth_left = filter->depth;
     }
+    /* Where nothing is shown, no trigger acts. */
+    if (scope->not_count > 0 || (filter->has_only && scope->only_count == 0))
+        return false;
     if (rule->flags & CN_RULE_DEPTH)
         scope->depth_left = rule->depth;
+    if (rule->flags & CN_RULE_SIZE)
+        scope->size_min = rule->size_min;
     if (rule->flags & CN_RULE_ON)
         *is_on = true;
     if (rule->flags & CN_RULE_OFF)
         *is_on = false;
-    if (!cn_call_filter_shows(filter, scope, *is_on) ||
-        !may_show(filter, call, rule->flags))
+    if (scope->depth_left == 0 || !may_show(filter, call, rule->flags, scope->size_min))
         return false;
     scope->depth_left--;
     return true;

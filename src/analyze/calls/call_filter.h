@@ -19,6 +19,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/name_filter.h"
+#include "model/calls/call_trigger.h"
 
 struct cn_call;
 struct cn_call_batch;
@@ -34,41 +35,27 @@ enum cn_filter_kind {
 
 /* Bits of cn_call_rule.flags. */
 enum {
-    CN_RULE_ONLY = 1 << 0,
-    CN_RULE_NOT = 1 << 1,
-    CN_RULE_CALLER = 1 << 2,
-    CN_RULE_HIDE = 1 << 3,
-    CN_RULE_DEPTH = 1 << 4,
-    CN_RULE_TIME = 1 << 5,
-    CN_RULE_TRACE = 1 << 6, /* shown even if it is short */
-    CN_RULE_ON = 1 << 7,
-    CN_RULE_OFF = 1 << 8,
-    CN_RULE_BACKTRACE = 1 << 9,
-    CN_RULE_COLOR = 1 << 10,
-    CN_RULE_FILE = 1 << 11, /* in a chosen source file */
-};
-
-enum cn_compare {
-    CN_COMPARE_EQUAL,
-    CN_COMPARE_UNEQUAL,
-    CN_COMPARE_LESS,
-    CN_COMPARE_LESS_EQUAL,
-    CN_COMPARE_MORE,
-    CN_COMPARE_MORE_EQUAL,
-    CN_COMPARE_BITS,
-};
-
-/* "if:arg1 > 3"; argument 0: no condition. */
-struct cn_call_condition {
-    uint8_t argument;
-    enum cn_compare compare;
-    int64_t value;
+    CN_RULE_ONLY = CN_ACT_ONLY,
+    CN_RULE_NOT = CN_ACT_NOT,
+    CN_RULE_CALLER = CN_ACT_CALLER,
+    CN_RULE_HIDE = CN_ACT_HIDE,
+    CN_RULE_DEPTH = CN_ACT_DEPTH,
+    CN_RULE_TIME = CN_ACT_TIME,
+    CN_RULE_TRACE = CN_ACT_TRACE,
+    CN_RULE_ON = CN_ACT_ON,
+    CN_RULE_OFF = CN_ACT_OFF,
+    CN_RULE_BACKTRACE = CN_ACT_BACKTRACE,
+    CN_RULE_COLOR = CN_ACT_COLOR,
+    CN_RULE_SIZE = CN_ACT_SIZE,
+    CN_RULES_OF_VIEWS = (CN_ACT_SIZE << 1) - 1,
+    CN_RULE_FILE = 1 << 15, /* in a chosen source file */
 };
 
 /* What to do when a function is entered. */
 struct cn_call_rule {
     uint16_t flags;
     uint16_t depth;
+    uint32_t size_min;
     uint64_t time_ns;
     const char *color; /* "red", as typed */
     struct cn_call_condition condition;
@@ -91,7 +78,7 @@ struct cn_call_filter {
     bool without_libcalls, without_events, without_schedule, without_preemption;
 
     /* Which kinds of rules there are. */
-    bool has_only, has_caller, has_files, has_time, has_switches;
+    bool has_only, has_caller, has_files, has_time, has_switches, has_sizes;
     bool has_rules;
     bool needs_future; /* whether a call is shown depends on later records */
     bool is_plain;     /* everything is shown */
@@ -117,15 +104,19 @@ void cn_call_filter_ready(struct cn_call_filter *filter);
 struct cn_filter_scope {
     uint16_t only_count, not_count; /* open calls of such functions */
     uint32_t depth_left;
+    uint32_t size_min; /* functions of fewer bytes are not shown */
 };
 
-/* The rules of a call whose condition is true, combined: the flags of all; depth, time and
- * colour of the last one that has them. */
+void cn_call_filter_begin(const struct cn_call_filter *filter,
+                          struct cn_filter_scope *scope);
+
+/* The rules of a call whose condition is true, combined: the flags of all, of -F and -N the
+ * last one; depth, time, size and colour of the last one that has them. */
 void cn_call_filter_rule(const struct cn_call_filter *filter, const struct cn_call *call,
                          const struct cn_call_batch *batch, struct cn_call_rule *out);
 
-/* Enter a function: changes the scope, and returns true if the call is shown. `is_on` is
- * the switch of trace_on and trace_off. */
+/* Enter a function: changes the scope, and returns true if the call is shown whenever
+ * `is_on`, the switch of trace_on and trace_off, is set. */
 bool cn_call_filter_enter(const struct cn_call_filter *filter, const struct cn_call *call,
                           const struct cn_call_rule *rule, struct cn_filter_scope *scope,
                           bool *is_on);
@@ -133,9 +124,5 @@ bool cn_call_filter_enter(const struct cn_call_filter *filter, const struct cn_c
 /* True if events are shown in this scope. */
 bool cn_call_filter_shows(const struct cn_call_filter *filter,
                           const struct cn_filter_scope *scope, bool is_on);
-
-/* "10us", "1.5ms", "2s", "1m", "1h" or plain nanoseconds. */
-CN_CHECK bool cn_call_time_parse(const char *text, uint64_t *out_ns,
-                                 struct cn_error *err);
 
 #endif

@@ -160,7 +160,8 @@ static void put_leave(struct run *run, const struct cn_merged_call *next)
     struct cn_replay_line line;
 
     cn_call_stack_leave(stack, next->call, &ended);
-    if (!(ended.frame.flags & CN_FRAME_SHOWN))
+    if (!(ended.frame.flags & CN_FRAME_SHOWN) &&
+        !((ended.frame.flags & CN_FRAME_OFF) && run->replay->is_on))
         return;
     line = (struct cn_replay_line){
         .kind = CN_REPLAY_CLOSE,

@@ -9,6 +9,98 @@
 
 enum { DEPTH_MODULUS = 1024 };
 
+enum { DEPTH_MAX = 1 << 16, FORKS_MAX = 16 /* from a task up to its ancestors */ };
+
+/* The first call of a task; false when it has none. */
+static bool find_first(const struct cn_recording *rec, uint32_t task, struct cn_call *out)
+{
+    struct cn_call_stream *stream = NULL;
+    struct cn_call_batch batch;
+    struct cn_error ignored;
+    bool is_found = false;
+
+    if (!cn_recording_stream_open(rec, task, cn_time_always, &stream, &ignored))
+        return false;
+    while (!is_found && cn_call_stream_next(stream, &batch, &ignored) == CN_ITEM)
+        for (size_t i = 0; i < batch.count && !is_found; i++) {
+            *out = batch.calls[i];
+            is_found = out->kind == CN_CALL_ENTER || out->kind == CN_CALL_EXIT;
+        }
+    cn_call_stream_close(stream);
+    return is_found;
+}
+
+/* Set the functions that a task entered last before a time, by depth. */
+static void find_entered(const struct cn_recording *rec, uint32_t task, uint64_t time_ns,
+                         uint32_t *functions)
+{
+    struct cn_time_range range = {.last_ns = time_ns};
+    struct cn_call_stream *stream = NULL;
+    struct cn_call_batch batch;
+    struct cn_error ignored;
+
+    if (!cn_recording_stream_open(rec, task, range, &stream, &ignored))
+        return;
+    while (cn_call_stream_next(stream, &batch, &ignored) == CN_ITEM)
+        for (size_t i = 0; i < batch.count; i++)
+            if (batch.calls[i].kind == CN_CALL_ENTER && batch.calls[i].time_ns <= time_ns)
+                functions[batch.calls[i].depth] = batch.calls[i].function;
+    cn_call_stream_close(stream);
+}
+
+/* Find the calls that a forked task inherits, and enter them in the filter. The parent may
+ * have left them meanwhile: only the first record of the task shows how many there are. */
+static void find_roots(struct cn_call_stack *stack, uint32_t task)
+{
+    const struct cn_recording *rec = stack->rec;
+    uint32_t forks[FORKS_MAX], fork_count = 0, *functions;
+    struct cn_call first = {0};
+
+    if (!find_first(rec, task, &first))
+        return;
+    for (uint32_t t = task;
+         fork_count < FORKS_MAX && t != CN_NONE && rec->tasks[t].is_fork;
+         t = rec->tasks[t].parent)
+        forks[fork_count++] = t;
+    functions = cn_alloc(DEPTH_MAX, sizeof(*functions));
+    for (uint32_t i = 0; i < DEPTH_MAX; i++)
+        functions[i] = CN_NONE;
+    while (fork_count-- > 0)
+        if (rec->tasks[forks[fork_count]].parent != CN_NONE)
+            find_entered(rec, rec->tasks[forks[fork_count]].parent,
+                         rec->tasks[forks[fork_count]].time_ns, functions);
+    stack->root_count = first.depth;
+    if (first.kind == CN_CALL_EXIT) {
+        functions[first.depth] = first.function;
+        stack->root_count++;
+    }
+    stack->roots = cn_alloc(stack->root_count, sizeof(*stack->roots));
+    for (uint32_t i = 0; i < stack->root_count; i++) {
+        struct cn_call call = {.function = functions[i], .kind = CN_CALL_ENTER};
+        struct cn_call_batch batch = {.calls = &call, .count = 1};
+        struct cn_call_rule rule;
+        bool is_on = false;
+
+        stack->roots[i].before = stack->scope;
+        cn_call_filter_rule(stack->filter, &call, &batch, &rule);
+        stack->roots[i].is_shown =
+            cn_call_filter_enter(stack->filter, &call, &rule, &stack->scope, &is_on);
+        stack->shown += stack->roots[i].is_shown;
+    }
+    free(functions);
+}
+
+/* The inherited calls from `depth` on have ended. True if the outermost one was shown. */
+static bool end_roots(struct cn_call_stack *stack, uint32_t depth)
+{
+    bool is_shown = stack->roots[depth].is_shown;
+
+    while (stack->root_count > depth)
+        stack->shown -= stack->roots[--stack->root_count].is_shown;
+    stack->scope = stack->roots[depth].before;
+    return is_shown;
+}
+
 void cn_call_stack_init(struct cn_call_stack *stack, const struct cn_recording *rec,
                         const struct cn_call_filter *filter, uint32_t task,
                         bool keeps_depth, bool *is_on)
@@ -17,15 +109,18 @@ void cn_call_stack_init(struct cn_call_stack *stack, const struct cn_recording *
         .rec = rec,
         .filter = filter,
         .is_wrapped = rec->max_stack > DEPTH_MODULUS,
-        .keeps_depth = keeps_depth || rec->tasks[task].is_fork,
-        .scope = {.depth_left = filter->depth},
+        .keeps_depth = keeps_depth || rec->tasks[task].is_fork || rec->begins_off,
         .is_on = is_on,
     };
+    cn_call_filter_begin(filter, &stack->scope);
+    if (filter->has_only && rec->tasks[task].is_fork)
+        find_roots(stack, task);
 }
 
 void cn_call_stack_done(struct cn_call_stack *stack)
 {
     free(stack->frames);
+    free(stack->roots);
     *stack = (struct cn_call_stack){0};
 }
 
@@ -54,6 +149,8 @@ void cn_call_stack_copy(struct cn_call_stack *stack, const struct cn_call_stack 
 {
     *stack = *from;
     stack->is_on = is_on;
+    stack->roots = NULL; /* tasks in parts have no filters */
+    stack->root_count = 0;
     stack->capacity = from->count;
     stack->frames = cn_realloc(NULL, from->count, sizeof(*stack->frames));
     if (from->count > 0)
@@ -82,7 +179,7 @@ static struct cn_call_frame *pop(struct cn_call_stack *stack)
     struct cn_call_frame *frame = &stack->frames[--stack->count];
 
     stack->scope = frame->before;
-    if (frame->flags & CN_FRAME_SHOWN)
+    if (frame->flags & (CN_FRAME_SHOWN | CN_FRAME_OFF))
         stack->shown = frame->shown_above;
     return frame;
 }
@@ -136,7 +233,7 @@ static void begin(struct cn_call_stack *stack, const struct cn_call *call)
     stack->has_begun = true;
     if (stack->keeps_depth && !stack->filter->has_only)
         stack->shown = call->depth + (call->kind == CN_CALL_EXIT ? 1u : 0u);
-    stack->inherited = stack->shown;
+    stack->inherited = stack->roots ? 0 : stack->shown;
 }
 
 struct cn_call_frame *cn_call_stack_enter(struct cn_call_stack *stack,
@@ -152,6 +249,8 @@ struct cn_call_frame *cn_call_stack_enter(struct cn_call_stack *stack,
         begin(stack, call);
     while (stack->count > 0 && stack->frames[stack->count - 1].depth >= depth)
         (void)pop(stack);
+    if (stack->count == 0 && depth < stack->root_count)
+        (void)end_roots(stack, depth);
     /* A new program is not inside the calls of the old one. */
     if (stack->count == 0 && depth < stack->inherited)
         stack->inherited = stack->shown = depth;
@@ -170,8 +269,10 @@ struct cn_call_frame *cn_call_stack_enter(struct cn_call_stack *stack,
         cn_call_filter_rule(stack->filter, call, batch, rule);
         if (!cn_call_filter_enter(stack->filter, call, rule, &stack->scope, stack->is_on))
             frame->flags &= (uint8_t)~CN_FRAME_SHOWN;
+        else if (!*stack->is_on)
+            frame->flags ^= CN_FRAME_SHOWN | CN_FRAME_OFF;
     }
-    stack->shown += frame->flags & CN_FRAME_SHOWN;
+    stack->shown += (frame->flags & (CN_FRAME_SHOWN | CN_FRAME_OFF)) != 0;
     return frame;
 }
 
@@ -204,7 +305,9 @@ void cn_call_stack_leave(struct cn_call_stack *stack, const struct cn_call *call
         bool is_shown = stack->filter->is_plain ||
                         cn_call_filter_shows(stack->filter, &stack->scope, *stack->is_on);
 
-        if (is_shown && stack->shown > 0)
+        if (stack->count == 0 && depth < stack->root_count)
+            is_shown = end_roots(stack, depth) && *stack->is_on;
+        else if (is_shown && stack->shown > 0 && stack->count == 0)
             stack->inherited = --stack->shown;
         *out = (struct cn_call_end){
             .frame = {.enter_ns = call->time_ns,

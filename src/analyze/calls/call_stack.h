@@ -20,6 +20,7 @@ enum {
     CN_FRAME_SCHEDULE = 2, /* the task waits */
     CN_FRAME_PREEMPT = 4,  /* because it was pre-empted */
     CN_FRAME_EXEC = 8,     /* a call that replaces the program when it succeeds */
+    CN_FRAME_OFF = 16, /* the filter would show it, but it was entered after trace_off */
 };
 
 struct cn_call_frame {
@@ -32,6 +33,12 @@ struct cn_call_frame {
     uint32_t mark, slot;           /* for the view */
     struct cn_filter_scope before; /* the filter's scope to restore at its end */
     uint8_t flags;
+};
+
+/* A call that a forked task inherits from its parent; it may return in both. */
+struct cn_call_root {
+    struct cn_filter_scope before; /* the filter's scope outside it */
+    bool is_shown;
 };
 
 struct cn_call_stack {
@@ -47,6 +54,8 @@ struct cn_call_stack {
     bool keeps_depth;   /* the first call is shown at its recorded depth */
     struct cn_filter_scope scope;
     bool *is_on; /* the switch of trace_on and trace_off, shared by tasks */
+    struct cn_call_root *roots; /* by depth; only with a filter that chooses functions */
+    uint32_t root_count;
 };
 
 /* A call that ended. */

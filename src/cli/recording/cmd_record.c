@@ -139,21 +139,31 @@ static void end_like(int wait_status)
         exit(WEXITSTATUS(wait_status));
 }
 
+static void tell_pattern(void *arg, const char *option, const char *text,
+                         const char *what)
+{
+    cn_cli_warn(arg, "--%s '%s': %s", option, text, what);
+}
+
+/* Warn of patterns that matched nothing. */
+static void tell_patterns(const struct cn_args *args,
+                          const struct cn_launch_options *launch)
+{
+    void *arg = (void *)(uintptr_t)args;
+
+    cn_rules_report(&launch->rules, tell_pattern, arg);
+    cn_arguments_report(launch->arguments, tell_pattern, arg);
+}
+
 /* Say why the recording is empty. */
-static void tell_empty(const struct cn_args *args, const struct cn_launch_options *launch)
+static void tell_empty(const struct cn_args *args, const struct cn_launch_result *result,
+                       const struct cn_launch_options *launch)
 {
     static const char *const filters[] = {
-        "filter", "notrace", "time-filter", "size-filter", "trigger", "patch", "unpatch"};
-    struct cn_values only = cn_args_values(args, "filter");
+        "filter",      "notrace",     "caller-filter", "hide",  "loc-filter",
+        "time-filter", "size-filter", "trigger",       "patch", "unpatch"};
     struct cn_text list = {0};
 
-    /* The patterns of -F are the first rules. */
-    for (size_t i = 0; i < only.count; i++) {
-        if (!cn_rules_has_matched(&launch->rules, i)) {
-            cn_cli_say(args, "nothing recorded: -F %s matched no function", only.list[i]);
-            return;
-        }
-    }
     for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++)
         if (cn_args_has(args, filters[i]))
             cn_text_printf(&list, "%s--%s", list.len > 0 ? ", " : "", filters[i]);
@@ -161,6 +171,10 @@ static void tell_empty(const struct cn_args *args, const struct cn_launch_option
         cn_cli_say(args, "nothing recorded: no call passed %s", cn_text_str(&list));
     else if (launch->is_off)
         cn_cli_say(args, "nothing recorded: no trigger switched recording on");
+    else if (result->is_python)
+        cn_cli_say(args,
+                   "nothing recorded: functions of Python need Python 3.9 or later; "
+                   "--no-python records library calls of the interpreter");
     else
         cn_cli_say(args, "nothing recorded: build the program with -pg, "
                          "-finstrument-functions or -fpatchable-function-entry=5");
@@ -199,8 +213,9 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
     struct cn_text text = {0};
     uint64_t unloaded;
 
+    tell_patterns(args, launch);
     if (result->record_len == 0 && result->stop == CN_REC_RUNNING)
-        tell_empty(args, launch);
+        tell_empty(args, result, launch);
     tell_stop(args, result);
     tell_sandboxed(args, result);
     tell_bypassed(args, result);
@@ -411,6 +426,7 @@ static bool run_live(const struct cn_args *args, struct cn_error *err)
     options.launch.dir = kept ? kept : dir;
     ok = ok && cn_launch_run(&options.launch, &result, err);
     if (ok) {
+        tell_patterns(args, &options.launch);
         tell_stop(args, &result);
         ok = (!scripted.script ||
               cn_script_show_recorded(args, options.launch.dir, scripted.script, err)) &&

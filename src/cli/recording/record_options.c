@@ -1,6 +1,7 @@
 #include "cli/recording/record_options.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "model/calls/call_trigger.h"
 #include "record/shared.h"
 
 enum { DEFAULT_RING = 512 << 10, DEPTH_MAX = 1 << 20 };
@@ -82,7 +84,94 @@ static bool choose_limits(const struct cn_args *args, struct cn_launch_options *
     return true;
 }
 
-static bool choose_rules(const struct cn_args *args, struct cn_launch_options *options,
+/* What views do at a trigger becomes a default option of the recording. Its words are
+ * separated by blanks. */
+static void add_view_trigger(struct cn_record_options *options,
+                             const struct cn_call_trigger *trigger)
+{
+    static const char *const signs[] = {
+        [CN_COMPARE_EQUAL] = "==", [CN_COMPARE_UNEQUAL] = "!=",
+        [CN_COMPARE_LESS] = "<",   [CN_COMPARE_LESS_EQUAL] = "<=",
+        [CN_COMPARE_MORE] = ">",   [CN_COMPARE_MORE_EQUAL] = ">=",
+        [CN_COMPARE_BITS] = "&",
+    };
+    static const struct {
+        uint32_t action;
+        const char *name;
+    } names[] = {{CN_ACT_BACKTRACE, "backtrace"}, {CN_ACT_TRACE, "trace"}};
+    struct cn_text *text = &options->view_options;
+    bool is_glob = options->launch.rules.is_glob;
+
+    if (!(trigger->actions &
+          (CN_ACT_BACKTRACE | CN_ACT_COLOR | CN_ACT_TRACE | CN_ACT_TIME)))
+        return;
+    if (is_glob && text->len == 0)
+        cn_text_str_add(text, "--match=glob\n");
+    cn_text_str_add(text, "-T ");
+    for (const char *c = trigger->pattern; *c; c++)
+        cn_text_char(text, *c != ' ' ? *c : is_glob ? '?' : '.');
+    cn_text_char(text, '@');
+    if (*trigger->module)
+        cn_text_printf(text, "%s,", trigger->module);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (trigger->actions & names[i].action)
+            cn_text_printf(text, "%s,", names[i].name);
+    if (trigger->actions & CN_ACT_TIME)
+        cn_text_printf(text, "time=%" PRIu64 ",", trigger->time_ns);
+    if (trigger->actions & CN_ACT_COLOR)
+        cn_text_printf(text, "color=%s,", trigger->color);
+    if (trigger->condition.argument > 0)
+        cn_text_printf(text, "if:arg%u%s%" PRId64 ",", trigger->condition.argument,
+                       signs[trigger->condition.compare], trigger->condition.value);
+    text->chars[text->len - 1] = '\n';
+}
+
+/* Add "FUNC@MODULE,SPECS" of a trigger to the values that are recorded. */
+static bool add_values(struct cn_record_options *options,
+                       const struct cn_call_trigger *trigger, bool is_result,
+                       struct cn_error *err)
+{
+    const char *specs = cn_text_str(&trigger->values[is_result]);
+    struct cn_text text = {0};
+    const char *copy;
+
+    if (!*specs && !(trigger->actions & CN_ACT_AUTO_ARGS))
+        return true;
+    cn_text_str_add(&text, trigger->pattern);
+    if (*specs || *trigger->module)
+        cn_text_printf(&text, "@%s%s%s", trigger->module,
+                       *specs && *trigger->module ? "," : "", specs);
+    copy = cn_arena_strdup(&options->arena, cn_text_str(&text));
+    cn_text_done(&text);
+    return cn_arguments_add(&options->arguments, copy, is_result, err);
+}
+
+static bool add_rule(struct cn_record_options *options, const char *option,
+                     const char *text, uint32_t actions, struct cn_error *err)
+{
+    bool is_trigger = strcmp(option, "trigger") == 0;
+    struct cn_call_trigger trigger;
+    bool ok = cn_call_trigger_parse(&trigger, text, err);
+
+    if (ok && is_trigger && trigger.actions == 0 && *trigger.module)
+        ok = cn_fail(err, CN_ERR_USAGE, "'%s': unknown action '%s'; known are %s", text,
+                     trigger.module, cn_call_trigger_actions);
+    else if (ok && is_trigger && trigger.actions == 0)
+        ok = cn_fail(err, CN_ERR_USAGE,
+                     "'%s' is not a trigger; expected FUNCTION@ACTION, as in "
+                     "main@trace_on",
+                     text);
+    ok = ok &&
+         cn_rules_add(&options->launch.rules, option, &trigger, text, actions, err) &&
+         add_values(options, &trigger, false, err) &&
+         add_values(options, &trigger, true, err);
+    if (ok)
+        add_view_trigger(options, &trigger);
+    cn_call_trigger_done(&trigger);
+    return ok || cn_fail_in(err, "--%s", option);
+}
+
+static bool choose_rules(const struct cn_args *args, struct cn_record_options *options,
                          struct cn_error *err)
 {
     static const struct {
@@ -93,40 +182,46 @@ static bool choose_rules(const struct cn_args *args, struct cn_launch_options *o
         {"notrace", CN_REC_RULE_NOT},
         {"patch", CN_REC_RULE_PATCH},
         {"unpatch", CN_REC_RULE_UNPATCH},
+        {"hide", CN_REC_RULE_HIDE},
+        {"caller-filter", CN_REC_RULE_CALLER},
+        {"trigger", 0},
     };
-    struct cn_rules *rules = &options->rules;
-    const char *match = cn_args_value(args, "match");
-    struct cn_values triggers = cn_args_values(args, "trigger");
+    struct cn_rules *rules = &options->launch.rules;
+    const char *match = cn_args_value(args, "match"), *option, *text;
 
     rules->is_glob = match && strcmp(match, "glob") == 0;
-    for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
-        struct cn_values patterns = cn_args_values(args, kinds[k].option);
-
-        for (size_t i = 0; i < patterns.count; i++)
-            if (!cn_rules_add(rules, patterns.list[i], kinds[k].actions, err))
-                return cn_fail_in(err, "--%s", kinds[k].option);
+    options->arguments.is_glob = rules->is_glob;
+    for (size_t i = 0; (option = cn_args_at(args, i, &text)); i++) {
+        for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+            if (strcmp(option, kinds[k].option) == 0 &&
+                !add_rule(options, option, text, kinds[k].actions, err))
+                return false;
+        if (strcmp(option, "loc-filter") == 0 &&
+            !cn_rules_add_file(rules, option, text, err))
+            return cn_fail_in(err, "--%s", option);
+        if ((strcmp(option, "watch") == 0 &&
+             !cn_watches_add(&options->launch.watches, text, err)) ||
+            (strcmp(option, "signal") == 0 &&
+             !cn_watches_add_signal(&options->launch.watches, text, err)))
+            return cn_fail_in(err, "--%s", option);
     }
-    for (size_t i = 0; i < triggers.count; i++)
-        if (!cn_rules_add_trigger(rules, triggers.list[i], err))
-            return cn_fail_in(err, "--trigger");
     return cn_args_u64(args, "size-filter", 0, UINT32_MAX, 0, &rules->size_min, err);
 }
 
 static bool choose_arguments(const struct cn_args *args,
                              struct cn_record_options *options, struct cn_error *err)
 {
-    static const char *const names[] = {"argument", "retval"};
     struct cn_arguments *arguments = &options->arguments;
+    const char *option, *text;
 
-    arguments->is_glob = options->launch.rules.is_glob;
     arguments->values.is_automatic = cn_args_has(args, "auto-args");
     arguments->needs_lines = cn_args_has(args, "callsite");
-    for (size_t k = 0; k < 2; k++) {
-        struct cn_values specs = cn_args_values(args, names[k]);
+    for (size_t i = 0; (option = cn_args_at(args, i, &text)); i++) {
+        bool is_result = strcmp(option, "retval") == 0;
 
-        for (size_t i = 0; i < specs.count; i++)
-            if (!cn_arguments_add(arguments, specs.list[i], k == 1, err))
-                return cn_fail_in(err, "--%s", names[k]);
+        if ((is_result || strcmp(option, "argument") == 0) &&
+            !cn_arguments_add(arguments, text, is_result, err))
+            return cn_fail_in(err, "--%s", option);
     }
     return true;
 }
@@ -156,6 +251,7 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
     *options = (struct cn_record_options){0};
     *launch = (struct cn_launch_options){
         .arguments = &options->arguments,
+        .view_options = &options->view_options,
         .dir = CN_RECORD_DIR,
         .words = words,
         .command_line = join_words(args),
@@ -165,7 +261,9 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
         .has_libcalls = !cn_args_has(args, "no-libcall"),
         .has_nested_libcalls = cn_args_has(args, "nest-libcall"),
         .has_sites = cn_args_has(args, "callsite"),
+        .has_python = !cn_args_has(args, "no-python"),
         .has_events = !cn_args_has(args, "no-event"),
+        .without_switches = cn_args_has(args, "no-sched"),
         .asks_kernel = cn_args_value(args, "clock") &&
                        strcmp(cn_args_value(args, "clock"), "kernel") == 0,
         .is_forced = cn_args_has(args, "force") || cn_args_has(args, "nest-libcall"),
@@ -174,7 +272,7 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
     };
     return choose_limits(args, launch, err) &&
            choose_buffer(args, launch->size_limit, &launch->ring_len, err) &&
-           choose_rules(args, launch, err) && choose_arguments(args, options, err);
+           choose_rules(args, options, err) && choose_arguments(args, options, err);
 }
 
 void cn_record_options_done(struct cn_record_options *options)
@@ -183,4 +281,6 @@ void cn_record_options_done(struct cn_record_options *options)
     free((void *)(uintptr_t)options->launch.command_line);
     cn_rules_done(&options->launch.rules);
     cn_arguments_done(&options->arguments);
+    cn_text_done(&options->view_options);
+    cn_arena_done(&options->arena);
 }

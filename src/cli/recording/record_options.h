@@ -4,7 +4,9 @@
 #ifndef CN_CLI_RECORDING_RECORD_OPTIONS_H
 #define CN_CLI_RECORDING_RECORD_OPTIONS_H
 
+#include "base/arena.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/shell/args.h"
 #include "launcher/launch.h"
 
@@ -19,6 +21,22 @@
          .value = "FUNC",                                                                \
          .is_repeatable = true,                                                          \
          .help = "record neither these functions nor what they call"},                   \
+        {.name = "caller-filter",                                                        \
+         .letter = 'C',                                                                  \
+         .value = "FUNC",                                                                \
+         .is_repeatable = true,                                                          \
+         .help = "record only these functions and the calls that lead to them"},         \
+        {.name = "hide",                                                                 \
+         .letter = 'H',                                                                  \
+         .value = "FUNC",                                                                \
+         .is_repeatable = true,                                                          \
+         .help = "do not record these functions, but what they call"},                   \
+        {.name = "loc-filter",                                                           \
+         .letter = 'L',                                                                  \
+         .value = "FILE",                                                                \
+         .is_repeatable = true,                                                          \
+         .help =                                                                         \
+             "record only functions in these source files; with FILE@hide all others"},  \
         {.name = "depth",                                                                \
          .letter = 'D',                                                                  \
          .value = "N",                                                                   \
@@ -36,8 +54,21 @@
          .value = "FUNC@ACTION",                                                         \
          .is_repeatable = true,                                                          \
          .help = "act when FUNC is called: trace_on, trace_off, depth=N, time=TIME, "    \
-                 "finish, filter, notrace, hide, callsite, read=page-fault, "            \
-                 "read=proc/statm; separate several with commas"},                       \
+                 "size=N, trace, finish, filter, notrace, hide, callsite, argN, "        \
+                 "retval, auto-args, read=page-fault, read=proc/statm, read=pmu-cycle, " \
+                 "backtrace, color=NAME, if:argN>N; separate several with commas"},      \
+        {.name = "watch",                                                                \
+         .letter = 'W',                                                                  \
+         .value = "POINT",                                                               \
+         .is_repeatable = true,                                                          \
+         .help = "record changes of the processor (cpu) or of a global variable "        \
+                 "(var:NAME), "                                                          \
+                 "where calls begin and end"},                                           \
+        {.name = "signal",                                                               \
+         .value = "SIG@ACTION",                                                          \
+         .is_repeatable = true,                                                          \
+         .help = "act when a signal arrives: trace_on, trace_off, finish; the program "  \
+                 "does not end by this signal"},                                         \
         {.name = "argument",                                                             \
          .letter = 'A',                                                                  \
          .value = "FUNC@SPEC",                                                           \
@@ -63,8 +94,9 @@
          .letter = 'P',                                                                  \
          .value = "FUNC",                                                                \
          .is_repeatable = true,                                                          \
-         .help = "patch these functions of a program built with "                        \
-                 "-fpatchable-function-entry (default: all)"},                           \
+         .help = "patch these functions: of a program built with "                       \
+                 "-fpatchable-function-entry (default: all), or without hooks, if that " \
+                 "is safe; of a library without hooks with FUNC@LIBRARY"},               \
         {.name = "unpatch",                                                              \
          .letter = 'U',                                                                  \
          .value = "FUNC",                                                                \
@@ -86,8 +118,12 @@
         {.name = "nest-libcall",                                                         \
          .letter = 'l',                                                                  \
          .help = "also record calls from one library function to another"},              \
+        {.name = "no-python",                                                            \
+         .help = "of a program in Python, record the interpreter's library calls "       \
+                 "instead of its functions"},                                            \
         {.name = "no-event",                                                             \
          .help = "do not record context switches and the names of tasks"},               \
+        {.name = "no-sched", .help = "do not record context switches"},                  \
         {.name = "pack",                                                                 \
          .help = "pack the records while recording, to a sixth or less"},                \
         {.name = "size-limit",                                                           \
@@ -110,6 +146,8 @@
 struct cn_record_options {
     struct cn_launch_options launch;
     struct cn_arguments arguments;
+    struct cn_text view_options;
+    struct cn_arena arena;
 };
 
 /* Parse the arguments, which must outlive the options. On failure, release them as well. */

@@ -129,7 +129,7 @@ static bool setup_has(const struct cn_recording_setup *setup, const char *name)
     return cn_args_has(setup->args, name) || cn_args_has(&setup->defaults, name);
 }
 
-/* Add the filters of the command line. */
+/* Add the filters of the command line, in its order. */
 static bool add_filters(struct cn_recording_setup *setup, struct cn_error *err)
 {
     enum { LOCATION = -1 };
@@ -145,22 +145,24 @@ static bool add_filters(struct cn_recording_setup *setup, struct cn_error *err)
     enum cn_match match =
         match_name && strcmp(match_name, "glob") == 0 ? CN_MATCH_GLOB : CN_MATCH_REGEX;
     struct cn_call_filter *filter = &setup->filter;
+    const char *option, *pattern;
 
-    for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
-        struct cn_values patterns = cn_args_values(setup->args, kinds[k].option);
+    for (size_t i = 0; (option = cn_args_at(setup->args, i, &pattern)); i++) {
+        size_t k = 0;
 
-        for (size_t i = 0; i < patterns.count; i++) {
-            const char *pattern = patterns.list[i];
-
-            if (!(kinds[k].kind == LOCATION
-                      ? cn_call_filter_add_file(filter, pattern, match, err)
-                      : cn_call_filter_add(filter, (enum cn_filter_kind)kinds[k].kind,
-                                           pattern, match, err)))
-                return cn_fail_in(err, "--%s", kinds[k].option);
-            if (filter->match_count == 0)
-                cn_cli_warn(setup->args, "--%s '%s' matches no function and is ignored",
-                            kinds[k].option, pattern);
-        }
+        while (k < sizeof(kinds) / sizeof(kinds[0]) &&
+               strcmp(kinds[k].option, option) != 0)
+            k++;
+        if (k == sizeof(kinds) / sizeof(kinds[0]))
+            continue;
+        if (!(kinds[k].kind == LOCATION
+                  ? cn_call_filter_add_file(filter, pattern, match, err)
+                  : cn_call_filter_add(filter, (enum cn_filter_kind)kinds[k].kind,
+                                       pattern, match, err)))
+            return cn_fail_in(err, "--%s", option);
+        if (filter->match_count == 0)
+            cn_cli_warn(setup->args, "--%s '%s' matches no function and is ignored",
+                        option, pattern);
     }
     return true;
 }

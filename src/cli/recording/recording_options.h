@@ -34,22 +34,7 @@
 
 /* Filters that only views have, beside those that record has as well. */
 #define CN_RECORDING_VIEW_FILTER_OPTIONS                                               \
-    {.name = "caller-filter",                                                          \
-     .letter = 'C',                                                                    \
-     .value = "FUNC",                                                                  \
-     .is_repeatable = true,                                                            \
-     .help = "only calls that lead to these functions"},                               \
-        {.name = "hide",                                                               \
-         .letter = 'H',                                                                \
-         .value = "FUNC",                                                              \
-         .is_repeatable = true,                                                        \
-         .help = "exclude these functions, but not what they call"},                   \
-        {.name = "loc-filter",                                                         \
-         .letter = 'L',                                                                \
-         .value = "FILE[@hide]",                                                       \
-         .is_repeatable = true,                                                        \
-         .help = "only functions of this source file; FILE@hide: all others"},         \
-        CN_RECORDING_TID_OPTION,                                                       \
+    CN_RECORDING_TID_OPTION,                                                           \
         {.name = "time-range",                                                         \
          .letter = 'r',                                                                \
          .value = "FROM~TO",                                                           \
@@ -57,7 +42,6 @@
              "only this time: seconds as `-f time` shows them, or with a unit, since " \
              "the start (10us~1ms); either end may be omitted"},                       \
         CN_RECORDING_DEMANGLE_OPTION,                                                  \
-        {.name = "no-sched", .help = "exclude waiting (blocked or pre-empted)"},       \
     {                                                                                  \
         .name = "no-sched-preempt", .help = "exclude waiting while pre-empted"         \
     }
@@ -75,13 +59,29 @@
          .value = "FUNC",                                                                \
          .is_repeatable = true,                                                          \
          .help = "exclude these functions and what they call"},                          \
+        {.name = "caller-filter",                                                        \
+         .letter = 'C',                                                                  \
+         .value = "FUNC",                                                                \
+         .is_repeatable = true,                                                          \
+         .help = "only calls that lead to these functions"},                             \
+        {.name = "hide",                                                                 \
+         .letter = 'H',                                                                  \
+         .value = "FUNC",                                                                \
+         .is_repeatable = true,                                                          \
+         .help = "exclude these functions, but not what they call"},                     \
+        {.name = "loc-filter",                                                           \
+         .letter = 'L',                                                                  \
+         .value = "FILE[@hide]",                                                         \
+         .is_repeatable = true,                                                          \
+         .help = "only functions of this source file; FILE@hide: all others"},           \
         {.name = "trigger",                                                              \
          .letter = 'T',                                                                  \
          .value = "FUNC@ACTION,...",                                                     \
          .is_repeatable = true,                                                          \
-         .help = "act when FUNC is entered: depth=N, time=TIME, trace, trace_on, "       \
-                 "trace_off, filter, notrace, hide, backtrace, color=NAME; if:argN>3 "   \
-                 "adds a condition"},                                                    \
+         .help =                                                                         \
+             "act when FUNC is entered: depth=N, time=TIME, size=N, trace, trace_on, "   \
+             "trace_off, filter, notrace, hide, backtrace, color=NAME; if:argN>3 "       \
+             "adds a condition"},                                                        \
         {.name = "depth",                                                                \
          .letter = 'D',                                                                  \
          .value = "N",                                                                   \
@@ -98,7 +98,9 @@
          .value = "regex|glob",                                                          \
          .help = "syntax of patterns (default: regex)"},                                 \
         {.name = "no-libcall", .help = "exclude library calls"},                         \
-        {.name = "no-event", .help = "exclude events"}, CN_RECORDING_VIEW_FILTER_OPTIONS
+        {.name = "no-event", .help = "exclude events"},                                  \
+        {.name = "no-sched", .help = "exclude waiting (blocked or pre-empted)"},         \
+        CN_RECORDING_VIEW_FILTER_OPTIONS
 
 #define CN_RECORDING_OPTIONS                                      \
     CN_RECORDING_FILTER_OPTIONS,                                  \

@@ -279,7 +279,7 @@ static bool has_option(const struct cn_command *command, const char *name)
 bool cn_scripted_open(struct cn_scripted *scripted, const struct cn_args *args,
                       const struct cn_command *command, struct cn_error *err)
 {
-    const char *path = cn_args_value(args, "script");
+    const char *path = cn_args_value(args, "script"), *name, *value;
     struct cn_script_options *options = &scripted->options;
 
     *scripted = (struct cn_scripted){0};
@@ -292,9 +292,9 @@ bool cn_scripted_open(struct cn_scripted *scripted, const struct cn_args *args,
                  sizeof(*scripted->words));
     for (size_t i = 0; i < options->count; i++)
         scripted->words[scripted->word_count++] = cn_strdup(options->words[i]);
-    for (size_t i = 0; i < args->given_count; i++)
-        if (has_option(command, args->given[i]->name))
-            add_word(scripted, args->given[i]->name, args->values[i]);
+    for (size_t i = 0; (name = cn_args_at(args, i, &value)); i++)
+        if (has_option(command, name))
+            add_word(scripted, name, value);
     add_word(scripted, "", NULL);
     for (size_t i = 0; i < args->operand_count; i++)
         scripted->words[scripted->word_count++] = cn_strdup(args->operands[i]);

@@ -117,6 +117,9 @@ static void add_given(struct cn_args *args, const struct cn_option *option,
     for (size_t i = 0; i < args->given_count; i++)
         if (args->given[i] == option)
             at = i + 1;
+    for (size_t i = 0; i < args->given_count; i++)
+        args->places[i] += args->places[i] >= at;
+    args->places[args->given_count] = at;
     for (size_t i = args->given_count++; i > at; i--) {
         args->given[i] = args->given[i - 1];
         args->values[i] = args->values[i - 1];
@@ -247,6 +250,7 @@ bool cn_args_parse(struct cn_args *args, const struct cn_command *command,
         letter_count += strlen(words[i]);
     parser.args.given = cn_alloc(letter_count, sizeof(*parser.args.given));
     parser.args.values = cn_alloc(letter_count, sizeof(*parser.args.values));
+    parser.args.places = cn_alloc(letter_count, sizeof(*parser.args.places));
     parser.args.operands = cn_alloc(word_count, sizeof(*parser.args.operands));
     ok = parse_words(&parser, err);
     if (ok && !cn_args_has(&parser.args, "help"))
@@ -263,6 +267,7 @@ void cn_args_done(struct cn_args *args)
 {
     free(args->given);
     free(args->values);
+    free(args->places);
     free(args->operands);
     *args = (struct cn_args){0};
 }
@@ -293,6 +298,14 @@ const char *cn_args_value(const struct cn_args *args, const char *name)
     struct cn_values values = cn_args_values(args, name);
 
     return values.count ? values.list[values.count - 1] : NULL;
+}
+
+const char *cn_args_at(const struct cn_args *args, size_t i, const char **value)
+{
+    if (i >= args->given_count)
+        return NULL;
+    *value = args->values[args->places[i]];
+    return args->given[args->places[i]]->name;
 }
 
 bool cn_args_exclusive(const struct cn_args *args, const char *a, const char *b,

@@ -29,6 +29,7 @@ struct cn_args {
     const struct cn_option **given;
     const char **values;
     size_t given_count;
+    size_t *places; /* of the options, in the order of the command line */
     const char **operands;
     size_t operand_count;
 };
@@ -51,6 +52,10 @@ struct cn_values {
     size_t count;
 };
 struct cn_values cn_args_values(const struct cn_args *args, const char *name);
+
+/* Option `i` in the order of the command line: its long name, and its value. NULL after the
+ * last. */
+const char *cn_args_at(const struct cn_args *args, size_t i, const char **value);
 
 /* Fails with CN_ERR_USAGE if both options were given. */
 CN_CHECK bool cn_args_exclusive(const struct cn_args *args, const char *a, const char *b,

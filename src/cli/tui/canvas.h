@@ -18,7 +18,8 @@ enum cn_tui_style {
     CN_TUI_DIM,        /* guides, units, what matters less */
     CN_TUI_STRONG,     /* titles */
     CN_TUI_BAR,        /* the line at the top and the one at the bottom */
-    CN_TUI_BAR_ON,     /* the current view, names of keys */
+    CN_TUI_BAR_ON,     /* the current view */
+    CN_TUI_BAR_KEY,    /* names of keys */
     CN_TUI_HEADING,    /* of columns */
     CN_TUI_HEADING_ON, /* of the column that sorts */
     CN_TUI_CURSOR,

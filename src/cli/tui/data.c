@@ -12,7 +12,7 @@
 #include "formats/formats.h"
 #include "model/calls/recording.h"
 
-enum { MESSAGES_LEN_MAX = 64 << 10, CALLERS_DEPTH = 5 };
+enum { MESSAGES_LEN_MAX = 64 << 10, CALLERS_DEPTH = 5, WRITER_WAITS = 12 };
 
 /* Of a recording; they choose calls, and a database has none. */
 static const char *const call_options[] = {
@@ -341,8 +341,12 @@ bool cn_tui_data_close(struct cn_tui_data *data)
         return true;
     for (int i = 0; i < CN_TUI_STEP_COUNT; i++)
         cn_job_group_cancel(&data->loads[i].group);
-    /* What writes files looks often whether it is cancelled; what only reads may not. */
-    cn_job_end(&data->loads[CN_TUI_STEP_DATABASE].job);
+    /* What writes files looks often whether it is cancelled, and cleans up; what only reads
+     * may not. Each wait is 250 ms at most. */
+    for (int i = 0;
+         i < WRITER_WAITS && cn_job_is_running(&data->loads[CN_TUI_STEP_DATABASE].job);
+         i++)
+        (void)!cn_job_wait(&data->loads[CN_TUI_STEP_DATABASE].job, &err);
     for (int i = 0; i < CN_TUI_STEP_COUNT; i++)
         if (cn_job_is_running(&data->loads[i].job) &&
             !cn_job_wait(&data->loads[i].job, &err) &&

@@ -122,6 +122,7 @@ static void add_trace(const struct graph_source *self, uint64_t id,
     double *values;
 
     add_empty(out, id);
+    out->rows[out->count - 1].kind = CN_ROW_FUNCTION;
     values = out->values + (out->count - 1) * COLUMN_COUNT;
     values[TOTAL] = (double)backtrace->total_ns / ns_per_s;
     values[CALLS] = (double)backtrace->calls;
@@ -229,13 +230,30 @@ static bool is_leaf(struct cn_tui_source *source, const struct cn_row *row)
     return self->tree->nodes[row->id].first_child == 0;
 }
 
+static uint32_t function(struct cn_tui_source *source, const struct cn_row *row)
+{
+    const struct graph_source *self = (const struct graph_source *)source;
+    uint32_t id = row->id & group_bit || is_session(self, row->id)
+                      ? CN_NONE
+                      : node_of(self, row->id)->id;
+
+    return id < self->tree->rec->function_count ? id : CN_NONE;
+}
+
+static uint64_t address(struct cn_tui_source *source, const struct cn_row *row)
+{
+    const struct graph_source *self = (const struct graph_source *)source;
+
+    return row->id & group_bit ? 0 : node_of(self, row->id)->address;
+}
+
 static void free_source(struct cn_tui_source *source)
 {
     free(source);
 }
 
-static const struct cn_tui_source_ops ops = {children, label, location, is_leaf,
-                                             free_source};
+static const struct cn_tui_source_ops ops = {children, label,   location,   is_leaf,
+                                             function, address, free_source};
 
 static struct cn_tui_source *make(const struct cn_call_graph *graph,
                                   const struct cn_call_subgraph *sub)

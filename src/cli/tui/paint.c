@@ -209,7 +209,7 @@ static void paint_status(struct cn_tui *tui, const struct cn_tui_layout *layout)
     for (; keys[0]; keys += 2) {
         if (at + strlen(keys[0]) + strlen(keys[1]) + 2 > canvas->columns)
             break;
-        at = cn_tui_draw(canvas, row, at, canvas->columns, CN_TUI_BAR_ON, keys[0]);
+        at = cn_tui_draw(canvas, row, at, canvas->columns, CN_TUI_BAR_KEY, keys[0]);
         at = cn_tui_draw(canvas, row, at + 1, canvas->columns, CN_TUI_BAR, keys[1]) + 2;
     }
 }
@@ -241,7 +241,7 @@ static void add_box(struct cn_tui *tui, struct cn_text *text)
             continue;
         cn_tui_heading_add(column, text);
         cn_text_char(text, ' ');
-        cn_tui_value_add(column, box->row.values[i], text);
+        cn_tui_cell_add(flame->source, &box->row, i, text);
         if (column->whole > 0)
             cn_text_printf(text, " (%.1f%%)", cn_tui_percent(column, box->row.values[i]));
         cn_text_str_add(text, "  ");
@@ -341,7 +341,7 @@ static enum cn_tui_style heat(double percent)
 static void paint_values(struct cn_tui *tui, const struct cn_tui_layout *layout,
                          size_t line, const struct cn_row *row)
 {
-    const struct cn_tui_source *source = cn_tui_pane(tui)->tree.source;
+    struct cn_tui_source *source = cn_tui_pane(tui)->tree.source;
     struct cn_text text = {0};
 
     for (size_t i = 0; i < layout->field_count; i++) {
@@ -351,7 +351,7 @@ static void paint_values(struct cn_tui *tui, const struct cn_tui_layout *layout,
         double percent = cn_tui_percent(column, value);
 
         cn_text_clear(&text);
-        cn_tui_value_add(column, value, &text);
+        cn_tui_cell_add(source, row, field->column, &text);
         cn_tui_draw_right(&tui->canvas, line, field->begin, field->end, CN_TUI_PLAIN,
                           cn_text_str(&text));
         if (field->percent_end == 0 || isnan(percent))

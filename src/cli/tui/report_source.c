@@ -83,13 +83,21 @@ static bool is_leaf(struct cn_tui_source *source, const struct cn_row *row)
     return true;
 }
 
+static uint32_t function(struct cn_tui_source *source, const struct cn_row *row)
+{
+    const struct report_source *self = (const struct report_source *)source;
+    uint32_t id = self->report->rows[row->id].function;
+
+    return id < self->rec->function_count ? id : CN_NONE;
+}
+
 static void free_source(struct cn_tui_source *source)
 {
     free(source);
 }
 
-static const struct cn_tui_source_ops ops = {children, label, location, is_leaf,
-                                             free_source};
+static const struct cn_tui_source_ops ops = {children, label, location,   is_leaf,
+                                             function, NULL,  free_source};
 
 struct cn_tui_source *cn_tui_report_new(const struct cn_recording *rec,
                                         const struct cn_call_report *report,
@@ -110,7 +118,8 @@ struct cn_tui_source *cn_tui_report_new(const struct cn_recording *rec,
         struct cn_tui_column *column = &self->source.columns[c];
         const struct cn_output_field *field = &cn_report_fields[c];
 
-        (void)snprintf(column->title, sizeof(column->title), "%s", field->name);
+        (void)snprintf(column->title, sizeof(column->title), "%s",
+                       c == CN_REPORT_CALL ? "calls" : field->name);
         for (char *at = column->title; *at; at++)
             *at = *at == '-' ? ' ' : *at >= 'a' && *at <= 'z' ? (char)(*at - 32) : *at;
         column->unit = field->flags & CN_OUTPUT_TIME      ? CN_TUI_SECONDS

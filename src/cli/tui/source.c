@@ -144,12 +144,21 @@ void cn_tui_value_add(const struct cn_tui_column *column, double value,
     if (isnan(value))
         return;
     value *= scale.factor;
-    if (column->unit == CN_TUI_ADDRESS)
-        cn_text_printf(text, "%" PRIx64, (uint64_t)value);
-    else if (value > 0 && value < least / 2)
+    if (value > 0 && value < least / 2)
         cn_text_printf(text, "<%.*f", scale.decimals, least);
     else
         add_number(text, value, scale.decimals);
+}
+
+void cn_tui_cell_add(struct cn_tui_source *source, const struct cn_row *row,
+                     size_t column, struct cn_text *text)
+{
+    double value = row->values[column];
+
+    if (source->columns[column].unit == CN_TUI_ADDRESS && !isnan(value))
+        cn_text_printf(text, "%" PRIx64, source->ops->address(source, row));
+    else
+        cn_tui_value_add(&source->columns[column], value, text);
 }
 
 size_t cn_tui_column_width(const struct cn_tui_column *column)
@@ -162,6 +171,9 @@ size_t cn_tui_column_width(const struct cn_tui_column *column)
     cn_text_clear(&text);
     if (column->unit == CN_TUI_PERCENT)
         cn_text_str_add(&text, "100.00");
+    else if (column->unit == CN_TUI_ADDRESS)
+        cn_text_printf(&text, "%" PRIx64,
+                       column->max < 0x1p63 ? (uint64_t)column->max : UINT64_MAX);
     else
         cn_tui_value_add(column, column->max, &text);
     width = text.len;

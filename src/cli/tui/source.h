@@ -55,6 +55,10 @@ struct cn_tui_source_ops {
     bool (*location)(struct cn_tui_source *source, const struct cn_row *row,
                      struct cn_location *out, struct cn_error *err);
     bool (*is_leaf)(struct cn_tui_source *source, const struct cn_row *row);
+    /* The row's function in the recording; CN_NONE: none. NULL: not of a recording. */
+    uint32_t (*function)(struct cn_tui_source *source, const struct cn_row *row);
+    /* The exact value of a CN_TUI_ADDRESS, which a double cannot hold; NULL: none. */
+    uint64_t (*address)(struct cn_tui_source *source, const struct cn_row *row);
     void (*free)(struct cn_tui_source *source);
 };
 
@@ -105,6 +109,10 @@ size_t cn_tui_column_width(const struct cn_tui_column *column);
  * values of a column: it is part of the heading. */
 void cn_tui_value_add(const struct cn_tui_column *column, double value,
                       struct cn_text *text);
+
+/* The same for a row. */
+void cn_tui_cell_add(struct cn_tui_source *source, const struct cn_row *row,
+                     size_t column, struct cn_text *text);
 void cn_tui_heading_add(const struct cn_tui_column *column, struct cn_text *text);
 
 /* The share of a value in percent; NAN: unknown. */

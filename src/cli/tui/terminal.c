@@ -155,6 +155,7 @@ static void set_up_colors(void)
         [CN_TUI_STRONG] = {-1, -1, -1, -1},
         [CN_TUI_BAR] = {COLOR_WHITE, COLOR_BLUE, 252, 237},
         [CN_TUI_BAR_ON] = {COLOR_BLACK, COLOR_CYAN, 231, 24},
+        [CN_TUI_BAR_KEY] = {COLOR_WHITE, COLOR_BLUE, 231, 237},
         [CN_TUI_HEADING] = {-1, -1, 245, -1},
         [CN_TUI_HEADING_ON] = {-1, -1, -1, -1},
         [CN_TUI_CURSOR] = {COLOR_BLACK, COLOR_WHITE, 231, 240},
@@ -196,24 +197,22 @@ static short flame_pair(unsigned fg, unsigned bg)
 
 static attr_t attributes(enum cn_tui_style style, bool has_color)
 {
-    static const attr_t plain[CN_TUI_STYLE_COUNT] = {
-        [CN_TUI_STRONG] = A_BOLD,
-        [CN_TUI_BAR] = A_REVERSE,
-        [CN_TUI_BAR_ON] = A_REVERSE | A_BOLD,
-        [CN_TUI_HEADING] = A_UNDERLINE,
-        [CN_TUI_HEADING_ON] = A_UNDERLINE | A_BOLD,
-        [CN_TUI_CURSOR] = A_REVERSE,
-        [CN_TUI_HOT] = A_BOLD,
-        [CN_TUI_MATCH] = A_BOLD | A_UNDERLINE,
-        [CN_TUI_ALERT] = A_BOLD,
-    };
-    static const attr_t colored[CN_TUI_STYLE_COUNT] = {
-        [CN_TUI_STRONG] = A_BOLD,       [CN_TUI_BAR_ON] = A_BOLD,
-        [CN_TUI_HEADING] = A_UNDERLINE, [CN_TUI_HEADING_ON] = A_UNDERLINE | A_BOLD,
-        [CN_TUI_ALERT] = A_BOLD,
+    static const struct {
+        attr_t plain, colored;
+    } list[CN_TUI_STYLE_COUNT] = {
+        [CN_TUI_STRONG] = {A_BOLD, A_BOLD},
+        [CN_TUI_BAR] = {A_REVERSE, 0},
+        [CN_TUI_BAR_ON] = {A_BOLD, A_BOLD},
+        [CN_TUI_BAR_KEY] = {A_REVERSE | A_BOLD, A_BOLD},
+        [CN_TUI_HEADING] = {A_UNDERLINE, A_UNDERLINE},
+        [CN_TUI_HEADING_ON] = {A_UNDERLINE | A_BOLD, A_UNDERLINE | A_BOLD},
+        [CN_TUI_CURSOR] = {A_REVERSE, 0},
+        [CN_TUI_HOT] = {A_BOLD, 0},
+        [CN_TUI_MATCH] = {A_BOLD | A_UNDERLINE, 0},
+        [CN_TUI_ALERT] = {A_BOLD, A_BOLD},
     };
 
-    return has_color ? colored[style] : plain[style];
+    return has_color ? list[style].colored : list[style].plain;
 }
 
 static void show(const struct cn_tui_canvas *canvas)

@@ -300,23 +300,6 @@ bool cn_tui_current(struct cn_tui *tui, struct cn_tui_source **source, struct cn
     return true;
 }
 
-/* The function of a recording whose name a row has. */
-static const struct cn_call_function *
-function_of(struct cn_tui *tui, struct cn_tui_source *source, const struct cn_row *row)
-{
-    const struct cn_recording *rec = tui->data->setup.rec;
-    struct cn_text name = {0};
-    const struct cn_call_function *found = NULL;
-    struct cn_error err;
-
-    if (rec && source->ops->label(source, row, &name, &err))
-        for (uint32_t i = 0; i < rec->function_count && !found; i++)
-            if (strcmp(rec->functions[i].name, cn_text_str(&name)) == 0)
-                found = &rec->functions[i];
-    cn_text_done(&name);
-    return found;
-}
-
 bool cn_tui_locate(struct cn_tui *tui, bool resolves, struct cn_location *out)
 {
     struct cn_source_location location;
@@ -324,17 +307,18 @@ bool cn_tui_locate(struct cn_tui *tui, bool resolves, struct cn_location *out)
     struct cn_tui_source *source;
     struct cn_error err;
     struct cn_row row;
+    uint32_t id;
 
     if (!cn_tui_current(tui, &source, &row) ||
         !source->ops->location(source, &row, out, &err))
         return false;
-    if (out->file || !resolves || !tui->data->has_recording || !out->module)
+    id = source->ops->function ? source->ops->function(source, &row) : CN_NONE;
+    if (out->file || !resolves || id == CN_NONE)
         return true;
-    function = function_of(tui, source, &row);
+    function = &tui->data->setup.rec->functions[id];
     if (!tui->resolver)
         tui->resolver = cn_resolver_new();
-    if (function &&
-        cn_resolver_function(tui->resolver, out->module,
+    if (cn_resolver_function(tui->resolver, out->module,
                              tui->data->setup.rec->modules[function->module].build_id,
                              function->offset, &location)) {
         out->file = location.file;
@@ -371,8 +355,10 @@ static uint32_t current_session(struct cn_tui *tui)
     struct cn_row row;
     uint64_t at;
 
+    if (tui->view == CN_TUI_GRAPH && tui->is_function_shown)
+        return tui->function_session;
     if ((tui->view != CN_TUI_GRAPH && tui->view != CN_TUI_FLAMES) ||
-        tui->is_function_shown || !cn_tui_current(tui, &source, &row))
+        !cn_tui_current(tui, &source, &row))
         return CN_NONE;
     at = row.id;
     while (at < tree->count && tree->nodes[at].parent != 0)
@@ -1091,7 +1077,7 @@ static void wheel(struct cn_tui *tui, int by)
     struct cn_tui_pane *pane = cn_tui_pane(tui);
 
     if (tui->view == CN_TUI_FLAMES)
-        scroll(&pane->flame.top, by);
+        cn_tui_flame_vertical(&pane->flame, by);
     else if (tui->view == CN_TUI_INFO)
         scroll(&pane->top, by);
     else

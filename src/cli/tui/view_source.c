@@ -59,8 +59,8 @@ static void free_source(struct cn_tui_source *source)
     free(source);
 }
 
-static const struct cn_tui_source_ops ops = {children, label, location, is_leaf,
-                                             free_source};
+static const struct cn_tui_source_ops ops = {children, label, location,   is_leaf,
+                                             NULL,     NULL,  free_source};
 
 /* A title that fits: "total", or with the metric where there are several. */
 static void add_title(struct cn_tui_column *column, const struct cn_cost_column *cost,

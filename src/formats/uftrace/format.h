@@ -20,7 +20,12 @@
 
 #define CN_UFT_MAGIC "Ftrace!"
 
+/* The module of Python's functions, which have addresses from 1 on; no program has code
+ * there. */
+#define CN_UFT_PYTHON "python.fake"
+
 enum {
+    CN_UFT_PYTHON_END = 1 << 16,
     CN_UFT_MAGIC_LEN = 8, /* with its NUL */
     CN_UFT_VERSION = 4,
     CN_UFT_VERSION_MIN = 3,

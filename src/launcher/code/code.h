@@ -42,12 +42,15 @@ enum cn_code_hooks {
 struct cn_code {
     unsigned machine;           /* EM_* */
     bool is_fixed;              /* linked for a fixed address */
+    bool has_pointers_in_data;  /* that are not listed */
     struct cn_code_part *parts; /* sorted by address */
     size_t part_count, part_capacity;
     struct cn_code_frame *frames; /* sorted by start */
     size_t frame_count, frame_capacity;
     struct cn_code_addresses labels;   /* symbols in code; sorted */
     struct cn_code_addresses pointers; /* that the loader stores in data */
+    bool is_base;                      /* a library that the recorder uses */
+    bool has_walker; /* a runtime that finds code by the return addresses on the stack */
     enum cn_code_hooks hooks;
     struct cn_code_addresses sleds; /* at entries of functions; sorted */
 };

@@ -23,6 +23,8 @@ static const char *const texts[CN_CODE_LEFT_COUNT] = {
     [CN_CODE_NO_FRAME] = "no unwind information",
     [CN_CODE_HANDLER] = "exception in the prologue",
     [CN_CODE_START] = "startup code",
+    [CN_CODE_WALKER] = "of a runtime that reads return addresses",
+    [CN_CODE_BASE] = "in a library that the recorder uses",
     [CN_CODE_NO_HOOK] = "not built for patching",
 };
 
@@ -240,9 +242,8 @@ static void add_jumps(struct planning *planning, size_t i)
     end = part->address + part->bytes.len;
     if (i + 1 < planning->starts.count && planning->starts.list[i + 1] < end)
         end = planning->starts.list[i + 1];
-    known_end = code->frame_count == 0 ? end : frame ? frame->end : start;
-    cn_short_jumps_add(&planning->targets, code, start, known_end < end ? known_end : end,
-                       end);
+    known_end = frame && frame->end < end ? frame->end : end;
+    cn_short_jumps_add(&planning->targets, code, start, known_end, end);
 }
 
 static void add_jumps_near(struct planning *planning, uint64_t low, uint64_t high)
@@ -322,7 +323,11 @@ void cn_code_plan_make(struct cn_code_plan *plan, const struct cn_code *code,
         struct cn_prologue prologue = {0};
         enum cn_code_left left;
 
-        if (code->hooks == CN_CODE_UNHOOKED)
+        if (code->is_base)
+            left = CN_CODE_BASE;
+        else if (code->has_walker)
+            left = CN_CODE_WALKER;
+        else if (code->hooks == CN_CODE_UNHOOKED)
             left = look_at(code, &functions[i], &prologue);
         else if (code->hooks == CN_CODE_NOPS)
             left = look_at_nops(code, &functions[i], &prologue.patch);

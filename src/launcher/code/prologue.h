@@ -20,6 +20,8 @@ enum cn_code_left {
     CN_CODE_NO_FRAME,    /* no unwind information, or not that of a function */
     CN_CODE_HANDLER,     /* exceptions may leave them */
     CN_CODE_START,       /* runs when a program starts, or returns twice */
+    CN_CODE_WALKER,      /* of a runtime that reads return addresses from the stack */
+    CN_CODE_BASE,        /* in a library that the recorder uses */
     CN_CODE_NO_HOOK,     /* without nops, in a file where others have them */
     CN_CODE_LEFT_COUNT,
 };

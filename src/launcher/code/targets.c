@@ -65,6 +65,14 @@ static void add_from_data(struct finding *finding, uint64_t address)
     set(finding->targets, finding->targets->table_bits, address);
 }
 
+static bool is_function(const struct cn_code *code, uint64_t address)
+{
+    const struct cn_code_frame *frame = cn_code_frame_at(code, address);
+
+    return (frame && frame->start == address) ||
+           cn_code_next(&code->labels, address) == address;
+}
+
 /* Distances of 32 bits follow the opcode of a call or jump, or the byte that says that an
  * operand is relative to rip. Only `lea` makes an address of that: no operand follows. */
 static void look_at_code(struct finding *finding, const struct cn_code_part *part)
@@ -85,7 +93,7 @@ static void look_at_code(struct finding *finding, const struct cn_code_part *par
             continue;
         if (is_code(finding->targets, target))
             cn_code_targets_add(finding->targets, target);
-        else if (is_operand)
+        if (is_operand && !is_function(finding->code, target))
             cn_code_add_address(&finding->bases, target);
     }
 }
@@ -185,7 +193,7 @@ bool cn_code_targets_find(struct cn_code_targets *targets, const struct cn_code 
     for (size_t i = 0; i < code->part_count; i++) {
         if (code->parts[i].is_code)
             look_at_code(&finding, &code->parts[i]);
-        else
+        else if (code->has_pointers_in_data)
             look_at_data(&finding, &code->parts[i]);
     }
     for (size_t i = 0; i < code->pointers.count; i++)

@@ -290,6 +290,7 @@ struct cn_recording {
     struct cn_hook_cost call_cost, libcall_cost; /* of a function of type P */
     uint64_t left_out_ps; /* time of the recorder per call that its filters skipped */
     bool has_value_costs; /* calls with recorded arguments took longer */
+    bool begins_off;      /* the outermost calls of tasks may have no entries */
     uint64_t features;    /* bits as above */
     uint64_t info_mask;   /* groups of facts that exist */
     const char *options;  /* for every view, as one command line ("-t 1us"); or "" */

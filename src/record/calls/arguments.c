@@ -354,3 +354,19 @@ uint32_t cn_rec_arguments_store(struct cn_rec_thread *self, uint32_t first,
     *(volatile uint32_t *)&self->filter.values_used = used + (uint32_t)(copy.at - begin);
     return (uint32_t)(copy.at - begin);
 }
+
+bool cn_rec_arguments_number(uint32_t index, const struct cn_rec_registers *registers,
+                             int64_t *out)
+{
+    const struct cn_rec_value *value = &cn_rec_process.values[index];
+    const struct cn_rec_piece *piece = &value->pieces[0];
+    unsigned unused = value->size < sizeof(*out) ? 64 - 8u * value->size : 0;
+    uint64_t word = 0;
+
+    if (value->piece_count != 1 || value->size == 0 || value->size > sizeof(word) ||
+        piece->len < value->size ||
+        !read_piece(registers, piece, (uint8_t *)&word, value->size))
+        return false;
+    *out = (int64_t)(word << unused) >> unused;
+    return true;
+}

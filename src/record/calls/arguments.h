@@ -7,6 +7,7 @@
 #ifndef CN_RECORD_CALLS_ARGUMENTS_H
 #define CN_RECORD_CALLS_ARGUMENTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct cn_rec_thread;
@@ -31,5 +32,9 @@ struct cn_rec_registers {
  * there is no room. They are freed by resetting `values_used`. */
 uint32_t cn_rec_arguments_store(struct cn_rec_thread *self, uint32_t first,
                                 uint32_t count, const struct cn_rec_registers *registers);
+
+/* Read a value as a signed number. False when it is unknown. */
+bool cn_rec_arguments_number(uint32_t index, const struct cn_rec_registers *registers,
+                             int64_t *out);
 
 #endif

@@ -125,8 +125,10 @@ void cn_rec_cost_measure(struct cn_rec_thread *self)
     is_on = atomic_exchange(&shared->is_on, 1);
     self->filter.in = 1;
     self->filter.time_limit_ns = 0;
+    self->filter.needs_match = 0;
     measure_all(self);
     self->filter = filter;
+    self->has_watched = false;
     atomic_store(&shared->is_on, is_on);
     atomic_store(&self->track->extra_len, extra_len);
     atomic_store(&self->track->writer, 0);

@@ -6,6 +6,7 @@
 
 #include "record/calls/arguments.h"
 #include "record/calls/readings.h"
+#include "record/calls/watch.h"
 #include "record/layout.h"
 #include "record/process.h"
 #include "record/state/module_rules.h"
@@ -27,6 +28,11 @@ static int find_program(struct dl_phdr_info *info, size_t size, void *arg)
     return 1;
 }
 
+static bool has_watches(void)
+{
+    return cn_rec_process.shared->watches_cpu || cn_rec_process.shared->watch_count > 0;
+}
+
 void cn_rec_filter_begin(void)
 {
     struct cn_rec_process *process = &cn_rec_process;
@@ -38,40 +44,149 @@ void cn_rec_filter_begin(void)
     /* Rules about patching alone do not need filters at each call. */
     process->has_filters = shared->has_call_rules || shared->time_limit_ns > 0 ||
                            shared->depth_limit > 0 || shared->has_sites ||
+                           shared->has_signals || has_watches() ||
                            !atomic_load(&shared->is_on);
 }
 
-static void obey(struct cn_rec_thread *self, const struct cn_rec_rule *rule)
+/* What the rules of a call say together. */
+struct orders {
+    uint32_t actions; /* CN_REC_RULE_* */
+    uint32_t depth, size_min;
+    uint64_t time_ns;
+};
+
+/* In an inlined copy of the function the arguments are elsewhere. */
+static bool has_arguments(const struct cn_rec_rule *rule, uintptr_t base,
+                          const struct cn_rec_registers *registers)
+{
+    return registers &&
+           (registers->saver == CN_REC_SAVED_AT_ENTRY) == (rule->call_off == 0) &&
+           (rule->call_off == 0 ||
+            registers->call_pc - base == rule->low + rule->call_off);
+}
+
+static bool is_true(const struct cn_rec_rule *rule, uintptr_t base,
+                    const struct cn_rec_registers *registers)
+{
+    int64_t number = 0;
+
+    if (rule->compare != CN_REC_ALWAYS &&
+        (!has_arguments(rule, base, registers) ||
+         !cn_rec_arguments_number(rule->condition, registers, &number)))
+        return false;
+    switch ((enum cn_rec_compare)rule->compare) {
+    case CN_REC_EQUAL:
+        return number == rule->limit;
+    case CN_REC_UNEQUAL:
+        return number != rule->limit;
+    case CN_REC_LESS:
+        return number < rule->limit;
+    case CN_REC_LESS_EQUAL:
+        return number <= rule->limit;
+    case CN_REC_MORE:
+        return number > rule->limit;
+    case CN_REC_MORE_EQUAL:
+        return number >= rule->limit;
+    case CN_REC_BITS:
+        return (number & rule->limit) != 0;
+    case CN_REC_ALWAYS:
+        break;
+    }
+    return true;
+}
+
+/* Of -F and -N, the last one counts. */
+static struct orders orders_of(const struct cn_rec_rule *rule, uintptr_t base,
+                               const struct cn_rec_registers *registers)
+{
+    const uint32_t either = CN_REC_RULE_ONLY | CN_REC_RULE_NOT;
+    struct orders orders = {0};
+
+    for (bool has_more = rule; has_more; has_more = (rule++)->has_more) {
+        if (!is_true(rule, base, registers))
+            continue;
+        if (rule->actions & either)
+            orders.actions &= ~either;
+        orders.actions |= rule->actions;
+        if (rule->actions & CN_REC_RULE_DEPTH)
+            orders.depth = rule->depth;
+        if (rule->actions & CN_REC_RULE_TIME)
+            orders.time_ns = rule->time_ns;
+        if (rule->actions & CN_REC_RULE_SIZE)
+            orders.size_min = rule->size_min;
+    }
+    return orders;
+}
+
+static uint32_t limit_after(uint32_t shown, uint32_t depth)
+{
+    return depth < UINT32_MAX - shown ? shown + depth : UINT32_MAX;
+}
+
+static void obey(struct cn_rec_thread *self, const struct orders *orders)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
     struct cn_rec_filter_state *filter = &self->filter;
-    uint32_t running = CN_REC_RUNNING;
+    uint32_t actions = orders->actions;
 
-    filter->in += (rule->actions & CN_REC_RULE_ONLY) != 0;
-    filter->out += (rule->actions & CN_REC_RULE_NOT) != 0;
-    if (rule->actions & CN_REC_RULE_DEPTH)
-        filter->shown_limit = filter->shown + rule->depth;
-    if (rule->actions & CN_REC_RULE_TIME)
-        filter->time_limit_ns = rule->time_ns;
-    if (rule->actions & CN_REC_RULE_ON)
+    if (actions & CN_REC_RULE_ONLY)
+        filter->shown_limit = limit_after(
+            filter->shown, shared->depth_limit ? shared->depth_limit : UINT32_MAX);
+    if (actions & CN_REC_RULE_DEPTH)
+        filter->shown_limit = limit_after(filter->shown, orders->depth);
+    if (actions & CN_REC_RULE_TIME)
+        filter->time_limit_ns = orders->time_ns;
+    if (actions & CN_REC_RULE_SIZE)
+        filter->size_min = orders->size_min;
+    if (actions & CN_REC_RULE_ON)
         atomic_store(&shared->is_on, 1);
-    if (rule->actions & CN_REC_RULE_OFF)
+    if (actions & CN_REC_RULE_OFF)
         atomic_store(&shared->is_on, 0);
-    if (rule->actions & CN_REC_RULE_FINISH)
-        (void)atomic_compare_exchange_strong(&shared->stop, &running, CN_REC_STOP_FINISH);
     if (atomic_load_explicit(&shared->stop, memory_order_relaxed))
         cn_rec_wiped(self)->limit = 0;
 }
 
-static bool is_shown(const struct cn_rec_thread *self, const struct cn_rec_rule *rule)
+static bool is_on(void)
 {
-    const struct cn_rec_shared *shared = cn_rec_process.shared;
-    const struct cn_rec_filter_state *filter = &self->filter;
+    return atomic_load_explicit(&cn_rec_process.shared->is_on, memory_order_relaxed);
+}
 
-    return atomic_load_explicit(&shared->is_on, memory_order_relaxed) &&
-           filter->out == 0 && (!shared->has_only || filter->in > 0) &&
-           filter->shown < filter->shown_limit &&
-           !(rule && (rule->actions & CN_REC_RULE_HIDE));
+/* Apply the rules of a call. True if it is recorded, or would be if recording were
+ * switched on. Where nothing is recorded, no trigger acts. */
+static bool is_chosen(struct cn_rec_thread *self, const struct cn_rec_rule *rule,
+                      const struct orders *orders)
+{
+    struct cn_rec_filter_state *filter = &self->filter;
+
+    filter->in += (orders->actions & CN_REC_RULE_ONLY) != 0;
+    filter->out += (orders->actions & CN_REC_RULE_NOT) != 0;
+    if (filter->out > 0 || (cn_rec_process.shared->has_only && filter->in == 0))
+        return false;
+    if (orders->actions)
+        obey(self, orders);
+    return filter->shown < filter->shown_limit && !(orders->actions & CN_REC_RULE_HIDE) &&
+           !((orders->actions & CN_REC_RULE_SIZED) && rule->size < filter->size_min);
+}
+
+/* How long a call must last to be recorded: UINT64_MAX when it must lead to another. */
+static uint64_t least_of(const struct cn_rec_filter_state *filter,
+                         const struct orders *orders)
+{
+    if (orders->actions & CN_REC_RULE_TRACE)
+        return 0;
+    if (filter->needs_match && !(orders->actions & CN_REC_RULE_CALLER))
+        return UINT64_MAX;
+    return filter->time_limit_ns;
+}
+
+void cn_rec_filter_finish(struct cn_rec_thread *self)
+{
+    uint32_t running = CN_REC_RUNNING;
+
+    (void)atomic_compare_exchange_strong(&cn_rec_process.shared->stop, &running,
+                                         CN_REC_STOP_FINISH);
+    if (self)
+        cn_rec_wiped(self)->limit = 0;
 }
 
 /* Depths count recorded calls only. */
@@ -87,12 +202,7 @@ static uint32_t store_arguments(struct cn_rec_thread *self,
                                 const struct cn_rec_rule *rule, uintptr_t base,
                                 const struct cn_rec_registers *registers)
 {
-    if (!rule || !registers || rule->argument_count == 0)
-        return 0;
-    /* In an inlined copy of the function the arguments are elsewhere. */
-    if ((registers->saver == CN_REC_SAVED_AT_ENTRY) != (rule->call_off == 0))
-        return 0;
-    if (rule->call_off > 0 && registers->call_pc - base != rule->low + rule->call_off)
+    if (!rule || rule->argument_count == 0 || !has_arguments(rule, base, registers))
         return 0;
     return cn_rec_arguments_store(self, rule->arguments, rule->argument_count, registers);
 }
@@ -104,11 +214,9 @@ static void record_with(struct cn_rec_thread *self, uint64_t time_ns, uint64_t w
 }
 
 /* The call site of a call, if it is recorded. Tail calls have none. */
-static uintptr_t site_of(const struct cn_rec_rule *rule,
-                         const struct cn_rec_registers *registers)
+static uintptr_t site_of(uint32_t actions, const struct cn_rec_registers *registers)
 {
-    bool is_wanted =
-        cn_rec_process.shared->has_sites || (rule && (rule->actions & CN_REC_RULE_SITE));
+    bool is_wanted = cn_rec_process.shared->has_sites || (actions & CN_REC_RULE_SITE);
 
     if (!is_wanted || !registers || registers->site == (uintptr_t)cn_rec_return)
         return 0;
@@ -128,64 +236,17 @@ static uint32_t readings_at(const struct cn_rec_filter_state *note)
     return note->values_used + note->values_len;
 }
 
-/* The actions of a frame's rule, if it has readings. */
-static uint32_t reading_actions(const struct cn_rec_frame *frame)
+/* Record the entries of a call and of its callers, where they are pending. */
+static void record_pending(struct cn_rec_thread *self, struct cn_rec_frame *last)
 {
-    uintptr_t base;
-    const struct cn_rec_rule *rule = frame->flags & CN_REC_FRAME_READS
-                                         ? cn_rec_module_rules_find(frame->address, &base)
-                                         : NULL;
+    const uint64_t not_recorded =
+        CN_REC_FRAME_PENDING | CN_REC_FRAME_SILENT | CN_REC_FRAME_OFF;
+    struct cn_rec_frame *frame = last;
 
-    return rule ? rule->actions : 0;
-}
-
-void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
-                         const struct cn_rec_registers *registers)
-{
-    struct cn_rec_filter_state *note = &self->notes[frame - self->frames];
-    uintptr_t base = 0;
-    const struct cn_rec_rule *rule = cn_rec_module_rules_find(frame->address, &base);
-    uint32_t len;
-
-    *note = self->filter;
-    frame->flags |= CN_REC_FRAME_FILTERED;
-    if (rule)
-        obey(self, rule);
-    if (!is_shown(self, rule)) {
-        frame->flags |= CN_REC_FRAME_SILENT;
-        return;
-    }
-    self->filter.shown++;
-    note->site = site_of(rule, registers);
-    if (note->site && self->filter.time_limit_ns == 0)
-        record_site(self, 0, note->site);
-    len = store_arguments(self, rule, base, registers);
-    note->values_len = 0;
-    if (self->filter.time_limit_ns > 0) {
-        note->values_len = len;
-        note->entry_ns = cn_rec_now(self);
-        frame->flags |= CN_REC_FRAME_PENDING;
-    } else if (len > 0) {
-        record_with(self, 0, word_of(frame, note) | CN_REC_ENTRY_WORD,
-                    self->values + note->values_used, len);
-        self->filter.values_used = note->values_used;
-    } else {
-        cn_rec_record(self, word_of(frame, note) | CN_REC_ENTRY_WORD);
-    }
-    if (rule && cn_rec_readings_begin(self, rule->actions)) {
-        frame->flags |= CN_REC_FRAME_READS;
-        if (!(frame->flags & CN_REC_FRAME_PENDING))
-            cn_rec_readings_record(self, rule->actions, readings_at(note), 0);
-    }
-}
-
-/* Record the entries of a call that lasted long enough, and of its callers, which did so
- * as well. */
-static void record_pending(struct cn_rec_thread *self, const struct cn_rec_frame *last)
-{
-    struct cn_rec_frame *frame = self->frames + 1;
-
-    for (; frame <= last; frame++) {
+    /* The callers of a recorded call are recorded. */
+    while (frame > self->frames && (frame->flags & not_recorded))
+        frame--;
+    for (frame++; frame <= last; frame++) {
         const struct cn_rec_filter_state *note = &self->notes[frame - self->frames];
 
         if (!(frame->flags & CN_REC_FRAME_PENDING))
@@ -198,24 +259,96 @@ static void record_pending(struct cn_rec_thread *self, const struct cn_rec_frame
         else
             cn_rec_add(self, note->entry_ns, word_of(frame, note) | CN_REC_ENTRY_WORD,
                        NULL, 0);
-        cn_rec_readings_record(self, reading_actions(frame), readings_at(note),
-                               note->entry_ns);
+        if (frame->flags & CN_REC_FRAME_READS)
+            cn_rec_readings_record(self, note->readings, readings_at(note),
+                                   note->entry_ns);
         frame->flags &= ~(uint64_t)CN_REC_FRAME_PENDING;
+    }
+}
+
+/* Record the entry of a call now. */
+static void record_entry(struct cn_rec_thread *self, struct cn_rec_frame *frame,
+                         uint32_t values_len)
+{
+    struct cn_rec_filter_state *note = &self->notes[frame - self->frames];
+
+    if (cn_rec_process.shared->has_waits)
+        record_pending(self, frame - 1);
+    if (self->has_watched)
+        cn_rec_watch_check(self);
+    if (note->site)
+        record_site(self, 0, note->site);
+    if (values_len > 0) {
+        record_with(self, 0, word_of(frame, note) | CN_REC_ENTRY_WORD,
+                    self->values + note->values_used, values_len);
+        self->filter.values_used = note->values_used;
+    } else {
+        cn_rec_record(self, word_of(frame, note) | CN_REC_ENTRY_WORD);
+    }
+    /* Events are shown inside calls: the first ones follow the first call. */
+    if (!self->has_watched && has_watches())
+        cn_rec_watch_check(self);
+}
+
+void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
+                         const struct cn_rec_registers *registers)
+{
+    struct cn_rec_filter_state *note = &self->notes[frame - self->frames];
+    uintptr_t base = 0;
+    const struct cn_rec_rule *rule = cn_rec_module_rules_find(frame->address, &base);
+    struct orders orders = {0};
+    uint32_t len;
+
+    *note = self->filter;
+    frame->flags |= CN_REC_FRAME_FILTERED;
+    if (rule && self->filter.out == 0)
+        orders = orders_of(rule, base, registers);
+    if (!is_chosen(self, rule, &orders)) {
+        frame->flags |= CN_REC_FRAME_SILENT;
+        return;
+    }
+    self->filter.shown++;
+    if (!is_on()) {
+        frame->flags |= CN_REC_FRAME_OFF;
+        return;
+    }
+    note->site = site_of(orders.actions, registers);
+    note->least_ns = least_of(&self->filter, &orders);
+    note->readings = orders.actions;
+    len = store_arguments(self, rule, base, registers);
+    note->values_len = 0;
+    if (note->least_ns > 0) {
+        note->values_len = len;
+        note->entry_ns = cn_rec_now(self);
+        frame->flags |= CN_REC_FRAME_PENDING;
+    } else {
+        record_entry(self, frame, len);
+    }
+    if (cn_rec_readings_begin(self, orders.actions)) {
+        frame->flags |= CN_REC_FRAME_READS;
+        if (!(frame->flags & CN_REC_FRAME_PENDING))
+            cn_rec_readings_record(self, orders.actions, readings_at(note), 0);
+    }
+    if (orders.actions & CN_REC_RULE_FINISH) {
+        record_pending(self, frame);
+        cn_rec_filter_finish(self);
     }
 }
 
 static void record_exit(struct cn_rec_thread *self, const struct cn_rec_frame *frame,
                         const struct cn_rec_registers *registers)
 {
-    uint64_t word = word_of(frame, &self->notes[frame - self->frames]) | CN_REC_EXIT_WORD;
+    const struct cn_rec_filter_state *note = &self->notes[frame - self->frames];
+    uint64_t word = word_of(frame, note) | CN_REC_EXIT_WORD;
     uintptr_t base;
     const struct cn_rec_rule *rule =
         registers ? cn_rec_module_rules_find(frame->address, &base) : NULL;
     uint32_t at = self->filter.values_used, len = 0;
 
+    if (self->has_watched)
+        cn_rec_watch_check(self);
     if (frame->flags & CN_REC_FRAME_READS)
-        cn_rec_readings_record_changes(self, reading_actions(frame),
-                                       readings_at(&self->notes[frame - self->frames]));
+        cn_rec_readings_record_changes(self, note->readings, readings_at(note));
     if (rule && rule->result_count > 0)
         len = cn_rec_arguments_store(self, rule->results, rule->result_count, registers);
     if (len > 0)
@@ -225,22 +358,34 @@ static void record_exit(struct cn_rec_thread *self, const struct cn_rec_frame *f
     self->filter.values_used = at;
 }
 
+/* True if the exit of a call is recorded. A call that was entered while recording was
+ * switched off may have an exit alone. */
+static bool records_exit(const struct cn_rec_thread *self,
+                         const struct cn_rec_frame *frame)
+{
+    const struct cn_rec_filter_state *note = &self->notes[frame - self->frames];
+
+    if ((frame->flags & CN_REC_FRAME_SILENT) || !is_on())
+        return false;
+    if (frame->flags & CN_REC_FRAME_OFF)
+        return self->filter.time_limit_ns == 0 && !self->filter.needs_match;
+    if (frame->flags & CN_REC_FRAME_PENDING)
+        return !self->is_off && note->least_ns < UINT64_MAX &&
+               cn_rec_now(self) - note->entry_ns >= note->least_ns;
+    return true;
+}
+
 void cn_rec_filter_leave(struct cn_rec_thread *self, struct cn_rec_frame *frame,
                          const struct cn_rec_registers *registers)
 {
     uint32_t values_used = self->filter.values_used;
-    const struct cn_rec_filter_state *note = &self->notes[frame - self->frames];
-    bool is_dropped = frame->flags & CN_REC_FRAME_SILENT;
 
-    if (frame->flags & CN_REC_FRAME_PENDING) {
-        is_dropped = self->is_off ||
-                     cn_rec_now(self) - note->entry_ns < self->filter.time_limit_ns;
-        if (!is_dropped)
+    if (records_exit(self, frame)) {
+        if (frame->flags & CN_REC_FRAME_PENDING)
             record_pending(self, frame);
-    }
-    if (!is_dropped)
         record_exit(self, frame, registers);
-    self->filter = *note;
+    }
+    self->filter = self->notes[frame - self->frames];
     /* Calls that are open on other stacks may have values above. */
     if (frame != self->top)
         self->filter.values_used = values_used;

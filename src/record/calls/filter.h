@@ -20,6 +20,9 @@ void cn_rec_filter_begin(void);
 void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
                          const struct cn_rec_registers *registers);
 
+/* End the recording; `self` may be NULL. */
+void cn_rec_filter_finish(struct cn_rec_thread *self);
+
 /* Record the exit of a call, and its entry if that is pending. */
 void cn_rec_filter_leave(struct cn_rec_thread *self, struct cn_rec_frame *frame,
                          const struct cn_rec_registers *registers);

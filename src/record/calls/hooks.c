@@ -658,6 +658,37 @@ void cn_rec_instrument_leave(uintptr_t function)
     close_frame(self, frame);
 }
 
+/* As high as the sentinel: no call that is made or returns on the stack closes it. */
+#define INTERPRETED_LOC ((uintptr_t *)UINTPTR_MAX)
+
+void cn_rec_interpreted_enter(uintptr_t address)
+{
+    struct cn_rec_thread *self = cn_rec_thread_ready();
+
+    if (!self)
+        return;
+    cn_rec_thread_reserve(self);
+    close_throwing(self);
+    close_dead(self, __builtin_frame_address(0));
+    if (push(self, INTERPRETED_LOC, 0, address, CN_REC_FRAME_UNHOOKED))
+        record_entry(self, NULL);
+}
+
+void cn_rec_interpreted_leave(uintptr_t address)
+{
+    struct cn_rec_thread *self = cn_rec_self;
+    struct cn_rec_frame *frame;
+
+    if (!self || !cn_rec_thread_is_ours(self))
+        return;
+    frame = find_open(self, address, INTERPRETED_LOC);
+    if (!frame)
+        return;
+    close_throwing(self);
+    close_dead(self, __builtin_frame_address(0));
+    close_frame(self, frame);
+}
+
 void cn_rec_probe_instrument(void)
 {
     void *probe = (void *)(uintptr_t)cn_rec_probe_plain;

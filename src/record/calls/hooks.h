@@ -36,6 +36,11 @@ void cn_rec_instrument_leave(uintptr_t function);
 void cn_rec_instrument_enter(uintptr_t function, uintptr_t call_site, uintptr_t *loc,
                              const uint64_t *saved, uintptr_t call_pc);
 
+/* A function of an interpreter was called, or returns. It has no place on the stack: it ends
+ * only here. */
+void cn_rec_interpreted_enter(uintptr_t address);
+void cn_rec_interpreted_leave(uintptr_t address);
+
 /* The call whose return address was at `loc` returns. Returns the true return address, and
  * the flags of its frame. */
 struct cn_rec_return_target {

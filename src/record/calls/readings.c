@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <sys/resource.h>
 
+#include "record/calls/pmu.h"
 #include "record/layout.h"
 #include "record/process.h"
 #include "record/state/thread.h"
@@ -15,13 +16,21 @@ enum {
     EVENT_DIFF_STATM = 100003,
     EVENT_DIFF_PAGE_FAULT = 100004,
     MEMORY_COUNT = 3,
+    EVENT_READ_CYCLE = 100005, /* the two of cache and branch follow */
     FAULT_COUNT = 2,
+    PMU_COUNT = 2, /* of a pair */
 };
 
 struct readings {
     uint64_t memory_kb[MEMORY_COUNT]; /* vmsize, vmrss, shared */
     uint64_t faults[FAULT_COUNT];     /* major, minor */
+    uint64_t pmu[CN_REC_PMU_COUNT][PMU_COUNT];
 };
+
+static bool reads_pair(uint32_t actions, uint32_t pair)
+{
+    return actions & (uint32_t)CN_REC_RULE_READ_CYCLES << pair;
+}
 
 /* Read the first numbers of /proc/self/statm, which count pages. */
 static void read_memory(uint64_t *out)
@@ -46,7 +55,7 @@ static void read_memory(uint64_t *out)
         out[i] *= cn_rec_process.page_kb;
 }
 
-static struct readings read_all(uint32_t actions)
+static struct readings read_all(struct cn_rec_thread *self, uint32_t actions)
 {
     struct readings now = {0};
     struct rusage usage;
@@ -58,6 +67,9 @@ static struct readings read_all(uint32_t actions)
         now.faults[0] = (uint64_t)usage.ru_majflt;
         now.faults[1] = (uint64_t)usage.ru_minflt;
     }
+    for (uint32_t i = 0; i < CN_REC_PMU_COUNT; i++)
+        if (reads_pair(actions, i))
+            cn_rec_pmu_read(self, i, now.pmu[i]);
     return now;
 }
 
@@ -79,10 +91,10 @@ bool cn_rec_readings_begin(struct cn_rec_thread *self, uint32_t actions)
 {
     uint32_t at = self->filter.values_used;
 
-    if (!(actions & (CN_REC_RULE_READ_STATM | CN_REC_RULE_READ_FAULTS)) ||
+    if (!(actions & CN_REC_RULES_READ) ||
         at > CN_REC_VALUES_LEN - sizeof(struct readings))
         return false;
-    *(struct readings *)(self->values + at) = read_all(actions);
+    *(struct readings *)(self->values + at) = read_all(self, actions);
     self->filter.values_used = at + (uint32_t)sizeof(struct readings);
     return true;
 }
@@ -96,6 +108,10 @@ static void record_all(struct cn_rec_thread *self, uint64_t time_ns, uint32_t ac
     if (actions & CN_REC_RULE_READ_FAULTS)
         record(self, time_ns, is_change ? EVENT_DIFF_PAGE_FAULT : EVENT_READ_PAGE_FAULT,
                values->faults, FAULT_COUNT);
+    for (uint32_t i = 0; i < CN_REC_PMU_COUNT; i++)
+        if (reads_pair(actions, i))
+            record(self, time_ns, EVENT_READ_CYCLE + 2 * i + is_change, values->pmu[i],
+                   PMU_COUNT);
 }
 
 void cn_rec_readings_record(struct cn_rec_thread *self, uint32_t actions, uint32_t at,
@@ -109,11 +125,14 @@ void cn_rec_readings_record_changes(struct cn_rec_thread *self, uint32_t actions
                                     uint32_t at)
 {
     const struct readings *before = (const struct readings *)(self->values + at);
-    struct readings now = read_all(actions);
+    struct readings now = read_all(self, actions);
 
     for (size_t i = 0; i < MEMORY_COUNT; i++)
         now.memory_kb[i] -= before->memory_kb[i];
     for (size_t i = 0; i < FAULT_COUNT; i++)
         now.faults[i] -= before->faults[i];
+    for (uint32_t i = 0; i < CN_REC_PMU_COUNT; i++)
+        for (uint32_t k = 0; k < PMU_COUNT; k++)
+            now.pmu[i][k] -= before->pmu[i][k];
     record_all(self, 0, actions, &now, true);
 }

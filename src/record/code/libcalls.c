@@ -54,12 +54,6 @@ static const char left_out_names[] =
 /* Functions of sanitizers look at their return address, to report it. */
 static const char left_out_starts[] = "__asan_ __lsan_ __tsan_ __ubsan_ __sanitizer_";
 
-/* Libraries whose own calls are never recorded, because the recorder uses them. Their
- * names begin with these words. */
-static const char base_names[] =
-    "ld-linux libc.so. libpthread.so. libdl.so. librt.so. libgcc_s. libasan.so. "
-    "libtsan.so. libubsan.so. liblsan.so. linux-vdso libcairn-record";
-
 /* True if a name is one of the words, or begins with one. Does not use the C library. */
 static bool is_among(const char *name, const char *words, bool is_start)
 {
@@ -92,7 +86,7 @@ bool cn_rec_libcalls_are_wanted(const struct cn_rec_image *image, const char *pa
         return true;
     for (const char *at = path; *at; at++)
         path = *at == '/' ? at + 1 : path;
-    return shared->has_nested_libcalls && !is_among(path, base_names, true);
+    return shared->has_nested_libcalls && !is_among(path, CN_REC_BASE_LIBRARIES, true);
 }
 
 /* Bind the slot of a function now whose return is not hooked: if the loader bound the slot, later calls would not be recorded. Once the

@@ -92,6 +92,7 @@ struct patching {
     uint32_t plan_count;
     uintptr_t base;
     struct cn_rec_stubs moved;
+    uint32_t patched_count;
 };
 
 static bool is_wanted(uintptr_t at)
@@ -208,13 +209,8 @@ static bool is_alone(void)
 
 static void patch_plan(struct patching *patching)
 {
-    uint32_t patched_count = 0;
-
     for (uint32_t i = 0; i < patching->plan_count && is_alone(); i++)
-        patched_count += patch_planned(patching, &patching->plan[i]);
-    atomic_fetch_add(&cn_rec_process.shared->patched_count, patched_count);
-    atomic_fetch_add(&cn_rec_process.shared->unpatched_count,
-                     patching->plan_count - patched_count);
+        patching->patched_count += patch_planned(patching, &patching->plan[i]);
 }
 
 /* Find what can be patched; returns the most functions that there can be. */
@@ -317,6 +313,8 @@ void cn_rec_patch(struct cn_rec_patches *patches, const struct cn_rec_image *ima
     count = find_functions(&patching);
     if (count > 0 && map_stubs(&patching, patches, count))
         patch_all(&patching, patches);
+    atomic_fetch_add(&cn_rec_process.shared->unpatched_count,
+                     patching.plan_count - patching.patched_count);
     (void)munmap((void *)(uintptr_t)patching.file.bytes, patching.file.len);
 }
 

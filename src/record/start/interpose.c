@@ -14,6 +14,7 @@
 #include <unwind.h>
 
 #include "record/calls/hooks.h"
+#include "record/calls/pmu.h"
 #include "record/code/loader.h"
 #include "record/process.h"
 #include "record/state/memory.h"
@@ -59,8 +60,10 @@ static void end_thread(void *thread)
 {
     int error = errno;
 
-    if (cn_rec_self == thread)
+    if (cn_rec_self == thread) {
+        cn_rec_pmu_close(thread);
         cn_rec_thread_end(thread);
+    }
     errno = error;
 }
 

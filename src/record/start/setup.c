@@ -11,11 +11,14 @@
 #include "record/calls/cost.h"
 #include "record/calls/filter.h"
 #include "record/calls/hooks.h"
+#include "record/calls/watch.h"
 #include "record/clock.h"
 #include "record/code/loader.h"
 #include "record/process.h"
 #include "record/start/exec.h"
 #include "record/start/interpose.h"
+#include "record/start/python.h"
+#include "record/start/signals.h"
 #include "record/state/memory.h"
 #include "record/state/session.h"
 #include "record/state/thread.h"
@@ -101,6 +104,9 @@ __attribute__((constructor)) static void set_up(void)
     }
     if (is_coming)
         arrive();
+    cn_rec_watch_begin();
+    cn_rec_signals_begin();
     cn_rec_process.is_running = true;
+    cn_rec_python_begin();
     errno = error;
 }

@@ -37,7 +37,8 @@ static struct {
     struct module list[MODULES_MAX];
     _Atomic uint32_t count; /* may exceed MODULES_MAX */
     _Atomic bool is_hopeless;
-    uintptr_t program_at; /* an address in the program */
+    uint32_t python[CN_REC_PYTHON_MAX]; /* by address: 1 + the index of a rule; 0: none */
+    uintptr_t program_at;               /* an address in the program */
 } modules;
 
 static void add(uintptr_t low, uintptr_t high, const struct ranges *ranges)
@@ -133,6 +134,24 @@ static bool ask(const char *path, bool is_program, struct ranges *ranges)
            is_range(ranges->patch_first, ranges->patch_count, CN_REC_PATCH_MAX);
 }
 
+bool cn_rec_module_rules_name(const char *text, uint32_t *number)
+{
+    struct ranges answer = {0};
+
+    if (atomic_load(&modules.is_hopeless))
+        return false;
+    if (!ask(text, false, &answer)) {
+        atomic_store(&modules.is_hopeless, true);
+        return false;
+    }
+    if (answer.first == 0 || answer.first >= CN_REC_PYTHON_MAX)
+        return false;
+    if (answer.count > 0 && cn_rec_memory_rules())
+        modules.python[answer.first] = answer.count;
+    *number = answer.first;
+    return true;
+}
+
 void cn_rec_module_rules_add(const char *path, uintptr_t start, uintptr_t end)
 {
     struct cn_rec_shared *shared = cn_rec_process.shared;
@@ -214,8 +233,15 @@ static const struct module *find_module(uintptr_t address)
 
 const struct cn_rec_rule *cn_rec_module_rules_find(uintptr_t address, uintptr_t *base)
 {
-    const struct module *module = find_module(address);
+    const struct module *module;
 
+    if (address < CN_REC_PYTHON_MAX) {
+        *base = 0;
+        return modules.python[address] > 0
+                   ? &cn_rec_process.rules[modules.python[address] - 1]
+                   : NULL;
+    }
+    module = find_module(address);
     if (!module)
         return NULL;
     *base = module->low;

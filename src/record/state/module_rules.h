@@ -8,6 +8,7 @@
 #ifndef CN_RECORD_STATE_MODULE_RULES_H
 #define CN_RECORD_STATE_MODULE_RULES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct cn_rec_patch;
@@ -18,6 +19,10 @@ void cn_rec_module_rules_begin(void);
 
 /* Request the rules of one more file. */
 void cn_rec_module_rules_add(const char *path, uintptr_t start, uintptr_t end);
+
+/* Request the number of a function of Python, as python.c describes it, and its rule. The
+ * number is its address. False when there is none. */
+bool cn_rec_module_rules_name(const char *text, uint32_t *number);
 
 /* The file at `start` was unmapped. */
 void cn_rec_module_rules_remove(uintptr_t start);

@@ -205,6 +205,7 @@ static struct cn_rec_thread *begin_blocked(void)
     self->tid = cn_rec_tid();
     self->top = self->frames;
     self->is_off = false;
+    self->has_watched = false;
     self->is_shared = self->is_forking = false;
     self->dlopen_sp = 0;
     cn_rec_thread_simplify(self);
@@ -213,6 +214,8 @@ static struct cn_rec_thread *begin_blocked(void)
     self->filter = (struct cn_rec_filter_state){
         .time_limit_ns = shared->time_limit_ns,
         .shown_limit = shared->depth_limit ? shared->depth_limit : UINT32_MAX,
+        .size_min = shared->size_min,
+        .needs_match = shared->has_caller,
     };
     self->stack_low = self->stack_high = 0;
     self->closed_count = self->landing_count = 0;

@@ -34,6 +34,7 @@ enum {
     CN_REC_FRAME_THROWS = 128,  /* a library call that does not return */
     CN_REC_FRAME_FORKS = 256,   /* a library call that returns in a child first */
     CN_REC_FRAME_CALLED = 512,  /* called by the recorder; on x86_64 */
+    CN_REC_FRAME_OFF = 1024,    /* entered while recording was switched off */
 };
 
 /* State of the filters: of a thread, and for each frame the state before it was
@@ -47,6 +48,10 @@ struct cn_rec_filter_state {
     uint32_t shown_limit; /* limit of `shown` */
     uint32_t values_used; /* bytes of `values` in use by pending calls */
     uint32_t values_len;  /* of a frame: bytes of its own values */
+    uint32_t size_min;    /* functions of fewer bytes are left out */
+    uint32_t needs_match; /* only calls that lead to one with RULE_CALLER are recorded */
+    uint32_t readings;    /* of a frame: the actions that read counters in it */
+    uint64_t least_ns;    /* of a frame: it is recorded if it lasts as long */
 };
 
 /* A call of setjmp(), which returns again after a jump. */
@@ -110,6 +115,14 @@ struct cn_rec_thread {
     bool is_shared;      /* another task may use the same thread-local storage */
     bool is_forking;     /* in vfork(): its child may use it */
     bool is_off;         /* recording has ended */
+    bool has_watched;    /* the first values were recorded */
+    uint32_t cpu;        /* as recorded last */
+    /* Counters of the processor; those of another task are not read. */
+    struct cn_rec_pmu {
+        int32_t fds[2];
+        uint32_t tid; /* of the task that it counts; 0: none */
+        uint64_t ids[2];
+    } pmu[CN_REC_PMU_COUNT];
 };
 
 /* The page that fork clears. */

@@ -13,6 +13,7 @@
 #include "launcher/elf_file.h"
 #include "launcher/rules.h"
 #include "launcher/shared_memory.h"
+#include "model/calls/call_trigger.h"
 
 static struct cn_elf_symbol symbols[] = {
     {0x10, 0x10, 'T', (char *)(uintptr_t) "main"},
@@ -39,9 +40,20 @@ static void store(const struct cn_rules *rules)
 
     assert_true(memory.fd >= 0);
     memset(&head, 0, sizeof(head));
-    assert_true(cn_rules_store(rules, &elf, NULL, &memory, &count, &err));
+    assert_true(cn_rules_store(rules, "/bin/program", &elf, NULL, &memory, &count, &err));
     assert_int_equal(count, head.rule_count);
     (void)close(memory.fd);
+}
+
+static bool add(struct cn_rules *rules, const char *text, uint32_t actions,
+                struct cn_error *err)
+{
+    struct cn_call_trigger trigger;
+    bool ok = cn_call_trigger_parse(&trigger, text, err) &&
+              cn_rules_add(rules, "filter", &trigger, text, actions, err);
+
+    cn_call_trigger_done(&trigger);
+    return ok;
 }
 
 static void a_name_without_special_characters_matches_itself_only(void **state)
@@ -50,7 +62,7 @@ static void a_name_without_special_characters_matches_itself_only(void **state)
     struct cn_error err = {0};
 
     (void)state;
-    assert_true(cn_rules_add(&rules, "main", CN_REC_RULE_ONLY, &err));
+    assert_true(add(&rules, "main", CN_REC_RULE_ONLY, &err));
     store(&rules);
     assert_int_equal(head.rule_count, 1);
     assert_int_equal(cn_rules_actions(&rules), CN_REC_RULE_ONLY);
@@ -66,7 +78,7 @@ static void patterns_match_demangled_names(void **state)
     struct cn_error err = {0};
 
     (void)state;
-    assert_true(cn_rules_add(&rules, "^net::", CN_REC_RULE_NOT, &err));
+    assert_true(add(&rules, "^net::", CN_REC_RULE_NOT, &err));
     store(&rules);
     assert_int_equal(head.rule_count, 2);
     assert_int_equal(stored[0].low, 0x30);
@@ -80,7 +92,7 @@ static void globs_match_as_in_the_shell(void **state)
     struct cn_error err = {0};
 
     (void)state;
-    assert_true(cn_rules_add(&rules, "m*", CN_REC_RULE_NOT, &err));
+    assert_true(add(&rules, "m*", CN_REC_RULE_NOT, &err));
     store(&rules);
     assert_int_equal(head.rule_count, 2);
     assert_int_equal(stored[0].low, 0x10);
@@ -94,9 +106,9 @@ static void actions_of_one_function_are_combined(void **state)
     struct cn_error err = {0};
 
     (void)state;
-    assert_true(cn_rules_add_trigger(&rules, "tiny@depth=3,time=5us", &err));
-    assert_true(cn_rules_add_trigger(&rules, "tiny@trace_on,read=page-fault", &err));
-    assert_true(cn_rules_add_trigger(&rules, "tiny@read=proc/statm", &err));
+    assert_true(add(&rules, "tiny@depth=3,time=5us", 0, &err));
+    assert_true(add(&rules, "tiny@trace-on,read=page-fault", 0, &err));
+    assert_true(add(&rules, "tiny@read=proc/statm", 0, &err));
     store(&rules);
     assert_int_equal(head.rule_count, 1);
     assert_int_equal(stored[0].actions, CN_REC_RULE_DEPTH | CN_REC_RULE_TIME |
@@ -108,12 +120,104 @@ static void actions_of_one_function_are_combined(void **state)
     cn_rules_done(&rules);
 }
 
-static void rejects_what_is_no_trigger(void **state)
+static void of_filter_and_notrace_the_last_one_counts(void **state)
+{
+    struct cn_rules rules = {0};
+    struct cn_error err = {0};
+
+    (void)state;
+    assert_true(add(&rules, "^net::", CN_REC_RULE_ONLY, &err));
+    assert_true(add(&rules, "send", CN_REC_RULE_NOT, &err)); /* a name: matches nothing */
+    assert_true(add(&rules, "send$", CN_REC_RULE_NOT, &err));
+    store(&rules);
+    assert_int_equal(head.rule_count, 2);
+    assert_int_equal(stored[0].actions, CN_REC_RULE_ONLY);
+    assert_int_equal(stored[1].actions, CN_REC_RULE_NOT);
+    cn_rules_done(&rules);
+}
+
+static void a_module_is_the_begin_of_the_name_of_a_file(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t low; /* of the only function; 0: none */
+    } cases[] = {
+        {"m.*@plt", 0x60},   {"m.*@PLT", 0x60},     {"main@program", 0x10},
+        {"main@prog", 0x10}, {"main@libc.so.6", 0}, {"main@plt", 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cn_rules rules = {0};
+        struct cn_error err = {0};
+
+        assert_true(add(&rules, cases[i].text, CN_REC_RULE_ONLY, &err));
+        assert_true(cn_rules_check(&rules, "/bin/program", &err));
+        store(&rules);
+        assert_int_equal(head.rule_count, cases[i].low > 0);
+        if (cases[i].low > 0)
+            assert_int_equal(stored[0].low, cases[i].low);
+        cn_rules_done(&rules);
+    }
+}
+
+static void refuses_a_module_that_cannot_exist(void **state)
+{
+    struct cn_rules rules = {0};
+    struct cn_error err = {0};
+
+    (void)state;
+    assert_true(add(&rules, "main@no-such-module,depth=1", CN_REC_RULE_ONLY, &err));
+    assert_false(cn_rules_check(&rules, "/bin/program", &err));
+    assert_int_equal(err.kind, CN_ERR_USAGE);
+    assert_non_null(strstr(err.text, "'no-such-module'"));
+    cn_rules_done(&rules);
+}
+
+static void take_pattern(void *arg, const char *option, const char *text,
+                         const char *what)
+{
+    const char **seen = arg;
+
+    assert_string_equal(option, "filter");
+    assert_non_null(strstr(what, "no function"));
+    *seen = text;
+}
+
+static void reports_a_pattern_without_a_function(void **state)
+{
+    struct cn_rules rules = {0};
+    struct cn_error err = {0};
+    const char *seen = NULL;
+
+    (void)state;
+    assert_true(add(&rules, "main", CN_REC_RULE_ONLY, &err));
+    assert_true(add(&rules, "nothing@depth=1", CN_REC_RULE_ONLY, &err));
+    store(&rules);
+    cn_rules_report(&rules, take_pattern, &seen);
+    assert_string_equal(seen, "nothing@depth=1");
+    cn_rules_done(&rules);
+}
+
+static void sizes_of_library_calls_are_those_of_plt_entries(void **state)
+{
+    struct cn_rules rules = {.size_min = 17};
+
+    (void)state;
+    store(&rules);
+    assert_int_equal(head.rule_count, 5);
+    assert_int_equal(stored[4].low, 0x60);
+    assert_int_equal(stored[4].actions, CN_REC_RULE_HIDE);
+    cn_rules_done(&rules);
+}
+
+static void rejects_bad_words(void **state)
 {
     static const char *const bad[] = {
-        "main",           "@trace_on",    "main@",           "main@foo",
-        "main@depth=",    "main@depth=x", "main@time=5days", "main@time=",
-        "main@trace_on,", "(@trace_on",   "main@read=",      "main@read=pmu-cycle",
+        "@trace_on",    "main@depth=",  "main@depth=x", "main@time=5days",
+        "main@time=",   "(@trace_on",   "main@read=",   "main@size=-1",
+        "main@foo=1",   "main@if:arg1", "main@if:x==1", "main@if:arg0==1",
+        "main@foo,bar",
     };
     struct cn_rules rules = {0};
 
@@ -121,7 +225,7 @@ static void rejects_what_is_no_trigger(void **state)
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct cn_error err = {0};
 
-        assert_false(cn_rules_add_trigger(&rules, bad[i], &err));
+        assert_false(add(&rules, bad[i], 0, &err));
         assert_int_equal(err.kind, CN_ERR_USAGE);
     }
     assert_int_equal(rules.count, 0);
@@ -135,7 +239,12 @@ int main(void)
         cmocka_unit_test(patterns_match_demangled_names),
         cmocka_unit_test(globs_match_as_in_the_shell),
         cmocka_unit_test(actions_of_one_function_are_combined),
-        cmocka_unit_test(rejects_what_is_no_trigger),
+        cmocka_unit_test(of_filter_and_notrace_the_last_one_counts),
+        cmocka_unit_test(a_module_is_the_begin_of_the_name_of_a_file),
+        cmocka_unit_test(refuses_a_module_that_cannot_exist),
+        cmocka_unit_test(reports_a_pattern_without_a_function),
+        cmocka_unit_test(sizes_of_library_calls_are_those_of_plt_entries),
+        cmocka_unit_test(rejects_bad_words),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,6 +75,19 @@ static void read_map(struct cn_uft_directory *dir, const char *name, struct cn_b
         qsort(out->list, out->count, sizeof(*out->list), by_begin);
 }
 
+/* Functions of Python have the lowest addresses, in every session. */
+static void add_python(struct cn_uft_directory *dir, struct mappings *out)
+{
+    struct cn_bytes file;
+
+    if (!cn_uft_directory_find(dir, CN_UFT_PYTHON ".sym", &file))
+        return;
+    out->list = cn_grow(out->list, out->count, &out->capacity, sizeof(*out->list));
+    out->list[out->count++] = (struct cn_mapping){
+        0, CN_UFT_PYTHON_END, 0, cn_uft_module_add(dir, CN_UFT_PYTHON, ""), "r-xp"};
+    qsort(out->list, out->count, sizeof(*out->list), by_begin);
+}
+
 static uint64_t sid_number(struct cn_bytes sid)
 {
     uint64_t number = 0;
@@ -109,6 +122,7 @@ static void add_session(struct cn_uft_directory *dir, const struct cn_uft_task_l
     else
         cn_recording_warn(&dir->rec, true, "%s is missing: functions of %s are unknown",
                           name, session.exename);
+    add_python(dir, &mappings);
     copy = cn_arena_alloc(arena, mappings.count, sizeof(*copy));
     if (mappings.count > 0)
         memcpy(copy, mappings.list, mappings.count * sizeof(*copy));

@@ -199,5 +199,6 @@ void cn_uft_hook_costs_parse(const char *version, struct cn_recording *rec)
     if (library.inner_ps <= library.call_ps)
         rec->libcall_cost = library;
     rec->left_out_ps = find_cost(version, " left-out=");
+    rec->begins_off = strstr(version, " begins-off ") != NULL;
     rec->has_value_costs = plain.call_ps > 0 && strstr(version, " values ");
 }

@@ -7,6 +7,7 @@
 #include "base/search.h"
 #include "base/text.h"
 #include "formats/uftrace/text/scan.h"
+#include "model/calls/call_trigger.h"
 #include "symbols/demangle.h"
 
 /* Limits: each pattern is matched against every function. */
@@ -100,13 +101,45 @@ void cn_uft_values_done(struct cn_uft_values *values)
     *values = (struct cn_uft_values){0};
 }
 
-/* True if a word names a module. Words that are neither specs nor modules (actions of
- * triggers) do not matter here. */
-static bool is_module(struct cn_bytes word)
+static bool is_spec(struct cn_bytes word)
 {
-    return cn_uft_text_equals(word, "PLT") || cn_uft_text_equals(word, "plt") ||
-           (word.len > 0 && !memchr(word.ptr, '=', word.len) &&
-            memmem(word.ptr, word.len, ".so", 3));
+    static const char *const prefixes[] = {"arg", "fparg", "retval"};
+
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+        size_t len = strlen(prefixes[i]);
+
+        if (word.len >= len && memcmp(word.ptr, prefixes[i], len) == 0 &&
+            (i == 2 ? word.len == len || word.ptr[len] == '/' || word.ptr[len] == '%'
+                    : word.len > len && word.ptr[len] >= '0' && word.ptr[len] <= '9'))
+            return true;
+    }
+    return false;
+}
+
+/* Actions of triggers do not matter here. */
+bool cn_uft_is_module(struct cn_bytes word)
+{
+    char name[64];
+
+    if (word.len == 0 || is_spec(word) || memchr(word.ptr, '=', word.len) ||
+        memchr(word.ptr, ':', word.len))
+        return false;
+    if (word.len >= sizeof(name))
+        return true;
+    memcpy(name, word.ptr, word.len);
+    name[word.len] = '\0';
+    return !cn_call_trigger_is_action(name);
+}
+
+bool cn_uft_has_specs(struct cn_bytes specs)
+{
+    struct cn_bytes word;
+
+    while (cn_uft_scan_until(&specs, ',', &word)) {
+        if (is_spec(word))
+            return true;
+    }
+    return false;
 }
 
 bool cn_uft_specs_check(struct cn_bytes specs, bool is_result, struct cn_error *err)
@@ -119,7 +152,7 @@ bool cn_uft_specs_check(struct cn_bytes specs, bool is_result, struct cn_error *
     bool ok = true;
 
     while (ok && cn_uft_scan_until(&specs, ',', &word)) {
-        ok = is_module(word) ||
+        ok = cn_uft_is_module(word) ||
              (cn_uft_spec_parse(&parser, word, &spec) && (spec.index == 0) == is_result);
         if (!ok)
             (void)cn_fail(err, CN_ERR_USAGE, "'%.*s' is not %s", (int)word.len,
@@ -146,12 +179,14 @@ static bool is_other_module(const struct cn_uft_value_function *function,
 {
     struct cn_bytes word;
 
-    while (cn_uft_scan_until(&specs, ',', &word))
-        if (is_module(word) &&
-            (memmem(word.ptr, word.len, ".so", 3)
-                 ? strncmp(function->module, (const char *)word.ptr, word.len) != 0
-                 : function->type != 'P'))
+    while (cn_uft_scan_until(&specs, ',', &word)) {
+        if (!cn_uft_is_module(word))
+            continue;
+        if (word.len == 3 && strncasecmp((const char *)word.ptr, "plt", 3) == 0
+                ? function->type != 'P'
+                : strncmp(function->module, (const char *)word.ptr, word.len) != 0)
             return true;
+    }
     return false;
 }
 
@@ -161,8 +196,6 @@ static void add_specs(struct finding *finding, struct cn_bytes text, bool is_exa
     struct cn_argument_spec spec;
     struct cn_bytes word;
 
-    if (is_other_module(finding->function, text))
-        return;
     while (cn_uft_scan_until(&text, ',', &word)) {
         if (!cn_uft_spec_parse(finding->parser, word, &spec) ||
             (spec.index == 0) != finding->is_result)
@@ -242,7 +275,11 @@ void cn_uft_values_find(const struct cn_uft_values *values,
             named_at++;
         else
             break;
-        if (rule->specs.len == 0)
+        if (is_other_module(function, rule->specs))
+            continue;
+        if (values->matched[is_result])
+            values->matched[is_result][rule->order] = true;
+        if (!cn_uft_has_specs(rule->specs))
             add_automatic(&finding);
         else
             add_specs(&finding, rule->specs, rule == named, false);

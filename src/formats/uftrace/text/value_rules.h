@@ -45,6 +45,13 @@ void cn_uft_value_rules_sort(struct cn_uft_value_rules *rules);
 CN_CHECK bool cn_uft_specs_check(struct cn_bytes specs, bool is_result,
                                  struct cn_error *err);
 
+/* True if a word of "FUNCTION@WORD,WORD" names a module: it is neither a spec nor an action
+ * of a trigger. */
+bool cn_uft_is_module(struct cn_bytes word);
+
+/* True if there is a spec; else debug information is used. */
+bool cn_uft_has_specs(struct cn_bytes specs);
+
 /* All rules of a recording: [0] for arguments, [1] for results. */
 struct cn_uft_values {
     struct cn_uft_value_rules requested[2];
@@ -52,6 +59,8 @@ struct cn_uft_values {
         known[2];      /* well-known functions, where debug information is missing */
     bool is_automatic; /* also record the values of functions without a rule */
     bool knows_libcalls_only; /* `known` applies to library calls only */
+    bool *matched
+        [2]; /* by the order of requested rules: it applied to a function; or NULL */
 };
 
 void cn_uft_values_done(struct cn_uft_values *values);

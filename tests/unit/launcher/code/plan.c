@@ -204,6 +204,7 @@ static void leaves_what_others_jump_into(void **state)
     done(&file);
 
     file = X86(FRAME);
+    file.code.has_pointers_in_data = true;
     cn_u64_put(data_bytes + 0x10, CODE + 4);
     (void)plan(&file, CN_CODE_JUMPED_INTO);
     done(&file);
