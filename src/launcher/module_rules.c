@@ -159,7 +159,8 @@ static bool answer_python(struct cn_module_rules *modules, const char *text,
         struct cn_elf_file file = {.symbols = &symbol, .symbol_count = 1};
         uint32_t first = head->rule_count;
 
-        ok = cn_rules_store(modules->rules, &file, NULL, modules->memory, &count, err);
+        ok = cn_rules_store(modules->rules, "python", &file, NULL, modules->memory,
+                            &count, err);
         if (ok && count > 0)
             python->rules[number] = first + 1;
     }
