@@ -18,7 +18,6 @@
 #include "base/run/clock.h"
 #include "base/text.h"
 #include "store/segment/segments.h"
-#include "store/write/ingest.h"
 #include "store/write/ingest_files.h"
 #include "store/write/ingest_input.h"
 #include "store/write/lanes.h"
@@ -30,30 +29,6 @@ static double cpu_s(void)
     (void)getrusage(RUSAGE_SELF, &usage);
     return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
-}
-
-static bool add_files(const char *store, char **files, int count,
-                      struct cn_store_ingest_counts *counts, struct cn_error *err)
-{
-    struct cn_store_writer *writer;
-    struct cn_store_ingest *ingest;
-    bool ok = true;
-
-    if (!cn_store_init(store, NULL, err) ||
-        !cn_store_writer_open(&writer, store, NULL, err))
-        return false;
-    ingest = cn_store_ingest_new(writer);
-    for (int i = 0; ok && i < count; i++)
-        ok = cn_store_ingest_file(ingest, files[i], err);
-    ok = ok && cn_store_writer_commit(writer, err);
-    *counts = cn_store_ingest_counts(ingest);
-    cn_store_ingest_free(ingest);
-    if (ok)
-        ok = cn_store_writer_rotate(writer, err);
-    if (ok)
-        return cn_store_writer_close(writer, err);
-    cn_store_writer_abandon(writer);
-    return false;
 }
 
 static double elapsed_s(void)
@@ -147,7 +122,7 @@ static uint64_t print_sizes(const char *dir, uint64_t records)
 
 int main(int argc, char **argv)
 {
-    struct cn_store_ingest_counts counts = {0};
+    struct cn_store_added added = {0};
     struct cn_error err = {0};
     struct rusage usage;
     double begin_s = cpu_s(), used_s;
@@ -160,7 +135,7 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "usage: bench_store_ingest [-l LANES] STORE FILE...\n");
         return 2;
     }
-    if (!add_files(argv[1], argv + 2, argc - 2, &counts, &err)) {
+    if (!add_with_lanes(argv[1], 1, argv + 2, argc - 2, &added, &err)) {
         (void)fprintf(stderr, "bench_store_ingest: %s\n", err.text);
         return 1;
     }
@@ -168,9 +143,9 @@ int main(int argc, char **argv)
     (void)getrusage(RUSAGE_SELF, &usage);
     printf("traces %" PRIu64 ", records %" PRIu64 ", processor %.2f s, %.2f M records/s, "
            "memory %ld MB\n",
-           counts.added.traces, counts.added.records, used_s,
-           (double)counts.added.records / used_s / 1e6, usage.ru_maxrss / 1024);
-    len = print_sizes(argv[1], counts.added.records);
-    printf("all files %.2f B/record\n", (double)len / (double)counts.added.records);
+           added.traces, added.records, used_s, (double)added.records / used_s / 1e6,
+           usage.ru_maxrss / 1024);
+    len = print_sizes(argv[1], added.records);
+    printf("all files %.2f B/record\n", (double)len / (double)added.records);
     return 0;
 }

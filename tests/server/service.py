@@ -31,7 +31,7 @@ class Service:
 
     def ask_once(self, path, headers=None, method="GET", body=None):
         """The status, headers and bytes of an answer, whatever it is."""
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=20)
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=120)
         with contextlib.closing(connection):
             connection.request(
                 method, path, body=body,
@@ -47,6 +47,15 @@ class Service:
         if status != 200:
             raise AssertionError(f"{question} {parameters}: {status} {body!r}")
         return json.loads(body)
+
+    def get_counted(self, question, count, **parameters):
+        """The same, asked until it counts so many traces, or for a minute: they are seen a moment after they were stored."""
+        end = time.monotonic() + 60
+        while True:
+            answer = self.get(question, **parameters)
+            if answer["count"] == count or time.monotonic() > end:
+                return answer
+            time.sleep(0.05)
 
     def end(self):
         """The exit status after SIGTERM, and stderr."""

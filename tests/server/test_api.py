@@ -522,7 +522,7 @@ class Large(unittest.TestCase):
             first = service.get("sources/0/timeline", **question)
             self.assertTrue(first["isEstimate"])
             frame = first
-            for _ in range(200):
+            for _ in range(1200):
                 if not frame["isPending"]:
                     break
                 time.sleep(0.05)
@@ -538,7 +538,7 @@ class Starting(unittest.TestCase):
     def test_beyond_this_machine_a_token_file_is_needed(self):
         result = subprocess.run(
             [OPTIONS.cairn, "serve", "--listen", "0.0.0.0:0", f"{OPTIONS.testdata}/sample"],
-            text=True, capture_output=True, timeout=20, check=False)
+            text=True, capture_output=True, timeout=120, check=False)
         self.assertEqual(result.returncode, 2)
         self.assertIn("--token-file", result.stderr)
 
@@ -553,7 +553,7 @@ class Starting(unittest.TestCase):
 
     def test_what_is_no_data_is_refused(self):
         result = subprocess.run([OPTIONS.cairn, "serve", os.devnull], text=True,
-                                capture_output=True, timeout=20, check=False)
+                                capture_output=True, timeout=120, check=False)
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("/dev/null", result.stderr)
 

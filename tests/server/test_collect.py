@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
@@ -91,8 +90,7 @@ class Collector(unittest.TestCase):
             for n in range(30):
                 self.assertEqual(send(service, n, agents[n % 6]), 202)
             self.assertEqual(send(service, 7, agents[1]), 202)
-            time.sleep(0.5)
-            answer = service.get("sources/0/traces", limit=40)
+            answer = service.get_counted("sources/0/traces", 30, limit=40)
             self.assertEqual(answer["count"], 30)
             times = [int(one["time"]) for one in answer["traces"]]
             self.assertEqual(times, sorted(times, reverse=True))
@@ -113,7 +111,7 @@ class Collector(unittest.TestCase):
             send_symbols(service)
             for n in range(8):
                 send(service, n)
-            time.sleep(0.5)
+            service.get_counted("sources/0/traces", 8)
             for question, schema, parameters in (
                 ("info", "store-info", {}), ("traces", "traces", {"limit": 3}),
                 ("traces", "traces", {"sort": "duration", "q": "uri ends 7"}),
@@ -130,8 +128,7 @@ class Collector(unittest.TestCase):
             self.assertEqual((flame["traceCount"], flame["hitCount"], flame["isPartial"]),
                              (8, 8, False))
             send(service, 8)
-            time.sleep(0.5)
-            self.assertEqual(service.get("sources/0/traces")["count"], 9)
+            self.assertEqual(service.get_counted("sources/0/traces", 9)["count"], 9)
             found = service.get("sources/0/traces", q="uri = /item/5")
             self.assertEqual(found["count"], 1)
             trace = service.get("sources/0/trace", key=found["traces"][0]["key"])

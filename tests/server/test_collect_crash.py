@@ -31,7 +31,7 @@ class Client(threading.Thread):
 
     def __init__(self, service, number, again):
         super().__init__()
-        self.connection = http.client.HTTPConnection(service.host, service.port, timeout=20)
+        self.connection = http.client.HTTPConnection(service.host, service.port, timeout=120)
         self.session = f"{service.port}-{number}"
         self.safe = []
         self.first = number * 1000000 + service.turn * 10000

@@ -12,7 +12,7 @@ import { createInterface } from "node:readline";
 import { chromium } from "playwright-core";
 
 const BROWSER = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const PATIENCE_MS = 10000;
+const PATIENCE_MS = 30000;
 
 export const hasBrowser = () => existsSync(BROWSER);
 

@@ -20,7 +20,7 @@ if (!hasBrowser()) {
 }
 
 // Keys and questions have no limit of their own: a browser that hangs ends the run here.
-const LIMIT_MS = 90000;
+const LIMIT_MS = 240000;
 class Stuck extends Error {}
 
 function limited(work, ms = LIMIT_MS) {

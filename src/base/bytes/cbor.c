@@ -205,16 +205,6 @@ void cn_cbor_put_real(struct cn_cbor_out *out, double value)
     out->len += sizeof(double);
 }
 
-void cn_cbor_put_bytes(struct cn_cbor_out *out, enum cn_cbor_kind kind,
-                       struct cn_bytes bytes)
-{
-    cn_cbor_put(out, kind, bytes.len);
-    cn_cbor_room(out, bytes.len);
-    if (bytes.len)
-        memcpy(out->bytes + out->len, bytes.ptr, bytes.len);
-    out->len += bytes.len;
-}
-
 void cn_cbor_out_done(struct cn_cbor_out *out)
 {
     free(out->bytes);

@@ -214,8 +214,6 @@ static inline void cn_cbor_put(struct cn_cbor_out *out, enum cn_cbor_kind kind,
 void cn_cbor_put_byte(struct cn_cbor_out *out, uint8_t byte);
 void cn_cbor_put_int(struct cn_cbor_out *out, int64_t value);
 void cn_cbor_put_real(struct cn_cbor_out *out, double value);
-void cn_cbor_put_bytes(struct cn_cbor_out *out, enum cn_cbor_kind kind,
-                       struct cn_bytes bytes);
 void cn_cbor_out_done(struct cn_cbor_out *out);
 
 #endif

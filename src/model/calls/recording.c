@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/search.h"
@@ -23,30 +22,6 @@ size_t cn_recording_parts(const struct cn_recording *rec, uint32_t task,
     assert(task < rec->task_count && part_len > 0);
     *out = NULL;
     return rec->ops->parts ? rec->ops->parts(rec, task, part_len, out) : 0;
-}
-
-uint64_t cn_recording_last_ns(const struct cn_recording *rec, uint32_t task)
-{
-    struct cn_call_part *parts;
-    size_t count = cn_recording_parts(rec, task, CN_CALL_PART_LEN, &parts);
-    struct cn_call_stream *stream = NULL;
-    struct cn_call_batch batch;
-    struct cn_error ignored;
-    uint64_t last_ns = 0;
-    bool ok =
-        count > 0
-            ? cn_recording_part_open(rec, task, &parts[count - 1], &stream, &ignored)
-            : cn_recording_stream_open(rec, task, cn_time_always, &stream, &ignored);
-
-    free(parts);
-    if (!ok)
-        return 0;
-    while (cn_call_stream_next(stream, &batch, &ignored) == CN_ITEM)
-        for (size_t i = 0; i < batch.count; i++)
-            if (batch.calls[i].time_ns > last_ns)
-                last_ns = batch.calls[i].time_ns;
-    cn_call_stream_close(stream);
-    return last_ns;
 }
 
 bool cn_recording_source_open(const struct cn_recording *rec, uint32_t source,

@@ -343,9 +343,6 @@ CN_CHECK static inline bool cn_recording_part_open(const struct cn_recording *re
     return rec->ops->part_open(rec, task, part, out, err);
 }
 
-/* The time of the last readable record of a task; 0 if it has none. Reads its last part. */
-uint64_t cn_recording_last_ns(const struct cn_recording *rec, uint32_t task);
-
 /* The records of one file, in the order of the file. */
 CN_CHECK bool cn_recording_source_open(const struct cn_recording *rec, uint32_t source,
                                        struct cn_call_stream **out, struct cn_error *err);

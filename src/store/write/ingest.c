@@ -9,7 +9,6 @@
 #include "formats/exchange/traces/span_set.h"
 #include "formats/zorka/body.h"
 #include "formats/zorka/session.h"
-#include "store/write/ingest_input.h"
 
 /* The symbols of an agent's session. */
 struct session {
@@ -325,43 +324,14 @@ static bool add_spans(struct cn_store_ingest *ingest, struct cn_span_set *set,
     return step == CN_END;
 }
 
-static bool ingest_spans(struct cn_store_ingest *ingest, struct cn_bytes body,
-                         size_t unpacked_max, struct cn_error *err)
+bool cn_store_ingest_spans(struct cn_store_ingest *ingest, struct cn_bytes body,
+                           struct cn_error *err)
 {
-    struct cn_span_set set = {.unpacked_max = unpacked_max};
+    struct cn_span_set set = {.unpacked_max = CN_STORE_SPANS_LEN_MAX};
     bool ok = cn_span_set_read(&set, body, err) && add_spans(ingest, &set, err);
 
     cn_span_set_done(&set);
     ingest->counts.requests++;
     ingest->counts.refused += !ok;
     return ok;
-}
-
-bool cn_store_ingest_spans(struct cn_store_ingest *ingest, struct cn_bytes body,
-                           struct cn_error *err)
-{
-    return ingest_spans(ingest, body, CN_STORE_SPANS_LEN_MAX, err);
-}
-
-bool cn_store_ingest_file(struct cn_store_ingest *ingest, const char *path,
-                          struct cn_error *err)
-{
-    struct cn_ingest_input input;
-    struct cn_ingest_item item;
-    enum cn_step step;
-
-    if (!cn_ingest_input_open(&input, path, err))
-        return false;
-    while ((step = cn_ingest_input_next(&input, &item, err)) == CN_ITEM) {
-        bool ok = item.is_spans ? ingest_spans(ingest, item.request.body, 0, err)
-                                : cn_store_ingest_request(ingest, &item.request, err);
-
-        if (!ok) {
-            step = CN_FAIL;
-            (void)cn_ingest_fail_in(&input, &item, err);
-            break;
-        }
-    }
-    cn_ingest_input_close(&input);
-    return step == CN_END;
 }

@@ -1,7 +1,7 @@
 /* Adds requests of agents, and spans of tracing systems, to a store.
  *
  *     ingest = cn_store_ingest_new(writer);
- *     cn_store_ingest_file(ingest, path, err);      or cn_store_ingest_request()
+ *     cn_store_ingest_request(ingest, request, err); or cn_store_ingest_spans()
  *     cn_store_writer_commit(writer, err);          now the request can be acknowledged
  *     cn_store_ingest_free(ingest);
  *
@@ -52,11 +52,6 @@ void cn_store_ingest_learn(struct cn_store_ingest *ingest,
 /* Add a trace that was read from spans. */
 CN_CHECK bool cn_store_ingest_trace(struct cn_store_ingest *ingest,
                                     const struct cn_trace *trace, struct cn_error *err);
-
-/* Add a file of spans, of requests with their heads, or of one body, NAME.bin, whose head may be
- * in NAME.hdr. Stops at the first refused request; those before it stay. */
-CN_CHECK bool cn_store_ingest_file(struct cn_store_ingest *ingest, const char *path,
-                                   struct cn_error *err);
 
 struct cn_store_ingest_counts
 cn_store_ingest_counts(const struct cn_store_ingest *ingest);

@@ -167,11 +167,6 @@ bool cn_uft_packer_is_full(const struct cn_uft_packer *packer)
            packer->payload.len > CN_UFT_PACKED_PAYLOAD_MAX - CN_UFT_PACKED_BYTES_MAX;
 }
 
-bool cn_uft_packer_has_items(const struct cn_uft_packer *packer)
-{
-    return packer->lead.item_count > 0;
-}
-
 /* Store a time difference that needs more than one byte; returns the first. */
 static uint8_t put_long_time(struct column *wide, uint64_t delta_ns)
 {

@@ -1,9 +1,8 @@
 /* Packs the records of a task into chunks. Unpacking gives the same bytes.
  *
  * For each record: when cn_uft_packer_is_full(), store the chunk of cn_uft_packer_take();
- * then call cn_uft_packer_add(). At the end, take the last chunk if
- * cn_uft_packer_has_items(). cn_uft_packer_fill() in packed_file.h does this for the bytes
- * of TID.dat.
+ * then call cn_uft_packer_add(). At the end, take the last chunk. cn_uft_packer_fill() in
+ * packed_file.h does this for the bytes of TID.dat.
  * Threads: one thread at a time.
  */
 #ifndef CN_FORMATS_UFTRACE_PACKED_PACKED_ENCODE_H
@@ -31,7 +30,6 @@ void cn_uft_packer_free(struct cn_uft_packer *packer); /* NULL is fine */
 
 /* When full, take the chunk before adding more. */
 bool cn_uft_packer_is_full(const struct cn_uft_packer *packer);
-bool cn_uft_packer_has_items(const struct cn_uft_packer *packer);
 
 /* Add a record. `word` has the magic, and its bits in little-endian order. `payload`
  * follows a record with `more`, padding included, at most CN_UFT_PACKED_BYTES_MAX bytes;

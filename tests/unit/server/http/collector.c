@@ -22,7 +22,7 @@
 #include "store/write/writer.h"
 #include "support/scratch.h"
 
-enum { BODY_LEN = 32, PATIENCE_MS = 20000 };
+enum { BODY_LEN = 32, PATIENCE_MS = 60000 };
 
 /* A disk that blocks syncs, or is full, on demand. */
 struct test_disk {
