@@ -23,7 +23,7 @@
 #include "model/calls/call_trigger.h"
 #include "record/shared.h"
 
-#define KERNEL "@kernel"
+#define KERNEL          "@kernel"
 #define PERSONALITY_ASK 0xffffffffUL /* personality() then changes nothing */
 
 enum {

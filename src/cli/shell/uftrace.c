@@ -391,7 +391,7 @@ static void add_operands(const struct parser *parser, size_t *capacity)
         } else if (!is_graph && !has_data && is_folder(word)) {
             add_word(line, cn_arena_printf(&line->memory, "--data=%s", word), capacity);
             has_data = true;
-        } else if (takes_words) {
+        } else if (is_graph) {
             add_word(line, word, capacity);
         }
     }

@@ -354,7 +354,8 @@ static void record_exit(struct cn_rec_thread *self, const struct cn_rec_frame *f
     uint64_t word = word_of(frame, note) | CN_REC_EXIT_WORD;
     uintptr_t base;
     const struct cn_rec_rule *rule =
-        registers ? cn_rec_module_rules_find(note->before.version, frame->address, &base) : NULL;
+        registers ? cn_rec_module_rules_find(note->before.version, frame->address, &base)
+                  : NULL;
     uint32_t at = self->filter.values_used, len = 0;
 
     if (self->has_watched)
