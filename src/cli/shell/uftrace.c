@@ -400,19 +400,30 @@ static void add_operands(const struct parser *parser, size_t *capacity)
         add_word(line, DEFAULT_DATA, capacity);
 }
 
+/* Events of tasks are recorded and shown without being asked for. */
+static bool asks_task_event(const struct parser *parser)
+{
+    for (size_t i = 0; i < parser->given_count; i++)
+        if (strcmp(parser->given[i].option->name, "event") == 0 &&
+            strncmp(parser->given[i].value, "linux:", strlen("linux:")) == 0)
+            return true;
+    return false;
+}
+
 static void add_options(const struct parser *parser, size_t *capacity)
 {
     struct cn_uftrace_line *line = parser->line;
     bool is_live = strcmp(line->command->name, "live") == 0;
     bool is_record = strcmp(line->command->name, "record") == 0 ||
                      (is_live && is_given(parser, "record"));
-    bool has_depth = is_given(parser, "depth");
+    bool has_depth = is_given(parser, "depth"), has_events = asks_task_event(parser);
 
     for (size_t i = 0; i < parser->given_count; i++) {
+        const char *name = parser->given[i].option->name;
         const char *word = word_of(parser, &parser->given[i]);
 
-        if (word &&
-            !(has_depth && strcmp(parser->given[i].option->name, "max-stack") == 0))
+        if (word && !(has_events && strcmp(name, "no-event") == 0) &&
+            !(has_depth && strcmp(name, "max-stack") == 0))
             add_word(line, word, capacity);
     }
     if (is_record && !is_given(parser, "data"))

@@ -110,7 +110,7 @@ static void takes_a_function_of_graph_and_a_folder_of_the_others(void **state)
     assert_becomes("replay /", "replay --data=/");
     assert_becomes("replay -d x /", "replay --data=x");
     assert_becomes("script -S f.py a -D2 b",
-                   "script --script=f.py --depth=2 a b --data=uftrace.data");
+                   "script --script=f.py --data=uftrace.data -- a -D2 b");
     assert_becomes(
         "script -S f.py --record no-such-program -D2",
         "script --script=f.py --record --data=uftrace.data -- no-such-program -D2");
