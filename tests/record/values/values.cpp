@@ -58,7 +58,7 @@ Counted recounted(int a)
 
 int empty(Empty, int b)
 {
-    printf("empty(Empty{...}, %d) = %d\n", b, b);
+    printf("empty(Empty{}, %d) = %d\n", b, b);
     return b;
 }
 
