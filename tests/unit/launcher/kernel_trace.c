@@ -32,7 +32,7 @@ static void write_text(const char *name, const char *text)
     cn_scratch_write(path, text, strlen(text));
 }
 
-/* The files that are read or written, as in a kernel that nobody traces. */
+/* The files that are read or written, as in a kernel that is not traced. */
 static void make_tracefs(const char *tracers)
 {
     static const char *const folders[] = {

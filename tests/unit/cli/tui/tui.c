@@ -448,7 +448,7 @@ static void shows_what_is_before_the_damage(void **state)
     viewer_close(&viewer);
 }
 
-/* A source with names that nobody should see. */
+/* A source with names that must not be shown. */
 static const char *const hostile[] = {
     "\x1b[2J\x1b]0;title\a",         "\xff\xfe\x80",
     "\xe6\xbc\xa2\xe5\xad\x97 wide", "e\xcc\x81 combining",
