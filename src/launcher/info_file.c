@@ -14,11 +14,11 @@
 #include "base/run/clock.h"
 #include "base/text.h"
 #include "formats/uftrace/format.h"
-#include "launcher/arguments.h"
-#include "launcher/automatic_values.h"
-#include "launcher/elf_file.h"
-#include "launcher/known_enums.h"
-#include "launcher/known_functions.h"
+#include "launcher/elf/elf_file.h"
+#include "launcher/rules/arguments.h"
+#include "launcher/rules/automatic_values.h"
+#include "launcher/rules/known_enums.h"
+#include "launcher/rules/known_functions.h"
 #include "model/calls/recording.h"
 
 enum {

@@ -13,11 +13,11 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "launcher/arguments.h"
-#include "launcher/kernel_trace.h"
-#include "launcher/patch_plan.h"
-#include "launcher/rules.h"
-#include "launcher/watches.h"
+#include "launcher/events/kernel_trace.h"
+#include "launcher/rules/arguments.h"
+#include "launcher/rules/patch_plan.h"
+#include "launcher/rules/rules.h"
+#include "launcher/rules/watches.h"
 #include "record/shared.h"
 
 struct cn_launch_rank;

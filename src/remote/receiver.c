@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "formats/uftrace/format.h"
-#include "launcher/recording_dir.h"
+#include "launcher/files/recording_dir.h"
 
 enum { NUMBER_LEN = 4, DIR_NAME_MAX = 200 }; /* a suffix is added to a directory's name */
 

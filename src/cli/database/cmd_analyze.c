@@ -21,7 +21,7 @@
 #include "cli/shell/ranks.h"
 #include "cli/shell/target.h"
 #include "formats/formats.h"
-#include "launcher/rank.h"
+#include "launcher/files/rank.h"
 
 enum {
     SAMPLE_MAX = 1 << 16, /* of a thread's timeline by default: 768 KiB */

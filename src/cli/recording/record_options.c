@@ -17,9 +17,9 @@
 #include "cli/recording/recording_options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "launcher/agent_client.h"
-#include "launcher/chosen_events.h"
-#include "launcher/program.h"
+#include "launcher/agent/agent_client.h"
+#include "launcher/elf/program.h"
+#include "launcher/events/chosen_events.h"
 #include "model/calls/call_trigger.h"
 #include "record/shared.h"
 

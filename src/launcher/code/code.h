@@ -1,7 +1,7 @@
 /* The code of a file, as far as it matters to patching: its bytes, what else is in it, and
  * where functions begin and end.
  *
- * All addresses are those of the file. Filled by launcher/patch_plan.c from an ELF file.
+ * All addresses are those of the file. Filled by launcher/rules/patch_plan.c from an ELF file.
  * Memory: lists belong to the code, bytes do not.
  * Threads: one thread at a time.
  */

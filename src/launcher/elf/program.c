@@ -1,0 +1,325 @@
+#include "launcher/elf/program.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "launcher/code/prologue.h"
+#include "record/shared.h"
+
+#if defined(__x86_64__)
+enum { OWN_MACHINE = EM_X86_64 };
+#else
+enum { OWN_MACHINE = EM_AARCH64 };
+#endif
+
+static bool is_program(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+static char *find_in_path(const char *name)
+{
+    const char *folders = getenv("PATH");
+    struct cn_text path = {0};
+
+    if (!folders)
+        folders = "/usr/local/bin:/usr/bin:/bin";
+    for (;;) {
+        size_t len = strcspn(folders, ":");
+
+        cn_text_clear(&path);
+        cn_text_add(&path, len ? folders : ".", len ? len : 1);
+        cn_text_printf(&path, "/%s", name);
+        if (is_program(cn_text_str(&path)))
+            return path.chars;
+        if (!folders[len])
+            break;
+        folders += len + 1;
+    }
+    cn_text_done(&path);
+    return NULL;
+}
+
+bool cn_program_file_open(struct cn_program_file *program, const char *name,
+                          struct cn_error *err)
+{
+    struct cn_error ignored = {0};
+    char *found = strchr(name, '/') ? cn_strdup(name) : find_in_path(name);
+
+    *program = (struct cn_program_file){0};
+    if (!found)
+        return cn_fail(err, CN_ERR_NOT_FOUND, "no program '%s' in PATH", name);
+    program->path = realpath(found, NULL);
+    if (!program->path || !is_program(program->path)) {
+        (void)cn_fail(err, CN_ERR_NOT_FOUND, "'%s' is not an executable program", found);
+        free(found);
+        cn_program_file_close(program);
+        return false;
+    }
+    free(found);
+    program->is_script = !cn_elf_file_open(&program->elf, program->path, false, &ignored);
+    if (program->is_script) {
+        program->elf.byte_order = ELFDATA2LSB;
+        program->elf.word_class = ELFCLASS64;
+    }
+    return true;
+}
+
+void cn_program_file_close(struct cn_program_file *program)
+{
+    free(program->path);
+    cn_elf_file_close(&program->elf);
+    *program = (struct cn_program_file){0};
+}
+
+bool cn_program_file_check(const struct cn_program_file *program, bool has_libcalls,
+                           bool is_patched, struct cn_error *err)
+{
+    unsigned usable = CN_ELF_MCOUNT | CN_ELF_FENTRY | CN_ELF_INSTRUMENT |
+                      CN_ELF_PATCHABLE | (has_libcalls ? CN_ELF_LIBCALLS : 0);
+    const struct cn_elf_file *elf = &program->elf;
+
+    if (program->is_script)
+        return true;
+    if (elf->machine != OWN_MACHINE)
+        return cn_fail(err, CN_ERR_USAGE, "'%s' is built for another processor",
+                       program->path);
+    if (elf->is_static)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "'%s' is linked statically: link it without -static",
+                       program->path);
+    if (is_patched && (elf->hooks & usable & ~(unsigned)CN_ELF_LIBCALLS) == 0 &&
+        !cn_prologue_is_known(elf->machine))
+        return cn_fail(
+            err, CN_ERR_USAGE,
+            "'%s' is not instrumented, and -P cannot patch its functions: cairn "
+            "was built without libcapstone",
+            program->path);
+    if (!(elf->hooks & usable) && !is_patched)
+        return cn_fail(
+            err, CN_ERR_USAGE,
+            "'%s' is not instrumented: build it with -pg, "
+            "-finstrument-functions or -fpatchable-function-entry=5, patch its "
+            "functions with -P ., or use --force",
+            program->path);
+    return true;
+}
+
+/* Prepend the recorder to LD_PRELOAD, after a sanitizer, which must be first. */
+static void set_environment(const struct cn_program_file *program, const char *library,
+                            const char *shared_path)
+{
+    const char *before = getenv("LD_PRELOAD");
+    struct cn_text preload = {0};
+
+    if (program->elf.sanitizer)
+        cn_text_printf(&preload, "%s:", program->elf.sanitizer);
+    cn_text_str_add(&preload, library);
+    if (before && *before)
+        cn_text_printf(&preload, ":%s", before);
+    (void)setenv("LD_PRELOAD", cn_text_str(&preload), 1);
+    (void)setenv(CN_REC_ENV, shared_path, 1);
+    cn_text_done(&preload);
+}
+
+void cn_program_settings_change(struct cn_program_settings *before)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct rlimit most = {RLIM_INFINITY, RLIM_INFINITY};
+
+    before->mask = umask(S_IRWXG | S_IRWXO);
+    (void)sigaction(SIGXFSZ, &ignore, &before->on_file_size);
+    (void)getrlimit(RLIMIT_FSIZE, &before->file_size);
+    if (setrlimit(RLIMIT_FSIZE, &most) != 0) {
+        most = (struct rlimit){before->file_size.rlim_max, before->file_size.rlim_max};
+        (void)setrlimit(RLIMIT_FSIZE, &most);
+    }
+}
+
+void cn_program_settings_restore(const struct cn_program_settings *before)
+{
+    (void)umask(before->mask);
+    (void)setrlimit(RLIMIT_FSIZE, &before->file_size);
+    (void)sigaction(SIGXFSZ, &before->on_file_size, NULL);
+}
+
+/* What the kept process needs to run the program. */
+struct order {
+    char path[PATH_MAX], library[PATH_MAX], shared_path[PATH_MAX], sanitizer[PATH_MAX];
+};
+
+/* Read an order and obey it. */
+static _Noreturn void become_program(int channel, const char *const *words)
+{
+    struct order *order = cn_alloc(1, sizeof(*order));
+    struct cn_program_file program = {.path = order->path};
+    ssize_t len;
+    int error;
+
+    do
+        len = recv(channel, order, sizeof(*order), MSG_WAITALL);
+    while (len < 0 && errno == EINTR);
+    if (len != (ssize_t)sizeof(*order))
+        _exit(1);
+    program.elf.sanitizer = order->sanitizer[0] ? order->sanitizer : NULL;
+    set_environment(&program, order->library, order->shared_path);
+    (void)execv(program.path, (char *const *)(uintptr_t)words);
+    error = errno;
+    (void)!send(channel, &error, sizeof(error), MSG_NOSIGNAL);
+    _exit(127);
+}
+
+bool cn_program_split(struct cn_program_kept *kept, const char *const *words,
+                      struct cn_error *err)
+{
+    pid_t self = getpid(), between;
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return cn_fail_errno(err, "--keep-pid: cannot create a socket");
+    between = fork();
+    if (between < 0) {
+        (void)cn_fail_errno(err, "--keep-pid: cannot start a process");
+        (void)close(ends[0]);
+        (void)close(ends[1]);
+        return false;
+    }
+    if (between > 0) {
+        /* The program must not find a child that it did not start. */
+        while (waitpid(between, NULL, 0) < 0 && errno == EINTR)
+            continue;
+        (void)close(ends[0]);
+        become_program(ends[1], words);
+    }
+    if (fork() != 0)
+        _exit(0);
+    (void)close(ends[1]);
+    *kept = (struct cn_program_kept){
+        .pid = self,
+        .channel = ends[0],
+        .end = (int)syscall(SYS_pidfd_open, self, 0),
+    };
+    if (kept->end >= 0)
+        return true;
+    (void)cn_fail_errno(err, "--keep-pid: cannot watch a process (pidfd_open)");
+    cn_program_kept_close(kept);
+    return false;
+}
+
+void cn_program_kept_close(struct cn_program_kept *kept)
+{
+    if (kept->pid == 0)
+        return;
+    (void)close(kept->channel);
+    if (kept->end >= 0)
+        (void)close(kept->end);
+    *kept = (struct cn_program_kept){0};
+}
+
+static bool start_kept(const struct cn_program_kept *kept,
+                       const struct cn_program_file *program, const char *library,
+                       const char *shared_path, struct cn_error *err)
+{
+    struct order *order = cn_alloc(1, sizeof(*order));
+    const char *sanitizer = program->elf.sanitizer ? program->elf.sanitizer : "";
+    int error;
+    bool ok;
+
+    (void)snprintf(order->path, sizeof(order->path), "%s", program->path);
+    (void)snprintf(order->library, sizeof(order->library), "%s", library);
+    (void)snprintf(order->shared_path, sizeof(order->shared_path), "%s", shared_path);
+    (void)snprintf(order->sanitizer, sizeof(order->sanitizer), "%s", sanitizer);
+    ok = send(kept->channel, order, sizeof(*order), MSG_NOSIGNAL) ==
+             (ssize_t)sizeof(*order) ||
+         cn_fail(err, CN_ERR_IO, "cannot start '%s': process %d has ended", program->path,
+                 (int)kept->pid);
+    /* The channel ends when the program runs. */
+    if (ok && recv(kept->channel, &error, sizeof(error), MSG_WAITALL) == sizeof(error)) {
+        errno = error;
+        ok = cn_fail_errno(err, "cannot run '%s'", program->path);
+    }
+    free(order);
+    return ok;
+}
+
+bool cn_program_file_start(const struct cn_program_file *program,
+                           const struct cn_program_settings *settings,
+                           const char *library, const char *shared_path,
+                           const char *const *words, struct cn_program_preparation before,
+                           const struct cn_program_kept *kept, pid_t *out,
+                           struct cn_error *err)
+{
+    int pipe_fds[2], go_fds[2] = {-1, -1}, error = 0;
+    bool is_prepared = true;
+    char go = 0;
+    pid_t pid;
+
+    if (kept->pid > 0) {
+        *out = kept->pid;
+        return (!before.prepare || before.prepare(before.arg, kept->pid, err)) &&
+               start_kept(kept, program, library, shared_path, err);
+    }
+    if (pipe2(pipe_fds, O_CLOEXEC) != 0)
+        return cn_fail_errno(err, "cannot start '%s'", program->path);
+    if (before.prepare && pipe2(go_fds, O_CLOEXEC) != 0) {
+        (void)cn_fail_errno(err, "cannot start '%s'", program->path);
+        (void)close(pipe_fds[0]);
+        (void)close(pipe_fds[1]);
+        return false;
+    }
+    pid = fork();
+    if (pid == 0) {
+        set_environment(program, library, shared_path);
+        cn_program_settings_restore(settings);
+        if (before.prepare) {
+            (void)close(go_fds[1]);
+            if (read(go_fds[0], &go, 1) != 1)
+                _exit(127);
+        }
+        (void)execv(program->path, (char *const *)(uintptr_t)words);
+        error = errno;
+        (void)!write(pipe_fds[1], &error, sizeof(error));
+        _exit(127);
+    }
+    (void)close(pipe_fds[1]);
+    if (pid < 0)
+        (void)cn_fail_errno(err, "cannot start '%s'", program->path);
+    if (pid > 0 && before.prepare) {
+        is_prepared = before.prepare(before.arg, pid, err);
+        if (is_prepared)
+            (void)!write(go_fds[1], &go, 1);
+    }
+    if (before.prepare) {
+        (void)close(go_fds[0]);
+        (void)close(go_fds[1]);
+    }
+    if (pid > 0 && !is_prepared) {
+        (void)waitpid(pid, NULL, 0);
+        pid = -1;
+    } else if (pid > 0 && read(pipe_fds[0], &error, sizeof(error)) == sizeof(error)) {
+        errno = error;
+        (void)cn_fail_errno(err, "cannot run '%s'", program->path);
+        (void)waitpid(pid, NULL, 0);
+        pid = -1;
+    }
+    (void)close(pipe_fds[0]);
+    if (pid < 0)
+        return false;
+    *out = pid;
+    return true;
+}

@@ -1,0 +1,72 @@
+/* The program to record: finding it, checking it, and starting it with the recorder.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_LAUNCHER_ELF_PROGRAM_H
+#define CN_LAUNCHER_ELF_PROGRAM_H
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "launcher/elf/elf_file.h"
+
+struct cn_program_file {
+    char *path; /* absolute */
+    struct cn_elf_file elf;
+    bool is_script; /* not an ELF file: its interpreter and children are recorded */
+};
+
+/* Find `name` as execvp() does, and read its ELF file. */
+CN_CHECK bool cn_program_file_open(struct cn_program_file *program, const char *name,
+                                   struct cn_error *err);
+void cn_program_file_close(struct cn_program_file *program);
+
+/* Fail when the program cannot be recorded; the message says how to build it. `is_patched`:
+ * functions without hooks are to be patched. */
+CN_CHECK bool cn_program_file_check(const struct cn_program_file *program,
+                                    bool has_libcalls, bool is_patched,
+                                    struct cn_error *err);
+
+/* Settings of the process that the program must find as they were. */
+struct cn_program_settings {
+    mode_t mask;
+    struct rlimit file_size;
+    struct sigaction on_file_size;
+};
+
+/* Change them for the launcher: its files are readable by their owner alone, and no limit
+ * of the size of files ends it. cn_program_settings_restore() undoes it. */
+void cn_program_settings_change(struct cn_program_settings *before);
+void cn_program_settings_restore(const struct cn_program_settings *before);
+
+/* Something to do with the process before it runs the program; NULL: nothing. */
+struct cn_program_preparation {
+    bool (*prepare)(void *arg, pid_t pid, struct cn_error *err);
+    void *arg;
+};
+
+/* --keep-pid: the process that the user started becomes the program. */
+struct cn_program_kept {
+    pid_t pid;   /* that process; 0: not used */
+    int channel; /* to it */
+    int end;     /* pidfd: readable when it has ended */
+};
+
+/* Go on in another process, which is no child of this one. This one waits until the program
+ * is started, and runs it; it ends with status 1 if that does not happen. Call it before
+ * anything is opened or changed. */
+CN_CHECK bool cn_program_split(struct cn_program_kept *kept, const char *const *words,
+                               struct cn_error *err);
+void cn_program_kept_close(struct cn_program_kept *kept);
+
+/* Start the program with these settings, in the process that was kept, if any. */
+CN_CHECK bool cn_program_file_start(const struct cn_program_file *program,
+                                    const struct cn_program_settings *settings,
+                                    const char *library, const char *shared_path,
+                                    const char *const *words,
+                                    struct cn_program_preparation before,
+                                    const struct cn_program_kept *kept, pid_t *out,
+                                    struct cn_error *err);
+
+#endif

@@ -1,0 +1,224 @@
+#include "launcher/files/recording_dir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/files/file.h"
+#include "base/files/out.h"
+#include "base/text.h"
+#include "launcher/files/rank.h"
+
+static bool has_file(const char *dir, const char *name)
+{
+    struct cn_text path = {0};
+    bool has;
+
+    cn_text_printf(&path, "%s/%s", dir, name);
+    has = access(cn_text_str(&path), F_OK) == 0;
+    cn_text_done(&path);
+    return has;
+}
+
+static bool is_recording(const char *dir)
+{
+    return has_file(dir, "info") || has_file(dir, "default.opts") ||
+           has_file(dir, "task.txt") || has_file(dir, CN_RANKS_FILE);
+}
+
+static bool remove_dir(const char *dir, bool is_nested, struct cn_error *err)
+{
+    DIR *listing = opendir(dir);
+    struct dirent *entry;
+    bool ok = true;
+
+    if (!listing)
+        return cn_fail_errno(err, "cannot read '%s'", dir);
+    while (ok && (entry = readdir(listing))) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (entry->d_type == DT_DIR && !is_nested &&
+            strncmp(entry->d_name, CN_RANK_PREFIX, strlen(CN_RANK_PREFIX)) == 0) {
+            struct cn_text path = {0};
+
+            cn_text_printf(&path, "%s/%s", dir, entry->d_name);
+            ok = remove_dir(path.chars, true, err);
+            cn_text_done(&path);
+        } else if (unlinkat(dirfd(listing), entry->d_name, 0) != 0)
+            ok = cn_fail_errno(err, "cannot remove '%s/%s'", dir, entry->d_name);
+    }
+    (void)closedir(listing);
+    if (ok && rmdir(dir) != 0)
+        ok = cn_fail_errno(err, "cannot remove '%s'", dir);
+    return ok;
+}
+
+bool cn_recording_dir_remove(const char *dir, struct cn_error *err)
+{
+    return remove_dir(dir, false, err);
+}
+
+/* Lock a directory; -1, with EWOULDBLOCK if another process has locked it. Without locks on
+ * its file system, as if no process had. */
+static int lock_dir(const char *dir, int how)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), result;
+
+    do
+        result = fd >= 0 ? flock(fd, how) : 0;
+    while (result != 0 && errno == EINTR);
+    if (result == 0 || errno != EWOULDBLOCK)
+        return fd;
+    (void)close(fd);
+    errno = EWOULDBLOCK;
+    return -1;
+}
+
+static bool check_idle(const char *dir, struct cn_error *err)
+{
+    int fd = lock_dir(dir, LOCK_EX | LOCK_NB);
+
+    if (fd < 0 && errno == EWOULDBLOCK)
+        return cn_fail(err, CN_ERR_IO,
+                       "another process is recording into '%s'; choose another directory "
+                       "with -d",
+                       dir);
+    if (fd >= 0)
+        (void)close(fd);
+    return true;
+}
+
+static bool keep_as_old(const char *name, struct cn_error *err)
+{
+    struct cn_text old = {0};
+    bool ok = true;
+
+    cn_text_printf(&old, "%s.old", name);
+    if (access(cn_text_str(&old), F_OK) == 0) {
+        if (!is_recording(cn_text_str(&old)))
+            ok = cn_fail(err, CN_ERR_IO,
+                         "cannot rename the last recording: '%s' is not a recording",
+                         cn_text_str(&old));
+        else
+            ok = cn_recording_dir_remove(cn_text_str(&old), err);
+    }
+    if (ok && rename(name, cn_text_str(&old)) != 0)
+        ok = cn_fail_errno(err, "cannot rename '%s'", name);
+    cn_text_done(&old);
+    return ok;
+}
+
+static bool make(const char *name, struct cn_error *err)
+{
+    if (mkdir(name, 0700) == 0)
+        return true;
+    if (errno != EEXIST)
+        return cn_fail_errno(err, "cannot create '%s'", name);
+    if (!check_idle(name, err))
+        return false;
+    if (rmdir(name) != 0) {
+        if (!is_recording(name))
+            return cn_fail(err, CN_ERR_IO,
+                           "'%s' exists and is not a recording; choose another "
+                           "directory with -d",
+                           name);
+        if (!keep_as_old(name, err))
+            return false;
+    }
+    if (mkdir(name, 0700) != 0)
+        return cn_fail_errno(err, "cannot create '%s'", name);
+    return true;
+}
+
+/* True if the directory belongs to the job of this rank, which has no folder in it. */
+static bool is_of_job(const char *name, const char *folder,
+                      const struct cn_launch_rank *rank)
+{
+    struct cn_file file = {0};
+    struct cn_error ignored = {0};
+    bool is_same;
+
+    if (!cn_file_open_at(&file, name, CN_RANKS_FILE, &ignored))
+        return false;
+    is_same = file.bytes.len == rank->job.len &&
+              memcmp(file.bytes.ptr, rank->job.chars, rank->job.len) == 0;
+    cn_file_close(&file);
+    return is_same && access(folder, F_OK) != 0;
+}
+
+static bool make_rank(const char *name, const struct cn_launch_rank *rank, char **out,
+                      struct cn_error *err)
+{
+    struct cn_text folder = {0};
+    bool ok;
+
+    cn_text_printf(&folder, "%s/%s%" PRIu64, name, CN_RANK_PREFIX, rank->number);
+    ok = is_of_job(name, folder.chars, rank) ||
+         (make(name, err) &&
+          cn_out_replace(name, CN_RANKS_FILE, rank->job.chars, rank->job.len, err));
+    if (ok && mkdir(folder.chars, 0700) != 0)
+        ok = cn_fail_errno(err, "cannot create '%s'", folder.chars);
+    *out = ok ? realpath(folder.chars, NULL) : NULL;
+    cn_text_done(&folder);
+    return ok;
+}
+
+/* The directory that contains `name` is locked meanwhile: of two processes that choose the
+ * same name at once, one finds the locked directory of the other. */
+static int lock_parent(const char *name)
+{
+    char *copy = cn_strdup(name);
+    int fd = lock_dir(dirname(copy), LOCK_EX);
+
+    free(copy);
+    return fd;
+}
+
+bool cn_recording_dir_create(const char *name, const struct cn_launch_rank *rank,
+                             char **out, int *lock, struct cn_error *err)
+{
+    size_t len = strlen(name);
+    char *plain = cn_strdup(name), *path = NULL;
+    int parent;
+    bool ok;
+
+    while (len > 1 && plain[len - 1] == '/')
+        plain[--len] = '\0';
+    parent = lock_parent(plain);
+    ok = rank ? make_rank(plain, rank, &path, err) : make(plain, err);
+    if (ok && !rank)
+        path = realpath(plain, NULL);
+    *lock = ok ? lock_dir(plain, rank ? LOCK_SH | LOCK_NB : LOCK_EX | LOCK_NB) : -1;
+    if (parent >= 0)
+        (void)close(parent);
+    free(plain);
+    if (!ok)
+        return false;
+    if (!path)
+        return cn_fail_errno(err, "cannot find '%s'", name);
+    *out = path;
+    return true;
+}
+
+int cn_recording_dir_append(const char *dir, const char *name, struct cn_error *err)
+{
+    struct cn_text path = {0};
+    int fd;
+
+    cn_text_printf(&path, "%s/%s", dir, name);
+    fd = open(cn_text_str(&path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (fd < 0)
+        (void)cn_fail_errno(err, "cannot open '%s'", cn_text_str(&path));
+    cn_text_done(&path);
+    return fd;
+}

@@ -1,0 +1,27 @@
+/* The directory of a recording.
+ * Threads: any thread.
+ */
+#ifndef CN_LAUNCHER_FILES_RECORDING_DIR_H
+#define CN_LAUNCHER_FILES_RECORDING_DIR_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct cn_launch_rank;
+
+/* Create the directory, empty. An earlier recording of that name is renamed to NAME.old,
+ * which replaces an older one; fails if the name is taken by anything else, or by a
+ * recording that is being made. With a rank, the directory is one of several inside NAME.
+ * Returns the absolute path, to be released with free(), and a file that locks it until it
+ * is closed. */
+CN_CHECK bool cn_recording_dir_create(const char *name, const struct cn_launch_rank *rank,
+                                      char **out, int *lock, struct cn_error *err);
+
+/* Open a file of the directory to append to; -1 on failure. */
+int cn_recording_dir_append(const char *dir, const char *name, struct cn_error *err);
+
+/* Remove a recording. */
+CN_CHECK bool cn_recording_dir_remove(const char *dir, struct cn_error *err);
+
+#endif
