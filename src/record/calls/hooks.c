@@ -13,9 +13,6 @@
 #include "record/stubs.h"
 #include "record/syscalls.h"
 
-void __cyg_profile_func_enter(void *function, void *call_site);
-void __cyg_profile_func_exit(void *function, void *call_site);
-
 enum {
     LOCK_TRIES = 100000,
     CLOSED_MAX = 1024, /* frames above the innermost one to search as a last resort */
@@ -101,7 +98,7 @@ static void release(struct cn_rec_thread *self, const struct cn_rec_frame *frame
         *frame->loc = frame->ret;
 }
 
-static void pop(struct cn_rec_thread *self)
+void cn_rec_frame_pop(struct cn_rec_thread *self)
 {
     struct cn_rec_frame *frame = self->top;
 
@@ -110,14 +107,14 @@ static void pop(struct cn_rec_thread *self)
     self->top = frame - 1;
 }
 
-static void close_dead(struct cn_rec_thread *self, const uintptr_t *loc)
+void cn_rec_frames_close_dead(struct cn_rec_thread *self, const uintptr_t *loc)
 {
     while (self->top->loc == CN_REC_LOC_GONE || is_dead(self, self->top, loc))
-        pop(self);
+        cn_rec_frame_pop(self);
 }
 
-static struct cn_rec_frame *push(struct cn_rec_thread *self, uintptr_t *loc,
-                                 uintptr_t ret, uintptr_t address, uint64_t flags)
+struct cn_rec_frame *cn_rec_frame_push(struct cn_rec_thread *self, uintptr_t *loc,
+                                       uintptr_t ret, uintptr_t address, uint64_t flags)
 {
     struct cn_rec_frame *frame = self->top + 1;
 
@@ -164,10 +161,10 @@ static void remove_frame(struct cn_rec_thread *self, struct cn_rec_frame *frame)
     cn_rec_restore_signals(&before);
 }
 
-static void close_frame(struct cn_rec_thread *self, struct cn_rec_frame *frame)
+void cn_rec_frame_close(struct cn_rec_thread *self, struct cn_rec_frame *frame)
 {
     if (frame == self->top) {
-        pop(self);
+        cn_rec_frame_pop(self);
         return;
     }
     record_exit(self, frame, NULL);
@@ -175,8 +172,8 @@ static void close_frame(struct cn_rec_thread *self, struct cn_rec_frame *frame)
     remove_frame(self, frame);
 }
 
-static void record_entry(struct cn_rec_thread *self,
-                         const struct cn_rec_registers *registers)
+void cn_rec_frame_record_entry(struct cn_rec_thread *self,
+                               const struct cn_rec_registers *registers)
 {
     if (cn_rec_process.has_filters)
         cn_rec_filter_enter(self, self->top, registers);
@@ -194,13 +191,13 @@ static struct cn_rec_thread *prepare(const uintptr_t *loc, uintptr_t ret)
         return NULL;
     cn_rec_thread_reserve(self);
     while (self->top->loc == CN_REC_LOC_GONE)
-        pop(self);
+        cn_rec_frame_pop(self);
     if (loc >= self->top->loc && !is_tail_call) {
-        close_dead(self, loc);
+        cn_rec_frames_close_dead(self, loc);
         /* There is another return address at the same address: that call has ended as
          * well. */
         while (loc == self->top->loc && !(self->top->flags & CN_REC_FRAME_UNHOOKED))
-            pop(self);
+            cn_rec_frame_pop(self);
     }
     if (self->dlopen_sp)
         cn_rec_loader_find_new(self, (uintptr_t)loc);
@@ -212,10 +209,10 @@ static void enter(uintptr_t *loc, uintptr_t address, uint64_t flags,
 {
     struct cn_rec_thread *self = prepare(loc, *loc);
 
-    if (!self || !push(self, loc, *loc, address, flags))
+    if (!self || !cn_rec_frame_push(self, loc, *loc, address, flags))
         return;
     *(volatile uintptr_t *)loc = (uintptr_t)cn_rec_return;
-    record_entry(self, registers);
+    cn_rec_frame_record_entry(self, registers);
 }
 
 #if defined(__aarch64__)
@@ -241,7 +238,7 @@ static void close_above_caller(struct cn_rec_thread *self, const uintptr_t *loc)
         return;
     for (struct cn_rec_frame *frame = self->top; frame > caller; frame--) {
         if (frame->loc >= low && frame->loc < caller_loc)
-            close_frame(self, frame);
+            cn_rec_frame_close(self, frame);
     }
 }
 #endif
@@ -271,9 +268,9 @@ static uintptr_t enter_register(uintptr_t sp, uintptr_t address, uintptr_t ret,
     uintptr_t *loc = (uintptr_t *)(sp | CN_REC_LOC_REGISTER);
     struct cn_rec_thread *self = prepare(loc, ret);
 
-    if (!self || !push(self, loc, ret, address, flags))
+    if (!self || !cn_rec_frame_push(self, loc, ret, address, flags))
         return ret;
-    record_entry(self, &registers);
+    cn_rec_frame_record_entry(self, &registers);
     return (uintptr_t)cn_rec_return;
 }
 
@@ -306,10 +303,10 @@ static void record_quick(const struct library_call *call)
 {
     struct cn_rec_thread *self = prepare(call->loc, call->ret);
 
-    if (self &&
-        push(self, call->loc, 0, (uintptr_t)call->libcall->slot, CN_REC_FRAME_UNHOOKED)) {
-        record_entry(self, call->registers);
-        pop(self);
+    if (self && cn_rec_frame_push(self, call->loc, 0, (uintptr_t)call->libcall->slot,
+                                  CN_REC_FRAME_UNHOOKED)) {
+        cn_rec_frame_record_entry(self, call->registers);
+        cn_rec_frame_pop(self);
     }
 }
 
@@ -367,15 +364,15 @@ static bool record_jump(const struct library_call *call)
         if (self->top->loc != CN_REC_LOC_GONE && !(at >= low && at < high) &&
             !(is_on_own_stack(self, self->top->loc) && self->top->loc <= landing->loc))
             return false;
-        pop(self);
+        cn_rec_frame_pop(self);
     }
     if (self->top != caller ||
-        !push(self, landing->loc, 0, (uintptr_t)call->libcall->slot,
-              CN_REC_FRAME_UNHOOKED))
+        !cn_rec_frame_push(self, landing->loc, 0, (uintptr_t)call->libcall->slot,
+                           CN_REC_FRAME_UNHOOKED))
         return false;
-    record_entry(self, call->registers);
+    cn_rec_frame_record_entry(self, call->registers);
     self->top->address = landing->address;
-    pop(self);
+    cn_rec_frame_pop(self);
     return true;
 }
 
@@ -412,14 +409,15 @@ static uintptr_t enter_library(const struct library_call *call)
         break;
     }
     self = prepare(call->loc, call->ret);
-    if (!self || !push(self, call->loc, call->ret, (uintptr_t)call->libcall->slot,
-                       flags_of(call->libcall)))
+    if (!self ||
+        !cn_rec_frame_push(self, call->loc, call->ret, (uintptr_t)call->libcall->slot,
+                           flags_of(call->libcall)))
         return call->ret;
     if (call->libcall->kind == CN_REC_LIBCALL_FORKS) {
         self->is_forking = true;
         cn_rec_thread_simplify(self);
     }
-    record_entry(self, call->registers);
+    cn_rec_frame_record_entry(self, call->registers);
     return (uintptr_t)cn_rec_return;
 }
 
@@ -586,122 +584,13 @@ struct cn_rec_return_target cn_rec_leave(uintptr_t *loc, const uint64_t *saved)
     cn_rec_thread_reserve(self);
     while (self->top > frame &&
            (self->top->loc == CN_REC_LOC_GONE || is_dead(self, self->top, frame->loc)))
-        pop(self);
+        cn_rec_frame_pop(self);
     record_exit(self, frame, &registers);
     if (self->top == frame)
         self->top = frame - 1;
     else
         remove_frame(self, frame);
     return target;
-}
-
-/* A library call that throws has ended when the hooks of -finstrument-functions are called.
- * Their stack pointers do not show that: they are lower than that of the call. */
-static void close_throwing(struct cn_rec_thread *self)
-{
-    while (self->top->flags & CN_REC_FRAME_THROWS)
-        pop(self);
-}
-
-/* Both hooks of -finstrument-functions are called with the same stack pointer, which
- * identifies the call; only functions inlined into each other share it. */
-void cn_rec_instrument_enter(uintptr_t function, uintptr_t call_site, uintptr_t *loc,
-                             const uint64_t *saved, uintptr_t call_pc)
-{
-    struct cn_rec_registers registers = {saved, CN_REC_SAVED_BY_INSTRUMENT,
-                                         (uintptr_t)(loc + 1), call_pc, call_site};
-    struct cn_rec_thread *self = cn_rec_thread_ready();
-
-    if (!self)
-        return;
-    cn_rec_thread_reserve(self);
-    close_throwing(self);
-    if (loc > self->top->loc)
-        close_dead(self, loc);
-    if (self->dlopen_sp)
-        cn_rec_loader_find_new(self, (uintptr_t)loc);
-    if (push(self, loc, 0, function, CN_REC_FRAME_UNHOOKED))
-        record_entry(self, &registers);
-}
-
-/* Find the open call of the function whose hook was called at `loc`. A function that
- * called alloca() has another stack pointer: then it is the innermost call. */
-static struct cn_rec_frame *find_open(const struct cn_rec_thread *self,
-                                      uintptr_t function, const uintptr_t *loc)
-{
-    struct cn_rec_frame *innermost = NULL;
-
-    for (struct cn_rec_frame *frame = self->top; frame > self->frames; frame--) {
-        if (frame->address != function || !(frame->flags & CN_REC_FRAME_UNHOOKED))
-            continue;
-        if (frame->loc == loc)
-            return frame;
-        if (!innermost)
-            innermost = frame;
-    }
-    return innermost;
-}
-
-void cn_rec_instrument_leave(uintptr_t function)
-{
-    const uintptr_t *loc = (const uintptr_t *)__builtin_dwarf_cfa() - 1;
-    struct cn_rec_thread *self = cn_rec_self;
-    struct cn_rec_frame *frame;
-
-    if (!self || !cn_rec_thread_is_ours(self))
-        return;
-    frame = find_open(self, function, loc);
-    if (!frame)
-        return; /* it was called before the recorder was set up */
-    close_throwing(self);
-    close_dead(self, frame->loc);
-    close_frame(self, frame);
-}
-
-/* As high as the sentinel: no call that is made or returns on the stack closes it. */
-#define INTERPRETED_LOC ((uintptr_t *)UINTPTR_MAX)
-
-void cn_rec_interpreted_enter(uintptr_t address)
-{
-    struct cn_rec_thread *self = cn_rec_thread_ready();
-
-    if (!self)
-        return;
-    cn_rec_thread_reserve(self);
-    close_throwing(self);
-    close_dead(self, __builtin_frame_address(0));
-    if (push(self, INTERPRETED_LOC, 0, address, CN_REC_FRAME_UNHOOKED))
-        record_entry(self, NULL);
-    else
-        self->lost_interpreted++;
-}
-
-void cn_rec_interpreted_leave(uintptr_t address)
-{
-    struct cn_rec_thread *self = cn_rec_self;
-    struct cn_rec_frame *frame;
-
-    if (!self || !cn_rec_thread_is_ours(self))
-        return;
-    /* Calls too deep for a frame return first. */
-    if (self->lost_interpreted > 0) {
-        self->lost_interpreted--;
-        return;
-    }
-    frame = find_open(self, address, INTERPRETED_LOC);
-    if (!frame)
-        return;
-    close_throwing(self);
-    close_dead(self, __builtin_frame_address(0));
-    close_frame(self, frame);
-}
-
-void cn_rec_probe_instrument(void)
-{
-    void *probe = (void *)(uintptr_t)cn_rec_probe_plain;
-
-    __cyg_profile_func_enter(probe, NULL);
-    __cyg_profile_func_exit(probe, NULL);
 }
 
 /* Frames of calls that were left by a jump may still exist; the program may have reused

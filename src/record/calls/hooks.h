@@ -71,6 +71,16 @@ void cn_rec_libcall_enter_register(struct cn_rec_register_call *call,
 /* An empty function with the hooks of -finstrument-functions, to measure their cost. */
 void cn_rec_probe_instrument(void);
 
+/* Frames, for calls that other hooks report. A frame that is pushed is the innermost one;
+ * NULL: too deep. A call that has not returned is dead if its stack is above `loc`. */
+struct cn_rec_frame *cn_rec_frame_push(struct cn_rec_thread *self, uintptr_t *loc,
+                                       uintptr_t ret, uintptr_t address, uint64_t flags);
+void cn_rec_frame_pop(struct cn_rec_thread *self);
+void cn_rec_frame_close(struct cn_rec_thread *self, struct cn_rec_frame *frame);
+void cn_rec_frames_close_dead(struct cn_rec_thread *self, const uintptr_t *loc);
+void cn_rec_frame_record_entry(struct cn_rec_thread *self,
+                               const struct cn_rec_registers *registers);
+
 /* Restore the true return addresses while the stack is walked, and replace them again. */
 void cn_rec_unhook_all(struct cn_rec_thread *self);
 void cn_rec_hook_all(struct cn_rec_thread *self);
