@@ -131,7 +131,7 @@ static uint32_t *map_frames(struct cn_comparison *c, const struct cn_frames *fra
     return nodes;
 }
 
-/* Contexts that begin a frame count for its node: their self cost includes the loops and
+/* Contexts that begin a frame count for its node: their costs include those of the loops and
  * lines inside. */
 static struct cn_cost_targets map_contexts(const struct cn_frames *frames,
                                            const uint32_t *nodes)
@@ -145,7 +145,8 @@ static struct cn_cost_targets map_contexts(const struct cn_frames *frames,
 
         start[i] = filled;
         if (parent == CN_NONE || frames->of_node[parent] != frame)
-            list[filled++] = cn_cost_target_of(nodes[frame], 1U << CN_SELF);
+            list[filled++] =
+                cn_cost_target_of(nodes[frame], 1U << CN_SELF | 1U << CN_TOTAL);
     }
     start[count] = filled;
     return (struct cn_cost_targets){start, list};
@@ -175,24 +176,37 @@ static bool adds_up(const struct cn_formula *formula)
            formula->args[1]->op == CN_FORMULA_NUMBER;
 }
 
-/* Self costs of the metric, and calls where the database has them. */
+/* The columns of a run: total and self costs of the metric, and calls where the database has
+ * them. */
+struct columns {
+    size_t total, self, calls; /* SIZE_MAX: none */
+};
+
+static size_t add_column(struct cn_costs *costs, const char *metric,
+                         enum cn_cost_side side, struct cn_error *err)
+{
+    struct cn_cost_request request = {.metric = metric, .side = side, .profile = CN_NONE};
+
+    return cn_costs_add(costs, &request, err) ? costs->column_count - 1 : SIZE_MAX;
+}
+
 static bool add_columns(struct cn_comparison *c, struct cn_costs *costs,
-                        const struct cn_compare_run *run, struct cn_error *err)
+                        const struct cn_compare_run *run, struct columns *out,
+                        struct cn_error *err)
 {
     const char *defaults[CN_COST_DEFAULT_MAX];
-    struct cn_cost_request request = {
-        .metric = run->metric, .side = CN_SELF, .profile = CN_NONE};
-    struct cn_error no_calls;
+    const char *metric = run->metric ? run->metric : c->metric;
+    struct cn_error other;
 
     costs->counts_waits = run->counts_waits;
     for (size_t i = 0; i < run->threads_count; i++)
         if (!cn_costs_select(costs, run->threads[i], err))
             return false;
-    if (!request.metric && c->metric)
-        request.metric = c->metric;
-    else if (!request.metric && cn_costs_default_metrics(costs, defaults) > 0)
-        request.metric = defaults[0];
-    if (!cn_costs_add(costs, &request, err))
+    if (!metric && cn_costs_default_metrics(costs, defaults) > 0)
+        metric = defaults[0];
+    out->total = add_column(costs, metric, CN_TOTAL, err);
+    out->self = add_column(costs, metric, CN_SELF, out->total == SIZE_MAX ? err : &other);
+    if (costs->column_count == 0)
         return false;
     if (c->metric && strcmp(c->metric, costs->columns[0].metric) != 0)
         return cn_fail(err, CN_ERR_USAGE,
@@ -202,12 +216,11 @@ static bool add_columns(struct cn_comparison *c, struct cn_costs *costs,
     for (size_t i = 0; i < costs->input_count; i++)
         if (costs->inputs[i].combine != CN_COMBINE_SUM ||
             !adds_up(costs->columns[0].formula))
-            return cn_fail(err, CN_ERR_USAGE,
-                           "metric '%s' does not add up over contexts",
+            return cn_fail(err, CN_ERR_USAGE, "metric '%s' does not add up over contexts",
                            costs->columns[0].metric);
-    request.metric = calls_metric;
-    if (!cn_costs_add(costs, &request, &no_calls) ||
-        strcmp(costs->columns[1].metric, calls_metric) != 0)
+    out->calls = add_column(costs, calls_metric, CN_SELF, &other);
+    if (out->calls == SIZE_MAX ||
+        strcmp(costs->columns[out->calls].metric, calls_metric) != 0)
         c->has_calls = false;
     return cn_costs_ready(costs, err);
 }
@@ -228,26 +241,61 @@ static bool count_threads(const struct cn_costs *costs, uint32_t *out,
     return true;
 }
 
-/* The values of a row; false if no value is above or below 0. */
-static bool take_values(const struct cn_costs *costs, const struct cn_cost_rows *rows,
+static double finite_or_0(double value)
+{
+    return isfinite(value) ? value : 0;
+}
+
+/* A function's self cost is its total without those of its callees. Self costs of databases
+ * are the same, except where they include inlined functions, which have rows of their own;
+ * otherwise they are taken, because they are exact. */
+static void correct_self(const struct cn_comparison *c, struct cn_compared_run *run,
+                         const double *total)
+{
+    static const double rounding = 1e-9;
+    double *rest = cn_alloc(run->count, sizeof(*rest));
+
+    for (size_t i = run->count; i-- > 0;) {
+        rest[i] += total[i];
+        if (c->nodes[i].parent != CN_NONE)
+            rest[c->nodes[i].parent] -= total[i];
+        if (fabs(rest[i] - run->self[i]) > rounding * fabs(total[i]))
+            run->self[i] = rest[i];
+    }
+    free(rest);
+}
+
+/* The values of all nodes; false if there are none. */
+static bool take_values(const struct cn_comparison *c, const struct cn_costs *costs,
+                        const struct columns *columns, const struct cn_cost_rows *rows,
                         struct cn_compared_run *run)
 {
     double values[CN_COST_COLUMN_MAX];
+    double *total = NULL;
     bool has_value = false;
 
+    if (columns->total != SIZE_MAX)
+        total = cn_alloc(run->count, sizeof(*total));
     for (size_t i = 0; i < run->count; i++) {
         cn_cost_rows_values(costs, rows, i, values);
-        run->self[i] = isfinite(values[0]) ? values[0] : 0;
+        if (columns->self != SIZE_MAX)
+            run->self[i] = finite_or_0(values[columns->self]);
+        if (total)
+            total[i] = finite_or_0(values[columns->total]);
         if (run->calls)
-            run->calls[i] = isfinite(values[1]) ? values[1] : 0;
-        has_value |= run->self[i] != 0;
+            run->calls[i] = finite_or_0(values[columns->calls]);
     }
+    if (total)
+        correct_self(c, run, total);
+    for (size_t i = 0; i < run->count; i++)
+        has_value |= run->self[i] != 0;
+    free(total);
     return has_value;
 }
 
 static bool fill_run(struct cn_comparison *c, struct cn_costs *costs,
-                     struct cn_compared_run *run, const struct cn_progress *progress,
-                     struct cn_error *err)
+                     const struct columns *columns, struct cn_compared_run *run,
+                     const struct cn_progress *progress, struct cn_error *err)
 {
     struct cn_cost_targets targets;
     struct cn_cost_rows rows = {0};
@@ -275,7 +323,7 @@ static bool fill_run(struct cn_comparison *c, struct cn_costs *costs,
         run->self = cn_alloc(run->count, sizeof(*run->self));
         if (c->has_calls)
             run->calls = cn_alloc(run->count, sizeof(*run->calls));
-        if (!take_values(costs, &rows, run))
+        if (!take_values(c, costs, columns, &rows, run))
             ok = cn_fail(err, CN_ERR_USAGE, "metric '%s' has no values",
                          costs->columns[0].metric);
     }
@@ -289,14 +337,15 @@ bool cn_comparison_add(struct cn_comparison *c, const struct cn_compare_run *run
     const struct cn_database *db = run->db;
     struct cn_compared_run made = {.side = run->side, .seconds = NAN};
     struct cn_costs *costs = cn_alloc(1, sizeof(*costs));
+    struct columns columns;
     bool ok;
 
     if (db->has_timelines && db->end_ns > db->begin_ns)
         made.seconds = (double)(db->end_ns - db->begin_ns) * 1e-9;
     cn_costs_init(costs, run->db);
-    ok = add_columns(c, costs, run, err) &&
+    ok = add_columns(c, costs, run, &columns, err) &&
          count_threads(costs, &made.thread_count, err) &&
-         fill_run(c, costs, &made, progress, err);
+         fill_run(c, costs, &columns, &made, progress, err);
     if (ok && !c->metric) {
         c->metric_copy = cn_strdup(costs->columns[0].metric);
         c->metric = c->metric_copy;
@@ -505,7 +554,8 @@ void cn_comparison_per_call(struct cn_comparison *c)
         double calls[CN_SIDES] = {c->calls[CN_SIDE_A][node], c->calls[CN_SIDE_B][node]};
         bool is_called = calls[CN_SIDE_A] > 0 && calls[CN_SIDE_B] > 0;
 
-        if (!is_called && (c->self[CN_SIDE_A][node] != 0 || c->self[CN_SIDE_B][node] != 0))
+        if (!is_called &&
+            (c->self[CN_SIDE_A][node] != 0 || c->self[CN_SIDE_B][node] != 0))
             c->uncounted++;
         for (size_t r = 0; r < c->run_count; r++) {
             struct cn_compared_run *run = &c->runs[r];

@@ -12,8 +12,7 @@
  *     ... c.nodes in c.order, c.self, c.total ...
  *     cn_comparison_done(&c);
  *
- * Self values are those of the database, totals their sums: so sums of differences are
- * differences of sums. About 100 bytes a node with one run on each side.
+ * Totals are sums of self costs: so sums of differences are differences of sums. About 100 bytes a node with one run on each side.
  * Threads: one thread at a time.
  */
 #ifndef CN_ANALYZE_COMPARE_COMPARISON_H
@@ -33,9 +32,9 @@ enum cn_side { CN_SIDE_A, CN_SIDE_B, CN_SIDES };
 /* How a node was matched. */
 enum cn_match_how {
     CN_BY_NAME,
-    CN_RENAMED,  /* it has another name on side B: new_name */
-    CN_INLINED,  /* contains `merged`, which is a function of its own on side A only */
-    CN_SPLIT,    /* contains `merged`, which is a function of its own on side B only */
+    CN_RENAMED, /* it has another name on side B: new_name */
+    CN_INLINED, /* contains `merged`, which is a function of its own on side A only */
+    CN_SPLIT,   /* contains `merged`, which is a function of its own on side B only */
 };
 
 struct cn_compared {
@@ -80,8 +79,8 @@ struct cn_comparison {
 struct cn_compare_run {
     enum cn_side side;
     struct cn_database *db;
-    const char *metric; /* name or unique prefix; NULL: the default one */
-    bool counts_waits;  /* see cn_costs_default_metrics() */
+    const char *metric;         /* name or unique prefix; NULL: the default one */
+    bool counts_waits;          /* see cn_costs_default_metrics() */
     const char *const *threads; /* selections, as cn_costs_select() takes them */
     size_t threads_count;
 };

@@ -41,9 +41,12 @@ static double count_pairs(const double *a, size_t a_count, const double *b,
 /* The share of arrangements of m and n values whose count of pairs is at most `u`. */
 static double exact_tail(size_t m, size_t n, double u)
 {
-    double ways[EXACT_MAX + 1][EXACT_MAX * EXACT_MAX + 1] = {{0}};
+    double ways[EXACT_MAX + 1][EXACT_MAX * EXACT_MAX + 1];
     size_t most = m * n;
     double below = 0, all = 0;
+
+    for (size_t k = 0; k <= m; k++)
+        memset(ways[k], 0, (most + 1) * sizeof(ways[k][0]));
 
     /* ways[k][s]: choices of k of the ranks so far whose sum, less the smallest possible,
      * is s. */
@@ -131,8 +134,7 @@ static double beta_fraction(double a, double b, double x)
     for (int i = 1; i <= STEPS; i++) {
         double step = i, twice = 2 * step;
         double even = step * (b - step) * x / ((a + twice - 1) * (a + twice));
-        double odd =
-            -(a + step) * (a + b + step) * x / ((a + twice) * (a + twice + 1));
+        double odd = -(a + step) * (a + b + step) * x / ((a + twice) * (a + twice + 1));
         double change;
 
         d = 1 + even * d;
@@ -185,9 +187,10 @@ static double t_limit(double freedom)
     return high;
 }
 
-struct cn_difference cn_welch_test(const struct cn_moments *a, const struct cn_moments *b)
+struct cn_difference cn_mean_test(const struct cn_moments *a, const struct cn_moments *b)
 {
-    struct cn_difference out = {.difference = b->mean - a->mean, .half_width = NAN, .p = 1};
+    struct cn_difference out = {
+        .difference = b->mean - a->mean, .half_width = NAN, .p = 1};
     double from_a = a->variance / a->count, from_b = b->variance / b->count;
     double variance = from_a + from_b, freedom;
 
@@ -201,8 +204,13 @@ struct cn_difference cn_welch_test(const struct cn_moments *a, const struct cn_m
         out.p = is_same ? 1 : 0;
         return out;
     }
-    freedom = variance * variance /
-              (from_a * from_a / (a->count - 1) + from_b * from_b / (b->count - 1));
+    /* As many values on both sides: then Student's test stands unequal variances, and finds
+     * more. */
+    freedom =
+        a->count == b->count
+            ? a->count + b->count - 2
+            : variance * variance /
+                  (from_a * from_a / (a->count - 1) + from_b * from_b / (b->count - 1));
     out.half_width = t_limit(freedom) * sqrt(variance);
     out.p = t_tails(out.difference / sqrt(variance), freedom);
     return out;
@@ -240,7 +248,7 @@ static double test_row(struct cn_evidence *out, const struct samples *samples)
 
     for (int side = 0; side < CN_SIDES; side++)
         moments[side] = cn_moments_of(samples->list[side], samples->count[side]);
-    out->difference = cn_welch_test(&moments[CN_SIDE_A], &moments[CN_SIDE_B]);
+    out->difference = cn_mean_test(&moments[CN_SIDE_A], &moments[CN_SIDE_B]);
     out->rank_p =
         cn_rank_test(samples->list[CN_SIDE_A], samples->count[CN_SIDE_A],
                      samples->list[CN_SIDE_B], samples->count[CN_SIDE_B], &least);
@@ -262,7 +270,8 @@ void cn_evidence_find(struct cn_evidence *out, size_t count, const double *value
         struct samples samples = {{list, list + c->run_count}, {0, 0}};
         double sum = 0;
 
-        out[i] = (struct cn_evidence){.rank_p = NAN, .difference = {.half_width = NAN, .p = 1}};
+        out[i] = (struct cn_evidence){.rank_p = NAN,
+                                      .difference = {.half_width = NAN, .p = 1}};
         if (c->side_runs[CN_SIDE_A] < 2 || c->side_runs[CN_SIDE_B] < 2)
             continue;
         out[i].verdict = CN_VERDICT_SMALL;

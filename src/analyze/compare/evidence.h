@@ -26,15 +26,15 @@ struct cn_moments cn_moments_of(const double *values, size_t count);
 double cn_rank_test(const double *a, size_t a_count, const double *b, size_t b_count,
                     double *least);
 
-/* Welch's test of the difference of two means. */
+/* The difference of two means: Welch's test, or Student's for as many values on both sides. */
 struct cn_difference {
-    double difference;   /* of the means: b - a */
-    double half_width;   /* of the 95 % confidence interval; NAN: unknown */
-    double p;            /* two-sided; 1: unknown */
+    double difference; /* of the means: b - a */
+    double half_width; /* of the 95 % confidence interval; NAN: unknown */
+    double p;          /* two-sided; 1: unknown */
 };
 
 /* Unknown with fewer than two values on a side. */
-struct cn_difference cn_welch_test(const struct cn_moments *a, const struct cn_moments *b);
+struct cn_difference cn_mean_test(const struct cn_moments *a, const struct cn_moments *b);
 
 enum cn_verdict {
     CN_VERDICT_UNKNOWN, /* one run, no error bar */
@@ -54,8 +54,8 @@ struct cn_evidence {
 /* Whether rows differ between the sides of a comparison: `values` are those of row i in run r,
  * at [i * run_count + r], and `whole` is what 0.1 % of counts as small. With fewer than two
  * runs on a side nothing is known. The mean decides which rows are tested, not the
- * difference; a row is real if the rank test and Welch's test say so, the latter with at most
- * 1 % of wrong verdicts. */
+ * difference; a row is real if the rank test and the test of means say so, the latter with at
+ * most 1 % of wrong verdicts. */
 void cn_evidence_find(struct cn_evidence *out, size_t count, const double *values,
                       double whole, const struct cn_comparison *c);
 

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-static const double enough = 0.9;    /* of the change, to explain it */
+static const double enough = 0.9;      /* of the change, to explain it */
 static const double too_small = 0.001; /* of the whole */
 
 /* How nodes are grouped. */
@@ -33,7 +33,8 @@ static uint32_t find_item(struct builder *b, enum group group, uint32_t key,
                           uint32_t name, uint32_t node)
 {
     struct cn_explanation *e = b->e;
-    uint32_t *item = cn_map_at(&b->items, (uint64_t)group << 32 | key, (uint32_t)e->count);
+    uint32_t *item =
+        cn_map_at(&b->items, (uint64_t)group << 32 | key, (uint32_t)e->count);
 
     if (*item == e->count) {
         e->list = cn_grow(e->list, e->count, &b->capacity, sizeof(*e->list));
@@ -65,7 +66,8 @@ static bool is_called_otherwise(const struct cn_comparison *c, uint32_t node)
         tolerance * c->calls[CN_SIDE_A][parent])
         return false;
     expected = a * (c->calls[CN_SIDE_B][node] / c->calls[CN_SIDE_A][node] - 1);
-    return fabs(expected) > tolerance * a && fabs(b - a - expected) <= close * fabs(b - a);
+    return fabs(expected) > tolerance * a &&
+           fabs(b - a - expected) <= close * fabs(b - a);
 }
 
 static uint32_t item_of(struct builder *b, uint32_t node)
@@ -196,9 +198,10 @@ static void test_changes(const struct builder *b)
     free(found);
 }
 
-static int compare_changes(const void *left, const void *right)
+static int compare_changes(const void *left, const void *right, void *names)
 {
     const struct cn_change *a = left, *b = right;
+    const char **list = names;
     bool a_real = a->evidence.verdict == CN_VERDICT_REAL;
     bool b_real = b->evidence.verdict == CN_VERDICT_REAL;
     double size_a = fabs(cn_change_of(a)), size_b = fabs(cn_change_of(b));
@@ -207,7 +210,7 @@ static int compare_changes(const void *left, const void *right)
         return a_real ? -1 : 1;
     if (size_a != size_b)
         return size_a > size_b ? -1 : 1;
-    return (a->name > b->name) - (a->name < b->name);
+    return strcmp(list[a->name], list[b->name]);
 }
 
 /* As many of the largest changes as explain enough. */
@@ -252,7 +255,8 @@ void cn_explain(struct cn_explanation *out, const struct cn_comparison *c, size_
     free(b.group);
     free(b.of_node);
     if (out->count > 0)
-        qsort(out->list, out->count, sizeof(*out->list), compare_changes);
+        qsort_r(out->list, out->count, sizeof(*out->list), compare_changes,
+                c->names.list);
     choose(out, most);
 }
 

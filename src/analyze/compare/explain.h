@@ -44,16 +44,17 @@ static inline bool cn_change_has_path(const struct cn_change *change)
 {
     double size = cn_change_of(change);
 
-    return change->path_count == 1 || change->node_change >= 0.9 * (size < 0 ? -size : size);
+    return change->path_count == 1 ||
+           change->node_change >= 0.9 * (size < 0 ? -size : size);
 }
 
 struct cn_explanation {
     struct cn_change *list; /* the largest first; those that are real before others */
     size_t count;
     size_t changed_count, real_count;
-    size_t shown;           /* so many explain 90 % of the change, or as much as `most` can */
-    double gross;           /* sum of the sizes of all changes, or of those that are real */
-    double shown_gross;     /* of it, in the first `shown` */
+    size_t shown;       /* so many explain 90 % of the change, or as much as `most` can */
+    double gross;       /* sum of the sizes of all changes, or of those that are real */
+    double shown_gross; /* of it, in the first `shown` */
     struct cn_change whole; /* of everything */
     bool has_runs;          /* verdicts are known: at least two runs on each side */
 };

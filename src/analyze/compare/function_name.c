@@ -7,9 +7,8 @@
 
 /* What compilers append after a dot, with a number after some of them. */
 static const char *const clones[] = {
-    "constprop", "isra",      "part",       "cold",  "lto_priv",
-    "llvm",      "clone",     "localalias", "unlikely",
-    "warm",      "startup",   "exit",       "resume", "destroy",
+    "constprop",  "isra",     "part", "cold",    "lto_priv", "llvm",   "clone",
+    "localalias", "unlikely", "warm", "startup", "exit",     "resume", "destroy",
 };
 
 /* The length of a name without clone suffixes: ".isra.0", ".cold". */

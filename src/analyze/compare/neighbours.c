@@ -8,9 +8,9 @@
 
 enum { UNMATCHED_MAX = 256 }; /* callees of one caller */
 
-static const double worth_it = 0.001;   /* of the whole: smaller ones stay unmatched */
-static const double similar = 0.5;      /* share of callees in common */
-static const double same_cost = 0.75;   /* the smaller of two costs, of the larger */
+static const double worth_it = 0.001; /* of the whole: smaller ones stay unmatched */
+static const double similar = 0.5;    /* share of callees in common */
+static const double same_cost = 0.75; /* the smaller of two costs, of the larger */
 
 struct matcher {
     struct cn_comparison *c;
@@ -49,7 +49,8 @@ static bool collect(const struct cn_comparison *c, uint32_t parent, struct unmat
 
     out->count[CN_SIDE_A] = out->count[CN_SIDE_B] = 0;
     for (; child != CN_NONE; child = c->nodes[child].next_sibling) {
-        enum cn_side side = cn_compared_on(&c->nodes[child], CN_SIDE_B) ? CN_SIDE_B : CN_SIDE_A;
+        enum cn_side side =
+            cn_compared_on(&c->nodes[child], CN_SIDE_B) ? CN_SIDE_B : CN_SIDE_A;
 
         if (!is_on_one(c, child))
             continue;
@@ -101,23 +102,28 @@ static bool names_are_alike(const struct cn_comparison *c, uint32_t a, uint32_t 
     return 2 * common_prefix(x, y) >= longer;
 }
 
-static bool may_be_renamed(const struct matcher *m, uint32_t a, uint32_t b,
-                           bool is_only_pair)
+/* How likely `a` is called `b` on the other side; 0: it is not. */
+static double score(const struct matcher *m, uint32_t a, uint32_t b, bool is_only_pair)
 {
     const struct cn_comparison *c = m->c;
     uint32_t old = c->nodes[a].name, new = c->nodes[b].name;
-    bool is_leaf = c->nodes[a].first_child == CN_NONE;
-    double costs = ratio(c->total[CN_SIDE_A][a], c->total[CN_SIDE_B][b]);
+    bool is_leaf = c->nodes[a].first_child == CN_NONE, are_alike;
+    double costs = ratio(c->total[CN_SIDE_A][a], c->total[CN_SIDE_B][b]), callees;
 
     if (m->partner[old] != CN_NONE || m->partner[new] != CN_NONE)
         return m->partner[old] == new;
-    if (m->sides_of_name[old] != 1U << CN_SIDE_A || m->sides_of_name[new] != 1U << CN_SIDE_B ||
-        is_leaf != (c->nodes[b].first_child == CN_NONE) || !is_worth_it(c, a, CN_SIDE_A) ||
-        !is_worth_it(c, b, CN_SIDE_B))
-        return false;
+    if (m->sides_of_name[old] != 1U << CN_SIDE_A ||
+        m->sides_of_name[new] != 1U << CN_SIDE_B ||
+        is_leaf != (c->nodes[b].first_child == CN_NONE) ||
+        !is_worth_it(c, a, CN_SIDE_A) || !is_worth_it(c, b, CN_SIDE_B))
+        return 0;
+    are_alike = names_are_alike(c, a, b);
     if (is_leaf)
-        return costs >= same_cost && (is_only_pair || names_are_alike(c, a, b));
-    return likeness(c, a, b) >= similar && costs >= similar;
+        return costs >= same_cost && (is_only_pair || are_alike) ? costs : 0;
+    callees = likeness(c, a, b);
+    if (callees < similar || costs < similar)
+        return 0;
+    return callees * costs * (are_alike ? 2 : 1);
 }
 
 static void push(struct matcher *m, uint32_t node)
@@ -137,26 +143,30 @@ static size_t count_worthy(const struct cn_comparison *c, const struct unmatched
     return count;
 }
 
-/* The only likely partner of a callee: its index on the other side; SIZE_MAX: none, or
- * several. */
-static size_t only_partner(const struct matcher *m, const struct unmatched *u,
+/* The partner of a callee that is clearly more likely than all others: its index on the other
+ * side; SIZE_MAX: none. */
+static size_t best_partner(const struct matcher *m, const struct unmatched *u,
                            enum cn_side side, size_t i, bool is_only_pair)
 {
+    static const double clearly = 1.25;
     enum cn_side other = side == CN_SIDE_A ? CN_SIDE_B : CN_SIDE_A;
+    double best = 0, second = 0;
     size_t found = SIZE_MAX;
 
     for (size_t k = 0; k < u->count[other]; k++) {
         uint32_t pair[CN_SIDES];
+        double likely;
 
         pair[side] = u->list[side][i];
         pair[other] = u->list[other][k];
-        if (!may_be_renamed(m, pair[CN_SIDE_A], pair[CN_SIDE_B], is_only_pair))
-            continue;
-        if (found != SIZE_MAX)
-            return SIZE_MAX;
-        found = k;
+        likely = score(m, pair[CN_SIDE_A], pair[CN_SIDE_B], is_only_pair);
+        second = fmax(second, fmin(best, likely));
+        if (likely > best) {
+            best = likely;
+            found = k;
+        }
     }
-    return found;
+    return best > clearly * second ? found : SIZE_MAX;
 }
 
 static void match_renamed(struct matcher *m, struct unmatched *u)
@@ -167,9 +177,9 @@ static void match_renamed(struct matcher *m, struct unmatched *u)
 
     for (size_t i = 0; i < u->count[CN_SIDE_A];) {
         uint32_t a = u->list[CN_SIDE_A][i], b;
-        size_t k = only_partner(m, u, CN_SIDE_A, i, is_only_pair);
+        size_t k = best_partner(m, u, CN_SIDE_A, i, is_only_pair);
 
-        if (k == SIZE_MAX || only_partner(m, u, CN_SIDE_B, k, is_only_pair) != i) {
+        if (k == SIZE_MAX || best_partner(m, u, CN_SIDE_B, k, is_only_pair) != i) {
             i++;
             continue;
         }

@@ -1,8 +1,8 @@
 /* Functions that one side has under another name, or not at all: matched by what is around
  * them.
  *
- * Only among the unmatched callees of the same matched caller, and only if exactly one
- * partner is likely:
+ * Only among the unmatched callees of the same matched caller, and only if one partner is
+ * clearly more likely than all others:
  *   renamed:  no function of the old name is left, none of the new name was there, and what
  *             it calls (of a function that calls nothing: its cost) is similar
  *   a level inserted or removed: the callees are found one level further down or up

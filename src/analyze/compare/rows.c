@@ -55,10 +55,8 @@ static void make_tree(struct cn_compare_rows *rows, const struct cn_comparison *
         rows->list =
             cn_grow(rows->list, rows->count, &rows->capacity, sizeof(*rows->list));
         list = above == CN_NONE ? &rows->first_top : &rows->list[above].first_child;
-        rows->list[rows->count] = (struct cn_compare_row){.node = node,
-                                                          .parent = above,
-                                                          .first_child = CN_NONE,
-                                                          .next_sibling = *list};
+        rows->list[rows->count] = (struct cn_compare_row){
+            .node = node, .parent = above, .first_child = CN_NONE, .next_sibling = *list};
         *list = rows->of_node[node] = (uint32_t)rows->count++;
     }
     free(gross);
@@ -126,7 +124,8 @@ static void add_up(const struct cn_compare_rows *rows, const struct cn_compariso
 {
     double *total = NULL;
 
-    memset(out, 0, rows->count * sizeof(*out));
+    for (size_t i = 0; i < rows->count; i++)
+        out[i] = 0;
     if (rows->is_outer) {
         total = cn_alloc(c->node_count, sizeof(*total));
         memcpy(total, self, c->node_count * sizeof(*total));
@@ -239,7 +238,8 @@ static int compare_places(const void *left, const void *right)
 
 uint32_t cn_compare_rows_sort(struct cn_compare_rows *rows, uint32_t parent)
 {
-    uint32_t *first = parent == CN_NONE ? &rows->first_top : &rows->list[parent].first_child;
+    uint32_t *first =
+        parent == CN_NONE ? &rows->first_top : &rows->list[parent].first_child;
     struct place *places = NULL;
     size_t count = 0, capacity = 0;
 
@@ -247,8 +247,8 @@ uint32_t cn_compare_rows_sort(struct cn_compare_rows *rows, uint32_t parent)
         const struct cn_compare_row *row = &rows->list[at];
 
         places = cn_grow(places, count, &capacity, sizeof(*places));
-        places[count++] = (struct place){
-            fabs(row->value[CN_SIDE_B] - row->value[CN_SIDE_A]), at};
+        places[count++] =
+            (struct place){fabs(row->value[CN_SIDE_B] - row->value[CN_SIDE_A]), at};
     }
     if (count > 0)
         qsort(places, count, sizeof(*places), compare_places);

@@ -12,7 +12,7 @@
 #include "analyze/compare/evidence.h"
 
 struct cn_compare_row {
-    uint32_t node; /* one of its nodes: for its label */
+    uint32_t node;                              /* one of its nodes: for its label */
     uint32_t parent, first_child, next_sibling; /* CN_NONE: none */
     double value[CN_SIDES];
     double calls[CN_SIDES]; /* of its nodes; 0: unknown, as of callers */
@@ -26,8 +26,8 @@ struct cn_compare_rows {
     uint32_t first_top;
     uint32_t *of_node; /* row that a node counts for; CN_NONE: none */
     bool is_of_callers;
-    bool adds_up;      /* rows contain the rows below them */
-    bool *is_outer;    /* of totals of functions: the nodes to count; else NULL */
+    bool adds_up;   /* rows contain the rows below them */
+    bool *is_outer; /* of totals of functions: the nodes to count; else NULL */
 };
 
 enum cn_compare_view { CN_COMPARE_TREE, CN_COMPARE_FLAT, CN_COMPARE_CALLERS };

@@ -22,7 +22,8 @@ bool cn_sides_parse(struct cn_sides *out, const struct cn_args *args,
                        "in 'A1 A2 A3 -- B1 B2 B3'",
                        count);
     if (count < 2 || first == 0 || first >= count)
-        return cn_fail(err, CN_ERR_USAGE, "side %s is empty: expected A B, or A... -- B...",
+        return cn_fail(err, CN_ERR_USAGE,
+                       "side %s is empty: expected A B, or A... -- B...",
                        count == 0 || first == 0 ? "A" : "B");
     out->count[CN_SIDE_A] = first;
     out->count[CN_SIDE_B] = count - first;

@@ -69,8 +69,8 @@ static void begin(struct printer *p, const struct cn_diff_style *style,
     cn_text_printf(&p->titles[2], "%s", style->ideal ? "LOSS" : "DIFFERENCE");
     add_column(p, value_column(p, "a", cn_text_str(&p->titles[0])));
     add_column(p, value_column(p, "b", cn_text_str(&p->titles[1])));
-    difference = value_column(p, style->ideal ? "loss" : "difference",
-                              cn_text_str(&p->titles[2]));
+    difference =
+        value_column(p, style->ideal ? "loss" : "difference", cn_text_str(&p->titles[2]));
     difference.has_sign = true;
     add_column(p, difference);
     add_column(p, value_column(p, "plus_minus", p->has_runs ? "±95%" : NULL));

@@ -242,8 +242,9 @@ static bool check_operands(const struct cn_args *args, struct cn_error *err)
 bool cn_args_parse(struct cn_args *args, const struct cn_command *command,
                    size_t word_count, const char *const *words, struct cn_error *err)
 {
-    struct parser parser = {
-        .args = {.command = command, .separator = SIZE_MAX}, .words = words, .word_count = word_count};
+    struct parser parser = {.args = {.command = command, .separator = SIZE_MAX},
+                            .words = words,
+                            .word_count = word_count};
     size_t letter_count = 0; /* every letter is at most one option */
     bool ok;
 
