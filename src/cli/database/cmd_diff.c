@@ -141,7 +141,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
                      &depth, err))
         return false;
     cn_comparison_init(&c);
-    ok = cn_sides_add(&c, &sides, args, NULL, err) && scale(&c, args, err);
+    ok = cn_sides_add(&c, &sides, args, NULL, NULL, err) && scale(&c, args, err);
     if (ok)
         print(&c, args, lines, has_view, view, depth);
     cn_comparison_done(&c);

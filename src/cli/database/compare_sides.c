@@ -32,14 +32,15 @@ bool cn_sides_parse(struct cn_sides *out, const struct cn_args *args,
 }
 
 static bool add_run(struct cn_comparison *c, const char *path, enum cn_side side,
-                    const struct cn_args *args, const char *metric, struct cn_error *err)
+                    const struct cn_args *args, cn_sides_visit visit, void *arg,
+                    struct cn_error *err)
 {
     struct cn_values threads =
         cn_args_values(args, side == CN_SIDE_A ? "threads-a" : "threads-b");
     struct cn_opened_database opened;
     struct cn_compare_run run = {
         .side = side,
-        .metric = metric ? metric : cn_args_value(args, "metric"),
+        .metric = cn_args_value(args, "metric"),
         .counts_waits = cn_args_has(args, "waits"),
         .threads = threads.list,
         .threads_count = threads.count,
@@ -53,18 +54,22 @@ static bool add_run(struct cn_comparison *c, const char *path, enum cn_side side
     }
     run.db = opened.db;
     cn_bar_begin(&bar, args);
-    ok = cn_comparison_add(c, &run, &bar.progress, err);
+    ok = cn_comparison_add(c, &run, &bar.progress, err) &&
+         (!visit || visit(arg, opened.db, &bar.progress, err) ||
+          cn_fail_in(err, "%s", path));
     cn_bar_end(&bar);
     cn_opened_database_close(&opened);
     return ok;
 }
 
 bool cn_sides_add(struct cn_comparison *c, const struct cn_sides *sides,
-                  const struct cn_args *args, const char *metric, struct cn_error *err)
+                  const struct cn_args *args, cn_sides_visit visit, void *arg,
+                  struct cn_error *err)
 {
     for (int side = 0; side < CN_SIDES; side++)
         for (size_t i = 0; i < sides->count[side]; i++)
-            if (!add_run(c, sides->paths[side][i], (enum cn_side)side, args, metric, err))
+            if (!add_run(c, sides->paths[side][i], (enum cn_side)side, args, visit, arg,
+                         err))
                 return false;
     return true;
 }

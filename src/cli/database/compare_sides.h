@@ -36,10 +36,13 @@ struct cn_sides {
 CN_CHECK bool cn_sides_parse(struct cn_sides *out, const struct cn_args *args,
                              struct cn_error *err);
 
-/* Open the runs of both sides, one after the other, and add them. `metric` overrides --metric
- * unless it is NULL. */
+/* Called with the database of each run, after it was added. */
+typedef bool (*cn_sides_visit)(void *arg, struct cn_database *db,
+                               const struct cn_progress *progress, struct cn_error *err);
+
+/* Open the runs of both sides, one after the other, and add them. `visit` may be NULL. */
 CN_CHECK bool cn_sides_add(struct cn_comparison *c, const struct cn_sides *sides,
-                           const struct cn_args *args, const char *metric,
+                           const struct cn_args *args, cn_sides_visit visit, void *arg,
                            struct cn_error *err);
 
 #endif
