@@ -39,6 +39,7 @@ struct cn_launch_options {
     const struct cn_text *view_options; /* further lines of default.opts; NULL: none */
     bool asks_kernel; /* use the kernel's clock instead of the processor's counter */
     bool is_packed, is_off, has_libcalls;
+    bool without_throws;               /* of these, not those that throw and catch */
     bool has_nested_libcalls;          /* also record calls between libraries */
     bool has_events;                   /* record kernel events */
     bool without_switches;             /* of these, no context switches */

@@ -347,6 +347,12 @@ void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
     }
 }
 
+void cn_rec_filter_resume(struct cn_rec_thread *self, struct cn_rec_frame *frame)
+{
+    self->notes[frame - self->frames] = (struct cn_rec_note){.before = self->filter};
+    frame->flags |= CN_REC_FRAME_FILTERED;
+}
+
 static void record_exit(struct cn_rec_thread *self, const struct cn_rec_frame *frame,
                         const struct cn_rec_registers *registers)
 {

@@ -65,6 +65,7 @@ struct cn_rec_landing {
     uintptr_t *loc;
     uintptr_t address; /* address to record */
     uint64_t depth;    /* open calls without it */
+    bool is_recorded;
 };
 
 enum {
@@ -144,6 +145,13 @@ extern struct cn_rec_thread *_Atomic cn_rec_threads;
 static inline struct cn_rec_wiped *cn_rec_wiped(struct cn_rec_thread *self)
 {
     return (struct cn_rec_wiped *)((char *)self + CN_REC_PAGE_LEN);
+}
+
+/* True for an address on the stack of the thread. */
+static inline bool cn_rec_thread_is_on_stack(const struct cn_rec_thread *self,
+                                             const uintptr_t *loc)
+{
+    return (uintptr_t)loc >= self->stack_low && (uintptr_t)loc < self->stack_high;
 }
 
 /* The structure of this thread, with a track of its own; NULL when it cannot be
