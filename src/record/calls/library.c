@@ -157,6 +157,8 @@ static uint64_t flags_of(const struct cn_rec_libcall *call)
         flags |= CN_REC_FRAME_THROWS;
     if (call->kind == CN_REC_LIBCALL_FORKS)
         flags |= CN_REC_FRAME_FORKS;
+    if (call->kind == CN_REC_LIBCALL_ENDS)
+        flags |= CN_REC_FRAME_ENDS;
     return flags;
 }
 

@@ -44,11 +44,9 @@ static const char *const kind_names[] = {
                               "_Unwind_Resume _Unwind_Resume_or_Rethrow",
     [CN_REC_LIBCALL_CATCHES] = "__cxa_begin_catch __cxa_end_catch",
     [CN_REC_LIBCALL_FORKS] = "vfork",
+    [CN_REC_LIBCALL_ENDS] = "pthread_exit thrd_exit",
     [CN_REC_LIBCALL_ASKS] = "dlopen dlmopen dlsym dlvsym",
 };
-
-/* Functions that never return, but do not end the process. */
-static const char ending_names[] = "pthread_exit thrd_exit";
 
 /* The hooks themselves, and functions with other calling conventions. */
 static const char left_out_names[] =
@@ -156,7 +154,7 @@ static void hook(const struct cn_rec_image *image, const struct table *table, ui
     call->is_bound = *slot < image->low || *slot >= image->high;
     if (!call->is_bound && is_unframed(call) && !bind(call, name))
         return;
-    if (!call->is_bound && is_among(name, ending_names, false))
+    if (!call->is_bound && call->kind == CN_REC_LIBCALL_ENDS)
         (void)bind(call, name);
     call->slot = slot;
 }

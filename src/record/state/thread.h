@@ -35,6 +35,7 @@ enum {
     CN_REC_FRAME_FORKS = 256,   /* a library call that returns in a child first */
     CN_REC_FRAME_CALLED = 512,  /* called by the recorder; on x86_64 */
     CN_REC_FRAME_OFF = 1024,    /* entered while recording was switched off */
+    CN_REC_FRAME_ENDS = 2048,   /* a library call that ends the thread */
 };
 
 /* State of the filters in a thread. */
