@@ -199,6 +199,7 @@ static bool prepare(struct launch *launch, struct cn_error *err)
         .packed = {.memory = &launch->memory, .dir = launch->dir},
     };
     launch->modules.dir = launch->dir;
+    launch->modules.symbols = launch->options->symbols;
     return configure(launch, err) &&
            cn_standby_start(&launch->standby, &launch->drain, err);
 }

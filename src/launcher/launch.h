@@ -25,6 +25,7 @@ struct cn_launch_rank;
 struct cn_launch_options {
     const char *dir;                   /* of the recording */
     const struct cn_launch_rank *rank; /* record into a folder of this rank; or NULL */
+    const char *symbols;               /* folder of .sym files to use first; or NULL */
     const char *library;               /* path of the recorder; NULL: search for it */
     const char *command_line;          /* for the info file */
     const char *const *words; /* the program and its arguments, NULL at the end */

@@ -369,6 +369,7 @@ struct cn_rec_shared {
     uint8_t has_agent;           /* rules may change while programs run */
     uint8_t has_waits;           /* some calls are recorded when they have ended */
     uint8_t has_patch_list;      /* some rule has CN_REC_RULE_PATCH */
+    uint8_t patches_unnamed;     /* also functions without a rule, as they have no name */
     uint8_t watches_cpu;         /* record on which processor a thread runs */
     uint8_t has_signals;         /* some signal has an action */
     uint8_t signals[CN_REC_SIGNAL_COUNT]; /* by number, CN_REC_SIGNAL_* */
