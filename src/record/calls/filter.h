@@ -24,6 +24,10 @@ void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
  * entry. */
 void cn_rec_filter_resume(struct cn_rec_thread *self, struct cn_rec_frame *frame);
 
+/* The depth that an open call was recorded with; false when it was not recorded. */
+bool cn_rec_filter_depth(const struct cn_rec_thread *self,
+                         const struct cn_rec_frame *frame, uint64_t *depth);
+
 /* End the recording; `self` may be NULL. */
 void cn_rec_filter_finish(struct cn_rec_thread *self);
 

@@ -3,10 +3,15 @@
 #include <stddef.h>
 
 #include "record/calls/arguments.h"
+#include "record/calls/filter.h"
 #include "record/calls/hooks.h"
 #include "record/code/libcalls.h"
+#include "record/layout.h"
 #include "record/process.h"
+#include "record/state/module_rules.h"
+#include "record/state/session.h"
 #include "record/state/thread.h"
+#include "record/state/track.h"
 #include "record/stubs.h"
 #include "record/syscalls.h"
 
@@ -64,8 +69,9 @@ static struct cn_rec_landing *find_landing(struct cn_rec_thread *self, uintptr_t
 /* True if the entry of the innermost call was recorded. */
 static bool is_recorded(const struct cn_rec_thread *self)
 {
-    return !(self->top->flags &
-             (CN_REC_FRAME_SILENT | CN_REC_FRAME_PENDING | CN_REC_FRAME_OFF));
+    uint64_t depth;
+
+    return cn_rec_filter_depth(self, self->top, &depth);
 }
 
 /* setjmp() returns 0, and again after a jump. */
@@ -162,6 +168,37 @@ static uint64_t flags_of(const struct cn_rec_libcall *call)
     return flags;
 }
 
+/* The child of a vfork() uses the memory of its parent, which waits: it has no frames, and no
+ * track. Of its calls, only the one that starts a program is recorded, after the return from
+ * vfork(): its end, and with it the records of the program, are in the same file. */
+static void record_exec(const struct library_call *call)
+{
+    const struct cn_rec_thread *self = cn_rec_self;
+    uint32_t pid = cn_rec_pid();
+    uintptr_t slot = (uintptr_t)call->libcall->slot, base;
+    const uint32_t patching = CN_REC_RULE_PATCH | CN_REC_RULE_PATCH_NAMED;
+    const struct cn_rec_rule *rule =
+        self && cn_rec_process.has_filters
+            ? cn_rec_module_rules_find(self->filter.version, slot, &base)
+            : NULL;
+    uint64_t depth, now_ns;
+
+    if (!self || !self->is_forking || self->is_off || cn_rec_thread_is_ours(self) ||
+        !(self->top->flags & CN_REC_FRAME_FORKS) ||
+        !cn_rec_process.shared->has_own_writing ||
+        !cn_rec_filter_depth(self, self->top, &depth) ||
+        (rule && (rule->actions & ~patching)))
+        return;
+    now_ns = cn_rec_now(self);
+    depth = depth << 6 & CN_REC_DEPTH_MASK;
+    if (cn_rec_session_fork(now_ns, pid, atomic_load(&cn_rec_process.pid)))
+        cn_rec_track_append(
+            pid,
+            (uint64_t[]){now_ns, self->top->address << 16 | depth | CN_REC_EXIT_WORD,
+                         now_ns, (uint64_t)slot << 16 | depth | CN_REC_ENTRY_WORD},
+            4);
+}
+
 /* Record a library call; returns the address to return to instead. */
 static uintptr_t enter_library(struct library_call *call)
 {
@@ -179,6 +216,9 @@ static uintptr_t enter_library(struct library_call *call)
     case CN_REC_LIBCALL_LANDS:
         record_landing(call);
         return call->ret;
+    case CN_REC_LIBCALL_EXECS:
+        record_exec(call);
+        break;
     case CN_REC_LIBCALL_JUMPS:
         if (record_jump(call))
             return call->ret;

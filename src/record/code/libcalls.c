@@ -44,6 +44,8 @@ static const char *const kind_names[] = {
                               "_Unwind_Resume _Unwind_Resume_or_Rethrow",
     [CN_REC_LIBCALL_CATCHES] = "__cxa_begin_catch __cxa_end_catch",
     [CN_REC_LIBCALL_FORKS] = "vfork",
+    [CN_REC_LIBCALL_EXECS] =
+        "execl execlp execle execv execvp execvpe execve fexecve execveat",
     [CN_REC_LIBCALL_ENDS] = "pthread_exit thrd_exit",
     [CN_REC_LIBCALL_ASKS] = "dlopen dlmopen dlsym dlvsym",
 };
@@ -154,7 +156,8 @@ static void hook(const struct cn_rec_image *image, const struct table *table, ui
     call->is_bound = *slot < image->low || *slot >= image->high;
     if (!call->is_bound && is_unframed(call) && !bind(call, name))
         return;
-    if (!call->is_bound && call->kind == CN_REC_LIBCALL_ENDS)
+    if (!call->is_bound &&
+        (call->kind == CN_REC_LIBCALL_ENDS || call->kind == CN_REC_LIBCALL_EXECS))
         (void)bind(call, name);
     call->slot = slot;
 }

@@ -24,6 +24,7 @@ enum cn_rec_libcall_kind {
     CN_REC_LIBCALL_THROWS,  /* to a handler in one of its callers */
     CN_REC_LIBCALL_CATCHES, /* plainly, in such a handler */
     CN_REC_LIBCALL_FORKS,   /* in a child, which shares the stack, and again: vfork() */
+    CN_REC_LIBCALL_EXECS,   /* not at all, unless it fails: execve() */
     CN_REC_LIBCALL_ENDS,    /* not at all, the thread ends: pthread_exit() */
     CN_REC_LIBCALL_ASKS,    /* plainly, but it looks at its return address: dlopen() */
 };
