@@ -1,6 +1,7 @@
 #include "formats/exchange/perf/address_space.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
@@ -63,6 +64,16 @@ static const char *build_id_of(struct cn_perf_spaces *spaces,
     return interned;
 }
 
+/* ".../jit-PID.dump". */
+static bool is_jitdump(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t len = strlen(path);
+
+    return slash && strncmp(slash, "/jit-", 5) == 0 && len > 5 &&
+           strcmp(path + len - 5, ".dump") == 0;
+}
+
 static void add_mapping(struct cn_perf_spaces *spaces, const struct cn_perf_file *file,
                         const struct cn_perf_record *record)
 {
@@ -90,6 +101,8 @@ static void add_mapping(struct cn_perf_spaces *spaces, const struct cn_perf_file
                     &mapping->end))
         mapping->end = UINT64_MAX;
     mapping->build_id = build_id_of(spaces, file, record, path);
+    if (is_jitdump(path))
+        process->jitdump = mapping->path;
     set_mappings(spaces, process, mapping);
 }
 
@@ -103,10 +116,11 @@ static void fork_process(struct cn_perf_spaces *spaces, struct cn_bytes body)
     pid = cn_u32_get(body.ptr);
     parent = cn_u32_get(body.ptr + 4);
     if (pid != parent) {
-        const struct cn_perf_mapping *mappings =
-            cn_perf_process_at(spaces, parent)->mappings;
+        struct cn_perf_process from = *cn_perf_process_at(spaces, parent);
+        struct cn_perf_process *child = cn_perf_process_at(spaces, pid);
 
-        set_mappings(spaces, cn_perf_process_at(spaces, pid), mappings);
+        child->jitdump = from.jitdump;
+        set_mappings(spaces, child, from.mappings);
     }
 }
 
@@ -122,9 +136,13 @@ void cn_perf_spaces_take(struct cn_perf_spaces *spaces, const struct cn_perf_fil
         fork_process(spaces, record->body);
         break;
     case CN_PERF_COMM:
-        if (record->head.misc & CN_PERF_MISC_COMM_EXEC && record->body.len >= 4)
-            set_mappings(spaces, cn_perf_process_at(spaces, cn_u32_get(record->body.ptr)),
-                         NULL);
+        if (record->head.misc & CN_PERF_MISC_COMM_EXEC && record->body.len >= 4) {
+            struct cn_perf_process *process =
+                cn_perf_process_at(spaces, cn_u32_get(record->body.ptr));
+
+            process->jitdump = NULL;
+            set_mappings(spaces, process, NULL);
+        }
         break;
     default:
         break;

@@ -20,6 +20,7 @@ struct cn_perf_mapping {
 
 struct cn_perf_process {
     const struct cn_perf_mapping *mappings;
+    const char *jitdump; /* the file that it maps to name its code; NULL: none */
     uint32_t generation; /* changes with the mappings; unique over all processes */
 };
 
