@@ -95,5 +95,6 @@ void cn_debug_info_close(struct cn_debug_info *info)
     if (info->dwfl)
         dwfl_end(info->dwfl);
     cn_plt_done(&info->plt);
+    cn_symbol_table_done(&info->symbols);
     *info = (struct cn_debug_info){0};
 }

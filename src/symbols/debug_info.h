@@ -10,6 +10,7 @@
 
 #include "symbols/build_files.h"
 #include "symbols/plt.h"
+#include "symbols/symbol_table.h"
 #include "symbols/value_type.h"
 
 struct cn_debug_info {
@@ -18,6 +19,8 @@ struct cn_debug_info {
     GElf_Addr begin;  /* address of the module's first page in libdwfl */
     GElf_Addr linked; /* addresses in libdwfl - addresses as the module was linked */
     struct cn_plt plt;
+    struct cn_symbol_table symbols; /* read when one is first looked for */
+    bool has_symbols;
     bool has_dwarf;
     Dwarf_Addr bias; /* addresses in libdwfl - addresses in the debug information */
 };

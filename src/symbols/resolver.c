@@ -228,10 +228,8 @@ bool cn_resolver_symbol(struct cn_resolver *resolver, const char *path,
                         const char *build_id, uint64_t offset, struct cn_symbol *out)
 {
     struct cn_debug_info *module = find_module(resolver, path, build_id);
+    const struct cn_table_symbol *symbol;
     struct cn_plt_entry entry;
-    GElf_Off inside;
-    GElf_Sym symbol;
-    const char *name;
 
     if (!module)
         return false;
@@ -242,12 +240,14 @@ bool cn_resolver_symbol(struct cn_resolver *resolver, const char *path,
             (struct cn_symbol){entry.name, entry.begin + module->linked - module->begin};
         return true;
     }
-    name = dwfl_module_addrinfo(module->module, module->begin + offset, &inside, &symbol,
-                                NULL, NULL, NULL);
-    /* An address after the end of a symbol belongs to no symbol. */
-    if (!name || inside > offset || (symbol.st_size > 0 && inside >= symbol.st_size))
+    if (!module->has_symbols)
+        cn_symbol_table_read(&module->symbols, module->module);
+    module->has_symbols = true;
+    symbol = cn_symbol_table_find(&module->symbols, module->begin + offset);
+    if (!symbol || symbol->begin < module->begin)
         return false;
-    *out = (struct cn_symbol){intern_symbol(resolver, name), offset - inside};
+    *out = (struct cn_symbol){intern_symbol(resolver, symbol->name),
+                              symbol->begin - module->begin};
     return true;
 }
 

@@ -6,7 +6,9 @@
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
+#include <xxhash.h>
 
+#include "base/map.h"
 #include "base/text.h"
 #include "formats/exchange/perf/address_space.h"
 #include "formats/exchange/perf/perf_names.h"
@@ -22,17 +24,18 @@ struct reading {
     uint32_t metrics[CN_PERF_EVENT_MAX];
     double scales[CN_PERF_EVENT_MAX];
     enum cn_perf_sample_kind kinds[CN_PERF_EVENT_MAX];
+    struct cn_map context_of; /* by call chain, mode and generation of the process */
     uint64_t lost_count;
     uint64_t unread_count; /* samples with a copy of the stack */
 };
 
 /* The context of a sample: its call chain, and the line of the innermost frame. A chain
  * begins with the innermost address. The others are return addresses: the call is before
- * them. */
-static uint32_t context_of(struct reading *r, const struct cn_perf_sample *sample,
-                           bool is_kernel)
+ * them. Sets `is_of_time` if the same chain may have another context later. */
+static uint32_t resolve_chain(struct reading *r, const struct cn_perf_sample *sample,
+                              const struct cn_perf_process *process, bool is_kernel,
+                              bool *is_of_time)
 {
-    const struct cn_perf_process *process = cn_perf_process_at(&r->spaces, sample->pid);
     size_t count = sample->chain.len / 8, depth = 0;
     uint32_t stack[CN_IMPORT_DEPTH_MAX], context;
     struct cn_perf_frames innermost = {0}, outermost = {0};
@@ -48,6 +51,7 @@ static uint32_t context_of(struct reading *r, const struct cn_perf_sample *sampl
         outermost = is_kernel ? *cn_perf_names_kernel(&r->names, ip)
                               : *cn_perf_names_user(&r->names, sample->pid, process, ip,
                                                     sample->time_ns);
+        *is_of_time = *is_of_time || outermost.is_of_time;
         if (depth == 0)
             innermost = outermost;
         for (uint32_t k = outermost.count; k-- > 0 && depth < CN_IMPORT_DEPTH_MAX;)
@@ -60,6 +64,26 @@ static uint32_t context_of(struct reading *r, const struct cn_perf_sample *sampl
     return innermost.file
                ? cn_import_line(r->import, context, innermost.file, innermost.line)
                : context;
+}
+
+/* Chains are repeated: each is resolved once. */
+static uint32_t context_of(struct reading *r, const struct cn_perf_sample *sample,
+                           bool is_kernel)
+{
+    const struct cn_perf_process *process = cn_perf_process_at(&r->spaces, sample->pid);
+    uint64_t seed = (uint64_t)process->generation << 1 | is_kernel;
+    uint64_t key = sample->chain.len > 0
+                       ? XXH3_64bits_withSeed(sample->chain.ptr, sample->chain.len, seed)
+                       : XXH3_64bits_withSeed(&sample->ip, sizeof(sample->ip), seed);
+    uint32_t context = cn_map_find(&r->context_of, key, 0);
+    bool is_of_time = false;
+
+    if (context > 0)
+        return context;
+    context = resolve_chain(r, sample, process, is_kernel, &is_of_time);
+    if (!is_of_time)
+        *cn_map_at(&r->context_of, key, 0) = context;
+    return context;
 }
 
 static bool add_sample(struct reading *r, const struct cn_perf_record *record,
@@ -208,6 +232,7 @@ bool cn_perf_read(struct cn_import *import, struct cn_bytes bytes, struct cn_err
          add_metrics(&r, err) && read_records(&r, err);
     if (ok)
         add_warnings(&r);
+    cn_map_done(&r.context_of);
     cn_perf_names_done(&r.names);
     cn_perf_threads_done(&r.threads);
     cn_perf_spaces_done(&r.spaces);

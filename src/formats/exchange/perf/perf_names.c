@@ -268,6 +268,7 @@ static const struct cn_perf_frames *resolve_jit(struct cn_perf_names *names, uin
                                                    .line = function->line});
     else
         add_unknown(names, "");
+    frames->is_of_time = names->has_jit_times;
     if (line) {
         frames->file = line->file;
         frames->line = line->line;

@@ -316,6 +316,15 @@ static int by_time(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
+/* Most inputs are: samples of a thread that waits were only known later. */
+static bool is_in_order(const struct timed *timed, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (timed[i - 1].time_ns > timed[i].time_ns)
+            return false;
+    return true;
+}
+
 /* Add the values and samples to the database. */
 static void add_values(struct cn_import *import)
 {
@@ -326,7 +335,7 @@ static void add_values(struct cn_import *import)
                                      (uint16_t)(value->metric * SCOPE_COUNT),
                                      value->value);
     }
-    if (import->timed_count > 0)
+    if (!is_in_order(import->timed, import->timed_count))
         qsort(import->timed, import->timed_count, sizeof(*import->timed), by_time);
     for (size_t i = 0; i < import->timed_count; i++)
         cn_memory_database_add_sample(
