@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "formats/exchange/perf/address_space.h"
 #include "formats/exchange/perf/perf_names.h"
+#include "formats/exchange/perf/perf_stack.h"
 #include "formats/exchange/perf/perf_threads.h"
 #include "formats/exchange/read/import.h"
 
@@ -26,7 +27,7 @@ struct reading {
     enum cn_perf_sample_kind kinds[CN_PERF_EVENT_MAX];
     struct cn_map context_of; /* by call chain, mode and generation of the process */
     uint64_t lost_count;
-    uint64_t unread_count; /* samples with a copy of the stack */
+    struct cn_perf_stacks stacks;
 };
 
 /* The context of a sample: its call chain, and the line of the innermost frame. A chain
@@ -95,8 +96,7 @@ static bool add_sample(struct reading *r, const struct cn_perf_record *record,
 
     if (!cn_perf_sample_decode(&r->file, record, &sample, err))
         return false;
-    if (r->file.events[sample.event].attr.sample_type & CN_PERF_HAS_USER_STACK)
-        r->unread_count++;
+    cn_perf_stack_complete(&r->stacks, &r->file, &r->spaces, &sample);
     if (!cn_perf_threads_of(&r->threads, &sample, &thread, err))
         return false;
     context = context_of(r, &sample, is_kernel);
@@ -190,11 +190,7 @@ static void add_warnings(const struct reading *r)
     if (r->lost_count > 0)
         cn_import_warn(r->import, "%" PRIu64 " records were lost while recording",
                        r->lost_count);
-    if (r->unread_count > 0)
-        cn_import_warn(r->import,
-                       "user callers of %" PRIu64 " samples are not shown: copies of the "
-                       "stack are not read; record with --call-graph fp",
-                       r->unread_count);
+    cn_perf_stacks_warn(&r->stacks, r->import);
     cn_perf_names_warn(&r->names);
 }
 
@@ -235,6 +231,7 @@ bool cn_perf_read(struct cn_import *import, struct cn_bytes bytes, struct cn_err
     cn_map_done(&r.context_of);
     cn_perf_names_done(&r.names);
     cn_perf_threads_done(&r.threads);
+    cn_perf_stacks_done(&r.stacks);
     cn_perf_spaces_done(&r.spaces);
     cn_perf_file_close(&r.file);
     return ok;
