@@ -17,6 +17,7 @@
 #include "cli/print/quantity.h"
 #include "cli/recording/record_options.h"
 #include "cli/recording/recording_options.h"
+#include "cli/recording/sample_run.h"
 #include "cli/recording/script_calls.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
@@ -128,21 +129,6 @@ static void tell_patched(const struct cn_args *args,
                        result->unpatched_count);
     cn_cli_say(args, "%s", cn_text_str(&text));
     cn_text_done(&text);
-}
-
-/* End with the status or signal of the program, so that our parent sees the same. */
-static void end_like(int wait_status)
-{
-    struct rlimit none = {0};
-
-    if (WIFSIGNALED(wait_status)) {
-        (void)setrlimit(RLIMIT_CORE, &none);
-        (void)signal(WTERMSIG(wait_status), SIG_DFL);
-        (void)raise(WTERMSIG(wait_status));
-        exit(128 + WTERMSIG(wait_status));
-    }
-    if (WEXITSTATUS(wait_status) != 0)
-        exit(WEXITSTATUS(wait_status));
 }
 
 static void tell_pattern(void *arg, const char *option, const char *text,
@@ -352,7 +338,7 @@ static bool run_record(const struct cn_args *args, struct cn_error *err)
     if (!ok && wait_status != 0)
         cn_cli_warn(args, "%s", err->text);
     if (ok || wait_status != 0)
-        end_like(wait_status);
+        cn_end_like(wait_status);
     return ok;
 }
 
@@ -462,7 +448,7 @@ static bool run_live(const struct cn_args *args, struct cn_error *err)
     cn_scripted_close(&scripted);
     free(dir);
     if (ok)
-        end_like(result.wait_status);
+        cn_end_like(result.wait_status);
     return ok;
 }
 
