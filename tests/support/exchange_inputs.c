@@ -194,8 +194,7 @@ static void put_attr(struct cn_text *text, uint64_t config)
                       CN_PERF_HAS_IDENTIFIER);
     put_u64(text, 0);
     put_u64(text, CN_PERF_FLAG_SAMPLE_ID_ALL);
-    put_u64(text, 0);
-    put_u64(text, 0);
+    cn_text_fill(text, '\0', cn_perf_attr_size - 0x30);
 }
 
 /* What other records end with. */

@@ -45,12 +45,19 @@ CN_RECORD(cn_perf_head, CN_PERF_HEAD, 0x08);
     F(0x10, u64, sample_period, "or frequency")             \
     F(0x18, u64, sample_type, "fields of a sample")          \
     F(0x20, u64, read_format, "")                           \
-    F(0x28, u64, flags, "")
-CN_RECORD(cn_perf_attr, CN_PERF_ATTR, 0x40);
+    F(0x28, u64, flags, "")                                 \
+    F(0x48, u64, branch_sample_type, "")                    \
+    F(0x50, u64, sample_regs_user, "")                      \
+    F(0x58, u32, sample_stack_user, "bytes")                \
+    F(0x5c, u32, clockid, "")                               \
+    F(0x60, u64, sample_regs_intr, "")                      \
+    F(0x6c, u16, sample_max_stack, "")
+CN_RECORD(cn_perf_attr, CN_PERF_ATTR, 0x80);
 /* clang-format on */
 
 enum {
     CN_PERF_PIPE_HEADER_LEN = 16,
+    CN_PERF_ATTR_LEN_MIN = 0x40, /* the missing fields are 0 */
     CN_PERF_EVENT_MAX = 64,
     CN_PERF_BUILD_ID_MAX = 20,
     CN_PERF_RATIO_MAX = 4096, /* bytes of records to a compressed byte */
@@ -106,7 +113,9 @@ enum {
     CN_PERF_MISC_BUILD_ID_SIZE = 1 << 15,
 };
 
-/* Of cn_perf_attr.sample_type, in the order of the sample except for the last. */
+/* Of cn_perf_attr.sample_type. Fields of a sample: identifier, address of the instruction,
+ * thread, time, address of data, id, stream, processor, period, read values, call chain,
+ * then in the order of bits. */
 enum {
     CN_PERF_HAS_IP = 1 << 0,
     CN_PERF_HAS_TID = 1 << 1,
@@ -118,9 +127,22 @@ enum {
     CN_PERF_HAS_CPU = 1 << 7,
     CN_PERF_HAS_PERIOD = 1 << 8,
     CN_PERF_HAS_STREAM_ID = 1 << 9,
+    CN_PERF_HAS_RAW = 1 << 10,
+    CN_PERF_HAS_BRANCH_STACK = 1 << 11,
+    CN_PERF_HAS_USER_REGS = 1 << 12,
     CN_PERF_HAS_USER_STACK = 1 << 13, /* a copy of the stack: --call-graph dwarf */
     CN_PERF_HAS_IDENTIFIER = 1 << 16, /* the first field */
 };
+
+/* Of cn_perf_attr.branch_sample_type. */
+#define CN_PERF_BRANCH_CALL_STACK (UINT64_C(1) << 11) /* --call-graph lbr */
+#define CN_PERF_BRANCH_HW_INDEX   (UINT64_C(1) << 17)
+
+/* A branch of a sample, the latest first. */
+enum { CN_PERF_BRANCH_LEN = 24, CN_PERF_BRANCH_TO_OFF = 8 };
+
+/* Before the registers of a sample. */
+enum { CN_PERF_ABI_NONE = 0, CN_PERF_ABI_32 = 1, CN_PERF_ABI_64 = 2 };
 
 enum {
     CN_PERF_READ_ENABLED = 1,

@@ -168,26 +168,6 @@ static void perf_data_is_read_in_the_order_of_time(void **state)
         check_perf(form);
 }
 
-/* --call-graph dwarf: the copies of the stack are not read, which a warning says. */
-static void callers_in_copied_stacks_are_counted(void **state)
-{
-    enum { SAMPLE_TYPE_OFF = 0x18 };
-    size_t len, attr_off = cn_perf_header_size + 16;
-    uint8_t *bytes = cn_test_perf(CN_TEST_PERF_FILE, &len);
-    uint8_t *type = bytes + attr_off + SAMPLE_TYPE_OFF;
-    struct cn_database *db;
-
-    (void)state;
-    cn_u64_put(type, cn_u64_get(type) | CN_PERF_HAS_USER_STACK);
-    db = import_of(cn_perf_read, (struct cn_bytes){bytes, len});
-    assert_non_null(db->warnings);
-    assert_non_null(
-        strstr(db->warnings->text, "user callers of 2 samples are not shown"));
-    cn_database_close(db);
-    free(bytes);
-}
-
-/* Cut anywhere, with another byte anywhere: read or refused, and cut it is refused. */
 static void damaged_perf_data_is_refused(void **state)
 {
     size_t len;
@@ -390,7 +370,6 @@ int main(void)
         CN_SCRATCH_TEST(pprof_is_recognised_by_its_fields),
         cmocka_unit_test(speedscope_has_samples_and_events),
         cmocka_unit_test(perf_data_is_read_in_the_order_of_time),
-        cmocka_unit_test(callers_in_copied_stacks_are_counted),
         cmocka_unit_test(damaged_perf_data_is_refused),
         cmocka_unit_test(perf_script_has_threads_and_inlined_calls),
         cmocka_unit_test(chrome_events_become_calls),
