@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,7 +35,9 @@ struct sampling {
     struct cn_rings rings;
     struct cn_perf_writer writer;
     struct cn_collector collector;
-    struct pollfd *polled;
+    struct pollfd *polled; /* rings, then processes whose end matters */
+    size_t polled_count, ring_count;
+    size_t alive_count; /* processes that were attached to and have not ended */
     uint64_t start_ns, flushed_ns, refreshed_ns;
     int wait_status;
 };
@@ -145,6 +148,47 @@ static bool synthesize(struct sampling *s, struct cn_error *err)
     return true;
 }
 
+static void list_polled(struct sampling *s)
+{
+    const struct cn_sample_options *options = s->options;
+
+    s->ring_count = s->rings.count;
+    s->polled = cn_alloc(s->ring_count + options->pid_count + 1, sizeof(*s->polled));
+    for (size_t i = 0; i < s->rings.count; i++)
+        s->polled[s->polled_count++] =
+            (struct pollfd){.fd = s->rings.list[i].fd, .events = POLLIN};
+    if (options->words)
+        s->polled[s->polled_count++] =
+            (struct pollfd){.fd = s->program.end, .events = POLLIN};
+    for (size_t i = 0; i < options->pid_count; i++) {
+        int fd = (int)syscall(SYS_pidfd_open, options->pids[i], 0);
+
+        s->alive_count += fd >= 0;
+        s->polled[s->polled_count++] = (struct pollfd){.fd = fd, .events = POLLIN};
+    }
+}
+
+/* Wait for records, or for the end of a process. */
+static void wait_for_records(struct sampling *s, int timeout_ms)
+{
+    if (poll(s->polled, (nfds_t)s->polled_count, timeout_ms) <= 0)
+        return;
+    for (size_t i = 0; i < s->polled_count; i++) {
+        struct pollfd *polled = &s->polled[i];
+
+        if (polled->revents == 0)
+            continue;
+        if (i >= s->ring_count && !s->options->words) {
+            (void)close(polled->fd);
+            polled->fd = -1;
+            s->alive_count--;
+        } else if (i < s->ring_count && polled->revents & (POLLHUP | POLLERR)) {
+            /* The task that the ring was opened for has ended. Others still use it. */
+            polled->fd = -1;
+        }
+    }
+}
+
 static bool prepare(struct sampling *s, struct cn_error *err)
 {
     if (!cn_sample_setup_events(&s->setup, s->options, err) || !find_tasks(s, err) ||
@@ -159,10 +203,7 @@ static bool prepare(struct sampling *s, struct cn_error *err)
         .writer = &s->writer,
     };
     cn_unwound_begin(&s->collector.stacks);
-    s->polled = cn_alloc(s->rings.count + 1, sizeof(*s->polled));
-    for (size_t i = 0; i < s->rings.count; i++)
-        s->polled[i] = (struct pollfd){.fd = s->rings.list[i].fd, .events = POLLIN};
-    s->polled[s->rings.count] = (struct pollfd){.fd = s->program.end, .events = POLLIN};
+    list_polled(s);
     return true;
 }
 
@@ -196,15 +237,6 @@ static bool has_ended(struct sampling *s)
     return true;
 }
 
-/* True if one of the processes that were attached to is alive. */
-static bool has_attached(const struct sampling *s)
-{
-    for (size_t i = 0; i < s->options->pid_count; i++)
-        if (kill(s->options->pids[i], 0) == 0 || errno == EPERM)
-            return true;
-    return false;
-}
-
 static bool is_over(struct sampling *s)
 {
     const struct cn_sample_options *options = s->options;
@@ -213,7 +245,7 @@ static bool is_over(struct sampling *s)
         return true;
     if (options->words)
         return has_ended(s);
-    return interrupts || (options->pid_count > 0 && !has_attached(s));
+    return interrupts || (options->pid_count > 0 && s->alive_count == 0);
 }
 
 static bool read_rings(struct sampling *s, uint64_t until_ns, struct cn_error *err)
@@ -248,7 +280,7 @@ static bool watch(struct sampling *s, struct cn_error *err)
     bool ok = true;
 
     while (!is_over(s)) {
-        (void)poll(s->polled, (nfds_t)s->rings.count + 1, patience_ms(s));
+        wait_for_records(s, patience_ms(s));
         if (ok) {
             ok = read_rings(s, cn_clock_ns() - LATE_NS, err);
             if (!ok)
@@ -311,9 +343,12 @@ bool cn_sample_run(const struct cn_sample_options *options,
     }
     cn_sample_program_close(&s.program);
     cn_rings_close(&s.rings);
-    (void)!cn_perf_writer_close(&s.writer, &failure);
+    cn_perf_writer_discard(&s.writer);
     cn_unwound_done(&s.collector.stacks);
     cn_sample_setup_done(&s.setup);
+    for (size_t i = s.ring_count + (options->words != NULL); i < s.polled_count; i++)
+        if (s.polled[i].fd >= 0)
+            (void)close(s.polled[i].fd);
     free(s.polled);
     free(s.tids);
     forwarded_to = 0;

@@ -239,12 +239,25 @@ static bool move_into_place(struct cn_perf_writer *writer, const char *temporary
     bool ok;
 
     cn_text_printf(&old, "%s.old", writer->path);
-    ok = rename(writer->path, cn_text_str(&old)) == 0 || errno == ENOENT ||
+    writer->has_old = rename(writer->path, cn_text_str(&old)) == 0;
+    ok = writer->has_old || errno == ENOENT ||
          cn_fail_errno(err, "cannot rename %s", writer->path);
     ok = ok && (rename(temporary, writer->path) == 0 ||
                 cn_fail_errno(err, "cannot create %s", writer->path));
     cn_text_done(&old);
     return ok;
+}
+
+static void release(struct cn_perf_writer *writer)
+{
+    cn_compressor_free(writer->compressor);
+    cn_text_done(&writer->sections);
+    cn_text_done(&writer->feature_records);
+    cn_text_done(&writer->attrs);
+    cn_text_done(&writer->pending);
+    cn_text_done(&writer->packed);
+    free(writer->path);
+    *writer = (struct cn_perf_writer){.fd = -1};
 }
 
 bool cn_perf_writer_open(struct cn_perf_writer *writer, const char *path,
@@ -271,14 +284,11 @@ bool cn_perf_writer_open(struct cn_perf_writer *writer, const char *path,
          write_beginning(writer, err) &&
          move_into_place(writer, cn_text_str(&temporary), err);
     if (!ok) {
-        struct cn_error ignored = {0};
-
         if (writer->fd >= 0) {
             (void)unlink(cn_text_str(&temporary));
             (void)close(writer->fd);
         }
-        writer->fd = -1;
-        (void)!cn_perf_writer_close(writer, &ignored);
+        release(writer);
     }
     cn_text_done(&temporary);
     return ok;
@@ -395,6 +405,22 @@ static bool complete(struct cn_perf_writer *writer, struct cn_error *err)
     return ok;
 }
 
+void cn_perf_writer_discard(struct cn_perf_writer *writer)
+{
+    struct cn_text old = {0};
+
+    if (writer->path && writer->fd >= 0) {
+        (void)close(writer->fd);
+        cn_text_printf(&old, "%s.old", writer->path);
+        if (writer->has_old)
+            (void)rename(cn_text_str(&old), writer->path);
+        else
+            (void)unlink(writer->path);
+    }
+    cn_text_done(&old);
+    release(writer);
+}
+
 bool cn_perf_writer_close(struct cn_perf_writer *writer, struct cn_error *err)
 {
     bool ok = true;
@@ -403,13 +429,6 @@ bool cn_perf_writer_close(struct cn_perf_writer *writer, struct cn_error *err)
         ok = cn_perf_writer_flush(writer, err) && complete(writer, err);
         (void)close(writer->fd);
     }
-    cn_compressor_free(writer->compressor);
-    cn_text_done(&writer->sections);
-    cn_text_done(&writer->feature_records);
-    cn_text_done(&writer->attrs);
-    cn_text_done(&writer->pending);
-    cn_text_done(&writer->packed);
-    free(writer->path);
-    *writer = (struct cn_perf_writer){.fd = -1};
+    release(writer);
     return ok;
 }

@@ -54,6 +54,7 @@ struct cn_perf_writer {
     struct cn_text packed;
     struct cn_compressor *compressor; /* NULL: no compression */
     uint64_t first_ns, last_ns;       /* of samples */
+    bool has_old;                     /* an earlier file was renamed */
 };
 
 /* Create `path`; a file that exists is renamed to PATH.old. */
@@ -70,6 +71,9 @@ void cn_perf_writer_note_time(struct cn_perf_writer *writer, uint64_t time_ns);
 
 /* Write what is pending. */
 CN_CHECK bool cn_perf_writer_flush(struct cn_perf_writer *writer, struct cn_error *err);
+
+/* Remove the file, give an earlier one its name back, and release the writer. */
+void cn_perf_writer_discard(struct cn_perf_writer *writer);
 
 /* Complete the file and release the writer, also one that is not open. */
 CN_CHECK bool cn_perf_writer_close(struct cn_perf_writer *writer, struct cn_error *err);
