@@ -230,8 +230,7 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
             args,
             "%s is not instrumented: of its own code only calls to library "
             "functions were recorded; build it with -pg, -finstrument-functions or "
-            "-fpatchable-function-entry=5, or sample it: perf record -g -- %s, then "
-            "cairn tree perf.data",
+            "-fpatchable-function-entry=5, or sample it: cairn sample -- %s",
             launch->words[0], launch->words[0]);
     cn_text_done(&text);
 }
@@ -330,8 +329,18 @@ static bool run_record(const struct cn_args *args, struct cn_error *err)
 {
     struct cn_scripted scripted;
     int wait_status = 0;
-    bool ok = cn_scripted_open(&scripted, args, args->command, err) &&
-              cn_record_run(&scripted.args, scripted.script, &wait_status, err);
+    bool ok;
+
+    if (!cn_args_exclusive(args, "calls", "sample", err))
+        return false;
+    if (cn_record_samples(args)) {
+        ok = cn_record_sample(args, &wait_status, err);
+        if (ok)
+            cn_end_like(wait_status);
+        return ok;
+    }
+    ok = cn_scripted_open(&scripted, args, args->command, err) &&
+         cn_record_run(&scripted.args, scripted.script, &wait_status, err);
 
     cn_scripted_close(&scripted);
     /* The failure of a script or a receiver is not that of the program. */
@@ -454,11 +463,18 @@ static bool run_live(const struct cn_args *args, struct cn_error *err)
 
 static const struct cn_option record_options[] = {
     CN_RECORD_OPTIONS,
+    {.name = "calls",
+     .help = "record calls, also of a program that is not instrumented: those to library "
+             "functions"},
+    {.name = "sample",
+     .help = "sample the program instead, as cairn sample does; the default for programs "
+             "that are not instrumented, unless an option asks for calls"},
     {.name = "data",
      .letter = 'd',
      .value = "DIR",
      .help = "record into DIR (default: cairn.data); an earlier recording is renamed to "
-             "DIR.old. Each process of mpirun or srun records into DIR/rank.N; cairn "
+             "DIR.old. Samples go to a file of this name (default: " CN_SAMPLE_FILE
+             "). Each process of mpirun or srun records into DIR/rank.N; cairn "
              "analyze DIR reads them together"},
     {.name = "host",
      .value = "HOST",
@@ -485,8 +501,9 @@ const struct cn_command cn_cmd_record = {
     .description =
         "Runs a program and records the entries and exits of its functions, in all its "
         "threads and child processes. Build it with -pg, -finstrument-functions or "
-        "-fpatchable-function-entry=5 (aarch64: =2); of other programs only calls to "
-        "library functions are recorded.\n\n"
+        "-fpatchable-function-entry=5 (aarch64: =2). Other programs are sampled (cairn "
+        "sample) into " CN_SAMPLE_FILE "; with --calls, their calls to library functions "
+        "are recorded.\n\n"
         "The result is a uftrace data directory: use cairn replay, report, graph, "
         "analyze "
         "or view, or uftrace itself. The output and the exit status are those of the "

@@ -3,14 +3,21 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/alloc.h"
+#include "base/run/clock.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"
+#include "cli/recording/record_options.h"
 #include "cli/shell/cli.h"
+#include "cli/shell/command.h"
+#include "launcher/elf/program.h"
 #include "launcher/files/rank.h"
+#include "launcher/rules/python_functions.h"
 
 void cn_end_like(int wait_status)
 {
@@ -100,5 +107,92 @@ bool cn_sample_and_tell(const struct cn_args *args, struct cn_sample_options *op
         tell_result(args, options, &result);
     }
     cn_text_done(&path);
+    return ok;
+}
+
+/* Options that do not ask for calls. */
+static bool is_neutral(const struct cn_option *option)
+{
+    static const char *const names[] = {"data", "duration", "time"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(option->name, names[i]) == 0)
+            return true;
+    for (size_t i = 0; cn_shared_options[i].name; i++)
+        if (strcmp(option->name, cn_shared_options[i].name) == 0)
+            return true;
+    return false;
+}
+
+/* True if nothing of the program can be recorded except calls to library functions. */
+static bool has_no_calls(const char *name)
+{
+    const unsigned hooks =
+        CN_ELF_MCOUNT | CN_ELF_FENTRY | CN_ELF_INSTRUMENT | CN_ELF_PATCHABLE;
+    struct cn_program_file program;
+    struct cn_error ignored = {0};
+    bool has_none;
+
+    if (!cn_program_file_open(&program, name, &ignored))
+        return false;
+    has_none = !program.is_script && !cn_python_is_program(program.path) &&
+               (!(program.elf.hooks & hooks) || program.elf.is_static);
+    cn_program_file_close(&program);
+    return has_none;
+}
+
+bool cn_record_samples(const struct cn_args *args)
+{
+    const char *name = cn_args_find_operand(args, 0);
+
+    if (cn_args_has(args, "sample"))
+        return true;
+    for (size_t i = 0; i < args->given_count; i++)
+        if (!is_neutral(args->given[i]))
+            return false;
+    if (!name || !has_no_calls(name))
+        return false;
+    cn_cli_say(args,
+               "%s is not instrumented: sampling it; --calls records its calls to library "
+               "functions, -P . patches its own functions",
+               name);
+    return true;
+}
+
+bool cn_record_sample(const struct cn_args *args, int *wait_status, struct cn_error *err)
+{
+    struct cn_sample_options options = {
+        .path = cn_args_value(args, "data"),
+        .frequency = CN_SAMPLE_FREQUENCY,
+        .stack_len = CN_SAMPLE_STACK_LEN,
+        .compression_level = 1,
+    };
+    const char *duration = cn_args_value(args, "duration");
+    size_t count = cn_args_count(args);
+    const char **words = cn_alloc(count + 4, sizeof(*words));
+    uint64_t start_ns = cn_clock_ns();
+    bool ok = true;
+
+    for (size_t i = 0; i < args->given_count && ok; i++)
+        if (!is_neutral(args->given[i]) && strcmp(args->given[i]->name, "sample") != 0)
+            ok = cn_fail(err, CN_ERR_USAGE, "--%s is for calls, not for --sample",
+                         args->given[i]->name);
+    if (ok && count == 0)
+        ok = cn_fail(err, CN_ERR_USAGE, "no program given");
+    if (ok && duration && !cn_duration_parse(duration, 0, &options.duration_ns, err))
+        ok = cn_fail_in(err, "--duration");
+    words[0] = "cairn";
+    words[1] = "record";
+    words[2] = "--";
+    for (size_t i = 0; i < count; i++)
+        words[3 + i] = cn_args_operand(args, i);
+    options.command = words;
+    options.words = words + 3;
+    if (!options.path)
+        options.path = CN_SAMPLE_FILE;
+    ok = ok && cn_sample_and_tell(args, &options, wait_status, err);
+    if (ok && cn_args_has(args, "time"))
+        cn_record_print_time(start_ns);
+    free(words);
     return ok;
 }
