@@ -5,6 +5,8 @@
 #include "base/alloc.h"
 #include "base/search.h"
 
+enum { ENTRY_LEN = 128 }; /* of _start, at most */
+
 struct cn_unwinder *cn_unwinder_new(void)
 {
     return cn_alloc(1, sizeof(struct cn_unwinder));
@@ -14,20 +16,21 @@ void cn_unwinder_free(struct cn_unwinder *unwinder)
 {
     if (!unwinder)
         return;
-    cn_names_done(&unwinder->strings);
+    cn_unwind_modules_done(&unwinder->modules);
     free(unwinder);
 }
 
 void cn_unwinder_set_no_cache(struct cn_unwinder *unwinder)
 {
-    unwinder->has_no_cache = true;
+    unwinder->modules.has_no_cache = true;
 }
 
-static struct cn_unwind_mappings *new_mappings(void)
+static struct cn_unwind_mappings *new_mappings(struct cn_unwinder *unwinder)
 {
     struct cn_unwind_mappings *mappings = cn_alloc(1, sizeof(*mappings));
 
     mappings->reference_count = 1;
+    mappings->id = ++unwinder->last_id;
     return mappings;
 }
 
@@ -44,7 +47,7 @@ struct cn_unwind_space *cn_unwind_space_new(struct cn_unwinder *unwinder)
     struct cn_unwind_space *space = cn_alloc(1, sizeof(*space));
 
     space->unwinder = unwinder;
-    space->mappings = new_mappings();
+    space->mappings = new_mappings(unwinder);
     return space;
 }
 
@@ -68,7 +71,7 @@ void cn_unwind_space_free(struct cn_unwind_space *space)
 void cn_unwind_space_clear(struct cn_unwind_space *space)
 {
     release(space->mappings);
-    space->mappings = new_mappings();
+    space->mappings = new_mappings(space->unwinder);
 }
 
 /* The mappings, for this space alone. */
@@ -78,7 +81,7 @@ static struct cn_unwind_mappings *own_mappings(struct cn_unwind_space *space)
 
     if (shared->reference_count == 1)
         return shared;
-    own = new_mappings();
+    own = new_mappings(space->unwinder);
     own->list = cn_grow_to(NULL, shared->count + 2, &own->capacity, sizeof(*own->list));
     own->count = shared->count;
     if (own->count > 0)
@@ -110,23 +113,18 @@ static size_t count_to(const struct cn_unwind_mappings *mappings, uint64_t addre
                                                 sizeof(*mappings->list), address);
 }
 
-static const char *intern(struct cn_unwinder *unwinder, const char *text)
-{
-    uint32_t at = cn_names_add(&unwinder->strings, text);
-
-    return unwinder->strings.list[at];
-}
-
 void cn_unwind_space_map(struct cn_unwind_space *space, uint64_t begin, uint64_t end,
                          uint64_t file_off, const char *path, const char *build_id)
 {
     struct cn_unwind_mappings *mappings;
     struct cn_unwind_mapping left = {0}, right = {0}, *to;
+    struct cn_unwind_module *module;
     size_t first, last;
 
     if (begin >= end)
         return;
     mappings = own_mappings(space);
+    mappings->id = ++space->unwinder->last_id;
     first = count_to(mappings, begin);
     last = count_to(mappings, end - 1);
     /* Of what is replaced, the parts before and after remain. */
@@ -143,12 +141,14 @@ void cn_unwind_space_map(struct cn_unwind_space *space, uint64_t begin, uint64_t
                 (size_t)1 + (left.begin < left.end) + (right.begin < right.end));
     if (left.begin < left.end)
         *to++ = left;
+    module = cn_unwind_module_at(&space->unwinder->modules, path, build_id);
     *to++ = (struct cn_unwind_mapping){
         .begin = begin,
         .end = end,
         .file_off = file_off,
-        .path = intern(space->unwinder, path),
-        .build_id = intern(space->unwinder, build_id),
+        .path = module->path,
+        .build_id = module->build_id,
+        .module = module,
     };
     if (right.begin < right.end)
         *to = right;
@@ -162,4 +162,33 @@ const struct cn_unwind_mapping *cn_unwind_space_find(const struct cn_unwind_spac
     if (at == 0 || address >= space->mappings->list[at - 1].end)
         return NULL;
     return &space->mappings->list[at - 1];
+}
+
+struct cn_unwind_place *cn_unwind_place_at(struct cn_unwind_space *space,
+                                           uint64_t address)
+{
+    struct cn_unwinder *unwinder = space->unwinder;
+    /* Addresses that differ in low bits are of different functions or loops. */
+    struct cn_unwind_place *place =
+        &unwinder->places[(address ^ address >> 12) % CN_UNWIND_PLACES];
+    const struct cn_unwind_mapping *mapping;
+    uint64_t in_module;
+
+    if (place->address == address && place->mappings_id == space->mappings->id)
+        return place;
+    *place =
+        (struct cn_unwind_place){.address = address, .mappings_id = space->mappings->id};
+    mapping = cn_unwind_space_find(space, address);
+    if (!mapping)
+        return place;
+    place->module = mapping->module;
+    place->file_off = address - mapping->begin + mapping->file_off;
+    place->table = cn_unwind_module_table(&unwinder->modules, mapping->module);
+    if (place->table &&
+        cn_unwind_table_address(place->table, place->file_off, &in_module)) {
+        place->rule = cn_unwind_table_find(place->table, in_module);
+        place->is_entry = in_module >= place->table->entry &&
+                          in_module - place->table->entry < ENTRY_LEN;
+    }
+    return place;
 }

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "formats/exchange/perf/address_space.h"
+#include "formats/exchange/perf/perf_stack.h"
 #include "formats/exchange/read/import.h"
 #include "symbols/demangle.h"
 #include "symbols/kernel_symbols.h"
@@ -42,7 +43,7 @@ struct reading {
     uint32_t metrics[CN_PERF_EVENT_MAX];
     double scales[CN_PERF_EVENT_MAX];
     uint64_t lost_count;
-    uint64_t unread_count; /* samples with a copy of the stack */
+    struct cn_perf_stacks stacks;
 };
 
 /* What a file of another kernel cannot be resolved with. */
@@ -72,7 +73,7 @@ static void add_named(struct reading *r, const char *name, struct cn_import_fram
 }
 
 /* The function that contains an address of a file, and the calls inlined there. */
-static void resolve_user(struct reading *r, const struct cn_perf_mapping *mapping,
+static void resolve_user(struct reading *r, const struct cn_unwind_mapping *mapping,
                          uint64_t address, struct resolved *out)
 {
     struct cn_import_frame frame = {.name = "", .module = mapping->path, .file = ""};
@@ -112,8 +113,8 @@ static void resolve_user(struct reading *r, const struct cn_perf_mapping *mappin
 
 static void resolve_kernel(struct reading *r, uint64_t address)
 {
-    const struct cn_perf_mapping *mapping =
-        cn_perf_find_mapping(&r->spaces.kernel, address);
+    const struct cn_unwind_mapping *mapping =
+        r->spaces.kernel ? cn_unwind_space_find(r->spaces.kernel, address) : NULL;
     struct cn_import_frame frame = {
         .name = "", .module = "[kernel.kallsyms]", .file = ""};
     const struct cn_kernel_symbol *symbol;
@@ -134,7 +135,7 @@ static const struct resolved *resolve(struct reading *r,
     uint64_t key[2] = {address, is_kernel ? 0 : process->generation};
     uint32_t *at = cn_map_at(&r->resolved_of, XXH3_64bits(key, sizeof(key)),
                              (uint32_t)r->resolved_count);
-    const struct cn_perf_mapping *mapping;
+    const struct cn_unwind_mapping *mapping;
     struct resolved *to;
 
     if (*at < r->resolved_count)
@@ -143,7 +144,7 @@ static const struct resolved *resolve(struct reading *r,
                           sizeof(*r->resolved));
     to = &r->resolved[r->resolved_count++];
     *to = (struct resolved){.first_frame = (uint32_t)r->frame_count};
-    mapping = is_kernel ? NULL : cn_perf_find_mapping(process, address);
+    mapping = is_kernel ? NULL : cn_unwind_space_find(process->space, address);
     if (is_kernel)
         resolve_kernel(r, address);
     else if (mapping)
@@ -196,8 +197,7 @@ static bool add_sample(struct reading *r, const struct cn_perf_record *record,
 
     if (!cn_perf_sample_decode(&r->file, record, &sample, err))
         return false;
-    if (r->file.events[sample.event].attr.sample_type & CN_PERF_HAS_USER_STACK)
-        r->unread_count++;
+    cn_perf_stack_complete(&r->stacks, &r->file, &r->spaces, &sample);
     identity.numbers[0] = sample.pid;
     identity.numbers[1] = sample.tid;
     if (!cn_import_thread(r->import, &identity, &thread, err))
@@ -263,14 +263,12 @@ bool cn_perf_read(struct cn_import *import, struct cn_bytes bytes, struct cn_err
     if (ok && r.lost_count > 0)
         cn_import_warn(import, "%" PRIu64 " records were lost while recording",
                        r.lost_count);
-    if (ok && r.unread_count > 0)
-        cn_import_warn(import,
-                       "user callers of %" PRIu64 " samples are not shown: copies of the "
-                       "stack are not read; record with --call-graph fp",
-                       r.unread_count);
+    if (ok)
+        cn_perf_stacks_warn(&r.stacks, import);
     cn_resolver_free(r.resolver);
     cn_vdso_close(&r.vdso);
     cn_kernel_symbols_done(&r.kernel);
+    cn_perf_stacks_done(&r.stacks);
     cn_perf_spaces_done(&r.spaces);
     cn_perf_file_close(&r.file);
     cn_map_done(&r.resolved_of);
