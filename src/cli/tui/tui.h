@@ -149,6 +149,13 @@ bool cn_tui_has_view(const struct cn_tui *tui, enum cn_tui_view view);
 struct cn_tui_pane *cn_tui_pane(struct cn_tui *tui);
 enum cn_tui_step cn_tui_step_of(const struct cn_tui *tui);
 
+void cn_tui_show(struct cn_tui *tui, enum cn_tui_view view);
+void cn_tui_say(struct cn_tui *tui, const char *text); /* until the next key */
+
+/* A view, or the graph of a function, is built again when it is shown. */
+void cn_tui_forget(struct cn_tui *tui, enum cn_tui_view view);
+void cn_tui_forget_function(struct cn_tui *tui);
+
 /* The row at the cursor, and its source; false if there is none. */
 bool cn_tui_current(struct cn_tui *tui, struct cn_tui_source **source,
                     struct cn_row *row);
