@@ -310,6 +310,9 @@ static void summarize(struct sampling *s, struct cn_sample_result *result)
         .sample_count = c->sample_count,
         .lost_count = c->lost_count,
         .whole_count = c->stacks.ends[CN_UNWIND_WHOLE],
+        .cut_count = c->stacks.ends[CN_UNWIND_CUT],
+        .unknown_count = c->stacks.ends[CN_UNWIND_UNKNOWN],
+        .bad_count = c->stacks.ends[CN_UNWIND_BAD],
         .is_user_only = s->setup.is_user_only,
     };
     for (size_t i = 0; i <= CN_UNWIND_BAD; i++)

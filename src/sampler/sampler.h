@@ -66,7 +66,8 @@ struct cn_sample_options {
 struct cn_sample_result {
     int wait_status; /* of the program */
     uint64_t sample_count, lost_count;
-    uint64_t stack_count, whole_count; /* stacks, and those that are whole */
+    uint64_t stack_count, whole_count;            /* stacks, and those that are whole */
+    uint64_t cut_count, unknown_count, bad_count; /* why others are not (unwind.h) */
     uint64_t file_len;
     bool is_user_only;       /* the kernel's code was not sampled */
     struct cn_error failure; /* why sampling ended early; empty if it did not */

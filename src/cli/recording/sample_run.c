@@ -61,6 +61,12 @@ static void tell_result(const struct cn_args *args,
     if (result->stack_count > 0)
         cn_text_printf(&text, ", %.1f %% of stacks whole",
                        100 * (double)result->whole_count / (double)result->stack_count);
+    cn_cli_detail(args,
+                  "stacks: %" PRIu64 " whole, %" PRIu64
+                  " longer than the copy (--call-graph dwarf,BYTES), %" PRIu64
+                  " in code without tables, %" PRIu64 " that contradict their tables",
+                  result->whole_count, result->cut_count, result->unknown_count,
+                  result->bad_count);
     cn_cli_say(args, "%s; next: cairn tree %s", cn_text_str(&text), options->path);
     cn_text_done(&text);
 }
