@@ -430,6 +430,8 @@ static void add_options(const struct parser *parser, size_t *capacity)
         add_word(line, DEFAULT_DATA, capacity);
     if (is_live)
         add_word(line, "--replay", capacity);
+    else if (is_record)
+        add_word(line, "--calls", capacity);
     if (find_in(line->command, "raw"))
         add_word(line, "--raw", capacity);
 }

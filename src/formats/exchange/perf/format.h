@@ -89,7 +89,8 @@ enum cn_perf_type {
     CN_PERF_HEADER_ATTR = 64,
     CN_PERF_TRACING_DATA = 66, /* its data follows, of the size in its first 4 bytes */
     CN_PERF_HEADER_BUILD_ID = 67,
-    CN_PERF_AUXTRACE = 71, /* the same, 8 bytes */
+    CN_PERF_FINISHED_ROUND = 68, /* later records are not older than those of before */
+    CN_PERF_AUXTRACE = 71,       /* the same, 8 bytes */
     CN_PERF_EVENT_UPDATE = 78,
     CN_PERF_HEADER_FEATURE = 80,
     CN_PERF_COMPRESSED = 81,  /* a chunk of a zstd stream of records, cut anywhere */
@@ -98,9 +99,17 @@ enum cn_perf_type {
 
 enum {
     CN_PERF_FEATURE_BUILD_ID = 2,
-    CN_PERF_FEATURE_OS_RELEASE = 4, /* the length in 32 bits, and the text */
-    CN_PERF_FEATURE_ARCH = 6,       /* the same: x86_64, aarch64 */
+    CN_PERF_FEATURE_HOSTNAME = 3, /* texts: the length in 32 bits, and the characters */
+    CN_PERF_FEATURE_OS_RELEASE = 4,
+    CN_PERF_FEATURE_VERSION = 5,
+    CN_PERF_FEATURE_ARCH = 6,
+    CN_PERF_FEATURE_CPU_COUNT = 7, /* u32 configured, u32 online */
+    CN_PERF_FEATURE_COMMAND = 11,  /* u32 count, texts */
     CN_PERF_FEATURE_EVENT_DESC = 12,
+    CN_PERF_FEATURE_SAMPLE_TIME = 21, /* u64 of the first sample, u64 of the last */
+    CN_PERF_FEATURE_CLOCK = 23,       /* u64 ticks a second */
+    CN_PERF_FEATURE_COMPRESSED = 27,
+    CN_PERF_FEATURE_CLOCK_DATA = 29, /* u32 1, u32 clock, u64 time of day, u64 clock's */
 };
 enum { CN_PERF_UPDATE_NAME = 2 };
 
@@ -109,9 +118,9 @@ enum {
     CN_PERF_MODE_MASK = 7,
     CN_PERF_MODE_KERNEL = 1,
     CN_PERF_MISC_COMM_EXEC = 1 << 13,
-    CN_PERF_MISC_MMAP_DATA = 1 << 13,
     CN_PERF_MISC_SWITCH_OUT = 1 << 13,
     CN_PERF_MISC_SWITCH_OUT_PREEMPT = 1 << 14,
+    CN_PERF_MISC_MMAP_DATA = 1 << 13,
     CN_PERF_MISC_MMAP_BUILD_ID = 1 << 14,
     CN_PERF_MISC_BUILD_ID_SIZE = 1 << 15,
 };

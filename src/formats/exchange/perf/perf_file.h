@@ -53,6 +53,7 @@ struct cn_perf_file {
     struct cn_map event_of;        /* by id of a sample */
     struct cn_names build_id_keys; /* "PATH\nHEX" */
     const char *kernel_release;    /* NULL if unknown */
+    uint64_t epoch_ns;             /* of the clock of records; 0 if unknown */
     const char *machine;           /* x86_64, aarch64, ...; NULL if unknown */
     struct cn_perf_at *order;
     size_t order_count, order_capacity, next;
