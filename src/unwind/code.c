@@ -2,7 +2,7 @@
 
 #include "unwind/space.h"
 
-enum { CODE_LEN = 16, BEFORE_LEN = 8 };
+enum { CODE_LEN = 16, ABOVE_LEN = 4, BEFORE_LEN = 8 };
 
 /* mov $15,%rax; syscall */
 static const uint8_t x86_sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
@@ -23,14 +23,16 @@ static bool is_frame_move(struct cn_bytes code)
             (code.ptr[1] == 0x8b && code.ptr[2] == 0xec));
 }
 
-static enum cn_unwind_code x86_code(struct cn_bytes code, uint8_t byte_before)
+static enum cn_unwind_code x86_code(struct cn_bytes code, const uint8_t before[ABOVE_LEN])
 {
     enum { PUSH_RBP = 0x55, RET = 0xc3 };
     struct cn_bytes rest;
 
     if (begins_with(code, x86_sigreturn, sizeof(x86_sigreturn)))
         return CN_UNWIND_CODE_TRAMPOLINE;
-    if (is_frame_move(code) && byte_before == PUSH_RBP)
+    if (before[ABOVE_LEN - 2] == 0x0f && before[ABOVE_LEN - 1] == 0x05)
+        return CN_UNWIND_CODE_AFTER_SYSCALL;
+    if (is_frame_move(code) && before[ABOVE_LEN - 1] == PUSH_RBP)
         return CN_UNWIND_CODE_AFTER_PUSH;
     if (begins_with(code, x86_endbr, sizeof(x86_endbr)) &&
         !cn_bytes_from(code, sizeof(x86_endbr), &code))
@@ -42,27 +44,36 @@ static enum cn_unwind_code x86_code(struct cn_bytes code, uint8_t byte_before)
     return CN_UNWIND_CODE_ORDINARY;
 }
 
+static enum cn_unwind_code arm_code(struct cn_bytes code, const uint8_t before[ABOVE_LEN])
+{
+    static const uint8_t svc[] = {0x01, 0, 0, 0xd4};
+
+    if (begins_with(code, arm_sigreturn, sizeof(arm_sigreturn)))
+        return CN_UNWIND_CODE_TRAMPOLINE;
+    return memcmp(before, svc, sizeof(svc)) == 0 ? CN_UNWIND_CODE_AFTER_SYSCALL
+                                                 : CN_UNWIND_CODE_ORDINARY;
+}
+
 enum cn_unwind_code cn_unwind_code_at(struct cn_unwind_place *place,
                                       enum cn_unwind_machine machine)
 {
-    uint8_t bytes[CODE_LEN];
-    struct cn_bytes code = {bytes + 1, 0};
+    uint8_t bytes[ABOVE_LEN + CODE_LEN];
+    struct cn_bytes code = {bytes + ABOVE_LEN, 0};
     size_t len;
 
     if (place->code != CN_UNWIND_CODE_UNSEEN)
         return (enum cn_unwind_code)place->code;
-    len = place->module && place->file_off > 0
-              ? cn_unwind_module_read(place->module, place->file_off - 1, bytes, CODE_LEN)
+    len = place->module && place->file_off >= ABOVE_LEN
+              ? cn_unwind_module_read(place->module, place->file_off - ABOVE_LEN, bytes,
+                                      sizeof(bytes))
               : 0;
-    code.len = len > 0 ? len - 1 : 0;
+    code.len = len > ABOVE_LEN ? len - ABOVE_LEN : 0;
     if (code.len == 0)
         place->code = CN_UNWIND_CODE_UNREADABLE;
     else if (machine == CN_UNWIND_X86_64)
-        place->code = (uint8_t)x86_code(code, bytes[0]);
+        place->code = (uint8_t)x86_code(code, bytes);
     else
-        place->code = begins_with(code, arm_sigreturn, sizeof(arm_sigreturn))
-                          ? CN_UNWIND_CODE_TRAMPOLINE
-                          : CN_UNWIND_CODE_ORDINARY;
+        place->code = (uint8_t)arm_code(code, bytes);
     return (enum cn_unwind_code)place->code;
 }
 

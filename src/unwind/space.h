@@ -13,6 +13,7 @@ enum cn_unwind_code {
     CN_UNWIND_CODE_ORDINARY,
     CN_UNWIND_CODE_AFTER_CALL, /* of the address after this one */
     CN_UNWIND_CODE_TRAMPOLINE, /* returns from a signal handler */
+    CN_UNWIND_CODE_AFTER_SYSCALL,
     CN_UNWIND_CODE_AT_ENTRY,   /* the return address is on top of the stack */
     CN_UNWIND_CODE_AFTER_PUSH, /* and now a pushed frame pointer is above it */
 };

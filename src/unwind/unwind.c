@@ -71,12 +71,19 @@ static bool evaluate(struct walk *w, const struct cn_unwind_table *table, uint32
 
 /* The value that a register has in the caller. */
 static bool recover(struct walk *w, const struct cn_unwind_table *table, uint64_t cfa,
-                    enum cn_unwind_kind kind, uint32_t value, uint64_t *out)
+                    uint32_t word, uint32_t value, uint64_t *out)
 {
     uint64_t offset = (uint64_t)(int64_t)(int32_t)value, address;
+    unsigned number = word & 0xff;
 
-    switch (kind) {
+    switch ((enum cn_unwind_kind)(word >> 8)) {
     case CN_UNWIND_AT_CFA:
+        /* What is below the stack pointer was restored: compilers do not say so between
+         * the end of a frame and the return. */
+        if (cfa + offset < w->stack_begin && is_known(w, number) && number != w->pc) {
+            *out = w->at.value[number];
+            return true;
+        }
         return read_stack(w, cfa + offset, out);
     case CN_UNWIND_CFA_PLUS:
         *out = cfa + offset;
@@ -132,7 +139,7 @@ static bool step_by_rule(struct walk *w, const struct cn_unwind_place *place,
     for (unsigned i = 0; i < count; i++) {
         uint32_t word = rule[2 + 2 * i];
         enum cn_unwind_kind kind = (enum cn_unwind_kind)(word >> 8);
-        bool is_found = recover(w, place->table, cfa, kind, rule[3 + 2 * i], &values[i]);
+        bool is_found = recover(w, place->table, cfa, word, rule[3 + 2 * i], &values[i]);
 
         if ((word & 0xff) == from && !is_found) {
             if (kind == CN_UNWIND_UNDEFINED)
@@ -192,11 +199,13 @@ static bool is_return_address(struct walk *w, uint64_t pc)
            cn_unwind_is_after_call(cn_unwind_place_at(w->space, pc - 1), w->at.machine);
 }
 
-/* Where the return address is before a function has made its frame. */
+/* Where the return address is while a function has no frame; x86_64 alone. */
 static bool step_by_code(struct walk *w, enum cn_unwind_code code)
 {
     uint64_t sp = w->at.value[w->sp], pc, fp = w->at.value[w->fp];
 
+    if (w->is_arm)
+        return false;
     if (code == CN_UNWIND_CODE_AFTER_PUSH) {
         if (!read_stack(w, sp, &fp))
             return false;
@@ -258,8 +267,13 @@ static bool step_without_rule(struct walk *w, struct cn_unwind_place *place,
     code = cn_unwind_code_at(place, w->at.machine);
     if (code == CN_UNWIND_CODE_TRAMPOLINE)
         return step_by_signal_frame(w, end);
+    /* A thread that clone() has just made: 0 is returned on an empty stack. */
+    if (w->is_innermost && code == CN_UNWIND_CODE_AFTER_SYSCALL && w->at.value[0] == 0 &&
+        is_known(w, 0))
+        return stop(end, CN_UNWIND_WHOLE);
     if (w->is_exact &&
-        (code == CN_UNWIND_CODE_AT_ENTRY || code == CN_UNWIND_CODE_AFTER_PUSH) &&
+        (code == CN_UNWIND_CODE_AT_ENTRY || code == CN_UNWIND_CODE_AFTER_PUSH ||
+         code == CN_UNWIND_CODE_AFTER_SYSCALL) &&
         step_by_code(w, code))
         return true;
     return step_by_frame_pointer(w, end);
