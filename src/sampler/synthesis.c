@@ -265,31 +265,33 @@ static bool deliver_modules(const struct cn_synthesis *to, struct cn_error *err)
     return ok;
 }
 
+/* The code of the kernel begins with _text, among the first symbols. Where it ends would
+ * take long to find; modules, which may be above, are reported after it. */
 bool cn_synthesize_kernel(const struct cn_synthesis *to, struct cn_error *err)
 {
+    enum { LINES_MAX = 1000 };
     FILE *file = fopen("/proc/kallsyms", "re");
     char *line = NULL;
     size_t capacity = 0;
-    uint64_t begin = 0, end = 0;
+    uint64_t begin = 0;
 
-    while (file && (begin == 0 || end == 0) && getline(&line, &capacity, file) > 0) {
+    for (int i = 0; file && i < LINES_MAX && getline(&line, &capacity, file) > 0; i++) {
         char name[64] = "";
         uint64_t address = 0;
 
-        if (sscanf(line, "%" SCNx64 " %*s %63s", &address, name) != 2)
+        if (sscanf(line, "%" SCNx64 " %*s %63s", &address, name) != 2 ||
+            (strcmp(name, "_text") != 0 && strcmp(name, "_stext") != 0))
             continue;
-        if (strcmp(name, "_text") == 0 || (begin == 0 && strcmp(name, "_stext") == 0))
-            begin = address;
-        else if (strcmp(name, "_etext") == 0)
-            end = address;
+        begin = address;
+        break;
     }
     free(line);
     if (file)
         (void)fclose(file);
     if (begin == 0)
         return true;
-    return deliver_kernel(to, begin, (end > begin ? end : UINT64_MAX) - begin, begin,
-                          "[kernel.kallsyms]_text", err) &&
+    return deliver_kernel(to, begin, UINT64_MAX - begin, begin, "[kernel.kallsyms]_text",
+                          err) &&
            deliver_modules(to, err);
 }
 
