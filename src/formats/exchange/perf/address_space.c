@@ -1,6 +1,7 @@
 #include "formats/exchange/perf/address_space.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
@@ -30,8 +31,8 @@ struct cn_perf_process *cn_perf_process_at(struct cn_perf_spaces *spaces, uint32
     if (at == spaces->count) {
         spaces->processes = cn_grow(spaces->processes, spaces->count, &spaces->capacity,
                                     sizeof(*spaces->processes));
-        spaces->processes[spaces->count++] =
-            (struct cn_perf_process){new_space(spaces), ++spaces->next_generation};
+        spaces->processes[spaces->count++] = (struct cn_perf_process){
+            .space = new_space(spaces), .generation = ++spaces->next_generation};
     }
     return &spaces->processes[at];
 }
@@ -60,12 +61,23 @@ static bool is_code(const struct cn_perf_record *record)
                : cn_u32_get(record->body.ptr + PROTECTION_OFF) & PROTECTION_EXECUTE;
 }
 
+/* ".../jit-PID.dump". */
+static bool is_jitdump(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t len = strlen(path);
+
+    return slash && strncmp(slash, "/jit-", 5) == 0 && len > 5 &&
+           strcmp(path + len - 5, ".dump") == 0;
+}
+
 static void add_mapping(struct cn_perf_spaces *spaces, const struct cn_perf_file *file,
                         const struct cn_perf_record *record)
 {
     size_t name_off = record->head.type == CN_PERF_MMAP ? NAME_OFF : NAME2_OFF;
     const char *path = cn_bytes_string(record->body, name_off);
     struct cn_text build_id = {0};
+    struct cn_perf_process *process = NULL;
     struct cn_unwind_space *space;
     uint64_t begin, end;
     uint32_t pid;
@@ -79,8 +91,7 @@ static void add_mapping(struct cn_perf_spaces *spaces, const struct cn_perf_file
             spaces->kernel = new_space(spaces);
         space = spaces->kernel;
     } else {
-        struct cn_perf_process *process = cn_perf_process_at(spaces, pid);
-
+        process = cn_perf_process_at(spaces, pid);
         process->generation = ++spaces->next_generation;
         space = process->space;
     }
@@ -91,6 +102,8 @@ static void add_mapping(struct cn_perf_spaces *spaces, const struct cn_perf_file
     cn_unwind_space_map(space, begin, end, cn_u64_get(record->body.ptr + FILE_OFF), path,
                         cn_text_str(&build_id));
     cn_text_done(&build_id);
+    if (process && is_jitdump(path) && cn_unwind_space_find(space, begin))
+        process->jitdump = cn_unwind_space_find(space, begin)->path;
 }
 
 /* pid, ppid, tid, ptid. A new thread has the mappings of its process. */
@@ -103,12 +116,13 @@ static void fork_process(struct cn_perf_spaces *spaces, struct cn_bytes body)
     pid = cn_u32_get(body.ptr);
     parent = cn_u32_get(body.ptr + 4);
     if (pid != parent) {
-        struct cn_unwind_space *copy =
-            cn_unwind_space_copy(cn_perf_process_at(spaces, parent)->space);
+        struct cn_perf_process child = *cn_perf_process_at(spaces, parent);
         struct cn_perf_process *process = cn_perf_process_at(spaces, pid);
 
+        child.space = cn_unwind_space_copy(child.space);
+        child.generation = ++spaces->next_generation;
         cn_unwind_space_free(process->space);
-        *process = (struct cn_perf_process){copy, ++spaces->next_generation};
+        *process = child;
     }
 }
 
@@ -117,6 +131,7 @@ static void exec_process(struct cn_perf_spaces *spaces, uint32_t pid)
     struct cn_perf_process *process = cn_perf_process_at(spaces, pid);
 
     cn_unwind_space_clear(process->space);
+    process->jitdump = NULL;
     process->generation = ++spaces->next_generation;
 }
 

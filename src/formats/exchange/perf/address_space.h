@@ -12,6 +12,7 @@
 
 struct cn_perf_process {
     struct cn_unwind_space *space;
+    const char *jitdump; /* the file that it maps to name its code; NULL: none */
     uint32_t generation; /* changes with the mappings; unique over all processes */
 };
 

@@ -65,6 +65,15 @@ enum {
 
 #define CN_PERF_FLAG_FREQ          (UINT64_C(1) << 10)
 #define CN_PERF_FLAG_SAMPLE_ID_ALL (UINT64_C(1) << 18)
+#define CN_PERF_FLAG_USE_CLOCKID   (UINT64_C(1) << 25)
+#define CN_PERF_FLAG_SWITCH        (UINT64_C(1) << 26) /* records of switches */
+
+/* Of cn_perf_attr.type and .config. */
+enum {
+    CN_PERF_TYPE_SOFTWARE = 1,
+    CN_PERF_SOFTWARE_SWITCHES = 3,
+    CN_PERF_SOFTWARE_DUMMY = 9,
+};
 
 enum cn_perf_type {
     CN_PERF_MMAP = 1,
@@ -110,6 +119,8 @@ enum {
     CN_PERF_MODE_KERNEL = 1,
     CN_PERF_MISC_COMM_EXEC = 1 << 13,
     CN_PERF_MISC_MMAP_DATA = 1 << 13,
+    CN_PERF_MISC_SWITCH_OUT = 1 << 13,
+    CN_PERF_MISC_SWITCH_OUT_PREEMPT = 1 << 14,
     CN_PERF_MISC_MMAP_BUILD_ID = 1 << 14,
     CN_PERF_MISC_BUILD_ID_SIZE = 1 << 15,
 };

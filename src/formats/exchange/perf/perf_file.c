@@ -303,6 +303,9 @@ static bool read_record(struct cn_perf_file *file, const struct cn_perf_record *
     case CN_PERF_MMAP2:
     case CN_PERF_COMM:
     case CN_PERF_FORK:
+    case CN_PERF_EXIT:
+    case CN_PERF_SWITCH:
+    case CN_PERF_SWITCH_CPU_WIDE:
     case CN_PERF_SAMPLE:
     case CN_PERF_LOST:
     case CN_PERF_LOST_SAMPLES:

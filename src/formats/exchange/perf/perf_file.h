@@ -73,6 +73,10 @@ bool cn_perf_fail_at(const struct cn_perf_file *file, uint64_t off, struct cn_er
 uint32_t cn_perf_event_of(const struct cn_perf_file *file, uint32_t type,
                           struct cn_bytes body);
 
+/* The processor on which a record other than a sample was written; UINT32_MAX if unknown. */
+uint32_t cn_perf_cpu_of(const struct cn_perf_file *file,
+                        const struct cn_perf_record *record);
+
 CN_CHECK bool cn_perf_sample_decode(const struct cn_perf_file *file,
                                     const struct cn_perf_record *record,
                                     struct cn_perf_sample *out, struct cn_error *err);

@@ -55,6 +55,19 @@ uint32_t cn_perf_event_of(const struct cn_perf_file *file, uint32_t type,
     return event < file->event_count ? event : 0;
 }
 
+uint32_t cn_perf_cpu_of(const struct cn_perf_file *file,
+                        const struct cn_perf_record *record)
+{
+    const struct cn_perf_attr *attr =
+        &file->events[cn_perf_event_of(file, record->head.type, record->body)].attr;
+    size_t from_end = attr->sample_type & CN_PERF_HAS_IDENTIFIER ? 16 : 8;
+
+    if (file->event_count == 0 || !(attr->flags & CN_PERF_FLAG_SAMPLE_ID_ALL) ||
+        !(attr->sample_type & CN_PERF_HAS_CPU) || record->body.len < from_end)
+        return UINT32_MAX;
+    return cn_u32_get(record->body.ptr + record->body.len - from_end);
+}
+
 /* A count of 8 bytes, then as many elements. */
 static bool take_array(struct cn_bytes *rest, uint64_t size, struct cn_bytes *out)
 {
