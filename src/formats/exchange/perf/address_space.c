@@ -77,7 +77,6 @@ static void add_mapping(struct cn_perf_spaces *spaces, const struct cn_perf_file
     size_t name_off = record->head.type == CN_PERF_MMAP ? NAME_OFF : NAME2_OFF;
     const char *path = cn_bytes_string(record->body, name_off);
     struct cn_text build_id = {0};
-    struct cn_perf_process *process = NULL;
     struct cn_unwind_space *space;
     uint64_t begin, end;
     uint32_t pid;
@@ -91,8 +90,11 @@ static void add_mapping(struct cn_perf_spaces *spaces, const struct cn_perf_file
             spaces->kernel = new_space(spaces);
         space = spaces->kernel;
     } else {
-        process = cn_perf_process_at(spaces, pid);
+        struct cn_perf_process *process = cn_perf_process_at(spaces, pid);
+
         process->generation = ++spaces->next_generation;
+        if (is_jitdump(path))
+            process->jitdump = cn_arena_strdup(&spaces->arena, path);
         space = process->space;
     }
     begin = cn_u64_get(record->body.ptr + BEGIN_OFF);
@@ -102,8 +104,6 @@ static void add_mapping(struct cn_perf_spaces *spaces, const struct cn_perf_file
     cn_unwind_space_map(space, begin, end, cn_u64_get(record->body.ptr + FILE_OFF), path,
                         cn_text_str(&build_id));
     cn_text_done(&build_id);
-    if (process && is_jitdump(path) && cn_unwind_space_find(space, begin))
-        process->jitdump = cn_unwind_space_find(space, begin)->path;
 }
 
 /* pid, ppid, tid, ptid. A new thread has the mappings of its process. */
@@ -116,13 +116,13 @@ static void fork_process(struct cn_perf_spaces *spaces, struct cn_bytes body)
     pid = cn_u32_get(body.ptr);
     parent = cn_u32_get(body.ptr + 4);
     if (pid != parent) {
-        struct cn_perf_process child = *cn_perf_process_at(spaces, parent);
+        struct cn_perf_process copy = *cn_perf_process_at(spaces, parent);
         struct cn_perf_process *process = cn_perf_process_at(spaces, pid);
 
-        child.space = cn_unwind_space_copy(child.space);
-        child.generation = ++spaces->next_generation;
+        copy.space = cn_unwind_space_copy(copy.space);
+        copy.generation = ++spaces->next_generation;
         cn_unwind_space_free(process->space);
-        *process = child;
+        *process = copy;
     }
 }
 
@@ -162,6 +162,7 @@ void cn_perf_spaces_done(struct cn_perf_spaces *spaces)
     cn_unwind_space_free(spaces->kernel);
     cn_unwinder_free(spaces->unwinder);
     cn_map_done(&spaces->process_of);
+    cn_arena_done(&spaces->arena);
     free(spaces->processes);
     *spaces = (struct cn_perf_spaces){0};
 }

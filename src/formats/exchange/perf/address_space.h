@@ -6,6 +6,7 @@
 #ifndef CN_FORMATS_EXCHANGE_PERF_ADDRESS_SPACE_H
 #define CN_FORMATS_EXCHANGE_PERF_ADDRESS_SPACE_H
 
+#include "base/arena.h"
 #include "base/map.h"
 #include "formats/exchange/perf/perf_file.h"
 #include "unwind/unwind.h"
@@ -23,6 +24,7 @@ struct cn_perf_spaces {
     struct cn_unwinder *unwinder; /* made for the first process */
     struct cn_unwind_space *kernel;
     uint32_t next_generation;
+    struct cn_arena arena;
 };
 
 /* Apply a record of a mapping, a fork or an exec; others are ignored. */

@@ -4,17 +4,22 @@
 #include "formats/exchange/perf/perf.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <xxhash.h>
 
+#include "base/files/rank_files.h"
+#include "base/files/unpack.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "formats/exchange/perf/address_space.h"
 #include "formats/exchange/perf/perf_names.h"
+#include "formats/exchange/perf/perf_read.h"
 #include "formats/exchange/perf/perf_stack.h"
 #include "formats/exchange/perf/perf_threads.h"
 #include "formats/exchange/read/import.h"
+#include "model/contexts/database.h"
 
 struct reading {
     struct cn_import *import;
@@ -28,6 +33,7 @@ struct reading {
     struct cn_map context_of; /* by call chain, mode and generation of the process */
     uint64_t lost_count;
     struct cn_perf_stacks stacks;
+    struct cn_perf_counters counters;
 };
 
 /* The context of a sample: its call chain, and the line of the innermost frame. A chain
@@ -87,10 +93,20 @@ static uint32_t context_of(struct reading *r, const struct cn_perf_sample *sampl
     return context;
 }
 
+static bool add_value(struct reading *r, uint32_t thread, uint32_t context,
+                      struct cn_perf_counted counted, struct cn_error *err)
+{
+    return cn_import_add(r->import, cn_perf_threads_number(&r->threads, thread), context,
+                         r->metrics[counted.event],
+                         (double)counted.value * r->scales[counted.event], err);
+}
+
 static bool add_sample(struct reading *r, const struct cn_perf_record *record,
                        struct cn_error *err)
 {
     bool is_kernel = (record->head.misc & CN_PERF_MODE_MASK) == CN_PERF_MODE_KERNEL;
+    bool has_counters = false;
+    struct cn_perf_counted counted;
     struct cn_perf_sample sample;
     uint32_t thread, context;
 
@@ -101,9 +117,14 @@ static bool add_sample(struct reading *r, const struct cn_perf_record *record,
         return false;
     context = context_of(r, &sample, is_kernel);
     cn_perf_threads_sample(&r->threads, thread, &sample, r->kinds[sample.event], context);
-    return cn_import_add(r->import, cn_perf_threads_number(&r->threads, thread), context,
-                         r->metrics[sample.event],
-                         (double)sample.period * r->scales[sample.event], err);
+    /* Counters that were read are exact, and those of other events of the group too. */
+    while (cn_perf_read_next(&r->counters, &r->file, &sample, &counted)) {
+        has_counters = true;
+        if (counted.value > 0 && !add_value(r, thread, context, counted, err))
+            return false;
+    }
+    counted = (struct cn_perf_counted){sample.event, sample.period};
+    return has_counters || add_value(r, thread, context, counted, err);
 }
 
 /* The length of a name without modifiers: "cpu-clock" of "cpu-clock:pppH". Tracepoints have
@@ -215,7 +236,8 @@ static bool has_monotonic_clock(const struct cn_perf_file *file)
            file->events[0].attr.clockid == CLOCK_MONOTONIC;
 }
 
-bool cn_perf_read(struct cn_import *import, struct cn_bytes bytes, struct cn_error *err)
+bool cn_perf_read_rank(struct cn_import *import, struct cn_bytes bytes, uint64_t rank,
+                       struct cn_error *err)
 {
     struct reading r = {.import = import};
     bool ok;
@@ -228,8 +250,8 @@ bool cn_perf_read(struct cn_import *import, struct cn_bytes bytes, struct cn_err
         cn_kernel_is_running(cn_perf_build_id(&r.file, "[kernel.kallsyms]"),
                              r.file.kernel_release ? r.file.kernel_release : ""),
         has_monotonic_clock(&r.file));
-    ok = cn_perf_threads_init(&r.threads, import, has_switches(&r.file), CN_PERF_NO_RANK,
-                              err) &&
+    ok = cn_perf_threads_init(&r.threads, import, has_switches(&r.file), rank,
+                              r.file.epoch_ns, err) &&
          add_metrics(&r, err) && read_records(&r, err);
     if (ok)
         add_warnings(&r);
@@ -237,9 +259,15 @@ bool cn_perf_read(struct cn_import *import, struct cn_bytes bytes, struct cn_err
     cn_perf_names_done(&r.names);
     cn_perf_threads_done(&r.threads);
     cn_perf_stacks_done(&r.stacks);
+    cn_perf_counters_done(&r.counters);
     cn_perf_spaces_done(&r.spaces);
     cn_perf_file_close(&r.file);
     return ok;
+}
+
+bool cn_perf_read(struct cn_import *import, struct cn_bytes bytes, struct cn_error *err)
+{
+    return cn_perf_read_rank(import, bytes, CN_PERF_NO_RANK, err);
 }
 
 static bool looks_right(struct cn_bytes beginning, bool is_whole)
@@ -249,20 +277,72 @@ static bool looks_right(struct cn_bytes beginning, bool is_whole)
                                   memcmp(beginning.ptr, CN_PERF_MAGIC_SWAPPED, 8) == 0);
 }
 
+static void set_rank_path(struct cn_text *path, const char *folder, uint64_t rank)
+{
+    cn_text_clear(path);
+    cn_text_printf(path, "%s/" CN_RANK_PREFIX "%" PRIu64, folder, rank);
+}
+
+/* A file, or a folder with the files of ranks. */
 static bool probe(const char *path)
 {
-    return cn_import_probe(path, looks_right);
+    struct cn_text first = {0};
+    size_t count;
+    uint64_t *ranks = cn_rank_files_list(path, &count);
+    bool ok;
+
+    if (count > 0)
+        set_rank_path(&first, path, ranks[0]);
+    ok = cn_import_probe(count > 0 ? first.chars : path, looks_right);
+    free(ranks);
+    cn_text_done(&first);
+    return ok;
+}
+
+static bool read_rank(struct cn_import *import, const char *path, uint64_t rank,
+                      struct cn_error *err)
+{
+    struct cn_unpacked file = {0};
+    bool ok =
+        cn_unpacked_open(&file, path, err) &&
+        (cn_perf_read_rank(import, file.bytes, rank, err) || cn_fail_in(err, "%s", path));
+
+    cn_unpacked_close(&file);
+    return ok;
 }
 
 static bool open_database(struct cn_database **out, const char *path,
                           struct cn_error *err)
 {
-    return cn_import_database(out, path, "samples of perf record", cn_perf_read, err);
+    static const char description[] = "samples of perf record";
+    struct cn_import *import;
+    struct cn_text file = {0};
+    size_t count;
+    uint64_t *ranks = cn_rank_files_list(path, &count);
+    bool ok = true;
+
+    if (count == 0)
+        return cn_import_database(out, path, description, cn_perf_read, err);
+    import = cn_import_new(path, description);
+    for (size_t i = 0; i < count && ok; i++) {
+        set_rank_path(&file, path, ranks[i]);
+        ok = read_rank(import, file.chars, ranks[i], err);
+    }
+    if (ok)
+        ok = cn_import_finish(import, out, err);
+    else
+        cn_import_free(import);
+    free(ranks);
+    cn_text_done(&file);
+    if (ok)
+        (*out)->path = cn_arena_strdup(&(*out)->arena, path);
+    return ok;
 }
 
 const struct cn_format cn_format_perf = {
     .name = "perf",
-    .summary = "perf.data of Linux perf: samples with call chains of each thread",
+    .summary = "perf.data of cairn sample or Linux perf: samples with call chains of "
+               "each thread",
     .holds = "stacks",
     .is_file = true,
     .probe = probe,

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 
-enum { FEATURE_COUNT = 64, BUILD_ID_NAME_OFF = 28, HEAD_LEN = 8 };
+enum { FEATURE_COUNT = 64, BUILD_ID_NAME_OFF = 28, HEAD_LEN = 8, CLOCK_DATA_LEN = 24 };
 
 /* A record in the order of time. */
 struct cn_perf_at {
@@ -140,6 +140,8 @@ static void read_feature(struct cn_perf_file *file, uint64_t feature,
         read_event_names(file, bytes);
     else if (feature == CN_PERF_FEATURE_OS_RELEASE && cn_bytes_string(bytes, 4))
         file->kernel_release = cn_arena_strdup(&file->arena, cn_bytes_string(bytes, 4));
+    else if (feature == CN_PERF_FEATURE_CLOCK_DATA && bytes.len >= CLOCK_DATA_LEN)
+        file->epoch_ns = cn_u64_get(bytes.ptr + 8) - cn_u64_get(bytes.ptr + 16);
     else if (feature == CN_PERF_FEATURE_ARCH && cn_bytes_string(bytes, 4))
         file->machine = cn_arena_strdup(&file->arena, cn_bytes_string(bytes, 4));
 }

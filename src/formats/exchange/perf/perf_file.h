@@ -29,6 +29,7 @@ struct cn_perf_sample {
     uint32_t pid, tid;
     uint32_t event;        /* in the file's events */
     uint32_t cpu;          /* UINT32_MAX if unknown */
+    struct cn_bytes reads; /* counters of its group; see perf_read.h */
     struct cn_bytes chain; /* addresses, the innermost first */
     struct cn_bytes raw;   /* fields of a tracepoint */
     struct cn_bytes branches;
@@ -54,6 +55,7 @@ struct cn_perf_file {
     struct cn_map event_of;        /* by id of a sample */
     struct cn_names build_id_keys; /* "PATH\nHEX" */
     const char *kernel_release;    /* NULL if unknown */
+    uint64_t epoch_ns;             /* of the clock of records; 0 if unknown */
     const char *machine;           /* x86_64, aarch64, ...; NULL if unknown */
     struct cn_perf_at *order;
     size_t order_count, order_capacity, next;

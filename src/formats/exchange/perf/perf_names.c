@@ -17,12 +17,9 @@ enum { INLINE_MAX = 64 };
 
 /* Where an address is; in memory without a file, code may change. */
 struct cn_perf_found {
-    const struct cn_unwind_mapping *mapping; /* NULL: none */
-    uint32_t frames;                         /* NO_FRAMES: not resolved yet */
     bool is_anonymous;
+    uint32_t frames; /* if it is not */
 };
-
-enum { NO_FRAMES = UINT32_MAX };
 
 /* The code that a process compiled. */
 struct cn_perf_jit {
@@ -280,18 +277,16 @@ static const struct cn_perf_frames *resolve_jit(struct cn_perf_names *names, uin
 static uint32_t resolve_mapping(struct cn_perf_names *names,
                                 const struct cn_unwind_mapping *mapping, uint64_t address)
 {
-    struct {
-        const char *path, *build_id;
-        uint64_t file_off;
-    } key = {mapping->path, mapping->build_id,
-             address - mapping->begin + mapping->file_off};
+    uint64_t file_off = address - mapping->begin + mapping->file_off;
+    uint64_t key = XXH3_64bits_withSeed(mapping->path, strlen(mapping->path), file_off);
     bool is_new;
-    const struct cn_perf_frames *frames =
-        frames_at(names, XXH3_64bits(&key, sizeof(key)), &is_new);
+    const struct cn_perf_frames *frames = frames_at(
+        names, XXH3_64bits_withSeed(mapping->build_id, strlen(mapping->build_id), key),
+        &is_new);
     uint32_t at = (uint32_t)(frames - names->list);
 
     if (is_new) {
-        resolve_file(names, mapping, key.file_off, &names->list[at]);
+        resolve_file(names, mapping, file_off, &names->list[at]);
         end_frames(names, &names->list[at]);
     }
     return at;
@@ -308,7 +303,7 @@ static struct cn_perf_found *found_at(struct cn_perf_names *names, uint64_t addr
     if (*is_new) {
         names->found =
             cn_grow(names->found, at, &names->found_capacity, sizeof(*names->found));
-        names->found[names->found_count++] = (struct cn_perf_found){.frames = NO_FRAMES};
+        names->found[names->found_count++] = (struct cn_perf_found){0};
     }
     return &names->found[at];
 }
@@ -321,13 +316,15 @@ const struct cn_perf_frames *cn_perf_names_user(struct cn_perf_names *names, uin
     struct cn_perf_found *found = found_at(names, address, process->generation, &is_new);
 
     if (is_new) {
-        found->mapping = cn_unwind_space_find(process->space, address);
-        found->is_anonymous = is_anonymous(found->mapping);
+        const struct cn_unwind_mapping *mapping =
+            cn_unwind_space_find(process->space, address);
+
+        found->is_anonymous = is_anonymous(mapping);
+        if (!found->is_anonymous)
+            found->frames = resolve_mapping(names, mapping, address);
     }
     if (found->is_anonymous)
         return resolve_jit(names, pid, process, address, time_ns);
-    if (found->frames == NO_FRAMES)
-        found->frames = resolve_mapping(names, found->mapping, address);
     return &names->list[found->frames];
 }
 

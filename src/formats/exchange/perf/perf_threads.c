@@ -41,14 +41,15 @@ struct cn_perf_share {
 };
 
 bool cn_perf_threads_init(struct cn_perf_threads *threads, struct cn_import *import,
-                          bool has_states, uint64_t rank, struct cn_error *err)
+                          bool has_states, uint64_t rank, uint64_t epoch_ns,
+                          struct cn_error *err)
 {
     static const char *const names[] = {CN_TIME_NAME, CN_CPU_TIME_NAME,
                                         CN_BLOCKED_TIME_NAME, CN_PREEMPTED_TIME_NAME};
     uint32_t metric;
 
     *threads = (struct cn_perf_threads){
-        .import = import, .has_states = has_states, .rank = rank};
+        .import = import, .has_states = has_states, .rank = rank, .epoch_ns = epoch_ns};
     for (size_t i = 0; has_states && i < sizeof(names) / sizeof(*names); i++) {
         if (!cn_import_metric(import, names[i], &metric, err))
             return false;
@@ -178,14 +179,14 @@ static void stop(struct cn_perf_threads *threads, struct cn_perf_thread *thread,
     thread->wait = wait;
     enter(thread, WAITING, now_ns);
     if (thread->is_numbered)
-        cn_import_wait(threads->import, thread->number, now_ns);
+        cn_import_wait(threads->import, thread->number, now_ns + threads->epoch_ns);
 }
 
 static void end(struct cn_perf_threads *threads, struct cn_perf_thread *thread,
                 uint64_t now_ns)
 {
     if (thread->state == RUNNING && thread->is_numbered)
-        cn_import_wait(threads->import, thread->number, now_ns);
+        cn_import_wait(threads->import, thread->number, now_ns + threads->epoch_ns);
     leave(threads, thread, now_ns);
     enter(thread, ENDED, now_ns);
 }
@@ -284,7 +285,8 @@ void cn_perf_threads_sample(struct cn_perf_threads *threads, uint32_t at,
         run(threads, thread, sample->time_ns);
         /* What ran since the switch is known only now. */
         if (thread->is_resumed && thread->since_ns < sample->time_ns)
-            cn_import_sample(threads->import, thread->number, thread->since_ns, context);
+            cn_import_sample(threads->import, thread->number,
+                             thread->since_ns + threads->epoch_ns, context);
         thread->is_resumed = false;
         if (kind == CN_PERF_OF_SWITCH)
             thread->stopped_at = context;
@@ -293,7 +295,8 @@ void cn_perf_threads_sample(struct cn_perf_threads *threads, uint32_t at,
             share_at(threads, at, context)->weight += (double)sample->period;
         }
     }
-    cn_import_sample(threads->import, thread->number, sample->time_ns, context);
+    cn_import_sample(threads->import, thread->number, sample->time_ns + threads->epoch_ns,
+                     context);
 }
 
 static bool add_share(struct cn_perf_threads *threads, const struct cn_perf_share *share,
@@ -340,6 +343,10 @@ bool cn_perf_threads_finish(struct cn_perf_threads *threads, struct cn_error *er
             !add_share(threads, share, unknown, err))
             return false;
     }
+    for (size_t i = 0; i < threads->count; i++)
+        if (threads->list[i].is_numbered && threads->list[i].name)
+            cn_import_name_thread(threads->import, threads->list[i].number,
+                                  threads->list[i].name);
     return true;
 }
 

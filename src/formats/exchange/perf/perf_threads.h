@@ -19,7 +19,8 @@ struct cn_import;
 
 struct cn_perf_threads {
     struct cn_import *import;
-    uint64_t rank; /* or CN_PERF_NO_RANK */
+    uint64_t rank;     /* or CN_PERF_NO_RANK */
+    uint64_t epoch_ns; /* of the clock of the records: add it to their times */
     bool has_states;
     uint32_t time_metric;    /* the four of analyze/waits.h in order, if has_states */
     struct cn_map thread_of; /* by pid and tid, or processor: in `list` */
@@ -34,7 +35,8 @@ struct cn_perf_threads {
 /* `has_states`: the file has records of switches. */
 CN_CHECK bool cn_perf_threads_init(struct cn_perf_threads *threads,
                                    struct cn_import *import, bool has_states,
-                                   uint64_t rank, struct cn_error *err);
+                                   uint64_t rank, uint64_t epoch_ns,
+                                   struct cn_error *err);
 
 /* Apply a record of a name, a fork, an exit or a switch; others are ignored. */
 void cn_perf_threads_take(struct cn_perf_threads *threads,

@@ -133,13 +133,11 @@ static void add_build_id(struct cn_perf_writer *writer, struct cn_bytes id)
     end_feature(writer);
 }
 
-static void add_clock(struct cn_perf_writer *writer, uint32_t clock)
+/* The time of day of a time of the clock. */
+static void add_clock_data(struct cn_perf_writer *writer, uint32_t clock)
 {
     struct timespec now = {0};
 
-    begin_feature(writer, CN_PERF_FEATURE_CLOCK);
-    put_u64(&writer->sections, 1);
-    end_feature(writer);
     (void)clock_gettime((clockid_t)clock, &now);
     begin_feature(writer, CN_PERF_FEATURE_CLOCK_DATA);
     put_u32(&writer->sections, 1);
@@ -169,7 +167,9 @@ static void add_features(struct cn_perf_writer *writer,
     end_feature(writer);
     add_command(writer, facts->command);
     add_events(writer, facts);
-    add_clock(writer, facts->clock);
+    begin_feature(writer, CN_PERF_FEATURE_CLOCK);
+    put_u64(&writer->sections, 1);
+    end_feature(writer);
     if (writer->compressor) {
         begin_feature(writer, CN_PERF_FEATURE_COMPRESSED);
         put_u32(&writer->sections, 0);
@@ -179,6 +179,7 @@ static void add_features(struct cn_perf_writer *writer,
         put_u32(&writer->sections, UNPACKED_MAX);
         end_feature(writer);
     }
+    add_clock_data(writer, facts->clock);
 }
 
 static bool write_all(struct cn_perf_writer *writer, const void *data, size_t len,

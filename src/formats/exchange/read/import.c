@@ -149,6 +149,11 @@ bool cn_import_thread(struct cn_import *import, const struct cn_import_identity 
     return true;
 }
 
+void cn_import_name_thread(struct cn_import *import, uint32_t thread, const char *name)
+{
+    cn_memory_database_name_profile(import->memory, 1 + thread, name);
+}
+
 static uint32_t module_of(struct cn_import *import, const char *path)
 {
     uint32_t module = CN_NONE;

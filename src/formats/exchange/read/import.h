@@ -64,6 +64,9 @@ CN_CHECK bool cn_import_thread(struct cn_import *import,
                                const struct cn_import_identity *identity, uint32_t *out,
                                struct cn_error *err);
 
+/* Name a thread; the last name counts. */
+void cn_import_name_thread(struct cn_import *import, uint32_t thread, const char *name);
+
 /* The number of a frame, added if it is new. */
 uint32_t cn_import_frame(struct cn_import *import, const struct cn_import_frame *frame);
 
