@@ -128,7 +128,7 @@ class Attacks(unittest.TestCase):
     def test_more_slow_senders_than_connections(self):
         """The one that has waited longest makes room for the next."""
         slow = []
-        for _ in range(450):
+        for _ in range(600):
             slow.append(socket.create_connection((self.service.host, self.service.port), 10))
             slow[-1].sendall(b"POST /agent/submit/trc HTTP/1.1\r\nHo")
         self.assertEqual(self.post("/agent/submit/agd", SYMBOLS)[0], 202)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,10 +22,11 @@
 
 enum {
     WORKERS = 4,
-    CONNECTION_MAX = 1000,
-    CONNECTION_PER_ADDRESS_MAX = 600,
+    CONNECTION_MAX = 1400,
+    CONNECTION_PER_ADDRESS_MAX = 700,
     CONNECTION_ARRIVING_MAX =
-        400, /* the others stay free for requests that have arrived */
+        560, /* the others stay free for requests that have arrived */
+    OPEN_FILE_COUNT = CONNECTION_MAX + 1024,
     IDLE_SECONDS = 20,
     HEADER_LEN_MAX = 32 << 10,
     BACKLOG = 128,
@@ -160,6 +162,17 @@ static bool set_up_tls(struct cn_server *server, const struct cn_server_options 
            read_pem(options->tls_key, &server->tls_key, err);
 }
 
+/* Each connection is an open file, and so are sources. */
+static void allow_files(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= OPEN_FILE_COUNT)
+        return;
+    limit.rlim_cur = limit.rlim_max < OPEN_FILE_COUNT ? limit.rlim_max : OPEN_FILE_COUNT;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static bool start_daemon(struct cn_server *server, int fd, struct cn_error *err)
 {
     /* Not epoll, although it is a little faster: libmicrohttpd 0.9.75 sometimes leaves
@@ -173,6 +186,7 @@ static bool start_daemon(struct cn_server *server, int fd, struct cn_error *err)
     };
     struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
 
+    allow_files();
     if (!cn_connections_start(&server->connections, CONNECTION_ARRIVING_MAX))
         return cn_fail(err, CN_ERR_IO, "cannot start a thread");
     server->daemon = MHD_start_daemon(
