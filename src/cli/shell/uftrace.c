@@ -448,6 +448,8 @@ static void add_options(const struct parser *parser, size_t *capacity)
         add_word(line, DEFAULT_DATA, capacity);
     if (is_live)
         add_word(line, "--replay", capacity);
+    else if (is_record)
+        add_word(line, "--calls", capacity);
     if (find_in(line->command, "no-throw"))
         add_word(line, "--no-throw", capacity);
     if (find_in(line->command, "raw"))
