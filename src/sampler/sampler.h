@@ -25,7 +25,7 @@ enum cn_sample_stacks {
 
 enum {
     CN_SAMPLE_FREQUENCY = 999,
-    CN_SAMPLE_STACK_LEN = 32 << 10, /* bytes of a stack that are copied */
+    CN_SAMPLE_STACK_LEN = 60 << 10, /* bytes of a stack that are copied, if it has them */
     CN_SAMPLE_STACK_LEN_MAX = 63 << 10,
 };
 
@@ -51,8 +51,8 @@ struct cn_sample_options {
     uint64_t period;      /* 0: use the frequency */
     uint64_t duration_ns; /* 0: to the end */
     enum cn_sample_stacks stacks;
-    uint32_t stack_len;
-    bool has_switches; /* also when and where tasks stop running */
+    uint32_t stack_len; /* 0: as much as the rings allow */
+    bool has_switches;  /* also when and where tasks stop running */
     int compression_level;
 
     /* Print a message to the user. */

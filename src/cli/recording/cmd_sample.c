@@ -43,7 +43,7 @@ static bool choose_stacks(const char *value, struct cn_sample_options *options,
                           struct cn_error *err)
 {
     char *end;
-    unsigned long len = CN_SAMPLE_STACK_LEN;
+    unsigned long len = 0;
 
     options->stacks = CN_SAMPLE_WHOLE;
     if (value && strcmp(value, "fp") == 0)
@@ -160,7 +160,7 @@ static const struct cn_option options_table[] = {
      .help = "also sample where threads stop running, and when they continue"},
     {.name = "call-graph",
      .value = "WAY",
-     .help = "stacks: dwarf (the default) unwinds a copy of 32768 bytes of the stack, "
+     .help = "stacks: dwarf (the default) unwinds a copy of up to 60 KB of the stack, "
              "dwarf,BYTES of another length, fp uses frame pointers, none has no "
              "callers"},
     {.name = "compression-level",

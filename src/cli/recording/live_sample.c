@@ -175,7 +175,6 @@ static bool sample(const struct cn_args *args, const char *path, int *wait_statu
         .command = words,
         .words = words,
         .frequency = CN_SAMPLE_FREQUENCY,
-        .stack_len = CN_SAMPLE_STACK_LEN,
         .compression_level = 1,
         .say = on_message,
         .see = see,

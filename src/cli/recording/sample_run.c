@@ -207,7 +207,6 @@ bool cn_record_sample(const struct cn_args *args, int *wait_status, struct cn_er
     struct cn_sample_options options = {
         .path = cn_args_value(args, "data"),
         .frequency = CN_SAMPLE_FREQUENCY,
-        .stack_len = CN_SAMPLE_STACK_LEN,
         .compression_level = 1,
     };
     const char *duration = cn_args_value(args, "duration");
