@@ -334,7 +334,7 @@ static void summarize(struct sampling *s, struct cn_sample_result *result)
 
     *result = (struct cn_sample_result){
         .wait_status = s->wait_status,
-        .sample_count = c->sample_count,
+        .sample_count = s->writer.sample_count,
         .lost_count = c->lost_count,
         .whole_count = c->stacks.ends[CN_UNWIND_WHOLE],
         .cut_count = c->stacks.ends[CN_UNWIND_CUT],
@@ -360,7 +360,8 @@ bool cn_sample_run(const struct cn_sample_options *options,
     bool ok = prepare(&s, err) && start(&s, err);
 
     if (ok) {
-        bool is_complete = watch(&s, &failure);
+        bool is_complete =
+            watch(&s, &failure) && cn_perf_writer_flush(&s.writer, &failure);
 
         summarize(&s, result);
         is_complete = cn_perf_writer_close(&s.writer, &failure) && is_complete;
