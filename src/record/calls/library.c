@@ -204,6 +204,7 @@ static uintptr_t enter_library(struct library_call *call)
 {
     struct cn_rec_thread *self;
 
+    cn_rec_libcalls_look();
     if (cn_rec_libcall_is_silent(call->libcall)) {
         (void)cn_rec_call_prepare(call->loc, call->ret);
         return call->ret;
@@ -236,6 +237,8 @@ static uintptr_t enter_library(struct library_call *call)
         cn_rec_thread_simplify(self);
     }
     cn_rec_frame_record_entry(self, call->registers);
+    if (!call->libcall->is_bound)
+        cn_rec_libcall_begin((uint64_t)(call->libcall - cn_rec_libcalls));
     return (uintptr_t)cn_rec_return;
 }
 static struct cn_rec_libcall_target target_of(const struct cn_rec_libcall *call,
