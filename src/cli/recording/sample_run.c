@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/run/clock.h"
@@ -17,6 +18,7 @@
 #include "cli/shell/command.h"
 #include "launcher/elf/program.h"
 #include "launcher/files/rank.h"
+#include "launcher/files/recording_dir.h"
 #include "launcher/rules/python_functions.h"
 
 void cn_end_like(int wait_status)
@@ -73,48 +75,52 @@ static void tell_result(const struct cn_args *args,
     cn_text_done(&text);
 }
 
-/* Under mpirun or srun, each rank has a file in a folder. */
-static bool choose_path(struct cn_sample_options *options, struct cn_text *path,
+/* Under mpirun or srun, each rank has a file in a folder, which belongs to one job: an
+ * earlier one is renamed. Returns the file that locks it, or -1. */
+static bool choose_path(struct cn_sample_options *options, char **path, int *lock,
                         struct cn_error *err)
 {
     struct cn_launch_rank rank;
+    struct stat status;
+    bool ok;
 
     if (!cn_launch_rank_find(&rank))
         return true;
-    if (mkdir(options->path, 0700) != 0) {
-        struct stat status;
-
-        if (stat(options->path, &status) != 0 || !S_ISDIR(status.st_mode)) {
-            cn_text_done(&rank.job);
-            return cn_fail(err, CN_ERR_IO,
-                           "'%s' is not a folder for a file of each rank: choose another "
-                           "one with -o",
-                           options->path);
-        }
-    }
-    cn_text_printf(path, "%s/" CN_RANK_PREFIX "%" PRIu64, options->path, rank.number);
-    options->path = cn_text_str(path);
+    if (stat(options->path, &status) == 0 && !S_ISDIR(status.st_mode))
+        ok = cn_fail(err, CN_ERR_IO,
+                     "'%s' is a file: choose a folder for the files of all ranks with -o",
+                     options->path);
+    else
+        ok = cn_recording_dir_create(options->path, &rank, path, lock, err);
+    /* The rank has a file instead of a folder. */
+    if (ok && rmdir(*path) != 0)
+        ok = cn_fail_errno(err, "cannot write '%s'", *path);
+    if (ok)
+        options->path = *path;
     cn_text_done(&rank.job);
-    return true;
+    return ok;
 }
 
 bool cn_sample_and_tell(const struct cn_args *args, struct cn_sample_options *options,
                         bool is_kept, int *wait_status, struct cn_error *err)
 {
     struct cn_sample_result result;
-    struct cn_text path = {0};
+    char *path = NULL;
+    int lock = -1;
     bool ok;
 
     if (!options->say) {
         options->say = on_message;
         options->arg = (void *)(uintptr_t)args;
     }
-    ok = choose_path(options, &path, err) && cn_sample_run(options, &result, err);
+    ok = choose_path(options, &path, &lock, err) && cn_sample_run(options, &result, err);
     if (ok) {
         *wait_status = result.wait_status;
         tell_result(args, options, &result, is_kept);
     }
-    cn_text_done(&path);
+    if (lock >= 0)
+        (void)close(lock);
+    free(path);
     return ok;
 }
 
