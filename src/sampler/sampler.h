@@ -39,10 +39,9 @@ struct cn_sample_seen {
 };
 
 struct cn_sample_options {
-    const char *path;           /* of the file */
-    const char *const *command; /* of cairn, for the file; NULL at the end */
-    const char *const *words;   /* the program and its arguments; NULL: none */
-    const pid_t *pids;          /* attach to these */
+    const char *path;         /* of the file */
+    const char *const *words; /* the program and its arguments; NULL: none */
+    const pid_t *pids;        /* attach to these */
     size_t pid_count;
     bool has_machine;          /* sample all processes */
     const char *const *events; /* lists of names */
@@ -69,7 +68,8 @@ struct cn_sample_result {
     uint64_t stack_count, whole_count;            /* stacks, and those that are whole */
     uint64_t cut_count, unknown_count, bad_count; /* why others are not (unwind.h) */
     uint64_t file_len;
-    bool is_user_only;       /* the kernel's code was not sampled */
+    bool is_user_only;       /* the code of the kernel was not sampled */
+    bool is_inside;          /* the program was sampled by signals */
     struct cn_error failure; /* why sampling ended early; empty if it did not */
 };
 

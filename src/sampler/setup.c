@@ -129,8 +129,11 @@ static void say_dropped_kernel(const struct cn_sample_options *options)
     cn_text_printf(&text,
                    "sampling the code of the program alone, not the kernel's: "
                    "kernel.perf_event_paranoid is %" PRIu64
-                   "; for both: sudo sysctl kernel.perf_event_paranoid=1",
-                   read_setting("perf_event_paranoid", 2));
+                   "; for both: sudo sysctl kernel.perf_event_paranoid=1%s",
+                   read_setting("perf_event_paranoid", 2),
+                   options->has_switches
+                       ? " (--off-cpu: when threads wait is known, not where)"
+                       : "");
     say(options, cn_text_str(&text));
     cn_text_done(&text);
 }

@@ -104,17 +104,13 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     struct cn_sample_options options = {0};
     pid_t *pids = cn_alloc(PIDS_MAX, sizeof(*pids));
     size_t count = cn_args_count(args);
-    const char **words = cn_alloc(count + 4, sizeof(*words)), **program = words + 3;
+    const char **words = cn_alloc(count + 1, sizeof(*words));
     int wait_status = 0;
     bool ok;
 
-    words[0] = "cairn";
-    words[1] = "sample";
-    words[2] = "--";
     for (size_t i = 0; i < count; i++)
-        program[i] = cn_args_operand(args, i);
-    options.words = count > 0 ? program : NULL;
-    options.command = words;
+        words[i] = cn_args_operand(args, i);
+    options.words = count > 0 ? words : NULL;
     ok = choose(args, &options, pids, err) &&
          cn_sample_and_tell(args, &options, true, &wait_status, err);
     free(pids);

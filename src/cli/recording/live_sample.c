@@ -172,7 +172,6 @@ static bool sample(const struct cn_args *args, const char *path, int *wait_statu
     const char **words = cn_alloc(count + 1, sizeof(*words));
     struct cn_sample_options options = {
         .path = path,
-        .command = words,
         .words = words,
         .frequency = CN_SAMPLE_FREQUENCY,
         .compression_level = 1,

@@ -55,8 +55,12 @@ static void tell_result(const struct cn_args *args,
                     "written; choose a lower -F",
                     result->lost_count);
     if (result->sample_count == 0)
-        cn_cli_say(args, "no samples: the program ran for less than one period; choose a "
-                         "higher -F");
+        cn_cli_say(args, result->is_inside
+                             ? "no samples: the program ran for less than one period, or "
+                               "is linked statically or setuid, where signals cannot "
+                               "sample it"
+                             : "no samples: the program ran for less than one period; "
+                               "choose a higher -F");
     cn_count_print_of(&text, result->sample_count, "sample");
     cn_text_str_add(&text, " in ");
     cn_size_print(&text, result->file_len);
@@ -217,7 +221,7 @@ bool cn_record_sample(const struct cn_args *args, int *wait_status, struct cn_er
     };
     const char *duration = cn_args_value(args, "duration");
     size_t count = cn_args_count(args);
-    const char **words = cn_alloc(count + 4, sizeof(*words));
+    const char **words = cn_alloc(count + 1, sizeof(*words));
     uint64_t start_ns = cn_clock_ns();
     bool ok = true;
 
@@ -229,13 +233,9 @@ bool cn_record_sample(const struct cn_args *args, int *wait_status, struct cn_er
         ok = cn_fail(err, CN_ERR_USAGE, "no program given");
     if (ok && duration && !cn_duration_parse(duration, 0, &options.duration_ns, err))
         ok = cn_fail_in(err, "--duration");
-    words[0] = "cairn";
-    words[1] = "record";
-    words[2] = "--";
     for (size_t i = 0; i < count; i++)
-        words[3 + i] = cn_args_operand(args, i);
-    options.command = words;
-    options.words = words + 3;
+        words[i] = cn_args_operand(args, i);
+    options.words = words;
     if (!options.path)
         options.path = CN_SAMPLE_FILE;
     ok = ok && cn_sample_and_tell(args, &options, true, wait_status, err);
