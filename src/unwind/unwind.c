@@ -202,7 +202,7 @@ static bool is_return_address(struct walk *w, uint64_t pc)
 /* Where the return address is while a function has no frame; x86_64 alone. */
 static bool step_by_code(struct walk *w, enum cn_unwind_code code)
 {
-    uint64_t sp = w->at.value[w->sp], pc, fp = w->at.value[w->fp];
+    uint64_t sp = w->at.value[w->sp], pc, fp = 0;
 
     if (w->is_arm)
         return false;
@@ -213,7 +213,8 @@ static bool step_by_code(struct walk *w, enum cn_unwind_code code)
     }
     if (!read_stack(w, sp, &pc) || !is_return_address(w, pc))
         return false;
-    set(w, w->fp, fp);
+    if (code == CN_UNWIND_CODE_AFTER_PUSH)
+        set(w, w->fp, fp);
     set(w, w->sp, sp + 8);
     set(w, w->pc, pc);
     w->lowest = sp + 8;
@@ -271,7 +272,10 @@ static bool step_without_rule(struct walk *w, enum cn_unwind_end *end)
          code == CN_UNWIND_CODE_AFTER_SYSCALL) &&
         step_by_code(w, code))
         return true;
-    return step_by_frame_pointer(w, end);
+    /* Without a plausible frame pointer it may be a function that calls none, and has no
+     * frame. */
+    return step_by_frame_pointer(w, end) ||
+           (*end == CN_UNWIND_UNKNOWN && w->is_innermost && step_by_code(w, code));
 }
 
 /* Where the program counter is: a return address may be after the end of its function. Handlers

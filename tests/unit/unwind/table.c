@@ -194,6 +194,41 @@ static void authentication_codes_are_removed(void **state)
     cn_unwinder_free(unwinder);
 }
 
+static void signal_frames_have_the_layout_of_the_kernel(void **state)
+{
+    enum { X86_RSP_OFF = 40 + 8 * 15, ARM_SP_OFF = 312 + 8 * 31 };
+
+    (void)state;
+    for (unsigned is_arm = 0; is_arm < 2; is_arm++) {
+        struct cn_unwinder *unwinder = cn_unwinder_new();
+        struct cn_unwind_space *space;
+        struct cn_unwind_registers registers = {.machine = is_arm ? CN_UNWIND_AARCH64
+                                                                  : CN_UNWIND_X86_64,
+                                                .known = UINT64_MAX};
+        uint8_t stack[1024] = {0}, *saved = stack + (is_arm ? ARM_SP_OFF : X86_RSP_OFF);
+        uint64_t found[8];
+        enum cn_unwind_end end;
+
+        cn_unwinder_set_no_cache(unwinder);
+        space = map_tiny(unwinder, registers.machine);
+        registers.value[is_arm ? CN_UNWIND_ARM_PC : CN_UNWIND_X86_RIP] =
+            CN_TEST_ELF_RETURN;
+        registers.value[is_arm ? CN_UNWIND_ARM_SP : CN_UNWIND_X86_RSP] = 0x7000;
+        cn_u64_put(saved, 0x7300);
+        cn_u64_put(saved + 8,
+                   CN_TEST_ELF_CODE); /* the instruction that was interrupted */
+        cn_u64_put(saved - 8, is_arm ? CN_TEST_ELF_CODE + 0x20 : 0);  /* lr */
+        cn_u64_put(stack + 0x300, is_arm ? 0 : CN_TEST_ELF_CODE + 2); /* return address */
+        (void)cn_unwind(space, &registers, 0x7000, (struct cn_bytes){stack, 1024}, found,
+                        3, &end);
+        assert_int_equal(found[0], CN_TEST_ELF_RETURN);
+        assert_int_equal(found[1], CN_TEST_ELF_CODE);
+        assert_int_equal(found[2], CN_TEST_ELF_CODE + (is_arm ? 0x20 : 2));
+        cn_unwind_space_free(space);
+        cn_unwinder_free(unwinder);
+    }
+}
+
 static bool no_memory(const void *arg, uint64_t address, uint64_t *out)
 {
     (void)arg;
@@ -279,6 +314,7 @@ int main(void)
         cmocka_unit_test(a_cached_table_is_the_same_and_damage_is_refused),
         CN_SCRATCH_TEST(frames_are_left_by_their_rules),
         CN_SCRATCH_TEST(authentication_codes_are_removed),
+        CN_SCRATCH_TEST(signal_frames_have_the_layout_of_the_kernel),
         cmocka_unit_test(expressions_compute),
         cmocka_unit_test(real_files_have_tables),
     };
