@@ -201,6 +201,15 @@ struct lines {
     uint32_t count;
 };
 
+/* Node 20 writes bytes of other objects instead of the paths of some scripts. */
+static bool is_path(const char *name)
+{
+    for (; *name; name++)
+        if ((unsigned char)*name < ' ')
+            return false;
+    return true;
+}
+
 static void read_lines(struct cn_jit_code *code, struct cn_bytes record,
                        struct lines *out)
 {
@@ -223,6 +232,10 @@ static void read_lines(struct cn_jit_code *code, struct cn_bytes record,
         if (!name || !cn_jitdump_line_decode(rest, &line) ||
             !cn_bytes_take(&rest, cn_jitdump_line_size + strlen(name) + 1, &skipped))
             break;
+        if (!is_path(name)) {
+            count = 0;
+            break;
+        }
         if (strcmp(name, CN_JITDUMP_SAME_FILE) != 0)
             file = intern(code, name, strlen(name));
         /* Lines are searched by address. */

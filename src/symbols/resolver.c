@@ -151,6 +151,7 @@ bool cn_resolver_function(struct cn_resolver *resolver, const char *path,
             continue;
         found = set_location(resolver, unit, dwarf_decl_file(&scopes[i]), line, out);
         out->function = NULL;
+        out->mangled = NULL;
     }
     free(scopes);
     return found;
@@ -174,6 +175,18 @@ static bool called_at(struct cn_resolver *resolver, Dwarf_Die *inlined, Dwarf_Di
                         line <= UINT32_MAX ? (int64_t)line : -1, out);
 }
 
+static const char *linkage_name(struct cn_resolver *resolver, Dwarf_Die *function)
+{
+    Dwarf_Attribute attribute;
+    const char *name =
+        dwarf_formstring(dwarf_attr_integrate(function, DW_AT_linkage_name, &attribute));
+
+    if (!name)
+        name = dwarf_formstring(
+            dwarf_attr_integrate(function, DW_AT_MIPS_linkage_name, &attribute));
+    return name ? intern(resolver, name) : NULL;
+}
+
 size_t cn_resolver_instruction(struct cn_resolver *resolver, const char *path,
                                const char *build_id, uint64_t offset,
                                struct cn_source_location *out, size_t most)
@@ -190,6 +203,7 @@ size_t cn_resolver_instruction(struct cn_resolver *resolver, const char *path,
     /* The location of each level is the call site of the next one, that of the innermost is
      * the line of the address. */
     out[0].function = NULL;
+    out[0].mangled = NULL;
     for (int i = scopes_at(unit, address, &scopes); i-- > 0;) {
         const char *name;
 
@@ -198,6 +212,7 @@ size_t cn_resolver_instruction(struct cn_resolver *resolver, const char *path,
         name = dwarf_diename(&scopes[i]);
         if (levels == most || !called_at(resolver, &scopes[i], unit, &out[levels - 1]))
             break;
+        out[levels].mangled = linkage_name(resolver, &scopes[i]);
         out[levels++].function = intern(resolver, name ? name : "");
     }
     free(scopes);

@@ -58,14 +58,22 @@ static void add_frame(struct cn_perf_names *names, const struct cn_import_frame 
     names->frames[names->frame_count++] = cn_import_frame(names->import, frame);
 }
 
+/* Also of an entry of a linkage table: "std::terminate()@plt". */
 static void add_named(struct cn_perf_names *names, const char *name,
                       struct cn_import_frame frame)
 {
-    struct cn_text text = {0};
+    const char *at = strchr(name, '@');
+    struct cn_text text = {0}, mangled = {0};
 
-    frame.name = cn_demangle(name, CN_DEMANGLE_FULL, &text) ? cn_text_str(&text) : name;
+    cn_text_add(&mangled, name, at ? (size_t)(at - name) : strlen(name));
+    frame.name = name;
+    if (cn_demangle(cn_text_str(&mangled), CN_DEMANGLE_FULL, &text)) {
+        cn_text_str_add(&text, at ? at : "");
+        frame.name = cn_text_str(&text);
+    }
     add_frame(names, &frame);
     cn_text_done(&text);
+    cn_text_done(&mangled);
 }
 
 /* "[unknown] [libfoo.so]". */
@@ -169,7 +177,8 @@ static void resolve_file(struct cn_perf_names *names,
     count = cn_resolver_instruction(names->resolver, path, mapping->build_id, offset,
                                     locations, INLINE_MAX);
     for (size_t i = 1; i < count; i++)
-        add_named(names, locations[i].function,
+        add_named(names,
+                  locations[i].mangled ? locations[i].mangled : locations[i].function,
                   (struct cn_import_frame){
                       .module = mapping->path, .file = "", .is_inlined = true});
     if (count > 0) {
@@ -328,6 +337,14 @@ const struct cn_perf_frames *cn_perf_names_user(struct cn_perf_names *names, uin
     return &names->list[found->frames];
 }
 
+/* After the last function of a part of the kernel. */
+static bool is_end(const char *name)
+{
+    static const char *const ends[] = {"_etext", "_einittext", "_end"};
+
+    return is_among(name, ends, sizeof(ends) / sizeof(*ends));
+}
+
 static void resolve_kernel(struct cn_perf_names *names, uint64_t address,
                            struct cn_perf_frames *out)
 {
@@ -341,6 +358,8 @@ static void resolve_kernel(struct cn_perf_names *names, uint64_t address,
 
     load_kernel(names);
     symbol = cn_kernel_symbols_find(&names->kernel, address);
+    if (symbol && is_end(names->kernel.text.chars + symbol->name_off))
+        symbol = NULL;
     if (!symbol) {
         names->hidden_count++;
         add_unknown(names, module);
