@@ -128,6 +128,38 @@ static struct cn_unwind_space *map_tiny(struct cn_unwinder *unwinder,
     return space;
 }
 
+/* A module that is not at its path, and whose copy perf has made. */
+static void files_are_found_by_build_id(void **state)
+{
+    struct cn_unwinder *unwinder = cn_unwinder_new();
+    struct cn_unwind_space *space = cn_unwind_space_new(unwinder);
+    struct cn_unwind_registers registers = {.machine = CN_UNWIND_X86_64,
+                                            .known = 0x1ffff};
+    struct cn_text text = cn_test_elf(CN_UNWIND_X86_64, true);
+    uint8_t stack[16] = {0};
+    uint64_t found[4];
+    enum cn_unwind_end end;
+    char home[4096];
+
+    (void)state;
+    cn_unwinder_set_no_cache(unwinder);
+    assert_non_null(getcwd(home, sizeof(home)));
+    assert_int_equal(setenv("HOME", home, 1), 0);
+    assert_int_equal(system("mkdir -p .debug/.build-id/01/23456789"), 0);
+    cn_scratch_write(".debug/.build-id/01/23456789/elf", text.chars, text.len);
+    cn_unwind_space_map(space, 0x401000, 0x402000, 0, "/nowhere/tiny", "0123456789");
+    registers.value[CN_UNWIND_X86_RIP] = CN_TEST_ELF_CODE;
+    registers.value[CN_UNWIND_X86_RSP] = 0x7000;
+    cn_u64_put(stack, CN_TEST_ELF_CODE + 0x30);
+    assert_int_equal(cn_unwind(space, &registers, 0x7000, (struct cn_bytes){stack, 16},
+                               found, 4, &end),
+                     2);
+    assert_int_equal(found[1], CN_TEST_ELF_CODE + 0x30);
+    cn_text_done(&text);
+    cn_unwind_space_free(space);
+    cn_unwinder_free(unwinder);
+}
+
 static void frames_are_left_by_their_rules(void **state)
 {
     struct cn_unwinder *unwinder = cn_unwinder_new();
@@ -313,6 +345,7 @@ int main(void)
         cmocka_unit_test(signed_return_addresses_are_known),
         cmocka_unit_test(a_cached_table_is_the_same_and_damage_is_refused),
         CN_SCRATCH_TEST(frames_are_left_by_their_rules),
+        CN_SCRATCH_TEST(files_are_found_by_build_id),
         CN_SCRATCH_TEST(authentication_codes_are_removed),
         CN_SCRATCH_TEST(signal_frames_have_the_layout_of_the_kernel),
         cmocka_unit_test(expressions_compute),
