@@ -89,13 +89,12 @@ struct cn_unwind_place *cn_unwind_place_at(struct cn_unwind_space *space,
     /* Addresses that differ in low bits are of different functions or loops. */
     struct cn_unwind_place *place =
         &unwinder->places[(address ^ address >> 12) % CN_UNWIND_PLACES];
+    uint64_t in_module, id = space->mappings ? space->mappings->id : UINT64_MAX;
     const struct cn_unwind_mapping *mapping;
-    uint64_t in_module;
 
-    if (place->address == address && place->mappings_id == space->mappings->id)
+    if (place->address == address && place->mappings_id == id)
         return place;
-    *place =
-        (struct cn_unwind_place){.address = address, .mappings_id = space->mappings->id};
+    *place = (struct cn_unwind_place){.address = address, .mappings_id = id};
     mapping = cn_unwind_space_find(space, address);
     if (!mapping)
         return place;

@@ -131,6 +131,9 @@ static void frame_pointers_lead_to_callers(void **state)
     enum cn_unwind_end end;
 
     (void)state;
+    /* Nothing is mapped yet. */
+    assert_int_equal(cn_unwind(space, &registers, 0x7000, copy, found, 8, &end), 1);
+    assert_int_equal(end, CN_UNWIND_UNKNOWN);
     cn_unwind_space_map(space, 0x1000, 0x2000, 0, "//anon", "");
     registers.value[CN_UNWIND_X86_RIP] = 0x1010;
     registers.value[CN_UNWIND_X86_RSP] = 0x7000;

@@ -1,9 +1,11 @@
 /* Tables of call frame information: built, cached, used. */
 
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -310,6 +312,65 @@ static void expressions_compute(void **state)
     }
 }
 
+static bool is_file(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+/* Unwind one frame of a library, which loads its table. */
+static void use_table(const char *library, const char *build_id)
+{
+    struct cn_unwinder *unwinder = cn_unwinder_new();
+    struct cn_unwind_space *space = cn_unwind_space_new(unwinder);
+    struct cn_unwind_registers registers = {.machine = cn_unwind_machine_here(),
+                                            .known = UINT64_MAX};
+    uint64_t found[2];
+    enum cn_unwind_end end;
+
+    cn_unwind_space_map(space, 0x1000, UINT32_MAX, 0, library, build_id);
+    for (size_t i = 0; i < CN_UNWIND_REGISTER_MAX; i++)
+        registers.value[i] = 0x2000;
+    (void)cn_unwind(space, &registers, 0x2000, (struct cn_bytes){(const uint8_t *)"", 0},
+                    found, 2, &end);
+    cn_unwind_space_free(space);
+    cn_unwinder_free(unwinder);
+}
+
+static void tables_are_cached_and_damaged_ones_replaced(void **state)
+{
+    struct cn_file file = {0};
+    struct cn_error err = {0};
+    struct cn_unwind_table table;
+    struct cn_unwind_elf elf;
+    char folder[4096], path[4096 + 256];
+    Dl_info library;
+
+    (void)state;
+    assert_int_not_equal(dladdr((const void *)(uintptr_t)qsort, &library), 0);
+    assert_true(cn_file_open(&file, library.dli_fname, &err));
+    assert_true(cn_unwind_elf_open(&elf, file.bytes));
+    cn_unwind_table_build(&table, &elf);
+    if (!elf.build_id[0] || table.row_count < 4096)
+        skip(); /* too small to be stored */
+    cn_unwind_table_done(&table);
+    cn_file_close(&file);
+    assert_non_null(getcwd(folder, sizeof(folder)));
+    assert_int_equal(setenv("XDG_CACHE_HOME", folder, 1), 0);
+    (void)snprintf(path, sizeof(path), "%s/cairn/unwind/%s", folder, elf.build_id);
+    /* A build-id that is not that of the file is not stored, nor is it a path. */
+    use_table(library.dli_fname, "00000000000000000000");
+    use_table(library.dli_fname, "../../../../oh");
+    assert_false(is_file(path));
+    for (unsigned round = 0; round < 3; round++) {
+        use_table(library.dli_fname, round % 2 ? elf.build_id : "");
+        assert_true(cn_file_open(&file, path, &err));
+        assert_true(cn_unwind_table_decode(&table, file.bytes, &err));
+        cn_unwind_table_done(&table);
+        cn_file_close(&file);
+        cn_scratch_write(path, "damaged", 7);
+    }
+}
+
 /* This program itself. */
 static void real_files_have_tables(void **state)
 {
@@ -349,6 +410,7 @@ int main(void)
         CN_SCRATCH_TEST(authentication_codes_are_removed),
         CN_SCRATCH_TEST(signal_frames_have_the_layout_of_the_kernel),
         cmocka_unit_test(expressions_compute),
+        CN_SCRATCH_TEST(tables_are_cached_and_damaged_ones_replaced),
         cmocka_unit_test(real_files_have_tables),
     };
 
