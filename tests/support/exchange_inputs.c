@@ -184,7 +184,7 @@ static void put_head(struct cn_text *text, uint32_t type, uint16_t misc, uint16_
     put_u64(text, (uint64_t)size << 48 | (uint64_t)misc << 32 | type);
 }
 
-static void put_attr(struct cn_text *text, uint64_t config)
+static void put_attr(struct cn_text *text, uint64_t config, uint64_t flags)
 {
     put_pair(text, 1, cn_perf_attr_size);
     put_u64(text, config);
@@ -193,9 +193,8 @@ static void put_attr(struct cn_text *text, uint64_t config)
                       CN_PERF_HAS_CALLCHAIN | CN_PERF_HAS_PERIOD |
                       CN_PERF_HAS_IDENTIFIER);
     put_u64(text, 0);
-    put_u64(text, CN_PERF_FLAG_SAMPLE_ID_ALL);
-    put_u64(text, 0);
-    put_u64(text, 0);
+    put_u64(text, CN_PERF_FLAG_SAMPLE_ID_ALL | flags);
+    cn_text_fill(text, '\0', cn_perf_attr_size - 0x30);
 }
 
 /* What other records end with. */
@@ -291,7 +290,7 @@ uint8_t *cn_test_perf(enum cn_test_perf_form form, size_t *len)
         put_u64(&text, CN_PERF_PIPE_HEADER_LEN);
         for (uint64_t i = 0; i < 2; i++) {
             put_head(&text, CN_PERF_HEADER_ATTR, 0, 8 + cn_perf_attr_size + 8);
-            put_attr(&text, i ? 2 : 0);
+            put_attr(&text, i ? 2 : 0, 0);
             put_u64(&text, 100 + i);
         }
     } else {
@@ -306,13 +305,66 @@ uint8_t *cn_test_perf(enum cn_test_perf_form form, size_t *len)
         put_u64(&text, 100);
         put_u64(&text, 101);
         for (uint64_t i = 0; i < 2; i++) {
-            put_attr(&text, i ? 2 : 0);
+            put_attr(&text, i ? 2 : 0, 0);
             put_u64(&text, cn_perf_header_size + 8 * i);
             put_u64(&text, 8);
         }
     }
     cn_text_add(&text, data.chars, data.len);
     cn_text_done(&data);
+    *len = text.len;
+    return (uint8_t *)text.chars;
+}
+
+static void put_stack(struct cn_text *text, uint64_t id, uint64_t address,
+                      uint64_t time_ns)
+{
+    put_head(text, CN_PERF_SAMPLE, 2, 8 + 6 * 8 + 2 * 8);
+    put_u64(text, id);
+    put_u64(text, address);
+    put_pair(text, 7, 7);
+    put_u64(text, time_ns);
+    put_u64(text, 250);
+    put_u64(text, 2);
+    put_u64(text, CN_PERF_CONTEXT_USER);
+    put_u64(text, address);
+}
+
+static void put_switch(struct cn_text *text, uint16_t misc, uint64_t time_ns)
+{
+    put_head(text, CN_PERF_SWITCH, misc, 8 + 24);
+    put_trailer(text, time_ns);
+}
+
+uint8_t *cn_test_perf_switches(size_t *len)
+{
+    struct cn_text text = {0};
+
+    cn_text_str_add(&text, CN_PERF_MAGIC);
+    put_u64(&text, CN_PERF_PIPE_HEADER_LEN);
+    for (uint64_t i = 0; i < 2; i++) {
+        put_head(&text, CN_PERF_HEADER_ATTR, 0, 8 + cn_perf_attr_size + 8);
+        put_attr(&text, i ? CN_PERF_SOFTWARE_SWITCHES : 0, i ? 0 : CN_PERF_FLAG_SWITCH);
+        put_u64(&text, 100 + i);
+    }
+    put_mapping(&text, 7, 0x1000, 1, "/none/work\0\0\0\0\0");
+    put_mapping(&text, 7, 0x2000, 1, "/none/wait\0\0\0\0\0");
+    put_head(&text, CN_PERF_COMM, 0, 8 + 8 + 16 + 24);
+    put_pair(&text, 7, 7);
+    cn_text_add(&text, "worker\0\0\0\0\0\0\0\0\0", 16);
+    put_trailer(&text, 10);
+    put_stack(&text, 100, 0x1010, 20);
+    put_stack(&text, 101, 0x2010, 40);
+    put_switch(&text, CN_PERF_MISC_SWITCH_OUT, 50);
+    put_switch(&text, 0, 90);
+    put_stack(&text, 100, 0x1010, 100);
+    put_switch(&text, CN_PERF_MISC_SWITCH_OUT | CN_PERF_MISC_SWITCH_OUT_PREEMPT, 110);
+    put_switch(&text, 0, 115);
+    put_head(&text, CN_PERF_EXIT, 0, 8 + 24 + 24);
+    put_pair(&text, 7, 7);
+    put_pair(&text, 7, 7);
+    put_u64(&text, 120);
+    put_trailer(&text, 120);
     *len = text.len;
     return (uint8_t *)text.chars;
 }

@@ -63,8 +63,8 @@ static bool add_profile(struct cn_timeline_view *view, const struct selection *s
     }
     view->threads = cn_grow(view->threads, view->thread_count, &view->thread_capacity,
                             sizeof(*view->threads));
-    view->threads[view->thread_count++] =
-        (struct cn_timeline_row){.profile = index, .identity = profile.identity};
+    view->threads[view->thread_count++] = (struct cn_timeline_row){
+        .profile = index, .identity = profile.identity, .name = profile.name};
     return true;
 }
 
@@ -205,6 +205,8 @@ static char *make_label(const struct cn_timeline_view *view, size_t row)
         cn_identity_print(&rest, &view->db->kinds, &text);
     else
         cn_text_printf(&text, "profile %" PRIu32, view->threads[row].profile);
+    if (view->threads[row].name)
+        cn_text_printf(&text, " %s", view->threads[row].name);
     cn_utf8_add_printable(&label, cn_text_str(&text));
     cn_text_done(&text);
     return label.chars;

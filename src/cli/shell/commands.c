@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "cli/shell/suggest.h"
 
-extern const struct cn_command cn_cmd_record, cn_cmd_live, cn_cmd_uftrace;
+extern const struct cn_command cn_cmd_record, cn_cmd_sample, cn_cmd_live, cn_cmd_uftrace;
 extern const struct cn_command cn_cmd_replay, cn_cmd_report, cn_cmd_graph, cn_cmd_why;
 extern const struct cn_command cn_cmd_script, cn_cmd_recv;
 extern const struct cn_command cn_cmd_analyze;
@@ -20,6 +20,7 @@ extern const struct cn_command cn_cmd_formats, cn_cmd_help, cn_cmd_completion;
 /* clang-format off */
 const struct cn_command *const cn_commands[] = {
     &cn_cmd_record,
+    &cn_cmd_sample,
     &cn_cmd_live,
     &cn_cmd_info,
     &cn_cmd_replay,
