@@ -161,7 +161,10 @@ static void parse_defaults(struct cn_recording_setup *setup)
     for (char *word = strtok_r(setup->default_text, " \t\n", &save);
          word && count < DEFAULT_WORDS_MAX; word = strtok_r(NULL, " \t\n", &save))
         setup->default_words[count++] = word;
-    if (cn_args_parse(&setup->defaults, args->command, count, setup->default_words, &err))
+    setup->default_command = *args->command;
+    setup->default_command.operand_min = 0;
+    if (cn_args_parse(&setup->defaults, &setup->default_command, count,
+                      setup->default_words, &err))
         return;
     cn_cli_warn(args, "%s: default options ignored: %s", setup->rec->path, err.text);
     setup->defaults = (struct cn_args){.command = args->command};

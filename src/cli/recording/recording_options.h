@@ -181,7 +181,8 @@ enum { CN_RECORDING_THREADS_MAX = 1024 };
 
 struct cn_recording_setup {
     const struct cn_args *args;
-    struct cn_args defaults; /* options stored in the recording */
+    struct cn_args defaults;           /* options stored in the recording */
+    struct cn_command default_command; /* the command, without operands */
     char *default_text;
     const char **default_words;
     struct cn_recording *rec;
