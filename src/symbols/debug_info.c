@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/text.h"
+#include "symbols/build_files.h"
 
 enum { PAGE_LEN = 4096 }; /* mappings begin at multiples of at least this */
 
@@ -26,10 +27,10 @@ static bool is_build(Dwfl_Module *module, const char *build_id)
 
 /* Offsets of a recording count from where the module is mapped, those of debug
  * information from where it was linked to be. */
-static bool find_begin(Dwfl_Module *module, GElf_Addr *out)
+static bool find_begin(struct cn_debug_info *info)
 {
-    GElf_Addr bias, lowest = UINT64_MAX;
-    Elf *elf = dwfl_module_getelf(module, &bias);
+    GElf_Addr lowest = UINT64_MAX;
+    Elf *elf = dwfl_module_getelf(info->module, &info->linked);
     size_t count;
 
     if (!elf || elf_getphdrnum(elf, &count) != 0)
@@ -41,20 +42,21 @@ static bool find_begin(Dwfl_Module *module, GElf_Addr *out)
             header.p_vaddr < lowest)
             lowest = header.p_vaddr;
     }
-    *out = bias + (lowest & ~(GElf_Addr)(PAGE_LEN - 1));
+    info->begin = info->linked + (lowest & ~(GElf_Addr)(PAGE_LEN - 1));
+    if (lowest != UINT64_MAX)
+        cn_plt_init(&info->plt, elf);
     return lowest != UINT64_MAX;
 }
 
-bool cn_debug_info_open(struct cn_debug_info *info, const char *path,
-                        const char *build_id)
+static bool open_file(struct cn_debug_info *info, const char *path, const char *build_id,
+                      struct cn_build_files *files)
 {
-    static char *debug_folders = NULL; /* libdwfl's default */
     static const Dwfl_Callbacks callbacks = {
         .find_elf = dwfl_build_id_find_elf,
-        .find_debuginfo = dwfl_standard_find_debuginfo,
+        .find_debuginfo = cn_build_files_find_debug,
         .section_address = dwfl_offline_section_address,
-        .debuginfo_path = &debug_folders,
     };
+    void **arg;
     struct stat st;
 
     *info = (struct cn_debug_info){0};
@@ -64,8 +66,11 @@ bool cn_debug_info_open(struct cn_debug_info *info, const char *path,
     info->dwfl = dwfl_begin(&callbacks);
     if (info->dwfl)
         info->module = dwfl_report_offline(info->dwfl, path, path, -1);
+    if (info->module &&
+        dwfl_module_info(info->module, &arg, NULL, NULL, NULL, NULL, NULL, NULL))
+        *arg = files;
     if (info->module && dwfl_report_end(info->dwfl, NULL, NULL) == 0 &&
-        is_build(info->module, build_id) && find_begin(info->module, &info->begin)) {
+        is_build(info->module, build_id) && find_begin(info)) {
         info->has_dwarf = dwfl_module_getdwarf(info->module, &info->bias) != NULL;
         return true;
     }
@@ -73,9 +78,23 @@ bool cn_debug_info_open(struct cn_debug_info *info, const char *path,
     return false;
 }
 
+bool cn_debug_info_open(struct cn_debug_info *info, const char *path,
+                        const char *build_id, struct cn_build_files *files)
+{
+    struct cn_text copy = {0};
+    bool ok = open_file(info, path, build_id, files);
+
+    if (!ok && cn_build_files_find(files, build_id, &copy))
+        ok = open_file(info, cn_text_str(&copy), build_id, files);
+    cn_text_done(&copy);
+    return ok;
+}
+
 void cn_debug_info_close(struct cn_debug_info *info)
 {
     if (info->dwfl)
         dwfl_end(info->dwfl);
+    cn_plt_done(&info->plt);
+    cn_symbol_table_done(&info->symbols);
     *info = (struct cn_debug_info){0};
 }

@@ -8,20 +8,28 @@
 #include <elfutils/libdwfl.h>
 #include <stdbool.h>
 
+#include "symbols/build_files.h"
+#include "symbols/plt.h"
+#include "symbols/symbol_table.h"
 #include "symbols/value_type.h"
 
 struct cn_debug_info {
     Dwfl *dwfl; /* NULL: not open */
     Dwfl_Module *module;
-    GElf_Addr begin; /* address of the module's first page in libdwfl */
+    GElf_Addr begin;  /* address of the module's first page in libdwfl */
+    GElf_Addr linked; /* addresses in libdwfl - addresses as the module was linked */
+    struct cn_plt plt;
+    struct cn_symbol_table symbols; /* read when one is first looked for */
+    bool has_symbols;
     bool has_dwarf;
     Dwarf_Addr bias; /* addresses in libdwfl - addresses in the debug information */
 };
 
-/* Open the module at `path`. False, with nothing to close, when it cannot be read or when
- * `build_id` (hexadecimal, "" for any) is that of another build. */
+/* Open the module at `path`. If that is not the build `build_id` (hexadecimal, "" for any), a
+ * copy of it is opened (build_files.h). Borrows `files`. False, with nothing to close, when
+ * there is none. */
 bool cn_debug_info_open(struct cn_debug_info *info, const char *path,
-                        const char *build_id);
+                        const char *build_id, struct cn_build_files *files);
 void cn_debug_info_close(struct cn_debug_info *info); /* safe when it is not open */
 
 /* The type in attribute DW_AT_type of `die`; strings live in the arena. */

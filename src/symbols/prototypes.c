@@ -17,6 +17,7 @@ struct function {
 
 struct cn_prototypes {
     struct cn_debug_info info;
+    struct cn_build_files files;
     Dwarf_Addr begin; /* address of the file's first page in its debug information */
     struct cn_arena arena;
     struct function *list; /* by address */
@@ -51,7 +52,8 @@ struct cn_prototypes *cn_prototypes_open(const char *path)
     Dwarf_Die *unit = NULL;
     Dwarf_Addr bias;
 
-    if (!cn_debug_info_open(&prototypes->info, path, "") || !prototypes->info.has_dwarf) {
+    if (!cn_debug_info_open(&prototypes->info, path, "", &prototypes->files) ||
+        !prototypes->info.has_dwarf) {
         cn_prototypes_close(prototypes);
         return NULL;
     }
@@ -68,6 +70,7 @@ void cn_prototypes_close(struct cn_prototypes *prototypes)
     if (!prototypes)
         return;
     cn_debug_info_close(&prototypes->info);
+    cn_build_files_done(&prototypes->files);
     cn_arena_done(&prototypes->arena);
     free(prototypes->list);
     free(prototypes);

@@ -14,6 +14,7 @@ struct cn_resolver {
     struct cn_debug_info *list; /* by index of the key */
     size_t capacity;
     struct cn_names strings; /* of results */
+    struct cn_build_files files;
 };
 
 struct cn_resolver *cn_resolver_new(void)
@@ -30,11 +31,12 @@ void cn_resolver_free(struct cn_resolver *resolver)
     free(resolver->list);
     cn_names_done(&resolver->keys);
     cn_names_done(&resolver->strings);
+    cn_build_files_done(&resolver->files);
     free(resolver);
 }
 
-static const struct cn_debug_info *find_module(struct cn_resolver *resolver,
-                                               const char *path, const char *build_id)
+static struct cn_debug_info *find_module(struct cn_resolver *resolver, const char *path,
+                                         const char *build_id)
 {
     size_t known = resolver->keys.count;
     struct cn_text key = {0};
@@ -48,7 +50,7 @@ static const struct cn_debug_info *find_module(struct cn_resolver *resolver,
     if (at == known) {
         resolver->list =
             cn_grow(resolver->list, at, &resolver->capacity, sizeof(*resolver->list));
-        (void)cn_debug_info_open(&resolver->list[at], path, build_id);
+        (void)cn_debug_info_open(&resolver->list[at], path, build_id, &resolver->files);
     }
     return resolver->list[at].dwfl ? &resolver->list[at] : NULL;
 }
@@ -149,6 +151,7 @@ bool cn_resolver_function(struct cn_resolver *resolver, const char *path,
             continue;
         found = set_location(resolver, unit, dwarf_decl_file(&scopes[i]), line, out);
         out->function = NULL;
+        out->mangled = NULL;
     }
     free(scopes);
     return found;
@@ -172,6 +175,18 @@ static bool called_at(struct cn_resolver *resolver, Dwarf_Die *inlined, Dwarf_Di
                         line <= UINT32_MAX ? (int64_t)line : -1, out);
 }
 
+static const char *linkage_name(struct cn_resolver *resolver, Dwarf_Die *function)
+{
+    Dwarf_Attribute attribute;
+    const char *name =
+        dwarf_formstring(dwarf_attr_integrate(function, DW_AT_linkage_name, &attribute));
+
+    if (!name)
+        name = dwarf_formstring(
+            dwarf_attr_integrate(function, DW_AT_MIPS_linkage_name, &attribute));
+    return name ? intern(resolver, name) : NULL;
+}
+
 size_t cn_resolver_instruction(struct cn_resolver *resolver, const char *path,
                                const char *build_id, uint64_t offset,
                                struct cn_source_location *out, size_t most)
@@ -188,6 +203,7 @@ size_t cn_resolver_instruction(struct cn_resolver *resolver, const char *path,
     /* The location of each level is the call site of the next one, that of the innermost is
      * the line of the address. */
     out[0].function = NULL;
+    out[0].mangled = NULL;
     for (int i = scopes_at(unit, address, &scopes); i-- > 0;) {
         const char *name;
 
@@ -196,6 +212,7 @@ size_t cn_resolver_instruction(struct cn_resolver *resolver, const char *path,
         name = dwarf_diename(&scopes[i]);
         if (levels == most || !called_at(resolver, &scopes[i], unit, &out[levels - 1]))
             break;
+        out[levels].mangled = linkage_name(resolver, &scopes[i]);
         out[levels++].function = intern(resolver, name ? name : "");
     }
     free(scopes);
@@ -207,22 +224,45 @@ size_t cn_resolver_instruction(struct cn_resolver *resolver, const char *path,
     return levels;
 }
 
+/* Without the version of a symbol of a library: "read@@GLIBC_2.2.5". */
+static const char *intern_symbol(struct cn_resolver *resolver, const char *name)
+{
+    const char *at = name[0] ? strchr(name + 1, '@') : NULL;
+    struct cn_text text = {0};
+    const char *result;
+
+    if (!at)
+        return intern(resolver, name);
+    cn_text_add(&text, name, (size_t)(at - name));
+    result = intern(resolver, text.chars);
+    cn_text_done(&text);
+    return result;
+}
+
 bool cn_resolver_symbol(struct cn_resolver *resolver, const char *path,
                         const char *build_id, uint64_t offset, struct cn_symbol *out)
 {
-    const struct cn_debug_info *module = find_module(resolver, path, build_id);
-    GElf_Off inside;
-    GElf_Sym symbol;
-    const char *name;
+    struct cn_debug_info *module = find_module(resolver, path, build_id);
+    const struct cn_table_symbol *symbol;
+    struct cn_plt_entry entry;
 
     if (!module)
         return false;
-    name = dwfl_module_addrinfo(module->module, module->begin + offset, &inside, &symbol,
-                                NULL, NULL, NULL);
-    /* An address after the end of a symbol belongs to no symbol. */
-    if (!name || inside > offset || (symbol.st_size > 0 && inside >= symbol.st_size))
+    if (cn_plt_find(&module->plt, module->begin + offset - module->linked, &entry)) {
+        if (!entry.name)
+            return false;
+        *out =
+            (struct cn_symbol){entry.name, entry.begin + module->linked - module->begin};
+        return true;
+    }
+    if (!module->has_symbols)
+        cn_symbol_table_read(&module->symbols, module->module);
+    module->has_symbols = true;
+    symbol = cn_symbol_table_find(&module->symbols, module->begin + offset);
+    if (!symbol || symbol->begin < module->begin)
         return false;
-    *out = (struct cn_symbol){intern(resolver, name), offset - inside};
+    *out = (struct cn_symbol){intern_symbol(resolver, symbol->name),
+                              symbol->begin - module->begin};
     return true;
 }
 

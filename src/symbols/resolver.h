@@ -17,6 +17,7 @@ struct cn_resolver;
 
 struct cn_source_location {
     const char *function; /* inlined there; NULL: none */
+    const char *mangled; /* its name with namespace and parameters; NULL if it has none */
     const char *file;
     uint32_t line;
 };

@@ -184,7 +184,7 @@ static void put_head(struct cn_text *text, uint32_t type, uint16_t misc, uint16_
     put_u64(text, (uint64_t)size << 48 | (uint64_t)misc << 32 | type);
 }
 
-static void put_attr(struct cn_text *text, uint64_t config)
+static void put_attr(struct cn_text *text, uint64_t config, uint64_t flags)
 {
     put_pair(text, 1, cn_perf_attr_size);
     put_u64(text, config);
@@ -193,9 +193,8 @@ static void put_attr(struct cn_text *text, uint64_t config)
                       CN_PERF_HAS_CALLCHAIN | CN_PERF_HAS_PERIOD |
                       CN_PERF_HAS_IDENTIFIER);
     put_u64(text, 0);
-    put_u64(text, CN_PERF_FLAG_SAMPLE_ID_ALL);
-    put_u64(text, 0);
-    put_u64(text, 0);
+    put_u64(text, CN_PERF_FLAG_SAMPLE_ID_ALL | flags);
+    cn_text_fill(text, '\0', cn_perf_attr_size - 0x30);
 }
 
 /* What other records end with. */
@@ -291,7 +290,7 @@ uint8_t *cn_test_perf(enum cn_test_perf_form form, size_t *len)
         put_u64(&text, CN_PERF_PIPE_HEADER_LEN);
         for (uint64_t i = 0; i < 2; i++) {
             put_head(&text, CN_PERF_HEADER_ATTR, 0, 8 + cn_perf_attr_size + 8);
-            put_attr(&text, i ? 2 : 0);
+            put_attr(&text, i ? 2 : 0, 0);
             put_u64(&text, 100 + i);
         }
     } else {
@@ -306,13 +305,131 @@ uint8_t *cn_test_perf(enum cn_test_perf_form form, size_t *len)
         put_u64(&text, 100);
         put_u64(&text, 101);
         for (uint64_t i = 0; i < 2; i++) {
-            put_attr(&text, i ? 2 : 0);
+            put_attr(&text, i ? 2 : 0, 0);
             put_u64(&text, cn_perf_header_size + 8 * i);
             put_u64(&text, 8);
         }
     }
     cn_text_add(&text, data.chars, data.len);
     cn_text_done(&data);
+    *len = text.len;
+    return (uint8_t *)text.chars;
+}
+
+static void put_stack(struct cn_text *text, uint64_t id, uint64_t address,
+                      uint64_t time_ns)
+{
+    put_head(text, CN_PERF_SAMPLE, 2, 8 + 6 * 8 + 2 * 8);
+    put_u64(text, id);
+    put_u64(text, address);
+    put_pair(text, 7, 7);
+    put_u64(text, time_ns);
+    put_u64(text, 250);
+    put_u64(text, 2);
+    put_u64(text, CN_PERF_CONTEXT_USER);
+    put_u64(text, address);
+}
+
+static void put_switch(struct cn_text *text, uint16_t misc, uint64_t time_ns)
+{
+    put_head(text, CN_PERF_SWITCH, misc, 8 + 24);
+    put_trailer(text, time_ns);
+}
+
+uint8_t *cn_test_perf_switches(size_t *len)
+{
+    struct cn_text text = {0};
+
+    cn_text_str_add(&text, CN_PERF_MAGIC);
+    put_u64(&text, CN_PERF_PIPE_HEADER_LEN);
+    for (uint64_t i = 0; i < 2; i++) {
+        put_head(&text, CN_PERF_HEADER_ATTR, 0, 8 + cn_perf_attr_size + 8);
+        put_attr(&text, i ? CN_PERF_SOFTWARE_SWITCHES : 0, i ? 0 : CN_PERF_FLAG_SWITCH);
+        put_u64(&text, 100 + i);
+    }
+    put_mapping(&text, 7, 0x1000, 1, "/none/work\0\0\0\0\0");
+    put_mapping(&text, 7, 0x2000, 1, "/none/wait\0\0\0\0\0");
+    put_head(&text, CN_PERF_COMM, 0, 8 + 8 + 16 + 24);
+    put_pair(&text, 7, 7);
+    cn_text_add(&text, "worker\0\0\0\0\0\0\0\0\0", 16);
+    put_trailer(&text, 10);
+    put_stack(&text, 100, 0x1010, 20);
+    put_stack(&text, 101, 0x2010, 40);
+    put_switch(&text, CN_PERF_MISC_SWITCH_OUT, 50);
+    put_switch(&text, 0, 90);
+    put_stack(&text, 100, 0x1010, 100);
+    put_switch(&text, CN_PERF_MISC_SWITCH_OUT | CN_PERF_MISC_SWITCH_OUT_PREEMPT, 110);
+    put_switch(&text, 0, 115);
+    put_head(&text, CN_PERF_EXIT, 0, 8 + 24 + 24);
+    put_pair(&text, 7, 7);
+    put_pair(&text, 7, 7);
+    put_u64(&text, 120);
+    put_trailer(&text, 120);
+    *len = text.len;
+    return (uint8_t *)text.chars;
+}
+
+/* A sample in one of the two mappings, with everything that callers may come from. */
+static void put_copy(struct cn_text *text, uint64_t pc, uint64_t time_ns)
+{
+    enum { WORDS = 16, STACK = 0x7000 };
+    size_t begin = text->len;
+
+    put_head(text, CN_PERF_SAMPLE, 2, 0);
+    put_u64(text, 100);
+    put_pair(text, 7, 7);
+    put_u64(text, time_ns);
+    put_u64(text, 1); /* a group of one counter */
+    put_u64(text, 1000 + time_ns);
+    put_u64(text, 100);
+    put_u64(text, 2); /* chain */
+    put_u64(text, CN_PERF_CONTEXT_KERNEL);
+    put_u64(text, 0xffffffff81000010);
+    put_u64(text, 1); /* branches */
+    put_u64(text, 0x1100);
+    put_u64(text, 0x1200);
+    put_u64(text, 0);
+    put_u64(text, CN_PERF_ABI_64);
+    put_u64(text, STACK); /* BP, SP, IP */
+    put_u64(text, STACK);
+    put_u64(text, pc);
+    put_u64(text, 8 * WORDS);
+    for (uint64_t i = 0; i < WORDS; i += 2) {
+        put_u64(text, STACK + 8 * (i + 2));
+        put_u64(text, pc + i);
+    }
+    put_u64(text, 8 * WORDS);
+    cn_u16_put((uint8_t *)text->chars + begin + 6, (uint16_t)(text->len - begin));
+}
+
+uint8_t *cn_test_perf_copies(size_t *len)
+{
+    struct cn_text text = {0};
+    struct cn_perf_attr attr = {
+        .type = CN_PERF_TYPE_SOFTWARE,
+        .size = cn_perf_attr_size,
+        .sample_period = 1000,
+        .sample_type = CN_PERF_HAS_IDENTIFIER | CN_PERF_HAS_TID | CN_PERF_HAS_TIME |
+                       CN_PERF_HAS_READ | CN_PERF_HAS_CALLCHAIN |
+                       CN_PERF_HAS_BRANCH_STACK | CN_PERF_HAS_USER_REGS |
+                       CN_PERF_HAS_USER_STACK,
+        .read_format = CN_PERF_READ_GROUP | CN_PERF_READ_ID,
+        .flags = CN_PERF_FLAG_SAMPLE_ID_ALL,
+        .branch_sample_type = CN_PERF_BRANCH_CALL_STACK,
+        .sample_regs_user = 1 << 6 | 1 << 7 | 1 << 8,
+    };
+    uint8_t bytes[cn_perf_attr_size];
+
+    cn_text_str_add(&text, CN_PERF_MAGIC);
+    put_u64(&text, CN_PERF_PIPE_HEADER_LEN);
+    put_head(&text, CN_PERF_HEADER_ATTR, 0, 8 + cn_perf_attr_size + 8);
+    cn_perf_attr_encode(&attr, bytes);
+    cn_text_add(&text, (const char *)bytes, sizeof(bytes));
+    put_u64(&text, 100);
+    put_mapping(&text, 7, 0x1000, 1, "//anon\0\0\0\0\0\0\0\0\0");
+    put_mapping(&text, 7, 0x2000, 1, "[vdso]\0\0\0\0\0\0\0\0\0");
+    put_copy(&text, 0x1010, 20);
+    put_copy(&text, 0x2a00, 30);
     *len = text.len;
     return (uint8_t *)text.chars;
 }

@@ -26,4 +26,11 @@ enum cn_test_perf_form {
 /* perf.data of two events, a fork, an exec, mappings and samples. */
 uint8_t *cn_test_perf(enum cn_test_perf_form form, size_t *len);
 
+/* perf.data of a thread that runs in /none/work for 65 ns, is blocked in /none/wait for 40 ns
+ * and pre-empted for 5 ns, somewhere. */
+uint8_t *cn_test_perf_switches(size_t *len);
+
+/* perf.data with registers, copies of stacks, branches and counters that were read. */
+uint8_t *cn_test_perf_copies(size_t *len);
+
 #endif

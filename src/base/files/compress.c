@@ -10,7 +10,12 @@
 
 #include "base/alloc.h"
 
-enum { DEFLATE_LEVEL = 1, ZSTD_LEVEL = 1, FLUSH_MARK_MAX = 16 };
+enum {
+    DEFLATE_LEVEL = 1,
+    ZSTD_LEVEL = 1,
+    FLUSH_MARK_MAX = 16,
+    ZSTD_STREAM_HEAD_MAX = 32
+};
 
 struct cn_compressor {
     enum cn_compression method;
@@ -19,6 +24,7 @@ struct cn_compressor {
     ZSTD_CCtx *zstd;
     z_stream stream; /* for deflate without an end */
     bool is_unfinished;
+    bool is_stream; /* zstd: each buffer continues the one before */
 };
 
 struct cn_decompressor {
@@ -76,6 +82,16 @@ struct cn_compressor *cn_compressor_new_unfinished(int level)
     return compressor;
 }
 
+struct cn_compressor *cn_compressor_new_stream(int level)
+{
+    struct cn_compressor *compressor = cn_compressor_new(CN_COMPRESSION_ZSTD, level);
+
+    compressor->is_stream = true;
+    (void)ZSTD_CCtx_setParameter(compressor->zstd, ZSTD_c_compressionLevel,
+                                 compressor->level);
+    return compressor;
+}
+
 void cn_compressor_free(struct cn_compressor *compressor)
 {
     if (!compressor)
@@ -98,7 +114,8 @@ size_t cn_compressor_bound(const struct cn_compressor *compressor, size_t len)
             return compressBound(len) + FLUSH_MARK_MAX;
         return libdeflate_deflate_compress_bound(compressor->deflate, len);
     case CN_COMPRESSION_ZSTD:
-        return ZSTD_compressBound(len);
+        return ZSTD_compressBound(len) +
+               (compressor->is_stream ? ZSTD_STREAM_HEAD_MAX : 0);
     case CN_COMPRESSION_NONE:
     default:
         return len;
@@ -119,9 +136,16 @@ static size_t compress_lz4(const struct cn_compressor *compressor, struct cn_byt
 static size_t compress_zstd(struct cn_compressor *compressor, struct cn_bytes in,
                             uint8_t *out)
 {
-    size_t len = ZSTD_compressCCtx(compressor->zstd, out, ZSTD_compressBound(in.len),
-                                   in.ptr, in.len, compressor->level);
+    ZSTD_inBuffer input = {in.ptr, in.len, 0};
+    ZSTD_outBuffer output = {out, cn_compressor_bound(compressor, in.len), 0};
+    size_t len;
 
+    if (compressor->is_stream)
+        return ZSTD_compressStream2(compressor->zstd, &output, &input, ZSTD_e_flush) == 0
+                   ? output.pos
+                   : 0;
+    len = ZSTD_compressCCtx(compressor->zstd, out, output.size, in.ptr, in.len,
+                            compressor->level);
     return ZSTD_isError(len) ? 0 : len;
 }
 

@@ -36,6 +36,10 @@ void cn_compressor_free(struct cn_compressor *compressor); /* NULL is fine */
  * block, ending in 00 00 ff ff. */
 struct cn_compressor *cn_compressor_new_unfinished(int level);
 
+/* One zstd stream that is flushed after each buffer and never finished: buffers are compressed
+ * with the knowledge of those before, and are only readable after them. */
+struct cn_compressor *cn_compressor_new_stream(int level);
+
 /* The most bytes that `len` bytes can become. */
 size_t cn_compressor_bound(const struct cn_compressor *compressor, size_t len);
 

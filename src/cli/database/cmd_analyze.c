@@ -1,6 +1,5 @@
 /* cairn analyze: recordings, measurements or samples to a database of calling contexts. */
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <libgen.h>
 #include <signal.h>
@@ -230,13 +229,6 @@ static bool analyse(const struct cn_args *args, struct cn_ranks *ranks,
     return ok;
 }
 
-static int by_rank(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-
-    return *x < *y ? -1 : *x > *y;
-}
-
 static void add_operand(struct cn_args *args, const char *name, size_t *capacity)
 {
     args->operands =
@@ -249,22 +241,11 @@ static bool add_ranks(struct cn_args *args, const char *dir, size_t *capacity)
 {
     struct cn_text path = {0};
     uint64_t *numbers = NULL;
-    size_t count = 0, room = 0, prefix_len = strlen(CN_RANK_PREFIX);
-    struct dirent *entry;
-    DIR *listing;
+    size_t count = 0;
 
     cn_text_printf(&path, "%s/" CN_RANKS_FILE, dir);
-    listing = access(path.chars, F_OK) == 0 ? opendir(dir) : NULL;
-    while (listing && (entry = readdir(listing))) {
-        if (strncmp(entry->d_name, CN_RANK_PREFIX, prefix_len) != 0)
-            continue;
-        numbers = cn_grow(numbers, count, &room, sizeof(*numbers));
-        numbers[count++] = strtoull(entry->d_name + prefix_len, NULL, 10);
-    }
-    if (listing)
-        (void)closedir(listing);
-    if (count > 0)
-        qsort(numbers, count, sizeof(*numbers), by_rank);
+    if (access(path.chars, F_OK) == 0)
+        numbers = cn_rank_files_list(dir, &count);
     for (size_t i = 0; i < count; i++) {
         cn_text_clear(&path);
         cn_text_printf(&path, "%s/" CN_RANK_PREFIX "%" PRIu64, dir, numbers[i]);

@@ -63,8 +63,8 @@ static bool add_profile(struct cn_timeline_view *view, const struct selection *s
     }
     view->threads = cn_grow(view->threads, view->thread_count, &view->thread_capacity,
                             sizeof(*view->threads));
-    view->threads[view->thread_count++] =
-        (struct cn_timeline_row){.profile = index, .identity = profile.identity};
+    view->threads[view->thread_count++] = (struct cn_timeline_row){
+        .profile = index, .identity = profile.identity, .name = profile.name};
     return true;
 }
 
@@ -205,6 +205,8 @@ static char *make_label(const struct cn_timeline_view *view, size_t row)
         cn_identity_print(&rest, &view->db->kinds, &text);
     else
         cn_text_printf(&text, "profile %" PRIu32, view->threads[row].profile);
+    if (view->threads[row].name)
+        cn_text_printf(&text, " %s", view->threads[row].name);
     cn_utf8_add_printable(&label, cn_text_str(&text));
     cn_text_done(&text);
     return label.chars;
@@ -293,8 +295,8 @@ static bool show(struct cn_timeline_view *view, struct cn_error *err)
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
-    struct cn_timeline_view view = {.args = args, .path = cn_args_operand(args, 0)};
-    bool ok = show(&view, err);
+    struct cn_timeline_view view = {.args = args};
+    bool ok = cn_data_path(args, &view.path, err) && show(&view, err);
 
     for (size_t i = 0; i < view.row_count; i++)
         free(view.threads[i].label);
@@ -341,8 +343,7 @@ static const struct cn_example examples[] = {
 const struct cn_command cn_cmd_timeline = {
     .name = "timeline",
     .section = CN_SECTION_VIEW,
-    .operands = "DB",
-    .operand_min = 1,
+    .operands = "[DB]",
     .operand_max = 1,
     .summary = "draw threads over time",
     .description =

@@ -17,7 +17,8 @@ struct cn_args;
 struct cn_timeline_row {
     uint32_t profile;
     struct cn_identity_tuple identity;
-    char *label; /* printable */
+    const char *name; /* borrowed; NULL if unknown */
+    char *label;      /* printable */
 };
 
 struct cn_timeline_view {

@@ -17,6 +17,7 @@
 #include "cli/print/quantity.h"
 #include "cli/recording/record_options.h"
 #include "cli/recording/recording_options.h"
+#include "cli/recording/sample_run.h"
 #include "cli/recording/script_calls.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
@@ -130,21 +131,6 @@ static void tell_patched(const struct cn_args *args,
     cn_text_done(&text);
 }
 
-/* End with the status or signal of the program, so that our parent sees the same. */
-static void end_like(int wait_status)
-{
-    struct rlimit none = {0};
-
-    if (WIFSIGNALED(wait_status)) {
-        (void)setrlimit(RLIMIT_CORE, &none);
-        (void)signal(WTERMSIG(wait_status), SIG_DFL);
-        (void)raise(WTERMSIG(wait_status));
-        exit(128 + WTERMSIG(wait_status));
-    }
-    if (WEXITSTATUS(wait_status) != 0)
-        exit(WEXITSTATUS(wait_status));
-}
-
 static void tell_pattern(void *arg, const char *option, const char *text,
                          const char *what)
 {
@@ -244,8 +230,7 @@ static void tell_result(const struct cn_args *args, const struct cn_launch_resul
             args,
             "%s is not instrumented: of its own code only calls to library "
             "functions were recorded; build it with -pg, -finstrument-functions or "
-            "-fpatchable-function-entry=5, or sample it: perf record -g -- %s, then "
-            "cairn tree perf.data",
+            "-fpatchable-function-entry=5, or sample it: cairn sample -- %s",
             launch->words[0], launch->words[0]);
     cn_text_done(&text);
 }
@@ -344,15 +329,25 @@ static bool run_record(const struct cn_args *args, struct cn_error *err)
 {
     struct cn_scripted scripted;
     int wait_status = 0;
-    bool ok = cn_scripted_open(&scripted, args, args->command, err) &&
-              cn_record_run(&scripted.args, scripted.script, &wait_status, err);
+    bool ok;
+
+    if (!cn_args_exclusive(args, "calls", "sample", err))
+        return false;
+    if (cn_record_samples(args)) {
+        ok = cn_record_sample(args, &wait_status, err);
+        if (ok)
+            cn_end_like(wait_status);
+        return ok;
+    }
+    ok = cn_scripted_open(&scripted, args, args->command, err) &&
+         cn_record_run(&scripted.args, scripted.script, &wait_status, err);
 
     cn_scripted_close(&scripted);
     /* The failure of a script or a receiver is not that of the program. */
     if (!ok && wait_status != 0)
         cn_cli_warn(args, "%s", err->text);
     if (ok || wait_status != 0)
-        end_like(wait_status);
+        cn_end_like(wait_status);
     return ok;
 }
 
@@ -441,6 +436,8 @@ static bool run_live(const struct cn_args *args, struct cn_error *err)
         return cn_record_change(args, err);
     if (cn_args_has(args, "list-event"))
         return cn_record_list_events(args, err);
+    if (cn_args_has(args, "sample"))
+        return cn_live_sample(args, err);
     ok = cn_scripted_open(&scripted, args, args->command, err) &&
          cn_record_options_init(&options, &scripted.args, err) &&
          (kept || (dir = cn_temporary_make("live", err)) != NULL);
@@ -462,17 +459,24 @@ static bool run_live(const struct cn_args *args, struct cn_error *err)
     cn_scripted_close(&scripted);
     free(dir);
     if (ok)
-        end_like(result.wait_status);
+        cn_end_like(result.wait_status);
     return ok;
 }
 
 static const struct cn_option record_options[] = {
     CN_RECORD_OPTIONS,
+    {.name = "calls",
+     .help = "record calls, also of a program that is not instrumented: those to library "
+             "functions"},
+    {.name = "sample",
+     .help = "sample the program instead, as cairn sample does; the default for programs "
+             "that are not instrumented, unless an option asks for calls"},
     {.name = "data",
      .letter = 'd',
      .value = "DIR",
      .help = "record into DIR (default: cairn.data); an earlier recording is renamed to "
-             "DIR.old. Each process of mpirun or srun records into DIR/rank.N; cairn "
+             "DIR.old. Samples go to a file of this name (default: " CN_SAMPLE_FILE
+             "). Each process of mpirun or srun records into DIR/rank.N; cairn "
              "analyze DIR reads them together"},
     {.name = "host",
      .value = "HOST",
@@ -480,6 +484,10 @@ static const struct cn_option record_options[] = {
          "send the recording to cairn recv (or uftrace recv) on HOST when the program "
          "has ended; DIR is its name there, here it is removed"},
     {.name = "port", .value = "PORT", .help = "with --host: the port (default: 8090)"},
+    {.name = "with-syms",
+     .value = "DIR",
+     .help = "use the .sym files of this recording first: names of a program that was "
+             "stripped, for patterns and in the new recording"},
     {0},
 };
 
@@ -499,8 +507,9 @@ const struct cn_command cn_cmd_record = {
     .description =
         "Runs a program and records the entries and exits of its functions, in all its "
         "threads and child processes. Build it with -pg, -finstrument-functions or "
-        "-fpatchable-function-entry=5 (aarch64: =2); of other programs only calls to "
-        "library functions are recorded.\n\n"
+        "-fpatchable-function-entry=5 (aarch64: =2). Other programs are sampled (cairn "
+        "sample) into " CN_SAMPLE_FILE "; with --calls, their calls to library functions "
+        "are recorded.\n\n"
         "The result is a uftrace data directory: use cairn replay, report, graph, "
         "analyze "
         "or view, or uftrace itself. The output and the exit status are those of the "
@@ -513,6 +522,9 @@ const struct cn_command cn_cmd_record = {
 static const struct cn_option live_options[] = {
     CN_RECORD_OPTIONS,
     {.name = "replay", .help = "show the calls, not a table of functions"},
+    {.name = "sample",
+     .help = "sample any program (cairn sample) and show its hottest contexts, on a "
+             "terminal while it runs"},
     {.name = "report", .help = "with --replay: show the table before the calls"},
     {.name = "data",
      .letter = 'd',
@@ -530,6 +542,7 @@ static const struct cn_option live_options[] = {
 static const struct cn_example live_examples[] = {
     {"cairn live -- ./server --check", "show where a program spends its time"},
     {"cairn live --replay -F parse -D 3 -- ./tool file", "show what parse calls"},
+    {"cairn live --sample -- python3 script.py", "watch where any program spends time"},
     {0},
 };
 

@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/files/rank_files.h"
 #include "base/text.h"
 
-#define CN_RANKS_FILE  "ranks" /* in a folder of recordings: the job that they belong to */
-#define CN_RANK_PREFIX "rank." /* of the folder of a rank */
+#define CN_RANKS_FILE "ranks" /* in a folder of recordings: the job that they belong to */
 
 struct cn_launch_rank {
     uint64_t number;

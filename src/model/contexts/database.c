@@ -42,8 +42,13 @@ static bool check_index(uint32_t index, uint32_t count, const char *what,
 bool cn_database_profile(struct cn_database *db, uint32_t index, struct cn_profile *out,
                          struct cn_error *err)
 {
-    return check_index(index, db->profile_count, "profile", err) &&
-           db->ops->profile(db, index, out, err);
+    struct cn_profile profile = {0}; /* most formats have no names */
+
+    if (!check_index(index, db->profile_count, "profile", err) ||
+        !db->ops->profile(db, index, &profile, err))
+        return false;
+    *out = profile;
+    return true;
 }
 
 bool cn_database_module(struct cn_database *db, uint32_t index, struct cn_module *out,

@@ -31,6 +31,7 @@ struct cn_ranks;
 struct cn_profile {
     bool is_summary;
     struct cn_identity_tuple identity; /* empty for the summary over all threads */
+    const char *name;                  /* of the thread; NULL if unknown */
     uint64_t value_count;
     uint32_t context_count; /* with values in this profile */
 };

@@ -273,6 +273,13 @@ uint32_t cn_memory_database_add_profile(struct cn_memory_database *m,
     return at;
 }
 
+void cn_memory_database_name_profile(struct cn_memory_database *m, uint32_t profile,
+                                     const char *name)
+{
+    assert(!m->is_finished && profile < m->db.profile_count);
+    m->profiles[profile].profile.name = copy(m, name);
+}
+
 void cn_memory_database_add_value(struct cn_memory_database *m, uint32_t profile,
                                   uint32_t context, uint16_t metric, double value)
 {

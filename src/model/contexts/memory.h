@@ -58,6 +58,10 @@ uint32_t cn_memory_database_add_hidden(struct cn_memory_database *m, uint32_t pa
 uint32_t cn_memory_database_add_profile(struct cn_memory_database *m,
                                         struct cn_identity_tuple identity);
 
+/* The name of a thread; the last one counts. */
+void cn_memory_database_name_profile(struct cn_memory_database *m, uint32_t profile,
+                                     const char *name);
+
 /* In any order. `context` may be one without a record. */
 void cn_memory_database_add_value(struct cn_memory_database *m, uint32_t profile,
                                   uint32_t context, uint16_t metric, double value);

@@ -17,6 +17,7 @@
 enum {
     CALLS_MAX = 1 << 18, /* slots of all files, with --nest-libcall */
     TABLES_MAX = 1024,   /* files with slots */
+    UNBOUND_MAX = 16,
     WRITABLE = PROT_READ | PROT_WRITE,
 };
 
@@ -42,12 +43,13 @@ static const char *const kind_names[] = {
     [CN_REC_LIBCALL_JUMPS] = "longjmp _longjmp siglongjmp __longjmp_chk",
     [CN_REC_LIBCALL_THROWS] = "__cxa_throw __cxa_rethrow _Unwind_RaiseException "
                               "_Unwind_Resume _Unwind_Resume_or_Rethrow",
+    [CN_REC_LIBCALL_CATCHES] = "__cxa_begin_catch __cxa_end_catch",
     [CN_REC_LIBCALL_FORKS] = "vfork",
+    [CN_REC_LIBCALL_EXECS] =
+        "execl execlp execle execv execvp execvpe execve fexecve execveat",
+    [CN_REC_LIBCALL_ENDS] = "pthread_exit thrd_exit",
     [CN_REC_LIBCALL_ASKS] = "dlopen dlmopen dlsym dlvsym",
 };
-
-/* Functions that never return, but do not end the process. */
-static const char ending_names[] = "pthread_exit thrd_exit";
 
 /* The hooks themselves, and functions with other calling conventions. */
 static const char left_out_names[] =
@@ -119,6 +121,19 @@ static const char *name_of(const struct cn_rec_image *image, const Elf64_Rela *r
     return image->names + image->symbols[ELF64_R_SYM(rela->r_info)].st_name;
 }
 
+bool cn_rec_libcall_is_silent(const struct cn_rec_libcall *call)
+{
+    return cn_rec_process.shared->without_throws &&
+           (call->kind == CN_REC_LIBCALL_THROWS || call->kind == CN_REC_LIBCALL_CATCHES);
+}
+
+/* True if the return of a function is not hooked. */
+static bool is_unframed(const struct cn_rec_libcall *call)
+{
+    return (call->kind >= CN_REC_LIBCALL_QUICK && call->kind <= CN_REC_LIBCALL_JUMPS) ||
+           cn_rec_libcall_is_silent(call);
+}
+
 static void hook(const struct cn_rec_image *image, const struct table *table, uint32_t i,
                  const Elf64_Rela *rela)
 {
@@ -140,10 +155,10 @@ static void hook(const struct cn_rec_image *image, const struct table *table, ui
     }
     /* An unbound slot points into its own file. */
     call->is_bound = *slot < image->low || *slot >= image->high;
-    if (call->kind >= CN_REC_LIBCALL_QUICK && call->kind <= CN_REC_LIBCALL_JUMPS &&
-        !call->is_bound && !bind(call, name))
+    if (!call->is_bound && is_unframed(call) && !bind(call, name))
         return;
-    if (!call->is_bound && is_among(name, ending_names, false))
+    if (!call->is_bound &&
+        (call->kind == CN_REC_LIBCALL_ENDS || call->kind == CN_REC_LIBCALL_EXECS))
         (void)bind(call, name);
     call->slot = slot;
 }
@@ -312,6 +327,42 @@ void cn_rec_libcalls_remove(const struct cn_rec_image *image)
             cn_rec_libcalls[k].slot = NULL;
         table->low = 0;
     }
+}
+
+/* 1 + the numbers of slots in their first call; the oldest is overwritten. */
+static _Atomic uint32_t unbound[UNBOUND_MAX];
+static _Atomic uint32_t unbound_count;
+static _Atomic bool has_unbound;
+
+void cn_rec_libcall_begin(uint64_t number)
+{
+    uint32_t at = atomic_fetch_add(&unbound_count, 1);
+
+    atomic_store(&unbound[at % UNBOUND_MAX], (uint32_t)number + 1);
+    atomic_store(&has_unbound, true);
+}
+
+/* Other threads may call the function meanwhile, and the first call may never end. */
+void cn_rec_libcalls_look(void)
+{
+    bool is_rest = false;
+
+    if (!atomic_load_explicit(&has_unbound, memory_order_relaxed))
+        return;
+    atomic_store(&has_unbound, false);
+    for (int i = 0; i < UNBOUND_MAX; i++) {
+        uint32_t number = atomic_load(&unbound[i]);
+
+        if (number == 0)
+            continue;
+        cn_rec_libcall_leave(number - 1);
+        if (cn_rec_libcalls[number - 1].is_bound || !cn_rec_libcalls[number - 1].slot)
+            (void)atomic_compare_exchange_strong(&unbound[i], &number, 0);
+        else
+            is_rest = true;
+    }
+    if (is_rest)
+        atomic_store(&has_unbound, true);
 }
 
 void cn_rec_libcall_leave(uint64_t number)

@@ -245,6 +245,8 @@ void cn_served_thread_label(const struct cn_served *served, uint32_t index,
 
     if (index == 0 || index > served->profiled_count) {
         cn_identity_print(&profile->identity, &served->db->kinds, out);
+        if (profile->name)
+            cn_text_printf(out, " %s", profile->name);
         return;
     }
     task = &served->recording->tasks[served->profiled_tasks[index - 1]];

@@ -1,19 +1,28 @@
 #include "formats/exchange/perf/address_space.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
 
 enum {
-    SEARCHED_MAX = 1 << 14, /* mappings of a process; older ones are not found */
     BEGIN_OFF = 8,
     LEN_OFF = 16,
     FILE_OFF = 24,
     BUILD_ID_OFF = 32,
-    NAME_OFF = 32,  /* of MMAP */
+    NAME_OFF = 32, /* of MMAP */
+    PROTECTION_OFF = 56,
     NAME2_OFF = 64, /* of MMAP2 */
+    PROTECTION_EXECUTE = 4,
 };
+
+static struct cn_unwind_space *new_space(struct cn_perf_spaces *spaces)
+{
+    if (!spaces->unwinder)
+        spaces->unwinder = cn_unwinder_new();
+    return cn_unwind_space_new(spaces->unwinder);
+}
 
 struct cn_perf_process *cn_perf_process_at(struct cn_perf_spaces *spaces, uint32_t pid)
 {
@@ -22,45 +31,44 @@ struct cn_perf_process *cn_perf_process_at(struct cn_perf_spaces *spaces, uint32
     if (at == spaces->count) {
         spaces->processes = cn_grow(spaces->processes, spaces->count, &spaces->capacity,
                                     sizeof(*spaces->processes));
-        spaces->processes[spaces->count++] =
-            (struct cn_perf_process){.generation = ++spaces->next_generation};
+        spaces->processes[spaces->count++] = (struct cn_perf_process){
+            .space = new_space(spaces), .generation = ++spaces->next_generation};
     }
     return &spaces->processes[at];
 }
 
-static void set_mappings(struct cn_perf_spaces *spaces, struct cn_perf_process *process,
-                         const struct cn_perf_mapping *mappings)
-{
-    process->mappings = mappings;
-    process->generation = ++spaces->next_generation;
-}
-
-static const char *intern(struct cn_perf_spaces *spaces, const char *text)
-{
-    uint32_t at = cn_names_add(&spaces->strings, text);
-
-    return spaces->strings.list[at];
-}
-
 /* The build-id in the record, or the one in the file's list. */
-static const char *build_id_of(struct cn_perf_spaces *spaces,
-                               const struct cn_perf_file *file,
-                               const struct cn_perf_record *record, const char *path)
+static void add_build_id(struct cn_text *out, const struct cn_perf_file *file,
+                         const struct cn_perf_record *record, const char *path)
 {
-    struct cn_text text = {0};
     struct cn_bytes id;
-    const char *interned;
 
     if (record->head.type != CN_PERF_MMAP2 ||
         !(record->head.misc & CN_PERF_MISC_MMAP_BUILD_ID) ||
         record->body.ptr[BUILD_ID_OFF] > CN_PERF_BUILD_ID_MAX ||
         !cn_bytes_slice(record->body, BUILD_ID_OFF + 4, record->body.ptr[BUILD_ID_OFF],
                         &id))
-        return intern(spaces, cn_perf_build_id(file, path));
-    cn_perf_hex(&text, id);
-    interned = intern(spaces, cn_text_str(&text));
-    cn_text_done(&text);
-    return interned;
+        cn_text_str_add(out, cn_perf_build_id(file, path));
+    else
+        cn_perf_hex(out, id);
+}
+
+/* Mappings without code are in files of perf record -d. */
+static bool is_code(const struct cn_perf_record *record)
+{
+    return record->head.type == CN_PERF_MMAP
+               ? !(record->head.misc & CN_PERF_MISC_MMAP_DATA)
+               : cn_u32_get(record->body.ptr + PROTECTION_OFF) & PROTECTION_EXECUTE;
+}
+
+/* ".../jit-PID.dump". */
+static bool is_jitdump(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t len = strlen(path);
+
+    return slash && strncmp(slash, "/jit-", 5) == 0 && len > 5 &&
+           strcmp(path + len - 5, ".dump") == 0;
 }
 
 static void add_mapping(struct cn_perf_spaces *spaces, const struct cn_perf_file *file,
@@ -68,29 +76,34 @@ static void add_mapping(struct cn_perf_spaces *spaces, const struct cn_perf_file
 {
     size_t name_off = record->head.type == CN_PERF_MMAP ? NAME_OFF : NAME2_OFF;
     const char *path = cn_bytes_string(record->body, name_off);
-    struct cn_perf_process *process;
-    struct cn_perf_mapping *mapping;
+    struct cn_text build_id = {0};
+    struct cn_unwind_space *space;
+    uint64_t begin, end;
     uint32_t pid;
 
-    if (!path)
+    if (!path || !is_code(record))
         return;
     pid = cn_u32_get(record->body.ptr);
-    process = pid == UINT32_MAX ||
-                      (record->head.misc & CN_PERF_MODE_MASK) == CN_PERF_MODE_KERNEL
-                  ? &spaces->kernel
-                  : cn_perf_process_at(spaces, pid);
-    mapping = cn_arena_alloc(&spaces->arena, 1, sizeof(*mapping));
-    *mapping = (struct cn_perf_mapping){
-        .older = process->mappings,
-        .begin = cn_u64_get(record->body.ptr + BEGIN_OFF),
-        .file_off = cn_u64_get(record->body.ptr + FILE_OFF),
-        .path = intern(spaces, path),
-    };
-    if (!cn_u64_add(mapping->begin, cn_u64_get(record->body.ptr + LEN_OFF),
-                    &mapping->end))
-        mapping->end = UINT64_MAX;
-    mapping->build_id = build_id_of(spaces, file, record, path);
-    set_mappings(spaces, process, mapping);
+    if (pid == UINT32_MAX ||
+        (record->head.misc & CN_PERF_MODE_MASK) == CN_PERF_MODE_KERNEL) {
+        if (!spaces->kernel)
+            spaces->kernel = new_space(spaces);
+        space = spaces->kernel;
+    } else {
+        struct cn_perf_process *process = cn_perf_process_at(spaces, pid);
+
+        process->generation = ++spaces->next_generation;
+        if (is_jitdump(path))
+            process->jitdump = cn_arena_strdup(&spaces->arena, path);
+        space = process->space;
+    }
+    begin = cn_u64_get(record->body.ptr + BEGIN_OFF);
+    if (!cn_u64_add(begin, cn_u64_get(record->body.ptr + LEN_OFF), &end))
+        end = UINT64_MAX;
+    add_build_id(&build_id, file, record, path);
+    cn_unwind_space_map(space, begin, end, cn_u64_get(record->body.ptr + FILE_OFF), path,
+                        cn_text_str(&build_id));
+    cn_text_done(&build_id);
 }
 
 /* pid, ppid, tid, ptid. A new thread has the mappings of its process. */
@@ -103,11 +116,23 @@ static void fork_process(struct cn_perf_spaces *spaces, struct cn_bytes body)
     pid = cn_u32_get(body.ptr);
     parent = cn_u32_get(body.ptr + 4);
     if (pid != parent) {
-        const struct cn_perf_mapping *mappings =
-            cn_perf_process_at(spaces, parent)->mappings;
+        struct cn_perf_process copy = *cn_perf_process_at(spaces, parent);
+        struct cn_perf_process *process = cn_perf_process_at(spaces, pid);
 
-        set_mappings(spaces, cn_perf_process_at(spaces, pid), mappings);
+        copy.space = cn_unwind_space_copy(copy.space);
+        copy.generation = ++spaces->next_generation;
+        cn_unwind_space_free(process->space);
+        *process = copy;
     }
+}
+
+static void exec_process(struct cn_perf_spaces *spaces, uint32_t pid)
+{
+    struct cn_perf_process *process = cn_perf_process_at(spaces, pid);
+
+    cn_unwind_space_clear(process->space);
+    process->jitdump = NULL;
+    process->generation = ++spaces->next_generation;
 }
 
 void cn_perf_spaces_take(struct cn_perf_spaces *spaces, const struct cn_perf_file *file,
@@ -123,29 +148,20 @@ void cn_perf_spaces_take(struct cn_perf_spaces *spaces, const struct cn_perf_fil
         break;
     case CN_PERF_COMM:
         if (record->head.misc & CN_PERF_MISC_COMM_EXEC && record->body.len >= 4)
-            set_mappings(spaces, cn_perf_process_at(spaces, cn_u32_get(record->body.ptr)),
-                         NULL);
+            exec_process(spaces, cn_u32_get(record->body.ptr));
         break;
     default:
         break;
     }
 }
 
-const struct cn_perf_mapping *cn_perf_find_mapping(const struct cn_perf_process *process,
-                                                   uint64_t address)
-{
-    const struct cn_perf_mapping *mapping = process->mappings;
-
-    for (size_t i = 0; mapping && i < SEARCHED_MAX; i++, mapping = mapping->older)
-        if (address >= mapping->begin && address < mapping->end)
-            return mapping;
-    return NULL;
-}
-
 void cn_perf_spaces_done(struct cn_perf_spaces *spaces)
 {
+    for (size_t i = 0; i < spaces->count; i++)
+        cn_unwind_space_free(spaces->processes[i].space);
+    cn_unwind_space_free(spaces->kernel);
+    cn_unwinder_free(spaces->unwinder);
     cn_map_done(&spaces->process_of);
-    cn_names_done(&spaces->strings);
     cn_arena_done(&spaces->arena);
     free(spaces->processes);
     *spaces = (struct cn_perf_spaces){0};

@@ -45,12 +45,19 @@ CN_RECORD(cn_perf_head, CN_PERF_HEAD, 0x08);
     F(0x10, u64, sample_period, "or frequency")             \
     F(0x18, u64, sample_type, "fields of a sample")          \
     F(0x20, u64, read_format, "")                           \
-    F(0x28, u64, flags, "")
-CN_RECORD(cn_perf_attr, CN_PERF_ATTR, 0x40);
+    F(0x28, u64, flags, "")                                 \
+    F(0x48, u64, branch_sample_type, "")                    \
+    F(0x50, u64, sample_regs_user, "")                      \
+    F(0x58, u32, sample_stack_user, "bytes")                \
+    F(0x5c, u32, clockid, "")                               \
+    F(0x60, u64, sample_regs_intr, "")                      \
+    F(0x6c, u16, sample_max_stack, "")
+CN_RECORD(cn_perf_attr, CN_PERF_ATTR, 0x80);
 /* clang-format on */
 
 enum {
     CN_PERF_PIPE_HEADER_LEN = 16,
+    CN_PERF_ATTR_LEN_MIN = 0x40, /* the missing fields are 0 */
     CN_PERF_EVENT_MAX = 64,
     CN_PERF_BUILD_ID_MAX = 20,
     CN_PERF_RATIO_MAX = 4096, /* bytes of records to a compressed byte */
@@ -58,6 +65,15 @@ enum {
 
 #define CN_PERF_FLAG_FREQ          (UINT64_C(1) << 10)
 #define CN_PERF_FLAG_SAMPLE_ID_ALL (UINT64_C(1) << 18)
+#define CN_PERF_FLAG_USE_CLOCKID   (UINT64_C(1) << 25)
+#define CN_PERF_FLAG_SWITCH        (UINT64_C(1) << 26) /* records of switches */
+
+/* Of cn_perf_attr.type and .config. */
+enum {
+    CN_PERF_TYPE_SOFTWARE = 1,
+    CN_PERF_SOFTWARE_SWITCHES = 3,
+    CN_PERF_SOFTWARE_DUMMY = 9,
+};
 
 enum cn_perf_type {
     CN_PERF_MMAP = 1,
@@ -68,10 +84,13 @@ enum cn_perf_type {
     CN_PERF_SAMPLE = 9,
     CN_PERF_MMAP2 = 10,
     CN_PERF_LOST_SAMPLES = 13,
+    CN_PERF_SWITCH = 14,
+    CN_PERF_SWITCH_CPU_WIDE = 15,
     CN_PERF_HEADER_ATTR = 64,
     CN_PERF_TRACING_DATA = 66, /* its data follows, of the size in its first 4 bytes */
     CN_PERF_HEADER_BUILD_ID = 67,
-    CN_PERF_AUXTRACE = 71, /* the same, 8 bytes */
+    CN_PERF_FINISHED_ROUND = 68, /* later records are not older than those of before */
+    CN_PERF_AUXTRACE = 71,       /* the same, 8 bytes */
     CN_PERF_EVENT_UPDATE = 78,
     CN_PERF_HEADER_FEATURE = 80,
     CN_PERF_COMPRESSED = 81,  /* a chunk of a zstd stream of records, cut anywhere */
@@ -80,8 +99,17 @@ enum cn_perf_type {
 
 enum {
     CN_PERF_FEATURE_BUILD_ID = 2,
-    CN_PERF_FEATURE_OS_RELEASE = 4, /* the length in 32 bits, and the text */
+    CN_PERF_FEATURE_HOSTNAME = 3, /* texts: the length in 32 bits, and the characters */
+    CN_PERF_FEATURE_OS_RELEASE = 4,
+    CN_PERF_FEATURE_VERSION = 5,
+    CN_PERF_FEATURE_ARCH = 6,
+    CN_PERF_FEATURE_CPU_COUNT = 7, /* u32 configured, u32 online */
+    CN_PERF_FEATURE_COMMAND = 11,  /* u32 count, texts */
     CN_PERF_FEATURE_EVENT_DESC = 12,
+    CN_PERF_FEATURE_SAMPLE_TIME = 21, /* u64 of the first sample, u64 of the last */
+    CN_PERF_FEATURE_CLOCK = 23,       /* u64 ticks a second */
+    CN_PERF_FEATURE_COMPRESSED = 27,
+    CN_PERF_FEATURE_CLOCK_DATA = 29, /* u32 1, u32 clock, u64 time of day, u64 clock's */
 };
 enum { CN_PERF_UPDATE_NAME = 2 };
 
@@ -90,11 +118,16 @@ enum {
     CN_PERF_MODE_MASK = 7,
     CN_PERF_MODE_KERNEL = 1,
     CN_PERF_MISC_COMM_EXEC = 1 << 13,
+    CN_PERF_MISC_SWITCH_OUT = 1 << 13,
+    CN_PERF_MISC_SWITCH_OUT_PREEMPT = 1 << 14,
+    CN_PERF_MISC_MMAP_DATA = 1 << 13,
     CN_PERF_MISC_MMAP_BUILD_ID = 1 << 14,
     CN_PERF_MISC_BUILD_ID_SIZE = 1 << 15,
 };
 
-/* Of cn_perf_attr.sample_type, in the order of the sample except for the last. */
+/* Of cn_perf_attr.sample_type. Fields of a sample: identifier, address of the instruction,
+ * thread, time, address of data, id, stream, processor, period, read values, call chain,
+ * then in the order of bits. */
 enum {
     CN_PERF_HAS_IP = 1 << 0,
     CN_PERF_HAS_TID = 1 << 1,
@@ -106,9 +139,22 @@ enum {
     CN_PERF_HAS_CPU = 1 << 7,
     CN_PERF_HAS_PERIOD = 1 << 8,
     CN_PERF_HAS_STREAM_ID = 1 << 9,
+    CN_PERF_HAS_RAW = 1 << 10,
+    CN_PERF_HAS_BRANCH_STACK = 1 << 11,
+    CN_PERF_HAS_USER_REGS = 1 << 12,
     CN_PERF_HAS_USER_STACK = 1 << 13, /* a copy of the stack: --call-graph dwarf */
     CN_PERF_HAS_IDENTIFIER = 1 << 16, /* the first field */
 };
+
+/* Of cn_perf_attr.branch_sample_type. */
+#define CN_PERF_BRANCH_CALL_STACK (UINT64_C(1) << 11) /* --call-graph lbr */
+#define CN_PERF_BRANCH_HW_INDEX   (UINT64_C(1) << 17)
+
+/* A branch of a sample, the latest first. */
+enum { CN_PERF_BRANCH_LEN = 24, CN_PERF_BRANCH_TO_OFF = 8 };
+
+/* Before the registers of a sample. */
+enum { CN_PERF_ABI_NONE = 0, CN_PERF_ABI_32 = 1, CN_PERF_ABI_64 = 2 };
 
 enum {
     CN_PERF_READ_ENABLED = 1,

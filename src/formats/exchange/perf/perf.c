@@ -6,179 +6,66 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <xxhash.h>
 
-#include "base/alloc.h"
+#include "base/files/rank_files.h"
+#include "base/files/unpack.h"
+#include "base/map.h"
 #include "base/text.h"
 #include "formats/exchange/perf/address_space.h"
+#include "formats/exchange/perf/perf_names.h"
+#include "formats/exchange/perf/perf_read.h"
+#include "formats/exchange/perf/perf_stack.h"
+#include "formats/exchange/perf/perf_threads.h"
 #include "formats/exchange/read/import.h"
-#include "symbols/demangle.h"
-#include "symbols/kernel_symbols.h"
-#include "symbols/resolver.h"
-#include "symbols/vdso.h"
-
-enum { INLINE_MAX = 64 };
-
-/* The frames of an address, the outermost first. */
-struct resolved {
-    uint32_t first_frame, frame_count;
-    const char *file; /* of the line; NULL if unknown */
-    uint32_t line;
-};
+#include "model/contexts/database.h"
 
 struct reading {
     struct cn_import *import;
     struct cn_perf_file file;
     struct cn_perf_spaces spaces;
-    struct cn_resolver *resolver;
-    struct cn_kernel_symbols kernel;
-    bool is_this_kernel; /* recorded on the running kernel */
-    bool has_kernel;     /* `kernel` was loaded, `vdso` opened */
-    struct cn_vdso vdso;
-    struct cn_map resolved_of; /* by address and generation of the process */
-    struct resolved *resolved;
-    uint32_t *frames;
-    size_t resolved_count, resolved_capacity, frame_count, frame_capacity;
+    struct cn_perf_names names;
+    struct cn_perf_threads threads;
     uint32_t metrics[CN_PERF_EVENT_MAX];
     double scales[CN_PERF_EVENT_MAX];
+    enum cn_perf_sample_kind kinds[CN_PERF_EVENT_MAX];
+    struct cn_map context_of; /* by call chain, mode and generation of the process */
     uint64_t lost_count;
-    uint64_t unread_count; /* samples with a copy of the stack */
+    struct cn_perf_stacks stacks;
+    struct cn_perf_counters counters;
 };
-
-/* What a file of another kernel cannot be resolved with. */
-static void load_kernel(struct reading *r)
-{
-    if (!r->has_kernel && r->is_this_kernel) {
-        cn_kernel_symbols_load(&r->kernel);
-        (void)cn_vdso_open(&r->vdso);
-    }
-    r->has_kernel = true;
-}
-
-static void add_frame(struct reading *r, const struct cn_import_frame *frame)
-{
-    r->frames =
-        cn_grow(r->frames, r->frame_count, &r->frame_capacity, sizeof(*r->frames));
-    r->frames[r->frame_count++] = cn_import_frame(r->import, frame);
-}
-
-static void add_named(struct reading *r, const char *name, struct cn_import_frame frame)
-{
-    struct cn_text text = {0};
-
-    frame.name = cn_demangle(name, CN_DEMANGLE_FULL, &text) ? cn_text_str(&text) : name;
-    add_frame(r, &frame);
-    cn_text_done(&text);
-}
-
-/* The function that contains an address of a file, and the calls inlined there. */
-static void resolve_user(struct reading *r, const struct cn_perf_mapping *mapping,
-                         uint64_t address, struct resolved *out)
-{
-    struct cn_import_frame frame = {.name = "", .module = mapping->path, .file = ""};
-    struct cn_source_location locations[INLINE_MAX], location;
-    struct cn_symbol symbol;
-    const char *path = mapping->path;
-    uint64_t offset;
-    size_t count;
-
-    if (strcmp(path, "[vdso]") == 0) {
-        load_kernel(r);
-        path = r->vdso.is_open ? r->vdso.path : path;
-    }
-    if (!cn_resolver_offset(r->resolver, path, mapping->build_id,
-                            address - mapping->begin + mapping->file_off, &offset) ||
-        !cn_resolver_symbol(r->resolver, path, mapping->build_id, offset, &symbol)) {
-        add_frame(r, &frame);
-        return;
-    }
-    frame.offset = symbol.offset;
-    if (cn_resolver_function(r->resolver, path, mapping->build_id, offset, &location)) {
-        frame.file = location.file;
-        frame.line = location.line;
-    }
-    add_named(r, symbol.name, frame);
-    count = cn_resolver_instruction(r->resolver, path, mapping->build_id, offset,
-                                    locations, INLINE_MAX);
-    for (size_t i = 1; i < count; i++)
-        add_named(r, locations[i].function,
-                  (struct cn_import_frame){
-                      .module = mapping->path, .file = "", .is_inlined = true});
-    if (count > 0) {
-        out->file = locations[count - 1].file;
-        out->line = locations[count - 1].line;
-    }
-}
-
-static void resolve_kernel(struct reading *r, uint64_t address)
-{
-    const struct cn_perf_mapping *mapping =
-        cn_perf_find_mapping(&r->spaces.kernel, address);
-    struct cn_import_frame frame = {
-        .name = "", .module = "[kernel.kallsyms]", .file = ""};
-    const struct cn_kernel_symbol *symbol;
-
-    if (mapping && mapping->path[0] != '[')
-        frame.module = mapping->path;
-    load_kernel(r);
-    symbol = cn_kernel_symbols_find(&r->kernel, address);
-    if (symbol)
-        frame.name = r->kernel.text.chars + symbol->name_off;
-    add_frame(r, &frame);
-}
-
-static const struct resolved *resolve(struct reading *r,
-                                      const struct cn_perf_process *process,
-                                      uint64_t address, bool is_kernel)
-{
-    uint64_t key[2] = {address, is_kernel ? 0 : process->generation};
-    uint32_t *at = cn_map_at(&r->resolved_of, XXH3_64bits(key, sizeof(key)),
-                             (uint32_t)r->resolved_count);
-    const struct cn_perf_mapping *mapping;
-    struct resolved *to;
-
-    if (*at < r->resolved_count)
-        return &r->resolved[*at];
-    r->resolved = cn_grow(r->resolved, r->resolved_count, &r->resolved_capacity,
-                          sizeof(*r->resolved));
-    to = &r->resolved[r->resolved_count++];
-    *to = (struct resolved){.first_frame = (uint32_t)r->frame_count};
-    mapping = is_kernel ? NULL : cn_perf_find_mapping(process, address);
-    if (is_kernel)
-        resolve_kernel(r, address);
-    else if (mapping)
-        resolve_user(r, mapping, address, to);
-    else
-        add_frame(r, &(struct cn_import_frame){.name = "", .module = "", .file = ""});
-    to->frame_count = (uint32_t)r->frame_count - to->first_frame;
-    return to;
-}
 
 /* The context of a sample: its call chain, and the line of the innermost frame. A chain
  * begins with the innermost address. The others are return addresses: the call is before
- * them. */
-static uint32_t context_of(struct reading *r, const struct cn_perf_sample *sample,
-                           bool is_kernel)
+ * them. Sets `is_of_time` if the same chain may have another context later. */
+static uint32_t resolve_chain(struct reading *r, const struct cn_perf_sample *sample,
+                              const struct cn_perf_process *process, bool is_kernel,
+                              bool *is_of_time)
 {
-    const struct cn_perf_process *process = cn_perf_process_at(&r->spaces, sample->pid);
     size_t count = sample->chain.len / 8, depth = 0;
-    uint32_t stack[CN_IMPORT_DEPTH_MAX], context = 0;
-    struct resolved innermost = {0};
+    uint32_t stack[CN_IMPORT_DEPTH_MAX], context;
+    struct cn_perf_frames innermost = {0}, outermost = {0};
 
     for (size_t i = 0; i < (count ? count : 1); i++) {
         uint64_t ip = count ? cn_u64_get(sample->chain.ptr + 8 * i) : sample->ip;
-        const struct resolved *found;
 
         if (ip >= CN_PERF_CONTEXT_FIRST) {
             is_kernel = ip == CN_PERF_CONTEXT_KERNEL || ip == CN_PERF_CONTEXT_HV;
             continue;
         }
-        found = resolve(r, process, depth > 0 && ip > 0 ? ip - 1 : ip, is_kernel);
+        ip -= depth > 0 && ip > 0;
+        outermost = is_kernel ? *cn_perf_names_kernel(&r->names, ip)
+                              : *cn_perf_names_user(&r->names, sample->pid, process, ip,
+                                                    sample->time_ns);
+        *is_of_time = *is_of_time || outermost.is_of_time;
         if (depth == 0)
-            innermost = *found;
-        for (uint32_t k = found->frame_count; k-- > 0 && depth < CN_IMPORT_DEPTH_MAX;)
-            stack[depth++] = r->frames[found->first_frame + k];
+            innermost = outermost;
+        for (uint32_t k = outermost.count; k-- > 0 && depth < CN_IMPORT_DEPTH_MAX;)
+            stack[depth++] = r->names.frames[outermost.first + k];
     }
+    context = cn_import_entry(r->import, depth < CN_IMPORT_DEPTH_MAX ? outermost.entry
+                                                                     : CN_ENTRY_UNKNOWN);
     while (depth > 0)
         context = cn_import_call(r->import, context, stack[--depth]);
     return innermost.file
@@ -186,46 +73,116 @@ static uint32_t context_of(struct reading *r, const struct cn_perf_sample *sampl
                : context;
 }
 
+/* Chains are repeated: each is resolved once. */
+static uint32_t context_of(struct reading *r, const struct cn_perf_sample *sample,
+                           bool is_kernel)
+{
+    const struct cn_perf_process *process = cn_perf_process_at(&r->spaces, sample->pid);
+    uint64_t seed = (uint64_t)process->generation << 1 | is_kernel;
+    uint64_t key = sample->chain.len > 0
+                       ? XXH3_64bits_withSeed(sample->chain.ptr, sample->chain.len, seed)
+                       : XXH3_64bits_withSeed(&sample->ip, sizeof(sample->ip), seed);
+    uint32_t context = cn_map_find(&r->context_of, key, 0);
+    bool is_of_time = false;
+
+    if (context > 0)
+        return context;
+    context = resolve_chain(r, sample, process, is_kernel, &is_of_time);
+    if (!is_of_time)
+        *cn_map_at(&r->context_of, key, 0) = context;
+    return context;
+}
+
+static bool add_value(struct reading *r, uint32_t thread, uint32_t context,
+                      struct cn_perf_counted counted, struct cn_error *err)
+{
+    return cn_import_add(r->import, cn_perf_threads_number(&r->threads, thread), context,
+                         r->metrics[counted.event],
+                         (double)counted.value * r->scales[counted.event], err);
+}
+
 static bool add_sample(struct reading *r, const struct cn_perf_record *record,
                        struct cn_error *err)
 {
     bool is_kernel = (record->head.misc & CN_PERF_MODE_MASK) == CN_PERF_MODE_KERNEL;
-    struct cn_import_identity identity = {.kinds = {"PROCESS", "THREAD"}, .name = ""};
+    bool has_counters = false;
+    struct cn_perf_counted counted;
     struct cn_perf_sample sample;
     uint32_t thread, context;
 
     if (!cn_perf_sample_decode(&r->file, record, &sample, err))
         return false;
-    if (r->file.events[sample.event].attr.sample_type & CN_PERF_HAS_USER_STACK)
-        r->unread_count++;
-    identity.numbers[0] = sample.pid;
-    identity.numbers[1] = sample.tid;
-    if (!cn_import_thread(r->import, &identity, &thread, err))
+    cn_perf_stack_complete(&r->stacks, &r->file, &r->spaces, &sample);
+    if (!cn_perf_threads_of(&r->threads, &sample, &thread, err))
         return false;
     context = context_of(r, &sample, is_kernel);
-    if (sample.time_ns > 0)
-        cn_import_sample(r->import, thread, sample.time_ns, context);
-    return cn_import_add(r->import, thread, context, r->metrics[sample.event],
-                         (double)sample.period * r->scales[sample.event], err);
+    cn_perf_threads_sample(&r->threads, thread, &sample, r->kinds[sample.event], context);
+    /* Counters that were read are exact, and those of other events of the group too. */
+    while (cn_perf_read_next(&r->counters, &r->file, &sample, &counted)) {
+        has_counters = true;
+        if (counted.value > 0 && !add_value(r, thread, context, counted, err))
+            return false;
+    }
+    counted = (struct cn_perf_counted){sample.event, sample.period};
+    return has_counters || add_value(r, thread, context, counted, err);
+}
+
+/* The length of a name without modifiers: "cpu-clock" of "cpu-clock:pppH". Tracepoints have
+ * a colon as well: "sched:sched_switch". */
+static size_t base_len(const char *name)
+{
+    const char *colon = strrchr(name, ':');
+
+    return colon && colon[1 + strspn(colon + 1, "ukhIGHpPSDWeb")] == '\0'
+               ? (size_t)(colon - name)
+               : strlen(name);
 }
 
 /* Clocks count nanoseconds. */
+static bool add_metric(struct reading *r, uint32_t event, struct cn_error *err)
+{
+    const struct cn_perf_attr *attr = &r->file.events[event].attr;
+    const char *name = r->file.events[event].name;
+    struct cn_text text = {0};
+    bool is_clock, ok;
+
+    cn_text_add(&text, name, base_len(name));
+    is_clock =
+        strcmp(text.chars, "cpu-clock") == 0 || strcmp(text.chars, "task-clock") == 0;
+    r->scales[event] = is_clock ? 1e-9 : 1;
+    r->kinds[event] =
+        is_clock ? CN_PERF_OF_CLOCK
+        : attr->type == CN_PERF_TYPE_SOFTWARE && attr->config == CN_PERF_SOFTWARE_SWITCHES
+            ? CN_PERF_OF_SWITCH
+            : CN_PERF_OF_OTHER;
+    if (is_clock)
+        cn_text_str_add(&text, " (sec)");
+    ok = cn_import_metric(r->import, text.chars, &r->metrics[event], err);
+    cn_text_done(&text);
+    return ok;
+}
+
+/* An event that only carries records is no metric: it has no samples. */
+static bool is_dummy(const struct cn_perf_attr *attr)
+{
+    return attr->type == CN_PERF_TYPE_SOFTWARE && attr->config == CN_PERF_SOFTWARE_DUMMY;
+}
+
 static bool add_metrics(struct reading *r, struct cn_error *err)
 {
-    for (uint32_t i = 0; i < r->file.event_count; i++) {
-        const char *name = r->file.events[i].name;
-        bool is_clock = strncmp(name, "cpu-clock", strlen("cpu-clock")) == 0 ||
-                        strncmp(name, "task-clock", strlen("task-clock")) == 0;
-        struct cn_text text = {0};
-        bool ok;
+    bool has_clock = false;
 
-        cn_text_printf(&text, is_clock ? "%s (sec)" : "%s", name);
-        ok = cn_import_metric(r->import, cn_text_str(&text), &r->metrics[i], err);
-        cn_text_done(&text);
-        r->scales[i] = is_clock ? 1e-9 : 1;
-        if (!ok)
+    for (uint32_t i = 0; i < r->file.event_count; i++) {
+        if (!is_dummy(&r->file.events[i].attr) && !add_metric(r, i, err))
             return false;
+        has_clock = has_clock || r->kinds[i] == CN_PERF_OF_CLOCK;
     }
+    /* Without a clock, the first event that counts says where a thread spends its time. */
+    for (uint32_t i = 0; i < r->file.event_count && !has_clock; i++)
+        if (r->kinds[i] == CN_PERF_OF_OTHER && !is_dummy(&r->file.events[i].attr)) {
+            r->kinds[i] = CN_PERF_OF_CLOCK;
+            has_clock = true;
+        }
     return true;
 }
 
@@ -239,44 +196,78 @@ static bool read_records(struct reading *r, struct cn_error *err)
             r->lost_count += cn_u64_get(record.body.ptr + 8);
         else if (record.head.type == CN_PERF_LOST_SAMPLES && record.body.len >= 8)
             r->lost_count += cn_u64_get(record.body.ptr);
-        else if (record.head.type != CN_PERF_SAMPLE)
-            cn_perf_spaces_take(&r->spaces, &r->file, &record);
-        else if (!add_sample(r, &record, err))
+        else if (record.head.type == CN_PERF_SAMPLE && !add_sample(r, &record, err))
             return cn_perf_fail_at(&r->file, record.off, err);
+        else if (record.head.type != CN_PERF_SAMPLE) {
+            cn_perf_spaces_take(&r->spaces, &r->file, &record);
+            cn_perf_threads_take(&r->threads, &r->file, &record);
+        }
     }
-    return step == CN_END;
+    return step == CN_END && cn_perf_threads_finish(&r->threads, err);
 }
 
-bool cn_perf_read(struct cn_import *import, struct cn_bytes bytes, struct cn_error *err)
+static void add_warnings(const struct reading *r)
+{
+    if (r->file.cut_len > 0)
+        cn_import_warn(r->import,
+                       "the last %" PRIu64
+                       " bytes are not read: the program that wrote the file was killed",
+                       r->file.cut_len);
+    if (r->lost_count > 0)
+        cn_import_warn(r->import, "%" PRIu64 " records were lost while recording",
+                       r->lost_count);
+    cn_perf_stacks_warn(&r->stacks, r->import);
+    cn_perf_names_warn(&r->names);
+}
+
+/* Some event asked for records of switches. */
+static bool has_switches(const struct cn_perf_file *file)
+{
+    for (uint32_t i = 0; i < file->event_count; i++)
+        if (file->events[i].attr.flags & CN_PERF_FLAG_SWITCH)
+            return true;
+    return false;
+}
+
+static bool has_monotonic_clock(const struct cn_perf_file *file)
+{
+    return file->event_count > 0 &&
+           file->events[0].attr.flags & CN_PERF_FLAG_USE_CLOCKID &&
+           file->events[0].attr.clockid == CLOCK_MONOTONIC;
+}
+
+bool cn_perf_read_rank(struct cn_import *import, struct cn_bytes bytes, uint64_t rank,
+                       struct cn_error *err)
 {
     struct reading r = {.import = import};
     bool ok;
 
     if (!cn_perf_file_open(&r.file, bytes, err))
         return false;
-    r.resolver = cn_resolver_new();
     /* Compressed files have no build-ids: perf does not read their samples. */
-    r.is_this_kernel =
+    cn_perf_names_init(
+        &r.names, import, &r.spaces,
         cn_kernel_is_running(cn_perf_build_id(&r.file, "[kernel.kallsyms]"),
-                             r.file.kernel_release ? r.file.kernel_release : "");
-    ok = add_metrics(&r, err) && read_records(&r, err);
-    if (ok && r.lost_count > 0)
-        cn_import_warn(import, "%" PRIu64 " records were lost while recording",
-                       r.lost_count);
-    if (ok && r.unread_count > 0)
-        cn_import_warn(import,
-                       "user callers of %" PRIu64 " samples are not shown: copies of the "
-                       "stack are not read; record with --call-graph fp",
-                       r.unread_count);
-    cn_resolver_free(r.resolver);
-    cn_vdso_close(&r.vdso);
-    cn_kernel_symbols_done(&r.kernel);
+                             r.file.kernel_release ? r.file.kernel_release : ""),
+        has_monotonic_clock(&r.file));
+    ok = cn_perf_threads_init(&r.threads, import, has_switches(&r.file), rank,
+                              r.file.epoch_ns, err) &&
+         add_metrics(&r, err) && read_records(&r, err);
+    if (ok)
+        add_warnings(&r);
+    cn_map_done(&r.context_of);
+    cn_perf_names_done(&r.names);
+    cn_perf_threads_done(&r.threads);
+    cn_perf_stacks_done(&r.stacks);
+    cn_perf_counters_done(&r.counters);
     cn_perf_spaces_done(&r.spaces);
     cn_perf_file_close(&r.file);
-    cn_map_done(&r.resolved_of);
-    free(r.resolved);
-    free(r.frames);
     return ok;
+}
+
+bool cn_perf_read(struct cn_import *import, struct cn_bytes bytes, struct cn_error *err)
+{
+    return cn_perf_read_rank(import, bytes, CN_PERF_NO_RANK, err);
 }
 
 static bool looks_right(struct cn_bytes beginning, bool is_whole)
@@ -286,20 +277,72 @@ static bool looks_right(struct cn_bytes beginning, bool is_whole)
                                   memcmp(beginning.ptr, CN_PERF_MAGIC_SWAPPED, 8) == 0);
 }
 
+static void set_rank_path(struct cn_text *path, const char *folder, uint64_t rank)
+{
+    cn_text_clear(path);
+    cn_text_printf(path, "%s/" CN_RANK_PREFIX "%" PRIu64, folder, rank);
+}
+
+/* A file, or a folder with the files of ranks. */
 static bool probe(const char *path)
 {
-    return cn_import_probe(path, looks_right);
+    struct cn_text first = {0};
+    size_t count;
+    uint64_t *ranks = cn_rank_files_list(path, &count);
+    bool ok;
+
+    if (count > 0)
+        set_rank_path(&first, path, ranks[0]);
+    ok = cn_import_probe(count > 0 ? first.chars : path, looks_right);
+    free(ranks);
+    cn_text_done(&first);
+    return ok;
+}
+
+static bool read_rank(struct cn_import *import, const char *path, uint64_t rank,
+                      struct cn_error *err)
+{
+    struct cn_unpacked file = {0};
+    bool ok =
+        cn_unpacked_open(&file, path, err) &&
+        (cn_perf_read_rank(import, file.bytes, rank, err) || cn_fail_in(err, "%s", path));
+
+    cn_unpacked_close(&file);
+    return ok;
 }
 
 static bool open_database(struct cn_database **out, const char *path,
                           struct cn_error *err)
 {
-    return cn_import_database(out, path, "samples of perf record", cn_perf_read, err);
+    static const char description[] = "samples of perf record";
+    struct cn_import *import;
+    struct cn_text file = {0};
+    size_t count;
+    uint64_t *ranks = cn_rank_files_list(path, &count);
+    bool ok = true;
+
+    if (count == 0)
+        return cn_import_database(out, path, description, cn_perf_read, err);
+    import = cn_import_new(path, description);
+    for (size_t i = 0; i < count && ok; i++) {
+        set_rank_path(&file, path, ranks[i]);
+        ok = read_rank(import, file.chars, ranks[i], err);
+    }
+    if (ok)
+        ok = cn_import_finish(import, out, err);
+    else
+        cn_import_free(import);
+    free(ranks);
+    cn_text_done(&file);
+    if (ok)
+        (*out)->path = cn_arena_strdup(&(*out)->arena, path);
+    return ok;
 }
 
 const struct cn_format cn_format_perf = {
     .name = "perf",
-    .summary = "perf.data of Linux perf: samples with call chains of each thread",
+    .summary = "perf.data of cairn sample or Linux perf: samples with call chains of "
+               "each thread",
     .holds = "stacks",
     .is_file = true,
     .probe = probe,

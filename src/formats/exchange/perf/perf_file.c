@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 
-enum { FEATURE_COUNT = 64, BUILD_ID_NAME_OFF = 28, HEAD_LEN = 8 };
+enum { FEATURE_COUNT = 64, BUILD_ID_NAME_OFF = 28, HEAD_LEN = 8, CLOCK_DATA_LEN = 24 };
 
 /* A record in the order of time. */
 struct cn_perf_at {
@@ -16,12 +16,16 @@ static bool add_event(struct cn_perf_file *file, struct cn_bytes attr,
                       struct cn_bytes ids, struct cn_error *err)
 {
     struct cn_perf_event *event = &file->events[file->event_count];
+    uint8_t whole[cn_perf_attr_size] = {0};
 
     if (file->event_count == CN_PERF_EVENT_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "more than %d events", CN_PERF_EVENT_MAX);
-    if (!cn_perf_attr_decode(attr, &event->attr))
+    if (attr.len < CN_PERF_ATTR_LEN_MIN)
         return cn_fail(err, CN_ERR_FORMAT, "an event of %zu bytes is shorter than %d",
-                       attr.len, (int)cn_perf_attr_size);
+                       attr.len, CN_PERF_ATTR_LEN_MIN);
+    memcpy(whole, attr.ptr, attr.len < sizeof(whole) ? attr.len : sizeof(whole));
+    if (!cn_perf_attr_decode((struct cn_bytes){whole, sizeof(whole)}, &event->attr))
+        return cn_fail(err, CN_ERR_FORMAT, "an event of %zu bytes", attr.len);
     for (size_t at = 0; ids.len - at >= sizeof(uint64_t); at += sizeof(uint64_t))
         *cn_map_at(&file->event_of, cn_u64_get(ids.ptr + at), 0) = file->event_count;
     file->event_count++;
@@ -33,7 +37,7 @@ static bool read_attrs(struct cn_perf_file *file, const struct cn_perf_header *h
 {
     struct cn_bytes attrs, ids;
 
-    if (header->attr_size < cn_perf_attr_size + cn_perf_section_size ||
+    if (header->attr_size < CN_PERF_ATTR_LEN_MIN + cn_perf_section_size ||
         !cn_bytes_slice(file->bytes, header->attrs_off, header->attrs_len, &attrs))
         return cn_fail(err, CN_ERR_FORMAT,
                        "%" PRIu64 " bytes of attributes at %" PRIu64
@@ -136,6 +140,10 @@ static void read_feature(struct cn_perf_file *file, uint64_t feature,
         read_event_names(file, bytes);
     else if (feature == CN_PERF_FEATURE_OS_RELEASE && cn_bytes_string(bytes, 4))
         file->kernel_release = cn_arena_strdup(&file->arena, cn_bytes_string(bytes, 4));
+    else if (feature == CN_PERF_FEATURE_CLOCK_DATA && bytes.len >= CLOCK_DATA_LEN)
+        file->epoch_ns = cn_u64_get(bytes.ptr + 8) - cn_u64_get(bytes.ptr + 16);
+    else if (feature == CN_PERF_FEATURE_ARCH && cn_bytes_string(bytes, 4))
+        file->machine = cn_arena_strdup(&file->arena, cn_bytes_string(bytes, 4));
 }
 
 /* A section for each feature bit, after the data. They only add names: unreadable ones are
@@ -198,11 +206,14 @@ static uint64_t time_of(const struct cn_perf_file *file, uint32_t type,
                         struct cn_bytes body)
 {
     const struct cn_perf_attr *attr = &file->events[0].attr;
-    size_t from_end = 8 + 8 * (size_t)cn_perf_count(attr->sample_type, AFTER_TIME);
+    size_t from_end, off;
     struct cn_bytes time;
-    size_t off;
 
-    if (file->event_count == 0 || !(attr->sample_type & CN_PERF_HAS_TIME))
+    if (file->event_count == 0)
+        return 0;
+    attr = &file->events[cn_perf_event_of(file, type, body)].attr;
+    from_end = 8 + 8 * (size_t)cn_perf_count(attr->sample_type, AFTER_TIME);
+    if (!(attr->sample_type & CN_PERF_HAS_TIME))
         return 0;
     if (type == CN_PERF_SAMPLE)
         off = 8 * (size_t)cn_perf_count(attr->sample_type, BEFORE_TIME);
@@ -220,7 +231,7 @@ static bool read_attr_record(struct cn_perf_file *file, struct cn_bytes body,
     struct cn_bytes attr, ids;
     uint32_t len;
 
-    if (body.len < cn_perf_attr_size)
+    if (body.len < CN_PERF_ATTR_LEN_MIN)
         return cn_fail(err, CN_ERR_FORMAT, "an event of %zu bytes", body.len);
     len = cn_u32_get(body.ptr + 4);
     if (!cn_bytes_slice(body, 0, len, &attr) || !cn_bytes_from(body, len, &ids))
@@ -294,6 +305,9 @@ static bool read_record(struct cn_perf_file *file, const struct cn_perf_record *
     case CN_PERF_MMAP2:
     case CN_PERF_COMM:
     case CN_PERF_FORK:
+    case CN_PERF_EXIT:
+    case CN_PERF_SWITCH:
+    case CN_PERF_SWITCH_CPU_WIDE:
     case CN_PERF_SAMPLE:
     case CN_PERF_LOST:
     case CN_PERF_LOST_SAMPLES:
@@ -345,6 +359,11 @@ static bool read_records(struct cn_perf_file *file, uint64_t off, uint64_t end_o
         uint64_t trailing;
 
         if (!record_at(file, off, &record)) {
+            /* What a writer that was killed had not finished. */
+            if (file->is_unfinished && off < file->data.len) {
+                file->cut_len = file->data.len - off;
+                return true;
+            }
             (void)cn_fail(err, CN_ERR_FORMAT, "cut off");
             return cn_perf_fail_at(file, off, err);
         }
@@ -401,12 +420,14 @@ static bool open_parts(struct cn_perf_file *file, struct cn_error *err)
                            : "does not begin with " CN_PERF_MAGIC);
     if (cn_u64_get(file->bytes.ptr + 8) == CN_PERF_PIPE_HEADER_LEN) {
         file->data_off = CN_PERF_PIPE_HEADER_LEN;
+        file->is_unfinished = true;
         return cn_bytes_from(file->bytes, file->data_off, &file->data);
     }
     if (!cn_perf_header_decode(file->bytes, &header))
         return cn_fail(err, CN_ERR_FORMAT, "the header is cut off: %zu bytes of %d",
                        file->bytes.len, (int)cn_perf_header_size);
     file->data_off = header.data_off;
+    file->is_unfinished = header.data_len == 0;
     if (header.data_len == 0 && header.data_off <= file->bytes.len)
         header.data_len = file->bytes.len - header.data_off;
     if (!cn_bytes_slice(file->bytes, header.data_off, header.data_len, &file->data))

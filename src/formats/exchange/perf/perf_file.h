@@ -28,7 +28,13 @@ struct cn_perf_sample {
     uint64_t ip, time_ns, period;
     uint32_t pid, tid;
     uint32_t event;        /* in the file's events */
+    uint32_t cpu;          /* UINT32_MAX if unknown */
+    struct cn_bytes reads; /* counters of its group; see perf_read.h */
     struct cn_bytes chain; /* addresses, the innermost first */
+    struct cn_bytes raw;   /* fields of a tracepoint */
+    struct cn_bytes branches;
+    struct cn_bytes user_registers; /* none, or one for each bit of sample_regs_user */
+    struct cn_bytes user_stack;     /* what was copied, from the stack pointer on */
 };
 
 struct cn_perf_record {
@@ -40,6 +46,8 @@ struct cn_perf_record {
 struct cn_perf_file {
     struct cn_bytes bytes, data;
     uint64_t data_off;
+    bool is_unfinished;          /* a pipe, or its writer was killed */
+    uint64_t cut_len;            /* bytes at its end that are not a record */
     struct cn_text packed;       /* the zstd stream of compressed records */
     struct cn_unpacked unpacked; /* its records; their offsets continue those of `data` */
     struct cn_perf_event events[CN_PERF_EVENT_MAX];
@@ -47,6 +55,8 @@ struct cn_perf_file {
     struct cn_map event_of;        /* by id of a sample */
     struct cn_names build_id_keys; /* "PATH\nHEX" */
     const char *kernel_release;    /* NULL if unknown */
+    uint64_t epoch_ns;             /* of the clock of records; 0 if unknown */
+    const char *machine;           /* x86_64, aarch64, ...; NULL if unknown */
     struct cn_perf_at *order;
     size_t order_count, order_capacity, next;
     struct cn_arena arena;
@@ -62,6 +72,14 @@ CN_CHECK enum cn_step cn_perf_next(struct cn_perf_file *file, struct cn_perf_rec
 
 /* Add the record at `off` to the message. Returns false. */
 bool cn_perf_fail_at(const struct cn_perf_file *file, uint64_t off, struct cn_error *err);
+
+/* The event of a sample, or of another record with an identifier, by its id. */
+uint32_t cn_perf_event_of(const struct cn_perf_file *file, uint32_t type,
+                          struct cn_bytes body);
+
+/* The processor on which a record other than a sample was written; UINT32_MAX if unknown. */
+uint32_t cn_perf_cpu_of(const struct cn_perf_file *file,
+                        const struct cn_perf_record *record);
 
 CN_CHECK bool cn_perf_sample_decode(const struct cn_perf_file *file,
                                     const struct cn_perf_record *record,

@@ -16,6 +16,7 @@
 
 enum {
     LOOK_LEN = 16 * 1024,
+    ENTRY_COUNT = CN_ENTRY_APPLICATION_THREAD + 1,
     SCOPE_COUNT = 4, /* ids of a metric in a thread; the first is the point scope */
 };
 
@@ -48,7 +49,7 @@ struct cn_import {
     struct timed *timed;
     size_t timed_count, timed_capacity;
     uint32_t context_count;
-    uint32_t entry;
+    uint32_t entries[ENTRY_COUNT]; /* by enum cn_entry; 0: not yet */
     struct cn_text scratch, key, warnings;
 };
 
@@ -148,6 +149,11 @@ bool cn_import_thread(struct cn_import *import, const struct cn_import_identity 
     return true;
 }
 
+void cn_import_name_thread(struct cn_import *import, uint32_t thread, const char *name)
+{
+    cn_memory_database_name_profile(import->memory, 1 + thread, name);
+}
+
 static uint32_t module_of(struct cn_import *import, const char *path)
 {
     uint32_t module = CN_NONE;
@@ -198,16 +204,27 @@ static uint32_t add_context(struct cn_import *import, uint32_t parent,
     return cn_memory_database_add_context(import->memory, parent, context);
 }
 
-/* All stacks are below one entry: how a thread began is unknown. */
+uint32_t cn_import_entry(struct cn_import *import, enum cn_entry entry)
+{
+    static const char *const names[ENTRY_COUNT] = {
+        [CN_ENTRY_UNKNOWN] = "unknown entry",
+        [CN_ENTRY_MAIN_THREAD] = "main thread",
+        [CN_ENTRY_APPLICATION_THREAD] = "application thread",
+    };
+
+    if (import->entries[entry] == 0)
+        import->entries[entry] =
+            add_context(import, 0,
+                        (struct cn_context){.kind = CN_CONTEXT_ENTRY,
+                                            .relation = CN_LEXICAL,
+                                            .entry = (uint16_t)entry,
+                                            .entry_name = names[entry]});
+    return import->entries[entry];
+}
+
 static uint32_t top_of(struct cn_import *import)
 {
-    if (import->entry == 0)
-        import->entry = add_context(import, 0,
-                                    (struct cn_context){.kind = CN_CONTEXT_ENTRY,
-                                                        .relation = CN_LEXICAL,
-                                                        .entry = CN_ENTRY_UNKNOWN,
-                                                        .entry_name = "unknown entry"});
-    return import->entry;
+    return cn_import_entry(import, CN_ENTRY_UNKNOWN);
 }
 
 uint32_t cn_import_call(struct cn_import *import, uint32_t parent, uint32_t frame)
@@ -263,14 +280,25 @@ bool cn_import_add(struct cn_import *import, uint32_t thread, uint32_t context,
     return true;
 }
 
-void cn_import_sample(struct cn_import *import, uint32_t thread, uint64_t time_ns,
+static void add_timed(struct cn_import *import, uint32_t thread, uint64_t time_ns,
                       uint32_t context)
 {
     import->timed = cn_grow(import->timed, import->timed_count, &import->timed_capacity,
                             sizeof(*import->timed));
-    import->timed[import->timed_count] = (struct timed){
-        time_ns, import->timed_count, thread, context ? context : top_of(import)};
+    import->timed[import->timed_count] =
+        (struct timed){time_ns, import->timed_count, thread, context};
     import->timed_count++;
+}
+
+void cn_import_sample(struct cn_import *import, uint32_t thread, uint64_t time_ns,
+                      uint32_t context)
+{
+    add_timed(import, thread, time_ns, context ? context : top_of(import));
+}
+
+void cn_import_wait(struct cn_import *import, uint32_t thread, uint64_t time_ns)
+{
+    add_timed(import, thread, time_ns, 0);
 }
 
 void cn_import_warn(struct cn_import *import, const char *fmt, ...)
@@ -293,6 +321,15 @@ static int by_time(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
+/* Most inputs are: samples of a thread that waits were only known later. */
+static bool is_in_order(const struct timed *timed, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (timed[i - 1].time_ns > timed[i].time_ns)
+            return false;
+    return true;
+}
+
 /* Add the values and samples to the database. */
 static void add_values(struct cn_import *import)
 {
@@ -303,7 +340,7 @@ static void add_values(struct cn_import *import)
                                      (uint16_t)(value->metric * SCOPE_COUNT),
                                      value->value);
     }
-    if (import->timed_count > 0)
+    if (!is_in_order(import->timed, import->timed_count))
         qsort(import->timed, import->timed_count, sizeof(*import->timed), by_time);
     for (size_t i = 0; i < import->timed_count; i++)
         cn_memory_database_add_sample(

@@ -64,10 +64,16 @@ CN_CHECK bool cn_import_thread(struct cn_import *import,
                                const struct cn_import_identity *identity, uint32_t *out,
                                struct cn_error *err);
 
+/* Name a thread; the last name counts. */
+void cn_import_name_thread(struct cn_import *import, uint32_t thread, const char *name);
+
 /* The number of a frame, added if it is new. */
 uint32_t cn_import_frame(struct cn_import *import, const struct cn_import_frame *frame);
 
-/* The context of a call in `parent`; 0 is the top. */
+/* The context of stacks that begin like this, as a parent of calls. */
+uint32_t cn_import_entry(struct cn_import *import, enum cn_entry entry);
+
+/* The context of a call in `parent`; 0 is the top: how the stack began is unknown. */
 uint32_t cn_import_call(struct cn_import *import, uint32_t parent, uint32_t frame);
 
 /* The context of a line in the function `parent`. */
@@ -80,6 +86,9 @@ CN_CHECK bool cn_import_add(struct cn_import *import, uint32_t thread, uint32_t 
 /* A sample of the timeline, in any order. */
 void cn_import_sample(struct cn_import *import, uint32_t thread, uint64_t time_ns,
                       uint32_t context);
+
+/* The thread waits from this time until its next sample. */
+void cn_import_wait(struct cn_import *import, uint32_t thread, uint64_t time_ns);
 
 /* Add a warning to the database. */
 CN_PRINTF(2, 3) void cn_import_warn(struct cn_import *import, const char *fmt, ...);

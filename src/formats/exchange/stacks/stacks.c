@@ -425,6 +425,8 @@ bool cn_export_threads(struct cn_export *x, cn_thread_fn visit, void *arg,
             continue;
         cn_text_clear(&name);
         cn_identity_print(&profile.identity, &x->db->kinds, &name);
+        if (profile.name)
+            cn_text_printf(&name, " %s", profile.name);
         ok = visit(arg, i, &profile, cn_text_str(&name), err);
     }
     cn_text_done(&name);

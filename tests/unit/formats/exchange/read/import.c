@@ -154,7 +154,8 @@ static void check_perf(enum cn_test_perf_form form)
     assert_float_equal(value_at(db, "", 0), 500e-9, 1e-18);
     assert_float_equal(value_at(db, "", 1), 250, 0);
     assert_int_equal(db->module_count, 1);
-    assert_float_equal(value_at(db, "[unknown];[unknown];[unknown]", 1), 250, 0);
+    assert_float_equal(value_at(db, "[unknown];[unknown] [app];[unknown] [app]", 1), 250,
+                       0);
     assert_true(cn_timeline_open(db, 1, &timeline, &err));
     assert_int_equal(timeline.count, 2);
     cn_database_close(db);
@@ -168,26 +169,50 @@ static void perf_data_is_read_in_the_order_of_time(void **state)
         check_perf(form);
 }
 
-/* --call-graph dwarf: the copies of the stack are not read, which a warning says. */
-static void callers_in_copied_stacks_are_counted(void **state)
+/* Time, cpu time, blocked and pre-empted time add up; a thread that waits has context 0. */
+static void switches_in_perf_data_become_time_by_state(void **state)
 {
-    enum { SAMPLE_TYPE_OFF = 0x18 };
-    size_t len, attr_off = cn_perf_header_size + 16;
-    uint8_t *bytes = cn_test_perf(CN_TEST_PERF_FILE, &len);
-    uint8_t *type = bytes + attr_off + SAMPLE_TYPE_OFF;
-    struct cn_database *db;
+    static const char *const names[] = {"time (sec)",         "cpu time (sec)",
+                                        "blocked time (sec)", "pre-empted time (sec)",
+                                        "cpu-clock (sec)",    "context-switches"};
+    static const struct {
+        const char *path;
+        double ns[4];
+    } want[] = {{"", {110, 65, 40, 5}},
+                {"[unknown] [work]", {65, 65, 0, 0}},
+                {"[unknown] [wait]", {40, 0, 40, 0}},
+                {"[unknown]", {5, 0, 0, 5}}};
+    static const struct {
+        uint64_t time_ns;
+        bool waits;
+    } samples[] = {{20, false},  {40, false}, {50, true}, {90, false},
+                   {100, false}, {110, true}, {120, true}};
+    size_t len;
+    uint8_t *bytes = cn_test_perf_switches(&len);
+    struct cn_database *db = import_of(cn_perf_read, (struct cn_bytes){bytes, len});
+    struct cn_timeline timeline;
+    struct cn_sample sample;
+    struct cn_error err;
 
     (void)state;
-    cn_u64_put(type, cn_u64_get(type) | CN_PERF_HAS_USER_STACK);
-    db = import_of(cn_perf_read, (struct cn_bytes){bytes, len});
-    assert_non_null(db->warnings);
-    assert_non_null(
-        strstr(db->warnings->text, "user callers of 2 samples are not shown"));
+    assert_int_equal(db->metrics.count, 6);
+    for (size_t i = 0; i < 6; i++)
+        assert_string_equal(db->metrics.list[i].name, names[i]);
+    for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++)
+        for (uint32_t k = 0; k < 4; k++)
+            assert_float_equal((float)(1e9 * value_at(db, want[i].path, k)),
+                               (float)want[i].ns[k], 1e-4F);
+    assert_true(cn_timeline_open(db, 1, &timeline, &err));
+    assert_int_equal(timeline.count, sizeof(samples) / sizeof(*samples));
+    for (size_t i = 0; i < timeline.count; i++) {
+        assert_true(cn_timeline_read(db, &timeline, i, 1, &sample, &err));
+        assert_int_equal(sample.time_ns, samples[i].time_ns);
+        assert_int_equal(sample.context == 0, samples[i].waits);
+    }
     cn_database_close(db);
     free(bytes);
 }
 
-/* Cut anywhere, with another byte anywhere: read or refused, and cut it is refused. */
 static void damaged_perf_data_is_refused(void **state)
 {
     size_t len;
@@ -390,7 +415,7 @@ int main(void)
         CN_SCRATCH_TEST(pprof_is_recognised_by_its_fields),
         cmocka_unit_test(speedscope_has_samples_and_events),
         cmocka_unit_test(perf_data_is_read_in_the_order_of_time),
-        cmocka_unit_test(callers_in_copied_stacks_are_counted),
+        cmocka_unit_test(switches_in_perf_data_become_time_by_state),
         cmocka_unit_test(damaged_perf_data_is_refused),
         cmocka_unit_test(perf_script_has_threads_and_inlined_calls),
         cmocka_unit_test(chrome_events_become_calls),

@@ -1,0 +1,193 @@
+/* cairn sample: sample any program. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "cli/print/quantity.h"
+#include "cli/recording/record_options.h"
+#include "cli/recording/sample_run.h"
+#include "cli/shell/cli.h"
+#include "cli/shell/command.h"
+
+enum { FREQUENCY_MAX = 100000, PIDS_MAX = 1024, LEVEL_MAX = 19 };
+
+/* "12,345" */
+static bool parse_pids(struct cn_values values, pid_t *out, size_t *count,
+                       struct cn_error *err)
+{
+    for (size_t i = 0; i < values.count; i++) {
+        const char *text = values.list[i];
+        char *end;
+
+        do {
+            long pid;
+
+            errno = 0;
+            pid = strtol(text, &end, 10);
+            if (end == text || (*end && *end != ',') || pid <= 0 || pid > INT32_MAX ||
+                errno || *count == PIDS_MAX)
+                return cn_fail(err, CN_ERR_USAGE,
+                               "--pid: '%s' is not a list of process ids",
+                               values.list[i]);
+            out[(*count)++] = (pid_t)pid;
+            text = end + 1;
+        } while (*end);
+    }
+    return true;
+}
+
+/* "fp", "none", "dwarf", "dwarf,16384" */
+static bool choose_stacks(const char *value, struct cn_sample_options *options,
+                          struct cn_error *err)
+{
+    char *end;
+    unsigned long len = 0;
+
+    options->stacks = CN_SAMPLE_WHOLE;
+    if (value && strcmp(value, "fp") == 0)
+        options->stacks = CN_SAMPLE_POINTERS;
+    else if (value && (strcmp(value, "none") == 0 || strcmp(value, "no") == 0))
+        options->stacks = CN_SAMPLE_NONE;
+    else if (value && strncmp(value, "dwarf,", 6) == 0) {
+        len = strtoul(value + 6, &end, 10);
+        if (end == value + 6 || *end || len < 512 || len > CN_SAMPLE_STACK_LEN_MAX)
+            return cn_fail(err, CN_ERR_USAGE,
+                           "--call-graph: '%s' is not a length from 512 to %d", value + 6,
+                           (int)CN_SAMPLE_STACK_LEN_MAX);
+    } else if (value && strcmp(value, "dwarf") != 0)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "--call-graph: '%s' is not dwarf, dwarf,BYTES, fp or none", value);
+    options->stack_len = (uint32_t)len;
+    return true;
+}
+
+static bool choose(const struct cn_args *args, struct cn_sample_options *options,
+                   pid_t *pids, struct cn_error *err)
+{
+    struct cn_values events = cn_args_values(args, "event");
+    const char *duration = cn_args_value(args, "duration");
+    uint64_t level;
+
+    if (!cn_args_u64(args, "freq", 1, FREQUENCY_MAX, CN_SAMPLE_FREQUENCY,
+                     &options->frequency, err) ||
+        !cn_args_exclusive(args, "freq", "count", err) ||
+        !cn_args_u64(args, "count", 1, UINT64_MAX >> 1, 0, &options->period, err) ||
+        !cn_args_u64(args, "compression-level", 0, LEVEL_MAX, 1, &level, err) ||
+        !choose_stacks(cn_args_value(args, "call-graph"), options, err) ||
+        !parse_pids(cn_args_values(args, "pid"), pids, &options->pid_count, err))
+        return false;
+    if (duration && (!cn_duration_parse(duration, 0, &options->duration_ns, err) ||
+                     (options->duration_ns == 0 &&
+                      !cn_fail(err, CN_ERR_USAGE, "%s would sample nothing", duration))))
+        return cn_fail_in(err, "--duration");
+    options->compression_level = (int)level;
+    options->pids = pids;
+    options->has_machine = cn_args_has(args, "all-cpus");
+    options->has_switches = cn_args_has(args, "off-cpu");
+    options->events = events.list;
+    options->event_count = events.count;
+    options->path = cn_args_value(args, "output");
+    if (!options->path)
+        options->path = CN_SAMPLE_FILE;
+    if (cn_args_count(args) == 0 && options->pid_count == 0 && !options->has_machine)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "no program given: cairn sample -- PROGRAM, -p PID or -a");
+    if (options->pid_count > 0 && (options->has_machine || cn_args_count(args) > 0))
+        return cn_fail(err, CN_ERR_USAGE, "-p: neither with a program nor with -a");
+    return true;
+}
+
+static bool run(const struct cn_args *args, struct cn_error *err)
+{
+    struct cn_sample_options options = {0};
+    pid_t *pids = cn_alloc(PIDS_MAX, sizeof(*pids));
+    size_t count = cn_args_count(args);
+    const char **words = cn_alloc(count + 1, sizeof(*words));
+    int wait_status = 0;
+    bool ok;
+
+    for (size_t i = 0; i < count; i++)
+        words[i] = cn_args_operand(args, i);
+    options.words = count > 0 ? words : NULL;
+    ok = choose(args, &options, pids, err) &&
+         cn_sample_and_tell(args, &options, true, &wait_status, err);
+    free(pids);
+    free(words);
+    if (ok)
+        cn_end_like(wait_status);
+    return ok;
+}
+
+static const struct cn_option options_table[] = {
+    {.name = "freq",
+     .letter = 'F',
+     .value = "HZ",
+     .help = "samples a second and processor (default: 999)"},
+    {.name = "count",
+     .letter = 'c',
+     .value = "N",
+     .help = "sample each N-th event instead (of a clock: each N nanoseconds)"},
+    {.name = "event",
+     .letter = 'e',
+     .value = "EVENT",
+     .is_repeatable = true,
+     .help = "events, separated by commas: cpu-clock (the default), task-clock, "
+             "page-faults, context-switches, cycles, instructions, cache-misses, "
+             "branch-misses, tracepoints such as sched:sched_wakeup"},
+    {.name = "pid",
+     .letter = 'p',
+     .value = "PID",
+     .is_repeatable = true,
+     .help = "attach to running processes, separated by commas, until Ctrl-C"},
+    {.name = "all-cpus",
+     .letter = 'a',
+     .help = "sample all processes, until the program ends or Ctrl-C"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .help = "write FILE (default: " CN_SAMPLE_FILE "); an earlier one is renamed to "
+             "FILE.old. Each process of mpirun or srun writes FILE/rank.N"},
+    {.name = "duration",
+     .value = "TIME",
+     .help = "stop sampling after TIME: 10s, 1.5m; a program continues"},
+    {.name = "off-cpu",
+     .help = "also sample where threads stop running, and when they continue"},
+    {.name = "call-graph",
+     .value = "WAY",
+     .help = "stacks: dwarf (the default) unwinds a copy of up to 60 KB of the stack, "
+             "dwarf,BYTES of another length, fp uses frame pointers, none has no "
+             "callers"},
+    {.name = "compression-level",
+     .letter = 'z',
+     .value = "N",
+     .help = "compress the file with level N of zstd (default: 1); 0 does not"},
+    {0},
+};
+
+static const struct cn_example examples[] = {
+    {"cairn sample -- python3 script.py", "sample a program; no rebuild is needed"},
+    {"cairn sample -p 1234 --duration 10s", "attach to a running process"},
+    {"cairn sample --off-cpu -- ./server --check", "also where its threads wait"},
+    {0},
+};
+
+const struct cn_command cn_cmd_sample = {
+    .name = "sample",
+    .section = CN_SECTION_RECORDING,
+    .operands = "[PROGRAM [ARGUMENT]...]",
+    .operand_max = CN_OPERANDS_MAX,
+    .summary = "sample any program, with whole stacks",
+    .description =
+        "Runs a program, or attaches to running ones, and samples all its threads and "
+        "child processes at regular times. The program needs not be built for it: the "
+        "stacks of code without frame pointers are unwound with the tables that "
+        "exceptions use.\n\n"
+        "The result is a perf.data file: use cairn tree, flat, top, timeline, analyze or "
+        "view, or perf itself. It is readable even if cairn is killed. The output and "
+        "the exit status are those of the program.",
+    .examples = examples,
+    .options = options_table,
+    .run = run,
+};

@@ -1,0 +1,33 @@
+/* Sampling for cairn sample, record and live: from options to a file and a line about it.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_CLI_RECORDING_SAMPLE_RUN_H
+#define CN_CLI_RECORDING_SAMPLE_RUN_H
+
+#include "base/error.h"
+#include "cli/shell/args.h"
+#include "sampler/sampler.h"
+
+#define CN_SAMPLE_FILE "cairn.perf.data"
+
+/* Sample as `options` describe, whose messages are printed for `args`, and print the
+ * result; what to do with the file only if it is kept. */
+CN_CHECK bool cn_sample_and_tell(const struct cn_args *args,
+                                 struct cn_sample_options *options, bool is_kept,
+                                 int *wait_status, struct cn_error *err);
+
+/* True if cairn record samples the program instead of recording its calls: with --sample, or
+ * if it has no calls to record and no option asks for any, which is then said. */
+bool cn_record_samples(const struct cn_args *args);
+
+/* Sample with the options of cairn record. */
+CN_CHECK bool cn_record_sample(const struct cn_args *args, int *wait_status,
+                               struct cn_error *err);
+
+/* cairn live --sample. */
+CN_CHECK bool cn_live_sample(const struct cn_args *args, struct cn_error *err);
+
+/* End with the status or signal of the program, so that our parent sees the same. */
+void cn_end_like(int wait_status);
+
+#endif

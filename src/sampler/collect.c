@@ -1,0 +1,245 @@
+#include "sampler/collect.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+
+#include "base/bytes/wire.h"
+#include "base/text.h"
+#include "sampler/inside/shared.h"
+#include "sampler/synthesis.h"
+
+/* Words of a sample, with its head. */
+enum {
+    AT_ID = 1,
+    AT_IP = 2,
+    AT_TASK = 3,
+    AT_TIME = 4,
+    AT_CPU = 5,
+    AT_PERIOD = 6,
+    AT_CHAIN = 7,
+    HEAD_LEN = 8,
+    FIXED_LEN = AT_CHAIN * 8,
+    LOST_LEN = 24,
+    KERNEL_CHAIN_MAX = 512,
+    LOOK_NS = 100000000,
+};
+
+/* The event of a kernel's id. */
+static uint64_t number_of(const struct cn_collector *c, uint64_t id)
+{
+    return (uint64_t)cn_map_find(&c->rings->event_of, id, 0) + 1;
+}
+
+/* The fields after the call chain: registers and a copy of the stack. */
+struct copied {
+    bool has_registers;
+    struct cn_unwind_registers registers;
+    struct cn_bytes stack;
+};
+
+static bool decode_copied(const struct cn_collector *c, struct cn_bytes rest,
+                          struct copied *out)
+{
+    uint64_t mask = c->setup->register_mask, abi, room, len = 0;
+    struct cn_bytes values;
+
+    *out = (struct copied){0};
+    if (!cn_wire_u64_take(&rest, &abi))
+        return false;
+    /* A task of the kernel has no registers of a user. */
+    if (abi != PERF_SAMPLE_REGS_ABI_NONE) {
+        if (!cn_bytes_take(&rest, 8 * (size_t)__builtin_popcountll(mask), &values))
+            return false;
+        out->has_registers = abi == PERF_SAMPLE_REGS_ABI_64 &&
+                             cn_unwind_registers_decode(
+                                 &out->registers, cn_unwind_machine_here(), mask, values);
+    }
+    if (!cn_wire_u64_take(&rest, &room))
+        return false;
+    if (room > 0 && (!cn_bytes_take(&rest, (size_t)room, &out->stack) ||
+                     !cn_wire_u64_take(&rest, &len)))
+        return false;
+    out->stack.len = len < out->stack.len ? (size_t)len : out->stack.len;
+    return true;
+}
+
+/* Append the stack of the user's code to the chain. */
+static size_t add_user(struct cn_collector *c, uint32_t pid, const struct copied *copied,
+                       uint64_t *chain, size_t count)
+{
+    size_t added;
+
+    if (!copied->has_registers)
+        return count;
+    chain[count++] = PERF_CONTEXT_USER;
+    added = cn_unwound_unwind(&c->stacks, pid, &copied->registers, copied->stack,
+                              chain + count, CN_COLLECT_CHAIN_MAX - count);
+    return count + added;
+}
+
+static bool is_user(const uint8_t *record)
+{
+    return (cn_u16_get(record + 4) & PERF_RECORD_MISC_CPUMODE_MASK) ==
+           PERF_RECORD_MISC_USER;
+}
+
+static void show(struct cn_collector *c, size_t chain_len)
+{
+    const uint64_t *words = c->words;
+    struct cn_sample_seen seen = {
+        .pid = (uint32_t)words[AT_TASK],
+        .tid = (uint32_t)(words[AT_TASK] >> 32),
+        .event = (uint32_t)words[AT_ID] - 1,
+        .time_ns = words[AT_TIME],
+        .period = words[AT_PERIOD],
+        .chain = words + AT_CHAIN + 1,
+        .chain_len = chain_len,
+        .space = cn_unwound_space(&c->stacks, (uint32_t)words[AT_TASK]),
+    };
+
+    if (c->options->see)
+        c->options->see(c->options->arg, &seen);
+}
+
+/* Write a sample whose fixed fields and chain are in c->words. */
+static bool write_sample(struct cn_collector *c, size_t chain_len, bool has_chain,
+                         struct cn_error *err)
+{
+    size_t len = FIXED_LEN + (has_chain ? 8 + 8 * chain_len : 0);
+
+    c->words[AT_CHAIN] = chain_len;
+    cn_u16_put((uint8_t *)c->words + 6, (uint16_t)len);
+    if (!cn_perf_writer_add(c->writer, (struct cn_bytes){(uint8_t *)c->words, len}, err))
+        return false;
+    cn_perf_writer_count_sample(c->writer, c->words[AT_TIME]);
+    show(c, chain_len);
+    return true;
+}
+
+static bool take_sample(struct cn_collector *c, const uint8_t *record, size_t len,
+                        struct cn_error *err)
+{
+    struct cn_bytes rest = {record, len}, fixed, kernel = {0};
+    bool has_chain = c->options->stacks != CN_SAMPLE_NONE;
+    uint64_t kernel_len = 0, *chain = c->words + AT_CHAIN + 1;
+    struct copied copied;
+    size_t count;
+
+    if (!cn_bytes_take(&rest, FIXED_LEN, &fixed) ||
+        (has_chain && (!cn_wire_u64_take(&rest, &kernel_len) ||
+                       !cn_bytes_array(rest, 0, kernel_len, sizeof(uint64_t), &kernel) ||
+                       !cn_bytes_take(&rest, kernel.len, &kernel))))
+        return true;
+    memcpy(c->words, fixed.ptr, fixed.len);
+    c->words[AT_ID] = number_of(c, c->words[AT_ID]);
+    count = kernel.len / sizeof(uint64_t);
+    count = count < KERNEL_CHAIN_MAX ? count : KERNEL_CHAIN_MAX;
+    memcpy(chain, kernel.ptr, count * sizeof(uint64_t));
+    if (c->options->stacks == CN_SAMPLE_WHOLE) {
+        if (!decode_copied(c, rest, &copied))
+            return true;
+        count = add_user(c, (uint32_t)c->words[AT_TASK], &copied, chain, count);
+        if (count == 0 && is_user(record)) {
+            chain[count++] = PERF_CONTEXT_USER;
+            chain[count++] = c->words[AT_IP];
+            cn_unwound_count(&c->stacks, CN_UNWIND_UNKNOWN);
+        }
+    }
+    return write_sample(c, count, has_chain, err);
+}
+
+bool cn_collector_take(void *collector, const uint8_t *record, size_t len,
+                       uint64_t time_ns, struct cn_error *err)
+{
+    struct cn_collector *c = collector;
+    uint32_t type = cn_u32_get(record);
+    uint8_t *copy = (uint8_t *)c->words, *id = copy + len - CN_RING_ID_FROM_END;
+
+    (void)time_ns;
+    c->has_round = true;
+    if (type == PERF_RECORD_SAMPLE)
+        return take_sample(c, record, len, err);
+    if (type == PERF_RECORD_LOST && len >= LOST_LEN)
+        c->lost_count += cn_u64_get(record + 16);
+    if (len > sizeof(c->words))
+        return true;
+    /* The memory of a ring is not ours to change. */
+    memcpy(copy, record, len);
+    cn_u64_put(id, number_of(c, cn_u64_get(id)));
+    cn_unwound_take(&c->stacks, (struct cn_bytes){copy, len});
+    return cn_perf_writer_add(c->writer, (struct cn_bytes){copy, len}, err);
+}
+
+/* Unwind, and look up new mappings of the process where code is unknown. */
+static size_t unwind_inside(struct cn_collector *c, const struct cn_inside_slot *slot,
+                            uint64_t *out)
+{
+    struct cn_unwind_registers registers = {.machine = cn_unwind_machine_here()};
+    struct cn_bytes stack = {slot->copy, slot->copy_len};
+    uint64_t unknown = c->stacks.ends[CN_UNWIND_UNKNOWN];
+    size_t known = registers.machine == CN_UNWIND_X86_64 ? CN_UNWIND_X86_RIP + 1
+                                                         : CN_INSIDE_REGISTERS;
+    struct cn_synthesis to = {cn_collector_take, c, slot->time_ns};
+    struct cn_error ignored = {0};
+    size_t count;
+
+    memcpy(registers.value, slot->registers, known * sizeof(uint64_t));
+    registers.known = (UINT64_C(1) << known) - 1;
+    count = cn_unwound_unwind(&c->stacks, slot->pid, &registers, stack, out,
+                              CN_COLLECT_CHAIN_MAX - 1);
+    if (c->stacks.ends[CN_UNWIND_UNKNOWN] == unknown ||
+        slot->time_ns - c->looked_ns < LOOK_NS)
+        return count;
+    c->looked_ns = slot->time_ns;
+    if (!cn_synthesize_process(&to, (pid_t)slot->pid, &ignored))
+        return count;
+    c->stacks.ends[CN_UNWIND_UNKNOWN] = unknown;
+    return cn_unwound_unwind(&c->stacks, slot->pid, &registers, stack, out,
+                             CN_COLLECT_CHAIN_MAX - 1);
+}
+
+bool cn_collector_take_inside(void *collector, const struct cn_inside_slot *slot,
+                              struct cn_error *err)
+{
+    struct cn_collector *c = collector;
+    struct cn_synthesis to = {cn_collector_take, c, slot->time_ns};
+    uint64_t period_ns =
+        c->options->period > 0 ? c->options->period : 1000000000 / c->options->frequency;
+    uint64_t chain[CN_COLLECT_CHAIN_MAX] = {PERF_CONTEXT_USER};
+    size_t count;
+
+    if (slot->copy_len > CN_INSIDE_COPY_MAX)
+        return true;
+    if (slot->kind == CN_INSIDE_BEGIN) {
+        struct cn_text maps = {0};
+        bool ok;
+
+        cn_text_add(&maps, (const char *)slot->copy, slot->copy_len);
+        ok = cn_synthesize_exec(&to, (pid_t)slot->pid, maps.chars, err);
+        cn_text_done(&maps);
+        return ok;
+    }
+    count = 1 + unwind_inside(c, slot, chain + 1);
+    c->has_round = true;
+    c->words[0] = PERF_RECORD_SAMPLE | (uint64_t)PERF_RECORD_MISC_USER << 32;
+    c->words[AT_ID] = 1;
+    c->words[AT_IP] = chain[1];
+    c->words[AT_TASK] = slot->pid | (uint64_t)slot->tid << 32;
+    c->words[AT_TIME] = slot->time_ns;
+    c->words[AT_CPU] = 0;
+    c->words[AT_PERIOD] = slot->period_count * period_ns;
+    memcpy(c->words + AT_CHAIN + 1, chain, count * sizeof(*chain));
+    return write_sample(c, count, true, err);
+}
+
+bool cn_collector_end_round(struct cn_collector *c, struct cn_error *err)
+{
+    struct cn_perf_head head = {.type = CN_PERF_FINISHED_ROUND, .size = HEAD_LEN};
+    uint8_t record[HEAD_LEN];
+
+    if (!c->has_round)
+        return true;
+    c->has_round = false;
+    cn_perf_head_encode(&head, record);
+    return cn_perf_writer_add(c->writer, (struct cn_bytes){record, HEAD_LEN}, err);
+}

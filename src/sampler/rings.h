@@ -1,0 +1,82 @@
+/* The kernel's rings of samples: one for each processor, shared by all sampled tasks and
+ * events.
+ *
+ * Every record has the time and the identifier of its event at known offsets: samples begin
+ * with identifier, address, pid and tid, and time; other records end with pid and tid, time,
+ * processor and identifier. cn_rings_read() delivers them in the order of time.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_SAMPLER_RINGS_H
+#define CN_SAMPLER_RINGS_H
+
+#include <poll.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/bytes/bytes.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "sampler/events.h"
+
+enum {
+    CN_RING_SAMPLE_ID_OFF = 8, /* of a sample with its head */
+    CN_RING_SAMPLE_TIME_OFF = 32,
+    CN_RING_TIME_FROM_END = 24, /* of any other record */
+    CN_RING_ID_FROM_END = 8,
+};
+
+struct cn_ring {
+    int cpu;
+    void *map; /* NULL: none yet */
+    size_t map_len;
+    uint8_t *data;
+    size_t data_len;
+    uint64_t tail; /* up to here, records are read */
+    int fd;        /* whose ring it is; -1 when it is closed */
+};
+
+struct cn_rings {
+    struct cn_ring *list;
+    size_t count;
+    int *fds; /* of all events */
+    size_t fd_count, fd_capacity;
+    struct cn_map event_of; /* by the kernel's id */
+    struct cn_ring_record *records;
+    size_t record_count, record_capacity;
+    uint8_t *joined; /* a record that crosses the end of its ring */
+    uint64_t lost_count;
+};
+
+/* How to open events. */
+struct cn_ring_request {
+    const struct cn_sample_events *events; /* with complete attributes */
+    const pid_t *tids;                     /* tasks; NULL: the whole machine */
+    size_t tid_count;
+    size_t data_len; /* of a ring */
+};
+
+/* Why opening failed. */
+struct cn_ring_failure {
+    int error;    /* errno */
+    size_t event; /* index */
+    bool is_ring; /* the event was opened, but its ring was not mapped */
+};
+
+/* Open all events of all tasks on each processor. Tasks that have ended are skipped; fails
+ * with ESRCH if all have. */
+CN_CHECK bool cn_rings_open(struct cn_rings *rings, const struct cn_ring_request *request,
+                            struct cn_ring_failure *failure);
+void cn_rings_close(struct cn_rings *rings);
+
+/* Switch all events on or off. */
+void cn_rings_enable(struct cn_rings *rings, bool is_on);
+
+/* Deliver the records before `until_ns` in the order of time. The bytes are valid during
+ * the call. Ends with the first call that returns false. */
+CN_CHECK bool cn_rings_read(struct cn_rings *rings, uint64_t until_ns,
+                            bool (*take)(void *arg, const uint8_t *record, size_t len,
+                                         uint64_t time_ns, struct cn_error *err),
+                            void *arg, struct cn_error *err);
+
+#endif

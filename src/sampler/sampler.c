@@ -1,0 +1,417 @@
+#include "sampler/sampler.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/run/clock.h"
+#include "base/text.h"
+#include "sampler/collect.h"
+#include "sampler/program.h"
+#include "sampler/setup.h"
+#include "sampler/synthesis.h"
+#include "sampler/timers.h"
+
+enum {
+    WAIT_MS = 50,
+    TIMERS_WAIT_MS = 10,
+    FLUSH_NS = 200000000,
+    REFRESH_NS = 100000000,
+    LATE_NS = 1000000, /* records may appear in a ring this long after their time */
+    TASKS_MAX = 1 << 16,
+};
+
+struct sampling {
+    const struct cn_sample_options *options;
+    struct cn_sample_setup setup;
+    struct cn_sample_program program;
+    pid_t *tids; /* attached to */
+    size_t tid_count;
+    struct cn_rings rings;
+    struct cn_timers timers; /* without perf events */
+    struct cn_perf_writer writer;
+    struct cn_collector collector;
+    struct pollfd *polled; /* rings, then processes whose end matters */
+    size_t polled_count, ring_count;
+    size_t alive_count; /* processes that were attached to and have not ended */
+    uint64_t start_ns, flushed_ns, refreshed_ns;
+    int wait_status;
+};
+
+/* Set by signal handlers. */
+static volatile sig_atomic_t interrupts;
+static volatile sig_atomic_t forwarded_to;
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    interrupts = 1;
+}
+
+static void on_terminate(int number)
+{
+    if (forwarded_to > 0)
+        (void)kill((pid_t)forwarded_to, number);
+    else
+        interrupts = 1;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction interrupt = {.sa_handler = on_interrupt};
+    struct sigaction terminate = {.sa_handler = on_terminate};
+
+    interrupts = 0;
+    /* The terminal sends these to the program as well, which decides how to end. */
+    (void)sigaction(SIGINT, &interrupt, NULL);
+    (void)sigaction(SIGQUIT, &interrupt, NULL);
+    (void)sigaction(SIGTERM, &terminate, NULL);
+    (void)sigaction(SIGHUP, &terminate, NULL);
+}
+
+/* The threads of the processes to attach to. */
+static bool find_tasks(struct sampling *s, struct cn_error *err)
+{
+    const struct cn_sample_options *options = s->options;
+
+    if (options->pid_count == 0)
+        return true;
+    s->tids = cn_alloc(TASKS_MAX, sizeof(*s->tids));
+    for (size_t i = 0; i < options->pid_count; i++) {
+        size_t count = cn_threads_of(options->pids[i], s->tids + s->tid_count,
+                                     TASKS_MAX - s->tid_count);
+
+        if (count == 0)
+            return cn_fail(err, CN_ERR_NOT_FOUND, "no process %d", (int)options->pids[i]);
+        s->tid_count += count;
+    }
+    return true;
+}
+
+static bool open_rings(struct sampling *s, struct cn_error *err)
+{
+    const struct cn_sample_options *options = s->options;
+    const pid_t *tids = NULL;
+    size_t count = 0;
+    bool is_refused = false;
+    struct cn_text text = {0};
+    uint64_t period_ns =
+        options->period > 0 ? options->period : 1000000000 / options->frequency;
+
+    if (!options->has_machine) {
+        tids = options->pid_count > 0 ? s->tids : &s->program.pid;
+        count = options->pid_count > 0 ? s->tid_count : 1;
+    }
+    if (cn_sample_setup_open(&s->setup, options, tids, count, &s->rings, &is_refused,
+                             err))
+        return true;
+    if (!is_refused || !cn_sample_setup_timers(&s->setup, options) ||
+        period_ns > UINT32_MAX)
+        return false;
+    cn_text_printf(&text, "sampling inside the program, by signals: %s", err->text);
+    if (options->say)
+        options->say(options->arg, cn_text_str(&text));
+    cn_text_done(&text);
+    return cn_timers_open(&s->timers, period_ns, err);
+}
+
+/* The words of this process's command line, NULL at the end. `text` owns them. */
+static const char **command_line(struct cn_text *text)
+{
+    FILE *file = fopen("/proc/self/cmdline", "re");
+    const char **words;
+    size_t count = 0, at = 0;
+    int c;
+
+    while (file && (c = getc(file)) != EOF) {
+        cn_text_char(text, (char)c);
+        count += c == '\0';
+    }
+    if (file)
+        (void)fclose(file);
+    words = cn_alloc(count + 1, sizeof(*words));
+    for (size_t i = 0; i < count; i++) {
+        words[i] = text->chars + at;
+        at += strlen(words[i]) + 1;
+    }
+    return words;
+}
+
+static bool open_file(struct sampling *s, struct cn_error *err)
+{
+    struct cn_text text = {0};
+    const char **words = command_line(&text);
+    struct perf_event_attr *attrs = cn_alloc(s->setup.events.count, sizeof(*attrs));
+    struct cn_perf_writer_event *events =
+        cn_alloc(s->setup.events.count, sizeof(*events));
+    uint8_t build_id[20];
+    struct cn_perf_writer_facts facts = {
+        .events = events,
+        .event_count = s->setup.events.count,
+        .command = words,
+        .kernel_build_id = {build_id, cn_kernel_build_id(build_id)},
+        .clock = CLOCK_MONOTONIC,
+        .compression_level = s->options->compression_level,
+    };
+    bool ok;
+
+    for (size_t i = 0; i < s->setup.events.count; i++) {
+        attrs[i] = cn_sample_setup_stored(&s->setup, i);
+        events[i].attr = (struct cn_bytes){(const uint8_t *)&attrs[i], sizeof(attrs[i])};
+        events[i].name = s->setup.events.list[i].name;
+    }
+    ok = cn_perf_writer_open(&s->writer, s->options->path, &facts, err);
+    free(events);
+    free(attrs);
+    free(words);
+    cn_text_done(&text);
+    return ok;
+}
+
+/* What was there before. Mappings that change meanwhile are reported by events. */
+static bool synthesize(struct sampling *s, struct cn_error *err)
+{
+    const struct cn_sample_options *options = s->options;
+    struct cn_synthesis to = {cn_collector_take, &s->collector, s->start_ns};
+
+    if (!s->setup.is_user_only && !cn_synthesize_kernel(&to, err))
+        return false;
+    if (options->has_machine)
+        return cn_synthesize_machine(&to, err);
+    for (size_t i = 0; i < options->pid_count; i++)
+        if (!cn_synthesize_process(&to, options->pids[i], err))
+            return false;
+    return true;
+}
+
+static void list_polled(struct sampling *s)
+{
+    const struct cn_sample_options *options = s->options;
+
+    s->ring_count = s->rings.count;
+    s->polled = cn_alloc(s->ring_count + options->pid_count + 1, sizeof(*s->polled));
+    for (size_t i = 0; i < s->rings.count; i++)
+        s->polled[s->polled_count++] =
+            (struct pollfd){.fd = s->rings.list[i].fd, .events = POLLIN};
+    if (options->words)
+        s->polled[s->polled_count++] =
+            (struct pollfd){.fd = s->program.end, .events = POLLIN};
+    for (size_t i = 0; i < options->pid_count; i++) {
+        int fd = (int)syscall(SYS_pidfd_open, options->pids[i], 0);
+
+        s->alive_count += fd >= 0;
+        s->polled[s->polled_count++] = (struct pollfd){.fd = fd, .events = POLLIN};
+    }
+}
+
+/* Wait for records, or for the end of a process. */
+static void wait_for_records(struct sampling *s, int timeout_ms)
+{
+    if (poll(s->polled, (nfds_t)s->polled_count, timeout_ms) <= 0)
+        return;
+    for (size_t i = 0; i < s->polled_count; i++) {
+        struct pollfd *polled = &s->polled[i];
+
+        if (polled->revents == 0)
+            continue;
+        if (i >= s->ring_count && !s->options->words) {
+            (void)close(polled->fd);
+            polled->fd = -1;
+            s->alive_count--;
+        } else if (i < s->ring_count && polled->revents & (POLLHUP | POLLERR)) {
+            /* The task that the ring was opened for has ended. Others still use it. */
+            polled->fd = -1;
+        }
+    }
+}
+
+static bool prepare(struct sampling *s, struct cn_error *err)
+{
+    if (!cn_sample_setup_events(&s->setup, s->options, err) || !find_tasks(s, err) ||
+        (s->options->words &&
+         !cn_sample_program_start(&s->program, s->options->words, err)) ||
+        !open_rings(s, err) || !open_file(s, err))
+        return false;
+    s->collector = (struct cn_collector){
+        .options = s->options,
+        .setup = &s->setup,
+        .rings = &s->rings,
+        .writer = &s->writer,
+    };
+    cn_unwound_begin(&s->collector.stacks);
+    list_polled(s);
+    return true;
+}
+
+/* Switch the events on. */
+static bool start(struct sampling *s, struct cn_error *err)
+{
+    s->start_ns = s->flushed_ns = s->refreshed_ns = cn_clock_ns();
+    catch_signals();
+    if (s->options->has_machine && !synthesize(s, err))
+        return false;
+    if (!s->options->words || s->options->has_machine)
+        cn_rings_enable(&s->rings, true);
+    if (!s->options->has_machine && !synthesize(s, err))
+        return false;
+    if (!s->options->words)
+        return true;
+    if (!cn_sample_program_go(&s->program, s->options->words[0], s->timers.library,
+                              s->timers.path, err))
+        return false;
+    forwarded_to = s->program.pid;
+    return true;
+}
+
+/* True if the program has ended; its status is then known. */
+static bool has_ended(struct sampling *s)
+{
+    if (s->program.pid == 0 ||
+        waitpid(s->program.pid, &s->wait_status, WNOHANG) != s->program.pid)
+        return s->options->words && s->program.pid == 0;
+    s->program.pid = 0;
+    forwarded_to = 0;
+    return true;
+}
+
+static bool is_over(struct sampling *s)
+{
+    const struct cn_sample_options *options = s->options;
+
+    if (options->duration_ns > 0 && cn_clock_ns() - s->start_ns >= options->duration_ns)
+        return true;
+    if (options->words)
+        return has_ended(s);
+    return interrupts || (options->pid_count > 0 && s->alive_count == 0);
+}
+
+static bool read_rings(struct sampling *s, uint64_t until_ns, struct cn_error *err)
+{
+    uint64_t now_ns = cn_clock_ns();
+
+    if (!(s->timers.shared
+              ? cn_timers_read(&s->timers, cn_collector_take_inside, &s->collector, err)
+              : cn_rings_read(&s->rings, until_ns, cn_collector_take, &s->collector,
+                              err)) ||
+        !cn_collector_end_round(&s->collector, err))
+        return false;
+    if (s->options->refresh && now_ns - s->refreshed_ns >= REFRESH_NS) {
+        s->refreshed_ns = now_ns;
+        s->options->refresh(s->options->arg);
+    }
+    if (now_ns - s->flushed_ns < FLUSH_NS)
+        return true;
+    s->flushed_ns = now_ns;
+    return cn_perf_writer_flush(&s->writer, err);
+}
+
+static int patience_ms(const struct sampling *s)
+{
+    int wait_ms = s->timers.shared ? TIMERS_WAIT_MS : WAIT_MS;
+    uint64_t end_ns = s->start_ns + s->options->duration_ns, now_ns = cn_clock_ns();
+
+    if (s->options->duration_ns == 0 || end_ns >= now_ns + WAIT_MS * UINT64_C(1000000))
+        return wait_ms;
+    return end_ns > now_ns ? (int)((end_ns - now_ns) / 1000000) + 1 : 0;
+}
+
+/* Until it is over. A file that cannot be written ends the sampling, not the program. */
+static bool watch(struct sampling *s, struct cn_error *err)
+{
+    bool ok = true;
+
+    while (!is_over(s)) {
+        wait_for_records(s, patience_ms(s));
+        if (ok) {
+            ok = read_rings(s, cn_clock_ns() - LATE_NS, err);
+            if (!ok)
+                cn_rings_enable(&s->rings, false);
+        }
+    }
+    cn_rings_enable(&s->rings, false);
+    if (s->timers.shared) {
+        cn_timers_stop(&s->timers);
+        s->collector.lost_count += cn_timers_lost(&s->timers);
+    }
+    return ok && read_rings(s, UINT64_MAX, err);
+}
+
+/* A program that runs longer than --duration. */
+static void wait_for_program(struct sampling *s)
+{
+    while (s->program.pid > 0 &&
+           waitpid(s->program.pid, &s->wait_status, 0) != s->program.pid &&
+           errno == EINTR)
+        continue;
+    s->program.pid = 0;
+}
+
+static void summarize(struct sampling *s, struct cn_sample_result *result)
+{
+    const struct cn_collector *c = &s->collector;
+
+    *result = (struct cn_sample_result){
+        .wait_status = s->wait_status,
+        .sample_count = s->writer.sample_count,
+        .lost_count = c->lost_count,
+        .whole_count = c->stacks.ends[CN_UNWIND_WHOLE],
+        .cut_count = c->stacks.ends[CN_UNWIND_CUT],
+        .unknown_count = c->stacks.ends[CN_UNWIND_UNKNOWN],
+        .bad_count = c->stacks.ends[CN_UNWIND_BAD],
+        .is_user_only = s->setup.is_user_only,
+        .is_inside = s->timers.shared != NULL,
+    };
+    for (size_t i = 0; i <= CN_UNWIND_BAD; i++)
+        result->stack_count += c->stacks.ends[i];
+}
+
+bool cn_sample_run(const struct cn_sample_options *options,
+                   struct cn_sample_result *result, struct cn_error *err)
+{
+    struct sampling s = {
+        .options = options,
+        .program = {.end = -1, .go = -1, .failed = -1},
+        .timers = {.fd = -1},
+        .writer = {.fd = -1},
+    };
+    struct cn_error failure = {0};
+    struct stat status;
+    bool ok = prepare(&s, err) && start(&s, err);
+
+    if (ok) {
+        bool is_complete =
+            watch(&s, &failure) && cn_perf_writer_flush(&s.writer, &failure);
+
+        summarize(&s, result);
+        is_complete = cn_perf_writer_close(&s.writer, &failure) && is_complete;
+        cn_rings_close(&s.rings);
+        wait_for_program(&s);
+        result->wait_status = s.wait_status;
+        result->file_len =
+            stat(options->path, &status) == 0 ? (uint64_t)status.st_size : 0;
+        if (!is_complete)
+            result->failure = failure;
+    }
+    cn_sample_program_close(&s.program);
+    cn_rings_close(&s.rings);
+    cn_timers_close(&s.timers);
+    cn_perf_writer_discard(&s.writer);
+    cn_unwound_done(&s.collector.stacks);
+    cn_sample_setup_done(&s.setup);
+    for (size_t i = s.ring_count + (options->words != NULL); i < s.polled_count; i++)
+        if (s.polled[i].fd >= 0)
+            (void)close(s.polled[i].fd);
+    free(s.polled);
+    free(s.tids);
+    forwarded_to = 0;
+    return ok;
+}

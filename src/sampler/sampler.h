@@ -1,0 +1,80 @@
+/* Samples programs: what they do at regular times, with whole stacks, written as perf.data.
+ *
+ * cn_sample_run() starts a program or attaches to running ones, and writes until the program
+ * ends, the time is over, or the user presses Ctrl-C. The stacks are unwound here: the file
+ * has addresses only. If this process is killed, the file is readable up to then.
+ * Threads: the calling process must have no other thread.
+ */
+#ifndef CN_SAMPLER_SAMPLER_H
+#define CN_SAMPLER_SAMPLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+struct cn_unwind_space;
+
+enum cn_sample_stacks {
+    CN_SAMPLE_WHOLE,    /* registers and a copy of the stack, unwound here */
+    CN_SAMPLE_POINTERS, /* by frame pointers, in the kernel */
+    CN_SAMPLE_NONE,
+};
+
+enum {
+    CN_SAMPLE_FREQUENCY = 999,
+    CN_SAMPLE_STACK_LEN = 60 << 10, /* bytes of a stack that are copied, if it has them */
+    CN_SAMPLE_STACK_LEN_MAX = 63 << 10,
+};
+
+/* A sample as it is written, for a view of what happens now. */
+struct cn_sample_seen {
+    uint32_t pid, tid, event;
+    uint64_t time_ns, period;
+    const uint64_t *chain; /* addresses and markers of perf, the innermost first */
+    size_t chain_len;
+    const struct cn_unwind_space *space; /* mappings of the process; NULL if unknown */
+};
+
+struct cn_sample_options {
+    const char *path;         /* of the file */
+    const char *const *words; /* the program and its arguments; NULL: none */
+    const pid_t *pids;        /* attach to these */
+    size_t pid_count;
+    bool has_machine;          /* sample all processes */
+    const char *const *events; /* lists of names */
+    size_t event_count;
+    uint64_t frequency;   /* samples a second */
+    uint64_t period;      /* 0: use the frequency */
+    uint64_t duration_ns; /* 0: to the end */
+    enum cn_sample_stacks stacks;
+    uint32_t stack_len; /* 0: as much as the rings allow */
+    bool has_switches;  /* also when and where tasks stop running */
+    int compression_level;
+
+    /* Print a message to the user. */
+    void (*say)(void *arg, const char *text);
+    /* Called for each sample, and about ten times a second; NULL: not. */
+    void (*see)(void *arg, const struct cn_sample_seen *sample);
+    void (*refresh)(void *arg);
+    void *arg;
+};
+
+struct cn_sample_result {
+    int wait_status; /* of the program */
+    uint64_t sample_count, lost_count;
+    uint64_t stack_count, whole_count;            /* stacks, and those that are whole */
+    uint64_t cut_count, unknown_count, bad_count; /* why others are not (unwind.h) */
+    uint64_t file_len;
+    bool is_user_only;       /* the code of the kernel was not sampled */
+    bool is_inside;          /* the program was sampled by signals */
+    struct cn_error failure; /* why sampling ended early; empty if it did not */
+};
+
+/* True if the program was started or processes were attached to. */
+CN_CHECK bool cn_sample_run(const struct cn_sample_options *options,
+                            struct cn_sample_result *result, struct cn_error *err);
+
+#endif

@@ -1,0 +1,175 @@
+#include "sampler/unwound.h"
+
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/bytes/record.h"
+#include "base/text.h"
+
+/* Offsets in records, with their heads. */
+enum {
+    PID_OFF = 8,
+    FORK_PARENT_OFF = 12,
+    TASK_LEN = 24,
+    BEGIN_OFF = 16,
+    LEN_OFF = 24,
+    FILE_OFF = 32,
+    BUILD_ID_LEN_OFF = 40,
+    BUILD_ID_OFF = 44,
+    BUILD_ID_MAX = 20,
+    PROTECTION_OFF = 64,
+    PATH_OFF = 72,
+    CAN_EXECUTE = 4,
+};
+
+struct cn_unwound_process {
+    uint32_t pid;
+    uint32_t thread_count;
+    struct cn_unwind_space *space; /* NULL: it has ended */
+};
+
+void cn_unwound_begin(struct cn_unwound *stacks)
+{
+    *stacks = (struct cn_unwound){.unwinder = cn_unwinder_new()};
+}
+
+void cn_unwound_done(struct cn_unwound *stacks)
+{
+    for (size_t i = 0; i < stacks->count; i++)
+        cn_unwind_space_free(stacks->processes[i].space);
+    free(stacks->processes);
+    cn_map_done(&stacks->process_of);
+    cn_unwinder_free(stacks->unwinder);
+    *stacks = (struct cn_unwound){0};
+}
+
+static struct cn_unwound_process *process_at(struct cn_unwound *stacks, uint32_t pid)
+{
+    uint32_t *at = cn_map_at(&stacks->process_of, pid, (uint32_t)stacks->count);
+
+    if (*at == stacks->count) {
+        stacks->processes = cn_grow(stacks->processes, stacks->count, &stacks->capacity,
+                                    sizeof(*stacks->processes));
+        stacks->processes[stacks->count++] = (struct cn_unwound_process){.pid = pid};
+    }
+    if (!stacks->processes[*at].space) {
+        stacks->processes[*at].space = cn_unwind_space_new(stacks->unwinder);
+        stacks->processes[*at].thread_count = 1;
+    }
+    return &stacks->processes[*at];
+}
+
+static void map(struct cn_unwound *stacks, struct cn_bytes record, uint16_t misc)
+{
+    const char *path = cn_bytes_string(record, PATH_OFF);
+    struct cn_text inside = {0};
+    uint64_t begin, end;
+    uint32_t pid;
+    char build_id[2 * BUILD_ID_MAX + 1] = "";
+    size_t len;
+
+    if (!path || !(cn_u32_get(record.ptr + PROTECTION_OFF) & CAN_EXECUTE))
+        return;
+    begin = cn_u64_get(record.ptr + BEGIN_OFF);
+    if (!cn_u64_add(begin, cn_u64_get(record.ptr + LEN_OFF), &end))
+        return;
+    len = misc & PERF_RECORD_MISC_MMAP_BUILD_ID ? record.ptr[BUILD_ID_LEN_OFF] : 0;
+    for (size_t i = 0; i < len && i < BUILD_ID_MAX; i++) {
+        static const char digits[] = "0123456789abcdef";
+        uint8_t byte = record.ptr[BUILD_ID_OFF + i];
+
+        build_id[2 * i] = digits[byte >> 4];
+        build_id[2 * i + 1] = digits[byte & 15];
+    }
+    pid = cn_u32_get(record.ptr + PID_OFF);
+    /* A process in a container has other paths. */
+    if (path[0] == '/' && access(path, R_OK) != 0) {
+        cn_text_printf(&inside, "/proc/%" PRIu32 "/root%s", pid, path);
+        if (access(cn_text_str(&inside), R_OK) == 0)
+            path = cn_text_str(&inside);
+    }
+    cn_unwind_space_map(process_at(stacks, pid)->space, begin, end,
+                        cn_u64_get(record.ptr + FILE_OFF), path, build_id);
+    cn_text_done(&inside);
+}
+
+static void fork_task(struct cn_unwound *stacks, struct cn_bytes record)
+{
+    uint32_t pid = cn_u32_get(record.ptr + PID_OFF);
+    uint32_t parent = cn_u32_get(record.ptr + FORK_PARENT_OFF);
+    struct cn_unwound_process *process;
+    struct cn_unwind_space *copy;
+
+    if (pid == parent) {
+        process_at(stacks, pid)->thread_count++;
+        return;
+    }
+    copy = cn_unwind_space_copy(process_at(stacks, parent)->space);
+    process = process_at(stacks, pid);
+    cn_unwind_space_free(process->space);
+    process->space = copy;
+    process->thread_count = 1;
+}
+
+static void end_task(struct cn_unwound *stacks, struct cn_bytes record)
+{
+    uint32_t at =
+        cn_map_find(&stacks->process_of, cn_u32_get(record.ptr + PID_OFF), UINT32_MAX);
+    struct cn_unwound_process *process =
+        at < stacks->count ? &stacks->processes[at] : NULL;
+
+    if (!process || !process->space || --process->thread_count > 0)
+        return;
+    cn_unwind_space_free(process->space);
+    process->space = NULL;
+}
+
+void cn_unwound_take(struct cn_unwound *stacks, struct cn_bytes record)
+{
+    uint32_t type = cn_u32_get(record.ptr);
+    uint16_t misc = cn_u16_get(record.ptr + 4);
+
+    if (record.len < TASK_LEN)
+        return;
+    if (type == PERF_RECORD_MMAP2)
+        map(stacks, record, misc);
+    else if (type == PERF_RECORD_FORK)
+        fork_task(stacks, record);
+    else if (type == PERF_RECORD_EXIT)
+        end_task(stacks, record);
+    else if (type == PERF_RECORD_COMM && misc & PERF_RECORD_MISC_COMM_EXEC)
+        cn_unwind_space_clear(
+            process_at(stacks, cn_u32_get(record.ptr + PID_OFF))->space);
+}
+
+size_t cn_unwound_unwind(struct cn_unwound *stacks, uint32_t pid,
+                         const struct cn_unwind_registers *registers,
+                         struct cn_bytes stack, uint64_t *out, size_t most)
+{
+    enum cn_unwind_end end = CN_UNWIND_BAD;
+    uint64_t stack_begin = registers->machine == CN_UNWIND_X86_64
+                               ? registers->value[CN_UNWIND_X86_RSP]
+                               : registers->value[CN_UNWIND_ARM_SP];
+    size_t count = cn_unwind(process_at(stacks, pid)->space, registers, stack_begin,
+                             stack, out, most, &end);
+
+    stacks->ends[end]++;
+    return count;
+}
+
+void cn_unwound_count(struct cn_unwound *stacks, enum cn_unwind_end end)
+{
+    stacks->ends[end]++;
+}
+
+const struct cn_unwind_space *cn_unwound_space(const struct cn_unwound *stacks,
+                                               uint32_t pid)
+{
+    uint32_t at = cn_map_find(&stacks->process_of, pid, UINT32_MAX);
+
+    return at < stacks->count ? stacks->processes[at].space : NULL;
+}

@@ -1,0 +1,120 @@
+/* What machine code at an address does, for code without call frame information. */
+
+#include "unwind/space.h"
+
+enum { CODE_LEN = 16, ABOVE_LEN = 8, BEFORE_LEN = 8 };
+
+/* mov $15,%rax; syscall */
+static const uint8_t x86_sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+/* mov x8, #139; svc #0 */
+static const uint8_t arm_sigreturn[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4};
+static const uint8_t x86_endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
+
+static bool begins_with(struct cn_bytes code, const uint8_t *bytes, size_t len)
+{
+    return code.len >= len && memcmp(code.ptr, bytes, len) == 0;
+}
+
+/* mov %rsp,%rbp in its two encodings, which compilers move behind other instructions. */
+static bool makes_frame(struct cn_bytes code)
+{
+    for (size_t i = 0; code.len - i >= 3; i++)
+        if (code.ptr[i] == 0x48 &&
+            ((code.ptr[i + 1] == 0x89 && code.ptr[i + 2] == 0xe5) ||
+             (code.ptr[i + 1] == 0x8b && code.ptr[i + 2] == 0xec)))
+            return true;
+    return false;
+}
+
+/* What is found here is checked: a return address must be where it says. */
+static enum cn_unwind_code x86_code(struct cn_bytes code, const uint8_t before[ABOVE_LEN])
+{
+    enum { PUSH_RBP = 0x55, RET = 0xc3 };
+
+    if (begins_with(code, x86_sigreturn, sizeof(x86_sigreturn)))
+        return CN_UNWIND_CODE_TRAMPOLINE;
+    if (before[ABOVE_LEN - 2] == 0x0f && before[ABOVE_LEN - 1] == 0x05)
+        return CN_UNWIND_CODE_AFTER_SYSCALL;
+    if (code.ptr[0] == RET || code.ptr[0] == PUSH_RBP ||
+        begins_with(code, x86_endbr, sizeof(x86_endbr)))
+        return CN_UNWIND_CODE_AT_ENTRY;
+    return memchr(before, PUSH_RBP, ABOVE_LEN) && makes_frame(code)
+               ? CN_UNWIND_CODE_AFTER_PUSH
+               : CN_UNWIND_CODE_ORDINARY;
+}
+
+static enum cn_unwind_code arm_code(struct cn_bytes code, const uint8_t before[ABOVE_LEN])
+{
+    static const uint8_t svc[] = {0x01, 0, 0, 0xd4};
+
+    if (begins_with(code, arm_sigreturn, sizeof(arm_sigreturn)))
+        return CN_UNWIND_CODE_TRAMPOLINE;
+    return memcmp(before + ABOVE_LEN - sizeof(svc), svc, sizeof(svc)) == 0
+               ? CN_UNWIND_CODE_AFTER_SYSCALL
+               : CN_UNWIND_CODE_ORDINARY;
+}
+
+enum cn_unwind_code cn_unwind_code_at(struct cn_unwind_place *place,
+                                      enum cn_unwind_machine machine)
+{
+    uint8_t bytes[ABOVE_LEN + CODE_LEN];
+    struct cn_bytes code = {bytes + ABOVE_LEN, 0};
+    size_t len;
+
+    if (place->code != CN_UNWIND_CODE_UNSEEN)
+        return (enum cn_unwind_code)place->code;
+    len = place->module && place->file_off >= ABOVE_LEN
+              ? cn_unwind_module_read(place->module, place->file_off - ABOVE_LEN, bytes,
+                                      sizeof(bytes))
+              : 0;
+    code.len = len > ABOVE_LEN ? len - ABOVE_LEN : 0;
+    if (code.len == 0)
+        place->code = CN_UNWIND_CODE_UNREADABLE;
+    else if (machine == CN_UNWIND_X86_64)
+        place->code = (uint8_t)x86_code(code, bytes);
+    else
+        place->code = (uint8_t)arm_code(code, bytes);
+    return (enum cn_unwind_code)place->code;
+}
+
+/* call to a relative address, or ff /2 with each length of its operand. */
+static bool is_x86_call(const uint8_t before[BEFORE_LEN])
+{
+    static const unsigned lengths[] = {2, 3, 4, 6, 7};
+
+    if (before[BEFORE_LEN - 5] == 0xe8)
+        return true;
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+        const uint8_t *at = before + BEFORE_LEN - lengths[i];
+
+        if (at[0] == 0xff && (at[1] >> 3 & 7) == 2)
+            return true;
+    }
+    return false;
+}
+
+/* bl, or blr with or without authentication. */
+static bool is_arm_call(const uint8_t before[BEFORE_LEN])
+{
+    uint32_t code = cn_u32_get(before + BEFORE_LEN - 4);
+
+    return (code & 0xfc000000) == 0x94000000 || (code & 0xfefff000) == 0xd63f0000;
+}
+
+bool cn_unwind_is_after_call(struct cn_unwind_place *place,
+                             enum cn_unwind_machine machine)
+{
+    uint8_t before[BEFORE_LEN];
+
+    if (place->code_before == CN_UNWIND_CODE_UNSEEN) {
+        if (!place->module || place->file_off + 1 < BEFORE_LEN ||
+            cn_unwind_module_read(place->module, place->file_off + 1 - BEFORE_LEN, before,
+                                  BEFORE_LEN) < BEFORE_LEN)
+            place->code_before = CN_UNWIND_CODE_UNREADABLE;
+        else if (machine == CN_UNWIND_X86_64 ? is_x86_call(before) : is_arm_call(before))
+            place->code_before = CN_UNWIND_CODE_AFTER_CALL;
+        else
+            place->code_before = CN_UNWIND_CODE_ORDINARY;
+    }
+    return place->module && place->code_before != CN_UNWIND_CODE_ORDINARY;
+}

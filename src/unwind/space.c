@@ -1,0 +1,111 @@
+#include "unwind/space.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+enum { ENTRY_LEN = 128 }; /* of _start, at most */
+
+struct cn_unwinder *cn_unwinder_new(void)
+{
+    return cn_alloc(1, sizeof(struct cn_unwinder));
+}
+
+void cn_unwinder_free(struct cn_unwinder *unwinder)
+{
+    if (!unwinder)
+        return;
+    cn_unwind_modules_done(&unwinder->modules);
+    free(unwinder);
+}
+
+void cn_unwinder_set_no_cache(struct cn_unwinder *unwinder)
+{
+    unwinder->modules.has_no_cache = true;
+}
+
+struct cn_unwind_space *cn_unwind_space_new(struct cn_unwinder *unwinder)
+{
+    struct cn_unwind_space *space = cn_alloc(1, sizeof(*space));
+
+    space->unwinder = unwinder;
+    return space;
+}
+
+struct cn_unwind_space *cn_unwind_space_copy(const struct cn_unwind_space *space)
+{
+    struct cn_unwind_space *copy = cn_unwind_space_new(space->unwinder);
+
+    copy->mappings = space->mappings;
+    if (copy->mappings)
+        copy->mappings->reference_count++;
+    return copy;
+}
+
+void cn_unwind_space_clear(struct cn_unwind_space *space)
+{
+    cn_unwind_node_release(space->mappings, &space->unwinder->indexes);
+    space->mappings = NULL;
+}
+
+void cn_unwind_space_free(struct cn_unwind_space *space)
+{
+    if (!space)
+        return;
+    cn_unwind_space_clear(space);
+    free(space);
+}
+
+void cn_unwind_space_map(struct cn_unwind_space *space, uint64_t begin, uint64_t end,
+                         uint64_t file_off, const char *path, const char *build_id)
+{
+    struct cn_unwind_module *module;
+
+    if (begin >= end)
+        return;
+    module = cn_unwind_module_at(&space->unwinder->modules, path, build_id);
+    space->mappings = cn_unwind_node_new(space->mappings,
+                                         &(struct cn_unwind_mapping){
+                                             .begin = begin,
+                                             .end = end,
+                                             .file_off = file_off,
+                                             .path = module->path,
+                                             .build_id = module->build_id,
+                                             .module = module,
+                                         },
+                                         ++space->unwinder->last_id);
+}
+
+const struct cn_unwind_mapping *cn_unwind_space_find(const struct cn_unwind_space *space,
+                                                     uint64_t address)
+{
+    return cn_unwind_node_find(space->mappings, &space->unwinder->indexes, address);
+}
+
+struct cn_unwind_place *cn_unwind_place_at(struct cn_unwind_space *space,
+                                           uint64_t address)
+{
+    struct cn_unwinder *unwinder = space->unwinder;
+    /* Addresses that differ in low bits are of different functions or loops. */
+    struct cn_unwind_place *place =
+        &unwinder->places[(address ^ address >> 12) % CN_UNWIND_PLACES];
+    uint64_t in_module, id = space->mappings ? space->mappings->id : UINT64_MAX;
+    const struct cn_unwind_mapping *mapping;
+
+    if (place->address == address && place->mappings_id == id)
+        return place;
+    *place = (struct cn_unwind_place){.address = address, .mappings_id = id};
+    mapping = cn_unwind_space_find(space, address);
+    if (!mapping)
+        return place;
+    place->module = mapping->module;
+    place->file_off = address - mapping->begin + mapping->file_off;
+    place->table = cn_unwind_module_table(&unwinder->modules, mapping->module);
+    if (place->table &&
+        cn_unwind_table_address(place->table, place->file_off, &in_module)) {
+        place->rule = cn_unwind_table_find(place->table, in_module);
+        place->is_entry = in_module >= place->table->entry &&
+                          in_module - place->table->entry < ENTRY_LEN;
+    }
+    return place;
+}
