@@ -206,8 +206,10 @@ static bool add_columns(struct cn_comparison *c, struct cn_costs *costs,
         metric = defaults[0];
     out->total = add_column(costs, metric, CN_TOTAL, err);
     out->self = add_column(costs, metric, CN_SELF, out->total == SIZE_MAX ? err : &other);
-    if (costs->column_count == 0)
+    if (costs->column_count == 0) {
+        err->kind = CN_ERR_USAGE; /* both sides need it */
         return false;
+    }
     if (c->metric && strcmp(c->metric, costs->columns[0].metric) != 0)
         return cn_fail(err, CN_ERR_USAGE,
                        "its metric is '%s', not '%s'; choose one that all have with "
@@ -355,7 +357,7 @@ bool cn_comparison_add(struct cn_comparison *c, const struct cn_compare_run *run
     if (!ok) {
         free(made.self);
         free(made.calls);
-        return db->path[0] ? cn_fail_in(err, "%s", db->path) : false;
+        return false;
     }
     c->runs = cn_grow(c->runs, c->run_count, &c->run_capacity, sizeof(*c->runs));
     c->runs[c->run_count++] = made;
@@ -533,6 +535,9 @@ static void extend_runs(struct cn_comparison *c)
 void cn_comparison_finish(struct cn_comparison *c)
 {
     extend_runs(c);
+    c->name_sides = cn_alloc(c->names.count, sizeof(*c->name_sides));
+    for (size_t i = 0; i < c->node_count; i++)
+        c->name_sides[c->nodes[i].name] |= c->nodes[i].sides;
     for (int side = 0; side < CN_SIDES; side++) {
         c->self[side] = mean_of(c, (enum cn_side)side, false);
         c->calls[side] = c->has_calls ? mean_of(c, (enum cn_side)side, true) : NULL;
@@ -586,6 +591,7 @@ void cn_comparison_done(struct cn_comparison *c)
     free(c->nodes);
     free(c->slots);
     free(c->metric_copy);
+    free(c->name_sides);
     cn_names_done(&c->names);
     *c = (struct cn_comparison){0};
 }

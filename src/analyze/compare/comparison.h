@@ -73,6 +73,7 @@ struct cn_comparison {
     size_t order_count;
     double *self[CN_SIDES], *total[CN_SIDES], *calls[CN_SIDES];
     double whole[CN_SIDES];
+    uint8_t *name_sides; /* by name: which sides have functions of it */
     size_t uncounted; /* by cn_comparison_per_call(): nodes that one side never calls */
 };
 

@@ -112,6 +112,7 @@ static void count_node(struct builder *b, uint32_t node, uint32_t number)
     for (int side = 0; side < CN_SIDES && c->has_calls; side++)
         item->calls[side] += c->calls[side][node];
     item->gross += change;
+    item->node_count++;
     item->path_count += change > 0;
     if (change > item->node_change) {
         item->node_change = change;
@@ -119,23 +120,39 @@ static void count_node(struct builder *b, uint32_t node, uint32_t number)
     }
 }
 
-/* Divide functions whose call paths changed in opposite directions. */
+/* Which call paths of a function get items of their own. */
+enum division { NOT_DIVIDED, BY_ALL_PATHS, BY_LARGEST_PATH };
+
+static enum division division_of(const struct builder *b, size_t item)
+{
+    const struct cn_change *change = &b->e->list[item];
+    double size = fabs(cn_change_of(change));
+
+    if (b->group[item] != BY_FUNCTION || change->node_count == 1)
+        return NOT_DIVIDED;
+    if (size < change->gross / 2)
+        return BY_ALL_PATHS;
+    return change->node_change >= enough * size ? BY_LARGEST_PATH : NOT_DIVIDED;
+}
+
+/* Divide functions whose call paths changed in opposite directions, or of which one alone
+ * changed. */
 static void divide_by_path(struct builder *b)
 {
     const struct cn_comparison *c = b->c;
     struct cn_explanation *e = b->e;
     double whole = fmax(fabs(c->whole[CN_SIDE_A]), fabs(c->whole[CN_SIDE_B]));
-    bool *is_divided = cn_alloc(e->count, sizeof(*is_divided));
+    uint8_t *divisions = cn_alloc(e->count, sizeof(*divisions));
 
     for (size_t i = 0; i < e->count; i++)
-        is_divided[i] = b->group[i] == BY_FUNCTION &&
-                        fabs(cn_change_of(&e->list[i])) < e->list[i].gross / 2;
+        divisions[i] = (uint8_t)division_of(b, i);
     for (size_t i = 0; i < c->order_count; i++) {
         uint32_t node = c->order[i], number = b->of_node[node], own;
         struct cn_change *item = &e->list[number];
+        double change = fabs(cn_comparison_change(c, node));
 
-        if (!is_divided[number] ||
-            fabs(cn_comparison_change(c, node)) <= too_small * whole)
+        if (divisions[number] == NOT_DIVIDED || change <= too_small * whole ||
+            (divisions[number] == BY_LARGEST_PATH && node != item->node))
             continue;
         for (int side = 0; side < CN_SIDES; side++) {
             item->value[side] -= c->self[side][node];
@@ -145,7 +162,7 @@ static void divide_by_path(struct builder *b)
         b->of_node[node] = own;
         count_node(b, node, own);
     }
-    free(is_divided);
+    free(divisions);
 }
 
 static void name_kinds(struct builder *b)

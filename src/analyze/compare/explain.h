@@ -3,7 +3,7 @@
  * All self costs are divided among items, each in exactly one: the self cost of a function
  * over all call paths that both sides have; everything below calls that only one side makes;
  * everything below calls that became more or fewer. A function whose call paths changed in
- * opposite directions is divided by call path. Items are ordered by the size of their change.
+ * opposite directions, or in one of them alone, is divided by call path. Items are ordered by the size of their change.
  * Threads: one thread at a time.
  */
 #ifndef CN_ANALYZE_COMPARE_EXPLAIN_H
@@ -28,6 +28,7 @@ struct cn_change {
     uint32_t node;       /* the call path with the largest change */
     double node_change;  /* of it: its size */
     uint32_t path_count; /* call paths that changed */
+    uint32_t node_count; /* call paths */
     double value[CN_SIDES];
     double calls[CN_SIDES]; /* of the function itself; 0 if unknown */
     double gross;           /* sum of the sizes of the changes of call paths */

@@ -10,11 +10,11 @@ enum { UNMATCHED_MAX = 256 }; /* callees of one caller */
 
 static const double worth_it = 0.001; /* of the whole: smaller ones stay unmatched */
 static const double similar = 0.5;    /* share of callees in common */
+static const double equal_cost = 0.9; /* likewise, of functions with other names */
 static const double same_cost = 0.75; /* the smaller of two costs, of the larger */
 
 struct matcher {
     struct cn_comparison *c;
-    uint8_t *sides_of_name;
     uint32_t *partner; /* by name: its name on the other side; CN_NONE: not renamed */
     uint32_t *stack;
     size_t depth, capacity;
@@ -112,14 +112,16 @@ static double score(const struct matcher *m, uint32_t a, uint32_t b, bool is_onl
 
     if (m->partner[old] != CN_NONE || m->partner[new] != CN_NONE)
         return m->partner[old] == new;
-    if (m->sides_of_name[old] != 1U << CN_SIDE_A ||
-        m->sides_of_name[new] != 1U << CN_SIDE_B ||
+    if (m->c->name_sides[old] != 1U << CN_SIDE_A ||
+        m->c->name_sides[new] != 1U << CN_SIDE_B ||
         is_leaf != (c->nodes[b].first_child == CN_NONE) ||
         !is_worth_it(c, a, CN_SIDE_A) || !is_worth_it(c, b, CN_SIDE_B))
         return 0;
     are_alike = names_are_alike(c, a, b);
     if (is_leaf)
-        return costs >= same_cost && (is_only_pair || are_alike) ? costs : 0;
+        return (are_alike && costs >= same_cost) || (is_only_pair && costs >= equal_cost)
+                   ? costs
+                   : 0;
     callees = likeness(c, a, b);
     if (callees < similar || costs < similar)
         return 0;
@@ -232,7 +234,7 @@ static void match_inlined(struct matcher *m, uint32_t parent, struct unmatched *
         double self = c->self[side][callee];
         double grown = c->self[other][parent] - c->self[side][parent];
 
-        if (m->sides_of_name[c->nodes[callee].name] != 1U << side ||
+        if (m->c->name_sides[c->nodes[callee].name] != 1U << side ||
             c->nodes[callee].first_child != CN_NONE || !is_worth_it(c, callee, side) ||
             c->nodes[parent].how != CN_BY_NAME || ratio(grown, self) < same_cost)
             continue;
@@ -268,17 +270,13 @@ size_t cn_neighbours_match(struct cn_comparison *c)
 {
     struct matcher m = {
         .c = c,
-        .sides_of_name = cn_alloc(c->names.count, sizeof(*m.sides_of_name)),
         .partner = cn_alloc(c->names.count, sizeof(*m.partner)),
     };
 
     memset(m.partner, 0xff, c->names.count * sizeof(*m.partner));
-    for (size_t i = 0; i < c->node_count; i++)
-        m.sides_of_name[c->nodes[i].name] |= c->nodes[i].sides;
     match_below(&m, CN_NONE);
     while (m.depth > 0)
         match_below(&m, m.stack[--m.depth]);
-    free(m.sides_of_name);
     free(m.partner);
     free(m.stack);
     return m.merged_count;

@@ -344,19 +344,16 @@ static void check_values(const struct cn_rule *rule, const struct cn_comparison 
     free(limits);
 }
 
-/* Functions that one side has alone. Renamed and merged ones are none. */
+/* Functions that one side has alone, also if they were renamed. */
 static void check_names(const struct cn_rule *rule, const struct cn_comparison *c,
                         struct cn_rule_result *out)
 {
     enum { SHOWN = 10 };
     enum cn_side only = rule->quantity == CN_RULE_NEW ? CN_SIDE_B : CN_SIDE_A;
     bool *matches = match_names(rule, &c->names, false);
-    uint8_t *sides = cn_alloc(c->names.count, sizeof(*sides));
 
-    for (size_t i = 0; i < c->order_count; i++)
-        sides[c->nodes[c->order[i]].name] |= c->nodes[c->order[i]].sides;
     for (size_t i = 0; i < c->names.count; i++) {
-        if (!matches[i] || sides[i] != 1U << only)
+        if (!matches[i] || c->name_sides[i] != 1U << only)
             continue;
         if (out->name_count++ < SHOWN)
             cn_text_printf(&out->names, "%s%s", out->names.len ? ", " : "",
@@ -366,7 +363,6 @@ static void check_names(const struct cn_rule *rule, const struct cn_comparison *
         cn_text_printf(&out->names, " and %zu more", out->name_count - SHOWN);
     out->verdict = out->name_count > 0 ? CN_RULE_BROKEN : CN_RULE_KEPT;
     free(matches);
-    free(sides);
 }
 
 bool cn_rule_check(const struct cn_rule *rule, const struct cn_comparison *c,

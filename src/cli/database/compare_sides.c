@@ -54,9 +54,9 @@ static bool add_run(struct cn_comparison *c, const char *path, enum cn_side side
     }
     run.db = opened.db;
     cn_bar_begin(&bar, args);
-    ok = cn_comparison_add(c, &run, &bar.progress, err) &&
-         (!visit || visit(arg, opened.db, &bar.progress, err) ||
-          cn_fail_in(err, "%s", path));
+    ok = (cn_comparison_add(c, &run, &bar.progress, err) &&
+          (!visit || visit(arg, opened.db, &bar.progress, err))) ||
+         cn_fail_in(err, "%s", path);
     cn_bar_end(&bar);
     cn_opened_database_close(&opened);
     return ok;

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
@@ -44,7 +43,8 @@ static struct cn_column value_column(const struct printer *p, const char *name,
         column.kind = CN_COLUMN_FIXED;
         column.decimals = digits >= 6 ? 0 : (unsigned)(6 - fmax(digits, 0));
         /* Counts are whole numbers. */
-        if (strcmp(c->metric, "calls") == 0 && p->style->gross == floor(p->style->gross))
+        if (whole == floor(whole) && p->style->gross == floor(p->style->gross) &&
+            c->run_count == 2)
             column.decimals = 0;
     }
     return column;
@@ -249,7 +249,7 @@ static void print_summary(const struct cn_diff_style *style,
         cn_text_printf(&text, "; %zu contexts that one side never calls are left out",
                        c->uncounted);
     cn_text_char(&text, '\n');
-    if (cn_cli_format(args) == CN_TABLE_MARKDOWN)
+    if (cn_cli_format(args) == CN_TABLE_MARKDOWN && e->changed_count > 0)
         (void)putchar('\n');
     cn_text_flush(&text, stdout);
     cn_text_done(&text);
@@ -258,15 +258,19 @@ static void print_summary(const struct cn_diff_style *style,
 void cn_diff_print_changes(const struct cn_diff_style *style,
                            const struct cn_explanation *e, const struct cn_args *args)
 {
+    enum cn_table_format format = cn_cli_format(args);
+    bool is_text = format == CN_TABLE_TEXT || format == CN_TABLE_MARKDOWN;
     struct printer p;
 
-    begin(&p, style, args);
-    if (e->changed_count > 0)
-        print_whole(&p, e);
-    for (size_t i = 0; i < e->shown; i++)
-        print_change(&p, &e->list[i]);
-    end(&p);
-    if (p.format == CN_TABLE_TEXT || p.format == CN_TABLE_MARKDOWN)
+    if (!is_text || e->changed_count > 0) {
+        begin(&p, style, args);
+        if (e->changed_count > 0)
+            print_whole(&p, e);
+        for (size_t i = 0; i < e->shown; i++)
+            print_change(&p, &e->list[i]);
+        end(&p);
+    }
+    if (is_text)
         print_summary(style, e, args);
 }
 
