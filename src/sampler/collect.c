@@ -4,18 +4,24 @@
 #include <string.h>
 
 #include "base/bytes/record.h"
+#include "base/text.h"
+#include "sampler/inside/shared.h"
+#include "sampler/synthesis.h"
 
 /* Words of a sample, with its head. */
 enum {
     AT_ID = 1,
+    AT_IP = 2,
     AT_TASK = 3,
     AT_TIME = 4,
+    AT_CPU = 5,
     AT_PERIOD = 6,
     AT_CHAIN = 7,
     HEAD_LEN = 8,
     FIXED_LEN = AT_CHAIN * 8,
     LOST_LEN = 24,
     KERNEL_CHAIN_MAX = 512,
+    LOOK_NS = 100000000,
 };
 
 /* The event of a kernel's id. */
@@ -145,7 +151,7 @@ static bool take_sample(struct cn_collector *c, const uint8_t *record, size_t le
         count = add_user(c, (uint32_t)c->words[AT_TASK], &copied, chain, count);
         if (count == 0 && is_user(record)) {
             chain[count++] = PERF_CONTEXT_USER;
-            chain[count++] = c->words[2];
+            chain[count++] = c->words[AT_IP];
             cn_unwound_count(&c->stacks, CN_UNWIND_UNKNOWN);
         }
     }
@@ -172,6 +178,68 @@ bool cn_collector_take(void *collector, const uint8_t *record, size_t len,
     cn_u64_put(id, number_of(c, cn_u64_get(id)));
     cn_unwound_take(&c->stacks, (struct cn_bytes){copy, len});
     return cn_perf_writer_add(c->writer, (struct cn_bytes){copy, len}, err);
+}
+
+/* Unwind, and look up new mappings of the process where code is unknown. */
+static size_t unwind_inside(struct cn_collector *c, const struct cn_inside_slot *slot,
+                            uint64_t *out)
+{
+    struct cn_unwind_registers registers = {.machine = cn_unwind_machine_here()};
+    struct cn_bytes stack = {slot->copy, slot->copy_len};
+    uint64_t unknown = c->stacks.ends[CN_UNWIND_UNKNOWN];
+    size_t known = registers.machine == CN_UNWIND_X86_64 ? CN_UNWIND_X86_RIP + 1
+                                                         : CN_INSIDE_REGISTERS;
+    struct cn_synthesis to = {cn_collector_take, c, slot->time_ns};
+    struct cn_error ignored = {0};
+    size_t count;
+
+    memcpy(registers.value, slot->registers, known * sizeof(uint64_t));
+    registers.known = (UINT64_C(1) << known) - 1;
+    count = cn_unwound_unwind(&c->stacks, slot->pid, &registers, stack, out,
+                              CN_COLLECT_CHAIN_MAX - 1);
+    if (c->stacks.ends[CN_UNWIND_UNKNOWN] == unknown ||
+        slot->time_ns - c->looked_ns < LOOK_NS)
+        return count;
+    c->looked_ns = slot->time_ns;
+    if (!cn_synthesize_process(&to, (pid_t)slot->pid, &ignored))
+        return count;
+    c->stacks.ends[CN_UNWIND_UNKNOWN] = unknown;
+    return cn_unwound_unwind(&c->stacks, slot->pid, &registers, stack, out,
+                             CN_COLLECT_CHAIN_MAX - 1);
+}
+
+bool cn_collector_take_inside(void *collector, const struct cn_inside_slot *slot,
+                              struct cn_error *err)
+{
+    struct cn_collector *c = collector;
+    struct cn_synthesis to = {cn_collector_take, c, slot->time_ns};
+    uint64_t period_ns =
+        c->options->period > 0 ? c->options->period : 1000000000 / c->options->frequency;
+    uint64_t chain[CN_COLLECT_CHAIN_MAX] = {PERF_CONTEXT_USER};
+    size_t count;
+
+    if (slot->copy_len > CN_INSIDE_COPY_MAX)
+        return true;
+    if (slot->kind == CN_INSIDE_BEGIN) {
+        struct cn_text maps = {0};
+        bool ok;
+
+        cn_text_add(&maps, (const char *)slot->copy, slot->copy_len);
+        ok = cn_synthesize_exec(&to, (pid_t)slot->pid, maps.chars, err);
+        cn_text_done(&maps);
+        return ok;
+    }
+    count = 1 + unwind_inside(c, slot, chain + 1);
+    c->has_round = true;
+    c->words[0] = PERF_RECORD_SAMPLE | (uint64_t)PERF_RECORD_MISC_USER << 32;
+    c->words[AT_ID] = 1;
+    c->words[AT_IP] = chain[1];
+    c->words[AT_TASK] = slot->pid | (uint64_t)slot->tid << 32;
+    c->words[AT_TIME] = slot->time_ns;
+    c->words[AT_CPU] = 0;
+    c->words[AT_PERIOD] = slot->period_count * period_ns;
+    memcpy(c->words + AT_CHAIN + 1, chain, count * sizeof(*chain));
+    return write_sample(c, count, true, err);
 }
 
 bool cn_collector_end_round(struct cn_collector *c, struct cn_error *err)

@@ -2,18 +2,53 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/text.h"
+#include "sampler/inside/shared.h"
+
+/* What the process is told when it may run the program. */
+struct order {
+    char library[PATH_MAX], memory[64];
+};
+
+/* Prepend the library to LD_PRELOAD. */
+static void preload(const struct order *order)
+{
+    const char *before = getenv("LD_PRELOAD");
+    struct cn_text text = {0};
+
+    if (!order->library[0])
+        return;
+    cn_text_str_add(&text, order->library);
+    if (before && *before)
+        cn_text_printf(&text, ":%s", before);
+    (void)setenv("LD_PRELOAD", cn_text_str(&text), 1);
+    (void)setenv(CN_INSIDE_ENV, order->memory, 1);
+}
+
 static _Noreturn void run(int go, int failed, const char *const *words)
 {
-    char byte;
+    struct order order;
+    size_t len = 0;
+    ssize_t done;
     int error;
 
-    if (read(go, &byte, 1) != 1)
+    while (len < sizeof(order) &&
+           (done = read(go, (char *)&order + len, sizeof(order) - len)) != 0) {
+        if (done < 0 && errno != EINTR)
+            break;
+        len += done > 0 ? (size_t)done : 0;
+    }
+    if (len != sizeof(order))
         _exit(127);
+    preload(&order);
     (void)execvp(words[0], (char *const *)(uintptr_t)words);
     error = errno;
     (void)!write(failed, &error, sizeof(error));
@@ -53,12 +88,18 @@ bool cn_sample_program_start(struct cn_sample_program *program, const char *cons
 }
 
 bool cn_sample_program_go(struct cn_sample_program *program, const char *name,
-                          struct cn_error *err)
+                          const char *library, const char *memory, struct cn_error *err)
 {
+    struct order order = {0};
     int error = 0;
     ssize_t len;
 
-    (void)!write(program->go, "", 1);
+    if (library) {
+        (void)snprintf(order.library, sizeof(order.library), "%s", library);
+        (void)snprintf(order.memory, sizeof(order.memory), "%s", memory);
+    }
+    /* A pipe takes it at once. */
+    (void)!write(program->go, &order, sizeof(order));
     (void)close(program->go);
     program->go = -1;
     /* The pipe ends when the program runs. */

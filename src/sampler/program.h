@@ -18,8 +18,10 @@ struct cn_sample_program {
 CN_CHECK bool cn_sample_program_start(struct cn_sample_program *program,
                                       const char *const *words, struct cn_error *err);
 
-/* Run the program in it. */
+/* Run the program in it; with a library that samples it into the memory at `memory`, or
+ * NULL. */
 CN_CHECK bool cn_sample_program_go(struct cn_sample_program *program, const char *name,
+                                   const char *library, const char *memory,
                                    struct cn_error *err);
 
 /* End a process that does not yet run the program, and release everything. */

@@ -13,13 +13,16 @@
 
 #include "base/alloc.h"
 #include "base/run/clock.h"
+#include "base/text.h"
 #include "sampler/collect.h"
 #include "sampler/program.h"
 #include "sampler/setup.h"
 #include "sampler/synthesis.h"
+#include "sampler/timers.h"
 
 enum {
     WAIT_MS = 50,
+    TIMERS_WAIT_MS = 10,
     FLUSH_NS = 200000000,
     REFRESH_NS = 100000000,
     LATE_NS = 1000000, /* records may appear in a ring this long after their time */
@@ -33,6 +36,7 @@ struct sampling {
     pid_t *tids; /* attached to */
     size_t tid_count;
     struct cn_rings rings;
+    struct cn_timers timers; /* without perf events */
     struct cn_perf_writer writer;
     struct cn_collector collector;
     struct pollfd *polled; /* rings, then processes whose end matters */
@@ -97,12 +101,26 @@ static bool open_rings(struct sampling *s, struct cn_error *err)
     const struct cn_sample_options *options = s->options;
     const pid_t *tids = NULL;
     size_t count = 0;
+    bool is_refused = false;
+    struct cn_text text = {0};
+    uint64_t period_ns =
+        options->period > 0 ? options->period : 1000000000 / options->frequency;
 
     if (!options->has_machine) {
         tids = options->pid_count > 0 ? s->tids : &s->program.pid;
         count = options->pid_count > 0 ? s->tid_count : 1;
     }
-    return cn_sample_setup_open(&s->setup, options, tids, count, &s->rings, err);
+    if (cn_sample_setup_open(&s->setup, options, tids, count, &s->rings, &is_refused,
+                             err))
+        return true;
+    if (!is_refused || !cn_sample_setup_timers(&s->setup, options) ||
+        period_ns > UINT32_MAX)
+        return false;
+    cn_text_printf(&text, "sampling inside the program, by signals: %s", err->text);
+    if (options->say)
+        options->say(options->arg, cn_text_str(&text));
+    cn_text_done(&text);
+    return cn_timers_open(&s->timers, period_ns, err);
 }
 
 static bool open_file(struct sampling *s, struct cn_error *err)
@@ -220,7 +238,8 @@ static bool start(struct sampling *s, struct cn_error *err)
         return false;
     if (!s->options->words)
         return true;
-    if (!cn_sample_program_go(&s->program, s->options->words[0], err))
+    if (!cn_sample_program_go(&s->program, s->options->words[0], s->timers.library,
+                              s->timers.path, err))
         return false;
     forwarded_to = s->program.pid;
     return true;
@@ -252,7 +271,10 @@ static bool read_rings(struct sampling *s, uint64_t until_ns, struct cn_error *e
 {
     uint64_t now_ns = cn_clock_ns();
 
-    if (!cn_rings_read(&s->rings, until_ns, cn_collector_take, &s->collector, err) ||
+    if (!(s->timers.shared
+              ? cn_timers_read(&s->timers, cn_collector_take_inside, &s->collector, err)
+              : cn_rings_read(&s->rings, until_ns, cn_collector_take, &s->collector,
+                              err)) ||
         !cn_collector_end_round(&s->collector, err))
         return false;
     if (s->options->refresh && now_ns - s->refreshed_ns >= REFRESH_NS) {
@@ -267,10 +289,11 @@ static bool read_rings(struct sampling *s, uint64_t until_ns, struct cn_error *e
 
 static int patience_ms(const struct sampling *s)
 {
+    int wait_ms = s->timers.shared ? TIMERS_WAIT_MS : WAIT_MS;
     uint64_t end_ns = s->start_ns + s->options->duration_ns, now_ns = cn_clock_ns();
 
     if (s->options->duration_ns == 0 || end_ns >= now_ns + WAIT_MS * UINT64_C(1000000))
-        return WAIT_MS;
+        return wait_ms;
     return end_ns > now_ns ? (int)((end_ns - now_ns) / 1000000) + 1 : 0;
 }
 
@@ -288,6 +311,10 @@ static bool watch(struct sampling *s, struct cn_error *err)
         }
     }
     cn_rings_enable(&s->rings, false);
+    if (s->timers.shared) {
+        cn_timers_stop(&s->timers);
+        s->collector.lost_count += cn_timers_lost(&s->timers);
+    }
     return ok && read_rings(s, UINT64_MAX, err);
 }
 
@@ -325,6 +352,7 @@ bool cn_sample_run(const struct cn_sample_options *options,
     struct sampling s = {
         .options = options,
         .program = {.end = -1, .go = -1, .failed = -1},
+        .timers = {.fd = -1},
         .writer = {.fd = -1},
     };
     struct cn_error failure = {0};
@@ -346,6 +374,7 @@ bool cn_sample_run(const struct cn_sample_options *options,
     }
     cn_sample_program_close(&s.program);
     cn_rings_close(&s.rings);
+    cn_timers_close(&s.timers);
     cn_perf_writer_discard(&s.writer);
     cn_unwound_done(&s.collector.stacks);
     cn_sample_setup_done(&s.setup);

@@ -114,23 +114,26 @@ static void say(const struct cn_sample_options *options, const char *text)
 static bool drop_kernel(struct cn_sample_setup *setup,
                         const struct cn_sample_options *options)
 {
-    struct cn_text text = {0};
-    uint64_t paranoid = read_setting("perf_event_paranoid", 2);
-
     if (setup->is_user_only || options->has_machine)
         return false;
     setup->is_user_only = true;
     for (size_t i = 0; i < setup->events.count; i++)
         setup->events.list[i].attr.exclude_kernel =
             setup->events.list[i].attr.exclude_hv = 1;
+    return true;
+}
+
+static void say_dropped_kernel(const struct cn_sample_options *options)
+{
+    struct cn_text text = {0};
+
     cn_text_printf(&text,
                    "sampling the code of the program alone, not the kernel's: "
                    "kernel.perf_event_paranoid is %" PRIu64
                    "; for both: sudo sysctl kernel.perf_event_paranoid=1",
-                   paranoid);
+                   read_setting("perf_event_paranoid", 2));
     say(options, cn_text_str(&text));
     cn_text_done(&text);
-    return true;
 }
 
 /* Kernels before 5.12 have no build-ids in records. */
@@ -289,7 +292,8 @@ static bool yield_to(struct cn_sample_setup *setup,
 
 bool cn_sample_setup_open(struct cn_sample_setup *setup,
                           const struct cn_sample_options *options, const pid_t *tids,
-                          size_t tid_count, struct cn_rings *rings, struct cn_error *err)
+                          size_t tid_count, struct cn_rings *rings, bool *is_refused,
+                          struct cn_error *err)
 {
     struct cn_ring_request request = {&setup->events, tids, tid_count,
                                       geteuid() == 0 ? RING_LEN : RING_LEN_USER};
@@ -298,11 +302,31 @@ bool cn_sample_setup_open(struct cn_sample_setup *setup,
     for (;;) {
         for (size_t i = 0; i < setup->events.count; i++)
             setup->events.list[i].attr.wakeup_watermark = (uint32_t)request.data_len / 2;
-        if (cn_rings_open(rings, &request, &failure))
+        if (cn_rings_open(rings, &request, &failure)) {
+            if (setup->is_user_only)
+                say_dropped_kernel(options);
             return true;
-        if (!yield_to(setup, options, &failure, &request.data_len))
+        }
+        if (!yield_to(setup, options, &failure, &request.data_len)) {
+            *is_refused = failure.error == EACCES || failure.error == EPERM ||
+                          failure.error == ENOSYS;
             return explain(setup, options, &failure, err);
+        }
     }
+}
+
+bool cn_sample_setup_timers(struct cn_sample_setup *setup,
+                            const struct cn_sample_options *options)
+{
+    if (!options->words || options->has_machine || options->pid_count > 0 ||
+        !setup->events.list[0].is_clock)
+        return false;
+    for (size_t i = 1; i < setup->events.count; i++)
+        free(setup->events.list[i].name);
+    setup->events.count = 1;
+    setup->events.list[0].attr.exclude_kernel = 1;
+    setup->is_user_only = true;
+    return true;
 }
 
 struct perf_event_attr cn_sample_setup_stored(const struct cn_sample_setup *setup,

@@ -23,11 +23,18 @@ CN_CHECK bool cn_sample_setup_events(struct cn_sample_setup *setup,
                                      const struct cn_sample_options *options,
                                      struct cn_error *err);
 
-/* Open them for these tasks; NULL: the whole machine. */
+/* Open them for these tasks; NULL: the whole machine. `is_refused` says whether a failure
+ * is due to rights that this process does not have. */
 CN_CHECK bool cn_sample_setup_open(struct cn_sample_setup *setup,
                                    const struct cn_sample_options *options,
                                    const pid_t *tids, size_t tid_count,
-                                   struct cn_rings *rings, struct cn_error *err);
+                                   struct cn_rings *rings, bool *is_refused,
+                                   struct cn_error *err);
+
+/* Continue without perf events: with one clock, of user code. False if other events are
+ * asked for. */
+bool cn_sample_setup_timers(struct cn_sample_setup *setup,
+                            const struct cn_sample_options *options);
 
 /* The attribute of event `i` as it is stored: samples have call chains, not copies. */
 struct perf_event_attr cn_sample_setup_stored(const struct cn_sample_setup *setup,

@@ -64,7 +64,7 @@ static bool deliver(const struct cn_synthesis *to, uint32_t type, uint16_t misc,
 }
 
 static bool deliver_name(const struct cn_synthesis *to, pid_t pid, pid_t tid,
-                         struct cn_error *err)
+                         uint16_t misc, const char *otherwise, struct cn_error *err)
 {
     char path[64], name[64] = "";
     struct cn_text body = {0};
@@ -73,15 +73,17 @@ static bool deliver_name(const struct cn_synthesis *to, pid_t pid, pid_t tid,
 
     (void)snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)tid);
     file = fopen(path, "re");
-    if (!file)
+    if (!file && !otherwise)
         return true;
-    (void)!fgets(name, sizeof(name), file);
-    (void)fclose(file);
+    if (!file || !fgets(name, sizeof(name), file))
+        (void)snprintf(name, 16, "%s", otherwise ? otherwise : "");
+    if (file)
+        (void)fclose(file);
     name[strcspn(name, "\n")] = '\0';
     put_u32(&body, (uint32_t)pid);
     put_u32(&body, (uint32_t)tid);
     put_str(&body, name);
-    ok = deliver(to, PERF_RECORD_COMM, 0, (uint32_t)pid, (uint32_t)tid, &body, err);
+    ok = deliver(to, PERF_RECORD_COMM, misc, (uint32_t)pid, (uint32_t)tid, &body, err);
     cn_text_done(&body);
     return ok;
 }
@@ -192,7 +194,7 @@ bool cn_synthesize_process(const struct cn_synthesis *to, pid_t pid, struct cn_e
 
     for (size_t i = 0; i < count && ok; i++)
         ok = (tids[i] == pid || deliver_thread(to, pid, tids[i], err)) &&
-             deliver_name(to, pid, tids[i], err);
+             deliver_name(to, pid, tids[i], 0, NULL, err);
     free(tids);
     (void)snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
     maps = fopen(path, "re");
@@ -205,6 +207,30 @@ bool cn_synthesize_process(const struct cn_synthesis *to, pid_t pid, struct cn_e
     if (maps)
         (void)fclose(maps);
     free(line);
+    return ok;
+}
+
+bool cn_synthesize_exec(const struct cn_synthesis *to, pid_t pid, char *maps,
+                        struct cn_error *err)
+{
+    char *rest = maps, *line;
+    bool ok = true, has_name = false;
+
+    while (ok && (line = strsep(&rest, "\n"))) {
+        struct mapping mapping;
+
+        if (!parse_mapping(line, &mapping))
+            continue;
+        /* The first mapping with code is that of the program. */
+        if (!has_name) {
+            const char *slash = strrchr(mapping.path, '/');
+
+            has_name = true;
+            ok = deliver_name(to, pid, pid, PERF_RECORD_MISC_COMM_EXEC,
+                              slash ? slash + 1 : mapping.path, err);
+        }
+        ok = ok && deliver_mapping(to, pid, &mapping, err);
+    }
     return ok;
 }
 
@@ -265,31 +291,33 @@ static bool deliver_modules(const struct cn_synthesis *to, struct cn_error *err)
     return ok;
 }
 
+/* The code of the kernel begins with _text, among the first symbols. Where it ends would
+ * take long to find; modules, which may be above, are reported after it. */
 bool cn_synthesize_kernel(const struct cn_synthesis *to, struct cn_error *err)
 {
+    enum { LINES_MAX = 1000 };
     FILE *file = fopen("/proc/kallsyms", "re");
     char *line = NULL;
     size_t capacity = 0;
-    uint64_t begin = 0, end = 0;
+    uint64_t begin = 0;
 
-    while (file && (begin == 0 || end == 0) && getline(&line, &capacity, file) > 0) {
+    for (int i = 0; file && i < LINES_MAX && getline(&line, &capacity, file) > 0; i++) {
         char name[64] = "";
         uint64_t address = 0;
 
-        if (sscanf(line, "%" SCNx64 " %*s %63s", &address, name) != 2)
+        if (sscanf(line, "%" SCNx64 " %*s %63s", &address, name) != 2 ||
+            (strcmp(name, "_text") != 0 && strcmp(name, "_stext") != 0))
             continue;
-        if (strcmp(name, "_text") == 0 || (begin == 0 && strcmp(name, "_stext") == 0))
-            begin = address;
-        else if (strcmp(name, "_etext") == 0)
-            end = address;
+        begin = address;
+        break;
     }
     free(line);
     if (file)
         (void)fclose(file);
     if (begin == 0)
         return true;
-    return deliver_kernel(to, begin, (end > begin ? end : UINT64_MAX) - begin, begin,
-                          "[kernel.kallsyms]_text", err) &&
+    return deliver_kernel(to, begin, UINT64_MAX - begin, begin, "[kernel.kallsyms]_text",
+                          err) &&
            deliver_modules(to, err);
 }
 

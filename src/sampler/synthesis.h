@@ -24,6 +24,11 @@ struct cn_synthesis {
 CN_CHECK bool cn_synthesize_process(const struct cn_synthesis *to, pid_t pid,
                                     struct cn_error *err);
 
+/* A process that began to run a program, with the text of its /proc/PID/maps, which is
+ * changed. */
+CN_CHECK bool cn_synthesize_exec(const struct cn_synthesis *to, pid_t pid, char *maps,
+                                 struct cn_error *err);
+
 /* All processes of the machine. */
 CN_CHECK bool cn_synthesize_machine(const struct cn_synthesis *to, struct cn_error *err);
 

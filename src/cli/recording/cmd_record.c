@@ -436,6 +436,8 @@ static bool run_live(const struct cn_args *args, struct cn_error *err)
         return cn_record_change(args, err);
     if (cn_args_has(args, "list-event"))
         return cn_record_list_events(args, err);
+    if (cn_args_has(args, "sample"))
+        return cn_live_sample(args, err);
     ok = cn_scripted_open(&scripted, args, args->command, err) &&
          cn_record_options_init(&options, &scripted.args, err) &&
          (kept || (dir = cn_temporary_make("live", err)) != NULL);
@@ -516,6 +518,9 @@ const struct cn_command cn_cmd_record = {
 static const struct cn_option live_options[] = {
     CN_RECORD_OPTIONS,
     {.name = "replay", .help = "show the calls, not a table of functions"},
+    {.name = "sample",
+     .help = "sample any program (cairn sample) and show its hottest contexts, on a "
+             "terminal while it runs"},
     {.name = "report", .help = "with --replay: show the table before the calls"},
     {.name = "data",
      .letter = 'd',
@@ -533,6 +538,7 @@ static const struct cn_option live_options[] = {
 static const struct cn_example live_examples[] = {
     {"cairn live -- ./server --check", "show where a program spends its time"},
     {"cairn live --replay -F parse -D 3 -- ./tool file", "show what parse calls"},
+    {"cairn live --sample -- python3 script.py", "watch where any program spends time"},
     {0},
 };
 

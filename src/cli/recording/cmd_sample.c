@@ -116,7 +116,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     options.words = count > 0 ? program : NULL;
     options.command = words;
     ok = choose(args, &options, pids, err) &&
-         cn_sample_and_tell(args, &options, &wait_status, err);
+         cn_sample_and_tell(args, &options, true, &wait_status, err);
     free(pids);
     free(words);
     if (ok)

@@ -40,7 +40,7 @@ static void on_message(void *arg, const char *text)
 
 static void tell_result(const struct cn_args *args,
                         const struct cn_sample_options *options,
-                        const struct cn_sample_result *result)
+                        const struct cn_sample_result *result, bool is_kept)
 {
     struct cn_text text = {0};
 
@@ -67,7 +67,9 @@ static void tell_result(const struct cn_args *args,
                   " in code without tables, %" PRIu64 " that contradict their tables",
                   result->whole_count, result->cut_count, result->unknown_count,
                   result->bad_count);
-    cn_cli_say(args, "%s; next: cairn tree %s", cn_text_str(&text), options->path);
+    if (is_kept)
+        cn_text_printf(&text, "; next: cairn tree %s", options->path);
+    cn_cli_say(args, "%s", cn_text_str(&text));
     cn_text_done(&text);
 }
 
@@ -97,7 +99,7 @@ static bool choose_path(struct cn_sample_options *options, struct cn_text *path,
 }
 
 bool cn_sample_and_tell(const struct cn_args *args, struct cn_sample_options *options,
-                        int *wait_status, struct cn_error *err)
+                        bool is_kept, int *wait_status, struct cn_error *err)
 {
     struct cn_sample_result result;
     struct cn_text path = {0};
@@ -110,7 +112,7 @@ bool cn_sample_and_tell(const struct cn_args *args, struct cn_sample_options *op
     ok = choose_path(options, &path, err) && cn_sample_run(options, &result, err);
     if (ok) {
         *wait_status = result.wait_status;
-        tell_result(args, options, &result);
+        tell_result(args, options, &result, is_kept);
     }
     cn_text_done(&path);
     return ok;
@@ -130,21 +132,55 @@ static bool is_neutral(const struct cn_option *option)
     return false;
 }
 
-/* True if nothing of the program can be recorded except calls to library functions. */
-static bool has_no_calls(const char *name)
+static bool is_program(const char *name)
+{
+    struct cn_program_file program;
+    struct cn_error ignored = {0};
+
+    if (!cn_program_file_open(&program, name, &ignored))
+        return false;
+    cn_program_file_close(&program);
+    return true;
+}
+
+/* True if functions of the program can be recorded, not only calls to library functions. */
+static bool has_calls(const char *name)
 {
     const unsigned hooks =
         CN_ELF_MCOUNT | CN_ELF_FENTRY | CN_ELF_INSTRUMENT | CN_ELF_PATCHABLE;
     struct cn_program_file program;
     struct cn_error ignored = {0};
-    bool has_none;
+    bool has;
 
     if (!cn_program_file_open(&program, name, &ignored))
         return false;
-    has_none = !program.is_script && !cn_python_is_program(program.path) &&
-               (!(program.elf.hooks & hooks) || program.elf.is_static);
+    has = program.is_script || cn_python_is_program(program.path) ||
+          (program.elf.hooks & hooks && !program.elf.is_static);
     cn_program_file_close(&program);
-    return has_none;
+    return has;
+}
+
+/* True if the words name such a program: it may be started by another one, as in
+ * `env A=1 ./program` or `sh -c './program 1'`. */
+static bool names_calls(const struct cn_args *args)
+{
+    enum { TOKENS_MAX = 64 };
+    static const char separators[] = " \t\n;&|()'\"";
+    size_t count = 0;
+    bool has = false;
+
+    for (size_t i = 0; i < cn_args_count(args) && !has; i++) {
+        char *copy = cn_strdup(cn_args_operand(args, i)), *rest = copy, *token;
+
+        while (!has && count < TOKENS_MAX && (token = strsep(&rest, separators))) {
+            if (!*token)
+                continue;
+            count++;
+            has = (i == 0 || strchr(token, '/')) && has_calls(token);
+        }
+        free(copy);
+    }
+    return has;
 }
 
 bool cn_record_samples(const struct cn_args *args)
@@ -156,12 +192,13 @@ bool cn_record_samples(const struct cn_args *args)
     for (size_t i = 0; i < args->given_count; i++)
         if (!is_neutral(args->given[i]))
             return false;
-    if (!name || !has_no_calls(name))
+    if (!name || names_calls(args) || !is_program(name))
         return false;
-    cn_cli_say(args,
-               "%s is not instrumented: sampling it; --calls records its calls to library "
-               "functions, -P . patches its own functions",
-               name);
+    cn_cli_say(
+        args,
+        "%s is not instrumented: sampling it; --calls records its calls to library "
+        "functions, -P . patches its own functions",
+        name);
     return true;
 }
 
@@ -196,7 +233,7 @@ bool cn_record_sample(const struct cn_args *args, int *wait_status, struct cn_er
     options.words = words + 3;
     if (!options.path)
         options.path = CN_SAMPLE_FILE;
-    ok = ok && cn_sample_and_tell(args, &options, wait_status, err);
+    ok = ok && cn_sample_and_tell(args, &options, true, wait_status, err);
     if (ok && cn_args_has(args, "time"))
         cn_record_print_time(start_ns);
     free(words);

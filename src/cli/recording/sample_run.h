@@ -10,11 +10,11 @@
 
 #define CN_SAMPLE_FILE "cairn.perf.data"
 
-/* Sample as `options` describe, whose messages are printed for `args`. Fills in path and
- * rank, prints the result. */
+/* Sample as `options` describe, whose messages are printed for `args`, and print the
+ * result; what to do with the file only if it is kept. */
 CN_CHECK bool cn_sample_and_tell(const struct cn_args *args,
-                                 struct cn_sample_options *options, int *wait_status,
-                                 struct cn_error *err);
+                                 struct cn_sample_options *options, bool is_kept,
+                                 int *wait_status, struct cn_error *err);
 
 /* True if cairn record samples the program instead of recording its calls: with --sample, or
  * if it has no calls to record and no option asks for any, which is then said. */
@@ -23,6 +23,9 @@ bool cn_record_samples(const struct cn_args *args);
 /* Sample with the options of cairn record. */
 CN_CHECK bool cn_record_sample(const struct cn_args *args, int *wait_status,
                                struct cn_error *err);
+
+/* cairn live --sample. */
+CN_CHECK bool cn_live_sample(const struct cn_args *args, struct cn_error *err);
 
 /* End with the status or signal of the program, so that our parent sees the same. */
 void cn_end_like(int wait_status);

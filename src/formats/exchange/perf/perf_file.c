@@ -359,6 +359,11 @@ static bool read_records(struct cn_perf_file *file, uint64_t off, uint64_t end_o
         uint64_t trailing;
 
         if (!record_at(file, off, &record)) {
+            /* What a writer that was killed had not finished. */
+            if (file->is_unfinished && off < file->data.len) {
+                file->cut_len = file->data.len - off;
+                return true;
+            }
             (void)cn_fail(err, CN_ERR_FORMAT, "cut off");
             return cn_perf_fail_at(file, off, err);
         }
@@ -415,12 +420,14 @@ static bool open_parts(struct cn_perf_file *file, struct cn_error *err)
                            : "does not begin with " CN_PERF_MAGIC);
     if (cn_u64_get(file->bytes.ptr + 8) == CN_PERF_PIPE_HEADER_LEN) {
         file->data_off = CN_PERF_PIPE_HEADER_LEN;
+        file->is_unfinished = true;
         return cn_bytes_from(file->bytes, file->data_off, &file->data);
     }
     if (!cn_perf_header_decode(file->bytes, &header))
         return cn_fail(err, CN_ERR_FORMAT, "the header is cut off: %zu bytes of %d",
                        file->bytes.len, (int)cn_perf_header_size);
     file->data_off = header.data_off;
+    file->is_unfinished = header.data_len == 0;
     if (header.data_len == 0 && header.data_off <= file->bytes.len)
         header.data_len = file->bytes.len - header.data_off;
     if (!cn_bytes_slice(file->bytes, header.data_off, header.data_len, &file->data))

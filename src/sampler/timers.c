@@ -1,0 +1,90 @@
+#include "sampler/timers.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/files/own_library.h"
+#include "sampler/inside/shared.h"
+
+bool cn_timers_open(struct cn_timers *timers, uint64_t period_ns, struct cn_error *err)
+{
+    const size_t len = sizeof(*timers->shared);
+    void *at = MAP_FAILED;
+
+    *timers = (struct cn_timers){.fd = -1};
+    if (!cn_own_library_find(CN_INSIDE_LIBRARY, &timers->library, err))
+        return false;
+    timers->fd = memfd_create("cairn-sample", MFD_CLOEXEC);
+    if (timers->fd >= 0 && ftruncate(timers->fd, (off_t)len) == 0)
+        at = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, timers->fd, 0);
+    if (at == MAP_FAILED) {
+        (void)cn_fail_errno(err, "no memory for samples");
+        cn_timers_close(timers);
+        return false;
+    }
+    timers->shared = at;
+    timers->shared->magic = CN_INSIDE_MAGIC;
+    timers->shared->period_ns = (uint32_t)period_ns;
+    (void)snprintf(timers->path, sizeof(timers->path), "/proc/%d/fd/%d", (int)getpid(),
+                   timers->fd);
+    return true;
+}
+
+void cn_timers_close(struct cn_timers *timers)
+{
+    if (timers->shared)
+        (void)munmap(timers->shared, sizeof(*timers->shared));
+    if (timers->fd >= 0)
+        (void)close(timers->fd);
+    free(timers->library);
+    *timers = (struct cn_timers){.fd = -1};
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct cn_inside_slot *x = *(const struct cn_inside_slot *const *)a;
+    const struct cn_inside_slot *y = *(const struct cn_inside_slot *const *)b;
+
+    return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+}
+
+bool cn_timers_read(struct cn_timers *timers,
+                    bool (*take)(void *arg, const struct cn_inside_slot *slot,
+                                 struct cn_error *err),
+                    void *arg, struct cn_error *err)
+{
+    struct cn_inside_slot *full[CN_INSIDE_SLOTS];
+    size_t count = 0;
+    bool ok = true;
+
+    for (size_t i = 0; i < CN_INSIDE_SLOTS; i++) {
+        struct cn_inside_slot *slot = &timers->shared->slots[i];
+        uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
+
+        if (state == CN_INSIDE_FULL)
+            full[count++] = slot;
+        else if (state == CN_INSIDE_FILLING && slot->pid > 0 &&
+                 kill((pid_t)slot->pid, 0) != 0 && errno == ESRCH)
+            atomic_store(&slot->state, CN_INSIDE_FREE); /* it ended meanwhile */
+    }
+    qsort(full, count, sizeof(full[0]), by_time);
+    for (size_t i = 0; i < count && ok; i++) {
+        ok = take(arg, full[i], err);
+        atomic_store_explicit(&full[i]->state, CN_INSIDE_FREE, memory_order_release);
+    }
+    return ok;
+}
+
+uint64_t cn_timers_lost(const struct cn_timers *timers)
+{
+    return atomic_load(&timers->shared->lost_count);
+}
+
+void cn_timers_stop(struct cn_timers *timers)
+{
+    atomic_store(&timers->shared->is_over, 1);
+}
