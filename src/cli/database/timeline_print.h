@@ -18,7 +18,7 @@ struct cn_timeline_row {
     uint32_t profile;
     struct cn_identity_tuple identity;
     const char *name; /* borrowed; NULL if unknown */
-    char *label; /* printable */
+    char *label;      /* printable */
 };
 
 struct cn_timeline_view {

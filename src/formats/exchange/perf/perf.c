@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "formats/exchange/perf/address_space.h"
 #include "formats/exchange/perf/perf_names.h"
+#include "formats/exchange/perf/perf_read.h"
 #include "formats/exchange/perf/perf_stack.h"
 #include "formats/exchange/perf/perf_threads.h"
 #include "formats/exchange/read/import.h"
@@ -32,6 +33,7 @@ struct reading {
     struct cn_map context_of; /* by call chain, mode and generation of the process */
     uint64_t lost_count;
     struct cn_perf_stacks stacks;
+    struct cn_perf_counters counters;
 };
 
 /* The context of a sample: its call chain, and the line of the innermost frame. A chain
@@ -91,10 +93,20 @@ static uint32_t context_of(struct reading *r, const struct cn_perf_sample *sampl
     return context;
 }
 
+static bool add_value(struct reading *r, uint32_t thread, uint32_t context,
+                      struct cn_perf_counted counted, struct cn_error *err)
+{
+    return cn_import_add(r->import, cn_perf_threads_number(&r->threads, thread), context,
+                         r->metrics[counted.event],
+                         (double)counted.value * r->scales[counted.event], err);
+}
+
 static bool add_sample(struct reading *r, const struct cn_perf_record *record,
                        struct cn_error *err)
 {
     bool is_kernel = (record->head.misc & CN_PERF_MODE_MASK) == CN_PERF_MODE_KERNEL;
+    bool has_counters = false;
+    struct cn_perf_counted counted;
     struct cn_perf_sample sample;
     uint32_t thread, context;
 
@@ -105,9 +117,14 @@ static bool add_sample(struct reading *r, const struct cn_perf_record *record,
         return false;
     context = context_of(r, &sample, is_kernel);
     cn_perf_threads_sample(&r->threads, thread, &sample, r->kinds[sample.event], context);
-    return cn_import_add(r->import, cn_perf_threads_number(&r->threads, thread), context,
-                         r->metrics[sample.event],
-                         (double)sample.period * r->scales[sample.event], err);
+    /* Counters that were read are exact, and those of other events of the group too. */
+    while (cn_perf_read_next(&r->counters, &r->file, &sample, &counted)) {
+        has_counters = true;
+        if (counted.value > 0 && !add_value(r, thread, context, counted, err))
+            return false;
+    }
+    counted = (struct cn_perf_counted){sample.event, sample.period};
+    return has_counters || add_value(r, thread, context, counted, err);
 }
 
 /* The length of a name without modifiers: "cpu-clock" of "cpu-clock:pppH". Tracepoints have
@@ -242,6 +259,7 @@ bool cn_perf_read_rank(struct cn_import *import, struct cn_bytes bytes, uint64_t
     cn_perf_names_done(&r.names);
     cn_perf_threads_done(&r.threads);
     cn_perf_stacks_done(&r.stacks);
+    cn_perf_counters_done(&r.counters);
     cn_perf_spaces_done(&r.spaces);
     cn_perf_file_close(&r.file);
     return ok;

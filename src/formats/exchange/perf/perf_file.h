@@ -29,6 +29,7 @@ struct cn_perf_sample {
     uint32_t pid, tid;
     uint32_t event;        /* in the file's events */
     uint32_t cpu;          /* UINT32_MAX if unknown */
+    struct cn_bytes reads; /* counters of its group; see perf_read.h */
     struct cn_bytes chain; /* addresses, the innermost first */
     struct cn_bytes raw;   /* fields of a tracepoint */
     struct cn_bytes branches;

@@ -20,18 +20,19 @@ static bool take_if(struct cn_bytes *rest, bool has_field, uint64_t *out)
     return !has_field || take_u64(rest, out);
 }
 
-static bool skip_read(struct cn_bytes *rest, uint64_t format)
+/* Counters of a group, without their number and times, or one counter with its times. */
+static bool take_reads(struct cn_bytes *rest, uint64_t format, struct cn_bytes *out)
 {
-    bool is_group = format & CN_PERF_READ_GROUP;
     uint64_t each = 1 + cn_perf_count(format, CN_PERF_READ_ID | CN_PERF_READ_LOST);
-    uint64_t count = 1, len;
     uint64_t times = cn_perf_count(format, CN_PERF_READ_ENABLED | CN_PERF_READ_RUNNING);
+    uint64_t count;
     struct cn_bytes skipped;
 
-    if (is_group && !take_u64(rest, &count))
-        return false;
-    return cn_u64_mul(count, 8 * each, &len) && cn_u64_add(len, 8 * times, &len) &&
-           len <= rest->len && cn_bytes_take(rest, (size_t)len, &skipped);
+    if (!(format & CN_PERF_READ_GROUP))
+        return cn_bytes_take(rest, (size_t)(8 * (each + times)), out);
+    return take_u64(rest, &count) && cn_bytes_take(rest, (size_t)(8 * times), &skipped) &&
+           cn_bytes_array(*rest, 0, count, 8 * each, out) &&
+           cn_bytes_from(*rest, out->len, rest);
 }
 
 uint32_t cn_perf_event_of(const struct cn_perf_file *file, uint32_t type,
@@ -144,7 +145,8 @@ static bool decode(const struct cn_perf_attr *attr, struct cn_bytes rest,
     out->pid = (uint32_t)ids;
     out->tid = (uint32_t)(ids >> 32);
     out->cpu = (uint32_t)cpu;
-    return (!(type & CN_PERF_HAS_READ) || skip_read(&rest, attr->read_format)) &&
+    return (!(type & CN_PERF_HAS_READ) ||
+            take_reads(&rest, attr->read_format, &out->reads)) &&
            (!(type & CN_PERF_HAS_CALLCHAIN) || take_array(&rest, 8, &out->chain)) &&
            (!(type & CN_PERF_HAS_RAW) || take_raw(&rest, &out->raw)) &&
            (!(type & CN_PERF_HAS_BRANCH_STACK) ||
@@ -160,7 +162,8 @@ bool cn_perf_sample_decode(const struct cn_perf_file *file,
 {
     const struct cn_perf_attr *attr;
     struct cn_bytes none = {(const uint8_t *)"", 0};
-    struct cn_perf_sample sample = {.chain = none,
+    struct cn_perf_sample sample = {.reads = none,
+                                    .chain = none,
                                     .raw = none,
                                     .branches = none,
                                     .user_registers = none,
