@@ -117,6 +117,7 @@ static bool configure(struct launch *launch, struct cn_error *err)
     head->size_limit = options->size_limit;
     head->has_own_writing = !options->is_packed;
     head->has_libcalls = options->has_libcalls;
+    head->without_throws = options->without_throws;
     head->has_nested_libcalls = options->has_libcalls && options->has_nested_libcalls;
     if (options->has_python && cn_python_is_program(launch->program.path)) {
         /* Library functions are then those of Python, not those of the interpreter. */
@@ -198,6 +199,7 @@ static bool prepare(struct launch *launch, struct cn_error *err)
         .packed = {.memory = &launch->memory, .dir = launch->dir},
     };
     launch->modules.dir = launch->dir;
+    launch->modules.symbols = launch->options->symbols;
     return configure(launch, err) &&
            cn_standby_start(&launch->standby, &launch->drain, err);
 }

@@ -25,6 +25,7 @@ struct cn_launch_rank;
 struct cn_launch_options {
     const char *dir;                   /* of the recording */
     const struct cn_launch_rank *rank; /* record into a folder of this rank; or NULL */
+    const char *symbols;               /* folder of .sym files to use first; or NULL */
     const char *library;               /* path of the recorder; NULL: search for it */
     const char *command_line;          /* for the info file */
     const char *const *words; /* the program and its arguments, NULL at the end */
@@ -39,6 +40,7 @@ struct cn_launch_options {
     const struct cn_text *view_options; /* further lines of default.opts; NULL: none */
     bool asks_kernel; /* use the kernel's clock instead of the processor's counter */
     bool is_packed, is_off, has_libcalls;
+    bool without_throws;               /* of these, not those that throw and catch */
     bool has_nested_libcalls;          /* also record calls between libraries */
     bool has_events;                   /* record kernel events */
     bool without_switches;             /* of these, no context switches */

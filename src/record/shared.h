@@ -361,6 +361,7 @@ struct cn_rec_shared {
     uint8_t python;          /* CN_REC_PYTHON_*; 0: do not record its functions */
     uint8_t has_own_writing; /* threads drain full rings themselves */
     uint8_t has_libcalls;
+    uint8_t without_throws;      /* of these, not CN_REC_LIBCALL_THROWS and _CATCHES */
     uint8_t has_nested_libcalls; /* also those of libraries */
     uint8_t has_sites;           /* record all call sites */
     uint8_t has_patterns;        /* there may be rules for any file */
@@ -368,6 +369,7 @@ struct cn_rec_shared {
     uint8_t has_agent;           /* rules may change while programs run */
     uint8_t has_waits;           /* some calls are recorded when they have ended */
     uint8_t has_patch_list;      /* some rule has CN_REC_RULE_PATCH */
+    uint8_t patches_unnamed;     /* also functions without a rule, as they have no name */
     uint8_t watches_cpu;         /* record on which processor a thread runs */
     uint8_t has_signals;         /* some signal has an action */
     uint8_t signals[CN_REC_SIGNAL_COUNT]; /* by number, CN_REC_SIGNAL_* */

@@ -1,6 +1,5 @@
 #include "analyze/calls/call_report.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +15,7 @@ struct slot {
     struct cn_call_cost cost;
     struct cn_histogram *totals, *selfs;
     struct cn_call_moments *moments;
+    struct cn_processors processors;
 };
 
 /* Costs by function. */
@@ -33,6 +33,7 @@ struct lane {
     struct cn_call_lane base; /* first */
     struct tally tally;
     uint64_t lost_count; /* records */
+    uint16_t processor;  /* 1 + the one that the task runs on; 0 while it is unknown */
 };
 
 struct worker {
@@ -79,6 +80,7 @@ static void tally_done(struct tally *tally)
         histogram_free(tally->slots[i].totals);
         histogram_free(tally->slots[i].selfs);
         free(tally->slots[i].moments);
+        cn_processors_done(&tally->slots[i].processors);
     }
     cn_call_ids_done(&tally->ids);
     free(tally->slot_of);
@@ -159,42 +161,6 @@ static inline void add_time(struct cn_call_times *times, uint64_t ns)
         times->max_ns = ns;
 }
 
-/* Of calls that are equally long, the first counts. */
-static void note_moment(struct cn_call_moments *moments, enum cn_call_moment which,
-                        const struct cn_call_moment_of *call)
-{
-    struct cn_call_moment_of *known = &moments->list[which];
-    bool wants_min = which == CN_MOMENT_TOTAL_MIN || which == CN_MOMENT_SELF_MIN;
-
-    if (call->begin_ns > 0 &&
-        (known->begin_ns == 0 ||
-         (wants_min ? call->time_ns < known->time_ns : call->time_ns > known->time_ns) ||
-         (call->time_ns == known->time_ns && call->begin_ns < known->begin_ns)))
-        *known = *call;
-}
-
-static void note_moments(struct cn_call_moments *moments, uint64_t begin_ns,
-                         uint64_t total_ns, uint64_t self_ns)
-{
-    for (int i = 0; i < CN_MOMENT_COUNT; i++)
-        note_moment(moments, (enum cn_call_moment)i,
-                    &(struct cn_call_moment_of){begin_ns, i == CN_MOMENT_TOTAL_MIN ||
-                                                                  i == CN_MOMENT_TOTAL_MAX
-                                                              ? total_ns
-                                                              : self_ns});
-}
-
-static void merge_moments(struct cn_call_moments **into,
-                          const struct cn_call_moments *from)
-{
-    if (!from)
-        return;
-    if (!*into)
-        *into = cn_alloc(1, sizeof(**into));
-    for (int i = 0; i < CN_MOMENT_COUNT; i++)
-        note_moment(*into, (enum cn_call_moment)i, &from->list[i]);
-}
-
 /* Count a call that ended. */
 static inline void tally_end(const struct tally *tally, struct slot *slot,
                              const struct cn_call_frame *frame, uint64_t total_ns,
@@ -216,7 +182,7 @@ static inline void tally_end(const struct tally *tally, struct slot *slot,
         cn_histogram_add(slot->selfs, self_ns);
     }
     if (slot->moments)
-        note_moments(slot->moments, frame->enter_ns, total_ns, self_ns);
+        cn_call_moments_note(slot->moments, frame->enter_ns, total_ns, self_ns);
 }
 
 static void tally_shown(struct tally *tally, const struct cn_call_end *ended)
@@ -334,6 +300,58 @@ static void lane_count(void *arg, struct cn_call_lane *base,
         count_call(lane_of(base), &batch->calls[i], batch);
 }
 
+static void note_open(struct lane *lane)
+{
+    const struct cn_call_stack *stack = &lane->base.stack;
+
+    for (uint32_t i = 0; i < stack->count; i++) {
+        const struct cn_call_frame *frame = &stack->frames[i];
+
+        if ((frame->flags & (CN_FRAME_SHOWN | CN_FRAME_SCHEDULE)) == CN_FRAME_SHOWN)
+            cn_processors_add(&slot_of(&lane->tally, frame)->processors,
+                              lane->processor - 1);
+    }
+}
+
+/* A task that stops running ran on that processor since it was switched in: if that was not
+ * recorded, since the start. */
+static void note_start(struct lane *lane)
+{
+    for (size_t i = 0; i < lane->tally.slot_count; i++)
+        if (lane->tally.slots[i].id < cn_call_schedule_id(lane->tally.rec, false))
+            cn_processors_add(&lane->tally.slots[i].processors, lane->processor - 1);
+}
+
+/* Note on which processor a call that was counted ran. */
+static void note_processor(struct lane *lane, const struct cn_call *call)
+{
+    const struct cn_call_stack *stack = &lane->base.stack;
+    const struct cn_call_frame *top =
+        stack->count > 0 ? &stack->frames[stack->count - 1] : NULL;
+    bool was_unknown = lane->processor == 0;
+
+    if (call->kind == CN_CALL_ENTER && !was_unknown && top &&
+        (top->flags & CN_FRAME_SHOWN)) {
+        cn_processors_add(&slot_of(&lane->tally, top)->processors, lane->processor - 1);
+    } else if (call->kind == CN_CALL_EVENT && call->depth > 0) {
+        lane->processor = call->depth;
+        if (call->address == CN_EVENT_SCHED_IN)
+            note_open(lane);
+        else if (was_unknown)
+            note_start(lane);
+    }
+}
+
+static void lane_count_processors(void *arg, struct cn_call_lane *base,
+                                  const struct cn_call_batch *batch)
+{
+    (void)arg;
+    for (size_t i = 0; i < batch->count; i++) {
+        count_call(lane_of(base), &batch->calls[i], batch);
+        note_processor(lane_of(base), &batch->calls[i]);
+    }
+}
+
 /* Outermost calls of the part are none while a guessed call of the same function is open. */
 static void lane_join(void *arg, struct cn_call_lane *base, struct cn_call_lane *part)
 {
@@ -441,7 +459,8 @@ static void lane_merge(void *arg, const struct cn_call_lane *base, unsigned work
         merge_costs(&slot->cost, &from->cost);
         merge_histogram(&slot->totals, from->totals);
         merge_histogram(&slot->selfs, from->selfs);
-        merge_moments(&slot->moments, from->moments);
+        cn_call_moments_merge(&slot->moments, from->moments);
+        cn_processors_merge(&slot->processors, &from->processors);
     }
 }
 
@@ -478,7 +497,8 @@ static void merge_tally(struct cn_call_report *report, const struct tally *tally
         merge_costs(&row->cost, &slot->cost);
         merge_histogram(&row->totals, slot->totals);
         merge_histogram(&row->selfs, slot->selfs);
-        merge_moments(&row->moments, slot->moments);
+        cn_call_moments_merge(&row->moments, slot->moments);
+        cn_processors_merge(&row->processors, &slot->processors);
         report->call_count += slot->cost.calls;
     }
 }
@@ -496,6 +516,16 @@ static const struct cn_call_visitor visitor = {
     .count = lane_count,
     .join = lane_join,
     .resume = lane_resume,
+    .end = lane_end,
+    .merge = lane_merge,
+};
+
+/* Where the past of a task matters: tasks are not divided. */
+static const struct cn_call_visitor processor_visitor = {
+    .lane_size = sizeof(struct lane),
+    .begin = lane_begin,
+    .done = lane_done,
+    .count = lane_count_processors,
     .end = lane_end,
     .merge = lane_merge,
 };
@@ -537,7 +567,7 @@ bool cn_call_report_build(struct cn_call_report *report,
         .is_ordered = query->filter->has_switches,
         .workers = worker_count,
         .part_len = options.part_len,
-        .visitor = &visitor,
+        .visitor = options.with_processors ? &processor_visitor : &visitor,
         .arg = &build,
     };
     size_t capacity = 0;
@@ -577,25 +607,9 @@ void cn_call_report_done(struct cn_call_report *report)
         histogram_free(report->rows[i].totals);
         histogram_free(report->rows[i].selfs);
         free(report->rows[i].moments);
+        cn_processors_done(&report->rows[i].processors);
     }
     free(report->rows);
     cn_names_done(&report->names);
     cn_call_damages_done(&report->damages);
-}
-
-uint64_t cn_call_times_mean(const struct cn_call_times *times, uint64_t calls)
-{
-    return calls ? times->sum_ns / calls : 0;
-}
-
-double cn_call_times_deviation(const struct cn_call_times *times,
-                               const struct cn_call_squares *squares, uint64_t calls)
-{
-    double count = (double)calls;
-    /* Whole nanoseconds like uftrace, so that all digits agree. */
-    double mean = floor((double)times->sum_ns / count);
-    double sum = ldexp((double)squares->high, 64) + (double)squares->low;
-    double variance = floor(sum / count) - mean * mean;
-
-    return 100 * sqrt((variance > 0 ? variance : 0) / count) / mean;
 }

@@ -12,6 +12,7 @@
 #define CN_ANALYZE_CALLS_CALL_REPORT_H
 
 #include "analyze/calls/call_merge.h"
+#include "analyze/calls/processors.h"
 #include "analyze/histogram.h"
 #include "base/map.h"
 
@@ -55,6 +56,12 @@ struct cn_call_moments {
     } list[CN_MOMENT_COUNT];        /* begin_ns is 0 while there is none */
 };
 
+/* Note a call that began then, and add what another list notes, which may be NULL. */
+void cn_call_moments_note(struct cn_call_moments *moments, uint64_t begin_ns,
+                          uint64_t total_ns, uint64_t self_ns);
+void cn_call_moments_merge(struct cn_call_moments **into,
+                           const struct cn_call_moments *from);
+
 struct cn_call_row {
     const char *name;
     uint32_t function; /* the one of that name that ended last; from rec->function_count
@@ -63,6 +70,7 @@ struct cn_call_row {
     struct cn_call_cost cost;
     struct cn_histogram *totals, *selfs; /* NULL unless with_histograms */
     struct cn_call_moments *moments;     /* NULL unless with_moments */
+    struct cn_processors processors; /* on which it ran; empty unless with_processors */
 };
 
 struct cn_call_report {
@@ -79,6 +87,7 @@ struct cn_call_report_options {
     bool with_squares; /* for deviations */
     bool with_histograms;
     bool with_moments; /* of a raw query */
+    bool with_processors;
     uint64_t part_len; /* bytes of records in a part of a task; 0: as suits the workers */
 };
 

@@ -14,10 +14,11 @@ enum {
     CN_OUTPUT_TIME = 1 << 0,
     CN_OUTPUT_NUMBER = 1 << 1,
     CN_OUTPUT_PERCENT = 1 << 2,
-    CN_OUTPUT_USUAL = 1 << 3,  /* shown unless -f says otherwise */
-    CN_OUTPUT_RARE = 1 << 4,   /* not part of "all" */
-    CN_OUTPUT_MOMENT = 1 << 6, /* a point in time, 18 columns wide */
-    CN_OUTPUT_NARROW = 1 << 5, /* 7 columns wide in a report, not 10 */
+    CN_OUTPUT_USUAL = 1 << 3,    /* shown unless -f says otherwise */
+    CN_OUTPUT_RARE = 1 << 4,     /* not part of "all" */
+    CN_OUTPUT_MOMENT = 1 << 6,   /* a point in time, 18 columns wide */
+    CN_OUTPUT_CENTERED = 1 << 7, /* as wide as its heading; may have a text */
+    CN_OUTPUT_NARROW = 1 << 5,   /* 7 columns wide in a report, not 10 */
 };
 
 struct cn_output_field {

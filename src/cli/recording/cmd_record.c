@@ -484,6 +484,10 @@ static const struct cn_option record_options[] = {
          "send the recording to cairn recv (or uftrace recv) on HOST when the program "
          "has ended; DIR is its name there, here it is removed"},
     {.name = "port", .value = "PORT", .help = "with --host: the port (default: 8090)"},
+    {.name = "with-syms",
+     .value = "DIR",
+     .help = "use the .sym files of this recording first: names of a program that was "
+             "stripped, for patterns and in the new recording"},
     {0},
 };
 

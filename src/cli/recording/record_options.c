@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/personality.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "analyze/calls/call_filter.h"
 #include "base/alloc.h"
@@ -99,6 +100,14 @@ static bool choose_limits(const struct cn_args *args, struct cn_launch_options *
         return false;
     options->depth_limit = (uint32_t)depth;
     return true;
+}
+
+static bool check_symbols(const char *folder, struct cn_error *err)
+{
+    struct stat status;
+
+    return !folder || (stat(folder, &status) == 0 && S_ISDIR(status.st_mode)) ||
+           cn_fail(err, CN_ERR_USAGE, "--with-syms: '%s' is no folder", folder);
 }
 
 static bool is_kernel_pattern(const char *pattern)
@@ -381,12 +390,14 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
         .arguments = &options->arguments,
         .view_options = &options->view_options,
         .dir = CN_RECORD_DIR,
+        .symbols = cn_args_value(args, "with-syms"),
         .words = words,
         .command_line = join_words(args),
         .is_off = cn_args_value(args, "trace") &&
                   strcmp(cn_args_value(args, "trace"), "off") == 0,
         .is_packed = cn_args_has(args, "pack"),
         .has_libcalls = !cn_args_has(args, "no-libcall"),
+        .without_throws = cn_args_has(args, "no-throw"),
         .has_nested_libcalls = cn_args_has(args, "nest-libcall"),
         .has_sites = cn_args_has(args, "callsite"),
         .has_python = !cn_args_has(args, "no-python"),
@@ -404,7 +415,7 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
         .say = on_message,
         .say_arg = (void *)(uintptr_t)args,
     };
-    return choose_limits(args, launch, err) &&
+    return check_symbols(launch->symbols, err) && choose_limits(args, launch, err) &&
            choose_buffer(args, launch->size_limit, &launch->ring_len, err) &&
            choose_rules(args, options, err) && choose_arguments(args, options, err) &&
            choose_kernel(args, options, err) && change_process(args, err);

@@ -118,6 +118,9 @@
          .help = "run a script on the calls after the program has ended; see cairn "     \
                  "script"},                                                              \
         {.name = "no-libcall", .help = "do not record calls to library functions"},      \
+        {.name = "no-throw",                                                             \
+         .help = "do not record __cxa_throw(), __cxa_begin_catch() and other functions " \
+                 "that throw and catch exceptions"},                                     \
         {.name = "nest-libcall",                                                         \
          .letter = 'l',                                                                  \
          .help = "also record calls from one library function to another"},              \

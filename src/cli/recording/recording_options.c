@@ -12,6 +12,7 @@
 #include "cli/shell/cli.h"
 #include "cli/shell/progress.h"
 #include "formats/formats.h"
+#include "launcher/files/recording_dir.h"
 #include "model/calls/recording.h"
 
 enum { DEFAULT_WORDS_MAX = 256 };
@@ -55,6 +56,7 @@ bool cn_recording_open(const struct cn_args *args, const char *path,
 
     if (takes_option(args, "with-syms"))
         options.symbols = cn_args_value(args, "with-syms");
+    cn_recording_dir_wait(path);
     if (!cn_format_probe(path, &format, err))
         return false;
     if (!format->open_recording && (format->open_database || format->open_measurements))

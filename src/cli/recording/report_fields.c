@@ -46,6 +46,12 @@ const struct cn_output_field cn_report_fields[CN_REPORT_FIELD_COUNT] = {
                                CN_OUTPUT_MOMENT | CN_OUTPUT_RARE},
     [CN_REPORT_SELF_MAX_TS] = {"self-max-ts", "Self max ts", "self_max_ts_ns",
                                CN_OUTPUT_MOMENT | CN_OUTPUT_RARE},
+    [CN_REPORT_CPU_COUNT] = {"cpu-count", "CPU Count", "cpu_count",
+                             CN_OUTPUT_NUMBER | CN_OUTPUT_CENTERED | CN_OUTPUT_RARE},
+    [CN_REPORT_CPU_MASK] = {"cpu-mask", "CPU MASK", "cpu_mask",
+                            CN_OUTPUT_NUMBER | CN_OUTPUT_CENTERED | CN_OUTPUT_RARE},
+    [CN_REPORT_CPU_LIST] = {"cpu-list", "CPU LIST", "cpu_list",
+                            CN_OUTPUT_NUMBER | CN_OUTPUT_CENTERED | CN_OUTPUT_RARE},
 };
 
 /* The field of a sort key, or CN_REPORT_BY_NAME. With --avg-total or --avg-self, "avg",
@@ -91,7 +97,9 @@ void cn_report_layout_need(struct cn_report_layout *layout, int field)
 {
     layout->needs.with_histograms |=
         field >= CN_REPORT_P50 && field <= CN_REPORT_SELF_P999;
-    layout->needs.with_moments |= field >= CN_REPORT_TOTAL_MIN_TS;
+    layout->needs.with_moments |=
+        field >= CN_REPORT_TOTAL_MIN_TS && field <= CN_REPORT_SELF_MAX_TS;
+    layout->needs.with_processors |= field >= CN_REPORT_CPU_COUNT;
     layout->needs.with_squares |=
         field == CN_REPORT_TOTAL_STDV || field == CN_REPORT_SELF_STDV;
 }
@@ -181,12 +189,29 @@ uint64_t cn_report_value(const struct cn_recording *rec, const struct cn_call_ro
     case CN_REPORT_SELF_MAX_TS:
         return row->moments ? row->moments->list[field - CN_REPORT_TOTAL_MIN_TS].begin_ns
                             : 0;
+    case CN_REPORT_CPU_COUNT:
+    case CN_REPORT_CPU_MASK:
+    case CN_REPORT_CPU_LIST:
+        return cn_processors_count(&row->processors);
     case CN_REPORT_TOTAL_STDV:
     case CN_REPORT_SELF_STDV:
     case CN_REPORT_FIELD_COUNT:
         break;
     }
     return 0;
+}
+
+void cn_report_text(const struct cn_call_row *row, enum cn_report_field field,
+                    struct cn_text *text)
+{
+    size_t count = cn_processors_count(&row->processors);
+
+    if (field == CN_REPORT_CPU_MASK)
+        cn_processors_print_mask(&row->processors, text);
+    else if (field == CN_REPORT_CPU_LIST)
+        cn_processors_print_list(&row->processors, text);
+    else if (count > 0)
+        cn_text_printf(text, "%zu", count);
 }
 
 double cn_report_percent(const struct cn_call_row *row, enum cn_report_field field)

@@ -37,6 +37,9 @@ enum cn_report_field {
     CN_REPORT_TOTAL_MAX_TS,
     CN_REPORT_SELF_MIN_TS,
     CN_REPORT_SELF_MAX_TS,
+    CN_REPORT_CPU_COUNT, /* from here on: processors */
+    CN_REPORT_CPU_MASK,
+    CN_REPORT_CPU_LIST,
     CN_REPORT_FIELD_COUNT,
 };
 
@@ -62,6 +65,10 @@ void cn_report_layout_need(struct cn_report_layout *layout, int field);
 /* A time or number; not for percent fields. */
 uint64_t cn_report_value(const struct cn_recording *rec, const struct cn_call_row *row,
                          enum cn_report_field field);
+
+/* Append the text of a field of the kind CN_OUTPUT_CENTERED; nothing if it is unknown. */
+void cn_report_text(const struct cn_call_row *row, enum cn_report_field field,
+                    struct cn_text *text);
 double cn_report_percent(const struct cn_call_row *row, enum cn_report_field field);
 
 void cn_report_sort(const struct cn_report_layout *layout, const struct cn_recording *rec,

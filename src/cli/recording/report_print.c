@@ -81,9 +81,10 @@ static const char *name_at(const struct rows *rows, size_t row)
 
 static size_t width_of(const struct cn_output_field *field)
 {
-    return field->flags & CN_OUTPUT_NARROW   ? TID_WIDTH
-           : field->flags & CN_OUTPUT_MOMENT ? MOMENT_WIDTH
-                                             : FIELD_WIDTH;
+    return field->flags & CN_OUTPUT_NARROW     ? TID_WIDTH
+           : field->flags & CN_OUTPUT_MOMENT   ? MOMENT_WIDTH
+           : field->flags & CN_OUTPUT_CENTERED ? strlen(field->heading)
+                                               : FIELD_WIDTH;
 }
 
 static void add_heading(struct cn_text *text, const struct rows *rows)
@@ -107,6 +108,19 @@ static void add_heading(struct cn_text *text, const struct rows *rows)
     cn_text_char(text, '\n');
 }
 
+static void add_centered(struct cn_text *text, const struct rows *rows, size_t row,
+                         size_t field)
+{
+    struct cn_text value = {0};
+    size_t width = width_of(&rows->fields[field]), left;
+
+    cn_report_text(&rows->functions[row], (enum cn_report_field)field, &value);
+    left = value.len < width ? (width - value.len) / 2 : 0;
+    cn_text_fill(text, ' ', left);
+    cn_text_printf(text, "%-*s", (int)(width - left), cn_text_str(&value));
+    cn_text_done(&value);
+}
+
 static void add_cell(struct cn_text *text, const struct rows *rows, size_t row,
                      size_t field)
 {
@@ -118,6 +132,8 @@ static void add_cell(struct cn_text *text, const struct rows *rows, size_t row,
         cn_text_printf(text, "%*" PRIu64 ".%09" PRIu64, MOMENT_WIDTH - 10,
                        value_at(rows, row, field) / NS_A_SECOND,
                        value_at(rows, row, field) % NS_A_SECOND);
+    else if (flags & CN_OUTPUT_CENTERED)
+        add_centered(text, rows, row, field);
     else if (flags & CN_OUTPUT_NUMBER)
         cn_number_add(text, value_at(rows, row, field), width_of(&rows->fields[field]));
     else if (rows->functions[row].cost.total.sum_ns == 0) /* 0 / 0 would have a sign */
@@ -175,7 +191,10 @@ static void print_csv(const struct cn_args *args, const struct rows *rows)
         for (size_t i = 0; i < rows->field_count; i++) {
             if (rows->has[i] && (rows->fields[i].flags & CN_OUTPUT_PERCENT))
                 cn_text_printf(&text, "%.2f,", percent_at(rows, r, i));
-            else if (rows->has[i])
+            else if (rows->has[i] && (rows->fields[i].flags & CN_OUTPUT_CENTERED)) {
+                cn_report_text(&rows->functions[r], (enum cn_report_field)i, &text);
+                cn_text_char(&text, ',');
+            } else if (rows->has[i])
                 cn_text_printf(&text, "%" PRIu64 ",", value_at(rows, r, i));
         }
         cn_csv_add(&text, name_at(rows, r));
@@ -183,6 +202,33 @@ static void print_csv(const struct cn_args *args, const struct rows *rows)
     }
     cn_cli_print(args, &text);
     cn_text_done(&text);
+}
+
+static void add_text(struct cn_table *table, const struct cn_call_row *row,
+                     enum cn_report_field field)
+{
+    struct cn_text text = {0};
+
+    cn_report_text(row, field, &text);
+    cn_table_str(table, cn_text_str(&text));
+    cn_text_done(&text);
+}
+
+static bool has_text(const struct rows *rows, size_t field)
+{
+    return (rows->fields[field].flags & CN_OUTPUT_CENTERED) &&
+           field != CN_REPORT_CPU_COUNT;
+}
+
+/* Where the text has a blank: a total time without a known begin or end, self times of a
+ * function that has only such calls, and a processor that was not recorded. */
+static bool is_unknown(const struct rows *rows, size_t row, size_t field)
+{
+    if (rows->fields[field].flags & CN_OUTPUT_CENTERED)
+        return value_at(rows, row, field) == 0;
+    return (rows->fields[field].flags & CN_OUTPUT_TIME) && rows->functions &&
+           (rows->functions[row].cost.total.sum_ns == 0 ||
+            (field <= CN_REPORT_TOTAL_MAX && value_at(rows, row, field) == 0));
 }
 
 static void print_table(const struct cn_args *args, const struct rows *rows)
@@ -196,6 +242,7 @@ static void print_table(const struct cn_args *args, const struct rows *rows)
             columns[count++] = (struct cn_column){
                 .name = rows->fields[i].key,
                 .kind = rows->fields[i].flags & CN_OUTPUT_PERCENT ? CN_COLUMN_F64
+                        : has_text(rows, i)                       ? CN_COLUMN_TEXT
                                                                   : CN_COLUMN_U64,
             };
     columns[count++] = (struct cn_column){.name = rows->name_key, .kind = CN_COLUMN_TEXT};
@@ -204,6 +251,10 @@ static void print_table(const struct cn_args *args, const struct rows *rows)
         for (size_t i = 0; i < rows->field_count; i++) {
             if (rows->has[i] && (rows->fields[i].flags & CN_OUTPUT_PERCENT))
                 cn_table_f64(table, percent_at(rows, r, i));
+            else if (rows->has[i] && is_unknown(rows, r, i))
+                cn_table_none(table);
+            else if (rows->has[i] && has_text(rows, i))
+                add_text(table, &rows->functions[r], (enum cn_report_field)i);
             else if (rows->has[i])
                 cn_table_u64(table, value_at(rows, r, i));
         }

@@ -1,6 +1,7 @@
 #include "cli/shell/uftrace.h"
 
 #include <elf.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -400,14 +401,28 @@ static void add_operands(const struct parser *parser, size_t *capacity)
         add_word(line, DEFAULT_DATA, capacity);
 }
 
-/* Events of tasks are recorded and shown without being asked for. */
-static bool asks_task_event(const struct parser *parser)
+/* Events of tasks are recorded and shown without being asked for; views show all others that
+ * were recorded, unless --no-event. */
+static bool asks_event(const struct parser *parser)
 {
+    bool is_view = !runs_program(parser->line->command);
+
     for (size_t i = 0; i < parser->given_count; i++)
         if (strcmp(parser->given[i].option->name, "event") == 0 &&
-            strncmp(parser->given[i].value, "linux:", strlen("linux:")) == 0)
+            (is_view || strncmp(parser->given[i].value, "linux:", strlen("linux:")) == 0))
             return true;
     return false;
+}
+
+/* The last value of an option that limits the depth; ULONG_MAX without one. */
+static unsigned long depth_of(const struct parser *parser, const char *name)
+{
+    unsigned long depth = ULONG_MAX;
+
+    for (size_t i = 0; i < parser->given_count; i++)
+        if (strcmp(parser->given[i].option->name, name) == 0)
+            depth = strtoul(parser->given[i].value, NULL, 10);
+    return depth;
 }
 
 static void add_options(const struct parser *parser, size_t *capacity)
@@ -416,14 +431,17 @@ static void add_options(const struct parser *parser, size_t *capacity)
     bool is_live = strcmp(line->command->name, "live") == 0;
     bool is_record = strcmp(line->command->name, "record") == 0 ||
                      (is_live && is_given(parser, "record"));
-    bool has_depth = is_given(parser, "depth"), has_events = asks_task_event(parser);
+    bool has_events = asks_event(parser);
+    /* Both limit the depth of what is recorded: the smaller one counts. */
+    bool is_stack_limit = runs_program(line->command) &&
+                          depth_of(parser, "max-stack") < depth_of(parser, "depth");
 
     for (size_t i = 0; i < parser->given_count; i++) {
         const char *name = parser->given[i].option->name;
         const char *word = word_of(parser, &parser->given[i]);
 
         if (word && !(has_events && strcmp(name, "no-event") == 0) &&
-            !(has_depth && strcmp(name, "max-stack") == 0))
+            strcmp(name, is_stack_limit ? "depth" : "max-stack") != 0)
             add_word(line, word, capacity);
     }
     if (is_record && !is_given(parser, "data"))
@@ -432,6 +450,8 @@ static void add_options(const struct parser *parser, size_t *capacity)
         add_word(line, "--replay", capacity);
     else if (is_record)
         add_word(line, "--calls", capacity);
+    if (find_in(line->command, "no-throw"))
+        add_word(line, "--no-throw", capacity);
     if (find_in(line->command, "raw"))
         add_word(line, "--raw", capacity);
 }
@@ -527,7 +547,7 @@ static const struct cn_option options[] = {
      .help = "no effect: one process writes the records of all threads"},
     {.name = "max-stack",
      .value = "N",
-     .help = "record, live: --depth, unless that is given"},
+     .help = "record, live: --depth; of both, the smaller one counts"},
     {.name = "libmcount-path",
      .value = "DIR",
      .help = "no effect: the recorder is installed with cairn"},

@@ -240,6 +240,12 @@ static int compare_symbols(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
+void cn_elf_symbols_sort(struct cn_elf_file *elf)
+{
+    if (elf->symbol_count > 0)
+        qsort(elf->symbols, elf->symbol_count, sizeof(*elf->symbols), compare_symbols);
+}
+
 bool cn_elf_file_open(struct cn_elf_file *elf, const char *path, bool with_symbols,
                       struct cn_error *err)
 {
@@ -254,9 +260,7 @@ bool cn_elf_file_open(struct cn_elf_file *elf, const char *path, bool with_symbo
         elf->word_class = reading.reader.head.e_ident[EI_CLASS];
         elf->byte_order = reading.reader.head.e_ident[EI_DATA];
         walk_sections(&reading);
-        if (elf->symbol_count > 0)
-            qsort(elf->symbols, elf->symbol_count, sizeof(*elf->symbols),
-                  compare_symbols);
+        cn_elf_symbols_sort(elf);
     }
     cn_elf_reader_close(&reading.reader);
     return ok || cn_fail(err, CN_ERR_FORMAT, "'%s' is not an ELF file", path);

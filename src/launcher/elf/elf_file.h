@@ -43,6 +43,9 @@ void cn_elf_file_close(struct cn_elf_file *elf);
 /* Read the build-id only; "" when there is none. */
 void cn_elf_build_id_read(const char *path, char build_id[static 41]);
 
+/* Sort the symbols after some were added. */
+void cn_elf_symbols_sort(struct cn_elf_file *elf);
+
 /* Append the symbols in the format of NAME.sym, without the head. */
 void cn_elf_symbols_print(const struct cn_elf_file *elf, struct cn_text *text);
 

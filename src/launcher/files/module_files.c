@@ -11,6 +11,7 @@
 #include "formats/uftrace/text/symbol_reader.h"
 #include "launcher/elf/elf_file.h"
 #include "launcher/elf/symbol_cache.h"
+#include "launcher/elf/symbol_folder.h"
 
 struct cn_module_file {
     char *path, *name; /* as mapped; of its files in the recording, without .sym */
@@ -80,19 +81,22 @@ bool cn_module_files_add_debug(struct cn_module_files *files, const char *path,
     return !module || write_debug(files, path, module->name, err);
 }
 
-/* Read the symbols of a file from the cache, or from the file itself. */
-static bool read_symbols(const char *path, const char *build_id, struct cn_text *text)
+/* Read the symbols of a file from the user's folder, the cache, or the file itself. */
+static bool read_symbols(const struct cn_module_files *files, const char *path,
+                         const char *build_id, struct cn_text *text)
 {
     struct cn_error ignored = {0};
     struct cn_elf_file elf;
+    bool is_replaced;
 
-    if (build_id[0] && cn_symbol_cache_find(build_id, text))
+    if (!files->symbols && build_id[0] && cn_symbol_cache_find(build_id, text))
         return true;
     if (!cn_elf_file_open(&elf, path, true, &ignored))
         return false;
+    is_replaced = cn_elf_symbols_replace(&elf, files->symbols, path);
     cn_elf_symbols_print(&elf, text);
     cn_elf_file_close(&elf);
-    if (build_id[0])
+    if (build_id[0] && !is_replaced)
         cn_symbol_cache_add(build_id, text);
     return true;
 }
@@ -127,7 +131,7 @@ static bool add_module(struct cn_module_files *files, const char *path,
 
     cn_elf_build_id_read(path, module.build_id);
     module.name = choose_name(files, path, module.build_id);
-    if (read_symbols(path, module.build_id, &symbols))
+    if (read_symbols(files, path, module.build_id, &symbols))
         ok = write_symbols(files, path, &module, &symbols, err) &&
              write_debug(files, path, module.name, err);
     cn_text_done(&symbols);

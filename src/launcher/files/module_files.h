@@ -15,6 +15,7 @@
 
 struct cn_module_files {
     const char *dir;
+    const char *symbols; /* folder of .sym files to use first; NULL: none */
     struct cn_module_file *list;
     size_t count, capacity;
     struct cn_module_debug *debug;

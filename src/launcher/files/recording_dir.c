@@ -6,11 +6,13 @@
 #include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -18,6 +20,8 @@
 #include "base/files/out.h"
 #include "base/text.h"
 #include "launcher/files/rank.h"
+
+enum { WAIT_MS = 5, WAIT_MAX = 600 };
 
 static bool has_file(const char *dir, const char *name)
 {
@@ -82,6 +86,48 @@ static int lock_dir(const char *dir, int how)
     (void)close(fd);
     errno = EWOULDBLOCK;
     return -1;
+}
+
+static bool is_locked(const char *dir)
+{
+    int fd = lock_dir(dir, LOCK_SH | LOCK_NB);
+
+    if (fd >= 0)
+        (void)close(fd);
+    return fd < 0 && errno == EWOULDBLOCK;
+}
+
+/* True if a process that task.txt lists still exists, or if there is none yet. */
+static bool has_process(const char *dir)
+{
+    struct cn_text path = {0};
+    FILE *file;
+    char line[4096];
+    bool is_empty = true, is_running = false;
+
+    cn_text_printf(&path, "%s/task.txt", dir);
+    file = fopen(cn_text_str(&path), "re");
+    cn_text_done(&path);
+    while (file && !is_running && fgets(line, sizeof(line), file)) {
+        const char *at = strstr(line, " pid=");
+        long pid = at ? strtol(at + strlen(" pid="), NULL, 10) : 0;
+
+        if (pid <= 0 || pid > INT_MAX)
+            continue;
+        is_empty = false;
+        is_running = kill((pid_t)pid, 0) == 0 || errno != ESRCH;
+    }
+    if (file)
+        (void)fclose(file);
+    return is_running || is_empty;
+}
+
+void cn_recording_dir_wait(const char *dir)
+{
+    const struct timespec pause = {.tv_nsec = WAIT_MS * 1000000L};
+
+    for (int i = 0; i < WAIT_MAX && is_locked(dir) && !has_process(dir); i++)
+        (void)nanosleep(&pause, NULL);
 }
 
 static bool check_idle(const char *dir, struct cn_error *err)

@@ -18,6 +18,10 @@ struct cn_launch_rank;
 CN_CHECK bool cn_recording_dir_create(const char *name, const struct cn_launch_rank *rank,
                                       char **out, int *lock, struct cn_error *err);
 
+/* If all processes of a recording have ended, but it is not complete yet, as after
+ * --keep-pid: wait until it is, for a few seconds at most. */
+void cn_recording_dir_wait(const char *dir);
+
 /* Open a file of the directory to append to; -1 on failure. */
 int cn_recording_dir_append(const char *dir, const char *name, struct cn_error *err);
 

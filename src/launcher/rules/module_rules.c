@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "formats/uftrace/format.h"
 #include "launcher/elf/elf_file.h"
+#include "launcher/elf/symbol_folder.h"
 #include "launcher/files/module_files.h"
 #include "launcher/files/shared_memory.h"
 #include "launcher/rules/arguments.h"
@@ -88,7 +89,8 @@ static bool read_file(struct cn_module_rules *modules, struct cn_ruled_file *fil
         (file->is_program || (elf.hooks & seen) ||
          is_patched(modules, file->path, &elf, file->is_program))) {
         cn_elf_file_close(&elf);
-        if (cn_elf_file_open(&elf, file->path, true, &ignored))
+        if (cn_elf_file_open(&elf, file->path, true, &ignored)) {
+            (void)cn_elf_symbols_replace(&elf, modules->files->symbols, file->path);
             ok = store(modules, file->path, is_known, &elf, count, err) &&
                  (is_known || !is_patched(modules, file->path, &elf, file->is_program) ||
                   cn_patch_plan_store(file->path, &elf,
@@ -96,6 +98,7 @@ static bool read_file(struct cn_module_rules *modules, struct cn_ruled_file *fil
                                                        : CN_REC_RULE_PATCH_NAMED,
                                       first, *count, modules->memory,
                                       &modules->patch_counts, &file->patch_count, err));
+        }
     }
     cn_elf_file_close(&elf);
     return ok;
@@ -211,6 +214,7 @@ bool cn_module_rules_begin(struct cn_module_rules *modules, const char *program,
     head->has_waits = head->has_agent || set->has_caller || set->time_limit_ns > 0 ||
                       (actions & CN_REC_RULE_TIME) != 0;
     head->has_patch_list = (actions & CN_REC_RULE_PATCH) != 0;
+    head->patches_unnamed = cn_rules_patch_all(modules->rules);
     head->has_patterns = actions != 0 || modules->rules->count > 0 ||
                          needs_finder(modules) || head->has_agent;
     head->has_call_rules =

@@ -388,6 +388,21 @@ bool cn_rules_store(const struct cn_rules *rules, const char *path,
     return ok;
 }
 
+bool cn_rules_patch_all(const struct cn_rules *rules)
+{
+    static const char *const all[] = {".", ".*", "*"};
+
+    for (size_t i = 0; i < rules->count; i++) {
+        const struct cn_pattern_rule *rule = &rules->list[i];
+
+        for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
+            if ((rule->what.actions & CN_REC_RULE_PATCH) && !*rule->module &&
+                strcmp(rule->text, all[k]) == 0)
+                return true;
+    }
+    return false;
+}
+
 bool cn_rules_patch_module(const struct cn_rules *rules, const char *path)
 {
     const char *module = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;

@@ -64,6 +64,9 @@ CN_CHECK bool cn_rules_store(const struct cn_rules *rules, const char *path,
                              struct cn_shared_memory *memory, uint32_t *count,
                              struct cn_error *err);
 
+/* True if every function is to be patched: also those that a stripped file does not name. */
+bool cn_rules_patch_all(const struct cn_rules *rules);
+
 /* True if functions of a file that a pattern names are to be patched. */
 bool cn_rules_patch_module(const struct cn_rules *rules, const char *path);
 

@@ -47,8 +47,8 @@ struct cn_call {
     uint64_t time_ns;  /* of a loss: 0 if unknown */
     uint64_t address;  /* of an event its id, of a loss the number of lost records */
     uint32_t function; /* CN_NONE if unknown, or not a call */
-    uint16_t depth;
-    uint8_t kind; /* enum cn_call_kind */
+    uint16_t depth;    /* of an event of the kernel: 1 + its processor; 0 if unknown */
+    uint8_t kind;      /* enum cn_call_kind */
     uint8_t flags;
     uint32_t data_off, data_len; /* in the data of the batch, without padding */
 };

@@ -347,6 +347,22 @@ void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
     }
 }
 
+bool cn_rec_filter_depth(const struct cn_rec_thread *self,
+                         const struct cn_rec_frame *frame, uint64_t *depth)
+{
+    *depth = frame->flags & CN_REC_FRAME_FILTERED
+                 ? self->notes[frame - self->frames].before.shown
+                 : (uint64_t)(frame - self->frames) - 1;
+    return !(frame->flags &
+             (CN_REC_FRAME_SILENT | CN_REC_FRAME_PENDING | CN_REC_FRAME_OFF));
+}
+
+void cn_rec_filter_resume(struct cn_rec_thread *self, struct cn_rec_frame *frame)
+{
+    self->notes[frame - self->frames] = (struct cn_rec_note){.before = self->filter};
+    frame->flags |= CN_REC_FRAME_FILTERED;
+}
+
 static void record_exit(struct cn_rec_thread *self, const struct cn_rec_frame *frame,
                         const struct cn_rec_registers *registers)
 {

@@ -20,6 +20,14 @@ void cn_rec_filter_begin(void);
 void cn_rec_filter_enter(struct cn_rec_thread *self, struct cn_rec_frame *frame,
                          const struct cn_rec_registers *registers);
 
+/* A call that was just pushed returns for a second time: prepare its exit, without an
+ * entry. */
+void cn_rec_filter_resume(struct cn_rec_thread *self, struct cn_rec_frame *frame);
+
+/* The depth that an open call was recorded with; false when it was not recorded. */
+bool cn_rec_filter_depth(const struct cn_rec_thread *self,
+                         const struct cn_rec_frame *frame, uint64_t *depth);
+
 /* End the recording; `self` may be NULL. */
 void cn_rec_filter_finish(struct cn_rec_thread *self);
 

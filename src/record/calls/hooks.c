@@ -18,11 +18,6 @@ enum {
     CLOSED_MAX = 1024, /* frames above the innermost one to search as a last resort */
 };
 
-static bool is_on_own_stack(const struct cn_rec_thread *self, const uintptr_t *loc)
-{
-    return (uintptr_t)loc >= self->stack_low && (uintptr_t)loc < self->stack_high;
-}
-
 /* The alternate signal stack; empty while a handler runs on it. */
 static void find_idle_signal_stack(uintptr_t *low, uintptr_t *high)
 {
@@ -45,7 +40,7 @@ static bool is_dead(const struct cn_rec_thread *self, const struct cn_rec_frame 
 {
     uintptr_t low, high, at = (uintptr_t)frame->loc;
 
-    if (frame->loc == (uintptr_t *)UINTPTR_MAX || !is_on_own_stack(self, loc))
+    if (frame->loc == (uintptr_t *)UINTPTR_MAX || !cn_rec_thread_is_on_stack(self, loc))
         return false;
 #if defined(__aarch64__)
     /* The loc of -finstrument-functions is below the stack pointer, which the function
@@ -53,7 +48,7 @@ static bool is_dead(const struct cn_rec_thread *self, const struct cn_rec_frame 
     if (frame->flags & CN_REC_FRAME_UNHOOKED)
         at += sizeof(uintptr_t);
 #endif
-    if (is_on_own_stack(self, frame->loc))
+    if (cn_rec_thread_is_on_stack(self, frame->loc))
         return at < ((uintptr_t)loc & ~(uintptr_t)CN_REC_LOC_REGISTER);
     find_idle_signal_stack(&low, &high);
     return (uintptr_t)frame->loc >= low && (uintptr_t)frame->loc < high;
@@ -68,7 +63,7 @@ static void record_exit(struct cn_rec_thread *self, struct cn_rec_frame *frame,
         cn_rec_libcall_leave(frame->flags >> 32);
     if (frame->flags & CN_REC_FRAME_FILTERED)
         cn_rec_filter_leave(self, frame, registers);
-    else
+    else if (!(frame->flags & CN_REC_FRAME_SILENT))
         cn_rec_record(self, cn_rec_frame_word(self, frame) | CN_REC_EXIT_WORD);
 }
 
@@ -83,7 +78,8 @@ static bool is_in_memory(const struct cn_rec_frame *frame)
  * of the thread, higher than the calls that resumed it. Let it return to its caller. */
 static void release(struct cn_rec_thread *self, const struct cn_rec_frame *frame)
 {
-    if ((frame->flags & CN_REC_FRAME_UNHOOKED) || !is_on_own_stack(self, frame->loc))
+    if ((frame->flags & CN_REC_FRAME_UNHOOKED) ||
+        !cn_rec_thread_is_on_stack(self, frame->loc))
         return;
     if (!is_in_memory(frame)) {
         self->closed[self->closed_count++ % CN_REC_CLOSED_MAX] = *frame;
@@ -98,13 +94,26 @@ static void release(struct cn_rec_thread *self, const struct cn_rec_frame *frame
         *frame->loc = frame->ret;
 }
 
-void cn_rec_frame_pop(struct cn_rec_thread *self)
+void cn_rec_frame_leave(struct cn_rec_thread *self,
+                        const struct cn_rec_registers *registers)
 {
     struct cn_rec_frame *frame = self->top;
 
-    record_exit(self, frame, NULL);
+    record_exit(self, frame, registers);
     release(self, frame);
     self->top = frame - 1;
+}
+
+void cn_rec_frame_pop(struct cn_rec_thread *self)
+{
+    cn_rec_frame_leave(self, NULL);
+}
+
+void cn_rec_frame_drop(struct cn_rec_thread *self)
+{
+    if (!(self->top->flags & CN_REC_FRAME_PENDING))
+        self->top->flags |= CN_REC_FRAME_SILENT;
+    cn_rec_frame_pop(self);
 }
 
 void cn_rec_frames_close_dead(struct cn_rec_thread *self, const uintptr_t *loc)
@@ -181,8 +190,13 @@ void cn_rec_frame_record_entry(struct cn_rec_thread *self,
         cn_rec_record(self, cn_rec_frame_word(self, self->top) | CN_REC_ENTRY_WORD);
 }
 
-/* Prepare to record a call at `loc`; NULL when it is not recorded. */
-static struct cn_rec_thread *prepare(const uintptr_t *loc, uintptr_t ret)
+void cn_rec_frame_resume(struct cn_rec_thread *self)
+{
+    if (cn_rec_process.has_filters)
+        cn_rec_filter_resume(self, self->top);
+}
+
+struct cn_rec_thread *cn_rec_call_prepare(const uintptr_t *loc, uintptr_t ret)
 {
     struct cn_rec_thread *self = cn_rec_thread_ready();
     bool is_tail_call = ret == (uintptr_t)cn_rec_return;
@@ -207,7 +221,7 @@ static struct cn_rec_thread *prepare(const uintptr_t *loc, uintptr_t ret)
 static void enter(uintptr_t *loc, uintptr_t address, uint64_t flags,
                   const struct cn_rec_registers *registers)
 {
-    struct cn_rec_thread *self = prepare(loc, *loc);
+    struct cn_rec_thread *self = cn_rec_call_prepare(loc, *loc);
 
     if (!self || !cn_rec_frame_push(self, loc, *loc, address, flags))
         return;
@@ -226,8 +240,9 @@ static void close_above_caller(struct cn_rec_thread *self, const uintptr_t *loc)
 {
     const struct cn_rec_process *process = &cn_rec_process;
     const uintptr_t *caller_loc = (const uintptr_t *)loc[-1] + 1;
-    const uintptr_t *low =
-        is_on_own_stack(self, caller_loc) ? (const uintptr_t *)self->stack_low : loc;
+    const uintptr_t *low = cn_rec_thread_is_on_stack(self, caller_loc)
+                               ? (const uintptr_t *)self->stack_low
+                               : loc;
     struct cn_rec_frame *caller = self->top;
 
     if (*loc < process->program_low || *loc >= process->program_high)
@@ -266,7 +281,7 @@ static uintptr_t enter_register(uintptr_t sp, uintptr_t address, uintptr_t ret,
 {
     struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY, sp, address, ret};
     uintptr_t *loc = (uintptr_t *)(sp | CN_REC_LOC_REGISTER);
-    struct cn_rec_thread *self = prepare(loc, ret);
+    struct cn_rec_thread *self = cn_rec_call_prepare(loc, ret);
 
     if (!self || !cn_rec_frame_push(self, loc, ret, address, flags))
         return ret;
@@ -279,186 +294,6 @@ uintptr_t cn_rec_enter_register(uintptr_t sp, uintptr_t address, uintptr_t ret,
 {
     /* The first saved register is x29. */
     return enter_register(sp, address, ret, saved[0] << CN_REC_F_CALLER_AT, saved);
-}
-
-/* A library call. */
-struct library_call {
-    struct cn_rec_libcall *libcall;
-    uintptr_t *loc; /* as of its frame */
-    uintptr_t ret;
-    const struct cn_rec_registers *registers;
-};
-
-static uintptr_t first_argument(const struct library_call *call)
-{
-#if defined(__x86_64__)
-    return call->registers->saved[5];
-#else
-    return call->registers->saved[2];
-#endif
-}
-
-/* A call whose return cannot be hooked: record its end now. */
-static void record_quick(const struct library_call *call)
-{
-    struct cn_rec_thread *self = prepare(call->loc, call->ret);
-
-    if (self && cn_rec_frame_push(self, call->loc, 0, (uintptr_t)call->libcall->slot,
-                                  CN_REC_FRAME_UNHOOKED)) {
-        cn_rec_frame_record_entry(self, call->registers);
-        cn_rec_frame_pop(self);
-    }
-}
-
-static struct cn_rec_landing *find_landing(struct cn_rec_thread *self, uintptr_t env)
-{
-    for (int i = 0; i < CN_REC_LANDING_MAX; i++) {
-        if (self->landings[i].env == env)
-            return &self->landings[i];
-    }
-    return NULL;
-}
-
-static void record_landing(const struct library_call *call)
-{
-    struct cn_rec_thread *self;
-    struct cn_rec_landing *landing;
-    uintptr_t env = first_argument(call);
-
-    record_quick(call);
-    self = cn_rec_self;
-    if (!self || !cn_rec_thread_is_ours(self))
-        return;
-    landing = find_landing(self, env);
-    if (!landing)
-        landing = &self->landings[self->landing_count++ % CN_REC_LANDING_MAX];
-    *landing = (struct cn_rec_landing){
-        .env = env,
-        .loc = call->loc,
-        .address = (uintptr_t)call->libcall->slot,
-        .depth = (uint64_t)(self->top - self->frames),
-    };
-}
-
-/* Record a jump to the return of an earlier call, as uftrace does: the entry of the one
- * and the exit of the other. The calls that it leaves end before; it is recorded where it
- * lands. False when that is unknown. */
-static bool record_jump(const struct library_call *call)
-{
-    struct cn_rec_thread *self = cn_rec_thread_ready();
-    const struct cn_rec_landing *landing =
-        self ? find_landing(self, first_argument(call)) : NULL;
-    struct cn_rec_frame *caller;
-    stack_t stack = {0};
-    uintptr_t low, high;
-
-    if (!landing || !is_on_own_stack(self, landing->loc))
-        return false;
-    (void)cn_rec_syscall3(SYS_sigaltstack, 0, (long)&stack, 0);
-    low = (uintptr_t)stack.ss_sp;
-    high = low + stack.ss_size;
-    caller = self->frames + landing->depth;
-    while (self->top > caller) {
-        uintptr_t at = (uintptr_t)self->top->loc;
-
-        if (self->top->loc != CN_REC_LOC_GONE && !(at >= low && at < high) &&
-            !(is_on_own_stack(self, self->top->loc) && self->top->loc <= landing->loc))
-            return false;
-        cn_rec_frame_pop(self);
-    }
-    if (self->top != caller ||
-        !cn_rec_frame_push(self, landing->loc, 0, (uintptr_t)call->libcall->slot,
-                           CN_REC_FRAME_UNHOOKED))
-        return false;
-    cn_rec_frame_record_entry(self, call->registers);
-    self->top->address = landing->address;
-    cn_rec_frame_pop(self);
-    return true;
-}
-
-static uint64_t flags_of(const struct cn_rec_libcall *call)
-{
-    uint64_t flags = 0;
-
-    if (!call->is_bound)
-        flags = CN_REC_FRAME_LIBCALL | (uint64_t)(call - cn_rec_libcalls) << 32;
-    if (call->kind == CN_REC_LIBCALL_THROWS)
-        flags |= CN_REC_FRAME_THROWS;
-    if (call->kind == CN_REC_LIBCALL_FORKS)
-        flags |= CN_REC_FRAME_FORKS;
-    return flags;
-}
-
-/* Record a library call; returns the address to return to instead. */
-static uintptr_t enter_library(const struct library_call *call)
-{
-    struct cn_rec_thread *self;
-
-    switch (call->libcall->kind) {
-    case CN_REC_LIBCALL_QUICK:
-        record_quick(call);
-        return call->ret;
-    case CN_REC_LIBCALL_LANDS:
-        record_landing(call);
-        return call->ret;
-    case CN_REC_LIBCALL_JUMPS:
-        if (record_jump(call))
-            return call->ret;
-        break;
-    default:
-        break;
-    }
-    self = prepare(call->loc, call->ret);
-    if (!self ||
-        !cn_rec_frame_push(self, call->loc, call->ret, (uintptr_t)call->libcall->slot,
-                           flags_of(call->libcall)))
-        return call->ret;
-    if (call->libcall->kind == CN_REC_LIBCALL_FORKS) {
-        self->is_forking = true;
-        cn_rec_thread_simplify(self);
-    }
-    cn_rec_frame_record_entry(self, call->registers);
-    return (uintptr_t)cn_rec_return;
-}
-
-static struct cn_rec_libcall_target target_of(const struct cn_rec_libcall *call,
-                                              uintptr_t ret)
-{
-    bool asks = call->kind == CN_REC_LIBCALL_ASKS && ret == (uintptr_t)cn_rec_return;
-
-    return (struct cn_rec_libcall_target){
-        .function = atomic_load_explicit(&call->target, memory_order_relaxed),
-        .passage = asks ? call->passage : 0,
-    };
-}
-
-void cn_rec_libcall_enter_register(struct cn_rec_register_call *call,
-                                   const uint64_t *saved)
-{
-    struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY, call->sp, 0,
-                                         call->ret};
-    struct cn_rec_libcall *libcall = &cn_rec_libcalls[call->number];
-    struct library_call library_call = {
-        libcall, (uintptr_t *)(call->sp | CN_REC_LOC_REGISTER), call->ret, &registers};
-    struct cn_rec_libcall_target target;
-
-    call->ret = enter_library(&library_call);
-    target = target_of(libcall, call->ret);
-    call->target = target.function;
-    call->sp = target.passage;
-    call->number = (uintptr_t)libcall->slot;
-}
-
-struct cn_rec_libcall_target cn_rec_libcall_enter(uintptr_t *loc, uint64_t number,
-                                                  const uint64_t *saved)
-{
-    struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY,
-                                         (uintptr_t)(loc + 1), 0, *loc};
-    struct cn_rec_libcall *libcall = &cn_rec_libcalls[number];
-    struct library_call call = {libcall, loc, *loc, &registers};
-
-    *(volatile uintptr_t *)loc = enter_library(&call);
-    return target_of(libcall, *loc);
 }
 
 /* A call that returns. */
@@ -499,6 +334,23 @@ static struct cn_rec_frame *find_returning(struct cn_rec_frame *first,
             best = frame;
     }
     return best;
+}
+
+uintptr_t cn_rec_frames_end_jumping(struct cn_rec_thread *self, const uintptr_t *loc,
+                                    const uint64_t *saved)
+{
+    struct returning call = {
+        (const uintptr_t *)((uintptr_t)loc & ~(uintptr_t)CN_REC_LOC_REGISTER), saved};
+    uintptr_t ret = (uintptr_t)cn_rec_return;
+    struct cn_rec_frame *frame;
+
+    cn_rec_thread_reserve(self);
+    while (ret == (uintptr_t)cn_rec_return &&
+           (frame = find_returning(self->frames, self->top, &call))) {
+        ret = frame->ret;
+        cn_rec_frame_close(self, frame);
+    }
+    return ret;
 }
 
 static struct cn_rec_return_target target_of_frame(const struct cn_rec_frame *frame)

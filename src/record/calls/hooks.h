@@ -76,10 +76,28 @@ void cn_rec_probe_instrument(void);
 struct cn_rec_frame *cn_rec_frame_push(struct cn_rec_thread *self, uintptr_t *loc,
                                        uintptr_t ret, uintptr_t address, uint64_t flags);
 void cn_rec_frame_pop(struct cn_rec_thread *self);
+void cn_rec_frame_leave(struct cn_rec_thread *self,
+                        const struct cn_rec_registers *registers);
 void cn_rec_frame_close(struct cn_rec_thread *self, struct cn_rec_frame *frame);
 void cn_rec_frames_close_dead(struct cn_rec_thread *self, const uintptr_t *loc);
 void cn_rec_frame_record_entry(struct cn_rec_thread *self,
                                const struct cn_rec_registers *registers);
+
+/* Prepare to record a call at `loc`; NULL when it is not recorded. */
+struct cn_rec_thread *cn_rec_call_prepare(const uintptr_t *loc, uintptr_t ret);
+
+/* Remove the innermost frame without recording its end; an entry that is pending is recorded
+ * with its end, if it lasted long enough. */
+void cn_rec_frame_drop(struct cn_rec_thread *self);
+
+/* The innermost frame is of a call that has returned before, and returns again: its end will
+ * be recorded with the depth that it has now. */
+void cn_rec_frame_resume(struct cn_rec_thread *self);
+
+/* Functions have ended with a jump to another, whose return address is at `loc`: end their
+ * calls. Returns the true return address. */
+uintptr_t cn_rec_frames_end_jumping(struct cn_rec_thread *self, const uintptr_t *loc,
+                                    const uint64_t *saved);
 
 /* Restore the true return addresses while the stack is walked, and replace them again. */
 void cn_rec_unhook_all(struct cn_rec_thread *self);

@@ -42,12 +42,13 @@ static const char *const kind_names[] = {
     [CN_REC_LIBCALL_JUMPS] = "longjmp _longjmp siglongjmp __longjmp_chk",
     [CN_REC_LIBCALL_THROWS] = "__cxa_throw __cxa_rethrow _Unwind_RaiseException "
                               "_Unwind_Resume _Unwind_Resume_or_Rethrow",
+    [CN_REC_LIBCALL_CATCHES] = "__cxa_begin_catch __cxa_end_catch",
     [CN_REC_LIBCALL_FORKS] = "vfork",
+    [CN_REC_LIBCALL_EXECS] =
+        "execl execlp execle execv execvp execvpe execve fexecve execveat",
+    [CN_REC_LIBCALL_ENDS] = "pthread_exit thrd_exit",
     [CN_REC_LIBCALL_ASKS] = "dlopen dlmopen dlsym dlvsym",
 };
-
-/* Functions that never return, but do not end the process. */
-static const char ending_names[] = "pthread_exit thrd_exit";
 
 /* The hooks themselves, and functions with other calling conventions. */
 static const char left_out_names[] =
@@ -119,6 +120,19 @@ static const char *name_of(const struct cn_rec_image *image, const Elf64_Rela *r
     return image->names + image->symbols[ELF64_R_SYM(rela->r_info)].st_name;
 }
 
+bool cn_rec_libcall_is_silent(const struct cn_rec_libcall *call)
+{
+    return cn_rec_process.shared->without_throws &&
+           (call->kind == CN_REC_LIBCALL_THROWS || call->kind == CN_REC_LIBCALL_CATCHES);
+}
+
+/* True if the return of a function is not hooked. */
+static bool is_unframed(const struct cn_rec_libcall *call)
+{
+    return (call->kind >= CN_REC_LIBCALL_QUICK && call->kind <= CN_REC_LIBCALL_JUMPS) ||
+           cn_rec_libcall_is_silent(call);
+}
+
 static void hook(const struct cn_rec_image *image, const struct table *table, uint32_t i,
                  const Elf64_Rela *rela)
 {
@@ -140,10 +154,10 @@ static void hook(const struct cn_rec_image *image, const struct table *table, ui
     }
     /* An unbound slot points into its own file. */
     call->is_bound = *slot < image->low || *slot >= image->high;
-    if (call->kind >= CN_REC_LIBCALL_QUICK && call->kind <= CN_REC_LIBCALL_JUMPS &&
-        !call->is_bound && !bind(call, name))
+    if (!call->is_bound && is_unframed(call) && !bind(call, name))
         return;
-    if (!call->is_bound && is_among(name, ending_names, false))
+    if (!call->is_bound &&
+        (call->kind == CN_REC_LIBCALL_ENDS || call->kind == CN_REC_LIBCALL_EXECS))
         (void)bind(call, name);
     call->slot = slot;
 }

@@ -18,12 +18,15 @@ struct cn_rec_image;
 /* How a function returns. */
 enum cn_rec_libcall_kind {
     CN_REC_LIBCALL_PLAIN,
-    CN_REC_LIBCALL_QUICK,  /* to any place: its end is recorded when it is called */
-    CN_REC_LIBCALL_LANDS,  /* as QUICK, and again after a jump: setjmp() */
-    CN_REC_LIBCALL_JUMPS,  /* to where such a function was called: longjmp() */
-    CN_REC_LIBCALL_THROWS, /* to a handler in one of its callers */
-    CN_REC_LIBCALL_FORKS,  /* in a child, which shares the stack, and again: vfork() */
-    CN_REC_LIBCALL_ASKS,   /* plainly, but it looks at its return address: dlopen() */
+    CN_REC_LIBCALL_QUICK,   /* to any place: its end is recorded when it is called */
+    CN_REC_LIBCALL_LANDS,   /* as QUICK, and again after a jump: setjmp() */
+    CN_REC_LIBCALL_JUMPS,   /* to where such a function was called: longjmp() */
+    CN_REC_LIBCALL_THROWS,  /* to a handler in one of its callers */
+    CN_REC_LIBCALL_CATCHES, /* plainly, in such a handler */
+    CN_REC_LIBCALL_FORKS,   /* in a child, which shares the stack, and again: vfork() */
+    CN_REC_LIBCALL_EXECS,   /* not at all, unless it fails: execve() */
+    CN_REC_LIBCALL_ENDS,    /* not at all, the thread ends: pthread_exit() */
+    CN_REC_LIBCALL_ASKS,    /* plainly, but it looks at its return address: dlopen() */
 };
 
 struct cn_rec_libcall {
@@ -41,6 +44,9 @@ extern struct cn_rec_libcall *cn_rec_libcalls; /* by number; number 0 is the pro
 
 /* True for functions whose calls are never recorded. */
 bool cn_rec_libcall_is_left_out(const char *name);
+
+/* True for calls that are not recorded, and only show that others have ended. */
+bool cn_rec_libcall_is_silent(const struct cn_rec_libcall *call);
 
 /* True if the library calls of the library `path`, or of the program for NULL, are
  * recorded. */

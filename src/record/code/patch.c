@@ -103,7 +103,9 @@ static bool is_wanted(uintptr_t at)
     uint32_t actions = rule ? rule->actions : 0;
 
     return !(actions & CN_REC_RULE_UNPATCH) &&
-           (!cn_rec_process.shared->has_patch_list || (actions & CN_REC_RULE_PATCH));
+           (!cn_rec_process.shared->has_patch_list ||
+            (!rule && cn_rec_process.shared->patches_unnamed) ||
+            (actions & CN_REC_RULE_PATCH));
 }
 
 static bool is_code(const struct cn_rec_image *image, uintptr_t at)

@@ -58,9 +58,12 @@ static void find(const char *name, void *function)
 
 static void end_thread(void *thread)
 {
+    struct cn_rec_thread *self = thread;
     int error = errno;
 
-    if (cn_rec_self == thread) {
+    if (cn_rec_self == self) {
+        if (cn_rec_thread_is_ours(self) && (self->top->flags & CN_REC_FRAME_ENDS))
+            cn_rec_frame_pop(self);
         cn_rec_pmu_close(thread);
         cn_rec_thread_end(thread);
     }
@@ -103,7 +106,35 @@ struct start {
     void *(*run)(void *);
     void *arg;
     size_t stack_len;
+    bool is_allocated;
+    _Atomic bool is_taken;
 };
+
+/* Threads that are being created. malloc() may be the program's own, and recorded: it is
+ * called only if there are more. */
+static struct start starts[64];
+
+static struct start *take_start(void)
+{
+    struct start *start = NULL;
+
+    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+        if (!atomic_exchange(&starts[i].is_taken, true))
+            return &starts[i];
+    }
+    start = malloc(sizeof(*start));
+    if (start)
+        *start = (struct start){.is_allocated = true};
+    return start;
+}
+
+static void release_start(struct start *start)
+{
+    if (start->is_allocated)
+        free(start);
+    else
+        atomic_store(&start->is_taken, false);
+}
 
 /* All recorded calls of a thread are below this frame. Its control block is at the end of
  * its stack. pthread_getattr_np() would allocate memory, which the allocator of a sanitizer
@@ -119,15 +150,18 @@ static void find_stack(struct cn_rec_thread *self, size_t len)
 
 static void *start_thread(void *arg)
 {
-    struct start start = *(struct start *)arg;
+    struct start *start = arg;
+    void *(*run)(void *) = start->run;
+    size_t stack_len = start->stack_len;
     struct cn_rec_thread *self = cn_rec_thread_begin();
 
-    free(arg);
+    arg = start->arg;
+    release_start(start);
     if (self) {
-        find_stack(self, start.stack_len);
+        find_stack(self, stack_len);
         (void)pthread_setspecific(real.key, self);
     }
-    return start.run(start.arg);
+    return run(arg);
 }
 
 static size_t stack_len_of(const pthread_attr_t *attr)
@@ -153,13 +187,15 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
     if (!real.create)
         find("pthread_create", &real.create);
     if (cn_rec_process.shared)
-        start = malloc(sizeof(*start));
+        start = take_start();
     if (!start)
         return real.create(thread, attr, run, arg);
-    *start = (struct start){run, arg, stack_len_of(attr)};
+    start->run = run;
+    start->arg = arg;
+    start->stack_len = stack_len_of(attr);
     result = real.create(thread, attr, start_thread, start);
     if (result != 0)
-        free(start);
+        release_start(start);
     return result;
 }
 

@@ -247,13 +247,6 @@ struct cn_rec_thread *cn_rec_thread_begin(void)
     return self;
 }
 
-static bool is_on_stack(const struct cn_rec_thread *self,
-                        const struct cn_rec_frame *frame)
-{
-    return (uintptr_t)frame->loc >= self->stack_low &&
-           (uintptr_t)frame->loc < self->stack_high;
-}
-
 /* The calls on the stack of a thread end with it: an unwinder must not find them when
  * another thread reuses the stack. Calls on other stacks remain: coroutines may return on
  * other threads, which need their frames. True if there are any. */
@@ -263,13 +256,13 @@ static bool has_calls_elsewhere(struct cn_rec_thread *self)
 
     while (frame > self->frames &&
            ((frame->flags & CN_REC_FRAME_UNHOOKED) || frame->loc == CN_REC_LOC_GONE ||
-            self->stack_high == 0 || is_on_stack(self, frame)))
+            self->stack_high == 0 || cn_rec_thread_is_on_stack(self, frame->loc)))
         frame--;
     self->top = frame;
     if (frame == self->frames)
         return false;
     for (; frame > self->frames; frame--) {
-        if (is_on_stack(self, frame))
+        if (cn_rec_thread_is_on_stack(self, frame->loc))
             frame->loc = CN_REC_LOC_GONE;
     }
     return true;

@@ -35,6 +35,7 @@ enum {
     CN_REC_FRAME_FORKS = 256,   /* a library call that returns in a child first */
     CN_REC_FRAME_CALLED = 512,  /* called by the recorder; on x86_64 */
     CN_REC_FRAME_OFF = 1024,    /* entered while recording was switched off */
+    CN_REC_FRAME_ENDS = 2048,   /* a library call that ends the thread */
 };
 
 /* State of the filters in a thread. */
@@ -65,6 +66,7 @@ struct cn_rec_landing {
     uintptr_t *loc;
     uintptr_t address; /* address to record */
     uint64_t depth;    /* open calls without it */
+    bool is_recorded;
 };
 
 enum {
@@ -144,6 +146,13 @@ extern struct cn_rec_thread *_Atomic cn_rec_threads;
 static inline struct cn_rec_wiped *cn_rec_wiped(struct cn_rec_thread *self)
 {
     return (struct cn_rec_wiped *)((char *)self + CN_REC_PAGE_LEN);
+}
+
+/* True for an address on the stack of the thread. */
+static inline bool cn_rec_thread_is_on_stack(const struct cn_rec_thread *self,
+                                             const uintptr_t *loc)
+{
+    return (uintptr_t)loc >= self->stack_low && (uintptr_t)loc < self->stack_high;
 }
 
 /* The structure of this thread, with a track of its own; NULL when it cannot be

@@ -134,6 +134,22 @@ static long write_out(struct cn_rec_track *track, const uint8_t *ring)
     return done < 0 ? done : 0;
 }
 
+void cn_rec_track_append(uint32_t tid, const uint64_t *words, uint32_t count)
+{
+    char space[CN_REC_NAME_MAX];
+    struct cn_rec_text name = {space, sizeof(space), 0, false};
+    uint64_t len = (uint64_t)count * sizeof(*words);
+    long fd;
+
+    file_name(tid, &name);
+    fd = cn_rec_append_to(name.chars);
+    if (fd < 0)
+        return;
+    if (cn_rec_syscall3(SYS_write, fd, (long)words, (long)len) == (long)len)
+        count_written(cn_rec_process.shared, len);
+    (void)cn_rec_syscall3(SYS_close, fd, 0, 0);
+}
+
 /* True if waiting may continue. A thread that waited in vain does not wait again, for
  * each record, until the launcher has drained something. */
 static bool is_worth_waiting(struct cn_rec_track *track, uint32_t naps, uint64_t *end_ns)

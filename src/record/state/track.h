@@ -19,6 +19,9 @@ void cn_rec_track_open(struct cn_rec_track *track);
 /* Let others take it. */
 void cn_rec_track_release(struct cn_rec_track *track);
 
+/* Append records to the file of a task that has no track. */
+void cn_rec_track_append(uint32_t tid, const uint64_t *words, uint32_t count);
+
 /* The ring is full: write it, or wait until the launcher has done so. */
 bool cn_rec_track_make_room(struct cn_rec_track *track, const uint8_t *ring);
 

@@ -63,6 +63,7 @@ struct cn_uft_directory {
     /* perf-cpuN.dat: the files, and the records of each task in the order of time. A
      * record is the index of its file in the upper 16 bits and its offset / 8. */
     struct cn_bytes *perf_files;
+    uint32_t *perf_cpus; /* of each file */
     size_t perf_file_count;
     uint64_t *perf_records;
     size_t *perf_begins; /* of each task, and the end */

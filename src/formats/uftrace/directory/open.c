@@ -126,6 +126,7 @@ static void directory_close(struct cn_recording *rec)
     free(dir->records);
     free(dir->sources);
     free(dir->perf_files);
+    free(dir->perf_cpus);
     free(dir->perf_records);
     free(dir->perf_begins);
     free(dir->externs);

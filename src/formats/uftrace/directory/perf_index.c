@@ -50,6 +50,13 @@ bool cn_uft_perf_event_at(const struct cn_uft_directory *dir, uint64_t record,
                             out, &ignored) == CN_ITEM;
 }
 
+uint16_t cn_uft_perf_processor(const struct cn_uft_directory *dir, uint64_t record)
+{
+    uint32_t number = dir->perf_cpus[record >> 48];
+
+    return number < UINT16_MAX ? (uint16_t)(number + 1) : 0;
+}
+
 bool cn_uft_perf_is_out(const struct cn_uft_perf_event *event)
 {
     return event->id == CN_EVENT_SCHED_OUT || event->id == CN_EVENT_SCHED_OUT_PREEMPT;
@@ -157,8 +164,11 @@ void cn_uft_perf_build(struct cn_uft_directory *dir)
     size_t total = 0;
 
     dir->perf_files = cn_alloc(dir->perf_file_count, sizeof(*dir->perf_files));
-    for (size_t i = 0; i < dir->perf_file_count; i++)
+    dir->perf_cpus = cn_alloc(dir->perf_file_count, sizeof(*dir->perf_cpus));
+    for (size_t i = 0; i < dir->perf_file_count; i++) {
         dir->perf_files[i] = files[i].bytes;
+        dir->perf_cpus[i] = files[i].cpu;
+    }
     free(files);
     if (dir->perf_file_count == 0)
         return;

@@ -12,6 +12,9 @@ struct cn_uft_directory;
 bool cn_uft_perf_event_at(const struct cn_uft_directory *dir, uint64_t record,
                           struct cn_uft_perf_event *out);
 
+/* 1 + the processor of one of perf_records; 0 if it is unknown. */
+uint16_t cn_uft_perf_processor(const struct cn_uft_directory *dir, uint64_t record);
+
 /* True if a wait of the task, from an event "out" to the next one "in", contains this
  * time. */
 bool cn_uft_perf_is_waiting(const struct cn_uft_directory *dir, uint32_t task,

@@ -324,6 +324,7 @@ static struct cn_bytes decode_side(const struct task_stream *s, enum side side,
     if (side == SIDE_PERF) {
         call->time_ns = s->perf.time_ns;
         call->address = s->perf.id;
+        call->depth = cn_uft_perf_processor(s->dir, *s->perf_next);
         data = s->perf.name;
     } else if (side == SIDE_EXTERN) {
         call->time_ns = s->extern_next->time_ns;
