@@ -9,6 +9,7 @@
 
 #include "analyze/calls/call_graph.h"
 #include "analyze/calls/call_report.h"
+#include "analyze/calls/call_why.h"
 
 static void assert_same_damages(const struct cn_call_damages *a,
                                 const struct cn_call_damages *b)
@@ -112,10 +113,65 @@ static void check_graph(const struct cn_call_query *query, unsigned workers,
     cn_call_graph_done(&parted);
 }
 
+static void assert_same_calls(const struct cn_why_call *a, const struct cn_why_call *b)
+{
+    assert_int_equal(a->begin_ns, b->begin_ns);
+    assert_int_equal(a->end_ns, b->end_ns);
+    assert_int_equal(a->total_ns, b->total_ns);
+    assert_int_equal(a->task, b->task);
+    assert_int_equal(a->function, b->function);
+}
+
+static void assert_same_groups(const struct cn_why_calls *a, const struct cn_why_calls *b)
+{
+    assert_int_equal(a->count, b->count);
+    assert_int_equal(a->total_ns, b->total_ns);
+    assert_int_equal(a->shortest_ns, b->shortest_ns);
+    assert_int_equal(a->longest_ns, b->longest_ns);
+    assert_same_calls(&a->example, &b->example);
+    assert_int_equal(a->sample_count, b->sample_count);
+    for (size_t i = 0; i < a->sample_count; i++)
+        assert_same_calls(&a->samples[i], &b->samples[i]);
+}
+
+static void check_why(const struct cn_call_query *query, const char *name,
+                      unsigned workers, uint64_t part_len)
+{
+    struct cn_why_options options = {
+        .slowest = 0.2, .typical_from = 0, .typical_to = 0.6};
+    struct cn_why whole, parted;
+    struct cn_error err;
+
+    assert_true(cn_why_build(&whole, query, name, 1, &options, &err));
+    options.part_len = part_len;
+    assert_true(cn_why_build(&parted, query, name, workers, &options, &err));
+    assert_int_equal(whole.call_count, parted.call_count);
+    assert_int_equal(whole.open_count, parted.open_count);
+    assert_int_equal(whole.lost_count, parted.lost_count);
+    assert_int_equal(whole.begin_ns, parted.begin_ns);
+    assert_int_equal(whole.end_ns, parted.end_ns);
+    for (int i = 0; i < CN_WHY_GROUPS; i++)
+        assert_same_groups(&whole.groups[i], &parted.groups[i]);
+    assert_int_equal(whole.context_count, parted.context_count);
+    for (size_t i = 0; i < whole.context_count; i++) {
+        const struct cn_why_context *x = &whole.contexts[i], *y = &parted.contexts[i];
+
+        assert_int_equal(x->parent, y->parent);
+        assert_string_equal(x->name ? x->name : "", y->name ? y->name : "");
+        assert_memory_equal(x->costs, y->costs, sizeof(x->costs));
+    }
+    assert_same_damages(&whole.damages, &parted.damages);
+    cn_why_done(&whole);
+    cn_why_done(&parted);
+}
+
 void cn_assert_same_views(const struct cn_call_query *query, unsigned workers,
                           uint64_t part_len)
 {
     check_report(query, workers, part_len);
     check_graph(query, workers, part_len, false);
     check_graph(query, workers, part_len, true);
+    check_why(query,
+              query->rec->functions[part_len / 16 % query->rec->function_count].name,
+              workers, part_len);
 }

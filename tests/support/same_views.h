@@ -1,4 +1,4 @@
-/* Report and graph of tasks in parts are those of the whole tasks.
+/* Report, graph and slow calls of tasks in parts are those of the whole tasks.
  * Threads: one thread at a time.
  */
 #ifndef CN_TEST_SAME_VIEWS_H

@@ -147,7 +147,8 @@ static void add_value(struct dump *dump, const struct cn_call *call, uint32_t ta
         cn_text_str_add(out, " struct ");
         cn_utf8_add_printable(out, spec->type_name);
         cn_text_str_add(out, ":\n");
-        add_hex_lines(out, value->bytes);
+        if (value->bytes.len > 0)
+            add_hex_lines(out, value->bytes);
         return;
     }
     number = cn_call_value_number(values, value);

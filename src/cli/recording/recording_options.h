@@ -181,7 +181,8 @@ enum { CN_RECORDING_THREADS_MAX = 1024 };
 
 struct cn_recording_setup {
     const struct cn_args *args;
-    struct cn_args defaults; /* options stored in the recording */
+    struct cn_args defaults;           /* options stored in the recording */
+    struct cn_command default_command; /* the command, without operands */
     char *default_text;
     const char **default_words;
     struct cn_recording *rec;
@@ -192,6 +193,14 @@ struct cn_recording_setup {
     bool is_range_elapsed; /* --time-range is in elapsed time */
     unsigned workers;
 };
+
+/* What was recorded or sampled last in this folder, under a name that is not chosen:
+ * cairn.data, cairn.perf.data or uftrace.data; NULL: nothing. */
+const char *cn_recorded_last(void);
+
+/* The first operand, else what was recorded last. Fails without both. */
+CN_CHECK bool cn_data_path(const struct cn_args *args, const char **out,
+                           struct cn_error *err);
 
 /* The path of the recording: -d, else `operand` (NULL: none), else the first default that
  * exists. Borrowed. */

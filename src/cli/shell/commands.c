@@ -6,7 +6,7 @@
 #include "cli/shell/suggest.h"
 
 extern const struct cn_command cn_cmd_record, cn_cmd_sample, cn_cmd_live, cn_cmd_uftrace;
-extern const struct cn_command cn_cmd_replay, cn_cmd_report, cn_cmd_graph;
+extern const struct cn_command cn_cmd_replay, cn_cmd_report, cn_cmd_graph, cn_cmd_why;
 extern const struct cn_command cn_cmd_script, cn_cmd_recv;
 extern const struct cn_command cn_cmd_analyze;
 extern const struct cn_command cn_cmd_tree, cn_cmd_callers, cn_cmd_flat, cn_cmd_top;
@@ -26,6 +26,7 @@ const struct cn_command *const cn_commands[] = {
     &cn_cmd_replay,
     &cn_cmd_report,
     &cn_cmd_graph,
+    &cn_cmd_why,
     &cn_cmd_uftrace,
     &cn_cmd_script,
     &cn_cmd_recv,

@@ -232,8 +232,6 @@ static const struct {
     {"sinf", "fparg1/32", "retval/f32"},
     {"cosf", "fparg1/32", "retval/f32"},
     {"powf", "fparg1/32,fparg2/32", "retval/f32"},
-    {"__cxa_allocate_exception", "arg1/u", "retval/p"},
-    {"__cxa_throw", "arg1/p,arg2/p,arg3/p", ""},
 };
 
 void cn_known_functions_print(bool is_result, struct cn_text *out)

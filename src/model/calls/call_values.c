@@ -315,6 +315,15 @@ static void print_value(const struct where *where, const struct cn_call_values *
     }
 }
 
+void cn_call_value_print(const struct cn_recording *rec, uint32_t task, uint64_t time_ns,
+                         const struct cn_call_values *values,
+                         const struct cn_call_value *value, struct cn_text *text)
+{
+    struct where where = {rec, task, time_ns};
+
+    print_value(&where, values, value, text);
+}
+
 void cn_recording_print_arguments(const struct cn_recording *rec, uint32_t task,
                                   const struct cn_call_batch *batch,
                                   const struct cn_call *call, struct cn_text *text)

@@ -53,6 +53,11 @@ void cn_call_value_type_print(const struct cn_call_value *value, struct cn_text 
 void cn_enum_print(const struct cn_enum *enumeration, int64_t value,
                    struct cn_text *text);
 
+/* Append a value as `replay` shows it. Pointers are resolved in `task` at `time_ns`. */
+void cn_call_value_print(const struct cn_recording *rec, uint32_t task, uint64_t time_ns,
+                         const struct cn_call_values *values,
+                         const struct cn_call_value *value, struct cn_text *text);
+
 /* Append "(1, "x")" for an entry, " = 3" for an exit, as uftrace replay does; "()" for an
  * entry without arguments, nothing for an exit without a result. Pointers are resolved in
  * `task`. */

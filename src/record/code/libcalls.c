@@ -17,6 +17,7 @@
 enum {
     CALLS_MAX = 1 << 18, /* slots of all files, with --nest-libcall */
     TABLES_MAX = 1024,   /* files with slots */
+    UNBOUND_MAX = 16,
     WRITABLE = PROT_READ | PROT_WRITE,
 };
 
@@ -326,6 +327,42 @@ void cn_rec_libcalls_remove(const struct cn_rec_image *image)
             cn_rec_libcalls[k].slot = NULL;
         table->low = 0;
     }
+}
+
+/* 1 + the numbers of slots in their first call; the oldest is overwritten. */
+static _Atomic uint32_t unbound[UNBOUND_MAX];
+static _Atomic uint32_t unbound_count;
+static _Atomic bool has_unbound;
+
+void cn_rec_libcall_begin(uint64_t number)
+{
+    uint32_t at = atomic_fetch_add(&unbound_count, 1);
+
+    atomic_store(&unbound[at % UNBOUND_MAX], (uint32_t)number + 1);
+    atomic_store(&has_unbound, true);
+}
+
+/* Other threads may call the function meanwhile, and the first call may never end. */
+void cn_rec_libcalls_look(void)
+{
+    bool is_rest = false;
+
+    if (!atomic_load_explicit(&has_unbound, memory_order_relaxed))
+        return;
+    atomic_store(&has_unbound, false);
+    for (int i = 0; i < UNBOUND_MAX; i++) {
+        uint32_t number = atomic_load(&unbound[i]);
+
+        if (number == 0)
+            continue;
+        cn_rec_libcall_leave(number - 1);
+        if (cn_rec_libcalls[number - 1].is_bound || !cn_rec_libcalls[number - 1].slot)
+            (void)atomic_compare_exchange_strong(&unbound[i], &number, 0);
+        else
+            is_rest = true;
+    }
+    if (is_rest)
+        atomic_store(&has_unbound, true);
 }
 
 void cn_rec_libcall_leave(uint64_t number)

@@ -3,7 +3,7 @@
  *
  * Each slot gets a stub, which passes the number of the slot to cn_rec_libcall. A slot that
  * is not bound yet is bound by the loader at its first call, and pointed to the stub again
- * when that call returns.
+ * at the next call of any library function, or when that call returns.
  * Threads: add and remove: one thread at a time; all else: any thread.
  */
 #ifndef CN_RECORD_CODE_LIBCALLS_H
@@ -59,8 +59,12 @@ bool cn_rec_libcalls_add(const struct cn_rec_image *image);
 /* The file was unmapped. */
 void cn_rec_libcalls_remove(const struct cn_rec_image *image);
 
-/* The call through slot `number` has ended. */
+/* A call through slot `number`, which is not bound, begins; and has ended. */
+void cn_rec_libcall_begin(uint64_t number);
 void cn_rec_libcall_leave(uint64_t number);
+
+/* Point slots to their stubs that the loader has bound, in calls that have not ended. */
+void cn_rec_libcalls_look(void);
 
 /* A library call of an empty function; NULL when library calls are not recorded. */
 extern void (*cn_rec_libcall_probe)(void);
