@@ -210,8 +210,8 @@ static void add_warnings(const struct reading *r)
 {
     if (r->file.cut_len > 0)
         cn_import_warn(r->import,
-                       "the last %" PRIu64
-                       " bytes are not read: the program that wrote the file was killed",
+                       "the last %" PRIu64 " bytes are not read: the file is cut off, or "
+                       "the program that wrote it was killed",
                        r->file.cut_len);
     if (r->lost_count > 0)
         cn_import_warn(r->import, "%" PRIu64 " records were lost while recording",

@@ -21,6 +21,12 @@ struct cn_perf_found {
     uint32_t frames; /* if it is not */
 };
 
+/* A loop, and where its first instruction is in each function around it. */
+struct cn_perf_loop {
+    struct cn_source_location *levels;
+    size_t count;
+};
+
 /* The code that a process compiled. */
 struct cn_perf_jit {
     struct cn_jit_code code;
@@ -144,6 +150,76 @@ static enum cn_entry entry_of(const char *name)
                : CN_ENTRY_UNKNOWN;
 }
 
+/* The loops around an address, the outermost first, with the level of inlining of each. */
+struct loops {
+    struct {
+        size_t level; /* index of the function that contains it */
+        struct cn_source_location location;
+    } list[CN_RESOLVER_LOOP_MAX];
+    size_t count;
+};
+
+/* The functions that contain a loop; looked up once. */
+static const struct cn_perf_loop *loop_at(struct cn_perf_names *names, const char *path,
+                                          const char *build_id,
+                                          const struct cn_symbol *function, uint64_t head)
+{
+    uint64_t key = XXH3_64bits_withSeed(path, strlen(path), head);
+    uint32_t at = *cn_map_at(&names->loop_of, key, (uint32_t)names->loop_count);
+    struct cn_source_location levels[INLINE_MAX];
+    struct cn_perf_loop *loop;
+
+    if (at < names->loop_count)
+        return &names->loops[at];
+    names->loops =
+        cn_grow(names->loops, at, &names->loop_capacity, sizeof(*names->loops));
+    loop = &names->loops[names->loop_count++];
+    loop->count = cn_resolver_loop(names->resolver, path, build_id, function, head,
+                                   levels, INLINE_MAX);
+    loop->levels = cn_arena_alloc(&names->arena, loop->count + 1, sizeof(*loop->levels));
+    memcpy(loop->levels, levels, loop->count * sizeof(*levels));
+    return loop;
+}
+
+/* A loop belongs to the innermost function that both the loop and the address are in. */
+static void find_loops(struct cn_perf_names *names, const char *path,
+                       const char *build_id, const struct cn_symbol *function,
+                       uint64_t offset, const struct cn_source_location *locations,
+                       size_t count, struct loops *out)
+{
+    uint64_t heads[CN_RESOLVER_LOOP_MAX];
+    size_t head_count =
+        cn_resolver_loops(names->resolver, path, build_id, function, offset, heads);
+
+    for (size_t i = 0; i < head_count; i++) {
+        const struct cn_perf_loop *loop =
+            loop_at(names, path, build_id, function, heads[i]);
+        size_t level = 0;
+
+        if (loop->count == 0)
+            continue;
+        /* Strings of the resolver are unique. */
+        while (level + 1 < count && level + 1 < loop->count &&
+               locations[level + 1].function == loop->levels[level + 1].function)
+            level++;
+        out->list[out->count].level = level;
+        out->list[out->count++].location = loop->levels[level];
+    }
+}
+
+static void add_loops(struct cn_perf_names *names, const struct loops *loops,
+                      size_t level)
+{
+    for (size_t i = 0; i < loops->count; i++) {
+        if (loops->list[i].level != level)
+            continue;
+        names->frames = cn_grow(names->frames, names->frame_count, &names->frame_capacity,
+                                sizeof(*names->frames));
+        names->frames[names->frame_count++] = cn_import_loop(
+            names->import, loops->list[i].location.file, loops->list[i].location.line);
+    }
+}
+
 /* The function that contains an address of a file, and the calls inlined there. */
 static void resolve_file(struct cn_perf_names *names,
                          const struct cn_unwind_mapping *mapping, uint64_t file_off,
@@ -152,6 +228,7 @@ static void resolve_file(struct cn_perf_names *names,
     struct cn_import_frame frame = {.name = "", .module = mapping->path, .file = ""};
     struct cn_source_location locations[INLINE_MAX], location;
     struct cn_symbol symbol;
+    struct loops loops = {0};
     const char *path = mapping->path;
     uint64_t offset;
     size_t count;
@@ -173,14 +250,21 @@ static void resolve_file(struct cn_perf_names *names,
         frame.line = location.line;
     }
     out->entry = entry_of(symbol.name);
-    add_named(names, symbol.name, frame);
     count = cn_resolver_instruction(names->resolver, path, mapping->build_id, offset,
                                     locations, INLINE_MAX);
-    for (size_t i = 1; i < count; i++)
-        add_named(names,
-                  locations[i].mangled ? locations[i].mangled : locations[i].function,
-                  (struct cn_import_frame){
-                      .module = mapping->path, .file = "", .is_inlined = true});
+    if (count > 0)
+        find_loops(names, path, mapping->build_id, &symbol, offset, locations, count,
+                   &loops);
+    for (size_t i = 0; i < (count ? count : 1); i++) {
+        if (i == 0)
+            add_named(names, symbol.name, frame);
+        else
+            add_named(names,
+                      locations[i].mangled ? locations[i].mangled : locations[i].function,
+                      (struct cn_import_frame){
+                          .module = mapping->path, .file = "", .is_inlined = true});
+        add_loops(names, &loops, i);
+    }
     if (count > 0) {
         out->file = locations[count - 1].file;
         out->line = locations[count - 1].line;
@@ -409,6 +493,9 @@ void cn_perf_names_done(struct cn_perf_names *names)
     cn_map_done(&names->found_of);
     cn_map_done(&names->frames_of);
     cn_map_done(&names->jit_of);
+    cn_map_done(&names->loop_of);
+    cn_arena_done(&names->arena);
+    free(names->loops);
     for (size_t i = 0; i < names->jit_count; i++)
         cn_jit_code_done(&names->jit[i].code);
     free(names->found);

@@ -36,6 +36,10 @@ struct cn_perf_names {
     struct cn_map found_of;  /* by address and generation of the process: in `found` */
     struct cn_map frames_of; /* by what was found: in `list` */
     struct cn_map jit_of;    /* by pid: in `jit` */
+    struct cn_map loop_of;   /* by module and offset: in `loops` */
+    struct cn_perf_loop *loops;
+    size_t loop_count, loop_capacity;
+    struct cn_arena arena;
     struct cn_perf_found *found;
     struct cn_perf_frames *list;
     struct cn_perf_jit *jit;
