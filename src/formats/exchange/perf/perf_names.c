@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "formats/exchange/read/import.h"
 #include "symbols/demangle.h"
-#include "symbols/jit_code.h"
 #include "symbols/resolver.h"
 
 enum { INLINE_MAX = 64 };
@@ -80,6 +79,22 @@ static void add_named(struct cn_perf_names *names, const char *name,
     add_frame(names, &frame);
     cn_text_done(&text);
     cn_text_done(&mangled);
+}
+
+/* perf inject --jit makes a file "jitted-PID-NUMBER.so" of each compiled function. */
+static void add_symbol(struct cn_perf_names *names, const char *name,
+                       struct cn_import_frame frame)
+{
+    const char *slash = strrchr(frame.module, '/');
+    struct cn_jit_function function = {0};
+
+    if (slash && strncmp(slash, "/jitted-", strlen("/jitted-")) == 0) {
+        cn_jit_code_name(&names->injected, name, strlen(name), &function);
+        frame = (struct cn_import_frame){
+            .module = function.language, .file = function.file, .line = function.line};
+        name = function.name;
+    }
+    add_named(names, name, frame);
 }
 
 /* "[unknown] [libfoo.so]". */
@@ -257,7 +272,7 @@ static void resolve_file(struct cn_perf_names *names,
                    &loops);
     for (size_t i = 0; i < (count ? count : 1); i++) {
         if (i == 0)
-            add_named(names, symbol.name, frame);
+            add_symbol(names, symbol.name, frame);
         else
             add_named(names,
                       locations[i].mangled ? locations[i].mangled : locations[i].function,
@@ -496,6 +511,7 @@ void cn_perf_names_done(struct cn_perf_names *names)
     cn_map_done(&names->loop_of);
     cn_arena_done(&names->arena);
     free(names->loops);
+    cn_jit_code_done(&names->injected);
     for (size_t i = 0; i < names->jit_count; i++)
         cn_jit_code_done(&names->jit[i].code);
     free(names->found);

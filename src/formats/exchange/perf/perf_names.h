@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "formats/exchange/perf/address_space.h"
 #include "model/contexts/context.h"
+#include "symbols/jit_code.h"
 #include "symbols/kernel_symbols.h"
 #include "symbols/vdso.h"
 
@@ -37,6 +38,7 @@ struct cn_perf_names {
     struct cn_map frames_of; /* by what was found: in `list` */
     struct cn_map jit_of;    /* by pid: in `jit` */
     struct cn_map loop_of;   /* by module and offset: in `loops` */
+    struct cn_jit_code injected; /* names of code that perf inject made files of */
     struct cn_perf_loop *loops;
     size_t loop_count, loop_capacity;
     struct cn_arena arena;
