@@ -19,10 +19,11 @@ struct graph {
     size_t count;
 };
 
+#define NONE UINT32_MAX
+
 enum {
-    NONE = UINT32_MAX,
-    WORK_MAX = 1 << 24, /* blocks that are looked at; inner loops are not found then */
-};
+    WORK_MAX = 1 << 24
+}; /* blocks that are looked at; then inner loops are not found */
 
 /* Marks of an offset of the code. */
 enum { IS_INSTRUCTION = 1, IS_LEADER = 2 };
@@ -57,7 +58,7 @@ static void mark(struct graph *graph, uint8_t *marks)
 /* A leader that is not the beginning of an instruction is data or a wrong jump. */
 static uint32_t block_at(const uint32_t *block_of, size_t len, uint64_t off)
 {
-    return off < len ? block_of[off] : (uint32_t)NONE;
+    return off < len ? block_of[off] : NONE;
 }
 
 static void connect(struct graph *graph, const uint32_t *block_of)

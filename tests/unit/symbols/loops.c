@@ -86,7 +86,7 @@ static void any_bytes_are_read(void **state)
     uint64_t seed = 4711;
 
     (void)state;
-    for (unsigned i = 0; i < 2000; i++) {
+    for (unsigned i = 0; i < 400; i++) {
         uint8_t code[200];
         uint32_t heads[CN_LOOPS_DEPTH_MAX], blocks[CN_LOOPS_BLOCK_MAX];
         struct cn_loops loops = {0};
@@ -148,7 +148,7 @@ static void loops_of_a_program_have_lines(void **state)
         if (system(command) != 0) /* NOLINT: a constant */
             continue;
         resolver = cn_resolver_new();
-        for (uint64_t off = 0; off < 0x3000; off += 1) {
+        for (uint64_t off = 0; off < 0x2000; off += 2) {
             uint64_t found[CN_RESOLVER_LOOP_MAX];
             size_t count =
                 cn_resolver_symbol(resolver, path, "", off, &symbol) &&

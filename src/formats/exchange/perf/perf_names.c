@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "formats/exchange/read/import.h"
 #include "symbols/demangle.h"
-#include "symbols/jit_code.h"
 #include "symbols/resolver.h"
 
 enum { INLINE_MAX = 64 };
@@ -34,14 +33,28 @@ struct cn_perf_jit {
     bool has_map;        /* it was looked for */
 };
 
+void cn_perf_symbols_init(struct cn_perf_symbols *symbols)
+{
+    *symbols = (struct cn_perf_symbols){.resolver = cn_resolver_new()};
+}
+
+void cn_perf_symbols_done(struct cn_perf_symbols *symbols)
+{
+    cn_resolver_free(symbols->resolver);
+    cn_vdso_close(&symbols->vdso);
+    cn_kernel_symbols_done(&symbols->kernel);
+    *symbols = (struct cn_perf_symbols){0};
+}
+
 void cn_perf_names_init(struct cn_perf_names *names, struct cn_import *import,
+                        struct cn_perf_symbols *symbols,
                         const struct cn_perf_spaces *spaces, bool is_this_kernel,
                         bool has_jit_times)
 {
     *names = (struct cn_perf_names){
         .import = import,
         .spaces = spaces,
-        .resolver = cn_resolver_new(),
+        .symbols = symbols,
         .is_this_kernel = is_this_kernel,
         .has_jit_times = has_jit_times,
     };
@@ -50,11 +63,11 @@ void cn_perf_names_init(struct cn_perf_names *names, struct cn_import *import,
 /* A file of another kernel cannot be resolved with these. */
 static void load_kernel(struct cn_perf_names *names)
 {
-    if (!names->has_kernel && names->is_this_kernel) {
-        cn_kernel_symbols_load(&names->kernel);
-        (void)cn_vdso_open(&names->vdso);
-    }
-    names->has_kernel = true;
+    if (names->symbols->has_kernel || !names->is_this_kernel)
+        return;
+    cn_kernel_symbols_load(&names->symbols->kernel);
+    (void)cn_vdso_open(&names->symbols->vdso);
+    names->symbols->has_kernel = true;
 }
 
 static void add_frame(struct cn_perf_names *names, const struct cn_import_frame *frame)
@@ -80,6 +93,22 @@ static void add_named(struct cn_perf_names *names, const char *name,
     add_frame(names, &frame);
     cn_text_done(&text);
     cn_text_done(&mangled);
+}
+
+/* perf inject --jit makes a file "jitted-PID-NUMBER.so" of each compiled function. */
+static void add_symbol(struct cn_perf_names *names, const char *name,
+                       struct cn_import_frame frame)
+{
+    const char *slash = strrchr(frame.module, '/');
+    struct cn_jit_function function = {0};
+
+    if (slash && strncmp(slash, "/jitted-", strlen("/jitted-")) == 0) {
+        cn_jit_code_name(&names->injected, name, strlen(name), &function);
+        frame = (struct cn_import_frame){
+            .module = function.language, .file = function.file, .line = function.line};
+        name = function.name;
+    }
+    add_named(names, name, frame);
 }
 
 /* "[unknown] [libfoo.so]". */
@@ -174,8 +203,8 @@ static const struct cn_perf_loop *loop_at(struct cn_perf_names *names, const cha
     names->loops =
         cn_grow(names->loops, at, &names->loop_capacity, sizeof(*names->loops));
     loop = &names->loops[names->loop_count++];
-    loop->count = cn_resolver_loop(names->resolver, path, build_id, function, head,
-                                   levels, INLINE_MAX);
+    loop->count = cn_resolver_loop(names->symbols->resolver, path, build_id, function,
+                                   head, levels, INLINE_MAX);
     loop->levels = cn_arena_alloc(&names->arena, loop->count + 1, sizeof(*loop->levels));
     memcpy(loop->levels, levels, loop->count * sizeof(*levels));
     return loop;
@@ -188,8 +217,8 @@ static void find_loops(struct cn_perf_names *names, const char *path,
                        size_t count, struct loops *out)
 {
     uint64_t heads[CN_RESOLVER_LOOP_MAX];
-    size_t head_count =
-        cn_resolver_loops(names->resolver, path, build_id, function, offset, heads);
+    size_t head_count = cn_resolver_loops(names->symbols->resolver, path, build_id,
+                                          function, offset, heads);
 
     for (size_t i = 0; i < head_count; i++) {
         const struct cn_perf_loop *loop =
@@ -235,29 +264,32 @@ static void resolve_file(struct cn_perf_names *names,
 
     if (strcmp(path, "[vdso]") == 0) {
         load_kernel(names);
-        path = names->vdso.is_open ? names->vdso.path : path;
+        path = names->is_this_kernel && names->symbols->vdso.is_open
+                   ? names->symbols->vdso.path
+                   : path;
     }
-    if (!cn_resolver_offset(names->resolver, path, mapping->build_id, file_off,
+    if (!cn_resolver_offset(names->symbols->resolver, path, mapping->build_id, file_off,
                             &offset) ||
-        !cn_resolver_symbol(names->resolver, path, mapping->build_id, offset, &symbol)) {
+        !cn_resolver_symbol(names->symbols->resolver, path, mapping->build_id, offset,
+                            &symbol)) {
         add_unknown(names, mapping->path);
         return;
     }
     frame.offset = symbol.offset;
-    if (cn_resolver_function(names->resolver, path, mapping->build_id, offset,
+    if (cn_resolver_function(names->symbols->resolver, path, mapping->build_id, offset,
                              &location)) {
         frame.file = location.file;
         frame.line = location.line;
     }
     out->entry = entry_of(symbol.name);
-    count = cn_resolver_instruction(names->resolver, path, mapping->build_id, offset,
-                                    locations, INLINE_MAX);
+    count = cn_resolver_instruction(names->symbols->resolver, path, mapping->build_id,
+                                    offset, locations, INLINE_MAX);
     if (count > 0)
         find_loops(names, path, mapping->build_id, &symbol, offset, locations, count,
                    &loops);
     for (size_t i = 0; i < (count ? count : 1); i++) {
         if (i == 0)
-            add_named(names, symbol.name, frame);
+            add_symbol(names, symbol.name, frame);
         else
             add_named(names,
                       locations[i].mangled ? locations[i].mangled : locations[i].function,
@@ -441,15 +473,17 @@ static void resolve_kernel(struct cn_perf_names *names, uint64_t address,
     const char *name;
 
     load_kernel(names);
-    symbol = cn_kernel_symbols_find(&names->kernel, address);
-    if (symbol && is_end(names->kernel.text.chars + symbol->name_off))
+    symbol = names->is_this_kernel
+                 ? cn_kernel_symbols_find(&names->symbols->kernel, address)
+                 : NULL;
+    if (symbol && is_end(names->symbols->kernel.text.chars + symbol->name_off))
         symbol = NULL;
     if (!symbol) {
         names->hidden_count++;
         add_unknown(names, module);
         return;
     }
-    name = names->kernel.text.chars + symbol->name_off;
+    name = names->symbols->kernel.text.chars + symbol->name_off;
     out->entry = entry_of(name);
     add_frame(names,
               &(struct cn_import_frame){.name = name, .module = module, .file = ""});
@@ -478,7 +512,7 @@ void cn_perf_names_warn(const struct cn_perf_names *names)
     if (!names->is_this_kernel)
         cn_import_warn(names->import,
                        "functions of the kernel are unknown: it is not the running one");
-    else if (names->kernel.count == 0)
+    else if (names->symbols->kernel.count == 0)
         cn_import_warn(names->import,
                        "functions of the kernel are unknown: this user may not see their "
                        "addresses; allow it with 'sysctl kernel.kptr_restrict=0', or run "
@@ -487,15 +521,13 @@ void cn_perf_names_warn(const struct cn_perf_names *names)
 
 void cn_perf_names_done(struct cn_perf_names *names)
 {
-    cn_resolver_free(names->resolver);
-    cn_vdso_close(&names->vdso);
-    cn_kernel_symbols_done(&names->kernel);
     cn_map_done(&names->found_of);
     cn_map_done(&names->frames_of);
     cn_map_done(&names->jit_of);
     cn_map_done(&names->loop_of);
     cn_arena_done(&names->arena);
     free(names->loops);
+    cn_jit_code_done(&names->injected);
     for (size_t i = 0; i < names->jit_count; i++)
         cn_jit_code_done(&names->jit[i].code);
     free(names->found);
