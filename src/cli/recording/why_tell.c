@@ -327,7 +327,7 @@ static void tell_kinds(struct cn_why_sentences *sentences,
     if (is_any || has_waits)
         cn_text_printf(next_sentence(sentences), "By kind, the difference is %s.",
                        cn_text_str(&list));
-    if (!has_waits)
+    if (!has_waits && !answer->add_command) /* traces never have them */
         cn_text_str_add(next_sentence(sentences),
                         "There are no scheduler events: blocked and pre-empted time is "
                         "part of self time.");
