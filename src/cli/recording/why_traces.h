@@ -5,8 +5,8 @@
  * group. For a method that is inside of traces, 4,000 traces are loaded, evenly over time.
  * Threads: one thread at a time.
  */
-#ifndef CN_CLI_STORE_WHY_TRACES_H
-#define CN_CLI_STORE_WHY_TRACES_H
+#ifndef CN_CLI_RECORDING_WHY_TRACES_H
+#define CN_CLI_RECORDING_WHY_TRACES_H
 
 #include "analyze/calls/call_why_signs.h"
 #include "base/map.h"

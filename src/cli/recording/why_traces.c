@@ -1,4 +1,4 @@
-#include "cli/store/why_traces.h"
+#include "cli/recording/why_traces.h"
 
 #include <inttypes.h>
 #include <math.h>
