@@ -118,6 +118,7 @@ static bool configure(struct launch *launch, struct cn_error *err)
     head->has_own_writing = !options->is_packed;
     head->has_libcalls = options->has_libcalls;
     head->without_throws = options->without_throws;
+    head->has_bare_jumps = options->has_bare_jumps;
     head->has_nested_libcalls = options->has_libcalls && options->has_nested_libcalls;
     if (options->has_python && cn_python_is_program(launch->program.path)) {
         /* Library functions are then those of Python, not those of the interpreter. */

@@ -41,6 +41,7 @@ struct cn_launch_options {
     bool asks_kernel; /* use the kernel's clock instead of the processor's counter */
     bool is_packed, is_off, has_libcalls;
     bool without_throws;               /* of these, not those that throw and catch */
+    bool has_bare_jumps;               /* calls that longjmp() leaves have no exits */
     bool has_nested_libcalls;          /* also record calls between libraries */
     bool has_events;                   /* record kernel events */
     bool without_switches;             /* of these, no context switches */

@@ -362,6 +362,7 @@ struct cn_rec_shared {
     uint8_t has_own_writing; /* threads drain full rings themselves */
     uint8_t has_libcalls;
     uint8_t without_throws;      /* of these, not CN_REC_LIBCALL_THROWS and _CATCHES */
+    uint8_t has_bare_jumps;      /* calls that longjmp() leaves have no exits */
     uint8_t has_nested_libcalls; /* also those of libraries */
     uint8_t has_sites;           /* record all call sites */
     uint8_t has_patterns;        /* there may be rules for any file */

@@ -3,7 +3,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-#include "base/bytes/record.h"
+#include "base/bytes/wire.h"
 #include "base/text.h"
 #include "sampler/inside/shared.h"
 #include "sampler/synthesis.h"
@@ -37,16 +37,6 @@ struct copied {
     struct cn_bytes stack;
 };
 
-static bool take_u64(struct cn_bytes *rest, uint64_t *out)
-{
-    struct cn_bytes number;
-
-    if (!cn_bytes_take(rest, sizeof(*out), &number))
-        return false;
-    *out = cn_u64_get(number.ptr);
-    return true;
-}
-
 static bool decode_copied(const struct cn_collector *c, struct cn_bytes rest,
                           struct copied *out)
 {
@@ -54,7 +44,7 @@ static bool decode_copied(const struct cn_collector *c, struct cn_bytes rest,
     struct cn_bytes values;
 
     *out = (struct copied){0};
-    if (!take_u64(&rest, &abi))
+    if (!cn_wire_u64_take(&rest, &abi))
         return false;
     /* A task of the kernel has no registers of a user. */
     if (abi != PERF_SAMPLE_REGS_ABI_NONE) {
@@ -64,10 +54,10 @@ static bool decode_copied(const struct cn_collector *c, struct cn_bytes rest,
                              cn_unwind_registers_decode(
                                  &out->registers, cn_unwind_machine_here(), mask, values);
     }
-    if (!take_u64(&rest, &room))
+    if (!cn_wire_u64_take(&rest, &room))
         return false;
-    if (room > 0 &&
-        (!cn_bytes_take(&rest, (size_t)room, &out->stack) || !take_u64(&rest, &len)))
+    if (room > 0 && (!cn_bytes_take(&rest, (size_t)room, &out->stack) ||
+                     !cn_wire_u64_take(&rest, &len)))
         return false;
     out->stack.len = len < out->stack.len ? (size_t)len : out->stack.len;
     return true;
@@ -119,11 +109,11 @@ static bool write_sample(struct cn_collector *c, size_t chain_len, bool has_chai
 
     c->words[AT_CHAIN] = chain_len;
     cn_u16_put((uint8_t *)c->words + 6, (uint16_t)len);
-    c->sample_count++;
-    cn_perf_writer_note_time(c->writer, c->words[AT_TIME]);
+    if (!cn_perf_writer_add(c->writer, (struct cn_bytes){(uint8_t *)c->words, len}, err))
+        return false;
+    cn_perf_writer_count_sample(c->writer, c->words[AT_TIME]);
     show(c, chain_len);
-    return cn_perf_writer_add(c->writer, (struct cn_bytes){(uint8_t *)c->words, len},
-                              err);
+    return true;
 }
 
 static bool take_sample(struct cn_collector *c, const uint8_t *record, size_t len,
@@ -136,7 +126,7 @@ static bool take_sample(struct cn_collector *c, const uint8_t *record, size_t le
     size_t count;
 
     if (!cn_bytes_take(&rest, FIXED_LEN, &fixed) ||
-        (has_chain && (!take_u64(&rest, &kernel_len) ||
+        (has_chain && (!cn_wire_u64_take(&rest, &kernel_len) ||
                        !cn_bytes_array(rest, 0, kernel_len, sizeof(uint64_t), &kernel) ||
                        !cn_bytes_take(&rest, kernel.len, &kernel))))
         return true;

@@ -23,7 +23,7 @@ struct cn_collector {
     struct cn_perf_writer *writer;
     struct cn_unwound stacks;
     uint64_t words[CN_COLLECT_CHAIN_MAX + 16]; /* the sample that is written */
-    uint64_t sample_count, lost_count;
+    uint64_t lost_count;
     uint64_t looked_ns; /* when mappings were last looked up */
     bool has_round;     /* records since the last end of a round */
 };

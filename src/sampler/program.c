@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -61,8 +62,8 @@ bool cn_sample_program_start(struct cn_sample_program *program, const char *cons
     int go[2] = {-1, -1}, failed[2] = {-1, -1};
 
     *program = (struct cn_sample_program){.end = -1, .go = -1, .failed = -1};
-    if (pipe2(go, O_CLOEXEC) != 0)
-        return cn_fail_errno(err, "cannot create a pipe");
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go) != 0)
+        return cn_fail_errno(err, "cannot create a socket");
     if (pipe2(failed, O_CLOEXEC) == 0)
         program->pid = fork();
     else
@@ -98,8 +99,8 @@ bool cn_sample_program_go(struct cn_sample_program *program, const char *name,
         (void)snprintf(order.library, sizeof(order.library), "%s", library);
         (void)snprintf(order.memory, sizeof(order.memory), "%s", memory);
     }
-    /* A pipe takes it at once. */
-    (void)!write(program->go, &order, sizeof(order));
+    /* The socket takes it at once, and refuses it if the process was killed. */
+    (void)!send(program->go, &order, sizeof(order), MSG_NOSIGNAL);
     (void)close(program->go);
     program->go = -1;
     /* The pipe ends when the program runs. */

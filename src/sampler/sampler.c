@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -123,8 +124,32 @@ static bool open_rings(struct sampling *s, struct cn_error *err)
     return cn_timers_open(&s->timers, period_ns, err);
 }
 
+/* The words of this process's command line, NULL at the end. `text` owns them. */
+static const char **command_line(struct cn_text *text)
+{
+    FILE *file = fopen("/proc/self/cmdline", "re");
+    const char **words;
+    size_t count = 0, at = 0;
+    int c;
+
+    while (file && (c = getc(file)) != EOF) {
+        cn_text_char(text, (char)c);
+        count += c == '\0';
+    }
+    if (file)
+        (void)fclose(file);
+    words = cn_alloc(count + 1, sizeof(*words));
+    for (size_t i = 0; i < count; i++) {
+        words[i] = text->chars + at;
+        at += strlen(words[i]) + 1;
+    }
+    return words;
+}
+
 static bool open_file(struct sampling *s, struct cn_error *err)
 {
+    struct cn_text text = {0};
+    const char **words = command_line(&text);
     struct perf_event_attr *attrs = cn_alloc(s->setup.events.count, sizeof(*attrs));
     struct cn_perf_writer_event *events =
         cn_alloc(s->setup.events.count, sizeof(*events));
@@ -132,7 +157,7 @@ static bool open_file(struct sampling *s, struct cn_error *err)
     struct cn_perf_writer_facts facts = {
         .events = events,
         .event_count = s->setup.events.count,
-        .command = s->options->command,
+        .command = words,
         .kernel_build_id = {build_id, cn_kernel_build_id(build_id)},
         .clock = CLOCK_MONOTONIC,
         .compression_level = s->options->compression_level,
@@ -147,6 +172,8 @@ static bool open_file(struct sampling *s, struct cn_error *err)
     ok = cn_perf_writer_open(&s->writer, s->options->path, &facts, err);
     free(events);
     free(attrs);
+    free(words);
+    cn_text_done(&text);
     return ok;
 }
 
@@ -334,13 +361,14 @@ static void summarize(struct sampling *s, struct cn_sample_result *result)
 
     *result = (struct cn_sample_result){
         .wait_status = s->wait_status,
-        .sample_count = c->sample_count,
+        .sample_count = s->writer.sample_count,
         .lost_count = c->lost_count,
         .whole_count = c->stacks.ends[CN_UNWIND_WHOLE],
         .cut_count = c->stacks.ends[CN_UNWIND_CUT],
         .unknown_count = c->stacks.ends[CN_UNWIND_UNKNOWN],
         .bad_count = c->stacks.ends[CN_UNWIND_BAD],
         .is_user_only = s->setup.is_user_only,
+        .is_inside = s->timers.shared != NULL,
     };
     for (size_t i = 0; i <= CN_UNWIND_BAD; i++)
         result->stack_count += c->stacks.ends[i];
@@ -360,7 +388,8 @@ bool cn_sample_run(const struct cn_sample_options *options,
     bool ok = prepare(&s, err) && start(&s, err);
 
     if (ok) {
-        bool is_complete = watch(&s, &failure);
+        bool is_complete =
+            watch(&s, &failure) && cn_perf_writer_flush(&s.writer, &failure);
 
         summarize(&s, result);
         is_complete = cn_perf_writer_close(&s.writer, &failure) && is_complete;

@@ -25,7 +25,7 @@ enum cn_sample_stacks {
 
 enum {
     CN_SAMPLE_FREQUENCY = 999,
-    CN_SAMPLE_STACK_LEN = 32 << 10, /* bytes of a stack that are copied */
+    CN_SAMPLE_STACK_LEN = 60 << 10, /* bytes of a stack that are copied, if it has them */
     CN_SAMPLE_STACK_LEN_MAX = 63 << 10,
 };
 
@@ -39,10 +39,9 @@ struct cn_sample_seen {
 };
 
 struct cn_sample_options {
-    const char *path;           /* of the file */
-    const char *const *command; /* of cairn, for the file; NULL at the end */
-    const char *const *words;   /* the program and its arguments; NULL: none */
-    const pid_t *pids;          /* attach to these */
+    const char *path;         /* of the file */
+    const char *const *words; /* the program and its arguments; NULL: none */
+    const pid_t *pids;        /* attach to these */
     size_t pid_count;
     bool has_machine;          /* sample all processes */
     const char *const *events; /* lists of names */
@@ -51,8 +50,8 @@ struct cn_sample_options {
     uint64_t period;      /* 0: use the frequency */
     uint64_t duration_ns; /* 0: to the end */
     enum cn_sample_stacks stacks;
-    uint32_t stack_len;
-    bool has_switches; /* also when and where tasks stop running */
+    uint32_t stack_len; /* 0: as much as the rings allow */
+    bool has_switches;  /* also when and where tasks stop running */
     int compression_level;
 
     /* Print a message to the user. */
@@ -69,7 +68,8 @@ struct cn_sample_result {
     uint64_t stack_count, whole_count;            /* stacks, and those that are whole */
     uint64_t cut_count, unknown_count, bad_count; /* why others are not (unwind.h) */
     uint64_t file_len;
-    bool is_user_only;       /* the kernel's code was not sampled */
+    bool is_user_only;       /* the code of the kernel was not sampled */
+    bool is_inside;          /* the program was sampled by signals */
     struct cn_error failure; /* why sampling ended early; empty if it did not */
 };
 

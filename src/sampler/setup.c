@@ -14,9 +14,9 @@
 #include "unwind/unwind.h"
 
 enum {
-    RING_LEN = 4 << 20,
-    RING_LEN_USER = 512 << 10, /* what perf_event_mlock_kb allows by default */
+    RING_LEN = 8 << 20,
     RING_LEN_MIN = 64 << 10,
+    RINGS_LEN = 256 << 20, /* of all processors */
     COPIED = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
 };
 
@@ -62,7 +62,6 @@ static void complete(struct cn_sample_setup *setup,
     if (options->stacks == CN_SAMPLE_WHOLE) {
         attr->sample_type |= COPIED;
         attr->sample_regs_user = setup->register_mask;
-        attr->sample_stack_user = options->stack_len & ~7U;
         attr->exclude_callchain_user = 1;
     } else if (options->stacks == CN_SAMPLE_NONE) {
         attr->sample_type &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
@@ -130,8 +129,11 @@ static void say_dropped_kernel(const struct cn_sample_options *options)
     cn_text_printf(&text,
                    "sampling the code of the program alone, not the kernel's: "
                    "kernel.perf_event_paranoid is %" PRIu64
-                   "; for both: sudo sysctl kernel.perf_event_paranoid=1",
-                   read_setting("perf_event_paranoid", 2));
+                   "; for both: sudo sysctl kernel.perf_event_paranoid=1%s",
+                   read_setting("perf_event_paranoid", 2),
+                   options->has_switches
+                       ? " (--off-cpu: when threads wait is known, not where)"
+                       : "");
     say(options, cn_text_str(&text));
     cn_text_done(&text);
 }
@@ -290,18 +292,42 @@ static bool yield_to(struct cn_sample_setup *setup,
     }
 }
 
+/* The rings that fit the memory of the machine; the kernel may allow smaller ones only. */
+static size_t first_ring_len(void)
+{
+    size_t count = (size_t)sysconf(_SC_NPROCESSORS_CONF), len = RING_LEN;
+
+    while (len > RING_LEN_MIN && count > 0 && len > RINGS_LEN / count)
+        len /= 2;
+    return len;
+}
+
+/* A small ring must have room for the samples of 15 ms or more. */
+static uint32_t stack_len(const struct cn_sample_options *options, size_t ring_len)
+{
+    if (options->stack_len > 0)
+        return options->stack_len & ~7U;
+    if (ring_len >= 2 << 20)
+        return CN_SAMPLE_STACK_LEN;
+    return ring_len >= 512 << 10 ? 32 << 10 : (uint32_t)ring_len / 16;
+}
+
 bool cn_sample_setup_open(struct cn_sample_setup *setup,
                           const struct cn_sample_options *options, const pid_t *tids,
                           size_t tid_count, struct cn_rings *rings, bool *is_refused,
                           struct cn_error *err)
 {
-    struct cn_ring_request request = {&setup->events, tids, tid_count,
-                                      geteuid() == 0 ? RING_LEN : RING_LEN_USER};
+    struct cn_ring_request request = {&setup->events, tids, tid_count, first_ring_len()};
     struct cn_ring_failure failure;
 
     for (;;) {
-        for (size_t i = 0; i < setup->events.count; i++)
-            setup->events.list[i].attr.wakeup_watermark = (uint32_t)request.data_len / 2;
+        for (size_t i = 0; i < setup->events.count; i++) {
+            struct perf_event_attr *attr = &setup->events.list[i].attr;
+
+            attr->wakeup_watermark = (uint32_t)request.data_len / 2;
+            if (attr->sample_type & PERF_SAMPLE_STACK_USER)
+                attr->sample_stack_user = stack_len(options, request.data_len);
+        }
         if (cn_rings_open(rings, &request, &failure)) {
             if (setup->is_user_only)
                 say_dropped_kernel(options);

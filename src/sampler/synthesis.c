@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/bytes/record.h"
+#include "base/bytes/wire.h"
 #include "base/text.h"
 #include "launcher/elf/elf_file.h"
 
@@ -20,18 +20,6 @@ enum {
     PATH_LEN_MAX = 4096,
     THREADS_MAX = 1 << 16,
 };
-
-static void put_u32(struct cn_text *text, uint32_t value)
-{
-    cn_u32_put((uint8_t *)cn_text_room(text, sizeof(value)), value);
-    cn_text_advance(text, sizeof(value));
-}
-
-static void put_u64(struct cn_text *text, uint64_t value)
-{
-    cn_u64_put((uint8_t *)cn_text_room(text, sizeof(value)), value);
-    cn_text_advance(text, sizeof(value));
-}
 
 static void put_str(struct cn_text *text, const char *str)
 {
@@ -50,14 +38,14 @@ static bool deliver(const struct cn_synthesis *to, uint32_t type, uint16_t misc,
     struct cn_text record = {0};
     bool ok;
 
-    put_u32(&record, type);
-    put_u32(&record, (uint32_t)(len << 16) | misc);
+    cn_wire_u32(&record, type);
+    cn_wire_u32(&record, (uint32_t)(len << 16) | misc);
     cn_text_add(&record, body->chars, body->len);
-    put_u32(&record, pid);
-    put_u32(&record, tid);
-    put_u64(&record, to->time_ns);
-    put_u64(&record, 0);
-    put_u64(&record, 0); /* the event that reports tasks */
+    cn_wire_u32(&record, pid);
+    cn_wire_u32(&record, tid);
+    cn_wire_u64(&record, to->time_ns);
+    cn_wire_u64(&record, 0);
+    cn_wire_u64(&record, 0); /* the event that reports tasks */
     ok = to->take(to->arg, (uint8_t *)record.chars, record.len, to->time_ns, err);
     cn_text_done(&record);
     return ok;
@@ -80,8 +68,8 @@ static bool deliver_name(const struct cn_synthesis *to, pid_t pid, pid_t tid,
     if (file)
         (void)fclose(file);
     name[strcspn(name, "\n")] = '\0';
-    put_u32(&body, (uint32_t)pid);
-    put_u32(&body, (uint32_t)tid);
+    cn_wire_u32(&body, (uint32_t)pid);
+    cn_wire_u32(&body, (uint32_t)tid);
     put_str(&body, name);
     ok = deliver(to, PERF_RECORD_COMM, misc, (uint32_t)pid, (uint32_t)tid, &body, err);
     cn_text_done(&body);
@@ -95,11 +83,11 @@ static bool deliver_thread(const struct cn_synthesis *to, pid_t pid, pid_t tid,
     struct cn_text body = {0};
     bool ok;
 
-    put_u32(&body, (uint32_t)pid);
-    put_u32(&body, (uint32_t)pid);
-    put_u32(&body, (uint32_t)tid);
-    put_u32(&body, (uint32_t)pid);
-    put_u64(&body, to->time_ns);
+    cn_wire_u32(&body, (uint32_t)pid);
+    cn_wire_u32(&body, (uint32_t)pid);
+    cn_wire_u32(&body, (uint32_t)tid);
+    cn_wire_u32(&body, (uint32_t)pid);
+    cn_wire_u64(&body, to->time_ns);
     ok = deliver(to, PERF_RECORD_FORK, 0, (uint32_t)pid, (uint32_t)tid, &body, err);
     cn_text_done(&body);
     return ok;
@@ -120,7 +108,7 @@ static bool put_build_id(struct cn_text *body, const char *path)
 
         id[i] = (uint8_t)strtoul(digits, NULL, 16);
     }
-    put_u32(body, (uint32_t)len);
+    cn_wire_u32(body, (uint32_t)len);
     cn_text_add(body, (const char *)id, sizeof(id));
     return len > 0;
 }
@@ -137,15 +125,15 @@ static bool deliver_mapping(const struct cn_synthesis *to, pid_t pid,
     uint16_t misc = PERF_RECORD_MISC_USER;
     bool ok;
 
-    put_u32(&body, (uint32_t)pid);
-    put_u32(&body, (uint32_t)pid);
-    put_u64(&body, mapping->begin);
-    put_u64(&body, mapping->end - mapping->begin);
-    put_u64(&body, mapping->file_off);
+    cn_wire_u32(&body, (uint32_t)pid);
+    cn_wire_u32(&body, (uint32_t)pid);
+    cn_wire_u64(&body, mapping->begin);
+    cn_wire_u64(&body, mapping->end - mapping->begin);
+    cn_wire_u64(&body, mapping->file_off);
     if (put_build_id(&body, mapping->path))
         misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
-    put_u32(&body, 5); /* PROT_READ | PROT_EXEC */
-    put_u32(&body, 2); /* MAP_PRIVATE */
+    cn_wire_u32(&body, 5); /* PROT_READ | PROT_EXEC */
+    cn_wire_u32(&body, 2); /* MAP_PRIVATE */
     put_str(&body, mapping->path);
     ok = deliver(to, PERF_RECORD_MMAP2, misc, (uint32_t)pid, (uint32_t)pid, &body, err);
     cn_text_done(&body);
@@ -254,11 +242,11 @@ static bool deliver_kernel(const struct cn_synthesis *to, uint64_t begin, uint64
     struct cn_text body = {0};
     bool ok;
 
-    put_u32(&body, UINT32_MAX);
-    put_u32(&body, 0);
-    put_u64(&body, begin);
-    put_u64(&body, len);
-    put_u64(&body, file_off);
+    cn_wire_u32(&body, UINT32_MAX);
+    cn_wire_u32(&body, 0);
+    cn_wire_u64(&body, begin);
+    cn_wire_u64(&body, len);
+    cn_wire_u64(&body, file_off);
     put_str(&body, name);
     ok =
         deliver(to, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, UINT32_MAX, 0, &body, err);

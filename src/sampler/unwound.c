@@ -1,11 +1,14 @@
 #include "sampler/unwound.h"
 
+#include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/bytes/record.h"
+#include "base/text.h"
 
 /* Offsets in records, with their heads. */
 enum {
@@ -63,7 +66,9 @@ static struct cn_unwound_process *process_at(struct cn_unwound *stacks, uint32_t
 static void map(struct cn_unwound *stacks, struct cn_bytes record, uint16_t misc)
 {
     const char *path = cn_bytes_string(record, PATH_OFF);
+    struct cn_text inside = {0};
     uint64_t begin, end;
+    uint32_t pid;
     char build_id[2 * BUILD_ID_MAX + 1] = "";
     size_t len;
 
@@ -80,8 +85,16 @@ static void map(struct cn_unwound *stacks, struct cn_bytes record, uint16_t misc
         build_id[2 * i] = digits[byte >> 4];
         build_id[2 * i + 1] = digits[byte & 15];
     }
-    cn_unwind_space_map(process_at(stacks, cn_u32_get(record.ptr + PID_OFF))->space,
-                        begin, end, cn_u64_get(record.ptr + FILE_OFF), path, build_id);
+    pid = cn_u32_get(record.ptr + PID_OFF);
+    /* A process in a container has other paths. */
+    if (path[0] == '/' && access(path, R_OK) != 0) {
+        cn_text_printf(&inside, "/proc/%" PRIu32 "/root%s", pid, path);
+        if (access(cn_text_str(&inside), R_OK) == 0)
+            path = cn_text_str(&inside);
+    }
+    cn_unwind_space_map(process_at(stacks, pid)->space, begin, end,
+                        cn_u64_get(record.ptr + FILE_OFF), path, build_id);
+    cn_text_done(&inside);
 }
 
 static void fork_task(struct cn_unwound *stacks, struct cn_bytes record)

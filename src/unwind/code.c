@@ -2,7 +2,7 @@
 
 #include "unwind/space.h"
 
-enum { CODE_LEN = 16, ABOVE_LEN = 4, BEFORE_LEN = 8 };
+enum { CODE_LEN = 16, ABOVE_LEN = 8, BEFORE_LEN = 8 };
 
 /* mov $15,%rax; syscall */
 static const uint8_t x86_sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
@@ -15,33 +15,32 @@ static bool begins_with(struct cn_bytes code, const uint8_t *bytes, size_t len)
     return code.len >= len && memcmp(code.ptr, bytes, len) == 0;
 }
 
-/* mov %rsp,%rbp in its two encodings */
-static bool is_frame_move(struct cn_bytes code)
+/* mov %rsp,%rbp in its two encodings, which compilers move behind other instructions. */
+static bool makes_frame(struct cn_bytes code)
 {
-    return code.len >= 3 && code.ptr[0] == 0x48 &&
-           ((code.ptr[1] == 0x89 && code.ptr[2] == 0xe5) ||
-            (code.ptr[1] == 0x8b && code.ptr[2] == 0xec));
+    for (size_t i = 0; code.len - i >= 3; i++)
+        if (code.ptr[i] == 0x48 &&
+            ((code.ptr[i + 1] == 0x89 && code.ptr[i + 2] == 0xe5) ||
+             (code.ptr[i + 1] == 0x8b && code.ptr[i + 2] == 0xec)))
+            return true;
+    return false;
 }
 
+/* What is found here is checked: a return address must be where it says. */
 static enum cn_unwind_code x86_code(struct cn_bytes code, const uint8_t before[ABOVE_LEN])
 {
     enum { PUSH_RBP = 0x55, RET = 0xc3 };
-    struct cn_bytes rest;
 
     if (begins_with(code, x86_sigreturn, sizeof(x86_sigreturn)))
         return CN_UNWIND_CODE_TRAMPOLINE;
     if (before[ABOVE_LEN - 2] == 0x0f && before[ABOVE_LEN - 1] == 0x05)
         return CN_UNWIND_CODE_AFTER_SYSCALL;
-    if (is_frame_move(code) && before[ABOVE_LEN - 1] == PUSH_RBP)
-        return CN_UNWIND_CODE_AFTER_PUSH;
-    if (begins_with(code, x86_endbr, sizeof(x86_endbr)) &&
-        !cn_bytes_from(code, sizeof(x86_endbr), &code))
-        return CN_UNWIND_CODE_ORDINARY;
-    if (code.len > 0 &&
-        (code.ptr[0] == RET || (code.ptr[0] == PUSH_RBP &&
-                                cn_bytes_from(code, 1, &rest) && is_frame_move(rest))))
+    if (code.ptr[0] == RET || code.ptr[0] == PUSH_RBP ||
+        begins_with(code, x86_endbr, sizeof(x86_endbr)))
         return CN_UNWIND_CODE_AT_ENTRY;
-    return CN_UNWIND_CODE_ORDINARY;
+    return memchr(before, PUSH_RBP, ABOVE_LEN) && makes_frame(code)
+               ? CN_UNWIND_CODE_AFTER_PUSH
+               : CN_UNWIND_CODE_ORDINARY;
 }
 
 static enum cn_unwind_code arm_code(struct cn_bytes code, const uint8_t before[ABOVE_LEN])
@@ -50,8 +49,9 @@ static enum cn_unwind_code arm_code(struct cn_bytes code, const uint8_t before[A
 
     if (begins_with(code, arm_sigreturn, sizeof(arm_sigreturn)))
         return CN_UNWIND_CODE_TRAMPOLINE;
-    return memcmp(before, svc, sizeof(svc)) == 0 ? CN_UNWIND_CODE_AFTER_SYSCALL
-                                                 : CN_UNWIND_CODE_ORDINARY;
+    return memcmp(before + ABOVE_LEN - sizeof(svc), svc, sizeof(svc)) == 0
+               ? CN_UNWIND_CODE_AFTER_SYSCALL
+               : CN_UNWIND_CODE_ORDINARY;
 }
 
 enum cn_unwind_code cn_unwind_code_at(struct cn_unwind_place *place,

@@ -65,14 +65,20 @@ static struct cn_bytes vdso_image(void)
     return (struct cn_bytes){image, len <= VDSO_LEN_MAX ? (size_t)len : 0};
 }
 
-/* The cached file of a build-id. False if it can not have one. */
-static bool cache_path(const char *build_id, char dir[static PATH_MAX],
-                       char path[static PATH_MAX])
+/* True for a build-id that may be part of a path. */
+static bool is_digits(const char *build_id)
 {
     size_t len = strlen(build_id);
 
     return len >= BUILD_ID_LEN_MIN && len <= 2 * CN_UNWIND_BUILD_ID_MAX &&
-           strspn(build_id, "0123456789abcdef") == len && cn_cache_dir("/unwind", dir) &&
+           strspn(build_id, "0123456789abcdef") == len;
+}
+
+/* The cached file of a build-id. False if it can not have one. */
+static bool cache_path(const char *build_id, char dir[static PATH_MAX],
+                       char path[static PATH_MAX])
+{
+    return is_digits(build_id) && cn_cache_dir("/unwind", dir) &&
            snprintf(path, PATH_MAX, "%s/%s", dir, build_id) < PATH_MAX;
 }
 
@@ -135,11 +141,30 @@ static bool load_bytes(struct cn_unwind_modules *modules, struct cn_unwind_modul
     return true;
 }
 
-static bool load(struct cn_unwind_modules *modules, struct cn_unwind_module *module)
+static bool load_file(struct cn_unwind_modules *modules, struct cn_unwind_module *module,
+                      const char *path)
 {
     struct cn_file file = {0};
     struct cn_error err = {0};
-    bool ok;
+    bool ok = cn_file_open(&file, path, &err) && load_bytes(modules, module, file.bytes);
+
+    cn_file_close(&file);
+    return ok;
+}
+
+/* The copy that perf makes of the files it meets. */
+static bool copy_path(const char *build_id, char path[static PATH_MAX])
+{
+    const char *home = getenv("HOME");
+
+    return home && home[0] == '/' && is_digits(build_id) &&
+           snprintf(path, PATH_MAX, "%s/.debug/.build-id/%.2s/%s/elf", home, build_id,
+                    build_id + 2) < PATH_MAX;
+}
+
+static bool load(struct cn_unwind_modules *modules, struct cn_unwind_module *module)
+{
+    char path[PATH_MAX];
 
     if (strcmp(module->path, "[vdso]") == 0)
         return load_bytes(modules, module, vdso_image());
@@ -147,10 +172,8 @@ static bool load(struct cn_unwind_modules *modules, struct cn_unwind_module *mod
         return false;
     if (!modules->has_no_cache && read_cached(&module->table, module->build_id))
         return true;
-    ok = cn_file_open(&file, module->path, &err) &&
-         load_bytes(modules, module, file.bytes);
-    cn_file_close(&file);
-    return ok;
+    return load_file(modules, module, module->path) ||
+           (copy_path(module->build_id, path) && load_file(modules, module, path));
 }
 
 const struct cn_unwind_table *cn_unwind_module_table(struct cn_unwind_modules *modules,
@@ -163,28 +186,36 @@ const struct cn_unwind_table *cn_unwind_module_table(struct cn_unwind_modules *m
     return module->has_table ? &module->table : NULL;
 }
 
+/* Open a file for its code if it is the build of the module. */
+static bool open_code(struct cn_unwind_module *module, const char *path)
+{
+    struct cn_unwind_elf elf;
+    struct cn_file file = {0};
+    struct cn_error err = {0};
+
+    if (cn_file_open(&file, path, &err) && cn_unwind_elf_open(&elf, file.bytes) &&
+        is_build_id(module->build_id, elf.build_id))
+        module->fd = open(path, O_RDONLY | O_CLOEXEC);
+    cn_file_close(&file);
+    return module->fd >= 0;
+}
+
 size_t cn_unwind_module_read(struct cn_unwind_module *module, uint64_t file_off,
                              uint8_t *out, size_t len)
 {
-    struct cn_bytes image, bytes;
-    struct stat about;
+    char path[PATH_MAX];
+    struct cn_bytes bytes;
     ssize_t got;
 
     if (strcmp(module->path, "[vdso]") == 0) {
-        image = vdso_image();
-        if (!cn_bytes_slice(image, file_off, len, &bytes))
+        if (!cn_bytes_slice(vdso_image(), file_off, len, &bytes))
             return 0;
         memcpy(out, bytes.ptr, len);
         return len;
     }
-    if (!module->is_opened && module->has_table && module->path[0] == '/') {
-        module->fd = open(module->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        if (module->fd >= 0 &&
-            (fstat(module->fd, &about) != 0 || !S_ISREG(about.st_mode))) {
-            (void)close(module->fd);
-            module->fd = -1;
-        }
-    }
+    if (!module->is_opened && module->path[0] == '/')
+        (void)(open_code(module, module->path) ||
+               (copy_path(module->build_id, path) && open_code(module, path)));
     module->is_opened = true;
     if (module->fd < 0 || file_off > INT64_MAX)
         return 0;

@@ -4,6 +4,7 @@
 #ifndef CN_UNWIND_SPACE_H
 #define CN_UNWIND_SPACE_H
 
+#include "unwind/mappings.h"
 #include "unwind/module.h"
 
 /* What code at an address is, as far as it was asked for. */
@@ -33,21 +34,14 @@ enum { CN_UNWIND_PLACES = 1 << 12 };
 
 struct cn_unwinder {
     struct cn_unwind_modules modules;
-    uint64_t last_id;
+    struct cn_unwind_indexes indexes;
+    uint64_t last_id; /* of lists of mappings */
     struct cn_unwind_place places[CN_UNWIND_PLACES];
-};
-
-/* Shared by forked processes until one of them changes it. */
-struct cn_unwind_mappings {
-    size_t reference_count;
-    uint64_t id;                    /* changes with the list */
-    struct cn_unwind_mapping *list; /* by address, not overlapping */
-    size_t count, capacity;
 };
 
 struct cn_unwind_space {
     struct cn_unwinder *unwinder;
-    struct cn_unwind_mappings *mappings;
+    struct cn_unwind_node *mappings; /* NULL: none */
 };
 
 /* Valid until the next call. */

@@ -202,7 +202,7 @@ static bool is_return_address(struct walk *w, uint64_t pc)
 /* Where the return address is while a function has no frame; x86_64 alone. */
 static bool step_by_code(struct walk *w, enum cn_unwind_code code)
 {
-    uint64_t sp = w->at.value[w->sp], pc, fp = w->at.value[w->fp];
+    uint64_t sp = w->at.value[w->sp], pc, fp = 0;
 
     if (w->is_arm)
         return false;
@@ -213,7 +213,8 @@ static bool step_by_code(struct walk *w, enum cn_unwind_code code)
     }
     if (!read_stack(w, sp, &pc) || !is_return_address(w, pc))
         return false;
-    set(w, w->fp, fp);
+    if (code == CN_UNWIND_CODE_AFTER_PUSH)
+        set(w, w->fp, fp);
     set(w, w->sp, sp + 8);
     set(w, w->pc, pc);
     w->lowest = sp + 8;
@@ -255,16 +256,11 @@ static bool step_by_frame_pointer(struct walk *w, enum cn_unwind_end *end)
     return true;
 }
 
-static bool step_without_rule(struct walk *w, struct cn_unwind_place *place,
-                              enum cn_unwind_end *end)
+static bool step_without_rule(struct walk *w, enum cn_unwind_end *end)
 {
-    enum cn_unwind_code code;
+    enum cn_unwind_code code = cn_unwind_code_at(
+        cn_unwind_place_at(w->space, w->at.value[w->pc]), w->at.machine);
 
-    /* The kernel returns to the first instruction of a trampoline, so that the place, which
-     * is before return addresses, is not in it. */
-    if (!w->is_exact)
-        place = cn_unwind_place_at(w->space, place->address + 1);
-    code = cn_unwind_code_at(place, w->at.machine);
     if (code == CN_UNWIND_CODE_TRAMPOLINE)
         return step_by_signal_frame(w, end);
     /* A thread that clone() has just made: 0 is returned on an empty stack. */
@@ -276,15 +272,27 @@ static bool step_without_rule(struct walk *w, struct cn_unwind_place *place,
          code == CN_UNWIND_CODE_AFTER_SYSCALL) &&
         step_by_code(w, code))
         return true;
-    return step_by_frame_pointer(w, end);
+    /* Without a plausible frame pointer it may be a function that calls none, and has no
+     * frame. */
+    return step_by_frame_pointer(w, end) ||
+           (*end == CN_UNWIND_UNKNOWN && w->is_innermost && step_by_code(w, code));
+}
+
+/* Where the program counter is: a return address may be after the end of its function. Handlers
+ * of signals return to the first instruction of a trampoline, before which may be nothing. */
+static struct cn_unwind_place *find_place(struct walk *w)
+{
+    uint64_t pc = w->at.value[w->pc];
+    struct cn_unwind_place *place =
+        cn_unwind_place_at(w->space, w->is_exact ? pc : pc - 1);
+
+    return place->module || w->is_exact ? place : cn_unwind_place_at(w->space, pc);
 }
 
 /* To the caller. */
 static bool step(struct walk *w, enum cn_unwind_end *end)
 {
-    uint64_t pc = w->at.value[w->pc];
-    struct cn_unwind_place *place =
-        cn_unwind_place_at(w->space, w->is_exact ? pc : pc - 1);
+    struct cn_unwind_place *place = find_place(w);
     bool is_entry = place->is_entry, ok;
     bool has_rule = place->rule && place->table->machine == w->at.machine;
 
@@ -298,7 +306,7 @@ static bool step(struct walk *w, enum cn_unwind_end *end)
         if (!ok && *end == CN_UNWIND_UNKNOWN && w->is_arm && !is_known(w, w->sp))
             ok = step_by_frame_pointer(w, end);
     } else {
-        ok = step_without_rule(w, place, end);
+        ok = step_without_rule(w, end);
     }
     if (!ok) {
         if (is_entry)
@@ -308,12 +316,9 @@ static bool step(struct walk *w, enum cn_unwind_end *end)
     if (w->is_arm)
         w->at.value[w->pc] &= ARM_ADDRESS_MASK;
     w->is_innermost = false;
-    pc = w->at.value[w->pc];
-    if (pc == 0)
+    if (w->at.value[w->pc] == 0)
         return stop(end, CN_UNWIND_WHOLE);
-    if (!cn_unwind_place_at(w->space, w->is_exact ? pc : pc - 1)->module)
-        return stop(end, CN_UNWIND_UNKNOWN);
-    return true;
+    return find_place(w)->module || stop(end, CN_UNWIND_UNKNOWN);
 }
 
 size_t cn_unwind(struct cn_unwind_space *space,

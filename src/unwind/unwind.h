@@ -80,14 +80,14 @@ struct cn_unwind_space *cn_unwind_space_copy(const struct cn_unwind_space *space
 /* Remove all mappings: exec. */
 void cn_unwind_space_clear(struct cn_unwind_space *space);
 
-/* Add a mapping, which replaces others where they overlap. `path` is a file as this process
+/* Add a mapping, which hides others where they overlap. `path` is a file as this process
  * can open it, "[vdso]", or any text for code without a file; `build_id` in hexadecimal, ""
  * if unknown. A file with another build-id than that has no table. */
 void cn_unwind_space_map(struct cn_unwind_space *space, uint64_t begin, uint64_t end,
                          uint64_t file_off, const char *path, const char *build_id);
 
-/* The mapping that contains an address, NULL if there is none; valid until the next
- * change of the space. */
+/* The newest mapping that contains an address, NULL if there is none; valid until the
+ * space is cleared or freed. */
 const struct cn_unwind_mapping *cn_unwind_space_find(const struct cn_unwind_space *space,
                                                      uint64_t address);
 

@@ -15,11 +15,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
 {
-    size_t switches_len;
+    size_t switches_len, copies_len;
     uint8_t *switches = cn_test_perf_switches(&switches_len);
+    uint8_t *copies = cn_test_perf_copies(&copies_len);
 
     emit(switches, switches_len);
     free(switches);
+    emit(copies, copies_len);
+    free(copies);
     for (enum cn_test_perf_form form = 0; form < CN_TEST_PERF_FORMS; form++) {
         size_t len;
         uint8_t *bytes = cn_test_perf(form, &len);

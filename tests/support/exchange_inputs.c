@@ -368,3 +368,68 @@ uint8_t *cn_test_perf_switches(size_t *len)
     *len = text.len;
     return (uint8_t *)text.chars;
 }
+
+/* A sample in one of the two mappings, with everything that callers may come from. */
+static void put_copy(struct cn_text *text, uint64_t pc, uint64_t time_ns)
+{
+    enum { WORDS = 16, STACK = 0x7000 };
+    size_t begin = text->len;
+
+    put_head(text, CN_PERF_SAMPLE, 2, 0);
+    put_u64(text, 100);
+    put_pair(text, 7, 7);
+    put_u64(text, time_ns);
+    put_u64(text, 1); /* a group of one counter */
+    put_u64(text, 1000 + time_ns);
+    put_u64(text, 100);
+    put_u64(text, 2); /* chain */
+    put_u64(text, CN_PERF_CONTEXT_KERNEL);
+    put_u64(text, 0xffffffff81000010);
+    put_u64(text, 1); /* branches */
+    put_u64(text, 0x1100);
+    put_u64(text, 0x1200);
+    put_u64(text, 0);
+    put_u64(text, CN_PERF_ABI_64);
+    put_u64(text, STACK); /* BP, SP, IP */
+    put_u64(text, STACK);
+    put_u64(text, pc);
+    put_u64(text, 8 * WORDS);
+    for (uint64_t i = 0; i < WORDS; i += 2) {
+        put_u64(text, STACK + 8 * (i + 2));
+        put_u64(text, pc + i);
+    }
+    put_u64(text, 8 * WORDS);
+    cn_u16_put((uint8_t *)text->chars + begin + 6, (uint16_t)(text->len - begin));
+}
+
+uint8_t *cn_test_perf_copies(size_t *len)
+{
+    struct cn_text text = {0};
+    struct cn_perf_attr attr = {
+        .type = CN_PERF_TYPE_SOFTWARE,
+        .size = cn_perf_attr_size,
+        .sample_period = 1000,
+        .sample_type = CN_PERF_HAS_IDENTIFIER | CN_PERF_HAS_TID | CN_PERF_HAS_TIME |
+                       CN_PERF_HAS_READ | CN_PERF_HAS_CALLCHAIN |
+                       CN_PERF_HAS_BRANCH_STACK | CN_PERF_HAS_USER_REGS |
+                       CN_PERF_HAS_USER_STACK,
+        .read_format = CN_PERF_READ_GROUP | CN_PERF_READ_ID,
+        .flags = CN_PERF_FLAG_SAMPLE_ID_ALL,
+        .branch_sample_type = CN_PERF_BRANCH_CALL_STACK,
+        .sample_regs_user = 1 << 6 | 1 << 7 | 1 << 8,
+    };
+    uint8_t bytes[cn_perf_attr_size];
+
+    cn_text_str_add(&text, CN_PERF_MAGIC);
+    put_u64(&text, CN_PERF_PIPE_HEADER_LEN);
+    put_head(&text, CN_PERF_HEADER_ATTR, 0, 8 + cn_perf_attr_size + 8);
+    cn_perf_attr_encode(&attr, bytes);
+    cn_text_add(&text, (const char *)bytes, sizeof(bytes));
+    put_u64(&text, 100);
+    put_mapping(&text, 7, 0x1000, 1, "//anon\0\0\0\0\0\0\0\0\0");
+    put_mapping(&text, 7, 0x2000, 1, "[vdso]\0\0\0\0\0\0\0\0\0");
+    put_copy(&text, 0x1010, 20);
+    put_copy(&text, 0x2a00, 30);
+    *len = text.len;
+    return (uint8_t *)text.chars;
+}

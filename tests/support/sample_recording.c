@@ -203,10 +203,12 @@ static void leave(struct sample *s, uint32_t task, uint32_t function, uint16_t d
 
 static void add_event(struct sample *s, uint32_t task, uint64_t id, struct cn_bytes data)
 {
+    bool is_kernel = id >= CN_EVENT_SCHED_IN && id <= CN_EVENT_SCHED_BOTH_PREEMPT;
     struct cn_call call = {
         .time_ns = s->now_ns,
         .address = id,
         .function = CN_NONE,
+        .depth = is_kernel ? (uint16_t)(1 + task % 2) : 0, /* its processor */
         .kind = CN_CALL_EVENT,
         .flags = data.len > 0 ? CN_CALL_HAS_DATA : 0,
     };

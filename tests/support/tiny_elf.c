@@ -133,6 +133,9 @@ static void put_section(struct cn_text *text, uint32_t name_off, uint64_t addres
 struct cn_text cn_test_elf(enum cn_unwind_machine machine, bool has_sections)
 {
     static const char names[] = "\0.eh_frame\0.shstrtab";
+    /* The system calls rt_sigreturn. */
+    static const uint8_t x86_return[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+    static const uint8_t arm_return[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4, 0};
     bool is_arm = machine == CN_UNWIND_AARCH64;
     struct cn_elf_header header = {.magic = CN_ELF_MAGIC,
                                    .width = 2,
@@ -161,6 +164,7 @@ struct cn_text cn_test_elf(enum cn_unwind_machine machine, bool has_sections)
     put_segment(&text, CN_ELF_LOAD, 0, names_off);
     put_segment(&text, CN_ELF_EH_FRAME_HDR, hdr_off, 8);
     cn_text_add(&text, frames.chars + text.len, frames.len - text.len);
+    memcpy(text.chars + (CN_TEST_ELF_RETURN - BASE), is_arm ? arm_return : x86_return, 9);
     put(&text, 0xffff1b01, 4); /* version 1, relative to this word */
     put(&text, FRAMES_OFF - (hdr_off + 4), 4);
     cn_text_add(&text, names, sizeof(names));

@@ -1,8 +1,9 @@
 /* Small ELF files with call frame information, written by hand.
  *
  * The code of a file is 0x100 bytes at offset 0x100 and address 0x401100: a function at its
- * beginning, which makes a frame, and one of 0x10 bytes after 0x80 bytes, which is entered by
- * a signal. The texts belong to the caller.
+ * beginning, which makes a frame, one of 0x10 bytes after 0x80 bytes, which is entered by a
+ * signal, and after 0xc0 bytes the return from a handler, without call frame information.
+ * The texts belong to the caller.
  * Threads: any thread.
  */
 #ifndef CN_TEST_TINY_ELF_H
@@ -16,6 +17,7 @@ enum {
     CN_TEST_ELF_CODE_LEN = 0x100,
     CN_TEST_ELF_CODE = 0x401100,
     CN_TEST_ELF_SIGNAL = CN_TEST_ELF_CODE + 0x80,
+    CN_TEST_ELF_RETURN = CN_TEST_ELF_CODE + 0xc0,
 };
 
 struct cn_text cn_test_elf(enum cn_unwind_machine machine, bool has_sections);

@@ -295,8 +295,8 @@ static bool show(struct cn_timeline_view *view, struct cn_error *err)
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
-    struct cn_timeline_view view = {.args = args, .path = cn_args_operand(args, 0)};
-    bool ok = show(&view, err);
+    struct cn_timeline_view view = {.args = args};
+    bool ok = cn_data_path(args, &view.path, err) && show(&view, err);
 
     for (size_t i = 0; i < view.row_count; i++)
         free(view.threads[i].label);
@@ -343,8 +343,7 @@ static const struct cn_example examples[] = {
 const struct cn_command cn_cmd_timeline = {
     .name = "timeline",
     .section = CN_SECTION_VIEW,
-    .operands = "DB",
-    .operand_min = 1,
+    .operands = "[DB]",
     .operand_max = 1,
     .summary = "draw threads over time",
     .description =

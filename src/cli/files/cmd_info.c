@@ -11,7 +11,8 @@
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
-    const char *path = cn_recording_path(args, cn_args_find_operand(args, 0));
+    const char *operand = cn_args_find_operand(args, 0);
+    const char *path = cn_recording_path(args, operand ? operand : cn_recorded_last());
     const struct cn_format *format;
 
     if (cn_args_has(args, "system")) {

@@ -95,6 +95,7 @@ static bool serve(const struct cn_args *args, bool with_browser, struct cn_error
     sigset_t ends;
     int signal_number;
     uint64_t limit = 0, lanes = 0;
+    const char *last;
     bool ok;
 
     if (!cn_args_u64(args, "collect-limit", 1, COLLECT_LIMIT_MAX, 0, &limit, err) ||
@@ -102,8 +103,13 @@ static bool serve(const struct cn_args *args, bool with_browser, struct cn_error
         return false;
     options.collect_limit = (size_t)limit;
     options.collect_lanes = (unsigned)lanes;
-    if (options.path_count == 0 && !options.collect)
-        return cn_fail(err, CN_ERR_USAGE, "PATH or --collect is missing");
+    if (options.path_count == 0 && !options.collect) {
+        last = cn_recorded_last();
+        if (!last)
+            return cn_fail(err, CN_ERR_USAGE, "PATH or --collect is missing");
+        options.paths = &last;
+        options.path_count = 1;
+    }
     keep_memory_small();
     block_signals(&ends);
     if (!cn_server_start(&server, &options, err))
@@ -170,7 +176,8 @@ static const struct cn_example serve_examples[] = {
 };
 
 static const struct cn_example view_examples[] = {
-    {"cairn view run.db", "open a database in the browser"},
+    {"cairn view", "open what was recorded last in the browser"},
+    {"cairn view run.db", "open a database"},
     {0},
 };
 
@@ -181,6 +188,7 @@ const struct cn_command cn_cmd_serve = {
     .operand_max = CN_OPERANDS_MAX,
     .summary = "show databases, recordings and stores in a browser",
     .description =
+        "Without PATH, shows what was recorded or sampled last in this folder.\n\n"
         "Serves the viewer on one port and prints its address, which contains a random "
         "token: other users of the machine cannot open it. SIGINT and SIGTERM stop the "
         "server after the current requests.\n\n"
@@ -199,7 +207,9 @@ const struct cn_command cn_cmd_view = {
     .operands = "[PATH]...",
     .operand_max = CN_OPERANDS_MAX,
     .summary = "open databases, recordings and stores in the browser",
-    .description = "Like serve, and opens the address in the default browser.",
+    .description =
+        "Like serve, and opens the address in the default browser; without PATH, shows "
+        "what was recorded or sampled last in this folder.",
     .examples = view_examples,
     .options = options,
     .run = run_view,

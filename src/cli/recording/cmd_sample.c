@@ -43,7 +43,7 @@ static bool choose_stacks(const char *value, struct cn_sample_options *options,
                           struct cn_error *err)
 {
     char *end;
-    unsigned long len = CN_SAMPLE_STACK_LEN;
+    unsigned long len = 0;
 
     options->stacks = CN_SAMPLE_WHOLE;
     if (value && strcmp(value, "fp") == 0)
@@ -104,17 +104,13 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     struct cn_sample_options options = {0};
     pid_t *pids = cn_alloc(PIDS_MAX, sizeof(*pids));
     size_t count = cn_args_count(args);
-    const char **words = cn_alloc(count + 4, sizeof(*words)), **program = words + 3;
+    const char **words = cn_alloc(count + 1, sizeof(*words));
     int wait_status = 0;
     bool ok;
 
-    words[0] = "cairn";
-    words[1] = "sample";
-    words[2] = "--";
     for (size_t i = 0; i < count; i++)
-        program[i] = cn_args_operand(args, i);
-    options.words = count > 0 ? program : NULL;
-    options.command = words;
+        words[i] = cn_args_operand(args, i);
+    options.words = count > 0 ? words : NULL;
     ok = choose(args, &options, pids, err) &&
          cn_sample_and_tell(args, &options, true, &wait_status, err);
     free(pids);
@@ -160,7 +156,7 @@ static const struct cn_option options_table[] = {
      .help = "also sample where threads stop running, and when they continue"},
     {.name = "call-graph",
      .value = "WAY",
-     .help = "stacks: dwarf (the default) unwinds a copy of 32768 bytes of the stack, "
+     .help = "stacks: dwarf (the default) unwinds a copy of up to 60 KB of the stack, "
              "dwarf,BYTES of another length, fp uses frame pointers, none has no "
              "callers"},
     {.name = "compression-level",

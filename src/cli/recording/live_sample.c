@@ -172,10 +172,8 @@ static bool sample(const struct cn_args *args, const char *path, int *wait_statu
     const char **words = cn_alloc(count + 1, sizeof(*words));
     struct cn_sample_options options = {
         .path = path,
-        .command = words,
         .words = words,
         .frequency = CN_SAMPLE_FREQUENCY,
-        .stack_len = CN_SAMPLE_STACK_LEN,
         .compression_level = 1,
         .say = on_message,
         .see = see,

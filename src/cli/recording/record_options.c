@@ -398,6 +398,7 @@ bool cn_record_options_init(struct cn_record_options *options, const struct cn_a
         .is_packed = cn_args_has(args, "pack"),
         .has_libcalls = !cn_args_has(args, "no-libcall"),
         .without_throws = cn_args_has(args, "no-throw"),
+        .has_bare_jumps = cn_args_has(args, "bare-jumps"),
         .has_nested_libcalls = cn_args_has(args, "nest-libcall"),
         .has_sites = cn_args_has(args, "callsite"),
         .has_python = !cn_args_has(args, "no-python"),

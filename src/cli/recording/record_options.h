@@ -121,6 +121,9 @@
         {.name = "no-throw",                                                             \
          .help = "do not record __cxa_throw(), __cxa_begin_catch() and other functions " \
                  "that throw and catch exceptions"},                                     \
+        {.name = "bare-jumps",                                                           \
+         .help = "record longjmp() as uftrace does: where it is called, without exits "  \
+                 "of the calls that it leaves"},                                         \
         {.name = "nest-libcall",                                                         \
          .letter = 'l',                                                                  \
          .help = "also record calls from one library function to another"},              \

@@ -3,12 +3,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analyze/calls/call_clock.h"
 #include "analyze/calls/call_defaults.h"
 #include "base/alloc.h"
 #include "base/run/pool.h"
+#include "cli/recording/record_options.h"
+#include "cli/recording/sample_run.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/progress.h"
 #include "formats/formats.h"
@@ -25,7 +28,37 @@ const char *cn_recording_path(const struct cn_args *args, const char *operand)
         return data;
     if (operand)
         return operand;
-    return access("cairn.data", F_OK) == 0 ? "cairn.data" : "uftrace.data";
+    return access(CN_RECORD_DIR, F_OK) == 0 ? CN_RECORD_DIR : "uftrace.data";
+}
+
+const char *cn_recorded_last(void)
+{
+    static const char *const names[] = {CN_RECORD_DIR, CN_SAMPLE_FILE, "uftrace.data"};
+    const char *newest = NULL;
+    struct timespec newest_at = {0};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        struct stat status;
+
+        if (stat(names[i], &status) != 0 ||
+            (newest && (status.st_mtim.tv_sec < newest_at.tv_sec ||
+                        (status.st_mtim.tv_sec == newest_at.tv_sec &&
+                         status.st_mtim.tv_nsec <= newest_at.tv_nsec))))
+            continue;
+        newest = names[i];
+        newest_at = status.st_mtim;
+    }
+    return newest;
+}
+
+bool cn_data_path(const struct cn_args *args, const char **out, struct cn_error *err)
+{
+    *out = cn_args_find_operand(args, 0);
+    if (!*out)
+        *out = cn_recorded_last();
+    return *out || cn_fail(err, CN_ERR_USAGE,
+                           "missing operand: there is no " CN_RECORD_DIR
+                           " or " CN_SAMPLE_FILE " here");
 }
 
 enum cn_demangle cn_recording_demangle(const struct cn_args *args)

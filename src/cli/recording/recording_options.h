@@ -194,6 +194,14 @@ struct cn_recording_setup {
     unsigned workers;
 };
 
+/* What was recorded or sampled last in this folder, under a name that is not chosen:
+ * cairn.data, cairn.perf.data or uftrace.data; NULL: nothing. */
+const char *cn_recorded_last(void);
+
+/* The first operand, else what was recorded last. Fails without both. */
+CN_CHECK bool cn_data_path(const struct cn_args *args, const char **out,
+                           struct cn_error *err);
+
 /* The path of the recording: -d, else `operand` (NULL: none), else the first default that
  * exists. Borrowed. */
 const char *cn_recording_path(const struct cn_args *args, const char *operand);

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/run/clock.h"
@@ -17,6 +18,7 @@
 #include "cli/shell/command.h"
 #include "launcher/elf/program.h"
 #include "launcher/files/rank.h"
+#include "launcher/files/recording_dir.h"
 #include "launcher/rules/python_functions.h"
 
 void cn_end_like(int wait_status)
@@ -53,8 +55,12 @@ static void tell_result(const struct cn_args *args,
                     "written; choose a lower -F",
                     result->lost_count);
     if (result->sample_count == 0)
-        cn_cli_say(args, "no samples: the program ran for less than one period; choose a "
-                         "higher -F");
+        cn_cli_say(args, result->is_inside
+                             ? "no samples: the program ran for less than one period, or "
+                               "is linked statically or setuid, where signals cannot "
+                               "sample it"
+                             : "no samples: the program ran for less than one period; "
+                               "choose a higher -F");
     cn_count_print_of(&text, result->sample_count, "sample");
     cn_text_str_add(&text, " in ");
     cn_size_print(&text, result->file_len);
@@ -73,48 +79,52 @@ static void tell_result(const struct cn_args *args,
     cn_text_done(&text);
 }
 
-/* Under mpirun or srun, each rank has a file in a folder. */
-static bool choose_path(struct cn_sample_options *options, struct cn_text *path,
+/* Under mpirun or srun, each rank has a file in a folder, which belongs to one job: an
+ * earlier one is renamed. Returns the file that locks it, or -1. */
+static bool choose_path(struct cn_sample_options *options, char **path, int *lock,
                         struct cn_error *err)
 {
     struct cn_launch_rank rank;
+    struct stat status;
+    bool ok;
 
     if (!cn_launch_rank_find(&rank))
         return true;
-    if (mkdir(options->path, 0700) != 0) {
-        struct stat status;
-
-        if (stat(options->path, &status) != 0 || !S_ISDIR(status.st_mode)) {
-            cn_text_done(&rank.job);
-            return cn_fail(err, CN_ERR_IO,
-                           "'%s' is not a folder for a file of each rank: choose another "
-                           "one with -o",
-                           options->path);
-        }
-    }
-    cn_text_printf(path, "%s/" CN_RANK_PREFIX "%" PRIu64, options->path, rank.number);
-    options->path = cn_text_str(path);
+    if (stat(options->path, &status) == 0 && !S_ISDIR(status.st_mode))
+        ok = cn_fail(err, CN_ERR_IO,
+                     "'%s' is a file: choose a folder for the files of all ranks with -o",
+                     options->path);
+    else
+        ok = cn_recording_dir_create(options->path, &rank, path, lock, err);
+    /* The rank has a file instead of a folder. */
+    if (ok && rmdir(*path) != 0)
+        ok = cn_fail_errno(err, "cannot write '%s'", *path);
+    if (ok)
+        options->path = *path;
     cn_text_done(&rank.job);
-    return true;
+    return ok;
 }
 
 bool cn_sample_and_tell(const struct cn_args *args, struct cn_sample_options *options,
                         bool is_kept, int *wait_status, struct cn_error *err)
 {
     struct cn_sample_result result;
-    struct cn_text path = {0};
+    char *path = NULL;
+    int lock = -1;
     bool ok;
 
     if (!options->say) {
         options->say = on_message;
         options->arg = (void *)(uintptr_t)args;
     }
-    ok = choose_path(options, &path, err) && cn_sample_run(options, &result, err);
+    ok = choose_path(options, &path, &lock, err) && cn_sample_run(options, &result, err);
     if (ok) {
         *wait_status = result.wait_status;
         tell_result(args, options, &result, is_kept);
     }
-    cn_text_done(&path);
+    if (lock >= 0)
+        (void)close(lock);
+    free(path);
     return ok;
 }
 
@@ -207,12 +217,11 @@ bool cn_record_sample(const struct cn_args *args, int *wait_status, struct cn_er
     struct cn_sample_options options = {
         .path = cn_args_value(args, "data"),
         .frequency = CN_SAMPLE_FREQUENCY,
-        .stack_len = CN_SAMPLE_STACK_LEN,
         .compression_level = 1,
     };
     const char *duration = cn_args_value(args, "duration");
     size_t count = cn_args_count(args);
-    const char **words = cn_alloc(count + 4, sizeof(*words));
+    const char **words = cn_alloc(count + 1, sizeof(*words));
     uint64_t start_ns = cn_clock_ns();
     bool ok = true;
 
@@ -224,13 +233,9 @@ bool cn_record_sample(const struct cn_args *args, int *wait_status, struct cn_er
         ok = cn_fail(err, CN_ERR_USAGE, "no program given");
     if (ok && duration && !cn_duration_parse(duration, 0, &options.duration_ns, err))
         ok = cn_fail_in(err, "--duration");
-    words[0] = "cairn";
-    words[1] = "record";
-    words[2] = "--";
     for (size_t i = 0; i < count; i++)
-        words[3 + i] = cn_args_operand(args, i);
-    options.command = words;
-    options.words = words + 3;
+        words[i] = cn_args_operand(args, i);
+    options.words = words;
     if (!options.path)
         options.path = CN_SAMPLE_FILE;
     ok = ok && cn_sample_and_tell(args, &options, true, wait_status, err);

@@ -452,6 +452,8 @@ static void add_options(const struct parser *parser, size_t *capacity)
         add_word(line, "--calls", capacity);
     if (find_in(line->command, "no-throw"))
         add_word(line, "--no-throw", capacity);
+    if (find_in(line->command, "bare-jumps"))
+        add_word(line, "--bare-jumps", capacity);
     if (find_in(line->command, "raw"))
         add_word(line, "--raw", capacity);
 }

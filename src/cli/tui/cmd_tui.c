@@ -48,7 +48,8 @@ static bool result_of(struct cn_tui *tui, struct cn_error *err)
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
-    const char *path = cn_recording_path(args, cn_args_find_operand(args, 0));
+    const char *operand = cn_args_find_operand(args, 0);
+    const char *path = cn_recording_path(args, operand ? operand : cn_recorded_last());
     struct cn_tui_terminal_options options = {
         .has_color = cn_cli_has_color(args), .has_mouse = !cn_args_has(args, "no-mouse")};
     struct cn_tui_data *data;

@@ -122,22 +122,32 @@ static bool lands(const struct cn_rec_thread *self, const struct cn_rec_landing 
     return true;
 }
 
-/* Record a jump to the return of an earlier call, as uftrace does: the entry of the one and
- * the exit of the other. The calls that it leaves have no exits; their depth shows that they
- * have ended. False when it is unknown where it lands. */
+/* Record a jump to the return of an earlier call: the entry of the one and the exit of the
+ * other. The calls that it leaves end before; it is recorded where it lands. With
+ * --bare-jumps, it is recorded where it is made, and the calls that it leaves have no exits,
+ * as uftrace does: their depth shows that they have ended. False when it is unknown where it
+ * lands. */
 static bool record_jump(const struct library_call *call)
 {
     struct cn_rec_thread *self = cn_rec_call_prepare(call->loc, call->ret);
     const struct cn_rec_landing *landing =
         self ? find_landing(self, call->registers->saved[FIRST_ARGUMENT]) : NULL;
     uint32_t result = (uint32_t)call->registers->saved[SECOND_ARGUMENT];
-    bool has_ends;
+    bool is_bare = cn_rec_process.shared->has_bare_jumps, has_ends;
 
-    if (!landing || !lands(self, landing) ||
-        !cn_rec_frame_push(self, call->loc, 0, (uintptr_t)call->libcall->slot,
-                           CN_REC_FRAME_UNHOOKED))
+    if (!landing || !lands(self, landing))
+        return false;
+    while (!is_bare && self->top > self->frames + landing->depth)
+        cn_rec_frame_pop(self);
+    if (!cn_rec_frame_push(self, is_bare ? call->loc : landing->loc, 0,
+                           (uintptr_t)call->libcall->slot, CN_REC_FRAME_UNHOOKED))
         return false;
     cn_rec_frame_record_entry(self, call->registers);
+    if (!is_bare) {
+        self->top->address = landing->address;
+        leave_with(self, result ? result : 1);
+        return true;
+    }
     has_ends = is_recorded(self) && landing->is_recorded;
     while (self->top > self->frames + landing->depth) {
         if (has_ends)

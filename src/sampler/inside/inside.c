@@ -185,7 +185,7 @@ static void *run_thread(void *arg)
     struct thread thread = *(struct thread *)arg;
     int error = errno;
 
-    free(arg);
+    (void)munmap(arg, PAGE_LEN);
     find_stack();
     start_timer();
     errno = error;
@@ -198,6 +198,7 @@ EXPORT int pthread_create(pthread_t *out, const pthread_attr_t *attributes,
     static int (*original)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
                            void *);
     struct thread *thread;
+    void *page = MAP_FAILED;
     int result;
 
     if (!original) {
@@ -205,13 +206,17 @@ EXPORT int pthread_create(pthread_t *out, const pthread_attr_t *attributes,
 
         memcpy(&original, &found, sizeof(original));
     }
-    thread = shared ? malloc(sizeof(*thread)) : NULL;
-    if (!thread)
+    /* Not from malloc(), which may be the program's own. */
+    if (shared)
+        page = mmap(NULL, PAGE_LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                    -1, 0);
+    if (page == MAP_FAILED)
         return original(out, attributes, run, arg);
+    thread = page;
     *thread = (struct thread){run, arg};
     result = original(out, attributes, run_thread, thread);
     if (result != 0)
-        free(thread);
+        (void)munmap(page, PAGE_LEN);
     return result;
 }
 

@@ -36,11 +36,12 @@ static void a_new_mapping_replaces_what_it_overlaps(void **state)
 
     (void)state;
     srand(7);
-    for (int round = 0; round < 200; round++) {
+    /* Short lists are searched, long ones indexed. */
+    for (int round = 0; round < 60; round++) {
         struct cn_unwind_space *space = cn_unwind_space_new(unwinder), *copy;
         struct expected expected[ADDRESSES] = {0}, copied[ADDRESSES];
 
-        for (int file = 1; file < 12; file++) {
+        for (int file = 1; file < (round % 2 ? 12 : 200); file++) {
             uint64_t begin = (uint64_t)rand() % ADDRESSES;
             uint64_t end = (uint64_t)rand() % (ADDRESSES + 1);
             char path[16];
@@ -53,9 +54,9 @@ static void a_new_mapping_replaces_what_it_overlaps(void **state)
         }
         copy = cn_unwind_space_copy(space);
         memcpy(copied, expected, sizeof(copied));
-        cn_unwind_space_map(copy, 10, 20, 5, "99", "");
+        cn_unwind_space_map(copy, 10, 20, 5, "999", "");
         for (uint64_t i = 10; i < 20; i++)
-            copied[i] = (struct expected){99, 5 + i - 10};
+            copied[i] = (struct expected){999, 5 + i - 10};
         check(copy, copied);
         check(space, expected);
         cn_unwind_space_clear(space);
@@ -65,6 +66,29 @@ static void a_new_mapping_replaces_what_it_overlaps(void **state)
         check(copy, copied);
         cn_unwind_space_free(copy);
     }
+    cn_unwinder_free(unwinder);
+}
+
+/* A program that compiles functions: each is looked up while the next ones are added. */
+static void many_mappings_take_little_time(void **state)
+{
+    enum { COUNT = 40000, LEN = 16 };
+    struct cn_unwinder *unwinder = cn_unwinder_new();
+    struct cn_unwind_space *space = cn_unwind_space_new(unwinder);
+
+    (void)state;
+    for (uint64_t i = 1; i <= COUNT; i++) {
+        uint64_t scattered = i * 7919 % COUNT;
+        const struct cn_unwind_mapping *found;
+
+        cn_unwind_space_map(space, LEN * i, LEN * (i + 1), i, "code", "");
+        found = cn_unwind_space_find(space, LEN * scattered + 1);
+        if (scattered > 0 && scattered <= i)
+            assert_int_equal(found->file_off, scattered);
+        else
+            assert_null(found);
+    }
+    cn_unwind_space_free(space);
     cn_unwinder_free(unwinder);
 }
 
@@ -107,6 +131,9 @@ static void frame_pointers_lead_to_callers(void **state)
     enum cn_unwind_end end;
 
     (void)state;
+    /* Nothing is mapped yet. */
+    assert_int_equal(cn_unwind(space, &registers, 0x7000, copy, found, 8, &end), 1);
+    assert_int_equal(end, CN_UNWIND_UNKNOWN);
     cn_unwind_space_map(space, 0x1000, 0x2000, 0, "//anon", "");
     registers.value[CN_UNWIND_X86_RIP] = 0x1010;
     registers.value[CN_UNWIND_X86_RSP] = 0x7000;
@@ -138,6 +165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_mapping_replaces_what_it_overlaps),
+        cmocka_unit_test(many_mappings_take_little_time),
         cmocka_unit_test(registers_are_found_by_bit_of_the_mask),
         cmocka_unit_test(frame_pointers_lead_to_callers),
     };

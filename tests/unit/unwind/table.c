@@ -1,9 +1,11 @@
 /* Tables of call frame information: built, cached, used. */
 
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -128,6 +130,38 @@ static struct cn_unwind_space *map_tiny(struct cn_unwinder *unwinder,
     return space;
 }
 
+/* A module that is not at its path, and whose copy perf has made. */
+static void files_are_found_by_build_id(void **state)
+{
+    struct cn_unwinder *unwinder = cn_unwinder_new();
+    struct cn_unwind_space *space = cn_unwind_space_new(unwinder);
+    struct cn_unwind_registers registers = {.machine = CN_UNWIND_X86_64,
+                                            .known = 0x1ffff};
+    struct cn_text text = cn_test_elf(CN_UNWIND_X86_64, true);
+    uint8_t stack[16] = {0};
+    uint64_t found[4];
+    enum cn_unwind_end end;
+    char home[4096];
+
+    (void)state;
+    cn_unwinder_set_no_cache(unwinder);
+    assert_non_null(getcwd(home, sizeof(home)));
+    assert_int_equal(setenv("HOME", home, 1), 0);
+    assert_int_equal(system("mkdir -p .debug/.build-id/01/23456789"), 0);
+    cn_scratch_write(".debug/.build-id/01/23456789/elf", text.chars, text.len);
+    cn_unwind_space_map(space, 0x401000, 0x402000, 0, "/nowhere/tiny", "0123456789");
+    registers.value[CN_UNWIND_X86_RIP] = CN_TEST_ELF_CODE;
+    registers.value[CN_UNWIND_X86_RSP] = 0x7000;
+    cn_u64_put(stack, CN_TEST_ELF_CODE + 0x30);
+    assert_int_equal(cn_unwind(space, &registers, 0x7000, (struct cn_bytes){stack, 16},
+                               found, 4, &end),
+                     2);
+    assert_int_equal(found[1], CN_TEST_ELF_CODE + 0x30);
+    cn_text_done(&text);
+    cn_unwind_space_free(space);
+    cn_unwinder_free(unwinder);
+}
+
 static void frames_are_left_by_their_rules(void **state)
 {
     struct cn_unwinder *unwinder = cn_unwinder_new();
@@ -194,6 +228,41 @@ static void authentication_codes_are_removed(void **state)
     cn_unwinder_free(unwinder);
 }
 
+static void signal_frames_have_the_layout_of_the_kernel(void **state)
+{
+    enum { X86_RSP_OFF = 40 + 8 * 15, ARM_SP_OFF = 312 + 8 * 31 };
+
+    (void)state;
+    for (unsigned is_arm = 0; is_arm < 2; is_arm++) {
+        struct cn_unwinder *unwinder = cn_unwinder_new();
+        struct cn_unwind_space *space;
+        struct cn_unwind_registers registers = {.machine = is_arm ? CN_UNWIND_AARCH64
+                                                                  : CN_UNWIND_X86_64,
+                                                .known = UINT64_MAX};
+        uint8_t stack[1024] = {0}, *saved = stack + (is_arm ? ARM_SP_OFF : X86_RSP_OFF);
+        uint64_t found[8];
+        enum cn_unwind_end end;
+
+        cn_unwinder_set_no_cache(unwinder);
+        space = map_tiny(unwinder, registers.machine);
+        registers.value[is_arm ? CN_UNWIND_ARM_PC : CN_UNWIND_X86_RIP] =
+            CN_TEST_ELF_RETURN;
+        registers.value[is_arm ? CN_UNWIND_ARM_SP : CN_UNWIND_X86_RSP] = 0x7000;
+        cn_u64_put(saved, 0x7300);
+        cn_u64_put(saved + 8,
+                   CN_TEST_ELF_CODE); /* the instruction that was interrupted */
+        cn_u64_put(saved - 8, is_arm ? CN_TEST_ELF_CODE + 0x20 : 0);  /* lr */
+        cn_u64_put(stack + 0x300, is_arm ? 0 : CN_TEST_ELF_CODE + 2); /* return address */
+        (void)cn_unwind(space, &registers, 0x7000, (struct cn_bytes){stack, 1024}, found,
+                        3, &end);
+        assert_int_equal(found[0], CN_TEST_ELF_RETURN);
+        assert_int_equal(found[1], CN_TEST_ELF_CODE);
+        assert_int_equal(found[2], CN_TEST_ELF_CODE + (is_arm ? 0x20 : 2));
+        cn_unwind_space_free(space);
+        cn_unwinder_free(unwinder);
+    }
+}
+
 static bool no_memory(const void *arg, uint64_t address, uint64_t *out)
 {
     (void)arg;
@@ -243,6 +312,65 @@ static void expressions_compute(void **state)
     }
 }
 
+static bool is_file(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+/* Unwind one frame of a library, which loads its table. */
+static void use_table(const char *library, const char *build_id)
+{
+    struct cn_unwinder *unwinder = cn_unwinder_new();
+    struct cn_unwind_space *space = cn_unwind_space_new(unwinder);
+    struct cn_unwind_registers registers = {.machine = cn_unwind_machine_here(),
+                                            .known = UINT64_MAX};
+    uint64_t found[2];
+    enum cn_unwind_end end;
+
+    cn_unwind_space_map(space, 0x1000, UINT32_MAX, 0, library, build_id);
+    for (size_t i = 0; i < CN_UNWIND_REGISTER_MAX; i++)
+        registers.value[i] = 0x2000;
+    (void)cn_unwind(space, &registers, 0x2000, (struct cn_bytes){(const uint8_t *)"", 0},
+                    found, 2, &end);
+    cn_unwind_space_free(space);
+    cn_unwinder_free(unwinder);
+}
+
+static void tables_are_cached_and_damaged_ones_replaced(void **state)
+{
+    struct cn_file file = {0};
+    struct cn_error err = {0};
+    struct cn_unwind_table table;
+    struct cn_unwind_elf elf;
+    char folder[4096], path[4096 + 256];
+    Dl_info library;
+
+    (void)state;
+    assert_int_not_equal(dladdr((const void *)(uintptr_t)qsort, &library), 0);
+    assert_true(cn_file_open(&file, library.dli_fname, &err));
+    assert_true(cn_unwind_elf_open(&elf, file.bytes));
+    cn_unwind_table_build(&table, &elf);
+    if (!elf.build_id[0] || table.row_count < 4096)
+        skip(); /* too small to be stored */
+    cn_unwind_table_done(&table);
+    cn_file_close(&file);
+    assert_non_null(getcwd(folder, sizeof(folder)));
+    assert_int_equal(setenv("XDG_CACHE_HOME", folder, 1), 0);
+    (void)snprintf(path, sizeof(path), "%s/cairn/unwind/%s", folder, elf.build_id);
+    /* A build-id that is not that of the file is not stored, nor is it a path. */
+    use_table(library.dli_fname, "00000000000000000000");
+    use_table(library.dli_fname, "../../../../oh");
+    assert_false(is_file(path));
+    for (unsigned round = 0; round < 3; round++) {
+        use_table(library.dli_fname, round % 2 ? elf.build_id : "");
+        assert_true(cn_file_open(&file, path, &err));
+        assert_true(cn_unwind_table_decode(&table, file.bytes, &err));
+        cn_unwind_table_done(&table);
+        cn_file_close(&file);
+        cn_scratch_write(path, "damaged", 7);
+    }
+}
+
 /* This program itself. */
 static void real_files_have_tables(void **state)
 {
@@ -278,8 +406,11 @@ int main(void)
         cmocka_unit_test(signed_return_addresses_are_known),
         cmocka_unit_test(a_cached_table_is_the_same_and_damage_is_refused),
         CN_SCRATCH_TEST(frames_are_left_by_their_rules),
+        CN_SCRATCH_TEST(files_are_found_by_build_id),
         CN_SCRATCH_TEST(authentication_codes_are_removed),
+        CN_SCRATCH_TEST(signal_frames_have_the_layout_of_the_kernel),
         cmocka_unit_test(expressions_compute),
+        CN_SCRATCH_TEST(tables_are_cached_and_damaged_ones_replaced),
         cmocka_unit_test(real_files_have_tables),
     };
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/bytes/wire.h"
 #include "base/run/clock.h"
 
 enum {
@@ -19,18 +20,6 @@ enum {
     FIRST_TEXT_MIN = 128, /* the header of a file is written over this record */
     ZSTD = 1,
 };
-
-static void put_u32(struct cn_text *text, uint32_t value)
-{
-    cn_u32_put((uint8_t *)cn_text_room(text, sizeof(value)), value);
-    cn_text_advance(text, sizeof(value));
-}
-
-static void put_u64(struct cn_text *text, uint64_t value)
-{
-    cn_u64_put((uint8_t *)cn_text_room(text, sizeof(value)), value);
-    cn_text_advance(text, sizeof(value));
-}
 
 static void put_head(struct cn_text *text, uint32_t type, uint16_t misc, size_t size)
 {
@@ -46,7 +35,7 @@ static void put_text(struct cn_text *text, const char *str, size_t min)
     size_t len = cn_align_up(strlen(str) + 1, TEXT_ALIGN);
 
     len = len < min ? min : len;
-    put_u32(text, (uint32_t)len);
+    cn_wire_u32(text, (uint32_t)len);
     cn_text_str_add(text, str);
     cn_text_fill(text, '\0', len - strlen(str));
 }
@@ -68,7 +57,7 @@ static void end_feature(struct cn_perf_writer *writer)
     /* A record has at most 64 KB: a longer command line is in the section alone. */
     if (padded + 2 * HEAD_LEN <= UINT16_MAX) {
         put_head(records, CN_PERF_HEADER_FEATURE, 0, 2 * HEAD_LEN + padded);
-        put_u64(records, writer->at[writer->section_count].feature);
+        cn_wire_u64(records, writer->at[writer->section_count].feature);
         cn_text_add(records, writer->sections.chars + off, len);
         cn_text_fill(records, '\0', padded - len);
     }
@@ -88,15 +77,15 @@ static void add_events(struct cn_perf_writer *writer,
                        const struct cn_perf_writer_facts *facts)
 {
     begin_feature(writer, CN_PERF_FEATURE_EVENT_DESC);
-    put_u32(&writer->sections, (uint32_t)facts->event_count);
-    put_u32(&writer->sections, (uint32_t)writer->attr_len);
+    cn_wire_u32(&writer->sections, (uint32_t)facts->event_count);
+    cn_wire_u32(&writer->sections, (uint32_t)writer->attr_len);
     for (size_t i = 0; i < facts->event_count; i++) {
         const struct cn_perf_writer_event *event = &facts->events[i];
 
         cn_text_add(&writer->sections, (const char *)event->attr.ptr, event->attr.len);
-        put_u32(&writer->sections, 1);
+        cn_wire_u32(&writer->sections, 1);
         put_text(&writer->sections, event->name, 0);
-        put_u64(&writer->sections, i + 1);
+        cn_wire_u64(&writer->sections, i + 1);
     }
     end_feature(writer);
 }
@@ -108,7 +97,7 @@ static void add_command(struct cn_perf_writer *writer, const char *const *words)
     while (words && words[count])
         count++;
     begin_feature(writer, CN_PERF_FEATURE_COMMAND);
-    put_u32(&writer->sections, count);
+    cn_wire_u32(&writer->sections, count);
     for (uint32_t i = 0; i < count; i++)
         put_text(&writer->sections, words[i], 0);
     end_feature(writer);
@@ -124,10 +113,10 @@ static void add_build_id(struct cn_perf_writer *writer, struct cn_bytes id)
     begin_feature(writer, CN_PERF_FEATURE_BUILD_ID);
     put_head(text, 0, CN_PERF_MODE_KERNEL | CN_PERF_MISC_BUILD_ID_SIZE,
              HEAD_LEN + 4 + CN_PERF_BUILD_ID_MAX + 4 + name_len);
-    put_u32(text, UINT32_MAX);
+    cn_wire_u32(text, UINT32_MAX);
     cn_text_add(text, (const char *)id.ptr, id.len);
     cn_text_fill(text, '\0', CN_PERF_BUILD_ID_MAX - id.len);
-    put_u32(text, (uint32_t)id.len);
+    cn_wire_u32(text, (uint32_t)id.len);
     cn_text_str_add(text, name);
     cn_text_fill(text, '\0', name_len - strlen(name));
     end_feature(writer);
@@ -140,10 +129,11 @@ static void add_clock_data(struct cn_perf_writer *writer, uint32_t clock)
 
     (void)clock_gettime((clockid_t)clock, &now);
     begin_feature(writer, CN_PERF_FEATURE_CLOCK_DATA);
-    put_u32(&writer->sections, 1);
-    put_u32(&writer->sections, clock);
-    put_u64(&writer->sections, cn_clock_date_ns());
-    put_u64(&writer->sections, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+    cn_wire_u32(&writer->sections, 1);
+    cn_wire_u32(&writer->sections, clock);
+    cn_wire_u64(&writer->sections, cn_clock_date_ns());
+    cn_wire_u64(&writer->sections,
+                (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
     end_feature(writer);
 }
 
@@ -162,21 +152,21 @@ static void add_features(struct cn_perf_writer *writer,
     add_text_feature(writer, CN_PERF_FEATURE_VERSION, "cairn " CN_VERSION, 0);
     add_text_feature(writer, CN_PERF_FEATURE_ARCH, machine.machine, 0);
     begin_feature(writer, CN_PERF_FEATURE_CPU_COUNT);
-    put_u32(&writer->sections, (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
-    put_u32(&writer->sections, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
+    cn_wire_u32(&writer->sections, (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
+    cn_wire_u32(&writer->sections, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
     end_feature(writer);
     add_command(writer, facts->command);
     add_events(writer, facts);
     begin_feature(writer, CN_PERF_FEATURE_CLOCK);
-    put_u64(&writer->sections, 1);
+    cn_wire_u64(&writer->sections, 1);
     end_feature(writer);
     if (writer->compressor) {
         begin_feature(writer, CN_PERF_FEATURE_COMPRESSED);
-        put_u32(&writer->sections, 0);
-        put_u32(&writer->sections, ZSTD);
-        put_u32(&writer->sections, (uint32_t)facts->compression_level);
-        put_u32(&writer->sections, 1);
-        put_u32(&writer->sections, UNPACKED_MAX);
+        cn_wire_u32(&writer->sections, 0);
+        cn_wire_u32(&writer->sections, ZSTD);
+        cn_wire_u32(&writer->sections, (uint32_t)facts->compression_level);
+        cn_wire_u32(&writer->sections, 1);
+        cn_wire_u32(&writer->sections, UNPACKED_MAX);
         end_feature(writer);
     }
     add_clock_data(writer, facts->clock);
@@ -213,16 +203,16 @@ static bool write_beginning(struct cn_perf_writer *writer, struct cn_error *err)
     bool ok;
 
     cn_text_str_add(&text, CN_PERF_MAGIC);
-    put_u64(&text, CN_PERF_PIPE_HEADER_LEN);
+    cn_wire_u64(&text, CN_PERF_PIPE_HEADER_LEN);
     put_text(&first, "cairn", FIRST_TEXT_MIN);
     put_head(&text, CN_PERF_HEADER_FEATURE, 0, 2 * HEAD_LEN + cn_align_up(first.len, 8));
-    put_u64(&text, CN_PERF_FEATURE_VERSION);
+    cn_wire_u64(&text, CN_PERF_FEATURE_VERSION);
     cn_text_add(&text, first.chars, first.len);
     cn_text_fill(&text, '\0', cn_align_up(first.len, 8) - first.len);
     for (size_t i = 0; i < writer->event_count; i++) {
         put_head(&text, CN_PERF_HEADER_ATTR, 0, HEAD_LEN + writer->attr_len + 8);
         cn_text_add(&text, writer->attrs.chars + i * writer->attr_len, writer->attr_len);
-        put_u64(&text, i + 1);
+        cn_wire_u64(&text, i + 1);
     }
     cn_text_add(&text, writer->feature_records.chars, writer->feature_records.len);
     ok = write_all(writer, text.chars, text.len, err);
@@ -295,31 +285,37 @@ bool cn_perf_writer_open(struct cn_perf_writer *writer, const char *path,
     return ok;
 }
 
-bool cn_perf_writer_flush(struct cn_perf_writer *writer, struct cn_error *err)
+/* Write the pending records, compressed as one record. */
+static bool write_packed(struct cn_perf_writer *writer, struct cn_bytes raw,
+                         struct cn_error *err)
 {
-    struct cn_bytes raw = {(const uint8_t *)writer->pending.chars, writer->pending.len};
     struct cn_perf_head head = {.type = CN_PERF_COMPRESSED};
     uint8_t *out;
     size_t len;
-    bool ok;
 
-    if (raw.len == 0)
-        return true;
-    if (!writer->compressor) {
-        ok = write_all(writer, raw.ptr, raw.len, err);
-        cn_text_clear(&writer->pending);
-        return ok;
-    }
     cn_text_clear(&writer->packed);
     out = (uint8_t *)cn_text_room(
         &writer->packed, HEAD_LEN + cn_compressor_bound(writer->compressor, raw.len));
-    ok = cn_compress(writer->compressor, raw, out + HEAD_LEN, &len, err);
-    cn_text_clear(&writer->pending);
-    if (!ok)
+    if (!cn_compress(writer->compressor, raw, out + HEAD_LEN, &len, err))
         return false;
     head.size = (uint16_t)(HEAD_LEN + len);
     cn_perf_head_encode(&head, out);
     return write_all(writer, out, HEAD_LEN + len, err);
+}
+
+bool cn_perf_writer_flush(struct cn_perf_writer *writer, struct cn_error *err)
+{
+    struct cn_bytes raw = {(const uint8_t *)writer->pending.chars, writer->pending.len};
+    bool ok;
+
+    if (raw.len == 0)
+        return true;
+    ok = writer->compressor ? write_packed(writer, raw, err)
+                            : write_all(writer, raw.ptr, raw.len, err);
+    writer->sample_count += ok ? writer->pending_count : 0;
+    writer->pending_count = 0;
+    cn_text_clear(&writer->pending);
+    return ok;
 }
 
 bool cn_perf_writer_add(struct cn_perf_writer *writer, struct cn_bytes record,
@@ -332,8 +328,9 @@ bool cn_perf_writer_add(struct cn_perf_writer *writer, struct cn_bytes record,
     return true;
 }
 
-void cn_perf_writer_note_time(struct cn_perf_writer *writer, uint64_t time_ns)
+void cn_perf_writer_count_sample(struct cn_perf_writer *writer, uint64_t time_ns)
 {
+    writer->pending_count++;
     if (writer->first_ns == 0 || time_ns < writer->first_ns)
         writer->first_ns = time_ns;
     if (time_ns > writer->last_ns)
@@ -346,8 +343,8 @@ static void add_sample_time(struct cn_perf_writer *writer)
     size_t i = writer->section_count;
 
     begin_feature(writer, CN_PERF_FEATURE_SAMPLE_TIME);
-    put_u64(&writer->sections, writer->first_ns);
-    put_u64(&writer->sections, writer->last_ns);
+    cn_wire_u64(&writer->sections, writer->first_ns);
+    cn_wire_u64(&writer->sections, writer->last_ns);
     end_feature(writer);
     for (; i > 0 && writer->at[i - 1].feature > writer->at[i].feature; i--) {
         struct cn_perf_section moved = {writer->at[i].off, writer->at[i].len};
@@ -362,8 +359,8 @@ static void add_sample_time(struct cn_perf_writer *writer)
 
 static void put_section(struct cn_text *text, uint64_t off, uint64_t len)
 {
-    put_u64(text, off);
-    put_u64(text, len);
+    cn_wire_u64(text, off);
+    cn_wire_u64(text, len);
 }
 
 /* Sections after the records: features, attributes, ids. The header comes last, in one
@@ -396,7 +393,7 @@ static bool complete(struct cn_perf_writer *writer, struct cn_error *err)
         put_section(&tail, ids + i * sizeof(uint64_t), sizeof(uint64_t));
     }
     for (size_t i = 0; i < writer->event_count; i++)
-        put_u64(&tail, i + 1);
+        cn_wire_u64(&tail, i + 1);
     cn_perf_header_encode(&header, bytes);
     memcpy(bytes, CN_PERF_MAGIC, strlen(CN_PERF_MAGIC));
     ok = write_all(writer, tail.chars, tail.len, err);

@@ -54,6 +54,8 @@ struct cn_perf_writer {
     struct cn_text packed;
     struct cn_compressor *compressor; /* NULL: no compression */
     uint64_t first_ns, last_ns;       /* of samples */
+    uint64_t pending_count;           /* samples among the pending records */
+    uint64_t sample_count;            /* samples in the file */
     bool has_old;                     /* an earlier file was renamed */
 };
 
@@ -66,8 +68,8 @@ CN_CHECK bool cn_perf_writer_open(struct cn_perf_writer *writer, const char *pat
 CN_CHECK bool cn_perf_writer_add(struct cn_perf_writer *writer, struct cn_bytes record,
                                  struct cn_error *err);
 
-/* The time of a sample that was appended. */
-void cn_perf_writer_note_time(struct cn_perf_writer *writer, uint64_t time_ns);
+/* Count a sample of this time, which was appended. */
+void cn_perf_writer_count_sample(struct cn_perf_writer *writer, uint64_t time_ns);
 
 /* Write what is pending. */
 CN_CHECK bool cn_perf_writer_flush(struct cn_perf_writer *writer, struct cn_error *err);

@@ -1,4 +1,4 @@
-/* Writes records to TID.dat, and other events to perf-cpu0.dat and extern.dat. */
+/* Writes records to TID.dat, and other events to perf-cpuN.dat and extern.dat. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,7 +17,8 @@ struct side_event {
     uint64_t time_ns;
     uint32_t tid, pid, parent_tid, parent_pid;
     uint32_t id;
-    char *text; /* owned */
+    uint32_t processor; /* 0 if it is unknown */
+    char *text;         /* owned */
 };
 
 struct side_events {
@@ -38,6 +39,7 @@ static void add_side(struct side_events *side, const struct cn_recording *rec,
         .parent_tid = t->parent == CN_NONE ? 0 : rec->tasks[t->parent].tid,
         .parent_pid = t->parent == CN_NONE ? 0 : rec->tasks[t->parent].pid,
         .id = (uint32_t)call->address,
+        .processor = call->depth > 0 ? call->depth - 1U : 0,
         .text = cn_alloc(data.len + 1, 1),
     };
 
@@ -143,10 +145,12 @@ static bool write_task(const struct cn_uft_writing *w, uint32_t task,
     return ok;
 }
 
-static int by_time(const void *a, const void *b)
+static int by_processor_and_time(const void *a, const void *b)
 {
     const struct side_event *x = a, *y = b;
 
+    if (x->processor != y->processor)
+        return x->processor < y->processor ? -1 : 1;
     if (x->time_ns != y->time_ns)
         return x->time_ns < y->time_ns ? -1 : 1;
     return x->tid < y->tid ? -1 : x->tid > y->tid;
@@ -187,19 +191,21 @@ static void add_perf(struct cn_text *out, const struct side_event *event, bool i
     cn_text_add(out, (const char *)bytes, len);
 }
 
-static bool write_side(const struct cn_uft_writing *w, struct side_events *side,
-                       struct losses *losses, struct cn_error *err)
+/* Write the events of one processor, which begin at `first`, and go on to the next. */
+static bool write_processor(const struct cn_uft_writing *w,
+                            const struct side_events *side, size_t *first,
+                            struct losses *losses, struct cn_text *externs,
+                            struct cn_error *err)
 {
-    struct cn_text perf = {0}, externs = {0};
+    uint32_t processor = side->list[*first].processor;
+    struct cn_text perf = {0}, name = {0};
     bool ok = true;
 
-    if (side->count > 1)
-        qsort(side->list, side->count, sizeof(*side->list), by_time);
-    for (size_t i = 0; i < side->count; i++) {
-        const struct side_event *event = &side->list[i];
+    for (; *first < side->count && side->list[*first].processor == processor; ++*first) {
+        const struct side_event *event = &side->list[*first];
 
         if (event->id == CN_EVENT_EXTERN) {
-            cn_text_printf(&externs, "%" PRIu64 ".%09" PRIu64 " %s\n",
+            cn_text_printf(externs, "%" PRIu64 ".%09" PRIu64 " %s\n",
                            event->time_ns / 1000000000, event->time_ns % 1000000000,
                            event->text);
         } else if (event->id == CN_EVENT_SCHED_BOTH ||
@@ -209,11 +215,27 @@ static bool write_side(const struct cn_uft_writing *w, struct side_events *side,
             add_perf(&perf, event, w->rec->is_big_endian);
         }
     }
+    cn_text_printf(&name, "perf-cpu%" PRIu32 ".dat", processor);
     if (perf.len > 0)
-        ok = cn_uft_write_text(w, "perf-cpu0.dat", &perf, err);
+        ok = cn_uft_write_text(w, cn_text_str(&name), &perf, err);
+    cn_text_done(&perf);
+    cn_text_done(&name);
+    return ok;
+}
+
+static bool write_side(const struct cn_uft_writing *w, struct side_events *side,
+                       struct losses *losses, struct cn_error *err)
+{
+    struct cn_text externs = {0};
+    size_t first = 0;
+    bool ok = true;
+
+    if (side->count > 1)
+        qsort(side->list, side->count, sizeof(*side->list), by_processor_and_time);
+    while (ok && first < side->count)
+        ok = write_processor(w, side, &first, losses, &externs, err);
     if (ok && externs.len > 0)
         ok = cn_uft_write_text(w, "extern.dat", &externs, err);
-    cn_text_done(&perf);
     cn_text_done(&externs);
     return ok;
 }

@@ -70,11 +70,13 @@ static void shows_calls_of_a_program_without_a_command(void **state)
 {
     (void)state;
     assert_becomes("no-such-program -F x",
-                   "live --replay --no-throw --raw -- no-such-program -F x");
-    assert_becomes("-D 2 live no-such-program",
-                   "live --depth=2 --replay --no-throw --raw -- no-such-program");
-    assert_becomes("live --record prog",
-                   "live --data=uftrace.data --replay --no-throw --raw -- prog");
+                   "live --replay --no-throw --bare-jumps --raw -- no-such-program -F x");
+    assert_becomes(
+        "-D 2 live no-such-program",
+        "live --depth=2 --replay --no-throw --bare-jumps --raw -- no-such-program");
+    assert_becomes(
+        "live --record prog",
+        "live --data=uftrace.data --replay --no-throw --bare-jumps --raw -- prog");
 }
 
 static void passes_words_to_scripts(void **state)
@@ -93,7 +95,7 @@ static void keeps_the_order_of_options(void **state)
     (void)state;
     assert_becomes("record -Fa -N b --filter=c prog",
                    "record --filter=a --notrace=b --filter=c --data=uftrace.data "
-                   "--calls --no-throw -- prog");
+                   "--calls --no-throw --bare-jumps -- prog");
 }
 
 static void drops_options_of_other_commands(void **state)
@@ -102,7 +104,7 @@ static void drops_options_of_other_commands(void **state)
     assert_becomes("replay --libmcount-path=/x -P . -A f@arg1 --avg-self -la prog -D3",
                    "replay --depth=3 --data=uftrace.data");
     assert_becomes("record -d x --sort=self -f none prog",
-                   "record --data=x --calls --no-throw -- prog");
+                   "record --data=x --calls --no-throw --bare-jumps -- prog");
 }
 
 static void takes_a_function_of_graph_and_a_folder_of_the_others(void **state)
@@ -124,15 +126,18 @@ static void translates_words_of_uftrace(void **state)
     assert_becomes("dump --chrome", "dump --format=chrome --raw --data=uftrace.data");
     assert_becomes("replay --chrome --color=yes",
                    "replay --color=always --data=uftrace.data");
-    assert_becomes("record --disable p",
-                   "record --trace=off --data=uftrace.data --calls --no-throw -- p");
+    assert_becomes(
+        "record --disable p",
+        "record --trace=off --data=uftrace.data --calls --no-throw --bare-jumps -- p");
     assert_becomes("replay --usage", "replay --help --data=uftrace.data");
     assert_becomes("replay --no-event -E linux:schedule", "replay --data=uftrace.data");
     assert_becomes("replay --no-event -E sdt:probe", "replay --data=uftrace.data");
-    assert_becomes("record --max-stack=5 -D 9 p",
-                   "record --depth=5 --data=uftrace.data --calls --no-throw -- p");
-    assert_becomes("record --max-stack=9 -D 5 p",
-                   "record --depth=5 --data=uftrace.data --calls --no-throw -- p");
+    assert_becomes(
+        "record --max-stack=5 -D 9 p",
+        "record --depth=5 --data=uftrace.data --calls --no-throw --bare-jumps -- p");
+    assert_becomes(
+        "record --max-stack=9 -D 5 p",
+        "record --depth=5 --data=uftrace.data --calls --no-throw --bare-jumps -- p");
     assert_becomes("replay --max-stack=9", "replay --data=uftrace.data");
     assert_becomes("record --version p", "uftrace --version");
 }
@@ -149,10 +154,10 @@ static void finds_a_program_of_this_folder(void **state)
     assert_non_null(file);
     assert_int_equal(fclose(file), 0);
     assert_becomes("record -d x prog prog",
-                   "record --data=x --calls --no-throw -- prog prog");
+                   "record --data=x --calls --no-throw --bare-jumps -- prog prog");
     assert_int_equal(chmod("prog", 0755), 0);
     assert_becomes("record -d x prog prog",
-                   "record --data=x --calls --no-throw -- ./prog prog");
+                   "record --data=x --calls --no-throw --bare-jumps -- ./prog prog");
     assert_int_equal(unlink("prog"), 0);
     assert_int_equal(chdir("/"), 0);
     assert_int_equal(rmdir(folder), 0);
