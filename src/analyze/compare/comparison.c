@@ -295,7 +295,7 @@ static bool take_values(const struct cn_comparison *c, const struct cn_costs *co
     return has_value;
 }
 
-static bool fill_run(struct cn_comparison *c, struct cn_costs *costs,
+static bool fill_run(struct cn_comparison *c, struct cn_costs *costs, bool may_be_empty,
                      const struct columns *columns, struct cn_compared_run *run,
                      const struct cn_progress *progress, struct cn_error *err)
 {
@@ -325,7 +325,7 @@ static bool fill_run(struct cn_comparison *c, struct cn_costs *costs,
         run->self = cn_alloc(run->count, sizeof(*run->self));
         if (c->has_calls)
             run->calls = cn_alloc(run->count, sizeof(*run->calls));
-        if (!take_values(c, costs, columns, &rows, run))
+        if (!take_values(c, costs, columns, &rows, run) && !may_be_empty)
             ok = cn_fail(err, CN_ERR_USAGE, "metric '%s' has no values",
                          costs->columns[0].metric);
     }
@@ -347,7 +347,7 @@ bool cn_comparison_add(struct cn_comparison *c, const struct cn_compare_run *run
     cn_costs_init(costs, run->db);
     ok = add_columns(c, costs, run, &columns, err) &&
          count_threads(costs, &made.thread_count, err) &&
-         fill_run(c, costs, &columns, &made, progress, err);
+         fill_run(c, costs, run->may_be_empty, &columns, &made, progress, err);
     if (ok && !c->metric) {
         c->metric_copy = cn_strdup(costs->columns[0].metric);
         c->metric = c->metric_copy;

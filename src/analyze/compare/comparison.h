@@ -84,6 +84,7 @@ struct cn_compare_run {
     bool counts_waits;          /* see cn_costs_default_metrics() */
     const char *const *threads; /* selections, as cn_costs_select() takes them */
     size_t threads_count;
+    bool may_be_empty; /* it is one of the threads of a side */
 };
 
 void cn_comparison_init(struct cn_comparison *c);

@@ -105,6 +105,7 @@ static void print(struct cn_comparison *c, const struct cn_args *args, uint64_t 
     struct cn_diff_style style = {
         .c = c,
         .cost = "",
+        .runs = cn_args_has(args, "over") ? "threads" : "runs",
         .ideal = cn_args_value(args, "scaling"),
         .is_per_call = is_value(args, "per", "call"),
     };
@@ -140,6 +141,13 @@ static bool run(const struct cn_args *args, struct cn_error *err)
                      has_view && view == CN_COMPARE_CALLERS ? CALLERS_DEPTH : SIZE_MAX,
                      &depth, err))
         return false;
+    sides.has_threads_as_runs = cn_args_has(args, "over");
+    if (sides.has_threads_as_runs &&
+        (sides.count[CN_SIDE_A] > 1 || sides.count[CN_SIDE_B] > 1))
+        return cn_fail(err, CN_ERR_USAGE, "--over threads is for one run on each side");
+    if (!cn_args_exclusive(args, "over", "per", err) ||
+        !cn_args_exclusive(args, "over", "scaling", err))
+        return false;
     cn_comparison_init(&c);
     ok = cn_sides_add(&c, &sides, args, NULL, NULL, err) && scale(&c, args, err);
     if (ok)
@@ -167,6 +175,12 @@ static const struct cn_option options[] = {
         .letter = 'd',
         .value = "N",
         .help = "of --tree and --callers: show at most N levels",
+    },
+    {
+        .name = "over",
+        .value = "threads",
+        .help = "with one run on each side, tell changes from noise by how much threads "
+                "differ",
     },
     {
         .name = "per",

@@ -30,6 +30,7 @@
 struct cn_sides {
     const char *const *paths[CN_SIDES];
     size_t count[CN_SIDES];
+    bool has_threads_as_runs; /* one run on each side: its threads are the runs */
 };
 
 /* The paths of the operands. One operand is both sides, if threads are selected. */

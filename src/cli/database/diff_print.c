@@ -231,12 +231,12 @@ static void print_summary(const struct cn_diff_style *style,
     double percent = e->gross > 0 ? 100 * e->shown_gross / e->gross : 100;
 
     if (e->has_runs)
-        cn_text_printf(&text, "%zu and %zu runs: ", c->side_runs[CN_SIDE_A],
-                       c->side_runs[CN_SIDE_B]);
-    if (e->has_runs && e->real_count == 0)
-        cn_text_str_add(&text, "no context changed by more than noise");
-    else if (e->shown == 0)
+        cn_text_printf(&text, "%zu and %zu %s: ", c->side_runs[CN_SIDE_A],
+                       c->side_runs[CN_SIDE_B], style->runs);
+    if (e->changed_count == 0)
         cn_text_str_add(&text, "no difference");
+    else if (e->has_runs && e->real_count == 0)
+        cn_text_str_add(&text, "no context changed by more than noise");
     else if (e->has_runs)
         cn_text_printf(&text, "%zu of %zu real changes explain %.0f%% of them", e->shown,
                        e->real_count, percent);
