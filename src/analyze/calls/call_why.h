@@ -29,6 +29,8 @@ struct cn_why_options {
     double slowest;                  /* share of calls that are slow: 0.01 */
     double typical_from, typical_to; /* shares: 0.25, 0.75 */
     uint64_t part_len;               /* see struct cn_call_visit */
+    /* Durations that are known already; 0: those of the shares. */
+    uint64_t slow_from_ns, typical_from_ns, typical_to_ns;
 };
 
 /* What a context below the function cost the calls of a group. */

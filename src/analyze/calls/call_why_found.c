@@ -121,13 +121,22 @@ bool cn_why_limits_choose(struct cn_why_limits *limits,
             durations,
             (uint64_t)(last * (options->typical_from + options->typical_to) / 2))
             .low_ns;
+    if (options->slow_from_ns > 0) {
+        limits->low_ns[CN_WHY_TYPICAL] = options->typical_from_ns;
+        limits->high_ns[CN_WHY_TYPICAL] = options->typical_to_ns;
+        limits->example_ns[CN_WHY_TYPICAL] =
+            options->typical_from_ns +
+            (options->typical_to_ns - options->typical_from_ns) / 2;
+    }
     wanted = (uint64_t)ceil((double)count * options->slowest);
     if (wanted < CN_WHY_SLOW_MIN)
         wanted = CN_WHY_SLOW_MIN;
     if (wanted > count)
         wanted = count;
     limits->low_ns[CN_WHY_SLOW] = cn_durations_at(durations, count - wanted).low_ns;
-    if (limits->low_ns[CN_WHY_SLOW] <= limits->high_ns[CN_WHY_TYPICAL])
+    if (options->slow_from_ns > 0)
+        limits->low_ns[CN_WHY_SLOW] = options->slow_from_ns;
+    else if (limits->low_ns[CN_WHY_SLOW] <= limits->high_ns[CN_WHY_TYPICAL])
         limits->low_ns[CN_WHY_SLOW] = limits->high_ns[CN_WHY_TYPICAL] + 1;
     limits->high_ns[CN_WHY_SLOW] = UINT64_MAX;
     wanted = cn_durations_from(durations, limits->low_ns[CN_WHY_SLOW]);

@@ -20,6 +20,7 @@ enum {
 
 struct count {
     uint32_t key;
+    uint64_t last_call; /* the last one that has it */
     uint64_t has[CN_WHY_GROUPS];
 };
 
@@ -29,7 +30,8 @@ struct number {
 };
 
 struct cn_why_facts {
-    int group; /* of the call whose values are added */
+    int group;     /* of the call whose values are added */
+    uint64_t call; /* its number, from 1 */
     struct cn_names keys;
     struct cn_names values; /* number of the key, newline, value */
     struct count *counts;   /* by value */
@@ -92,6 +94,9 @@ void cn_why_facts_add(struct cn_why_facts *facts, const char *key, const char *v
             cn_grow(facts->counts, at, &facts->count_capacity, sizeof(*facts->counts));
         facts->counts[at] = (struct count){.key = key_number};
     }
+    if (facts->counts[at].last_call == facts->call)
+        return;
+    facts->counts[at].last_call = facts->call;
     facts->counts[at].has[facts->group]++;
     if (number) {
         int g = facts->group;
@@ -311,6 +316,7 @@ void cn_why_signs_find(struct cn_why_signs *signs, const struct cn_why *why,
         facts.group = k;
         of[k] = group->sample_count;
         for (size_t i = 0; i < group->sample_count; i++) {
+            facts.call++;
             if (values)
                 values(arg, &group->samples[i], &facts);
             else

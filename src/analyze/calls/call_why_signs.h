@@ -11,8 +11,7 @@
 #include "analyze/calls/call_why.h"
 #include "base/arena.h"
 
-/* Adds the values of a call. A key occurs once per call; `number` is NULL unless the value is
- * a number. */
+/* Adds a value of a call; it counts once per call. `number` is NULL unless it is a number. */
 struct cn_why_facts;
 void cn_why_facts_add(struct cn_why_facts *facts, const char *key, const char *value,
                       const double *number);

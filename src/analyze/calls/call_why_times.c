@@ -40,17 +40,25 @@ static double log_chance(double n, double hits, double share)
     return log(n / share) - n * bound;
 }
 
+/* The share of the typical calls that begin from slow call `first` to `last`, both included. */
+static double share_within(const struct cn_why *why, size_t first, size_t last)
+{
+    const struct cn_why_call *slow = why->groups[CN_WHY_SLOW].samples;
+    const struct cn_why_calls *typical = &why->groups[CN_WHY_TYPICAL];
+
+    return share_before(typical, slow[last].begin_ns + 1) -
+           share_before(typical, slow[first].begin_ns);
+}
+
 static void find_cluster(struct cn_why_cluster *cluster, const struct cn_why *why)
 {
     const struct cn_why_calls *slow = &why->groups[CN_WHY_SLOW];
     const struct cn_why_calls *typical = &why->groups[CN_WHY_TYPICAL];
     size_t wanted = (slow->sample_count + 1) / 2, best = 0, end;
-    double *at = cn_alloc(slow->sample_count, sizeof(*at)), best_share = 2, share;
+    double best_share = 2, share, least = 1 / (double)(typical->sample_count + 1);
 
-    for (size_t i = 0; i < slow->sample_count; i++)
-        at[i] = share_before(typical, slow->samples[i].begin_ns);
     for (size_t i = 0; i + wanted <= slow->sample_count; i++) {
-        share = at[i + wanted - 1] - at[i];
+        share = share_within(why, i, i + wanted - 1);
         if (share < best_share) {
             best_share = share;
             best = i;
@@ -59,24 +67,24 @@ static void find_cluster(struct cn_why_cluster *cluster, const struct cn_why *wh
     /* Neighbours that do not make it less dense belong to it. */
     end = best + wanted - 1;
     while (end + 1 < slow->sample_count &&
-           (at[end + 1] - at[end]) * (double)wanted <= 2 * best_share)
+           share_within(why, end, end + 1) * (double)wanted <= 2 * best_share)
         end++;
-    while (best > 0 && (at[best] - at[best - 1]) * (double)wanted <= 2 * best_share)
+    while (best > 0 &&
+           share_within(why, best - 1, best) * (double)wanted <= 2 * best_share)
         best--;
-    share = at[end] - at[best];
-    if (share < 1 / (double)(typical->sample_count + 1))
-        share = 1 / (double)(typical->sample_count + 1);
-    if (share <= CLUSTER_SHARE_MAX &&
-        log_chance((double)slow->sample_count, (double)(end - best + 1), share) <
-            log(CHANCE_MAX))
-        *cluster = (struct cn_why_cluster){
-            .begin_ns = slow->samples[best].begin_ns,
-            .end_ns = slow->samples[end].end_ns,
-            .slow = end - best + 1,
-            .typical_share = at[end] - at[best],
-            .is_first = at[best] <= FIRST_SHARE_MAX,
-        };
-    free(at);
+    share = share_within(why, best, end);
+    if (share > CLUSTER_SHARE_MAX ||
+        log_chance((double)slow->sample_count, (double)(end - best + 1),
+                   share > least ? share : least) >= log(CHANCE_MAX))
+        return;
+    *cluster = (struct cn_why_cluster){
+        .begin_ns = slow->samples[best].begin_ns,
+        .end_ns = slow->samples[end].end_ns,
+        .slow = end - best + 1,
+        .typical_share = share,
+        .is_first =
+            share_before(typical, slow->samples[best].begin_ns) <= FIRST_SHARE_MAX,
+    };
 }
 
 static int compare_u64(const void *a, const void *b)

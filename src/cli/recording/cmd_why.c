@@ -8,11 +8,14 @@
 #include "cli/print/quantity.h"
 #include "cli/recording/recording_options.h"
 #include "cli/recording/why_print.h"
+#include "cli/recording/why_traces.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/shell/progress.h"
 #include "cli/shell/suggest.h"
+#include "formats/formats.h"
 #include "model/calls/recording.h"
+#include "model/format.h"
 
 static bool parse_percent(const char *text, char **end, double *out)
 {
@@ -92,32 +95,73 @@ static bool fail_alike(const struct cn_why *why, const char *name, struct cn_err
     return false;
 }
 
+struct request {
+    const char *function;
+    struct cn_why_options options;
+    struct cn_why_traces *traces; /* of a store; NULL: a recording */
+};
+
+/* NULL if all traces of both groups were loaded; to be released with free(). */
+static char *print_note(const struct cn_why_traces *traces)
+{
+    struct cn_text text = {0};
+
+    if (traces->loaded < traces->wanted) {
+        cn_text_str_add(&text, "Estimated: means and shares are those of ");
+        cn_count_print(&text, traces->loaded);
+        cn_text_str_add(&text, " of ");
+        cn_count_print_of(&text, traces->wanted, "trace");
+        cn_text_str_add(&text, traces->is_root
+                                   ? ", chosen evenly by duration from both groups."
+                                   : ", chosen evenly over time.");
+    }
+    return text.chars;
+}
+
+static void find_reasons(struct cn_why_answer *answer, struct cn_why_traces *traces)
+{
+    cn_why_rows_build(&answer->rows, &answer->why, answer->function);
+    cn_why_signs_find(&answer->signs, &answer->why, answer->rec,
+                      traces ? cn_why_traces_values : NULL, traces);
+    cn_why_times_find(&answer->times, &answer->why);
+    /* Neighbours of the traces that were loaded were not. */
+    if (traces && traces->loaded < traces->wanted)
+        answer->times.period_ns = answer->times.overlapping = 0;
+}
+
 static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *err)
 {
+    const struct request *request = arg;
+    struct cn_why_traces *traces = request->traces;
     const struct cn_args *args = setup->args;
+    char *note = traces ? print_note(traces) : NULL;
     struct cn_why_answer answer = {
-        .function = arg,
+        .function = request->function,
         .data = setup->rec->path,
         .rec = setup->rec,
+        .options = request->options,
         .shows_all = cn_args_has(args, "all"),
+        .note = note,
+        .add_command = traces ? cn_why_traces_command : NULL,
+        .arg = traces,
+        .slow_share = traces && traces->is_root
+                          ? (double)traces->slow_count / (double)traces->found
+                          : 0,
     };
     struct cn_bar bar;
-    bool ok;
+    bool ok = cn_why_knows(setup->rec, answer.function) ||
+              fail_unknown(setup->rec, answer.function, err);
 
-    if (!parse_options(args, &answer.options, err))
-        return false;
-    if (!cn_why_knows(setup->rec, answer.function))
-        return fail_unknown(setup->rec, answer.function, err);
-    cn_bar_begin(&bar, args);
-    setup->query.progress = &bar.progress;
-    ok = cn_why_build(&answer.why, &setup->query, answer.function, setup->workers,
-                      &answer.options, err);
-    setup->query.progress = NULL;
-    cn_bar_end(&bar);
+    if (ok) {
+        cn_bar_begin(&bar, args);
+        setup->query.progress = &bar.progress;
+        ok = cn_why_build(&answer.why, &setup->query, answer.function, setup->workers,
+                          &answer.options, err);
+        setup->query.progress = NULL;
+        cn_bar_end(&bar);
+    }
     if (ok && answer.why.groups[CN_WHY_SLOW].count > 0) {
-        cn_why_rows_build(&answer.rows, &answer.why, answer.function);
-        cn_why_signs_find(&answer.signs, &answer.why, setup->rec, NULL, NULL);
-        cn_why_times_find(&answer.times, &answer.why);
+        find_reasons(&answer, traces);
         cn_why_print(args, &answer);
     }
     if (ok && answer.why.lost_count > 0)
@@ -129,18 +173,73 @@ static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *e
     cn_why_rows_done(&answer.rows);
     cn_why_signs_done(&answer.signs);
     cn_why_done(&answer.why);
+    free(note);
     return ok;
+}
+
+/* Traces of a store. What is damaged is missing, and reported at the end. */
+static bool show_store(const struct cn_args *args, const char *path,
+                       struct request *request, struct cn_error *err)
+{
+    struct cn_why_traces traces;
+    struct cn_recording_setup setup;
+    struct cn_error damage;
+    bool is_whole = cn_why_traces_open(&traces, path, cn_args_value(args, "query"),
+                                       request->function, &request->options, &damage);
+    bool ok = false;
+
+    if (!is_whole)
+        *err = damage;
+    if (traces.found == 0 && is_whole) {
+        ok = cn_fail(err, CN_ERR_NOT_FOUND,
+                     "%s: no trace has calls of %s; see cairn store search %s --group-by "
+                     "root",
+                     path, request->function, path);
+    } else if (traces.rec && traces.loaded > 0) {
+        struct cn_recording *rec = traces.rec;
+
+        traces.rec = NULL;
+        request->traces = &traces;
+        ok = cn_recording_setup_use(&setup, args, rec, err) && show(&setup, request, err);
+        cn_recording_setup_done(&setup);
+        if (ok && !is_whole) {
+            *err = damage;
+            ok = false;
+        }
+    }
+    cn_why_traces_close(&traces);
+    return ok;
+}
+
+/* Data without single calls has no slow ones. */
+static bool check_calls(const char *path, struct cn_error *err)
+{
+    const struct cn_format *format;
+
+    if (!cn_format_probe(path, &format, err))
+        return false;
+    if (format->open_recording || format->open_traces)
+        return true;
+    return cn_fail(
+        err, CN_ERR_USAGE,
+        "%s (%s) has costs of contexts, not single calls; use the recording or "
+        "the store that it was made from",
+        path, format->name);
 }
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
-    struct cn_text name = {0};
-    bool ok;
+    const char *path = cn_recording_path(args, cn_args_find_operand(args, 1));
+    struct request request = {.function = args->operands[0]};
 
-    cn_text_str_add(&name, args->operands[0]);
-    ok = cn_recording_show(args, cn_args_find_operand(args, 1), show, name.chars, err);
-    cn_text_done(&name);
-    return ok;
+    if (!parse_options(args, &request.options, err) || !check_calls(path, err))
+        return false;
+    if (cn_why_traces_probe(path))
+        return show_store(args, path, &request, err);
+    if (cn_args_has(args, "query"))
+        return cn_fail(err, CN_ERR_USAGE, "%s is not a store; --query is for stores",
+                       path);
+    return cn_recording_show(args, path, show, &request, err);
 }
 
 static const struct cn_option options[] = {
@@ -153,6 +252,9 @@ static const struct cn_option options[] = {
      .value = "FROM-TO",
      .help = "the calls to compare them with, as percentiles of their durations "
              "(default: 25-75)"},
+    {.name = "query",
+     .value = "QUERY",
+     .help = "stores: only traces that match; see cairn-store-search(1)"},
     {.name = "all", .help = "list all contexts, not only those that explain 90 %"},
     CN_RECORDING_THREADS_OPTION,
     {.name = "format",
@@ -167,6 +269,8 @@ static const struct cn_example examples[] = {
     {"cairn why handle_request", "explain the slowest 1 % of its calls"},
     {"cairn why handle_request run.data --slowest 0.1",
      "explain only one call in a thousand"},
+    {"cairn why com.shop.Cart.checkout traces --query 'last 1h'",
+     "explain slow requests in a store of traces"},
     {"cairn why main_loop run.data -r 10s~20s --format markdown",
      "explain the slow calls of ten seconds, for a ticket"},
     {0},
@@ -175,7 +279,7 @@ static const struct cn_example examples[] = {
 const struct cn_command cn_cmd_why = {
     .name = "why",
     .section = CN_SECTION_RECORDING,
-    .operands = "FUNC [DIR]",
+    .operands = "FUNC [DATA]",
     .operand_min = 1,
     .operand_max = 2,
     .summary = "show why some calls of a function are slow",
@@ -196,6 +300,11 @@ const struct cn_command cn_cmd_why = {
         "them "
         "significantly more often (Fisher's exact test, 1 %, corrected for the number of "
         "values), and times if slow calls are in a run, regular, or parallel.\n\n"
+        "In a store, the slowest traces that begin with the method FUNC are compared "
+        "with "
+        "typical ones; their durations come from the index, and at most 1,000 traces of "
+        "each group are loaded. For a method inside of traces, 4,000 traces are. "
+        "Attributes of traces are what arguments are for functions.\n\n"
         "Times are corrected for the cost of recording; --raw shows them as "
         "recorded. " CN_RECORDING_THREADS_TEXT "\n\n"
         "Damaged data is read up to the damage, which is then reported; the exit status "

@@ -23,7 +23,8 @@ struct cn_why_answer {
     /* Append a command that shows a call; NULL: cairn replay. */
     void (*add_command)(void *arg, const struct cn_why_call *call, struct cn_text *text);
     void *arg;
-    const char *note; /* one more sentence; NULL: none */
+    double slow_share; /* of all calls; 0: those of `why` are all */
+    const char *note;  /* one more sentence; NULL: none */
 };
 
 /* As --format says. */

@@ -133,7 +133,9 @@ static void tell_groups(struct cn_why_sentences *sentences,
     cn_text_str_add(text, " of ");
     cn_utf8_add_printable(text, answer->function);
     cn_text_str_add(text, " (the slowest ");
-    cn_why_percent_add(text, (double)slow->count / (double)answer->why.call_count);
+    cn_why_percent_add(text, answer->slow_share > 0
+                                 ? answer->slow_share
+                                 : (double)slow->count / (double)answer->why.call_count);
     cn_text_str_add(text, ", ");
     cn_duration_print(text, slow->shortest_ns);
     cn_text_str_add(text, " or longer) take ");
@@ -325,7 +327,7 @@ static void tell_kinds(struct cn_why_sentences *sentences,
     if (is_any || has_waits)
         cn_text_printf(next_sentence(sentences), "By kind, the difference is %s.",
                        cn_text_str(&list));
-    if (!has_waits)
+    if (!has_waits && !answer->add_command) /* traces never have them */
         cn_text_str_add(next_sentence(sentences),
                         "There are no scheduler events: blocked and pre-empted time is "
                         "part of self time.");

@@ -1,0 +1,311 @@
+#include "cli/recording/why_traces.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/calls/trace_calls.h"
+#include "base/alloc.h"
+#include "base/bytes/utf8.h"
+#include "base/text.h"
+#include "formats/formats.h"
+#include "model/calls/recording.h"
+#include "model/format.h"
+#include "model/traces/trace.h"
+#include "store/search/search.h"
+#include "store/search/trace_cursor.h"
+#include "store/segment/reader.h"
+#include "store/write/java_import.h"
+
+enum { GROUP_LOADED = 1000, INNER_LOADED = 4000 };
+
+bool cn_why_traces_probe(const char *path)
+{
+    const struct cn_format *format;
+    struct cn_error err;
+
+    return cn_format_probe(path, &format, &err) && strcmp(format->name, "store") == 0 &&
+           !cn_java_store_probe(path);
+}
+
+static uint64_t call_key(uint64_t begin_ns, uint64_t end_ns)
+{
+    return begin_ns * UINT64_C(0x9e3779b97f4a7c15) ^ end_ns;
+}
+
+static void add_fact(struct cn_why_traces *traces, const char *key, const char *value,
+                     const double *number)
+{
+    traces->facts = cn_grow(traces->facts, traces->fact_count, &traces->fact_capacity,
+                            sizeof(*traces->facts));
+    traces->facts[traces->fact_count++] = (struct cn_why_fact){
+        .key = cn_arena_strdup(&traces->arena, key),
+        .value = cn_arena_strdup(&traces->arena, value),
+        .number = number ? *number : 0,
+        .is_number = number != NULL,
+    };
+}
+
+static void add_word(struct cn_why_traces *traces, const struct cn_trace *trace,
+                     const char *key, uint32_t word, struct cn_text *text)
+{
+    if (word == 0)
+        return;
+    cn_text_clear(text);
+    cn_words_print(trace->words, word, text);
+    add_fact(traces, key, cn_text_str(text), NULL);
+}
+
+static void add_attributes(struct cn_why_traces *traces, const struct cn_trace *trace,
+                           uint32_t node, struct cn_text *text)
+{
+    struct cn_text key = {0};
+
+    for (uint32_t a = trace->nodes[node].first_attribute; a != CN_NONE;
+         a = trace->attributes[a].next) {
+        const struct cn_trace_value *value = &trace->attributes[a].value;
+        double number =
+            value->kind == CN_VALUE_INT ? (double)value->integer : value->real;
+        bool is_number = value->kind == CN_VALUE_INT || value->kind == CN_VALUE_FLOAT;
+
+        cn_text_clear(&key);
+        cn_text_clear(text);
+        cn_words_print(trace->words, trace->attributes[a].key, &key);
+        cn_trace_value_print(trace, value, text);
+        add_fact(traces, cn_text_str(&key), cn_text_str(text),
+                 is_number ? &number : NULL);
+    }
+    cn_text_done(&key);
+}
+
+/* Note what is known about a call of the method. */
+static void note_call(struct cn_why_traces *traces, const struct cn_trace *trace,
+                      uint32_t node, uint64_t time_ns, struct cn_text *text)
+{
+    const struct cn_trace_node *at = &trace->nodes[node];
+    const struct cn_trace_span *span = trace->span_count > 0 ? trace->spans : NULL;
+    struct cn_why_trace noted = {trace->id_high, trace->id_low, traces->fact_count, 0};
+
+    if (span) {
+        add_word(traces, trace, "service", span->service, text);
+        add_word(traces, trace, "type", span->type, text);
+    }
+    add_fact(traces, "error", at->errors > 0 ? "yes" : "no", NULL);
+    if (at->exception != 0 &&
+        cn_word_kind(trace->words, at->exception) == CN_WORD_EXCEPTION)
+        add_word(traces, trace, "exception", cn_word_part(trace->words, at->exception, 0),
+                 text);
+    if (node > 0)
+        add_attributes(traces, trace, 0, text);
+    add_attributes(traces, trace, node, text);
+    noted.fact_count = traces->fact_count - noted.first_fact;
+    traces->list =
+        cn_grow(traces->list, traces->count, &traces->capacity, sizeof(*traces->list));
+    traces->list[traces->count++] = noted;
+    (void)cn_map_at(
+        &traces->by_call,
+        call_key(time_ns + at->start_ns, time_ns + at->start_ns + at->duration_ns),
+        (uint32_t)traces->count);
+}
+
+static void note_calls(struct cn_why_traces *traces, const struct cn_trace *trace,
+                       const char *method, struct cn_text *text)
+{
+    uint64_t time_ns = trace->span_count > 0 ? trace->spans[0].time_ns : trace->clock_ns;
+
+    for (uint32_t i = 0; i < trace->node_count; i++) {
+        if (trace->nodes[i].method == 0)
+            continue;
+        cn_text_clear(text);
+        cn_words_print_method_name(trace->words, trace->nodes[i].method, text);
+        if (strcmp(cn_text_str(text), method) == 0)
+            note_call(traces, trace, i, time_ns, text);
+    }
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    const struct cn_search_hit *x = a, *y = b;
+
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    if (x->segment != y->segment)
+        return x->segment < y->segment ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* Load the traces of the hits; releases them. */
+static bool load(struct cn_why_traces *traces, const struct cn_store_query *query,
+                 struct cn_search_hits hits, const char *method, struct cn_error *err)
+{
+    struct cn_trace_cursor cursor = {.store = cn_search_store(query->search),
+                                     .hits = hits,
+                                     .loader = cn_segment_loader_new()};
+    struct cn_trace_calls *calls = cn_trace_calls_new();
+    struct cn_trace trace = {0};
+    struct cn_text text = {0};
+    struct cn_store_row row;
+    enum cn_step step;
+    bool ok = true;
+
+    if (hits.count > 0)
+        qsort(cursor.hits.list, cursor.hits.count, sizeof(*cursor.hits.list),
+              compare_times);
+    while ((step = cn_trace_cursor_next(&cursor, &row, err)) == CN_ITEM &&
+           (ok = cn_trace_cursor_load(&cursor, &trace, err))) {
+        note_calls(traces, &trace, method, &text);
+        cn_trace_calls_add(calls, &trace);
+        traces->loaded++;
+    }
+    traces->rec = cn_trace_calls_finish(calls);
+    traces->rec->path = cn_arena_strdup(&traces->rec->arena, traces->path);
+    cn_trace_calls_free(calls);
+    cn_trace_done(&trace);
+    cn_text_done(&text);
+    cn_trace_cursor_close(&cursor);
+    return ok && step == CN_END;
+}
+
+/* Append hits [first, end) to a list, evenly at most `most` of them. */
+static void choose(struct cn_search_hits *out, const struct cn_search_hits *from,
+                   size_t first, size_t end, size_t most)
+{
+    size_t count = end - first, taken = count < most ? count : most;
+
+    for (size_t i = 0; i < taken; i++)
+        out->list[out->count++] =
+            from->list[first + (size_t)((double)i * (double)count / (double)taken)];
+}
+
+/* Choose traces by duration; `hits` are sorted, the longest first. */
+static void choose_groups(struct cn_why_traces *traces, const struct cn_search_hits *hits,
+                          struct cn_why_options *options, struct cn_search_hits *out)
+{
+    double last = (double)(hits->count - 1);
+    size_t low = hits->count - 1 - (size_t)(last * options->typical_from);
+    size_t high = hits->count - 1 - (size_t)(last * options->typical_to);
+    size_t slow = (size_t)ceil((double)hits->count * options->slowest);
+
+    if (slow < CN_WHY_SLOW_MIN)
+        slow = CN_WHY_SLOW_MIN;
+    options->typical_from_ns = hits->list[low].key;
+    options->typical_to_ns = hits->list[high].key;
+    options->slow_from_ns = hits->list[slow - 1].key;
+    if (options->slow_from_ns <= options->typical_to_ns)
+        options->slow_from_ns = options->typical_to_ns + 1;
+    while (slow > 0 && hits->list[slow - 1].key < options->slow_from_ns)
+        slow--;
+    traces->slow_count = slow;
+    traces->wanted = slow + low + 1 - (high > slow ? high : slow);
+    choose(out, hits, 0, slow, GROUP_LOADED);
+    choose(out, hits, high > slow ? high : slow, low + 1, GROUP_LOADED);
+}
+
+/* "(QUERY) AND FIELD = "METHOD"", searched. */
+static bool search(struct cn_store_query *query, const char *path, const char *text,
+                   const char *field, const char *method, enum cn_search_sort sort,
+                   struct cn_search_hits *hits, struct cn_error *err)
+{
+    struct cn_search_order order = {.sort = sort, .limit = UINT64_MAX};
+    struct cn_text whole = {0};
+    bool ok;
+
+    if (text && *text)
+        cn_text_printf(&whole, "(%s) AND ", text);
+    cn_text_printf(&whole, "%s = \"", field);
+    for (; *method; method++) {
+        if (*method == '"' || *method == '\\')
+            cn_text_char(&whole, '\\');
+        cn_text_char(&whole, *method);
+    }
+    cn_text_char(&whole, '"');
+    ok = cn_store_query_open(query, path, cn_text_str(&whole), err);
+    cn_text_done(&whole);
+    if (!ok)
+        return false;
+    if (cn_search_rows(query->search, query->query, &order, hits, err))
+        return true;
+    cn_store_query_close(query);
+    return false;
+}
+
+bool cn_why_traces_open(struct cn_why_traces *traces, const char *path,
+                        const char *query_text, const char *method,
+                        struct cn_why_options *options, struct cn_error *err)
+{
+    struct cn_store_query query;
+    struct cn_search_hits hits = {0}, chosen = {0};
+    bool ok;
+
+    *traces = (struct cn_why_traces){.path = path};
+    if (!search(&query, path, query_text, "root", method, CN_SEARCH_BY_DURATION, &hits,
+                err))
+        return false;
+    traces->is_root = hits.count >= CN_WHY_CALLS_MIN;
+    if (!traces->is_root) {
+        cn_search_hits_done(&hits);
+        cn_store_query_close(&query);
+        hits = (struct cn_search_hits){0};
+        if (!search(&query, path, query_text, "method", method, CN_SEARCH_BY_TIME, &hits,
+                    err))
+            return false;
+    }
+    traces->found = hits.count;
+    chosen.list = cn_alloc(2 * GROUP_LOADED + INNER_LOADED, sizeof(*chosen.list));
+    if (traces->is_root)
+        choose_groups(traces, &hits, options, &chosen);
+    else
+        choose(&chosen, &hits, 0, hits.count, INNER_LOADED);
+    if (!traces->is_root)
+        traces->wanted = hits.count;
+    cn_search_hits_done(&hits);
+    ok = load(traces, &query, chosen, method, err) && cn_search_check(query.search, err);
+    cn_store_query_close(&query);
+    return ok || cn_fail_in(err, "%s", path);
+}
+
+void cn_why_traces_close(struct cn_why_traces *traces)
+{
+    cn_recording_close(traces->rec);
+    free(traces->list);
+    free(traces->facts);
+    cn_map_done(&traces->by_call);
+    cn_arena_done(&traces->arena);
+    *traces = (struct cn_why_traces){0};
+}
+
+static const struct cn_why_trace *find_trace(const struct cn_why_traces *traces,
+                                             const struct cn_why_call *call)
+{
+    uint32_t at =
+        cn_map_find(&traces->by_call, call_key(call->begin_ns, call->end_ns), 0);
+
+    return at > 0 ? &traces->list[at - 1] : NULL;
+}
+
+void cn_why_traces_values(void *arg, const struct cn_why_call *call,
+                          struct cn_why_facts *facts)
+{
+    const struct cn_why_traces *traces = arg;
+    const struct cn_why_trace *trace = find_trace(traces, call);
+
+    for (size_t i = 0; trace && i < trace->fact_count; i++) {
+        const struct cn_why_fact *fact = &traces->facts[trace->first_fact + i];
+
+        cn_why_facts_add(facts, fact->key, fact->value,
+                         fact->is_number ? &fact->number : NULL);
+    }
+}
+
+void cn_why_traces_command(void *arg, const struct cn_why_call *call,
+                           struct cn_text *text)
+{
+    const struct cn_why_traces *traces = arg;
+    const struct cn_why_trace *trace = find_trace(traces, call);
+
+    cn_text_str_add(text, "cairn store show ");
+    cn_utf8_add_printable(text, traces->path);
+    if (trace)
+        cn_text_printf(text, " %016" PRIx64 "%016" PRIx64, trace->id_high, trace->id_low);
+}
