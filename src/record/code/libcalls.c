@@ -333,11 +333,24 @@ void cn_rec_libcalls_remove(const struct cn_rec_image *image)
 static _Atomic uint32_t unbound[UNBOUND_MAX];
 static _Atomic uint32_t unbound_count;
 static _Atomic bool has_unbound;
+static uint32_t lasting_first, lasting_end; /* slots of a file that is never unmapped */
+
+void cn_rec_libcalls_started(void)
+{
+    if (table_count > 0) {
+        lasting_first = tables[0].first;
+        lasting_end = tables[0].first + tables[0].count;
+    }
+}
 
 void cn_rec_libcall_begin(uint64_t number)
 {
-    uint32_t at = atomic_fetch_add(&unbound_count, 1);
+    uint32_t at;
 
+    /* Another thread could look at the slot while its file is being unmapped. */
+    if (number < lasting_first || number >= lasting_end)
+        return;
+    at = atomic_fetch_add(&unbound_count, 1);
     atomic_store(&unbound[at % UNBOUND_MAX], (uint32_t)number + 1);
     atomic_store(&has_unbound, true);
 }

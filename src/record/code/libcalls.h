@@ -3,7 +3,7 @@
  *
  * Each slot gets a stub, which passes the number of the slot to cn_rec_libcall. A slot that
  * is not bound yet is bound by the loader at its first call, and pointed to the stub again
- * at the next call of any library function, or when that call returns.
+ * when that call returns; in the program itself already at the next call of any library function.
  * Threads: add and remove: one thread at a time; all else: any thread.
  */
 #ifndef CN_RECORD_CODE_LIBCALLS_H
@@ -58,6 +58,9 @@ bool cn_rec_libcalls_add(const struct cn_rec_image *image);
 
 /* The file was unmapped. */
 void cn_rec_libcalls_remove(const struct cn_rec_image *image);
+
+/* All files of the start were added: the first is the program, or linked to it. */
+void cn_rec_libcalls_started(void);
 
 /* A call through slot `number`, which is not bound, begins; and has ended. */
 void cn_rec_libcall_begin(uint64_t number);

@@ -162,9 +162,13 @@ static bool add_pending(uint32_t tid)
 
 bool cn_rec_loader_begin(void)
 {
+    bool ok;
+
     take_libraries();
     loader.is_watched = watch();
-    return add_pending(cn_rec_tid());
+    ok = add_pending(cn_rec_tid());
+    cn_rec_libcalls_started();
+    return ok;
 }
 
 bool cn_rec_loader_is_watched(void)
