@@ -21,6 +21,7 @@ struct run {
     bool is_stopped;
     struct caller *callers; /* by slot: the call site of the next call */
     struct cn_text *names;  /* by slot: of tasks that are renamed, so far */
+    uint32_t *ended;        /* by slot: function of the last record if it is an exit */
 
     /* A line that may be merged with the next. */
     bool has_pending;
@@ -284,7 +285,14 @@ static void put_event(struct run *run, const struct cn_merged_call *next)
         put(run, &line);
 }
 
-/* pthread_exit() does not return: it and its callers end with their task. */
+static bool is_thread_end(const struct cn_recording *rec, uint32_t function)
+{
+    return function < rec->function_count &&
+           strcmp(rec->functions[function].name, "pthread_exit") == 0;
+}
+
+/* pthread_exit() does not return: its callers end with their task, and so does it, unless the
+ * recorder has seen the end of the thread. */
 static void end_thread(struct run *run, const struct cn_merged_call *next)
 {
     struct cn_call_stack *stack = &run->replay->stacks[next->slot];
@@ -293,8 +301,8 @@ static void end_thread(struct run *run, const struct cn_merged_call *next)
 
     while (top > 0 && (stack->frames[top - 1].flags & CN_FRAME_SCHEDULE))
         top--;
-    if (top == 0 || stack->frames[top - 1].function >= rec->function_count ||
-        strcmp(rec->functions[stack->frames[top - 1].function].name, "pthread_exit") != 0)
+    if (top == 0 || (!is_thread_end(rec, run->ended[next->slot]) &&
+                     !is_thread_end(rec, stack->frames[top - 1].function)))
         return;
     cn_call_stack_forget(stack, top);
     while (stack->count > 0) {
@@ -348,9 +356,11 @@ static void put_call(struct run *run, const struct cn_merged_call *next)
     switch ((enum cn_call_kind)next->call->kind) {
     case CN_CALL_ENTER:
         put_enter(run, next);
+        run->ended[next->slot] = CN_NONE;
         break;
     case CN_CALL_EXIT:
         put_leave(run, next);
+        run->ended[next->slot] = next->call->function;
         break;
     case CN_CALL_EVENT:
         put_event(run, next);
@@ -389,12 +399,15 @@ bool cn_call_replay_run(struct cn_call_replay *replay, const struct cn_call_quer
         .arg = arg,
         .callers = cn_alloc(query->task_count, sizeof(*run.callers)),
         .names = cn_alloc(query->task_count, sizeof(*run.names)),
+        .ended = cn_alloc(query->task_count, sizeof(*run.ended)),
     };
     struct cn_call_merge merge;
     struct cn_merged_call next;
     bool ok = cn_call_merge_open(&merge, query, err);
 
     init(replay, query);
+    for (uint32_t i = 0; i < query->task_count; i++)
+        run.ended[i] = CN_NONE;
     while (ok && !run.is_stopped && cn_call_merge_next(&merge, &next))
         put_call(&run, &next);
     flush(&run);
@@ -409,6 +422,7 @@ bool cn_call_replay_run(struct cn_call_replay *replay, const struct cn_call_quer
     for (uint32_t i = 0; i < query->task_count; i++)
         cn_text_done(&run.names[i]);
     free(run.names);
+    free(run.ended);
     return ok;
 }
 
