@@ -18,6 +18,7 @@ enum cn_error_kind {
     CN_ERR_LIMIT,       /* larger than we are willing to handle */
     CN_ERR_NOT_FOUND,   /* no such thread, symbol, file, ... */
     CN_ERR_INTERRUPTED, /* the user asked to stop */
+    CN_ERR_REJECTED,    /* a rule that the user set does not hold */
 };
 
 struct cn_error {

@@ -4,6 +4,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -25,6 +26,9 @@ enum {
     PATH_OFF = 72,
     CAN_EXECUTE = 4,
 };
+
+/* What is read of a process beside its stack, for one sample. */
+enum { MEMORY_BLOCKS = 8, MEMORY_BLOCK_LEN = 512, MEMORY_READS_MAX = 64 };
 
 struct cn_unwound_process {
     uint32_t pid;
@@ -146,6 +150,42 @@ void cn_unwound_take(struct cn_unwound *stacks, struct cn_bytes record)
             process_at(stacks, cn_u32_get(record.ptr + PID_OFF))->space);
 }
 
+/* Memory of a process that runs on: blocks that were read for one sample. */
+struct memory {
+    pid_t pid;
+    unsigned count; /* of blocks that were read */
+    uint64_t begins[MEMORY_BLOCKS];
+    uint8_t blocks[MEMORY_BLOCKS][MEMORY_BLOCK_LEN];
+};
+
+static bool read_memory(void *arg, uint64_t address, uint64_t *out)
+{
+    struct memory *memory = arg;
+    uint64_t begin = address - address % MEMORY_BLOCK_LEN;
+    unsigned used = memory->count < MEMORY_BLOCKS ? memory->count : MEMORY_BLOCKS;
+    unsigned at = 0;
+
+    if (address - begin > MEMORY_BLOCK_LEN - sizeof(*out))
+        return false;
+    while (at < used && memory->begins[at] != begin)
+        at++;
+    if (at == used) {
+        struct iovec to, from = {(void *)(uintptr_t)begin, MEMORY_BLOCK_LEN};
+
+        if (memory->count == MEMORY_READS_MAX)
+            return false;
+        at = memory->count++ % MEMORY_BLOCKS;
+        to = (struct iovec){memory->blocks[at], MEMORY_BLOCK_LEN};
+        memory->begins[at] = begin;
+        if (process_vm_readv(memory->pid, &to, 1, &from, 1, 0) != MEMORY_BLOCK_LEN) {
+            memory->begins[at] = UINT64_MAX;
+            return false;
+        }
+    }
+    *out = cn_u64_get(memory->blocks[at] + (address - begin));
+    return true;
+}
+
 size_t cn_unwound_unwind(struct cn_unwound *stacks, uint32_t pid,
                          const struct cn_unwind_registers *registers,
                          struct cn_bytes stack, uint64_t *out, size_t most)
@@ -154,9 +194,15 @@ size_t cn_unwound_unwind(struct cn_unwound *stacks, uint32_t pid,
     uint64_t stack_begin = registers->machine == CN_UNWIND_X86_64
                                ? registers->value[CN_UNWIND_X86_RSP]
                                : registers->value[CN_UNWIND_ARM_SP];
-    size_t count = cn_unwind(process_at(stacks, pid)->space, registers, stack_begin,
-                             stack, out, most, &end);
+    struct cn_unwind_space *space = process_at(stacks, pid)->space;
+    struct memory memory;
+    size_t count;
 
+    memory.pid = (pid_t)pid;
+    memory.count = 0;
+    cn_unwind_space_set_memory(space, read_memory, &memory);
+    count = cn_unwind(space, registers, stack_begin, stack, out, most, &end);
+    cn_unwind_space_set_memory(space, NULL, NULL);
     stacks->ends[end]++;
     return count;
 }

@@ -1,5 +1,6 @@
 #include "symbols/debug_info.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -96,5 +97,10 @@ void cn_debug_info_close(struct cn_debug_info *info)
         dwfl_end(info->dwfl);
     cn_plt_done(&info->plt);
     cn_symbol_table_done(&info->symbols);
+    for (size_t i = 0; i < info->loop_count; i++)
+        cn_loops_done(&info->loops[i]);
+    free(info->loops);
+    cn_map_done(&info->loop_of);
+    cn_scopes_done(&info->scopes);
     *info = (struct cn_debug_info){0};
 }

@@ -8,8 +8,11 @@
 #include <elfutils/libdwfl.h>
 #include <stdbool.h>
 
+#include "base/map.h"
 #include "symbols/build_files.h"
+#include "symbols/loops.h"
 #include "symbols/plt.h"
+#include "symbols/scopes.h"
 #include "symbols/symbol_table.h"
 #include "symbols/value_type.h"
 
@@ -21,6 +24,10 @@ struct cn_debug_info {
     struct cn_plt plt;
     struct cn_symbol_table symbols; /* read when one is first looked for */
     bool has_symbols;
+    struct cn_scopes scopes;
+    struct cn_map loop_of; /* by offset of the function: in `loops` */
+    struct cn_loops *loops;
+    size_t loop_count, loop_capacity;
     bool has_dwarf;
     Dwarf_Addr bias; /* addresses in libdwfl - addresses in the debug information */
 };

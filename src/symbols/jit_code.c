@@ -136,16 +136,14 @@ static void add(struct cn_jit_code *code, struct cn_jit_function function)
     }
 }
 
-/* Set name, language, file and line. */
-static void set_name(struct cn_jit_code *code, const char *name, size_t len,
-                     struct cn_jit_function *function)
+void cn_jit_code_name(struct cn_jit_code *code, const char *name, size_t len,
+                      struct cn_jit_function *out)
 {
-    function->file = "";
-    if (split_javascript(code, name, len, function) ||
-        split_python(code, name, len, function))
+    out->file = "";
+    if (split_javascript(code, name, len, out) || split_python(code, name, len, out))
         return;
-    function->name = intern(code, name, len);
-    function->language = CN_JIT_CODE;
+    out->name = intern(code, name, len);
+    out->language = CN_JIT_CODE;
 }
 
 /* A hexadecimal number and the spaces after it. */
@@ -187,7 +185,7 @@ void cn_jit_code_read_map(struct cn_jit_code *code, struct cn_bytes text)
             line_end = end;
         if (take_hex(&at, line_end, &function.begin) && take_hex(&at, line_end, &len) &&
             at < line_end && cn_u64_add(function.begin, len, &function.end)) {
-            set_name(code, at, (size_t)(line_end - at), &function);
+            cn_jit_code_name(code, at, (size_t)(line_end - at), &function);
             add(code, function);
         }
         at = line_end < end ? line_end + 1 : end;
@@ -276,7 +274,7 @@ static void read_load(struct cn_jit_code *code, struct cn_bytes record, uint64_t
         return;
     function.begin = load.address;
     function.number = load.number;
-    set_name(code, name, strlen(name), &function);
+    cn_jit_code_name(code, name, strlen(name), &function);
     if (lines->count > 0 && lines->address == load.address)
         set_lines(code, lines, &function);
     lines->count = 0;

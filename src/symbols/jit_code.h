@@ -55,6 +55,10 @@ struct cn_jit_code {
     struct cn_map newest; /* by page: the newest link */
 };
 
+/* Set name, language, file and line of a function from its name in such a file. */
+void cn_jit_code_name(struct cn_jit_code *code, const char *name, size_t len,
+                      struct cn_jit_function *out);
+
 /* Add the functions of a perf-PID.map. */
 void cn_jit_code_read_map(struct cn_jit_code *code, struct cn_bytes text);
 

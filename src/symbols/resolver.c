@@ -95,21 +95,6 @@ static bool find_unit(const struct cn_debug_info *module, uint64_t offset,
     return *unit != NULL;
 }
 
-/* The scopes of an address, innermost first; released with free(). dwarf_getscopes() continues
- * from an inlined function with the scopes of its definition, dwarf_getscopes_die() with those
- * of its call site. */
-static int scopes_at(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die **out)
-{
-    Dwarf_Die *by_address = NULL;
-    int count = dwarf_getscopes(unit, address, &by_address);
-
-    *out = NULL;
-    if (count > 0)
-        count = dwarf_getscopes_die(&by_address[0], out);
-    free(by_address);
-    return count;
-}
-
 /* Set file and line; false if they are unknown. */
 static bool set_location(struct cn_resolver *resolver, Dwarf_Die *unit, const char *file,
                          int64_t line, struct cn_source_location *out)
@@ -136,25 +121,19 @@ bool cn_resolver_function(struct cn_resolver *resolver, const char *path,
                           const char *build_id, uint64_t offset,
                           struct cn_source_location *out)
 {
-    const struct cn_debug_info *module = find_module(resolver, path, build_id);
-    Dwarf_Die *unit, *scopes;
+    struct cn_debug_info *module = find_module(resolver, path, build_id);
+    Dwarf_Die *unit, scopes[CN_SCOPE_MAX];
     Dwarf_Addr address;
-    bool found = false;
-    int count, line;
+    int line;
 
-    if (!module || !find_unit(module, offset, &unit, &address))
+    if (!module || !find_unit(module, offset, &unit, &address) ||
+        cn_scopes_at(&module->scopes, unit, address, scopes) == 0 ||
+        dwarf_decl_line(&scopes[0], &line) != 0 ||
+        !set_location(resolver, unit, dwarf_decl_file(&scopes[0]), line, out))
         return false;
-    count = scopes_at(unit, address, &scopes);
-    for (int i = 0; i < count && !found; i++) {
-        if (dwarf_tag(&scopes[i]) != DW_TAG_subprogram ||
-            dwarf_decl_line(&scopes[i], &line) != 0)
-            continue;
-        found = set_location(resolver, unit, dwarf_decl_file(&scopes[i]), line, out);
-        out->function = NULL;
-        out->mangled = NULL;
-    }
-    free(scopes);
-    return found;
+    out->function = NULL;
+    out->mangled = NULL;
+    return true;
 }
 
 /* The call site of an inlined function. */
@@ -191,11 +170,11 @@ size_t cn_resolver_instruction(struct cn_resolver *resolver, const char *path,
                                const char *build_id, uint64_t offset,
                                struct cn_source_location *out, size_t most)
 {
-    const struct cn_debug_info *module = find_module(resolver, path, build_id);
-    Dwarf_Die *unit, *scopes;
+    struct cn_debug_info *module = find_module(resolver, path, build_id);
+    Dwarf_Die *unit, scopes[CN_SCOPE_MAX];
     Dwarf_Addr address;
     Dwarf_Line *entry;
-    size_t levels = 1;
+    size_t levels = 1, scope_count;
     int line;
 
     if (most == 0 || !module || !find_unit(module, offset, &unit, &address))
@@ -204,18 +183,15 @@ size_t cn_resolver_instruction(struct cn_resolver *resolver, const char *path,
      * the line of the address. */
     out[0].function = NULL;
     out[0].mangled = NULL;
-    for (int i = scopes_at(unit, address, &scopes); i-- > 0;) {
-        const char *name;
+    scope_count = cn_scopes_at(&module->scopes, unit, address, scopes);
+    for (size_t i = 1; i < scope_count; i++) {
+        const char *name = dwarf_diename(&scopes[i]);
 
-        if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine)
-            continue;
-        name = dwarf_diename(&scopes[i]);
         if (levels == most || !called_at(resolver, &scopes[i], unit, &out[levels - 1]))
             break;
         out[levels].mangled = linkage_name(resolver, &scopes[i]);
         out[levels++].function = intern(resolver, name ? name : "");
     }
-    free(scopes);
     entry = dwarf_getsrc_die(unit, address);
     if (!entry || dwarf_lineno(entry, &line) != 0 || line == 0 ||
         !set_location(resolver, unit, dwarf_linesrc(entry, NULL, NULL), line,
@@ -251,8 +227,8 @@ bool cn_resolver_symbol(struct cn_resolver *resolver, const char *path,
     if (cn_plt_find(&module->plt, module->begin + offset - module->linked, &entry)) {
         if (!entry.name)
             return false;
-        *out =
-            (struct cn_symbol){entry.name, entry.begin + module->linked - module->begin};
+        *out = (struct cn_symbol){.name = entry.name,
+                                  .offset = entry.begin + module->linked - module->begin};
         return true;
     }
     if (!module->has_symbols)
@@ -261,9 +237,159 @@ bool cn_resolver_symbol(struct cn_resolver *resolver, const char *path,
     symbol = cn_symbol_table_find(&module->symbols, module->begin + offset);
     if (!symbol || symbol->begin < module->begin)
         return false;
-    *out = (struct cn_symbol){intern_symbol(resolver, symbol->name),
-                              symbol->begin - module->begin};
+    *out = (struct cn_symbol){
+        .name = intern_symbol(resolver, symbol->name),
+        .offset = symbol->begin - module->begin,
+        .len = symbol->has_size ? symbol->end - symbol->begin : 0,
+    };
     return true;
+}
+
+/* The bytes of a function in the file; none if they are not there. */
+static struct cn_bytes code_of(Elf *elf, uint64_t address, uint64_t len)
+{
+    size_t count;
+
+    for (size_t i = 0; elf_getphdrnum(elf, &count) == 0 && i < count; i++) {
+        GElf_Phdr header;
+        Elf_Data *data;
+
+        if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD ||
+            address < header.p_vaddr || address - header.p_vaddr >= header.p_filesz ||
+            len > header.p_filesz - (address - header.p_vaddr))
+            continue;
+        data = elf_getdata_rawchunk(
+            elf, (int64_t)(header.p_offset + (address - header.p_vaddr)), (size_t)len,
+            ELF_T_BYTE);
+        return data && data->d_buf ? (struct cn_bytes){data->d_buf, data->d_size}
+                                   : (struct cn_bytes){0};
+    }
+    return (struct cn_bytes){0};
+}
+
+struct caller {
+    struct cn_debug_info *module;
+    uint64_t begin; /* of the function that calls, as libdwfl counts */
+};
+
+/* Functions of the C and C++ libraries; there is no sign of it in their code. */
+static bool never_returns(void *arg, uint64_t target)
+{
+    static const char *const names[] = {"abort",
+                                        "exit",
+                                        "_exit",
+                                        "_Exit",
+                                        "quick_exit",
+                                        "__assert_fail",
+                                        "__stack_chk_fail",
+                                        "__libc_fatal",
+                                        "__fortify_fail",
+                                        "__chk_fail",
+                                        "_Unwind_Resume",
+                                        "__cxa_throw",
+                                        "__cxa_rethrow",
+                                        "__cxa_bad_cast",
+                                        "__clang_call_terminate",
+                                        "_ZSt9terminatev",
+                                        "longjmp",
+                                        "_longjmp",
+                                        "__longjmp_chk",
+                                        "siglongjmp",
+                                        "__libc_start_call_main",
+                                        "pthread_exit",
+                                        "err",
+                                        "errx"};
+    const struct caller *caller = arg;
+    struct cn_debug_info *module = caller->module;
+    const struct cn_table_symbol *symbol;
+    struct cn_plt_entry entry;
+    const char *name;
+    size_t len;
+
+    if (cn_plt_find(&module->plt, caller->begin + target - module->linked, &entry)) {
+        name = entry.name;
+    } else {
+        symbol = cn_symbol_table_find(&module->symbols, caller->begin + target);
+        name = symbol ? symbol->name : NULL;
+    }
+    len = name ? strcspn(name, "@") : 0;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (len == strlen(names[i]) && strncmp(name, names[i], len) == 0)
+            return true;
+    return name && strncmp(name, "_ZSt", 4) == 0 && strstr(name, "__throw_");
+}
+
+static const struct cn_loops *loops_of(struct cn_debug_info *module,
+                                       const struct cn_symbol *function)
+{
+    uint32_t at =
+        *cn_map_at(&module->loop_of, function->offset, (uint32_t)module->loop_count);
+    GElf_Addr bias;
+    GElf_Ehdr head;
+    Elf *elf;
+
+    if (at < module->loop_count)
+        return &module->loops[at];
+    module->loops =
+        cn_grow(module->loops, at, &module->loop_capacity, sizeof(*module->loops));
+    module->loops[module->loop_count++] = (struct cn_loops){0};
+    elf = dwfl_module_getelf(module->module, &bias);
+    if (elf && gelf_getehdr(elf, &head) && function->len <= CN_LOOPS_CODE_MAX &&
+        (head.e_machine == EM_X86_64 || head.e_machine == EM_AARCH64))
+        cn_loops_find(&module->loops[at],
+                      code_of(elf, module->begin + function->offset - module->linked,
+                              function->len),
+                      head.e_machine == EM_X86_64, never_returns,
+                      &(struct caller){module, module->begin + function->offset});
+    return &module->loops[at];
+}
+
+size_t cn_resolver_loops(struct cn_resolver *resolver, const char *path,
+                         const char *build_id, const struct cn_symbol *function,
+                         uint64_t offset, uint64_t out[CN_RESOLVER_LOOP_MAX])
+{
+    struct cn_debug_info *module = find_module(resolver, path, build_id);
+    uint32_t heads[CN_LOOPS_DEPTH_MAX];
+    size_t count;
+
+    if (!module || offset < function->offset ||
+        offset - function->offset >= function->len)
+        return 0;
+    count = cn_loops_at(loops_of(module, function), (uint32_t)(offset - function->offset),
+                        heads);
+    for (size_t i = 0; i < count; i++)
+        out[i] = function->offset + heads[i];
+    return count;
+}
+
+size_t cn_resolver_loop(struct cn_resolver *resolver, const char *path,
+                        const char *build_id, const struct cn_symbol *function,
+                        uint64_t head, struct cn_source_location *out, size_t most)
+{
+    struct cn_debug_info *module = find_module(resolver, path, build_id);
+    size_t count = cn_resolver_instruction(resolver, path, build_id, head, out, most);
+    struct cn_source_location *others = cn_alloc(most, sizeof(*others));
+    uint32_t blocks[CN_LOOPS_BLOCK_MAX];
+    size_t block_count = 0;
+
+    if (count > 1)
+        block_count = cn_loops_blocks(loops_of(module, function),
+                                      (uint32_t)(head - function->offset), blocks);
+    for (size_t i = 0; i < block_count && count > 1; i++) {
+        size_t levels = cn_resolver_instruction(
+            resolver, path, build_id, function->offset + blocks[i], others, most);
+        size_t same = 1;
+
+        /* Strings are unique, and calls of the same function at two lines are two. */
+        while (same < levels && same < count &&
+               others[same].function == out[same].function &&
+               others[same - 1].line == out[same - 1].line)
+            same++;
+        if (levels > 0)
+            count = same;
+    }
+    free(others);
+    return count;
 }
 
 bool cn_resolver_offset(struct cn_resolver *resolver, const char *path,

@@ -43,11 +43,26 @@ size_t cn_resolver_instruction(struct cn_resolver *resolver, const char *path,
 struct cn_symbol {
     const char *name; /* mangled */
     uint64_t offset;  /* in the module */
+    uint64_t len;     /* 0 if unknown */
 };
 
 /* The symbol that contains `offset` of a module; needs no debug information. */
 bool cn_resolver_symbol(struct cn_resolver *resolver, const char *path,
                         const char *build_id, uint64_t offset, struct cn_symbol *out);
+
+/* The first instructions of the loops around `offset` in a function, the outermost first, as
+ * offsets in the module. Returns the count, at most CN_RESOLVER_LOOP_MAX. */
+enum { CN_RESOLVER_LOOP_MAX = 16 };
+size_t cn_resolver_loops(struct cn_resolver *resolver, const char *path,
+                         const char *build_id, const struct cn_symbol *function,
+                         uint64_t offset, uint64_t out[CN_RESOLVER_LOOP_MAX]);
+
+/* The functions that all of a loop is in: the location of its first instruction in the function
+ * itself, then in each function inlined there that contains the whole loop. As for
+ * cn_resolver_instruction(). */
+size_t cn_resolver_loop(struct cn_resolver *resolver, const char *path,
+                        const char *build_id, const struct cn_symbol *function,
+                        uint64_t head, struct cn_source_location *out, size_t most);
 
 /* The offset in the loaded module of byte `file_off` of its file. */
 bool cn_resolver_offset(struct cn_resolver *resolver, const char *path,

@@ -2,7 +2,7 @@
 
 #include "unwind/elf.h"
 
-enum { DEPTH_MAX = 64, STEP_MAX = 1000 };
+enum { DEPTH_MAX = 64, STEP_MAX = 1 << 14 };
 
 enum {
     OP_ADDR = 0x03,

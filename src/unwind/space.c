@@ -76,6 +76,13 @@ void cn_unwind_space_map(struct cn_unwind_space *space, uint64_t begin, uint64_t
                                          ++space->unwinder->last_id);
 }
 
+void cn_unwind_space_set_memory(struct cn_unwind_space *space, cn_unwind_memory read,
+                                void *arg)
+{
+    space->read_memory = read;
+    space->memory = arg;
+}
+
 const struct cn_unwind_mapping *cn_unwind_space_find(const struct cn_unwind_space *space,
                                                      uint64_t address)
 {

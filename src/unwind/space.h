@@ -42,6 +42,8 @@ struct cn_unwinder {
 struct cn_unwind_space {
     struct cn_unwinder *unwinder;
     struct cn_unwind_node *mappings; /* NULL: none */
+    cn_unwind_memory read_memory;    /* NULL: nothing is read */
+    void *memory;
 };
 
 /* Valid until the next call. */

@@ -21,8 +21,9 @@ struct walk {
     bool is_arm;
     bool is_exact; /* the program counter is no return address */
     bool is_innermost;
-    bool is_cut;     /* what was last read is after the copy of the stack */
-    uint64_t lowest; /* frames of callers begin here or above */
+    bool is_cut;      /* what was last read is after the copy of the stack */
+    bool is_replaced; /* the frame that was left is no call */
+    uint64_t lowest;  /* frames of callers begin here or above */
     struct cn_unwind_registers at;
 };
 
@@ -44,11 +45,12 @@ static bool read_for_expression(const void *arg, uint64_t address, uint64_t *out
     const struct walk *w = arg;
     struct cn_bytes word;
 
-    if (address < w->stack_begin ||
-        !cn_bytes_slice(w->stack, address - w->stack_begin, sizeof(*out), &word))
-        return false;
-    *out = cn_u64_get(word.ptr);
-    return true;
+    if (address >= w->stack_begin &&
+        cn_bytes_slice(w->stack, address - w->stack_begin, sizeof(*out), &word)) {
+        *out = cn_u64_get(word.ptr);
+        return true;
+    }
+    return w->space->read_memory && w->space->read_memory(w->space->memory, address, out);
 }
 
 static bool is_known(const struct walk *w, unsigned number)
@@ -121,6 +123,29 @@ static bool find_cfa(struct walk *w, const struct cn_unwind_place *place, uint64
     return is_known(w, number);
 }
 
+/* An address that may be one to return to, where no table says so. */
+static bool is_return_address(struct walk *w, uint64_t pc)
+{
+    return pc > 0 &&
+           cn_unwind_is_after_call(cn_unwind_place_at(w->space, pc - 1), w->at.machine);
+}
+
+/* The code that cairn's recorder returns to instead of the caller: an expression finds the
+ * return address, less one, in the memory of the recorder. */
+static bool step_by_recorder(struct walk *w, uint64_t cfa, uint64_t value,
+                             enum cn_unwind_end *end)
+{
+    /* The program runs on: the function may have returned meanwhile. */
+    if (!is_return_address(w, value + 1))
+        return stop(end, CN_UNWIND_UNKNOWN);
+    set(w, w->sp, cfa);
+    set(w, w->pc, value + 1);
+    w->is_replaced = true;
+    w->is_exact = false;
+    w->lowest = cfa;
+    return true;
+}
+
 /* By the rule of the place. */
 static bool step_by_rule(struct walk *w, const struct cn_unwind_place *place,
                          enum cn_unwind_end *end)
@@ -146,6 +171,8 @@ static bool step_by_rule(struct walk *w, const struct cn_unwind_place *place,
                 return stop(end, CN_UNWIND_WHOLE);
             return stop(end, w->is_cut ? CN_UNWIND_CUT : CN_UNWIND_BAD);
         }
+        if ((word & 0xff) == from && is_signal && kind == CN_UNWIND_VALUE_EXPRESSION)
+            return step_by_recorder(w, cfa, values[i], end);
         found |= (uint64_t)is_found << i;
     }
     set(w, w->sp, cfa);
@@ -190,13 +217,6 @@ static bool step_by_signal_frame(struct walk *w, enum cn_unwind_end *end)
     w->lowest = 0;
     w->is_exact = true;
     return true;
-}
-
-/* A return address that code without tables left on the stack. */
-static bool is_return_address(struct walk *w, uint64_t pc)
-{
-    return pc > 0 &&
-           cn_unwind_is_after_call(cn_unwind_place_at(w->space, pc - 1), w->at.machine);
 }
 
 /* Where the return address is while a function has no frame; x86_64 alone. */
@@ -256,10 +276,15 @@ static bool step_by_frame_pointer(struct walk *w, enum cn_unwind_end *end)
     return true;
 }
 
+static enum cn_unwind_code code_at(struct walk *w)
+{
+    return cn_unwind_code_at(cn_unwind_place_at(w->space, w->at.value[w->pc]),
+                             w->at.machine);
+}
+
 static bool step_without_rule(struct walk *w, enum cn_unwind_end *end)
 {
-    enum cn_unwind_code code = cn_unwind_code_at(
-        cn_unwind_place_at(w->space, w->at.value[w->pc]), w->at.machine);
+    enum cn_unwind_code code = code_at(w);
 
     if (code == CN_UNWIND_CODE_TRAMPOLINE)
         return step_by_signal_frame(w, end);
@@ -292,16 +317,18 @@ static struct cn_unwind_place *find_place(struct walk *w)
 /* To the caller. */
 static bool step(struct walk *w, enum cn_unwind_end *end)
 {
-    struct cn_unwind_place *place = find_place(w);
-    bool is_entry = place->is_entry, ok;
-    bool has_rule = place->rule && place->table->machine == w->at.machine;
+    /* A copy: looking at code may reuse the slot. */
+    const struct cn_unwind_place place = *find_place(w);
+    bool is_entry = place.is_entry, ok;
+    bool has_rule = place.rule && place.table->machine == w->at.machine;
 
     if (has_rule && w->is_arm &&
-        cn_unwind_rule_flags(place->rule[0]) & CN_UNWIND_IS_SIGNAL)
+        cn_unwind_rule_flags(place.rule[0]) & CN_UNWIND_IS_SIGNAL &&
+        code_at(w) == CN_UNWIND_CODE_TRAMPOLINE) {
         /* Its table restores x29 and x30 alone. */
         ok = step_by_signal_frame(w, end);
-    else if (has_rule) {
-        ok = step_by_rule(w, place, end);
+    } else if (has_rule) {
+        ok = step_by_rule(w, &place, end);
         /* After a frame pointer on aarch64 no stack pointer is known. */
         if (!ok && *end == CN_UNWIND_UNKNOWN && w->is_arm && !is_known(w, w->sp))
             ok = step_by_frame_pointer(w, end);
@@ -348,6 +375,8 @@ size_t cn_unwind(struct cn_unwind_space *space,
         if (!step(&w, end))
             break;
         *end = CN_UNWIND_CUT;
+        count -= w.is_replaced;
+        w.is_replaced = false;
     }
     return count;
 }

@@ -91,6 +91,14 @@ void cn_unwind_space_map(struct cn_unwind_space *space, uint64_t begin, uint64_t
 const struct cn_unwind_mapping *cn_unwind_space_find(const struct cn_unwind_space *space,
                                                      uint64_t address);
 
+/* Read 8 bytes of the memory of a process. */
+typedef bool (*cn_unwind_memory)(void *arg, uint64_t address, uint64_t *out);
+
+/* Where expressions read memory that is not in the copy of the stack; without it they fail.
+ * Return addresses that cairn's recorder has replaced are found like this. */
+void cn_unwind_space_set_memory(struct cn_unwind_space *space, cn_unwind_memory read,
+                                void *arg);
+
 enum cn_unwind_end {
     CN_UNWIND_WHOLE,   /* reached _start or the start of the thread */
     CN_UNWIND_CUT,     /* the copy of the stack ended, or `most` was reached */

@@ -96,12 +96,17 @@ static void put_frames(struct cn_text *text, bool is_arm)
     static const uint8_t signal[] = {
         CN_CFA_DEF_CFA_EXPRESSION, 4,  0x77, 0xa0, 0x01, 0x06,
         CN_CFA_EXPRESSION,         16, 3,    0x77, 0xa8, 0x01};
+    /* CFA: rsp; rip: the word at 0x9000. */
+    static const uint8_t replaced[] = {
+        CN_CFA_DEF_CFA, 7, 0, CN_CFA_VAL_EXPRESSION, 16, 4, 0x0a, 0x00, 0x90, 0x06};
     size_t cie = put_cie(text, is_arm, false);
 
     put_fde(text, cie, CN_TEST_ELF_CODE, 0x40, is_arm ? arm : x86,
             is_arm ? sizeof(arm) : sizeof(x86));
     cie = put_cie(text, is_arm, true);
     put_fde(text, cie, CN_TEST_ELF_SIGNAL, 0x10, signal, is_arm ? 0 : sizeof(signal));
+    if (!is_arm)
+        put_fde(text, cie, CN_TEST_ELF_REPLACED, 0x10, replaced, sizeof(replaced));
     put(text, 0, 4);
 }
 
@@ -164,6 +169,7 @@ struct cn_text cn_test_elf(enum cn_unwind_machine machine, bool has_sections)
     put_segment(&text, CN_ELF_LOAD, 0, names_off);
     put_segment(&text, CN_ELF_EH_FRAME_HDR, hdr_off, 8);
     cn_text_add(&text, frames.chars + text.len, frames.len - text.len);
+    text.chars[CN_TEST_ELF_AFTER_CALL - BASE - 5] = (char)0xe8;
     memcpy(text.chars + (CN_TEST_ELF_RETURN - BASE), is_arm ? arm_return : x86_return, 9);
     put(&text, 0xffff1b01, 4); /* version 1, relative to this word */
     put(&text, FRAMES_OFF - (hdr_off + 4), 4);

@@ -30,6 +30,8 @@ struct cn_table {
     FILE *to;
     enum cn_table_format format;
     bool has_color;
+    bool is_markdown; /* text with bars */
+    bool has_rule;    /* below the titles of Markdown */
     const struct cn_column *columns;
     size_t column_count;
     size_t filled; /* cells of the current row */
@@ -56,14 +58,17 @@ static void flush_when_full(struct cn_table *table)
         cn_text_flush(&table->out, table->to);
 }
 
+static bool is_left_aligned(const struct cn_column *column)
+{
+    return column->align == CN_ALIGN_LEFT ||
+           (column->align == CN_ALIGN_BY_KIND && column->kind == CN_COLUMN_TEXT);
+}
+
 static void add_text_cell(struct cn_table *table, size_t column, const struct cell *cell)
 {
     const char *chars = cn_text_str(&table->chars) + cell->off;
     enum cn_color color = table->has_color ? cell->color : CN_COLOR_NONE;
-    enum cn_align align = table->columns[column].align;
-    bool is_left =
-        align == CN_ALIGN_LEFT ||
-        (align == CN_ALIGN_BY_KIND && table->columns[column].kind == CN_COLUMN_TEXT);
+    bool is_left = is_left_aligned(&table->columns[column]);
     size_t width = table->widths[column];
     size_t padding = width > cell->width ? width - cell->width : 0;
 
@@ -76,8 +81,39 @@ static void add_text_cell(struct cn_table *table, size_t column, const struct ce
         cn_text_fill(&table->out, ' ', is_left ? padding + 2 : 2);
 }
 
+/* Characters that Markdown or HTML would take for markup are escaped. */
+static void add_markdown_row(struct cn_table *table, const struct cell *cells)
+{
+    for (size_t i = 0; i < table->column_count; i++) {
+        const char *chars = cn_text_str(&table->chars) + cells[i].off;
+
+        if (!table->columns[i].title)
+            continue;
+        cn_text_str_add(&table->out, "| ");
+        for (size_t k = 0; k < cells[i].len; k++) {
+            if (chars[k] != '\0' && strchr("|\\`*_<>[]~", chars[k]))
+                cn_text_char(&table->out, '\\');
+            cn_text_char(&table->out, chars[k]);
+        }
+        cn_text_char(&table->out, ' ');
+    }
+    cn_text_str_add(&table->out, "|\n");
+    for (size_t i = 0; i < table->column_count && !table->has_rule; i++)
+        if (table->columns[i].title)
+            cn_text_str_add(&table->out,
+                            is_left_aligned(&table->columns[i]) ? "| --- " : "| ---: ");
+    if (!table->has_rule)
+        cn_text_str_add(&table->out, "|\n");
+    table->has_rule = true;
+    flush_when_full(table);
+}
+
 static void add_text_row(struct cn_table *table, const struct cell *cells)
 {
+    if (table->is_markdown) {
+        add_markdown_row(table, cells);
+        return;
+    }
     for (size_t i = 0; i < table->column_count; i++) {
         if (table->columns[i].title)
             add_text_cell(table, i, &cells[i]);
@@ -200,6 +236,7 @@ void cn_table_str(struct cn_table *table, const char *value)
 
     assert(column->kind == CN_COLUMN_TEXT);
     switch (table->format) {
+    case CN_TABLE_MARKDOWN:
     case CN_TABLE_TEXT:
         hold_str(table, value);
         break;
@@ -219,6 +256,7 @@ void cn_table_u64(struct cn_table *table, uint64_t value)
 
     assert(column->kind == CN_COLUMN_U64);
     switch (table->format) {
+    case CN_TABLE_MARKDOWN:
     case CN_TABLE_TEXT:
         cn_text_u64(&table->chars, value);
         add_held_cell(table, off, table->chars.len - off);
@@ -240,7 +278,10 @@ void cn_table_f64(struct cn_table *table, double value)
 
     assert(column->kind != CN_COLUMN_TEXT && column->kind != CN_COLUMN_U64);
     switch (table->format) {
+    case CN_TABLE_MARKDOWN:
     case CN_TABLE_TEXT:
+        if (column->has_sign && value > 0)
+            cn_text_char(&table->chars, '+');
         if (column->kind == CN_COLUMN_F64)
             add_readable_f64(&table->chars, value);
         else
@@ -302,13 +343,15 @@ struct cn_table *cn_table_new(FILE *to, enum cn_table_format format, bool has_co
     assert(column_count > 0);
     *table = (struct cn_table){
         .to = to,
-        .format = format,
-        .has_color = has_color,
+        .format = format == CN_TABLE_MARKDOWN ? CN_TABLE_TEXT : format,
+        .has_color = has_color && format == CN_TABLE_TEXT,
+        .is_markdown = format == CN_TABLE_MARKDOWN,
         .columns = columns,
         .column_count = column_count,
         .json = {.text = &table->out},
         .widths = cn_alloc(column_count, sizeof(*table->widths)),
     };
+    format = table->format;
     if (format == CN_TABLE_JSON)
         cn_json_array(&table->json);
     for (size_t i = 0; i < column_count; i++) {
@@ -355,5 +398,7 @@ enum cn_table_format cn_table_format_parse(const char *name)
         return CN_TABLE_JSON;
     if (name && strcmp(name, "csv") == 0)
         return CN_TABLE_CSV;
+    if (name && strcmp(name, "markdown") == 0)
+        return CN_TABLE_MARKDOWN;
     return CN_TABLE_TEXT;
 }

@@ -1,4 +1,4 @@
-/* Rows of named columns, printed as aligned text, as JSON or as CSV.
+/* Rows of named columns, printed as aligned text, as JSON, as CSV or as Markdown.
  *
  *     static const struct cn_column columns[] = {
  *         {.name = "calls", .title = "CALLS", .kind = CN_COLUMN_U64},
@@ -15,7 +15,8 @@
  * with these widths. A last column that is aligned left is never padded, so it may contain
  * trees, paths and other free text. JSON: an array of objects, one per line. CSV: RFC 4180
  * with a header line; a record is one line. In text and CSV, control characters and bytes
- * that are not UTF-8 appear as \xHH, in JSON as \uHHHH and U+FFFD.
+ * that are not UTF-8 appear as \xHH, in JSON as \uHHHH and U+FFFD. Markdown: the columns of
+ * text, as a table of GitHub.
  *
  * Strings are copied. A failure to write shows in ferror() of the stream.
  * Threads: one thread at a time.
@@ -30,7 +31,7 @@
 
 #include "cli/print/terminal.h"
 
-enum cn_table_format { CN_TABLE_TEXT, CN_TABLE_JSON, CN_TABLE_CSV };
+enum cn_table_format { CN_TABLE_TEXT, CN_TABLE_JSON, CN_TABLE_CSV, CN_TABLE_MARKDOWN };
 
 enum cn_column_kind {
     CN_COLUMN_TEXT,
@@ -52,6 +53,7 @@ struct cn_column {
     enum cn_column_kind kind;
     enum cn_align align;
     unsigned decimals; /* of CN_COLUMN_FIXED */
+    bool has_sign;     /* text: positive numbers begin with '+' */
 };
 
 struct cn_table;
@@ -75,7 +77,7 @@ void cn_table_end_row(struct cn_table *table); /* after one cell per column */
 /* Print the rows held back and the end of the document. NULL is fine. */
 void cn_table_free(struct cn_table *table);
 
-/* "text", "json" or "csv"; NULL means text. */
+/* "text", "json", "csv" or "markdown"; NULL means text. */
 enum cn_table_format cn_table_format_parse(const char *name);
 
 #endif

@@ -282,6 +282,7 @@ void cn_report_print(const struct cn_args *args, const struct cn_report_layout *
 
     switch (cn_cli_format(args)) {
     case CN_TABLE_TEXT:
+    case CN_TABLE_MARKDOWN: /* no format of a report */
         print_text(args, &rows);
         break;
     case CN_TABLE_CSV:

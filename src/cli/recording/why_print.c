@@ -21,14 +21,29 @@ static size_t shown_rows(const struct cn_why_answer *answer)
 }
 
 static const struct cn_column text_columns[] = {
-    {"slow", "SLOW", CN_COLUMN_TEXT, CN_ALIGN_RIGHT, 0},
-    {"typical", "TYPICAL", CN_COLUMN_TEXT, CN_ALIGN_RIGHT, 0},
-    {"difference", "DIFFERENCE", CN_COLUMN_TEXT, CN_ALIGN_RIGHT, 0},
-    {"share", "SHARE", CN_COLUMN_TEXT, CN_ALIGN_RIGHT, 0},
-    {"slow_calls", "CALLS", CN_COLUMN_TEXT, CN_ALIGN_RIGHT, 0},
-    {"typical_calls", "TYPICAL", CN_COLUMN_TEXT, CN_ALIGN_RIGHT, 0},
-    {"kind", "KIND", CN_COLUMN_TEXT, CN_ALIGN_LEFT, 0},
-    {"context", "SELF TIME OF", CN_COLUMN_TEXT, CN_ALIGN_LEFT, 0},
+    {.name = "slow", .title = "SLOW", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
+    {.name = "typical",
+     .title = "TYPICAL",
+     .kind = CN_COLUMN_TEXT,
+     .align = CN_ALIGN_RIGHT},
+    {.name = "difference",
+     .title = "DIFFERENCE",
+     .kind = CN_COLUMN_TEXT,
+     .align = CN_ALIGN_RIGHT},
+    {.name = "share", .title = "SHARE", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
+    {.name = "slow_calls",
+     .title = "CALLS",
+     .kind = CN_COLUMN_TEXT,
+     .align = CN_ALIGN_RIGHT},
+    {.name = "typical_calls",
+     .title = "TYPICAL",
+     .kind = CN_COLUMN_TEXT,
+     .align = CN_ALIGN_RIGHT},
+    {.name = "kind", .title = "KIND", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_LEFT},
+    {.name = "context",
+     .title = "SELF TIME OF",
+     .kind = CN_COLUMN_TEXT,
+     .align = CN_ALIGN_LEFT},
 };
 enum { TEXT_COLUMNS = sizeof(text_columns) / sizeof(text_columns[0]) };
 

@@ -205,6 +205,7 @@ static bool parse_words(struct parser *parser, struct cn_error *err)
             parser->args.operands[parser->args.operand_count++] = word;
         } else if (strcmp(word, "--") == 0) {
             options_ended = true;
+            parser->args.separator = parser->args.operand_count;
         } else if (word[1] == '-') {
             if (!parse_long(parser, word + 2, err))
                 return false;
@@ -241,8 +242,9 @@ static bool check_operands(const struct cn_args *args, struct cn_error *err)
 bool cn_args_parse(struct cn_args *args, const struct cn_command *command,
                    size_t word_count, const char *const *words, struct cn_error *err)
 {
-    struct parser parser = {
-        .args = {.command = command}, .words = words, .word_count = word_count};
+    struct parser parser = {.args = {.command = command, .separator = SIZE_MAX},
+                            .words = words,
+                            .word_count = word_count};
     size_t letter_count = 0; /* every letter is at most one option */
     bool ok;
 

@@ -32,6 +32,7 @@ struct cn_args {
     size_t *places; /* of the options, in the order of the command line */
     const char **operands;
     size_t operand_count;
+    size_t separator; /* operands before the first "--"; SIZE_MAX: there is none */
 };
 
 /* Fails with CN_ERR_USAGE and leaves nothing to release. With --help, the number of

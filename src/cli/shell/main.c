@@ -16,7 +16,13 @@
 #include "cli/shell/ranks.h"
 #include "cli/shell/uftrace.h"
 
-enum { STATUS_OK = 0, STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_BAD_DATA = 3 };
+enum {
+    STATUS_OK = 0,
+    STATUS_FAILED = 1,
+    STATUS_USAGE = 2,
+    STATUS_BAD_DATA = 3,
+    STATUS_REJECTED = 4,
+};
 
 static int exit_status(enum cn_error_kind kind)
 {
@@ -33,6 +39,8 @@ static int exit_status(enum cn_error_kind kind)
     case CN_ERR_NOT_FOUND:
     case CN_ERR_INTERRUPTED:
         return STATUS_FAILED;
+    case CN_ERR_REJECTED:
+        return STATUS_REJECTED;
     }
     return STATUS_FAILED;
 }

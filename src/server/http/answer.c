@@ -273,6 +273,7 @@ static unsigned status_of(enum cn_error_kind kind)
     case CN_ERR_NOT_FOUND:
         return 404;
     case CN_ERR_INTERRUPTED:
+    case CN_ERR_REJECTED:
         return 503;
     case CN_ERR_FORMAT:
     case CN_ERR_VERSION:

@@ -100,6 +100,7 @@ static unsigned refusal_status(const struct cn_error *err)
     case CN_ERR_FORMAT:
     case CN_ERR_VERSION:
     case CN_ERR_INTERRUPTED:
+    case CN_ERR_REJECTED:
         break;
     }
     return MHD_HTTP_BAD_REQUEST;

@@ -228,9 +228,8 @@ static void entries_of_linkage_tables_are_named(void **state)
 {
     static const char *const commands[] = {
         "cc -O1 -Wl,-z,lazy -o linked prog.c",
-        "cc -O1 -Wl,-z,lazy -fcf-protection=full -Wl,-z,ibtplt -o linked prog.c "
-        "2>/dev/null",
-        "cc -O1 -fno-plt -o linked prog.c && cc -O1 -Wl,-z,now -o linked prog.c",
+        "cc -O1 -Wl,-z,lazy,-z,ibtplt -fcf-protection=full -o linked prog.c 2>/dev/null",
+        "cc -O1 -Wl,-z,now -o linked prog.c",
         "aarch64-linux-gnu-gcc -O1 -o linked prog.c 2>/dev/null",
     };
 

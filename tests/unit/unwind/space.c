@@ -37,7 +37,7 @@ static void a_new_mapping_replaces_what_it_overlaps(void **state)
     (void)state;
     srand(7);
     /* Short lists are searched, long ones indexed. */
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < 24; round++) {
         struct cn_unwind_space *space = cn_unwind_space_new(unwinder), *copy;
         struct expected expected[ADDRESSES] = {0}, copied[ADDRESSES];
 
@@ -72,7 +72,7 @@ static void a_new_mapping_replaces_what_it_overlaps(void **state)
 /* A program that compiles functions: each is looked up while the next ones are added. */
 static void many_mappings_take_little_time(void **state)
 {
-    enum { COUNT = 40000, LEN = 16 };
+    enum { COUNT = 10000, LEN = 16 };
     struct cn_unwinder *unwinder = cn_unwinder_new();
     struct cn_unwind_space *space = cn_unwind_space_new(unwinder);
 

@@ -228,6 +228,48 @@ static void authentication_codes_are_removed(void **state)
     cn_unwinder_free(unwinder);
 }
 
+/* The memory of a recorder: one word, which may have changed. */
+static bool read_word(void *arg, uint64_t address, uint64_t *out)
+{
+    assert_int_equal(address, 0x9000);
+    *out = *(const uint64_t *)arg;
+    return *out != 0;
+}
+
+static void replaced_return_addresses_are_found(void **state)
+{
+    struct cn_unwinder *unwinder = cn_unwinder_new();
+    struct cn_unwind_space *space;
+    struct cn_unwind_registers registers = {.machine = CN_UNWIND_X86_64,
+                                            .known = 0x1ffff};
+    uint64_t found[4], word = CN_TEST_ELF_AFTER_CALL - 1;
+    uint8_t stack[64] = {0};
+    struct cn_bytes copy = {stack, sizeof(stack)};
+    enum cn_unwind_end end;
+
+    (void)state;
+    cn_unwinder_set_no_cache(unwinder);
+    space = map_tiny(unwinder, CN_UNWIND_X86_64);
+    registers.value[CN_UNWIND_X86_RIP] = CN_TEST_ELF_CODE;
+    registers.value[CN_UNWIND_X86_RSP] = 0x7000;
+    registers.value[CN_UNWIND_X86_RBP] = 0x7010;
+    cn_u64_put(stack, CN_TEST_ELF_REPLACED + 1);
+    cn_u64_put(stack + 0x18, 0); /* the caller's return address */
+    assert_int_equal(cn_unwind(space, &registers, 0x7000, copy, found, 4, &end), 2);
+    assert_int_equal(end, CN_UNWIND_BAD);
+    cn_unwind_space_set_memory(space, read_word, &word);
+    assert_int_equal(cn_unwind(space, &registers, 0x7000, copy, found, 4, &end), 2);
+    assert_int_equal(end, CN_UNWIND_WHOLE);
+    assert_int_equal(found[1], CN_TEST_ELF_AFTER_CALL);
+    /* No call is before it: the function has returned, and another word is there. */
+    word++;
+    assert_int_equal(cn_unwind(space, &registers, 0x7000, copy, found, 4, &end), 2);
+    assert_int_equal(end, CN_UNWIND_UNKNOWN);
+    assert_int_equal(found[1], CN_TEST_ELF_REPLACED + 1);
+    cn_unwind_space_free(space);
+    cn_unwinder_free(unwinder);
+}
+
 static void signal_frames_have_the_layout_of_the_kernel(void **state)
 {
     enum { X86_RSP_OFF = 40 + 8 * 15, ARM_SP_OFF = 312 + 8 * 31 };
@@ -408,6 +450,7 @@ int main(void)
         CN_SCRATCH_TEST(frames_are_left_by_their_rules),
         CN_SCRATCH_TEST(files_are_found_by_build_id),
         CN_SCRATCH_TEST(authentication_codes_are_removed),
+        CN_SCRATCH_TEST(replaced_return_addresses_are_found),
         CN_SCRATCH_TEST(signal_frames_have_the_layout_of_the_kernel),
         cmocka_unit_test(expressions_compute),
         CN_SCRATCH_TEST(tables_are_cached_and_damaged_ones_replaced),

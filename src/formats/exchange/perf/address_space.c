@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "symbols/kernel_symbols.h"
 
 enum {
     BEGIN_OFF = 8,
@@ -51,6 +52,10 @@ static void add_build_id(struct cn_text *out, const struct cn_perf_file *file,
         cn_text_str_add(out, cn_perf_build_id(file, path));
     else
         cn_perf_hex(out, id);
+    /* The vDSO is part of the kernel: that of another one is none that is known here. */
+    if (out->len == 0 && strcmp(path, "[vdso]") == 0 && file->kernel_release &&
+        !cn_kernel_is_running("", file->kernel_release))
+        cn_text_fill(out, '0', CN_PERF_BUILD_ID_MAX);
 }
 
 /* Mappings without code are in files of perf record -d. */

@@ -210,8 +210,8 @@ static void add_warnings(const struct reading *r)
 {
     if (r->file.cut_len > 0)
         cn_import_warn(r->import,
-                       "the last %" PRIu64
-                       " bytes are not read: the program that wrote the file was killed",
+                       "the last %" PRIu64 " bytes are not read: the file is cut off, or "
+                       "the program that wrote it was killed",
                        r->file.cut_len);
     if (r->lost_count > 0)
         cn_import_warn(r->import, "%" PRIu64 " records were lost while recording",
@@ -236,8 +236,9 @@ static bool has_monotonic_clock(const struct cn_perf_file *file)
            file->events[0].attr.clockid == CLOCK_MONOTONIC;
 }
 
-bool cn_perf_read_rank(struct cn_import *import, struct cn_bytes bytes, uint64_t rank,
-                       struct cn_error *err)
+/* The file of a rank, or of CN_PERF_NO_RANK. */
+static bool read_rank(struct cn_import *import, struct cn_perf_symbols *symbols,
+                      struct cn_bytes bytes, uint64_t rank, struct cn_error *err)
 {
     struct reading r = {.import = import};
     bool ok;
@@ -246,7 +247,7 @@ bool cn_perf_read_rank(struct cn_import *import, struct cn_bytes bytes, uint64_t
         return false;
     /* Compressed files have no build-ids: perf does not read their samples. */
     cn_perf_names_init(
-        &r.names, import, &r.spaces,
+        &r.names, import, symbols, &r.spaces,
         cn_kernel_is_running(cn_perf_build_id(&r.file, "[kernel.kallsyms]"),
                              r.file.kernel_release ? r.file.kernel_release : ""),
         has_monotonic_clock(&r.file));
@@ -267,7 +268,13 @@ bool cn_perf_read_rank(struct cn_import *import, struct cn_bytes bytes, uint64_t
 
 bool cn_perf_read(struct cn_import *import, struct cn_bytes bytes, struct cn_error *err)
 {
-    return cn_perf_read_rank(import, bytes, CN_PERF_NO_RANK, err);
+    struct cn_perf_symbols symbols;
+    bool ok;
+
+    cn_perf_symbols_init(&symbols);
+    ok = read_rank(import, &symbols, bytes, CN_PERF_NO_RANK, err);
+    cn_perf_symbols_done(&symbols);
+    return ok;
 }
 
 static bool looks_right(struct cn_bytes beginning, bool is_whole)
@@ -299,13 +306,13 @@ static bool probe(const char *path)
     return ok;
 }
 
-static bool read_rank(struct cn_import *import, const char *path, uint64_t rank,
-                      struct cn_error *err)
+static bool read_rank_at(struct cn_import *import, struct cn_perf_symbols *symbols,
+                         const char *path, uint64_t rank, struct cn_error *err)
 {
     struct cn_unpacked file = {0};
-    bool ok =
-        cn_unpacked_open(&file, path, err) &&
-        (cn_perf_read_rank(import, file.bytes, rank, err) || cn_fail_in(err, "%s", path));
+    bool ok = cn_unpacked_open(&file, path, err) &&
+              (read_rank(import, symbols, file.bytes, rank, err) ||
+               cn_fail_in(err, "%s", path));
 
     cn_unpacked_close(&file);
     return ok;
@@ -315,6 +322,7 @@ static bool open_database(struct cn_database **out, const char *path,
                           struct cn_error *err)
 {
     static const char description[] = "samples of perf record";
+    struct cn_perf_symbols symbols;
     struct cn_import *import;
     struct cn_text file = {0};
     size_t count;
@@ -324,9 +332,10 @@ static bool open_database(struct cn_database **out, const char *path,
     if (count == 0)
         return cn_import_database(out, path, description, cn_perf_read, err);
     import = cn_import_new(path, description);
+    cn_perf_symbols_init(&symbols);
     for (size_t i = 0; i < count && ok; i++) {
         set_rank_path(&file, path, ranks[i]);
-        ok = read_rank(import, file.chars, ranks[i], err);
+        ok = read_rank_at(import, &symbols, file.chars, ranks[i], err);
     }
     if (ok)
         ok = cn_import_finish(import, out, err);
@@ -334,6 +343,7 @@ static bool open_database(struct cn_database **out, const char *path,
         cn_import_free(import);
     free(ranks);
     cn_text_done(&file);
+    cn_perf_symbols_done(&symbols);
     if (ok)
         (*out)->path = cn_arena_strdup(&(*out)->arena, path);
     return ok;

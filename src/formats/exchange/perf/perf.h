@@ -14,10 +14,6 @@ extern const struct cn_format cn_format_perf_script;
 /* Read bytes in memory; symbols come from the files that the bytes name. */
 CN_CHECK bool cn_perf_read(struct cn_import *import, struct cn_bytes bytes,
                            struct cn_error *err);
-
-/* The same for the file of a rank: its threads have that number. */
-CN_CHECK bool cn_perf_read_rank(struct cn_import *import, struct cn_bytes bytes,
-                                uint64_t rank, struct cn_error *err);
 CN_CHECK bool cn_perf_script_read(struct cn_import *import, struct cn_bytes bytes,
                                   struct cn_error *err);
 

@@ -360,8 +360,8 @@ static bool read_records(struct cn_perf_file *file, uint64_t off, uint64_t end_o
 
         if (!record_at(file, off, &record)) {
             /* What a writer that was killed had not finished. */
-            if (file->is_unfinished && off < file->data.len) {
-                file->cut_len = file->data.len - off;
+            if (file->is_unfinished) {
+                file->cut_len += end_off - off;
                 return true;
             }
             (void)cn_fail(err, CN_ERR_FORMAT, "cut off");
@@ -427,13 +427,17 @@ static bool open_parts(struct cn_perf_file *file, struct cn_error *err)
         return cn_fail(err, CN_ERR_FORMAT, "the header is cut off: %zu bytes of %d",
                        file->bytes.len, (int)cn_perf_header_size);
     file->data_off = header.data_off;
-    file->is_unfinished = header.data_len == 0;
-    if (header.data_len == 0 && header.data_off <= file->bytes.len)
-        header.data_len = file->bytes.len - header.data_off;
-    if (!cn_bytes_slice(file->bytes, header.data_off, header.data_len, &file->data))
+    if (!cn_bytes_from(file->bytes, header.data_off, &file->data))
         return cn_fail(err, CN_ERR_FORMAT,
                        "%" PRIu64 " bytes of data at %" PRIu64 " do not fit the file",
                        header.data_len, header.data_off);
+    /* The writer was killed, or the file was not copied whole. */
+    file->is_unfinished = header.data_len == 0 || header.data_len > file->data.len;
+    if (header.data_len > file->data.len)
+        file->cut_len = header.data_len - file->data.len;
+    else if (header.data_len > 0)
+        file->data.len = (size_t)header.data_len;
+    header.data_len = file->data.len;
     if (!read_attrs(file, &header, err))
         return false;
     read_features(file, &header);

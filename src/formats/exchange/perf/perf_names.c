@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "formats/exchange/read/import.h"
 #include "symbols/demangle.h"
-#include "symbols/jit_code.h"
 #include "symbols/resolver.h"
 
 enum { INLINE_MAX = 64 };
@@ -21,6 +20,12 @@ struct cn_perf_found {
     uint32_t frames; /* if it is not */
 };
 
+/* A loop, and where its first instruction is in each function around it. */
+struct cn_perf_loop {
+    struct cn_source_location *levels;
+    size_t count;
+};
+
 /* The code that a process compiled. */
 struct cn_perf_jit {
     struct cn_jit_code code;
@@ -28,14 +33,28 @@ struct cn_perf_jit {
     bool has_map;        /* it was looked for */
 };
 
+void cn_perf_symbols_init(struct cn_perf_symbols *symbols)
+{
+    *symbols = (struct cn_perf_symbols){.resolver = cn_resolver_new()};
+}
+
+void cn_perf_symbols_done(struct cn_perf_symbols *symbols)
+{
+    cn_resolver_free(symbols->resolver);
+    cn_vdso_close(&symbols->vdso);
+    cn_kernel_symbols_done(&symbols->kernel);
+    *symbols = (struct cn_perf_symbols){0};
+}
+
 void cn_perf_names_init(struct cn_perf_names *names, struct cn_import *import,
+                        struct cn_perf_symbols *symbols,
                         const struct cn_perf_spaces *spaces, bool is_this_kernel,
                         bool has_jit_times)
 {
     *names = (struct cn_perf_names){
         .import = import,
         .spaces = spaces,
-        .resolver = cn_resolver_new(),
+        .symbols = symbols,
         .is_this_kernel = is_this_kernel,
         .has_jit_times = has_jit_times,
     };
@@ -44,11 +63,11 @@ void cn_perf_names_init(struct cn_perf_names *names, struct cn_import *import,
 /* A file of another kernel cannot be resolved with these. */
 static void load_kernel(struct cn_perf_names *names)
 {
-    if (!names->has_kernel && names->is_this_kernel) {
-        cn_kernel_symbols_load(&names->kernel);
-        (void)cn_vdso_open(&names->vdso);
-    }
-    names->has_kernel = true;
+    if (names->symbols->has_kernel || !names->is_this_kernel)
+        return;
+    cn_kernel_symbols_load(&names->symbols->kernel);
+    (void)cn_vdso_open(&names->symbols->vdso);
+    names->symbols->has_kernel = true;
 }
 
 static void add_frame(struct cn_perf_names *names, const struct cn_import_frame *frame)
@@ -74,6 +93,22 @@ static void add_named(struct cn_perf_names *names, const char *name,
     add_frame(names, &frame);
     cn_text_done(&text);
     cn_text_done(&mangled);
+}
+
+/* perf inject --jit makes a file "jitted-PID-NUMBER.so" of each compiled function. */
+static void add_symbol(struct cn_perf_names *names, const char *name,
+                       struct cn_import_frame frame)
+{
+    const char *slash = strrchr(frame.module, '/');
+    struct cn_jit_function function = {0};
+
+    if (slash && strncmp(slash, "/jitted-", strlen("/jitted-")) == 0) {
+        cn_jit_code_name(&names->injected, name, strlen(name), &function);
+        frame = (struct cn_import_frame){
+            .module = function.language, .file = function.file, .line = function.line};
+        name = function.name;
+    }
+    add_named(names, name, frame);
 }
 
 /* "[unknown] [libfoo.so]". */
@@ -144,6 +179,76 @@ static enum cn_entry entry_of(const char *name)
                : CN_ENTRY_UNKNOWN;
 }
 
+/* The loops around an address, the outermost first, with the level of inlining of each. */
+struct loops {
+    struct {
+        size_t level; /* index of the function that contains it */
+        struct cn_source_location location;
+    } list[CN_RESOLVER_LOOP_MAX];
+    size_t count;
+};
+
+/* The functions that contain a loop; looked up once. */
+static const struct cn_perf_loop *loop_at(struct cn_perf_names *names, const char *path,
+                                          const char *build_id,
+                                          const struct cn_symbol *function, uint64_t head)
+{
+    uint64_t key = XXH3_64bits_withSeed(path, strlen(path), head);
+    uint32_t at = *cn_map_at(&names->loop_of, key, (uint32_t)names->loop_count);
+    struct cn_source_location levels[INLINE_MAX];
+    struct cn_perf_loop *loop;
+
+    if (at < names->loop_count)
+        return &names->loops[at];
+    names->loops =
+        cn_grow(names->loops, at, &names->loop_capacity, sizeof(*names->loops));
+    loop = &names->loops[names->loop_count++];
+    loop->count = cn_resolver_loop(names->symbols->resolver, path, build_id, function,
+                                   head, levels, INLINE_MAX);
+    loop->levels = cn_arena_alloc(&names->arena, loop->count + 1, sizeof(*loop->levels));
+    memcpy(loop->levels, levels, loop->count * sizeof(*levels));
+    return loop;
+}
+
+/* A loop belongs to the innermost function that both the loop and the address are in. */
+static void find_loops(struct cn_perf_names *names, const char *path,
+                       const char *build_id, const struct cn_symbol *function,
+                       uint64_t offset, const struct cn_source_location *locations,
+                       size_t count, struct loops *out)
+{
+    uint64_t heads[CN_RESOLVER_LOOP_MAX];
+    size_t head_count = cn_resolver_loops(names->symbols->resolver, path, build_id,
+                                          function, offset, heads);
+
+    for (size_t i = 0; i < head_count; i++) {
+        const struct cn_perf_loop *loop =
+            loop_at(names, path, build_id, function, heads[i]);
+        size_t level = 0;
+
+        if (loop->count == 0)
+            continue;
+        /* Strings of the resolver are unique. */
+        while (level + 1 < count && level + 1 < loop->count &&
+               locations[level + 1].function == loop->levels[level + 1].function)
+            level++;
+        out->list[out->count].level = level;
+        out->list[out->count++].location = loop->levels[level];
+    }
+}
+
+static void add_loops(struct cn_perf_names *names, const struct loops *loops,
+                      size_t level)
+{
+    for (size_t i = 0; i < loops->count; i++) {
+        if (loops->list[i].level != level)
+            continue;
+        names->frames = cn_grow(names->frames, names->frame_count, &names->frame_capacity,
+                                sizeof(*names->frames));
+        names->frames[names->frame_count++] = cn_import_loop(
+            names->import, loops->list[i].location.file, loops->list[i].location.line);
+    }
+}
+
 /* The function that contains an address of a file, and the calls inlined there. */
 static void resolve_file(struct cn_perf_names *names,
                          const struct cn_unwind_mapping *mapping, uint64_t file_off,
@@ -152,35 +257,46 @@ static void resolve_file(struct cn_perf_names *names,
     struct cn_import_frame frame = {.name = "", .module = mapping->path, .file = ""};
     struct cn_source_location locations[INLINE_MAX], location;
     struct cn_symbol symbol;
+    struct loops loops = {0};
     const char *path = mapping->path;
     uint64_t offset;
     size_t count;
 
     if (strcmp(path, "[vdso]") == 0) {
         load_kernel(names);
-        path = names->vdso.is_open ? names->vdso.path : path;
+        path = names->is_this_kernel && names->symbols->vdso.is_open
+                   ? names->symbols->vdso.path
+                   : path;
     }
-    if (!cn_resolver_offset(names->resolver, path, mapping->build_id, file_off,
+    if (!cn_resolver_offset(names->symbols->resolver, path, mapping->build_id, file_off,
                             &offset) ||
-        !cn_resolver_symbol(names->resolver, path, mapping->build_id, offset, &symbol)) {
+        !cn_resolver_symbol(names->symbols->resolver, path, mapping->build_id, offset,
+                            &symbol)) {
         add_unknown(names, mapping->path);
         return;
     }
     frame.offset = symbol.offset;
-    if (cn_resolver_function(names->resolver, path, mapping->build_id, offset,
+    if (cn_resolver_function(names->symbols->resolver, path, mapping->build_id, offset,
                              &location)) {
         frame.file = location.file;
         frame.line = location.line;
     }
     out->entry = entry_of(symbol.name);
-    add_named(names, symbol.name, frame);
-    count = cn_resolver_instruction(names->resolver, path, mapping->build_id, offset,
-                                    locations, INLINE_MAX);
-    for (size_t i = 1; i < count; i++)
-        add_named(names,
-                  locations[i].mangled ? locations[i].mangled : locations[i].function,
-                  (struct cn_import_frame){
-                      .module = mapping->path, .file = "", .is_inlined = true});
+    count = cn_resolver_instruction(names->symbols->resolver, path, mapping->build_id,
+                                    offset, locations, INLINE_MAX);
+    if (count > 0)
+        find_loops(names, path, mapping->build_id, &symbol, offset, locations, count,
+                   &loops);
+    for (size_t i = 0; i < (count ? count : 1); i++) {
+        if (i == 0)
+            add_symbol(names, symbol.name, frame);
+        else
+            add_named(names,
+                      locations[i].mangled ? locations[i].mangled : locations[i].function,
+                      (struct cn_import_frame){
+                          .module = mapping->path, .file = "", .is_inlined = true});
+        add_loops(names, &loops, i);
+    }
     if (count > 0) {
         out->file = locations[count - 1].file;
         out->line = locations[count - 1].line;
@@ -357,15 +473,17 @@ static void resolve_kernel(struct cn_perf_names *names, uint64_t address,
     const char *name;
 
     load_kernel(names);
-    symbol = cn_kernel_symbols_find(&names->kernel, address);
-    if (symbol && is_end(names->kernel.text.chars + symbol->name_off))
+    symbol = names->is_this_kernel
+                 ? cn_kernel_symbols_find(&names->symbols->kernel, address)
+                 : NULL;
+    if (symbol && is_end(names->symbols->kernel.text.chars + symbol->name_off))
         symbol = NULL;
     if (!symbol) {
         names->hidden_count++;
         add_unknown(names, module);
         return;
     }
-    name = names->kernel.text.chars + symbol->name_off;
+    name = names->symbols->kernel.text.chars + symbol->name_off;
     out->entry = entry_of(name);
     add_frame(names,
               &(struct cn_import_frame){.name = name, .module = module, .file = ""});
@@ -394,7 +512,7 @@ void cn_perf_names_warn(const struct cn_perf_names *names)
     if (!names->is_this_kernel)
         cn_import_warn(names->import,
                        "functions of the kernel are unknown: it is not the running one");
-    else if (names->kernel.count == 0)
+    else if (names->symbols->kernel.count == 0)
         cn_import_warn(names->import,
                        "functions of the kernel are unknown: this user may not see their "
                        "addresses; allow it with 'sysctl kernel.kptr_restrict=0', or run "
@@ -403,12 +521,13 @@ void cn_perf_names_warn(const struct cn_perf_names *names)
 
 void cn_perf_names_done(struct cn_perf_names *names)
 {
-    cn_resolver_free(names->resolver);
-    cn_vdso_close(&names->vdso);
-    cn_kernel_symbols_done(&names->kernel);
     cn_map_done(&names->found_of);
     cn_map_done(&names->frames_of);
     cn_map_done(&names->jit_of);
+    cn_map_done(&names->loop_of);
+    cn_arena_done(&names->arena);
+    free(names->loops);
+    cn_jit_code_done(&names->injected);
     for (size_t i = 0; i < names->jit_count; i++)
         cn_jit_code_done(&names->jit[i].code);
     free(names->found);

@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "formats/exchange/perf/address_space.h"
 #include "model/contexts/context.h"
+#include "symbols/jit_code.h"
 #include "symbols/kernel_symbols.h"
 #include "symbols/vdso.h"
 
@@ -24,18 +25,31 @@ struct cn_perf_frames {
     uint32_t line;
 };
 
+/* Where names come from: files of several ranks share it. */
+struct cn_perf_symbols {
+    struct cn_resolver *resolver;
+    struct cn_kernel_symbols kernel;
+    struct cn_vdso vdso;
+    bool has_kernel; /* `kernel` was loaded, `vdso` opened */
+};
+
+void cn_perf_symbols_init(struct cn_perf_symbols *symbols);
+void cn_perf_symbols_done(struct cn_perf_symbols *symbols);
+
 struct cn_perf_names {
     struct cn_import *import;
     const struct cn_perf_spaces *spaces;
-    struct cn_resolver *resolver;
-    struct cn_kernel_symbols kernel;
-    bool is_this_kernel; /* recorded on the running kernel */
-    bool has_kernel;     /* `kernel` was loaded, `vdso` opened */
-    bool has_jit_times;  /* the clock of the samples is that of jitdump */
-    struct cn_vdso vdso;
+    struct cn_perf_symbols *symbols;
+    bool is_this_kernel;     /* recorded on the running kernel */
+    bool has_jit_times;      /* the clock of the samples is that of jitdump */
     struct cn_map found_of;  /* by address and generation of the process: in `found` */
     struct cn_map frames_of; /* by what was found: in `list` */
     struct cn_map jit_of;    /* by pid: in `jit` */
+    struct cn_map loop_of;   /* by module and offset: in `loops` */
+    struct cn_jit_code injected; /* names of code that perf inject made files of */
+    struct cn_perf_loop *loops;
+    size_t loop_count, loop_capacity;
+    struct cn_arena arena;
     struct cn_perf_found *found;
     struct cn_perf_frames *list;
     struct cn_perf_jit *jit;
@@ -47,6 +61,7 @@ struct cn_perf_names {
 
 /* `is_this_kernel` and `has_jit_times` as above; borrows the rest. */
 void cn_perf_names_init(struct cn_perf_names *names, struct cn_import *import,
+                        struct cn_perf_symbols *symbols,
                         const struct cn_perf_spaces *spaces, bool is_this_kernel,
                         bool has_jit_times);
 

@@ -23,13 +23,14 @@ struct cn_perf_thread {
     uint32_t number; /* in the import */
     bool is_numbered;
     enum state state;
-    enum cn_wait wait;   /* while WAITING */
-    uint64_t since_ns;   /* when the state began */
-    uint64_t running_ns; /* in all */
-    double weight;       /* of its samples of the clock */
-    bool is_resumed;     /* RUNNING again, without a sample since then */
-    uint32_t stopped_at; /* the context of the switch; 0: unknown */
-    const char *name;    /* NULL: unknown */
+    enum cn_wait wait;     /* while WAITING */
+    uint64_t since_ns;     /* when the state began */
+    uint64_t running_ns;   /* in all */
+    double weight;         /* of its samples of the clock */
+    bool is_shown_waiting; /* in its timeline */
+    bool is_resumed;       /* RUNNING again, without a sample since then */
+    uint32_t stopped_at;   /* the context of the switch; 0: unknown */
+    const char *name;      /* NULL: unknown */
 };
 
 /* The times of a context in a thread. */
@@ -170,6 +171,16 @@ static void run(struct cn_perf_threads *threads, struct cn_perf_thread *thread,
     enter(thread, RUNNING, now_ns);
 }
 
+/* In a timeline, once for times without a sample between them. */
+static void show_waiting(struct cn_perf_threads *threads, struct cn_perf_thread *thread,
+                         uint64_t now_ns)
+{
+    if (!thread->is_numbered || thread->is_shown_waiting)
+        return;
+    cn_import_wait(threads->import, thread->number, now_ns + threads->epoch_ns);
+    thread->is_shown_waiting = true;
+}
+
 static void stop(struct cn_perf_threads *threads, struct cn_perf_thread *thread,
                  enum cn_wait wait, uint64_t now_ns)
 {
@@ -178,15 +189,14 @@ static void stop(struct cn_perf_threads *threads, struct cn_perf_thread *thread,
     leave(threads, thread, now_ns);
     thread->wait = wait;
     enter(thread, WAITING, now_ns);
-    if (thread->is_numbered)
-        cn_import_wait(threads->import, thread->number, now_ns + threads->epoch_ns);
+    show_waiting(threads, thread, now_ns);
 }
 
 static void end(struct cn_perf_threads *threads, struct cn_perf_thread *thread,
                 uint64_t now_ns)
 {
-    if (thread->state == RUNNING && thread->is_numbered)
-        cn_import_wait(threads->import, thread->number, now_ns + threads->epoch_ns);
+    if (thread->state == RUNNING)
+        show_waiting(threads, thread, now_ns);
     leave(threads, thread, now_ns);
     enter(thread, ENDED, now_ns);
 }
@@ -281,6 +291,7 @@ void cn_perf_threads_sample(struct cn_perf_threads *threads, uint32_t at,
         return;
     if (sample->time_ns > threads->last_ns)
         threads->last_ns = sample->time_ns;
+    thread->is_shown_waiting = false;
     if (threads->has_states) {
         run(threads, thread, sample->time_ns);
         /* What ran since the switch is known only now. */

@@ -30,6 +30,13 @@ struct value {
     uint8_t metric;
 };
 
+struct loop {
+    uint32_t file, line;
+};
+
+/* Numbers of loops among those of frames. */
+#define IS_LOOP (UINT32_C(1) << 31)
+
 struct timed {
     uint64_t time_ns;
     uint64_t order; /* in the input */
@@ -44,6 +51,9 @@ struct cn_import {
     struct cn_map value_at;   /* (thread, metric, context): in `values` */
     uint8_t *frame_relations; /* by frame */
     size_t relation_capacity;
+    struct cn_names loop_keys; /* "FILE:LINE" */
+    struct loop *loops;        /* by number of the key */
+    size_t loop_capacity;
     struct value *values;
     size_t value_count, value_capacity;
     struct timed *timed;
@@ -80,6 +90,8 @@ void cn_import_free(struct cn_import *import)
     cn_map_done(&import->lines);
     cn_map_done(&import->value_at);
     free(import->frame_relations);
+    cn_names_done(&import->loop_keys);
+    free(import->loops);
     free(import->values);
     free(import->timed);
     cn_text_done(&import->scratch);
@@ -227,12 +239,35 @@ static uint32_t top_of(struct cn_import *import)
     return cn_import_entry(import, CN_ENTRY_UNKNOWN);
 }
 
+uint32_t cn_import_loop(struct cn_import *import, const char *file, uint32_t line)
+{
+    uint32_t number = file_of(import, file), at;
+
+    cn_text_clear(&import->key);
+    cn_text_printf(&import->key, "%" PRIu32 ":%" PRIu32, number, line);
+    if (add_name(&import->loop_keys, cn_text_str(&import->key), &at)) {
+        import->loops =
+            cn_grow(import->loops, at, &import->loop_capacity, sizeof(*import->loops));
+        import->loops[at] = (struct loop){number, line};
+    }
+    return IS_LOOP | at;
+}
+
 uint32_t cn_import_call(struct cn_import *import, uint32_t parent, uint32_t frame)
 {
     uint32_t above = parent ? parent : top_of(import);
     uint32_t *at = cn_map_at(&import->contexts, (uint64_t)above << 32 | frame, 0);
 
-    if (*at == 0)
+    if (*at == 0 && frame & IS_LOOP)
+        *at = add_context(
+            import, above,
+            (struct cn_context){.kind = CN_CONTEXT_LOOP,
+                                .relation = CN_LEXICAL,
+                                .propagation = 1,
+                                .has_source = true,
+                                .file = import->loops[frame & ~IS_LOOP].file,
+                                .line = import->loops[frame & ~IS_LOOP].line});
+    else if (*at == 0)
         *at = add_context(import, above,
                           (struct cn_context){.kind = CN_CONTEXT_FUNCTION,
                                               .relation = import->frame_relations[frame],

@@ -70,10 +70,13 @@ void cn_import_name_thread(struct cn_import *import, uint32_t thread, const char
 /* The number of a frame, added if it is new. */
 uint32_t cn_import_frame(struct cn_import *import, const struct cn_import_frame *frame);
 
+/* The same for a loop, whose contexts are in a function and contain calls and lines. */
+uint32_t cn_import_loop(struct cn_import *import, const char *file, uint32_t line);
+
 /* The context of stacks that begin like this, as a parent of calls. */
 uint32_t cn_import_entry(struct cn_import *import, enum cn_entry entry);
 
-/* The context of a call in `parent`; 0 is the top: how the stack began is unknown. */
+/* The context of a call, or of a loop, in `parent`; 0 is the top: how the stack began is unknown. */
 uint32_t cn_import_call(struct cn_import *import, uint32_t parent, uint32_t frame);
 
 /* The context of a line in the function `parent`. */

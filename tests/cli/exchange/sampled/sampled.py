@@ -133,23 +133,20 @@ def check_node():
     here = str(pathlib.Path("fib.js").resolve())
     for option in ("--perf-basic-prof", "--perf-prof"):
         name = option.strip("-") + ".data"
-        run("cairn", "sample", "-q", "-o", name, "--", "node", option, "fib.js")
+        run("cairn", "sample", "-q", "-z", "0", "-o", name, "--", "node", option, "fib.js")
         _, files = stacks(name)
         check(files.get("fib") == ("[javascript]", here, 2), f"{option}: fib is {files.get('fib')}")
-    check_injected()
+    check_injected(here)
 
 
-def check_injected():
+def check_injected(here):
     """perf inject writes an ELF file for each function."""
     if not shutil.which("perf"):
         return
-    command = ["perf", "record", "-q", "-k", "mono", "-e", "cpu-clock", "-g", "-o", "node.data"]
-    if subprocess.run([*command, "node", "--perf-prof", "fib.js"], capture_output=True, check=False).returncode:
-        return
-    subprocess.run(["perf", "inject", "--jit", "-i", "node.data", "-o", "jit.data"], check=True,
-                   capture_output=True, env={**os.environ, "HOME": os.getcwd()})
-    names = " ".join(row["name"] for row in rows("jit.data"))
-    check("fib" in names, f"perf inject --jit: no fib in {names[:2000]}")
+    inject = ["perf", "inject", "--jit", "-i", "perf-prof.data", "-o", "jit.data"]
+    if subprocess.run(inject, env={**os.environ, "HOME": os.getcwd()}, capture_output=True, check=False).returncode == 0:
+        _, files = stacks("jit.data")
+        check(files.get("fib") == ("[javascript]", here, 2), f"perf inject --jit: fib is {files.get('fib')}")
 
 
 def check_states():
@@ -174,13 +171,13 @@ def check_states():
 
 def check_ranks():
     pathlib.Path("ranks.data").mkdir()
-    for rank in (0, 2, 10):
+    for rank in (2, 10):
         shutil.copy("off.data", f"ranks.data/rank.{rank}")
-    check("RANK 0-10" in run("cairn", "info", "ranks.data").decode(), "info of ranks")
+    check("RANK 2-10" in run("cairn", "info", "ranks.data").decode(), "info of ranks")
     run("cairn", "analyze", "-q", "ranks.data", "-o", "ranks.db")
     one = rows("off.data", "--metric", "cpu-clock (sec)", "--depth", "1")[0]["cpu_clock_sec_inclusive"]
     for source in ("ranks.data", "ranks.db"):
-        for options, times in (([], 3), (["-t", "RANK 2"], 1)):
+        for options, times in (([], 2), (["-t", "RANK 2"], 1)):
             found = rows(source, "--metric", "cpu-clock (sec)", "--depth", "1", *options)[0]["cpu_clock_sec_inclusive"]
             check(abs(found - times * one) < 1e-6, f"{source} {options}: {found}, of one rank {one}")
 

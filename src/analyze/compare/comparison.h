@@ -1,0 +1,135 @@
+/* Two populations of calls, matched by context.
+ *
+ * A population is one or more runs: databases, or selections of threads of databases. The
+ * functions of all runs form one tree: a node is a function in a call path, whatever its
+ * address, line or loop. Functions are matched by name (function_name.h), those that only one
+ * side has by their neighbourhood (neighbours.h).
+ *
+ *     cn_comparison_init(&c);
+ *     cn_comparison_add(&c, &run, ...) ...       A's runs, then B's
+ *     cn_comparison_scale(&c, ...) ...           optional
+ *     cn_comparison_finish(&c);
+ *     ... c.nodes in c.order, c.self, c.total ...
+ *     cn_comparison_done(&c);
+ *
+ * Totals are sums of self costs: so sums of differences are differences of sums. About 100 bytes a node with one run on each side.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_ANALYZE_COMPARE_COMPARISON_H
+#define CN_ANALYZE_COMPARE_COMPARISON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/map.h"
+#include "base/run/progress.h"
+#include "model/contexts/database.h"
+
+enum cn_side { CN_SIDE_A, CN_SIDE_B, CN_SIDES };
+
+/* How a node was matched. */
+enum cn_match_how {
+    CN_BY_NAME,
+    CN_RENAMED, /* it has another name on side B: new_name */
+    CN_INLINED, /* contains `merged`, which is a function of its own on side A only */
+    CN_SPLIT,   /* contains `merged`, which is a function of its own on side B only */
+};
+
+struct cn_compared {
+    uint32_t parent; /* CN_NONE at the top */
+    uint32_t name;   /* index into the names; CN_NONE: merged into another node */
+    uint32_t other;  /* see enum cn_match_how; CN_NONE: nothing */
+    uint32_t first_child, next_sibling;
+    uint8_t sides; /* 1 << CN_SIDE_A, 1 << CN_SIDE_B: which have it */
+    uint8_t how;   /* enum cn_match_how */
+};
+
+struct cn_compared_run {
+    enum cn_side side;
+    double *self, *calls; /* by node; calls NULL: unknown */
+    size_t count;         /* of nodes so far; all of them after finishing */
+    uint32_t thread_count;
+    double seconds; /* from the first to the last sample; NAN: unknown */
+};
+
+struct cn_comparison {
+    struct cn_names names;
+    const char *metric; /* the one that is compared, as side A presents it */
+    char *metric_copy;
+    struct cn_compared *nodes;
+    size_t node_count, node_capacity;
+    uint32_t *slots; /* hash table over (parent, name): node + 1 */
+    size_t slot_count, slots_used;
+    uint32_t first_top;
+    struct cn_compared_run *runs;
+    size_t run_count, run_capacity;
+    size_t side_runs[CN_SIDES];
+    bool has_calls; /* all runs have them */
+
+    /* Set by cn_comparison_finish(). By node: means over the runs of a side. */
+    uint32_t *order; /* nodes, parents before children, in the order of a walk */
+    size_t order_count;
+    double *self[CN_SIDES], *total[CN_SIDES], *calls[CN_SIDES];
+    double whole[CN_SIDES];
+    uint8_t *name_sides; /* by name: which sides have functions of it */
+    size_t uncounted; /* by cn_comparison_per_call(): nodes that one side never calls */
+};
+
+struct cn_compare_run {
+    enum cn_side side;
+    struct cn_database *db;
+    const char *metric;         /* name or unique prefix; NULL: the default one */
+    bool counts_waits;          /* see cn_costs_default_metrics() */
+    const char *const *threads; /* selections, as cn_costs_select() takes them */
+    size_t threads_count;
+};
+
+void cn_comparison_init(struct cn_comparison *c);
+void cn_comparison_done(struct cn_comparison *c);
+
+/* Add a run. Fails with CN_ERR_USAGE if its metric is another one than that of the runs
+ * before it, does not add up, or has no values: nothing to compare. */
+CN_CHECK bool cn_comparison_add(struct cn_comparison *c, const struct cn_compare_run *run,
+                                const struct cn_progress *progress, struct cn_error *err);
+
+/* Multiply the values of a run. */
+void cn_comparison_scale(struct cn_comparison *c, size_t run, double factor);
+
+/* Compare costs per call: scale all values of a node to the calls that side B makes. Costs of
+ * nodes that a side never calls do not count. After finishing; needs has_calls. */
+void cn_comparison_per_call(struct cn_comparison *c);
+
+void cn_comparison_finish(struct cn_comparison *c);
+
+/* The child of a node (CN_NONE: at the top) with this name, or CN_NONE. */
+uint32_t cn_comparison_child(const struct cn_comparison *c, uint32_t parent,
+                             uint32_t name);
+
+/* Merge a node into another one, with everything below it. `counts` says that calls of the
+ * one are calls of the other. Before the order is known. */
+void cn_comparison_merge(struct cn_comparison *c, uint32_t from, uint32_t into,
+                         bool counts);
+
+static inline double cn_comparison_change(const struct cn_comparison *c, uint32_t node)
+{
+    return c->self[CN_SIDE_B][node] - c->self[CN_SIDE_A][node];
+}
+
+static inline bool cn_compared_on(const struct cn_compared *node, enum cn_side side)
+{
+    return (node->sides >> side & 1) != 0;
+}
+
+/* Append the calls that lead to a node, outermost first: "main > solve > norm"; entry points
+ * are left out, long paths shortened in the middle. */
+struct cn_text;
+void cn_comparison_path_add(struct cn_text *text, const struct cn_comparison *c,
+                            uint32_t node);
+
+/* Append a node's name, and what it was matched with: "old → new". */
+void cn_comparison_label_add(struct cn_text *text, const struct cn_comparison *c,
+                             uint32_t node);
+
+#endif

@@ -1,0 +1,262 @@
+#include "analyze/compare/rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/map.h"
+
+/* The row of a key below another row, made when new. */
+static uint32_t add_row(struct cn_compare_rows *rows, struct cn_map *known,
+                        uint32_t parent, uint32_t key, uint32_t node)
+{
+    uint32_t *row =
+        cn_map_at(known, (uint64_t)(parent + 1) << 32 | key, (uint32_t)rows->count);
+    uint32_t *list;
+
+    if (*row != rows->count)
+        return *row;
+    rows->list = cn_grow(rows->list, rows->count, &rows->capacity, sizeof(*rows->list));
+    list = parent == CN_NONE ? &rows->first_top : &rows->list[parent].first_child;
+    rows->list[rows->count] = (struct cn_compare_row){
+        .node = node, .parent = parent, .first_child = CN_NONE, .next_sibling = *list};
+    *list = (uint32_t)rows->count++;
+    return *list;
+}
+
+/* By node: the sizes of changes in it and below. */
+static double *changes_below(const struct cn_comparison *c)
+{
+    double *gross = cn_alloc(c->node_count, sizeof(*gross));
+
+    for (size_t i = c->order_count; i-- > 0;) {
+        uint32_t node = c->order[i], parent = c->nodes[node].parent;
+
+        gross[node] += fabs(cn_comparison_change(c, node));
+        if (parent != CN_NONE)
+            gross[parent] += gross[node];
+    }
+    return gross;
+}
+
+static void make_tree(struct cn_compare_rows *rows, const struct cn_comparison *c)
+{
+    double *gross = changes_below(c);
+
+    for (size_t i = 0; i < c->order_count; i++) {
+        uint32_t node = c->order[i], parent = c->nodes[node].parent, *list;
+        uint32_t above = parent == CN_NONE ? CN_NONE : rows->of_node[parent];
+
+        if (gross[node] == 0) { /* the rows above contain what did not change */
+            rows->of_node[node] = rows->adds_up ? above : CN_NONE;
+            continue;
+        }
+        rows->list =
+            cn_grow(rows->list, rows->count, &rows->capacity, sizeof(*rows->list));
+        list = above == CN_NONE ? &rows->first_top : &rows->list[above].first_child;
+        rows->list[rows->count] = (struct cn_compare_row){
+            .node = node, .parent = above, .first_child = CN_NONE, .next_sibling = *list};
+        *list = rows->of_node[node] = (uint32_t)rows->count++;
+    }
+    free(gross);
+}
+
+/* Nodes of a function that are below no other node of it. */
+static bool *find_outer(const struct cn_comparison *c)
+{
+    bool *is_outer = cn_alloc(c->node_count, sizeof(*is_outer));
+    uint32_t *active = cn_alloc(c->names.count, sizeof(*active));
+    uint32_t *path = NULL;
+    size_t depth = 0, capacity = 0;
+
+    for (size_t i = 0; i < c->order_count; i++) {
+        uint32_t node = c->order[i];
+
+        while (depth > 0 && path[depth - 1] != c->nodes[node].parent)
+            active[c->nodes[path[--depth]].name]--;
+        is_outer[node] = active[c->nodes[node].name]++ == 0;
+        path = cn_grow(path, depth, &capacity, sizeof(*path));
+        path[depth++] = node;
+    }
+    free(active);
+    free(path);
+    return is_outer;
+}
+
+static void make_flat(struct cn_compare_rows *rows, const struct cn_comparison *c)
+{
+    struct cn_map known = {0};
+
+    for (size_t i = 0; i < c->order_count; i++) {
+        uint32_t node = c->order[i];
+
+        rows->of_node[node] = add_row(rows, &known, CN_NONE, c->nodes[node].name, node);
+        /* A node that was renamed has the label that says so. */
+        if (c->nodes[node].how == CN_RENAMED)
+            rows->list[rows->of_node[node]].node = node;
+    }
+    cn_map_done(&known);
+}
+
+static void make_callers(struct cn_compare_rows *rows, const struct cn_comparison *c,
+                         size_t depth_max)
+{
+    struct cn_map known = {0};
+
+    for (size_t i = 0; i < c->order_count; i++) {
+        uint32_t node = c->order[i], row = CN_NONE, at = node;
+
+        if (cn_comparison_change(c, node) == 0)
+            continue;
+        for (size_t depth = 0; at != CN_NONE && depth < depth_max; depth++) {
+            row = add_row(rows, &known, row, c->nodes[at].name, at);
+            at = c->nodes[at].parent;
+        }
+        rows->of_node[node] = row;
+    }
+    cn_map_done(&known);
+}
+
+/* The values of all rows, from the self costs of nodes. */
+static void add_up(const struct cn_compare_rows *rows, const struct cn_comparison *c,
+                   const double *self, double *out)
+{
+    double *total = NULL;
+
+    for (size_t i = 0; i < rows->count; i++)
+        out[i] = 0;
+    if (rows->is_outer) {
+        total = cn_alloc(c->node_count, sizeof(*total));
+        memcpy(total, self, c->node_count * sizeof(*total));
+        for (size_t i = c->order_count; i-- > 0;)
+            if (c->nodes[c->order[i]].parent != CN_NONE)
+                total[c->nodes[c->order[i]].parent] += total[c->order[i]];
+    }
+    for (size_t i = 0; i < c->order_count; i++) {
+        uint32_t node = c->order[i], row = rows->of_node[node];
+
+        if (row != CN_NONE && (!total || rows->is_outer[node]))
+            out[row] += total ? total[node] : self[node];
+    }
+    for (size_t i = rows->count; i-- > 0 && rows->adds_up;)
+        if (rows->list[i].parent != CN_NONE)
+            out[rows->list[i].parent] += out[i];
+    free(total);
+}
+
+static void test_rows(struct cn_compare_rows *rows, const struct cn_comparison *c)
+{
+    double *values = cn_alloc(rows->count * c->run_count, sizeof(*values));
+    double *one = cn_alloc(rows->count, sizeof(*one));
+    struct cn_evidence *found = cn_alloc(rows->count, sizeof(*found));
+    double whole = (fabs(c->whole[CN_SIDE_A]) + fabs(c->whole[CN_SIDE_B])) / 2;
+
+    for (size_t r = 0; r < c->run_count; r++) {
+        add_up(rows, c, c->runs[r].self, one);
+        for (size_t i = 0; i < rows->count; i++)
+            values[i * c->run_count + r] = one[i];
+    }
+    cn_evidence_find(found, rows->count, values, whole, c);
+    for (size_t i = 0; i < rows->count; i++)
+        rows->list[i].evidence = found[i];
+    free(values);
+    free(found);
+    free(one);
+}
+
+static void fill(struct cn_compare_rows *rows, const struct cn_comparison *c)
+{
+    double *values = cn_alloc(rows->count, sizeof(*values));
+
+    for (int side = 0; side < CN_SIDES; side++) {
+        add_up(rows, c, c->self[side], values);
+        for (size_t i = 0; i < rows->count; i++)
+            rows->list[i].value[side] = values[i];
+    }
+    for (size_t i = 0; i < c->order_count; i++) {
+        uint32_t node = c->order[i], row = rows->of_node[node];
+
+        if (row == CN_NONE)
+            continue;
+        rows->list[row].gross += fabs(cn_comparison_change(c, node));
+        if (c->has_calls && !rows->is_of_callers &&
+            c->nodes[node].name == c->nodes[rows->list[row].node].name)
+            for (int side = 0; side < CN_SIDES; side++)
+                rows->list[row].calls[side] += c->calls[side][node];
+    }
+    for (size_t i = rows->count; i-- > 0;)
+        if (rows->list[i].parent != CN_NONE)
+            rows->list[rows->list[i].parent].gross += rows->list[i].gross;
+    free(values);
+    if (c->side_runs[CN_SIDE_A] > 1 && c->side_runs[CN_SIDE_B] > 1)
+        test_rows(rows, c);
+}
+
+void cn_compare_rows_make(struct cn_compare_rows *out, const struct cn_comparison *c,
+                          enum cn_compare_view view, bool is_total, size_t depth)
+{
+    *out = (struct cn_compare_rows){
+        .first_top = CN_NONE,
+        .of_node = cn_alloc(c->node_count, sizeof(*out->of_node)),
+        .is_of_callers = view == CN_COMPARE_CALLERS,
+        .adds_up = view == CN_COMPARE_CALLERS || (view == CN_COMPARE_TREE && is_total),
+    };
+    memset(out->of_node, 0xff, c->node_count * sizeof(*out->of_node));
+    if (view == CN_COMPARE_TREE)
+        make_tree(out, c);
+    else if (view == CN_COMPARE_FLAT)
+        make_flat(out, c);
+    else
+        make_callers(out, c, depth);
+    if (view == CN_COMPARE_FLAT && is_total)
+        out->is_outer = find_outer(c);
+    fill(out, c);
+}
+
+void cn_compare_rows_done(struct cn_compare_rows *rows)
+{
+    free(rows->list);
+    free(rows->of_node);
+    free(rows->is_outer);
+    *rows = (struct cn_compare_rows){0};
+}
+
+struct place {
+    double size;
+    uint32_t row;
+};
+
+static int compare_places(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+
+    if (a->size != b->size)
+        return a->size > b->size ? -1 : 1;
+    return (a->row > b->row) - (a->row < b->row);
+}
+
+uint32_t cn_compare_rows_sort(struct cn_compare_rows *rows, uint32_t parent)
+{
+    uint32_t *first =
+        parent == CN_NONE ? &rows->first_top : &rows->list[parent].first_child;
+    struct place *places = NULL;
+    size_t count = 0, capacity = 0;
+
+    for (uint32_t at = *first; at != CN_NONE; at = rows->list[at].next_sibling) {
+        const struct cn_compare_row *row = &rows->list[at];
+
+        places = cn_grow(places, count, &capacity, sizeof(*places));
+        places[count++] =
+            (struct place){fabs(row->value[CN_SIDE_B] - row->value[CN_SIDE_A]), at};
+    }
+    if (count > 0)
+        qsort(places, count, sizeof(*places), compare_places);
+    *first = CN_NONE;
+    for (size_t i = count; i-- > 0;) {
+        rows->list[places[i].row].next_sibling = *first;
+        *first = places[i].row;
+    }
+    free(places);
+    return *first;
+}

@@ -1,0 +1,226 @@
+/* cairn diff: what changed between two runs, or two sets of runs. */
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "analyze/compare/explain.h"
+#include "analyze/compare/rows.h"
+#include "cli/database/compare_sides.h"
+#include "cli/database/diff_print.h"
+#include "cli/shell/cli.h"
+
+enum { LINES_DEFAULT = 10, CALLERS_DEPTH = 5 };
+
+static bool is_value(const struct cn_args *args, const char *option, const char *value)
+{
+    const char *given = cn_args_value(args, option);
+
+    return given && strcmp(given, value) == 0;
+}
+
+/* The mean number of threads of the runs of a side. */
+static double threads_of(const struct cn_comparison *c, enum cn_side side)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < c->run_count; i++)
+        if (c->runs[i].side == side)
+            sum += c->runs[i].thread_count;
+    return sum / (double)c->side_runs[side];
+}
+
+/* Divide by threads or seconds, or make A what B should be. */
+static bool scale(struct cn_comparison *c, const struct cn_args *args,
+                  struct cn_error *err)
+{
+    bool is_weak = is_value(args, "scaling", "weak");
+
+    if (!cn_args_exclusive(args, "per", "scaling", err))
+        return false;
+    for (size_t i = 0; i < c->run_count; i++) {
+        const struct cn_compared_run *run = &c->runs[i];
+
+        if ((is_value(args, "per", "thread") || cn_args_has(args, "scaling")) &&
+            run->thread_count == 0)
+            return cn_fail(err, CN_ERR_USAGE, "the number of threads is unknown");
+        if (is_value(args, "per", "second") && !(run->seconds > 0))
+            return cn_fail(err, CN_ERR_USAGE,
+                           "--per second: a side has no timeline, so its duration is "
+                           "unknown");
+        if (is_value(args, "per", "thread"))
+            cn_comparison_scale(c, i, 1 / (double)run->thread_count);
+        else if (is_value(args, "per", "second"))
+            cn_comparison_scale(c, i, 1 / run->seconds);
+        else if (is_weak && run->side == CN_SIDE_A)
+            cn_comparison_scale(c, i,
+                                threads_of(c, CN_SIDE_B) / (double)run->thread_count);
+    }
+    if (is_value(args, "per", "call") && !c->has_calls)
+        return cn_fail(err, CN_ERR_USAGE, "--per call: a side does not count calls");
+    return true;
+}
+
+static bool choose_view(const struct cn_args *args, bool *has_view,
+                        enum cn_compare_view *view, struct cn_error *err)
+{
+    static const char *const names[] = {"tree", "flat", "callers"};
+
+    *has_view = false;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        if (!cn_args_has(args, names[i]))
+            continue;
+        if (*has_view)
+            return cn_fail(err, CN_ERR_USAGE, "--%s and --%s exclude each other",
+                           names[*view], names[i]);
+        *view = (enum cn_compare_view)i;
+        *has_view = true;
+    }
+    if (*has_view && *view == CN_COMPARE_CALLERS && is_value(args, "cost", "total"))
+        return cn_fail(err, CN_ERR_USAGE, "--callers shows self costs");
+    if (!*has_view && cn_args_has(args, "cost"))
+        return cn_fail(err, CN_ERR_USAGE, "--cost is for --tree and --flat");
+    if (!*has_view && cn_args_has(args, "depth"))
+        return cn_fail(err, CN_ERR_USAGE, "--depth is for --tree and --callers");
+    return true;
+}
+
+static void print_rows(struct cn_diff_style *style, enum cn_compare_view view,
+                       uint64_t depth, const struct cn_args *args)
+{
+    bool is_total = cn_args_has(args, "cost") ? is_value(args, "cost", "total")
+                                              : view == CN_COMPARE_TREE;
+    struct cn_compare_rows rows;
+
+    style->cost = is_total ? "total" : "self";
+    cn_compare_rows_make(&rows, style->c, view, is_total, (size_t)depth);
+    cn_diff_print_rows(style, &rows, (size_t)depth, args);
+    cn_compare_rows_done(&rows);
+}
+
+static void print(struct cn_comparison *c, const struct cn_args *args, uint64_t lines,
+                  bool has_view, enum cn_compare_view view, uint64_t depth)
+{
+    struct cn_explanation e;
+    struct cn_diff_style style = {
+        .c = c,
+        .cost = "",
+        .ideal = cn_args_value(args, "scaling"),
+        .is_per_call = is_value(args, "per", "call"),
+    };
+
+    cn_comparison_finish(c);
+    if (style.is_per_call)
+        cn_comparison_per_call(c);
+    if (style.ideal)
+        cn_cli_say(args, "%s scaling from %.4g to %.4g threads: a loss of %.1f%% of B",
+                   style.ideal, threads_of(c, CN_SIDE_A), threads_of(c, CN_SIDE_B),
+                   100 * (c->whole[CN_SIDE_B] - c->whole[CN_SIDE_A]) /
+                       c->whole[CN_SIDE_B]);
+    cn_explain(&e, c, (size_t)lines);
+    style.gross = e.gross;
+    if (has_view)
+        print_rows(&style, view, depth, args);
+    else
+        cn_diff_print_changes(&style, &e, args);
+    cn_explanation_done(&e);
+}
+
+static bool run(const struct cn_args *args, struct cn_error *err)
+{
+    struct cn_comparison c;
+    struct cn_sides sides;
+    enum cn_compare_view view = CN_COMPARE_TREE;
+    uint64_t lines, depth;
+    bool has_view, ok;
+
+    if (!cn_sides_parse(&sides, args, err) || !choose_view(args, &has_view, &view, err) ||
+        !cn_args_u64(args, "lines", 1, SIZE_MAX, LINES_DEFAULT, &lines, err) ||
+        !cn_args_u64(args, "depth", 1, SIZE_MAX,
+                     has_view && view == CN_COMPARE_CALLERS ? CALLERS_DEPTH : SIZE_MAX,
+                     &depth, err))
+        return false;
+    cn_comparison_init(&c);
+    ok = cn_sides_add(&c, &sides, args, NULL, NULL, err) && scale(&c, args, err);
+    if (ok)
+        print(&c, args, lines, has_view, view, depth);
+    cn_comparison_done(&c);
+    return ok;
+}
+
+static const struct cn_option options[] = {
+    CN_COMPARE_OPTIONS,
+    {.name = "lines",
+     .letter = 'n',
+     .value = "N",
+     .help = "show at most N changes (default: 10)"},
+    {.name = "tree", .help = "show every call path that changed, top-down"},
+    {.name = "flat", .help = "show every function that changed"},
+    {.name = "callers", .help = "show every function that changed, with its callers"},
+    {
+        .name = "cost",
+        .value = "total|self",
+        .help = "of --tree and --flat: total costs (the default of --tree) or self costs",
+    },
+    {
+        .name = "depth",
+        .letter = 'd',
+        .value = "N",
+        .help = "of --tree and --callers: show at most N levels",
+    },
+    {
+        .name = "per",
+        .value = "call|thread|second",
+        .help = "compare costs per call of each context, per thread, or per second of "
+                "the run",
+    },
+    {
+        .name = "scaling",
+        .value = "strong|weak",
+        .help = "show the loss of B against ideal scaling of A to as many threads: with "
+                "the same work in all (strong) or for each thread (weak)",
+    },
+    {
+        .name = "format",
+        .value = "text|json|csv|markdown",
+        .help = "print as aligned text (the default), as JSON, as CSV or as Markdown",
+    },
+    {0},
+};
+
+static const struct cn_example examples[] = {
+    {"cairn diff old.db new.db", "show what explains the difference"},
+    {"cairn diff a1 a2 a3 a4 a5 -- b1 b2 b3 b4 b5",
+     "compare five runs with five, and tell changes from noise"},
+    {"cairn diff --tree old.data new.data", "show all call paths that changed"},
+    {"cairn diff -m calls --flat old.data new.data", "compare numbers of calls"},
+    {"cairn diff --scaling strong 4ranks.db 64ranks.db",
+     "show where a parallel program loses time"},
+    {"cairn diff run.db --threads-a 'RANK 0' --threads-b 'RANK 1'",
+     "compare two processes of one run"},
+    {0},
+};
+
+const struct cn_command cn_cmd_diff = {
+    .name = "diff",
+    .section = CN_SECTION_VIEW,
+    .operands = "DB...",
+    .operand_min = 1,
+    .operand_max = CN_OPERANDS_MAX,
+    .summary = "show what changed between two runs",
+    .description =
+        "Compares two databases, or two sets of repeated runs separated by --. Options "
+        "come first.\n\n"
+        "Contexts are matched by function, not by address: names without suffixes of "
+        "compilers, and functions that were renamed, inlined, split or moved by what is "
+        "around them. The few lines printed explain 90 % of the change: self costs of "
+        "functions (over all call paths, or the one that changed), and everything below "
+        "calls that are new, gone, or more or fewer. SHARE is of the sum of all changes, "
+        "up and down.\n\n"
+        "With at least two runs on each side, a rank test and a confidence interval "
+        "tell changes from noise, and only changes that are real are printed. With one "
+        "run on each side there is no error bar." CN_VIEW_OF_MEASUREMENTS,
+    .examples = examples,
+    .options = options,
+    .run = run,
+};

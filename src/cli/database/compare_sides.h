@@ -1,0 +1,48 @@
+/* The two sides of a comparison, from operands and options: "A B" or "A1 A2 -- B1 B2".
+ *
+ * A command puts CN_COMPARE_OPTIONS into its option table.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_CLI_DATABASE_COMPARE_SIDES_H
+#define CN_CLI_DATABASE_COMPARE_SIDES_H
+
+#include "analyze/compare/comparison.h"
+#include "cli/database/view_options.h"
+#include "cli/shell/args.h"
+
+#define CN_COMPARE_OPTIONS                                                             \
+    {.name = "metric",                                                                 \
+     .letter = 'm',                                                                    \
+     .value = "NAME",                                                                  \
+     .help = "compare this metric; the beginning of its name is enough (default: the " \
+             "first one of A that has values; of time, running time)"},                \
+        CN_VIEW_WAITS_OPTION, CN_RECORDING_RAW_OPTION,                                 \
+        {.name = "threads-a",                                                          \
+         .value = "SELECTION",                                                         \
+         .is_repeatable = true,                                                        \
+         .help = "of side A, only these threads: 'RANK 0-3 THREAD 0', or numbers of "  \
+                 "profiles: '5-8'"},                                                   \
+    {                                                                                  \
+        .name = "threads-b", .value = "SELECTION", .is_repeatable = true,              \
+        .help = "of side B, only these threads",                                       \
+    }
+
+struct cn_sides {
+    const char *const *paths[CN_SIDES];
+    size_t count[CN_SIDES];
+};
+
+/* The paths of the operands. One operand is both sides, if threads are selected. */
+CN_CHECK bool cn_sides_parse(struct cn_sides *out, const struct cn_args *args,
+                             struct cn_error *err);
+
+/* Called with the database of each run, after it was added. */
+typedef bool (*cn_sides_visit)(void *arg, struct cn_database *db,
+                               const struct cn_progress *progress, struct cn_error *err);
+
+/* Open the runs of both sides, one after the other, and add them. `visit` may be NULL. */
+CN_CHECK bool cn_sides_add(struct cn_comparison *c, const struct cn_sides *sides,
+                           const struct cn_args *args, cn_sides_visit visit, void *arg,
+                           struct cn_error *err);
+
+#endif
