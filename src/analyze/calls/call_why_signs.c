@@ -133,17 +133,19 @@ static void add_values(const struct cn_recording *rec, const struct cn_why_call 
         return;
     cn_call_values_begin(&values, rec, &batch, &record);
     while (cn_call_values_next(&values, &value)) {
-        double number = value.spec->format == 'f'
-                            ? cn_call_value_real(&values, &value)
-                            : (double)cn_call_value_signed(&values, &value);
+        bool has_number = is_number(value.spec) && value.spec->size > 0;
+        double number = 0;
         char key[24];
 
+        if (has_number)
+            number = value.spec->format == 'f'
+                         ? cn_call_value_real(&values, &value)
+                         : (double)cn_call_value_signed(&values, &value);
         cn_text_clear(&text);
         cn_call_value_print(rec, call->task, call->begin_ns, &values, &value, &text);
         (void)snprintf(key, sizeof(key), kind == CN_CALL_ENTER ? "arg%u" : "return value",
                        (unsigned)value.spec->index);
-        cn_why_facts_add(facts, key, cn_text_str(&text),
-                         is_number(value.spec) ? &number : NULL);
+        cn_why_facts_add(facts, key, cn_text_str(&text), has_number ? &number : NULL);
         if (kind == CN_CALL_EXIT)
             break;
     }

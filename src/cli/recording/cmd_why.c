@@ -17,6 +17,8 @@
 #include "model/calls/recording.h"
 #include "model/format.h"
 
+#define WAITING_SHARE 0.3 /* of the difference: ask what other tasks did */
+
 static bool parse_percent(const char *text, char **end, double *out)
 {
     double percent = strtod(text, end);
@@ -118,8 +120,25 @@ static char *print_note(const struct cn_why_traces *traces)
     return text.chars;
 }
 
-static void find_reasons(struct cn_why_answer *answer, struct cn_why_traces *traces)
+/* True if slow calls wait so much longer that another task may be the reason. */
+static bool is_waiting(const struct cn_why_rows *rows)
 {
+    static const enum cn_why_kind kinds[] = {CN_WHY_BLOCKED, CN_WHY_LOCK,
+                                             CN_WHY_PREEMPTED};
+    double whole = rows->mean_ns[CN_WHY_SLOW] - rows->mean_ns[CN_WHY_TYPICAL], waits = 0;
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        waits += rows->kinds_ns[kinds[i]][CN_WHY_SLOW] -
+                 rows->kinds_ns[kinds[i]][CN_WHY_TYPICAL];
+    return waits >= WAITING_SHARE * whole;
+}
+
+static bool find_reasons(struct cn_why_answer *answer,
+                         const struct cn_recording_setup *setup,
+                         struct cn_why_traces *traces, struct cn_error *err)
+{
+    bool ok = true;
+
     cn_why_rows_build(&answer->rows, &answer->why, answer->function);
     cn_why_signs_find(&answer->signs, &answer->why, answer->rec,
                       traces ? cn_why_traces_values : NULL, traces);
@@ -127,6 +146,10 @@ static void find_reasons(struct cn_why_answer *answer, struct cn_why_traces *tra
     /* Neighbours of the traces that were loaded were not. */
     if (traces && traces->loaded < traces->wanted)
         answer->times.period_ns = answer->times.overlapping = 0;
+    if (!traces && setup->query.task_count > 1 && is_waiting(&answer->rows))
+        ok = cn_why_others_find(&answer->others, &answer->why, &setup->query,
+                                setup->workers, err);
+    return ok;
 }
 
 static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *err)
@@ -161,8 +184,9 @@ static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *e
         cn_bar_end(&bar);
     }
     if (ok && answer.why.groups[CN_WHY_SLOW].count > 0) {
-        find_reasons(&answer, traces);
-        cn_why_print(args, &answer);
+        ok = find_reasons(&answer, setup, traces, err);
+        if (ok)
+            cn_why_print(args, &answer);
     }
     if (ok && answer.why.lost_count > 0)
         cn_cli_warn(args, "%" PRIu64 " records were lost while recording",
@@ -172,6 +196,7 @@ static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *e
           fail_alike(&answer.why, answer.function, err));
     cn_why_rows_done(&answer.rows);
     cn_why_signs_done(&answer.signs);
+    cn_why_signs_done(&answer.others);
     cn_why_done(&answer.why);
     free(note);
     return ok;

@@ -221,12 +221,13 @@ static void add_json_contexts(struct cn_json *json, const struct cn_why_answer *
     cn_text_done(&path);
 }
 
-static void add_json_signs(struct cn_json *json, const struct cn_why_answer *answer)
+static void add_json_signs(struct cn_json *json, const char *key,
+                           const struct cn_why_signs *signs)
 {
-    cn_json_key(json, "signs");
+    cn_json_key(json, key);
     cn_json_array(json);
-    for (size_t i = 0; i < answer->signs.count; i++) {
-        const struct cn_why_sign *sign = &answer->signs.list[i];
+    for (size_t i = 0; i < signs->count; i++) {
+        const struct cn_why_sign *sign = &signs->list[i];
         char relation[] = {sign->relation, '\0'};
 
         cn_json_object(json);
@@ -282,7 +283,8 @@ static void print_json(const struct cn_args *args, const struct cn_why_answer *a
                         answer->rows.kinds_ns[i][CN_WHY_SLOW] -
                             answer->rows.kinds_ns[i][CN_WHY_TYPICAL]);
     cn_json_end(&json);
-    add_json_signs(&json, answer);
+    add_json_signs(&json, "signs", &answer->signs);
+    add_json_signs(&json, "other_tasks", &answer->others);
     add_json_times(&json, &answer->times);
     cn_json_key(&json, "text");
     cn_json_array(&json);

@@ -5,6 +5,7 @@
 #define CN_CLI_RECORDING_WHY_PRINT_H
 
 #include "analyze/calls/call_why.h"
+#include "analyze/calls/call_why_others.h"
 #include "analyze/calls/call_why_rows.h"
 #include "analyze/calls/call_why_signs.h"
 #include "analyze/calls/call_why_times.h"
@@ -18,6 +19,7 @@ struct cn_why_answer {
     struct cn_why why;
     struct cn_why_rows rows;
     struct cn_why_signs signs;
+    struct cn_why_signs others; /* what other tasks did */
     struct cn_why_times times;
     bool shows_all; /* contexts, not only those that explain 90 % */
     /* Append a command that shows a call; NULL: cairn replay. */

@@ -355,6 +355,27 @@ static void tell_signs(struct cn_why_sentences *sentences,
     }
 }
 
+static void tell_others(struct cn_why_sentences *sentences,
+                        const struct cn_why_answer *answer)
+{
+    const struct cn_why_sign *sign = answer->others.list;
+    struct cn_text *text;
+
+    if (answer->others.count == 0)
+        return;
+    text = next_sentence(sentences);
+    cn_text_str_add(text, "During ");
+    cn_count_print(text, sign->has[CN_WHY_SLOW]);
+    cn_text_str_add(text, " of ");
+    cn_count_print_of(text, sign->of[CN_WHY_SLOW], "slow call");
+    cn_text_str_add(text, " another task was in ");
+    cn_utf8_add_printable(text, sign->value);
+    cn_text_str_add(text, ", and during ");
+    cn_why_percent_add(text, (double)sign->has[CN_WHY_TYPICAL] /
+                                 (double)sign->of[CN_WHY_TYPICAL]);
+    cn_text_str_add(text, " of typical ones.");
+}
+
 static void tell_times(struct cn_why_sentences *sentences,
                        const struct cn_why_answer *answer)
 {
@@ -404,6 +425,7 @@ void cn_why_tell(struct cn_why_sentences *sentences, const struct cn_why_answer 
     tell_rows(sentences, answer);
     tell_kinds(sentences, answer);
     tell_signs(sentences, answer);
+    tell_others(sentences, answer);
     tell_times(sentences, answer);
     if (answer->why.open_count > 0) {
         struct cn_text *text = next_sentence(sentences);

@@ -18,7 +18,12 @@
 #include "store/segment/reader.h"
 #include "store/write/java_import.h"
 
-enum { GROUP_LOADED = 1000, INNER_LOADED = 4000 };
+enum {
+    GROUP_LOADED = 1000,
+    INNER_LOADED = 4000,
+    CALLS_NOTED = 64,    /* of a trace: attributes of more calls are not compared */
+    VALUE_LEN_MAX = 120, /* longer values are cut */
+};
 
 bool cn_why_traces_probe(const char *path)
 {
@@ -34,14 +39,27 @@ static uint64_t call_key(uint64_t begin_ns, uint64_t end_ns)
     return begin_ns * UINT64_C(0x9e3779b97f4a7c15) ^ end_ns;
 }
 
+/* One copy of each string. */
+static const char *keep(struct cn_why_traces *traces, const char *str)
+{
+    char text[VALUE_LEN_MAX + 1];
+    size_t len = strnlen(str, VALUE_LEN_MAX);
+    uint32_t number;
+
+    memcpy(text, str, len);
+    text[len] = '\0';
+    number = cn_names_add(&traces->strings, text);
+    return traces->strings.list[number];
+}
+
 static void add_fact(struct cn_why_traces *traces, const char *key, const char *value,
                      const double *number)
 {
     traces->facts = cn_grow(traces->facts, traces->fact_count, &traces->fact_capacity,
                             sizeof(*traces->facts));
     traces->facts[traces->fact_count++] = (struct cn_why_fact){
-        .key = cn_arena_strdup(&traces->arena, key),
-        .value = cn_arena_strdup(&traces->arena, value),
+        .key = keep(traces, key),
+        .value = keep(traces, value),
         .number = number ? *number : 0,
         .is_number = number != NULL,
     };
@@ -113,14 +131,17 @@ static void note_calls(struct cn_why_traces *traces, const struct cn_trace *trac
                        const char *method, struct cn_text *text)
 {
     uint64_t time_ns = trace->span_count > 0 ? trace->spans[0].time_ns : trace->clock_ns;
+    unsigned noted = 0;
 
-    for (uint32_t i = 0; i < trace->node_count; i++) {
+    for (uint32_t i = 0; i < trace->node_count && noted < CALLS_NOTED; i++) {
         if (trace->nodes[i].method == 0)
             continue;
         cn_text_clear(text);
         cn_words_print_method_name(trace->words, trace->nodes[i].method, text);
-        if (strcmp(cn_text_str(text), method) == 0)
+        if (strcmp(cn_text_str(text), method) == 0) {
             note_call(traces, trace, i, time_ns, text);
+            noted++;
+        }
     }
 }
 
@@ -271,7 +292,7 @@ void cn_why_traces_close(struct cn_why_traces *traces)
     free(traces->list);
     free(traces->facts);
     cn_map_done(&traces->by_call);
-    cn_arena_done(&traces->arena);
+    cn_names_done(&traces->strings);
     *traces = (struct cn_why_traces){0};
 }
 

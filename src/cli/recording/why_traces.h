@@ -36,8 +36,8 @@ struct cn_why_traces {
     size_t count, capacity;
     struct cn_why_fact *facts;
     size_t fact_count, fact_capacity;
-    struct cn_map by_call; /* 1 + index in `list`, by hash of begin and end */
-    struct cn_arena arena;
+    struct cn_map by_call;   /* 1 + index in `list`, by hash of begin and end */
+    struct cn_names strings; /* of facts */
 };
 
 /* True if a path is a store that can be searched. */

@@ -153,7 +153,7 @@ void cn_enum_print(const struct cn_enum *enumeration, int64_t value, struct cn_t
 
 static int64_t sign_extend(uint64_t number, unsigned size)
 {
-    unsigned shift = size < sizeof(number) ? 64 - 8 * size : 0;
+    unsigned shift = size > 0 && size < sizeof(number) ? 64 - 8 * size : 0;
 
     return (int64_t)(number << shift) >> shift;
 }

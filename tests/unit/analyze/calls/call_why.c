@@ -15,6 +15,7 @@
 #include "analyze/calls/call_filter.h"
 #include "analyze/calls/call_report.h"
 #include "analyze/calls/call_why.h"
+#include "analyze/calls/call_why_others.h"
 #include "analyze/calls/call_why_rows.h"
 #include "analyze/calls/call_why_signs.h"
 #include "analyze/calls/call_why_times.h"
@@ -74,6 +75,7 @@ static void begin(struct scene *s, uint64_t seed)
     static const struct cn_argument_spec specs[] = {
         {.format = 'i', .index = 1, .size = 4, .type_name = "", .text = "arg1/i32"},
         {.format = 'i', .index = 2, .size = 4, .type_name = "", .text = "arg2/i32"},
+        {.format = 's', .index = 3, .type_name = "", .text = "arg3/s"},
     };
     uint32_t module, session;
 
@@ -91,7 +93,7 @@ static void begin(struct scene *s, uint64_t seed)
                                       .offset = 64 * i,
                                       .size = 64,
                                       .file = "",
-                                      .arguments = {specs, i == HANDLE ? 2 : 0}});
+                                      .arguments = {specs, i == HANDLE ? 3 : 0}});
     cn_memory_recording_add_mapping(s->memory, session,
                                     (struct cn_mapping){0, 4096, 0, module, "r-xp"});
     for (uint32_t i = 0; i < 2; i++) {
@@ -123,7 +125,7 @@ static void done(struct scene *s)
 static void handle(struct scene *s, uint32_t task, bool is_slow, uint32_t user,
                    uint32_t size)
 {
-    uint8_t data[8];
+    uint8_t data[12] = {[8] = 2, [10] = '/', [11] = 'a'}; /* two numbers, a string */
 
     cn_u32_put(data, user);
     cn_u32_put(data + 4, size);
@@ -253,6 +255,41 @@ static void finds_limits_tasks_and_runs(void **state)
     done(&s);
 }
 
+/* The second task flushes whenever a call of the first one is slow, and works otherwise. */
+static void names_what_other_tasks_did(void **state)
+{
+    struct scene s;
+    struct cn_why why;
+    struct cn_why_rows rows;
+    struct cn_why_signs signs, others;
+    struct cn_error err;
+
+    (void)state;
+    begin(&s, 11);
+    for (int i = 0; i < CALLS; i++) {
+        bool is_slow = i % 100 == 13;
+        uint32_t other = is_slow ? FLUSH : WORK;
+
+        enter(&s, s.tasks[1], other, 0);
+        s.now_ns++;
+        handle(&s, s.tasks[0], is_slow, 1, 1);
+        leave(&s, s.tasks[1], other, 0, 1);
+    }
+    finish(&s);
+    assert_true(explains(&s, &why, &rows, &signs));
+    assert_true(cn_why_others_find(&others, &why, &s.query, 2, &err));
+    assert_int_equal(others.count, 1);
+    assert_string_equal(others.list[0].value, "flush");
+    assert_int_equal(others.list[0].has[CN_WHY_SLOW], CALLS / 100);
+    assert_int_equal(others.list[0].has[CN_WHY_TYPICAL], 0);
+    assert_int_equal(others.list[0].of[CN_WHY_TYPICAL], 200);
+    cn_why_signs_done(&others);
+    cn_why_signs_done(&signs);
+    cn_why_rows_done(&rows);
+    cn_why_done(&why);
+    done(&s);
+}
+
 /* Groups that have all calls add up to what the report says about them. */
 static void sums_are_those_of_the_report(void **state)
 {
@@ -344,6 +381,7 @@ int main(void)
         cmocka_unit_test(names_the_cause_first),
         cmocka_unit_test(finds_no_sign_where_there_is_none),
         cmocka_unit_test(finds_limits_tasks_and_runs),
+        cmocka_unit_test(names_what_other_tasks_did),
         cmocka_unit_test(sums_are_those_of_the_report),
         cmocka_unit_test(counts_durations_finely),
         cmocka_unit_test(tails_are_exact),
