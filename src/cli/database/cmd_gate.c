@@ -144,7 +144,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 {
     struct gate gate = {0};
     struct cn_gate_recordings recordings = {0};
-    struct cn_sides sides;
+    struct cn_sides sides = {0};
     uint64_t runs;
     bool ok;
 

@@ -55,7 +55,7 @@ static void link_own(pid_t pid)
     struct sockaddr_un target = address_of(pid), own = address_of(getpid());
 
     (void)unlink(own.sun_path);
-    (void)symlink(target.sun_path + sizeof(CN_AGENT_DIR), own.sun_path);
+    (void)!symlink(target.sun_path + sizeof(CN_AGENT_DIR), own.sun_path);
 }
 
 bool cn_agent_open(struct cn_agent *agent, struct cn_module_rules *modules,
