@@ -28,6 +28,8 @@ struct cn_unwind_place {
     const uint32_t *rule; /* NULL: nothing is known */
     bool is_entry;        /* at the beginning of the program */
     uint8_t code, code_before;
+    uint8_t returns; /* 1 + bytes from the stack pointer to the return address, for code
+                      * that only returns; 0: not seen */
 };
 
 enum { CN_UNWIND_PLACES = 1 << 12 };

@@ -242,6 +242,34 @@ static bool step_by_code(struct walk *w, enum cn_unwind_code code)
     return true;
 }
 
+/* Code that was made at run time and does nothing after its call but return: the trampolines
+ * of Python. x86_64 alone, and only where the memory of the process could be read once. */
+static bool step_by_epilogue(struct walk *w)
+{
+    enum { ADD_RSP = 0xc48348, RET = 0xc3, NEVER = 0xff };
+    struct cn_unwind_place *place = cn_unwind_place_at(w->space, w->at.value[w->pc]);
+    uint64_t sp = w->at.value[w->sp], code, pc;
+
+    if (w->is_arm || w->is_exact || !is_known(w, w->sp))
+        return false;
+    if (place->returns == 0 && read_for_expression(w, w->at.value[w->pc], &code)) {
+        bool has_frame = (code & 0xffffff) == ADD_RSP && (code >> 24 & 0x80) == 0;
+
+        place->returns = (uint8_t)(1 + (has_frame ? code >> 24 & 0x7f : 0));
+        if ((code >> (has_frame ? 32 : 0) & 0xff) != RET)
+            place->returns = NEVER;
+    }
+    if (place->returns == 0 || place->returns == NEVER)
+        return false;
+    sp += place->returns - 1U;
+    if (!read_stack(w, sp, &pc) || !is_return_address(w, pc))
+        return false;
+    set(w, w->sp, sp + 8);
+    set(w, w->pc, pc);
+    w->lowest = sp + 8;
+    return true;
+}
+
 /* A frame that begins with the caller's frame pointer and the return address. */
 static bool step_by_frame_pointer(struct walk *w, enum cn_unwind_end *end)
 {
@@ -296,6 +324,8 @@ static bool step_without_rule(struct walk *w, enum cn_unwind_end *end)
         (code == CN_UNWIND_CODE_AT_ENTRY || code == CN_UNWIND_CODE_AFTER_PUSH ||
          code == CN_UNWIND_CODE_AFTER_SYSCALL) &&
         step_by_code(w, code))
+        return true;
+    if (code == CN_UNWIND_CODE_UNREADABLE && step_by_epilogue(w))
         return true;
     /* Without a plausible frame pointer it may be a function that calls none, and has no
      * frame. */

@@ -117,6 +117,47 @@ static void registers_are_found_by_bit_of_the_mask(void **state)
     assert_int_equal(cn_unwind_perf_mask(CN_UNWIND_AARCH64), 0x1ffffffff);
 }
 
+/* The code of a process: at 0x1020, add $8,%rsp; ret. */
+static bool read_code(void *arg, uint64_t address, uint64_t *out)
+{
+    (void)arg;
+    *out = address == 0x1020 ? 0xc308c48348 : 0x90;
+    return true;
+}
+
+static void code_that_only_returns_needs_no_frame_pointer(void **state)
+{
+    struct cn_unwinder *unwinder = cn_unwinder_new();
+    struct cn_unwind_space *space = cn_unwind_space_new(unwinder);
+    struct cn_unwind_registers registers = {.machine = CN_UNWIND_X86_64,
+                                            .known = UINT64_C(1) << CN_UNWIND_X86_RBP |
+                                                     UINT64_C(1) << CN_UNWIND_X86_RSP |
+                                                     UINT64_C(1) << CN_UNWIND_X86_RIP};
+    uint8_t stack[64] = {0};
+    struct cn_bytes copy = {stack, sizeof(stack)};
+    uint64_t found[8];
+    enum cn_unwind_end end;
+
+    (void)state;
+    cn_unwind_space_map(space, 0x1000, 0x2000, 0, "//anon", "");
+    registers.value[CN_UNWIND_X86_RIP] = 0x1010;
+    registers.value[CN_UNWIND_X86_RSP] = 0x7000;
+    registers.value[CN_UNWIND_X86_RBP] = 0x7008;
+    cn_u64_put(stack + 8, 1); /* not a frame pointer */
+    cn_u64_put(stack + 16, 0x1020);
+    cn_u64_put(stack + 0x20, 0x1030);
+    assert_int_equal(cn_unwind(space, &registers, 0x7000, copy, found, 8, &end), 2);
+    cn_unwind_space_set_memory(space, read_code, NULL);
+    assert_int_equal(cn_unwind(space, &registers, 0x7000, copy, found, 8, &end), 3);
+    assert_int_equal(found[2], 0x1030);
+    assert_int_equal(end, CN_UNWIND_UNKNOWN);
+    /* What was seen once is known when the process has ended. */
+    cn_unwind_space_set_memory(space, NULL, NULL);
+    assert_int_equal(cn_unwind(space, &registers, 0x7000, copy, found, 8, &end), 3);
+    cn_unwind_space_free(space);
+    cn_unwinder_free(unwinder);
+}
+
 static void frame_pointers_lead_to_callers(void **state)
 {
     struct cn_unwinder *unwinder = cn_unwinder_new();
@@ -168,6 +209,7 @@ int main(void)
         cmocka_unit_test(many_mappings_take_little_time),
         cmocka_unit_test(registers_are_found_by_bit_of_the_mask),
         cmocka_unit_test(frame_pointers_lead_to_callers),
+        cmocka_unit_test(code_that_only_returns_needs_no_frame_pointer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
