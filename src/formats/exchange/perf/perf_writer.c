@@ -17,7 +17,6 @@ enum {
     UNPACKED_MAX = 1 << 17, /* what a reader needs room for */
     HEAD_LEN = 8,
     TEXT_ALIGN = 64,
-    FIRST_TEXT_MIN = 128, /* the header of a file is written over this record */
     ZSTD = 1,
 };
 
@@ -195,8 +194,16 @@ static bool write_all(struct cn_perf_writer *writer, const void *data, size_t le
     return true;
 }
 
-/* The header of a pipe, a record that the header of a file will replace, attributes and
- * features. */
+/* Bytes of the header of a file and of its attributes with their ids. */
+static size_t head_len(const struct cn_perf_writer *writer)
+{
+    return cn_perf_header_size +
+           writer->event_count *
+               (writer->attr_len + cn_perf_section_size + sizeof(uint64_t));
+}
+
+/* The header of a pipe, a record that the header of a file and its attributes will replace,
+ * attributes and features. */
 static bool write_beginning(struct cn_perf_writer *writer, struct cn_error *err)
 {
     struct cn_text text = {0}, first = {0};
@@ -204,7 +211,7 @@ static bool write_beginning(struct cn_perf_writer *writer, struct cn_error *err)
 
     cn_text_str_add(&text, CN_PERF_MAGIC);
     cn_wire_u64(&text, CN_PERF_PIPE_HEADER_LEN);
-    put_text(&first, "cairn", FIRST_TEXT_MIN);
+    put_text(&first, "cairn", head_len(writer));
     put_head(&text, CN_PERF_HEADER_FEATURE, 0, 2 * HEAD_LEN + cn_align_up(first.len, 8));
     cn_wire_u64(&text, CN_PERF_FEATURE_VERSION);
     cn_text_add(&text, first.chars, first.len);
@@ -363,11 +370,37 @@ static void put_section(struct cn_text *text, uint64_t off, uint64_t len)
     cn_wire_u64(text, len);
 }
 
-/* Sections after the records: features, attributes, ids. The header comes last, in one
- * write: until then the file is that of a pipe. */
-static bool complete(struct cn_perf_writer *writer, struct cn_error *err)
+/* The header of a file, and attributes with their ids: at the beginning, so that a file which
+ * was not copied whole has them. In one write: until then the file is that of a pipe. */
+static bool write_head(struct cn_perf_writer *writer, struct cn_perf_header *header,
+                       struct cn_error *err)
 {
     uint8_t bytes[cn_perf_header_size];
+    struct cn_text head = {0};
+    uint64_t ids;
+    bool ok;
+
+    header->attrs_off = cn_perf_header_size;
+    header->attrs_len = writer->event_count * header->attr_size;
+    ids = header->attrs_off + header->attrs_len;
+    cn_perf_header_encode(header, bytes);
+    memcpy(bytes, CN_PERF_MAGIC, strlen(CN_PERF_MAGIC));
+    cn_text_add(&head, (const char *)bytes, sizeof(bytes));
+    for (size_t i = 0; i < writer->event_count; i++) {
+        cn_text_add(&head, writer->attrs.chars + i * writer->attr_len, writer->attr_len);
+        put_section(&head, ids + i * sizeof(uint64_t), sizeof(uint64_t));
+    }
+    for (size_t i = 0; i < writer->event_count; i++)
+        cn_wire_u64(&head, i + 1);
+    ok = pwrite(writer->fd, head.chars, head.len, 0) == (ssize_t)head.len ||
+         cn_fail_errno(err, "cannot write %s", writer->path);
+    cn_text_done(&head);
+    return ok;
+}
+
+/* Features are after the records. */
+static bool complete(struct cn_perf_writer *writer, struct cn_error *err)
+{
     struct cn_perf_header header = {
         .size = cn_perf_header_size,
         .attr_size = writer->attr_len + cn_perf_section_size,
@@ -375,30 +408,17 @@ static bool complete(struct cn_perf_writer *writer, struct cn_error *err)
         .data_len = writer->end_off - writer->data_off,
     };
     struct cn_text tail = {0};
-    uint64_t begin = writer->end_off, contents, ids;
+    uint64_t contents;
     bool ok;
 
     add_sample_time(writer);
-    contents = begin + writer->section_count * cn_perf_section_size;
+    contents = writer->end_off + writer->section_count * cn_perf_section_size;
     for (size_t i = 0; i < writer->section_count; i++) {
         header.features |= UINT64_C(1) << writer->at[i].feature;
         put_section(&tail, contents + writer->at[i].off, writer->at[i].len);
     }
     cn_text_add(&tail, writer->sections.chars, writer->sections.len);
-    header.attrs_off = begin + tail.len;
-    header.attrs_len = writer->event_count * header.attr_size;
-    ids = header.attrs_off + header.attrs_len;
-    for (size_t i = 0; i < writer->event_count; i++) {
-        cn_text_add(&tail, writer->attrs.chars + i * writer->attr_len, writer->attr_len);
-        put_section(&tail, ids + i * sizeof(uint64_t), sizeof(uint64_t));
-    }
-    for (size_t i = 0; i < writer->event_count; i++)
-        cn_wire_u64(&tail, i + 1);
-    cn_perf_header_encode(&header, bytes);
-    memcpy(bytes, CN_PERF_MAGIC, strlen(CN_PERF_MAGIC));
-    ok = write_all(writer, tail.chars, tail.len, err);
-    if (ok && pwrite(writer->fd, bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-        ok = cn_fail_errno(err, "cannot write %s", writer->path);
+    ok = write_all(writer, tail.chars, tail.len, err) && write_head(writer, &header, err);
     cn_text_done(&tail);
     return ok;
 }
