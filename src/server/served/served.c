@@ -238,23 +238,6 @@ bool cn_served_finish(struct cn_served *served, struct cn_error *err)
     return !served->recording || cn_job_finish(&served->analysis, err);
 }
 
-void cn_served_thread_label(const struct cn_served *served, uint32_t index,
-                            const struct cn_profile *profile, struct cn_text *out)
-{
-    const struct cn_task *task;
-
-    if (index == 0 || index > served->profiled_count) {
-        cn_identity_print(&profile->identity, &served->db->kinds, out);
-        if (profile->name)
-            cn_text_printf(out, " %s", profile->name);
-        return;
-    }
-    task = &served->recording->tasks[served->profiled_tasks[index - 1]];
-    if (task->name && *task->name)
-        cn_text_printf(out, "%s ", task->name);
-    cn_text_printf(out, "%u", (unsigned)task->tid);
-}
-
 void cn_served_lock(struct cn_served *served)
 {
     (void)pthread_mutex_lock(&served->lock);
