@@ -83,6 +83,36 @@ class Answers(unittest.TestCase):
         labels = [row["label"] for row in rows]
         self.assertEqual([row["name"] for row in shown if row["depth"] == 0], labels)
 
+    def test_the_overview_agrees_with_the_views(self):
+        for source in (0, 1):
+            overview = self.ask(source, "overview", whole=1)
+            self.assertFalse(overview["isPartial"])
+            self.assertEqual(overview["metric"], self.ask(source, "info")["defaultMetric"])
+            self.assertEqual(overview["hotPath"], self.ask(source, "hot-path")["rows"])
+            rows = self.ask(source, "rows", view="bottom-up", limit=1000)
+            order = sorted(rows["rows"], key=lambda row: -(row["values"][1] or 0))
+            self.assertEqual([item["row"]["values"][1] for item in overview["functions"]],
+                             [row["values"][1] for row in order[:10] if row["values"][1]])
+            self.assertEqual(overview["functionCount"], rows["count"])
+            self.assertAlmostEqual(sum(thread[1] for thread in overview["threads"]),
+                                   rows["columns"][0]["total"], places=9)
+            for profile, value, *_ in overview["threads"]:
+                alone = self.ask(source, "rows", thread=profile)["columns"][0]
+                self.assertAlmostEqual(value, alone["total"], places=12)
+        self.assertEqual(overview["lostRecords"], 6)
+        blocked = {state["name"]: state["seconds"] for state in self.ask(1, "info")["states"]}["blocked"]
+        self.assertAlmostEqual(sum(thread[2] or 0 for thread in overview["threads"]), blocked, places=9)
+
+    def test_the_overview_says_what_is_missing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(f"{OPTIONS.testdata}/recording", f"{folder}/cut")
+            longest = max(pathlib.Path(folder, "cut").glob("*.dat"), key=lambda file: file.stat().st_size)
+            os.truncate(longest, longest.stat().st_size - 3)
+            with serving(OPTIONS.cairn, f"{folder}/cut") as service:
+                ready(service, 0)
+                warnings = service.get("sources/0/overview", whole=1)["warnings"]
+        self.assertTrue(any(warning["isDamage"] for warning in warnings), warnings)
+
     def test_a_flame_graph_holds_its_children(self):
         for source, view in ((0, "top-down"), (0, "collapsed"), (1, "collapsed")):
             path = []

@@ -1,6 +1,7 @@
 #include "server/served/served.h"
 
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,26 @@ static bool start_warm_up(struct cn_served *served, struct cn_error *err)
     return cn_job_start(&served->warm_up, err);
 }
 
+CN_PRINTF(2, 3)
+static void add_damage(struct cn_database *db, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    cn_warning_add(&db->warnings, &db->arena, true, fmt, args);
+    va_end(args);
+}
+
+/* Requests answer with what the analysis found missing. */
+static void take_result(struct cn_served *served, const struct cn_calls_result *result)
+{
+    served->lost_count = result->lost_count;
+    for (size_t i = 0; i < result->damage_count; i++)
+        add_damage(served->db, "task %u: %s; analysed up to there",
+                   (unsigned)served->recording->tasks[result->damages[i].task].tid,
+                   result->damages[i].err.text);
+}
+
 /* Write the database of all calls to a folder and open it there. */
 static bool make_database(struct cn_served *served, const struct cn_call_query *query,
                           const struct cn_progress *progress, struct cn_error *err)
@@ -131,12 +152,15 @@ static bool make_database(struct cn_served *served, const struct cn_call_query *
     options.locations = &locations.locations;
     ok = cn_calls_to_database(&calls, query, 1, &options, &result, err);
     if (ok) {
-        ok = v4->write_database(calls, path, &write, err);
+        ok = v4->write_database(calls, path, &write, err) &&
+             v4->open_database(&served->db, path, err);
+        if (ok)
+            take_result(served, &result);
         cn_calls_result_done(&result);
         cn_database_close(calls);
     }
     cn_call_locations_done(&locations);
-    return ok && v4->open_database(&served->db, path, err);
+    return ok;
 }
 
 static bool analyse(void *arg, const struct cn_progress *progress, struct cn_error *err)

@@ -40,6 +40,7 @@ struct cn_served {
     struct cn_job analysis; /* makes the database of a recording */
     char *analysis_what;    /* for messages */
     char *folder;           /* of that database; NULL: none */
+    uint64_t lost_count;    /* records that the recorder lost; known after the analysis */
 
     struct cn_database *db;        /* NULL for a store, and until cn_served_ready() */
     struct cn_structure structure; /* of the database */
