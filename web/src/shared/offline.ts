@@ -3,14 +3,15 @@
 import type { Parameters } from "./api";
 import { matcher } from "../flame/flame_layout";
 import { FlameRows } from "../flame/flame_rows";
-import type { Flame, Info, Sources, TimelineFrame } from "./types";
+import type { Flame, Info, NestedAnswer, Sources, Thread } from "./types";
 
 interface Exported {
   sources: Sources;
   info: Info;
   flame: Flame;
   flameWithWaits?: Flame;
-  timeline: TimelineFrame | null;
+  timeline: NestedAnswer | null;
+  threads: Thread[];
 }
 
 let exported: Exported | null = null;
@@ -75,7 +76,7 @@ export function answerOffline(path: string, parameters: Parameters): unknown {
       if (exported.timeline) return exported.timeline;
       break;
     case "threads":
-      return [];
+      return exported.threads;
   }
   const source = exported.sources.sources[0]?.path ?? "PATH";
   throw new Error(`Not in this export. Run: cairn view ${source}`);
