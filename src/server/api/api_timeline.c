@@ -20,7 +20,7 @@ enum {
     POINTS_MIN = 2, /* samples read in a crowded cell */
     POINTS_MAX = 8,
     LOOKS = 120000,    /* samples read in all crowded cells together */
-    CROWDED = 1 << 19, /* samples of crowded cells that are all read, in all threads */
+    CROWDED = 1 << 16, /* samples of crowded cells that are all read, in all threads */
     LONG = 1 << 20,    /* samples of a timeline that is not read without a pyramid */
     SAMPLES_MIN = 32,
     PREVIEW_CELLS = 2000,
