@@ -10,11 +10,13 @@
 struct cn_database;
 struct cn_recording;
 
-/* Write the database of all calls below `folder` and open it. `is_raw`: recorded times, not
- * corrected ones. The caller closes it and removes the folder, also after a failure. */
+/* Write the database of all calls below `folder` and open it; its warnings name damage. `is_raw`:
+ * recorded times, not corrected ones; `lost`: the number of lost records. The caller closes it and
+ * removes the folder, also after a failure. */
 CN_CHECK bool cn_analysis_of_calls(struct cn_database **out,
                                    const struct cn_recording *rec, bool is_raw,
-                                   const char *folder, const struct cn_progress *progress,
+                                   const char *folder, uint64_t *lost,
+                                   const struct cn_progress *progress,
                                    struct cn_error *err);
 
 #endif

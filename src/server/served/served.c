@@ -109,7 +109,7 @@ static bool analyse(void *arg, const struct cn_progress *progress, struct cn_err
     struct cn_served *served = arg;
 
     return cn_analysis_of_calls(&served->db, served->recording, served->is_raw,
-                                served->folder, progress, err) &&
+                                served->folder, &served->lost_count, progress, err) &&
            start_warm_up(served, err);
 }
 
@@ -184,23 +184,6 @@ bool cn_served_ready(struct cn_served *served, struct cn_error *err)
 bool cn_served_finish(struct cn_served *served, struct cn_error *err)
 {
     return !served->recording || cn_job_finish(&served->analysis, err);
-}
-
-void cn_served_thread_label(const struct cn_served *served, uint32_t index,
-                            const struct cn_profile *profile, struct cn_text *out)
-{
-    const struct cn_task *task;
-
-    if (index == 0 || index > served->profiled_count) {
-        cn_identity_print(&profile->identity, &served->db->kinds, out);
-        if (profile->name)
-            cn_text_printf(out, " %s", profile->name);
-        return;
-    }
-    task = &served->recording->tasks[served->profiled_tasks[index - 1]];
-    if (task->name && *task->name)
-        cn_text_printf(out, "%s ", task->name);
-    cn_text_printf(out, "%u", (unsigned)task->tid);
 }
 
 void cn_served_lock(struct cn_served *served)
