@@ -169,7 +169,8 @@ static void choose_moments(struct build *build, const struct cn_why *why)
 }
 
 /* The functions seen during a call; each counts once. */
-static void add_values(void *arg, const struct cn_why_call *call, struct cn_tally *tally)
+static void add_values(void *arg, const struct cn_why_call *call,
+                       struct cn_traits *traits)
 {
     const struct build *build = arg;
     const struct cn_recording *rec = build->query->rec;
@@ -187,8 +188,8 @@ static void add_values(void *arg, const struct cn_why_call *call, struct cn_tall
             high = middle;
     }
     for (; low < build->seen.count && build->seen.list[low].call == key.call; low++)
-        cn_tally_add(tally, "other task",
-                     rec->functions[build->seen.list[low].function].name, NULL);
+        cn_traits_add(traits, "other task",
+                      rec->functions[build->seen.list[low].function].name, NULL);
 }
 
 bool cn_why_others_find(struct cn_signs *signs, const struct cn_why *why,

@@ -14,7 +14,7 @@ static bool is_number(const struct cn_argument_spec *spec)
 /* The values of the entry or exit of a call. */
 static void add_values(const struct cn_recording *rec, const struct cn_why_call *call,
                        enum cn_call_kind kind, struct cn_bytes data,
-                       struct cn_tally *tally)
+                       struct cn_traits *traits)
 {
     struct cn_call record = {.time_ns = call->begin_ns,
                              .function = call->function,
@@ -42,7 +42,7 @@ static void add_values(const struct cn_recording *rec, const struct cn_why_call 
         cn_call_value_print(rec, call->task, call->begin_ns, &values, &value, &text);
         (void)snprintf(key, sizeof(key), kind == CN_CALL_ENTER ? "arg%u" : "return value",
                        (unsigned)value.spec->index);
-        cn_tally_add(tally, key, cn_text_str(&text), has_number ? &number : NULL);
+        cn_traits_add(traits, key, cn_text_str(&text), has_number ? &number : NULL);
         if (kind == CN_CALL_EXIT)
             break;
     }
@@ -50,16 +50,16 @@ static void add_values(const struct cn_recording *rec, const struct cn_why_call 
 }
 
 static void add_call(const struct cn_recording *rec, const struct cn_why_call *call,
-                     struct cn_tally *tally)
+                     struct cn_traits *traits)
 {
     const struct cn_task *task = &rec->tasks[call->task];
     char text[64];
 
-    add_values(rec, call, CN_CALL_ENTER, call->arguments, tally);
-    add_values(rec, call, CN_CALL_EXIT, call->result, tally);
+    add_values(rec, call, CN_CALL_ENTER, call->arguments, traits);
+    add_values(rec, call, CN_CALL_EXIT, call->result, traits);
     (void)snprintf(text, sizeof(text), "%u (%.40s)", task->tid,
                    task->name ? task->name : "");
-    cn_tally_add(tally, "task", text, NULL);
+    cn_traits_add(traits, "task", text, NULL);
 }
 
 void cn_why_signs_find(struct cn_signs *signs, const struct cn_why *why,
@@ -67,19 +67,19 @@ void cn_why_signs_find(struct cn_signs *signs, const struct cn_why *why,
 {
     static const int groups[] = {CN_WHY_SLOW};
     static const struct cn_sign_limits limits = {.share_min = 0.2, .ratio_min = 1.5};
-    struct cn_tally *tally = cn_tally_new();
+    struct cn_traits *traits = cn_traits_new();
 
     for (int k = CN_WHY_GROUPS - 1; k >= 0; k--) {
         const struct cn_why_calls *group = &why->groups[k];
 
         for (size_t i = 0; i < group->sample_count; i++) {
-            cn_tally_begin(tally, k);
+            cn_traits_begin(traits, k);
             if (values)
-                values(arg, &group->samples[i], tally);
+                values(arg, &group->samples[i], traits);
             else
-                add_call(rec, &group->samples[i], tally);
+                add_call(rec, &group->samples[i], traits);
         }
     }
-    cn_tally_judge(tally, groups, 1, &limits, signs);
-    cn_tally_free(tally);
+    cn_traits_judge(traits, groups, 1, &limits, signs);
+    cn_traits_free(traits);
 }

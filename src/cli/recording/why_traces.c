@@ -263,7 +263,7 @@ static const struct cn_why_trace *find_trace(const struct cn_why_traces *traces,
 }
 
 void cn_why_traces_values(void *arg, const struct cn_why_call *call,
-                          struct cn_tally *tally)
+                          struct cn_traits *traits)
 {
     const struct cn_why_traces *traces = arg;
     const struct cn_why_trace *trace = find_trace(traces, call);
@@ -271,8 +271,8 @@ void cn_why_traces_values(void *arg, const struct cn_why_call *call,
     for (size_t i = 0; trace && i < trace->fact_count; i++) {
         const struct cn_why_fact *fact = &traces->facts[trace->first_fact + i];
 
-        cn_tally_add(tally, fact->key, fact->value,
-                     fact->is_number ? &fact->number : NULL);
+        cn_traits_add(traits, fact->key, fact->value,
+                      fact->is_number ? &fact->number : NULL);
     }
 }
 

@@ -8,7 +8,7 @@ enum { READ_MAX = 2000 }; /* traces of a side */
 
 static void add_fact(void *arg, const char *key, const char *value, const double *number)
 {
-    cn_tally_add(arg, key, value, number);
+    cn_traits_add(arg, key, value, number);
 }
 
 /* Evenly READ_MAX of the hits. */
@@ -23,7 +23,7 @@ static void thin_out(struct cn_search_hits *hits)
     hits->count = READ_MAX;
 }
 
-static bool read_traces(struct cn_trace_facets *out, struct cn_tally *tally, int side,
+static bool read_traces(struct cn_trace_facets *out, struct cn_traits *traits, int side,
                         struct cn_trace_cursor *cursor,
                         const struct cn_progress *progress, struct cn_error *err)
 {
@@ -37,15 +37,15 @@ static bool read_traces(struct cn_trace_facets *out, struct cn_tally *tally, int
              cn_trace_cursor_load(cursor, &trace, err);
         if (!ok || trace.node_count == 0)
             continue;
-        cn_tally_begin(tally, side);
-        cn_trace_facts_visit(&trace, 0, add_fact, tally);
+        cn_traits_begin(traits, side);
+        cn_trace_facts_visit(&trace, 0, add_fact, traits);
         out->read[side]++;
     }
     cn_trace_done(&trace);
     return ok && step == CN_END;
 }
 
-static bool read_side(struct cn_trace_facets *out, struct cn_tally *tally, int side,
+static bool read_side(struct cn_trace_facets *out, struct cn_traits *traits, int side,
                       const struct cn_facet_side *from,
                       const struct cn_progress *progress, struct cn_error *err)
 {
@@ -59,7 +59,7 @@ static bool read_side(struct cn_trace_facets *out, struct cn_tally *tally, int s
     if (ok) {
         out->is_estimated |= cursor.hits.count > READ_MAX;
         thin_out(&cursor.hits);
-        ok = read_traces(out, tally, side, &cursor, progress, err);
+        ok = read_traces(out, traits, side, &cursor, progress, err);
     }
     if (ok && !cn_search_check(query.search, &out->damage))
         out->is_damaged = true;
@@ -75,16 +75,16 @@ bool cn_trace_facets_find(struct cn_trace_facets *out,
 {
     static const int groups[] = {CN_SIDE_B, CN_SIDE_A};
     static const struct cn_sign_limits limits = {.has_all_values = true};
-    struct cn_tally *tally = cn_tally_new();
+    struct cn_traits *traits = cn_traits_new();
     bool ok = true;
 
     *out = (struct cn_trace_facets){0};
     for (int side = 0; side < CN_SIDES && ok; side++)
-        ok = read_side(out, tally, side, &sides[side], progress, err) ||
+        ok = read_side(out, traits, side, &sides[side], progress, err) ||
              cn_fail_in(err, "%s", sides[side].path);
     if (ok)
-        cn_tally_judge(tally, groups, CN_SIDES, &limits, &out->signs);
-    cn_tally_free(tally);
+        cn_traits_judge(traits, groups, CN_SIDES, &limits, &out->signs);
+    cn_traits_free(traits);
     return ok;
 }
 

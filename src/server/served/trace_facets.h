@@ -8,7 +8,7 @@
 #define CN_SERVER_SERVED_TRACE_FACETS_H
 
 #include "analyze/compare/comparison.h"
-#include "analyze/tally.h"
+#include "analyze/traits.h"
 
 struct cn_facet_side {
     const char *path;  /* of a store */

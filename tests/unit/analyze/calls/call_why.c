@@ -358,9 +358,9 @@ static void counts_durations_finely(void **state)
 static void tails_are_exact(void **state)
 {
     (void)state;
-    assert_true(fabs(exp(cn_tally_log_tail(3, 4, 4, 8)) - 17.0 / 70) < 1e-12);
-    assert_true(fabs(exp(cn_tally_log_tail(0, 4, 4, 8)) - 1) < 1e-12);
-    assert_true(isinf(cn_tally_log_tail(5, 4, 4, 8)));
+    assert_true(fabs(exp(cn_traits_log_tail(3, 4, 4, 8)) - 17.0 / 70) < 1e-12);
+    assert_true(fabs(exp(cn_traits_log_tail(0, 4, 4, 8)) - 1) < 1e-12);
+    assert_true(isinf(cn_traits_log_tail(5, 4, 4, 8)));
 }
 
 static void knows_what_functions_wait_for(void **state)

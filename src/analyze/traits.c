@@ -1,4 +1,4 @@
-#include "analyze/tally.h"
+#include "analyze/traits.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ enum {
 struct count {
     uint32_t key;
     uint64_t last_item; /* the last one that has it */
-    uint64_t has[CN_TALLY_GROUPS];
+    uint64_t has[CN_TRAIT_GROUPS];
 };
 
 struct number {
@@ -27,42 +27,42 @@ struct number {
     double value;
 };
 
-struct cn_tally {
+struct cn_traits {
     int group;                    /* of the item whose values are added */
     uint64_t item;                /* its number, from 1 */
-    uint64_t of[CN_TALLY_GROUPS]; /* items */
+    uint64_t of[CN_TRAIT_GROUPS]; /* items */
     struct cn_names keys;
     struct cn_names values; /* number of the key, newline, value */
     struct count *counts;   /* by value */
     size_t count_capacity;
-    struct number *numbers[CN_TALLY_GROUPS];
-    size_t number_counts[CN_TALLY_GROUPS], number_capacities[CN_TALLY_GROUPS];
+    struct number *numbers[CN_TRAIT_GROUPS];
+    size_t number_counts[CN_TRAIT_GROUPS], number_capacities[CN_TRAIT_GROUPS];
     struct cn_text text;
 };
 
-struct cn_tally *cn_tally_new(void)
+struct cn_traits *cn_traits_new(void)
 {
-    return cn_alloc(1, sizeof(struct cn_tally));
+    return cn_alloc(1, sizeof(struct cn_traits));
 }
 
-void cn_tally_free(struct cn_tally *tally)
+void cn_traits_free(struct cn_traits *traits)
 {
-    if (!tally)
+    if (!traits)
         return;
-    cn_names_done(&tally->keys);
-    cn_names_done(&tally->values);
-    cn_text_done(&tally->text);
-    free(tally->counts);
-    for (int k = 0; k < CN_TALLY_GROUPS; k++)
-        free(tally->numbers[k]);
-    free(tally);
+    cn_names_done(&traits->keys);
+    cn_names_done(&traits->values);
+    cn_text_done(&traits->text);
+    free(traits->counts);
+    for (int k = 0; k < CN_TRAIT_GROUPS; k++)
+        free(traits->numbers[k]);
+    free(traits);
 }
 
-void cn_tally_begin(struct cn_tally *tally, int group)
+void cn_traits_begin(struct cn_traits *traits, int group)
 {
-    tally->group = group;
-    tally->item++;
-    tally->of[group]++;
+    traits->group = group;
+    traits->item++;
+    traits->of[group]++;
 }
 
 /* The logarithm of n!; unlike lgamma(), from any thread. */
@@ -78,7 +78,7 @@ static double log_choose(double n, double k)
     return log_factorial(n) - log_factorial(k) - log_factorial(n - k);
 }
 
-double cn_tally_log_tail(uint64_t hits, uint64_t n, uint64_t marked, uint64_t all)
+double cn_traits_log_tail(uint64_t hits, uint64_t n, uint64_t marked, uint64_t all)
 {
     uint64_t most = marked < n ? marked : n;
     double whole = log_choose((double)all, (double)n), largest = -INFINITY, sum = 0;
@@ -103,32 +103,32 @@ double cn_tally_log_tail(uint64_t hits, uint64_t n, uint64_t marked, uint64_t al
     return sum > 0 ? largest + log(sum) : -INFINITY;
 }
 
-void cn_tally_add(struct cn_tally *tally, const char *key, const char *value,
-                  const double *number)
+void cn_traits_add(struct cn_traits *traits, const char *key, const char *value,
+                   const double *number)
 {
-    uint32_t key_number = cn_names_add(&tally->keys, key), at;
-    size_t known = tally->values.count;
+    uint32_t key_number = cn_names_add(&traits->keys, key), at;
+    size_t known = traits->values.count;
 
-    cn_text_clear(&tally->text);
-    cn_text_printf(&tally->text, "%u\n", key_number);
-    cn_text_add(&tally->text, value, strnlen(value, VALUE_LEN_MAX));
-    at = cn_names_add(&tally->values, cn_text_str(&tally->text));
+    cn_text_clear(&traits->text);
+    cn_text_printf(&traits->text, "%u\n", key_number);
+    cn_text_add(&traits->text, value, strnlen(value, VALUE_LEN_MAX));
+    at = cn_names_add(&traits->values, cn_text_str(&traits->text));
     if (at == known) {
-        tally->counts =
-            cn_grow(tally->counts, at, &tally->count_capacity, sizeof(*tally->counts));
-        tally->counts[at] = (struct count){.key = key_number};
+        traits->counts =
+            cn_grow(traits->counts, at, &traits->count_capacity, sizeof(*traits->counts));
+        traits->counts[at] = (struct count){.key = key_number};
     }
-    if (tally->counts[at].last_item == tally->item)
+    if (traits->counts[at].last_item == traits->item)
         return;
-    tally->counts[at].last_item = tally->item;
-    tally->counts[at].has[tally->group]++;
+    traits->counts[at].last_item = traits->item;
+    traits->counts[at].has[traits->group]++;
     if (number) {
-        int g = tally->group;
+        int g = traits->group;
 
-        tally->numbers[g] =
-            cn_grow(tally->numbers[g], tally->number_counts[g],
-                    &tally->number_capacities[g], sizeof(*tally->numbers[g]));
-        tally->numbers[g][tally->number_counts[g]++] =
+        traits->numbers[g] =
+            cn_grow(traits->numbers[g], traits->number_counts[g],
+                    &traits->number_capacities[g], sizeof(*traits->numbers[g]));
+        traits->numbers[g][traits->number_counts[g]++] =
             (struct number){key_number, *number};
     }
 }
@@ -144,7 +144,7 @@ static int compare_numbers(const void *a, const void *b)
 
 /* What is looked for: what the items of a group have more often than those of the other one. */
 struct search {
-    const struct cn_tally *tally;
+    const struct cn_traits *traits;
     struct cn_signs *signs;
     struct cn_sign_limits limits;
     int group, other;
@@ -157,18 +157,18 @@ struct search {
 static void offer(struct search *search, const struct cn_sign *sign)
 {
     struct cn_signs *signs = search->signs;
-    double share[CN_TALLY_GROUPS], log_p;
+    double share[CN_TRAIT_GROUPS], log_p;
     size_t at = 0;
 
-    for (int i = 0; i < CN_TALLY_GROUPS; i++)
+    for (int i = 0; i < CN_TRAIT_GROUPS; i++)
         share[i] = sign->of[i] > 0 ? (double)sign->has[i] / (double)sign->of[i] : 0;
     if (sign->has[search->group] < HITS_MIN ||
         share[search->group] < search->limits.share_min ||
         share[search->group] < search->limits.ratio_min * share[search->other])
         return;
-    log_p = cn_tally_log_tail(sign->has[search->group], sign->of[search->group],
-                              sign->has[search->group] + sign->has[search->other],
-                              sign->of[search->group] + sign->of[search->other]) +
+    log_p = cn_traits_log_tail(sign->has[search->group], sign->of[search->group],
+                               sign->has[search->group] + sign->has[search->other],
+                               sign->of[search->group] + sign->of[search->other]) +
             log(search->test_count);
     if (log_p > log(CHANCE_MAX))
         return;
@@ -218,11 +218,11 @@ static uint64_t count_beyond(const struct run *run, char relation, double limit)
 static void offer_limits(struct search *search, uint32_t key)
 {
     static const double shares[LIMITS] = {0.5, 0.75, 0.9, 0.99, 1};
-    const struct cn_tally *tally = search->tally;
-    struct run runs[CN_TALLY_GROUPS], *other = &runs[search->other];
+    const struct cn_traits *traits = search->traits;
+    struct run runs[CN_TRAIT_GROUPS], *other = &runs[search->other];
 
-    for (int i = 0; i < CN_TALLY_GROUPS; i++)
-        runs[i] = find_run(tally->numbers[i], tally->number_counts[i], key);
+    for (int i = 0; i < CN_TRAIT_GROUPS; i++)
+        runs[i] = find_run(traits->numbers[i], traits->number_counts[i], key);
     if (other->end == other->first)
         return;
     for (int i = 0; i < 2 * LIMITS; i++) {
@@ -231,14 +231,14 @@ static void offer_limits(struct search *search, uint32_t key)
         size_t last = other->end - other->first - 1;
         double limit = other->list[other->first + (size_t)((double)last * share)].value;
         char text[32];
-        struct cn_sign sign = {.key = tally->keys.list[key],
+        struct cn_sign sign = {.key = traits->keys.list[key],
                                .relation = is_above ? '>' : '<',
                                .value = text,
                                .group = search->group};
 
         (void)snprintf(text, sizeof(text), "%.15g", limit);
-        for (int k = 0; k < CN_TALLY_GROUPS; k++) {
-            sign.of[k] = tally->of[k];
+        for (int k = 0; k < CN_TRAIT_GROUPS; k++) {
+            sign.of[k] = traits->of[k];
             sign.has[k] = count_beyond(&runs[k], sign.relation, limit);
         }
         offer(search, &sign);
@@ -258,44 +258,44 @@ static int compare_signs(const void *a, const void *b)
 
 static void offer_values(struct search *search)
 {
-    const struct cn_tally *tally = search->tally;
+    const struct cn_traits *traits = search->traits;
 
-    for (size_t i = 0; i < tally->values.count; i++) {
-        const struct count *count = &tally->counts[i];
+    for (size_t i = 0; i < traits->values.count; i++) {
+        const struct count *count = &traits->counts[i];
         struct cn_sign sign = {
-            .key = tally->keys.list[count->key],
+            .key = traits->keys.list[count->key],
             .relation = '=',
-            .value = strchr(tally->values.list[i], '\n') + 1,
+            .value = strchr(traits->values.list[i], '\n') + 1,
             .group = search->group,
         };
 
-        for (int k = 0; k < CN_TALLY_GROUPS; k++) {
+        for (int k = 0; k < CN_TRAIT_GROUPS; k++) {
             sign.has[k] = count->has[k];
-            sign.of[k] = tally->of[k];
+            sign.of[k] = traits->of[k];
         }
         offer(search, &sign);
     }
 }
 
-void cn_tally_judge(struct cn_tally *tally, const int *groups, size_t group_count,
-                    const struct cn_sign_limits *limits, struct cn_signs *signs)
+void cn_traits_judge(struct cn_traits *traits, const int *groups, size_t group_count,
+                     const struct cn_sign_limits *limits, struct cn_signs *signs)
 {
-    struct search search = {.tally = tally, .signs = signs, .limits = *limits};
+    struct search search = {.traits = traits, .signs = signs, .limits = *limits};
 
     *signs = (struct cn_signs){0};
-    for (int k = 0; k < CN_TALLY_GROUPS; k++)
-        if (tally->number_counts[k] > 0)
-            qsort(tally->numbers[k], tally->number_counts[k], sizeof(*tally->numbers[k]),
-                  compare_numbers);
+    for (int k = 0; k < CN_TRAIT_GROUPS; k++)
+        if (traits->number_counts[k] > 0)
+            qsort(traits->numbers[k], traits->number_counts[k],
+                  sizeof(*traits->numbers[k]), compare_numbers);
     for (size_t g = 0; g < group_count; g++)
-        for (size_t i = 0; i < tally->values.count; i++)
-            search.test_count += tally->counts[i].has[groups[g]] >= HITS_MIN;
-    search.test_count += (double)(group_count * tally->keys.count * 2 * LIMITS);
+        for (size_t i = 0; i < traits->values.count; i++)
+            search.test_count += traits->counts[i].has[groups[g]] >= HITS_MIN;
+    search.test_count += (double)(group_count * traits->keys.count * 2 * LIMITS);
     for (size_t g = 0; g < group_count; g++) {
         search.group = groups[g];
         search.other = 1 - groups[g];
         offer_values(&search);
-        for (uint32_t i = 0; i < tally->keys.count; i++)
+        for (uint32_t i = 0; i < traits->keys.count; i++)
             offer_limits(&search, i);
     }
     if (signs->count > 0)
