@@ -27,6 +27,11 @@ cn_api_answer cn_api_store_info, cn_api_traces, cn_api_histogram, cn_api_groups,
     cn_api_names, cn_api_traces_flame, cn_api_trace, cn_api_trace_methods,
     cn_api_trace_find;
 
+/* Of two sources, or two selections of one. */
+struct cn_served_list;
+CN_CHECK bool cn_api_diff(const struct cn_served_list *sources,
+                          struct cn_request *request, struct cn_error *err);
+
 /* Append {id, kind, name, path, format, state}: what is known of a source without
  * reading it. */
 void cn_api_describe(struct cn_served *served, unsigned id, struct cn_request *request);

@@ -76,6 +76,8 @@ bool cn_route_api(const struct cn_served_list *sources, struct cn_request *reque
         list_sources(sources, request);
         return true;
     }
+    if (strcmp(request->path, "/api/v1/diff") == 0)
+        return cn_api_diff(sources, request, err);
     if (strncmp(request->path, prefix, len) == 0)
         answer = find_question(sources, request->path + len, &served);
     if (!answer)

@@ -85,4 +85,15 @@ void cn_served_tidy(struct cn_served *served);
 void cn_served_thread_label(const struct cn_served *served, uint32_t index,
                             const struct cn_profile *profile, struct cn_text *out);
 
+/* Append the label in two parts: the process or rank, "" if there is none, and the thread
+ * in it. */
+void cn_served_thread_group(const struct cn_served *served, uint32_t index,
+                            const struct cn_profile *profile, struct cn_text *group,
+                            struct cn_text *name);
+
+/* The profile of the thread that started a thread of a recording, and when, in nanoseconds
+ * from the start of the timelines; false if unknown. */
+bool cn_served_thread_creator(const struct cn_served *served, uint32_t index,
+                              uint32_t *creator, uint64_t *start_ns);
+
 #endif
