@@ -113,6 +113,31 @@ class Answers(unittest.TestCase):
                 warnings = service.get("sources/0/overview", whole=1)["warnings"]
         self.assertTrue(any(warning["isDamage"] for warning in warnings), warnings)
 
+    def test_rows_of_lines_and_loops_can_be_skipped(self):
+        def rows(row=None, **skip):
+            for item in self.ask(0, "rows", limit=1000, **({"row": row} if row else {}), **skip)["rows"]:
+                below = [] if item["isLeaf"] else list(rows(item["id"], **skip))
+                if skip:
+                    self.assertEqual(item["isLeaf"], below == [])
+                yield from [(item["id"], item["kind"], str(item["values"])), *below]
+        every, functions = list(rows()), list(rows(skip=1))
+        kept = [row for row in every if row[1] not in ("loop", "line", "instruction")]
+        self.assertLess(len(kept), len(every))
+        self.assertEqual(sorted(kept), sorted(functions))
+        drawn = self.ask(0, "flame", min=0, skip=1)["nodes"]
+        self.assertEqual({node[5] for node in drawn}, {row[0] for row in kept if row[2] != "[None, None]"})
+
+    def test_metrics_are_derived_by_formula(self):
+        answer = self.ask(0, "rows", metric="cycles", derive=["half [M]=cycles/2e6", "x=cycles-cycles"])
+        self.assertEqual([column["metric"] for column in answer["columns"]],
+                         ["cycles", "cycles", "half (M)", "half (M)", "x", "x"])
+        self.assertEqual([column["hasShare"] for column in answer["columns"]], [True, True, False, False, False, False])
+        values = answer["rows"][0]["values"]
+        self.assertEqual(values[2], values[0] / 2e6)
+        self.assertEqual(answer["columns"][2]["total"], answer["columns"][0]["total"] / 2e6)
+        for formula, status in (("x", 400), ("x=cycles/(", 400), ("x=nosuch", 404)):
+            self.assertEqual(self.service.ask("/api/v1/sources/0/rows?derive=" + formula.replace("=", "%3D"))[0], status)
+
     def test_a_flame_graph_holds_its_children(self):
         for source, view in ((0, "top-down"), (0, "collapsed"), (1, "collapsed")):
             path = []
