@@ -3,7 +3,7 @@
 #include "base/bytes/record.h"
 
 #ifdef CN_HAS_CAPSTONE
-#include <capstone.h>
+#include "symbols/capstone.h"
 #endif
 
 enum { ARM_LEN = 4 };
@@ -14,12 +14,13 @@ bool cn_instructions_open(struct cn_instructions *reader, bool is_x86)
     if (!is_x86)
         return true;
 #ifdef CN_HAS_CAPSTONE
+    const struct cn_capstone *capstone = cn_capstone();
     csh disassembler;
 
-    if (cs_open(CS_ARCH_X86, CS_MODE_64, &disassembler) != CS_ERR_OK)
+    if (!capstone || capstone->open(CS_ARCH_X86, CS_MODE_64, &disassembler) != CS_ERR_OK)
         return false;
     reader->disassembler = disassembler;
-    reader->scratch = cs_malloc(disassembler);
+    reader->scratch = capstone->malloc(disassembler);
     return true;
 #else
     return false;
@@ -32,8 +33,8 @@ void cn_instructions_close(struct cn_instructions *reader)
     if (reader->scratch) {
         csh disassembler = reader->disassembler;
 
-        cs_free(reader->scratch, 1);
-        (void)cs_close(&disassembler);
+        cn_capstone()->free(reader->scratch, 1);
+        (void)cn_capstone()->close(&disassembler);
     }
 #endif
     *reader = (struct cn_instructions){0};
@@ -129,7 +130,7 @@ bool cn_instruction_decode(struct cn_instructions *reader, struct cn_bytes code,
     uint64_t address = off;
     cs_insn *found = reader->scratch;
 
-    if (!cs_disasm_iter(reader->disassembler, &at, &len, &address, found))
+    if (!cn_capstone()->disasm_iter(reader->disassembler, &at, &len, &address, found))
         return false;
     out->len = found->size;
     read_x86(rest.ptr, out->len, off, out);

@@ -19,6 +19,7 @@ test -z "$out"
 cat >>"$root/tools/packages" <<'END'
 cairn-no-such-package    # test: surely missing
 cairn-none-either        # tidy: surely missing
+cairn-elsewhere [none]   # test: surely missing, for another processor
 END
 "$root/tools/setup" build
 # An id that is not root's and no sudo: PATH holds only what the script needs.

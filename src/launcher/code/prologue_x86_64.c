@@ -7,13 +7,13 @@
 #include "launcher/code/targets.h"
 
 #ifdef CN_HAS_CAPSTONE
-#include <capstone.h>
+#include "symbols/capstone.h"
 
 enum { JUMP_LEN = 5, SHORT_REACH = 130, WINDOW = 32 };
 
 bool cn_prologue_is_known(unsigned machine)
 {
-    return machine == EM_X86_64 || machine == EM_AARCH64;
+    return machine == EM_AARCH64 || (machine == EM_X86_64 && cn_capstone());
 }
 
 /* One for the whole process, opened at the first use. */
@@ -21,8 +21,11 @@ static csh disassembler(void)
 {
     static csh handle;
 
-    if (!handle && cs_open(CS_ARCH_X86, CS_MODE_64, &handle) == CS_ERR_OK)
-        (void)cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
+    const struct cn_capstone *capstone = cn_capstone();
+
+    if (!handle && capstone &&
+        capstone->open(CS_ARCH_X86, CS_MODE_64, &handle) == CS_ERR_OK)
+        (void)capstone->option(handle, CS_OPT_DETAIL, CS_OPT_ON);
     return handle;
 }
 
@@ -237,7 +240,7 @@ static enum cn_code_left use_gap(struct moving *moving, const struct cn_code *co
         prologue->steps[prologue->step_count++] = (uint8_t)(at - prologue->patch.at);
     }
     while (address < end) {
-        if (!cs_disasm_iter(disassembler(), &bytes, &rest, &address, insn) ||
+        if (!cn_capstone()->disasm_iter(disassembler(), &bytes, &rest, &address, insn) ||
             (insn->id != X86_INS_NOP && insn->id != X86_INS_INT3))
             return CN_CODE_TOO_SHORT;
     }
@@ -268,7 +271,7 @@ enum cn_code_left cn_prologue_x86_64(struct cn_prologue *prologue,
     uint64_t address = patch->at;
     enum cn_code_left left = CN_CODE_PATCHED;
     csh handle = disassembler();
-    cs_insn *insn = handle && bytes ? cs_malloc(handle) : NULL;
+    cs_insn *insn = handle && bytes ? cn_capstone()->malloc(handle) : NULL;
 
     if (!insn)
         return CN_CODE_FIXED;
@@ -277,7 +280,7 @@ enum cn_code_left cn_prologue_x86_64(struct cn_prologue *prologue,
             left = use_gap(&moving, code, insn);
         else if (moving.is_ended)
             left = CN_CODE_TOO_SHORT;
-        else if (!cs_disasm_iter(handle, &at, &rest, &address, insn))
+        else if (!cn_capstone()->disasm_iter(handle, &at, &rest, &address, insn))
             left = CN_CODE_FIXED;
         else {
             if (patch->len > 0)
@@ -286,7 +289,7 @@ enum cn_code_left cn_prologue_x86_64(struct cn_prologue *prologue,
             left = move(&moving, insn);
         }
     }
-    cs_free(insn, 1);
+    cn_capstone()->free(insn, 1);
     if (left == CN_CODE_PATCHED)
         patch->sum = cn_rec_patch_sum(bytes, patch->len);
     return left;
@@ -319,17 +322,17 @@ void cn_short_jumps_add(struct cn_code_targets *targets, const struct cn_code *c
     size_t rest = (size_t)(known_end - start);
     uint64_t address = start;
     csh handle = disassembler();
-    cs_insn *insn = handle && bytes ? cs_malloc(handle) : NULL;
+    cs_insn *insn = handle && bytes ? cn_capstone()->malloc(handle) : NULL;
 
     if (!bytes)
         return;
-    while (insn && cs_disasm_iter(handle, &at, &rest, &address, insn)) {
+    while (insn && cn_capstone()->disasm_iter(handle, &at, &rest, &address, insn)) {
         if (insn->size >= 2 && is_in_group(insn, CS_GRP_JUMP) &&
             is_short_jump(insn->bytes[insn->size - 2]))
             add_short(targets, insn->address + insn->size, insn->bytes[insn->size - 1]);
     }
     if (insn)
-        cs_free(insn, 1);
+        cn_capstone()->free(insn, 1);
     add_any(targets, bytes + (address - start), address, end);
 }
 
@@ -360,10 +363,10 @@ bool cn_prologue_has_loop(const struct cn_prologue *prologue, const struct cn_co
     const uint8_t *bytes = cn_code_bytes(code, prologue->entry, len), *at = bytes;
     size_t rest = len < SHORT_REACH ? (size_t)len : SHORT_REACH;
     csh handle = disassembler();
-    cs_insn *insn = handle && bytes ? cs_malloc(handle) : NULL;
+    cs_insn *insn = handle && bytes ? cn_capstone()->malloc(handle) : NULL;
     bool has_loop = !insn || has_long_loop(prologue, bytes);
 
-    while (!has_loop && cs_disasm_iter(handle, &at, &rest, &address, insn)) {
+    while (!has_loop && cn_capstone()->disasm_iter(handle, &at, &rest, &address, insn)) {
         const cs_x86 *x86 = &insn->detail->x86;
 
         has_loop = is_in_group(insn, CS_GRP_JUMP) && x86->op_count == 1 &&
@@ -371,7 +374,7 @@ bool cn_prologue_has_loop(const struct cn_prologue *prologue, const struct cn_co
                    is_beginning(prologue, (uint64_t)x86->operands[0].imm);
     }
     if (insn)
-        cs_free(insn, 1);
+        cn_capstone()->free(insn, 1);
     /* The last instruction may be cut off. */
     return has_loop || (rest >= 15 && len > 15);
 }
@@ -397,10 +400,11 @@ static bool has_label(const struct cn_prologue *prologue, const uint8_t *bytes)
     size_t rest = (size_t)(prologue->end - prologue->entry);
     uint64_t address = prologue->entry;
     csh handle = disassembler();
-    cs_insn *insn = handle ? cs_malloc(handle) : NULL;
+    cs_insn *insn = handle ? cn_capstone()->malloc(handle) : NULL;
     bool has_label = !insn;
 
-    while (!has_label && cs_disasm_iter(handle, &bytes, &rest, &address, insn)) {
+    while (!has_label &&
+           cn_capstone()->disasm_iter(handle, &bytes, &rest, &address, insn)) {
         const cs_x86 *x86 = &insn->detail->x86;
         uint64_t target;
 
@@ -410,7 +414,7 @@ static bool has_label(const struct cn_prologue *prologue, const uint8_t *bytes)
         has_label = target > prologue->entry && target < prologue->end;
     }
     if (insn)
-        cs_free(insn, 1);
+        cn_capstone()->free(insn, 1);
     return has_label || rest > 0;
 }
 

@@ -196,7 +196,23 @@ void cn_rec_frame_resume(struct cn_rec_thread *self)
         cn_rec_filter_resume(self, self->top);
 }
 
-struct cn_rec_thread *cn_rec_call_prepare(const uintptr_t *loc, uintptr_t ret)
+/* True if the frame contains its caller's x29: its return address was in a register, and it is
+ * not of a library call. */
+static bool knows_caller(const struct cn_rec_frame *frame)
+{
+    return ((uintptr_t)frame->loc & CN_REC_LOC_REGISTER) &&
+           !(frame->flags & CN_REC_FRAME_LIBCALL) &&
+           frame->flags >> CN_REC_F_CALLER_AT != 0;
+}
+
+static bool has_other_caller(const struct cn_rec_frame *frame, uint64_t x29)
+{
+    return knows_caller(frame) && frame->flags >> CN_REC_F_CALLER_AT !=
+                                      x29 << CN_REC_F_CALLER_AT >> CN_REC_F_CALLER_AT;
+}
+
+struct cn_rec_thread *cn_rec_call_prepare(const uintptr_t *loc, uintptr_t ret,
+                                          uint64_t x29)
 {
     struct cn_rec_thread *self = cn_rec_thread_ready();
     bool is_tail_call = ret == (uintptr_t)cn_rec_return;
@@ -209,8 +225,10 @@ struct cn_rec_thread *cn_rec_call_prepare(const uintptr_t *loc, uintptr_t ret)
     if (loc >= self->top->loc && !is_tail_call) {
         cn_rec_frames_close_dead(self, loc);
         /* There is another return address at the same address: that call has ended as
-         * well. */
-        while (loc == self->top->loc && !(self->top->flags & CN_REC_FRAME_UNHOOKED))
+         * well. With another caller it is open: the stack of a coroutine may begin where
+         * the frame ends that contains it. */
+        while (loc == self->top->loc && !(self->top->flags & CN_REC_FRAME_UNHOOKED) &&
+               !has_other_caller(self->top, x29))
             cn_rec_frame_pop(self);
     }
     if (self->dlopen_sp)
@@ -221,7 +239,7 @@ struct cn_rec_thread *cn_rec_call_prepare(const uintptr_t *loc, uintptr_t ret)
 static void enter(uintptr_t *loc, uintptr_t address, uint64_t flags,
                   const struct cn_rec_registers *registers)
 {
-    struct cn_rec_thread *self = cn_rec_call_prepare(loc, *loc);
+    struct cn_rec_thread *self = cn_rec_call_prepare(loc, *loc, 0);
 
     if (!self || !cn_rec_frame_push(self, loc, *loc, address, flags))
         return;
@@ -281,7 +299,7 @@ static uintptr_t enter_register(uintptr_t sp, uintptr_t address, uintptr_t ret,
 {
     struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY, sp, address, ret};
     uintptr_t *loc = (uintptr_t *)(sp | CN_REC_LOC_REGISTER);
-    struct cn_rec_thread *self = cn_rec_call_prepare(loc, ret);
+    struct cn_rec_thread *self = cn_rec_call_prepare(loc, ret, saved[0]);
 
     if (!self || !cn_rec_frame_push(self, loc, ret, address, flags))
         return ret;
@@ -304,8 +322,8 @@ struct returning {
 };
 
 /* True if this may be the call that returns. On x86_64, and where the return address was
- * in a register, `loc` must match. Otherwise the frame is below the stack pointer, and
- * x29 has the value that it had when the call was made. */
+ * in a register, `loc` must match. Otherwise the frame is below the stack pointer. On
+ * aarch64, x29 has the value that it had when the call was made. */
 static bool may_return(const struct cn_rec_frame *frame, const struct returning *call)
 {
     if (frame->flags & CN_REC_FRAME_UNHOOKED)
@@ -314,7 +332,8 @@ static bool may_return(const struct cn_rec_frame *frame, const struct returning 
     return frame->loc == call->loc;
 #else
     if ((uintptr_t)frame->loc & CN_REC_LOC_REGISTER)
-        return (uintptr_t)frame->loc == ((uintptr_t)call->loc | CN_REC_LOC_REGISTER);
+        return (uintptr_t)frame->loc == ((uintptr_t)call->loc | CN_REC_LOC_REGISTER) &&
+               !has_other_caller(frame, call->saved[0]);
     return frame->loc <= call->loc &&
            frame->flags >> CN_REC_F_CALLER_AT ==
                call->saved[0] << CN_REC_F_CALLER_AT >> CN_REC_F_CALLER_AT;
@@ -322,7 +341,8 @@ static bool may_return(const struct cn_rec_frame *frame, const struct returning 
 }
 
 /* Find the frame of the call that returns, from `last` down to the one above `first`: of
- * several the highest on the stack, of those the innermost. NULL when there is none. */
+ * several the highest on the stack; of those one whose caller is known, the innermost. NULL
+ * when there is none. */
 static struct cn_rec_frame *find_returning(struct cn_rec_frame *first,
                                            struct cn_rec_frame *last,
                                            const struct returning *call)
@@ -330,7 +350,9 @@ static struct cn_rec_frame *find_returning(struct cn_rec_frame *first,
     struct cn_rec_frame *best = NULL;
 
     for (struct cn_rec_frame *frame = last; frame > first; frame--) {
-        if (may_return(frame, call) && (!best || frame->loc > best->loc))
+        if (may_return(frame, call) &&
+            (!best || frame->loc > best->loc ||
+             (frame->loc == best->loc && !knows_caller(best) && knows_caller(frame))))
             best = frame;
     }
     return best;

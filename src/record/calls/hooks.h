@@ -83,8 +83,10 @@ void cn_rec_frames_close_dead(struct cn_rec_thread *self, const uintptr_t *loc);
 void cn_rec_frame_record_entry(struct cn_rec_thread *self,
                                const struct cn_rec_registers *registers);
 
-/* Prepare to record a call at `loc`; NULL when it is not recorded. */
-struct cn_rec_thread *cn_rec_call_prepare(const uintptr_t *loc, uintptr_t ret);
+/* Prepare to record a call at `loc`; NULL when it is not recorded. `x29` is the caller's, where
+ * the return address is in a register. */
+struct cn_rec_thread *cn_rec_call_prepare(const uintptr_t *loc, uintptr_t ret,
+                                          uint64_t x29);
 
 /* Remove the innermost frame without recording its end; an entry that is pending is recorded
  * with its end, if it lasted long enough. */

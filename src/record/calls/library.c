@@ -49,7 +49,7 @@ static bool enter_quick(struct library_call *call)
 
     if (self && call->ret == (uintptr_t)cn_rec_return)
         call->ret = cn_rec_frames_end_jumping(self, call->loc, call->registers->saved);
-    self = cn_rec_call_prepare(call->loc, call->ret);
+    self = cn_rec_call_prepare(call->loc, call->ret, call->registers->saved[0]);
     if (!self || !cn_rec_frame_push(self, call->loc, 0, (uintptr_t)call->libcall->slot,
                                     CN_REC_FRAME_UNHOOKED))
         return false;
@@ -129,7 +129,8 @@ static bool lands(const struct cn_rec_thread *self, const struct cn_rec_landing 
  * lands. */
 static bool record_jump(const struct library_call *call)
 {
-    struct cn_rec_thread *self = cn_rec_call_prepare(call->loc, call->ret);
+    struct cn_rec_thread *self =
+        cn_rec_call_prepare(call->loc, call->ret, call->registers->saved[0]);
     const struct cn_rec_landing *landing =
         self ? find_landing(self, call->registers->saved[FIRST_ARGUMENT]) : NULL;
     uint32_t result = (uint32_t)call->registers->saved[SECOND_ARGUMENT];
@@ -216,7 +217,7 @@ static uintptr_t enter_library(struct library_call *call)
 
     cn_rec_libcalls_look();
     if (cn_rec_libcall_is_silent(call->libcall)) {
-        (void)cn_rec_call_prepare(call->loc, call->ret);
+        (void)cn_rec_call_prepare(call->loc, call->ret, call->registers->saved[0]);
         return call->ret;
     }
     switch (call->libcall->kind) {
@@ -237,7 +238,7 @@ static uintptr_t enter_library(struct library_call *call)
     default:
         break;
     }
-    self = cn_rec_call_prepare(call->loc, call->ret);
+    self = cn_rec_call_prepare(call->loc, call->ret, call->registers->saved[0]);
     if (!self ||
         !cn_rec_frame_push(self, call->loc, call->ret, (uintptr_t)call->libcall->slot,
                            flags_of(call->libcall)))

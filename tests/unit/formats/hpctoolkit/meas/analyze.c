@@ -1,4 +1,5 @@
 /* Measurement directories as databases: values, options and damage. */
+#include <link.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -413,7 +414,8 @@ __attribute__((noinline)) static int function_with_a_symbol(int x)
     return x * 3 + 1;
 }
 
-extern const char __executable_start;
+/* At address 0 of the file, unless the program is linked to fixed addresses. */
+extern const ElfW(Ehdr) __executable_start;
 
 static size_t know_lines(void *arg, const char *path, uint64_t address,
                          struct cn_hpc_line *out, size_t most)
@@ -437,8 +439,9 @@ static void uses_symbols_and_debug_information_without_structure(void **state)
 {
     static const struct cn_hpc_lines lines = {NULL, know_lines, know_function};
     struct cn_hpc_meas_options options = {.lines = &lines};
-    uint64_t address =
-        (uint64_t)((uintptr_t)function_with_a_symbol - (uintptr_t)&__executable_start);
+    uintptr_t base =
+        __executable_start.e_type == ET_EXEC ? 0 : (uintptr_t)&__executable_start;
+    uint64_t address = (uint64_t)((uintptr_t)function_with_a_symbol - base);
     char *self = realpath("/proc/self/exe", NULL);
     struct cn_measurements *m = NULL;
     const char *dir = "m";
