@@ -83,6 +83,36 @@ class Answers(unittest.TestCase):
         labels = [row["label"] for row in rows]
         self.assertEqual([row["name"] for row in shown if row["depth"] == 0], labels)
 
+    def test_the_overview_agrees_with_the_views(self):
+        for source in (0, 1):
+            overview = self.ask(source, "overview", whole=1)
+            self.assertFalse(overview["isPartial"])
+            self.assertEqual(overview["metric"], self.ask(source, "info")["defaultMetric"])
+            self.assertEqual(overview["hotPath"], self.ask(source, "hot-path")["rows"])
+            rows = self.ask(source, "rows", view="bottom-up", limit=1000)
+            order = sorted(rows["rows"], key=lambda row: -(row["values"][1] or 0))
+            self.assertEqual([item["row"]["values"][1] for item in overview["functions"]],
+                             [row["values"][1] for row in order[:10] if row["values"][1]])
+            self.assertEqual(overview["functionCount"], rows["count"])
+            self.assertAlmostEqual(sum(thread[1] for thread in overview["threads"]),
+                                   rows["columns"][0]["total"], places=9)
+            for profile, value, *_ in overview["threads"]:
+                alone = self.ask(source, "rows", thread=profile)["columns"][0]
+                self.assertAlmostEqual(value, alone["total"], places=12)
+        self.assertEqual(overview["lostRecords"], 6)
+        blocked = {state["name"]: state["seconds"] for state in self.ask(1, "info")["states"]}["blocked"]
+        self.assertAlmostEqual(sum(thread[2] or 0 for thread in overview["threads"]), blocked, places=9)
+
+    def test_the_overview_says_what_is_missing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(f"{OPTIONS.testdata}/recording", f"{folder}/cut")
+            longest = max(pathlib.Path(folder, "cut").glob("*.dat"), key=lambda file: file.stat().st_size)
+            os.truncate(longest, longest.stat().st_size - 3)
+            with serving(OPTIONS.cairn, f"{folder}/cut") as service:
+                ready(service, 0)
+                warnings = service.get("sources/0/overview", whole=1)["warnings"]
+        self.assertTrue(any(warning["isDamage"] for warning in warnings), warnings)
+
     def test_a_flame_graph_holds_its_children(self):
         for source, view in ((0, "top-down"), (0, "collapsed"), (1, "collapsed")):
             path = []
@@ -237,6 +267,63 @@ class Answers(unittest.TestCase):
             self.assertTrue(50 < frame["columns"] < 200)
             for row in frame["rows"]:
                 self.assertEqual(sum(run[0] for run in row["runs"]), frame["columns"])
+
+    def nested(self, source, **parameters):
+        """A timeline of whole stacks: the names of each frame from the outermost call down, and
+        the self time of each function."""
+        frame = self.ask(source, "timeline", nested=1, **parameters)
+        names = dict(frame["names"])
+        paths = {}
+        for number, caller, function in frame["frames"]:
+            paths[number] = [] if caller is None else paths[caller] + [names[function]]
+        return frame, paths, {names[function]: ns for function, ns in frame["functions"]}
+
+    def test_nested_timelines_are_what_other_doors_say(self):
+        for source, path in ((0, "sample"), (1, "recording")):
+            duration = self.ask(source, "info")["duration"]
+            for begin, end in ((0, duration), (duration // 4, duration // 2)):
+                frame, _, spent = self.nested(source, begin=begin, end=end, columns=64, count=200)
+                flame = self.ask(source, "range", begin=begin, end=end, min=0)
+                own = {}
+                for _, name, _, _, ns, _ in flame["nodes"]:
+                    name = flame["names"][name]
+                    own[name] = own.get(name, 0) + (ns or 0) * 1e9
+                self.assertFalse(frame["isEstimate"])
+                self.assertEqual(frame["others"], [0, 0])
+                self.assertAlmostEqual(sum(spent.values()), flame["total"] * 1e9, delta=2)
+                if source == 1:  # rows of the other one are lines, too
+                    for name, ns in spent.items():
+                        self.assertAlmostEqual(ns, own[name], delta=1)
+                self.assertAlmostEqual(frame["waiting"], (flame["waiting"] or 0) * 1e9, delta=2)
+            shown = json.loads(subprocess.check_output(
+                [OPTIONS.cairn, "timeline", f"{OPTIONS.testdata}/{path}", "--depth", "1", "-w",
+                 "80", "--format", "json"], text=True))
+            columns = 1 + max(cell["slice"] for cell in shown)
+            frame, paths, _ = self.nested(source, columns=columns, count=200)
+            rows = {row["profile"]: [run[1] for run in row["runs"] for _ in range(run[0])]
+                    for row in frame["rows"]}
+            compared = 0
+            for cell in shown:
+                if cell["state"] == "running" and cell["share_percent"] > 50:
+                    path = paths[rows[cell["profile"]][cell["slice"]]]
+                    self.assertIn(cell["function"], path[:1] or [cell["function"]])
+                    compared += 1
+            self.assertGreater(compared, 20)
+
+    def test_every_nth_thread_stands_for_all(self):
+        everything = self.ask(0, "timeline", columns=10)["rows"]
+        thinned = self.ask(0, "timeline", columns=10, every=2)
+        self.assertEqual(thinned["threadCount"], len(everything))
+        self.assertEqual(thinned["rows"], everything[::2])
+
+    def test_threads_have_groups(self):
+        for thread in self.ask(0, "threads"):
+            self.assertRegex(thread["group"], r"RANK \d+$")
+            self.assertEqual(thread["label"], f"{thread['group']} {thread['name']}")
+        self.assertGreater(sum(thread["samples"] for thread in self.ask(0, "threads")), 0)
+        processes = {f"process {task['pid']}" for task in self.ask(1, "info")["tasks"]}
+        for thread in self.ask(1, "threads"):
+            self.assertTrue(any(thread["group"].endswith(process) for process in processes))
 
     def test_search_leads_to_rows(self):
         name = self.ask(1, "hot-path")["rows"][-1]["label"]

@@ -20,6 +20,7 @@ import {
   type StateName,
 } from "./shared/state";
 import { StorePage } from "./store/store_view";
+import { OverviewPage } from "./overview/overview_page";
 import { TimelinePage } from "./timeline/timeline_page";
 import { TreePage } from "./tree/tree_page";
 import { stepSearch } from "./shared/tree_search";
@@ -28,6 +29,7 @@ import { TabPanel, Tabs } from "./shared/tabs";
 import { useAnswer } from "./shared/use_answer";
 
 const VIEWS = [
+  ["overview", "Overview"],
   ["top-down", "Top-down"],
   ["bottom-up", "Bottom-up"],
   ["flat", "Flat"],
@@ -101,7 +103,7 @@ function SourcePage(props: { source: Source; sources: Sources; state: State }) {
   const { value: info, error } = useAnswer<Info>(`${path}/info`, {}, (answer) => !answer.isReady);
   const [hasHelp, setHasHelp] = useState(false);
   // During the analysis of a recording, only its calls can be shown.
-  const asked = state.v ?? "top-down";
+  const asked = state.v ?? "overview";
   const view =
     !info || availableViews(info).some(([name]) => name === asked)
       ? asked
@@ -192,6 +194,8 @@ function SourceChooser(props: { sources: Source[]; chosen: number }) {
 
 function ViewOf(props: ViewProps) {
   switch (props.view) {
+    case "overview":
+      return <OverviewPage {...props} />;
     case "flame":
       return <FlamePage {...props} />;
     case "timeline":

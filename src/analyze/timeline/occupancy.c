@@ -4,7 +4,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analyze/timeline/main_path.h"
 #include "analyze/timeline/spans.h"
+#include "analyze/timeline/tally.h"
 #include "analyze/timeline/time_pyramid.h"
 #include "analyze/views/frames.h"
 #include "base/alloc.h"
@@ -16,14 +18,6 @@ enum {
     LOOK_LEN = 64 << 10,   /* that the system maps around a sample that is read */
     CROWD = 16,            /* samples of a slice that are all looked at */
     CHOSEN_DEPTH_MAX = 64, /* the deepest cut tried when none was asked for */
-};
-
-/* Time by slot: a place, a frame, or idling. Slots in use are listed, so that clearing
- * costs what filling did. */
-struct tally {
-    uint64_t *ns;
-    uint32_t *used;
-    size_t used_count;
 };
 
 struct share {
@@ -39,8 +33,9 @@ struct row {
 
 struct worker {
     struct build *build;
-    struct tally tally;
-    uint64_t *total_ns; /* by place, over the rows of this worker */
+    struct cn_tally tally;    /* time by place, or by frame */
+    struct cn_main_path path; /* of stacks that are not cut */
+    uint64_t *total_ns;       /* by place, over the rows of this worker */
 
     /* The row being drawn. */
     uint32_t profile;
@@ -67,34 +62,6 @@ struct build {
     const struct cn_cut *cut; /* at the depth shown */
     struct row *rows;         /* while a depth is chosen */
 };
-
-static void tally_add(struct tally *tally, uint32_t slot, uint64_t ns)
-{
-    if (tally->ns[slot] == 0)
-        tally->used[tally->used_count++] = slot;
-    tally->ns[slot] += ns;
-}
-
-static void tally_clear(struct tally *tally)
-{
-    for (size_t i = 0; i < tally->used_count; i++)
-        tally->ns[tally->used[i]] = 0;
-    tally->used_count = 0;
-}
-
-/* The slot with the most time, of equals the one used first; CN_NONE without any. */
-static uint32_t tally_max(const struct tally *tally)
-{
-    uint32_t best = CN_NONE;
-
-    for (size_t i = 0; i < tally->used_count; i++) {
-        uint32_t slot = tally->used[i];
-
-        if (best == CN_NONE || tally->ns[slot] > tally->ns[best])
-            best = slot;
-    }
-    return best;
-}
 
 uint64_t cn_occupancy_column_ns(const struct cn_occupancy *occupancy, uint32_t column)
 {
@@ -312,15 +279,15 @@ static void add_to_frame(void *arg, uint32_t context, uint64_t begin_ns, uint64_
     struct worker *worker = arg;
 
     if (context != 0)
-        tally_add(&worker->tally, cn_frames_find(worker->build->frames, context),
-                  end_ns - begin_ns);
+        cn_tally_add(&worker->tally, cn_frames_find(worker->build->frames, context),
+                     end_ns - begin_ns);
 }
 
 static void weigh_row(void *arg, size_t row, unsigned number)
 {
     struct build *build = arg;
     struct worker *worker = &build->workers[number];
-    struct tally *tally = &worker->tally;
+    struct cn_tally *tally = &worker->tally;
     struct share *shares;
 
     if (worker->has_failed)
@@ -330,25 +297,25 @@ static void weigh_row(void *arg, size_t row, unsigned number)
     for (size_t i = 0; i < tally->used_count; i++)
         shares[i] = (struct share){tally->used[i], tally->ns[tally->used[i]]};
     build->rows[row] = (struct row){shares, tally->used_count};
-    tally_clear(tally);
+    cn_tally_clear(tally);
 }
 
 /* The part of all running time that threads spend in whatever place each has most of. */
 static double dominated_share(const struct build *build, const uint32_t *place_of_frame)
 {
-    struct tally *tally = &build->workers[0].tally;
+    struct cn_tally *tally = &build->workers[0].tally;
     double dominated = 0, total = 0;
 
     for (size_t i = 0; i < build->request->profile_count; i++) {
         const struct row *row = &build->rows[i];
 
         for (size_t k = 0; k < row->count; k++) {
-            tally_add(tally, place_of_frame[row->shares[k].frame], row->shares[k].ns);
+            cn_tally_add(tally, place_of_frame[row->shares[k].frame], row->shares[k].ns);
             total += (double)row->shares[k].ns;
         }
         if (tally->used_count > 0)
-            dominated += (double)tally->ns[tally_max(tally)];
-        tally_clear(tally);
+            dominated += (double)tally->ns[cn_tally_max(tally)];
+        cn_tally_clear(tally);
     }
     return total > 0 ? dominated / total : 1;
 }
@@ -376,18 +343,34 @@ static uint32_t choose_depth(const struct build *build)
     return best;
 }
 
+/* The place that stands for the slice that was read, and its time. */
+static uint32_t choose_place(struct worker *worker, uint64_t *ns)
+{
+    struct cn_tally *tally = &worker->tally;
+    uint32_t place;
+
+    if (worker->path.frames) {
+        for (size_t i = 0; i < tally->used_count; i++)
+            cn_main_path_add(&worker->path, tally->used[i], tally->ns[tally->used[i]]);
+        return cn_main_path_take(&worker->path, ns);
+    }
+    place = cn_tally_max(tally);
+    *ns = place == CN_NONE ? 0 : tally->ns[place];
+    return place;
+}
+
 static void close_column(struct worker *worker)
 {
-    struct tally *tally = &worker->tally;
+    struct cn_tally *tally = &worker->tally;
     double width_ns = (double)(worker->column_end_ns - worker->column_begin_ns);
-    uint32_t place = tally_max(tally);
+    struct cn_occupancy_cell *cell = &worker->cells[worker->column];
+    uint64_t ns;
 
-    worker->cells[worker->column].place = place;
-    worker->cells[worker->column].share =
-        place == CN_NONE ? 0 : (double)tally->ns[place] / width_ns;
+    cell->place = choose_place(worker, &ns);
+    cell->share = (double)ns / width_ns;
     for (size_t i = 0; i < tally->used_count; i++)
         worker->total_ns[tally->used[i]] += tally->ns[tally->used[i]];
-    tally_clear(tally);
+    cn_tally_clear(tally);
     worker->column++;
     worker->column_begin_ns = worker->column_end_ns;
     worker->column_end_ns =
@@ -410,7 +393,7 @@ static void add_to_cells(void *arg, uint32_t context, uint64_t begin_ns, uint64_
         while (begin_ns >= worker->column_end_ns)
             close_column(worker);
         until_ns = end_ns < worker->column_end_ns ? end_ns : worker->column_end_ns;
-        tally_add(&worker->tally, place, until_ns - begin_ns);
+        cn_tally_add(&worker->tally, place, until_ns - begin_ns);
         begin_ns = until_ns;
     }
 }
@@ -483,7 +466,8 @@ static void draw_row(void *arg, size_t row, unsigned number)
 static void begin(struct build *build)
 {
     const struct cn_occupancy_request *request = build->request;
-    size_t place_count = build->frames->names.count + 1; /* and idling */
+    size_t place_count =
+        cn_frames_place_count(build->frames, request->depth) + 1; /* and idling */
     size_t slot_count =
         place_count > build->frames->count ? place_count : build->frames->count;
 
@@ -497,6 +481,8 @@ static void begin(struct build *build)
                       .used = cn_alloc(slot_count, sizeof(uint32_t))},
             .total_ns = cn_alloc(place_count, sizeof(uint64_t)),
         };
+        if (request->depth == CN_DEPTH_ALL)
+            cn_main_path_init(&build->workers[i].path, build->frames);
     }
     build->rows = cn_alloc(request->profile_count, sizeof(*build->rows));
     build->out = (struct cn_occupancy){
@@ -505,7 +491,7 @@ static void begin(struct build *build)
         .begin_ns = request->begin_ns,
         .end_ns = request->end_ns,
         .depth = request->depth,
-        .idle = (uint32_t)build->frames->names.count,
+        .idle = (uint32_t)place_count - 1,
         .cells = cn_alloc(request->profile_count * request->column_count,
                           sizeof(*build->out.cells)),
         .place_ns = cn_alloc(place_count, sizeof(uint64_t)),
@@ -528,6 +514,7 @@ static void end(struct build *build)
         free(build->workers[i].tally.ns);
         free(build->workers[i].tally.used);
         free(build->workers[i].total_ns);
+        cn_main_path_done(&build->workers[i].path);
     }
     for (size_t i = 0; i < build->request->profile_count; i++)
         free(build->rows[i].shares);

@@ -31,7 +31,8 @@ struct cn_occupancy_request {
     uint32_t column_count;     /* at least 1, at most end - begin */
 
     /* Where to cut stacks: 1 shows what entry points call, and so on; stacks that are
-     * less deep show their innermost frame. 0: see cn_occupancy. */
+     * less deep show their innermost frame. 0: see cn_occupancy. CN_DEPTH_ALL: places
+     * are frames, and a cell has the last frame of its main path (main_path.h). */
     uint32_t depth;
     uint64_t crowded_max; /* samples of crowded cells a row that all count nevertheless */
     uint32_t points; /* moments looked at in a crowded cell, 1: its beginning; 0: every
@@ -47,7 +48,7 @@ struct cn_occupancy_request {
 struct cn_occupancy_cell {
     uint32_t place; /* `idle` when the thread did not run, CN_NONE without samples */
     uint32_t sample_count; /* that begin in the slice; only with `points` */
-    double share;          /* of the slice, 0 to 1 */
+    double share; /* of the slice, 0 to 1; that of a frame includes its callees */
 };
 
 struct cn_occupancy {
@@ -58,9 +59,9 @@ struct cn_occupancy {
     /* As asked for; else the smallest depth at which threads show more than one function
      * for more than a tenth of the time they run. */
     uint32_t depth;
-    uint32_t idle;      /* the place of not running: one past the frames' places */
-    bool is_estimate;   /* some cells did not look at every sample */
-    bool *is_estimated; /* by row */
+    uint32_t idle;                   /* the place of not running: one past all places */
+    bool is_estimate;                /* some cells did not look at every sample */
+    bool *is_estimated;              /* by row */
     struct cn_occupancy_cell *cells; /* row after row */
     uint64_t *place_ns;              /* time of each place and `idle`, over all rows */
 };

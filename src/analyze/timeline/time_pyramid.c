@@ -1,13 +1,15 @@
 /* Level 0 has the smallest cells, each level above cells of twice the width. While samples
  * are read, every level adds up the time by place of the cell that is open; a cell that ends
- * hands its sums to the one above. Only the place with most of the time is kept, but for one
+ * hands its sums to the one above. Only the place that stands for a cell is kept, but for one
  * level in the middle, which keeps them all: sums over ranges come from there. */
 #include "analyze/timeline/time_pyramid.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analyze/timeline/main_path.h"
 #include "analyze/timeline/occupancy.h"
+#include "analyze/timeline/tally.h"
 #include "analyze/views/frames.h"
 #include "base/alloc.h"
 #include "model/contexts/database.h"
@@ -48,21 +50,15 @@ struct cn_time_pyramid {
     size_t sum_count;
 };
 
-/* Time by slot; slots in use are listed in the order of their first use. */
-struct tally {
-    uint64_t *ns;
-    uint32_t *used;
-    size_t used_count;
-};
-
 struct builder {
     struct cn_time_pyramid *pyramid;
     const struct cn_cut *cut;
     uint32_t *slot_of_place; /* slots are numbered as places are met; CN_NONE: not yet */
     uint32_t *place_of_slot;
     size_t slot_count, slot_capacity;
-    struct tally tallies[LEVEL_MAX];
-    uint64_t at; /* the cell of level 0 that is open */
+    struct cn_tally tallies[LEVEL_MAX]; /* by slot */
+    struct cn_main_path path;           /* of stacks that are not cut */
+    uint64_t at;                        /* the cell of level 0 that is open */
     size_t sum_capacity, sum_ns_capacity;
 };
 
@@ -105,7 +101,7 @@ static void grow_slots(struct builder *b)
     if (b->slot_capacity == had)
         return;
     for (unsigned i = 0; i < b->pyramid->level_count; i++) {
-        struct tally *tally = &b->tallies[i];
+        struct cn_tally *tally = &b->tallies[i];
 
         tally->ns = cn_realloc(tally->ns, b->slot_capacity, sizeof(*tally->ns));
         tally->used = cn_realloc(tally->used, b->slot_capacity, sizeof(*tally->used));
@@ -126,14 +122,7 @@ static uint32_t slot_of(struct builder *b, uint32_t context)
     return b->slot_of_place[place];
 }
 
-static void tally_add(struct tally *tally, uint32_t slot, uint64_t ns)
-{
-    if (tally->ns[slot] == 0)
-        tally->used[tally->used_count++] = slot;
-    tally->ns[slot] += ns;
-}
-
-static void keep_sums(struct builder *b, const struct tally *tally, size_t cell)
+static void keep_sums(struct builder *b, const struct cn_tally *tally, size_t cell)
 {
     struct cn_time_pyramid *p = b->pyramid;
 
@@ -148,22 +137,34 @@ static void keep_sums(struct builder *b, const struct tally *tally, size_t cell)
     p->sum_start[cell + 1] = p->sum_count;
 }
 
+/* The place that stands for a cell, and its time. */
+static uint32_t choose_place(struct builder *b, const struct cn_tally *tally,
+                             uint64_t *ns)
+{
+    uint32_t best;
+
+    if (b->path.frames) {
+        for (size_t i = 0; i < tally->used_count; i++)
+            cn_main_path_add(&b->path, b->place_of_slot[tally->used[i]],
+                             tally->ns[tally->used[i]]);
+        return cn_main_path_take(&b->path, ns);
+    }
+    best = cn_tally_max(tally);
+    *ns = best == CN_NONE ? 0 : tally->ns[best];
+    return best == CN_NONE ? CN_NONE : b->place_of_slot[best];
+}
+
 static void close_cell(struct builder *b, unsigned number)
 {
     struct cn_time_pyramid *p = b->pyramid;
     struct level *level = &p->levels[number];
     size_t index = (size_t)((b->at >> number) - level->first);
     struct cell *cell = &level->cells[index];
-    struct tally *tally = &b->tallies[number];
-    uint32_t best = CN_NONE;
+    struct cn_tally *tally = &b->tallies[number];
+    uint64_t ns;
 
-    for (size_t i = 0; i < tally->used_count; i++)
-        if (best == CN_NONE || tally->ns[tally->used[i]] > tally->ns[best])
-            best = tally->used[i];
-    cell->place = best == CN_NONE ? CN_NONE : b->place_of_slot[best];
-    if (best != CN_NONE)
-        cell->share = (float)((double)tally->ns[best] /
-                              (double)(UINT64_C(1) << (p->shift + number)));
+    cell->place = choose_place(b, tally, &ns);
+    cell->share = (float)((double)ns / (double)(UINT64_C(1) << (p->shift + number)));
     if (number == p->sums_level)
         keep_sums(b, tally, index);
     if (number + 1 < p->level_count) {
@@ -172,11 +173,10 @@ static void close_cell(struct builder *b, unsigned number)
 
         into->sample_count += cell->sample_count;
         for (size_t i = 0; i < tally->used_count; i++)
-            tally_add(&b->tallies[number + 1], tally->used[i], tally->ns[tally->used[i]]);
+            cn_tally_add(&b->tallies[number + 1], tally->used[i],
+                         tally->ns[tally->used[i]]);
     }
-    for (size_t i = 0; i < tally->used_count; i++)
-        tally->ns[tally->used[i]] = 0;
-    tally->used_count = 0;
+    cn_tally_clear(tally);
 }
 
 /* Close what ends before a cell of level 0 begins. */
@@ -200,7 +200,7 @@ static void add_span(struct builder *b, uint32_t context, uint64_t begin_ns,
 
         advance(b, begin_ns >> shift);
         until_ns = ((b->at + 1) << shift) < end_ns ? (b->at + 1) << shift : end_ns;
-        tally_add(&b->tallies[0], slot, until_ns - begin_ns);
+        cn_tally_add(&b->tallies[0], slot, until_ns - begin_ns);
         begin_ns = until_ns;
     }
 }
@@ -317,6 +317,8 @@ bool cn_time_pyramid_build(struct cn_time_pyramid **out, struct cn_database *db,
     struct cn_timeline timeline;
     bool ok;
 
+    if (cut->depth == CN_DEPTH_ALL)
+        cn_main_path_init(&b.path, cut->frames);
     for (size_t i = 0; i < place_count; i++)
         b.slot_of_place[i] = CN_NONE;
     ok = cn_timeline_open(db, profile, &timeline, err) && fill(&b, db, &timeline, err);
@@ -326,6 +328,7 @@ bool cn_time_pyramid_build(struct cn_time_pyramid **out, struct cn_database *db,
     }
     free(b.slot_of_place);
     free(b.place_of_slot);
+    cn_main_path_done(&b.path);
     if (!ok) {
         cn_time_pyramid_free(b.pyramid);
         return cn_fail_in(err, "timeline of profile %" PRIu32, profile);

@@ -151,6 +151,14 @@ CN_CHECK bool cn_costs_latencies(struct cn_costs *costs, uint32_t context,
                                  struct cn_bucket_calls *out, size_t *count,
                                  struct cn_error *err);
 
+/* The column of one side of a metric, percentiles excepted; the column count if there is
+ * none. */
+size_t cn_cost_column_find(const struct cn_costs *costs, const char *metric,
+                           enum cn_cost_side side);
+
+/* True if a database has the durations of calls. */
+bool cn_database_has_latencies(const struct cn_database *db);
+
 /* A value as a share of the whole, in percent; NAN when it has none. */
 double cn_cost_percent(const struct cn_cost_column *column, double value);
 

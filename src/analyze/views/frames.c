@@ -148,19 +148,25 @@ void cn_frames_cut(const struct cn_frames *frames, uint32_t depth, uint32_t *out
 
 void cn_cut_init(struct cn_cut *cut, const struct cn_frames *frames, uint32_t depth)
 {
+    bool is_cut = depth != CN_DEPTH_ALL;
     uint32_t *place_of_frame = cn_alloc(frames->count, sizeof(*place_of_frame));
     size_t id_limit = frames->index.id_limit > 0 ? frames->index.id_limit : 1;
 
     assert(id_limit <= UINT32_MAX);
     *cut = (struct cn_cut){
         .depth = depth,
-        .idle = (uint32_t)frames->names.count,
+        .idle = (uint32_t)cn_frames_place_count(frames, depth),
+        .frames = frames,
         .place = cn_alloc(id_limit, sizeof(*cut->place)),
         .id_limit = (uint32_t)id_limit,
     };
-    cn_frames_cut(frames, depth, place_of_frame);
-    for (uint32_t i = 1; i < cut->id_limit; i++)
-        cut->place[i] = place_of_frame[cn_frames_find(frames, i)];
+    if (is_cut)
+        cn_frames_cut(frames, depth, place_of_frame);
+    for (uint32_t i = 1; i < cut->id_limit; i++) {
+        uint32_t frame = cn_frames_find(frames, i);
+
+        cut->place[i] = is_cut ? place_of_frame[frame] : frame;
+    }
     cut->place[0] = cut->idle;
     free(place_of_frame);
 }

@@ -47,16 +47,27 @@ static inline uint32_t cn_frames_find(const struct cn_frames *frames, uint32_t c
  * every frame. */
 void cn_frames_cut(const struct cn_frames *frames, uint32_t depth, uint32_t *out);
 
-/* The same for each context id: one look-up a sample. */
+/* The depth of stacks that are not cut. */
+#define CN_DEPTH_ALL UINT32_MAX
+
+/* The same for each context id: one look-up a sample. At CN_DEPTH_ALL, places are frames. */
 struct cn_cut {
     uint32_t depth;
-    uint32_t idle;     /* the place of not running: one past the frames' places */
+    uint32_t idle; /* the place of not running: one past all places */
+    const struct cn_frames *frames;
     uint32_t *place;   /* by context id */
     uint32_t id_limit; /* from here on, the place of contexts without a record: 0 */
 };
 
+/* The frames outlive the cut. */
 void cn_cut_init(struct cn_cut *cut, const struct cn_frames *frames, uint32_t depth);
 void cn_cut_done(struct cn_cut *cut); /* a zeroed one is fine */
+
+/* The number of places at a depth. */
+static inline size_t cn_frames_place_count(const struct cn_frames *frames, uint32_t depth)
+{
+    return depth == CN_DEPTH_ALL ? frames->count : frames->names.count;
+}
 
 static inline uint32_t cn_cut_find(const struct cn_cut *cut, uint32_t context)
 {

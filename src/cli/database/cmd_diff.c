@@ -19,48 +19,6 @@ static bool is_value(const struct cn_args *args, const char *option, const char 
     return given && strcmp(given, value) == 0;
 }
 
-/* The mean number of threads of the runs of a side. */
-static double threads_of(const struct cn_comparison *c, enum cn_side side)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < c->run_count; i++)
-        if (c->runs[i].side == side)
-            sum += c->runs[i].thread_count;
-    return sum / (double)c->side_runs[side];
-}
-
-/* Divide by threads or seconds, or make A what B should be. */
-static bool scale(struct cn_comparison *c, const struct cn_args *args,
-                  struct cn_error *err)
-{
-    bool is_weak = is_value(args, "scaling", "weak");
-
-    if (!cn_args_exclusive(args, "per", "scaling", err))
-        return false;
-    for (size_t i = 0; i < c->run_count; i++) {
-        const struct cn_compared_run *run = &c->runs[i];
-
-        if ((is_value(args, "per", "thread") || cn_args_has(args, "scaling")) &&
-            run->thread_count == 0)
-            return cn_fail(err, CN_ERR_USAGE, "the number of threads is unknown");
-        if (is_value(args, "per", "second") && !(run->seconds > 0))
-            return cn_fail(err, CN_ERR_USAGE,
-                           "--per second: a side has no timeline, so its duration is "
-                           "unknown");
-        if (is_value(args, "per", "thread"))
-            cn_comparison_scale(c, i, 1 / (double)run->thread_count);
-        else if (is_value(args, "per", "second"))
-            cn_comparison_scale(c, i, 1 / run->seconds);
-        else if (is_weak && run->side == CN_SIDE_A)
-            cn_comparison_scale(c, i,
-                                threads_of(c, CN_SIDE_B) / (double)run->thread_count);
-    }
-    if (is_value(args, "per", "call") && !c->has_calls)
-        return cn_fail(err, CN_ERR_USAGE, "--per call: a side does not count calls");
-    return true;
-}
-
 static bool choose_view(const struct cn_args *args, bool *has_view,
                         enum cn_compare_view *view, struct cn_error *err)
 {
@@ -93,7 +51,7 @@ static void print_rows(struct cn_diff_style *style, enum cn_compare_view view,
     struct cn_compare_rows rows;
 
     style->cost = is_total ? "total" : "self";
-    cn_compare_rows_make(&rows, style->c, view, is_total, (size_t)depth);
+    cn_compare_rows_make(&rows, style->c, view, is_total, (size_t)depth, false);
     cn_diff_print_rows(style, &rows, (size_t)depth, args);
     cn_compare_rows_done(&rows);
 }
@@ -105,17 +63,14 @@ static void print(struct cn_comparison *c, const struct cn_args *args, uint64_t 
     struct cn_diff_style style = {
         .c = c,
         .cost = "",
-        .runs = cn_args_has(args, "over") ? "threads" : "runs",
         .ideal = cn_args_value(args, "scaling"),
-        .is_per_call = is_value(args, "per", "call"),
     };
 
     cn_comparison_finish(c);
-    if (style.is_per_call)
-        cn_comparison_per_call(c);
     if (style.ideal)
         cn_cli_say(args, "%s scaling from %.4g to %.4g threads: a loss of %.1f%% of B",
-                   style.ideal, threads_of(c, CN_SIDE_A), threads_of(c, CN_SIDE_B),
+                   style.ideal, cn_comparison_threads(c, CN_SIDE_A),
+                   cn_comparison_threads(c, CN_SIDE_B),
                    100 * (c->whole[CN_SIDE_B] - c->whole[CN_SIDE_A]) /
                        c->whole[CN_SIDE_B]);
     cn_explain(&e, c, (size_t)lines);
@@ -132,6 +87,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     struct cn_comparison c;
     struct cn_sides sides;
     enum cn_compare_view view = CN_COMPARE_TREE;
+    enum cn_compare_scaling scaling;
     uint64_t lines, depth;
     bool has_view, ok;
 
@@ -146,10 +102,14 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         (sides.count[CN_SIDE_A] > 1 || sides.count[CN_SIDE_B] > 1))
         return cn_fail(err, CN_ERR_USAGE, "--over threads is for one run on each side");
     if (!cn_args_exclusive(args, "over", "per", err) ||
-        !cn_args_exclusive(args, "over", "scaling", err))
+        !cn_args_exclusive(args, "over", "scaling", err) ||
+        !cn_args_exclusive(args, "per", "scaling", err) ||
+        !cn_compare_scaling_parse(cn_args_value(args, "per"),
+                                  cn_args_value(args, "scaling"), &scaling, err))
         return false;
     cn_comparison_init(&c);
-    ok = cn_sides_add(&c, &sides, args, NULL, NULL, err) && scale(&c, args, err);
+    ok = cn_sides_add(&c, &sides, args, NULL, NULL, err) &&
+         cn_comparison_scale_by(&c, scaling, err);
     if (ok)
         print(&c, args, lines, has_view, view, depth);
     cn_comparison_done(&c);

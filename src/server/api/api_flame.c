@@ -92,18 +92,6 @@ static bool paint(struct painter *p, const struct cn_row *top, struct cn_error *
     return ok;
 }
 
-/* The self column of a metric; the column count if there is none. */
-static size_t find_self(const struct cn_costs *costs, const char *metric)
-{
-    size_t i = 0;
-
-    while (i < costs->column_count &&
-           (costs->columns[i].side != CN_SELF || costs->columns[i].fraction != 0 ||
-            strcmp(costs->columns[i].metric, metric) != 0))
-        i++;
-    return i;
-}
-
 /* All time is drawn with the waiting in it. */
 static void find_waits(struct painter *p)
 {
@@ -112,7 +100,7 @@ static void find_waits(struct painter *p)
     p->flame.has_waits = costs->counts_waits &&
                          strcmp(costs->columns[p->column].metric, CN_TIME_NAME) == 0;
     for (unsigned i = 0; i < CN_WAIT_KINDS; i++) {
-        p->wait_columns[i] = find_self(costs, cn_wait_names[i]);
+        p->wait_columns[i] = cn_cost_column_find(costs, cn_wait_names[i], CN_SELF);
         p->flame.has_waits =
             p->flame.has_waits && p->wait_columns[i] < costs->column_count;
     }
@@ -136,7 +124,7 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
         !cn_request_row(request, p.view, &top, &has_top, err) ||
         !cn_request_column(request, costs, &p.column, err))
         return false;
-    p.self_column = find_self(costs, costs->columns[p.column].metric);
+    p.self_column = cn_cost_column_find(costs, costs->columns[p.column].metric, CN_SELF);
     if (is_bottom_up && p.self_column < costs->column_count) {
         p.column = p.self_column;
         p.self_column = costs->column_count;

@@ -91,14 +91,6 @@ static void add_states(struct cn_json *json, struct cn_database *db, const char 
     cn_json_end(json);
 }
 
-static bool has_latencies(const struct cn_database *db)
-{
-    for (size_t i = 0; i < db->metrics.count; i++)
-        if (strncmp(db->metrics.list[i].name, "latency ", 8) == 0)
-            return true;
-    return false;
-}
-
 /* Every task that recorded anything has a profile, in the order of tasks. */
 static void add_recording(struct cn_json *json, const struct cn_recording *rec)
 {
@@ -153,7 +145,7 @@ bool cn_api_info(struct cn_served *served, struct cn_request *request,
     cn_json_add_u64(json, "contextLimit", db ? db->context_limit : 0);
     cn_json_add_bool(json, "hasTimelines",
                      db && db->has_timelines && db->end_ns > db->begin_ns);
-    cn_json_add_bool(json, "hasLatencies", db && has_latencies(db));
+    cn_json_add_bool(json, "hasLatencies", db && cn_database_has_latencies(db));
     cn_json_add_id(json, "origin", db ? db->begin_ns : 0);
     cn_json_add_u64(json, "duration", db ? db->end_ns - db->begin_ns : 0);
     add_metrics(json, db);
@@ -168,6 +160,32 @@ bool cn_api_info(struct cn_served *served, struct cn_request *request,
     }
     cn_json_end(json);
     cn_overview_done(&overview);
+    return true;
+}
+
+/* What a timeline needs to know of a thread: "samples", and "group" and "name", its label
+ * in two parts: the process or rank, and the thread in it. Of a task also the creator. */
+static bool add_timeline(struct cn_json *json, const struct cn_served *served,
+                         uint32_t index, const struct cn_profile *profile,
+                         struct cn_error *err)
+{
+    struct cn_text group = {0}, name = {0};
+    struct cn_timeline timeline = {0};
+    uint32_t creator;
+    uint64_t start_ns;
+
+    if (served->db->has_timelines && !cn_timeline_open(served->db, index, &timeline, err))
+        return false;
+    cn_served_thread_group(served, index, profile, &group, &name);
+    cn_json_add_u64(json, "samples", timeline.count);
+    cn_json_add_str(json, "group", cn_text_str(&group));
+    cn_json_add_str(json, "name", cn_text_str(&name));
+    if (cn_served_thread_creator(served, index, &creator, &start_ns)) {
+        cn_json_add_u64(json, "creator", creator);
+        cn_json_add_u64(json, "start", start_ns);
+    }
+    cn_text_done(&group);
+    cn_text_done(&name);
     return true;
 }
 
@@ -196,6 +214,7 @@ bool cn_api_threads(struct cn_served *served, struct cn_request *request,
         cn_json_add_u64(json, "profile", i);
         cn_json_add_str(json, "label", cn_text_str(&label));
         cn_json_add_u64(json, "values", profile.value_count);
+        ok = add_timeline(json, served, (uint32_t)i, &profile, err);
         cn_json_end(json);
         cn_text_done(&label);
     }

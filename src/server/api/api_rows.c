@@ -47,26 +47,17 @@ bool cn_api_rows(struct cn_served *served, struct cn_request *request,
 static bool answer_hot_path(struct cn_served *served, struct cn_served_view *view,
                             struct cn_request *request, struct cn_error *err)
 {
-    const double share = 0.5; /* a child below half of its parent ends the path */
     struct cn_json *json = &request->json;
-    struct cn_row_list path;
     size_t column;
-    bool ok;
 
     (void)served;
     if (!cn_request_column(request, &view->costs, &column, err))
         return false;
-    cn_row_list_begin(&path, view->costs.column_count);
-    ok = cn_view_hot_path(view->view, column, share, &path, err);
     cn_json_object(json);
-    cn_json_key(json, "rows");
-    cn_json_array(json);
-    for (size_t i = 0; ok && i < path.count; i++)
-        ok = cn_json_row(json, view->view, &path.rows[i], err);
+    if (!cn_json_hot_path(json, "rows", view->view, column, err))
+        return false;
     cn_json_end(json);
-    cn_json_end(json);
-    cn_row_list_done(&path);
-    return ok;
+    return true;
 }
 
 bool cn_api_hot_path(struct cn_served *served, struct cn_request *request,

@@ -6,10 +6,10 @@
 #include "analyze/timeline/occupancy.h"
 #include "analyze/timeline/spans.h"
 #include "base/alloc.h"
-#include "base/text.h"
 #include "server/api/api.h"
 #include "server/api/parameters.h"
 #include "server/api/request.h"
+#include "server/api/timeline_json.h"
 #include "server/served/served.h"
 #include "server/served/thread_list.h"
 
@@ -26,81 +26,6 @@ enum {
     PREVIEW_CELLS = 2000,
     HALVINGS_MAX = 5,
 };
-
-/* "runs": adjacent cells of the same function, [cells, function, mean share in
- * percent, samples]. */
-static void add_runs(struct cn_json *json, const struct cn_occupancy *occupancy,
-                     size_t row)
-{
-    const struct cn_occupancy_cell *cells =
-        occupancy->cells + row * occupancy->column_count;
-
-    cn_json_key(json, "runs");
-    cn_json_array(json);
-    for (uint32_t i = 0, end; i < occupancy->column_count; i = end) {
-        uint64_t samples = 0;
-        double share = 0;
-
-        for (end = i; end < occupancy->column_count && cells[end].place == cells[i].place;
-             end++) {
-            share += cells[end].share;
-            samples += cells[end].sample_count;
-        }
-        cn_json_array(json);
-        cn_json_u64(json, end - i);
-        if (cells[i].place == CN_NONE)
-            cn_json_null(json);
-        else
-            cn_json_u64(json, cells[i].place);
-        cn_json_u64(json, (uint64_t)lround(share * 100 / (end - i)));
-        cn_json_u64(json, samples);
-        cn_json_end(json);
-    }
-    cn_json_end(json);
-}
-
-static void add_occupancy(struct cn_json *json, struct cn_served *served,
-                          const struct cn_occupancy *occupancy, const uint32_t *profiles)
-{
-    const struct cn_frames *frames = &served->structure.frames;
-
-    cn_json_add_u64(json, "begin", occupancy->begin_ns - served->db->begin_ns);
-    cn_json_add_u64(json, "end", occupancy->end_ns - served->db->begin_ns);
-    cn_json_add_u64(json, "columns", occupancy->column_count);
-    cn_json_add_u64(json, "depth", occupancy->depth);
-    cn_json_add_u64(json, "depthMax", frames->depth_max);
-    cn_json_add_u64(json, "idle", occupancy->idle);
-    cn_json_add_bool(json, "isEstimate", occupancy->is_estimate);
-    cn_json_key(json, "rows");
-    cn_json_array(json);
-    for (size_t i = 0; i < occupancy->row_count; i++) {
-        struct cn_profile profile;
-        struct cn_text label = {0};
-        struct cn_error ignored;
-
-        if (cn_database_profile(served->db, profiles[i], &profile, &ignored))
-            cn_served_thread_label(served, profiles[i], &profile, &label);
-        cn_json_object(json);
-        cn_json_add_u64(json, "profile", profiles[i]);
-        cn_json_add_str(json, "label", cn_text_str(&label));
-        add_runs(json, occupancy, i);
-        cn_json_end(json);
-        cn_text_done(&label);
-    }
-    cn_json_end(json);
-    cn_json_key(json, "places");
-    cn_json_array(json);
-    for (uint32_t i = 0; i < occupancy->idle; i++) {
-        if (occupancy->place_ns[i] == 0)
-            continue;
-        cn_json_array(json);
-        cn_json_u64(json, i);
-        cn_json_str(json, frames->names.list[i]);
-        cn_json_u64(json, occupancy->place_ns[i]);
-        cn_json_end(json);
-    }
-    cn_json_end(json);
-}
 
 /* Make columns 2^n wide and align their borders, as the cells of pyramids are. About
  * as many columns as before remain, halved `halvings` times. */
@@ -194,37 +119,40 @@ static bool draw(struct cn_served *served, struct cn_request *request,
                  cn_served_pyramids_want(&served->pyramids, wanted->profiles,
                                          occupancy.is_estimated, count, wanted->depth);
     cn_json_add_bool(&request->json, "isPending", is_pending);
-    add_occupancy(&request->json, served, &occupancy, wanted->profiles);
+    cn_json_occupancy(&request->json, served, &occupancy, wanted->profiles);
     cn_occupancy_done(&occupancy);
     return true;
 }
 
 static bool answer_timeline(struct cn_served *served, struct cn_request *request,
-                            const struct cn_thread_list *threads, struct cn_error *err)
+                            struct cn_thread_list *threads, struct cn_error *err)
 {
     struct cn_occupancy_request wanted = {.crowded_max = CROWDED, .workers = 1};
-    uint64_t columns, depth, first, count;
+    bool is_nested = cn_request_flag(request, "nested");
+    uint64_t columns, depth, first, count, every;
 
     if (!cn_request_range(request, served->db, &wanted.begin_ns, &wanted.end_ns, err) ||
         !cn_request_u64(request, "columns", 1, COLUMN_MAX, 1000, &columns, err) ||
         !cn_request_u64(request, "depth", 0, DEPTH_MAX, 0, &depth, err) ||
         !cn_request_u64(request, "first", 0, UINT32_MAX, 0, &first, err) ||
         !cn_request_u64(request, "count", 1, ROW_MAX, 32, &count, err) ||
-        !cn_structure_wait(&served->structure,
-                           depth == 0 ? CN_STRUCTURE_DEPTH : CN_STRUCTURE_FRAMES, err))
+        !cn_request_u64(request, "every", 1, UINT32_MAX, 1, &every, err) ||
+        !cn_structure_wait(
+            &served->structure,
+            depth == 0 && !is_nested ? CN_STRUCTURE_DEPTH : CN_STRUCTURE_FRAMES, err))
         return false;
-    wanted.depth = depth == 0 ? served->structure.depth : (uint32_t)depth;
-    if (first > threads->count)
-        first = threads->count;
-    wanted.profiles = threads->profiles + first;
-    wanted.profile_count =
-        threads->count - first < count ? threads->count - first : count;
+    wanted.depth = is_nested    ? CN_DEPTH_ALL
+                   : depth == 0 ? served->structure.depth
+                                : (uint32_t)depth;
+    cn_json_add_u64(&request->json, "threadCount", threads->count);
+    cn_thread_list_thin(threads, first, every);
+    wanted.profiles = threads->profiles;
+    wanted.profile_count = threads->count < count ? threads->count : count;
     if (columns > wanted.end_ns - wanted.begin_ns)
         columns = wanted.end_ns - wanted.begin_ns;
     wanted.column_count = (uint32_t)columns;
     if (cn_request_flag(request, "snap"))
         snap(served->db, &wanted, 0);
-    cn_json_add_u64(&request->json, "threadCount", threads->count);
     cn_json_add_u64(&request->json, "first", first);
     return draw(served, request, &wanted, err);
 }

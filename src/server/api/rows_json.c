@@ -65,3 +65,38 @@ void cn_json_path(struct cn_json *json, const struct cn_context_index *index,
         cn_json_id(json, index->nodes[path[--depth]].at);
     cn_json_end(json);
 }
+
+bool cn_json_row_at(struct cn_json *json, struct cn_view *view,
+                    const struct cn_context_index *index, const struct cn_row *row,
+                    struct cn_error *err)
+{
+    struct cn_context context;
+
+    if (!cn_context_at(view->costs->db, row->example, &context, err))
+        return false;
+    cn_json_object(json);
+    cn_json_path(json, index, cn_context_index_find(index, context.id));
+    cn_json_key(json, "row");
+    if (!cn_json_row(json, view, row, err))
+        return false;
+    cn_json_end(json);
+    return true;
+}
+
+bool cn_json_hot_path(struct cn_json *json, const char *name, struct cn_view *view,
+                      size_t column, struct cn_error *err)
+{
+    const double share = 0.5; /* a child below half of its parent ends the path */
+    struct cn_row_list path;
+    bool ok;
+
+    cn_row_list_begin(&path, view->costs->column_count);
+    ok = cn_view_hot_path(view, column, share, &path, err);
+    cn_json_key(json, name);
+    cn_json_array(json);
+    for (size_t i = 0; ok && i < path.count; i++)
+        ok = cn_json_row(json, view, &path.rows[i], err);
+    cn_json_end(json);
+    cn_row_list_done(&path);
+    return ok;
+}

@@ -19,4 +19,14 @@ CN_CHECK bool cn_json_row(struct cn_json *json, struct cn_view *view,
 void cn_json_path(struct cn_json *json, const struct cn_context_index *index,
                   uint32_t node);
 
+/* Append {path, row}: a row with the path to its example, the context in which it costs
+ * most. */
+CN_CHECK bool cn_json_row_at(struct cn_json *json, struct cn_view *view,
+                             const struct cn_context_index *index,
+                             const struct cn_row *row, struct cn_error *err);
+
+/* Append the member `name`: the rows of the hot path in a column. */
+CN_CHECK bool cn_json_hot_path(struct cn_json *json, const char *name,
+                               struct cn_view *view, size_t column, struct cn_error *err);
+
 #endif

@@ -40,6 +40,7 @@ struct cn_served {
     struct cn_job analysis; /* makes the database of a recording */
     char *analysis_what;    /* for messages */
     char *folder;           /* of that database; NULL: none */
+    uint64_t lost_count;    /* records that the recorder lost; known after the analysis */
 
     struct cn_database *db;        /* NULL for a store, and until cn_served_ready() */
     struct cn_structure structure; /* of the database */
@@ -83,5 +84,16 @@ void cn_served_tidy(struct cn_served *served);
  * THREAD 1", an identity. */
 void cn_served_thread_label(const struct cn_served *served, uint32_t index,
                             const struct cn_profile *profile, struct cn_text *out);
+
+/* Append the label in two parts: the process or rank, "" if there is none, and the thread
+ * in it. */
+void cn_served_thread_group(const struct cn_served *served, uint32_t index,
+                            const struct cn_profile *profile, struct cn_text *group,
+                            struct cn_text *name);
+
+/* The profile of the thread that started a thread of a recording, and when, in nanoseconds
+ * from the start of the timelines; false if unknown. */
+bool cn_served_thread_creator(const struct cn_served *served, uint32_t index,
+                              uint32_t *creator, uint64_t *start_ns);
 
 #endif

@@ -43,6 +43,15 @@ bool cn_thread_list_build(struct cn_thread_list *list, struct cn_database *db,
     return ok;
 }
 
+void cn_thread_list_thin(struct cn_thread_list *list, uint64_t first, uint64_t every)
+{
+    size_t kept = 0;
+
+    for (uint64_t i = first; i < list->count; i += every)
+        list->profiles[kept++] = list->profiles[i];
+    list->count = kept;
+}
+
 void cn_thread_list_done(struct cn_thread_list *list)
 {
     free(list->profiles);

@@ -8,7 +8,7 @@ const SECTIONS: [string, Keys][] = [
   [
     "Everywhere",
     [
-      ["1 … 6", "top-down, bottom-up, flat, flame graph, timeline, calls"],
+      ["1 … 7", "overview, top-down, bottom-up, flat, flame graph, timeline, calls"],
       ["/", "search; Enter, Shift Enter: next, previous match"],
       ["n N", "next, previous match"],
       ["m", "choose the metric"],

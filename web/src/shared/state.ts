@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 // Every name in the address, and what its value means.
 const NAMES = {
   s: "index of the source",
-  v: "view: top-down, bottom-up, flat, flame, timeline or calls",
+  v: "view: overview, top-down, bottom-up, flat, flame, timeline or calls",
   q: "search pattern; the query of a store",
 
   // Costs
@@ -114,6 +114,14 @@ export function go(change: Change, replace = false): void {
     history.pushState(null, "", next);
   }
   dispatchEvent(new Event("statechange"));
+}
+
+// The address of a changed state, for links: they begin without selection, zoom and order.
+const OF_ONE_VIEW: StateName[] = ["open", "zoom", "sort", "rev", "q"];
+
+export function linkTo(change: Change): string {
+  const cleared = Object.fromEntries(OF_ONE_VIEW.map((name) => [name, ""]));
+  return printState({ ...currentState(), ...cleared, ...change });
 }
 
 // Open another source: nothing else of the state applies to it.

@@ -463,8 +463,8 @@ static void enough_points_are_exact_and_few_count_every_sample(void **state)
 
 /* The same columns from all samples and from a pyramid. */
 static void compare_pyramid(struct world *w, const struct cn_time_pyramid *pyramid,
-                            uint32_t profile, uint64_t first, unsigned shift,
-                            uint32_t columns)
+                            uint32_t profile, uint32_t depth, uint64_t first,
+                            unsigned shift, uint32_t columns)
 {
     struct cn_occupancy_request request = {
         .profiles = &profile,
@@ -472,7 +472,7 @@ static void compare_pyramid(struct world *w, const struct cn_time_pyramid *pyram
         .begin_ns = w->db->begin_ns + (first << shift),
         .end_ns = w->db->begin_ns + ((first + columns) << shift),
         .column_count = columns,
-        .depth = 2,
+        .depth = depth,
         .workers = 1,
     };
     struct cn_occupancy exact, quick, few;
@@ -496,7 +496,7 @@ static void compare_pyramid(struct world *w, const struct cn_time_pyramid *pyram
     cn_occupancy_done(&few);
 }
 
-static void a_pyramid_knows_what_all_samples_say(void **state)
+static void check_pyramid(uint32_t depth)
 {
     struct cn_time_pyramid *pyramid;
     struct cn_cut cut;
@@ -504,24 +504,100 @@ static void a_pyramid_knows_what_all_samples_say(void **state)
     struct world w;
     uint32_t profile;
 
-    (void)state;
     world_begin(&w);
     profile = add_uneven_thread(&w, 5000);
     world_finish(&w);
-    cn_cut_init(&cut, &w.frames, 2);
+    cn_cut_init(&cut, &w.frames, depth);
     assert_true(cn_time_pyramid_build(&pyramid, w.db, &cut, profile, &err));
     assert_false(cn_time_pyramid_has(pyramid, w.db->begin_ns, 1));
     assert_false(cn_time_pyramid_has(pyramid, w.db->begin_ns, 3 << 12));
     assert_false(cn_time_pyramid_has(pyramid, w.db->begin_ns + 1, 1 << 12));
     for (unsigned shift = 11; shift < 30; shift++) {
         assert_true(cn_time_pyramid_has(pyramid, w.db->begin_ns, UINT64_C(1) << shift));
-        compare_pyramid(&w, pyramid, profile, 0, shift, 60);
-        compare_pyramid(&w, pyramid, profile, 7, shift, 13);
-        compare_pyramid(&w, pyramid, profile, 33, shift, 1);
+        compare_pyramid(&w, pyramid, profile, depth, 0, shift, 60);
+        compare_pyramid(&w, pyramid, profile, depth, 7, shift, 13);
+        compare_pyramid(&w, pyramid, profile, depth, 33, shift, 1);
     }
     assert_true(cn_time_pyramid_size(pyramid) < 5000 * 12);
     cn_time_pyramid_free(pyramid);
     cn_cut_done(&cut);
+    world_end(&w);
+}
+
+static void a_pyramid_knows_what_all_samples_say(void **state)
+{
+    (void)state;
+    check_pyramid(2);
+}
+
+static void a_pyramid_of_whole_stacks_knows_it_as_well(void **state)
+{
+    (void)state;
+    check_pyramid(CN_DEPTH_ALL);
+}
+
+/* The path of a cell, outermost first: "main>work". */
+static const char *path_of(const struct world *w, const struct cn_occupancy *o,
+                           uint32_t column, char *text, size_t size)
+{
+    uint32_t frame = o->cells[column].place;
+
+    if (frame == CN_NONE || frame == o->idle)
+        return frame == CN_NONE ? "none" : "idle";
+    text[0] = '\0';
+    for (; w->frames.list[frame].depth > 0; frame = w->frames.list[frame].parent) {
+        const char *name = w->frames.names.list[w->frames.list[frame].place];
+        size_t had = strlen(text), len = strlen(name);
+
+        assert_true(had + len + 2 < size);
+        memmove(text + len + (had > 0), text, had + 1);
+        memcpy(text, name, len);
+        if (had > 0)
+            text[len] = '>';
+        else
+            text[len] = '\0';
+    }
+    return text;
+}
+
+/* In the first slice, callees of main have most of the time, and of them work, although no
+ * other stack lasts as long as that of rest. */
+static void a_cell_of_whole_stacks_has_the_main_path(void **state)
+{
+    struct world w;
+    struct cn_occupancy o;
+    uint32_t profile;
+    char text[100];
+
+    (void)state;
+    world_begin(&w);
+    profile = add_thread(&w,
+                         (struct cn_sample[]){{0, w.main},
+                                              {10, w.rest},
+                                              {40, w.line},
+                                              {60, w.leaf},
+                                              {75, w.again},
+                                              {100, 0},
+                                              {160, w.main},
+                                              {200, w.main},
+                                              {260, w.rest},
+                                              {300, 0}},
+                         10);
+    world_finish(&w);
+    o = build(&w, (struct cn_occupancy_request){.profiles = &profile,
+                                                .profile_count = 1,
+                                                .end_ns = 400,
+                                                .column_count = 4,
+                                                .depth = CN_DEPTH_ALL});
+    assert_string_equal(path_of(&w, &o, 0, text, sizeof(text)), "main>work>leaf>work");
+    assert_true(is_near(cell_share(&o, 0, 0), 0.25));
+    assert_string_equal(path_of(&w, &o, 1, text, sizeof(text)), "idle");
+    assert_string_equal(path_of(&w, &o, 2, text, sizeof(text)), "main");
+    assert_true(is_near(cell_share(&o, 0, 2), 1.0));
+    assert_string_equal(path_of(&w, &o, 3, text, sizeof(text)), "none");
+    assert_int_equal(o.place_ns[cn_frames_find(&w.frames, w.rest)], 30 + 40);
+    assert_int_equal(o.place_ns[o.idle], 60);
+    cn_occupancy_done(&o);
     world_end(&w);
 }
 
@@ -562,6 +638,8 @@ int main(void)
         cmocka_unit_test(any_number_of_workers_gives_the_same_result),
         cmocka_unit_test(enough_points_are_exact_and_few_count_every_sample),
         cmocka_unit_test(a_pyramid_knows_what_all_samples_say),
+        cmocka_unit_test(a_pyramid_of_whole_stacks_knows_it_as_well),
+        cmocka_unit_test(a_cell_of_whole_stacks_has_the_main_path),
         cmocka_unit_test(a_pyramid_refuses_time_that_runs_backwards),
     };
 

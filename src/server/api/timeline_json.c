@@ -1,0 +1,254 @@
+#include "server/api/timeline_json.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyze/timeline/occupancy.h"
+#include "base/alloc.h"
+#include "base/text.h"
+#include "server/served/served.h"
+
+enum { FUNCTION_MAX = 60 }; /* listed with their times; the others are counted */
+
+/* "runs": adjacent cells of the same function, [cells, function, mean share in
+ * percent, samples]. */
+static void add_runs(struct cn_json *json, const struct cn_occupancy *occupancy,
+                     size_t row)
+{
+    const struct cn_occupancy_cell *cells =
+        occupancy->cells + row * occupancy->column_count;
+
+    cn_json_key(json, "runs");
+    cn_json_array(json);
+    for (uint32_t i = 0, end; i < occupancy->column_count; i = end) {
+        uint64_t samples = 0;
+        double share = 0;
+
+        for (end = i; end < occupancy->column_count && cells[end].place == cells[i].place;
+             end++) {
+            share += cells[end].share;
+            samples += cells[end].sample_count;
+        }
+        cn_json_array(json);
+        cn_json_u64(json, end - i);
+        if (cells[i].place == CN_NONE)
+            cn_json_null(json);
+        else
+            cn_json_u64(json, cells[i].place);
+        cn_json_u64(json, (uint64_t)lround(share * 100 / (end - i)));
+        cn_json_u64(json, samples);
+        cn_json_end(json);
+    }
+    cn_json_end(json);
+}
+
+static void add_rows(struct cn_json *json, struct cn_served *served,
+                     const struct cn_occupancy *occupancy, const uint32_t *profiles)
+{
+    cn_json_key(json, "rows");
+    cn_json_array(json);
+    for (size_t i = 0; i < occupancy->row_count; i++) {
+        struct cn_profile profile;
+        struct cn_text label = {0};
+        struct cn_error ignored;
+
+        if (cn_database_profile(served->db, profiles[i], &profile, &ignored))
+            cn_served_thread_label(served, profiles[i], &profile, &label);
+        cn_json_object(json);
+        cn_json_add_u64(json, "profile", profiles[i]);
+        cn_json_add_str(json, "label", cn_text_str(&label));
+        add_runs(json, occupancy, i);
+        cn_json_end(json);
+        cn_text_done(&label);
+    }
+    cn_json_end(json);
+}
+
+/* "places": every function that has time at this depth, [function, name, ns]. */
+static void add_places(struct cn_json *json, const struct cn_frames *frames,
+                       const struct cn_occupancy *occupancy)
+{
+    cn_json_key(json, "places");
+    cn_json_array(json);
+    for (uint32_t i = 0; i < occupancy->idle; i++) {
+        if (occupancy->place_ns[i] == 0)
+            continue;
+        cn_json_array(json);
+        cn_json_u64(json, i);
+        cn_json_str(json, frames->names.list[i]);
+        cn_json_u64(json, occupancy->place_ns[i]);
+        cn_json_end(json);
+    }
+    cn_json_end(json);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The frames of all cells, and their callers; callers have smaller numbers. */
+static uint32_t *list_frames(const struct cn_frames *frames,
+                             const struct cn_occupancy *occupancy, size_t *count)
+{
+    bool *is_listed = cn_alloc(frames->count, sizeof(*is_listed));
+    uint32_t *list = NULL;
+    size_t capacity = 0;
+
+    *count = 0;
+    for (size_t i = 0; i < occupancy->row_count * occupancy->column_count; i++) {
+        uint32_t frame = occupancy->cells[i].place;
+
+        while (frame != CN_NONE && frame != occupancy->idle && !is_listed[frame]) {
+            is_listed[frame] = true;
+            list = cn_grow(list, *count, &capacity, sizeof(*list));
+            list[(*count)++] = frame;
+            frame = frames->list[frame].parent;
+        }
+    }
+    free(is_listed);
+    if (*count > 0)
+        qsort(list, *count, sizeof(*list), compare_numbers);
+    return list;
+}
+
+/* "frames": [number, its caller or null, function]. */
+static void add_frames(struct cn_json *json, const struct cn_frames *frames,
+                       const uint32_t *list, size_t count)
+{
+    cn_json_key(json, "frames");
+    cn_json_array(json);
+    for (size_t i = 0; i < count; i++) {
+        const struct cn_frame *frame = &frames->list[list[i]];
+
+        cn_json_array(json);
+        cn_json_u64(json, list[i]);
+        if (frame->parent == CN_NONE)
+            cn_json_null(json);
+        else
+            cn_json_u64(json, frame->parent);
+        cn_json_u64(json, frame->place);
+        cn_json_end(json);
+    }
+    cn_json_end(json);
+}
+
+struct function_time {
+    uint32_t place;
+    uint64_t ns;
+};
+
+static int compare_times(const void *a, const void *b)
+{
+    const struct function_time *x = a, *y = b;
+
+    if (x->ns != y->ns)
+        return x->ns < y->ns ? 1 : -1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+/* The self time of each function, longest first; returns how many have any. */
+static size_t sum_functions(const struct cn_frames *frames,
+                            const struct cn_occupancy *occupancy,
+                            struct function_time *out)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < frames->names.count; i++)
+        out[i].place = (uint32_t)i;
+    for (uint32_t i = 0; i < occupancy->idle; i++)
+        out[frames->list[i].place].ns += occupancy->place_ns[i];
+    for (size_t i = 0; i < frames->names.count; i++)
+        if (out[i].ns > 0)
+            out[count++] = out[i];
+    if (count > 0)
+        qsort(out, count, sizeof(*out), compare_times);
+    return count;
+}
+
+/* "functions": [function, self ns], and "others", how many more there are and their time. */
+static void add_functions(struct cn_json *json, const struct function_time *times,
+                          size_t count)
+{
+    size_t listed = count < FUNCTION_MAX ? count : FUNCTION_MAX;
+    uint64_t rest_ns = 0;
+
+    cn_json_key(json, "functions");
+    cn_json_array(json);
+    for (size_t i = 0; i < listed; i++) {
+        cn_json_array(json);
+        cn_json_u64(json, times[i].place);
+        cn_json_u64(json, times[i].ns);
+        cn_json_end(json);
+    }
+    cn_json_end(json);
+    for (size_t i = listed; i < count; i++)
+        rest_ns += times[i].ns;
+    cn_json_key(json, "others");
+    cn_json_array(json);
+    cn_json_u64(json, count - listed);
+    cn_json_u64(json, rest_ns);
+    cn_json_end(json);
+}
+
+/* "names": [function, name] of the functions that frames and times mention. */
+static void add_names(struct cn_json *json, const struct cn_frames *frames,
+                      const uint32_t *list, size_t count,
+                      const struct function_time *times, size_t time_count)
+{
+    bool *is_named = cn_alloc(frames->names.count, sizeof(*is_named));
+
+    for (size_t i = 0; i < count; i++)
+        is_named[frames->list[list[i]].place] = true;
+    for (size_t i = 0; i < time_count && i < FUNCTION_MAX; i++)
+        is_named[times[i].place] = true;
+    cn_json_key(json, "names");
+    cn_json_array(json);
+    for (size_t i = 0; i < frames->names.count; i++) {
+        if (!is_named[i])
+            continue;
+        cn_json_array(json);
+        cn_json_u64(json, i);
+        cn_json_str(json, frames->names.list[i]);
+        cn_json_end(json);
+    }
+    cn_json_end(json);
+    free(is_named);
+}
+
+static void add_nested(struct cn_json *json, const struct cn_frames *frames,
+                       const struct cn_occupancy *occupancy)
+{
+    struct function_time *times = cn_alloc(frames->names.count, sizeof(*times));
+    size_t count, time_count = sum_functions(frames, occupancy, times);
+    uint32_t *list = list_frames(frames, occupancy, &count);
+
+    add_frames(json, frames, list, count);
+    add_functions(json, times, time_count);
+    add_names(json, frames, list, count, times, time_count);
+    free(list);
+    free(times);
+}
+
+void cn_json_occupancy(struct cn_json *json, struct cn_served *served,
+                       const struct cn_occupancy *occupancy, const uint32_t *profiles)
+{
+    const struct cn_frames *frames = &served->structure.frames;
+
+    cn_json_add_u64(json, "begin", occupancy->begin_ns - served->db->begin_ns);
+    cn_json_add_u64(json, "end", occupancy->end_ns - served->db->begin_ns);
+    cn_json_add_u64(json, "columns", occupancy->column_count);
+    if (occupancy->depth != CN_DEPTH_ALL)
+        cn_json_add_u64(json, "depth", occupancy->depth);
+    cn_json_add_u64(json, "depthMax", frames->depth_max);
+    cn_json_add_u64(json, "idle", occupancy->idle);
+    cn_json_add_u64(json, "waiting", occupancy->place_ns[occupancy->idle]);
+    cn_json_add_bool(json, "isEstimate", occupancy->is_estimate);
+    add_rows(json, served, occupancy, profiles);
+    if (occupancy->depth == CN_DEPTH_ALL)
+        add_nested(json, frames, occupancy);
+    else
+        add_places(json, frames, occupancy);
+}

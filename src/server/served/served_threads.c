@@ -1,0 +1,100 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "model/contexts/identity.h"
+#include "server/served/served.h"
+
+/* The task of a thread of a recording; NULL for other threads. */
+static const struct cn_task *task_of(const struct cn_served *served, uint32_t index)
+{
+    return index == 0 || index > served->profiled_count
+               ? NULL
+               : &served->recording->tasks[served->profiled_tasks[index - 1]];
+}
+
+static void print_task(const struct cn_task *task, struct cn_text *out)
+{
+    if (task->name && *task->name)
+        cn_text_printf(out, "%s ", task->name);
+    cn_text_printf(out, "%" PRIu32, task->tid);
+}
+
+void cn_served_thread_label(const struct cn_served *served, uint32_t index,
+                            const struct cn_profile *profile, struct cn_text *out)
+{
+    const struct cn_task *task = task_of(served, index);
+
+    if (task) {
+        print_task(task, out);
+        return;
+    }
+    cn_identity_print(&profile->identity, &served->db->kinds, out);
+    if (profile->name)
+        cn_text_printf(out, " %s", profile->name);
+}
+
+/* Ids of an identity that name the group: up to the rank, else the node. */
+static size_t group_len(const struct cn_identity_tuple *identity,
+                        const struct cn_kinds *kinds)
+{
+    for (size_t i = identity->count; i > 0; i--) {
+        uint8_t kind = identity->ids[i - 1].kind;
+
+        if (kind < kinds->count && strcmp(kinds->list[kind], "RANK") == 0)
+            return i;
+    }
+    return identity->count > 1 ? 1 : 0;
+}
+
+static void print_process(const struct cn_served *served, const struct cn_task *task,
+                          struct cn_text *out)
+{
+    const struct cn_recording *rec = served->recording;
+    const char *name = "";
+
+    for (uint32_t i = 0; i < rec->task_count; i++)
+        if (rec->tasks[i].tid == task->pid && rec->tasks[i].name)
+            name = rec->tasks[i].name;
+    cn_text_printf(out, "%s%sprocess %" PRIu32, name, *name ? " " : "", task->pid);
+}
+
+void cn_served_thread_group(const struct cn_served *served, uint32_t index,
+                            const struct cn_profile *profile, struct cn_text *group,
+                            struct cn_text *name)
+{
+    const struct cn_task *task = task_of(served, index);
+    struct cn_identity_tuple part = profile->identity;
+    size_t len;
+
+    if (task) {
+        print_process(served, task, group);
+        print_task(task, name);
+        return;
+    }
+    len = group_len(&part, &served->db->kinds);
+    part.count = len;
+    cn_identity_print(&part, &served->db->kinds, group);
+    part.count = profile->identity.count - len;
+    memmove(part.ids, part.ids + len, part.count * sizeof(*part.ids));
+    cn_identity_print(&part, &served->db->kinds, name);
+    if (profile->name)
+        cn_text_printf(name, "%s%s", part.count > 0 ? " " : "", profile->name);
+}
+
+bool cn_served_thread_creator(const struct cn_served *served, uint32_t index,
+                              uint32_t *creator, uint64_t *start_ns)
+{
+    const struct cn_task *task = task_of(served, index);
+
+    if (!task || task->parent == CN_NONE || task->time_ns < served->db->begin_ns)
+        return false;
+    for (size_t i = 0; i < served->profiled_count; i++) {
+        if (served->profiled_tasks[i] == task->parent) {
+            *creator = (uint32_t)i + 1;
+            *start_ns = task->time_ns - served->db->begin_ns;
+            return true;
+        }
+    }
+    return false;
+}
