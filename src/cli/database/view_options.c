@@ -142,6 +142,7 @@ static bool add_columns(struct cn_costs *costs, const struct cn_args *args,
         metric ? (struct cn_values){&metric, 1} : cn_args_values(args, "metric");
     const char *defaults[CN_COST_DEFAULT_MAX];
     const char *const *names = metrics.count ? metrics.list : defaults;
+    struct cn_values derived = cn_args_values(args, "derive");
     size_t count;
 
     costs->counts_waits = cn_args_has(args, "waits");
@@ -159,6 +160,9 @@ static bool add_columns(struct cn_costs *costs, const struct cn_args *args,
             return false;
     }
     add_hidden(costs, names[0]);
+    for (size_t i = 0; i < derived.count; i++)
+        if (!cn_costs_add_derived(costs, derived.list[i], err))
+            return false;
     return !has_percentiles || (cn_costs_add_percentile(costs, 0.50, "p50", err) &&
                                 cn_costs_add_percentile(costs, 0.90, "p90", err) &&
                                 cn_costs_add_percentile(costs, 0.99, "p99", err));

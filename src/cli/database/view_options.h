@@ -82,6 +82,14 @@
         },                                                                           \
         CN_VIEW_PERCENTILES_OPTION,                                                  \
         {                                                                            \
+            .name = "derive",                                                        \
+            .value = "NAME=FORMULA",                                                 \
+            .is_repeatable = true,                                                   \
+            .help = "add columns computed from metrics: 'IPC=instructions/cycles'; " \
+                    "names that are not one word in single quotes, a unit as "       \
+                    "'NAME [UNIT]=...'",                                             \
+        },                                                                           \
+        {                                                                            \
             .name = "by",                                                            \
             .value = "p50|p90|p99",                                                  \
             .help = "show percentiles and sort rows by this one",                    \
