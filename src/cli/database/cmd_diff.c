@@ -226,7 +226,9 @@ const struct cn_command cn_cmd_diff = {
         "up and down.\n\n"
         "With at least two runs on each side, a rank test and a confidence interval "
         "tell changes from noise, and only changes that are real are printed. With one "
-        "run on each side there is no error bar." CN_VIEW_OF_MEASUREMENTS,
+        "run on each side, the durations of calls do, where both have them; otherwise "
+        "there "
+        "is no error bar." CN_VIEW_OF_MEASUREMENTS,
     .examples = examples,
     .options = options,
     .run = run,
