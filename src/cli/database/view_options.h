@@ -130,4 +130,10 @@ CN_CHECK bool cn_view_setup_open(struct cn_view_setup *setup, const struct cn_ar
                                  struct cn_error *err);
 void cn_view_setup_done(struct cn_view_setup *setup);
 
+/* A range of time, FROM~TO as offsets from the start of the timelines of a database: 1.5s~2s,
+ * 10%~20%, ~300ms. `option` is for messages. */
+CN_CHECK bool cn_view_time_parse(const struct cn_database *db, const char *option,
+                                 const char *text, uint64_t *begin_ns, uint64_t *end_ns,
+                                 struct cn_error *err);
+
 #endif

@@ -38,6 +38,11 @@ export function formatValue(value: number | null | undefined, metric: string): s
   return value.toPrecision(5);
 }
 
+// "1 trace", "2,000 traces".
+export function countOf(count: number, noun: string): string {
+  return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 export function formatPercent(value: number | null, total: number | null): string {
   if (value === null || !total) return "";
   return `${((value / total) * 100).toFixed(1)} %`;
