@@ -26,7 +26,24 @@ STACKS = ("main;parse", "main;parse;lex", "main;parse;lex;read", "main;solve", "
           "main;solve;solve;norm")
 COSTS = ((40, 30, 20, 80, 20, 10, 5), (41, 30, 21, 79, 20, 10, 5), (39, 31, 20, 81, 20, 10, 5),
          (40, 30, 20, 120, 20, 10, 9), (40, 31, 21, 121, 19, 10, 9), (41, 30, 20, 119, 20, 10, 9))
-RUNS_A, RUNS_B, RECORDING, SAMPLE = (0, 1, 2), (3, 4, 5), 6, 7
+RUNS_A, RUNS_B, RECORDING, SAMPLE, STORE = (0, 1, 2), (3, 4, 5), 6, 7, 8
+SLOW, FAST = "duration > 20ms", "duration < 10ms"
+
+
+def make_store(path):
+    """Traces at the same time; those of user 42 ask a slow inventory."""
+    spans = []
+    for i in range(40):
+        slow = i % 10 == 0
+        spans.append({"traceId": f"{i + 1:032x}", "id": f"{2 * i + 1:016x}", "name": "checkout",
+                      "timestamp": 1700000000000000 + i * 1000, "duration": 60000 if slow else 3000 + i,
+                      "tags": {"user": "42" if slow else str(i % 7)}})
+        if slow:
+            spans.append({"traceId": f"{i + 1:032x}", "id": f"{2 * i + 2:016x}", "parentId": f"{2 * i + 1:016x}",
+                          "name": "inventory", "timestamp": 1700000000000010 + i * 1000, "duration": 50000})
+    file = pathlib.Path(f"{path}.json")
+    file.write_text(json.dumps(spans), encoding="utf-8")
+    subprocess.run([OPTIONS.cairn, "store", "add", "-q", "--create", path, file], check=True)
 
 
 def line_of(values, columns):
@@ -43,7 +60,8 @@ class Comparisons(unittest.TestCase):
             new = f"main;check {i}\n" if i in RUNS_B else ""
             path.write_text("".join(f"{stack} {cost}\n" for stack, cost in zip(STACKS, costs)) + new, encoding="utf-8")
             cls.paths.append(str(path))
-        cls.paths += [f"{OPTIONS.testdata}/recording", f"{OPTIONS.testdata}/sample"]
+        cls.paths += [f"{OPTIONS.testdata}/recording", f"{OPTIONS.testdata}/sample", f"{cls.folder.name}/traces"]
+        make_store(cls.paths[STORE])
         cls.block = serving(OPTIONS.cairn, *cls.paths)
         cls.service = cls.block.__enter__()
 
@@ -54,7 +72,7 @@ class Comparisons(unittest.TestCase):
 
     def ask(self, form="explain", a=RUNS_A[:1], b=RUNS_B[:1], **parameters):
         answer = self.service.get("diff", form=form, a=a, b=b, **parameters)
-        check(answer, SCHEMAS[f"diff-{form if form in ('explain', 'flame') else 'rows'}"])
+        check(answer, SCHEMAS[f"diff-{form if form in ('explain', 'flame', 'facets') else 'rows'}"])
         return answer
 
     def rows(self, form, row=None, **parameters):
@@ -140,6 +158,37 @@ class Comparisons(unittest.TestCase):
             self.assertAlmostEqual(answer["a"] + answer["b"], whole["total"], places=9)
             self.assertGreater(answer["a"], 0)
 
+    def shown_of_queries(self, *options):
+        return json.loads(subprocess.check_output(
+            [OPTIONS.cairn, "diff", "--format", "json", "--query-a", FAST, "--query-b", SLOW, *options,
+             self.paths[STORE]], text=True))
+
+    def test_two_queries_of_a_store(self):
+        answer = self.ask(a=STORE, b=STORE, aQuery=FAST, bQuery=SLOW)
+        self.assertEqual(answer["lines"][0]["path"], "checkout > inventory")
+        self.assertEqual([line_of(line, {name: name for name in COLUMNS})
+                          for line in [answer["whole"], *answer["lines"]]],
+                         [line_of(line, COLUMNS) for line in self.shown_of_queries()])
+
+    def test_facets_of_two_queries(self):
+        facets = self.ask("facets", a=STORE, b=STORE, aQuery=FAST, bQuery=SLOW)["facets"]
+        self.assertEqual([(f["side"], f["key"], f["relation"], f["value"], f["hasA"], f["hasB"]) for f in facets],
+                         [("b", "user", "=", "42", 0, 4)])
+        shown = self.shown_of_queries("--facets")
+        self.assertEqual([f["logP"] for f in facets], [f["log_p"] for f in shown])
+        swapped = self.ask("facets", a=STORE, b=STORE, aQuery=SLOW, bQuery=FAST)["facets"]
+        self.assertEqual([(f["side"], f["key"], f["hasA"], f["hasB"]) for f in swapped], [("a", "user", 4, 0)])
+
+    def test_times_are_those_of_the_command_line(self):
+        duration = self.service.get(f"sources/{SAMPLE}/info")["duration"]
+        rows = self.rows("tree", a=SAMPLE, b=SAMPLE, aEnd=duration // 2, bBegin=duration // 2)
+        shown = json.loads(subprocess.check_output(
+            [OPTIONS.cairn, "diff", "--format", "json", "--tree", "--time-a", f"~{duration // 2}ns", "--time-b",
+             f"{duration // 2}ns~", self.paths[SAMPLE]], text=True, stderr=subprocess.DEVNULL))
+        self.assertGreater(len(rows), 2)
+        self.assertEqual([line_of(row, {name: name for name in COLUMNS}) for row in rows],
+                         [line_of(row, COLUMNS) for row in shown])
+
     def test_what_cannot_be_compared_is_refused(self):
         for status, query, text in (
                 (400, "a=0", "parameter b is missing"), (404, "a=0&b=99", "no source '99'"),
@@ -148,7 +197,9 @@ class Comparisons(unittest.TestCase):
                 (400, "a=0&b=6", "metric"), (400, "a=0&b=3&bBegin=1", "no timelines"),
                 (400, "a=6&b=6&aBegin=5&aEnd=5", "empty"), (400, "a=0&b=3&aQuery=x", "not a store"),
                 (400, "a=6&b=6&aBegin=5&metric=calls", "calls"), (404, "a=0&b=3&form=tree&row=4", "no row 4"),
-                (400, "a=0&b=3&form=tree&row=99", "row '99'"), (400, "a=0&b=3&form=callers&cost=total", "self costs")):
+                (400, "a=0&b=3&form=tree&row=99", "row '99'"), (400, "a=0&b=3&form=callers&cost=total", "self costs"),
+                (400, "a=0&b=3&form=facets", "queries of stores"), (400, "a=8&b=8&aQuery=user%20=", "missing value"),
+                (400, "a=8&b=8&aQuery=user=99&form=facets", "side A has no traces")):
             found, _, body = self.service.ask(f"/api/v1/diff?{query}")
             self.assertEqual(found, status, (query, body))
             self.assertIn(text, json.loads(body)["error"]["text"], query)

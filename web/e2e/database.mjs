@@ -115,8 +115,8 @@ export const tests = {
   },
   async "the timeline zooms, moves, selects, and shows stacks"({ page, show, until, shot, hash }) {
     await show("v=timeline");
-    await page.waitForSelector(".stack li");
-    const canvas = await page.waitForSelector(".timeline-canvas canvas:not(.minimap)");
+    await page.waitForSelector(".swatches td");
+    const canvas = await page.waitForSelector(".tracks canvas");
     const box = await canvas.boundingBox();
     await shot("timeline");
     await page.focus(".timeline-canvas");
@@ -126,7 +126,7 @@ export const tests = {
     await until("hover", async () => {
       await page.mouse.move(box.x + 290, box.y + 30);
       await page.mouse.move(box.x + 300, box.y + 34);
-      return /^At /.test(await page.textContent(".panel h2"));
+      return (await page.locator(".panel .at").count()) > 0;
     });
     await page.waitForSelector(".stack li");
     await page.keyboard.down("Shift");
@@ -136,7 +136,7 @@ export const tests = {
     await page.keyboard.up("Shift");
     await page.waitForSelector("text=selected");
     await shot("timeline-selected");
-    await page.click(".timeline .toolbar button:has-text('Flame graph')");
+    await page.click(".timeline .panel button:has-text('Flame graph')");
     await page.waitForSelector(".flame canvas");
     await until("/v=flame/", () => /v=flame/.test(hash()));
     await shot("flame-of-range");

@@ -5,10 +5,16 @@ async function timeline(viewer, state = "") {
   const { page, show } = viewer;
   await show("s=1&v=flat");
   await show(`s=1&v=timeline&${state}`);
-  const canvas = await page.waitForSelector(".timeline-canvas canvas:not(.minimap)");
-  await page.waitForSelector(".stack li");
-  await page.focus(".timeline-canvas");
+  const canvas = await page.waitForSelector(".tracks canvas");
+  await page.waitForSelector(".swatches td");
+  await page.waitForSelector(".track-label");
   return canvas.boundingBox();
+}
+
+// The middle of the label of a thread.
+async function labelAt(page, index) {
+  const box = await page.locator(".track-label").nth(index).boundingBox();
+  return box.y + Math.min(box.height, 20) / 2;
 }
 
 const number = (hash, name) => Number(new URLSearchParams(hash.slice(1)).get(name));
@@ -27,10 +33,10 @@ export const tests = {
     const { page, until, shot } = viewer;
     await timeline(viewer);
     await page.keyboard.press(".");
-    await until("a cursor", async () => /^At /.test(await page.textContent(".panel h2")));
-    const before = await page.textContent(".panel h2");
+    await until("a cursor", async () => (await page.locator(".panel .at").count()) > 0);
+    const before = await page.textContent(".panel .at");
     for (let i = 0; i < 10; i++) await page.keyboard.press(",");
-    await until("moved", async () => (await page.textContent(".panel h2")) !== before);
+    await until("moved", async () => (await page.textContent(".panel .at")) !== before);
     await until("a stack", async () => /no data|for /.test(await page.textContent(".panel")));
     await page.keyboard.press("ArrowDown");
     await shot("timeline-cursor");
@@ -71,14 +77,19 @@ export const tests = {
     await page.mouse.up();
     await until("moved on", () => number(hash(), "from") > from);
     const map = await page.locator(".minimap").boundingBox();
-    await page.mouse.click(map.x + 160, map.y + 10);
+    await page.mouse.click(map.x + 180, map.y + 10);
     await until("to the start", () => number(hash(), "from") === 0);
   },
   async "a selection has its time and its threads, in flame graph and tables"(viewer) {
     const { page, until, shot, hash } = viewer;
     const box = await timeline(viewer);
-    await selectWithShift(page, [box.x + 200, box.y + 30], [box.x + 600, box.y + 52]);
+    await selectWithShift(
+      page,
+      [box.x + 200, await labelAt(page, 0)],
+      [box.x + 600, await labelAt(page, 1)],
+    );
     await page.waitForSelector(".toolbar >> text=of 2 threads");
+    await page.waitForSelector(".panel h2:text-is('Selection')");
     await until("in the address", () => /st=/.test(hash()));
     await shot("timeline-two-threads");
     await page.click("button:text-is('Table')");
@@ -107,7 +118,7 @@ export const tests = {
   async "a selection from the axis has all threads; keys select too"(viewer) {
     const { page, until, hash } = viewer;
     const box = await timeline(viewer);
-    await selectWithShift(page, [box.x + 200, box.y + 8], [box.x + 600, box.y + 30]);
+    await selectWithShift(page, [box.x + 200, box.y - 8], [box.x + 600, box.y + 30]);
     await until("selected", () => /b=/.test(hash()) && !/st=/.test(hash()));
     await page.keyboard.press("Escape");
     await until("given up", () => !/b=/.test(hash()));
@@ -119,5 +130,36 @@ export const tests = {
     await until("selected", () => number(hash(), "e") > number(hash(), "b"));
     await page.keyboard.press("Enter");
     await until("flame graph", () => /v=flame/.test(hash()));
+  },
+  async "tracks are filtered, opened, pinned, moved and marked, all in the address"(viewer) {
+    const { page, until, hash, shot } = viewer;
+    const box = await timeline(viewer);
+    const labels = () => page.locator(".track-label .open span").allTextContents();
+    const before = await labels();
+    await page
+      .locator("[aria-label^=move][aria-label$=down]")
+      .first()
+      .evaluate((b) => b.click());
+    await until("moved", async () => (await labels())[1] === before[0]);
+    await page
+      .locator("[aria-label^=pin]")
+      .nth(1)
+      .evaluate((button) => button.click());
+    await until("pinned", () => /pin=\d/.test(hash()));
+    await until("at the top", async () => (await labels())[0].endsWith(before[0]));
+    await page.locator(".track-label .open").first().click();
+    await until("closed", () => /flip=\d/.test(hash()));
+    await page.mouse.move(box.x + 300, await labelAt(page, 0));
+    await page.keyboard.press("m");
+    await until("marked", () => /mk=\d+/.test(hash()));
+    await page.waitForSelector(".marks li");
+    await page.keyboard.press("e");
+    for (const x of [250, 450]) await page.mouse.click(box.x + x, box.y + 60);
+    await shot("timeline-tracks");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("o");
+    await until("overview", () => /ov=1/.test(hash()));
+    await page.fill(".thread-filter", "no such thread");
+    await until("none", async () => /· 1 thread/.test(await page.textContent(".timeline .status")));
   },
 };

@@ -58,7 +58,8 @@ async function lookAtAll({ page, show, until, shot }, name, path) {
   for (const key of ["ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
   await until("zoomed", () => /zoom=/.test(page.url()));
   await show("v=timeline");
-  await page.waitForSelector(".stack li");
+  await page.waitForSelector(".track-label");
+  await page.waitForSelector(".swatches td");
   await shot(`exported-${name}-timeline`);
 }
 

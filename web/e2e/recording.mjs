@@ -106,13 +106,14 @@ export const tests = {
     hash,
   }) {
     await show("s=1&v=timeline");
-    await page.waitForSelector(".stack li");
-    const canvas = await page.waitForSelector(".timeline-canvas canvas:not(.minimap)");
+    await page.waitForSelector(".swatches td");
+    const canvas = await page.waitForSelector(".tracks canvas");
     const box = await canvas.boundingBox();
+    const label = await page.locator(".track-label").nth(1).boundingBox();
     await until("a cursor", async () => {
-      await page.mouse.move(box.x + 400, box.y + 52);
-      await page.mouse.move(box.x + 402, box.y + 54);
-      return /^At /.test(await page.textContent(".panel h2"));
+      await page.mouse.move(box.x + 400, label.y + 8);
+      await page.mouse.move(box.x + 402, label.y + 10);
+      return (await page.locator(".panel .at").count()) > 0;
     });
     await page.mouse.down();
     await page.mouse.up();

@@ -8,7 +8,7 @@ import {
   printNumbers,
   toggleNumber,
 } from "../src/timeline/thread_numbers";
-import { formatTick } from "../src/timeline/timeline_draw";
+import { formatTick } from "../src/timeline/track_draw";
 
 test("axes of durations have powers of ten", () => {
   assert.deepEqual(decades(3, 5000), [10, 100, 1000]);

@@ -99,6 +99,8 @@ struct cn_compare_run {
     size_t threads_count;
     bool has_range; /* only this time, in the clock of the database */
     uint64_t begin_ns, end_ns;
+    bool
+        is_of_traces; /* threads stand for traces at the same time: one entry point for all */
     bool may_be_empty; /* it is one of the threads of a side */
 };
 

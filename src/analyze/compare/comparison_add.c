@@ -30,18 +30,21 @@ static uint32_t *number_names(struct cn_comparison *c, const struct cn_names *na
 
 /* Nodes for all frames: by frame. Frame 0 is no context. */
 static uint32_t *map_frames(struct cn_comparison *c, const struct cn_frames *frames,
-                            enum cn_side side)
+                            const struct cn_compare_run *run)
 {
     uint32_t *nodes = cn_alloc(frames->count, sizeof(*nodes));
     uint32_t *names = number_names(c, &frames->names);
+    uint32_t entry = run->is_of_traces ? cn_names_add(&c->names, "<traces>") : CN_NONE;
 
     nodes[0] = CN_NONE;
     for (size_t i = 1; i < frames->count; i++) {
         const struct cn_frame *frame = &frames->list[i];
         uint32_t parent = frame->parent == CN_NONE ? CN_NONE : nodes[frame->parent];
 
-        nodes[i] = cn_comparison_node_add(c, parent, names[frame->place]);
-        c->nodes[nodes[i]].sides |= (uint8_t)(1U << side);
+        nodes[i] = cn_comparison_node_add(
+            c, parent,
+            parent == CN_NONE && run->is_of_traces ? entry : names[frame->place]);
+        c->nodes[nodes[i]].sides |= (uint8_t)(1U << run->side);
     }
     free(names);
     return nodes;
@@ -310,7 +313,7 @@ static bool fill_run(struct cn_comparison *c, struct cn_costs *costs,
     if (!cn_frames_build(&frames, costs->db, progress, err))
         return false;
     cn_database_forget(costs->db);
-    nodes = map_frames(c, &frames, run->side);
+    nodes = map_frames(c, &frames, asked);
     run->count = c->node_count;
     ok = asked->has_range
              ? fill_times(costs, asked, &frames, nodes, run, progress, &has_values, err)

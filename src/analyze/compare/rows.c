@@ -188,6 +188,8 @@ static void fill(struct cn_compare_rows *rows, const struct cn_comparison *c)
             for (int side = 0; side < CN_SIDES; side++)
                 rows->list[row].calls[side] += c->calls[side][node];
     }
+    for (size_t i = 0; i < rows->count && rows->is_of_callers; i++)
+        rows->list[i].calls[CN_SIDE_A] = rows->list[i].calls[CN_SIDE_B] = NAN;
     for (size_t i = rows->count; i-- > 0;)
         if (rows->list[i].parent != CN_NONE)
             rows->list[rows->list[i].parent].gross += rows->list[i].gross;

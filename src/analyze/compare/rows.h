@@ -15,7 +15,7 @@ struct cn_compare_row {
     uint32_t node;                              /* one of its nodes: for its label */
     uint32_t parent, first_child, next_sibling; /* CN_NONE: none */
     double value[CN_SIDES];
-    double calls[CN_SIDES]; /* of its nodes; 0: unknown, as of callers */
+    double calls[CN_SIDES]; /* of its nodes; NAN: unknown, as of callers */
     double gross; /* sum of the sizes of changes of self costs in it and below */
     struct cn_evidence evidence;
 };

@@ -137,6 +137,17 @@ CN_CHECK bool cn_costs_add(struct cn_costs *costs, const struct cn_cost_request 
 CN_CHECK bool cn_costs_add_percentile(struct cn_costs *costs, double fraction,
                                       const char *name, struct cn_error *err);
 
+/* Add columns, total and self, that a formula of other metrics computes: "NAME=FORMULA"
+ * or "NAME [UNIT]=FORMULA", see cn_formula_parse_named(). They are no shares of a whole.
+ * CN_ERR_USAGE for a mistake in the text, CN_ERR_NOT_FOUND when there
+ * is no such metric. */
+CN_CHECK bool cn_costs_add_derived(struct cn_costs *costs, const char *text,
+                                   struct cn_error *err);
+
+/* Name a column after one side of a metric. */
+void cn_cost_column_name(struct cn_costs *costs, struct cn_cost_column *column,
+                         const char *metric, enum cn_cost_side side);
+
 /* Call it after the last column was added and before the first value is asked for: works
  * out the columns' totals. */
 CN_CHECK bool cn_costs_ready(struct cn_costs *costs, struct cn_error *err);

@@ -7,6 +7,7 @@
 #include "analyze/compare/explain.h"
 #include "analyze/compare/rows.h"
 #include "cli/database/compare_sides.h"
+#include "cli/database/diff_facets.h"
 #include "cli/database/diff_print.h"
 #include "cli/shell/cli.h"
 
@@ -19,28 +20,61 @@ static bool is_value(const struct cn_args *args, const char *option, const char 
     return given && strcmp(given, value) == 0;
 }
 
-static bool choose_view(const struct cn_args *args, bool *has_view,
-                        enum cn_compare_view *view, struct cn_error *err)
-{
-    static const char *const names[] = {"tree", "flat", "callers"};
+/* What is printed. */
+struct choice {
+    bool has_view, wants_facets;
+    enum cn_compare_view view; /* if it has one; else what explains the difference */
+    enum cn_compare_scaling scaling;
+    uint64_t lines, depth;
+};
 
-    *has_view = false;
+static bool choose_view(const struct cn_args *args, struct choice *out,
+                        struct cn_error *err)
+{
+    static const char *const names[] = {"tree", "flat", "callers", "facets"};
+    const char *chosen = NULL;
+
+    *out = (struct choice){0};
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         if (!cn_args_has(args, names[i]))
             continue;
-        if (*has_view)
-            return cn_fail(err, CN_ERR_USAGE, "--%s and --%s exclude each other",
-                           names[*view], names[i]);
-        *view = (enum cn_compare_view)i;
-        *has_view = true;
+        if (chosen)
+            return cn_fail(err, CN_ERR_USAGE, "--%s and --%s exclude each other", chosen,
+                           names[i]);
+        chosen = names[i];
+        out->wants_facets = i > CN_COMPARE_CALLERS;
+        out->has_view = !out->wants_facets;
+        if (out->has_view)
+            out->view = (enum cn_compare_view)i;
     }
-    if (*has_view && *view == CN_COMPARE_CALLERS && is_value(args, "cost", "total"))
+    if (out->has_view && out->view == CN_COMPARE_CALLERS &&
+        is_value(args, "cost", "total"))
         return cn_fail(err, CN_ERR_USAGE, "--callers shows self costs");
-    if (!*has_view && cn_args_has(args, "cost"))
+    if (!out->has_view && cn_args_has(args, "cost"))
         return cn_fail(err, CN_ERR_USAGE, "--cost is for --tree and --flat");
-    if (!*has_view && cn_args_has(args, "depth"))
+    if (!out->has_view && cn_args_has(args, "depth"))
         return cn_fail(err, CN_ERR_USAGE, "--depth is for --tree and --callers");
     return true;
+}
+
+static bool choose(const struct cn_args *args, const struct cn_sides *sides,
+                   struct choice *out, struct cn_error *err)
+{
+    if (!choose_view(args, out, err) ||
+        !cn_args_u64(args, "lines", 1, SIZE_MAX, LINES_DEFAULT, &out->lines, err) ||
+        !cn_args_u64(args, "depth", 1, SIZE_MAX,
+                     out->has_view && out->view == CN_COMPARE_CALLERS ? CALLERS_DEPTH
+                                                                      : SIZE_MAX,
+                     &out->depth, err))
+        return false;
+    if (sides->has_threads_as_runs &&
+        (sides->count[CN_SIDE_A] > 1 || sides->count[CN_SIDE_B] > 1))
+        return cn_fail(err, CN_ERR_USAGE, "--over threads is for one run on each side");
+    return cn_args_exclusive(args, "over", "per", err) &&
+           cn_args_exclusive(args, "over", "scaling", err) &&
+           cn_args_exclusive(args, "per", "scaling", err) &&
+           cn_compare_scaling_parse(cn_args_value(args, "per"),
+                                    cn_args_value(args, "scaling"), &out->scaling, err);
 }
 
 static void print_rows(struct cn_diff_style *style, enum cn_compare_view view,
@@ -56,8 +90,8 @@ static void print_rows(struct cn_diff_style *style, enum cn_compare_view view,
     cn_compare_rows_done(&rows);
 }
 
-static void print(struct cn_comparison *c, const struct cn_args *args, uint64_t lines,
-                  bool has_view, enum cn_compare_view view, uint64_t depth)
+static void print(struct cn_comparison *c, const struct cn_args *args,
+                  const struct choice *choice)
 {
     struct cn_explanation e;
     struct cn_diff_style style = {
@@ -73,10 +107,10 @@ static void print(struct cn_comparison *c, const struct cn_args *args, uint64_t 
                    cn_comparison_threads(c, CN_SIDE_B),
                    100 * (c->whole[CN_SIDE_B] - c->whole[CN_SIDE_A]) /
                        c->whole[CN_SIDE_B]);
-    cn_explain(&e, c, (size_t)lines);
+    cn_explain(&e, c, (size_t)choice->lines);
     style.gross = e.gross;
-    if (has_view)
-        print_rows(&style, view, depth, args);
+    if (choice->has_view)
+        print_rows(&style, choice->view, choice->depth, args);
     else
         cn_diff_print_changes(&style, &e, args);
     cn_explanation_done(&e);
@@ -86,32 +120,23 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 {
     struct cn_comparison c;
     struct cn_sides sides;
-    enum cn_compare_view view = CN_COMPARE_TREE;
-    enum cn_compare_scaling scaling;
-    uint64_t lines, depth;
-    bool has_view, ok;
+    struct choice choice;
+    bool ok;
 
-    if (!cn_sides_parse(&sides, args, err) || !choose_view(args, &has_view, &view, err) ||
-        !cn_args_u64(args, "lines", 1, SIZE_MAX, LINES_DEFAULT, &lines, err) ||
-        !cn_args_u64(args, "depth", 1, SIZE_MAX,
-                     has_view && view == CN_COMPARE_CALLERS ? CALLERS_DEPTH : SIZE_MAX,
-                     &depth, err))
+    if (!cn_sides_parse(&sides, args, err))
         return false;
     sides.has_threads_as_runs = cn_args_has(args, "over");
-    if (sides.has_threads_as_runs &&
-        (sides.count[CN_SIDE_A] > 1 || sides.count[CN_SIDE_B] > 1))
-        return cn_fail(err, CN_ERR_USAGE, "--over threads is for one run on each side");
-    if (!cn_args_exclusive(args, "over", "per", err) ||
-        !cn_args_exclusive(args, "over", "scaling", err) ||
-        !cn_args_exclusive(args, "per", "scaling", err) ||
-        !cn_compare_scaling_parse(cn_args_value(args, "per"),
-                                  cn_args_value(args, "scaling"), &scaling, err))
+    if (!choose(args, &sides, &choice, err))
         return false;
+    if (choice.wants_facets)
+        return cn_diff_facets(&sides, args, err);
     cn_comparison_init(&c);
     ok = cn_sides_add(&c, &sides, args, NULL, NULL, err) &&
-         cn_comparison_scale_by(&c, scaling, err);
-    if (ok)
-        print(&c, args, lines, has_view, view, depth);
+         cn_comparison_scale_by(&c, choice.scaling, err);
+    if (ok) {
+        print(&c, args, &choice);
+        ok = cn_sides_check(&sides, err);
+    }
     cn_comparison_done(&c);
     return ok;
 }
@@ -125,6 +150,10 @@ static const struct cn_option options[] = {
     {.name = "tree", .help = "show every call path that changed, top-down"},
     {.name = "flat", .help = "show every function that changed"},
     {.name = "callers", .help = "show every function that changed, with its callers"},
+    {.name = "facets",
+     .help =
+         "of two queries of stores: show attributes that traces of one side have more "
+         "often"},
     {
         .name = "cost",
         .value = "total|self",
@@ -170,8 +199,12 @@ static const struct cn_example examples[] = {
     {"cairn diff -m calls --flat old.data new.data", "compare numbers of calls"},
     {"cairn diff --scaling strong 4ranks.db 64ranks.db",
      "show where a parallel program loses time"},
-    {"cairn diff run.db --threads-a 'RANK 0' --threads-b 'RANK 1'",
+    {"cairn diff --threads-a 'RANK 0' --threads-b 'RANK 1' run.db",
      "compare two processes of one run"},
+    {"cairn diff --time-a ~10s --time-b 50s~60s run.data",
+     "compare two times of one run"},
+    {"cairn diff --facets --query-a 'duration < 50ms' --query-b 'duration > 1s' traces",
+     "show what goes with slow traces of a store"},
     {0},
 };
 

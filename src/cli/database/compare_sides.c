@@ -3,14 +3,27 @@
 #include "cli/database/open_database.h"
 #include "cli/shell/progress.h"
 
+static const char *const thread_options[CN_SIDES] = {"threads-a", "threads-b"};
+static const char *const time_options[CN_SIDES] = {"time-a", "time-b"};
+static const char *const query_options[CN_SIDES] = {"query-a", "query-b"};
+
+/* True if a side is a selection of its source. */
+static bool has_selection(const struct cn_args *args)
+{
+    for (int i = 0; i < CN_SIDES; i++)
+        if (cn_args_has(args, thread_options[i]) || cn_args_has(args, time_options[i]) ||
+            cn_args_has(args, query_options[i]))
+            return true;
+    return false;
+}
+
 bool cn_sides_parse(struct cn_sides *out, const struct cn_args *args,
                     struct cn_error *err)
 {
     size_t count = cn_args_count(args), first = args->separator;
 
     *out = (struct cn_sides){.paths = {args->operands, args->operands}};
-    if (count == 1 && first == SIZE_MAX &&
-        (cn_args_has(args, "threads-a") || cn_args_has(args, "threads-b"))) {
+    if (count == 1 && first == SIZE_MAX && has_selection(args)) {
         out->count[CN_SIDE_A] = out->count[CN_SIDE_B] = 1;
         return true;
     }
@@ -31,12 +44,21 @@ bool cn_sides_parse(struct cn_sides *out, const struct cn_args *args,
     return true;
 }
 
+static bool select_time(struct cn_compare_run *run, const struct cn_args *args,
+                        struct cn_error *err)
+{
+    const char *option = time_options[run->side], *text = cn_args_value(args, option);
+
+    run->has_range = text != NULL;
+    return !text || !run->db->has_timelines ||
+           cn_view_time_parse(run->db, option, text, &run->begin_ns, &run->end_ns, err);
+}
+
 static bool add_run(struct cn_comparison *c, const char *path, enum cn_side side,
-                    bool has_threads_as_runs, const struct cn_args *args,
+                    struct cn_sides *sides, const struct cn_args *args,
                     cn_sides_visit visit, void *arg, struct cn_error *err)
 {
-    struct cn_values threads =
-        cn_args_values(args, side == CN_SIDE_A ? "threads-a" : "threads-b");
+    struct cn_values threads = cn_args_values(args, thread_options[side]);
     struct cn_opened_database opened;
     struct cn_compare_run run = {
         .side = side,
@@ -48,14 +70,20 @@ static bool add_run(struct cn_comparison *c, const char *path, enum cn_side side
     struct cn_bar bar;
     bool ok;
 
-    if (!cn_opened_database_open(&opened, args, path, true, err)) {
+    if (!cn_opened_database_open_query(
+            &opened, args, path, cn_args_value(args, query_options[side]), true, err)) {
         cn_opened_database_close(&opened);
         return false;
     }
     run.db = opened.db;
+    run.is_of_traces = opened.is_of_traces;
+    if (opened.is_damaged && !sides->damaged)
+        sides->damaged = path;
     cn_bar_begin(&bar, args);
-    ok = ((has_threads_as_runs ? cn_comparison_add_threads(c, &run, &bar.progress, err)
-                               : cn_comparison_add(c, &run, &bar.progress, err)) &&
+    ok = (select_time(&run, args, err) &&
+          (sides->has_threads_as_runs
+               ? cn_comparison_add_threads(c, &run, &bar.progress, err)
+               : cn_comparison_add(c, &run, &bar.progress, err)) &&
           (!visit || visit(arg, opened.db, &bar.progress, err))) ||
          cn_fail_in(err, "%s", path);
     cn_bar_end(&bar);
@@ -63,14 +91,21 @@ static bool add_run(struct cn_comparison *c, const char *path, enum cn_side side
     return ok;
 }
 
-bool cn_sides_add(struct cn_comparison *c, const struct cn_sides *sides,
+bool cn_sides_add(struct cn_comparison *c, struct cn_sides *sides,
                   const struct cn_args *args, cn_sides_visit visit, void *arg,
                   struct cn_error *err)
 {
     for (int side = 0; side < CN_SIDES; side++)
         for (size_t i = 0; i < sides->count[side]; i++)
-            if (!add_run(c, sides->paths[side][i], (enum cn_side)side,
-                         sides->has_threads_as_runs, args, visit, arg, err))
+            if (!add_run(c, sides->paths[side][i], (enum cn_side)side, sides, args, visit,
+                         arg, err))
                 return false;
     return true;
+}
+
+bool cn_sides_check(const struct cn_sides *sides, struct cn_error *err)
+{
+    return !sides->damaged ||
+           cn_fail(err, CN_ERR_FORMAT, "%s is damaged; compared up to the damage",
+                   sides->damaged);
 }

@@ -8,6 +8,16 @@
 
 const struct cn_time_range cn_time_always = {0, UINT64_MAX};
 
+uint64_t cn_recording_begin_ns(const struct cn_recording *rec)
+{
+    uint64_t first_ns = UINT64_MAX;
+
+    for (uint32_t i = 0; i < rec->task_count; i++)
+        if (rec->tasks[i].first_ns > 0 && rec->tasks[i].first_ns < first_ns)
+            first_ns = rec->tasks[i].first_ns;
+    return first_ns == UINT64_MAX ? 0 : first_ns;
+}
+
 bool cn_recording_stream_open(const struct cn_recording *rec, uint32_t task,
                               struct cn_time_range range, struct cn_call_stream **out,
                               struct cn_error *err)

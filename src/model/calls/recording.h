@@ -321,6 +321,9 @@ CN_CHECK static inline bool cn_recording_prepare(struct cn_recording *rec,
     return !rec->ops->prepare || rec->ops->prepare(rec, workers, progress, err);
 }
 
+/* The time of the first record of all tasks; 0 if there is none. */
+uint64_t cn_recording_begin_ns(const struct cn_recording *rec);
+
 /* The calls of a task, merged with its scheduling and other events by time. */
 CN_CHECK bool cn_recording_stream_open(const struct cn_recording *rec, uint32_t task,
                                        struct cn_time_range range,

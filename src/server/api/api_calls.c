@@ -22,16 +22,6 @@ struct question {
     struct cn_call_bound bound;
 };
 
-static uint64_t origin_of(const struct cn_recording *rec)
-{
-    uint64_t first_ns = UINT64_MAX;
-
-    for (uint32_t i = 0; i < rec->task_count; i++)
-        if (rec->tasks[i].first_ns > 0 && rec->tasks[i].first_ns < first_ns)
-            first_ns = rec->tasks[i].first_ns;
-    return first_ns == UINT64_MAX ? 0 : first_ns;
-}
-
 static bool take_number(const char **text, uint64_t *out)
 {
     char *end;
@@ -85,7 +75,7 @@ static bool begin(struct question *question, struct cn_served *served,
         !cn_request_u64(request, "longer", 0, INT64_MAX, 0, &longer_ns, err) ||
         !cn_request_u64(request, "depth", 0, UINT32_MAX, UINT32_MAX, &depth, err))
         return false;
-    question->origin_ns = origin_of(rec);
+    question->origin_ns = cn_recording_begin_ns(rec);
     cn_call_walk_init(&question->walk, rec, (uint32_t)task,
                       cn_call_parts_of(&served->call_parts, rec, (uint32_t)task));
     return cn_call_criteria_init(&question->criteria, rec,

@@ -319,6 +319,59 @@ static bool draw_flame(struct cn_served_diff *diff, struct cn_request *request,
     return true;
 }
 
+static bool list_facets(struct cn_served_diff *diff, struct cn_request *request,
+                        struct cn_error *err)
+{
+    static const char *const has[] = {"hasA", "hasB"}, *const of[] = {"ofA", "ofB"};
+    const struct cn_trace_facets *facets = &diff->facets;
+    struct cn_json *json = &request->json;
+    uint64_t limit;
+
+    if (!cn_request_u64(request, "limit", 1, ROW_MAX, 50, &limit, err))
+        return false;
+    cn_json_object(json);
+    cn_json_add_u64(json, "readA", facets->read[CN_SIDE_A]);
+    cn_json_add_u64(json, "readB", facets->read[CN_SIDE_B]);
+    cn_json_add_bool(json, "isEstimated", facets->is_estimated);
+    cn_json_add_str(json, "damage", facets->is_damaged ? facets->damage.text : NULL);
+    cn_json_add_u64(json, "count", facets->signs.count);
+    cn_json_key(json, "facets");
+    cn_json_array(json);
+    for (size_t i = 0; i < facets->signs.count && i < limit; i++) {
+        const struct cn_sign *sign = &facets->signs.list[i];
+
+        cn_json_object(json);
+        cn_json_add_str(json, "side", sign->group == CN_SIDE_A ? "a" : "b");
+        cn_json_add_str(json, "key", sign->key);
+        cn_json_add_str(json, "relation", (const char[]){sign->relation, '\0'});
+        cn_json_add_str(json, "value", sign->value);
+        for (int side = 0; side < CN_SIDES; side++) {
+            cn_json_add_u64(json, has[side], sign->has[side]);
+            cn_json_add_u64(json, of[side], sign->of[side]);
+        }
+        cn_json_add_f64(json, "logP", sign->log_p);
+        cn_json_end(json);
+    }
+    cn_json_end(json);
+    cn_json_end(json);
+    return true;
+}
+
+/* Of facets, each side is one store. */
+static bool check_stores(const struct cn_diff_question *question, struct cn_error *err)
+{
+    for (int i = 0; i < CN_SIDES; i++) {
+        const struct cn_diff_side *side = &question->sides[i];
+
+        if (side->source_count > 1 || side->sources[0]->kind != CN_SERVED_STORE)
+            return cn_fail(err, CN_ERR_USAGE, "facets are of two queries of stores");
+        if (side->has_range || side->threads.count > 0)
+            return cn_fail(err, CN_ERR_USAGE,
+                           "facets are of whole traces: select them by a query");
+    }
+    return true;
+}
+
 bool cn_api_diff(const struct cn_served_list *sources, struct cn_request *request,
                  struct cn_error *err)
 {
@@ -326,8 +379,13 @@ bool cn_api_diff(const struct cn_served_list *sources, struct cn_request *reques
         const char *name;
         bool (*answer)(struct cn_served_diff *diff, struct cn_request *request,
                        struct cn_error *err);
-    } forms[] = {{"explain", explain},   {"tree", list_rows},   {"flat", list_rows},
-                 {"callers", list_rows}, {"flame", draw_flame}, {0}};
+    } forms[] = {{"explain", explain},
+                 {"tree", list_rows},
+                 {"flat", list_rows},
+                 {"callers", list_rows},
+                 {"flame", draw_flame},
+                 {"facets", list_facets},
+                 {0}};
     const char *form = cn_request_value(request, "form");
     struct cn_diff_question question;
     struct cn_served_diff *diff;
@@ -337,10 +395,13 @@ bool cn_api_diff(const struct cn_served_list *sources, struct cn_request *reques
     while (form && forms[i].name && strcmp(forms[i].name, form) != 0)
         i++;
     if (!forms[i].name)
-        return cn_fail(err, CN_ERR_USAGE,
-                       "form '%.40s' is none of explain, tree, flat, callers, flame",
-                       form);
-    if (!parse_question(sources, request, &question, err) ||
+        return cn_fail(
+            err, CN_ERR_USAGE,
+            "form '%.40s' is none of explain, tree, flat, callers, flame, facets", form);
+    if (!parse_question(sources, request, &question, err))
+        return false;
+    question.wants_facets = forms[i].answer == list_facets;
+    if ((question.wants_facets && !check_stores(&question, err)) ||
         !cn_served_diff_borrow(sources->diffs, &question, &diff, err))
         return false;
     ok = forms[i].answer(diff, request, err);

@@ -30,6 +30,7 @@ struct painter {
     struct level *levels;
     size_t depth, capacity;
     uint64_t weight;
+    bool is_skipping; /* lines and loops */
 };
 
 static bool push_level(struct painter *p, const struct cn_row *parent,
@@ -40,7 +41,8 @@ static bool push_level(struct painter *p, const struct cn_row *parent,
     p->levels = cn_grow(p->levels, p->depth, &p->capacity, sizeof(*p->levels));
     level = &p->levels[p->depth++];
     *level = (struct level){0};
-    return cn_view_children(p->view, parent, p->column, false, &level->list, err) &&
+    return (p->is_skipping ? cn_view_functions : cn_view_children)(
+               p->view, parent, p->column, false, &level->list, err) &&
            cn_view_weigh(p->view, &level->list, &p->weight, err);
 }
 
@@ -110,7 +112,8 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
                    struct cn_request *request, struct cn_error *err)
 {
     const struct cn_costs *costs = &view->costs;
-    struct painter p = {.view = view->view};
+    struct painter p = {.view = view->view,
+                        .is_skipping = cn_request_flag(request, "skip")};
     const char *kind = cn_request_value(request, "view");
     bool is_bottom_up = kind && strcmp(kind, "bottom-up") == 0;
     struct cn_row_list tops = {0};

@@ -1,4 +1,5 @@
 /* A source at a glance, and its threads. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "server/api/api.h"
+#include "server/api/parameters.h"
 #include "server/api/request.h"
 #include "server/served/served.h"
 
@@ -163,6 +165,27 @@ bool cn_api_info(struct cn_served *served, struct cn_request *request,
     return true;
 }
 
+/* "selector": what selects this thread as `thread`, "RANK 0 THREAD 1". */
+static void add_selector(struct cn_json *json, const struct cn_kinds *kinds,
+                         uint32_t index, const struct cn_identity_tuple *identity)
+{
+    struct cn_text text = {0};
+
+    for (size_t i = 0; i < identity->count; i++) {
+        const struct cn_identity *id = &identity->ids[i];
+
+        if (id->kind >= kinds->count)
+            continue;
+        cn_text_printf(&text, "%s%s %" PRIu64, text.len > 0 ? " " : "",
+                       kinds->list[id->kind],
+                       id->is_physical ? id->physical : id->logical);
+    }
+    if (text.len == 0)
+        cn_text_u64(&text, index);
+    cn_json_add_str(json, "selector", cn_text_str(&text));
+    cn_text_done(&text);
+}
+
 /* What a timeline needs to know of a thread: "samples", and "group" and "name", its label
  * in two parts: the process or rank, and the thread in it. Of a task also the creator. */
 static bool add_timeline(struct cn_json *json, const struct cn_served *served,
@@ -189,10 +212,50 @@ static bool add_timeline(struct cn_json *json, const struct cn_served *served,
     return true;
 }
 
+static bool add_thread(struct cn_json *json, const struct cn_served *served,
+                       uint32_t index, const struct cn_profile *profile,
+                       struct cn_error *err)
+{
+    struct cn_text label = {0};
+    bool ok;
+
+    cn_served_thread_label(served, index, profile, &label);
+    cn_json_object(json);
+    cn_json_add_u64(json, "profile", index);
+    cn_json_add_str(json, "label", cn_text_str(&label));
+    cn_json_add_u64(json, "values", profile->value_count);
+    add_selector(json, &served->db->kinds, index, &profile->identity);
+    ok = add_timeline(json, served, index, profile, err);
+    cn_json_end(json);
+    cn_text_done(&label);
+    return ok;
+}
+
+/* The selected threads from number `first` on. */
+static bool add_threads(struct cn_json *json, const struct cn_served *served,
+                        const struct cn_costs *costs, uint64_t first, uint64_t count,
+                        struct cn_error *err)
+{
+    struct cn_profile profile;
+    bool ok = true;
+
+    for (uint64_t i = first; ok && i < served->db->profile_count && count > 0; i++) {
+        if (!cn_costs_is_selected(costs, (uint32_t)i))
+            continue;
+        ok = cn_database_profile(served->db, (uint32_t)i, &profile, err);
+        if (!ok || profile.is_summary)
+            continue;
+        ok = add_thread(json, served, (uint32_t)i, &profile, err);
+        count--;
+    }
+    return ok;
+}
+
 bool cn_api_threads(struct cn_served *served, struct cn_request *request,
                     struct cn_error *err)
 {
-    struct cn_json *json = &request->json;
+    struct cn_question_list selections;
+    struct cn_costs *costs;
     uint64_t first, count;
     bool ok = true;
 
@@ -200,24 +263,15 @@ bool cn_api_threads(struct cn_served *served, struct cn_request *request,
         !cn_request_u64(request, "first", 0, UINT32_MAX, 1, &first, err) ||
         !cn_request_u64(request, "count", 1, THREAD_MAX, THREAD_MAX, &count, err))
         return false;
-    cn_json_array(json);
-    for (uint64_t i = first; ok && i < served->db->profile_count && i - first < count;
-         i++) {
-        struct cn_profile profile;
-        struct cn_text label = {0};
-
-        ok = cn_database_profile(served->db, (uint32_t)i, &profile, err);
-        if (!ok || profile.is_summary)
-            continue;
-        cn_served_thread_label(served, (uint32_t)i, &profile, &label);
-        cn_json_object(json);
-        cn_json_add_u64(json, "profile", i);
-        cn_json_add_str(json, "label", cn_text_str(&label));
-        cn_json_add_u64(json, "values", profile.value_count);
-        ok = add_timeline(json, served, (uint32_t)i, &profile, err);
-        cn_json_end(json);
-        cn_text_done(&label);
-    }
-    cn_json_end(json);
+    cn_request_list(request, "thread", &selections);
+    costs = cn_alloc(1, sizeof(*costs));
+    cn_costs_init(costs, served->db);
+    for (size_t i = 0; ok && i < selections.count; i++)
+        ok = cn_costs_select(costs, selections.list[i], err);
+    cn_json_array(&request->json);
+    ok = ok && add_threads(&request->json, served, costs, first, count, err);
+    cn_json_end(&request->json);
+    cn_costs_done(costs);
+    free(costs);
     return ok;
 }

@@ -19,9 +19,9 @@ enum {
     DEPTH_MAX = 100000,
     POINTS_MIN = 2, /* samples read in a crowded cell */
     POINTS_MAX = 8,
-    LOOKS = 120000, /* samples read in all crowded cells together */
-    CROWDED = 4000, /* samples of crowded cells that are all read, per thread */
-    LONG = 1 << 20, /* samples of a timeline that is not read without a pyramid */
+    LOOKS = 120000,    /* samples read in all crowded cells together */
+    CROWDED = 1 << 16, /* samples of crowded cells that are all read, in all threads */
+    LONG = 1 << 20,    /* samples of a timeline that is not read without a pyramid */
     SAMPLES_MIN = 32,
     PREVIEW_CELLS = 2000,
     HALVINGS_MAX = 5,
@@ -127,7 +127,7 @@ static bool draw(struct cn_served *served, struct cn_request *request,
 static bool answer_timeline(struct cn_served *served, struct cn_request *request,
                             struct cn_thread_list *threads, struct cn_error *err)
 {
-    struct cn_occupancy_request wanted = {.crowded_max = CROWDED, .workers = 1};
+    struct cn_occupancy_request wanted = {.workers = 1};
     bool is_nested = cn_request_flag(request, "nested");
     uint64_t columns, depth, first, count, every;
 
@@ -148,6 +148,7 @@ static bool answer_timeline(struct cn_served *served, struct cn_request *request
     cn_thread_list_thin(threads, first, every);
     wanted.profiles = threads->profiles;
     wanted.profile_count = threads->count < count ? threads->count : count;
+    wanted.crowded_max = CROWDED / (wanted.profile_count > 0 ? wanted.profile_count : 1);
     if (columns > wanted.end_ns - wanted.begin_ns)
         columns = wanted.end_ns - wanted.begin_ns;
     wanted.column_count = (uint32_t)columns;

@@ -17,6 +17,7 @@ void cn_json_columns(struct cn_json *json, const struct cn_costs *costs)
                         column->side == CN_TOTAL ? "inclusive" : "exclusive");
         cn_json_add_bool(json, "isPercentile", column->fraction > 0);
         cn_json_add_f64(json, "total", column->total);
+        cn_json_add_bool(json, "hasShare", column->has_percent);
         cn_json_end(json);
     }
     cn_json_end(json);
@@ -24,6 +25,12 @@ void cn_json_columns(struct cn_json *json, const struct cn_costs *costs)
 
 bool cn_json_row(struct cn_json *json, struct cn_view *view, const struct cn_row *row,
                  struct cn_error *err)
+{
+    return cn_json_row_as(json, view, row, view->ops->is_leaf(view, row), err);
+}
+
+bool cn_json_row_as(struct cn_json *json, struct cn_view *view, const struct cn_row *row,
+                    bool is_leaf, struct cn_error *err)
 {
     struct cn_text label = {0};
     struct cn_location location = {0};
@@ -39,7 +46,7 @@ bool cn_json_row(struct cn_json *json, struct cn_view *view, const struct cn_row
         cn_json_add_str(json, "module", location.module);
         cn_json_add_str(json, "file", location.file);
         cn_json_add_u64(json, "line", location.line);
-        cn_json_add_bool(json, "isLeaf", view->ops->is_leaf(view, row));
+        cn_json_add_bool(json, "isLeaf", is_leaf);
         cn_json_key(json, "values");
         cn_json_array(json);
         for (size_t i = 0; i < view->costs->column_count; i++)

@@ -14,6 +14,11 @@ void cn_json_columns(struct cn_json *json, const struct cn_costs *costs);
 CN_CHECK bool cn_json_row(struct cn_json *json, struct cn_view *view,
                           const struct cn_row *row, struct cn_error *err);
 
+/* The same for a row that is a leaf of what is listed, if not of the view. */
+CN_CHECK bool cn_json_row_as(struct cn_json *json, struct cn_view *view,
+                             const struct cn_row *row, bool is_leaf,
+                             struct cn_error *err);
+
 /* Append "path": the ids, in the top-down view, of the rows from the top down to a
  * node of the index; empty for CN_NONE. */
 void cn_json_path(struct cn_json *json, const struct cn_context_index *index,

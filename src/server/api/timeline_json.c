@@ -6,9 +6,8 @@
 #include "analyze/timeline/occupancy.h"
 #include "base/alloc.h"
 #include "base/text.h"
+#include "server/served/function_times.h"
 #include "server/served/served.h"
-
-enum { FUNCTION_MAX = 60 }; /* listed with their times; the others are counted */
 
 /* "runs": adjacent cells of the same function, [cells, function, mean share in
  * percent, samples]. */
@@ -135,83 +134,23 @@ static void add_frames(struct cn_json *json, const struct cn_frames *frames,
     cn_json_end(json);
 }
 
-struct function_time {
-    uint32_t place;
-    uint64_t ns;
-};
-
-static int compare_times(const void *a, const void *b)
-{
-    const struct function_time *x = a, *y = b;
-
-    if (x->ns != y->ns)
-        return x->ns < y->ns ? 1 : -1;
-    return (x->place > y->place) - (x->place < y->place);
-}
-
-/* The self time of each function, longest first; returns how many have any. */
-static size_t sum_functions(const struct cn_frames *frames,
-                            const struct cn_occupancy *occupancy,
-                            struct function_time *out)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < frames->names.count; i++)
-        out[i].place = (uint32_t)i;
-    for (uint32_t i = 0; i < occupancy->idle; i++)
-        out[frames->list[i].place].ns += occupancy->place_ns[i];
-    for (size_t i = 0; i < frames->names.count; i++)
-        if (out[i].ns > 0)
-            out[count++] = out[i];
-    if (count > 0)
-        qsort(out, count, sizeof(*out), compare_times);
-    return count;
-}
-
-/* "functions": [function, self ns], and "others", how many more there are and their time. */
-static void add_functions(struct cn_json *json, const struct function_time *times,
-                          size_t count)
-{
-    size_t listed = count < FUNCTION_MAX ? count : FUNCTION_MAX;
-    uint64_t rest_ns = 0;
-
-    cn_json_key(json, "functions");
-    cn_json_array(json);
-    for (size_t i = 0; i < listed; i++) {
-        cn_json_array(json);
-        cn_json_u64(json, times[i].place);
-        cn_json_u64(json, times[i].ns);
-        cn_json_end(json);
-    }
-    cn_json_end(json);
-    for (size_t i = listed; i < count; i++)
-        rest_ns += times[i].ns;
-    cn_json_key(json, "others");
-    cn_json_array(json);
-    cn_json_u64(json, count - listed);
-    cn_json_u64(json, rest_ns);
-    cn_json_end(json);
-}
-
-/* "names": [function, name] of the functions that frames and times mention. */
+/* "names": [function, name] of the functions of frames. */
 static void add_names(struct cn_json *json, const struct cn_frames *frames,
-                      const uint32_t *list, size_t count,
-                      const struct function_time *times, size_t time_count)
+                      const uint32_t *list, size_t count)
 {
     bool *is_named = cn_alloc(frames->names.count, sizeof(*is_named));
 
-    for (size_t i = 0; i < count; i++)
-        is_named[frames->list[list[i]].place] = true;
-    for (size_t i = 0; i < time_count && i < FUNCTION_MAX; i++)
-        is_named[times[i].place] = true;
     cn_json_key(json, "names");
     cn_json_array(json);
-    for (size_t i = 0; i < frames->names.count; i++) {
-        if (!is_named[i])
+    for (size_t i = 0; i < count; i++) {
+        uint32_t place = frames->list[list[i]].place;
+
+        if (is_named[place])
             continue;
+        is_named[place] = true;
         cn_json_array(json);
-        cn_json_u64(json, i);
-        cn_json_str(json, frames->names.list[i]);
+        cn_json_u64(json, place);
+        cn_json_str(json, frames->names.list[place]);
         cn_json_end(json);
     }
     cn_json_end(json);
@@ -221,15 +160,17 @@ static void add_names(struct cn_json *json, const struct cn_frames *frames,
 static void add_nested(struct cn_json *json, const struct cn_frames *frames,
                        const struct cn_occupancy *occupancy)
 {
-    struct function_time *times = cn_alloc(frames->names.count, sizeof(*times));
-    size_t count, time_count = sum_functions(frames, occupancy, times);
+    uint64_t *place_ns = cn_alloc(frames->names.count, sizeof(*place_ns));
+    size_t count;
     uint32_t *list = list_frames(frames, occupancy, &count);
 
+    for (uint32_t i = 0; i < occupancy->idle; i++)
+        place_ns[frames->list[i].place] += occupancy->place_ns[i];
     add_frames(json, frames, list, count);
-    add_functions(json, times, time_count);
-    add_names(json, frames, list, count, times, time_count);
+    add_names(json, frames, list, count);
+    cn_json_function_times(json, frames, place_ns);
     free(list);
-    free(times);
+    free(place_ns);
 }
 
 void cn_json_occupancy(struct cn_json *json, struct cn_served *served,

@@ -10,10 +10,8 @@
 
 /* How much of the data is exported. */
 static const struct cn_parameter wanted[] = {
-    {"min", "0.0002"},
-    {"columns", "1200"},
-    {"count", "64"},
-    {"whole", "1"},
+    {"min", "0.0002"}, {"columns", "1200"}, {"count", "64"},
+    {"whole", "1"},    {"nested", "1"},
 };
 
 static void begin_request(struct cn_request *request, struct cn_text *text,
@@ -67,6 +65,8 @@ static bool add_data(struct cn_text *data, struct cn_served *served, struct cn_e
         return false;
     if (!add_answer(data, served, "timeline", cn_api_timeline, false, &none))
         cn_text_str_add(data, ",\n\"timeline\": null");
+    if (!add_answer(data, served, "threads", cn_api_threads, false, err))
+        return false;
     cn_text_str_add(data, "}");
     return true;
 }

@@ -136,6 +136,7 @@ static bool open_recording(struct cn_served *served, const struct cn_format *for
               ? format->open_recording(&served->recording, served->path, NULL, err)
               : format->open_traces(&served->recording, served->path, "", err)))
         return false;
+    served->is_of_traces = !format->open_recording;
     served->profiled_tasks =
         cn_alloc(served->recording->task_count, sizeof(*served->profiled_tasks));
     for (uint32_t i = 0; i < served->recording->task_count; i++)

@@ -31,7 +31,8 @@ struct cn_served {
     enum cn_served_kind kind;
     char *path, *name; /* as given, and its last component */
     const char *format;
-    bool is_raw; /* of a recording: times are recorded ones, not corrected */
+    bool is_raw;       /* of a recording: times are recorded ones, not corrected */
+    bool is_of_traces; /* the recording has the calls of request traces */
 
     struct cn_recording *recording;  /* NULL unless it is one */
     struct cn_call_parts call_parts; /* of the recording */

@@ -28,6 +28,7 @@ static void drop_results(struct cn_served_diff *diff)
     cn_explanation_done(&diff->explanation);
     diff->line_count = 0;
     cn_comparison_done(&diff->c);
+    cn_trace_facets_done(&diff->facets);
 }
 
 static void free_diff(void *value)
@@ -64,8 +65,8 @@ void cn_served_diffs_done(struct cn_served_diffs *diffs)
 }
 
 static bool add_database(struct cn_served_diff *diff, enum cn_side number,
-                         struct cn_database *db, const struct cn_progress *progress,
-                         struct cn_error *err)
+                         struct cn_database *db, bool is_of_traces,
+                         const struct cn_progress *progress, struct cn_error *err)
 {
     const struct cn_diff_side *side = &diff->question.sides[number];
     struct cn_compare_run run = {
@@ -76,6 +77,7 @@ static bool add_database(struct cn_served_diff *diff, enum cn_side number,
         .threads = side->threads.list,
         .threads_count = side->threads.count,
         .has_range = side->has_range,
+        .is_of_traces = is_of_traces,
     };
 
     if (side->has_range && db->has_timelines) {
@@ -108,7 +110,7 @@ static bool add_traces(struct cn_served_diff *diff, enum cn_side side, const cha
         return false;
     folder = cn_temporary_make("diff", err);
     ok = folder && cn_analysis_of_calls(&db, rec, false, folder, &lost, progress, err) &&
-         add_database(diff, side, db, progress, err);
+         add_database(diff, side, db, true, progress, err);
     cn_database_close(db);
     cn_recording_close(rec);
     if (folder)
@@ -117,11 +119,20 @@ static bool add_traces(struct cn_served_diff *diff, enum cn_side side, const cha
     return ok;
 }
 
-static bool compute(void *arg, const struct cn_progress *progress, struct cn_error *err)
+static bool find_facets(struct cn_served_diff *diff, const struct cn_progress *progress,
+                        struct cn_error *err)
 {
-    struct cn_served_diff *diff = arg;
+    struct cn_facet_side sides[CN_SIDES];
 
-    drop_results(diff); /* of a job that failed */
+    for (int i = 0; i < CN_SIDES; i++)
+        sides[i] = (struct cn_facet_side){diff->question.sides[i].sources[0]->path,
+                                          diff->question.sides[i].query};
+    return cn_trace_facets_find(&diff->facets, sides, progress, err);
+}
+
+static bool compare(struct cn_served_diff *diff, const struct cn_progress *progress,
+                    struct cn_error *err)
+{
     cn_comparison_init(&diff->c);
     for (int number = 0; number < CN_SIDES; number++) {
         const struct cn_diff_side *side = &diff->question.sides[number];
@@ -132,16 +143,27 @@ static bool compute(void *arg, const struct cn_progress *progress, struct cn_err
             if (!(served->kind == CN_SERVED_STORE
                       ? add_traces(diff, (enum cn_side)number, served->path, progress,
                                    err)
-                      : add_database(diff, (enum cn_side)number, served->db, progress,
-                                     err)))
+                      : add_database(diff, (enum cn_side)number, served->db,
+                                     served->is_of_traces, progress, err)))
                 return cn_fail_in(err, "%s", served->path);
         }
     }
     if (!cn_comparison_scale_by(&diff->c, diff->question.scaling, err))
         return false;
     cn_comparison_finish(&diff->c);
-    diff->complete_ns = cn_clock_ns();
     return true;
+}
+
+static bool compute(void *arg, const struct cn_progress *progress, struct cn_error *err)
+{
+    struct cn_served_diff *diff = arg;
+    bool ok;
+
+    drop_results(diff); /* of a job that failed */
+    ok = diff->question.wants_facets ? find_facets(diff, progress, err)
+                                     : compare(diff, progress, err);
+    diff->complete_ns = cn_clock_ns();
+    return ok;
 }
 
 static void print_side(const struct cn_diff_side *side, struct cn_text *key)
@@ -160,9 +182,9 @@ static void print_side(const struct cn_diff_side *side, struct cn_text *key)
 /* Everything that distinguishes one comparison from another. */
 static void print_key(const struct cn_diff_question *question, struct cn_text *key)
 {
-    cn_text_printf(key, "%d %d %d %s\n", (int)question->scaling, question->counts_waits,
-                   question->has_threads_as_runs,
-                   question->metric ? question->metric : "");
+    cn_text_printf(key, "%d %d %d %d %s\n", (int)question->scaling,
+                   question->counts_waits, question->has_threads_as_runs,
+                   question->wants_facets, question->metric ? question->metric : "");
     for (int i = 0; i < CN_SIDES; i++)
         print_side(&question->sides[i], key);
 }

@@ -17,6 +17,7 @@
 #include "base/cache.h"
 #include "server/served/job.h"
 #include "server/served/question.h"
+#include "server/served/trace_facets.h"
 
 struct cn_served;
 
@@ -35,6 +36,7 @@ struct cn_diff_question {
     const char *metric; /* NULL: the default one */
     bool counts_waits;
     bool has_threads_as_runs;
+    bool wants_facets; /* only them; each side is one store */
     enum cn_compare_scaling scaling;
 };
 
@@ -62,7 +64,8 @@ struct cn_served_diff {
     uint64_t store_size;  /* of its stores when it was begun */
     uint64_t complete_ns; /* when the job ended; 0: it has not */
 
-    pthread_mutex_t lock; /* of all below, once the job is done */
+    pthread_mutex_t lock;          /* of all below, once the job is done */
+    struct cn_trace_facets facets; /* if they are wanted; else all below */
     struct cn_comparison c;
     struct cn_explanation explanation;
     size_t line_count; /* that it was made for; 0: there is none */

@@ -8,6 +8,7 @@
 #include "analyze/views/label.h"
 #include "base/alloc.h"
 #include "server/served/flame_json.h"
+#include "server/served/function_times.h"
 #include "server/served/question.h"
 #include "server/served/structure.h"
 #include "server/served/thread_list.h"
@@ -17,7 +18,8 @@ enum { RANGE_MAX = 8 };
 struct range {
     /* Set once; the job reads it. */
     struct cn_database *db;
-    const struct cn_context_index *index;
+    const struct cn_frames *frames;
+    const struct cn_context_index *index; /* of the frames */
     struct cn_thread_list threads;
     uint64_t begin_ns, end_ns;
     double min_share;
@@ -150,6 +152,19 @@ static bool paint(struct range *range, struct cn_flame *flame, double smallest,
     return true;
 }
 
+/* Lines and loops belong to their function. */
+static void add_functions(const struct range *range, struct cn_json *json)
+{
+    uint64_t *place_ns = cn_alloc(range->frames->names.count, sizeof(*place_ns));
+
+    for (uint32_t id = 1; id < range->index->id_limit; id++)
+        if (range->self_ns[id] > 0)
+            place_ns[range->frames->list[cn_frames_find(range->frames, id)].place] +=
+                range->self_ns[id];
+    cn_json_function_times(json, range->frames, place_ns);
+    free(place_ns);
+}
+
 static bool print(struct range *range, uint64_t sample_count, struct cn_error *err)
 {
     struct cn_json json = {.text = &range->answer};
@@ -170,6 +185,7 @@ static bool print(struct range *range, uint64_t sample_count, struct cn_error *e
     cn_json_add_f64(&json, "waiting",
                     range->index->id_limit > 0 ? (double)range->self_ns[0] / 1e9 : 0);
     cn_json_add_u64(&json, "samples", sample_count);
+    add_functions(range, &json);
     cn_flame_end(&flame, &json, total);
     cn_json_end(&json);
     return ok;
@@ -221,6 +237,7 @@ static bool add_range(struct cn_served_ranges *ranges,
 
     *range = (struct range){
         .db = ranges->structure->db,
+        .frames = &ranges->structure->frames,
         .index = &ranges->structure->frames.index,
         .begin_ns = question->begin_ns,
         .end_ns = question->end_ns,

@@ -82,17 +82,30 @@ void cn_served_thread_group(const struct cn_served *served, uint32_t index,
         cn_text_printf(name, "%s%s", part.count > 0 ? " " : "", profile->name);
 }
 
+/* True if the only other task of its process that was there before it is its parent: who
+ * else started a thread is not recorded. */
+static bool is_creator_known(const struct cn_recording *rec, const struct cn_task *task)
+{
+    for (uint32_t i = 0; i < rec->task_count && !task->is_fork; i++)
+        if (rec->tasks[i].pid == task->pid && i != task->parent &&
+            rec->tasks[i].time_ns < task->time_ns)
+            return false;
+    return task->parent != CN_NONE;
+}
+
 bool cn_served_thread_creator(const struct cn_served *served, uint32_t index,
                               uint32_t *creator, uint64_t *start_ns)
 {
     const struct cn_task *task = task_of(served, index);
+    uint64_t begin_ns;
 
-    if (!task || task->parent == CN_NONE || task->time_ns < served->db->begin_ns)
+    if (!task || !is_creator_known(served->recording, task))
         return false;
+    begin_ns = cn_recording_begin_ns(served->recording);
     for (size_t i = 0; i < served->profiled_count; i++) {
-        if (served->profiled_tasks[i] == task->parent) {
+        if (served->profiled_tasks[i] == task->parent && task->time_ns >= begin_ns) {
             *creator = (uint32_t)i + 1;
-            *start_ns = task->time_ns - served->db->begin_ns;
+            *start_ns = task->time_ns - begin_ns;
             return true;
         }
     }

@@ -56,16 +56,17 @@ function ThreadChooser(props: { path: string; count: number; chosen: string }) {
   const [isUsed, setIsUsed] = useState(false);
   const [text, setText] = useState(props.chosen);
   useLayoutEffect(() => setText(props.chosen), [props.chosen]);
+  const placeholder = `all ${props.count.toLocaleString("en-US")} threads`;
   const threads = useAnswer<Thread[]>(isUsed ? `${props.path}/threads` : null, { count: 2000 });
   return (
     <>
       <input
         id="threads"
-        class="short"
         list="thread-list"
-        placeholder={`all ${props.count.toLocaleString("en-US")} threads`}
-        aria-label="threads: numbers such as 1-3, or kinds such as RANK 0-3"
-        title="threads to include: 1-3,7 or RANK 0-3 THREAD 0; empty: all"
+        size={Math.max(12, placeholder.length + 2)}
+        placeholder={placeholder}
+        aria-label="threads: kinds such as RANK 0-3, or numbers in the list of threads, from 1"
+        title="threads to include: RANK 0-3 THREAD 0, or numbers in the list, from 1: 1-3,7; empty: all"
         value={text}
         onFocus={() => setIsUsed(true)}
         onInput={(event) => setText(event.currentTarget.value)}
@@ -73,7 +74,7 @@ function ThreadChooser(props: { path: string; count: number; chosen: string }) {
       />
       <datalist id="thread-list">
         {threads.value?.map((thread) => (
-          <option key={thread.profile} value={String(thread.profile)}>
+          <option key={thread.profile} value={thread.selector}>
             {thread.label}
           </option>
         ))}

@@ -4,7 +4,7 @@ import type { Parameters } from "./api";
 import { matcher } from "../flame/flame_layout";
 import type { Overview } from "../overview/overview_types";
 import { FlameRows } from "../flame/flame_rows";
-import type { Flame, Info, Sources, TimelineFrame } from "./types";
+import type { Flame, Info, NestedAnswer, Sources, Thread } from "./types";
 
 interface Exported {
   sources: Sources;
@@ -12,7 +12,8 @@ interface Exported {
   overview: Overview;
   flame: Flame;
   flameWithWaits?: Flame;
-  timeline: TimelineFrame | null;
+  timeline: NestedAnswer | null;
+  threads: Thread[];
 }
 
 let exported: Exported | null = null;
@@ -79,7 +80,7 @@ export function answerOffline(path: string, parameters: Parameters): unknown {
       if (exported.timeline) return exported.timeline;
       break;
     case "threads":
-      return [];
+      return exported.threads;
   }
   const source = exported.sources.sources[0]?.path ?? "PATH";
   throw new Error(`Not in this export. Run: cairn view ${source}`);

@@ -63,6 +63,7 @@ export interface Column {
   side: "inclusive" | "exclusive";
   isPercentile: boolean;
   total: number | null;
+  hasShare?: boolean; // false: a value is no part of the total
 }
 
 export interface Row {
@@ -115,6 +116,8 @@ export interface Flame {
   side?: "total" | "self"; // of the boxes; callers have self costs
   waits?: string[]; // states of waiting, if the values count them
   waiting?: number; // seconds of waiting in a time range, which its values do not count
+  functions?: [string, number][]; // of a time range: self ns, longest first
+  others?: [number, number]; // how many more functions, and their ns
 }
 
 export interface ContextDetail {
@@ -153,26 +156,31 @@ export interface SourceText {
   isPerFunction: boolean; // some costs belong to functions, not to lines
 }
 
-export interface TimelineRow {
+export interface NestedAnswerRow {
   profile: number;
   label: string;
-  // columns, function (null: no samples), share in percent, samples
+  // columns, frame (null: no samples), share in percent, samples
   runs: [number, number | null, number, number][];
+  states?: [number, number | null][]; // columns, state: 0 running, 1 blocked, 2 pre-empted
 }
 
-export interface TimelineFrame {
+// A timeline of whole stacks.
+export interface NestedAnswer {
   threadCount: number;
   first: number;
   begin: number;
   end: number;
   columns: number;
-  depth: number;
   depthMax: number;
   idle: number;
+  waiting: number;
   isEstimate: boolean;
   isPending: boolean; // asked again later, the answer is exact
-  rows: TimelineRow[];
-  places: [number, string, number][];
+  rows: NestedAnswerRow[];
+  frames: [number, number | null, number][]; // frame, caller, function
+  names: [number, string][];
+  functions: [string, number][]; // self ns
+  others: [number, number]; // how many more functions, and their ns
 }
 
 export interface Stack {
@@ -186,6 +194,12 @@ export interface Thread {
   profile: number;
   label: string;
   values: number;
+  samples: number;
+  group: string; // process or rank; "": none
+  name: string; // in the group
+  selector: string; // selects this thread alone
+  creator?: number; // profile of the thread that started it
+  start?: number; // when
 }
 
 export interface Call {

@@ -1,70 +1,94 @@
-// A map of the whole time with the visible range, which can be dragged.
+// A map of the whole time: threads from top to bottom, with the visible range, which can be dragged.
+// Where there are more threads than rows of pixels, every n-th one is shown.
 
 import { useEffect, useRef } from "preact/hooks";
-import { themeColor } from "../shared/colors";
 import { formatNs } from "../shared/format";
 import type { Range } from "../shared/range";
-import { drawRuns, labelPx, prepare } from "./timeline_draw";
-import type { TimelineFrame } from "../shared/types";
-
-export const MAP = 34;
+import type { NestedFrame } from "./nested";
+import { drawStrip, prepare, readTheme, type Sizes } from "./track_draw";
 
 interface Props {
-  frame: TimelineFrame | null;
+  frame: NestedFrame | null;
+  every: number; // threads a row
   width: number;
+  height: number;
+  sizes: Sizes;
+  depth: number;
   range: Range;
   duration: number;
   matches: ((name: string) => boolean) | null;
   onChange: (range: Range) => void;
+  onThread: (profile: number) => void; // a double click
 }
 
 export function Minimap(props: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
+  const { frame, width, height, sizes, range, duration } = props;
   useEffect(() => {
-    const context = canvas.current && prepare(canvas.current, props.width + labelPx(), MAP);
-    if (!context || !props.frame) return;
-    const rows = Math.max(1, props.frame.rows.length);
-    for (let i = 0; i < props.frame.rows.length; i++)
-      drawRuns(
-        context,
-        props.frame,
-        i,
-        {
-          range: { begin: 0, end: props.duration },
-          top: (i * MAP) / rows,
-          width: props.width,
-          height: MAP / rows,
-        },
-        props.matches,
-      );
-    const left = labelPx() + (props.range.begin / props.duration) * props.width;
-    const right = labelPx() + (props.range.end / props.duration) * props.width;
-    context.fillStyle = themeColor("--paper");
-    context.globalAlpha = 0.7;
-    context.fillRect(labelPx(), 0, left - labelPx(), MAP);
-    context.fillRect(right, 0, labelPx() + props.width - right, MAP);
+    const context = canvas.current && prepare(canvas.current, width + sizes.label, height);
+    if (!context) return;
+    const theme = readTheme();
+    const rows = [...(frame?.rows.values() ?? [])];
+    rows.forEach((row, i) => {
+      const top = (i * height) / rows.length;
+      if (frame)
+        drawStrip(
+          context,
+          frame,
+          row,
+          {
+            range: { begin: 0, end: duration },
+            left: sizes.label,
+            width,
+            top,
+            height: height / rows.length,
+            depth: props.depth,
+          },
+          theme,
+          props.matches,
+        );
+    });
+    const left = sizes.label + (range.begin / duration) * width;
+    const right = sizes.label + (range.end / duration) * width;
+    context.fillStyle = theme.paper;
+    context.globalAlpha = 0.5;
+    context.fillRect(sizes.label, 0, left - sizes.label, height);
+    context.fillRect(right, 0, sizes.label + width - right, height);
     context.globalAlpha = 1;
-    context.strokeStyle = themeColor("--accent");
+    context.strokeStyle = theme.accent;
     context.lineWidth = 2;
-    context.strokeRect(left + 1, 1, Math.max(right - left - 2, 2), MAP - 2);
+    context.strokeRect(left + 1, 1, Math.max(right - left - 2, 2), height - 2);
+    context.font = `${sizes.text}px system-ui, sans-serif`;
+    context.fillStyle = theme.faint;
+    context.textBaseline = "top";
+    context.fillText(`whole run, ${formatNs(duration)}`, 8, 4);
+    if (props.every > 1) context.fillText(`1 of ${props.every} threads`, 8, 4 + sizes.text * 1.4);
   });
   const move = (event: PointerEvent) => {
     if (event.buttons === 0) return;
     const area = event.currentTarget as HTMLElement;
-    const x = event.clientX - area.getBoundingClientRect().left - labelPx();
-    const span = props.range.end - props.range.begin;
-    const middle = (x / props.width) * props.duration;
+    const x = event.clientX - area.getBoundingClientRect().left - sizes.label;
+    const span = range.end - range.begin;
+    const middle = (x / width) * duration;
     props.onChange({ begin: middle - span / 2, end: middle + span / 2 });
+  };
+  const pick = (event: MouseEvent) => {
+    const area = event.currentTarget as HTMLElement;
+    const y = event.clientY - area.getBoundingClientRect().top;
+    const rows = [...(frame?.rows.keys() ?? [])];
+    const profile = rows[Math.floor((y / height) * rows.length)];
+    if (profile !== undefined) props.onThread(profile);
   };
   return (
     <canvas
       ref={canvas}
       class="minimap"
       role="img"
-      aria-label={`the whole time, ${formatNs(props.duration)}; drag to move the visible range`}
-      style={{ width: `${props.width + labelPx()}px`, height: `${MAP}px` }}
+      aria-label={`the whole time, ${formatNs(duration)}; drag to move the visible range`}
+      style={{ width: `${width + sizes.label}px`, height: `${height}px` }}
       onPointerDown={move}
       onPointerMove={move}
+      onDblClick={pick}
     />
   );
 }

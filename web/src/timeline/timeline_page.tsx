@@ -1,11 +1,13 @@
-// The timeline; its range and selection are in the address.
+// The timeline; its range, selection and tracks are in the address.
 
 import { CallsView } from "../calls/calls_view";
 import { chosenRange } from "../shared/chosen_range";
-import type { ViewProps } from "../shared/page";
+import { splitList, type ViewProps } from "../shared/page";
 import { clampRange } from "../shared/range";
-import { go, type State } from "../shared/state";
-import { TimelineView, type Selection, type TimelineChange } from "./timeline_view";
+import { go, isOn, flag, type State } from "../shared/state";
+import { TimelineView, type TimelineChange } from "./timeline_view";
+import type { Selection } from "./track_draw";
+import { parseList, parseMoves, printMoves, type Choice } from "./tracks";
 
 function selectionState(selection: Selection | null | undefined): State {
   if (selection === undefined) return {};
@@ -17,17 +19,31 @@ function selectionState(selection: Selection | null | undefined): State {
   };
 }
 
+function choiceState(choice: Choice | undefined): State {
+  if (!choice) return {};
+  return {
+    tf: choice.filter,
+    pin: choice.pinned.join(","),
+    ord: printMoves(choice.moved),
+    flip: [...choice.flipped].join(","),
+    shut: [...choice.shut].join("\n"),
+  };
+}
+
 export function TimelinePage(props: ViewProps) {
   const { state, info } = props;
   const range = chosenRange(state);
   const visible = { begin: Number(state.from ?? 0), end: Number(state.to ?? info.duration) };
-  const change = ({ range: part, depth, first, selection }: TimelineChange) =>
+  const change = (next: TimelineChange) =>
     go(
       {
-        ...(part ? { from: String(part.begin), to: String(part.end) } : {}),
-        ...(depth !== undefined ? { d: String(depth) } : {}),
-        ...(first !== undefined ? { first: String(first) } : {}),
-        ...selectionState(selection),
+        ...(next.range ? { from: String(next.range.begin), to: String(next.range.end) } : {}),
+        ...(next.depth !== undefined ? { d: String(next.depth) } : {}),
+        ...(next.first !== undefined ? { first: String(next.first) } : {}),
+        ...(next.marks ? { mk: next.marks.join(",") } : {}),
+        ...(next.hasOverview !== undefined ? { ov: flag(next.hasOverview) } : {}),
+        ...choiceState(next.choice),
+        ...selectionState(next.selection),
       },
       true,
     );
@@ -47,6 +63,15 @@ export function TimelinePage(props: ViewProps) {
         search={state.q ?? ""}
         timesLabel={info.costTimes === "corrected" ? "recorded time " : ""}
         selection={range && { ...range, threads: state.st ?? "" }}
+        marks={parseList(state.mk)}
+        hasOverview={isOn(state, "ov")}
+        choice={{
+          filter: state.tf ?? "",
+          pinned: parseList(state.pin),
+          moved: parseMoves(state.ord),
+          flipped: new Set(parseList(state.flip)),
+          shut: new Set(splitList(state.shut)),
+        }}
         onChange={change}
         onFlame={() => go({ v: "flame", zoom: "" })}
         onTable={() => go({ v: "top-down", open: "" })}

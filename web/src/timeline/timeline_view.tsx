@@ -1,39 +1,61 @@
-// Threads over time on a canvas, one request per frame, with the stack at the cursor and a map of the
-// whole time.
+// Threads over time: tracks of nested calls on a canvas, one request per frame, with a map of the
+// whole time and a panel about the selection and the cursor.
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { get } from "../shared/api";
-import { colorOf } from "../shared/colors";
 import { matcher } from "../flame/flame_layout";
-import { formatNs, formatPercent } from "../shared/format";
-import { MAP, Minimap } from "./minimap";
 import { clampRange, panRange, zoomRange, type Range } from "../shared/range";
-import { countNumbers, holdsNumber, printNumbers, toggleNumber } from "./thread_numbers";
-import { axisPx, drawFrame, labelPx, rowPx, type Cursor } from "./timeline_draw";
-import type { Stack, TimelineFrame } from "../shared/types";
-import { useAnswer } from "../shared/use_answer";
-
-export interface Selection extends Range {
-  threads: string; // "1-3,7"; "": all
-}
+import { useSearchSteps } from "../shared/tree_search";
+import type { Thread } from "../shared/types";
+import { Minimap } from "./minimap";
+import type { Box } from "./nested";
+import { holdsNumber, printNumbers, toggleNumber } from "./thread_numbers";
+import { useTimelineKeys } from "./timeline_keys";
+import { TimelinePanel } from "./timeline_panel";
+import { TimelineToolbar } from "./timeline_toolbar";
+import {
+  drawAxis,
+  drawTracks,
+  sizes as readSizes,
+  type Cursor,
+  type Flow,
+  type Selection,
+} from "./track_draw";
+import { TrackLabels } from "./track_labels";
+import {
+  layOut,
+  movedTo,
+  toggled,
+  topInWindow,
+  trackAt,
+  visibleTracks,
+  type Choice,
+  type ThreadTrack,
+} from "./tracks";
+import { useFrame, useLevels, useMap, useThreads, visibleProfiles } from "./use_tracks";
 
 export interface TimelineChange {
   range?: Range;
   depth?: number;
   first?: number;
   selection?: Selection | null;
+  marks?: number[];
+  hasOverview?: boolean;
+  choice?: Choice;
 }
 
-interface Props {
+export interface TimelineProps {
   path: string;
   duration: number;
   range: Range;
-  depth: number; // 0: the server chooses
-  first: number;
-  thread: string;
+  depth: number; // of strips; 0: where threads differ
+  first: number; // number of the first visible thread
+  thread: string; // selection of threads
   search: string;
   timesLabel: string; // says which times these are; may be empty
   selection: Selection | null;
+  marks: number[];
+  hasOverview: boolean;
+  choice: Choice;
   onChange: (change: TimelineChange) => void;
   onFlame: () => void;
   onTable: () => void;
@@ -44,130 +66,264 @@ interface Drag {
   x: number;
   y: number;
   range: Range;
+  scrolled: number;
   isSelecting: boolean;
+  isMoving: boolean;
 }
 
-const isPending = (frame: TimelineFrame) => frame.isPending;
+const MAP = 34; // pixels; of an overview up to a row a thread
+const OVERVIEW = 220;
+const CLICK = 3; // pixels that a click may move
 
-function useSize() {
-  const frame = useRef<HTMLDivElement>(null);
-  const [size, setSize] = useState({ width: 1000, rows: 20 });
+function useWindow() {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [size, setSize] = useState({ width: 1000, height: 500 });
+  const [scrolled, setScrolled] = useState(0);
   useLayoutEffect(() => {
-    const element = frame.current;
+    const element = scroller.current;
     if (!element) return;
-    const measure = () =>
-      setSize({
-        width: Math.max(200, element.clientWidth - labelPx()),
-        rows: Math.max(4, Math.floor((element.clientHeight - axisPx() - MAP - 8) / rowPx())),
-      });
+    const measure = () => setSize({ width: element.clientWidth, height: element.clientHeight });
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     measure();
     return () => observer.disconnect();
   }, []);
-  return { frame, size };
+  return { scroller, size, scrolled, setScrolled };
 }
 
-export function TimelineView(props: Props) {
-  const { frame, size } = useSize();
+const flowsOf = (threads: Thread[]): Flow[] =>
+  threads.flatMap(({ profile, creator, start }) =>
+    creator !== undefined && start !== undefined
+      ? [{ from: creator, to: profile, time: start }]
+      : [],
+  );
+
+export function TimelineView(props: TimelineProps) {
+  const { range, choice, selection } = props;
+  const { scroller, size, scrolled, setScrolled } = useWindow();
   const canvas = useRef<HTMLCanvasElement>(null);
-  const [cursor, setCursor] = useState<Cursor | null>(null);
+  const axis = useRef<HTMLCanvasElement>(null);
   const drag = useRef<Drag | null>(null);
+  const [cursor, setCursor] = useState<Cursor | null>(null);
+  const [measure, setMeasure] = useState<{ isOn: boolean; times: number[] }>({
+    isOn: false,
+    times: [],
+  });
   const matches = useMemo(() => matcher(props.search), [props.search]);
 
-  const columns = Math.min(4000, size.width);
-  const asked = { depth: props.depth, first: props.first, thread: props.thread, snap: 1 };
-  const { value, error } = useAnswer<TimelineFrame>(
-    `${props.path}/timeline`,
-    {
-      ...asked,
-      begin: Math.floor(props.range.begin),
-      end: Math.ceil(props.range.end),
-      columns,
-      count: Math.min(200, size.rows),
-    },
-    isPending,
+  const sizes = useMemo(readSizes, [size.width]);
+  const width = Math.max(100, size.width - sizes.label);
+  const threads = useThreads(props.path, props.thread);
+  const known = threads ?? [];
+  const mapHeight = props.hasOverview ? OVERVIEW : MAP;
+  const overview = useMap(props.path, threads, props.thread, width, mapHeight);
+  const [heldFrame, holdFrame] = useState<ReturnType<typeof useFrame>["frame"]>(null);
+  const levelsOf = useLevels(overview.map, heldFrame);
+  const choiceKey = JSON.stringify([choice.filter, choice.pinned, choice.moved]);
+  const openKey = [...choice.flipped, ...choice.shut].join("\n");
+  const layout = useMemo(
+    () => layOut(known, choice, sizes, levelsOf),
+    [threads, choiceKey, openKey, sizes, levelsOf],
   );
-  const map = useAnswer<TimelineFrame>(
-    `${props.path}/timeline`,
-    { ...asked, columns: Math.min(1000, columns), count: 8 },
-    isPending,
+  const visible = visibleTracks(layout, scrolled, size.height);
+  const { frame, error } = useFrame(
+    props.path,
+    range,
+    width,
+    visibleProfiles(layout, scrolled, size.height),
   );
-  const profile = cursor ? value?.rows[cursor.row]?.profile : undefined;
-  const stack = useStack(props.path, profile, cursor?.time);
-  const height = axisPx() + Math.max(value?.rows.length ?? 0, 1) * rowPx();
+  useEffect(() => holdFrame(frame), [frame]);
+  const depth = props.depth || overview.depth;
+  const flows = useMemo(() => flowsOf(known), [threads]);
+  const measured: Range | null =
+    measure.times.length > 0
+      ? {
+          begin: Math.min(
+            ...measure.times,
+            ...(measure.times.length < 2 && cursor ? [cursor.time] : []),
+          ),
+          end: Math.max(
+            ...measure.times,
+            ...(measure.times.length < 2 && cursor ? [cursor.time] : []),
+          ),
+        }
+      : null;
 
   useEffect(() => {
-    if (!value || !canvas.current) return;
-    drawFrame(canvas.current, {
-      frame: value,
-      range: props.range,
-      width: size.width,
-      height,
+    if (axis.current) drawAxis(axis.current, { range, width, sizes, marks: props.marks, measured });
+    if (!frame || !canvas.current) return;
+    drawTracks(canvas.current, {
+      frame,
+      layout,
+      scrolled,
+      depth,
+      range,
+      width,
+      height: size.height,
+      sizes,
+      selection,
+      isSelected: (number) => holdsNumber(selection?.threads ?? "", number),
       cursor,
+      marks: props.marks,
+      measured,
+      flows,
       matches,
-      selection: props.selection,
-      isSelected: (number) => holdsNumber(props.selection?.threads ?? "", number),
     });
   });
 
-  const span = props.range.end - props.range.begin;
-  const timeAt = (x: number) => props.range.begin + ((x - labelPx()) / size.width) * span;
-  const rowAt = (y: number) => Math.floor((y - axisPx()) / rowPx());
-  const change = (range: Range) => props.onChange({ range: clampRange(range, props.duration) });
-  const inside = (time: number) => Math.min(props.duration, Math.max(0, time));
+  const trackOf = (profile: number | undefined): ThreadTrack | undefined =>
+    layout.tracks.find(
+      (track): track is ThreadTrack => track.kind === "thread" && track.thread.profile === profile,
+    );
+  const scrollTo = (profile: number) => {
+    const track = trackOf(profile);
+    const element = scroller.current;
+    if (!track || track.isFixed || !element) return;
+    const room = element.clientHeight - layout.fixedHeight;
+    if (track.top < element.scrollTop) element.scrollTop = track.top;
+    else if (track.top + track.height > element.scrollTop + room)
+      element.scrollTop = Math.min(track.top, track.top + track.height - room);
+  };
+  // A link opens at the thread that was first.
+  const hasScrolled = useRef(false);
+  useEffect(() => {
+    if (hasScrolled.current || !scroller.current || layout.height === 0) return;
+    hasScrolled.current = true;
+    const track = trackOf(props.first);
+    if (track) scroller.current.scrollTop = track.top;
+  }, [layout]);
 
-  // The threads from one row to another; all of them from the axis on.
-  const threadsBetween = (from: number, to: number): string => {
-    if (from < 0 || !value) return "";
-    const rows = value.rows.slice(Math.max(0, Math.min(from, to)), Math.max(from, to) + 1);
-    return printNumbers(rows.map((row) => row.profile));
+  const span = range.end - range.begin;
+  const timeAt = (x: number) => range.begin + ((x - sizes.label) / width) * span;
+  const inside = (time: number) => Math.min(props.duration, Math.max(0, time));
+  const change = (next: Range) => props.onChange({ range: clampRange(next, props.duration) });
+
+  // The call at a point of the window.
+  const boxAt = (x: number, y: number): Box | null => {
+    const track = trackAt(layout, scrolled, y);
+    if (!frame || track?.kind !== "thread") return null;
+    const row = frame.rows.get(track.thread.profile);
+    const column = ((timeAt(x) - frame.begin) / (frame.end - frame.begin)) * frame.columns;
+    const top = topInWindow(layout, track, scrolled) + sizes.states + 2;
+    const level = track.isOpen ? Math.floor((y - top) / sizes.level) + 1 : depth;
+    const found = row?.boxes.filter((box) => column >= box.begin && column < box.end) ?? [];
+    return (
+      found.find((box) => box.depth === level) ??
+      (track.isOpen ? null : (found[found.length - 1] ?? null))
+    );
+  };
+  const timesOf = (box: Box): Range => {
+    const column = frame ? (frame.end - frame.begin) / frame.columns : 0;
+    const begin = frame?.begin ?? 0;
+    return { begin: begin + box.begin * column, end: begin + box.end * column };
   };
 
+  // The threads that lie between two heights; all of them from the axis on.
+  const threadsBetween = (from: number, to: number): string => {
+    if (from < 0) return "";
+    const [low, high] = [Math.min(from, to), Math.max(from, to)];
+    const crossed = layout.tracks.filter((track) => {
+      const top = topInWindow(layout, track, scrolled);
+      return top < high + 1 && top + track.height > low;
+    });
+    return printNumbers(
+      crossed.flatMap((track) =>
+        track.kind === "thread" ? [track.thread.profile] : track.isShut ? track.profiles : [],
+      ),
+    );
+  };
+
+  const pointOf = (event: MouseEvent) => {
+    const area = canvas.current?.getBoundingClientRect();
+    return { x: event.clientX - (area?.left ?? 0), y: event.clientY - (area?.top ?? 0) };
+  };
+  const onDown = (event: PointerEvent) => {
+    (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
+    const top = scroller.current?.scrollTop ?? 0;
+    drag.current = {
+      ...pointOf(event),
+      range,
+      scrolled: top,
+      isSelecting: event.shiftKey,
+      isMoving: false,
+    };
+  };
   const onMove = (event: PointerEvent) => {
-    const area = (event.currentTarget as HTMLElement).getBoundingClientRect();
-    const x = event.clientX - area.left;
-    const y = event.clientY - area.top;
+    const { x, y } = pointOf(event);
     const start = drag.current;
     if (start?.isSelecting) {
-      const [begin, end] = [inside(timeAt(start.x)), inside(timeAt(x))].sort((p, q) => p - q) as [
-        number,
-        number,
-      ];
+      const times = [inside(timeAt(start.x)), inside(timeAt(x))];
       props.onChange({
-        selection: { begin, end, threads: threadsBetween(rowAt(start.y), Math.max(0, rowAt(y))) },
+        selection: {
+          begin: Math.min(...times),
+          end: Math.max(...times),
+          threads: threadsBetween(start.y, Math.max(0, y)),
+        },
       });
-    } else if (start) {
-      const moved = start.range.end - start.range.begin;
-      change(panRange(start.range, (-(x - start.x) / size.width) * moved));
-    } else {
-      const row = rowAt(y);
-      setCursor(
-        x >= labelPx() && row >= 0 && row < (value?.rows.length ?? 0)
-          ? { time: timeAt(x), row }
-          : null,
-      );
+      return;
     }
+    if (start) {
+      start.isMoving ||= Math.abs(x - start.x) >= CLICK || Math.abs(y - start.y) >= CLICK;
+      if (!start.isMoving) return;
+      change(panRange(start.range, (-(x - start.x) / width) * span));
+      if (scroller.current && start.y >= 0)
+        scroller.current.scrollTop = start.scrolled - (y - start.y);
+      return;
+    }
+    const track = trackAt(layout, scrolled, y);
+    setCursor(
+      x >= sizes.label && track?.kind === "thread"
+        ? { time: timeAt(x), profile: track.thread.profile }
+        : null,
+    );
+  };
+  const onUp = (event: PointerEvent) => {
+    const start = drag.current;
+    drag.current = null;
+    if (!start || start.isSelecting || start.isMoving) return;
+    if (!measure.isOn) return showCalls();
+    const time = inside(timeAt(pointOf(event).x));
+    setMeasure({
+      isOn: true,
+      times: measure.times.length === 1 ? [...measure.times, time] : [time],
+    });
+  };
+  const onDouble = (event: MouseEvent) => {
+    const { x, y } = pointOf(event);
+    const box = boxAt(x, y);
+    if (!box) return change(zoomRange(range, timeAt(x), 0.25));
+    const { begin, end } = timesOf(box);
+    change({ begin: begin - (end - begin) * 0.05, end: end + (end - begin) * 0.05 });
+  };
+  const onWheel = (event: WheelEvent) => {
+    event.preventDefault();
+    if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
+      change(panRange(range, ((event.deltaX || event.deltaY) / width) * span));
+    else change(zoomRange(range, timeAt(pointOf(event).x), event.deltaY > 0 ? 1.25 : 0.8));
   };
 
+  const middle = cursor?.time ?? range.begin + span / 2;
+  const listed = layout.tracks.filter((track): track is ThreadTrack => track.kind === "thread");
   const moveCursor = (by: number) => {
-    const from = cursor ?? { time: props.range.begin + span / 2, row: 0 };
-    const time = inside(from.time + by * span);
-    setCursor({ time, row: from.row });
-    if (time < props.range.begin || time > props.range.end)
-      change(panRange(props.range, by * span * 10));
+    const time = inside(middle + by * span);
+    const profile =
+      cursor?.profile ??
+      (visible.find((t) => t.kind === "thread") as ThreadTrack | undefined)?.thread.profile;
+    if (profile === undefined) return;
+    setCursor({ time, profile });
+    if (time < range.begin || time > range.end) change(panRange(range, by * span * 10));
   };
-  const moveRow = (by: number) => {
-    const row = (cursor?.row ?? -1) + by;
-    if (cursor && row >= 0 && row < (value?.rows.length ?? 0)) return setCursor({ ...cursor, row });
-    const last = Math.max(0, (value?.threadCount ?? 1) - 1);
-    props.onChange({ first: Math.min(last, Math.max(0, props.first + by)) });
+  const moveTrack = (by: number) => {
+    const at = listed.findIndex((track) => track.thread.profile === cursor?.profile);
+    const next = listed[Math.min(listed.length - 1, Math.max(0, at + by))];
+    if (!next) return;
+    setCursor({ time: middle, profile: next.thread.profile });
+    scrollTo(next.thread.profile);
   };
   // Move one end of the selection to the cursor.
-  const mark = (end: "begin" | "end") => {
-    const time = cursor?.time ?? props.range.begin + span / 2;
-    const before = props.selection ?? { ...props.range, threads: "" };
-    const next = { ...before, [end]: time };
+  const select = (end: "begin" | "end") => {
+    const before = selection ?? { ...range, threads: "" };
+    const next = { ...before, [end]: middle };
     props.onChange({
       selection: {
         ...next,
@@ -176,232 +332,199 @@ export function TimelineView(props: Props) {
       },
     });
   };
-
   // Add the thread of the cursor to the selection, or remove it.
-  const markThread = () => {
-    if (profile === undefined) return;
-    const selection = props.selection ?? { ...props.range, threads: "" };
+  const selectThread = () => {
+    if (!cursor) return;
+    const before = selection ?? { ...range, threads: "" };
     props.onChange({
-      selection: { ...selection, threads: toggleNumber(selection.threads, profile) },
+      selection: { ...before, threads: toggleNumber(before.threads, cursor.profile) },
     });
   };
-
   const showCalls = () => {
-    if (cursor && profile !== undefined) props.onCalls?.(cursor.time, profile);
+    if (cursor) props.onCalls?.(cursor.time, cursor.profile);
   };
-
-  const onKeyDown = (event: KeyboardEvent) => {
-    const middle = cursor?.time ?? props.range.begin + span / 2;
-    const depth = props.depth || (value?.depth ?? 1);
-    const keys: Record<string, () => void> = {
-      a: () => change(panRange(props.range, -span / 5)),
-      d: () => change(panRange(props.range, span / 5)),
-      w: () => change(zoomRange(props.range, middle, 0.6)),
-      s: () => change(zoomRange(props.range, middle, 1 / 0.6)),
-      ArrowLeft: () => change(panRange(props.range, -span / 20)),
-      ArrowRight: () => change(panRange(props.range, span / 20)),
-      ArrowUp: () => moveRow(-1),
-      ArrowDown: () => moveRow(1),
-      PageUp: () => props.onChange({ first: Math.max(0, props.first - size.rows) }),
-      PageDown: () =>
-        props.onChange({
-          first: Math.min(Math.max(0, (value?.threadCount ?? 1) - 1), props.first + size.rows),
-        }),
-      ",": () => moveCursor(-1 / 100),
-      ".": () => moveCursor(1 / 100),
-      "[": () => mark("begin"),
-      "]": () => mark("end"),
-      "+": () => props.onChange({ depth: Math.min(value?.depthMax ?? 1, depth + 1) }),
-      "-": () => props.onChange({ depth: Math.max(1, depth - 1) }),
-      "0": () => change({ begin: 0, end: props.duration }),
-      x: markThread,
-      c: showCalls,
-      z: () => props.selection && change(props.selection),
-      Escape: () => (props.selection ? props.onChange({ selection: null }) : setCursor(null)),
-      Enter: () => props.selection && props.onFlame(),
-    };
-    const action = keys[event.key];
-    if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    event.stopPropagation();
-    action();
+  const choose = (next: Partial<Choice>) => props.onChange({ choice: { ...choice, ...next } });
+  const actions = {
+    onOpen: (profile: number) => choose({ flipped: new Set(toggled(choice.flipped, profile)) }),
+    onGroup: (group: string) => choose({ shut: new Set(toggled(choice.shut, group)) }),
+    onPin: (profile: number) => choose({ pinned: toggled(choice.pinned, profile) }),
+    onMove: (track: ThreadTrack, by: number) =>
+      choose({ moved: movedTo(choice.moved, track.thread.profile, track.index + by) }),
   };
+  const setMarks = (times: Iterable<number>) =>
+    props.onChange({ marks: [...times].sort((a, b) => a - b) });
+  const goTo = (time: number) => change({ begin: time - span / 2, end: time + span / 2 });
+  const escape = () => {
+    if (measure.isOn) setMeasure({ isOn: false, times: [] });
+    else if (selection) props.onChange({ selection: null });
+    else setCursor(null);
+  };
+  const setDepth = (next: number) =>
+    props.onChange({ depth: Math.min(Math.max(1, next), deepest) });
+  const deepest = Math.max(1, ...listed.map((track) => levelsOf(track.thread.profile)));
+  const page = (by: number) =>
+    scroller.current?.scrollBy({ top: by * (size.height - layout.fixedHeight) });
 
+  // The next call that a search matches, of those that are loaded.
+  useSearchSteps((by) => {
+    if (!matches || !frame) return;
+    const from = cursor?.time ?? (by > 0 ? -Infinity : Infinity);
+    let best: Cursor | null = null;
+    for (const row of frame.rows.values())
+      for (const box of row.boxes) {
+        if (!matches(box.name)) continue;
+        const { begin, end } = timesOf(box);
+        const time = (begin + end) / 2;
+        const isNext = by > 0 ? time > from : time < from;
+        const isBetter = !best || (by > 0 ? time < best.time : time > best.time);
+        if (isNext && isBetter) best = { time, profile: row.profile };
+      }
+    if (!best) return;
+    setCursor(best);
+    scrollTo(best.profile);
+    if (best.time < range.begin || best.time > range.end) goTo(best.time);
+  });
+
+  useTimelineKeys({
+    a: () => change(panRange(range, -span / 5)),
+    d: () => change(panRange(range, span / 5)),
+    w: () => change(zoomRange(range, middle, 0.6)),
+    s: () => change(zoomRange(range, middle, 1 / 0.6)),
+    ArrowLeft: () => change(panRange(range, -span / 20)),
+    ArrowRight: () => change(panRange(range, span / 20)),
+    ArrowUp: () => moveTrack(-1),
+    ArrowDown: () => moveTrack(1),
+    PageUp: () => page(-1),
+    PageDown: () => page(1),
+    ",": () => moveCursor(-1 / 100),
+    ".": () => moveCursor(1 / 100),
+    "[": () => select("begin"),
+    "]": () => select("end"),
+    "+": () => setDepth(depth + 1),
+    "-": () => setDepth(depth - 1),
+    "0": () => change({ begin: 0, end: props.duration }),
+    " ": () => cursor && actions.onOpen(cursor.profile),
+    p: () => cursor && actions.onPin(cursor.profile),
+    o: () => props.onChange({ hasOverview: !props.hasOverview }),
+    m: () => setMarks(toggled(props.marks, Math.round(inside(middle)))),
+    e: () => setMeasure({ isOn: !measure.isOn, times: [] }),
+    f: () => selection && change(selection),
+    x: selectThread,
+    c: showCalls,
+    Escape: escape,
+    Enter: () => selection && props.onFlame(),
+  });
+
+  const pointers = {
+    onPointerDown: onDown,
+    onPointerMove: onMove,
+    onPointerUp: onUp,
+    onPointerLeave: () => drag.current || setCursor(null),
+    onWheel,
+  };
   return (
     <div class="timeline">
-      <Toolbar props={props} frame={value} error={error} onRange={change} />
+      <TimelineToolbar
+        {...props}
+        frame={frame}
+        error={error}
+        shownDepth={depth}
+        deepest={deepest}
+        shown={listed.length}
+        isMeasuring={measure.isOn}
+        onRange={change}
+        onDepth={setDepth}
+        onFilter={(filter) => choose({ filter })}
+        onMeasure={() => setMeasure({ isOn: !measure.isOn, times: [] })}
+      />
       <div class="timeline-body">
         <div
           class="timeline-canvas"
-          ref={frame}
           tabIndex={0}
           role="application"
-          aria-label="threads over time: W and S zoom, A and D move, comma and full stop move the cursor, brackets select time and x threads, plus and minus change the depth"
-          onKeyDown={onKeyDown}
+          aria-label="threads over time: W and S zoom, A and D move, comma and full stop move the cursor, brackets select time and x threads, space opens a track"
         >
           <Minimap
-            frame={map.value}
-            width={size.width}
-            range={props.range}
+            frame={overview.map}
+            every={overview.every}
+            width={width}
+            height={mapHeight}
+            sizes={sizes}
+            depth={depth}
+            range={range}
             duration={props.duration}
             matches={matches}
             onChange={change}
+            onThread={scrollTo}
           />
           <canvas
-            ref={canvas}
+            ref={axis}
+            class="axis"
             role="img"
-            aria-label={
-              value
-                ? `${value.rows.length} of ${value.threadCount} threads at depth ${value.depth}`
-                : "loading"
-            }
-            style={{ width: `${size.width + labelPx()}px`, height: `${height}px` }}
-            onPointerDown={(event) => {
-              event.currentTarget.setPointerCapture(event.pointerId);
-              const area = event.currentTarget.getBoundingClientRect();
-              drag.current = {
-                x: event.clientX - area.left,
-                y: event.clientY - area.top,
-                range: props.range,
-                isSelecting: event.shiftKey,
-              };
-            }}
-            onPointerMove={onMove}
-            onPointerUp={(event) => {
-              const start = drag.current;
-              drag.current = null;
-              const x = event.clientX - event.currentTarget.getBoundingClientRect().left;
-              if (start && !start.isSelecting && Math.abs(x - start.x) < 3) showCalls();
-            }}
-            onPointerLeave={() => setCursor(null)}
-            onDblClick={() => cursor && change(zoomRange(props.range, cursor.time, 0.25))}
-            onWheel={(event) => {
-              event.preventDefault();
-              const x = event.clientX - event.currentTarget.getBoundingClientRect().left;
-              if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
-                change(panRange(props.range, ((event.deltaX || event.deltaY) / size.width) * span));
-              else change(zoomRange(props.range, timeAt(x), event.deltaY > 0 ? 1.25 : 0.8));
-            }}
+            aria-label="time axis; Shift drag selects the time of all threads"
+            style={{ width: `${width + sizes.label}px`, height: `${sizes.axis}px` }}
+            {...pointers}
           />
+          <div
+            class="tracks"
+            ref={scroller}
+            onScroll={(event) => {
+              setScrolled(event.currentTarget.scrollTop);
+              const first = visible.find((track) => track.kind === "thread" && !track.isFixed);
+              if (first?.kind === "thread") props.onChange({ first: first.thread.profile });
+            }}
+          >
+            <div class="track-window">
+              <canvas
+                ref={canvas}
+                class={measure.isOn ? "nested measuring" : "nested"}
+                role="img"
+                aria-label={
+                  frame
+                    ? `${visible.filter((track) => track.kind === "thread").length} of ${frame.threadCount > known.length ? frame.threadCount : known.length} threads`
+                    : "loading"
+                }
+                style={{ width: `${width + sizes.label}px`, height: `${size.height}px` }}
+                onDblClick={onDouble}
+                {...pointers}
+              />
+              <TrackLabels
+                tracks={visible}
+                layout={layout}
+                scrolled={scrolled}
+                width={sizes.label}
+                frame={frame}
+                current={cursor?.profile}
+                {...actions}
+              />
+            </div>
+            <div style={{ height: `${layout.fixedHeight + layout.height}px` }} />
+          </div>
         </div>
-        <aside class="panel" aria-live="polite" aria-label="stack">
-          <h2>{cursor ? `At ${formatNs(cursor.time)}` : "Visible range"}</h2>
-          {cursor ? <StackList stack={stack} /> : <Legend frame={value} />}
-        </aside>
+        <TimelinePanel
+          path={props.path}
+          frame={frame}
+          selection={selection}
+          cursor={cursor}
+          cursorLabel={trackOf(cursor?.profile)?.thread.label ?? ""}
+          marks={props.marks}
+          onFlame={props.onFlame}
+          onTable={props.onTable}
+          onCalls={
+            props.onCalls && selection
+              ? () => {
+                  const first = listed.find((track) =>
+                    holdsNumber(selection.threads, track.thread.profile),
+                  );
+                  if (first) props.onCalls?.(selection.begin, first.thread.profile);
+                }
+              : undefined
+          }
+          onZoom={change}
+          onMark={goTo}
+          onUnmark={(time) => setMarks(toggled(props.marks, time))}
+        />
       </div>
     </div>
-  );
-}
-
-function Toolbar(toolbar: {
-  props: Props;
-  frame: TimelineFrame | null;
-  error: string | null;
-  onRange: (range: Range) => void;
-}) {
-  const { props, frame } = toolbar;
-  const { selection } = props;
-  return (
-    <div class="toolbar">
-      <label>
-        depth{" "}
-        <input
-          type="range"
-          min={1}
-          max={Math.max(1, frame?.depthMax ?? 1)}
-          value={frame?.depth ?? 1}
-          aria-label="call depth"
-          onInput={(event) => props.onChange({ depth: Number(event.currentTarget.value) })}
-        />{" "}
-        {frame?.depth ?? ""}
-      </label>
-      <span class="status">
-        {formatNs(props.range.begin)} – {formatNs(props.range.end)} {props.timesLabel}·{" "}
-        {frame ? `${frame.threadCount} threads` : (toolbar.error ?? "loading…")}
-        {frame?.isPending
-          ? " · computing…"
-          : frame?.isEstimate
-            ? " · zoomed out: dense parts are approximate"
-            : ""}
-      </span>
-      <button onClick={() => toolbar.onRange({ begin: 0, end: props.duration })}>Whole time</button>
-      {selection && (
-        <>
-          <strong>{formatNs(selection.end - selection.begin)} selected</strong>
-          {selection.threads && (
-            <button
-              title="select all threads"
-              onClick={() => props.onChange({ selection: { ...selection, threads: "" } })}
-            >
-              of {countNumbers(selection.threads)}{" "}
-              {countNumbers(selection.threads) === 1 ? "thread" : "threads"} ×
-            </button>
-          )}
-          <button onClick={props.onFlame}>Flame graph</button>
-          <button onClick={props.onTable}>Table</button>
-          <button onClick={() => toolbar.onRange(selection)}>Zoom to selection</button>
-        </>
-      )}
-    </div>
-  );
-}
-
-function useStack(
-  path: string,
-  profile: number | undefined,
-  time: number | undefined,
-): Stack | null {
-  const [stack, setStack] = useState<Stack | null>(null);
-  useEffect(() => {
-    if (profile === undefined || time === undefined) return setStack(null);
-    const stop = new AbortController();
-    const timer = setTimeout(() => {
-      get<Stack>(`${path}/stack`, { profile, time: Math.floor(time) }, stop.signal).then(
-        setStack,
-        () => undefined,
-      );
-    }, 60);
-    return () => {
-      clearTimeout(timer);
-      stop.abort();
-    };
-  }, [profile, time]);
-  return stack;
-}
-
-function StackList(props: { stack: Stack | null }) {
-  const { stack } = props;
-  if (!stack) return null;
-  if (!stack.frames?.length) return <p class="status">no data</p>;
-  const span =
-    stack.begin !== undefined && stack.end !== undefined ? formatNs(stack.end - stack.begin) : "";
-  return (
-    <>
-      <p class="status">{span && `for ${span}`}</p>
-      <ol class="stack">
-        {[...stack.frames].reverse().map((item, i) => (
-          <li key={i} style={{ borderLeftColor: colorOf(item.label) }}>
-            {item.label}
-          </li>
-        ))}
-      </ol>
-    </>
-  );
-}
-
-function Legend(props: { frame: TimelineFrame | null }) {
-  const places = [...(props.frame?.places ?? [])].sort((a, b) => b[2] - a[2]).slice(0, 40);
-  const total = places.reduce((sum, place) => sum + place[2], 0);
-  return (
-    <ol class="stack">
-      {places.map(([id, name, ns]) => (
-        <li key={id} style={{ borderLeftColor: colorOf(name) }}>
-          {name} <small>{formatPercent(ns, total)}</small>
-        </li>
-      ))}
-      {props.frame?.rows.some((row) => row.runs.some((run) => run[1] === props.frame?.idle)) && (
-        <li class="waiting">(waiting)</li>
-      )}
-    </ol>
   );
 }

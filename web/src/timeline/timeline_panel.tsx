@@ -1,0 +1,259 @@
+// The panel of the timeline: what is selected or visible, and the stack at the cursor.
+
+import { useEffect, useState } from "preact/hooks";
+import { get } from "../shared/api";
+import { colorOf } from "../shared/colors";
+import { formatNs, formatPercent } from "../shared/format";
+import type { Range } from "../shared/range";
+import type { Flame, Stack } from "../shared/types";
+import { useAnswer } from "../shared/use_answer";
+import type { NestedFrame, StateName } from "./nested";
+import type { Cursor, Selection } from "./track_draw";
+
+const LISTED = 12; // functions; the others are one line
+const LEAST = 0.001; // of the time, for a line of its own
+
+interface Times {
+  functions: [string, number][]; // self ns, longest first
+  others: [number, number]; // how many, and their ns
+}
+
+// The longest ones, and the sum of the rest.
+export function shorten({ functions, others }: Times): Times & { total: number } {
+  const total = functions.reduce((sum, [, ns]) => sum + ns, others[1]);
+  const listed = functions.slice(0, LISTED).filter(([, ns]) => ns >= LEAST * total);
+  const rest = functions.slice(listed.length);
+  return {
+    functions: listed,
+    others: [others[0] + rest.length, others[1] + rest.reduce((sum, [, ns]) => sum + ns, 0)],
+    total,
+  };
+}
+
+function FunctionList(props: { times: Times }) {
+  const { functions, others, total } = shorten(props.times);
+  if (total === 0) return <p class="status">no calls</p>;
+  return (
+    <table class="swatches">
+      <tbody>
+        {functions.map(([name, ns]) => (
+          <tr key={name}>
+            <th scope="row" title={name}>
+              <i style={{ background: colorOf(name) }} />
+              {name}
+            </th>
+            <td>{formatNs(ns)}</td>
+            <td class="percent">{formatPercent(ns, total)}</td>
+          </tr>
+        ))}
+        {others[0] > 0 && (
+          <tr>
+            <th scope="row">{others[0].toLocaleString("en-US")} more</th>
+            <td>{formatNs(others[1])}</td>
+            <td class="percent">{formatPercent(others[1], total)}</td>
+          </tr>
+        )}
+      </tbody>
+    </table>
+  );
+}
+
+const STATE_COLORS: Record<StateName, string> = {
+  running: "var(--running)",
+  waiting: "var(--blocked)",
+  blocked: "var(--blocked)",
+  "pre-empted": "var(--preempted)",
+  "no data": "transparent",
+};
+
+export function StateList(props: { states: [StateName, number | null][] }) {
+  const total = props.states.reduce((sum, [, ns]) => sum + (ns ?? 0), 0);
+  return (
+    <table class="swatches">
+      <tbody>
+        {props.states.map(([name, ns]) => (
+          <tr key={name}>
+            <th scope="row">
+              <i
+                class={name === "no data" ? "empty" : ""}
+                style={{ background: STATE_COLORS[name] }}
+              />
+              {name}
+            </th>
+            <td>{ns === null ? "" : formatNs(ns)}</td>
+            <td class="percent">{ns === null ? "" : formatPercent(ns, total)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+// The time of each state in what was loaded, which a column with several states counts for the
+// one that has most of it.
+function visibleStates(frame: NestedFrame): [StateName, number | null][] {
+  const width = (frame.end - frame.begin) / frame.columns;
+  const sums = new Map<StateName, number>();
+  for (const row of frame.rows.values())
+    for (const state of row.states)
+      sums.set(state.name, (sums.get(state.name) ?? 0) + (state.end - state.begin) * width);
+  const names: StateName[] = ["running", "pre-empted", "blocked", "waiting"];
+  const found = names.filter((name) => sums.has(name));
+  return [
+    ...found.map((name): [StateName, number] => [name, sums.get(name) ?? 0]),
+    ...(sums.has("no data") ? [["no data", null] as [StateName, null]] : []),
+  ];
+}
+
+function useStack(path: string, cursor: Cursor | null): Stack | null {
+  const [stack, setStack] = useState<Stack | null>(null);
+  const profile = cursor?.profile;
+  const time = cursor?.time;
+  useEffect(() => {
+    if (profile === undefined || time === undefined) return setStack(null);
+    const stop = new AbortController();
+    const timer = setTimeout(() => {
+      get<Stack>(`${path}/stack`, { profile, time: Math.floor(time) }, stop.signal).then(
+        setStack,
+        () => undefined,
+      );
+    }, 60);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [profile, time]);
+  return stack;
+}
+
+function StackList(props: { stack: Stack | null }) {
+  const { stack } = props;
+  if (!stack) return null;
+  if (!stack.frames?.length) return <p class="status">no data</p>;
+  const span =
+    stack.begin !== undefined && stack.end !== undefined ? formatNs(stack.end - stack.begin) : "";
+  return (
+    <>
+      <p class="status">{span && `for ${span}`}</p>
+      <ol class="stack">
+        {[...stack.frames].reverse().map((item, i) => (
+          <li key={i} style={{ borderLeftColor: colorOf(item.label) }}>
+            {item.label}
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+interface Props {
+  path: string;
+  frame: NestedFrame | null;
+  selection: Selection | null;
+  cursor: Cursor | null;
+  cursorLabel: string;
+  marks: number[];
+  onFlame: () => void;
+  onTable: () => void;
+  onCalls?: (() => void) | undefined;
+  onZoom: (range: Range) => void;
+  onMark: (time: number) => void; // go there
+  onUnmark: (time: number) => void;
+}
+
+function Selected(props: Props & { selection: Selection }) {
+  const { selection, path } = props;
+  const { value, error } = useAnswer<Flame>(`${path}/range`, {
+    begin: Math.floor(selection.begin),
+    end: Math.ceil(selection.end),
+    thread: selection.threads,
+  });
+  return (
+    <>
+      <h2>Selection</h2>
+      <p class="status">
+        {formatNs(selection.begin)} – {formatNs(selection.end)},{" "}
+        {formatNs(selection.end - selection.begin)}
+        {selection.threads && `, threads ${selection.threads}`}
+      </p>
+      <p class="links">
+        <button onClick={props.onFlame}>Flame graph</button>
+        <button onClick={props.onTable}>Table</button>
+        {props.onCalls && <button onClick={props.onCalls}>Calls</button>}
+        <button title="f" onClick={() => props.onZoom(selection)}>
+          Zoom to selection
+        </button>
+      </p>
+      {value ? (
+        <>
+          <FunctionList
+            times={{ functions: value.functions ?? [], others: value.others ?? [0, 0] }}
+          />
+          <h3>States</h3>
+          <StateList
+            states={[
+              ["running", value.total * 1e9],
+              ["waiting", (value.waiting ?? 0) * 1e9],
+            ]}
+          />
+        </>
+      ) : (
+        <p class="status">{error ?? "computing…"}</p>
+      )}
+    </>
+  );
+}
+
+function Visible({ frame }: { frame: NestedFrame | null }) {
+  if (!frame) return <p class="status">loading…</p>;
+  return (
+    <>
+      <h2>Visible range</h2>
+      <p class="status">self time of the visible threads</p>
+      <FunctionList times={frame} />
+      <h3>States</h3>
+      <StateList states={visibleStates(frame)} />
+    </>
+  );
+}
+
+export function TimelinePanel(props: Props) {
+  const { cursor, marks } = props;
+  const stack = useStack(props.path, cursor);
+  return (
+    <aside class="panel" aria-live="polite" aria-label="details">
+      {props.selection ? (
+        <Selected {...props} selection={props.selection} />
+      ) : (
+        <Visible frame={props.frame} />
+      )}
+      {cursor && (
+        <>
+          <h3 class="at">
+            At {formatNs(cursor.time)} <small>{props.cursorLabel}</small>
+          </h3>
+          <StackList stack={stack} />
+        </>
+      )}
+      {marks.length > 0 && (
+        <>
+          <h3>Marks</h3>
+          <ul class="marks">
+            {marks.map((mark, i) => (
+              <li key={mark}>
+                <button onClick={() => props.onMark(mark)}>{formatNs(mark)}</button>{" "}
+                {i > 0 && <small>+{formatNs(mark - (marks[i - 1] ?? 0))}</small>}{" "}
+                <button
+                  aria-label={`remove the mark at ${formatNs(mark)}`}
+                  onClick={() => props.onUnmark(mark)}
+                >
+                  ×
+                </button>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </aside>
+  );
+}

@@ -1,0 +1,503 @@
+// Draws the tracks of the timeline, its axis, and what is marked on it.
+
+import { colorOf, isDark, themeColor } from "../shared/colors";
+import { axisStep, formatNs } from "../shared/format";
+import type { Range } from "../shared/range";
+import { uiScale } from "../shared/ui_scale";
+import { cut, type NestedFrame, type NestedRow } from "./nested";
+import { topInWindow, visibleTracks, type Layout, type ThreadTrack, type Track } from "./tracks";
+
+export interface Sizes {
+  label: number; // the width of labels
+  axis: number;
+  group: number;
+  strip: number;
+  level: number;
+  states: number; // the line of states
+  gap: number; // of a track without its calls
+  text: number;
+}
+
+const NARROW = 700; // pixels of the window: labels are shorter
+
+export function sizes(): Sizes {
+  const scale = uiScale();
+  const px = (value: number) => Math.round(value * scale);
+  return {
+    label: px(innerWidth < NARROW ? 104 : 168),
+    axis: px(22),
+    group: px(22),
+    strip: px(13),
+    level: px(15),
+    states: px(3),
+    gap: px(3) + 4,
+    text: 11 * scale,
+  };
+}
+
+export function prepare(
+  element: HTMLCanvasElement,
+  width: number,
+  height: number,
+): CanvasRenderingContext2D | null {
+  const ratio = devicePixelRatio || 1;
+  const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (element.width !== wide) element.width = wide;
+  if (element.height !== high) element.height = high;
+  const context = element.getContext("2d");
+  context?.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context?.clearRect(0, 0, width, height);
+  return context;
+}
+
+// Colours by name, which are drawn thousands of times.
+const colors = new Map<string, string>();
+let colorsAreDark: boolean | null = null;
+
+function cachedColor(name: string): string {
+  let color = colors.get(name);
+  if (color === undefined) {
+    color = colorOf(name);
+    colors.set(name, color);
+  }
+  return color;
+}
+
+export interface Theme {
+  ink: string;
+  faint: string;
+  line: string;
+  paper: string;
+  raised: string;
+  accent: string;
+  wait: string;
+  running: string;
+  blocked: string;
+  preempted: string;
+}
+
+export function readTheme(): Theme {
+  const dark = isDark();
+  if (dark !== colorsAreDark) colors.clear();
+  colorsAreDark = dark;
+  return {
+    ink: themeColor("--ink"),
+    faint: themeColor("--faint"),
+    line: themeColor("--line"),
+    paper: themeColor("--paper"),
+    raised: themeColor("--raised"),
+    accent: themeColor("--accent"),
+    wait: themeColor("--wait"),
+    running: themeColor("--running"),
+    blocked: themeColor("--blocked"),
+    preempted: themeColor("--preempted"),
+  };
+}
+
+const FAINT = 0.15; // opacity of functions that a search does not match
+
+export interface Area {
+  range: Range;
+  left: number; // pixels
+  width: number;
+}
+
+type Matches = ((name: string) => boolean) | null;
+
+// From columns of a frame to pixels: while the next frame is loading, the last one moves along.
+function columnScale(frame: NestedFrame, area: Area): (column: number) => number {
+  const perNs = area.width / (area.range.end - area.range.begin);
+  const width = ((frame.end - frame.begin) / frame.columns) * perNs;
+  const left = area.left + (frame.begin - area.range.begin) * perNs;
+  return (column) => left + column * width;
+}
+
+// The function at one depth, the fainter the less of the time it has.
+export function drawStrip(
+  context: CanvasRenderingContext2D,
+  frame: NestedFrame,
+  row: NestedRow,
+  box: Area & { top: number; height: number; depth: number },
+  theme: Theme,
+  matches: Matches,
+): void {
+  const x = columnScale(frame, box);
+  const right = box.left + box.width;
+  for (const run of row.runs) {
+    const from = Math.max(box.left, x(run.begin));
+    const to = Math.min(right, x(run.end));
+    if (to <= from || (!run.path && !run.isWaiting)) continue;
+    if (run.path) {
+      const name = cut(run.path, box.depth);
+      context.fillStyle = cachedColor(name);
+      context.globalAlpha = matches && !matches(name) ? FAINT : 0.4 + 0.6 * run.share;
+    } else context.fillStyle = theme.wait;
+    context.fillRect(from, box.top, Math.max(to - from, 0.5), box.height);
+    context.globalAlpha = 1;
+  }
+}
+
+// What threads do, as a thin line: Perfetto's colours.
+function drawStates(
+  context: CanvasRenderingContext2D,
+  frame: NestedFrame,
+  row: NestedRow,
+  box: Area & { top: number; height: number },
+  theme: Theme,
+): void {
+  const x = columnScale(frame, box);
+  const right = box.left + box.width;
+  for (const state of row.states) {
+    const from = Math.max(box.left, x(state.begin));
+    const to = Math.min(right, x(state.end));
+    if (to <= from || state.name === "no data") continue;
+    context.fillStyle =
+      state.name === "running"
+        ? theme.running
+        : state.name === "pre-empted"
+          ? theme.preempted
+          : theme.blocked;
+    context.fillRect(from, box.top, Math.max(to - from, 0.5), box.height);
+  }
+}
+
+const TEXT_MIN = 28; // pixels of a box with a name
+
+// Boxes, then waiting on top of them, then names.
+function drawNested(
+  context: CanvasRenderingContext2D,
+  frame: NestedFrame,
+  row: NestedRow,
+  box: Area & { top: number; level: number },
+  theme: Theme,
+  matches: Matches,
+): void {
+  const x = columnScale(frame, box);
+  const right = box.left + box.width;
+  const names: [string, number, number, number][] = [];
+  for (const call of row.boxes) {
+    if (call.depth === 0) continue;
+    const from = Math.max(box.left, x(call.begin));
+    const to = Math.min(right, x(call.end));
+    if (to <= from) continue;
+    const top = box.top + (call.depth - 1) * box.level;
+    const wide = to - from;
+    const isFaint = matches !== null && !matches(call.name);
+    context.globalAlpha = isFaint ? FAINT : 1;
+    context.fillStyle = cachedColor(call.name);
+    context.fillRect(from, top, Math.max(wide > 3 ? wide - 1 : wide, 0.5), box.level - 1);
+    if (wide > TEXT_MIN && !isFaint) names.push([call.name, from, top, wide]);
+  }
+  context.globalAlpha = 0.72;
+  context.fillStyle = theme.wait;
+  for (const run of row.runs) {
+    if (!run.isWaiting) continue;
+    const from = Math.max(box.left, x(run.begin));
+    const to = Math.min(right, x(run.end));
+    if (to > from) context.fillRect(from, box.top, to - from, row.levels * box.level - 1);
+  }
+  context.globalAlpha = 1;
+  context.fillStyle = theme.ink;
+  context.textBaseline = "middle";
+  for (const [name, from, top, wide] of names) {
+    const text = fitted(context, name, wide - 6);
+    if (text) context.fillText(text, from + 3, top + box.level / 2);
+  }
+}
+
+const widths = new Map<string, number>();
+
+// Names that do not fit are cut at the end; "" where nothing legible remains.
+function fitted(context: CanvasRenderingContext2D, name: string, width: number): string {
+  let size = widths.get(name);
+  if (size === undefined) {
+    if (widths.size > 20000) widths.clear();
+    size = context.measureText(name).width;
+    widths.set(name, size);
+  }
+  if (size <= width) return name;
+  const letters = Math.floor((width / size) * name.length) - 1;
+  return letters < 2 ? "" : `${name.slice(0, letters)}…`;
+}
+
+export interface Cursor {
+  time: number;
+  profile: number;
+}
+
+export interface Selection extends Range {
+  threads: string; // "1-3,7"; "": all
+}
+
+export interface Flow {
+  from: number; // profiles
+  to: number;
+  time: number;
+}
+
+export interface Picture {
+  frame: NestedFrame;
+  layout: Layout;
+  scrolled: number;
+  depth: number; // of strips
+  range: Range;
+  width: number; // without labels
+  height: number;
+  sizes: Sizes;
+  selection: Selection | null;
+  isSelected: (profile: number) => boolean;
+  cursor: Cursor | null;
+  marks: number[];
+  measured: Range | null;
+  flows: Flow[];
+  matches: Matches;
+}
+
+function drawTrack(
+  context: CanvasRenderingContext2D,
+  picture: Picture,
+  theme: Theme,
+  track: ThreadTrack,
+  area: Area,
+): void {
+  const { frame, sizes } = picture;
+  const top = topInWindow(picture.layout, track, picture.scrolled) + 2;
+  const row = frame.rows.get(track.thread.profile);
+  if (!row) return;
+  drawStates(context, frame, row, { ...area, top, height: sizes.states }, theme);
+  const below = top + sizes.states;
+  if (track.isOpen)
+    drawNested(
+      context,
+      frame,
+      row,
+      { ...area, top: below, level: sizes.level },
+      theme,
+      picture.matches,
+    );
+  else
+    drawStrip(
+      context,
+      frame,
+      row,
+      { ...area, top: below, height: sizes.strip, depth: picture.depth },
+      theme,
+      picture.matches,
+    );
+}
+
+// Bands of the selection lie on the tracks that it contains.
+function drawSelection(
+  context: CanvasRenderingContext2D,
+  picture: Picture,
+  theme: Theme,
+  tracks: Track[],
+  xOf: (time: number) => number,
+): void {
+  const { selection, layout, sizes } = picture;
+  if (!selection) return;
+  const left = Math.max(sizes.label, xOf(selection.begin));
+  const right = Math.min(sizes.label + picture.width, xOf(selection.end));
+  if (right < left) return;
+  for (const track of tracks) {
+    if (track.kind === "thread" && !picture.isSelected(track.thread.profile)) continue;
+    if (track.kind === "group" && selection.threads !== "") continue;
+    const top = topInWindow(layout, track, picture.scrolled);
+    context.fillStyle = theme.accent;
+    context.globalAlpha = 0.16;
+    context.fillRect(left, top, Math.max(1, right - left), track.height);
+    context.globalAlpha = 1;
+    context.fillRect(left, top, 1, track.height);
+    context.fillRect(right, top, 1, track.height);
+  }
+}
+
+// A thread begins where another one started it.
+function drawFlows(
+  context: CanvasRenderingContext2D,
+  picture: Picture,
+  theme: Theme,
+  xOf: (time: number) => number,
+): void {
+  const { layout, scrolled, sizes } = picture;
+  const tops = new Map<number, number>();
+  for (const track of layout.tracks)
+    if (track.kind === "thread" && !tops.has(track.thread.profile))
+      tops.set(track.thread.profile, topInWindow(layout, track, scrolled));
+  context.strokeStyle = theme.accent;
+  context.fillStyle = theme.accent;
+  context.lineWidth = 1;
+  for (const flow of picture.flows) {
+    const [from, to] = [tops.get(flow.from), tops.get(flow.to)];
+    const x = xOf(flow.time);
+    if (from === undefined || to === undefined || x < sizes.label) continue;
+    if (x > sizes.label + picture.width) continue;
+    const end = to > from ? to + 2 : to + sizes.states + 2;
+    context.globalAlpha = 0.7;
+    context.beginPath();
+    context.moveTo(x, from + sizes.gap);
+    context.bezierCurveTo(x + 14, from + sizes.gap, x - 14, end, x, end);
+    context.stroke();
+    context.beginPath();
+    context.arc(x, end, 2.5, 0, 7);
+    context.fill();
+    context.globalAlpha = 1;
+  }
+}
+
+function drawTimes(
+  context: CanvasRenderingContext2D,
+  picture: Picture,
+  theme: Theme,
+  xOf: (time: number) => number,
+): void {
+  const { cursor, range, sizes, height } = picture;
+  const isVisible = (time: number) => time >= range.begin && time <= range.end;
+  context.fillStyle = theme.accent;
+  for (const mark of picture.marks) if (isVisible(mark)) context.fillRect(xOf(mark), 0, 1, height);
+  const { measured } = picture;
+  if (measured) {
+    const [from, to] = [xOf(measured.begin), xOf(measured.end)];
+    context.fillStyle = theme.ink;
+    context.globalAlpha = 0.08;
+    context.fillRect(Math.max(from, sizes.label), 0, to - Math.max(from, sizes.label), height);
+    context.globalAlpha = 1;
+    for (const time of [measured.begin, measured.end])
+      if (isVisible(time)) context.fillRect(xOf(time), 0, 1, height);
+  }
+  if (cursor && isVisible(cursor.time)) {
+    context.strokeStyle = theme.ink;
+    context.setLineDash([3, 3]);
+    context.beginPath();
+    context.moveTo(Math.round(xOf(cursor.time)) + 0.5, 0);
+    context.lineTo(Math.round(xOf(cursor.time)) + 0.5, height);
+    context.stroke();
+    context.setLineDash([]);
+  }
+}
+
+export function drawTracks(element: HTMLCanvasElement, picture: Picture): void {
+  const { range, width, height, sizes, layout, scrolled } = picture;
+  const context = prepare(element, width + sizes.label, height);
+  if (!context) return;
+  const theme = readTheme();
+  const area = { range, left: sizes.label, width };
+  const xOf = (time: number) =>
+    sizes.label + ((time - range.begin) / (range.end - range.begin)) * width;
+  const tracks = visibleTracks(layout, scrolled, height);
+  const parts: [Track[], number, number][] = [
+    [tracks.filter((track) => !track.isFixed), layout.fixedHeight, height],
+    [tracks.filter((track) => track.isFixed), 0, layout.fixedHeight],
+  ];
+  context.font = `${sizes.text}px system-ui, sans-serif`;
+  drawGrid(context, range, sizes, width, height, theme);
+  for (const [list, from, to] of parts) {
+    context.save();
+    context.beginPath();
+    context.rect(0, from, sizes.label + width, to - from);
+    context.clip();
+    for (const track of list) {
+      const top = topInWindow(layout, track, scrolled);
+      context.fillStyle = theme.line;
+      context.fillRect(0, top + track.height - 1, sizes.label + width, 0.5);
+      if (track.kind === "thread") drawTrack(context, picture, theme, track, area);
+    }
+    drawSelection(context, picture, theme, list, xOf);
+    context.restore();
+  }
+  drawFlows(context, picture, theme, xOf);
+  drawTimes(context, picture, theme, xOf);
+}
+
+const tickStep = (range: Range, width: number) =>
+  axisStep(range.end - range.begin, width / (110 * uiScale()));
+
+function drawGrid(
+  context: CanvasRenderingContext2D,
+  range: Range,
+  sizes: Sizes,
+  width: number,
+  height: number,
+  theme: Theme,
+): void {
+  const step = tickStep(range, width);
+  context.fillStyle = theme.line;
+  for (let at = Math.ceil(range.begin / step) * step; at < range.end; at += step)
+    context.fillRect(
+      sizes.label + ((at - range.begin) / (range.end - range.begin)) * width,
+      0,
+      1,
+      height,
+    );
+}
+
+export interface Axis {
+  range: Range;
+  width: number;
+  sizes: Sizes;
+  marks: number[];
+  measured: Range | null;
+}
+
+// Times, flags of marks, and the length that is measured.
+export function drawAxis(element: HTMLCanvasElement, axis: Axis): void {
+  const { range, width, sizes } = axis;
+  const context = prepare(element, width + sizes.label, sizes.axis);
+  if (!context) return;
+  const theme = readTheme();
+  const span = range.end - range.begin;
+  const step = tickStep(range, width);
+  const xOf = (time: number) => sizes.label + ((time - range.begin) / span) * width;
+  context.font = `${sizes.text}px system-ui, sans-serif`;
+  context.textBaseline = "middle";
+  for (let at = Math.ceil(range.begin / step) * step; at < range.end; at += step) {
+    const text = formatTick(at, step);
+    context.fillStyle = theme.line;
+    context.fillRect(xOf(at), sizes.axis - 5, 1, 5);
+    context.fillStyle = theme.faint;
+    if (xOf(at) + 3 + context.measureText(text).width <= sizes.label + width)
+      context.fillText(text, xOf(at) + 3, sizes.axis / 2);
+  }
+  context.fillStyle = theme.accent;
+  axis.marks.forEach((mark) => {
+    if (mark < range.begin || mark > range.end) return;
+    context.beginPath();
+    context.moveTo(xOf(mark), sizes.axis);
+    context.lineTo(xOf(mark), 2);
+    context.lineTo(xOf(mark) + 9, 6);
+    context.lineTo(xOf(mark), 10);
+    context.fill();
+  });
+  if (axis.measured) drawMeasured(context, axis, theme, xOf);
+}
+
+function drawMeasured(
+  context: CanvasRenderingContext2D,
+  { measured, sizes, width }: Axis,
+  theme: Theme,
+  xOf: (time: number) => number,
+): void {
+  if (!measured || measured.end === measured.begin) return;
+  const from = Math.max(sizes.label, xOf(measured.begin));
+  const to = Math.min(sizes.label + width, xOf(measured.end));
+  const text = formatNs(measured.end - measured.begin);
+  const wide = context.measureText(text).width + 10;
+  const middle = Math.min(
+    Math.max((from + to) / 2, sizes.label + wide / 2),
+    sizes.label + width - wide / 2,
+  );
+  context.fillStyle = theme.ink;
+  context.fillRect(from, sizes.axis - 3, Math.max(1, to - from), 2);
+  context.fillRect(middle - wide / 2, 1, wide, sizes.axis - 5);
+  context.fillStyle = theme.paper;
+  context.fillText(text, middle - wide / 2 + 5, (sizes.axis - 4) / 2);
+}
+
+// Marks whose leading digits are equal are printed relative to the unit before.
+export function formatTick(at: number, step: number): string {
+  const text = formatNs(at);
+  if (formatNs(at - step) !== text) return text;
+  const units = [1e9, 1e6, 1e3].filter((unit) => unit > step * 10);
+  const unit = units[units.length - 1] ?? 1e3;
+  return `+${formatNs(at % unit)}`;
+}

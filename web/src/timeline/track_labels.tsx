@@ -1,0 +1,121 @@
+// The labels of tracks, with buttons that open, pin and move them.
+
+import { formatPercent } from "../shared/format";
+import { runningShare, type NestedFrame } from "./nested";
+import { topInWindow, type GroupTrack, type Layout, type ThreadTrack, type Track } from "./tracks";
+
+export interface TrackActions {
+  onOpen: (profile: number) => void; // or close
+  onGroup: (group: string) => void;
+  onPin: (profile: number) => void;
+  onMove: (track: ThreadTrack, by: number) => void;
+}
+
+interface Props extends TrackActions {
+  tracks: Track[];
+  layout: Layout;
+  scrolled: number;
+  width: number;
+  frame: NestedFrame | null;
+  current: number | undefined; // profile
+}
+
+export function TrackLabels(props: Props) {
+  return (
+    <div class="track-labels" role="list" aria-label="threads">
+      {props.tracks.map((track) => {
+        const top = topInWindow(props.layout, track, props.scrolled);
+        const clip = track.isFixed ? 0 : Math.max(0, props.layout.fixedHeight - top);
+        const style = {
+          transform: `translateY(${top}px)`,
+          height: `${track.height}px`,
+          ...(clip > 0 ? { clipPath: `inset(${clip}px 0 0 0)` } : {}),
+        };
+        return track.kind === "group" ? (
+          <GroupLabel key={`g ${track.group}`} track={track} style={style} {...props} />
+        ) : (
+          <ThreadLabel
+            key={`${track.isFixed ? "p" : "t"} ${track.thread.profile}`}
+            track={track}
+            style={{ ...style, width: `${props.width}px` }}
+            {...props}
+          />
+        );
+      })}
+    </div>
+  );
+}
+
+type Style = Record<string, string>;
+
+function GroupLabel({ track, style, frame, onGroup }: Props & { track: GroupTrack; style: Style }) {
+  const rows = track.profiles.flatMap((profile) => frame?.rows.get(profile) ?? []);
+  const share = rows.length === track.profiles.length ? runningShare(rows) : null;
+  const count = track.profiles.length;
+  return (
+    <div class="track-group" role="listitem" style={style}>
+      <button
+        aria-expanded={!track.isShut}
+        title={track.isShut ? "open the group" : "close the group"}
+        onClick={() => onGroup(track.group)}
+      >
+        {track.isShut ? "▸" : "▾"} {track.label}
+      </button>
+      <small>
+        {count.toLocaleString("en-US")} {count === 1 ? "thread" : "threads"}
+        {share !== null && ` · ${formatPercent(share, 1)} running`}
+      </small>
+    </div>
+  );
+}
+
+function ThreadLabel(props: Props & { track: ThreadTrack; style: Style }) {
+  const { track } = props;
+  const { profile, label } = track.thread;
+  const isCurrent = profile === props.current;
+  return (
+    <div
+      class={isCurrent ? "track-label current" : "track-label"}
+      role="listitem"
+      style={props.style}
+      title={label}
+    >
+      <button
+        class="open"
+        aria-expanded={track.isOpen}
+        aria-label={`${label}: ${track.isOpen ? "one strip" : "nested calls"}`}
+        onClick={() => props.onOpen(profile)}
+      >
+        {track.isOpen ? "▾" : "▸"} <span>{track.name}</span>
+      </button>
+      <span class="track-tools">
+        {!track.isPinned && (
+          <>
+            <button
+              aria-label={`move ${label} up`}
+              title="move up"
+              onClick={() => props.onMove(track, -1)}
+            >
+              ↑
+            </button>
+            <button
+              aria-label={`move ${label} down`}
+              title="move down"
+              onClick={() => props.onMove(track, 1)}
+            >
+              ↓
+            </button>
+          </>
+        )}
+        <button
+          aria-pressed={track.isPinned}
+          aria-label={`${track.isPinned ? "unpin" : "pin"} ${label}`}
+          title={track.isPinned ? "unpin" : "pin to the top"}
+          onClick={() => props.onPin(profile)}
+        >
+          {track.isPinned ? "×" : "⌃"}
+        </button>
+      </span>
+    </div>
+  );
+}

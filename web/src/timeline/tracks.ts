@@ -1,0 +1,233 @@
+// The tracks of the timeline: which threads, in which order, how high each one is.
+
+import { matcher } from "../flame/flame_layout";
+import type { Thread } from "../shared/types";
+
+export interface Choice {
+  filter: string; // of labels: a regular expression, or plain text
+  pinned: number[]; // profiles
+  moved: [number, number][]; // profile, and its index in its group
+  flipped: Set<number>; // threads that are open or closed against the rule
+  shut: Set<string>; // closed groups
+}
+
+export interface Heights {
+  group: number;
+  strip: number;
+  level: number; // of one call
+  gap: number; // with the line of states
+}
+
+export interface GroupTrack {
+  kind: "group";
+  group: string;
+  label: string;
+  profiles: number[];
+  isShut: boolean;
+  top: number;
+  height: number;
+  isFixed: boolean;
+}
+
+export interface ThreadTrack {
+  kind: "thread";
+  thread: Thread;
+  name: string; // in its group
+  index: number; // in its group
+  isOpen: boolean;
+  isPinned: boolean;
+  top: number;
+  height: number;
+  isFixed: boolean; // it stays at the top while others scroll
+}
+
+export type Track = GroupTrack | ThreadTrack;
+
+export interface Layout {
+  tracks: Track[]; // fixed ones first; their tops count from the top of the window
+  fixedHeight: number;
+  height: number; // of the others
+}
+
+const collator = new Intl.Collator("en", { numeric: true });
+export const compareNaturally = (a: string, b: string): number => collator.compare(a, b);
+
+const OPEN_ALL_MAX = 6; // threads
+const OPEN_FIRST_MAX = 8; // groups
+
+interface Group {
+  name: string;
+  threads: Thread[];
+}
+
+// The node in front of ranks, "NODE 0x7f0101 ", if all groups are on one.
+export function commonNode(names: string[]): string {
+  const node = /^NODE \S+ /.exec(names[0] ?? "")?.[0] ?? "";
+  return names.every((name) => name.startsWith(node)) ? node : "";
+}
+
+// Ranks go by their names; threads of processes by their numbers, as they were started.
+const isProcess = (thread: Thread): boolean => /(^| )process \d+$/.test(thread.group);
+
+function compareThreads(a: Thread, b: Thread): number {
+  if (isProcess(a) && isProcess(b)) return a.profile - b.profile;
+  return compareNaturally(a.label, b.label);
+}
+
+const firstOf = (group: Group): Thread =>
+  group.threads.reduce((first, thread) => (compareThreads(thread, first) < 0 ? thread : first));
+
+// Threads with data by group, in natural order. Groups of one thread each are none.
+export function groupThreads(threads: Thread[], choice: Choice): Group[] {
+  const matches = matcher(choice.filter) ?? (() => true);
+  const groups = new Map<string, Thread[]>();
+  for (const thread of threads) {
+    if (thread.samples === 0) continue;
+    const list = groups.get(thread.group) ?? [];
+    if (list.length === 0) groups.set(thread.group, list);
+    list.push(thread);
+  }
+  const isGrouped = [...groups.values()].some((list) => list.length > 1) && groups.size > 0;
+  const found = isGrouped
+    ? [...groups].map(([name, list]) => ({ name, threads: list }))
+    : [{ name: "", threads: [...groups.values()].flat() }];
+  for (const group of found) {
+    group.threads = group.threads.filter((thread) => matches(thread.label));
+    group.threads.sort(compareThreads);
+    for (const [profile, index] of choice.moved) {
+      const from = group.threads.findIndex((thread) => thread.profile === profile);
+      if (from >= 0) group.threads.splice(index, 0, ...group.threads.splice(from, 1));
+    }
+  }
+  return found
+    .filter((group) => group.threads.length > 0)
+    .sort((a, b) => compareThreads(firstOf(a), firstOf(b)));
+}
+
+// All of few threads are open, else the first of each of few groups, else the very first.
+function isOpenByRule(groups: Group[], group: number, index: number): boolean {
+  const count = groups.reduce((sum, one) => sum + one.threads.length, 0);
+  if (count <= OPEN_ALL_MAX) return true;
+  return index === 0 && (groups.length <= OPEN_FIRST_MAX || group === 0);
+}
+
+export function layOut(
+  threads: Thread[],
+  choice: Choice,
+  heights: Heights,
+  levelsOf: (profile: number) => number,
+): Layout {
+  const groups = groupThreads(threads, choice);
+  const common = commonNode(groups.map((group) => group.name)).length;
+  const layout: Layout = { tracks: [], fixedHeight: 0, height: 0 };
+  const heightOf = (profile: number, isOpen: boolean) =>
+    heights.gap + (isOpen ? Math.max(1, levelsOf(profile)) * heights.level : heights.strip);
+  const place = (track: Track) => {
+    if (track.isFixed) {
+      track.top = layout.fixedHeight;
+      layout.fixedHeight += track.height;
+    } else {
+      track.top = layout.height;
+      layout.height += track.height;
+    }
+    layout.tracks.push(track);
+  };
+  const threadTrack = (
+    thread: Thread,
+    name: string,
+    index: number,
+    isOpen: boolean,
+    isFixed: boolean,
+  ) =>
+    place({
+      kind: "thread",
+      thread,
+      name,
+      index,
+      isOpen,
+      isPinned: isFixed,
+      isFixed,
+      top: 0,
+      height: heightOf(thread.profile, isOpen),
+    });
+  for (const profile of choice.pinned) {
+    const thread = threads.find((one) => one.profile === profile);
+    if (thread) threadTrack(thread, thread.label, 0, !choice.flipped.has(profile), true);
+  }
+  groups.forEach((group, g) => {
+    const isShut = choice.shut.has(group.name);
+    if (group.name !== "")
+      place({
+        kind: "group",
+        group: group.name,
+        label: group.name.slice(common),
+        profiles: group.threads.map((thread) => thread.profile),
+        isShut,
+        top: 0,
+        height: heights.group,
+        isFixed: false,
+      });
+    if (isShut) return;
+    group.threads.forEach((thread, index) => {
+      if (choice.pinned.includes(thread.profile)) return;
+      const isOpen = isOpenByRule(groups, g, index) !== choice.flipped.has(thread.profile);
+      const name = group.name === "" ? thread.label : thread.name || thread.label;
+      threadTrack(thread, name, index, isOpen, false);
+    });
+  });
+  return layout;
+}
+
+// Where a track is in the window, given how far the others are scrolled.
+export const topInWindow = (layout: Layout, track: Track, scrolled: number): number =>
+  track.isFixed ? track.top : layout.fixedHeight + track.top - scrolled;
+
+// The tracks that can be seen, at least in part.
+export function visibleTracks(layout: Layout, scrolled: number, height: number): Track[] {
+  return layout.tracks.filter((track) => {
+    if (track.isFixed) return track.top < height;
+    const top = topInWindow(layout, track, scrolled);
+    return top + track.height > layout.fixedHeight && top < height;
+  });
+}
+
+// The track at a height of the window.
+export function trackAt(layout: Layout, scrolled: number, y: number): Track | null {
+  const isFixed = y < layout.fixedHeight;
+  return (
+    layout.tracks.find((track) => {
+      const top = topInWindow(layout, track, scrolled);
+      return track.isFixed === isFixed && y >= top && y < top + track.height;
+    }) ?? null
+  );
+}
+
+// Lists of numbers in the address.
+export const parseList = (text: string | undefined): number[] =>
+  (text ?? "")
+    .split(",")
+    .filter((part) => /^\d+$/.test(part))
+    .map(Number);
+
+export const toggled = <T>(list: Iterable<T>, item: T): T[] => {
+  const all = [...list];
+  return all.includes(item) ? all.filter((other) => other !== item) : [...all, item];
+};
+
+export const parseMoves = (text: string | undefined): [number, number][] =>
+  (text ?? "")
+    .split(",")
+    .map((part) => part.split(":").map(Number))
+    .filter((pair): pair is [number, number] => pair.length === 2 && pair.every(Number.isInteger));
+
+// A further move of a thread replaces the one before.
+export function movedTo(
+  moved: [number, number][],
+  profile: number,
+  index: number,
+): [number, number][] {
+  return [...moved.filter(([other]) => other !== profile), [profile, Math.max(0, index)]];
+}
+
+export const printMoves = (moved: [number, number][]): string =>
+  moved.map((pair) => pair.join(":")).join(",");

@@ -1,0 +1,137 @@
+// The data of the timeline: all threads, the frame that is visible, and the map of all the time.
+
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { getWhenReady } from "../shared/api";
+import type { Range } from "../shared/range";
+import type { NestedAnswer, Thread } from "../shared/types";
+import { useAnswer } from "../shared/use_answer";
+import { chooseDepth, LEVEL_MAX, parseNested, type NestedFrame } from "./nested";
+import { printNumbers } from "./thread_numbers";
+import { visibleTracks, type Layout } from "./tracks";
+
+const PAGE = 2000; // threads a request
+const ROWS_MAX = 200; // of a frame
+const STEP = 8; // tracks: a little scrolling asks for nothing
+
+const isPending = (answer: NestedAnswer) => answer.isPending;
+
+// All threads that a selection contains, page after page.
+export function useThreads(path: string, selection: string): Thread[] | null {
+  const [threads, setThreads] = useState<Thread[] | null>(null);
+  useEffect(() => {
+    const stop = new AbortController();
+    const load = async () => {
+      const all: Thread[] = [];
+      for (let first = 1; ;) {
+        const page = await getWhenReady<Thread[]>(
+          `${path}/threads`,
+          { first, count: PAGE, thread: selection },
+          { signal: stop.signal },
+        );
+        all.push(...page);
+        if (stop.signal.aborted) return;
+        setThreads([...all]);
+        if (page.length < PAGE) return;
+        first = (page[page.length - 1]?.profile ?? 0) + 1;
+      }
+    };
+    load().catch(() => setThreads((before) => before ?? []));
+    return () => stop.abort();
+  }, [path, selection]);
+  return threads;
+}
+
+// The threads of the tracks that are visible, and a few around them.
+export function visibleProfiles(layout: Layout, scrolled: number, height: number): number[] {
+  const visible = visibleTracks(layout, scrolled, height);
+  const first = layout.tracks.indexOf(visible.find((track) => !track.isFixed) ?? visible[0]!);
+  const last = layout.tracks.indexOf(visible[visible.length - 1]!);
+  const near = layout.tracks.slice(
+    Math.max(0, Math.floor(first / STEP) * STEP),
+    Math.ceil((last + 1) / STEP) * STEP,
+  );
+  const fixed = layout.tracks.filter((track) => track.isFixed);
+  const profiles = [...fixed, ...near].flatMap((track) =>
+    track.kind === "thread" ? [track.thread.profile] : [],
+  );
+  return [...new Set(profiles)].slice(0, ROWS_MAX);
+}
+
+// Rows of the frame before stay, if it has the same columns: scrolling shows them at once.
+function joined(before: NestedFrame | null, next: NestedFrame): NestedFrame {
+  const isSame =
+    before?.begin === next.begin && before.end === next.end && before.columns === next.columns;
+  return isSame ? { ...next, rows: new Map([...before.rows, ...next.rows]) } : next;
+}
+
+export function useFrame(
+  path: string,
+  range: Range,
+  columns: number,
+  profiles: number[],
+): { frame: NestedFrame | null; error: string | null } {
+  const last = useRef<NestedFrame | null>(null);
+  const { value, error } = useAnswer<NestedAnswer>(
+    profiles.length > 0 ? `${path}/timeline` : null,
+    {
+      nested: 1,
+      snap: 1,
+      begin: Math.floor(range.begin),
+      end: Math.ceil(range.end),
+      columns: Math.min(4000, columns),
+      count: ROWS_MAX,
+      thread: printNumbers(profiles),
+    },
+    isPending,
+  );
+  const frame = useMemo(() => {
+    if (!value) return null;
+    last.current = joined(last.current, parseNested(value));
+    return last.current;
+  }, [value]);
+  return { frame, error };
+}
+
+export function useMap(
+  path: string,
+  threads: Thread[] | null,
+  selection: string,
+  columns: number,
+  rows: number,
+): { map: NestedFrame | null; every: number; depth: number } {
+  const count = threads?.filter((thread) => thread.samples > 0).length ?? 0;
+  const every = Math.max(1, Math.ceil(count / Math.min(ROWS_MAX, Math.max(1, rows))));
+  const { value } = useAnswer<NestedAnswer>(
+    threads ? `${path}/timeline` : null,
+    {
+      nested: 1,
+      snap: 1,
+      columns: Math.min(1000, columns),
+      count: ROWS_MAX,
+      every,
+      thread: selection,
+    },
+    isPending,
+  );
+  const map = useMemo(() => value && parseNested(value), [value]);
+  const depth = useMemo(() => (map ? chooseDepth(map) : 1), [map]);
+  return { map, every, depth };
+}
+
+// The most levels of calls that each thread was seen to have: tracks do not shrink while zooming.
+export function useLevels(...frames: (NestedFrame | null)[]): (profile: number) => number {
+  const levels = useRef(new Map<number, number>());
+  const [version, setVersion] = useState(0);
+  useEffect(() => {
+    let hasGrown = false;
+    for (const frame of frames)
+      for (const row of frame?.rows.values() ?? []) {
+        const now = Math.min(row.levels, LEVEL_MAX);
+        if (now <= (levels.current.get(row.profile) ?? 0)) continue;
+        levels.current.set(row.profile, now);
+        hasGrown = true;
+      }
+    if (hasGrown) setVersion((before) => before + 1);
+  }, frames);
+  return useMemo(() => (profile: number) => levels.current.get(profile) ?? 1, [version]);
+}

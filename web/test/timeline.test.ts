@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { chooseDepth, cut, parseNested, runningShare } from "../src/timeline/nested";
+import { shorten } from "../src/timeline/timeline_panel";
+import {
+  layOut,
+  movedTo,
+  parseMoves,
+  printMoves,
+  topInWindow,
+  trackAt,
+  visibleTracks,
+  type Choice,
+  type ThreadTrack,
+} from "../src/timeline/tracks";
+import type { NestedAnswer, Thread } from "../src/shared/types";
+
+// main > {work > leaf, rest}; 9 is waiting.
+const answer: NestedAnswer = {
+  threadCount: 1,
+  first: 0,
+  begin: 0,
+  end: 100,
+  columns: 10,
+  depthMax: 3,
+  idle: 9,
+  waiting: 20,
+  isEstimate: false,
+  isPending: false,
+  frames: [
+    [1, null, 0],
+    [2, 1, 1],
+    [3, 2, 2],
+    [4, 3, 3],
+    [5, 2, 4],
+  ],
+  names: [
+    [0, "<main thread>"],
+    [1, "main"],
+    [2, "work"],
+    [3, "leaf"],
+    [4, "rest"],
+  ],
+  functions: [["leaf", 30]],
+  others: [0, 0],
+  rows: [
+    {
+      profile: 7,
+      label: "THREAD 0",
+      runs: [
+        [1, null, 0, 0],
+        [2, 4, 100, 5],
+        [2, 9, 100, 1],
+        [1, 3, 50, 1],
+        [2, 5, 100, 1],
+        [1, 9, 100, 1],
+        [1, null, 0, 0],
+      ],
+    },
+  ],
+};
+
+test("calls last as long as their stacks have them, also while they wait", () => {
+  const row = parseNested(answer).rows.get(7);
+  assert.deepEqual(
+    row?.boxes.map((box) => [box.depth, box.name, box.begin, box.end]),
+    [
+      [0, "<main thread>", 1, 8],
+      [1, "main", 1, 8],
+      [2, "work", 1, 6],
+      [3, "leaf", 1, 3],
+      [2, "rest", 6, 8],
+    ],
+  );
+  assert.equal(row?.levels, 3);
+  assert.deepEqual(
+    row?.states.map((state) => [state.name, state.begin, state.end]),
+    [
+      ["no data", 0, 1],
+      ["running", 1, 3],
+      ["waiting", 3, 5],
+      ["running", 5, 8],
+      ["waiting", 8, 9],
+      ["no data", 9, 10],
+    ],
+  );
+  assert.equal(runningShare(row ? [row] : []), 5 / 8);
+});
+
+test("a strip shows one depth, of shallow stacks the innermost call", () => {
+  const frame = parseNested(answer);
+  assert.equal(cut(["<main thread>", "main", "work"], 1), "main");
+  assert.equal(cut(["<main thread>", "main", "work"], 5), "work");
+  assert.equal(chooseDepth(frame), 2);
+});
+
+const thread = (profile: number, group: string, name: string, samples = 5): Thread => ({
+  profile,
+  label: `${group} ${name}`,
+  values: 1,
+  selector: String(profile),
+  samples,
+  group,
+  name,
+});
+const plain: Choice = { filter: "", pinned: [], moved: [], flipped: new Set(), shut: new Set() };
+const heights = { group: 20, strip: 10, level: 15, gap: 5 };
+const threads = [
+  thread(1, "RANK 10", "THREAD 0"),
+  thread(2, "RANK 2", "THREAD 10"),
+  thread(3, "RANK 2", "THREAD 9"),
+  thread(4, "RANK 2", "THREAD 1", 0),
+];
+const shown = (choice: Partial<Choice>) =>
+  layOut(threads, { ...plain, ...choice }, heights, () => 2).tracks.map((track) =>
+    track.kind === "group" ? track.label : `${track.name}${track.isOpen ? "" : " closed"}`,
+  );
+
+test("tracks are in natural order, in groups, without threads that have no data", () => {
+  assert.deepEqual(shown({}), ["RANK 2", "THREAD 9", "THREAD 10", "RANK 10", "THREAD 0"]);
+  assert.deepEqual(shown({ filter: "rank 10" }), ["RANK 10", "THREAD 0"]);
+  assert.deepEqual(shown({ shut: new Set(["RANK 2"]) }), ["RANK 2", "RANK 10", "THREAD 0"]);
+  assert.deepEqual(shown({ flipped: new Set([3]) })[1], "THREAD 9 closed");
+  assert.deepEqual(shown({ moved: [[3, 1]] }).slice(1, 3), ["THREAD 10", "THREAD 9"]);
+  assert.deepEqual(shown({ pinned: [2] })[0], "RANK 2 THREAD 10");
+});
+
+test("moves are in the address, one a thread", () => {
+  assert.equal(printMoves(movedTo(parseMoves("3:1,4:0,bad"), 3, 2)), "4:0,3:2");
+});
+
+test("pinned tracks stay, the others scroll below them", () => {
+  const layout = layOut(threads, { ...plain, pinned: [2] }, heights, () => 2);
+  assert.equal(layout.fixedHeight, 35);
+  const [first] = visibleTracks(layout, 30, 100);
+  assert.equal(first?.isFixed, true);
+  const group = layout.tracks[1];
+  assert.ok(group);
+  assert.equal(topInWindow(layout, group, 30), 5);
+  assert.equal((trackAt(layout, 30, 10) as ThreadTrack).thread.profile, 2);
+  assert.equal((trackAt(layout, 30, 36) as ThreadTrack).thread.profile, 3);
+});
+
+test("short functions are one line", () => {
+  const functions = Array.from({ length: 30 }, (_, i): [string, number] => [
+    `f${i}`,
+    i < 5 ? 1e6 : 1,
+  ]);
+  const short = shorten({ functions, others: [100, 7] });
+  assert.equal(short.functions.length, 5);
+  assert.deepEqual(short.others, [125, 32]);
+});
