@@ -24,11 +24,18 @@ static const struct question of_databases[] = {
 };
 
 static const struct question of_stores[] = {
-    {"info", cn_api_store_info},     {"traces", cn_api_traces},
-    {"histogram", cn_api_histogram}, {"groups", cn_api_groups},
-    {"names", cn_api_names},         {"trace", cn_api_trace},
-    {"flame", cn_api_traces_flame},  {"methods", cn_api_trace_methods},
-    {"find", cn_api_trace_find},     {0},
+    {"info", cn_api_store_info},
+    {"traces", cn_api_traces},
+    {"histogram", cn_api_histogram},
+    {"groups", cn_api_groups},
+    {"names", cn_api_names},
+    {"trace", cn_api_trace},
+    {"flame", cn_api_traces_flame},
+    {"methods", cn_api_trace_methods},
+    {"find", cn_api_trace_find},
+    {"services", cn_api_services},
+    {"critical-path", cn_api_critical_path},
+    {0},
 };
 
 static void list_sources(const struct cn_served_list *sources, struct cn_request *request)
