@@ -24,6 +24,8 @@ static const struct question of_databases[] = {
     {"timeline", cn_api_timeline},
     {"stack", cn_api_stack},
     {"range", cn_api_range},
+    {"states", cn_api_states},
+    {"counters", cn_api_counters},
     {"calls", cn_api_calls},
     {"find", cn_api_find},
     {"function", cn_api_function},
