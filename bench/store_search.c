@@ -96,8 +96,8 @@ static bool ask(struct cn_search *search, size_t i, unsigned blanks, uint64_t *c
     if (!cn_query_parse(&query, text, 0, err))
         return false;
     if (questions[i].group_by) {
-        ok =
-            cn_search_group(search, query, questions[i].group_by, SIZE_MAX, &groups, err);
+        ok = cn_search_group(search, query, CN_SEARCH_SPANS, questions[i].group_by,
+                             SIZE_MAX, &groups, err);
         *count = groups.count;
         cn_groups_done(&groups);
     } else {

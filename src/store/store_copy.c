@@ -16,7 +16,7 @@ bool cn_store_copy(struct cn_store_writer *to, struct cn_search *search,
     bool ok = true;
 
     *out = (struct cn_store_added){0};
-    if (!cn_trace_cursor_open(&cursor, search, query, err))
+    if (!cn_trace_cursor_open(&cursor, search, query, CN_SEARCH_TRACES, err))
         return false;
     while (ok && (step = cn_trace_cursor_next(&cursor, &row, err)) == CN_ITEM) {
         struct cn_error found;

@@ -65,7 +65,8 @@ static bool add_traces(struct cn_trace_calls *calls, const struct cn_store_query
     struct cn_trace trace = {0};
     struct cn_store_row row;
     enum cn_step step = CN_FAIL;
-    bool ok = cn_trace_cursor_open(&cursor, query->search, query->query, err);
+    bool ok =
+        cn_trace_cursor_open(&cursor, query->search, query->query, CN_SEARCH_TRACES, err);
 
     if (ok && cursor.hits.count == 0)
         ok = cn_fail(err, CN_ERR_NOT_FOUND, "no trace matches");

@@ -2,7 +2,7 @@
 
 #include "unwind/space.h"
 
-enum { CODE_LEN = 16, ABOVE_LEN = 8, BEFORE_LEN = 8 };
+enum { CODE_LEN = 16, ABOVE_LEN = 8, BEFORE_LEN = 8, ARM_SEARCH_LEN = 1024 };
 
 /* mov $15,%rax; syscall */
 static const uint8_t x86_sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
@@ -117,4 +117,43 @@ bool cn_unwind_is_after_call(struct cn_unwind_place *place,
             place->code_before = CN_UNWIND_CODE_ORDINARY;
     }
     return place->module && place->code_before != CN_UNWIND_CODE_ORDINARY;
+}
+
+/* The signed distance of stp and ldp, in bytes. */
+static int64_t pair_distance(uint32_t word)
+{
+    int64_t units = word >> 15 & 0x7f;
+
+    return 8 * (units < 64 ? units : units - 128);
+}
+
+bool cn_unwind_arm_frame(const struct cn_unwind_place *place, uint64_t *len)
+{
+    const uint32_t paciasp = 0xd503233f, pair_mask = 0xffc07fff;
+    const uint32_t push = 0xa9807bfd; /* stp x29, x30, [sp, #-len]! */
+    const uint32_t pop = 0xa8c07bfd;  /* ldp x29, x30, [sp], #len */
+    uint8_t code[ARM_SEARCH_LEN + 4];
+    uint64_t before = place->file_off < ARM_SEARCH_LEN ? place->file_off & ~UINT64_C(3)
+                                                       : ARM_SEARCH_LEN;
+    bool is_after_return = false;
+
+    *len = 0;
+    if (!place->module || cn_unwind_module_read(place->module, place->file_off - before,
+                                                code, before + 4) < before + 4)
+        return false;
+    if (cn_u32_get(code + before) == paciasp)
+        return true;
+    for (uint64_t at = before; at > 0; at -= 4) {
+        uint32_t word = cn_u32_get(code + at - 4);
+
+        if (word == paciasp || ((word & pair_mask) == pop && !is_after_return))
+            return true;
+        if ((word & pair_mask) == push) {
+            *len = (uint64_t)-pair_distance(word);
+            return pair_distance(word) < 0;
+        }
+        /* ret, with or without authentication */
+        is_after_return |= (word & 0xfffff3e0) == 0xd65f03c0 || word == 0xd65f0bff;
+    }
+    return false;
 }

@@ -58,4 +58,8 @@ enum cn_unwind_code cn_unwind_code_at(struct cn_unwind_place *place,
 bool cn_unwind_is_after_call(struct cn_unwind_place *place,
                              enum cn_unwind_machine machine);
 
+/* The bytes of the frame that the code before a place on aarch64 has made, with x29 and x30 at
+ * its lower end; 0 if it has none. False if that is not seen. */
+bool cn_unwind_arm_frame(const struct cn_unwind_place *place, uint64_t *len);
+
 #endif

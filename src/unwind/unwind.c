@@ -242,6 +242,29 @@ static bool step_by_code(struct walk *w, enum cn_unwind_code code)
     return true;
 }
 
+/* A function without a table on aarch64, as in the vDSO, that calls none. */
+static bool step_by_arm_code(struct walk *w)
+{
+    uint64_t sp = w->at.value[w->sp], fp = w->at.value[w->fp];
+    uint64_t pc = w->at.value[CN_UNWIND_ARM_LR], len;
+
+    if (!w->is_arm || !w->is_innermost || !is_known(w, w->sp) ||
+        !is_known(w, CN_UNWIND_ARM_LR) ||
+        !cn_unwind_arm_frame(cn_unwind_place_at(w->space, w->at.value[w->pc]), &len) ||
+        (len > 0 && (!is_known(w, w->fp) || fp != sp || !read_stack(w, sp, &fp) ||
+                     !read_stack(w, sp + 8, &pc))))
+        return false;
+    pc &= ARM_ADDRESS_MASK;
+    if (!is_return_address(w, pc))
+        return false;
+    set(w, w->fp, fp);
+    set(w, w->sp, sp + len);
+    set(w, w->pc, pc);
+    w->lowest = sp + len;
+    w->is_exact = false;
+    return true;
+}
+
 /* Code that was made at run time and does nothing after its call but return: the trampolines
  * of Python. x86_64 alone, and only where the memory of the process could be read once. */
 static bool step_by_epilogue(struct walk *w)
@@ -316,6 +339,8 @@ static bool step_without_rule(struct walk *w, enum cn_unwind_end *end)
 
     if (code == CN_UNWIND_CODE_TRAMPOLINE)
         return step_by_signal_frame(w, end);
+    if (step_by_arm_code(w))
+        return true;
     /* A thread that clone() has just made: 0 is returned on an empty stack. */
     if (w->is_innermost && code == CN_UNWIND_CODE_AFTER_SYSCALL && w->at.value[0] == 0 &&
         is_known(w, 0))

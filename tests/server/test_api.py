@@ -83,6 +83,61 @@ class Answers(unittest.TestCase):
         labels = [row["label"] for row in rows]
         self.assertEqual([row["name"] for row in shown if row["depth"] == 0], labels)
 
+    def test_the_overview_agrees_with_the_views(self):
+        for source in (0, 1):
+            overview = self.ask(source, "overview", whole=1)
+            self.assertFalse(overview["isPartial"])
+            self.assertEqual(overview["metric"], self.ask(source, "info")["defaultMetric"])
+            self.assertEqual(overview["hotPath"], self.ask(source, "hot-path")["rows"])
+            rows = self.ask(source, "rows", view="bottom-up", limit=1000)
+            order = sorted(rows["rows"], key=lambda row: -(row["values"][1] or 0))
+            self.assertEqual([item["row"]["values"][1] for item in overview["functions"]],
+                             [row["values"][1] for row in order[:10] if row["values"][1]])
+            self.assertEqual(overview["functionCount"], rows["count"])
+            self.assertAlmostEqual(sum(thread[1] for thread in overview["threads"]),
+                                   rows["columns"][0]["total"], places=9)
+            for profile, value, *_ in overview["threads"]:
+                alone = self.ask(source, "rows", thread=profile)["columns"][0]
+                self.assertAlmostEqual(value, alone["total"], places=12)
+        self.assertEqual(overview["lostRecords"], 6)
+        blocked = {state["name"]: state["seconds"] for state in self.ask(1, "info")["states"]}["blocked"]
+        self.assertAlmostEqual(sum(thread[2] or 0 for thread in overview["threads"]), blocked, places=9)
+
+    def test_the_overview_says_what_is_missing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(f"{OPTIONS.testdata}/recording", f"{folder}/cut")
+            longest = max(pathlib.Path(folder, "cut").glob("*.dat"), key=lambda file: file.stat().st_size)
+            os.truncate(longest, longest.stat().st_size - 3)
+            with serving(OPTIONS.cairn, f"{folder}/cut") as service:
+                ready(service, 0)
+                warnings = service.get("sources/0/overview", whole=1)["warnings"]
+        self.assertTrue(any(warning["isDamage"] for warning in warnings), warnings)
+
+    def test_rows_of_lines_and_loops_can_be_skipped(self):
+        def rows(row=None, **skip):
+            for item in self.ask(0, "rows", limit=1000, **({"row": row} if row else {}), **skip)["rows"]:
+                below = [] if item["isLeaf"] else list(rows(item["id"], **skip))
+                if skip:
+                    self.assertEqual(item["isLeaf"], below == [])
+                yield from [(item["id"], item["kind"], str(item["values"])), *below]
+        every, functions = list(rows()), list(rows(skip=1))
+        kept = [row for row in every if row[1] not in ("loop", "line", "instruction")]
+        self.assertLess(len(kept), len(every))
+        self.assertEqual(sorted(kept), sorted(functions))
+        drawn = self.ask(0, "flame", min=0, skip=1)["nodes"]
+        self.assertEqual({node[5] for node in drawn}, {row[0] for row in kept if row[2] != "[None, None]"})
+
+    def test_metrics_are_derived_by_formula(self):
+        answer = self.ask(0, "rows", metric="cycles", derive=["half [M]=cycles/2e6", "x=cycles-cycles"])
+        self.assertEqual([column["metric"] for column in answer["columns"]],
+                         ["cycles", "cycles", "half (M)", "half (M)", "x", "x"])
+        self.assertEqual([column["hasShare"] for column in answer["columns"]], [True, True, False, False, False, False])
+        values = answer["rows"][0]["values"]
+        self.assertEqual(values[2], values[0] / 2e6)
+        self.assertEqual(answer["columns"][2]["total"], answer["columns"][0]["total"] / 2e6)
+        for formula, status in (("x", 400), ("x=cycles/(", 400), ("x=nosuch", 404)):
+            self.assertEqual(self.service.ask("/api/v1/sources/0/rows?derive=" + formula.replace("=", "%3D"))[0], status)
+
     def test_a_flame_graph_holds_its_children(self):
         for source, view in ((0, "top-down"), (0, "collapsed"), (1, "collapsed")):
             path = []

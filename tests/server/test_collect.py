@@ -48,13 +48,13 @@ def send(service, n, session="5e551071"):
 
 def count(store, query=""):
     return int(subprocess.check_output(
-        [OPTIONS.cairn, "store", "search", "--count", store, query], text=True))
+        [OPTIONS.cairn, "store", "search", "--spans", "--count", store, query], text=True))
 
 
 def listed(store):
-    """All traces as `store search` prints them, with their calls as `store show` prints them."""
+    """All spans as `store search` prints them, with their calls as `store show` prints them."""
     text = subprocess.check_output(
-        [OPTIONS.cairn, "store", "search", "--format", "json", "-n", "1000", store], text=True)
+        [OPTIONS.cairn, "store", "search", "--spans", "--format", "json", "-n", "1000", store], text=True)
     key = lambda one: (one["trace_id"], one["span_id"])
     traces = sorted(json.loads(text), key=key)
     return [(one, subprocess.check_output([OPTIONS.cairn, "store", "show", "--no-pager", store,
@@ -114,6 +114,7 @@ class Collector(unittest.TestCase):
             service.get_counted("sources/0/traces", 8)
             for question, schema, parameters in (
                 ("info", "store-info", {}), ("traces", "traces", {"limit": 3}),
+                ("traces", "spans", {"limit": 3, "spans": 1}),
                 ("traces", "traces", {"sort": "duration", "q": "uri ends 7"}),
                 ("histogram", "histogram", {"steps": 10}), ("names", "names", {}),
                 ("groups", "groups", {"by": "uri"}), ("flame", "flame", {}),

@@ -2,12 +2,29 @@
 import assert from "node:assert/strict";
 
 export const tests = {
-  async "the first page shows a tree within a second"({ page, shot, url }) {
-    const begin = Date.now();
+  async "the first page is an overview, whose links open the views"({
+    page,
+    shot,
+    url,
+    until,
+    hash,
+  }) {
     await page.goto(url);
-    await page.waitForSelector(".tree-row .kind-function");
-    console.log(`  first rows after ${Date.now() - begin} ms`);
+    await page.waitForSelector(".overview-table tbody tr");
     assert.ok(!page.url().includes("token"), "the token stays in the address");
+    assert.equal(await page.locator(".facts dt").first().textContent(), "wall time");
+    await shot("overview");
+    const name = await page.locator(".overview-table tbody a").first().textContent();
+    await page.locator(".overview-table tbody a").first().click();
+    await until("v=top-down", () => /v=top-down/.test(hash()));
+    await page.waitForSelector(".tree-row.selected");
+    assert.equal(await page.textContent(".panel h2"), name);
+    await page.goBack();
+    await page.waitForSelector(".overview-table tbody tr");
+    await page.click(".hot-path + p a");
+    await page.waitForSelector(".flame canvas");
+    await page.keyboard.press("2");
+    await page.waitForSelector(".tree-row .kind-function");
     await shot("tree");
   },
   async "the keyboard walks the tree and opens details"({ page, until, shot, hash }) {

@@ -105,11 +105,11 @@ export const tests = {
     };
     assert.ok(Math.abs((await sum()) - 100) < 1, `top rows have ${await sum()} %`);
     await shot("table-of-range");
-    await page.keyboard.press("2");
+    await page.keyboard.press("3");
     await until("bottom-up", () => /v=bottom-up/.test(hash()));
     await page.waitForSelector(".chosen-range");
     await page.waitForSelector(".tree-row[aria-level='1']");
-    await page.keyboard.press("4");
+    await page.keyboard.press("5");
     await page.waitForSelector(".flame canvas");
     await page.waitForSelector(".flame .status:has-text('cpu time (sec)')");
     await page.click("text=Whole time");

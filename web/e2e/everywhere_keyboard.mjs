@@ -92,9 +92,9 @@ export const tests = {
     for (const [key, title] of [
       ["ArrowRight", "Bottom-up"],
       ["End", "Timeline"],
-      ["ArrowRight", "Top-down"],
+      ["ArrowRight", "Overview"],
       ["ArrowLeft", "Timeline"],
-      ["Home", "Top-down"],
+      ["Home", "Overview"],
     ]) {
       await page.keyboard.press(key);
       await until(title, async () => (await chosen()) === title && (await panelName()) === title);

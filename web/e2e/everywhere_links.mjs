@@ -66,8 +66,8 @@ export const tests = {
   },
   async "an unknown view is the first one"({ page, show }) {
     await show("s=0&v=sideways");
-    await page.waitForSelector("[role=tab][aria-selected=true]:has-text('Top-down')");
-    await page.waitForSelector(".tree-row[aria-level='1']");
+    await page.waitForSelector("[role=tab][aria-selected=true]:has-text('Overview')");
+    await page.waitForSelector(".overview-table tbody tr");
   },
   async "waiting longer than a moment is visible, and only then"({ page, show, until }) {
     await show("s=0&v=top-down");

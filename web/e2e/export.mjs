@@ -18,6 +18,8 @@ async function withPage(viewer, path, look) {
   page.on("request", note);
   try {
     await page.goto(`file://${file}`);
+    await page.waitForSelector(".overview-table tbody a");
+    await page.keyboard.press("2");
     await page.waitForSelector(".tree-row .kind-function");
     await look();
     assert.deepEqual(
@@ -35,7 +37,7 @@ async function withPage(viewer, path, look) {
 async function lookAtAll({ page, show, until, shot }, name, path) {
   await shot(`exported-${name}`);
   const tabs = await page.locator("header [role=tab]").allTextContents();
-  assert.deepEqual(tabs, ["Top-down", "Bottom-up", "Flat", "Flame graph", "Timeline"]);
+  assert.deepEqual(tabs, ["Overview", "Top-down", "Bottom-up", "Flat", "Flame graph", "Timeline"]);
   await page.click(".tree-row .kind");
   await until("what is not exported", async () =>
     ((await page.textContent(".panel").catch(() => "")) ?? "").includes(

@@ -55,7 +55,7 @@ export const tests = {
     await page.keyboard.press("Enter");
     assert.equal(await page.inputValue("#search"), "uri = /deep ");
     await page.keyboard.press("Enter");
-    await until("one trace", async () => /^1 traces/.test(await count(page)));
+    await until("one trace", async () => /^1 trace$/.test(await count(page)));
     await page.fill("#search", "");
     await page.keyboard.press("ArrowDown");
     await until("history", async () => (await offered())[0] === "uri = /deep");

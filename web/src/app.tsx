@@ -7,7 +7,7 @@ import { CallsView } from "./calls/calls_view";
 import { Choices } from "./shared/choices";
 import { FlamePage } from "./flame/flame_page";
 import { Help } from "./shared/help";
-import { loadOffline } from "./shared/offline";
+import { isOffline, loadOffline } from "./shared/offline";
 import type { ViewProps } from "./shared/page";
 import { flagChange } from "./shared/flag";
 import {
@@ -20,7 +20,9 @@ import {
   type StateName,
 } from "./shared/state";
 import { StorePage } from "./store/store_view";
+import { OverviewPage } from "./overview/overview_page";
 import { TimelinePage } from "./timeline/timeline_page";
+import { SandwichPage } from "./tree/sandwich_page";
 import { TreePage } from "./tree/tree_page";
 import { stepSearch } from "./shared/tree_search";
 import type { Info, Source, Sources } from "./shared/types";
@@ -28,20 +30,26 @@ import { TabPanel, Tabs } from "./shared/tabs";
 import { useAnswer } from "./shared/use_answer";
 
 const VIEWS = [
+  ["overview", "Overview"],
   ["top-down", "Top-down"],
   ["bottom-up", "Bottom-up"],
   ["flat", "Flat"],
   ["flame", "Flame graph"],
   ["timeline", "Timeline"],
   ["calls", "Calls"],
+  ["sandwich", "Sandwich"],
 ] as const;
+
+// Views of one function or comparison: links lead there, and their tab appears with them.
+const BY_LINK = new Set(["sandwich"]);
 
 function availableViews(info: Info) {
   return VIEWS.filter(
     ([name]) =>
       (info.isReady || name === "calls") &&
       (name !== "timeline" || info.hasTimelines) &&
-      (name !== "calls" || info.tasks),
+      (name !== "calls" || info.tasks) &&
+      (name !== "sandwich" || !isOffline()),
   );
 }
 
@@ -101,7 +109,7 @@ function SourcePage(props: { source: Source; sources: Sources; state: State }) {
   const { value: info, error } = useAnswer<Info>(`${path}/info`, {}, (answer) => !answer.isReady);
   const [hasHelp, setHasHelp] = useState(false);
   // During the analysis of a recording, only its calls can be shown.
-  const asked = state.v ?? "top-down";
+  const asked = state.v ?? "overview";
   const view =
     !info || availableViews(info).some(([name]) => name === asked)
       ? asked
@@ -121,9 +129,9 @@ function SourcePage(props: { source: Source; sources: Sources; state: State }) {
           <Tabs
             group="view"
             label="views"
-            tabs={availableViews(info)}
+            tabs={availableViews(info).filter(([name]) => !BY_LINK.has(name) || name === view)}
             chosen={view}
-            onChoose={(name) => go({ v: name, open: "" })}
+            onChoose={(name) => go({ v: name, open: "", root: "" })}
           />
         )}
         <span class="space" />
@@ -192,6 +200,10 @@ function SourceChooser(props: { sources: Source[]; chosen: number }) {
 
 function ViewOf(props: ViewProps) {
   switch (props.view) {
+    case "overview":
+      return <OverviewPage {...props} />;
+    case "sandwich":
+      return <SandwichPage {...props} />;
     case "flame":
       return <FlamePage {...props} />;
     case "timeline":
@@ -244,6 +256,7 @@ const FLAG_KEYS: Record<string, { views: string[]; name: StateName; clears?: Sta
   r: { views: ["flame", "top-down"], name: "fold", clears: ["zoom", "open"] },
   w: { views: ["flame", "top-down", "bottom-up", "flat"], name: "w", clears: ["sort", "rev"] },
   p: { views: ["top-down", "bottom-up", "flat"], name: "p" },
+  l: { views: ["top-down", "flat"], name: "skip", clears: ["root"] },
 };
 
 function useKeys(info: Info | null, view: string, toggleHelp: () => void): void {
@@ -263,7 +276,7 @@ function useKeys(info: Info | null, view: string, toggleHelp: () => void): void 
       const number = Number(event.key) - 1;
       const flagKey = FLAG_KEYS[event.key];
       if (event.key >= "1" && event.key <= "9" && views[number])
-        go({ v: views[number][0], open: "" });
+        go({ v: views[number][0], open: "", root: "" });
       else if (event.key === "/") document.getElementById("search")?.focus();
       else if (event.key === "m") document.getElementById("metric")?.focus();
       else if (event.key === "t") switchTheme();

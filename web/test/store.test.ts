@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { layOut } from "../src/flame/flame_layout";
-import type { Trace, TraceNode, TraceRow, TraceSpan } from "../src/store/store_types";
+import type { SpanRow, Trace, TraceNode, TraceSpan } from "../src/store/store_types";
 import {
   addCalls,
   arrangeSpans,
@@ -82,7 +82,7 @@ test("a part of a trace begins at the left edge", () => {
   );
 });
 
-const row = (key: string, span: string, parent: string | null, time: string): TraceRow => ({
+const row = (key: string, span: string, parent: string | null, time: string): SpanRow => ({
   key,
   trace: "1",
   span,

@@ -170,7 +170,7 @@ static void choose_moments(struct build *build, const struct cn_why *why)
 
 /* The functions seen during a call; each counts once. */
 static void add_values(void *arg, const struct cn_why_call *call,
-                       struct cn_why_facts *facts)
+                       struct cn_traits *traits)
 {
     const struct build *build = arg;
     const struct cn_recording *rec = build->query->rec;
@@ -188,11 +188,11 @@ static void add_values(void *arg, const struct cn_why_call *call,
             high = middle;
     }
     for (; low < build->seen.count && build->seen.list[low].call == key.call; low++)
-        cn_why_facts_add(facts, "other task",
-                         rec->functions[build->seen.list[low].function].name, NULL);
+        cn_traits_add(traits, "other task",
+                      rec->functions[build->seen.list[low].function].name, NULL);
 }
 
-bool cn_why_others_find(struct cn_why_signs *signs, const struct cn_why *why,
+bool cn_why_others_find(struct cn_signs *signs, const struct cn_why *why,
                         const struct cn_call_query *query, unsigned workers,
                         struct cn_error *err)
 {
@@ -217,7 +217,7 @@ bool cn_why_others_find(struct cn_why_signs *signs, const struct cn_why *why,
     struct cn_why chosen = {0};
     bool ok;
 
-    *signs = (struct cn_why_signs){0};
+    *signs = (struct cn_signs){0};
     build->query = query;
     build->workers = cn_alloc(worker_count, sizeof(*build->workers));
     choose_moments(build, why);

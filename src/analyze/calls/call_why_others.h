@@ -11,7 +11,7 @@
 
 /* At most one sign: the surest function. False if interrupted; the signs are to be released
  * either way. */
-CN_CHECK bool cn_why_others_find(struct cn_why_signs *signs, const struct cn_why *why,
+CN_CHECK bool cn_why_others_find(struct cn_signs *signs, const struct cn_why *why,
                                  const struct cn_call_query *query, unsigned workers,
                                  struct cn_error *err);
 

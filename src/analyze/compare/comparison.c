@@ -1,15 +1,11 @@
 #include "analyze/compare/comparison.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/compare/function_name.h"
 #include "analyze/compare/neighbours.h"
-#include "analyze/views/costs.h"
-#include "analyze/views/frames.h"
 #include "base/alloc.h"
 #include "base/text.h"
 
@@ -67,8 +63,7 @@ uint32_t cn_comparison_child(const struct cn_comparison *c, uint32_t parent,
     return slot ? slot - 1 : CN_NONE;
 }
 
-/* The node of a function below `parent`, made when new. */
-static uint32_t add_node(struct cn_comparison *c, uint32_t parent, uint32_t name)
+uint32_t cn_comparison_node_add(struct cn_comparison *c, uint32_t parent, uint32_t name)
 {
     uint32_t *slot, *list;
 
@@ -95,281 +90,6 @@ static uint32_t add_node(struct cn_comparison *c, uint32_t parent, uint32_t name
 void cn_comparison_init(struct cn_comparison *c)
 {
     *c = (struct cn_comparison){.first_top = CN_NONE, .has_calls = true};
-}
-
-/* The number of each place's name among ours. */
-static uint32_t *number_names(struct cn_comparison *c, const struct cn_names *names)
-{
-    uint32_t *numbers = cn_alloc(names->count, sizeof(*numbers));
-    struct cn_text text = {0};
-
-    for (size_t i = 0; i < names->count; i++) {
-        cn_text_clear(&text);
-        cn_function_name_add(&text, names->list[i]);
-        numbers[i] = cn_names_add(&c->names, cn_text_str(&text));
-    }
-    cn_text_done(&text);
-    return numbers;
-}
-
-/* Nodes for all frames: by frame. Frame 0 is no context. */
-static uint32_t *map_frames(struct cn_comparison *c, const struct cn_frames *frames,
-                            enum cn_side side)
-{
-    uint32_t *nodes = cn_alloc(frames->count, sizeof(*nodes));
-    uint32_t *names = number_names(c, &frames->names);
-
-    nodes[0] = CN_NONE;
-    for (size_t i = 1; i < frames->count; i++) {
-        const struct cn_frame *frame = &frames->list[i];
-        uint32_t parent = frame->parent == CN_NONE ? CN_NONE : nodes[frame->parent];
-
-        nodes[i] = add_node(c, parent, names[frame->place]);
-        c->nodes[nodes[i]].sides |= (uint8_t)(1U << side);
-    }
-    free(names);
-    return nodes;
-}
-
-/* Contexts that begin a frame count for its node: their costs include those of the loops and
- * lines inside. */
-static struct cn_cost_targets map_contexts(const struct cn_frames *frames,
-                                           const uint32_t *nodes)
-{
-    size_t count = frames->index.count, filled = 0;
-    size_t *start = cn_alloc(count + 1, sizeof(*start));
-    struct cn_cost_target *list = cn_alloc(frames->count, sizeof(*list));
-
-    for (size_t i = 0; i < count; i++) {
-        uint32_t parent = frames->index.nodes[i].parent, frame = frames->of_node[i];
-
-        start[i] = filled;
-        if (parent == CN_NONE || frames->of_node[parent] != frame)
-            list[filled++] =
-                cn_cost_target_of(nodes[frame], 1U << CN_SELF | 1U << CN_TOTAL);
-    }
-    start[count] = filled;
-    return (struct cn_cost_targets){start, list};
-}
-
-static const char *const calls_metric = "calls";
-
-/* True if the formula of a sum of contexts is the sum of their formulas. */
-static bool adds_up(const struct cn_formula *formula)
-{
-    size_t numbers = 0;
-
-    if (formula->op == CN_FORMULA_INPUT)
-        return true;
-    for (size_t i = 0; i < formula->arg_count; i++) {
-        if (formula->args[i]->op == CN_FORMULA_NUMBER)
-            numbers++;
-        else if (!adds_up(formula->args[i]))
-            return false;
-    }
-    if (formula->op == CN_FORMULA_ADD || formula->op == CN_FORMULA_SUB ||
-        formula->op == CN_FORMULA_NEG)
-        return numbers == 0;
-    if (formula->op == CN_FORMULA_MUL)
-        return numbers + 1 == formula->arg_count;
-    return formula->op == CN_FORMULA_DIV && formula->arg_count == 2 && numbers == 1 &&
-           formula->args[1]->op == CN_FORMULA_NUMBER;
-}
-
-/* The columns of a run: total and self costs of the metric, and calls where the database has
- * them. */
-struct columns {
-    size_t total, self, calls; /* SIZE_MAX: none */
-};
-
-static size_t add_column(struct cn_costs *costs, const char *metric,
-                         enum cn_cost_side side, struct cn_error *err)
-{
-    struct cn_cost_request request = {.metric = metric, .side = side, .profile = CN_NONE};
-
-    return cn_costs_add(costs, &request, err) ? costs->column_count - 1 : SIZE_MAX;
-}
-
-static bool add_columns(struct cn_comparison *c, struct cn_costs *costs,
-                        const struct cn_compare_run *run, struct columns *out,
-                        struct cn_error *err)
-{
-    const char *defaults[CN_COST_DEFAULT_MAX];
-    const char *metric = run->metric ? run->metric : c->metric;
-    struct cn_error other;
-
-    costs->counts_waits = run->counts_waits;
-    for (size_t i = 0; i < run->threads_count; i++)
-        if (!cn_costs_select(costs, run->threads[i], err))
-            return false;
-    if (!metric && cn_costs_default_metrics(costs, defaults) > 0)
-        metric = defaults[0];
-    out->total = add_column(costs, metric, CN_TOTAL, err);
-    out->self = add_column(costs, metric, CN_SELF, out->total == SIZE_MAX ? err : &other);
-    if (costs->column_count == 0) {
-        err->kind = CN_ERR_USAGE; /* both sides need it */
-        return false;
-    }
-    if (c->metric && strcmp(c->metric, costs->columns[0].metric) != 0)
-        return cn_fail(err, CN_ERR_USAGE,
-                       "its metric is '%s', not '%s'; choose one that all have with "
-                       "--metric",
-                       costs->columns[0].metric, c->metric);
-    for (size_t i = 0; i < costs->input_count; i++)
-        if (costs->inputs[i].combine != CN_COMBINE_SUM ||
-            !adds_up(costs->columns[0].formula))
-            return cn_fail(err, CN_ERR_USAGE, "metric '%s' does not add up over contexts",
-                           costs->columns[0].metric);
-    out->calls = add_column(costs, calls_metric, CN_SELF, &other);
-    if (out->calls == SIZE_MAX ||
-        strcmp(costs->columns[out->calls].metric, calls_metric) != 0)
-        c->has_calls = false;
-    return cn_costs_ready(costs, err);
-}
-
-static bool count_threads(const struct cn_costs *costs, uint32_t *out,
-                          struct cn_error *err)
-{
-    *out = 0;
-    for (uint32_t i = 1; i < costs->db->profile_count; i++) {
-        struct cn_profile profile;
-
-        if (!cn_costs_is_selected(costs, i))
-            continue;
-        if (!cn_database_profile(costs->db, i, &profile, err))
-            return false;
-        *out += !profile.is_summary;
-    }
-    return true;
-}
-
-static double finite_or_0(double value)
-{
-    return isfinite(value) ? value : 0;
-}
-
-/* A function's self cost is its total without those of its callees. Self costs of databases
- * are the same, except where they include inlined functions, which have rows of their own;
- * otherwise they are taken, because they are exact. */
-static void correct_self(const struct cn_comparison *c, struct cn_compared_run *run,
-                         const double *total)
-{
-    static const double rounding = 1e-9;
-    double *rest = cn_alloc(run->count, sizeof(*rest));
-
-    for (size_t i = run->count; i-- > 0;) {
-        rest[i] += total[i];
-        if (c->nodes[i].parent != CN_NONE)
-            rest[c->nodes[i].parent] -= total[i];
-        if (fabs(rest[i] - run->self[i]) > rounding * fabs(total[i]))
-            run->self[i] = rest[i];
-    }
-    free(rest);
-}
-
-/* The values of all nodes; false if there are none. */
-static bool take_values(const struct cn_comparison *c, const struct cn_costs *costs,
-                        const struct columns *columns, const struct cn_cost_rows *rows,
-                        struct cn_compared_run *run)
-{
-    double values[CN_COST_COLUMN_MAX];
-    double *total = NULL;
-    bool has_value = false;
-
-    if (columns->total != SIZE_MAX)
-        total = cn_alloc(run->count, sizeof(*total));
-    for (size_t i = 0; i < run->count; i++) {
-        cn_cost_rows_values(costs, rows, i, values);
-        if (columns->self != SIZE_MAX)
-            run->self[i] = finite_or_0(values[columns->self]);
-        if (total)
-            total[i] = finite_or_0(values[columns->total]);
-        if (run->calls)
-            run->calls[i] = finite_or_0(values[columns->calls]);
-    }
-    if (total)
-        correct_self(c, run, total);
-    for (size_t i = 0; i < run->count; i++)
-        has_value |= run->self[i] != 0;
-    free(total);
-    return has_value;
-}
-
-static bool fill_run(struct cn_comparison *c, struct cn_costs *costs, bool may_be_empty,
-                     const struct columns *columns, struct cn_compared_run *run,
-                     const struct cn_progress *progress, struct cn_error *err)
-{
-    struct cn_cost_targets targets;
-    struct cn_cost_rows rows = {0};
-    struct cn_frames frames;
-    uint32_t *nodes;
-    bool ok;
-
-    if (!cn_frames_build(&frames, costs->db, progress, err))
-        return false;
-    cn_database_forget(costs->db);
-    nodes = map_frames(c, &frames, run->side);
-    targets = map_contexts(&frames, nodes);
-    free(nodes);
-    free(frames.list);
-    free(frames.of_node);
-    frames.list = NULL;
-    frames.of_node = NULL;
-    run->count = c->node_count;
-    ok = cn_costs_fill(costs, &frames.index, &targets, run->count, progress, &rows, err);
-    cn_frames_done(&frames);
-    free((void *)(uintptr_t)targets.start);
-    free((void *)(uintptr_t)targets.list);
-    cn_database_forget(costs->db);
-    if (ok) {
-        run->self = cn_alloc(run->count, sizeof(*run->self));
-        if (c->has_calls)
-            run->calls = cn_alloc(run->count, sizeof(*run->calls));
-        if (!take_values(c, costs, columns, &rows, run) && !may_be_empty)
-            ok = cn_fail(err, CN_ERR_USAGE, "metric '%s' has no values",
-                         costs->columns[0].metric);
-    }
-    cn_cost_rows_done(&rows);
-    return ok;
-}
-
-bool cn_comparison_add(struct cn_comparison *c, const struct cn_compare_run *run,
-                       const struct cn_progress *progress, struct cn_error *err)
-{
-    const struct cn_database *db = run->db;
-    struct cn_compared_run made = {.side = run->side, .seconds = NAN};
-    struct cn_costs *costs = cn_alloc(1, sizeof(*costs));
-    struct columns columns;
-    bool ok;
-
-    if (db->has_timelines && db->end_ns > db->begin_ns)
-        made.seconds = (double)(db->end_ns - db->begin_ns) * 1e-9;
-    cn_costs_init(costs, run->db);
-    ok = add_columns(c, costs, run, &columns, err) &&
-         count_threads(costs, &made.thread_count, err) &&
-         fill_run(c, costs, run->may_be_empty, &columns, &made, progress, err);
-    if (ok && !c->metric) {
-        c->metric_copy = cn_strdup(costs->columns[0].metric);
-        c->metric = c->metric_copy;
-    }
-    cn_costs_done(costs);
-    free(costs);
-    if (!ok) {
-        free(made.self);
-        free(made.calls);
-        return false;
-    }
-    c->runs = cn_grow(c->runs, c->run_count, &c->run_capacity, sizeof(*c->runs));
-    c->runs[c->run_count++] = made;
-    c->side_runs[run->side]++;
-    return true;
-}
-
-void cn_comparison_scale(struct cn_comparison *c, size_t run, double factor)
-{
-    assert(run < c->run_count && !c->order);
-    for (size_t i = 0; i < c->runs[run].count; i++)
-        c->runs[run].self[i] *= factor;
 }
 
 /* The values of a merged node belong to the one it was merged into. */
@@ -532,28 +252,9 @@ static void extend_runs(struct cn_comparison *c)
     }
 }
 
-void cn_comparison_finish(struct cn_comparison *c)
+/* Scale all values of a node to the calls that side B makes. */
+static void scale_per_call(struct cn_comparison *c)
 {
-    extend_runs(c);
-    c->name_sides = cn_alloc(c->names.count, sizeof(*c->name_sides));
-    for (size_t i = 0; i < c->node_count; i++)
-        c->name_sides[c->nodes[i].name] |= c->nodes[i].sides;
-    for (int side = 0; side < CN_SIDES; side++) {
-        c->self[side] = mean_of(c, (enum cn_side)side, false);
-        c->calls[side] = c->has_calls ? mean_of(c, (enum cn_side)side, true) : NULL;
-        c->total[side] = cn_alloc(c->node_count, sizeof(*c->total[side]));
-    }
-    put_in_order(c);
-    add_up_totals(c);
-    if (cn_neighbours_match(c) > 0) {
-        put_in_order(c);
-        add_up_totals(c);
-    }
-}
-
-void cn_comparison_per_call(struct cn_comparison *c)
-{
-    assert(c->has_calls);
     for (size_t i = 0; i < c->order_count; i++) {
         uint32_t node = c->order[i];
         double calls[CN_SIDES] = {c->calls[CN_SIDE_A][node], c->calls[CN_SIDE_B][node]};
@@ -573,6 +274,27 @@ void cn_comparison_per_call(struct cn_comparison *c)
             c->self[side][node] *= is_called ? calls[CN_SIDE_B] / calls[side] : 0;
     }
     add_up_totals(c);
+}
+
+void cn_comparison_finish(struct cn_comparison *c)
+{
+    extend_runs(c);
+    c->name_sides = cn_alloc(c->names.count, sizeof(*c->name_sides));
+    for (size_t i = 0; i < c->node_count; i++)
+        c->name_sides[c->nodes[i].name] |= c->nodes[i].sides;
+    for (int side = 0; side < CN_SIDES; side++) {
+        c->self[side] = mean_of(c, (enum cn_side)side, false);
+        c->calls[side] = c->has_calls ? mean_of(c, (enum cn_side)side, true) : NULL;
+        c->total[side] = cn_alloc(c->node_count, sizeof(*c->total[side]));
+    }
+    put_in_order(c);
+    add_up_totals(c);
+    if (cn_neighbours_match(c) > 0) {
+        put_in_order(c);
+        add_up_totals(c);
+    }
+    if (c->scaling == CN_SCALE_PER_CALL)
+        scale_per_call(c);
 }
 
 void cn_comparison_done(struct cn_comparison *c)

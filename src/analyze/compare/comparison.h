@@ -7,7 +7,7 @@
  *
  *     cn_comparison_init(&c);
  *     cn_comparison_add(&c, &run, ...) ...       A's runs, then B's
- *     cn_comparison_scale(&c, ...) ...           optional
+ *     cn_comparison_scale_by(&c, ...)            optional
  *     cn_comparison_finish(&c);
  *     ... c.nodes in c.order, c.self, c.total ...
  *     cn_comparison_done(&c);
@@ -54,6 +54,17 @@ struct cn_compared_run {
     double seconds; /* from the first to the last sample; NAN: unknown */
 };
 
+/* Costs are divided by the calls of a context, by threads or by seconds; or side A becomes what
+ * side B should be, with the same work in all (strong) or for each thread (weak). */
+enum cn_compare_scaling {
+    CN_SCALE_NOT,
+    CN_SCALE_PER_CALL,
+    CN_SCALE_PER_THREAD,
+    CN_SCALE_PER_SECOND,
+    CN_SCALE_STRONG,
+    CN_SCALE_WEAK,
+};
+
 struct cn_comparison {
     struct cn_names names;
     const char *metric; /* the one that is compared, as side A presents it */
@@ -66,7 +77,9 @@ struct cn_comparison {
     struct cn_compared_run *runs;
     size_t run_count, run_capacity;
     size_t side_runs[CN_SIDES];
-    bool has_calls; /* all runs have them */
+    bool has_calls;           /* all runs have them */
+    bool has_threads_as_runs; /* the runs are threads: see cn_comparison_add_threads() */
+    enum cn_compare_scaling scaling;
 
     /* Set by cn_comparison_finish(). By node: means over the runs of a side. */
     uint32_t *order; /* nodes, parents before children, in the order of a walk */
@@ -74,7 +87,7 @@ struct cn_comparison {
     double *self[CN_SIDES], *total[CN_SIDES], *calls[CN_SIDES];
     double whole[CN_SIDES];
     uint8_t *name_sides; /* by name: which sides have functions of it */
-    size_t uncounted; /* by cn_comparison_per_call(): nodes that one side never calls */
+    size_t uncounted;    /* with CN_SCALE_PER_CALL: nodes that one side never calls */
 };
 
 struct cn_compare_run {
@@ -84,6 +97,10 @@ struct cn_compare_run {
     bool counts_waits;          /* see cn_costs_default_metrics() */
     const char *const *threads; /* selections, as cn_costs_select() takes them */
     size_t threads_count;
+    bool has_range; /* only this time, in the clock of the database */
+    uint64_t begin_ns, end_ns;
+    bool
+        is_of_traces; /* threads stand for traces at the same time: one entry point for all */
     bool may_be_empty; /* it is one of the threads of a side */
 };
 
@@ -95,14 +112,34 @@ void cn_comparison_done(struct cn_comparison *c);
 CN_CHECK bool cn_comparison_add(struct cn_comparison *c, const struct cn_compare_run *run,
                                 const struct cn_progress *progress, struct cn_error *err);
 
+/* Add the selected threads of a run, as runs whose mean is the sum over threads. */
+CN_CHECK bool cn_comparison_add_threads(struct cn_comparison *c,
+                                        const struct cn_compare_run *all,
+                                        const struct cn_progress *progress,
+                                        struct cn_error *err);
+
 /* Multiply the values of a run. */
 void cn_comparison_scale(struct cn_comparison *c, size_t run, double factor);
 
-/* Compare costs per call: scale all values of a node to the calls that side B makes. Costs of
- * nodes that a side never calls do not count. After finishing; needs has_calls. */
-void cn_comparison_per_call(struct cn_comparison *c);
+/* Scale all runs. Per call, all values of a node are scaled to the calls that side B makes; costs
+ * of nodes that a side never calls do not count. Fails with CN_ERR_USAGE if a side has no calls,
+ * threads or seconds to divide by. */
+CN_CHECK bool cn_comparison_scale_by(struct cn_comparison *c,
+                                     enum cn_compare_scaling scaling,
+                                     struct cn_error *err);
+
+/* The scaling of texts as of the options --per and --scaling; NULL: not given. */
+CN_CHECK bool cn_compare_scaling_parse(const char *per, const char *scaling,
+                                       enum cn_compare_scaling *out,
+                                       struct cn_error *err);
+
+/* The mean number of threads of the runs of a side. */
+double cn_comparison_threads(const struct cn_comparison *c, enum cn_side side);
 
 void cn_comparison_finish(struct cn_comparison *c);
+
+/* The node of a function below `parent` (CN_NONE: at the top), made when new. */
+uint32_t cn_comparison_node_add(struct cn_comparison *c, uint32_t parent, uint32_t name);
 
 /* The child of a node (CN_NONE: at the top) with this name, or CN_NONE. */
 uint32_t cn_comparison_child(const struct cn_comparison *c, uint32_t parent,

@@ -256,6 +256,7 @@ void cn_explain(struct cn_explanation *out, const struct cn_comparison *c, size_
         .has_runs = c->side_runs[CN_SIDE_A] > 1 && c->side_runs[CN_SIDE_B] > 1,
         .whole = {.name = CN_NONE,
                   .node = CN_NONE,
+                  .calls = {NAN, NAN},
                   .value = {c->whole[CN_SIDE_A], c->whole[CN_SIDE_B]}},
     };
     memset(b.of_node, 0xff, c->node_count * sizeof(*b.of_node));

@@ -30,7 +30,7 @@ struct cn_change {
     uint32_t path_count; /* call paths that changed */
     uint32_t node_count; /* call paths */
     double value[CN_SIDES];
-    double calls[CN_SIDES]; /* of the function itself; 0 if unknown */
+    double calls[CN_SIDES]; /* of the function itself; NAN: unknown */
     double gross;           /* sum of the sizes of the changes of call paths */
     struct cn_evidence evidence;
 };

@@ -48,7 +48,8 @@ static void make_tree(struct cn_compare_rows *rows, const struct cn_comparison *
         uint32_t node = c->order[i], parent = c->nodes[node].parent, *list;
         uint32_t above = parent == CN_NONE ? CN_NONE : rows->of_node[parent];
 
-        if (gross[node] == 0) { /* the rows above contain what did not change */
+        if (gross[node] == 0 &&
+            !rows->has_unchanged) { /* the rows above contain what did not change */
             rows->of_node[node] = rows->adds_up ? above : CN_NONE;
             continue;
         }
@@ -107,7 +108,9 @@ static void make_callers(struct cn_compare_rows *rows, const struct cn_compariso
     for (size_t i = 0; i < c->order_count; i++) {
         uint32_t node = c->order[i], row = CN_NONE, at = node;
 
-        if (cn_comparison_change(c, node) == 0)
+        if (rows->has_unchanged
+                ? c->self[CN_SIDE_A][node] == 0 && c->self[CN_SIDE_B][node] == 0
+                : cn_comparison_change(c, node) == 0)
             continue;
         for (size_t depth = 0; at != CN_NONE && depth < depth_max; depth++) {
             row = add_row(rows, &known, row, c->nodes[at].name, at);
@@ -185,6 +188,8 @@ static void fill(struct cn_compare_rows *rows, const struct cn_comparison *c)
             for (int side = 0; side < CN_SIDES; side++)
                 rows->list[row].calls[side] += c->calls[side][node];
     }
+    for (size_t i = 0; i < rows->count && rows->is_of_callers; i++)
+        rows->list[i].calls[CN_SIDE_A] = rows->list[i].calls[CN_SIDE_B] = NAN;
     for (size_t i = rows->count; i-- > 0;)
         if (rows->list[i].parent != CN_NONE)
             rows->list[rows->list[i].parent].gross += rows->list[i].gross;
@@ -194,13 +199,15 @@ static void fill(struct cn_compare_rows *rows, const struct cn_comparison *c)
 }
 
 void cn_compare_rows_make(struct cn_compare_rows *out, const struct cn_comparison *c,
-                          enum cn_compare_view view, bool is_total, size_t depth)
+                          enum cn_compare_view view, bool is_total, size_t depth,
+                          bool has_unchanged)
 {
     *out = (struct cn_compare_rows){
         .first_top = CN_NONE,
         .of_node = cn_alloc(c->node_count, sizeof(*out->of_node)),
         .is_of_callers = view == CN_COMPARE_CALLERS,
         .adds_up = view == CN_COMPARE_CALLERS || (view == CN_COMPARE_TREE && is_total),
+        .has_unchanged = has_unchanged,
     };
     memset(out->of_node, 0xff, c->node_count * sizeof(*out->of_node));
     if (view == CN_COMPARE_TREE)

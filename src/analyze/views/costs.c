@@ -428,6 +428,21 @@ static void name_column(struct cn_costs *costs, struct cn_cost_column *column,
     cn_text_done(&text);
 }
 
+static void name_side(struct cn_costs *costs, struct cn_cost_column *column,
+                      const char *metric, enum cn_cost_side side, uint32_t profile)
+{
+    bool is_total = side == CN_TOTAL;
+
+    name_column(costs, column, metric, is_total ? "inclusive" : "exclusive",
+                is_total ? "total" : "self", profile);
+}
+
+void cn_cost_column_name(struct cn_costs *costs, struct cn_cost_column *column,
+                         const char *metric, enum cn_cost_side side)
+{
+    name_side(costs, column, metric, side, CN_NONE);
+}
+
 static bool fail_unknown_scope(const struct cn_metrics *metrics, const char *name,
                                struct cn_error *err)
 {
@@ -506,8 +521,7 @@ static bool fill_presented_column(struct cn_costs *costs,
         if (!column->total_formula)
             return false;
     }
-    name_column(costs, column, metric->name, is_total ? "inclusive" : "exclusive",
-                is_total ? "total" : "self", request->profile);
+    name_side(costs, column, metric->name, request->side, request->profile);
     return true;
 }
 

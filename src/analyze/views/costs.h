@@ -137,6 +137,17 @@ CN_CHECK bool cn_costs_add(struct cn_costs *costs, const struct cn_cost_request 
 CN_CHECK bool cn_costs_add_percentile(struct cn_costs *costs, double fraction,
                                       const char *name, struct cn_error *err);
 
+/* Add columns, total and self, that a formula of other metrics computes: "NAME=FORMULA"
+ * or "NAME [UNIT]=FORMULA", see cn_formula_parse_named(). They are no shares of a whole.
+ * CN_ERR_USAGE for a mistake in the text, CN_ERR_NOT_FOUND when there
+ * is no such metric. */
+CN_CHECK bool cn_costs_add_derived(struct cn_costs *costs, const char *text,
+                                   struct cn_error *err);
+
+/* Name a column after one side of a metric. */
+void cn_cost_column_name(struct cn_costs *costs, struct cn_cost_column *column,
+                         const char *metric, enum cn_cost_side side);
+
 /* Call it after the last column was added and before the first value is asked for: works
  * out the columns' totals. */
 CN_CHECK bool cn_costs_ready(struct cn_costs *costs, struct cn_error *err);
@@ -150,6 +161,14 @@ CN_CHECK bool cn_costs_of_context(struct cn_costs *costs, uint32_t context,
 CN_CHECK bool cn_costs_latencies(struct cn_costs *costs, uint32_t context,
                                  struct cn_bucket_calls *out, size_t *count,
                                  struct cn_error *err);
+
+/* The column of one side of a metric, percentiles excepted; the column count if there is
+ * none. */
+size_t cn_cost_column_find(const struct cn_costs *costs, const char *metric,
+                           enum cn_cost_side side);
+
+/* True if a database has the durations of calls. */
+bool cn_database_has_latencies(const struct cn_database *db);
 
 /* A value as a share of the whole, in percent; NAN when it has none. */
 double cn_cost_percent(const struct cn_cost_column *column, double value);

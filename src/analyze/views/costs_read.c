@@ -13,6 +13,26 @@ bool cn_cost_input_is_summary(const struct cn_costs *costs,
            input->stat_id != CN_NO_ID;
 }
 
+size_t cn_cost_column_find(const struct cn_costs *costs, const char *metric,
+                           enum cn_cost_side side)
+{
+    size_t i = 0;
+
+    while (i < costs->column_count &&
+           (costs->columns[i].side != side || costs->columns[i].fraction != 0 ||
+            strcmp(costs->columns[i].metric, metric) != 0))
+        i++;
+    return i;
+}
+
+bool cn_database_has_latencies(const struct cn_database *db)
+{
+    for (size_t i = 0; i < db->metrics.count; i++)
+        if (strncmp(db->metrics.list[i].name, "latency ", strlen("latency ")) == 0)
+            return true;
+    return false;
+}
+
 bool cn_costs_need_tallies(const struct cn_costs *costs)
 {
     for (size_t i = 0; i < costs->column_count; i++)

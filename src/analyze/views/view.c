@@ -180,6 +180,43 @@ bool cn_view_children(struct cn_view *view, const struct cn_row *parent,
     return ok;
 }
 
+static bool is_inside_function(const struct cn_row *row)
+{
+    return row->kind == CN_ROW_LOOP || row->kind == CN_ROW_LINE ||
+           row->kind == CN_ROW_INSTRUCTION;
+}
+
+bool cn_view_functions(struct cn_view *view, const struct cn_row *parent,
+                       size_t sort_column, bool is_reversed, struct cn_row_list *out,
+                       struct cn_error *err)
+{
+    size_t size = view->costs->column_count * sizeof(double);
+    struct cn_row_list skipped, below;
+    uint64_t seen = 0;
+    size_t next = 0;
+    bool ok = true;
+
+    cn_row_list_begin(out, view->costs->column_count);
+    cn_row_list_begin(&skipped, view->costs->column_count);
+    do {
+        struct cn_row from = next > 0 ? skipped.rows[next - 1] : (struct cn_row){0};
+
+        cn_row_list_begin(&below, view->costs->column_count);
+        ok = view->ops->children(view, next > 0 ? &from : parent, &below, err) &&
+             cn_view_weigh(view, &below, &seen, err);
+        for (size_t i = 0; ok && i < below.count; i++) {
+            const struct cn_row *row = &below.rows[i];
+
+            memcpy(cn_row_list_add(is_inside_function(row) ? &skipped : out, *row),
+                   row->values, size);
+        }
+        cn_row_list_done(&below);
+    } while (ok && next++ < skipped.count);
+    cn_row_list_done(&skipped);
+    cn_row_list_sort(out, sort_column, is_reversed);
+    return ok;
+}
+
 static bool is_on_path(const struct cn_row_list *path, const struct cn_row *row)
 {
     for (size_t i = 0; i < path->count && i < CN_VIEW_LOOK_BACK; i++)

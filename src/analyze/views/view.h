@@ -191,6 +191,12 @@ CN_CHECK bool cn_view_children(struct cn_view *view, const struct cn_row *parent
                                size_t sort_column, bool is_reversed,
                                struct cn_row_list *out, struct cn_error *err);
 
+/* The same without rows of loops, lines and instructions: the rows below them take their
+ * places. */
+CN_CHECK bool cn_view_functions(struct cn_view *view, const struct cn_row *parent,
+                                size_t sort_column, bool is_reversed,
+                                struct cn_row_list *out, struct cn_error *err);
+
 /* For views: the location of a place given by its parts, CN_NONE where one is unknown. A
  * function's own module, file and line fill in what is not given. */
 CN_CHECK bool cn_location_find(struct cn_database *db, uint32_t function, uint32_t module,

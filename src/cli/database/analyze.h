@@ -26,7 +26,8 @@ struct cn_analysis {
     unsigned workers;
     bool is_forced, is_strict, without_timelines, without_sources;
     bool is_silent;     /* does not print what was written */
-    bool is_incomplete; /* set if a recording is damaged or has lost records */
+    bool is_damaged;    /* set if a recording is damaged */
+    bool is_incomplete; /* set if it is damaged or has lost records */
     uint64_t timeline_resolution_ns, timeline_sample_max; /* as for writers */
     struct cn_bar bar;
     uint64_t begin_ns;
@@ -46,10 +47,18 @@ CN_CHECK bool cn_analysis_write(struct cn_analysis *a, struct cn_database *db,
 void cn_analysis_tell(const struct cn_analysis *a, uint64_t context_count,
                       uint64_t thread_count, const char *items, const char *rate);
 
-/* Analyse a recording or store with default options, for a view whose arguments are given:
- * warnings and progress are printed, unless it is quiet. */
+/* The analysis of a recording or store for a view. */
+struct cn_view_analysis {
+    bool is_raw;       /* recorded times, not corrected ones */
+    const char *query; /* of a store: only traces that match; NULL: all */
+    /* Set. A recording that has lost records is incomplete, but not damaged. */
+    bool is_complete, is_damaged;
+};
+
+/* Analyse a recording or store for a view whose arguments are given: warnings and progress are
+ * printed, unless it is quiet. */
 CN_CHECK bool cn_analyze_for_view(const struct cn_args *view, const char *path,
-                                  const char *target, bool is_raw, bool *is_complete,
+                                  const char *target, struct cn_view_analysis *how,
                                   struct cn_error *err);
 
 CN_CHECK bool cn_analyze_recordings(struct cn_analysis *a, struct cn_error *err);

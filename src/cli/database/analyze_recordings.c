@@ -119,6 +119,7 @@ static bool tell_damage(const struct recordings *self,
     if (result->lost_count > 0)
         cn_cli_warn(args, "%" PRIu64 " records were lost while recording",
                     result->lost_count);
+    self->a->is_damaged = damage_count > 0;
     self->a->is_incomplete = damage_count > 0 || result->lost_count > 0;
     return damage_count == 0 || !self->a->is_strict ||
            cn_fail(err, CN_ERR_FORMAT,

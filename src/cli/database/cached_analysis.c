@@ -80,20 +80,20 @@ static uint64_t size_max(void)
 }
 
 bool cn_cached_analysis_open(struct cn_database **out, char **folder,
-                             const struct cn_args *args, const char *path, bool is_raw,
-                             struct cn_error *err)
+                             const struct cn_args *args, const char *path,
+                             struct cn_view_analysis *how, struct cn_error *err)
 {
     const struct cn_format *v4 = cn_format_find("hpctoolkit-v4");
     char real[PATH_MAX], cache[PATH_MAX], target[2 * PATH_MAX], name[2 * KEY_LEN + 8];
-    bool has_cache, is_complete;
+    bool has_cache;
 
     *folder = NULL;
     if (!realpath(path, real))
         return cn_fail_errno(err, "%s: cannot read it", path);
     (void)snprintf(name, sizeof(name), "%016" PRIx64 "-%016" PRIx64 ".db",
-                   (uint64_t)XXH3_64bits_withSeed(real, strlen(real), is_raw),
+                   (uint64_t)XXH3_64bits_withSeed(real, strlen(real), how->is_raw),
                    fingerprint(real));
-    has_cache = cn_cache_dir("/views", cache);
+    has_cache = !how->query && cn_cache_dir("/views", cache);
     if (has_cache) {
         (void)snprintf(target, sizeof(target), "%s/%s", cache, name);
         if (cn_cache_dir_use(target) && v4->open_database(out, target, err))
@@ -107,9 +107,9 @@ bool cn_cached_analysis_open(struct cn_database **out, char **folder,
             return false;
         (void)snprintf(target, sizeof(target), "%s/%s", *folder, name);
     }
-    if (!cn_analyze_for_view(args, path, target, is_raw, &is_complete, err))
+    if (!cn_analyze_for_view(args, path, target, how, err))
         return false;
-    if (has_cache && !is_complete)
+    if (has_cache && !how->is_complete)
         *folder = cn_strdup(target);
     if (has_cache) {
         (void)cn_cache_dir_use(target);

@@ -17,10 +17,13 @@
 #include "cli/shell/args.h"
 #include "model/contexts/database.h"
 
-/* Open the database of `path`. If it is not cached, `folder` receives a directory: remove
- * and free it after closing the database. */
+struct cn_view_analysis;
+
+/* Open the database of `path`; that of a query is not cached, because it may depend on the time. If
+ * it is not cached, `folder` receives a directory: remove and free it after closing the
+ * database. */
 CN_CHECK bool cn_cached_analysis_open(struct cn_database **out, char **folder,
                                       const struct cn_args *args, const char *path,
-                                      bool is_raw, struct cn_error *err);
+                                      struct cn_view_analysis *how, struct cn_error *err);
 
 #endif

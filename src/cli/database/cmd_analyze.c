@@ -414,9 +414,9 @@ const struct cn_command cn_cmd_analyze = {
 };
 
 bool cn_analyze_for_view(const struct cn_args *view, const char *path, const char *target,
-                         bool is_raw, bool *is_complete, struct cn_error *err)
+                         struct cn_view_analysis *how, struct cn_error *err)
 {
-    const char *words[5];
+    const char *words[7];
     size_t count = 0;
     struct cn_args args;
     struct cn_analysis a = {
@@ -431,8 +431,12 @@ bool cn_analyze_for_view(const struct cn_args *view, const char *path, const cha
 
     if (cn_args_has(view, "quiet"))
         words[count++] = "--quiet";
-    if (is_raw)
+    if (how->is_raw)
         words[count++] = "--raw";
+    if (how->query) {
+        words[count++] = "--query";
+        words[count++] = how->query;
+    }
     words[count++] = "--output";
     words[count++] = target;
     words[count++] = path;
@@ -440,7 +444,8 @@ bool cn_analyze_for_view(const struct cn_args *view, const char *path, const cha
         return false;
     args.session = view->session;
     ok = cn_analyze_recordings(&a, err);
-    *is_complete = !a.is_incomplete;
+    how->is_complete = !a.is_incomplete;
+    how->is_damaged = a.is_damaged;
     cn_text_done(&a.folder);
     cn_args_done(&args);
     return ok;

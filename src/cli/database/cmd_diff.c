@@ -7,6 +7,7 @@
 #include "analyze/compare/explain.h"
 #include "analyze/compare/rows.h"
 #include "cli/database/compare_sides.h"
+#include "cli/database/diff_facets.h"
 #include "cli/database/diff_print.h"
 #include "cli/shell/cli.h"
 
@@ -19,70 +20,61 @@ static bool is_value(const struct cn_args *args, const char *option, const char 
     return given && strcmp(given, value) == 0;
 }
 
-/* The mean number of threads of the runs of a side. */
-static double threads_of(const struct cn_comparison *c, enum cn_side side)
+/* What is printed. */
+struct choice {
+    bool has_view, wants_facets;
+    enum cn_compare_view view; /* if it has one; else what explains the difference */
+    enum cn_compare_scaling scaling;
+    uint64_t lines, depth;
+};
+
+static bool choose_view(const struct cn_args *args, struct choice *out,
+                        struct cn_error *err)
 {
-    double sum = 0;
+    static const char *const names[] = {"tree", "flat", "callers", "facets"};
+    const char *chosen = NULL;
 
-    for (size_t i = 0; i < c->run_count; i++)
-        if (c->runs[i].side == side)
-            sum += c->runs[i].thread_count;
-    return sum / (double)c->side_runs[side];
-}
-
-/* Divide by threads or seconds, or make A what B should be. */
-static bool scale(struct cn_comparison *c, const struct cn_args *args,
-                  struct cn_error *err)
-{
-    bool is_weak = is_value(args, "scaling", "weak");
-
-    if (!cn_args_exclusive(args, "per", "scaling", err))
-        return false;
-    for (size_t i = 0; i < c->run_count; i++) {
-        const struct cn_compared_run *run = &c->runs[i];
-
-        if ((is_value(args, "per", "thread") || cn_args_has(args, "scaling")) &&
-            run->thread_count == 0)
-            return cn_fail(err, CN_ERR_USAGE, "the number of threads is unknown");
-        if (is_value(args, "per", "second") && !(run->seconds > 0))
-            return cn_fail(err, CN_ERR_USAGE,
-                           "--per second: a side has no timeline, so its duration is "
-                           "unknown");
-        if (is_value(args, "per", "thread"))
-            cn_comparison_scale(c, i, 1 / (double)run->thread_count);
-        else if (is_value(args, "per", "second"))
-            cn_comparison_scale(c, i, 1 / run->seconds);
-        else if (is_weak && run->side == CN_SIDE_A)
-            cn_comparison_scale(c, i,
-                                threads_of(c, CN_SIDE_B) / (double)run->thread_count);
-    }
-    if (is_value(args, "per", "call") && !c->has_calls)
-        return cn_fail(err, CN_ERR_USAGE, "--per call: a side does not count calls");
-    return true;
-}
-
-static bool choose_view(const struct cn_args *args, bool *has_view,
-                        enum cn_compare_view *view, struct cn_error *err)
-{
-    static const char *const names[] = {"tree", "flat", "callers"};
-
-    *has_view = false;
+    *out = (struct choice){0};
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         if (!cn_args_has(args, names[i]))
             continue;
-        if (*has_view)
-            return cn_fail(err, CN_ERR_USAGE, "--%s and --%s exclude each other",
-                           names[*view], names[i]);
-        *view = (enum cn_compare_view)i;
-        *has_view = true;
+        if (chosen)
+            return cn_fail(err, CN_ERR_USAGE, "--%s and --%s exclude each other", chosen,
+                           names[i]);
+        chosen = names[i];
+        out->wants_facets = i > CN_COMPARE_CALLERS;
+        out->has_view = !out->wants_facets;
+        if (out->has_view)
+            out->view = (enum cn_compare_view)i;
     }
-    if (*has_view && *view == CN_COMPARE_CALLERS && is_value(args, "cost", "total"))
+    if (out->has_view && out->view == CN_COMPARE_CALLERS &&
+        is_value(args, "cost", "total"))
         return cn_fail(err, CN_ERR_USAGE, "--callers shows self costs");
-    if (!*has_view && cn_args_has(args, "cost"))
+    if (!out->has_view && cn_args_has(args, "cost"))
         return cn_fail(err, CN_ERR_USAGE, "--cost is for --tree and --flat");
-    if (!*has_view && cn_args_has(args, "depth"))
+    if (!out->has_view && cn_args_has(args, "depth"))
         return cn_fail(err, CN_ERR_USAGE, "--depth is for --tree and --callers");
     return true;
+}
+
+static bool choose(const struct cn_args *args, const struct cn_sides *sides,
+                   struct choice *out, struct cn_error *err)
+{
+    if (!choose_view(args, out, err) ||
+        !cn_args_u64(args, "lines", 1, SIZE_MAX, LINES_DEFAULT, &out->lines, err) ||
+        !cn_args_u64(args, "depth", 1, SIZE_MAX,
+                     out->has_view && out->view == CN_COMPARE_CALLERS ? CALLERS_DEPTH
+                                                                      : SIZE_MAX,
+                     &out->depth, err))
+        return false;
+    if (sides->has_threads_as_runs &&
+        (sides->count[CN_SIDE_A] > 1 || sides->count[CN_SIDE_B] > 1))
+        return cn_fail(err, CN_ERR_USAGE, "--over threads is for one run on each side");
+    return cn_args_exclusive(args, "over", "per", err) &&
+           cn_args_exclusive(args, "over", "scaling", err) &&
+           cn_args_exclusive(args, "per", "scaling", err) &&
+           cn_compare_scaling_parse(cn_args_value(args, "per"),
+                                    cn_args_value(args, "scaling"), &out->scaling, err);
 }
 
 static void print_rows(struct cn_diff_style *style, enum cn_compare_view view,
@@ -93,35 +85,32 @@ static void print_rows(struct cn_diff_style *style, enum cn_compare_view view,
     struct cn_compare_rows rows;
 
     style->cost = is_total ? "total" : "self";
-    cn_compare_rows_make(&rows, style->c, view, is_total, (size_t)depth);
+    cn_compare_rows_make(&rows, style->c, view, is_total, (size_t)depth, false);
     cn_diff_print_rows(style, &rows, (size_t)depth, args);
     cn_compare_rows_done(&rows);
 }
 
-static void print(struct cn_comparison *c, const struct cn_args *args, uint64_t lines,
-                  bool has_view, enum cn_compare_view view, uint64_t depth)
+static void print(struct cn_comparison *c, const struct cn_args *args,
+                  const struct choice *choice)
 {
     struct cn_explanation e;
     struct cn_diff_style style = {
         .c = c,
         .cost = "",
-        .runs = cn_args_has(args, "over") ? "threads" : "runs",
         .ideal = cn_args_value(args, "scaling"),
-        .is_per_call = is_value(args, "per", "call"),
     };
 
     cn_comparison_finish(c);
-    if (style.is_per_call)
-        cn_comparison_per_call(c);
     if (style.ideal)
         cn_cli_say(args, "%s scaling from %.4g to %.4g threads: a loss of %.1f%% of B",
-                   style.ideal, threads_of(c, CN_SIDE_A), threads_of(c, CN_SIDE_B),
+                   style.ideal, cn_comparison_threads(c, CN_SIDE_A),
+                   cn_comparison_threads(c, CN_SIDE_B),
                    100 * (c->whole[CN_SIDE_B] - c->whole[CN_SIDE_A]) /
                        c->whole[CN_SIDE_B]);
-    cn_explain(&e, c, (size_t)lines);
+    cn_explain(&e, c, (size_t)choice->lines);
     style.gross = e.gross;
-    if (has_view)
-        print_rows(&style, view, depth, args);
+    if (choice->has_view)
+        print_rows(&style, choice->view, choice->depth, args);
     else
         cn_diff_print_changes(&style, &e, args);
     cn_explanation_done(&e);
@@ -131,27 +120,23 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 {
     struct cn_comparison c;
     struct cn_sides sides;
-    enum cn_compare_view view = CN_COMPARE_TREE;
-    uint64_t lines, depth;
-    bool has_view, ok;
+    struct choice choice;
+    bool ok;
 
-    if (!cn_sides_parse(&sides, args, err) || !choose_view(args, &has_view, &view, err) ||
-        !cn_args_u64(args, "lines", 1, SIZE_MAX, LINES_DEFAULT, &lines, err) ||
-        !cn_args_u64(args, "depth", 1, SIZE_MAX,
-                     has_view && view == CN_COMPARE_CALLERS ? CALLERS_DEPTH : SIZE_MAX,
-                     &depth, err))
+    if (!cn_sides_parse(&sides, args, err))
         return false;
     sides.has_threads_as_runs = cn_args_has(args, "over");
-    if (sides.has_threads_as_runs &&
-        (sides.count[CN_SIDE_A] > 1 || sides.count[CN_SIDE_B] > 1))
-        return cn_fail(err, CN_ERR_USAGE, "--over threads is for one run on each side");
-    if (!cn_args_exclusive(args, "over", "per", err) ||
-        !cn_args_exclusive(args, "over", "scaling", err))
+    if (!choose(args, &sides, &choice, err))
         return false;
+    if (choice.wants_facets)
+        return cn_diff_facets(&sides, args, err);
     cn_comparison_init(&c);
-    ok = cn_sides_add(&c, &sides, args, NULL, NULL, err) && scale(&c, args, err);
-    if (ok)
-        print(&c, args, lines, has_view, view, depth);
+    ok = cn_sides_add(&c, &sides, args, NULL, NULL, err) &&
+         cn_comparison_scale_by(&c, choice.scaling, err);
+    if (ok) {
+        print(&c, args, &choice);
+        ok = cn_sides_check(&sides, err);
+    }
     cn_comparison_done(&c);
     return ok;
 }
@@ -165,6 +150,10 @@ static const struct cn_option options[] = {
     {.name = "tree", .help = "show every call path that changed, top-down"},
     {.name = "flat", .help = "show every function that changed"},
     {.name = "callers", .help = "show every function that changed, with its callers"},
+    {.name = "facets",
+     .help =
+         "of two queries of stores: show attributes that traces of one side have more "
+         "often"},
     {
         .name = "cost",
         .value = "total|self",
@@ -210,8 +199,12 @@ static const struct cn_example examples[] = {
     {"cairn diff -m calls --flat old.data new.data", "compare numbers of calls"},
     {"cairn diff --scaling strong 4ranks.db 64ranks.db",
      "show where a parallel program loses time"},
-    {"cairn diff run.db --threads-a 'RANK 0' --threads-b 'RANK 1'",
+    {"cairn diff --threads-a 'RANK 0' --threads-b 'RANK 1' run.db",
      "compare two processes of one run"},
+    {"cairn diff --time-a ~10s --time-b 50s~60s run.data",
+     "compare two times of one run"},
+    {"cairn diff --facets --query-a 'duration < 50ms' --query-b 'duration > 1s' traces",
+     "show what goes with slow traces of a store"},
     {0},
 };
 

@@ -161,6 +161,9 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     if (ok) {
         cn_comparison_finish(&gate.c);
         ok = check(&gate, args, err);
+        /* Rules that damaged data keeps or breaks decide nothing. */
+        if ((ok || err->kind == CN_ERR_REJECTED) && !cn_sides_check(&sides, err))
+            ok = false;
     }
     close_gate(&gate);
     cn_gate_recordings_done(&recordings);

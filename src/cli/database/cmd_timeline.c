@@ -11,6 +11,7 @@
 #include "base/bytes/utf8.h"
 #include "base/text.h"
 #include "cli/database/timeline_print.h"
+#include "cli/database/view_options.h"
 #include "cli/print/quantity.h"
 #include "cli/print/terminal.h"
 #include "cli/recording/recording_options.h"
@@ -136,44 +137,15 @@ static bool select_threads(struct cn_timeline_view *view, struct cn_error *err)
     return ok;
 }
 
-/* Parse one end of FROM~TO; an empty one leaves *out unchanged. */
-static bool parse_end(const char *str, size_t len, uint64_t span_ns, uint64_t *out,
-                      struct cn_error *err)
-{
-    char *copy = cn_strdup(str);
-    bool ok = true;
-
-    copy[len] = '\0';
-    if (len > 0)
-        ok = cn_duration_parse(copy, span_ns, out, err);
-    free(copy);
-    return ok;
-}
-
 static bool select_range(struct cn_timeline_view *view, struct cn_error *err)
 {
     const char *text = cn_args_value(view->args, "time-range");
-    const char *tilde = text ? strchr(text, '~') : NULL;
-    uint64_t from_ns = 0, to_ns, span_ns;
 
     if (view->db->end_ns <= view->db->begin_ns)
         return cn_fail(err, CN_ERR_NOT_FOUND, "%s: all samples have the same time",
                        view->path);
-    span_ns = to_ns = view->db->end_ns - view->db->begin_ns;
-    if (text && !tilde)
-        return cn_fail(err, CN_ERR_USAGE, "--time-range '%s' is not FROM~TO", text);
-    if (text && (!parse_end(text, (size_t)(tilde - text), span_ns, &from_ns, err) ||
-                 !parse_end(tilde + 1, strlen(tilde + 1), span_ns, &to_ns, err)))
-        return cn_fail_in(err, "--time-range");
-    if (to_ns > span_ns)
-        to_ns = span_ns;
-    if (from_ns >= to_ns)
-        return cn_fail(err, CN_ERR_USAGE,
-                       "--time-range '%s' is empty; the timelines span %" PRIu64 " ns",
-                       text, span_ns);
-    view->begin_ns = view->db->begin_ns + from_ns;
-    view->end_ns = view->db->begin_ns + to_ns;
-    return true;
+    return cn_view_time_parse(view->db, "time-range", text ? text : "~", &view->begin_ns,
+                              &view->end_ns, err);
 }
 
 static void find_common_ids(struct cn_timeline_view *view)

@@ -1,11 +1,21 @@
 #include "cli/database/compare_sides.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "cli/database/open_database.h"
 #include "cli/shell/progress.h"
+
+static const char *const thread_options[CN_SIDES] = {"threads-a", "threads-b"};
+static const char *const time_options[CN_SIDES] = {"time-a", "time-b"};
+static const char *const query_options[CN_SIDES] = {"query-a", "query-b"};
+
+/* True if a side is a selection of its source. */
+static bool has_selection(const struct cn_args *args)
+{
+    for (int i = 0; i < CN_SIDES; i++)
+        if (cn_args_has(args, thread_options[i]) || cn_args_has(args, time_options[i]) ||
+            cn_args_has(args, query_options[i]))
+            return true;
+    return false;
+}
 
 bool cn_sides_parse(struct cn_sides *out, const struct cn_args *args,
                     struct cn_error *err)
@@ -13,8 +23,7 @@ bool cn_sides_parse(struct cn_sides *out, const struct cn_args *args,
     size_t count = cn_args_count(args), first = args->separator;
 
     *out = (struct cn_sides){.paths = {args->operands, args->operands}};
-    if (count == 1 && first == SIZE_MAX &&
-        (cn_args_has(args, "threads-a") || cn_args_has(args, "threads-b"))) {
+    if (count == 1 && first == SIZE_MAX && has_selection(args)) {
         out->count[CN_SIDE_A] = out->count[CN_SIDE_B] = 1;
         return true;
     }
@@ -35,54 +44,21 @@ bool cn_sides_parse(struct cn_sides *out, const struct cn_args *args,
     return true;
 }
 
-enum { THREADS_MAX = 256 }; /* as runs */
-
-/* The selected threads, as runs whose mean is the sum over threads. */
-static bool add_threads(struct cn_comparison *c, const struct cn_compare_run *all,
-                        const struct cn_progress *progress, struct cn_error *err)
+static bool select_time(struct cn_compare_run *run, const struct cn_args *args,
+                        struct cn_error *err)
 {
-    struct cn_costs *costs = cn_alloc(1, sizeof(*costs));
-    size_t first = c->run_count;
-    bool ok = true;
+    const char *option = time_options[run->side], *text = cn_args_value(args, option);
 
-    cn_costs_init(costs, all->db);
-    for (size_t i = 0; i < all->threads_count && ok; i++)
-        ok = cn_costs_select(costs, all->threads[i], err);
-    for (uint32_t i = 1; i < all->db->profile_count && ok; i++) {
-        struct cn_compare_run run = *all;
-        struct cn_profile profile;
-        char number[16];
-        const char *const list[] = {number};
-
-        ok = cn_database_profile(all->db, i, &profile, err);
-        if (!ok || profile.is_summary || !cn_costs_is_selected(costs, i))
-            continue;
-        if (c->run_count - first == THREADS_MAX)
-            ok = cn_fail(err, CN_ERR_USAGE,
-                         "more than %d threads; select some with --threads-a and "
-                         "--threads-b",
-                         THREADS_MAX);
-        (void)snprintf(number, sizeof(number), "%u", i);
-        run.threads = list;
-        run.threads_count = 1;
-        run.may_be_empty = true;
-        ok = ok && cn_comparison_add(c, &run, progress, err);
-    }
-    cn_costs_done(costs);
-    free(costs);
-    if (ok && c->run_count - first < 2)
-        ok = cn_fail(err, CN_ERR_USAGE, "--over threads needs at least two threads");
-    for (size_t i = first; i < c->run_count && ok; i++)
-        cn_comparison_scale(c, i, (double)(c->run_count - first));
-    return ok;
+    run->has_range = text != NULL;
+    return !text || !run->db->has_timelines ||
+           cn_view_time_parse(run->db, option, text, &run->begin_ns, &run->end_ns, err);
 }
 
 static bool add_run(struct cn_comparison *c, const char *path, enum cn_side side,
-                    bool has_threads_as_runs, const struct cn_args *args,
+                    struct cn_sides *sides, const struct cn_args *args,
                     cn_sides_visit visit, void *arg, struct cn_error *err)
 {
-    struct cn_values threads =
-        cn_args_values(args, side == CN_SIDE_A ? "threads-a" : "threads-b");
+    struct cn_values threads = cn_args_values(args, thread_options[side]);
     struct cn_opened_database opened;
     struct cn_compare_run run = {
         .side = side,
@@ -94,14 +70,20 @@ static bool add_run(struct cn_comparison *c, const char *path, enum cn_side side
     struct cn_bar bar;
     bool ok;
 
-    if (!cn_opened_database_open(&opened, args, path, true, err)) {
+    if (!cn_opened_database_open_query(
+            &opened, args, path, cn_args_value(args, query_options[side]), true, err)) {
         cn_opened_database_close(&opened);
         return false;
     }
     run.db = opened.db;
+    run.is_of_traces = opened.is_of_traces;
+    if (opened.is_damaged && !sides->damaged)
+        sides->damaged = path;
     cn_bar_begin(&bar, args);
-    ok = ((has_threads_as_runs ? add_threads(c, &run, &bar.progress, err)
-                               : cn_comparison_add(c, &run, &bar.progress, err)) &&
+    ok = (select_time(&run, args, err) &&
+          (sides->has_threads_as_runs
+               ? cn_comparison_add_threads(c, &run, &bar.progress, err)
+               : cn_comparison_add(c, &run, &bar.progress, err)) &&
           (!visit || visit(arg, opened.db, &bar.progress, err))) ||
          cn_fail_in(err, "%s", path);
     cn_bar_end(&bar);
@@ -109,14 +91,21 @@ static bool add_run(struct cn_comparison *c, const char *path, enum cn_side side
     return ok;
 }
 
-bool cn_sides_add(struct cn_comparison *c, const struct cn_sides *sides,
+bool cn_sides_add(struct cn_comparison *c, struct cn_sides *sides,
                   const struct cn_args *args, cn_sides_visit visit, void *arg,
                   struct cn_error *err)
 {
     for (int side = 0; side < CN_SIDES; side++)
         for (size_t i = 0; i < sides->count[side]; i++)
-            if (!add_run(c, sides->paths[side][i], (enum cn_side)side,
-                         sides->has_threads_as_runs, args, visit, arg, err))
+            if (!add_run(c, sides->paths[side][i], (enum cn_side)side, sides, args, visit,
+                         arg, err))
                 return false;
     return true;
+}
+
+bool cn_sides_check(const struct cn_sides *sides, struct cn_error *err)
+{
+    return !sides->damaged ||
+           cn_fail(err, CN_ERR_FORMAT, "%s is damaged; compared up to the damage",
+                   sides->damaged);
 }

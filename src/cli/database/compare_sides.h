@@ -22,18 +22,32 @@
          .is_repeatable = true,                                                        \
          .help = "of side A, only these threads: 'RANK 0-3 THREAD 0', or numbers of "  \
                  "profiles: '5-8'"},                                                   \
+        {.name = "threads-b",                                                          \
+         .value = "SELECTION",                                                         \
+         .is_repeatable = true,                                                        \
+         .help = "of side B, only these threads"},                                     \
+        {.name = "time-a",                                                             \
+         .value = "FROM~TO",                                                           \
+         .help = "of side A, only this time, as offsets from the start: 1.5s~2s, "     \
+                 "10%~20%, ~300ms"},                                                   \
+        {.name = "time-b", .value = "FROM~TO", .help = "of side B, only this time"},   \
+        {.name = "query-a",                                                            \
+         .value = "QUERY",                                                             \
+         .help = "of side A, a store, only traces that match, as of cairn store "      \
+                 "search"},                                                            \
     {                                                                                  \
-        .name = "threads-b", .value = "SELECTION", .is_repeatable = true,              \
-        .help = "of side B, only these threads",                                       \
+        .name = "query-b", .value = "QUERY",                                           \
+        .help = "of side B, a store, only traces that match",                          \
     }
 
 struct cn_sides {
     const char *const *paths[CN_SIDES];
     size_t count[CN_SIDES];
     bool has_threads_as_runs; /* one run on each side: its threads are the runs */
+    const char *damaged;      /* set: the first run that could not be read to its end */
 };
 
-/* The paths of the operands. One operand is both sides, if threads are selected. */
+/* The paths of the operands. One operand is both sides, if a side is a selection of it. */
 CN_CHECK bool cn_sides_parse(struct cn_sides *out, const struct cn_args *args,
                              struct cn_error *err);
 
@@ -42,8 +56,11 @@ typedef bool (*cn_sides_visit)(void *arg, struct cn_database *db,
                                const struct cn_progress *progress, struct cn_error *err);
 
 /* Open the runs of both sides, one after the other, and add them. `visit` may be NULL. */
-CN_CHECK bool cn_sides_add(struct cn_comparison *c, const struct cn_sides *sides,
+CN_CHECK bool cn_sides_add(struct cn_comparison *c, struct cn_sides *sides,
                            const struct cn_args *args, cn_sides_visit visit, void *arg,
                            struct cn_error *err);
+
+/* Fails if the runs are damaged: what could be read was compared. */
+CN_CHECK bool cn_sides_check(const struct cn_sides *sides, struct cn_error *err);
 
 #endif

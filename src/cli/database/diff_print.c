@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyze/compare/line.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"
@@ -25,8 +26,7 @@ struct printer {
 struct line {
     const char *kind;
     size_t depth;
-    double value[CN_SIDES], calls[CN_SIDES];
-    const struct cn_evidence *evidence;
+    struct cn_compare_line numbers;
     const char *function, *label, *path;
 };
 
@@ -39,7 +39,7 @@ static struct cn_column value_column(const struct printer *p, const char *name,
     double digits = whole > 0 ? floor(log10(whole)) + 1 : NAN;
     struct cn_column column = {.name = name, .title = title, .kind = CN_COLUMN_F64};
 
-    if (isfinite(digits) && digits > -6 && !p->style->is_per_call) {
+    if (isfinite(digits) && digits > -6 && c->scaling != CN_SCALE_PER_CALL) {
         column.kind = CN_COLUMN_FIXED;
         column.decimals = digits >= 6 ? 0 : (unsigned)(6 - fmax(digits, 0));
         /* Counts are whole numbers. */
@@ -132,27 +132,25 @@ static const char *verdict_text(enum cn_verdict verdict, bool is_for_people)
 
 static void print_line(struct printer *p, const struct line *line)
 {
-    double a = line->value[CN_SIDE_A], b = line->value[CN_SIDE_B], difference = b - a;
-    double calls = line->calls[CN_SIDE_B], ratio = b / a;
-    double unit = p->style->is_per_call && calls > 0 ? calls : 1;
+    const struct cn_compare_line *numbers = &line->numbers;
     bool is_text = p->format == CN_TABLE_TEXT || p->format == CN_TABLE_MARKDOWN;
 
-    add_number(p->table, a / unit);
-    add_number(p->table, b / unit);
-    cn_table_paint(p->table, difference > 0   ? CN_COLOR_RED
-                             : difference < 0 ? CN_COLOR_GREEN
-                                              : CN_COLOR_NONE);
-    add_number(p->table, difference / unit);
-    add_number(p->table, line->evidence->difference.half_width / unit);
-    add_number(p->table, a > 0 ? ratio : NAN);
-    add_number(p->table, p->style->gross > 0 ? 100 * difference / p->style->gross : NAN);
-    cn_table_str(p->table, verdict_text(line->evidence->verdict, is_text));
-    add_number(p->table, p->has_runs ? line->evidence->difference.p : NAN);
-    add_number(p->table, p->has_runs ? line->evidence->rank_p : NAN);
+    add_number(p->table, numbers->value[CN_SIDE_A]);
+    add_number(p->table, numbers->value[CN_SIDE_B]);
+    cn_table_paint(p->table, numbers->difference > 0   ? CN_COLOR_RED
+                             : numbers->difference < 0 ? CN_COLOR_GREEN
+                                                       : CN_COLOR_NONE);
+    add_number(p->table, numbers->difference);
+    add_number(p->table, numbers->half_width);
+    add_number(p->table, numbers->ratio);
+    add_number(p->table, numbers->share_percent);
+    cn_table_str(p->table, verdict_text(numbers->verdict, is_text));
+    add_number(p->table, numbers->p);
+    add_number(p->table, numbers->rank_p);
     cn_table_str(p->table, line->kind);
     cn_table_u64(p->table, line->depth);
-    add_number(p->table, p->style->c->has_calls ? line->calls[CN_SIDE_A] : NAN);
-    add_number(p->table, p->style->c->has_calls ? line->calls[CN_SIDE_B] : NAN);
+    add_number(p->table, numbers->calls[CN_SIDE_A]);
+    add_number(p->table, numbers->calls[CN_SIDE_B]);
     add_text(p->table, line->function);
     add_text(p->table, line->path);
     cn_table_str(p->table, line->label);
@@ -197,8 +195,7 @@ static void print_whole(struct printer *p, const struct cn_explanation *e)
 {
     struct line line = {
         .kind = "whole",
-        .value = {e->whole.value[CN_SIDE_A], e->whole.value[CN_SIDE_B]},
-        .evidence = &e->whole.evidence,
+        .numbers = cn_compare_line_of_change(p->style->c, &e->whole, p->style->gross),
         .label = "whole program",
     };
 
@@ -210,9 +207,7 @@ static void print_change(struct printer *p, const struct cn_change *change)
     const struct cn_comparison *c = p->style->c;
     struct line line = {
         .kind = cn_change_kind_name(change->kind),
-        .value = {change->value[CN_SIDE_A], change->value[CN_SIDE_B]},
-        .calls = {change->calls[CN_SIDE_A], change->calls[CN_SIDE_B]},
-        .evidence = &change->evidence,
+        .numbers = cn_compare_line_of_change(c, change, p->style->gross),
         .function = c->names.list[change->name],
     };
 
@@ -232,7 +227,8 @@ static void print_summary(const struct cn_diff_style *style,
 
     if (e->has_runs)
         cn_text_printf(&text, "%zu and %zu %s: ", c->side_runs[CN_SIDE_A],
-                       c->side_runs[CN_SIDE_B], style->runs);
+                       c->side_runs[CN_SIDE_B],
+                       c->has_threads_as_runs ? "threads" : "runs");
     if (e->changed_count == 0)
         cn_text_str_add(&text, "no difference");
     else if (e->has_runs && e->real_count == 0)
@@ -284,13 +280,10 @@ static void print_row(struct printer *p, const struct cn_compare_row *row, size_
     struct line line = {
         .kind = "row",
         .depth = depth,
-        .value = {row->value[CN_SIDE_A], row->value[CN_SIDE_B]},
-        .evidence = &row->evidence,
+        .numbers = cn_compare_line_of_row(c, row, p->style->gross),
         .function = c->names.list[c->nodes[row->node].name],
     };
 
-    for (int side = 0; side < CN_SIDES && c->has_calls; side++)
-        line.calls[side] = row->calls[side];
     cn_text_clear(&p->path);
     cn_comparison_path_add(&p->path, c, row->node);
     cn_text_clear(&p->label);

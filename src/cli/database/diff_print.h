@@ -14,8 +14,6 @@ struct cn_diff_style {
     const char *cost;  /* "self", "total"; "" where lines differ in that */
     const char *ideal; /* A is what B should be: "loss" instead of "difference" */
     double gross;      /* what shares are of */
-    const char *runs;  /* what a side has several of: "runs", "threads" */
-    bool is_per_call;  /* show values of a row per call of B */
 };
 
 /* The lines of an explanation, then how much of the change they explain. */

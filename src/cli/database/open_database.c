@@ -7,6 +7,7 @@
 #include "base/files/outdir.h"
 #include "base/run/ranks.h"
 #include "base/text.h"
+#include "cli/database/analyze.h"
 #include "cli/database/cached_analysis.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
@@ -129,6 +130,14 @@ bool cn_opened_database_open(struct cn_opened_database *opened,
                              const struct cn_args *args, const char *path, bool warns,
                              struct cn_error *err)
 {
+    return cn_opened_database_open_query(opened, args, path, NULL, warns, err);
+}
+
+bool cn_opened_database_open_query(struct cn_opened_database *opened,
+                                   const struct cn_args *args, const char *path,
+                                   const char *query, bool warns, struct cn_error *err)
+{
+    struct cn_view_analysis how = {.is_raw = has_raw(args), .query = query};
     struct cn_hpc_meas_options reading = {0};
     struct cn_sampled_options building = {
         .ranks = &cn_ranks_alone,
@@ -142,14 +151,17 @@ bool cn_opened_database_open(struct cn_opened_database *opened,
         return false;
     is_recording =
         !format->open_database && (format->open_recording || format->open_traces);
-    if (has_raw(args) && !is_recording)
+    if (query && !format->open_traces)
+        return cn_fail(err, CN_ERR_USAGE, "%s is not a store; a query is for stores",
+                       path);
+    if (how.is_raw && !is_recording)
         return cn_fail(
             err, CN_ERR_USAGE,
             "--raw is for recordings, and %s is not one; analyze --raw writes a "
             "database of recorded times",
             path);
     if (!(is_recording ? cn_cached_analysis_open(&opened->db, &opened->folder, args, path,
-                                                 has_raw(args), err)
+                                                 &how, err)
           : format->open_measurements
               ? cn_opened_database_analyse(opened, args, (struct cn_values){&path, 1},
                                            &reading, &building, err)
@@ -157,8 +169,13 @@ bool cn_opened_database_open(struct cn_opened_database *opened,
         return false;
     if (opened->source)
         opened->db->path = cn_arena_strdup(&opened->db->arena, path);
-    for (const struct cn_warning *w = opened->db->warnings; warns && w; w = w->next)
-        cn_cli_warn(args, "%s: %s", opened->db->path, w->text);
+    opened->is_of_traces = is_recording && format->open_traces;
+    opened->is_damaged = how.is_damaged || opened->totals.unreadable_count > 0;
+    for (const struct cn_warning *w = opened->db->warnings; w; w = w->next) {
+        opened->is_damaged |= w->is_damage;
+        if (warns)
+            cn_cli_warn(args, "%s: %s", opened->db->path, w->text);
+    }
     return true;
 }
 

@@ -27,7 +27,9 @@ struct cn_opened_database {
     struct cn_measured_source *source; /* of measurements; NULL for a database */
     size_t profile_count;              /* of measurements, readable or not */
     struct cn_sampled_totals totals;   /* of measurements */
-    char *folder; /* temporary, of a recording that could not be cached; else NULL */
+    char *folder;      /* temporary, of a recording that could not be cached; else NULL */
+    bool is_of_traces; /* calls of request traces */
+    bool is_damaged;   /* not all of it could be read: a warning said so */
 };
 
 /* Open a database, or analyse another source with default options and --raw. Print the database's
@@ -35,6 +37,12 @@ struct cn_opened_database {
 CN_CHECK bool cn_opened_database_open(struct cn_opened_database *opened,
                                       const struct cn_args *args, const char *path,
                                       bool warns, struct cn_error *err);
+
+/* The same for the traces of a store that match a query; NULL: anything, as above. */
+CN_CHECK bool cn_opened_database_open_query(struct cn_opened_database *opened,
+                                            const struct cn_args *args, const char *path,
+                                            const char *query, bool warns,
+                                            struct cn_error *err);
 
 /* Analyse measurements with these options; debug information, progress and damage are
  * added to them here. On failure, close it as well. */

@@ -2,8 +2,10 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"
 #include "cli/recording/recording_options.h"
@@ -140,6 +142,7 @@ static bool add_columns(struct cn_costs *costs, const struct cn_args *args,
         metric ? (struct cn_values){&metric, 1} : cn_args_values(args, "metric");
     const char *defaults[CN_COST_DEFAULT_MAX];
     const char *const *names = metrics.count ? metrics.list : defaults;
+    struct cn_values derived = cn_args_values(args, "derive");
     size_t count;
 
     costs->counts_waits = cn_args_has(args, "waits");
@@ -157,6 +160,9 @@ static bool add_columns(struct cn_costs *costs, const struct cn_args *args,
             return false;
     }
     add_hidden(costs, names[0]);
+    for (size_t i = 0; i < derived.count; i++)
+        if (!cn_costs_add_derived(costs, derived.list[i], err))
+            return false;
     return !has_percentiles || (cn_costs_add_percentile(costs, 0.50, "p50", err) &&
                                 cn_costs_add_percentile(costs, 0.90, "p90", err) &&
                                 cn_costs_add_percentile(costs, 0.99, "p99", err));
@@ -278,4 +284,41 @@ void cn_view_setup_done(struct cn_view_setup *setup)
     cn_costs_done(&setup->costs);
     cn_opened_database_close(&setup->opened);
     cn_name_filter_done(&setup->filter);
+}
+
+/* Parse one end of FROM~TO; an empty one leaves *out unchanged. */
+static bool parse_end(const char *str, size_t len, uint64_t span_ns, uint64_t *out,
+                      struct cn_error *err)
+{
+    char *copy = cn_strdup(str);
+    bool ok = true;
+
+    copy[len] = '\0';
+    if (len > 0)
+        ok = cn_duration_parse(copy, span_ns, out, err);
+    free(copy);
+    return ok;
+}
+
+bool cn_view_time_parse(const struct cn_database *db, const char *option,
+                        const char *text, uint64_t *begin_ns, uint64_t *end_ns,
+                        struct cn_error *err)
+{
+    const char *tilde = strchr(text, '~');
+    uint64_t span_ns = db->end_ns - db->begin_ns, from_ns = 0, to_ns = span_ns;
+
+    if (!tilde)
+        return cn_fail(err, CN_ERR_USAGE, "--%s '%s' is not FROM~TO", option, text);
+    if (!parse_end(text, (size_t)(tilde - text), span_ns, &from_ns, err) ||
+        !parse_end(tilde + 1, strlen(tilde + 1), span_ns, &to_ns, err))
+        return cn_fail_in(err, "--%s", option);
+    if (to_ns > span_ns)
+        to_ns = span_ns;
+    if (from_ns >= to_ns)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "--%s '%s' is empty; the timelines span %" PRIu64 " ns", option,
+                       text, span_ns);
+    *begin_ns = db->begin_ns + from_ns;
+    *end_ns = db->begin_ns + to_ns;
+    return true;
 }

@@ -82,6 +82,14 @@
         },                                                                           \
         CN_VIEW_PERCENTILES_OPTION,                                                  \
         {                                                                            \
+            .name = "derive",                                                        \
+            .value = "NAME=FORMULA",                                                 \
+            .is_repeatable = true,                                                   \
+            .help = "add columns computed from metrics: 'IPC=instructions/cycles'; " \
+                    "names that are not one word in single quotes, a unit as "       \
+                    "'NAME [UNIT]=...'",                                             \
+        },                                                                           \
+        {                                                                            \
             .name = "by",                                                            \
             .value = "p50|p90|p99",                                                  \
             .help = "show percentiles and sort rows by this one",                    \
@@ -121,5 +129,11 @@ CN_CHECK bool cn_view_costs_open(struct cn_costs *costs, struct cn_database *db,
 CN_CHECK bool cn_view_setup_open(struct cn_view_setup *setup, const struct cn_args *args,
                                  struct cn_error *err);
 void cn_view_setup_done(struct cn_view_setup *setup);
+
+/* A range of time, FROM~TO as offsets from the start of the timelines of a database: 1.5s~2s,
+ * 10%~20%, ~300ms. `option` is for messages. */
+CN_CHECK bool cn_view_time_parse(const struct cn_database *db, const char *option,
+                                 const char *text, uint64_t *begin_ns, uint64_t *end_ns,
+                                 struct cn_error *err);
 
 #endif

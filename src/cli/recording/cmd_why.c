@@ -195,8 +195,8 @@ static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *e
          (answer.why.groups[CN_WHY_SLOW].count > 0 ||
           fail_alike(&answer.why, answer.function, err));
     cn_why_rows_done(&answer.rows);
-    cn_why_signs_done(&answer.signs);
-    cn_why_signs_done(&answer.others);
+    cn_signs_done(&answer.signs);
+    cn_signs_done(&answer.others);
     cn_why_done(&answer.why);
     free(note);
     return ok;

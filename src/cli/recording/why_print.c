@@ -222,12 +222,12 @@ static void add_json_contexts(struct cn_json *json, const struct cn_why_answer *
 }
 
 static void add_json_signs(struct cn_json *json, const char *key,
-                           const struct cn_why_signs *signs)
+                           const struct cn_signs *signs)
 {
     cn_json_key(json, key);
     cn_json_array(json);
     for (size_t i = 0; i < signs->count; i++) {
-        const struct cn_why_sign *sign = &signs->list[i];
+        const struct cn_sign *sign = &signs->list[i];
         char relation[] = {sign->relation, '\0'};
 
         cn_json_object(json);

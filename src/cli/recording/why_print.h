@@ -18,8 +18,8 @@ struct cn_why_answer {
     struct cn_why_options options;
     struct cn_why why;
     struct cn_why_rows rows;
-    struct cn_why_signs signs;
-    struct cn_why_signs others; /* what other tasks did */
+    struct cn_signs signs;
+    struct cn_signs others; /* what other tasks did */
     struct cn_why_times times;
     bool shows_all; /* contexts, not only those that explain 90 % */
     /* Append a command that shows a call; NULL: cairn replay. */

@@ -338,7 +338,7 @@ static void tell_signs(struct cn_why_sentences *sentences,
                        const struct cn_why_answer *answer)
 {
     for (size_t i = 0; i < answer->signs.count && i < SIGNS_TOLD; i++) {
-        const struct cn_why_sign *sign = &answer->signs.list[i];
+        const struct cn_sign *sign = &answer->signs.list[i];
         struct cn_text *text = next_sentence(sentences);
 
         cn_utf8_add_printable(text, sign->key);
@@ -358,7 +358,7 @@ static void tell_signs(struct cn_why_sentences *sentences,
 static void tell_others(struct cn_why_sentences *sentences,
                         const struct cn_why_answer *answer)
 {
-    const struct cn_why_sign *sign = answer->others.list;
+    const struct cn_sign *sign = answer->others.list;
     struct cn_text *text;
 
     if (answer->others.count == 0)

@@ -12,7 +12,7 @@
 #include "formats/formats.h"
 #include "model/calls/recording.h"
 #include "model/format.h"
-#include "model/traces/trace.h"
+#include "model/traces/trace_facts.h"
 #include "store/search/search.h"
 #include "store/search/trace_cursor.h"
 #include "store/segment/reader.h"
@@ -52,9 +52,10 @@ static const char *keep(struct cn_why_traces *traces, const char *str)
     return traces->strings.list[number];
 }
 
-static void add_fact(struct cn_why_traces *traces, const char *key, const char *value,
-                     const double *number)
+static void add_fact(void *arg, const char *key, const char *value, const double *number)
 {
+    struct cn_why_traces *traces = arg;
+
     traces->facts = cn_grow(traces->facts, traces->fact_count, &traces->fact_capacity,
                             sizeof(*traces->facts));
     traces->facts[traces->fact_count++] = (struct cn_why_fact){
@@ -65,58 +66,14 @@ static void add_fact(struct cn_why_traces *traces, const char *key, const char *
     };
 }
 
-static void add_word(struct cn_why_traces *traces, const struct cn_trace *trace,
-                     const char *key, uint32_t word, struct cn_text *text)
-{
-    if (word == 0)
-        return;
-    cn_text_clear(text);
-    cn_words_print(trace->words, word, text);
-    add_fact(traces, key, cn_text_str(text), NULL);
-}
-
-static void add_attributes(struct cn_why_traces *traces, const struct cn_trace *trace,
-                           uint32_t node, struct cn_text *text)
-{
-    struct cn_text key = {0};
-
-    for (uint32_t a = trace->nodes[node].first_attribute; a != CN_NONE;
-         a = trace->attributes[a].next) {
-        const struct cn_trace_value *value = &trace->attributes[a].value;
-        double number =
-            value->kind == CN_VALUE_INT ? (double)value->integer : value->real;
-        bool is_number = value->kind == CN_VALUE_INT || value->kind == CN_VALUE_FLOAT;
-
-        cn_text_clear(&key);
-        cn_text_clear(text);
-        cn_words_print(trace->words, trace->attributes[a].key, &key);
-        cn_trace_value_print(trace, value, text);
-        add_fact(traces, cn_text_str(&key), cn_text_str(text),
-                 is_number ? &number : NULL);
-    }
-    cn_text_done(&key);
-}
-
 /* Note what is known about a call of the method. */
 static void note_call(struct cn_why_traces *traces, const struct cn_trace *trace,
-                      uint32_t node, uint64_t time_ns, struct cn_text *text)
+                      uint32_t node, uint64_t time_ns)
 {
     const struct cn_trace_node *at = &trace->nodes[node];
-    const struct cn_trace_span *span = trace->span_count > 0 ? trace->spans : NULL;
     struct cn_why_trace noted = {trace->id_high, trace->id_low, traces->fact_count, 0};
 
-    if (span) {
-        add_word(traces, trace, "service", span->service, text);
-        add_word(traces, trace, "type", span->type, text);
-    }
-    add_fact(traces, "error", at->errors > 0 ? "yes" : "no", NULL);
-    if (at->exception != 0 &&
-        cn_word_kind(trace->words, at->exception) == CN_WORD_EXCEPTION)
-        add_word(traces, trace, "exception", cn_word_part(trace->words, at->exception, 0),
-                 text);
-    if (node > 0)
-        add_attributes(traces, trace, 0, text);
-    add_attributes(traces, trace, node, text);
+    cn_trace_facts_visit(trace, node, add_fact, traces);
     noted.fact_count = traces->fact_count - noted.first_fact;
     traces->list =
         cn_grow(traces->list, traces->count, &traces->capacity, sizeof(*traces->list));
@@ -139,7 +96,7 @@ static void note_calls(struct cn_why_traces *traces, const struct cn_trace *trac
         cn_text_clear(text);
         cn_words_print_method_name(trace->words, trace->nodes[i].method, text);
         if (strcmp(cn_text_str(text), method) == 0) {
-            note_call(traces, trace, i, time_ns, text);
+            note_call(traces, trace, i, time_ns);
             noted++;
         }
     }
@@ -306,7 +263,7 @@ static const struct cn_why_trace *find_trace(const struct cn_why_traces *traces,
 }
 
 void cn_why_traces_values(void *arg, const struct cn_why_call *call,
-                          struct cn_why_facts *facts)
+                          struct cn_traits *traits)
 {
     const struct cn_why_traces *traces = arg;
     const struct cn_why_trace *trace = find_trace(traces, call);
@@ -314,8 +271,8 @@ void cn_why_traces_values(void *arg, const struct cn_why_call *call,
     for (size_t i = 0; trace && i < trace->fact_count; i++) {
         const struct cn_why_fact *fact = &traces->facts[trace->first_fact + i];
 
-        cn_why_facts_add(facts, fact->key, fact->value,
-                         fact->is_number ? &fact->number : NULL);
+        cn_traits_add(traits, fact->key, fact->value,
+                      fact->is_number ? &fact->number : NULL);
     }
 }
 

@@ -52,7 +52,7 @@ void cn_why_traces_close(struct cn_why_traces *traces);
 
 /* See cn_why_values_fn; `arg` are the traces. */
 void cn_why_traces_values(void *arg, const struct cn_why_call *call,
-                          struct cn_why_facts *facts);
+                          struct cn_traits *traits);
 
 /* Append the command that shows the trace of a call. */
 void cn_why_traces_command(void *arg, const struct cn_why_call *call,

@@ -10,12 +10,45 @@
 #include "cli/store/store_args.h"
 #include "store/search/group.h"
 #include "store/search/search.h"
+#include "store/search/search_traces.h"
 
 enum { LIMIT_DEFAULT = 100 };
 
-#define SORTS "time|duration|calls|errors|records"
+#define SORTS "time|duration|spans|calls|errors|records"
 
-/* For text output. */
+/* Traces, as text. */
+static const struct cn_column trace_texts[] = {
+    {.name = "time", .title = "TIME", .kind = CN_COLUMN_TEXT},
+    {.name = "duration",
+     .title = "DURATION",
+     .kind = CN_COLUMN_TEXT,
+     .align = CN_ALIGN_RIGHT},
+    {.name = "spans", .title = "SPANS", .kind = CN_COLUMN_U64},
+    {.name = "errors", .title = "ERRORS", .kind = CN_COLUMN_U64},
+    {.name = "type", .title = "TYPE", .kind = CN_COLUMN_TEXT},
+    {.name = "services", .title = "SERVICES", .kind = CN_COLUMN_TEXT},
+    {.name = "trace_id", .title = "ID", .kind = CN_COLUMN_TEXT},
+    {.name = "method", .title = "METHOD", .kind = CN_COLUMN_TEXT},
+};
+enum { TRACE_TEXTS = sizeof(trace_texts) / sizeof(trace_texts[0]) };
+
+/* Traces, as JSON and CSV. */
+static const struct cn_column trace_columns[] = {
+    {.name = "time_ns", .kind = CN_COLUMN_U64},
+    {.name = "duration_ns", .kind = CN_COLUMN_U64},
+    {.name = "spans", .kind = CN_COLUMN_U64},
+    {.name = "errors", .kind = CN_COLUMN_U64},
+    {.name = "type", .kind = CN_COLUMN_TEXT},
+    {.name = "services", .kind = CN_COLUMN_TEXT},
+    {.name = "calls", .kind = CN_COLUMN_U64},
+    {.name = "records", .kind = CN_COLUMN_U64},
+    {.name = "trace_id", .kind = CN_COLUMN_TEXT},
+    {.name = "span_id", .kind = CN_COLUMN_TEXT},
+    {.name = "method", .kind = CN_COLUMN_TEXT},
+};
+enum { TRACE_COLUMNS = sizeof(trace_columns) / sizeof(trace_columns[0]) };
+
+/* Spans, as text. */
 static const struct cn_column row_texts[] = {
     {.name = "time", .title = "TIME", .kind = CN_COLUMN_TEXT},
     {.name = "duration",
@@ -30,7 +63,7 @@ static const struct cn_column row_texts[] = {
 };
 enum { ROW_TEXTS = sizeof(row_texts) / sizeof(row_texts[0]) };
 
-/* For JSON and CSV. */
+/* Spans, as JSON and CSV. */
 static const struct cn_column row_columns[] = {
     {.name = "time_ns", .kind = CN_COLUMN_U64},
     {.name = "duration_ns", .kind = CN_COLUMN_U64},
@@ -72,11 +105,67 @@ static void add_id(struct cn_table *table, uint64_t id)
         cn_table_none(table);
 }
 
+static void add_trace_id(struct cn_table *table, uint64_t high, uint64_t low)
+{
+    char id[33];
+
+    (void)snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, high, low);
+    cn_table_str(table, id);
+}
+
+static void add_errors(struct cn_table *table, uint64_t errors)
+{
+    if (errors > 0)
+        cn_table_paint(table, CN_COLOR_RED);
+    cn_table_u64(table, errors);
+}
+
+static void add_services(struct cn_table *table, const struct cn_search_traces *traces,
+                         const struct cn_search_trace *trace)
+{
+    struct cn_text text = {0};
+
+    for (size_t i = 0; i < trace->service_count; i++)
+        cn_text_printf(&text, "%s%s", i > 0 ? ", " : "",
+                       cn_search_trace_service(traces, trace, i));
+    if (trace->service_count > 0)
+        cn_table_str(table, cn_text_str(&text));
+    else
+        cn_table_none(table);
+    cn_text_done(&text);
+}
+
+static bool print_trace(struct cn_table *table, bool is_text, struct cn_search *search,
+                        const struct cn_search_traces *traces,
+                        const struct cn_search_trace *trace, struct cn_error *err)
+{
+    struct cn_store_row row;
+    bool ok;
+
+    if (!cn_search_hit_row(search, &trace->root, &row, err))
+        return false;
+    cn_store_put_time(table, is_text, trace->sum.time_ns);
+    cn_store_put_duration(table, is_text, trace->sum.duration_ns);
+    cn_table_u64(table, trace->sum.spans);
+    add_errors(table, trace->sum.errors);
+    ok = add_word(table, search, &trace->root, row.type, err);
+    add_services(table, traces, trace);
+    if (!is_text) {
+        cn_table_u64(table, trace->sum.calls);
+        cn_table_u64(table, trace->sum.records);
+    }
+    add_trace_id(table, trace->trace_high, trace->trace_low);
+    if (!is_text)
+        add_id(table, row.span_id);
+    ok = add_word(table, search, &trace->root, row.method, err) && ok;
+    cn_table_end_row(table);
+    return ok;
+}
+
 static bool print_hit(struct cn_table *table, bool is_text, struct cn_search *search,
                       const struct cn_search_hit *hit, struct cn_error *err)
 {
     struct cn_store_row row;
-    char id[33];
     bool ok;
 
     if (!cn_search_hit_row(search, hit, &row, err))
@@ -85,16 +174,12 @@ static bool print_hit(struct cn_table *table, bool is_text, struct cn_search *se
     cn_store_put_duration(table, is_text, row.duration_ns);
     ok = add_word(table, search, hit, row.type, err);
     ok = add_word(table, search, hit, row.service, err) && ok;
-    if (row.errors > 0)
-        cn_table_paint(table, CN_COLOR_RED);
-    cn_table_u64(table, row.errors);
+    add_errors(table, row.errors);
     if (!is_text) {
         cn_table_u64(table, row.calls);
         cn_table_u64(table, row.records);
     }
-    (void)snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, row.trace_high,
-                   row.trace_low);
-    cn_table_str(table, id);
+    add_trace_id(table, row.trace_high, row.trace_low);
     if (!is_text) {
         add_id(table, row.span_id);
         add_id(table, row.parent_id);
@@ -122,13 +207,48 @@ static enum cn_search_sort sort_of(const char *name)
     static const char *const names[] = {
         [CN_SEARCH_BY_TIME] = "time",       [CN_SEARCH_BY_DURATION] = "duration",
         [CN_SEARCH_BY_CALLS] = "calls",     [CN_SEARCH_BY_ERRORS] = "errors",
-        [CN_SEARCH_BY_RECORDS] = "records",
+        [CN_SEARCH_BY_RECORDS] = "records", [CN_SEARCH_BY_SPANS] = "spans",
     };
     unsigned sort = 0;
 
     while (name && strcmp(names[sort], name) != 0)
         sort++;
     return (enum cn_search_sort)sort;
+}
+
+static bool list_spans(struct cn_store_query *query, const struct cn_args *args,
+                       const struct cn_search_order *order, size_t *count,
+                       struct cn_error *err)
+{
+    struct cn_search_hits hits;
+    bool ok;
+
+    if (!cn_search_rows(query->search, query->query, order, &hits, err))
+        return false;
+    ok = print_hits(query, args, &hits, err);
+    *count = hits.count;
+    cn_search_hits_done(&hits);
+    return ok;
+}
+
+static bool list_traces(struct cn_store_query *query, const struct cn_args *args,
+                        const struct cn_search_order *order, size_t *count,
+                        struct cn_error *err)
+{
+    bool is_text = cn_cli_format(args) == CN_TABLE_TEXT, ok = true;
+    struct cn_search_traces traces;
+    struct cn_table *table;
+
+    if (!cn_search_traces(query->search, query->query, order, &traces, err))
+        return false;
+    table = is_text ? cn_cli_table(args, trace_texts, TRACE_TEXTS)
+                    : cn_cli_table(args, trace_columns, TRACE_COLUMNS);
+    for (size_t i = 0; ok && i < traces.count; i++)
+        ok = print_trace(table, is_text, query->search, &traces, &traces.list[i], err);
+    cn_table_free(table);
+    *count = traces.count;
+    cn_search_traces_done(&traces);
+    return ok;
 }
 
 static bool list(struct cn_store_query *query, const struct cn_args *args, uint64_t limit,
@@ -140,29 +260,32 @@ static bool list(struct cn_store_query *query, const struct cn_args *args, uint6
         .limit = limit,
         .offset = offset,
     };
-    struct cn_search_hits hits;
-    bool ok;
+    bool has_spans = cn_args_has(args, "spans");
+    const char *unit = has_spans ? "span" : "trace";
+    size_t shown;
 
-    if (!cn_search_rows(query->search, query->query, &order, &hits, err))
+    if (has_spans ? !list_spans(query, args, &order, &shown, err)
+                  : !list_traces(query, args, &order, &shown, err))
         return false;
-    ok = print_hits(query, args, &hits, err);
-    if (ok && hits.count == 0)
-        cn_cli_say(args, "no trace matches");
-    else if (ok && hits.count == limit)
-        cn_cli_detail(
-            args, "there may be more than %" PRIu64 " traces; see --limit and --offset",
-            limit);
-    cn_search_hits_done(&hits);
-    return ok;
+    if (shown == 0)
+        cn_cli_say(args, "no %s matches", unit);
+    else if (shown == limit)
+        cn_cli_detail(args,
+                      "there may be more than %" PRIu64 " %ss; see --limit and --offset",
+                      limit, unit);
+    return true;
 }
 
-static bool count(struct cn_store_query *query, struct cn_error *err)
+static bool count(struct cn_store_query *query, enum cn_search_unit unit,
+                  struct cn_error *err)
 {
-    uint64_t number;
+    struct cn_search_trace_count number = {0};
 
-    if (!cn_search_count(query->search, query->query, &number, err))
+    if (unit == CN_SEARCH_SPANS
+            ? !cn_search_count(query->search, query->query, &number.count, err)
+            : !cn_search_count_traces(query->search, query->query, &number, err))
         return false;
-    (void)printf("%" PRIu64 "\n", number);
+    (void)printf("%" PRIu64 "\n", number.count);
     return true;
 }
 
@@ -232,7 +355,8 @@ static struct cn_table *group_table(const struct cn_args *args, bool is_text)
 }
 
 static bool group(struct cn_store_query *query, const struct cn_args *args,
-                  uint64_t limit, uint64_t offset, struct cn_error *err)
+                  enum cn_search_unit unit, uint64_t limit, uint64_t offset,
+                  struct cn_error *err)
 {
     const char *by = cn_args_value(args, "group-by");
     bool has_values_only = !by, is_text = cn_cli_format(args) == CN_TABLE_TEXT;
@@ -242,7 +366,7 @@ static bool group(struct cn_store_query *query, const struct cn_args *args,
 
     if (has_values_only)
         by = cn_args_value(args, "values");
-    if (!cn_search_group(query->search, query->query, by, SIZE_MAX, &groups, err))
+    if (!cn_search_group(query->search, query->query, unit, by, SIZE_MAX, &groups, err))
         return false;
     table = group_table(args, is_text);
     for (size_t i = (size_t)offset; i < groups.count && i - offset < limit; i++) {
@@ -255,7 +379,7 @@ static bool group(struct cn_store_query *query, const struct cn_args *args,
     }
     cn_table_free(table);
     if (groups.count == 0)
-        cn_cli_say(args, "no trace matches");
+        cn_cli_say(args, "no %s matches", unit == CN_SEARCH_SPANS ? "span" : "trace");
     cn_text_done(&text);
     cn_groups_done(&groups);
     return true;
@@ -285,6 +409,8 @@ static bool check_options(const struct cn_args *args, struct cn_error *err)
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
+    enum cn_search_unit unit =
+        cn_args_has(args, "spans") ? CN_SEARCH_SPANS : CN_SEARCH_TRACES;
     struct cn_store_query query;
     uint64_t limit, offset;
     bool ok;
@@ -295,9 +421,9 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         !cn_store_query_open_args(&query, args, err))
         return false;
     if (cn_args_has(args, "count"))
-        ok = count(&query, err);
+        ok = count(&query, unit, err);
     else if (cn_args_has(args, "group-by") || cn_args_has(args, "values"))
-        ok = group(&query, args, limit, offset, err);
+        ok = group(&query, args, unit, limit, offset, err);
     else
         ok = list(&query, args, limit, offset, err);
     ok = ok && cn_search_check(query.search, err);
@@ -306,6 +432,9 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
+    {.name = "spans",
+     .letter = 's',
+     .help = "list, count or group spans instead of traces"},
     {.name = "limit",
      .letter = 'n',
      .value = "N",
@@ -340,6 +469,8 @@ static const struct cn_example examples[] = {
     {"cairn store search traces 'since 2026-01-01 not \"out of stock\"' --count",
      "the number of traces without this text"},
     {"cairn store search traces --group-by http.url", "requests and durations by URL"},
+    {"cairn store search traces --spans 'service = cart duration > 50ms'",
+     "the slow spans of a service"},
     {0},
 };
 
@@ -351,8 +482,14 @@ const struct cn_command cn_cmd_store_search = {
     .operand_max = CN_OPERANDS_MAX,
     .summary = "find traces in a store",
     .description =
-        "Lists the traces that match, the newest first; without a QUERY all of them. "
-        "Sorting and --limit apply to all matches.\n\n"
+        "Lists the traces that match, one row a trace, the newest first; without a QUERY "
+        "all of them. A trace has all spans with its id, in whichever request or segment "
+        "they arrived; it matches if one of its spans does. Its row shows the start of "
+        "the "
+        "earliest span, the time up to the end of the latest, the method of the span "
+        "that "
+        "has no caller, and all services. --spans lists the matching spans. Sorting and "
+        "--limit apply to all matches.\n\n"
         "A query consists of conditions, AND, OR, NOT and parentheses; AND may be "
         "omitted. "
         "A bare word, or text in quotes, is searched for in names of methods and "

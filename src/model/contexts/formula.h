@@ -66,6 +66,20 @@ const char *cn_formula_op_name(enum cn_formula_op op, size_t arg_count);
 CN_CHECK bool cn_formula_parse(const struct cn_formula **out, const char *text,
                                struct cn_arena *arena, struct cn_error *err);
 
+/* What names in a formula stand for. False, with an error, for a name that it does not
+ * know. */
+struct cn_formula_names {
+    bool (*find)(void *arg, const char *name, const struct cn_formula **out,
+                 struct cn_error *err);
+    void *arg;
+};
+
+/* The same over names: words of letters, digits, '_', '.' and ':' that no parenthesis
+ * follows, and any text in single quotes: "instructions / 'time (sec)'". */
+CN_CHECK bool cn_formula_parse_named(const struct cn_formula **out, const char *text,
+                                     const struct cn_formula_names *names,
+                                     struct cn_arena *arena, struct cn_error *err);
+
 /* Evaluate with the given inputs, by IEEE 754: the result may be infinite or not a
  * number. */
 double cn_formula_eval(const struct cn_formula *formula, const double *inputs);

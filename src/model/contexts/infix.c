@@ -124,6 +124,7 @@ struct parser {
     const char *text;
     size_t at;
     struct cn_arena *arena;
+    const struct cn_formula_names *names; /* NULL: there are none */
 };
 
 static bool parse_infix(struct parser *p, unsigned depth, const struct cn_formula **out,
@@ -209,11 +210,41 @@ static bool parse_call(struct parser *p, unsigned depth, const struct cn_formula
     return ok;
 }
 
+/* The length of the name at the cursor without quotes; 0 if there is none. */
+static size_t scan_metric(const struct parser *p, size_t *quotes)
+{
+    const char *text = p->text + p->at;
+    const char *end = text[0] == '\'' ? strchr(text + 1, '\'') : NULL;
+    size_t len = 0;
+
+    *quotes = end != NULL;
+    if (!p->names)
+        return 0;
+    if (end)
+        return (size_t)(end - text - 1);
+    while (isalnum((unsigned char)text[len]) || (text[len] && strchr("_.:", text[len])))
+        len++;
+    return text[len + strspn(text + len, " \t")] == '(' ? 0 : len;
+}
+
+static bool parse_name(struct parser *p, size_t len, size_t quotes,
+                       const struct cn_formula **out, struct cn_error *err)
+{
+    char *name = cn_alloc(len + 1, 1);
+    bool ok;
+
+    memcpy(name, p->text + p->at + quotes, len);
+    p->at += len + 2 * quotes;
+    ok = p->names->find(p->names->arg, name, out, err);
+    free(name);
+    return ok;
+}
+
 static bool parse_operand(struct parser *p, unsigned depth, const struct cn_formula **out,
                           struct cn_error *err)
 {
     double number;
-    size_t len = cn_formula_number_scan(p->text + p->at, &number);
+    size_t len = cn_formula_number_scan(p->text + p->at, &number), quotes, name_len;
 
     if (len > 0) {
         p->at += len;
@@ -227,7 +258,9 @@ static bool parse_operand(struct parser *p, unsigned depth, const struct cn_form
     }
     if (accept(p, '('))
         return parse_infix(p, depth + 1, out, err) && expect(p, ')', err);
-    return parse_call(p, depth, out, err);
+    name_len = scan_metric(p, &quotes);
+    return name_len > 0 ? parse_name(p, name_len, quotes, out, err)
+                        : parse_call(p, depth, out, err);
 }
 
 static bool feed_infix(struct parser *p, unsigned depth, struct cn_infix *infix,
@@ -266,7 +299,14 @@ static bool parse_infix(struct parser *p, unsigned depth, const struct cn_formul
 bool cn_formula_parse(const struct cn_formula **out, const char *text,
                       struct cn_arena *arena, struct cn_error *err)
 {
-    struct parser p = {.text = text, .arena = arena};
+    return cn_formula_parse_named(out, text, NULL, arena, err);
+}
+
+bool cn_formula_parse_named(const struct cn_formula **out, const char *text,
+                            const struct cn_formula_names *names, struct cn_arena *arena,
+                            struct cn_error *err)
+{
+    struct parser p = {.text = text, .arena = arena, .names = names};
     const struct cn_formula *formula;
     size_t len = strnlen(text, CN_FORMULA_LEN_MAX + 1);
 

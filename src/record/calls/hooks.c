@@ -284,7 +284,7 @@ void cn_rec_enter(uintptr_t *loc, uintptr_t address, const uint64_t *saved,
                                          (uintptr_t)(saved + 32), address, *loc};
 
     flags |= (uint64_t)loc[-1] << CN_REC_F_CALLER_AT;
-    if (cn_rec_self)
+    if (cn_rec_self && cn_rec_thread_is_ours(cn_rec_self))
         close_above_caller(cn_rec_self, loc);
 #else
     struct cn_rec_registers registers = {saved, CN_REC_SAVED_AT_ENTRY,

@@ -14,7 +14,8 @@
 #include "record/text.h"
 
 /* The preferred address: far from libraries, which need free pages nearby for stubs. */
-#define FAR_AWAY ((uintptr_t)2 << 44)
+#define FAR_AWAY     ((uintptr_t)2 << 44)
+#define RESERVED_MAX (UINT64_C(2) << 30)
 
 enum {
     LOCK_TRIES = 100000,
@@ -25,7 +26,7 @@ enum {
 static struct {
     char path[PATH_MAX];
     uintptr_t base;
-    uint64_t len;
+    uint64_t len, reserved_len;
     _Atomic bool is_limited; /* only these are mapped: */
     uint64_t rules_len, values_len, patches_len;
     uint32_t ring_lens[CN_REC_TRACK_COUNT];
@@ -47,6 +48,23 @@ uint64_t cn_rec_memory_limit_len(void)
 
     (void)cn_rec_syscall6(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&limit, 0, 0);
     return limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
+}
+
+/* ThreadSanitizer leaves little of the address space on aarch64: reserve what there is for
+ * the parts that will be mapped one by one. */
+static bool reserve(void)
+{
+    for (uint64_t len = RESERVED_MAX; len > CN_REC_RINGS_OFF; len /= 2) {
+        long at = cn_rec_syscall6(SYS_mmap, 0, (long)len, PROT_NONE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+        if (at >= 0 || at < -CN_REC_PAGE_LEN) {
+            memory.base = (uintptr_t)at;
+            memory.reserved_len = len;
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool map_from(long fd, uint64_t off, uint64_t len, int how)
@@ -71,7 +89,8 @@ static bool map(uint64_t off, uint64_t len)
 {
     long fd = cn_rec_syscall6(SYS_openat, AT_FDCWD, (long)memory.path, O_RDWR | O_CLOEXEC,
                               0, 0, 0);
-    bool ok = fd >= 0 && map_from(fd, off, len, MAP_FIXED_NOREPLACE);
+    int how = off + len <= memory.reserved_len ? MAP_FIXED : MAP_FIXED_NOREPLACE;
+    bool ok = fd >= 0 && map_from(fd, off, len, how);
 
     if (fd >= 0)
         (void)cn_rec_syscall3(SYS_close, fd, 0, 0);
@@ -142,8 +161,11 @@ static bool map_first(void)
     memory.base = FAR_AWAY;
     memory.len = ok ? (uint64_t)status.st_size : 0;
     memory.is_limited = cn_rec_memory_limit_len() != UINT64_MAX;
-    ok = ok && (memory.is_limited ? map_from(fd, 0, CN_REC_RULES_OFF, MAP_FIXED_NOREPLACE)
-                                  : map_from(fd, 0, memory.len, 0));
+    if (ok && !memory.is_limited && !map_from(fd, 0, memory.len, 0))
+        ok = memory.is_limited = reserve();
+    if (ok && memory.is_limited)
+        ok = map_from(fd, 0, CN_REC_RULES_OFF,
+                      memory.reserved_len > 0 ? MAP_FIXED : MAP_FIXED_NOREPLACE);
     if (fd >= 0)
         (void)cn_rec_syscall3(SYS_close, fd, 0, 0);
     return ok;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyze/views/label.h"
+#include "analyze/views/thread_costs.h"
 #include "base/alloc.h"
 #include "server/api/api.h"
 #include "server/api/parameters.h"
@@ -55,27 +56,11 @@ static bool add_latency(struct cn_json *json, struct cn_database *db, uint32_t c
     return ok;
 }
 
-/* The values of a metric: in the execution scope if there are any. */
-static int chosen_prop_id(const struct cn_database *db, const char *name)
-{
-    int metric = cn_metrics_find(&db->metrics, name);
-    int scope = cn_metrics_find_scope_type(&db->metrics, CN_SCOPE_EXECUTION);
-    const struct cn_metric *of;
-    int id = CN_NO_ID;
-
-    if (metric == CN_NO_ID)
-        return CN_NO_ID;
-    of = &db->metrics.list[metric];
-    if (scope != CN_NO_ID)
-        id = cn_metric_prop_id(of, (unsigned)scope);
-    return id == CN_NO_ID && of->instance_count > 0 ? of->instances[0].prop_id : id;
-}
-
 /* "threads": [profile, value] of the threads that have a value. */
 static bool add_threads(struct cn_json *json, struct cn_database *db, uint32_t context,
                         const char *metric, struct cn_error *err)
 {
-    int wanted = chosen_prop_id(db, metric);
+    int wanted = cn_thread_cost_id(db, metric);
     struct cn_value_cursor cursor;
     struct cn_value_batch batch;
     enum cn_step step;

@@ -30,6 +30,7 @@ struct painter {
     struct level *levels;
     size_t depth, capacity;
     uint64_t weight;
+    bool is_skipping; /* lines and loops */
 };
 
 static bool push_level(struct painter *p, const struct cn_row *parent,
@@ -40,7 +41,8 @@ static bool push_level(struct painter *p, const struct cn_row *parent,
     p->levels = cn_grow(p->levels, p->depth, &p->capacity, sizeof(*p->levels));
     level = &p->levels[p->depth++];
     *level = (struct level){0};
-    return cn_view_children(p->view, parent, p->column, false, &level->list, err) &&
+    return (p->is_skipping ? cn_view_functions : cn_view_children)(
+               p->view, parent, p->column, false, &level->list, err) &&
            cn_view_weigh(p->view, &level->list, &p->weight, err);
 }
 
@@ -92,18 +94,6 @@ static bool paint(struct painter *p, const struct cn_row *top, struct cn_error *
     return ok;
 }
 
-/* The self column of a metric; the column count if there is none. */
-static size_t find_self(const struct cn_costs *costs, const char *metric)
-{
-    size_t i = 0;
-
-    while (i < costs->column_count &&
-           (costs->columns[i].side != CN_SELF || costs->columns[i].fraction != 0 ||
-            strcmp(costs->columns[i].metric, metric) != 0))
-        i++;
-    return i;
-}
-
 /* All time is drawn with the waiting in it. */
 static void find_waits(struct painter *p)
 {
@@ -112,7 +102,7 @@ static void find_waits(struct painter *p)
     p->flame.has_waits = costs->counts_waits &&
                          strcmp(costs->columns[p->column].metric, CN_TIME_NAME) == 0;
     for (unsigned i = 0; i < CN_WAIT_KINDS; i++) {
-        p->wait_columns[i] = find_self(costs, cn_wait_names[i]);
+        p->wait_columns[i] = cn_cost_column_find(costs, cn_wait_names[i], CN_SELF);
         p->flame.has_waits =
             p->flame.has_waits && p->wait_columns[i] < costs->column_count;
     }
@@ -122,7 +112,8 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
                    struct cn_request *request, struct cn_error *err)
 {
     const struct cn_costs *costs = &view->costs;
-    struct painter p = {.view = view->view};
+    struct painter p = {.view = view->view,
+                        .is_skipping = cn_request_flag(request, "skip")};
     const char *kind = cn_request_value(request, "view");
     bool is_bottom_up = kind && strcmp(kind, "bottom-up") == 0;
     struct cn_row_list tops = {0};
@@ -136,7 +127,7 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
         !cn_request_row(request, p.view, &top, &has_top, err) ||
         !cn_request_column(request, costs, &p.column, err))
         return false;
-    p.self_column = find_self(costs, costs->columns[p.column].metric);
+    p.self_column = cn_cost_column_find(costs, costs->columns[p.column].metric, CN_SELF);
     if (is_bottom_up && p.self_column < costs->column_count) {
         p.column = p.self_column;
         p.self_column = costs->column_count;

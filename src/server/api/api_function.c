@@ -14,24 +14,6 @@ struct question {
     uint64_t limit;
 };
 
-/* A function, with the path to the context in which it costs most. */
-static bool add_other(const struct question *question, struct cn_json *json,
-                      const struct cn_row *row, struct cn_error *err)
-{
-    struct cn_context context;
-
-    if (!cn_context_at(question->view->costs.db, row->example, &context, err))
-        return false;
-    cn_json_object(json);
-    cn_json_path(json, question->index,
-                 cn_context_index_find(question->index, context.id));
-    cn_json_key(json, "row");
-    if (!cn_json_row(json, question->view->view, row, err))
-        return false;
-    cn_json_end(json);
-    return true;
-}
-
 static bool add_others(const struct question *question, struct cn_json *json,
                        const char *name, struct cn_row_list *list, struct cn_error *err)
 {
@@ -41,7 +23,8 @@ static bool add_others(const struct question *question, struct cn_json *json,
     cn_json_key(json, name);
     cn_json_array(json);
     for (size_t i = 0; ok && i < list->count && i < question->limit; i++)
-        ok = add_other(question, json, &list->rows[i], err);
+        ok = cn_json_row_at(json, question->view->view, question->index, &list->rows[i],
+                            err);
     cn_json_end(json);
     return ok;
 }

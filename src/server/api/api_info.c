@@ -93,14 +93,6 @@ static void add_states(struct cn_json *json, struct cn_database *db, const char 
     cn_json_end(json);
 }
 
-static bool has_latencies(const struct cn_database *db)
-{
-    for (size_t i = 0; i < db->metrics.count; i++)
-        if (strncmp(db->metrics.list[i].name, "latency ", 8) == 0)
-            return true;
-    return false;
-}
-
 /* Every task that recorded anything has a profile, in the order of tasks. */
 static void add_recording(struct cn_json *json, const struct cn_recording *rec)
 {
@@ -155,7 +147,7 @@ bool cn_api_info(struct cn_served *served, struct cn_request *request,
     cn_json_add_u64(json, "contextLimit", db ? db->context_limit : 0);
     cn_json_add_bool(json, "hasTimelines",
                      db && db->has_timelines && db->end_ns > db->begin_ns);
-    cn_json_add_bool(json, "hasLatencies", db && has_latencies(db));
+    cn_json_add_bool(json, "hasLatencies", db && cn_database_has_latencies(db));
     cn_json_add_id(json, "origin", db ? db->begin_ns : 0);
     cn_json_add_u64(json, "duration", db ? db->end_ns - db->begin_ns : 0);
     add_metrics(json, db);

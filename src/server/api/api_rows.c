@@ -7,6 +7,21 @@
 
 enum { ROW_MAX = 1000 };
 
+/* Rows of functions: one below which there are only lines and loops is a leaf. */
+static bool add_row(struct cn_json *json, struct cn_view *view, const struct cn_row *row,
+                    bool is_skipping, struct cn_error *err)
+{
+    struct cn_row_list below = {0};
+    bool is_leaf = view->ops->is_leaf(view, row), ok = true;
+
+    if (is_skipping && !is_leaf) {
+        ok = cn_view_functions(view, row, 0, false, &below, err);
+        is_leaf = below.count == 0;
+        cn_row_list_done(&below);
+    }
+    return ok && cn_json_row_as(json, view, row, is_leaf, err);
+}
+
 static bool answer_rows(struct cn_served *served, struct cn_served_view *view,
                         struct cn_request *request, struct cn_error *err)
 {
@@ -15,7 +30,7 @@ static bool answer_rows(struct cn_served *served, struct cn_served_view *view,
     struct cn_row parent;
     uint64_t offset, limit;
     size_t column;
-    bool has_parent, ok;
+    bool has_parent, is_skipping = cn_request_flag(request, "skip"), ok;
 
     (void)served;
     if (!cn_request_row(request, view->view, &parent, &has_parent, err) ||
@@ -23,15 +38,16 @@ static bool answer_rows(struct cn_served *served, struct cn_served_view *view,
         !cn_request_u64(request, "limit", 1, ROW_MAX, 200, &limit, err) ||
         !cn_request_column(request, &view->costs, &column, err))
         return false;
-    ok = cn_view_children(view->view, has_parent ? &parent : NULL, column,
-                          cn_request_flag(request, "reverse"), &list, err);
+    ok = (is_skipping ? cn_view_functions : cn_view_children)(
+        view->view, has_parent ? &parent : NULL, column,
+        cn_request_flag(request, "reverse"), &list, err);
     cn_json_object(json);
     cn_json_columns(json, &view->costs);
     cn_json_add_u64(json, "count", list.count);
     cn_json_key(json, "rows");
     cn_json_array(json);
     for (size_t i = offset; ok && i < list.count && i - offset < limit; i++)
-        ok = cn_json_row(json, view->view, &list.rows[i], err);
+        ok = add_row(json, view->view, &list.rows[i], is_skipping, err);
     cn_json_end(json);
     cn_json_end(json);
     cn_row_list_done(&list);
@@ -47,26 +63,17 @@ bool cn_api_rows(struct cn_served *served, struct cn_request *request,
 static bool answer_hot_path(struct cn_served *served, struct cn_served_view *view,
                             struct cn_request *request, struct cn_error *err)
 {
-    const double share = 0.5; /* a child below half of its parent ends the path */
     struct cn_json *json = &request->json;
-    struct cn_row_list path;
     size_t column;
-    bool ok;
 
     (void)served;
     if (!cn_request_column(request, &view->costs, &column, err))
         return false;
-    cn_row_list_begin(&path, view->costs.column_count);
-    ok = cn_view_hot_path(view->view, column, share, &path, err);
     cn_json_object(json);
-    cn_json_key(json, "rows");
-    cn_json_array(json);
-    for (size_t i = 0; ok && i < path.count; i++)
-        ok = cn_json_row(json, view->view, &path.rows[i], err);
+    if (!cn_json_hot_path(json, "rows", view->view, column, err))
+        return false;
     cn_json_end(json);
-    cn_json_end(json);
-    cn_row_list_done(&path);
-    return ok;
+    return true;
 }
 
 bool cn_api_hot_path(struct cn_served *served, struct cn_request *request,

@@ -13,6 +13,7 @@
 #include "server/served/flame_json.h"
 #include "server/served/served.h"
 #include "store/search/group.h"
+#include "store/search/search_traces.h"
 
 enum {
     TRACE_MAX = 1000,
@@ -70,19 +71,35 @@ static void add_hex(struct cn_json *json, const char *key, uint64_t high, uint64
     cn_json_add_str(json, key, is_long ? text : low ? text + 16 : NULL);
 }
 
+static void add_key(struct cn_json *json, const struct cn_served_store *store,
+                    const struct cn_search_hit *hit)
+{
+    char key[32];
+
+    (void)snprintf(key, sizeof(key), "%" PRIx32 ".%" PRIu32,
+                   cn_segment_number(cn_store_segment(store->store, hit->segment)),
+                   hit->row);
+    cn_json_add_str(json, "key", key);
+}
+
+static bool add_words(struct cn_json *json, struct cn_search *search,
+                      const struct cn_search_hit *hit, const struct cn_store_row *row,
+                      struct cn_error *err)
+{
+    return add_word(json, "type", search, hit, row->type, err) &&
+           add_word(json, "service", search, hit, row->service, err) &&
+           add_word(json, "method", search, hit, row->method, err);
+}
+
 static bool add_hit(struct cn_json *json, struct cn_served_store *store,
                     const struct cn_search_hit *hit, struct cn_error *err)
 {
     struct cn_store_row row;
-    char key[32];
 
     if (!cn_search_hit_row(store->search, hit, &row, err))
         return false;
-    (void)snprintf(key, sizeof(key), "%" PRIx32 ".%" PRIu32,
-                   cn_segment_number(cn_store_segment(store->store, hit->segment)),
-                   hit->row);
     cn_json_object(json);
-    cn_json_add_str(json, "key", key);
+    add_key(json, store, hit);
     add_hex(json, "trace", row.trace_high, row.trace_low, true);
     add_hex(json, "span", 0, row.span_id, false);
     add_hex(json, "parent", 0, row.parent_id, false);
@@ -91,12 +108,44 @@ static bool add_hit(struct cn_json *json, struct cn_served_store *store,
     cn_json_add_u64(json, "calls", row.calls);
     cn_json_add_u64(json, "records", row.records);
     cn_json_add_u64(json, "errors", row.errors);
-    if (!add_word(json, "type", store->search, hit, row.type, err) ||
-        !add_word(json, "service", store->search, hit, row.service, err) ||
-        !add_word(json, "method", store->search, hit, row.method, err))
+    if (!add_words(json, store->search, hit, &row, err))
         return false;
     cn_json_end(json);
     return true;
+}
+
+static bool add_trace(struct cn_json *json, struct cn_served_store *store,
+                      const struct cn_search_traces *traces,
+                      const struct cn_search_trace *trace, struct cn_error *err)
+{
+    struct cn_store_row row;
+
+    if (!cn_search_hit_row(store->search, &trace->root, &row, err))
+        return false;
+    cn_json_object(json);
+    add_key(json, store, &trace->root);
+    add_hex(json, "trace", row.trace_high, row.trace_low, true);
+    cn_json_add_id(json, "time", trace->sum.time_ns);
+    cn_json_add_u64(json, "duration", trace->sum.duration_ns);
+    cn_json_add_u64(json, "spans", trace->sum.spans);
+    cn_json_add_u64(json, "calls", trace->sum.calls);
+    cn_json_add_u64(json, "records", trace->sum.records);
+    cn_json_add_u64(json, "errors", trace->sum.errors);
+    cn_json_key(json, "services");
+    cn_json_array(json);
+    for (size_t i = 0; i < trace->service_count; i++)
+        cn_json_str(json, cn_search_trace_service(traces, trace, i));
+    cn_json_end(json);
+    if (!add_words(json, store->search, &trace->root, &row, err))
+        return false;
+    cn_json_end(json);
+    return true;
+}
+
+/* `spans`: spans instead of traces. */
+static enum cn_search_unit chosen_unit(const struct cn_request *request)
+{
+    return cn_request_flag(request, "spans") ? CN_SEARCH_SPANS : CN_SEARCH_TRACES;
 }
 
 static bool chosen_order(const struct cn_request *request, struct cn_search_order *order,
@@ -105,7 +154,7 @@ static bool chosen_order(const struct cn_request *request, struct cn_search_orde
     static const char *const names[] = {
         [CN_SEARCH_BY_TIME] = "time",       [CN_SEARCH_BY_DURATION] = "duration",
         [CN_SEARCH_BY_CALLS] = "calls",     [CN_SEARCH_BY_ERRORS] = "errors",
-        [CN_SEARCH_BY_RECORDS] = "records",
+        [CN_SEARCH_BY_RECORDS] = "records", [CN_SEARCH_BY_SPANS] = "spans",
     };
     const char *sort = cn_request_value(request, "sort");
     size_t i = 0;
@@ -114,7 +163,8 @@ static bool chosen_order(const struct cn_request *request, struct cn_search_orde
         i++;
     if (i == sizeof(names) / sizeof(names[0]))
         return cn_fail(err, CN_ERR_USAGE,
-                       "sort '%.40s' is none of time, duration, calls, errors, records",
+                       "sort '%.40s' is none of time, duration, spans, calls, errors, "
+                       "records",
                        sort);
     order->sort = (enum cn_search_sort)i;
     order->is_reversed = cn_request_flag(request, "reverse");
@@ -122,29 +172,59 @@ static bool chosen_order(const struct cn_request *request, struct cn_search_orde
            cn_request_u64(request, "limit", 1, TRACE_MAX, 100, &order->limit, err);
 }
 
-static bool add_traces(struct cn_served_store *store, struct cn_request *request,
-                       const struct cn_query *query, struct cn_error *err)
+static void begin_list(struct cn_json *json, const struct cn_served_store *store,
+                       uint64_t count, const char *name)
+{
+    cn_json_object(json);
+    cn_json_add_u64(json, "count", count);
+    add_damage(json, store->search);
+    cn_json_key(json, name);
+    cn_json_array(json);
+}
+
+static bool add_spans(struct cn_served_store *store, struct cn_request *request,
+                      const struct cn_query *query, const struct cn_search_order *order,
+                      struct cn_error *err)
 {
     struct cn_json *json = &request->json;
-    struct cn_search_order order;
     struct cn_search_hits hits;
     uint64_t count;
     bool ok = true;
 
-    if (!chosen_order(request, &order, err) ||
-        !cn_search_count(store->search, query, &count, err) ||
-        !cn_search_rows(store->search, query, &order, &hits, err))
+    if (!cn_search_count(store->search, query, &count, err) ||
+        !cn_search_rows(store->search, query, order, &hits, err))
         return false;
-    cn_json_object(json);
-    cn_json_add_u64(json, "count", count);
-    add_damage(json, store->search);
-    cn_json_key(json, "traces");
-    cn_json_array(json);
+    begin_list(json, store, count, "spans");
     for (size_t i = 0; ok && i < hits.count; i++)
         ok = add_hit(json, store, &hits.list[i], err);
     cn_json_end(json);
     cn_json_end(json);
     cn_search_hits_done(&hits);
+    return ok;
+}
+
+static bool add_traces(struct cn_served_store *store, struct cn_request *request,
+                       const struct cn_query *query, struct cn_error *err)
+{
+    struct cn_json *json = &request->json;
+    struct cn_search_trace_count count;
+    struct cn_search_traces traces;
+    struct cn_search_order order;
+    bool ok = true;
+
+    if (!chosen_order(request, &order, err))
+        return false;
+    if (chosen_unit(request) == CN_SEARCH_SPANS)
+        return add_spans(store, request, query, &order, err);
+    if (!cn_search_count_traces(store->search, query, &count, err) ||
+        !cn_search_traces(store->search, query, &order, &traces, err))
+        return false;
+    begin_list(json, store, count.count, "traces");
+    for (size_t i = 0; ok && i < traces.count; i++)
+        ok = add_trace(json, store, &traces, &traces.list[i], err);
+    cn_json_end(json);
+    cn_json_end(json);
+    cn_search_traces_done(&traces);
     return ok;
 }
 
@@ -159,19 +239,21 @@ static bool add_histogram(struct cn_served_store *store, struct cn_request *requ
 {
     struct cn_json *json = &request->json;
     struct cn_search_time_step *steps;
-    uint64_t first_ns, last_ns, step_ns, count;
+    struct cn_search_trace_count range;
+    uint64_t step_ns, count;
     bool ok;
 
     if (!cn_request_u64(request, "steps", 1, STEP_MAX, 120, &count, err) ||
-        !cn_search_time_range(store->search, query, &first_ns, &last_ns, err))
+        !cn_search_count_traces(store->search, query, &range, err))
         return false;
-    if (first_ns > last_ns)
-        first_ns = last_ns = 0;
-    step_ns = (last_ns - first_ns) / count + 1;
+    if (range.count == 0)
+        range.first_ns = range.last_ns = 0;
+    step_ns = (range.last_ns - range.first_ns) / count + 1;
     steps = cn_alloc(count, sizeof(*steps));
-    ok = cn_search_histogram(store->search, query, first_ns, step_ns, count, steps, err);
+    ok = cn_search_trace_histogram(store->search, query, range.first_ns, step_ns, count,
+                                   steps, err);
     cn_json_object(json);
-    cn_json_add_id(json, "first", first_ns);
+    cn_json_add_id(json, "first", range.first_ns);
     cn_json_add_u64(json, "step", step_ns);
     add_damage(json, store->search);
     cn_json_key(json, "steps");
@@ -224,7 +306,8 @@ static bool add_groups(struct cn_served_store *store, struct cn_request *request
         return cn_fail(err, CN_ERR_USAGE,
                        "parameter by is missing: the name to group by");
     if (!cn_request_u64(request, "limit", 1, GROUP_MAX, 20, &limit, err) ||
-        !cn_served_store_groups(store, query, by, (size_t)limit, &found, err))
+        !cn_served_store_groups(store, query, chosen_unit(request), by, (size_t)limit,
+                                &found, err))
         return false;
     cn_json_object(json);
     cn_json_add_u64(json, "count", found->groups.all_count);
@@ -286,16 +369,18 @@ static bool add_info(struct cn_served_store *store, struct cn_request *request,
                      const struct cn_query *query, struct cn_error *err)
 {
     struct cn_json *json = &request->json;
-    uint64_t count, first_ns, last_ns;
+    struct cn_search_trace_count traces;
+    uint64_t spans;
 
-    if (!cn_search_count(store->search, query, &count, err) ||
-        !cn_search_time_range(store->search, query, &first_ns, &last_ns, err))
+    if (!cn_search_count(store->search, query, &spans, err) ||
+        !cn_search_count_traces(store->search, query, &traces, err))
         return false;
-    cn_json_add_u64(json, "traceCount", count);
+    cn_json_add_u64(json, "traceCount", traces.count);
+    cn_json_add_u64(json, "spanCount", spans);
     cn_json_add_u64(json, "segmentCount", cn_store_segment_count(store->store));
     add_damage(json, store->search);
-    cn_json_add_id(json, "first", count == 0 ? 0 : first_ns);
-    cn_json_add_id(json, "last", count == 0 ? 0 : last_ns);
+    cn_json_add_id(json, "first", traces.count == 0 ? 0 : traces.first_ns);
+    cn_json_add_id(json, "last", traces.count == 0 ? 0 : traces.last_ns);
     return true;
 }
 

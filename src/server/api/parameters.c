@@ -57,6 +57,7 @@ bool cn_request_view(const struct cn_request *request, struct cn_view_question *
     };
     cn_request_list(request, "metric", &out->metrics);
     cn_request_list(request, "thread", &out->threads);
+    cn_request_list(request, "derive", &out->derived);
     if (out->counts_waits && !has_default(&out->metrics))
         return cn_fail(err, CN_ERR_USAGE,
                        "waits=1 and metric exclude each other: it is about the default "

@@ -10,10 +10,12 @@
 
 struct cn_request;
 struct cn_served;
+struct cn_served_diffs;
 
 struct cn_served_list {
     struct cn_served **list;
     size_t count;
+    struct cn_served_diffs *diffs; /* comparisons of them */
 };
 
 /* Answer a path below "/api/v1/". Fails with CN_ERR_NOT_FOUND if there is no such

@@ -17,6 +17,7 @@ void cn_json_columns(struct cn_json *json, const struct cn_costs *costs)
                         column->side == CN_TOTAL ? "inclusive" : "exclusive");
         cn_json_add_bool(json, "isPercentile", column->fraction > 0);
         cn_json_add_f64(json, "total", column->total);
+        cn_json_add_bool(json, "hasShare", column->has_percent);
         cn_json_end(json);
     }
     cn_json_end(json);
@@ -24,6 +25,12 @@ void cn_json_columns(struct cn_json *json, const struct cn_costs *costs)
 
 bool cn_json_row(struct cn_json *json, struct cn_view *view, const struct cn_row *row,
                  struct cn_error *err)
+{
+    return cn_json_row_as(json, view, row, view->ops->is_leaf(view, row), err);
+}
+
+bool cn_json_row_as(struct cn_json *json, struct cn_view *view, const struct cn_row *row,
+                    bool is_leaf, struct cn_error *err)
 {
     struct cn_text label = {0};
     struct cn_location location = {0};
@@ -39,7 +46,7 @@ bool cn_json_row(struct cn_json *json, struct cn_view *view, const struct cn_row
         cn_json_add_str(json, "module", location.module);
         cn_json_add_str(json, "file", location.file);
         cn_json_add_u64(json, "line", location.line);
-        cn_json_add_bool(json, "isLeaf", view->ops->is_leaf(view, row));
+        cn_json_add_bool(json, "isLeaf", is_leaf);
         cn_json_key(json, "values");
         cn_json_array(json);
         for (size_t i = 0; i < view->costs->column_count; i++)
@@ -64,4 +71,39 @@ void cn_json_path(struct cn_json *json, const struct cn_context_index *index,
     while (depth > 0)
         cn_json_id(json, index->nodes[path[--depth]].at);
     cn_json_end(json);
+}
+
+bool cn_json_row_at(struct cn_json *json, struct cn_view *view,
+                    const struct cn_context_index *index, const struct cn_row *row,
+                    struct cn_error *err)
+{
+    struct cn_context context;
+
+    if (!cn_context_at(view->costs->db, row->example, &context, err))
+        return false;
+    cn_json_object(json);
+    cn_json_path(json, index, cn_context_index_find(index, context.id));
+    cn_json_key(json, "row");
+    if (!cn_json_row(json, view, row, err))
+        return false;
+    cn_json_end(json);
+    return true;
+}
+
+bool cn_json_hot_path(struct cn_json *json, const char *name, struct cn_view *view,
+                      size_t column, struct cn_error *err)
+{
+    const double share = 0.5; /* a child below half of its parent ends the path */
+    struct cn_row_list path;
+    bool ok;
+
+    cn_row_list_begin(&path, view->costs->column_count);
+    ok = cn_view_hot_path(view, column, share, &path, err);
+    cn_json_key(json, name);
+    cn_json_array(json);
+    for (size_t i = 0; ok && i < path.count; i++)
+        ok = cn_json_row(json, view, &path.rows[i], err);
+    cn_json_end(json);
+    cn_row_list_done(&path);
+    return ok;
 }

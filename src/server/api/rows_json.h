@@ -14,9 +14,24 @@ void cn_json_columns(struct cn_json *json, const struct cn_costs *costs);
 CN_CHECK bool cn_json_row(struct cn_json *json, struct cn_view *view,
                           const struct cn_row *row, struct cn_error *err);
 
+/* The same for a row that is a leaf of what is listed, if not of the view. */
+CN_CHECK bool cn_json_row_as(struct cn_json *json, struct cn_view *view,
+                             const struct cn_row *row, bool is_leaf,
+                             struct cn_error *err);
+
 /* Append "path": the ids, in the top-down view, of the rows from the top down to a
  * node of the index; empty for CN_NONE. */
 void cn_json_path(struct cn_json *json, const struct cn_context_index *index,
                   uint32_t node);
+
+/* Append {path, row}: a row with the path to its example, the context in which it costs
+ * most. */
+CN_CHECK bool cn_json_row_at(struct cn_json *json, struct cn_view *view,
+                             const struct cn_context_index *index,
+                             const struct cn_row *row, struct cn_error *err);
+
+/* Append the member `name`: the rows of the hot path in a column. */
+CN_CHECK bool cn_json_hot_path(struct cn_json *json, const char *name,
+                               struct cn_view *view, size_t column, struct cn_error *err);
 
 #endif

@@ -269,6 +269,8 @@ bool cn_server_start(struct cn_server **out, const struct cn_server_options *opt
 {
     struct cn_server *server = cn_alloc(1, sizeof(*server));
 
+    cn_served_diffs_init(&server->diffs);
+    server->sources.diffs = &server->diffs;
     if (!start(server, options, err)) {
         cn_server_stop(server);
         return false;
@@ -301,6 +303,7 @@ void cn_server_stop(struct cn_server *server)
     cn_connections_end(&server->connections);
     if (server->collector && !cn_collector_close(server->collector, &err) && server->log)
         server->log(server->log_arg, err.text);
+    cn_served_diffs_done(&server->diffs);
     for (size_t i = 0; i < server->sources.count; i++)
         cn_served_close(server->sources.list[i]);
     free(server->sources.list);

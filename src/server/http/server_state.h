@@ -11,6 +11,7 @@
 #include "server/http/guard.h"
 #include "server/http/server.h"
 #include "server/served/served.h"
+#include "server/served/served_diffs.h"
 
 struct MHD_Daemon;
 struct cn_collector;
@@ -27,6 +28,7 @@ struct cn_server {
     struct cn_guard guard;
     struct cn_connections connections;
     struct cn_served_list sources;
+    struct cn_served_diffs diffs; /* of the sources */
     struct cn_server_counts counts;
     struct cn_collector *collector;  /* NULL: none */
     struct cn_guard collector_guard; /* its token; "": none is needed */

@@ -13,6 +13,7 @@ static const struct cn_parameter wanted[] = {
     {"min", "0.0002"},
     {"columns", "1200"},
     {"count", "64"},
+    {"whole", "1"},
     {"nested", "1"},
 };
 
@@ -59,6 +60,7 @@ static bool add_data(struct cn_text *data, struct cn_served *served, struct cn_e
                    CN_VERSION, cn_text_str(&text));
     cn_text_done(&text);
     if (!add_answer(data, served, "info", cn_api_info, false, err) ||
+        !add_answer(data, served, "overview", cn_api_overview, false, err) ||
         !add_answer(data, served, "flame", cn_api_flame, false, err))
         return false;
     if (cn_metrics_have_waits(&served->db->metrics) &&

@@ -26,6 +26,7 @@ struct cn_view_question {
     enum cn_view_kind kind;
     struct cn_question_list metrics; /* "", or an empty list: the default metric */
     struct cn_question_list threads; /* selections as of --thread; empty: all threads */
+    struct cn_question_list derived; /* NAME=FORMULA, as of --derive */
     bool has_percentiles;
     bool counts_waits; /* of the default metric, see cn_costs_default_metrics() */
 

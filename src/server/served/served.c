@@ -1,19 +1,15 @@
 #include "server/served/served.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/calls/call_defaults.h"
-#include "analyze/cct/calls_to_database.h"
 #include "base/alloc.h"
 #include "base/files/outdir.h"
-#include "base/run/pool.h"
 #include "base/text.h"
 #include "formats/formats.h"
-#include "server/served/call_locations.h"
+#include "server/served/analysis.h"
 #include "store/store_format.h"
 
 enum {
@@ -109,62 +105,13 @@ static bool start_warm_up(struct cn_served *served, struct cn_error *err)
     return cn_job_start(&served->warm_up, err);
 }
 
-/* Write the database of all calls to a folder and open it there. */
-static bool make_database(struct cn_served *served, const struct cn_call_query *query,
-                          const struct cn_progress *progress, struct cn_error *err)
-{
-    const struct cn_format *v4 = cn_format_find("hpctoolkit-v4");
-    struct cn_calls_options options = {
-        .workers = cn_pool_default_workers(),
-        .folder = served->folder,
-        .has_all_statistics = true,
-        .progress = progress,
-    };
-    struct cn_write_options write = {.progress = progress};
-    struct cn_call_locations locations;
-    struct cn_calls_result result;
-    struct cn_database *calls;
-    char path[PATH_MAX];
-    bool ok;
-
-    (void)snprintf(path, sizeof(path), "%s/calls.db", served->folder);
-    cn_call_locations_init(&locations, false);
-    options.locations = &locations.locations;
-    ok = cn_calls_to_database(&calls, query, 1, &options, &result, err);
-    if (ok) {
-        ok = v4->write_database(calls, path, &write, err);
-        cn_calls_result_done(&result);
-        cn_database_close(calls);
-    }
-    cn_call_locations_done(&locations);
-    return ok && v4->open_database(&served->db, path, err);
-}
-
 static bool analyse(void *arg, const struct cn_progress *progress, struct cn_error *err)
 {
     struct cn_served *served = arg;
-    const struct cn_recording *rec = served->recording;
-    uint32_t *tasks = cn_alloc(rec->task_count, sizeof(*tasks));
-    struct cn_call_filter filter;
-    struct cn_call_query query = {
-        .rec = rec,
-        .filter = &filter,
-        .range = cn_time_always,
-        .tasks = tasks,
-        .task_count = rec->task_count,
-        .is_raw = served->is_raw,
-    };
-    bool ok;
 
-    for (uint32_t i = 0; i < rec->task_count; i++)
-        tasks[i] = i;
-    cn_call_filter_init(&filter, rec);
-    ok = cn_call_filter_add_defaults(&filter, err);
-    cn_call_filter_ready(&filter);
-    ok = ok && make_database(served, &query, progress, err) && start_warm_up(served, err);
-    cn_call_filter_done(&filter);
-    free(tasks);
-    return ok;
+    return cn_analysis_of_calls(&served->db, served->recording, served->is_raw,
+                                served->folder, &served->lost_count, progress, err) &&
+           start_warm_up(served, err);
 }
 
 static bool start_analysis(struct cn_served *served, struct cn_error *err)
@@ -190,6 +137,7 @@ static bool open_recording(struct cn_served *served, const struct cn_format *for
               ? format->open_recording(&served->recording, served->path, NULL, err)
               : format->open_traces(&served->recording, served->path, "", err)))
         return false;
+    served->is_of_traces = !format->open_recording;
     served->profiled_tasks =
         cn_alloc(served->recording->task_count, sizeof(*served->profiled_tasks));
     for (uint32_t i = 0; i < served->recording->task_count; i++)

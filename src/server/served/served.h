@@ -32,7 +32,8 @@ struct cn_served {
     enum cn_served_kind kind;
     char *path, *name; /* as given, and its last component */
     const char *format;
-    bool is_raw; /* of a recording: times are recorded ones, not corrected */
+    bool is_raw;       /* of a recording: times are recorded ones, not corrected */
+    bool is_of_traces; /* the recording has the calls of request traces */
 
     struct cn_recording *recording;  /* NULL unless it is one */
     struct cn_call_parts call_parts; /* of the recording */
@@ -41,6 +42,7 @@ struct cn_served {
     struct cn_job analysis; /* makes the database of a recording */
     char *analysis_what;    /* for messages */
     char *folder;           /* of that database; NULL: none */
+    uint64_t lost_count;    /* records that the recorder lost; known after the analysis */
 
     struct cn_database *db;        /* NULL for a store, and until cn_served_ready() */
     struct cn_structure structure; /* of the database */

@@ -10,10 +10,12 @@
 #include "base/files/file.h"
 #include "base/run/clock.h"
 #include "base/text.h"
+#include "store/search/search_traces.h"
 
 enum { FLAME_MAX = 2, GROUPS_MAX = 16 };
 
-static const uint64_t refresh_ns = 200000000, fresh_ns = 5000000000;
+static const uint64_t refresh_ns = 200000000, refresh_row_ns = 200;
+static const uint64_t fresh_ns = 5000000000;
 static const uint64_t budget_ns = 25000000; /* of a request for a partial result */
 
 /* A number that changes whenever the store grows: the sizes of its files. */
@@ -96,9 +98,11 @@ static bool take_snapshot(struct cn_served_store *served, struct cn_error *err)
 
 bool cn_served_store_refresh(struct cn_served_store *served, struct cn_error *err)
 {
-    uint64_t now_ns = cn_clock_ns();
+    uint64_t now_ns = cn_clock_ns(), row_count = 0;
 
-    if (now_ns - served->opened_ns < refresh_ns)
+    for (size_t i = 0; i < cn_store_segment_count(served->store); i++)
+        row_count += cn_segment_row_count(cn_store_segment(served->store, i));
+    if (now_ns - served->opened_ns < refresh_ns + row_count * refresh_row_ns)
         return true;
     if (size_of_open(served) == served->size) {
         served->opened_ns = now_ns;
@@ -184,7 +188,7 @@ static struct cn_served_flame *new_flame(struct cn_served_store *served,
     struct cn_served_flame *flame;
     struct cn_search_hits hits;
 
-    if (!cn_search_rows(served->search, query, &order, &hits, err))
+    if (!cn_search_trace_spans(served->search, query, &order, &hits, err))
         return NULL;
     flame = cn_alloc(1, sizeof(*flame));
     flame->result = begin_result(served, query);
@@ -219,14 +223,15 @@ bool cn_served_store_flame(struct cn_served_store *served, const struct cn_query
 }
 
 static struct cn_served_groups *new_groups(struct cn_served_store *served,
-                                           const struct cn_query *query, const char *by,
+                                           const struct cn_query *query,
+                                           enum cn_search_unit unit, const char *by,
                                            struct cn_error *err)
 {
     struct cn_served_groups *groups = cn_alloc(1, sizeof(*groups));
 
     groups->result = begin_result(served, query);
     if (cn_query_parse(&groups->query, query->text, query->now_ns, err) &&
-        cn_grouping_new(&groups->grouping, served->search, groups->query, by, err))
+        cn_grouping_new(&groups->grouping, served->search, groups->query, unit, by, err))
         return groups;
     free_groups(groups);
     return NULL;
@@ -262,16 +267,16 @@ static bool continue_groups(struct cn_served_groups *groups, size_t limit,
 }
 
 bool cn_served_store_groups(struct cn_served_store *served, const struct cn_query *query,
-                            const char *by, size_t limit,
+                            enum cn_search_unit unit, const char *by, size_t limit,
                             const struct cn_served_groups **out, struct cn_error *err)
 {
     struct cn_served_groups *groups;
     struct cn_text key = {0};
     struct cn_cached *entry;
 
-    cn_text_printf(&key, "%zu\n%s\n%s", limit, by, query->text);
+    cn_text_printf(&key, "%d %zu\n%s\n%s", (int)unit, limit, by, query->text);
     entry = find_fresh(served, &served->groups, cn_text_str(&key), query->now_ns);
-    groups = entry ? entry->value : new_groups(served, query, by, err);
+    groups = entry ? entry->value : new_groups(served, query, unit, by, err);
     if (groups && !entry)
         entry = cn_cache_add(&served->groups, cn_text_str(&key), groups, 0);
     cn_text_done(&key);

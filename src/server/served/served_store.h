@@ -57,24 +57,26 @@ CN_CHECK bool cn_served_store_open(struct cn_served_store *served, const char *p
                                    struct cn_error *err);
 void cn_served_store_close(struct cn_served_store *served); /* safe when never opened */
 
-/* See what was committed meanwhile; looks at most five times a second. */
+/* See what was committed meanwhile; looks at most five times a second, less often if the
+ * store is large, because the spans of a snapshot are grouped by trace again. */
 CN_CHECK bool cn_served_store_refresh(struct cn_served_store *served,
                                       struct cn_error *err);
 
 /* Give back the mapped pages of its traces and postings. */
 void cn_served_store_forget(const struct cn_served_store *served);
 
-/* The flame graph of the longest `limit` hits of a query, continued for 25 ms.
+/* The flame graph of the longest `limit` traces of a query, continued for 25 ms.
  * Borrowed until the next call. */
 CN_CHECK bool cn_served_store_flame(struct cn_served_store *served,
                                     const struct cn_query *query, uint64_t limit,
                                     const struct cn_trace_flame **out,
                                     struct cn_error *err);
 
-/* The `limit` largest groups of the hits of a query, continued for 25 ms. Borrowed
- * until the next call. */
+/* The `limit` largest groups of the traces or spans of a query, continued for 25 ms.
+ * Borrowed until the next call. */
 CN_CHECK bool cn_served_store_groups(struct cn_served_store *served,
-                                     const struct cn_query *query, const char *by,
+                                     const struct cn_query *query,
+                                     enum cn_search_unit unit, const char *by,
                                      size_t limit, const struct cn_served_groups **out,
                                      struct cn_error *err);
 

@@ -102,6 +102,7 @@ static void print_key(struct cn_served_views *views,
         cn_text_str_add(key, "\nwaits");
     add_list(key, "metric", &question->metrics);
     add_list(key, "thread", &question->threads);
+    add_list(key, "derive", &question->derived);
     if (question->has_percentiles)
         cn_text_str_add(key, "\npercentiles");
     if (question->has_values)
@@ -145,6 +146,8 @@ static bool add_columns(struct cn_costs *costs, const struct cn_view_question *q
         ok = question->metrics.list[i][0]
                  ? add_metric(costs, question->metrics.list[i], err)
                  : add_default_metrics(costs, err);
+    for (size_t i = 0; ok && i < question->derived.count; i++)
+        ok = cn_costs_add_derived(costs, question->derived.list[i], err);
     if (ok && question->has_percentiles)
         ok = cn_costs_add_percentile(costs, 0.50, "p50", err) &&
              cn_costs_add_percentile(costs, 0.90, "p90", err) &&

@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "base/text.h"
 #include "store/search/group_rank.h"
 #include "store/search/query.h"
 #include "store/search/search_segments.h"
+#include "store/search/trace_table.h"
 
 /* A row in a group. */
 struct member {
@@ -19,11 +21,14 @@ struct cn_grouping {
     struct cn_search *search;
     const struct cn_query *query;
     struct cn_query_term by;
+    const struct cn_trace_table *traces; /* NULL: spans are grouped */
+    struct cn_map seen;                  /* group and trace of several spans */
     struct cn_group_members all;
     char *name;      /* of an attribute */
     size_t position; /* of the next segment */
 
     /* Of the current segment. */
+    uint32_t segment;
     const struct cn_store_index *index;
     const struct cn_rows *rows;
     struct member *members;
@@ -226,6 +231,19 @@ static bool find_members(struct cn_grouping *grouping, struct cn_error *err)
     return true;
 }
 
+/* Add a trace to a group, once. */
+static void add_trace(struct cn_grouping *grouping, uint32_t group,
+                      const struct cn_trace_sum *trace)
+{
+    uint64_t number = (uint64_t)(trace - grouping->traces->traces);
+    uint32_t *is_seen = cn_map_at(&grouping->seen, (uint64_t)group << 32 | number, 0);
+
+    if (!*is_seen)
+        cn_group_members_add(&grouping->all, group, trace->duration_ns,
+                             trace->errors > 0);
+    *is_seen = 1;
+}
+
 static bool add_members(struct cn_grouping *grouping, struct cn_error *err)
 {
     const struct cn_store_index *index = grouping->index;
@@ -236,9 +254,17 @@ static bool add_members(struct cn_grouping *grouping, struct cn_error *err)
         return false;
     cn_group_members_reserve(&grouping->all, grouping->count);
     for (size_t i = 0; i < grouping->count; i++) {
-        uint32_t row = grouping->members[i].row;
+        uint32_t row = grouping->members[i].row, group = grouping->members[i].group;
+        const struct cn_trace_sum *trace =
+            grouping->traces
+                ? cn_trace_table_find(grouping->traces, grouping->segment, row)
+                : NULL;
 
-        cn_group_members_add(&grouping->all, grouping->members[i].group,
+        if (trace) {
+            add_trace(grouping, group, trace);
+            continue;
+        }
+        cn_group_members_add(&grouping->all, group,
                              cn_joined_number(&index->joined, CN_STORE_FIELD_duration_ns,
                                               row, cn_store_column_at(&duration, row)),
                              cn_joined_number(&index->joined, CN_STORE_FIELD_errors, row,
@@ -253,7 +279,7 @@ static bool group_segment(void *arg, uint32_t segment, const struct cn_store_ind
     struct cn_grouping *grouping = arg;
     bool ok;
 
-    (void)segment;
+    grouping->segment = segment;
     grouping->index = index;
     grouping->rows = rows;
     grouping->count = 0;
@@ -271,9 +297,11 @@ static bool group_segment(void *arg, uint32_t segment, const struct cn_store_ind
 }
 
 bool cn_grouping_new(struct cn_grouping **out, struct cn_search *search,
-                     const struct cn_query *query, const char *by, struct cn_error *err)
+                     const struct cn_query *query, enum cn_search_unit unit,
+                     const char *by, struct cn_error *err)
 {
     struct cn_query_term term = {.op = CN_QUERY_EXISTS};
+    const struct cn_trace_table *traces = NULL;
     struct cn_grouping *grouping;
 
     if (!cn_query_term_init(&term, by, NULL, 0, err))
@@ -284,7 +312,10 @@ bool cn_grouping_new(struct cn_grouping **out, struct cn_search *search,
         return cn_fail(err, CN_ERR_USAGE,
                        "cannot group by '%s'; use type, service, method or an attribute",
                        by);
+    if (unit == CN_SEARCH_TRACES && !cn_search_trace_table(search, &traces, err))
+        return false;
     grouping = cn_alloc(1, sizeof(*grouping));
+    grouping->traces = traces;
     grouping->search = search;
     grouping->query = query;
     grouping->by = term;
@@ -299,6 +330,7 @@ void cn_grouping_free(struct cn_grouping *grouping)
     if (!grouping)
         return;
     cn_group_members_done(&grouping->all);
+    cn_map_done(&grouping->seen);
     cn_text_done(&grouping->text);
     free(grouping->name);
     free(grouping->members);
@@ -321,13 +353,13 @@ void cn_grouping_groups(const struct cn_grouping *grouping, size_t limit,
 }
 
 bool cn_search_group(struct cn_search *search, const struct cn_query *query,
-                     const char *by, size_t limit, struct cn_groups *out,
-                     struct cn_error *err)
+                     enum cn_search_unit unit, const char *by, size_t limit,
+                     struct cn_groups *out, struct cn_error *err)
 {
     struct cn_grouping *grouping;
     enum cn_step step;
 
-    if (!cn_grouping_new(&grouping, search, query, by, err))
+    if (!cn_grouping_new(&grouping, search, query, unit, by, err))
         return false;
     while ((step = cn_grouping_next(grouping, err)) == CN_ITEM)
         continue;

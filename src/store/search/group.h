@@ -1,11 +1,12 @@
-/* Groups matching rows by the value of an attribute, the method of the first call, type or
- * service.
+/* Groups matching spans, or the traces they belong to, by the value of an attribute, the method of
+ * the first call, type or service.
  *
- * A row with several values of an attribute is in several groups, a row without it in none.
+ * A span with several values of an attribute is in several groups, a span without it in none. A
+ * trace is in the groups of its matching spans, once in each, with its own duration and errors.
  *
  * cn_search_group() searches the whole store. To show intermediate results, group one segment
  * after the other:
- *     cn_grouping_new(&grouping, search, query, by, err)
+ *     cn_grouping_new(&grouping, search, query, unit, by, err)
  *     while ((step = cn_grouping_next(grouping, err)) == CN_ITEM)
  *         cn_grouping_groups(grouping, limit, &groups) ...
  *     cn_grouping_free(grouping)
@@ -21,14 +22,14 @@
 #include "base/error.h"
 #include "model/step.h"
 #include "model/traces/words.h"
+#include "store/search/search.h"
 
 struct cn_grouping;
 struct cn_query;
-struct cn_search;
 
 struct cn_group {
-    uint32_t value; /* word of cn_groups.values */
-    uint64_t count, error_count;
+    uint32_t value;                                    /* word of cn_groups.values */
+    uint64_t count, error_count;                       /* spans or traces */
     uint64_t total_ns, p50_ns, p90_ns, p99_ns, max_ns; /* durations */
 };
 
@@ -42,13 +43,13 @@ struct cn_groups {
 /* The largest groups, at most `limit`. `by` is a name as in queries: "type", "service", "method"
  * (of the first call) or an attribute, also as "@name" and "root.name". */
 CN_CHECK bool cn_search_group(struct cn_search *search, const struct cn_query *query,
-                              const char *by, size_t limit, struct cn_groups *out,
-                              struct cn_error *err);
+                              enum cn_search_unit unit, const char *by, size_t limit,
+                              struct cn_groups *out, struct cn_error *err);
 void cn_groups_done(struct cn_groups *groups);
 
 CN_CHECK bool cn_grouping_new(struct cn_grouping **out, struct cn_search *search,
-                              const struct cn_query *query, const char *by,
-                              struct cn_error *err);
+                              const struct cn_query *query, enum cn_search_unit unit,
+                              const char *by, struct cn_error *err);
 void cn_grouping_free(struct cn_grouping *grouping); /* NULL is fine */
 
 /* Add the rows of the next segment; CN_END if there is none. */

@@ -1,5 +1,5 @@
-/* Searches all segments of a store: a sorted page of matching rows, their number, and a histogram
- * over time; store/search/group.h groups them.
+/* Searches all segments of a store for spans: a sorted page of matching rows and their number.
+ * store/search/search_traces.h searches for traces, store/search/group.h groups either.
  *
  *     cn_search_open(&search, store, err)
  *     cn_search_rows(search, query, &order, &hits, err) ...
@@ -59,7 +59,11 @@ enum cn_search_sort {
     CN_SEARCH_BY_CALLS,
     CN_SEARCH_BY_ERRORS,
     CN_SEARCH_BY_RECORDS,
+    CN_SEARCH_BY_SPANS, /* of traces; spans have one each */
 };
+
+/* What is counted and grouped. store/search/search_traces.h lists traces. */
+enum cn_search_unit { CN_SEARCH_SPANS, CN_SEARCH_TRACES };
 
 struct cn_search_order {
     enum cn_search_sort sort;
@@ -97,18 +101,9 @@ CN_CHECK bool cn_search_hit_word(struct cn_search *search,
                                  const struct cn_search_hit *hit, uint32_t word,
                                  struct cn_text *out, struct cn_error *err);
 
-/* Count the matching rows, and those with errors, in each of `count` steps of time. Rows before
- * the first or after the last step are ignored. */
+/* What matches in a step of time. */
 struct cn_search_time_step {
     uint64_t count, error_count;
 };
-CN_CHECK bool cn_search_histogram(struct cn_search *search, const struct cn_query *query,
-                                  uint64_t first_ns, uint64_t step_ns, size_t count,
-                                  struct cn_search_time_step *out, struct cn_error *err);
-
-/* The range of times of the matching rows; the first is above the last if there are none. */
-CN_CHECK bool cn_search_time_range(struct cn_search *search, const struct cn_query *query,
-                                   uint64_t *first_ns, uint64_t *last_ns,
-                                   struct cn_error *err);
 
 #endif

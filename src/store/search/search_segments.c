@@ -7,6 +7,7 @@
 #include "store/search/kept_hits.h"
 #include "store/search/match.h"
 #include "store/search/query.h"
+#include "store/search/trace_table.h"
 #include "store/segment/reader.h"
 
 /* The times of a segment are known before its index is opened. */
@@ -30,6 +31,8 @@ struct cn_search {
     struct shared_index **indexes; /* by segment; NULL: not open */
     struct cn_error *failures;     /* by segment: why it could not be searched */
     uint64_t row_count;
+    struct cn_trace_table traces; /* made when it is first needed */
+    bool has_traces;
 };
 
 static int compare_newest(const void *a, const void *b)
@@ -122,6 +125,7 @@ void cn_search_close(struct cn_search *search)
     for (size_t i = 0; i < search->count; i++)
         release_index(search->indexes[i]);
     cn_kept_hits_done(&search->kept);
+    cn_trace_table_done(&search->traces);
     free(search->newest);
     free(search->oldest);
     free(search->indexes);
@@ -146,6 +150,44 @@ static bool open_index(struct cn_search *search, uint32_t segment,
     }
     *out = &shared->index;
     return true;
+}
+
+/* The index of a segment whose rows can be grouped by trace; NULL if they are damaged. */
+static const struct cn_store_index *index_for_traces(struct cn_search *search,
+                                                     uint32_t segment)
+{
+    static const enum cn_store_field needed[] = {
+        CN_STORE_FIELD_trace_high, CN_STORE_FIELD_trace_low, CN_STORE_FIELD_part,
+        CN_STORE_FIELD_time_ns,    CN_STORE_FIELD_calls,     CN_STORE_FIELD_duration_ns,
+        CN_STORE_FIELD_records,    CN_STORE_FIELD_errors,    CN_STORE_FIELD_flags,
+    };
+    const struct cn_store_index *index;
+    struct cn_store_column column;
+    struct cn_error err;
+    bool ok = open_index(search, segment, &index, &err);
+
+    for (size_t i = 0; ok && i < sizeof(needed) / sizeof(needed[0]); i++)
+        ok = cn_columns_field(index->columns, needed[i], &column, &err);
+    if (!ok)
+        search->failures[segment] = err;
+    return ok ? index : NULL;
+}
+
+bool cn_search_trace_table(struct cn_search *search, const struct cn_trace_table **out,
+                           struct cn_error *err)
+{
+    const struct cn_store_index **indexes;
+
+    if (!search->has_traces) {
+        indexes = cn_alloc(search->count, sizeof(*indexes));
+        for (uint32_t i = 0; i < search->count; i++)
+            indexes[i] = index_for_traces(search, i);
+        search->has_traces =
+            cn_trace_table_make(&search->traces, indexes, search->count, err);
+        free(indexes);
+    }
+    *out = &search->traces;
+    return search->has_traces;
 }
 
 bool cn_search_check(const struct cn_search *search, struct cn_error *err)
@@ -425,6 +467,12 @@ bool cn_search_walk(struct cn_search *search, const struct cn_query *query,
         step = visit_next(search, query, visitor, &position, &ahead_end, err);
     } while (step == CN_ITEM);
     return step == CN_END;
+}
+
+bool cn_search_index(struct cn_search *search, uint32_t segment,
+                     const struct cn_store_index **out, struct cn_error *err)
+{
+    return open_index(search, segment, out, err);
 }
 
 bool cn_search_hit_row(struct cn_search *search, const struct cn_search_hit *hit,

@@ -27,6 +27,18 @@ struct cn_search_visitor {
     bool is_oldest_first;
 };
 
+struct cn_trace_table;
+
+/* The rows of all segments by trace, made at the first call. Rows of a damaged segment are
+ * traces of one row each; cn_search_check() reports the damage. */
+CN_CHECK bool cn_search_trace_table(struct cn_search *search,
+                                    const struct cn_trace_table **out,
+                                    struct cn_error *err);
+
+/* The index of a segment, opened at the first call. */
+CN_CHECK bool cn_search_index(struct cn_search *search, uint32_t segment,
+                              const struct cn_store_index **out, struct cn_error *err);
+
 CN_CHECK bool cn_search_walk(struct cn_search *search, const struct cn_query *query,
                              const struct cn_search_visitor *visitor,
                              struct cn_error *err);

@@ -2,7 +2,19 @@
 
 #include <stdlib.h>
 
+#include "store/search/search_traces.h"
 #include "store/segment/reader.h"
+
+static int compare_oldest(const void *left, const void *right)
+{
+    const struct cn_search_hit *a = left, *b = right;
+
+    if (a->time_ns != b->time_ns)
+        return a->time_ns < b->time_ns ? -1 : 1;
+    if (a->segment != b->segment)
+        return a->segment < b->segment ? -1 : 1;
+    return a->row < b->row ? -1 : a->row > b->row;
+}
 
 static int compare_longest(const void *left, const void *right)
 {
@@ -41,13 +53,21 @@ static bool sort_longest(struct cn_trace_cursor *cursor, struct cn_error *err)
 }
 
 bool cn_trace_cursor_open(struct cn_trace_cursor *cursor, struct cn_search *search,
-                          const struct cn_query *query, struct cn_error *err)
+                          const struct cn_query *query, enum cn_search_unit unit,
+                          struct cn_error *err)
 {
     struct cn_search_order oldest_first = {.is_reversed = true, .limit = UINT64_MAX};
 
     *cursor = (struct cn_trace_cursor){.store = cn_search_store(search)};
-    if (!cn_search_rows(search, query, &oldest_first, &cursor->hits, err) ||
-        !sort_longest(cursor, err))
+    if (unit == CN_SEARCH_SPANS
+            ? !cn_search_rows(search, query, &oldest_first, &cursor->hits, err)
+            : !cn_search_trace_spans(search, query, &oldest_first, &cursor->hits, err))
+        return false;
+    /* Spans of a trace are together. */
+    if (unit == CN_SEARCH_TRACES && cursor->hits.count > 1)
+        qsort(cursor->hits.list, cursor->hits.count, sizeof(*cursor->hits.list),
+              compare_oldest);
+    if (!sort_longest(cursor, err))
         return false;
     cursor->loader = cn_segment_loader_new();
     return true;

@@ -1,7 +1,8 @@
-/* The traces that match a query, one by one, the oldest first; of those that begin at the same
- * time, the longest first, so that a caller is before its callees.
+/* The spans that match a query, or all spans of the traces that match it, one by one, the oldest
+ * first; of those that begin at the same time, the longest first, so that a caller is before its
+ * callees.
  *
- *     cn_trace_cursor_open(&cursor, search, query, err)
+ *     cn_trace_cursor_open(&cursor, search, query, CN_SEARCH_TRACES, err)
  *     while ((step = cn_trace_cursor_next(&cursor, &row, err)) == CN_ITEM)
  *         cn_trace_cursor_load(&cursor, &trace, err) ...
  *     cn_trace_cursor_close(&cursor);
@@ -28,14 +29,14 @@ struct cn_trace_cursor {
 
 CN_CHECK bool cn_trace_cursor_open(struct cn_trace_cursor *cursor,
                                    struct cn_search *search, const struct cn_query *query,
-                                   struct cn_error *err);
+                                   enum cn_search_unit unit, struct cn_error *err);
 void cn_trace_cursor_close(struct cn_trace_cursor *cursor); /* safe when never opened */
 
 CN_CHECK enum cn_step cn_trace_cursor_next(struct cn_trace_cursor *cursor,
                                            struct cn_store_row *row,
                                            struct cn_error *err);
 
-/* Load the trace of the last row. Its words are checked and belong to the store. */
+/* Load the span of the last row. Its words are checked and belong to the store. */
 CN_CHECK bool cn_trace_cursor_load(struct cn_trace_cursor *cursor, struct cn_trace *trace,
                                    struct cn_error *err);
 

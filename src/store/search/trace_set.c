@@ -118,7 +118,7 @@ bool cn_trace_set_load(struct cn_trace_set *out, struct cn_search *search,
     size_t capacity = 0;
     bool ok = true;
 
-    if (!cn_trace_cursor_open(&cursor, search, query, err))
+    if (!cn_trace_cursor_open(&cursor, search, query, CN_SEARCH_SPANS, err))
         return false;
     while (ok && (step = cn_trace_cursor_next(&cursor, &row, err)) == CN_ITEM) {
         struct cn_trace_branch *branch;

@@ -37,7 +37,7 @@ export function useFlame(props: ViewProps): Answer<Flame> {
   const path = `${props.path}/${hasRange ? "range" : "flame"}`;
   const parameters: Parameters = hasRange
     ? rangeParameters(state)
-    : { ...costParameters(props), view };
+    : { ...costParameters(props), view, skip: isOn(state, "skip") ? 1 : undefined };
   const whole = useAnswer<Flame>(path, parameters);
   const [deeper, setDeeper] = useState<{ of: Flame; flame: Flame } | null>(null);
   const zoom = hasRange ? "" : (state.zoom ?? "");

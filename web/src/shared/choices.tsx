@@ -12,17 +12,19 @@ export function Choices(props: { info: Info; state: State; path: string; view: s
   const { m: _, ...withoutMetric } = state;
   return (
     <>
-      <input
-        id="search"
-        type="search"
-        placeholder="search (/)"
-        aria-label="search names by regular expression; Enter goes to the next match"
-        value={state.q ?? ""}
-        onInput={(event) => go({ q: event.currentTarget.value }, true)}
-        onKeyDown={(event) => {
-          if (event.key === "Enter") stepSearch(event.shiftKey ? -1 : 1);
-        }}
-      />
+      {props.view !== "overview" && (
+        <input
+          id="search"
+          type="search"
+          placeholder="search (/)"
+          aria-label="search names by regular expression; Enter goes to the next match"
+          value={state.q ?? ""}
+          onInput={(event) => go({ q: event.currentTarget.value }, true)}
+          onKeyDown={(event) => {
+            if (event.key === "Enter") stepSearch(event.shiftKey ? -1 : 1);
+          }}
+        />
+      )}
       {props.view !== "timeline" && (
         <select
           id="metric"
@@ -42,7 +44,7 @@ export function Choices(props: { info: Info; state: State; path: string; view: s
             ))}
         </select>
       )}
-      {info.threadCount > 1 && (
+      {info.threadCount > 1 && props.view !== "overview" && (
         <ThreadChooser path={props.path} count={info.threadCount} chosen={state.t ?? ""} />
       )}
     </>

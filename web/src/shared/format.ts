@@ -22,7 +22,7 @@ function trim(value: number): string {
   return value.toFixed(size >= 10 ? 2 : 3).replace(/\.?0+$/, "");
 }
 
-const isSeconds = (metric: string) => /\bsec\b|\(s\)$/.test(metric);
+export const isSeconds = (metric: string) => /\bsec\b|\(s\)$/.test(metric);
 
 // A time, to the nanosecond.
 export function formatMoment(ns: number): string {
@@ -38,9 +38,19 @@ export function formatValue(value: number | null | undefined, metric: string): s
   return value.toPrecision(5);
 }
 
+// "1 trace", "2,000 traces".
+export function countOf(count: number, noun: string): string {
+  return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 export function formatPercent(value: number | null, total: number | null): string {
   if (value === null || !total) return "";
   return `${((value / total) * 100).toFixed(1)} %`;
+}
+
+// "1 thread", "2,000 threads"
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
 }
 
 export function baseName(path: string): string {

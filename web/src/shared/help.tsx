@@ -8,7 +8,7 @@ const SECTIONS: [string, Keys][] = [
   [
     "Everywhere",
     [
-      ["1 … 6", "top-down, bottom-up, flat, flame graph, timeline, calls"],
+      ["1 … 7", "overview, top-down, bottom-up, flat, flame graph, timeline, calls"],
       ["/", "search; Enter, Shift Enter: next, previous match"],
       ["n N", "next, previous match"],
       ["m", "choose the metric"],
@@ -24,7 +24,10 @@ const SECTIONS: [string, Keys][] = [
       ["→ ←", "open or go to the first child, close or go to the parent"],
       ["Enter, double click", "open or close"],
       ["h", "follow the hot path"],
+      ["s", "callers and callees of the function of the selected row"],
       ["r", "fold recursion"],
+      ["l", "functions only: leave out lines and loops"],
+      ["z Backspace", "show the selected row as the root; one level up"],
       ["w", "count waiting"],
       ["p", "percentiles of call durations"],
       ["click, Enter on a title", "sort by the column; again: reverse"],

@@ -2,12 +2,14 @@
 
 import type { Parameters } from "./api";
 import { matcher } from "../flame/flame_layout";
+import type { Overview } from "../overview/overview_types";
 import { FlameRows } from "../flame/flame_rows";
 import type { Flame, Info, NestedAnswer, Sources, Thread } from "./types";
 
 interface Exported {
   sources: Sources;
   info: Info;
+  overview: Overview;
   flame: Flame;
   flameWithWaits?: Flame;
   timeline: NestedAnswer | null;
@@ -53,6 +55,8 @@ export function answerOffline(path: string, parameters: Parameters): unknown {
       return exported.sources;
     case "info":
       return exported.info;
+    case "overview":
+      return exported.overview;
     case "flame":
       if ((parameters["view"] ?? "top-down") === "top-down") return flameOf(exported, parameters);
       break;

@@ -46,6 +46,10 @@ export function costParameters(props: ViewProps): Parameters {
     metric: props.view === "flame" ? state.m : chosenMetrics(info, state),
     waits: countsWaits(info, state) ? 1 : undefined,
     thread: state.t,
+    derive:
+      props.view !== "flame" && splitList(state.derive).length > 0
+        ? splitList(state.derive)
+        : undefined,
     percentiles: isOn(state, "p") && info.hasLatencies && props.view !== "flame" ? 1 : undefined,
   };
 }

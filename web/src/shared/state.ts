@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 // Every name in the address, and what its value means.
 const NAMES = {
   s: "index of the source",
-  v: "view: top-down, bottom-up, flat, flame, timeline or calls",
+  v: "view: overview, top-down, bottom-up, flat, sandwich, flame, timeline or calls",
   q: "search pattern; the query of a store",
 
   // Costs
@@ -20,7 +20,13 @@ const NAMES = {
   sort: "name of the column that is sorted by",
   rev: "flag: ascending",
   hide: "names of hidden columns, one per line",
+  cols: "names of columns in the order in which they are shown, one per line",
+  unit: "unit of values: auto, ns, % or scientific",
+  derive: "derived metrics, one NAME=FORMULA per line",
+  skip: "flag: rows of lines and loops are left out",
+  root: "ids from the top to the row whose rows are shown, joined by dots",
   open: "ids from the top to the selected row, joined by dots",
+  at: "a context of the function whose callers and callees are shown",
   src: "flag: source shown",
   plot: "sorted: threads plotted by value",
 
@@ -121,6 +127,14 @@ export function go(change: Change, replace = false): void {
     history.pushState(null, "", next);
   }
   dispatchEvent(new Event("statechange"));
+}
+
+// The address of a changed state, for links: they begin without selection, zoom and order.
+const OF_ONE_VIEW: StateName[] = ["open", "zoom", "root", "sort", "rev", "q"];
+
+export function linkTo(change: Change): string {
+  const cleared = Object.fromEntries(OF_ONE_VIEW.map((name) => [name, ""]));
+  return printState({ ...currentState(), ...cleared, ...change });
 }
 
 // Open another source: nothing else of the state applies to it.

@@ -63,6 +63,7 @@ export interface Column {
   side: "inclusive" | "exclusive";
   isPercentile: boolean;
   total: number | null;
+  hasShare?: boolean; // false: a value is no part of the total
 }
 
 export interface Row {

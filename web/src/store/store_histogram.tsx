@@ -1,7 +1,7 @@
 // Traces over time; selecting a time range adds it to the query.
 
 import { useState } from "preact/hooks";
-import { formatNs } from "../shared/format";
+import { countOf, formatNs } from "../shared/format";
 import { printClock, withTimes, withoutTimes } from "./query_text";
 import { go, type State } from "../shared/state";
 import type { Histogram } from "./store_types";
@@ -31,7 +31,10 @@ export function TimeHistogram(props: Props) {
   const { value } = useAnswer<Histogram>(`${props.path}/histogram`, { q: query, steps: STEPS });
   const [part, setPart] = useState<Part | null>(null);
   const [hover, setHover] = useState(-1);
-  if (!value || value.steps.every(([count]) => count === 0)) return <figure class="histogram" />;
+  const traces = value?.steps.reduce((sum, [count]) => sum + count, 0) ?? 0;
+  if (!value || traces === 0) return <figure class="histogram" />;
+  // One trace has no distribution.
+  if (traces === 1) return null;
 
   const count = value.steps.length;
   const most = Math.max(...value.steps.map(([traces]) => traces));
@@ -149,12 +152,11 @@ function Caption(props: {
   const { value, part, timeAt } = props;
   const [from, to] = part ? ordered(part) : [props.hover, props.hover];
   const chosen = from < 0 ? [] : value.steps.slice(from, to + 1);
-  const sum = (which: 0 | 1) =>
-    chosen.reduce((total, step) => total + step[which], 0).toLocaleString("en-US");
+  const sum = (which: 0 | 1) => chosen.reduce((total, step) => total + step[which], 0);
   return (
     <span class="histogram-note" aria-live="polite">
       {chosen.length > 0
-        ? `${printClock(timeAt(from)).slice(0, 23)}, ${formatNs((to - from + 1) * value.step)}: ${sum(0)} traces, ${sum(1)} with errors`
+        ? `${printClock(timeAt(from)).slice(0, 23)}, ${formatNs((to - from + 1) * value.step)}: ${countOf(sum(0), "trace")}, ${sum(1).toLocaleString("en-US")} with errors`
         : `a bar is ${formatNs(value.step)}; drag to select`}
     </span>
   );

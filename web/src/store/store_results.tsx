@@ -1,11 +1,12 @@
-// The matching traces, sorted by the server and loaded a page at a time.
+// The matching traces or spans, sorted by the server and loaded a page at a time.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { formatNs, splitMethod } from "../shared/format";
 import { printClock } from "./query_text";
 import { useRowPages } from "../shared/row_pages";
 import { flag, go, isOn, type State } from "../shared/state";
-import type { TraceList, TraceRow } from "./store_types";
+import { useListKeys } from "./list_keys";
+import type { SpanList, SpanRow, TraceList, TraceRow } from "./store_types";
 import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";
 
 interface Props {
@@ -13,17 +14,84 @@ interface Props {
   state: State;
 }
 
-const COLUMNS: TableColumn[] = [
-  { name: "time", title: "time (UTC)", isSortable: true },
-  { name: "duration", title: "duration", isNumber: true, isSortable: true },
-  { name: "errors", title: "errors", isNumber: true, isSortable: true },
-  { name: "calls", title: "calls", isNumber: true, isSortable: true },
-  { name: "records", title: "records", isNumber: true, isSortable: true },
-  { name: "type", title: "type" },
-  { name: "service", title: "service" },
-  { name: "method", title: "method" },
-];
-const WIDTHS = "13em 6.5em 4em 5em 5em minmax(4em, 1fr) minmax(4em, 1fr) minmax(12em, 4fr)";
+type Listed = TraceRow | SpanRow;
+
+interface Column extends TableColumn {
+  width: string;
+  isWide?: boolean; // left out of narrow windows
+  cell: (row: Listed) => TableRow["cells"][number];
+}
+
+const grouped = (value: number) => value.toLocaleString("en-US");
+
+const COLUMNS: Record<string, Column> = {
+  time: {
+    name: "time",
+    title: "time (UTC)",
+    isSortable: true,
+    width: "13em",
+    cell: (row) => printTime(row.time),
+  },
+  duration: {
+    name: "duration",
+    title: "duration",
+    isNumber: true,
+    isSortable: true,
+    width: "6.5em",
+    cell: (row) => formatNs(row.duration),
+  },
+  spans: {
+    name: "spans",
+    title: "spans",
+    isNumber: true,
+    isSortable: true,
+    width: "4em",
+    cell: (row) => ("spans" in row ? grouped(row.spans) : ""),
+  },
+  errors: {
+    name: "errors",
+    title: "errors",
+    isNumber: true,
+    isSortable: true,
+    width: "4em",
+    cell: (row) => (row.errors > 0 ? grouped(row.errors) : ""),
+  },
+  calls: {
+    name: "calls",
+    title: "calls",
+    isNumber: true,
+    isSortable: true,
+    width: "5em",
+    isWide: true,
+    cell: (row) => grouped(row.calls),
+  },
+  type: {
+    name: "type",
+    title: "type",
+    width: "minmax(4em, 1fr)",
+    isWide: true,
+    cell: (row) => row.type,
+  },
+  services: {
+    name: "services",
+    title: "services",
+    width: "minmax(6em, 2fr)",
+    isWide: true,
+    cell: (row) => {
+      const names = "services" in row ? row.services.join(", ") : (row.service ?? "");
+      return <span title={names}>{names}</span>;
+    },
+  },
+  method: {
+    name: "method",
+    title: "method",
+    width: "minmax(8em, 4fr)",
+    cell: (row) => <MethodName name={row.method ?? "?"} />,
+  },
+};
+const OF_TRACES = ["time", "duration", "spans", "errors", "calls", "type", "services", "method"];
+const OF_SPANS = OF_TRACES.filter((name) => name !== "spans");
+const NARROW = "(max-width: 900px)";
 const SETTLE_MS = 250;
 
 // To the millisecond.
@@ -32,8 +100,6 @@ export function printTime(ns: string): string {
     .padEnd(20, ".")
     .padEnd(23, "0");
 }
-
-const grouped = (value: number) => value.toLocaleString("en-US");
 
 function MethodName(props: { name: string }) {
   const { short, around } = splitMethod(props.name);
@@ -45,37 +111,34 @@ function MethodName(props: { name: string }) {
   );
 }
 
-function rowOf(trace: TraceRow): TableRow {
-  return {
-    class: trace.errors > 0 ? "failed" : "",
-    cells: [
-      printTime(trace.time),
-      formatNs(trace.duration),
-      trace.errors > 0 ? grouped(trace.errors) : "",
-      grouped(trace.calls),
-      grouped(trace.records),
-      trace.type,
-      trace.service,
-      <MethodName name={trace.method ?? "?"} />,
-    ],
-  };
+function useIsNarrow(): boolean {
+  const [isNarrow, setIsNarrow] = useState(matchMedia(NARROW).matches);
+  useEffect(() => {
+    const media = matchMedia(NARROW);
+    const update = () => setIsNarrow(media.matches);
+    media.addEventListener("change", update);
+    return () => media.removeEventListener("change", update);
+  }, []);
+  return isNarrow;
 }
 
 export function Results(props: Props) {
   const { state } = props;
   const sort = state.sort ?? "time";
   const isAscending = isOn(state, "rev");
-  const pages = useRowPages<TraceRow>(
+  const hasSpans = state.v === "spans";
+  const isNarrow = useIsNarrow();
+  const pages = useRowPages<Listed>(
     `${props.path}/traces`,
-    { q: state.q, sort, reverse: state.rev },
-    (answer: TraceList) => ({
+    { q: state.q, sort, reverse: state.rev, spans: flag(hasSpans) },
+    (answer: TraceList | SpanList) => ({
       count: answer.count,
-      rows: answer.traces,
+      rows: "spans" in answer ? answer.spans : answer.traces,
     }),
   );
+  useListKeys(".results");
   const timer = useRef<ReturnType<typeof setTimeout>>();
   useEffect(() => () => clearTimeout(timer.current), []);
-  const selected = Number(state.row ?? -1);
   // The position goes into the address when scrolling has ended.
   const top = useRef("");
   const onRange = (first: number, last: number) => {
@@ -85,27 +148,35 @@ export function Results(props: Props) {
     timer.current = setTimeout(() => go({ top: top.current }, true), SETTLE_MS);
   };
   const open = (index: number) => {
-    const trace = pages.at(index);
-    if (!trace) return;
+    const row = pages.at(index);
+    if (!row) return;
     clearTimeout(timer.current);
     go({ row: String(index), top: top.current }, true);
-    go({ key: trace.key });
+    go({ key: row.key });
   };
   if (pages.count === null || pages.error)
     return <p class="status">{pages.error ? "" : "loading…"}</p>;
   if (pages.count === 0) return <p class="status">no matches</p>;
+  const columns = (hasSpans ? OF_SPANS : OF_TRACES)
+    .map((name) => COLUMNS[name] as Column)
+    .filter((column) => !isNarrow || !column.isWide);
   return (
     <VirtualTable
       class="results"
-      label="matching traces"
-      columns={COLUMNS}
-      widths={WIDTHS}
+      label={hasSpans ? "matching spans" : "matching traces"}
+      columns={columns}
+      widths={columns.map((column) => column.width).join(" ")}
       count={pages.count}
       row={(index) => {
-        const trace = pages.at(index);
-        return trace ? rowOf(trace) : null;
+        const row = pages.at(index);
+        return row
+          ? {
+              class: row.errors > 0 ? "failed" : "",
+              cells: columns.map((column) => column.cell(row)),
+            }
+          : null;
       }}
-      selected={selected}
+      selected={Number(state.row ?? -1)}
       onSelect={(index) => go({ row: String(index) }, true)}
       onOpen={open}
       isClickOpen
@@ -117,7 +188,7 @@ export function Results(props: Props) {
           go({ sort: by, rev: flag(by === sort && !isAscending), top: "", row: "" }),
       }}
       top={Number(state.top ?? 0)}
-      origin={`${state.q ?? ""} ${sort} ${isAscending}`}
+      origin={`${state.q ?? ""} ${sort} ${isAscending} ${hasSpans}`}
     />
   );
 }

@@ -2,6 +2,7 @@
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { complete, errorColumn, groupsOf, quote, remember, type Offer } from "./query_text";
+import { countOf } from "../shared/format";
 import { go, type State } from "../shared/state";
 import type { Groups, Names, TraceList } from "./store_types";
 import { useAnswer } from "../shared/use_answer";
@@ -105,8 +106,12 @@ export function SearchBox(props: Props) {
     else if (event.key === "ArrowDown") setChosen((chosen + 1) % count);
     else if (event.key === "ArrowUp" && count > 0)
       setChosen((Math.max(chosen, 0) + count - 1) % count);
-    else if (event.key === "Escape" && cursor >= 0) look(-1);
-    else return;
+    else if (event.key === "Escape") {
+      // The browser would empty the box: it shows the query that is applied.
+      look(-1);
+      setText(shown);
+      if (cursor < 0) input.current?.blur();
+    } else return;
     event.stopPropagation();
     event.preventDefault();
   };
@@ -137,7 +142,7 @@ export function SearchBox(props: Props) {
       />
       <Completions offer={offer} chosen={chosen} isHistory={text === ""} onAccept={accept} />
       <Mistake error={list.error} query={shown} />
-      <SearchStatus state={props.state} list={list.error ? null : list.value} />
+      <SearchStatus list={list.error ? null : list.value} />
     </div>
   );
 }
@@ -191,14 +196,10 @@ function Mistake(props: { error: string | null; query: string }) {
   );
 }
 
-function SearchStatus(props: { state: State; list: TraceList | null }) {
-  const isFlame = props.state.v === "flame";
+function SearchStatus(props: { list: TraceList | null }) {
   return (
     <p class="status" aria-live="polite">
-      {props.list ? `${props.list.count.toLocaleString("en-US")} traces` : ""}{" "}
-      <button class="link" onClick={() => go({ v: isFlame ? "" : "flame", zoom: "" })}>
-        {isFlame ? "List" : "Flame graph"}
-      </button>
+      {props.list ? countOf(props.list.count, "trace") : ""}
       {props.list?.damage && ` · traces may be missing: ${props.list.damage}`}
     </p>
   );

@@ -4,16 +4,16 @@ export interface StoreInfo {
   kind: "store";
   title: string;
   traceCount: number;
+  spanCount: number;
   segmentCount: number;
   first: string;
   last: string;
 }
 
-export interface TraceRow {
+// What a trace and a span have in common; of a trace, key, type, service and method of its root.
+interface Row {
   key: string;
   trace: string;
-  span: string | null;
-  parent: string | null;
   time: string; // nanoseconds since the epoch
   duration: number;
   calls: number;
@@ -24,10 +24,26 @@ export interface TraceRow {
   method: string | null;
 }
 
+export interface TraceRow extends Row {
+  spans: number;
+  services: string[]; // that of the root first
+}
+
+export interface SpanRow extends Row {
+  span: string | null;
+  parent: string | null;
+}
+
 export interface TraceList {
   count: number;
   damage: string | null; // why traces may be missing
   traces: TraceRow[];
+}
+
+export interface SpanList {
+  count: number;
+  damage: string | null;
+  spans: SpanRow[];
 }
 
 export interface Histogram {

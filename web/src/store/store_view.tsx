@@ -1,11 +1,13 @@
-// A store of traces: search box, histogram, facets and matching traces; or one trace.
+// A store of traces: search box, and its views: traces and spans with histogram and facets, the flame
+// graph of the matching traces; or one trace.
 
 import { Facets } from "./store_facets";
 import { HitsFlame } from "./store_flame";
 import { TimeHistogram } from "./store_histogram";
 import { Results } from "./store_results";
 import { SearchBox } from "./store_search";
-import type { State } from "../shared/state";
+import { go, type State } from "../shared/state";
+import { TabPanel, Tabs } from "../shared/tabs";
 import { TracePage } from "./trace_view";
 
 interface Props {
@@ -13,23 +15,40 @@ interface Props {
   state: State;
 }
 
+const TABS = [
+  ["traces", "Traces"],
+  ["spans", "Spans"],
+  ["flame", "Flame graph"],
+] as const;
+
 export function StorePage(props: Props) {
   if (props.state.key) return <TracePage {...props} />;
+  const view = TABS.find(([name]) => name === props.state.v)?.[0] ?? "traces";
   return (
     <main>
       <SearchBox {...props} />
-      {props.state.v === "flame" ? <HitsFlame {...props} /> : <SearchPage {...props} />}
+      <Tabs
+        group="store"
+        label="views of the store"
+        tabs={TABS}
+        chosen={view}
+        onChoose={(name) => go({ v: name === "traces" ? "" : name, zoom: "", top: "", row: "" })}
+      />
+      <TabPanel group="store" chosen={view}>
+        <View {...props} view={view} />
+      </TabPanel>
     </main>
   );
 }
 
-function SearchPage(props: Props) {
+function View(props: Props & { view: string }) {
+  if (props.view === "flame") return <HitsFlame {...props} />;
   return (
     <>
       <TimeHistogram {...props} />
       <div class="columns">
         <Facets {...props} />
-        <Results {...props} />
+        <Results key={props.view} {...props} />
       </div>
     </>
   );

@@ -3,6 +3,7 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { get } from "../shared/api";
 import { formatNs } from "../shared/format";
+import { useListKeys } from "./list_keys";
 import type { Trace } from "./store_types";
 import { printValue } from "./trace_details";
 import { addCalls, growCalls, visibleCalls, type CallLine, type CallNode } from "./trace_model";
@@ -96,6 +97,7 @@ async function reveal(
 }
 
 export function CallTree(props: Props) {
+  useListKeys(".trace-calls");
   const { root, refresh, load, open, version } = useCalls(props);
   const { selected } = props;
   useEffect(() => {

@@ -1,6 +1,6 @@
 // The calls of one trace as a tree that grows when calls are opened, as a flame graph, and its spans.
 
-import type { Trace, TraceNode, TraceRow, TraceSpan } from "./store_types";
+import type { SpanRow, Trace, TraceNode, TraceSpan } from "./store_types";
 import type { Flame } from "../shared/types";
 
 export interface CallNode {
@@ -100,7 +100,7 @@ export interface SpanLine {
 }
 
 // All spans of a request on one axis: each below the one that caused it, then by time.
-export function arrangeSpans(rows: TraceRow[], inside: TraceSpan[]): SpanLine[] {
+export function arrangeSpans(rows: SpanRow[], inside: TraceSpan[]): SpanLine[] {
   const known = new Set(rows.map((row) => row.span));
   const lines: SpanLine[] = [
     ...rows.map((row) => ({

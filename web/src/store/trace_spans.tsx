@@ -1,9 +1,10 @@
 // All spans of a request, of all services, on one time axis.
 
 import { colorOf } from "../shared/colors";
-import { formatNs } from "../shared/format";
+import { countOf, formatNs } from "../shared/format";
+import { useListKeys } from "./list_keys";
 import { go } from "../shared/state";
-import type { Trace, TraceList } from "./store_types";
+import type { SpanList, Trace } from "./store_types";
 import { TimeAxis } from "../shared/time_axis";
 import { arrangeSpans, callInState, type SpanLine } from "./trace_model";
 import { useAnswer } from "../shared/use_answer";
@@ -18,8 +19,9 @@ const columns = (end: number): TableColumn[] => [
 const SPANS_MAX = 1000;
 
 export function useSpans(path: string, trace: Trace | null) {
-  return useAnswer<TraceList>(trace ? `${path}/traces` : null, {
+  return useAnswer<SpanList>(trace ? `${path}/traces` : null, {
     q: `id = ${trace?.trace}`,
+    spans: 1,
     sort: "time",
     reverse: 1,
     limit: SPANS_MAX,
@@ -34,8 +36,9 @@ export function TraceSpans(props: {
   onSelect: (index: number) => void;
 }) {
   const { value, error } = useSpans(props.path, props.trace);
+  useListKeys(".span-list");
   if (!value) return <p class="status">{error ?? "loading…"}</p>;
-  const lines = arrangeSpans(value.traces, props.trace.spans);
+  const lines = arrangeSpans(value.spans, props.trace.spans);
   const end = Math.max(1, ...lines.map((line) => line.start + line.span.duration));
   const services = [...new Set(lines.map((line) => serviceOf(line)))];
   const open = (line: SpanLine | undefined) => {
@@ -45,10 +48,10 @@ export function TraceSpans(props: {
   return (
     <div class="spans">
       <p class="status">
-        {lines.length} spans of {services.length} {services.length === 1 ? "service" : "services"},{" "}
+        {countOf(lines.length, "span")} of {countOf(services.length, "service")},{" "}
         {formatNs(end)}
-        {value.count > value.traces.length &&
-          ` · the first ${value.traces.length} of ${value.count.toLocaleString("en-US")}`}
+        {value.count > value.spans.length &&
+          ` · the first ${value.spans.length} of ${value.count.toLocaleString("en-US")}`}
         {services.map((service) => (
           <span key={service} class="legend">
             <i style={{ background: colorOf(service) }} /> {service}

@@ -9,7 +9,8 @@ interface Props {
   columns: Column[];
   whole: Row; // the function; bars are shares of its cost
   none: string;
-  onOpen: (path: string[]) => void;
+  title?: string;
+  onOpen: (path: string[], row: Row) => void;
 }
 
 export function OthersList(props: Props) {
@@ -41,8 +42,8 @@ export function OthersList(props: Props) {
               />
               <button
                 class="link"
-                title="go to the context where it costs most"
-                onClick={() => props.onOpen(path)}
+                title={`${row.label}: ${props.title ?? "go to the context where it costs most"}`}
+                onClick={() => props.onOpen(path, row)}
               >
                 {row.label}
               </button>

@@ -7,7 +7,8 @@ import { OthersList } from "./callers_list";
 import { baseName, formatPercent, formatValue } from "../shared/format";
 import { LatencyPlot, ThreadPlot } from "./plots";
 import { SourceView } from "./source_view";
-import { columnTitle, share } from "./tree_rows";
+import { columnTitle, hasShare, share } from "./tree_rows";
+import { linkTo } from "../shared/state";
 import type { Column, ContextDetail, FunctionDetail, Row } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
 
@@ -59,7 +60,7 @@ function Costs(props: { columns: Column[]; row: Row }) {
               <i
                 class="bar"
                 style={{
-                  width: `${column.isPercentile ? 0 : share(props.row.values[i] ?? null, column.total) * 100}%`,
+                  width: `${!hasShare(column) ? 0 : share(props.row.values[i] ?? null, column.total) * 100}%`,
                 }}
               />
               <span>
@@ -67,7 +68,7 @@ function Costs(props: { columns: Column[]; row: Row }) {
               </span>
             </td>
             <td class="percent">
-              {column.isPercentile ? "" : formatPercent(props.row.values[i] ?? null, column.total)}
+              {!hasShare(column) ? "" : formatPercent(props.row.values[i] ?? null, column.total)}
             </td>
           </tr>
         ))}
@@ -167,6 +168,9 @@ function Function(props: Props) {
               <Costs columns={value.columns} row={value.function} />
             </Section>
           )}
+          <p>
+            <a href={linkTo({ v: "sandwich", at: props.row.context })}>Callers and callees (s)</a>
+          </p>
           <Section title="Callers">
             <OthersList
               others={value.callers}

@@ -1,17 +1,20 @@
 // The tree table with its options, and the panel of the selected row.
 
-import { useCallback, useMemo, useState } from "preact/hooks";
+import { useCallback, useMemo, useRef, useState } from "preact/hooks";
 import { getWhenReady, type Parameters } from "../shared/api";
 import { ChosenRange, chosenRange, rangeParameters } from "../shared/chosen_range";
 import { ContextPanel } from "./context_panel";
 import { FlameRows } from "../flame/flame_rows";
 import { matcher } from "../flame/flame_layout";
-import { costParameters, defaultMetrics, splitList, type ViewProps } from "../shared/page";
+import { costParameters, splitList, type ViewProps } from "../shared/page";
 import { Flag } from "../shared/flag";
 import { flag, go, isOn, type State } from "../shared/state";
-import { columnTitle, type Sort } from "./tree_rows";
+import { type CopyFormat, type CopyWhat } from "./copy_rows";
+import { ColumnChooser, CopyMenu, RootPath, UnitChooser } from "./tree_tools";
+import { type Sort } from "./tree_rows";
 import { TreeView, type TreeProps } from "./tree_view";
-import type { Column, Flame, Hits, Info, Row, Rows } from "../shared/types";
+import type { Column, Flame, Hits, Row, Rows } from "../shared/types";
+import { unitMode } from "../shared/units";
 import { useAnswer } from "../shared/use_answer";
 import { Waits } from "../shared/waits";
 import type { AskRows } from "./use_tree";
@@ -33,13 +36,24 @@ export function TreePage(props: ViewProps) {
   const [columns, setColumns] = useState<Column[]>([]);
   const [chosen, setChosen] = useState<Chosen | null>(null);
   const hasRange = chosenRange(state) !== null;
+  const root = (state.root ?? "").split(".").filter((id) => id !== "");
+  const copies = useRef<((what: CopyWhat, format: CopyFormat) => string) | null>(null);
   const served = view === "top-down" && isOn(state, "fold") && !hasRange ? "collapsed" : view;
   const shared = {
-    open: state.open ?? "",
+    open: below(root, state.open ?? ""),
     search: state.q ?? "",
     sort: sortOf(state),
-    hidden: new Set(splitList(state.hide)),
-    onSelect: (path: string[]) => go({ open: path.join(".") }, true),
+    layout: {
+      hidden: new Set(splitList(state.hide)),
+      order: splitList(state.cols),
+      mode: unitMode(state.unit),
+    },
+    isSkipping: isOn(state, "skip"),
+    copies,
+    onSelect: (path: string[]) => go({ open: [...root, ...path].join(".") }, true),
+    onRoot: (path: string[] | null) =>
+      go({ root: (path ? [...root, ...path] : root.slice(0, -1)).join(".") }),
+    onOpenRow: (row: Row) => go({ v: "sandwich", at: row.context, open: "", root: "" }),
     onSort: (sort: Sort) => go({ sort: sort.column, rev: flag(sort.isReversed) }),
     onColumns: setColumns,
     onRow: (row: Row | null, of: Column[]) => setChosen(row && { row, columns: of }),
@@ -49,7 +63,12 @@ export function TreePage(props: ViewProps) {
       <div class="toolbar">
         {hasRange ? <ChosenRange state={state} info={props.info} /> : <Choices {...props} />}
         <ColumnChooser info={props.info} state={state} columns={columns} hasRange={hasRange} />
+        <UnitChooser state={state} />
+        <CopyMenu print={(what, format) => copies.current?.(what, format) ?? ""} />
       </div>
+      {root.length > 0 && !hasRange && (
+        <RootPath path={props.path} view={served} root={root} parameters={costParameters(props)} />
+      )}
       <div class="columns">
         {hasRange ? (
           <RangeTree {...props} shared={shared} />
@@ -94,11 +113,17 @@ function ServedTree(props: ViewProps & { shared: Shared }) {
     view: props.view,
     sort: state.sort,
     reverse: state.rev,
+    skip: isOn(state, "skip") ? 1 : undefined,
   };
-  const key = JSON.stringify([props.path, parameters]);
+  const top = (state.root ?? "").split(".").pop() || undefined;
+  const key = JSON.stringify([props.path, parameters, top]);
   const ask = useCallback<AskRows>(
     (row, offset, limit, waiting) =>
-      getWhenReady<Rows>(`${props.path}/rows`, { ...parameters, row, offset, limit }, waiting),
+      getWhenReady<Rows>(
+        `${props.path}/rows`,
+        { ...parameters, row: row ?? top, offset, limit },
+        waiting,
+      ),
     [key],
   );
   const find = useCallback(
@@ -148,6 +173,12 @@ function RangeTree(props: ViewProps & { shared: Shared }) {
   );
 }
 
+// A path from the top, as one from the root; "" if it is elsewhere.
+function below(root: string[], open: string): string {
+  const path = open === "" ? [] : open.split(".");
+  return root.every((id, i) => path[i] === id) ? path.slice(root.length).join(".") : "";
+}
+
 function Choices(props: ViewProps) {
   const { state, info } = props;
   return (
@@ -161,55 +192,19 @@ function Choices(props: ViewProps) {
           clears={["open"]}
         />
       )}
+      {props.view !== "bottom-up" && (
+        <Flag
+          state={state}
+          name="skip"
+          title="Functions only"
+          hint="leave out rows of lines and loops (l)"
+          clears={["root"]}
+        />
+      )}
       <Waits info={info} state={state} />
       {info.hasLatencies && (
         <Flag state={state} name="p" title="Percentiles" hint="percentiles of call durations (p)" />
       )}
     </>
-  );
-}
-
-// Which metrics have columns, and which columns are hidden.
-function ColumnChooser(props: { info: Info; state: State; columns: Column[]; hasRange: boolean }) {
-  const { state, info } = props;
-  const shown = state.m === undefined ? defaultMetrics(info, state) : [state.m];
-  const more = splitList(state.more);
-  const hidden = splitList(state.hide);
-  const others = props.hasRange
-    ? []
-    : info.metrics.filter((metric) => metric.isVisible && !shown.includes(metric.name));
-  const flip = (list: string[], name: string, isIn: boolean) =>
-    (isIn ? [...list, name] : list.filter((other) => other !== name)).join("\n");
-  return (
-    <details class="more-columns">
-      <summary>Columns</summary>
-      <div role="group" aria-label="columns">
-        {props.columns.map((column) => (
-          <label key={column.name}>
-            <input
-              type="checkbox"
-              checked={!hidden.includes(column.name)}
-              onChange={(event) =>
-                go({ hide: flip(hidden, column.name, !event.currentTarget.checked) })
-              }
-            />{" "}
-            {columnTitle(column)}
-          </label>
-        ))}
-        {others.length > 0 && <strong>More metrics</strong>}
-        {others.map((metric) => (
-          <label key={metric.name} class="metric" title={metric.description ?? ""}>
-            <input
-              type="checkbox"
-              checked={more.includes(metric.name)}
-              onChange={(event) =>
-                go({ more: flip(more, metric.name, event.currentTarget.checked) })
-              }
-            />{" "}
-            {metric.name}
-          </label>
-        ))}
-      </div>
-    </details>
   );
 }

@@ -1,14 +1,22 @@
 // The columns and rows of the tree table.
 
-import { baseName, formatPercent, formatValue } from "../shared/format";
+import { baseName, formatPercent } from "../shared/format";
+import { shorten } from "../shared/names";
 import type { Node } from "./tree_model";
-import type { Column } from "../shared/types";
+import type { Column, Row } from "../shared/types";
+import { columnUnit, type ColumnUnit, type UnitMode } from "../shared/units";
 import type { TableColumn, TableRow } from "../shared/virtual_table";
+
+const NAME_MAX = 90;
 
 export interface Sort {
   column: string; // "": the first
   isReversed: boolean;
 }
+
+// A percentile, or what a formula computes, is no part of a whole.
+export const hasShare = (column: Column): boolean =>
+  !column.isPercentile && column.hasShare !== false;
 
 export const sideName = (column: Column): string =>
   column.side === "inclusive" ? "total" : "self";
@@ -20,30 +28,70 @@ export function columnTitle(column: Column): string {
     : `${column.metric.replace(/ \(sec\)$/, "")} ${sideName(column)}`;
 }
 
-export function treeColumns(columns: Column[], hidden: Set<string>): TableColumn[] {
+// A column on the screen: its index among the values of a row, and how they are printed.
+export interface ShownColumn {
+  column: Column;
+  index: number;
+  unit: ColumnUnit;
+}
+
+// Columns in the chosen order, followed by those that the order does not name; without hidden ones.
+export function shownColumns(
+  columns: Column[],
+  layout: { hidden: Set<string>; order: string[]; mode: UnitMode },
+): ShownColumn[] {
+  const place = (column: Column) => {
+    const at = layout.order.indexOf(column.name);
+    return at < 0 ? layout.order.length : at;
+  };
+  return columns
+    .map((column, index) => ({
+      column,
+      index,
+      unit: columnUnit(
+        column.isPercentile ? "sec" : column.metric,
+        column.isPercentile ? null : column.total,
+        column.isPercentile && layout.mode === "%" ? "auto" : layout.mode,
+      ),
+    }))
+    .filter(({ column }) => !layout.hidden.has(column.name))
+    .sort((a, b) => place(a.column) - place(b.column) || a.index - b.index);
+}
+
+export const unitTitle = ({ column, unit }: ShownColumn): string =>
+  unit.unit ? `${columnTitle(column)} (${unit.unit})` : columnTitle(column);
+
+export function treeColumns(shown: ShownColumn[]): TableColumn[] {
   return [
-    ...columns
-      .filter((column) => !hidden.has(column.name))
-      .map((column) => ({
-        name: column.name,
-        title: columnTitle(column),
-        hint: `sort by ${columnTitle(column)}; again: reverse`,
-        isNumber: true,
-        isSortable: true,
-      })),
+    ...shown.map((one) => ({
+      name: one.column.name,
+      title: unitTitle(one),
+      hint: `sort by ${columnTitle(one.column)}; again: reverse`,
+      isNumber: true,
+      isSortable: true,
+    })),
     { name: "context", title: "context" },
   ];
 }
 
+// "file.c:12", unless the label says it.
+export function locationOf(row: Row): string {
+  const location = row.file ? `${baseName(row.file)}${row.line ? `:${row.line}` : ""}` : "";
+  if (location !== "" && row.label.includes(location)) return "";
+  return (
+    location ||
+    (row.module && !row.label.includes(baseName(row.module)) ? baseName(row.module) : "")
+  );
+}
+
 export function treeRow(
   node: Node,
-  columns: Column[],
-  hidden: Set<string>,
+  shown: ShownColumn[],
   isHit: boolean,
   onToggle: (node: Node) => void,
 ): TableRow {
   const { row } = node;
-  const location = row.file ? `${baseName(row.file)}${row.line ? `:${row.line}` : ""}` : "";
+  const name = shorten(row.label, NAME_MAX);
   return {
     class: isHit ? "hit" : "",
     level: node.depth + 1,
@@ -51,9 +99,7 @@ export function treeRow(
     siblings: node.level.total,
     ...(row.isLeaf ? {} : { isOpen: node.isOpen }),
     cells: [
-      ...columns.flatMap((column, i) =>
-        hidden.has(column.name) ? [] : [<Value value={row.values[i] ?? null} column={column} />],
-      ),
+      ...shown.map((one) => <Value value={row.values[one.index] ?? null} shown={one} />),
       <span style={{ paddingLeft: `${node.depth * 16}px` }}>
         <button
           class="twist"
@@ -67,8 +113,10 @@ export function treeRow(
         >
           {row.isLeaf ? "" : node.isOpen ? "▾" : "▸"}
         </button>
-        <span class={`kind kind-${row.kind}`}>{row.label}</span>
-        <span class="location">{location || (row.module ? baseName(row.module) : "")}</span>
+        <span class={`kind kind-${row.kind}`} title={name === row.label ? undefined : row.label}>
+          {name}
+        </span>
+        <span class="location">{locationOf(row)}</span>
       </span>,
     ],
   };
@@ -78,13 +126,20 @@ export function share(value: number | null, total: number | null): number {
   return value !== null && total ? Math.min(1, Math.max(0, value / total)) : 0;
 }
 
-function Value(props: { value: number | null; column: Column }) {
-  const { value, column } = props;
+// The bar is beside the number, not behind it.
+function Value(props: { value: number | null; shown: ShownColumn }) {
+  const { value, shown } = props;
+  const { column, unit } = shown;
+  const isPart = hasShare(column);
   return (
     <>
-      <i class="bar" style={{ width: `${share(value, column.total) * 100}%` }} />
-      <span>{formatValue(value, column.isPercentile ? "sec" : column.metric)}</span>
-      {!column.isPercentile && <small>{formatPercent(value, column.total)}</small>}
+      {isPart && (
+        <span class="bar-room">
+          {value !== null && <i style={{ width: `${share(value, column.total) * 100}%` }} />}
+        </span>
+      )}
+      <span>{unit.print(value)}</span>
+      {isPart && unit.unit !== "%" && <small>{formatPercent(value, column.total)}</small>}
     </>
   );
 }

@@ -2,10 +2,12 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { closeNode, isInside, lineAt, lineOf, pathOf, type Node } from "./tree_model";
-import { treeColumns, treeRow, type Sort } from "./tree_rows";
+import { printRows, stackOf, openNodes, type CopyFormat, type CopyWhat } from "./copy_rows";
+import { hasShare, shownColumns, treeColumns, treeRow, type Sort } from "./tree_rows";
 import { useSearch, useSearchSteps, type Search } from "../shared/tree_search";
 import type { Column, Hits, Row } from "../shared/types";
 import { useTree, type AskRows } from "./use_tree";
+import type { UnitMode } from "../shared/units";
 import { VirtualTable } from "../shared/virtual_table";
 
 const HITS_OPENED = 20; // matches that are opened at once
@@ -16,18 +18,24 @@ export interface TreeProps {
   open: string; // ids of the selected row and those above it, joined by "."
   search: string;
   sort: Sort;
-  hidden: Set<string>; // columns that are not shown
+  layout: { hidden: Set<string>; order: string[]; mode: UnitMode };
+  isSkipping: boolean; // rows of lines and loops are left out: paths may name them
   onSelect: (path: string[]) => void;
+  onRoot: (path: string[] | null) => void; // show a row as the root; null: one level up
   onSort: (sort: Sort) => void;
   onColumns: (columns: Column[]) => void;
   onRow: (row: Row | null, columns: Column[]) => void; // the selected row, when it is loaded
+  none?: string; // said instead of a table without rows
+  onOpenRow?: (row: Row) => void; // the key "s": show the function of a row
+  copies: { current: ((what: CopyWhat, format: CopyFormat) => string) | null }; // set when loaded
 }
 
 export function TreeView(props: TreeProps) {
-  const { hidden, sort } = props;
+  const { layout, sort } = props;
   const { tree, error, refresh, need, open, reveal, hotPath } = useTree(
     props.ask,
     props.open === "",
+    props.isSkipping,
   );
   const [selected, setSelected] = useState<Node | null>(null);
   const search = useSearch(props.search, tree ? props.find : undefined);
@@ -72,6 +80,8 @@ export function TreeView(props: TreeProps) {
 
   if (!tree) return <p class="status tree">{error ?? "loading…"}</p>;
 
+  if (tree.top.total === 0 && props.none) return <p class="status tree">{props.none}</p>;
+
   const choose = async (index: number) => {
     const line = lineAt(tree.top, index);
     if (line && "hole" in line) await need(line.hole, line.index);
@@ -84,8 +94,11 @@ export function TreeView(props: TreeProps) {
     refresh();
   };
   const onKey = (key: string, index: number): boolean => {
-    if (key === "h") void hotPath(selected).then(select);
+    if (key === "z") props.onRoot(selected ? pathOf(selected) : []);
+    else if (key === "Z" || key === "Backspace") props.onRoot(null);
+    else if (key === "h") void hotPath(selected).then(select);
     else if (!selected) return false;
+    else if (key === "s" && props.onOpenRow) props.onOpenRow(selected.row);
     else if (key === "ArrowRight" && selected.isOpen) void choose(index + 1);
     else if (key === "ArrowRight") void open(selected);
     else if (key === "ArrowLeft" && selected.isOpen) toggle(selected);
@@ -99,9 +112,19 @@ export function TreeView(props: TreeProps) {
       if (line && "hole" in line) void need(line.hole, line.index);
     }
   };
+  const shown = shownColumns(tree.columns, layout);
+  const listNodes = (what: CopyWhat): Node[] =>
+    what === "table"
+      ? openNodes(tree.top)
+      : selected
+        ? what === "row"
+          ? [selected]
+          : stackOf(selected)
+        : [];
+  props.copies.current = (what, format) => printRows(listNodes(what), shown, format);
   const line = selected ? lineOf(selected) : -1;
   const sortedBy = sort.column === "" ? (tree.columns[0]?.name ?? "") : sort.column;
-  const columns = treeColumns(tree.columns, hidden);
+  const columns = treeColumns(shown);
   return (
     <div class="tree-frame">
       <VirtualTable
@@ -109,13 +132,13 @@ export function TreeView(props: TreeProps) {
         label="calling contexts and their costs"
         isTree
         columns={columns}
-        widths={`repeat(${columns.length - 1}, 12em) minmax(max-content, 1fr)`}
+        widths={`${shown.map(({ column }) => (hasShare(column) ? "13em" : "8.5em")).join(" ")} minmax(max-content, 1fr)`}
         count={tree.top.lines}
         row={(index) => {
           const at = lineAt(tree.top, index);
           if (!at || !("node" in at)) return null;
           const isHit = search?.matches(at.node.row.label) ?? false;
-          return treeRow(at.node, tree.columns, hidden, isHit, toggle);
+          return treeRow(at.node, shown, isHit, toggle);
         }}
         selected={line}
         reveal={line}

@@ -37,7 +37,7 @@ function hottest(level: Level | null): Node | null {
   return found;
 }
 
-export function useTree(ask: AskRows, startsHot: boolean): TreeHandle {
+export function useTree(ask: AskRows, startsHot: boolean, isSkipping: boolean): TreeHandle {
   const [tree, setTree] = useState<Tree | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [, setVersion] = useState(0);
@@ -84,6 +84,7 @@ export function useTree(ask: AskRows, startsHot: boolean): TreeHandle {
           await need(level, index);
           node = findNode(level, id);
         }
+        if (!node && isSkipping && i < path.length - 1) continue;
         if (!node) return null;
         if (i < path.length - 1) await open(node);
         level = node.children;

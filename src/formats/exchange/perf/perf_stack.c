@@ -63,10 +63,63 @@ static size_t follow_branches(struct cn_perf_stacks *stacks,
     return depth;
 }
 
+/* On aarch64, a chain of frame pointers lacks the caller of a function that has not stored
+ * its return address. For such chains, perf samples the register that contains it. Returns
+ * the caller of the function at `ip`, 0 if its return address is on the stack. */
+static uint64_t find_leaf_caller(struct cn_perf_stacks *stacks,
+                                 const struct cn_perf_file *file,
+                                 struct cn_perf_spaces *spaces,
+                                 const struct cn_perf_sample *sample, uint64_t ip)
+{
+    const uint64_t return_address = UINT64_C(1) << CN_UNWIND_ARM_LR;
+    const struct cn_perf_attr *attr = &file->events[sample->event].attr;
+    struct cn_unwind_registers registers = {
+        .machine = CN_UNWIND_AARCH64,
+        .known = return_address | UINT64_C(1) << CN_UNWIND_ARM_SP |
+                 UINT64_C(1) << CN_UNWIND_ARM_PC,
+    };
+    enum cn_unwind_end end;
+
+    if (machine_of(file) != CN_UNWIND_AARCH64 ||
+        attr->sample_regs_user != return_address || sample->user_registers.len < 8)
+        return 0;
+    registers.value[CN_UNWIND_ARM_LR] = cn_u64_get(sample->user_registers.ptr);
+    registers.value[CN_UNWIND_ARM_PC] = ip;
+    return cn_unwind(cn_perf_process_at(spaces, sample->pid)->space, &registers, 0,
+                     (struct cn_bytes){0}, stacks->addresses, 2, &end) == 2
+               ? stacks->addresses[1]
+               : 0;
+}
+
 static void put(struct cn_perf_stacks *stacks, size_t at, uint64_t address)
 {
     stacks->chain = cn_grow_to(stacks->chain, 8 * (at + 1), &stacks->capacity, 1);
     cn_u64_put(stacks->chain + 8 * at, address);
+}
+
+/* Copy the chain, with the caller that it lacks after the innermost function of the user. */
+static void add_leaf_caller(struct cn_perf_stacks *stacks,
+                            const struct cn_perf_file *file,
+                            struct cn_perf_spaces *spaces, struct cn_perf_sample *sample)
+{
+    size_t len = sample->chain.len / 8, user = 0;
+    uint64_t caller;
+
+    while (user < len && cn_u64_get(sample->chain.ptr + 8 * user) != CN_PERF_CONTEXT_USER)
+        user++;
+    if (user + 1 >= len)
+        return;
+    caller = find_leaf_caller(stacks, file, spaces, sample,
+                              cn_u64_get(sample->chain.ptr + 8 * (user + 1)));
+    if (caller == 0 ||
+        (user + 2 < len && cn_u64_get(sample->chain.ptr + 8 * (user + 2)) == caller))
+        return;
+    for (size_t i = 0; i <= len; i++)
+        put(stacks, i,
+            i < user + 2    ? cn_u64_get(sample->chain.ptr + 8 * i)
+            : i == user + 2 ? caller
+                            : cn_u64_get(sample->chain.ptr + 8 * (i - 1)));
+    sample->chain = (struct cn_bytes){stacks->chain, 8 * (len + 1)};
 }
 
 void cn_perf_stack_complete(struct cn_perf_stacks *stacks,
@@ -89,8 +142,10 @@ void cn_perf_stack_complete(struct cn_perf_stacks *stacks,
     }
     if (depth == 0)
         depth = follow_branches(stacks, file, sample, is_kernel);
-    if (depth == 0)
+    if (depth == 0) {
+        add_leaf_caller(stacks, file, spaces, sample);
         return;
+    }
     /* The part of the kernel, then the user's. */
     if (!is_kernel)
         count = 0;

@@ -144,7 +144,7 @@ static void handle(struct scene *s, uint32_t task, bool is_slow, uint32_t user,
 }
 
 static bool explains(struct scene *s, struct cn_why *why, struct cn_why_rows *rows,
-                     struct cn_why_signs *signs)
+                     struct cn_signs *signs)
 {
     struct cn_error err;
 
@@ -163,7 +163,7 @@ static void names_the_cause_first(void **state)
         struct scene s;
         struct cn_why why;
         struct cn_why_rows rows;
-        struct cn_why_signs signs;
+        struct cn_signs signs;
         const struct cn_why_context *first;
 
         begin(&s, seed);
@@ -183,7 +183,7 @@ static void names_the_cause_first(void **state)
         assert_string_equal(signs.list[0].key, "arg1");
         assert_string_equal(signs.list[0].value, "42");
         assert_int_equal(signs.list[0].has[CN_WHY_TYPICAL], 0);
-        cn_why_signs_done(&signs);
+        cn_signs_done(&signs);
         cn_why_rows_done(&rows);
         cn_why_done(&why);
         done(&s);
@@ -200,7 +200,7 @@ static void finds_no_sign_where_there_is_none(void **state)
         struct scene s;
         struct cn_why why;
         struct cn_why_rows rows;
-        struct cn_why_signs signs;
+        struct cn_signs signs;
         struct cn_why_times times;
 
         begin(&s, 1000 + seed);
@@ -211,7 +211,7 @@ static void finds_no_sign_where_there_is_none(void **state)
         assert_true(explains(&s, &why, &rows, &signs));
         cn_why_times_find(&times, &why);
         found += signs.count > 0 || times.cluster.slow > 0;
-        cn_why_signs_done(&signs);
+        cn_signs_done(&signs);
         cn_why_rows_done(&rows);
         cn_why_done(&why);
         done(&s);
@@ -224,7 +224,7 @@ static void finds_limits_tasks_and_runs(void **state)
     struct scene s;
     struct cn_why why;
     struct cn_why_rows rows;
-    struct cn_why_signs signs;
+    struct cn_signs signs;
     struct cn_why_times times;
 
     (void)state;
@@ -249,7 +249,7 @@ static void finds_limits_tasks_and_runs(void **state)
     assert_int_equal(times.cluster.slow, 20);
     assert_false(times.cluster.is_first);
     assert_int_equal(times.overlapping, 0);
-    cn_why_signs_done(&signs);
+    cn_signs_done(&signs);
     cn_why_rows_done(&rows);
     cn_why_done(&why);
     done(&s);
@@ -261,7 +261,7 @@ static void names_what_other_tasks_did(void **state)
     struct scene s;
     struct cn_why why;
     struct cn_why_rows rows;
-    struct cn_why_signs signs, others;
+    struct cn_signs signs, others;
     struct cn_error err;
 
     (void)state;
@@ -283,8 +283,8 @@ static void names_what_other_tasks_did(void **state)
     assert_int_equal(others.list[0].has[CN_WHY_SLOW], CALLS / 100);
     assert_int_equal(others.list[0].has[CN_WHY_TYPICAL], 0);
     assert_int_equal(others.list[0].of[CN_WHY_TYPICAL], 200);
-    cn_why_signs_done(&others);
-    cn_why_signs_done(&signs);
+    cn_signs_done(&others);
+    cn_signs_done(&signs);
     cn_why_rows_done(&rows);
     cn_why_done(&why);
     done(&s);
@@ -358,9 +358,9 @@ static void counts_durations_finely(void **state)
 static void tails_are_exact(void **state)
 {
     (void)state;
-    assert_true(fabs(exp(cn_why_log_tail(3, 4, 4, 8)) - 17.0 / 70) < 1e-12);
-    assert_true(fabs(exp(cn_why_log_tail(0, 4, 4, 8)) - 1) < 1e-12);
-    assert_true(isinf(cn_why_log_tail(5, 4, 4, 8)));
+    assert_true(fabs(exp(cn_traits_log_tail(3, 4, 4, 8)) - 17.0 / 70) < 1e-12);
+    assert_true(fabs(exp(cn_traits_log_tail(0, 4, 4, 8)) - 1) < 1e-12);
+    assert_true(isinf(cn_traits_log_tail(5, 4, 4, 8)));
 }
 
 static void knows_what_functions_wait_for(void **state)

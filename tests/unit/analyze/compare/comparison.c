@@ -36,23 +36,38 @@ static void add(struct cn_comparison *c, enum cn_side side, struct cn_database *
         fail_msg("%s", err.text);
 }
 
-static void compare(struct cn_comparison *c, struct cn_database *a, struct cn_database *b)
+static void compare_by(struct cn_comparison *c, struct cn_database *a,
+                       struct cn_database *b, enum cn_compare_scaling scaling)
 {
+    struct cn_error err = {0};
+
     cn_comparison_init(c);
     add(c, CN_SIDE_A, a);
     add(c, CN_SIDE_B, b);
+    assert_true(cn_comparison_scale_by(c, scaling, &err));
     cn_comparison_finish(c);
+}
+
+static void compare(struct cn_comparison *c, struct cn_database *a, struct cn_database *b)
+{
+    compare_by(c, a, b, CN_SCALE_NOT);
+}
+
+static void compare_made_by(struct cn_comparison *c, const struct cn_made_call *a,
+                            const struct cn_made_call *b, enum cn_compare_scaling scaling)
+{
+    struct cn_database *db_a = cn_made_profile(a, "time (sec)");
+    struct cn_database *db_b = cn_made_profile(b, "time (sec)");
+
+    compare_by(c, db_a, db_b, scaling);
+    cn_database_close(db_a);
+    cn_database_close(db_b);
 }
 
 static void compare_made(struct cn_comparison *c, const struct cn_made_call *a,
                          const struct cn_made_call *b)
 {
-    struct cn_database *db_a = cn_made_profile(a, "time (sec)");
-    struct cn_database *db_b = cn_made_profile(b, "time (sec)");
-
-    compare(c, db_a, db_b);
-    cn_database_close(db_a);
-    cn_database_close(db_b);
+    compare_made_by(c, a, b, CN_SCALE_NOT);
 }
 
 /* Both sides have everything, and only as much as they should. */
@@ -127,7 +142,7 @@ static void nothing_differs_from_itself(void **state)
     for (int view = CN_COMPARE_TREE; view <= CN_COMPARE_CALLERS; view++) {
         struct cn_compare_rows rows;
 
-        cn_compare_rows_make(&rows, &c, (enum cn_compare_view)view, true, 5);
+        cn_compare_rows_make(&rows, &c, (enum cn_compare_view)view, true, 5, false);
         for (size_t i = 0; i < rows.count; i++)
             assert_true(rows.list[i].gross == 0 &&
                         rows.list[i].value[CN_SIDE_A] == rows.list[i].value[CN_SIDE_B]);
@@ -311,8 +326,7 @@ static void costs_per_call_do_not_count_calls(void **state)
     struct cn_comparison c;
 
     (void)state;
-    compare_made(&c, program, twice);
-    cn_comparison_per_call(&c);
+    compare_made_by(&c, program, twice, CN_SCALE_PER_CALL);
     check_explanation(&c, (const char *[]){"self main > parse > lex > read", NULL},
                       (const double[]){4});
     cn_comparison_done(&c);
@@ -390,7 +404,7 @@ static void check_sums(struct cn_database *a, struct cn_database *b)
     assert_int_equal(e.changed_count, e_back.changed_count);
     for (size_t i = 0; i < e.shown && i < e_back.shown; i++)
         assert_near(cn_change_of(&e.list[i]), -cn_change_of(&e_back.list[i]), tolerance);
-    cn_compare_rows_make(&rows, &c, CN_COMPARE_FLAT, false, 1);
+    cn_compare_rows_make(&rows, &c, CN_COMPARE_FLAT, false, 1, false);
     for (size_t i = 0; i < rows.count; i++)
         rows_sum += rows.list[i].value[CN_SIDE_B] - rows.list[i].value[CN_SIDE_A];
     assert_near(rows_sum, whole, tolerance);

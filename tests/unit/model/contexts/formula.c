@@ -184,6 +184,42 @@ static void limits_depth_and_length(void **state)
     cn_arena_done(&arena);
 }
 
+/* Names stand for numbers: their lengths. */
+static bool find_length(void *arg, const char *name, const struct cn_formula **out,
+                        struct cn_error *err)
+{
+    if (strcmp(name, "nosuch") == 0)
+        return cn_fail(err, CN_ERR_NOT_FOUND, "no %s", name);
+    *out = cn_formula_number(arg, (double)strlen(name));
+    return true;
+}
+
+static void finds_what_names_stand_for(void **state)
+{
+    static const struct {
+        const char *text;
+        double value;
+    } good[] = {
+        {"abc", 3}, {"abc+'a b (c)'*2", 17}, {"max (ab, abcd)", 4}, {"a_1.b:c / 2", 3.5},
+        {"min", 3}, {"1e3*ab", 2000},
+    };
+    static const char *const bad[] = {"nosuch", "'abc", "''", "ab cd", "max ab", "2 ab"};
+    struct cn_arena arena = {0};
+    struct cn_formula_names names = {find_length, &arena};
+    const struct cn_formula *formula;
+    struct cn_error err;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+        assert_true(cn_formula_parse_named(&formula, good[i].text, &names, &arena, &err));
+        assert_true(cn_formula_eval(formula, NULL) == good[i].value);
+    }
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+        assert_false(cn_formula_parse_named(&formula, bad[i], &names, &arena, &err));
+    assert_false(cn_formula_parse(&formula, "abc", &arena, &err));
+    cn_arena_done(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,6 +229,7 @@ int main(void)
         cmocka_unit_test(prints_canonically),
         cmocka_unit_test(names_what_it_refuses),
         cmocka_unit_test(limits_depth_and_length),
+        cmocka_unit_test(finds_what_names_stand_for),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -212,7 +212,8 @@ static void groups_count_each_row_once_and_know_its_durations(void **state)
 
     (void)state;
     assert_true(cn_query_parse(&query, "duration > 20ms", 0, &err));
-    assert_true(cn_search_group(search, query, "user", SIZE_MAX, &groups, &err));
+    assert_true(
+        cn_search_group(search, query, CN_SEARCH_SPANS, "user", SIZE_MAX, &groups, &err));
     for (size_t t = 0; t < CN_RANDOM_TEXTS; t++) {
         const struct cn_group *group = find_group(&groups, cn_random_texts[t]);
         uint64_t durations[TRACES], errors = 0;
@@ -242,33 +243,12 @@ static void groups_count_each_row_once_and_know_its_durations(void **state)
     }
     assert_true(found > 5);
     cn_groups_done(&groups);
-    assert_true(cn_search_group(search, query, "service", SIZE_MAX, &groups, &err));
+    assert_true(cn_search_group(search, query, CN_SEARCH_SPANS, "service", SIZE_MAX,
+                                &groups, &err));
     assert_int_equal(groups.count, 2);
     cn_groups_done(&groups);
-    assert_false(cn_search_group(search, query, "duration", SIZE_MAX, &groups, &err));
-    cn_query_free(query);
-}
-
-static void a_histogram_counts_every_row(void **state)
-{
-    struct cn_search_time_step steps[7] = {0};
-    struct cn_error err = {0};
-    struct cn_query *query;
-    uint64_t first, last, sum = 0, errors = 0, expected_errors = 0;
-
-    (void)state;
-    assert_true(cn_query_parse(&query, "", 0, &err));
-    assert_true(cn_search_time_range(search, query, &first, &last, &err));
-    assert_true(cn_search_histogram(search, query, first, (last - first) / 7 + 1, 7,
-                                    steps, &err));
-    for (size_t i = 0; i < 7; i++) {
-        sum += steps[i].count;
-        errors += steps[i].error_count;
-    }
-    for (size_t i = 0; i < fact_count; i++)
-        expected_errors += facts[i].data.errors > 0;
-    assert_int_equal(sum, TRACES);
-    assert_int_equal(errors, expected_errors);
+    assert_false(cn_search_group(search, query, CN_SEARCH_SPANS, "duration", SIZE_MAX,
+                                 &groups, &err));
     cn_query_free(query);
 }
 
@@ -277,7 +257,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thousand_queries_find_what_a_look_at_every_trace_finds),
         cmocka_unit_test(groups_count_each_row_once_and_know_its_durations),
-        cmocka_unit_test(a_histogram_counts_every_row),
     };
 
     return cmocka_run_group_tests(tests, make_store, drop_store);

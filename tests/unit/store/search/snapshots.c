@@ -221,7 +221,8 @@ static void groups_grow_segment_by_segment(void **state)
 
     (void)state;
     assert_true(cn_query_parse(&query, "", 0, &err));
-    assert_true(cn_grouping_new(&grouping, look.search, query, "service", &err));
+    assert_true(
+        cn_grouping_new(&grouping, look.search, query, CN_SEARCH_SPANS, "service", &err));
     while (cn_grouping_next(grouping, &err) == CN_ITEM) {
         cn_grouping_groups(grouping, SIZE_MAX, &groups);
         sum = 0;
@@ -233,7 +234,8 @@ static void groups_grow_segment_by_segment(void **state)
         cn_groups_done(&groups);
     }
     assert_int_equal(steps, 3);
-    assert_true(cn_search_group(look.search, query, "service", SIZE_MAX, &all, &err));
+    assert_true(cn_search_group(look.search, query, CN_SEARCH_SPANS, "service", SIZE_MAX,
+                                &all, &err));
     for (size_t i = 0; i < all.count; i++)
         sum -= all.list[i].count;
     assert_int_equal(sum, 0);

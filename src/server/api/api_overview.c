@@ -1,0 +1,383 @@
+/* A database or recording on one page: its hottest, waiting and slow functions, the hot
+ * path, the cost of each thread, and warnings. What a job still computes is null, and
+ * the answer is partial. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/views/thread_costs.h"
+#include "base/alloc.h"
+#include "base/best.h"
+#include "base/text.h"
+#include "server/api/api.h"
+#include "server/api/parameters.h"
+#include "server/api/request.h"
+#include "server/api/rows_json.h"
+#include "server/served/served.h"
+
+#define CALLS_NAME "calls"
+
+enum {
+    FUNCTION_MAX = 10,
+    WAITING_MAX = 5,
+    SLOW_MAX = 5,
+    SLOW_CALLS = 100,  /* with fewer calls, the slowest 1 % is not even one */
+    THREAD_MAX = 5000, /* whose values are listed */
+    LABEL_MAX = 16,    /* of the busiest threads */
+};
+
+/* The view that all functions are ranked in, and what ranks them. */
+struct ranking {
+    struct cn_served *served;
+    struct cn_served_view *view; /* bottom-up */
+    struct cn_json *json;
+    size_t self, calls, p50, p99; /* columns; the column count where there is none */
+    size_t waits[CN_WAIT_KINDS];
+};
+
+typedef double rank_fn(const struct ranking *r, const struct cn_row *row);
+
+static double value_at(const struct ranking *r, const struct cn_row *row, size_t column)
+{
+    return column < r->view->costs.column_count && row->values[column] > 0
+               ? row->values[column]
+               : 0;
+}
+
+static double rank_by_self(const struct ranking *r, const struct cn_row *row)
+{
+    return value_at(r, row, r->self);
+}
+
+static double rank_by_waiting(const struct ranking *r, const struct cn_row *row)
+{
+    double sum = 0;
+
+    for (unsigned i = 0; i < CN_WAIT_KINDS; i++)
+        sum += value_at(r, row, r->waits[i]);
+    return sum;
+}
+
+/* What the slowest 1 % of the calls take longer than typical ones, if that is at least
+ * as much again. */
+static double rank_by_slowness(const struct ranking *r, const struct cn_row *row)
+{
+    double calls = value_at(r, row, r->calls), p50 = value_at(r, row, r->p50);
+    double more = value_at(r, row, r->p99) - p50;
+
+    return calls >= SLOW_CALLS && more >= p50 ? more * calls / 100 : 0;
+}
+
+/* The member `name`: the functions of highest rank. */
+static bool add_ranked(const struct ranking *r, const char *name,
+                       const struct cn_row_list *list, rank_fn *rank, size_t limit,
+                       struct cn_error *err)
+{
+    struct cn_best best;
+    bool ok = true;
+
+    cn_best_init(&best, limit);
+    for (uint32_t i = 0; i < list->count; i++) {
+        double value = rank(r, &list->rows[i]);
+        struct cn_best_item item = cn_best_of_value(value, i);
+
+        if (value > 0)
+            cn_best_offer(&best, &item);
+    }
+    cn_best_sort(&best, 0);
+    cn_json_key(r->json, name);
+    cn_json_array(r->json);
+    for (size_t i = 0; ok && i < best.count && i < limit; i++)
+        ok = cn_json_row_at(r->json, r->view->view, &r->served->structure.frames.index,
+                            &list->rows[cn_best_number(&best.list[i])], err);
+    cn_json_end(r->json);
+    cn_best_done(&best);
+    return ok;
+}
+
+static size_t find_percentile(const struct cn_costs *costs, double fraction)
+{
+    size_t i = 0;
+
+    while (i < costs->column_count && costs->columns[i].fraction != fraction)
+        i++;
+    return i;
+}
+
+static bool answer_functions(struct cn_served *served, struct cn_served_view *view,
+                             struct cn_request *request, struct cn_error *err)
+{
+    const struct cn_costs *costs = &view->costs;
+    struct ranking r = {.served = served, .view = view, .json = &request->json};
+    struct cn_row_list list = {0};
+    bool ok;
+
+    r.self = cn_cost_column_find(costs, costs->columns[0].metric, CN_SELF);
+    r.calls = cn_cost_column_find(costs, CALLS_NAME, CN_SELF);
+    r.p50 = find_percentile(costs, 0.50);
+    r.p99 = find_percentile(costs, 0.99);
+    for (unsigned i = 0; i < CN_WAIT_KINDS; i++)
+        r.waits[i] = cn_cost_column_find(costs, cn_wait_names[i], CN_SELF);
+    ok = cn_structure_wait(&served->structure, CN_STRUCTURE_FRAMES, err) &&
+         cn_view_children(view->view, NULL, 0, false, &list, err);
+    if (ok) {
+        cn_json_columns(r.json, costs);
+        cn_json_add_u64(r.json, "functionCount", list.count);
+        ok = add_ranked(&r, "functions", &list, rank_by_self, FUNCTION_MAX, err) &&
+             add_ranked(&r, "waiting", &list, rank_by_waiting, WAITING_MAX, err) &&
+             add_ranked(&r, "slow", &list, rank_by_slowness, SLOW_MAX, err);
+    }
+    cn_row_list_done(&list);
+    return ok;
+}
+
+/* The question of the functions: the metric, and what else there is of waiting, calls
+ * and durations. */
+static struct cn_view_question ask_functions(const struct cn_database *db,
+                                             const char *metric)
+{
+    struct cn_view_question question = {.kind = CN_VIEW_BOTTOM_UP};
+    struct cn_question_list *metrics = &question.metrics;
+
+    metrics->list[metrics->count++] = metric;
+    for (unsigned i = 0; i < CN_WAIT_KINDS; i++)
+        if (cn_metrics_find(&db->metrics, cn_wait_names[i]) != CN_NO_ID)
+            metrics->list[metrics->count++] = cn_wait_names[i];
+    if (cn_metrics_find(&db->metrics, CALLS_NAME) != CN_NO_ID)
+        metrics->list[metrics->count++] = CALLS_NAME;
+    question.has_percentiles = cn_database_has_latencies(db);
+    return question;
+}
+
+static bool answer_hot_path(struct cn_served *served, struct cn_served_view *view,
+                            struct cn_request *request, struct cn_error *err)
+{
+    (void)served;
+    return cn_json_hot_path(&request->json, "hotPath", view->view, 0, err);
+}
+
+/* The threads of one group: a rank, or one thread. */
+struct group {
+    uint64_t key;
+    double value;
+    uint32_t profile;
+};
+
+static int compare_groups(const void *left, const void *right)
+{
+    const struct group *a = left, *b = right;
+
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return (a->profile > b->profile) - (a->profile < b->profile);
+}
+
+static const struct cn_identity *find_rank(const struct cn_profile *profile,
+                                           const struct cn_kinds *kinds)
+{
+    for (size_t i = 0; i < profile->identity.count; i++) {
+        uint8_t kind = profile->identity.ids[i].kind;
+
+        if (kind < kinds->count && strcmp(kinds->list[kind], "RANK") == 0)
+            return &profile->identity.ids[i];
+    }
+    return NULL;
+}
+
+/* "imbalance": the largest and the mean value of the ranks, or of the threads if there
+ * is one rank; null with fewer than two. */
+static void add_imbalance(struct cn_json *json, struct group *groups, size_t count,
+                          bool has_ranks)
+{
+    size_t merged = 0, most = 0;
+    double sum = 0;
+
+    qsort(groups, count, sizeof(*groups), compare_groups);
+    for (size_t i = 0; i < count; i++) {
+        sum += groups[i].value;
+        if (merged > 0 && groups[merged - 1].key == groups[i].key)
+            groups[merged - 1].value += groups[i].value;
+        else
+            groups[merged++] = groups[i];
+    }
+    for (size_t i = 1; i < merged; i++)
+        if (groups[i].value > groups[most].value)
+            most = i;
+    cn_json_key(json, "imbalance");
+    if (merged < 2 || sum <= 0) {
+        cn_json_null(json);
+        return;
+    }
+    cn_json_object(json);
+    cn_json_add_str(json, "by", has_ranks ? "rank" : "thread");
+    cn_json_add_u64(json, "count", merged);
+    cn_json_add_u64(json, "most", groups[most].key);
+    cn_json_add_f64(json, "max", groups[most].value);
+    cn_json_add_f64(json, "mean", sum / (double)merged);
+    cn_json_end(json);
+}
+
+/* The number of different ranks decides what is compared. */
+static bool group_threads(struct cn_database *db, const double *values,
+                          size_t metric_count, struct cn_json *json, struct cn_error *err)
+{
+    struct group *ranks = cn_alloc(db->profile_count, sizeof(*ranks));
+    struct group *threads = cn_alloc(db->profile_count, sizeof(*threads));
+    size_t rank_count = 0, thread_count = 0;
+    bool differ = false, ok = true;
+
+    for (uint32_t p = 0; ok && p < db->profile_count; p++) {
+        double value = values[p * metric_count];
+        const struct cn_identity *rank;
+        struct cn_profile profile;
+
+        if (isnan(value))
+            continue;
+        ok = cn_database_profile(db, p, &profile, err);
+        rank = ok ? find_rank(&profile, &db->kinds) : NULL;
+        threads[thread_count++] = (struct group){p, value, p};
+        if (rank)
+            ranks[rank_count++] = (struct group){rank->logical, value, p};
+        differ = differ || (rank && rank->logical != ranks[0].key);
+    }
+    if (ok && differ)
+        add_imbalance(json, ranks, rank_count, true);
+    else if (ok)
+        add_imbalance(json, threads, thread_count, false);
+    free(ranks);
+    free(threads);
+    return ok;
+}
+
+/* "labels" of the busiest threads, [profile, label], busiest first. */
+static bool add_labels(struct cn_served *served, const double *values,
+                       size_t metric_count, struct cn_json *json, struct cn_error *err)
+{
+    struct cn_best busiest;
+    bool ok = true;
+
+    cn_best_init(&busiest, LABEL_MAX);
+    for (uint32_t p = 0; p < served->db->profile_count; p++) {
+        struct cn_best_item item = cn_best_of_value(values[p * metric_count], p);
+
+        if (!isnan(values[p * metric_count]))
+            cn_best_offer(&busiest, &item);
+    }
+    cn_best_sort(&busiest, 0);
+    cn_json_key(json, "labels");
+    cn_json_array(json);
+    for (size_t i = 0; ok && i < busiest.count && i < LABEL_MAX; i++) {
+        uint32_t index = cn_best_number(&busiest.list[i]);
+        struct cn_text label = {0};
+        struct cn_profile profile;
+
+        ok = cn_database_profile(served->db, index, &profile, err);
+        if (ok)
+            cn_served_thread_label(served, index, &profile, &label);
+        cn_json_array(json);
+        cn_json_u64(json, index);
+        cn_json_str(json, cn_text_str(&label));
+        cn_json_end(json);
+        cn_text_done(&label);
+    }
+    cn_json_end(json);
+    cn_best_done(&busiest);
+    return ok;
+}
+
+/* "threads": [profile, value, and its waiting by kind where that is known]. */
+static bool add_threads(struct cn_served *served, const char *metric,
+                        struct cn_json *json, struct cn_error *err)
+{
+    struct cn_database *db = served->db;
+    const char *metrics[1 + CN_WAIT_KINDS] = {metric};
+    size_t count = 1;
+    double *values;
+    bool ok;
+
+    for (unsigned i = 0; i < CN_WAIT_KINDS && cn_metrics_have_waits(&db->metrics); i++)
+        metrics[count++] = cn_wait_names[i];
+    values = cn_alloc(db->profile_count * count, sizeof(*values));
+    ok = cn_thread_costs(db, metrics, count, values, err);
+    cn_json_key(json, "threads");
+    cn_json_array(json);
+    for (uint32_t p = 0, listed = 0; ok && p < db->profile_count; p++) {
+        if (isnan(values[p * count]) || listed++ == THREAD_MAX)
+            continue;
+        cn_json_array(json);
+        cn_json_u64(json, p);
+        for (size_t i = 0; i < count; i++)
+            cn_json_f64(json, values[p * count + i]);
+        cn_json_end(json);
+    }
+    cn_json_end(json);
+    ok = ok && add_labels(served, values, count, json, err) &&
+         group_threads(db, values, count, json, err);
+    free(values);
+    return ok;
+}
+
+static void list_warnings(struct cn_json *json, const struct cn_warning *list)
+{
+    for (; list; list = list->next) {
+        cn_json_object(json);
+        cn_json_add_str(json, "text", list->text);
+        cn_json_add_bool(json, "isDamage", list->is_damage);
+        cn_json_end(json);
+    }
+}
+
+static void add_warnings(struct cn_served *served, struct cn_json *json)
+{
+    const struct cn_recording *rec = served->recording;
+
+    cn_json_key(json, "warnings");
+    cn_json_array(json);
+    list_warnings(json, rec ? rec->warnings : NULL);
+    list_warnings(json, served->db->warnings);
+    cn_json_end(json);
+    if (!rec)
+        return;
+    cn_json_add_u64(json, "lostRecords", served->lost_count);
+    cn_json_add_f64(json, "callCost", (double)rec->call_cost.call_ps / 1000);
+}
+
+/* Add what a view answers; what is not there yet makes the answer partial. */
+static bool add_of_view(struct cn_served *served, const struct cn_view_question *question,
+                        struct cn_request *request, cn_view_answer_fn answer,
+                        bool *is_partial, struct cn_error *err)
+{
+    size_t before = request->json.text->len;
+
+    if (cn_api_with_view(served, question, request, answer, err))
+        return true;
+    *is_partial = err->kind == CN_ERR_INTERRUPTED && request->json.text->len == before &&
+                  !cn_request_flag(request, "whole");
+    return *is_partial;
+}
+
+bool cn_api_overview(struct cn_served *served, struct cn_request *request,
+                     struct cn_error *err)
+{
+    struct cn_json *json = &request->json;
+    const char *asked = cn_request_value(request, "metric"), *metric;
+    struct cn_view_question functions, contexts = {.kind = CN_VIEW_TOP_DOWN};
+    bool is_partial = false, ok;
+
+    if (!cn_served_ready(served, err))
+        return false;
+    metric = asked && *asked ? asked : cn_served_default_metric(&served->views);
+    functions = ask_functions(served->db, metric);
+    contexts.metrics = (struct cn_question_list){{metric}, 1};
+    cn_json_object(json);
+    cn_json_add_str(json, "metric", metric);
+    ok = add_of_view(served, &contexts, request, answer_hot_path, &is_partial, err) &&
+         add_of_view(served, &functions, request, answer_functions, &is_partial, err) &&
+         add_threads(served, metric, json, err);
+    if (!ok)
+        return false;
+    add_warnings(served, json);
+    cn_json_add_bool(json, "isPartial", is_partial);
+    cn_json_end(json);
+    return true;
+}

@@ -1,0 +1,307 @@
+#include "store/search/trace_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "model/contexts/context.h"
+#include "store/search/search_segments.h"
+
+/* A row of a chosen trace. */
+struct row {
+    uint32_t trace; /* index of the trace among those chosen */
+    uint32_t segment, row;
+    uint64_t time_ns, duration_ns, span_id;
+    bool is_root, is_embedded;
+    uint32_t service; /* word */
+};
+
+struct rows {
+    const uint64_t *places;
+    size_t place_count;
+    struct cn_map chosen; /* number in the table -> index of the place */
+    uint64_t first_ns, last_ns;
+    struct row *list;
+    size_t count, capacity;
+};
+
+enum { TIME, DURATION, SPAN, PARENT, FLAGS, SERVICE, FIELDS };
+
+static const enum cn_store_field fields[FIELDS] = {
+    CN_STORE_FIELD_time_ns,   CN_STORE_FIELD_duration_ns, CN_STORE_FIELD_span_id,
+    CN_STORE_FIELD_parent_id, CN_STORE_FIELD_flags,       CN_STORE_FIELD_service,
+};
+
+static void add_row(struct rows *rows, uint32_t trace, uint32_t segment, uint32_t row,
+                    const struct cn_store_index *index,
+                    const struct cn_store_column columns[FIELDS])
+{
+    uint64_t values[FIELDS];
+
+    for (size_t i = 0; i < FIELDS; i++)
+        values[i] = cn_joined_number(&index->joined, fields[i], row,
+                                     cn_store_column_at(&columns[i], row));
+    rows->list = cn_grow(rows->list, rows->count, &rows->capacity, sizeof(*rows->list));
+    rows->list[rows->count++] = (struct row){
+        .trace = trace,
+        .segment = segment,
+        .row = row,
+        .time_ns = values[TIME],
+        .duration_ns = values[DURATION],
+        .span_id = values[SPAN],
+        .is_root = values[PARENT] == 0,
+        .is_embedded = values[FLAGS] & CN_ROW_EMBEDDED,
+        .service = (uint32_t)values[SERVICE],
+    };
+}
+
+static bool open_columns(struct cn_search *search, uint32_t segment,
+                         const struct cn_store_index **index,
+                         struct cn_store_column columns[FIELDS], struct cn_error *err)
+{
+    if (!cn_search_index(search, segment, index, err))
+        return false;
+    for (size_t i = 0; i < FIELDS; i++) {
+        if (!cn_columns_field((*index)->columns, fields[i], &columns[i], err))
+            return false;
+    }
+    return true;
+}
+
+/* Add the rows of a segment that belong to chosen traces of several rows. */
+static bool add_segment(struct rows *rows, struct cn_search *search,
+                        const struct cn_trace_table *table, uint32_t segment,
+                        struct cn_error *err)
+{
+    const uint32_t *numbers = table->numbers[segment];
+    struct cn_store_column columns[FIELDS];
+    const struct cn_store_index *index;
+
+    if (!numbers)
+        return true;
+    if (!open_columns(search, segment, &index, columns, err))
+        return false;
+    if (index->first_ns > rows->last_ns || index->last_ns < rows->first_ns)
+        return true;
+    for (uint32_t row = 0; row < table->row_counts[segment]; row++) {
+        uint32_t trace = numbers[row] > 0
+                             ? cn_map_find(&rows->chosen, numbers[row], CN_NONE)
+                             : CN_NONE;
+
+        if (trace != CN_NONE)
+            add_row(rows, trace, segment, row, index, columns);
+    }
+    return true;
+}
+
+/* Roots first, then by time, callers before callees; the same wherever rows are stored. */
+static int compare_rows(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+
+    if (x->trace != y->trace)
+        return x->trace < y->trace ? -1 : 1;
+    if (x->is_root != y->is_root)
+        return x->is_root ? -1 : 1;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    if (x->duration_ns != y->duration_ns)
+        return x->duration_ns > y->duration_ns ? -1 : 1;
+    if (x->is_embedded != y->is_embedded)
+        return x->is_embedded ? 1 : -1;
+    if (x->span_id != y->span_id)
+        return x->span_id < y->span_id ? -1 : 1;
+    if (x->segment != y->segment)
+        return x->segment < y->segment ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* Find the rows of all chosen traces, and sort them by trace. */
+static bool find_rows(struct rows *rows, struct cn_search *search, struct cn_error *err)
+{
+    const struct cn_trace_table *table;
+
+    if (!cn_search_trace_table(search, &table, err))
+        return false;
+    rows->first_ns = UINT64_MAX;
+    for (size_t i = 0; i < rows->place_count; i++) {
+        uint32_t segment = (uint32_t)(rows->places[i] >> 32);
+        uint32_t row = (uint32_t)(rows->places[i] & UINT32_MAX);
+        const struct cn_trace_sum *sum = cn_trace_table_find(table, segment, row);
+        struct cn_store_column columns[FIELDS];
+        const struct cn_store_index *index;
+
+        if (!sum) {
+            if (!open_columns(search, segment, &index, columns, err))
+                return false;
+            add_row(rows, (uint32_t)i, segment, row, index, columns);
+            continue;
+        }
+        *cn_map_at(&rows->chosen, table->numbers[segment][row], 0) = (uint32_t)i;
+        if (sum->time_ns < rows->first_ns)
+            rows->first_ns = sum->time_ns;
+        if (sum->time_ns + sum->duration_ns > rows->last_ns)
+            rows->last_ns = sum->time_ns + sum->duration_ns;
+    }
+    for (uint32_t i = 0; rows->chosen.count > 0 && i < table->segment_count; i++) {
+        if (!add_segment(rows, search, table, i, err))
+            return false;
+    }
+    if (rows->count > 1)
+        qsort(rows->list, rows->count, sizeof(*rows->list), compare_rows);
+    return true;
+}
+
+static void rows_done(struct rows *rows)
+{
+    cn_map_done(&rows->chosen);
+    free(rows->list);
+}
+
+struct describing {
+    struct cn_search *search;
+    struct cn_search_traces found;
+    struct cn_map words; /* segment and word -> name of a service, printed once each */
+    struct cn_map seen;  /* trace and name: the service is in the list of the trace */
+};
+
+static bool service_of(struct describing *d, const struct row *row, uint32_t *out,
+                       struct cn_error *err)
+{
+    struct cn_search_hit hit = {.segment = row->segment, .row = row->row};
+    uint32_t *name =
+        cn_map_at(&d->words, (uint64_t)row->segment << 32 | row->service, CN_NONE);
+    struct cn_text text = {0};
+    bool ok = true;
+
+    if (*name == CN_NONE) {
+        ok = cn_search_hit_word(d->search, &hit, row->service, &text, err);
+        *name = ok ? cn_names_add(&d->found.names, cn_text_str(&text)) : CN_NONE;
+        cn_text_done(&text);
+    }
+    *out = *name;
+    return ok;
+}
+
+static int compare_services(const void *a, const void *b, void *names)
+{
+    const struct cn_names *list = names;
+
+    return strcmp(list->list[*(const uint32_t *)a], list->list[*(const uint32_t *)b]);
+}
+
+/* Add the services of the rows of a trace: that of the root, then the others by name. */
+static bool add_services(struct describing *d, struct cn_search_trace *trace,
+                         const struct row *rows, size_t count, struct cn_error *err)
+{
+    struct cn_search_traces *found = &d->found;
+
+    trace->first_service = found->service_count;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t service, *is_seen;
+
+        if (rows[i].service == 0)
+            continue;
+        if (!service_of(d, &rows[i], &service, err))
+            return false;
+        is_seen = cn_map_at(&d->seen, (uint64_t)rows[i].trace << 32 | service, 0);
+        if (*is_seen)
+            continue;
+        *is_seen = 1;
+        found->services = cn_grow(found->services, found->service_count,
+                                  &found->service_capacity, sizeof(*found->services));
+        found->services[found->service_count++] = service;
+    }
+    trace->service_count = found->service_count - trace->first_service;
+    if (trace->service_count > 1)
+        qsort_r(found->services + trace->first_service + (rows[0].service != 0),
+                trace->service_count - (rows[0].service != 0), sizeof(*found->services),
+                compare_services, &found->names);
+    return true;
+}
+
+static bool describe_trace(struct describing *d, const struct row *rows, size_t count,
+                           struct cn_error *err)
+{
+    struct cn_search_trace *trace = &d->found.list[rows[0].trace];
+    const struct cn_trace_table *table;
+    const struct cn_trace_sum *sum;
+    struct cn_store_row row;
+
+    *trace = (struct cn_search_trace){
+        .root = {.segment = rows[0].segment,
+                 .row = rows[0].row,
+                 .key = rows[0].time_ns,
+                 .time_ns = rows[0].time_ns},
+    };
+    if (!cn_search_hit_row(d->search, &trace->root, &row, err) ||
+        !cn_search_trace_table(d->search, &table, err))
+        return false;
+    trace->trace_high = row.trace_high;
+    trace->trace_low = row.trace_low;
+    sum = cn_trace_table_find(table, rows[0].segment, rows[0].row);
+    trace->sum = sum ? *sum
+                     : (struct cn_trace_sum){
+                           .time_ns = row.time_ns,
+                           .duration_ns = row.duration_ns,
+                           .calls = row.calls,
+                           .records = row.records,
+                           .errors = row.errors,
+                           .spans = 1,
+                           .segment = rows[0].segment,
+                           .row = rows[0].row,
+                       };
+    return add_services(d, trace, rows, count, err);
+}
+
+bool cn_trace_rows_describe(struct cn_search *search, const uint64_t *places,
+                            size_t count, struct cn_search_traces *out,
+                            struct cn_error *err)
+{
+    struct rows rows = {.places = places, .place_count = count};
+    struct describing d = {
+        .search = search,
+        .found = {.list = cn_alloc(count, sizeof(*out->list)), .count = count},
+    };
+    bool ok = find_rows(&rows, search, err);
+    size_t end;
+
+    for (size_t begin = 0; ok && begin < rows.count; begin = end) {
+        for (end = begin + 1;
+             end < rows.count && rows.list[end].trace == rows.list[begin].trace;)
+            end++;
+        ok = describe_trace(&d, &rows.list[begin], end - begin, err);
+    }
+    cn_map_done(&d.words);
+    cn_map_done(&d.seen);
+    rows_done(&rows);
+    if (ok)
+        *out = d.found;
+    else
+        cn_search_traces_done(&d.found);
+    return ok;
+}
+
+bool cn_trace_rows_list(struct cn_search *search, const uint64_t *places, size_t count,
+                        struct cn_search_hits *out, struct cn_error *err)
+{
+    struct rows rows = {.places = places, .place_count = count};
+    bool ok = find_rows(&rows, search, err);
+
+    if (ok)
+        *out = (struct cn_search_hits){.list = cn_alloc(rows.count, sizeof(*out->list))};
+    for (size_t i = 0; ok && i < rows.count; i++) {
+        const struct row *row = &rows.list[i];
+
+        if (!row->is_embedded)
+            out->list[out->count++] = (struct cn_search_hit){
+                .segment = row->segment,
+                .row = row->row,
+                .key = row->time_ns,
+                .time_ns = row->time_ns,
+            };
+    }
+    rows_done(&rows);
+    return ok;
+}

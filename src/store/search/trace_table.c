@@ -1,0 +1,258 @@
+#include "store/search/trace_table.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "store/segment/index.h"
+#include "store/segment/segment_scan.h"
+
+enum {
+    SLICE_ROWS = 1 << 21, /* about so many rows are in memory at a time */
+    BUCKETS = 1 << 10,    /* of a slice: one fits into the cache */
+};
+
+struct entry {
+    uint64_t hash;
+    uint32_t segment, row;
+};
+
+struct making {
+    struct cn_trace_table table;
+    const struct cn_store_index *const *indexes;
+    uint64_t slice, slice_count;
+    struct entry *entries; /* of the slice, by bucket */
+    size_t ends[BUCKETS];
+    size_t entry_capacity;
+    uint32_t *slots; /* of a bucket: 1 + index of the first entry of a trace */
+    size_t slot_capacity;
+    uint32_t trace_count;
+};
+
+typedef void entry_fn(struct making *making, const struct entry *entry);
+
+/* Visit the rows of a segment whose hash is in the slice. A trace without an id is a trace of
+ * its own; later parts count for the first and are never found. */
+static bool visit_segment(struct making *making, uint32_t segment, entry_fn *visit,
+                          struct cn_error *err)
+{
+    const struct cn_columns *columns = making->indexes[segment]->columns;
+    struct cn_store_column high, low, part;
+
+    if (!cn_columns_field(columns, CN_STORE_FIELD_trace_high, &high, err) ||
+        !cn_columns_field(columns, CN_STORE_FIELD_trace_low, &low, err) ||
+        !cn_columns_field(columns, CN_STORE_FIELD_part, &part, err))
+        return false;
+    for (uint32_t row = 0; row < columns->row_count; row++) {
+        uint64_t upper = cn_store_column_at(&high, row);
+        uint64_t lower = cn_store_column_at(&low, row);
+        struct entry entry = {cn_span_key(upper, lower, 0, 0), segment, row};
+
+        if ((entry.hash >> 32) * making->slice_count >> 32 == making->slice &&
+            (upper | lower) != 0 && cn_store_column_at(&part, row) == 0)
+            visit(making, &entry);
+    }
+    return true;
+}
+
+static bool visit_slice(struct making *making, entry_fn *visit, struct cn_error *err)
+{
+    for (uint32_t i = 0; i < making->table.segment_count; i++) {
+        if (making->indexes[i] && !visit_segment(making, i, visit, err))
+            return false;
+    }
+    return true;
+}
+
+static void count_entry(struct making *making, const struct entry *entry)
+{
+    making->ends[entry->hash % BUCKETS]++;
+}
+
+static void place_entry(struct making *making, const struct entry *entry)
+{
+    making->entries[making->ends[entry->hash % BUCKETS]++] = *entry;
+}
+
+/* Give the entries of the same hash the same number. */
+static void number_bucket(struct making *making, const struct entry *entries,
+                          size_t count)
+{
+    size_t slot_count = 16;
+
+    while (slot_count < count * 2)
+        slot_count *= 2;
+    making->slots = cn_grow_to(making->slots, slot_count, &making->slot_capacity,
+                               sizeof(*making->slots));
+    for (size_t i = 0; i < slot_count; i++)
+        making->slots[i] = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t slot = (size_t)(entries[i].hash / BUCKETS) & (slot_count - 1);
+        const struct entry *first;
+        uint32_t *number;
+
+        while (making->slots[slot] != 0 &&
+               entries[making->slots[slot] - 1].hash != entries[i].hash)
+            slot = (slot + 1) & (slot_count - 1);
+        if (making->slots[slot] == 0) {
+            making->slots[slot] = (uint32_t)i + 1;
+            continue;
+        }
+        first = &entries[making->slots[slot] - 1];
+        number = &making->table.numbers[first->segment][first->row];
+        if (*number == 0)
+            *number = ++making->trace_count;
+        making->table.numbers[entries[i].segment][entries[i].row] = *number;
+    }
+}
+
+static bool number_slice(struct making *making, struct cn_error *err)
+{
+    size_t sum = 0, begin = 0;
+
+    for (size_t i = 0; i < BUCKETS; i++)
+        making->ends[i] = 0;
+    if (!visit_slice(making, count_entry, err))
+        return false;
+    for (size_t i = 0; i < BUCKETS; i++) {
+        size_t count = making->ends[i];
+
+        making->ends[i] = sum;
+        sum += count;
+    }
+    making->entries = cn_grow_to(making->entries, sum, &making->entry_capacity,
+                                 sizeof(*making->entries));
+    if (!visit_slice(making, place_entry, err))
+        return false;
+    for (size_t i = 0; i < BUCKETS; i++) {
+        number_bucket(making, making->entries + begin, making->ends[i] - begin);
+        begin = making->ends[i];
+    }
+    return true;
+}
+
+/* Number traces in the order of their first rows, so that neighbours are close in memory. */
+static void renumber(struct making *making)
+{
+    struct cn_trace_table *table = &making->table;
+    uint32_t *renumbered = cn_alloc((size_t)making->trace_count + 1, sizeof(*renumbered));
+
+    table->traces = cn_alloc(making->trace_count, sizeof(*table->traces));
+    for (uint32_t s = 0; s < table->segment_count; s++) {
+        for (uint32_t row = 0; row < table->row_counts[s]; row++) {
+            uint32_t *number = &table->numbers[s][row];
+
+            if (*number == 0)
+                continue;
+            if (renumbered[*number] == 0) {
+                table->traces[table->count] = (struct cn_trace_sum){
+                    .time_ns = UINT64_MAX,
+                    .segment = s,
+                    .row = row,
+                };
+                renumbered[*number] = ++table->count;
+            }
+            *number = renumbered[*number];
+        }
+    }
+    free(renumbered);
+}
+
+/* The calls of a span inside another one are counted there. */
+static bool sum_segment(struct cn_trace_table *table, uint32_t segment,
+                        const struct cn_store_index *index, struct cn_error *err)
+{
+    enum { TIME, DURATION, CALLS, RECORDS, ERRORS, FLAGS, FIELDS };
+    static const enum cn_store_field fields[FIELDS] = {
+        CN_STORE_FIELD_time_ns, CN_STORE_FIELD_duration_ns, CN_STORE_FIELD_calls,
+        CN_STORE_FIELD_records, CN_STORE_FIELD_errors,      CN_STORE_FIELD_flags,
+    };
+    struct cn_store_column columns[FIELDS];
+
+    for (size_t i = 0; i < FIELDS; i++) {
+        if (!cn_columns_field(index->columns, fields[i], &columns[i], err))
+            return false;
+    }
+    for (uint32_t row = 0; row < table->row_counts[segment]; row++) {
+        uint32_t number = table->numbers[segment][row];
+        struct cn_trace_sum *sum = number > 0 ? &table->traces[number - 1] : NULL;
+        uint64_t numbers[FIELDS], end_ns;
+
+        if (!sum)
+            continue;
+        for (size_t i = 0; i < FIELDS; i++)
+            numbers[i] = cn_joined_number(&index->joined, fields[i], row,
+                                          cn_store_column_at(&columns[i], row));
+        end_ns = numbers[DURATION] < UINT64_MAX - numbers[TIME]
+                     ? numbers[TIME] + numbers[DURATION]
+                     : UINT64_MAX;
+        sum->time_ns = numbers[TIME] < sum->time_ns ? numbers[TIME] : sum->time_ns;
+        sum->duration_ns = end_ns > sum->duration_ns ? end_ns : sum->duration_ns;
+        sum->spans++;
+        if (numbers[FLAGS] & CN_ROW_EMBEDDED)
+            continue;
+        sum->calls += numbers[CALLS];
+        sum->records += (uint32_t)numbers[RECORDS];
+        sum->errors += (uint32_t)numbers[ERRORS];
+    }
+    return true;
+}
+
+static bool sum_traces(struct making *making, struct cn_error *err)
+{
+    struct cn_trace_table *table = &making->table;
+
+    for (uint32_t i = 0; table->count > 0 && i < table->segment_count; i++) {
+        if (making->indexes[i] && !sum_segment(table, i, making->indexes[i], err))
+            return false;
+    }
+    for (uint32_t i = 0; i < table->count; i++)
+        table->traces[i].duration_ns -= table->traces[i].time_ns;
+    return true;
+}
+
+bool cn_trace_table_make(struct cn_trace_table *out,
+                         const struct cn_store_index *const *indexes,
+                         size_t segment_count, struct cn_error *err)
+{
+    struct making making = {
+        .table = {.numbers = cn_alloc(segment_count, sizeof(uint32_t *)),
+                  .row_counts = cn_alloc(segment_count, sizeof(uint32_t)),
+                  .segment_count = segment_count},
+        .indexes = indexes,
+    };
+    uint64_t row_count = 0;
+    bool ok = true;
+
+    for (size_t i = 0; i < segment_count; i++) {
+        uint32_t count = indexes[i] ? indexes[i]->columns->row_count : 0;
+
+        making.table.row_counts[i] = count;
+        making.table.numbers[i] =
+            count > 0 ? cn_alloc(count, sizeof(**making.table.numbers)) : NULL;
+        row_count += count;
+    }
+    making.slice_count = row_count / SLICE_ROWS + 1;
+    for (; ok && making.slice < making.slice_count; making.slice++)
+        ok = number_slice(&making, err);
+    free(making.entries);
+    free(making.slots);
+    if (ok) {
+        renumber(&making);
+        ok = sum_traces(&making, err);
+    }
+    if (ok)
+        *out = making.table;
+    else
+        cn_trace_table_done(&making.table);
+    return ok;
+}
+
+void cn_trace_table_done(struct cn_trace_table *table)
+{
+    for (size_t i = 0; i < table->segment_count; i++)
+        free(table->numbers[i]);
+    free(table->numbers);
+    free(table->row_counts);
+    free(table->traces);
+    *table = (struct cn_trace_table){0};
+}

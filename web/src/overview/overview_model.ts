@@ -1,0 +1,200 @@
+// What the overview says, from the answers of the server.
+
+import { formatNs, formatPercent, formatValue, isSeconds, plural } from "../shared/format";
+import type { State } from "../shared/state";
+import type { Column, Info, Other, Row } from "../shared/types";
+import type { Imbalance, Overview } from "./overview_types";
+
+export interface Fact {
+  value: string;
+  label: string;
+  isBad?: boolean;
+}
+
+export interface Note {
+  subject: string; // printed in bold; "": none
+  text: string;
+  link?: { title: string; to: State };
+  isBad?: boolean;
+}
+
+const seconds = (value: number) => formatNs(value * 1e9);
+
+export const stateSeconds = (info: Info, name: string): number | null =>
+  info.states.find((state) => state.name === name)?.seconds ?? null;
+
+export function columnIndex(columns: Column[], metric: string, side: Column["side"]): number {
+  return columns.findIndex(
+    (column) => column.metric === metric && column.side === side && !column.isPercentile,
+  );
+}
+
+export const percentileIndex = (columns: Column[], name: string): number =>
+  columns.findIndex((column) => column.isPercentile && column.title.startsWith(name));
+
+// The number of processors that were online, from the facts of a recording.
+export function coreCount(info: Info): number | null {
+  const text = info.facts?.find(([key]) => key === "cpuinfo:nr_cpus")?.[1];
+  const count = Number(/^\s*(\d+)/.exec(text ?? "")?.[1] ?? NaN);
+  return Number.isFinite(count) && count > 0 ? count : null;
+}
+
+export function processCount(info: Info): number | null {
+  return info.tasks ? new Set(info.tasks.map((task) => task.pid)).size : null;
+}
+
+// Labels without the words that all of them begin with: "NODE 1 THREAD 3" becomes "THREAD 3".
+export function shortLabels(labels: [number, string][]): [number, string, string][] {
+  const words = labels.map(([, label]) => label.split(" "));
+  const first = words[0] ?? [];
+  let common = 0;
+  while (
+    words.length > 1 &&
+    common + 2 < first.length &&
+    words.every((list) => list[common] === first[common] && list[common + 1] === first[common + 1])
+  )
+    common += 2;
+  return labels.map(([profile, label], i) => [
+    profile,
+    words[i]?.slice(common).join(" ") ?? label,
+    label,
+  ]);
+}
+
+export function wholeOf(overview: Overview): number {
+  return overview.threads.reduce((sum, thread) => sum + (thread[1] ?? 0), 0);
+}
+
+export function factsOf(info: Info, overview: Overview): Fact[] {
+  const { columns } = overview;
+  const facts: Fact[] = [];
+  const wall = info.duration > 0 ? info.duration / 1e9 : null;
+  facts.push({ value: wall === null ? "unknown" : seconds(wall), label: "wall time" });
+  const whole = wholeOf(overview);
+  if (isSeconds(overview.metric)) {
+    const cores = coreCount(info);
+    const used = wall ? (whole / wall).toFixed(2) : null;
+    const what = overview.metric.replace(/ \(sec\)$/, "");
+    facts.push({
+      value: seconds(whole),
+      label: `${what}${used ? `, ${used}${cores ? ` of ${cores}` : ""} cores` : ""}`,
+    });
+  } else facts.push({ value: formatValue(whole, overview.metric), label: overview.metric });
+  const blocked = stateSeconds(info, "blocked");
+  const preempted = stateSeconds(info, "pre-empted");
+  if (blocked !== null && preempted !== null)
+    facts.push({
+      value: seconds(blocked + preempted),
+      label: `waiting, ${formatPercent(preempted, blocked + preempted) || "0 %"} pre-empted`,
+    });
+  const processes = processCount(info);
+  facts.push({
+    value: info.threadCount.toLocaleString("en-US"),
+    label: `${info.threadCount === 1 ? "thread" : "threads"}${processes ? ` in ${plural(processes, "process", "processes")}` : ""}`,
+  });
+  const calls = columns ? columns[columnIndex(columns, "calls", "inclusive")]?.total : null;
+  if (calls)
+    facts.push({
+      value: calls.toLocaleString("en-US"),
+      label: `calls of ${plural(overview.functionCount ?? 0, "function")}`,
+    });
+  else if (info.sampleCount > 0)
+    facts.push({ value: info.sampleCount.toLocaleString("en-US"), label: "samples" });
+  if (overview.lostRecords !== undefined)
+    facts.push({
+      value: overview.lostRecords.toLocaleString("en-US"),
+      label: "lost records",
+      isBad: overview.lostRecords > 0,
+    });
+  if (overview.callCost)
+    facts.push({
+      value: formatNs(overview.callCost),
+      label: info.costTimes === "corrected" ? "cost a call, subtracted" : "cost a call",
+    });
+  return facts;
+}
+
+const openTree = (path: string[]): State => ({ v: "top-down", open: path.join(".") });
+
+function noteOfImbalance(overview: Overview, imbalance: Imbalance): Note | null {
+  const { by, count, most, max, mean } = imbalance;
+  const { hotPath, labels, metric } = overview;
+  const top: Row | undefined = hotPath[0];
+  if (max < mean * 1.2) return null;
+  const thread = shortLabels(labels).find(([profile]) => profile === most)?.[1];
+  return {
+    subject: by === "rank" ? `Rank ${most}` : (thread ?? `Thread ${most}`),
+    text: ` has ${(max / mean).toFixed(1)} × the mean of ${count} ${by}s (${formatValue(max, metric)}): if all wait for it, ${formatPercent(max - mean, max)} of their time is waiting.`,
+    ...(top ? { link: { title: `Cost on each ${by}`, to: openTree([top.id]) } } : {}),
+  };
+}
+
+function noteOfHottest(overview: Overview): Note | null {
+  const { columns, functions } = overview;
+  const top = functions?.[0];
+  if (!columns || !top) return null;
+  const self = columnIndex(columns, overview.metric, "exclusive");
+  const calls = top.row.values[columnIndex(columns, "calls", "exclusive")];
+  const share = formatPercent(top.row.values[self] ?? null, columns[self]?.total ?? null);
+  if (share === "") return null;
+  return {
+    subject: top.row.label,
+    text: ` itself has ${share} of all ${overview.metric.replace(/ \(sec\)$/, "")}${calls ? ` in ${plural(calls, "call")}` : ""}.`,
+    link: { title: "Flame graph", to: { v: "flame", zoom: top.path.join(".") } },
+  };
+}
+
+function noteOfCores(info: Info, overview: Overview): Note | null {
+  const cores = coreCount(info);
+  const wall = info.duration / 1e9;
+  if (!cores || !(wall > 0) || !isSeconds(overview.metric) || !info.hasTimelines) return null;
+  const usable = Math.min(cores, info.threadCount);
+  const used = wholeOf(overview) / wall;
+  if (used > 0.75 * usable) return null;
+  return {
+    subject: "",
+    text: `${used.toFixed(2)} of ${usable} cores used that its threads could use.`,
+    link: { title: "Timeline", to: { v: "timeline" } },
+  };
+}
+
+const SLOW_SHARE = 0.001; // of the wall time: what slow calls must take to be worth a look
+
+function noteOfSlow(info: Info, columns: Column[], { path, row }: Other): Note | null {
+  const p50 = row.values[percentileIndex(columns, "p50")] ?? 0;
+  const p99 = row.values[percentileIndex(columns, "p99")] ?? 0;
+  const calls = row.values[columnIndex(columns, "calls", "exclusive")] ?? 0;
+  if ((((p99 - p50) * calls) / 100) * 1e9 < SLOW_SHARE * info.duration) return null;
+  return {
+    subject: row.label,
+    text: `: p99 ${seconds(p99)} is ${p50 > 0 ? (p99 / p50).toFixed(p99 < p50 * 10 ? 1 : 0) : "∞"} × its p50, ${seconds(p50)}.`,
+    link: { title: "Distribution", to: openTree(path) },
+  };
+}
+
+// Damage first: it puts all other statements in doubt.
+export function notesOf(info: Info, overview: Overview): Note[] {
+  const { columns, slow } = overview;
+  const damage = overview.warnings.map((warning) => ({
+    subject: warning.isDamage ? "Damage" : "Warning",
+    text: `: ${warning.text}`,
+    isBad: true,
+  }));
+  const lost = overview.lostRecords
+    ? [
+        {
+          subject: plural(overview.lostRecords, "record"),
+          text: " lost while recording: counts and times of calls are too small.",
+          isBad: true,
+        },
+      ]
+    : [];
+  return [
+    ...damage,
+    ...lost,
+    noteOfHottest(overview),
+    noteOfCores(info, overview),
+    overview.imbalance && noteOfImbalance(overview, overview.imbalance),
+    ...(columns && slow ? slow.map((other) => noteOfSlow(info, columns, other)) : []),
+  ].filter((note): note is Note => note !== null);
+}

@@ -1,0 +1,340 @@
+// The first page of a database or recording: what it contains, where its time goes, and what is
+// worth a look; each item is a link to the view that shows it.
+
+import type { ComponentChildren } from "preact";
+import { baseName, formatPercent, formatValue, isSeconds } from "../shared/format";
+import { shorten } from "../shared/names";
+import type { ViewProps } from "../shared/page";
+import { linkTo, type State } from "../shared/state";
+import type { Column, Info, Other, Row } from "../shared/types";
+import { columnUnit } from "../shared/units";
+import { useAnswer } from "../shared/use_answer";
+import {
+  columnIndex,
+  factsOf,
+  notesOf,
+  percentileIndex,
+  shortLabels,
+  wholeOf,
+  type Note,
+} from "./overview_model";
+import type { Overview } from "./overview_types";
+
+const THREADS_LISTED = 8;
+const NAME_MAX = 48;
+
+export function OverviewPage(props: ViewProps) {
+  const { info, state } = props;
+  const { value, error } = useAnswer<Overview>(`${props.path}/overview`, { metric: state.m });
+  if (!value) return <p class="status">{error ?? "loading…"}</p>;
+  return (
+    <div class="scroll overview">
+      <dl class="facts">
+        {factsOf(info, value).map((fact) => (
+          <div key={fact.label} class={`card${fact.isBad ? " bad" : ""}`}>
+            <dd>{fact.value}</dd>
+            <dt>{fact.label}</dt>
+          </div>
+        ))}
+      </dl>
+      <div class="overview-grid">
+        <div>
+          <Functions overview={value} />
+          <Threads info={info} overview={value} />
+        </div>
+        <div>
+          <HotPath overview={value} />
+          <Notes notes={notesOf(info, value)} />
+          <Waiting overview={value} />
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Card(props: { title: string; hint?: string; children: ComponentChildren }) {
+  return (
+    <section class="card" aria-label={props.title}>
+      <h2>
+        {props.title} {props.hint && <small>{props.hint}</small>}
+      </h2>
+      {props.children}
+    </section>
+  );
+}
+
+function Link(props: { to: State; title?: string; children: ComponentChildren }) {
+  return (
+    <a href={linkTo(props.to)} title={props.title}>
+      {props.children}
+    </a>
+  );
+}
+
+const contextOf = (path: string[]): State => ({ v: "top-down", open: path.join(".") });
+const locationOf = (row: Row) =>
+  row.file ? `${baseName(row.file)}${row.line ? `:${row.line}` : ""}` : "";
+
+function Name(props: { other: Other }) {
+  const { path, row } = props.other;
+  return (
+    <>
+      <Link to={contextOf(path)} title={row.label}>
+        {shorten(row.label, NAME_MAX)}
+      </Link>
+      <small class="location">{locationOf(row) || (row.module ? baseName(row.module) : "")}</small>
+    </>
+  );
+}
+
+interface Shown {
+  index: number;
+  title: string;
+  unit: ReturnType<typeof columnUnit>;
+}
+
+// The columns of a list, each with the unit of its largest value.
+function shownColumns(columns: Column[], others: Other[], wanted: [number, string][]): Shown[] {
+  return wanted
+    .filter(([index]) => index >= 0)
+    .map(([index, title]) => {
+      const column = columns[index];
+      // Durations of calls differ by more than one unit shows: microseconds, to the nanosecond.
+      const isDuration = column?.isPercentile ?? false;
+      const most = others.reduce((max, { row }) => Math.max(max, row.values[index] ?? 0), 0);
+      const unit = isDuration
+        ? columnUnit("sec", null, "auto")
+        : columnUnit(column?.metric ?? "", most, "auto");
+      return { index, title: unit.unit ? `${title} (${unit.unit})` : title, unit };
+    });
+}
+
+function Functions(props: { overview: Overview }) {
+  const { columns, functions, metric } = props.overview;
+  if (!columns || !functions)
+    return (
+      <Card title="Where the time goes">
+        <p class="status">computing…</p>
+      </Card>
+    );
+  const self = columnIndex(columns, metric, "exclusive");
+  const whole = columns[self]?.total ?? null;
+  const most = functions[0]?.row.values[self] ?? 0;
+  const shown = shownColumns(columns, functions, [
+    [self, "self"],
+    [columnIndex(columns, metric, "inclusive"), "total"],
+    [columnIndex(columns, "calls", "exclusive"), "calls"],
+    [percentileIndex(columns, "p50"), "p50"],
+    [percentileIndex(columns, "p99"), "p99"],
+  ]);
+  return (
+    <Card
+      title={isSeconds(metric) ? "Where the time goes" : `Where ${metric} goes`}
+      hint="functions by self cost"
+    >
+      <table class="overview-table">
+        <thead>
+          <tr>
+            <th scope="col">function</th>
+            <th scope="col" class="share" aria-label="share" />
+            {shown.map(({ title }) => (
+              <th key={title} scope="col">
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {functions.map((other) => (
+            <tr key={other.row.id}>
+              <th scope="row">
+                <Name other={other} />
+              </th>
+              <td class="share">
+                <span>
+                  <i
+                    style={{
+                      width: `${most > 0 ? (100 * (other.row.values[self] ?? 0)) / most : 0}%`,
+                    }}
+                  />
+                  <span>{formatPercent(other.row.values[self] ?? null, whole)}</span>
+                </span>
+              </td>
+              {shown.map(({ index, title, unit }) => (
+                <td key={title}>{unit.print(other.row.values[index])}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p>
+        <Link to={{ v: "bottom-up", sort: columns[self]?.name ?? "" }}>All functions</Link>
+      </p>
+    </Card>
+  );
+}
+
+const IN_PATH = new Set(["function", "entry", "other"]);
+
+function HotPath(props: { overview: Overview }) {
+  const { hotPath, metric } = props.overview;
+  const whole = wholeOf(props.overview);
+  const ids = hotPath.map((row) => row.id);
+  const steps = hotPath
+    .map((row, i) => ({ row, path: ids.slice(0, i + 1) }))
+    .filter(({ row }) => IN_PATH.has(row.kind));
+  const last = hotPath[hotPath.length - 1];
+  return (
+    <Card title="Hot path" hint="down while one callee has half">
+      <ol class="hot-path">
+        {steps.map(({ row, path }) => (
+          <li key={row.id}>
+            <i style={{ width: `${whole ? (100 * (row.values[0] ?? 0)) / whole : 0}%` }} />
+            <Link to={contextOf(path)} title={row.label}>
+              {shorten(row.label, NAME_MAX)}
+            </Link>
+            <span>
+              {formatValue(row.values[0], metric)}{" "}
+              <small>{formatPercent(row.values[0] ?? null, whole)}</small>
+            </span>
+          </li>
+        ))}
+      </ol>
+      {steps.length === 0 && <p class="status">no costs</p>}
+      {last && (
+        <p class="faint">
+          {formatPercent(last.values[1] ?? 0, last.values[0] ?? null)} of the last one is self cost.{" "}
+          <Link to={{ v: "flame", zoom: ids.join(".") }}>Flame graph</Link>
+        </p>
+      )}
+    </Card>
+  );
+}
+
+const KINDS = ["running", "blocked", "pre-empted"];
+
+function Threads(props: { info: Info; overview: Overview }) {
+  const { info, overview } = props;
+  const { threads, labels, metric } = overview;
+  const byProfile = new Map(threads.map((thread) => [thread[0], thread.slice(1)]));
+  const most = threads.reduce((max, thread) => Math.max(max, thread[1] ?? 0), 0);
+  // Of the wall time, if that can be compared.
+  const wall = isSeconds(metric) && info.duration > 0 ? info.duration / 1e9 : null;
+  const whole = Math.max(wall ?? 0, most);
+  const hasWaits = (threads[0]?.length ?? 0) > 2;
+  if (threads.length === 0) return null;
+  return (
+    <Card
+      title="Threads"
+      hint={`${threads.length > THREADS_LISTED ? `the busiest ${THREADS_LISTED} of ${threads.length.toLocaleString("en-US")}` : "each"}${wall ? ", of the wall time" : ""}`}
+    >
+      <table class="thread-bars">
+        <tbody>
+          {shortLabels(labels.slice(0, THREADS_LISTED)).map(([profile, label, full]) => {
+            const values = byProfile.get(profile) ?? [];
+            const words = values
+              .map(
+                (value, i) => `${hasWaits ? `${KINDS[i]} ` : ""}${formatValue(value ?? 0, metric)}`,
+              )
+              .join(", ");
+            return (
+              <tr key={profile}>
+                <th scope="row">
+                  <Link
+                    to={{ v: "top-down", t: String(profile) }}
+                    title={`${full}: this thread alone`}
+                  >
+                    {label}
+                  </Link>
+                </th>
+                <td title={words}>
+                  <span class="states">
+                    {values.map((value, i) => (
+                      <i
+                        key={i}
+                        class={`state-${KINDS[i]}`}
+                        style={{ width: `${whole > 0 ? (100 * (value ?? 0)) / whole : 0}%` }}
+                      />
+                    ))}
+                  </span>
+                </td>
+                <td class="number">
+                  {wall ? formatPercent(values[0] ?? 0, wall) : formatValue(values[0], metric)}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      <p class="faint">
+        {hasWaits &&
+          KINDS.map((kind) => (
+            <span key={kind} class="legend-item">
+              <i class={`state-${kind}`} /> {kind}
+            </span>
+          ))}{" "}
+        {info.hasTimelines && <Link to={{ v: "timeline" }}>Timeline</Link>}
+      </p>
+    </Card>
+  );
+}
+
+function Notes(props: { notes: Note[] }) {
+  return (
+    <Card title="Worth a look">
+      <ol class="notes">
+        {props.notes.map((note, i) => (
+          <li key={i} class={note.isBad ? "bad" : ""}>
+            <span>
+              {note.subject && (
+                <strong title={note.subject}>{shorten(note.subject, NAME_MAX)}</strong>
+              )}
+              {note.text} {note.link && <Link to={note.link.to}>{note.link.title}</Link>}
+            </span>
+          </li>
+        ))}
+      </ol>
+      {props.notes.length === 0 && <p class="status">nothing stands out</p>}
+    </Card>
+  );
+}
+
+function Waiting(props: { overview: Overview }) {
+  const { columns, waiting } = props.overview;
+  if (!columns || !waiting || waiting.length === 0) return null;
+  const shown = shownColumns(columns, waiting, [
+    [columnIndex(columns, "blocked time (sec)", "exclusive"), "blocked"],
+    [columnIndex(columns, "pre-empted time (sec)", "exclusive"), "pre-empted"],
+  ]);
+  return (
+    <Card title="Waiting" hint="functions by time blocked or pre-empted">
+      <table class="overview-table">
+        <thead>
+          <tr>
+            <th scope="col">function</th>
+            {shown.map(({ title }) => (
+              <th key={title} scope="col">
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {waiting.map((other) => (
+            <tr key={other.row.id}>
+              <th scope="row">
+                <Name other={other} />
+              </th>
+              {shown.map(({ index, title, unit }) => (
+                <td key={title}>{unit.print(other.row.values[index])}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p>
+        <Link to={{ v: "bottom-up", w: "1" }}>All functions with their waits</Link>
+      </p>
+    </Card>
+  );
+}

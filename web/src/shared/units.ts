@@ -1,0 +1,72 @@
+// One unit a column: all its values have the same unit and the same number of decimals, so that
+// they are aligned at the decimal point.
+
+import { formatPercent, isSeconds } from "./format";
+
+export const UNIT_MODES = ["auto", "ns", "%", "scientific"] as const;
+export type UnitMode = (typeof UNIT_MODES)[number];
+
+export interface ColumnUnit {
+  unit: string; // for the title: "ms"; "": none
+  print: (value: number | null | undefined) => string;
+}
+
+const SECONDS: [number, string][] = [
+  [1, "s"],
+  [1e-3, "ms"],
+  [1e-6, "µs"],
+  [1e-9, "ns"],
+];
+const DIGITS = 5; // of the largest value
+const DECIMALS_MAX = 3;
+
+export const unitMode = (text: string | undefined): UnitMode =>
+  UNIT_MODES.find((mode) => mode === text) ?? "auto";
+
+function fixed(decimals: number, factor: number): (value: number) => string {
+  const least = 10 ** -decimals;
+  const print = (value: number) =>
+    value.toLocaleString("en-US", {
+      minimumFractionDigits: decimals,
+      maximumFractionDigits: decimals,
+    });
+  return (value) => {
+    const scaled = value / factor;
+    // A value that rounds to zero is not zero.
+    return scaled !== 0 && Math.abs(scaled) < least / 2
+      ? `${scaled < 0 ? "> −" : "< "}${print(least)}`
+      : print(scaled);
+  };
+}
+
+const orNothing =
+  (print: (value: number) => string) =>
+  (value: number | null | undefined): string =>
+    value === null || value === undefined ? "" : print(value);
+
+function decimalsOf(most: number): number {
+  const digits = most >= 1 ? Math.floor(Math.log10(most)) + 1 : 1;
+  return Math.min(DECIMALS_MAX, Math.max(0, DIGITS - digits));
+}
+
+// The unit of a column whose largest value is about `most`; null: unknown.
+export function columnUnit(metric: string, most: number | null, mode: UnitMode): ColumnUnit {
+  const size = Math.abs(most ?? 0);
+  if (mode === "%")
+    return { unit: "%", print: orNothing((value) => formatPercent(value, most).replace(" %", "")) };
+  if (mode === "scientific")
+    return {
+      unit: isSeconds(metric) ? "s" : "",
+      print: orNothing((value) => value.toExponential(3)),
+    };
+  if (!isSeconds(metric)) {
+    const isWhole = most === 0 || size >= 1000 || Number.isInteger(size);
+    return { unit: "", print: orNothing(fixed(isWhole ? 0 : DECIMALS_MAX, 1)) };
+  }
+  if (mode === "ns") return { unit: "ns", print: orNothing(fixed(0, 1e-9)) };
+  // The duration of a call whose maximum is not known.
+  const [factor, unit] =
+    size === 0 ? [1e-6, "µs"] : (SECONDS.find(([f]) => size >= f) ?? [1e-9, "ns"]);
+  const decimals = size === 0 ? DECIMALS_MAX : unit === "ns" ? 0 : decimalsOf(size / factor);
+  return { unit, print: orNothing(fixed(decimals, factor)) };
+}

@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openNodes, printRows, stackOf } from "../src/tree/copy_rows";
+import { addRows, makeLevel, openNode } from "../src/tree/tree_model";
+import { locationOf, shownColumns, treeColumns } from "../src/tree/tree_rows";
+import type { Column, Row } from "../src/shared/types";
+
+const column = (metric: string, side: "inclusive" | "exclusive", total: number): Column => ({
+  name: `${metric}_${side}`,
+  title: metric,
+  metric: `${metric} (sec)`,
+  side,
+  isPercentile: false,
+  total,
+});
+const columns = [column("time", "inclusive", 0.25), column("time", "exclusive", 0.25)];
+const row = (label: string, values: (number | null)[]): Row => ({
+  id: label,
+  kind: "function",
+  label,
+  context: label,
+  module: "/bin/prog",
+  file: "src/a.c",
+  line: 3,
+  isLeaf: false,
+  values,
+});
+const layout = { hidden: new Set<string>(), order: [] as string[], mode: "auto" as const };
+
+test("columns are ordered, hidden, and have one unit", () => {
+  const titles = (changes: Partial<typeof layout>) =>
+    treeColumns(shownColumns(columns, { ...layout, ...changes })).map(({ title }) => title);
+  assert.deepEqual(titles({}), ["time total (ms)", "time self (ms)", "context"]);
+  assert.deepEqual(titles({ order: ["time_exclusive"] })[0], "time self (ms)");
+  assert.deepEqual(titles({ hidden: new Set(["time_inclusive"]) }), ["time self (ms)", "context"]);
+});
+
+test("a location is said once", () => {
+  assert.equal(locationOf(row("f", [])), "a.c:3");
+  assert.equal(locationOf(row("a.c:3", [])), "");
+  assert.equal(locationOf({ ...row("f", []), file: null }), "prog");
+});
+
+test("rows are copied as text, CSV and markdown", () => {
+  const top = makeLevel(null, 1);
+  addRows(top, 0, [row("main", [0.25, null])]);
+  const main = top.nodes.get(0);
+  assert.ok(main);
+  main.children = makeLevel(main, 1);
+  addRows(main.children, 0, [row('a|"b"', [0.001, 0.001])]);
+  openNode(main);
+  const leaf = main.children.nodes.get(0);
+  assert.ok(leaf);
+  const shown = shownColumns(columns, layout);
+  assert.deepEqual(stackOf(leaf), openNodes(top));
+  assert.equal(
+    printRows(openNodes(top), shown, "text"),
+    "time total (ms)  time self (ms)  context\n" +
+      "         250.00                  main\n" +
+      '           1.00            1.00    a|"b"\n',
+  );
+  assert.equal(
+    printRows([leaf], shown, "CSV"),
+    'time_inclusive,time_exclusive,depth,context\n0.001,0.001,1,"a|""b"""\n',
+  );
+  assert.match(
+    printRows(openNodes(top), shown, "markdown"),
+    /\| 1.00 \| 1.00 \| &nbsp;&nbsp;a\\\|"b" \|/,
+  );
+});

@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { factsOf, notesOf, shortLabels } from "../src/overview/overview_model";
+import type { Overview } from "../src/overview/overview_types";
+import { foldTemplates, shorten } from "../src/shared/names";
+import { columnUnit } from "../src/shared/units";
+import type { Info, Row } from "../src/shared/types";
+
+const row = (label: string, values: (number | null)[]): Row => ({
+  id: label,
+  kind: "function",
+  label,
+  context: label,
+  module: null,
+  file: null,
+  line: 0,
+  isLeaf: true,
+  values,
+});
+const column = (metric: string, side: "inclusive" | "exclusive", total: number | null) => ({
+  name: `${metric} ${side}`,
+  title: metric,
+  metric,
+  side,
+  isPercentile: false,
+  total,
+});
+const info = {
+  duration: 2e9,
+  threadCount: 2,
+  sampleCount: 0,
+  hasTimelines: true,
+  states: [],
+  costTimes: "corrected",
+  facts: [["cpuinfo:nr_cpus", "4 / 4 (online/possible)"]],
+  tasks: [{ pid: 1 }, { pid: 1 }],
+} as unknown as Info;
+const overview: Overview = {
+  metric: "time (sec)",
+  hotPath: [row("main", [2, 1])],
+  columns: [
+    column("time (sec)", "inclusive", 2),
+    column("time (sec)", "exclusive", 2),
+    column("calls", "inclusive", 1200),
+    column("calls", "exclusive", 1200),
+    { ...column("", "exclusive", null), title: "p50", isPercentile: true },
+    { ...column("", "exclusive", null), title: "p99", isPercentile: true },
+  ],
+  functionCount: 1,
+  functions: [{ path: ["main"], row: row("main", [2, 1.5, 1, 1, 1, 1]) }],
+  waiting: [],
+  slow: [
+    { path: ["a"], row: row("a", [0, 0, 1000, 1000, 0.001, 0.01]) },
+    { path: ["b"], row: row("b", [0, 0, 200, 200, 1e-9, 1e-7]) },
+  ],
+  threads: [
+    [1, 1.6],
+    [2, 0.4],
+  ],
+  labels: [
+    [1, "NODE 0 THREAD 0"],
+    [2, "NODE 0 THREAD 1"],
+  ],
+  imbalance: { by: "thread", count: 2, most: 1, max: 1.6, mean: 1 },
+  warnings: [{ text: "the tail is missing", isDamage: true }],
+  lostRecords: 3,
+  callCost: 26.5,
+  isPartial: false,
+};
+
+test("the facts of a recording", () => {
+  assert.deepEqual(
+    factsOf(info, overview).map(({ value, label }) => `${value} ${label}`),
+    [
+      "2 s wall time",
+      "2 s time, 1.00 of 4 cores",
+      "2 threads in 1 process",
+      "1,200 calls of 1 function",
+      "3 lost records",
+      "26.5 ns cost a call, subtracted",
+    ],
+  );
+  const unknown = factsOf({ ...info, duration: 0 }, overview)[0];
+  assert.equal(unknown?.value, "unknown");
+});
+
+test("what is worth a look: damage first, small things not at all", () => {
+  const notes = notesOf(info, overview).map(({ subject, text }) => subject + text);
+  assert.equal(notes.length, 6);
+  assert.match(notes[0] ?? "", /^Damage: the tail/);
+  assert.match(notes[1] ?? "", /^3 records lost/);
+  assert.match(notes[2] ?? "", /^main itself has 75.0 % of all time in 1 call\./);
+  assert.match(notes[3] ?? "", /^1.00 of 2 cores/);
+  assert.match(notes[4] ?? "", /^THREAD 0 has 1.6 × the mean of 2 threads/);
+  assert.match(notes[5] ?? "", /^a: p99 10 ms is 10 × its p50, 1 ms/);
+});
+
+test("labels without what they have in common", () => {
+  assert.deepEqual(
+    shortLabels([
+      [1, "NODE 0 RANK 1 THREAD 0"],
+      [2, "NODE 0 RANK 2 THREAD 0"],
+    ]).map((l) => l[1]),
+    ["RANK 1 THREAD 0", "RANK 2 THREAD 0"],
+  );
+  assert.deepEqual(
+    shortLabels([[1, "words 17"]]).map((label) => label[1]),
+    ["words 17"],
+  );
+});
+
+test("a column has one unit", () => {
+  const ms = columnUnit("time (sec)", 0.3261, "auto");
+  assert.equal(ms.unit, "ms");
+  assert.deepEqual([0.3261, 0.00039, 0, 1e-9, null].map(ms.print), [
+    "326.10",
+    "0.39",
+    "0.00",
+    "< 0.01",
+    "",
+  ]);
+  assert.equal(columnUnit("time (sec)", 0.3261, "ns").print(0.3261), "326,100,000");
+  assert.equal(columnUnit("time (sec)", 2, "%").print(0.5), "25.0");
+  assert.equal(columnUnit("calls", 1234, "scientific").print(1234), "1.234e+3");
+  assert.deepEqual([columnUnit("calls", 1234567, "auto").print(1234567)], ["1,234,567"]);
+  assert.equal(columnUnit("sec", null, "auto").print(25e-9), "0.025");
+});
+
+test("long names are folded, then cut in the middle", () => {
+  assert.equal(
+    foldTemplates("std::map<int, std::vector<int> >::at(std::less<int> const&)"),
+    "std::map<…>::at(std::less<…> const&)",
+  );
+  assert.equal(foldTemplates("a::operator<<(b<c>)"), "a::operator<<(b<…>)");
+  assert.equal(foldTemplates("a < b"), "a < b");
+  assert.equal(foldTemplates("<main thread>"), "<main thread>");
+  assert.equal(shorten("short", 10), "short");
+  assert.equal(shorten("abcdefghijklmnopqrstuvwxyz", 11), "abcd…uvwxyz");
+});
