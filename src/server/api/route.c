@@ -19,6 +19,7 @@ static const struct question of_databases[] = {
     {"flame", cn_api_flame},       {"context", cn_api_context},
     {"source", cn_api_source},     {"timeline", cn_api_timeline},
     {"stack", cn_api_stack},       {"range", cn_api_range},
+    {"states", cn_api_states},     {"counters", cn_api_counters},
     {"calls", cn_api_calls},       {"find", cn_api_find},
     {"function", cn_api_function}, {0},
 };
