@@ -2,12 +2,11 @@
 
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { onPending } from "./shared/api";
+import { onPending, startEngine } from "./shared/api";
 import { CallsView } from "./calls/calls_view";
 import { Choices } from "./shared/choices";
 import { FlamePage } from "./flame/flame_page";
 import { Help } from "./shared/help";
-import { isOffline, loadOffline } from "./shared/offline";
 import type { ViewProps } from "./shared/page";
 import { flagChange } from "./shared/flag";
 import {
@@ -48,8 +47,7 @@ function availableViews(info: Info) {
     ([name]) =>
       (info.isReady || name === "calls") &&
       (name !== "timeline" || info.hasTimelines) &&
-      (name !== "calls" || info.tasks) &&
-      (name !== "sandwich" || !isOffline()),
+      (name !== "calls" || info.tasks),
   );
 }
 
@@ -292,7 +290,7 @@ function useKeys(info: Info | null, view: string, toggleHelp: () => void): void 
   }, [info, view]);
 }
 
-loadOffline();
+startEngine();
 const root = document.getElementById("app");
 if (root) {
   root.textContent = "";
