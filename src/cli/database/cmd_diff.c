@@ -203,7 +203,7 @@ static const struct cn_example examples[] = {
      "compare two processes of one run"},
     {"cairn diff --time-a ~10s --time-b 50s~60s run.data",
      "compare two times of one run"},
-    {"cairn diff --facets --query-a 'duration < 50ms' --query-b 'duration > 1s' traces",
+    {"cairn diff --facets --query-a 'duration < 50ms' --query-b 'duration > 1s' DIR",
      "show what goes with slow traces of a store"},
     {0},
 };
