@@ -17,7 +17,7 @@ typedef bool cn_api_answer(struct cn_served *served, struct cn_request *request,
 /* Of databases and recordings. */
 cn_api_answer cn_api_info, cn_api_overview, cn_api_threads, cn_api_rows, cn_api_hot_path,
     cn_api_search, cn_api_flame, cn_api_context, cn_api_function, cn_api_source,
-    cn_api_timeline, cn_api_stack, cn_api_range;
+    cn_api_timeline, cn_api_stack, cn_api_range, cn_api_states, cn_api_counters;
 
 /* Of recordings. */
 cn_api_answer cn_api_calls, cn_api_find;
@@ -25,7 +25,7 @@ cn_api_answer cn_api_calls, cn_api_find;
 /* Of stores. */
 cn_api_answer cn_api_store_info, cn_api_traces, cn_api_histogram, cn_api_groups,
     cn_api_names, cn_api_traces_flame, cn_api_trace, cn_api_trace_methods,
-    cn_api_trace_find;
+    cn_api_trace_find, cn_api_services, cn_api_critical_path;
 
 /* Of two sources, or two selections of one. */
 struct cn_served_list;

@@ -19,16 +19,24 @@ static const struct question of_databases[] = {
     {"flame", cn_api_flame},       {"context", cn_api_context},
     {"source", cn_api_source},     {"timeline", cn_api_timeline},
     {"stack", cn_api_stack},       {"range", cn_api_range},
+    {"states", cn_api_states},     {"counters", cn_api_counters},
     {"calls", cn_api_calls},       {"find", cn_api_find},
     {"function", cn_api_function}, {0},
 };
 
 static const struct question of_stores[] = {
-    {"info", cn_api_store_info},     {"traces", cn_api_traces},
-    {"histogram", cn_api_histogram}, {"groups", cn_api_groups},
-    {"names", cn_api_names},         {"trace", cn_api_trace},
-    {"flame", cn_api_traces_flame},  {"methods", cn_api_trace_methods},
-    {"find", cn_api_trace_find},     {0},
+    {"info", cn_api_store_info},
+    {"traces", cn_api_traces},
+    {"histogram", cn_api_histogram},
+    {"groups", cn_api_groups},
+    {"names", cn_api_names},
+    {"trace", cn_api_trace},
+    {"flame", cn_api_traces_flame},
+    {"methods", cn_api_trace_methods},
+    {"find", cn_api_trace_find},
+    {"services", cn_api_services},
+    {"critical-path", cn_api_critical_path},
+    {0},
 };
 
 static void list_sources(const struct cn_served_list *sources, struct cn_request *request)

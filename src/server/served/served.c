@@ -63,6 +63,7 @@ void cn_served_close(struct cn_served *served)
     cn_job_end(&served->warm_up);
     cn_served_ranges_done(&served->ranges);
     cn_served_pyramids_done(&served->pyramids);
+    cn_served_tracks_done(&served->tracks);
     cn_served_views_done(&served->views);
     cn_structure_done(&served->structure);
     cn_job_group_done(&served->requests);
@@ -142,6 +143,8 @@ static bool open_recording(struct cn_served *served, const struct cn_format *for
     for (uint32_t i = 0; i < served->recording->task_count; i++)
         if (served->recording->tasks[i].data_len > 0)
             served->profiled_tasks[served->profiled_count++] = i;
+    cn_served_tracks_init(&served->tracks, served->recording, served->profiled_tasks,
+                          served->profiled_count, &served->background);
     return start_analysis(served, err);
 }
 

@@ -20,6 +20,7 @@
 #include "server/served/served_pyramids.h"
 #include "server/served/served_ranges.h"
 #include "server/served/served_store.h"
+#include "server/served/served_tracks.h"
 #include "server/served/served_views.h"
 #include "server/served/structure.h"
 
@@ -48,6 +49,7 @@ struct cn_served {
     struct cn_served_views views;
     struct cn_served_ranges ranges;
     struct cn_served_pyramids pyramids;
+    struct cn_served_tracks tracks; /* of a recording */
     struct cn_job_group requests;   /* jobs of views and time ranges */
     struct cn_job_group background; /* all other jobs */
     struct cn_job warm_up;          /* the structure, then the first views */
