@@ -11,7 +11,7 @@
 /* How much of the data is exported. */
 static const struct cn_parameter wanted[] = {
     {"min", "0.0002"}, {"columns", "1200"}, {"count", "64"},
-    {"whole", "1"},    {"nested", "1"},
+    {"whole", "1"},    {"nested", "1"},     {"refine", "1"},
 };
 
 static void begin_request(struct cn_request *request, struct cn_text *text,
