@@ -261,8 +261,8 @@ class Answers(unittest.TestCase):
                      "int main(void) { return work(1) - 2; }"]
             pathlib.Path(folder, "program.c").write_text("\n".join(lines) + "\n", encoding="utf-8")
             subprocess.run(["cc", "-g", "-O0", "-pg", "program.c", "-o", "program"], cwd=folder, check=True)
-            subprocess.run([OPTIONS.cairn, "record", "-q", "-d", "run.data", "./program"], cwd=folder, check=True)
-            with serving(OPTIONS.cairn, f"{folder}/run.data") as service:
+            subprocess.run([OPTIONS.cairn, "record", "-q", "--buffer", "16k", "-d", "run.data", "./program"], cwd=folder, check=True)
+            with serving(OPTIONS.cairn, f"{folder}/run.data", through_page=True) as service:
                 self.assertEqual(ready(service, 0), "ready")
                 row = service.get("sources/0/search", q="^work$")["hits"][0]["row"]["id"]
                 source = service.get("sources/0/source", row=row)

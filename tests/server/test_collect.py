@@ -114,7 +114,8 @@ class Collector(unittest.TestCase):
             service.get_counted("sources/0/traces", 8)
             for question, schema, parameters in (
                 ("info", "store-info", {}), ("traces", "traces", {"limit": 3}),
-                ("traces", "spans", {"limit": 3, "spans": 1}),
+                ("traces", "spans", {"limit": 3, "spans": 1}), ("services", "services", {}),
+                ("groups", "groups", {"by": "operation"}), ("histogram", "histogram", {"spans": 1}),
                 ("traces", "traces", {"sort": "duration", "q": "uri ends 7"}),
                 ("histogram", "histogram", {"steps": 10}), ("names", "names", {}),
                 ("groups", "groups", {"by": "uri"}), ("flame", "flame", {}),

@@ -45,6 +45,83 @@ class Damage(unittest.TestCase):
         self.assertIn("000000", left["damage"])
 
 
+def otlp(spans):
+    """A request of OpenTelemetry: one resource for each service."""
+    return {"resourceSpans": [
+        {"resource": {"attributes": [{"key": "service.name", "value": {"stringValue": service}}]},
+         "scopeSpans": [{"spans": [span for name, span in spans if name == service]}]}
+        for service in sorted({name for name, _ in spans})]}
+
+
+def spans_of(number):
+    """Four spans of a request through three services, the last of which fails now and then."""
+    def span(index, parent, name, start_ms, duration_ms, failed=False):
+        begin = 1_700_000_000_000_000_000 + number * 10_000_000 + start_ms * 1_000_000
+        return {"traceId": f"{number + 1:032x}", "spanId": f"{number * 4 + index + 1:016x}",
+                "parentSpanId": f"{number * 4 + parent + 1:016x}" if parent is not None else "", "name": name,
+                "startTimeUnixNano": str(begin), "endTimeUnixNano": str(begin + duration_ms * 1_000_000),
+                "status": {"code": 2 if failed else 1}}
+    return [("gateway", span(0, None, "GET /cart", 0, 40 + number)),
+            ("gateway", span(1, 0, "authorize", 1, 5)),
+            ("cart", span(2, 0, "load", 10, 20 + number)),
+            ("database", span(3, 2, "select", 12, 10, number % 10 == 0))]
+
+
+class Requests(unittest.TestCase):
+    """Fifty requests of four spans, each service sending its own: fifty rows, through every door."""
+
+    def test_the_command_and_the_api_agree(self):
+        with tempfile.TemporaryDirectory() as folder:
+            store = os.path.join(folder, "store")
+            for batch, services in enumerate((("gateway",), ("cart", "database"))):
+                path = os.path.join(folder, f"{batch}.otlp.json")
+                spans = [one for n in range(50) for one in spans_of(n) if one[0] in services]
+                pathlib.Path(path).write_text(json.dumps(otlp(spans)), encoding="utf-8")
+                subprocess.check_call([OPTIONS.cairn, "store", "add", "-q", "--create", store, path])
+                subprocess.check_call([OPTIONS.cairn, "store", "seal", "-q", store])
+
+            def printed(*words):
+                return json.loads(subprocess.check_output(
+                    [OPTIONS.cairn, "store", *words, "--format", "json"], text=True))
+
+            listed = printed("search", store, "-n", "1000")
+            edges = printed("services", store)
+            operations = printed("search", store, "--group-by", "operation")
+            steps = printed("search", store, "--steps", "5")
+            with serving(OPTIONS.cairn, store) as service:
+                traces = service.get("sources/0/traces", limit=1000)
+                failed = service.get("sources/0/traces", q="errors")["count"]
+                pages = [one["trace"] for offset in range(0, 50, 20) for one in
+                         service.get("sources/0/traces", offset=offset, limit=20)["traces"]]
+                served = {name: service.get(f"sources/0/{name}", **parameters) for name, parameters in (
+                    ("services", {}), ("groups", {"by": "operation"}), ("histogram", {"steps": 5}),
+                    ("critical-path", {"key": traces["traces"][0]["key"]}))}
+                for name, answer in served.items():
+                    check(answer, SCHEMAS[name])
+        self.assertEqual((traces["count"], len(listed), failed), (50, 50, 5))
+        self.assertEqual(pages, [one["trace_id"] for one in listed])
+        self.assertEqual(
+            [(one["trace_id"], one["duration_ns"], one["spans"], one["errors"], one["services"]) for one in listed],
+            [(one["trace"], one["duration"], one["spans"], one["errors"], ", ".join(one["services"]))
+             for one in traces["traces"]])
+        self.assertEqual((listed[0]["spans"], listed[0]["services"]), (4, "gateway, cart, database"))
+        self.assertEqual(
+            [(one["caller"], one["callee"], one["calls"], one["error_count"], one["p99_ns"]) for one in edges],
+            [(one["caller"], one["callee"], one["count"], one["errors"], one["p99"])
+             for one in served["services"]["edges"]])
+        self.assertEqual({(one["caller"], one["callee"]): (one["calls"], one["error_count"]) for one in edges},
+                         {(None, "gateway"): (50, 0), ("gateway", "cart"): (50, 0), ("cart", "database"): (50, 5)})
+        self.assertEqual(
+            [(one["value"], one["count"], one["error_count"], one["p50_ns"], one["p99_ns"]) for one in operations],
+            [(one["value"], one["count"], one["errors"], one["p50"], one["p99"])
+             for one in served["groups"]["groups"]])
+        self.assertEqual([[one["count"], one["p50_ns"], one["p99_ns"]] for one in steps],
+                         [[one[0], one[2], one[4]] for one in served["histogram"]["steps"]])
+        path = served["critical-path"]
+        self.assertEqual(sum(one["duration"] for one in path["steps"]), path["duration"])
+        self.assertEqual({one["service"] for one in path["steps"]}, {"gateway", "cart", "database"})
+
+
 class Traces(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -10,16 +10,14 @@ extern const struct cn_command cn_cmd_store_seal, cn_cmd_store_verify;
 extern const struct cn_command cn_cmd_store_recover, cn_cmd_store_expire;
 extern const struct cn_command cn_cmd_store_pin, cn_cmd_store_compact;
 extern const struct cn_command cn_cmd_store_stats, cn_cmd_store_export;
-extern const struct cn_command cn_cmd_store_import;
+extern const struct cn_command cn_cmd_store_import, cn_cmd_store_services;
 
 static const struct cn_command *const parts[] = {
-    &cn_cmd_store_init,    &cn_cmd_store_add,
-    &cn_cmd_store_search,  &cn_cmd_store_show,
-    &cn_cmd_store_stats,   &cn_cmd_store_seal,
-    &cn_cmd_store_verify,  &cn_cmd_store_recover,
-    &cn_cmd_store_expire,  &cn_cmd_store_pin,
-    &cn_cmd_store_compact, &cn_cmd_store_export,
-    &cn_cmd_store_import,  NULL,
+    &cn_cmd_store_init,   &cn_cmd_store_add,      &cn_cmd_store_search,
+    &cn_cmd_store_show,   &cn_cmd_store_stats,    &cn_cmd_store_seal,
+    &cn_cmd_store_verify, &cn_cmd_store_recover,  &cn_cmd_store_expire,
+    &cn_cmd_store_pin,    &cn_cmd_store_compact,  &cn_cmd_store_export,
+    &cn_cmd_store_import, &cn_cmd_store_services, NULL,
 };
 
 static bool run(const struct cn_args *args, struct cn_error *err)

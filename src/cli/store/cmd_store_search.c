@@ -10,9 +10,10 @@
 #include "cli/store/store_args.h"
 #include "store/search/group.h"
 #include "store/search/search.h"
+#include "store/search/search_steps.h"
 #include "store/search/search_traces.h"
 
-enum { LIMIT_DEFAULT = 100 };
+enum { LIMIT_DEFAULT = 100, STEPS_MAX = 100000 };
 
 #define SORTS "time|duration|spans|calls|errors|records"
 
@@ -385,9 +386,66 @@ static bool group(struct cn_store_query *query, const struct cn_args *args,
     return true;
 }
 
+static const struct cn_column step_texts[] = {
+    {.name = "time", .title = "TIME", .kind = CN_COLUMN_TEXT},
+    {.name = "count", .title = "COUNT", .kind = CN_COLUMN_U64},
+    {.name = "rate", .title = "PER SECOND", .kind = CN_COLUMN_FIXED, .decimals = 3},
+    {.name = "error_percent", .title = "ERRORS", .kind = CN_COLUMN_PERCENT},
+    {.name = "p50", .title = "P50", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
+    {.name = "p90", .title = "P90", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
+    {.name = "p99", .title = "P99", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
+};
+
+static const struct cn_column step_columns[] = {
+    {.name = "time_ns", .kind = CN_COLUMN_U64},
+    {.name = "count", .kind = CN_COLUMN_U64},
+    {.name = "count_per_second", .kind = CN_COLUMN_F64},
+    {.name = "error_percent", .kind = CN_COLUMN_PERCENT},
+    {.name = "p50_ns", .kind = CN_COLUMN_U64},
+    {.name = "p90_ns", .kind = CN_COLUMN_U64},
+    {.name = "p99_ns", .kind = CN_COLUMN_U64},
+};
+enum { STEP_COLUMNS = sizeof(step_columns) / sizeof(step_columns[0]) };
+
+static bool over_time(struct cn_store_query *query, const struct cn_args *args,
+                      enum cn_search_unit unit, uint64_t count, struct cn_error *err)
+{
+    bool is_text = cn_cli_format(args) == CN_TABLE_TEXT;
+    struct cn_search_steps steps;
+    struct cn_table *table;
+
+    if (!cn_search_steps(query->search, query->query, unit, (size_t)count, &steps, err))
+        return false;
+    table = cn_cli_table(args, is_text ? step_texts : step_columns, STEP_COLUMNS);
+    for (size_t i = 0; steps.step_ns > 0 && i < steps.count; i++) {
+        const struct cn_search_step *step = &steps.list[i];
+        const uint64_t durations[] = {step->p50_ns, step->p90_ns, step->p99_ns};
+
+        cn_store_put_time(table, is_text, steps.first_ns + i * steps.step_ns);
+        cn_table_u64(table, step->count);
+        cn_store_put_rate(table, step->count, steps.step_ns);
+        if (step->count > 0)
+            cn_table_f64(table, 100.0 * (double)step->error_count / (double)step->count);
+        else
+            cn_table_none(table);
+        for (size_t d = 0; d < sizeof(durations) / sizeof(durations[0]); d++) {
+            if (step->count > 0)
+                cn_store_put_duration(table, is_text, durations[d]);
+            else
+                cn_table_none(table);
+        }
+        cn_table_end_row(table);
+    }
+    cn_table_free(table);
+    if (steps.step_ns == 0)
+        cn_cli_say(args, "no %s matches", unit == CN_SEARCH_SPANS ? "span" : "trace");
+    cn_search_steps_done(&steps);
+    return true;
+}
+
 static bool check_options(const struct cn_args *args, struct cn_error *err)
 {
-    static const char *const kinds[] = {"count", "group-by", "values"};
+    static const char *const kinds[] = {"count", "group-by", "values", "steps"};
     static const char *const of_list[] = {"sort", "reverse"};
     const char *given = NULL;
 
@@ -412,16 +470,19 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     enum cn_search_unit unit =
         cn_args_has(args, "spans") ? CN_SEARCH_SPANS : CN_SEARCH_TRACES;
     struct cn_store_query query;
-    uint64_t limit, offset;
+    uint64_t limit, offset, steps;
     bool ok;
 
     if (!check_options(args, err) ||
         !cn_args_u64(args, "limit", 1, UINT32_MAX, LIMIT_DEFAULT, &limit, err) ||
         !cn_args_u64(args, "offset", 0, UINT32_MAX, 0, &offset, err) ||
+        !cn_args_u64(args, "steps", 1, STEPS_MAX, 1, &steps, err) ||
         !cn_store_query_open_args(&query, args, err))
         return false;
     if (cn_args_has(args, "count"))
         ok = count(&query, unit, err);
+    else if (cn_args_has(args, "steps"))
+        ok = over_time(&query, args, unit, steps, err);
     else if (cn_args_has(args, "group-by") || cn_args_has(args, "values"))
         ok = group(&query, args, unit, limit, offset, err);
     else
@@ -449,10 +510,15 @@ static const struct cn_option options[] = {
         .name = "group-by",
         .letter = 'g',
         .value = "NAME",
-        .help =
-            "group by type, service, method or an attribute, with the share of errors "
-            "and percentiles of durations",
+        .help = "group by type, service, method, operation (service and method of spans) "
+                "or an "
+                "attribute, with the share of errors and percentiles of durations",
     },
+    {.name = "steps",
+     .value = "N",
+     .help =
+         "divide the time into N steps, with rate, share of errors and percentiles of "
+         "durations"},
     {.name = "values",
      .value = "NAME",
      .help = "list the values of an attribute with their counts"},
@@ -469,6 +535,9 @@ static const struct cn_example examples[] = {
     {"cairn store search traces 'since 2026-01-01 not \"out of stock\"' --count",
      "the number of traces without this text"},
     {"cairn store search traces --group-by http.url", "requests and durations by URL"},
+    {"cairn store search traces --group-by operation", "latencies by operation"},
+    {"cairn store search traces --spans 'root = \"GET /cart\"' --steps 24",
+     "an operation over time"},
     {"cairn store search traces --spans 'service = cart duration > 50ms'",
      "the slow spans of a service"},
     {0},

@@ -48,7 +48,9 @@ static bool print(const struct cn_trace_set *set, const struct cn_args *args,
 {
     const char *format = cn_args_value(args, "format");
 
-    if (cn_args_has(args, "stats"))
+    if (cn_args_has(args, "critical-path"))
+        cn_trace_print_path(set, args);
+    else if (cn_args_has(args, "stats"))
         cn_trace_print_methods(set, args, cut);
     else if (format && strcmp(format, "json") == 0)
         cn_trace_print_json(set, args, cut);
@@ -79,10 +81,20 @@ static bool check_options(const struct cn_args *args, struct cn_error *err)
     bool is_table = !format || strcmp(format, "text") == 0 ||
                     strcmp(format, "json") == 0 || strcmp(format, "csv") == 0;
 
-    if (cn_args_has(args, "stats") && !is_table)
-        return cn_fail(err, CN_ERR_USAGE, "--stats and --format=%s exclude each other",
-                       format);
-    if (!cn_args_has(args, "stats") && format && strcmp(format, "csv") == 0)
+    bool has_stats = cn_args_has(args, "stats");
+    bool has_path = cn_args_has(args, "critical-path");
+
+    if (has_stats && has_path)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "--stats and --critical-path exclude each other");
+    if ((has_stats || has_path) && !is_table)
+        return cn_fail(err, CN_ERR_USAGE, "--%s and --format=%s exclude each other",
+                       has_stats ? "stats" : "critical-path", format);
+    if (has_path && (cn_args_has(args, "depth") || cn_args_has(args, "min-time")))
+        return cn_fail(err, CN_ERR_USAGE,
+                       "--critical-path shows all calls of the path; omit --depth and "
+                       "--min-time");
+    if (!has_stats && !has_path && format && strcmp(format, "csv") == 0)
         return cn_fail(
             err, CN_ERR_USAGE,
             "the tree cannot be printed as CSV; use --stats or another format");
@@ -122,12 +134,17 @@ static const struct cn_option options[] = {
     {.name = "stats",
      .letter = 's',
      .help = "list methods with calls, errors and times instead of the tree"},
+    {.name = "critical-path",
+     .letter = 'p',
+     .help =
+         "show the calls that the end of the trace waited for, of all services, with the "
+         "time that it waited for each"},
     {
         .name = "format",
         .value = FORMATS,
         .help =
             "tree (default), JSON, Chrome trace events, or folded stacks in nanoseconds; "
-            "with --stats also CSV",
+            "with --stats and --critical-path also CSV",
     },
     {0},
 };
@@ -137,6 +154,7 @@ static const struct cn_example examples[] = {
     {"cairn store show traces 19ab14 --min-time=5ms --depth=10",
      "without short and deep calls; the id may be abbreviated"},
     {"cairn store show traces 19ab14 --stats", "times by method"},
+    {"cairn store show traces 19ab14 --critical-path", "what the request waited for"},
     {"cairn store show traces 19ab14 --format=folded | flamegraph.pl >trace.svg",
      "a flame graph"},
     {0},

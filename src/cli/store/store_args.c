@@ -95,3 +95,11 @@ void cn_store_put_size(struct cn_table *table, bool is_text, uint64_t len)
 {
     put(table, is_text, len, cn_size_print);
 }
+
+void cn_store_put_rate(struct cn_table *table, uint64_t count, uint64_t time_ns)
+{
+    if (time_ns > 0)
+        cn_table_f64(table, 1e9 * (double)count / (double)time_ns);
+    else
+        cn_table_none(table);
+}

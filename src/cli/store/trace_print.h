@@ -24,6 +24,9 @@ bool cn_trace_is_cut(const struct cn_trace_cut *cut, const struct cn_trace_branc
 
 void cn_trace_print_tree(const struct cn_trace_set *set, const struct cn_args *args,
                          const struct cn_trace_cut *cut);
+/* The calls on the critical path, with the time that it spends in each. */
+void cn_trace_print_path(const struct cn_trace_set *set, const struct cn_args *args);
+
 void cn_trace_print_methods(const struct cn_trace_set *set, const struct cn_args *args,
                             const struct cn_trace_cut *cut);
 void cn_trace_print_json(const struct cn_trace_set *set, const struct cn_args *args,

@@ -7,18 +7,22 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "model/contexts/context.h"
 #include "server/api/api.h"
 #include "server/api/parameters.h"
 #include "server/api/request.h"
 #include "server/served/flame_json.h"
 #include "server/served/served.h"
 #include "store/search/group.h"
+#include "store/search/search_steps.h"
 #include "store/search/search_traces.h"
+#include "store/search/services.h"
 
 enum {
     TRACE_MAX = 1000,
     STEP_MAX = 2000,
     GROUP_MAX = 1000,
+    EDGE_MAX = 1000,
     NAME_MAX_COUNT = 500,
     FLAME_TRACE_MAX = 2000,
 };
@@ -238,36 +242,34 @@ static bool add_histogram(struct cn_served_store *store, struct cn_request *requ
                           const struct cn_query *query, struct cn_error *err)
 {
     struct cn_json *json = &request->json;
-    struct cn_search_time_step *steps;
-    struct cn_search_trace_count range;
-    uint64_t step_ns, count;
-    bool ok;
+    struct cn_search_steps steps;
+    uint64_t count;
 
     if (!cn_request_u64(request, "steps", 1, STEP_MAX, 120, &count, err) ||
-        !cn_search_count_traces(store->search, query, &range, err))
+        !cn_search_steps(store->search, query, chosen_unit(request), (size_t)count,
+                         &steps, err))
         return false;
-    if (range.count == 0)
-        range.first_ns = range.last_ns = 0;
-    step_ns = (range.last_ns - range.first_ns) / count + 1;
-    steps = cn_alloc(count, sizeof(*steps));
-    ok = cn_search_trace_histogram(store->search, query, range.first_ns, step_ns, count,
-                                   steps, err);
     cn_json_object(json);
-    cn_json_add_id(json, "first", range.first_ns);
-    cn_json_add_u64(json, "step", step_ns);
+    cn_json_add_id(json, "first", steps.first_ns);
+    cn_json_add_u64(json, "step", steps.step_ns > 0 ? steps.step_ns : 1);
     add_damage(json, store->search);
     cn_json_key(json, "steps");
     cn_json_array(json);
-    for (uint64_t i = 0; ok && i < count; i++) {
+    for (size_t i = 0; i < steps.count; i++) {
+        const struct cn_search_step *step = &steps.list[i];
+
         cn_json_array(json);
-        cn_json_u64(json, steps[i].count);
-        cn_json_u64(json, steps[i].error_count);
+        cn_json_u64(json, step->count);
+        cn_json_u64(json, step->error_count);
+        cn_json_u64(json, step->p50_ns);
+        cn_json_u64(json, step->p90_ns);
+        cn_json_u64(json, step->p99_ns);
         cn_json_end(json);
     }
     cn_json_end(json);
     cn_json_end(json);
-    free(steps);
-    return ok;
+    cn_search_steps_done(&steps);
+    return true;
 }
 
 bool cn_api_histogram(struct cn_served *served, struct cn_request *request,
@@ -326,6 +328,53 @@ bool cn_api_groups(struct cn_served *served, struct cn_request *request,
                    struct cn_error *err)
 {
     return with_query(served, request, add_groups, err);
+}
+
+static void add_edge(struct cn_json *json, const struct cn_services *services,
+                     const struct cn_service_edge *edge)
+{
+    cn_json_object(json);
+    cn_json_add_str(json, "caller",
+                    edge->caller == CN_NONE ? NULL : services->names.list[edge->caller]);
+    cn_json_add_str(json, "callee", services->names.list[edge->callee]);
+    cn_json_add_u64(json, "count", edge->count);
+    cn_json_add_u64(json, "errors", edge->error_count);
+    cn_json_add_u64(json, "p50", edge->p50_ns);
+    cn_json_add_u64(json, "p90", edge->p90_ns);
+    cn_json_add_u64(json, "p99", edge->p99_ns);
+    cn_json_add_u64(json, "total", edge->total_ns);
+    cn_json_end(json);
+}
+
+static bool add_services(struct cn_served_store *store, struct cn_request *request,
+                         const struct cn_query *query, struct cn_error *err)
+{
+    struct cn_json *json = &request->json;
+    struct cn_services services;
+    uint64_t limit;
+
+    if (!cn_request_u64(request, "limit", 1, EDGE_MAX, EDGE_MAX, &limit, err) ||
+        !cn_search_services(store->search, query, &services, err))
+        return false;
+    cn_json_object(json);
+    cn_json_add_u64(json, "count", services.count);
+    cn_json_add_id(json, "first", services.count == 0 ? 0 : services.first_ns);
+    cn_json_add_id(json, "last", services.last_ns);
+    add_damage(json, store->search);
+    cn_json_key(json, "edges");
+    cn_json_array(json);
+    for (size_t i = 0; i < services.count && i < limit; i++)
+        add_edge(json, &services, &services.edges[i]);
+    cn_json_end(json);
+    cn_json_end(json);
+    cn_services_done(&services);
+    return true;
+}
+
+bool cn_api_services(struct cn_served *served, struct cn_request *request,
+                     struct cn_error *err)
+{
+    return with_query(served, request, add_services, err);
 }
 
 /* Keywords are the names of attributes, types and services. */

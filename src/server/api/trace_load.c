@@ -8,8 +8,9 @@
 #include "server/api/request.h"
 #include "server/served/served.h"
 
-static bool load(struct cn_served_store *store, const char *key, struct cn_trace *trace,
-                 struct cn_error *err)
+/* The segment and row of a key. */
+static bool find(const struct cn_served_store *store, const char *key,
+                 const struct cn_segment **segment, uint32_t *out, struct cn_error *err)
 {
     unsigned long number = 0, row = 0;
     bool is_key = false;
@@ -24,16 +25,41 @@ static bool load(struct cn_served_store *store, const char *key, struct cn_trace
         is_key = *end == '\0';
     }
     for (size_t i = 0; is_key && i < cn_store_segment_count(store->store); i++) {
-        const struct cn_segment *segment = cn_store_segment(store->store, i);
-
-        if (cn_segment_number(segment) != number || row >= cn_segment_row_count(segment))
-            continue;
-        if (!cn_segment_load(store->loader, segment, (uint32_t)row, trace, err))
-            return false;
-        return trace->node_count > 0 ||
-               cn_fail(err, CN_ERR_FORMAT, "trace '%.40s' has no calls", key);
+        *segment = cn_store_segment(store->store, i);
+        *out = (uint32_t)row;
+        if (cn_segment_number(*segment) == number && row < cn_segment_row_count(*segment))
+            return true;
     }
     return cn_fail(err, CN_ERR_NOT_FOUND, "there is no trace '%.40s'", key);
+}
+
+static bool load(struct cn_served_store *store, const char *key, struct cn_trace *trace,
+                 struct cn_error *err)
+{
+    const struct cn_segment *segment;
+    uint32_t row;
+
+    if (!find(store, key, &segment, &row, err) ||
+        !cn_segment_load(store->loader, segment, row, trace, err))
+        return false;
+    return trace->node_count > 0 ||
+           cn_fail(err, CN_ERR_FORMAT, "trace '%.40s' has no calls", key);
+}
+
+bool cn_api_trace_id(const struct cn_served_store *store, const char *key, uint64_t *high,
+                     uint64_t *low, struct cn_error *err)
+{
+    const struct cn_segment *segment;
+    struct cn_store_row found;
+    uint32_t row;
+
+    if (!find(store, key, &segment, &row, err) ||
+        !cn_segment_row(segment, row, &found, err))
+        return false;
+    *high = found.trace_high;
+    *low = found.trace_low;
+    return (*high | *low) != 0 ||
+           cn_fail(err, CN_ERR_NOT_FOUND, "trace '%.40s' has no id", key);
 }
 
 bool cn_api_with_trace(struct cn_served *served, struct cn_request *request,

@@ -55,7 +55,7 @@ static bool read_side(struct cn_trace_facets *out, struct cn_traits *traits, int
 
     if (!cn_store_query_open(&query, from->path, from->query ? from->query : "", err))
         return false;
-    ok = cn_trace_cursor_open(&cursor, query.search, query.query, err);
+    ok = cn_trace_cursor_open(&cursor, query.search, query.query, CN_SEARCH_SPANS, err);
     if (ok) {
         out->is_estimated |= cursor.hits.count > READ_MAX;
         thin_out(&cursor.hits);

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/text.h"
+#include "model/contexts/context.h"
 #include "store/search/group_rank.h"
 #include "store/search/query.h"
 #include "store/search/search_segments.h"
@@ -21,6 +22,7 @@ struct cn_grouping {
     struct cn_search *search;
     const struct cn_query *query;
     struct cn_query_term by;
+    bool is_operation; /* grouped by service and method, whatever `by` is */
     const struct cn_trace_table *traces; /* NULL: spans are grouped */
     struct cn_map seen;                  /* group and trace of several spans */
     struct cn_group_members all;
@@ -117,6 +119,49 @@ static bool group_by_column(struct cn_grouping *grouping, enum cn_store_field fi
         add_member(grouping, row);
     }
     return true;
+}
+
+/* The group of an operation; `known` has those of this segment, by both words. */
+static bool choose_operation(struct cn_grouping *grouping, uint32_t service,
+                             uint32_t method, struct cn_map *known, struct cn_error *err)
+{
+    uint32_t *group = cn_map_at(known, (uint64_t)service << 32 | method, CN_NONE);
+
+    if (*group == CN_NONE) {
+        cn_text_clear(&grouping->text);
+        if (service != 0) {
+            if (!cn_store_index_print(grouping->index, service, &grouping->text, err))
+                return false;
+            cn_text_str_add(&grouping->text, ": ");
+        }
+        if (!cn_store_index_print(grouping->index, method, &grouping->text, err))
+            return false;
+        *group =
+            cn_words_add(&grouping->all.values, CN_WORD_TEXT,
+                         (struct cn_bytes){(const uint8_t *)cn_text_str(&grouping->text),
+                                           grouping->text.len});
+    }
+    grouping->group = *group;
+    return true;
+}
+
+static bool group_by_operation(struct cn_grouping *grouping, struct cn_error *err)
+{
+    const struct cn_columns *columns = grouping->index->columns;
+    struct cn_store_column service, method;
+    struct cn_map known = {0};
+    bool ok = cn_columns_field(columns, CN_STORE_FIELD_service, &service, err) &&
+              cn_columns_field(columns, CN_STORE_FIELD_method, &method, err);
+
+    for (uint32_t row = cn_rows_next(grouping->rows, 0);
+         ok && row < grouping->rows->count; row = cn_rows_next(grouping->rows, row + 1)) {
+        ok = choose_operation(grouping, (uint32_t)cn_store_column_at(&service, row),
+                              (uint32_t)cn_store_column_at(&method, row), &known, err);
+        if (ok)
+            add_member(grouping, row);
+    }
+    cn_map_done(&known);
+    return ok;
 }
 
 static void visit_row(void *arg, uint32_t row)
@@ -217,6 +262,8 @@ static bool find_members(struct cn_grouping *grouping, struct cn_error *err)
     struct names names = {grouping, err, true};
     struct cn_bytes name;
 
+    if (grouping->is_operation)
+        return group_by_operation(grouping, err);
     if (by->field == CN_QUERY_TYPE)
         return group_by_column(grouping, CN_STORE_FIELD_type, err);
     if (by->field == CN_QUERY_SERVICE)
@@ -247,10 +294,14 @@ static void add_trace(struct cn_grouping *grouping, uint32_t group,
 static bool add_members(struct cn_grouping *grouping, struct cn_error *err)
 {
     const struct cn_store_index *index = grouping->index;
+    /* A span counts if it failed itself, a trace if any call in it did. */
+    enum cn_store_field failed =
+        grouping->traces ? CN_STORE_FIELD_errors : CN_STORE_FIELD_flags;
+    uint64_t failed_bits = grouping->traces ? UINT64_MAX : CN_ROW_ERROR;
     struct cn_store_column duration, errors;
 
     if (!cn_columns_field(index->columns, CN_STORE_FIELD_duration_ns, &duration, err) ||
-        !cn_columns_field(index->columns, CN_STORE_FIELD_errors, &errors, err))
+        !cn_columns_field(index->columns, failed, &errors, err))
         return false;
     cn_group_members_reserve(&grouping->all, grouping->count);
     for (size_t i = 0; i < grouping->count; i++) {
@@ -267,8 +318,9 @@ static bool add_members(struct cn_grouping *grouping, struct cn_error *err)
         cn_group_members_add(&grouping->all, group,
                              cn_joined_number(&index->joined, CN_STORE_FIELD_duration_ns,
                                               row, cn_store_column_at(&duration, row)),
-                             cn_joined_number(&index->joined, CN_STORE_FIELD_errors, row,
-                                              cn_store_column_at(&errors, row)) > 0);
+                             (cn_joined_number(&index->joined, failed, row,
+                                               cn_store_column_at(&errors, row)) &
+                              failed_bits) != 0);
     }
     return true;
 }
@@ -302,6 +354,7 @@ bool cn_grouping_new(struct cn_grouping **out, struct cn_search *search,
 {
     struct cn_query_term term = {.op = CN_QUERY_EXISTS};
     const struct cn_trace_table *traces = NULL;
+    bool is_operation = strcmp(by, "operation") == 0;
     struct cn_grouping *grouping;
 
     if (!cn_query_term_init(&term, by, NULL, 0, err))
@@ -310,12 +363,15 @@ bool cn_grouping_new(struct cn_grouping **out, struct cn_search *search,
         (term.field >= CN_QUERY_CLASS && term.field <= CN_QUERY_EXCEPTION_MESSAGE) ||
         term.field == CN_QUERY_TEXT)
         return cn_fail(err, CN_ERR_USAGE,
-                       "cannot group by '%s'; use type, service, method or an attribute",
+                       "cannot group by '%s'; use type, service, method, operation or an "
+                       "attribute",
                        by);
-    if (unit == CN_SEARCH_TRACES && !cn_search_trace_table(search, &traces, err))
+    if (unit == CN_SEARCH_TRACES && !is_operation &&
+        !cn_search_trace_table(search, &traces, err))
         return false;
     grouping = cn_alloc(1, sizeof(*grouping));
     grouping->traces = traces;
+    grouping->is_operation = is_operation;
     grouping->search = search;
     grouping->query = query;
     grouping->by = term;

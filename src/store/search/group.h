@@ -1,5 +1,5 @@
 /* Groups matching spans, or the traces they belong to, by the value of an attribute, the method of
- * the first call, type or service.
+ * the first call, type, service or operation: service and method of a span.
  *
  * A span with several values of an attribute is in several groups, a span without it in none. A
  * trace is in the groups of its matching spans, once in each, with its own duration and errors.
@@ -28,8 +28,9 @@ struct cn_grouping;
 struct cn_query;
 
 struct cn_group {
-    uint32_t value;                                    /* word of cn_groups.values */
-    uint64_t count, error_count;                       /* spans or traces */
+    uint32_t value; /* word of cn_groups.values */
+    uint64_t count;
+    uint64_t error_count; /* spans that failed themselves, traces with a failed call */
     uint64_t total_ns, p50_ns, p90_ns, p99_ns, max_ns; /* durations */
 };
 
@@ -41,7 +42,8 @@ struct cn_groups {
 };
 
 /* The largest groups, at most `limit`. `by` is a name as in queries: "type", "service", "method"
- * (of the first call) or an attribute, also as "@name" and "root.name". */
+ * (of the first call) or an attribute, also as "@name" and "root.name"; or "operation", whose
+ * values are "service: method" and whose members are spans for either unit. */
 CN_CHECK bool cn_search_group(struct cn_search *search, const struct cn_query *query,
                               enum cn_search_unit unit, const char *by, size_t limit,
                               struct cn_groups *out, struct cn_error *err);

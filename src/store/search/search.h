@@ -101,9 +101,4 @@ CN_CHECK bool cn_search_hit_word(struct cn_search *search,
                                  const struct cn_search_hit *hit, uint32_t word,
                                  struct cn_text *out, struct cn_error *err);
 
-/* What matches in a step of time. */
-struct cn_search_time_step {
-    uint64_t count, error_count;
-};
-
 #endif

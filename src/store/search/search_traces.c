@@ -17,7 +17,7 @@ struct each {
     const struct cn_trace_table *table;
     uint64_t *seen;     /* a bit for each trace of several rows */
     bool needs[FIELDS]; /* numbers that `visit` reads */
-    void (*visit)(void *arg, const struct cn_trace_sum *sum);
+    cn_search_trace_visit visit;
     void *arg;
 };
 
@@ -255,35 +255,12 @@ bool cn_search_count_traces(struct cn_search *search, const struct cn_query *que
     return true;
 }
 
-struct histogram {
-    uint64_t first_ns, step_ns;
-    size_t count;
-    struct cn_search_time_step *steps;
-};
-
-static void count_step(void *arg, const struct cn_trace_sum *sum)
+bool cn_search_each_trace(struct cn_search *search, const struct cn_query *query,
+                          cn_search_trace_visit visit, void *arg, struct cn_error *err)
 {
-    const struct histogram *histogram = arg;
-    uint64_t step;
+    struct each each = {.visit = visit, .arg = arg};
 
-    if (sum->time_ns < histogram->first_ns)
-        return;
-    step = (sum->time_ns - histogram->first_ns) / histogram->step_ns;
-    if (step >= histogram->count)
-        return;
-    histogram->steps[step].count++;
-    histogram->steps[step].error_count += sum->errors > 0;
-}
-
-bool cn_search_trace_histogram(struct cn_search *search, const struct cn_query *query,
-                               uint64_t first_ns, uint64_t step_ns, size_t count,
-                               struct cn_search_time_step *out, struct cn_error *err)
-{
-    struct histogram histogram = {first_ns, step_ns > 0 ? step_ns : 1, count, out};
-    struct each each = {.visit = count_step, .arg = &histogram};
-
-    each.needs[TIME] = each.needs[ERRORS] = true;
-    for (size_t i = 0; i < count; i++)
-        out[i] = (struct cn_search_time_step){0};
+    for (size_t i = 0; i < FIELDS; i++)
+        each.needs[i] = true;
     return visit_each(search, query, &each, NULL, err);
 }

@@ -62,12 +62,10 @@ CN_CHECK bool cn_search_count_traces(struct cn_search *search,
                                      struct cn_search_trace_count *out,
                                      struct cn_error *err);
 
-/* Count the matching traces, and those with errors, in each of `count` steps of time. Traces
- * that begin before the first or after the last step are ignored. */
-CN_CHECK bool cn_search_trace_histogram(struct cn_search *search,
-                                        const struct cn_query *query, uint64_t first_ns,
-                                        uint64_t step_ns, size_t count,
-                                        struct cn_search_time_step *out,
-                                        struct cn_error *err);
+/* Visit each matching trace once. `sum` is valid during the call. */
+typedef void (*cn_search_trace_visit)(void *arg, const struct cn_trace_sum *sum);
+CN_CHECK bool cn_search_each_trace(struct cn_search *search, const struct cn_query *query,
+                                   cn_search_trace_visit visit, void *arg,
+                                   struct cn_error *err);
 
 #endif

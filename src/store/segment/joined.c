@@ -143,6 +143,8 @@ uint64_t cn_joined_number(const struct cn_joined *joined, enum cn_store_field fi
         return trace->records;
     case CN_STORE_FIELD_errors:
         return trace->errors;
+    case CN_STORE_FIELD_flags:
+        return trace->flags;
     default:
         return value;
     }

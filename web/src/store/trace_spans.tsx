@@ -48,8 +48,7 @@ export function TraceSpans(props: {
   return (
     <div class="spans">
       <p class="status">
-        {countOf(lines.length, "span")} of {countOf(services.length, "service")},{" "}
-        {formatNs(end)}
+        {countOf(lines.length, "span")} of {countOf(services.length, "service")}, {formatNs(end)}
         {value.count > value.spans.length &&
           ` · the first ${value.spans.length} of ${value.count.toLocaleString("en-US")}`}
         {services.map((service) => (

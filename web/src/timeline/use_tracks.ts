@@ -2,7 +2,6 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { getWhenReady } from "../shared/api";
-import { isOffline } from "../shared/offline";
 import type { Range } from "../shared/range";
 import type { Counter, Counters, NestedAnswer, Thread } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
@@ -99,8 +98,7 @@ export function useFrame(
     first.value !== null &&
     !first.isLoading &&
     first.value.isEstimate &&
-    !first.value.isPending &&
-    !isOffline();
+    !first.value.isPending;
   const second = useAnswer<NestedAnswer>(needsMore ? `${path}/timeline` : null, {
     ...question,
     refine: 1,

@@ -14,7 +14,9 @@
 #include "model/traces/trace.h"
 #include "store/search/group.h"
 #include "store/search/query.h"
+#include "store/search/search_steps.h"
 #include "store/search/search_traces.h"
+#include "store/search/services.h"
 #include "store/segment/reader.h"
 #include "store/write/writer.h"
 #include "support/random_query.h"
@@ -66,7 +68,10 @@ static void make_span(struct cn_trace *trace, struct cn_store_writer *writer,
     trace->id_high = (id_of(i) - 1) * UINT64_C(0x9e3779b97f4a7c15) + 1;
     trace->id_low =
         id_of(i); /* as that of another random trace, so that queries find it */
-    trace->spans[0].parent_id = i % 3;
+    /* The caller is a span of the same trace, or none, or unknown. */
+    trace->spans[0].parent_id = i % 3 == 0   ? 0
+                                : i % 3 == 1 ? (id_of(i) - 1) * 3 + 1
+                                             : 9999;
 }
 
 static void fill(const char *path, size_t stride, size_t rows)
@@ -303,33 +308,96 @@ static void queries_find_the_traces_that_a_look_at_every_span_finds(void **state
     }
 }
 
-static void a_histogram_counts_every_trace_at_its_start(void **state)
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static void steps_count_every_trace_at_its_start_and_know_its_duration(void **state)
 {
     static struct expected expected[TRACES + 1];
-    size_t count = expect(NULL, expected), with_errors = 0;
-    struct cn_search_time_step steps[7];
-    struct cn_search_trace_count range;
+    size_t count = expect(NULL, expected), seen = 0;
+    struct cn_search_steps steps;
     struct cn_error err = {0};
     struct cn_query *query;
 
     (void)state;
     assert_true(cn_query_parse(&query, "", 0, &err));
-    assert_true(cn_search_count_traces(searches[1], query, &range, &err));
-    assert_true(cn_search_trace_histogram(searches[1], query, range.first_ns,
-                                          (range.last_ns - range.first_ns) / 7 + 1, 7,
-                                          steps, &err));
-    for (size_t i = 0; i < count; i++) {
-        uint64_t step = (expected[i].time_ns - range.first_ns) /
-                        ((range.last_ns - range.first_ns) / 7 + 1);
+    assert_true(cn_search_steps(searches[1], query, CN_SEARCH_TRACES, 7, &steps, &err));
+    for (size_t s = 0; s < steps.count; s++) {
+        uint64_t durations[TRACES], first_ns = steps.first_ns + s * steps.step_ns;
+        size_t members = 0, errors = 0;
 
-        assert_in_range(expected[i].time_ns, range.first_ns, range.last_ns);
-        steps[step].count--;
-        steps[step].error_count -= expected[i].errors > 0;
-        with_errors += expected[i].errors > 0;
+        for (size_t i = 0; i < count; i++) {
+            if (expected[i].time_ns < first_ns ||
+                expected[i].time_ns >= first_ns + steps.step_ns)
+                continue;
+            durations[members++] = expected[i].end_ns - expected[i].time_ns;
+            errors += expected[i].errors > 0;
+        }
+        assert_int_equal(steps.list[s].count, members);
+        assert_int_equal(steps.list[s].error_count, errors);
+        if (members == 0)
+            continue;
+        qsort(durations, members, sizeof(*durations), by_number);
+        assert_int_equal(steps.list[s].p50_ns, durations[(members * 50 + 99) / 100 - 1]);
+        assert_int_equal(steps.list[s].p90_ns, durations[(members * 90 + 99) / 100 - 1]);
+        seen += members;
     }
-    for (size_t i = 0; i < 7; i++)
-        assert_true(steps[i].count == 0 && steps[i].error_count == 0);
-    assert_true(with_errors > 0 && with_errors < count);
+    assert_int_equal(seen, count);
+    cn_search_steps_done(&steps);
+    assert_true(cn_search_steps(searches[0], query, CN_SEARCH_SPANS, 3, &steps, &err));
+    assert_int_equal(steps.list[0].count + steps.list[1].count + steps.list[2].count,
+                     SPANS);
+    cn_search_steps_done(&steps);
+    cn_query_free(query);
+}
+
+static const struct cn_trace_facts *find_caller(const struct cn_trace_facts *span)
+{
+    for (size_t i = 0; i < SPANS; i++) {
+        if (facts[i].data.trace_low == span->data.trace_low &&
+            facts[i].data.span_id == span->data.parent_id)
+            return &facts[i];
+    }
+    return NULL;
+}
+
+/* Spans by the service of their caller, wherever it is stored. */
+static void services_are_joined_over_segments(void **state)
+{
+    struct cn_error err = {0};
+    struct cn_services services;
+    struct cn_query *query;
+    uint64_t edges = 0, expected = 0, joined = 0;
+
+    (void)state;
+    assert_true(cn_query_parse(&query, "", 0, &err));
+    for (size_t s = 0; s < STORES; s++) {
+        assert_true(cn_search_services(searches[s], query, &services, &err));
+        edges = expected = joined = 0;
+        for (size_t e = 0; e < services.count; e++) {
+            const struct cn_service_edge *edge = &services.edges[e];
+
+            edges += edge->count;
+            joined += edge->caller == CN_NONE ? 0 : edge->count;
+        }
+        for (size_t i = 0; i < SPANS; i++) {
+            const struct cn_trace_facts *caller =
+                facts[i].data.parent_id ? find_caller(&facts[i]) : NULL;
+            const char *from = caller ? caller->service : NULL;
+
+            if (!facts[i].service || (from && strcmp(from, facts[i].service) == 0))
+                continue;
+            expected++;
+            joined -= from != NULL;
+        }
+        assert_int_equal(edges, expected);
+        assert_int_equal(joined, 0);
+        cn_services_done(&services);
+    }
     cn_query_free(query);
 }
 
@@ -370,7 +438,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queries_find_the_traces_that_a_look_at_every_span_finds),
-        cmocka_unit_test(a_histogram_counts_every_trace_at_its_start),
+        cmocka_unit_test(steps_count_every_trace_at_its_start_and_know_its_duration),
+        cmocka_unit_test(services_are_joined_over_segments),
         cmocka_unit_test(groups_count_each_trace_once),
     };
 
