@@ -95,10 +95,7 @@ export function useFrame(
     isPending,
   );
   const needsMore =
-    first.value !== null &&
-    !first.isLoading &&
-    first.value.isEstimate &&
-    !first.value.isPending;
+    first.value !== null && !first.isLoading && first.value.isEstimate && !first.value.isPending;
   const second = useAnswer<NestedAnswer>(needsMore ? `${path}/timeline` : null, {
     ...question,
     refine: 1,
