@@ -62,7 +62,7 @@ const SECTIONS: [string, Keys][] = [
       ["Enter", "flame graph of the selection"],
       ["m", "mark the time of the cursor, or remove the mark"],
       ["e", "measure between two clicks"],
-      ["o", "overview of all threads"],
+      ["o", "map of all threads"],
       ["+ −", "greater, smaller depth of strips"],
       ["0", "whole time"],
       ["click, c", "calls at the cursor (recordings)"],

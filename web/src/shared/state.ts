@@ -47,7 +47,7 @@ const NAMES = {
   flip: "threads that were opened or closed",
   shut: "closed groups, one per line",
   mk: "marked times",
-  ov: "flag: overview of threads",
+  ov: "flag: map of all threads",
   b: "begin of the selection",
   e: "end of the selection",
   st: "selected threads",
