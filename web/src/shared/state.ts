@@ -66,6 +66,7 @@ const NAMES = {
   by: "facets, one per line",
   all: "facet whose values are all listed",
   most: "number of traces in the flame graph",
+  live: "flag: new traces are shown as they arrive",
 
   // Trace
   key: "key of the trace",
