@@ -261,8 +261,8 @@ class Answers(unittest.TestCase):
                      "int main(void) { return work(1) - 2; }"]
             pathlib.Path(folder, "program.c").write_text("\n".join(lines) + "\n", encoding="utf-8")
             subprocess.run(["cc", "-g", "-O0", "-pg", "program.c", "-o", "program"], cwd=folder, check=True)
-            subprocess.run([OPTIONS.cairn, "record", "-q", "-d", "run.data", "./program"], cwd=folder, check=True)
-            with serving(OPTIONS.cairn, f"{folder}/run.data") as service:
+            subprocess.run([OPTIONS.cairn, "record", "-q", "--buffer", "16k", "-d", "run.data", "./program"], cwd=folder, check=True)
+            with serving(OPTIONS.cairn, f"{folder}/run.data", through_page=True) as service:
                 self.assertEqual(ready(service, 0), "ready")
                 row = service.get("sources/0/search", q="^work$")["hits"][0]["row"]["id"]
                 source = service.get("sources/0/source", row=row)
@@ -328,6 +328,46 @@ class Answers(unittest.TestCase):
                     self.assertIn(cell["function"], path[:1] or [cell["function"]])
                     compared += 1
             self.assertGreater(compared, 20)
+
+    def until_done(self, source, question, **parameters):
+        for _ in range(300):
+            answer = self.ask(source, question, **parameters)
+            if not answer["isPending"]:
+                return answer
+            time.sleep(0.05)
+        raise AssertionError(f"{question} is still pending")
+
+    def test_states_are_what_the_metrics_say(self):
+        whole = dict(self.until_done(1, "states")["states"])
+        costs = {state["name"]: state["seconds"] for state in self.ask(1, "info")["states"]}
+        self.assertGreater(whole["blocked"], 0)
+        self.assertAlmostEqual(whole["blocked"], costs["blocked"] * 1e9, delta=1)
+        self.assertEqual(whole["pre-empted"], 20)  # of two threads, outside of their calls
+        frame = self.until_done(1, "timeline", nested=1, columns=1000, count=200)
+        width = (frame["end"] - frame["begin"]) / frame["columns"]
+        blocked = 0
+        for row in frame["rows"]:
+            if "states" not in row:  # a process without scheduler events
+                continue
+            self.assertEqual(sum(run[0] for run in row["states"]), frame["columns"])
+            blocked += sum(run[0] * width for run in row["states"] if run[1] == 1)
+        self.assertAlmostEqual(blocked, whole["blocked"], delta=8 * width)
+        parts = [dict(self.ask(1, "states", begin=begin, end=end)["states"])["blocked"]
+                 for begin, end in ((0, 1700), (1700, self.ask(1, "info")["duration"]))]
+        self.assertEqual(sum(parts), whole["blocked"])
+        self.assertEqual(self.ask(0, "states")["states"], [])
+
+    def test_counters_have_their_readings(self):
+        counters = {(one["profile"], one["name"]): one["points"]
+                    for one in self.until_done(1, "counters")["counters"]}
+        calls = [call["values"] for call in self.all_calls() if call.get("name") == "read:proc/statm"]
+        memory = counters[1, "resident memory (KB)"]
+        self.assertEqual(len(memory), 2 * len(calls))
+        self.assertIn(f"vmrss={memory[0][3]:.0f}KB", calls[0])
+        self.assertEqual(memory[1][3] - memory[0][3], 2048)
+        one = self.ask(1, "counters", columns=1)["counters"][0]["points"]
+        self.assertEqual(len(one), 1)
+        self.assertEqual(self.ask(0, "counters")["counters"], [])
 
     def test_every_nth_thread_stands_for_all(self):
         everything = self.ask(0, "timeline", columns=10)["rows"]

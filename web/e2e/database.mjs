@@ -99,6 +99,9 @@ export const tests = {
     await page.waitForTimeout(300);
     const box = await canvas.boundingBox();
     await page.mouse.click(box.x + 30, box.y + 30);
+    await page.waitForSelector(".pinned h2");
+    await page.keyboard.press("Escape");
+    await page.mouse.dblclick(box.x + 30, box.y + 30);
     await until("/zoom=/", () => /zoom=/.test(hash()));
     await shot("flame-zoomed");
     await page.keyboard.press("Escape");

@@ -26,7 +26,7 @@ export const tests = {
     await canvas.focus();
     for (const [key, sign] of [
       ["i", /inv=1/],
-      ["c", /mod=1/],
+      ["c", /col=module/],
       ["r", /fold=1/],
       ["u", /up=1/],
     ]) {
@@ -35,8 +35,8 @@ export const tests = {
     }
     await page.waitForTimeout(300);
     await viewer.shot("flame-callers");
-    for (const key of ["i", "c", "u", "r"]) await page.keyboard.press(key);
-    await until("as before", () => !/inv|mod|up|fold/.test(hash()));
+    for (const key of ["i", "c", "c", "c", "u", "r"]) await page.keyboard.press(key);
+    await until("as before", () => !/inv|col|up|fold/.test(hash()));
   },
   async "folding makes it as deep as functions are, not calls"(viewer) {
     const tall = (await (await graph(viewer, "")).boundingBox()).height;
@@ -78,7 +78,7 @@ export const tests = {
     page.on("request", note);
     await page.waitForTimeout(200);
     const box = await canvas.boundingBox();
-    await page.mouse.click(box.x + 60, box.y + 30);
+    await page.mouse.dblclick(box.x + 60, box.y + 30);
     await until("asked", () => asked.some((url) => /flame\?.*row=/.test(url)));
     page.off("request", note);
   },

@@ -2,12 +2,12 @@
 
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { onPending } from "./shared/api";
+import { onPending, startEngine } from "./shared/api";
 import { CallsView } from "./calls/calls_view";
 import { Choices } from "./shared/choices";
+import { nextColor } from "./flame/flame_colors";
 import { FlamePage } from "./flame/flame_page";
 import { Help } from "./shared/help";
-import { isOffline, loadOffline } from "./shared/offline";
 import type { ViewProps } from "./shared/page";
 import { flagChange } from "./shared/flag";
 import {
@@ -48,8 +48,7 @@ function availableViews(info: Info) {
     ([name]) =>
       (info.isReady || name === "calls") &&
       (name !== "timeline" || info.hasTimelines) &&
-      (name !== "calls" || info.tasks) &&
-      (name !== "sandwich" || !isOffline()),
+      (name !== "calls" || info.tasks),
   );
 }
 
@@ -251,12 +250,11 @@ function switchTheme(): void {
 // Keys that switch a flag, in some views; with it, names are cleared that mean nothing any more.
 const FLAG_KEYS: Record<string, { views: string[]; name: StateName; clears?: StateName[] }> = {
   i: { views: ["flame"], name: "inv" },
-  c: { views: ["flame"], name: "mod" },
   u: { views: ["flame"], name: "up", clears: ["zoom"] },
   r: { views: ["flame", "top-down"], name: "fold", clears: ["zoom", "open"] },
   w: { views: ["flame", "top-down", "bottom-up", "flat"], name: "w", clears: ["sort", "rev"] },
   p: { views: ["top-down", "bottom-up", "flat"], name: "p" },
-  l: { views: ["top-down", "flat"], name: "skip", clears: ["root"] },
+  l: { views: ["top-down", "flat", "flame"], name: "skip", clears: ["root", "zoom"] },
 };
 
 function useKeys(info: Info | null, view: string, toggleHelp: () => void): void {
@@ -282,6 +280,7 @@ function useKeys(info: Info | null, view: string, toggleHelp: () => void): void 
       else if (event.key === "t") switchTheme();
       else if (event.key === "?") toggleHelp();
       else if (event.key === "n" || event.key === "N") stepSearch(event.key === "n" ? 1 : -1);
+      else if (event.key === "c" && view === "flame") go({ col: nextColor(currentState().col) });
       else if (flagKey?.views.includes(view))
         go(flagChange(flagKey.name, !isOn(currentState(), flagKey.name), flagKey.clears));
       else return;
@@ -292,7 +291,7 @@ function useKeys(info: Info | null, view: string, toggleHelp: () => void): void 
   }, [info, view]);
 }
 
-loadOffline();
+startEngine();
 const root = document.getElementById("app");
 if (root) {
   root.textContent = "";

@@ -6,7 +6,7 @@ test("the state is read from an address and written back", () => {
   const state = parseState("#s=1&v=flame&inv=1&q=a%20b");
   assert.deepEqual(state, { s: "1", v: "flame", inv: "1", q: "a b" });
   assert.equal(printState(state), "#s=1&v=flame&inv=1&q=a+b");
-  assert.ok(isOn(state, "inv") && !isOn(state, "mod"));
+  assert.ok(isOn(state, "inv") && !isOn(state, "up"));
 });
 
 test("empty values and unknown names are dropped", () => {

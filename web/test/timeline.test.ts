@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chooseDepth, cut, parseNested, runningShare } from "../src/timeline/nested";
+import { counterScale } from "../src/timeline/track_draw";
 import { shorten } from "../src/timeline/timeline_panel";
 import {
   layOut,
@@ -104,7 +105,7 @@ const thread = (profile: number, group: string, name: string, samples = 5): Thre
   name,
 });
 const plain: Choice = { filter: "", pinned: [], moved: [], flipped: new Set(), shut: new Set() };
-const heights = { group: 20, strip: 10, level: 15, gap: 5 };
+const heights = { group: 20, strip: 10, level: 15, gap: 5, counter: 40 };
 const threads = [
   thread(1, "RANK 10", "THREAD 0"),
   thread(2, "RANK 2", "THREAD 10"),
@@ -113,7 +114,11 @@ const threads = [
 ];
 const shown = (choice: Partial<Choice>) =>
   layOut(threads, { ...plain, ...choice }, heights, () => 2).tracks.map((track) =>
-    track.kind === "group" ? track.label : `${track.name}${track.isOpen ? "" : " closed"}`,
+    track.kind === "thread"
+      ? `${track.name}${track.isOpen ? "" : " closed"}`
+      : track.kind === "group"
+        ? track.label
+        : track.counter.name,
   );
 
 test("tracks are in natural order, in groups, without threads that have no data", () => {
@@ -123,6 +128,20 @@ test("tracks are in natural order, in groups, without threads that have no data"
   assert.deepEqual(shown({ flipped: new Set([3]) })[1], "THREAD 9 closed");
   assert.deepEqual(shown({ moved: [[3, 1]] }).slice(1, 3), ["THREAD 10", "THREAD 9"]);
   assert.deepEqual(shown({ pinned: [2] })[0], "RANK 2 THREAD 10");
+});
+
+test("counters follow the threads, in a group of their own", () => {
+  const counter = { profile: 1, label: "t 1", name: "cycles", points: [] };
+  const layout = layOut(threads, plain, heights, () => 2, [counter]);
+  assert.deepEqual(
+    layout.tracks.slice(-2).map((track) => [track.kind, track.height]),
+    [
+      ["group", 20],
+      ["counter", 40],
+    ],
+  );
+  assert.deepEqual(counterScale([[1, 5, 9, 7]]), { low: 5, high: 9 });
+  assert.deepEqual(counterScale([[1, 5, 5, 5]]), { low: 4, high: 6 });
 });
 
 test("moves are in the address, one a thread", () => {

@@ -17,20 +17,6 @@ static const char *const scoped_names[CN_CCT_SCOPED_METRICS] = {
     [CN_CCT_CALLS] = "calls",
 };
 
-static const char *const counter_names[CN_COUNTER_COUNT] = {
-    [CN_COUNTER_VMSIZE] = "virtual memory (KB)",
-    [CN_COUNTER_VMRSS] = "resident memory (KB)",
-    [CN_COUNTER_SHARED] = "shared memory (KB)",
-    [CN_COUNTER_MAJOR_FAULTS] = "major page faults",
-    [CN_COUNTER_MINOR_FAULTS] = "minor page faults",
-    [CN_COUNTER_CYCLES] = "cycles",
-    [CN_COUNTER_INSTRUCTIONS] = "instructions",
-    [CN_COUNTER_CACHE_REFERENCES] = "cache references",
-    [CN_COUNTER_CACHE_MISSES] = "cache misses",
-    [CN_COUNTER_BRANCHES] = "branches",
-    [CN_COUNTER_BRANCH_MISSES] = "branch misses",
-};
-
 /* Statistics over threads. */
 static const struct {
     const char *formula;
@@ -206,7 +192,7 @@ void cn_cct_metrics_build(struct cn_database *db,
                        CN_CCT_SCOPES);
     for (unsigned i = 0; i < CN_COUNTER_COUNT; i++)
         if (choice->has_counter[i])
-            add_metric(&b, counter_names[i], cn_cct_counter_id(i, 0), CN_CCT_SCOPES);
+            add_metric(&b, cn_counter_names[i], cn_cct_counter_id(i, 0), CN_CCT_SCOPES);
     scoped_count = b.count;
     add_metric(&b, CN_LATENCY_MIN_NAME, CN_CCT_ID_MIN, 1);
     add_metric(&b, CN_LATENCY_MAX_NAME, CN_CCT_ID_MAX, 1);

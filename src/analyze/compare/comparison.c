@@ -80,6 +80,7 @@ uint32_t cn_comparison_node_add(struct cn_comparison *c, uint32_t parent, uint32
         .other = CN_NONE,
         .first_child = CN_NONE,
         .next_sibling = *list,
+        .into = CN_NONE,
     };
     *list = (uint32_t)c->node_count++;
     *slot = (uint32_t)c->node_count;
@@ -154,6 +155,7 @@ void cn_comparison_merge(struct cn_comparison *c, uint32_t from, uint32_t into,
         move_values(c, at.from, at.into, counts || at.from != from);
         c->nodes[at.into].sides |= c->nodes[at.from].sides;
         c->nodes[at.from].name = CN_NONE;
+        c->nodes[at.from].into = counts || at.from != from ? at.into : CN_NONE;
         c->nodes[at.from].first_child = CN_NONE;
         while (child != CN_NONE) {
             uint32_t next = c->nodes[child].next_sibling;
@@ -297,11 +299,32 @@ void cn_comparison_finish(struct cn_comparison *c)
         scale_per_call(c);
 }
 
+enum cn_compare_over cn_comparison_over(const struct cn_comparison *c)
+{
+    bool has_durations = c->scaling == CN_SCALE_NOT;
+
+    if (c->side_runs[CN_SIDE_A] > 1 && c->side_runs[CN_SIDE_B] > 1)
+        return c->has_threads_as_runs ? CN_OVER_THREADS : CN_OVER_RUNS;
+    if (c->run_count != CN_SIDES)
+        return CN_OVER_NOTHING;
+    for (size_t i = 0; i < c->run_count; i++)
+        has_durations = has_durations && c->runs[i].duration_count > 0;
+    return has_durations ? CN_OVER_CALLS : CN_OVER_NOTHING;
+}
+
+const char *cn_compare_over_name(enum cn_compare_over over)
+{
+    static const char *const names[] = {NULL, "runs", "threads", "calls"};
+
+    return names[over];
+}
+
 void cn_comparison_done(struct cn_comparison *c)
 {
     for (size_t i = 0; i < c->run_count; i++) {
         free(c->runs[i].self);
         free(c->runs[i].calls);
+        free(c->runs[i].durations);
     }
     for (int side = 0; side < CN_SIDES; side++) {
         free(c->self[side]);

@@ -42,8 +42,15 @@ struct cn_compared {
     uint32_t name;   /* index into the names; CN_NONE: merged into another node */
     uint32_t other;  /* see enum cn_match_how; CN_NONE: nothing */
     uint32_t first_child, next_sibling;
+    uint32_t into; /* of a merged node: the one that has its calls; CN_NONE: none */
     uint8_t sides; /* 1 << CN_SIDE_A, 1 << CN_SIDE_B: which have it */
     uint8_t how;   /* enum cn_match_how */
+};
+
+/* Calls of a node that took about as long. */
+struct cn_compared_duration {
+    uint32_t node;
+    double ns, calls;
 };
 
 struct cn_compared_run {
@@ -52,6 +59,8 @@ struct cn_compared_run {
     size_t count;         /* of nodes so far; all of them after finishing */
     uint32_t thread_count;
     double seconds; /* from the first to the last sample; NAN: unknown */
+    struct cn_compared_duration *durations; /* of nodes that are not too small */
+    size_t duration_count;
 };
 
 /* Costs are divided by the calls of a context, by threads or by seconds; or side A becomes what
@@ -99,9 +108,9 @@ struct cn_compare_run {
     size_t threads_count;
     bool has_range; /* only this time, in the clock of the database */
     uint64_t begin_ns, end_ns;
-    bool
-        is_of_traces; /* threads stand for traces at the same time: one entry point for all */
-    bool may_be_empty; /* it is one of the threads of a side */
+    bool has_durations; /* read those of calls, where the database has them */
+    bool is_of_traces;  /* traces at the same time are threads: one entry point for all */
+    bool may_be_empty;  /* it is one of the threads of a side */
 };
 
 void cn_comparison_init(struct cn_comparison *c);
@@ -137,6 +146,12 @@ CN_CHECK bool cn_compare_scaling_parse(const char *per, const char *scaling,
 double cn_comparison_threads(const struct cn_comparison *c, enum cn_side side);
 
 void cn_comparison_finish(struct cn_comparison *c);
+
+/* What tells changes from noise. */
+enum cn_compare_over { CN_OVER_NOTHING, CN_OVER_RUNS, CN_OVER_THREADS, CN_OVER_CALLS };
+
+enum cn_compare_over cn_comparison_over(const struct cn_comparison *c);
+const char *cn_compare_over_name(enum cn_compare_over over); /* NULL for nothing */
 
 /* The node of a function below `parent` (CN_NONE: at the top), made when new. */
 uint32_t cn_comparison_node_add(struct cn_comparison *c, uint32_t parent, uint32_t name);

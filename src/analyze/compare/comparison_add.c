@@ -214,12 +214,68 @@ static bool take_values(const struct cn_comparison *c, const struct cn_costs *co
     return has_value;
 }
 
+/* The calls of nodes by duration, of those with a share of the cost that may be tested. */
+static bool read_durations(const struct cn_compare_run *asked,
+                           const struct cn_context_index *index,
+                           const struct cn_cost_targets *targets,
+                           struct cn_compared_run *run, struct cn_error *err)
+{
+    static const double smallest = 0.0001;
+    struct cn_costs *costs = cn_alloc(1, sizeof(*costs));
+    struct cn_bucket_calls *buckets = NULL;
+    size_t capacity = 0, count;
+    double whole = 0;
+    bool ok;
+
+    cn_costs_init(costs, asked->db);
+    ok = cn_costs_add_percentile(costs, 0.5, "p50", err);
+    for (size_t i = 0; i < asked->threads_count && ok; i++)
+        ok = cn_costs_select(costs, asked->threads[i], err);
+    ok = ok && cn_costs_ready(costs, err);
+    if (ok)
+        buckets = cn_alloc(costs->latency_count, sizeof(*buckets));
+    for (size_t i = 0; i < run->count; i++)
+        whole += fabs(run->self[i]);
+    for (size_t i = 0; i < index->count && ok; i++) {
+        uint32_t node = targets->start[i] < targets->start[i + 1]
+                            ? targets->list[targets->start[i]].row_and_sides >> 2
+                            : CN_NONE;
+
+        if (node == CN_NONE || fabs(run->self[node]) < smallest * whole)
+            continue;
+        ok = cn_costs_latencies(costs, index->nodes[i].id, buckets, &count, err);
+        for (size_t k = 0; k < count && ok; k++) {
+            const struct cn_bucket_range *range = &buckets[k].range;
+
+            run->durations = cn_grow(run->durations, run->duration_count, &capacity,
+                                     sizeof(*run->durations));
+            run->durations[run->duration_count++] = (struct cn_compared_duration){
+                node, ((double)range->low_ns + (double)range->high_ns) / 2,
+                buckets[k].calls};
+        }
+    }
+    free(buckets);
+    cn_costs_done(costs);
+    free(costs);
+    return ok;
+}
+
+/* Durations of calls are times: only these are compared with them. */
+static bool wants_durations(const struct cn_compare_run *asked,
+                            const struct cn_costs *costs)
+{
+    const char *metric = costs->columns[0].metric;
+
+    return asked->has_durations && cn_database_has_latencies(asked->db) &&
+           (strcmp(metric, CN_TIME_NAME) == 0 || strcmp(metric, CN_CPU_TIME_NAME) == 0);
+}
+
 /* The costs of all nodes. */
 static bool fill_costs(struct cn_comparison *c, struct cn_costs *costs,
-                       const struct columns *columns, struct cn_frames *frames,
-                       const uint32_t *nodes, struct cn_compared_run *run,
-                       const struct cn_progress *progress, bool *has_values,
-                       struct cn_error *err)
+                       const struct cn_compare_run *asked, const struct columns *columns,
+                       struct cn_frames *frames, const uint32_t *nodes,
+                       struct cn_compared_run *run, const struct cn_progress *progress,
+                       bool *has_values, struct cn_error *err)
 {
     struct cn_cost_targets targets = map_contexts(frames, nodes);
     struct cn_cost_rows rows = {0};
@@ -230,8 +286,6 @@ static bool fill_costs(struct cn_comparison *c, struct cn_costs *costs,
     frames->list = NULL;
     frames->of_node = NULL;
     ok = cn_costs_fill(costs, &frames->index, &targets, run->count, progress, &rows, err);
-    free((void *)(uintptr_t)targets.start);
-    free((void *)(uintptr_t)targets.list);
     if (ok) {
         run->self = cn_alloc(run->count, sizeof(*run->self));
         if (c->has_calls)
@@ -239,6 +293,10 @@ static bool fill_costs(struct cn_comparison *c, struct cn_costs *costs,
         *has_values = take_values(c, costs, columns, &rows, run);
     }
     cn_cost_rows_done(&rows);
+    if (ok && wants_durations(asked, costs))
+        ok = read_durations(asked, &frames->index, &targets, run, err);
+    free((void *)(uintptr_t)targets.start);
+    free((void *)(uintptr_t)targets.list);
     return ok;
 }
 
@@ -317,8 +375,8 @@ static bool fill_run(struct cn_comparison *c, struct cn_costs *costs,
     run->count = c->node_count;
     ok = asked->has_range
              ? fill_times(costs, asked, &frames, nodes, run, progress, &has_values, err)
-             : fill_costs(c, costs, columns, &frames, nodes, run, progress, &has_values,
-                          err);
+             : fill_costs(c, costs, asked, columns, &frames, nodes, run, progress,
+                          &has_values, err);
     cn_frames_done(&frames);
     cn_database_forget(costs->db);
     if (ok && !has_values && !asked->may_be_empty)
@@ -383,6 +441,7 @@ bool cn_comparison_add(struct cn_comparison *c, const struct cn_compare_run *run
     if (!ok) {
         free(made.self);
         free(made.calls);
+        free(made.durations);
         return false;
     }
     c->runs = cn_grow(c->runs, c->run_count, &c->run_capacity, sizeof(*c->runs));

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/compare/call_evidence.h"
 #include "base/alloc.h"
 
 static const double enough = 0.9;      /* of the change, to explain it */
@@ -197,6 +198,39 @@ static double *add_up_runs(const struct builder *b)
     return values;
 }
 
+/* What the calls of single runs tell. */
+static void test_calls(const struct builder *b, struct cn_evidence *found)
+{
+    const struct cn_comparison *c = b->c;
+    const struct cn_explanation *e = b->e;
+    struct cn_call_test *tests = cn_alloc(e->count, sizeof(*tests));
+    double(*total)[CN_SIDES] = cn_alloc(e->count, sizeof(*total));
+    uint32_t *of_node = cn_alloc(c->node_count, sizeof(*of_node));
+
+    memset(of_node, 0xff, c->node_count * sizeof(*of_node));
+    for (size_t i = 0; i < c->order_count; i++) {
+        uint32_t node = c->order[i], item = b->of_node[node];
+
+        if (!is_root(b, node, item))
+            continue;
+        of_node[node] = item;
+        for (int side = 0; side < CN_SIDES; side++)
+            total[item][side] += c->total[side][node];
+    }
+    for (size_t i = 0; i < e->count; i++) {
+        for (int side = 0; side < CN_SIDES; side++) {
+            tests[i].value[side] = e->list[i].value[side];
+            tests[i].calls[side] = e->list[i].calls[side];
+        }
+        tests[i].is_exact = b->group[i] == ON_ONE_SIDE || b->group[i] == BY_CALLS ||
+                            cn_call_test_is_exact(e->list[i].value, total[i]);
+    }
+    cn_call_evidence_find(found, tests, e->count, of_node, c);
+    free(tests);
+    free(total);
+    free(of_node);
+}
+
 static void test_changes(const struct builder *b)
 {
     const struct cn_comparison *c = b->c;
@@ -205,26 +239,36 @@ static void test_changes(const struct builder *b)
     double whole = (fabs(c->whole[CN_SIDE_A]) + fabs(c->whole[CN_SIDE_B])) / 2;
     struct cn_evidence *found = cn_alloc(e->count, sizeof(*found));
 
-    cn_evidence_find(found, e->count, values, whole, c);
+    if (e->over == CN_OVER_CALLS)
+        test_calls(b, found);
+    else
+        cn_evidence_find(found, e->count, values, whole, c);
     for (size_t i = 0; i < e->count; i++) {
         e->list[i].evidence = found[i];
         e->real_count += found[i].verdict == CN_VERDICT_REAL;
+        e->unknown_count +=
+            found[i].verdict == CN_VERDICT_UNKNOWN && cn_change_of(&e->list[i]) != 0;
     }
     cn_evidence_find(&e->whole.evidence, 1, values + e->count * c->run_count, whole, c);
     free(values);
     free(found);
 }
 
+/* Changes that are real, then those that may be, then noise. */
+static int rank_of(enum cn_verdict verdict)
+{
+    return verdict == CN_VERDICT_REAL ? 0 : verdict == CN_VERDICT_UNKNOWN ? 1 : 2;
+}
+
 static int compare_changes(const void *left, const void *right, void *names)
 {
     const struct cn_change *a = left, *b = right;
     const char **list = names;
-    bool a_real = a->evidence.verdict == CN_VERDICT_REAL;
-    bool b_real = b->evidence.verdict == CN_VERDICT_REAL;
+    int a_rank = rank_of(a->evidence.verdict), b_rank = rank_of(b->evidence.verdict);
     double size_a = fabs(cn_change_of(a)), size_b = fabs(cn_change_of(b));
 
-    if (a_real != b_real)
-        return a_real ? -1 : 1;
+    if (a_rank != b_rank)
+        return a_rank < b_rank ? -1 : 1;
     if (size_a != size_b)
         return size_a > size_b ? -1 : 1;
     return strcmp(list[a->name], list[b->name]);
@@ -233,7 +277,7 @@ static int compare_changes(const void *left, const void *right, void *names)
 /* As many of the largest changes as explain enough. */
 static void choose(struct cn_explanation *e, size_t most)
 {
-    size_t count = e->has_runs ? e->real_count : e->count;
+    size_t count = e->real_count + e->unknown_count; /* without noise */
 
     for (size_t i = 0; i < e->count; i++)
         e->changed_count += cn_change_of(&e->list[i]) != 0;
@@ -253,7 +297,7 @@ void cn_explain(struct cn_explanation *out, const struct cn_comparison *c, size_
     };
 
     *out = (struct cn_explanation){
-        .has_runs = c->side_runs[CN_SIDE_A] > 1 && c->side_runs[CN_SIDE_B] > 1,
+        .over = cn_comparison_over(c),
         .whole = {.name = CN_NONE,
                   .node = CN_NONE,
                   .calls = {NAN, NAN},

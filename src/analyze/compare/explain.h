@@ -50,14 +50,16 @@ static inline bool cn_change_has_path(const struct cn_change *change)
 }
 
 struct cn_explanation {
-    struct cn_change *list; /* the largest first; those that are real before others */
+    struct cn_change
+        *list; /* the largest first; those that are real before others, noise last */
     size_t count;
     size_t changed_count, real_count;
+    size_t unknown_count; /* without a verdict */
     size_t shown;       /* so many explain 90 % of the change, or as much as `most` can */
-    double gross;       /* sum of the sizes of all changes, or of those that are real */
+    double gross;       /* sum of the sizes of all changes that are not noise */
     double shown_gross; /* of it, in the first `shown` */
-    struct cn_change whole; /* of everything */
-    bool has_runs;          /* verdicts are known: at least two runs on each side */
+    struct cn_change whole;    /* of everything */
+    enum cn_compare_over over; /* what verdicts are from; nothing: they are unknown */
 };
 
 /* `most`: how many lines there may be. */

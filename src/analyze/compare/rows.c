@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/compare/call_evidence.h"
 #include "base/alloc.h"
 #include "base/map.h"
 
@@ -168,6 +169,59 @@ static void test_rows(struct cn_compare_rows *rows, const struct cn_comparison *
     free(one);
 }
 
+/* The row that the calls of a node are of; CN_NONE: none. Of callers, that of the function. */
+static uint32_t row_of_calls(const struct cn_compare_rows *rows,
+                             enum cn_compare_view view, uint32_t node)
+{
+    uint32_t row = rows->of_node[node];
+
+    if (row == CN_NONE)
+        return CN_NONE;
+    if (view == CN_COMPARE_TREE)
+        return rows->list[row].node == node ? row : CN_NONE;
+    if (view == CN_COMPARE_FLAT)
+        return !rows->is_outer || rows->is_outer[node] ? row : CN_NONE;
+    while (rows->list[row].parent != CN_NONE)
+        row = rows->list[row].parent;
+    return row;
+}
+
+/* What the calls of single runs tell. */
+static void test_calls(struct cn_compare_rows *rows, const struct cn_comparison *c,
+                       enum cn_compare_view view, bool is_total)
+{
+    struct cn_call_test *tests = cn_alloc(rows->count, sizeof(*tests));
+    struct cn_evidence *found = cn_alloc(rows->count, sizeof(*found));
+    double(*self)[CN_SIDES] = cn_alloc(rows->count, sizeof(*self));
+    double(*total)[CN_SIDES] = cn_alloc(rows->count, sizeof(*total));
+    uint32_t *of_node = cn_alloc(c->node_count, sizeof(*of_node));
+
+    memset(of_node, 0xff, c->node_count * sizeof(*of_node));
+    for (size_t i = 0; i < c->order_count; i++) {
+        uint32_t node = c->order[i], row = row_of_calls(rows, view, node);
+
+        of_node[node] = row;
+        for (int side = 0; side < CN_SIDES && row != CN_NONE; side++) {
+            tests[row].calls[side] += c->has_calls ? c->calls[side][node] : 0;
+            self[row][side] += c->self[side][node];
+            total[row][side] += c->total[side][node];
+        }
+    }
+    for (size_t i = 0; i < rows->count; i++) {
+        for (int side = 0; side < CN_SIDES; side++)
+            tests[i].value[side] = rows->list[i].value[side];
+        tests[i].is_exact = is_total || cn_call_test_is_exact(self[i], total[i]);
+    }
+    cn_call_evidence_find(found, tests, rows->count, of_node, c);
+    for (size_t i = 0; i < rows->count; i++)
+        rows->list[i].evidence = found[i];
+    free(tests);
+    free(found);
+    free(self);
+    free(total);
+    free(of_node);
+}
+
 static void fill(struct cn_compare_rows *rows, const struct cn_comparison *c)
 {
     double *values = cn_alloc(rows->count, sizeof(*values));
@@ -194,8 +248,6 @@ static void fill(struct cn_compare_rows *rows, const struct cn_comparison *c)
         if (rows->list[i].parent != CN_NONE)
             rows->list[rows->list[i].parent].gross += rows->list[i].gross;
     free(values);
-    if (c->side_runs[CN_SIDE_A] > 1 && c->side_runs[CN_SIDE_B] > 1)
-        test_rows(rows, c);
 }
 
 void cn_compare_rows_make(struct cn_compare_rows *out, const struct cn_comparison *c,
@@ -219,6 +271,10 @@ void cn_compare_rows_make(struct cn_compare_rows *out, const struct cn_compariso
     if (view == CN_COMPARE_FLAT && is_total)
         out->is_outer = find_outer(c);
     fill(out, c);
+    if (cn_comparison_over(c) == CN_OVER_CALLS)
+        test_calls(out, c, view, is_total && view != CN_COMPARE_CALLERS);
+    else
+        test_rows(out, c);
 }
 
 void cn_compare_rows_done(struct cn_compare_rows *rows)

@@ -3,7 +3,6 @@
 #include "base/bytes/record.h"
 
 #if defined(__aarch64__)
-#include <arm_acle.h>
 #include <sys/auxv.h>
 #ifndef HWCAP_CRC32
 #define HWCAP_CRC32 (1 << 7)
@@ -42,15 +41,19 @@ static bool has_instruction(void)
     return (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0;
 }
 
-__attribute__((target("+crc"))) static uint32_t add_by_instruction(uint32_t crc,
-                                                                   struct cn_bytes bytes)
+/* clang 14 has no name for these instructions unless the whole file may use them. */
+static uint32_t add_by_instruction(uint32_t crc, struct cn_bytes bytes)
 {
     size_t i = 0;
 
     for (; bytes.len - i >= 8; i += 8)
-        crc = __crc32cd(crc, cn_u64_get(bytes.ptr + i));
+        __asm__(".arch_extension crc\n\tcrc32cx %w0, %w0, %1"
+                : "+r"(crc)
+                : "r"(cn_u64_get(bytes.ptr + i)));
     for (; i < bytes.len; i++)
-        crc = __crc32cb(crc, bytes.ptr[i]);
+        __asm__(".arch_extension crc\n\tcrc32cb %w0, %w0, %w1"
+                : "+r"(crc)
+                : "r"((uint32_t)bytes.ptr[i]));
     return crc;
 }
 #elif defined(__x86_64__)

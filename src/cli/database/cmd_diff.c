@@ -203,7 +203,7 @@ static const struct cn_example examples[] = {
      "compare two processes of one run"},
     {"cairn diff --time-a ~10s --time-b 50s~60s run.data",
      "compare two times of one run"},
-    {"cairn diff --facets --query-a 'duration < 50ms' --query-b 'duration > 1s' traces",
+    {"cairn diff --facets --query-a 'duration < 50ms' --query-b 'duration > 1s' DIR",
      "show what goes with slow traces of a store"},
     {0},
 };
@@ -226,7 +226,9 @@ const struct cn_command cn_cmd_diff = {
         "up and down.\n\n"
         "With at least two runs on each side, a rank test and a confidence interval "
         "tell changes from noise, and only changes that are real are printed. With one "
-        "run on each side there is no error bar." CN_VIEW_OF_MEASUREMENTS,
+        "run on each side, the durations of calls do, where both have them; otherwise "
+        "there "
+        "is no error bar." CN_VIEW_OF_MEASUREMENTS,
     .examples = examples,
     .options = options,
     .run = run,

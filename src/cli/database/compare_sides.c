@@ -66,6 +66,8 @@ static bool add_run(struct cn_comparison *c, const char *path, enum cn_side side
         .counts_waits = cn_args_has(args, "waits"),
         .threads = threads.list,
         .threads_count = threads.count,
+        .has_durations = !sides->has_threads_as_runs && sides->count[CN_SIDE_A] == 1 &&
+                         sides->count[CN_SIDE_B] == 1,
     };
     struct cn_bar bar;
     bool ok;

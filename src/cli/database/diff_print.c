@@ -18,7 +18,7 @@ struct printer {
     struct cn_table *table;
     struct cn_column columns[COLUMN_MAX];
     size_t column_count;
-    bool has_runs;
+    bool has_verdicts;
     struct cn_text titles[3], label, path;
 };
 
@@ -62,7 +62,7 @@ static void begin(struct printer *p, const struct cn_diff_style *style,
     struct cn_column difference;
 
     *p = (struct printer){.style = style, .format = cn_cli_format(args)};
-    p->has_runs = c->side_runs[CN_SIDE_A] > 1 && c->side_runs[CN_SIDE_B] > 1;
+    p->has_verdicts = cn_comparison_over(c) != CN_OVER_NOTHING;
     cn_text_printf(&p->titles[0], "A: %s%s%s%s", style->cost, *style->cost ? " " : "",
                    c->metric, style->ideal ? ", ideal" : "");
     cn_text_printf(&p->titles[1], "B");
@@ -73,7 +73,7 @@ static void begin(struct printer *p, const struct cn_diff_style *style,
         value_column(p, style->ideal ? "loss" : "difference", cn_text_str(&p->titles[2]));
     difference.has_sign = true;
     add_column(p, difference);
-    add_column(p, value_column(p, "plus_minus", p->has_runs ? "±95%" : NULL));
+    add_column(p, value_column(p, "plus_minus", p->has_verdicts ? "±95%" : NULL));
     add_column(p, (struct cn_column){.name = "ratio",
                                      .title = "RATIO",
                                      .kind = CN_COLUMN_FIXED,
@@ -83,7 +83,7 @@ static void begin(struct printer *p, const struct cn_diff_style *style,
                                      .kind = CN_COLUMN_PERCENT,
                                      .has_sign = true});
     add_column(p, (struct cn_column){.name = "real",
-                                     .title = p->has_runs ? "REAL" : NULL,
+                                     .title = p->has_verdicts ? "REAL" : NULL,
                                      .kind = CN_COLUMN_TEXT});
     add_column(p, (struct cn_column){.name = "p", .kind = CN_COLUMN_F64});
     add_column(p, (struct cn_column){.name = "rank_p", .kind = CN_COLUMN_F64});
@@ -224,22 +224,28 @@ static void print_summary(const struct cn_diff_style *style,
     const struct cn_comparison *c = style->c;
     struct cn_text text = {0};
     double percent = e->gross > 0 ? 100 * e->shown_gross / e->gross : 100;
+    bool has_runs = e->over == CN_OVER_RUNS || e->over == CN_OVER_THREADS;
 
-    if (e->has_runs)
+    if (has_runs)
         cn_text_printf(&text, "%zu and %zu %s: ", c->side_runs[CN_SIDE_A],
-                       c->side_runs[CN_SIDE_B],
-                       c->has_threads_as_runs ? "threads" : "runs");
+                       c->side_runs[CN_SIDE_B], cn_compare_over_name(e->over));
     if (e->changed_count == 0)
         cn_text_str_add(&text, "no difference");
-    else if (e->has_runs && e->real_count == 0)
+    else if (e->over != CN_OVER_NOTHING && e->real_count + e->unknown_count == 0)
         cn_text_str_add(&text, "no context changed by more than noise");
-    else if (e->has_runs)
+    else if (has_runs)
         cn_text_printf(&text, "%zu of %zu real changes explain %.0f%% of them", e->shown,
                        e->real_count, percent);
+    else if (e->over == CN_OVER_CALLS)
+        cn_text_printf(&text,
+                       "%zu of %zu changes that may be real explain %.0f%% of them",
+                       e->shown, e->real_count + e->unknown_count, percent);
     else
         cn_text_printf(&text, "%zu of %zu changes explain %.0f%% of the change", e->shown,
                        e->changed_count, percent);
-    if (!e->has_runs && e->shown > 0)
+    if (e->over == CN_OVER_CALLS && e->changed_count > 0)
+        cn_text_str_add(&text, "; over calls: one run each");
+    if (e->over == CN_OVER_NOTHING && e->shown > 0)
         cn_text_str_add(&text, "; one run, no error bar");
     if (c->uncounted > 0)
         cn_text_printf(&text, "; %zu contexts that one side never calls are left out",

@@ -71,6 +71,14 @@
                 "p90, p99",                                                     \
     }
 
+#define CN_VIEW_DERIVE_OPTION                                                    \
+    {                                                                            \
+        .name = "derive", .value = "NAME=FORMULA", .is_repeatable = true,        \
+        .help = "add columns computed from metrics: 'IPC=instructions/cycles'; " \
+                "names that are not one word in single quotes, a unit as "       \
+                "'NAME [UNIT]=...'",                                             \
+    }
+
 #define CN_VIEW_OPTIONS                                                              \
     CN_VIEW_METRIC_OPTIONS, CN_VIEW_THREAD_OPTIONS('t'),                             \
         {                                                                            \
@@ -80,15 +88,7 @@
             .help = "sort rows by this column: total, self, name, or the name of a " \
                     "column in --format csv",                                        \
         },                                                                           \
-        CN_VIEW_PERCENTILES_OPTION,                                                  \
-        {                                                                            \
-            .name = "derive",                                                        \
-            .value = "NAME=FORMULA",                                                 \
-            .is_repeatable = true,                                                   \
-            .help = "add columns computed from metrics: 'IPC=instructions/cycles'; " \
-                    "names that are not one word in single quotes, a unit as "       \
-                    "'NAME [UNIT]=...'",                                             \
-        },                                                                           \
+        CN_VIEW_PERCENTILES_OPTION, CN_VIEW_DERIVE_OPTION,                           \
         {                                                                            \
             .name = "by",                                                            \
             .value = "p50|p90|p99",                                                  \
@@ -118,7 +118,7 @@ struct cn_view_setup {
     struct cn_name_filter filter;
 };
 
-/* Set up the columns that the options of the first three macros choose; `metric` overrides
+/* Set up the columns that the options of these macros choose; `metric` overrides
  * --metric unless it is NULL. On failure, release them as well, with cn_costs_done(). */
 CN_CHECK bool cn_view_costs_open(struct cn_costs *costs, struct cn_database *db,
                                  const struct cn_args *args, const char *metric,

@@ -43,6 +43,20 @@ const char *cn_recording_event_name(const struct cn_recording *rec, uint64_t id)
     return NULL;
 }
 
+const char *const cn_counter_names[CN_COUNTER_COUNT] = {
+    [CN_COUNTER_VMSIZE] = "virtual memory (KB)",
+    [CN_COUNTER_VMRSS] = "resident memory (KB)",
+    [CN_COUNTER_SHARED] = "shared memory (KB)",
+    [CN_COUNTER_MAJOR_FAULTS] = "major page faults",
+    [CN_COUNTER_MINOR_FAULTS] = "minor page faults",
+    [CN_COUNTER_CYCLES] = "cycles",
+    [CN_COUNTER_INSTRUCTIONS] = "instructions",
+    [CN_COUNTER_CACHE_REFERENCES] = "cache references",
+    [CN_COUNTER_CACHE_MISSES] = "cache misses",
+    [CN_COUNTER_BRANCHES] = "branches",
+    [CN_COUNTER_BRANCH_MISSES] = "branch misses",
+};
+
 /* Sources of counters: names and units, in the order of the data. */
 struct source {
     uint64_t read_id, diff_id;

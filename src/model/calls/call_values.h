@@ -87,6 +87,10 @@ enum {
     CN_COUNTER_SOURCES = 5,
     CN_COUNTERS_OF_SOURCE_MAX = 3,
 };
+
+/* The name of each counter, with its unit: "resident memory (KB)". */
+extern const char *const cn_counter_names[CN_COUNTER_COUNT];
+
 struct cn_counters {
     unsigned source;
     unsigned first, count;

@@ -161,8 +161,10 @@ static bool map_first(void)
     memory.base = FAR_AWAY;
     memory.len = ok ? (uint64_t)status.st_size : 0;
     memory.is_limited = cn_rec_memory_limit_len() != UINT64_MAX;
-    if (ok && !memory.is_limited && !map_from(fd, 0, memory.len, 0))
-        ok = memory.is_limited = reserve();
+    if (ok && !memory.is_limited && !map_from(fd, 0, memory.len, 0)) {
+        ok = reserve();
+        memory.is_limited = ok;
+    }
     if (ok && memory.is_limited)
         ok = map_from(fd, 0, CN_REC_RULES_OFF,
                       memory.reserved_len > 0 ? MAP_FIXED : MAP_FIXED_NOREPLACE);

@@ -129,10 +129,7 @@ static void begin_answer(struct cn_json *json, const struct cn_comparison *c,
     for (int side = 0; side < CN_SIDES; side++)
         cn_json_u64(json, c->side_runs[side]);
     cn_json_end(json);
-    cn_json_add_str(json, "over",
-                    !e->has_runs             ? NULL
-                    : c->has_threads_as_runs ? "threads"
-                                             : "runs");
+    cn_json_add_str(json, "over", cn_compare_over_name(e->over));
     cn_json_add_f64(json, "a", c->whole[CN_SIDE_A]);
     cn_json_add_f64(json, "b", c->whole[CN_SIDE_B]);
     cn_json_add_f64(json, "gross", e->gross);
@@ -170,6 +167,7 @@ static bool explain(struct cn_served_diff *diff, struct cn_request *request,
     begin_answer(json, &diff->c, e);
     cn_json_add_u64(json, "changedCount", e->changed_count);
     cn_json_add_u64(json, "realCount", e->real_count);
+    cn_json_add_u64(json, "unknownCount", e->unknown_count);
     cn_json_add_f64(json, "explained", e->gross > 0 ? e->shown_gross / e->gross : 1);
     cn_json_key(json, "whole");
     add_change(json, &diff->c, &e->whole, e->gross);

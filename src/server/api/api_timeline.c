@@ -99,6 +99,7 @@ static bool draw(struct cn_served *served, struct cn_request *request,
     const struct cn_time_pyramid **pyramids = cn_alloc(count, sizeof(*pyramids));
     struct cn_occupancy occupancy;
     bool is_snapped = cn_request_flag(request, "snap"), ok, is_pending;
+    bool has_states = false, is_reading = false;
 
     cn_served_pyramids_borrow(&served->pyramids, wanted->profiles, count, wanted->depth,
                               pyramids);
@@ -118,8 +119,10 @@ static bool draw(struct cn_served *served, struct cn_request *request,
     is_pending = is_snapped && occupancy.is_estimate &&
                  cn_served_pyramids_want(&served->pyramids, wanted->profiles,
                                          occupancy.is_estimated, count, wanted->depth);
-    cn_json_add_bool(&request->json, "isPending", is_pending);
-    cn_json_occupancy(&request->json, served, &occupancy, wanted->profiles);
+    if (wanted->depth == CN_DEPTH_ALL)
+        has_states = cn_served_tracks_ready(&served->tracks, served->db, &is_reading);
+    cn_json_add_bool(&request->json, "isPending", is_pending || is_reading);
+    cn_json_occupancy(&request->json, served, &occupancy, wanted->profiles, has_states);
     cn_occupancy_done(&occupancy);
     return true;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyze/timeline/occupancy.h"
+#include "analyze/timeline/task_tracks.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "server/served/function_times.h"
@@ -41,8 +42,42 @@ static void add_runs(struct cn_json *json, const struct cn_occupancy *occupancy,
     cn_json_end(json);
 }
 
+/* "states": [columns, state], null where it is unknown; left out without scheduler
+ * events. */
+static void add_states(struct cn_json *json, const struct cn_served *served,
+                       const struct cn_occupancy *occupancy, uint32_t profile)
+{
+    const struct cn_task_tracks *tracks = cn_served_tracks_of(&served->tracks, profile);
+    uint64_t origin_ns =
+        tracks ? cn_recording_begin_ns(served->recording) - served->db->begin_ns : 0;
+    uint8_t *states;
+
+    if (!tracks || !tracks->has_states)
+        return;
+    states = cn_alloc(occupancy->column_count, sizeof(*states));
+    cn_task_tracks_columns(tracks, occupancy->begin_ns + origin_ns,
+                           occupancy->end_ns + origin_ns, occupancy->column_count,
+                           states);
+    cn_json_key(json, "states");
+    cn_json_array(json);
+    for (uint32_t i = 0, end; i < occupancy->column_count; i = end) {
+        for (end = i; end < occupancy->column_count && states[end] == states[i]; end++)
+            continue;
+        cn_json_array(json);
+        cn_json_u64(json, end - i);
+        if (states[i] == CN_TASK_UNKNOWN)
+            cn_json_null(json);
+        else
+            cn_json_u64(json, states[i]);
+        cn_json_end(json);
+    }
+    cn_json_end(json);
+    free(states);
+}
+
 static void add_rows(struct cn_json *json, struct cn_served *served,
-                     const struct cn_occupancy *occupancy, const uint32_t *profiles)
+                     const struct cn_occupancy *occupancy, const uint32_t *profiles,
+                     bool has_states)
 {
     cn_json_key(json, "rows");
     cn_json_array(json);
@@ -57,6 +92,8 @@ static void add_rows(struct cn_json *json, struct cn_served *served,
         cn_json_add_u64(json, "profile", profiles[i]);
         cn_json_add_str(json, "label", cn_text_str(&label));
         add_runs(json, occupancy, i);
+        if (has_states)
+            add_states(json, served, occupancy, profiles[i]);
         cn_json_end(json);
         cn_text_done(&label);
     }
@@ -174,7 +211,8 @@ static void add_nested(struct cn_json *json, const struct cn_frames *frames,
 }
 
 void cn_json_occupancy(struct cn_json *json, struct cn_served *served,
-                       const struct cn_occupancy *occupancy, const uint32_t *profiles)
+                       const struct cn_occupancy *occupancy, const uint32_t *profiles,
+                       bool has_states)
 {
     const struct cn_frames *frames = &served->structure.frames;
 
@@ -187,7 +225,7 @@ void cn_json_occupancy(struct cn_json *json, struct cn_served *served,
     cn_json_add_u64(json, "idle", occupancy->idle);
     cn_json_add_u64(json, "waiting", occupancy->place_ns[occupancy->idle]);
     cn_json_add_bool(json, "isEstimate", occupancy->is_estimate);
-    add_rows(json, served, occupancy, profiles);
+    add_rows(json, served, occupancy, profiles, has_states);
     if (occupancy->depth == CN_DEPTH_ALL)
         add_nested(json, frames, occupancy);
     else

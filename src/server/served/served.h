@@ -20,6 +20,7 @@
 #include "server/served/served_pyramids.h"
 #include "server/served/served_ranges.h"
 #include "server/served/served_store.h"
+#include "server/served/served_tracks.h"
 #include "server/served/served_views.h"
 #include "server/served/structure.h"
 
@@ -40,7 +41,8 @@ struct cn_served {
     size_t profiled_count;
     struct cn_job analysis; /* makes the database of a recording */
     char *analysis_what;    /* for messages */
-    char *folder;           /* of that database; NULL: none */
+    char *folder;           /* of that database, calls.db; NULL: none */
+    bool is_given;          /* the folder was made elsewhere, and is not removed */
     uint64_t lost_count;    /* records that the recorder lost; known after the analysis */
 
     struct cn_database *db;        /* NULL for a store, and until cn_served_ready() */
@@ -48,6 +50,7 @@ struct cn_served {
     struct cn_served_views views;
     struct cn_served_ranges ranges;
     struct cn_served_pyramids pyramids;
+    struct cn_served_tracks tracks; /* of a recording */
     struct cn_job_group requests;   /* jobs of views and time ranges */
     struct cn_job_group background; /* all other jobs */
     struct cn_job warm_up;          /* the structure, then the first views */
@@ -58,8 +61,10 @@ struct cn_served {
 
 /* How to open a source; all zero is the default. */
 struct cn_served_options {
-    bool is_raw;            /* recordings: show recorded times, not corrected ones */
-    bool is_store_analysed; /* analyse the traces of a store as calls */
+    bool is_raw; /* recordings: show recorded times, not corrected ones */
+    /* Of an exported page: the name of the format, and the folder of an analysis that is shown
+     * in place of another one; NULL: none. */
+    const char *format, *folder;
 };
 
 /* Open a database, recording or store. */
@@ -71,8 +76,8 @@ void cn_served_close(struct cn_served *served); /* NULL is fine */
  * the analysis of a recording. */
 CN_CHECK bool cn_served_ready(struct cn_served *served, struct cn_error *err);
 
-/* Wait for the analysis of a recording. */
-CN_CHECK bool cn_served_finish(struct cn_served *served, struct cn_error *err);
+/* Wait for the analysis of a recording, and return its folder. NULL if it fails. */
+CN_CHECK const char *cn_served_analysed(struct cn_served *served, struct cn_error *err);
 
 /* For requests to a store. */
 void cn_served_lock(struct cn_served *served);

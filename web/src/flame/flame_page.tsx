@@ -1,9 +1,11 @@
 // The flame graph with its options.
 
+import { colorMode, modesOf } from "./flame_colors";
+import { PinnedBox } from "./flame_details";
 import { useFlame } from "./use_flame";
 import { ChosenRange, chosenRange } from "../shared/chosen_range";
 import { FlameView } from "./flame_view";
-import type { ViewProps } from "../shared/page";
+import { costParameters, type ViewProps } from "../shared/page";
 import { Flag } from "../shared/flag";
 import { go, isOn } from "../shared/state";
 import { Waits } from "../shared/waits";
@@ -12,19 +14,46 @@ export function FlamePage(props: ViewProps) {
   const { state } = props;
   const hasRange = chosenRange(state) !== null;
   const { value, error } = useFlame(props);
+  const hasWaitStates = value?.waits !== undefined;
+  const chosenColor = colorMode(state.col);
+  const color = chosenColor === "waiting" && !hasWaitStates ? "function" : chosenColor;
   const isCallers = isOn(state, "up") && !hasRange;
   const isFolded = isOn(state, "fold") && !hasRange && !isCallers;
   return (
     <>
       <div class="toolbar">
         <Flag state={state} name="inv" title="Upside down" hint="upside down (i)" />
-        <Flag state={state} name="mod" title="Colour by module" hint="colour by module (c)" />
+        <label title="what colours mean (c)">
+          Colour{" "}
+          <select
+            aria-label="colour by"
+            value={color}
+            onChange={(event) =>
+              go({ col: event.currentTarget.value === "function" ? "" : event.currentTarget.value })
+            }
+          >
+            {modesOf(hasWaitStates).map((mode) => (
+              <option key={mode} value={mode}>
+                {mode === "self" ? "self share" : mode}
+              </option>
+            ))}
+          </select>
+        </label>
         {!hasRange && (
           <Flag
             state={state}
             name="up"
             title="Show callers"
             hint="callers instead of callees (u)"
+            clears={["zoom"]}
+          />
+        )}
+        {!hasRange && !isCallers && (
+          <Flag
+            state={state}
+            name="skip"
+            title="Functions only"
+            hint="leave out lines and loops (l)"
             clears={["zoom"]}
           />
         )}
@@ -42,13 +71,26 @@ export function FlamePage(props: ViewProps) {
         {hasRange && <button onClick={() => go({ v: "top-down", open: "" })}>Table</button>}
         {state.zoom && <button onClick={() => go({ zoom: "" })}>Reset zoom</button>}
       </div>
-      <div class="scroll">
+      <div class="fill">
         {value ? (
           <FlameView
             flame={value}
             search={state.q ?? ""}
             isInverted={isOn(state, "inv")}
-            byModule={isOn(state, "mod")}
+            color={color}
+            saveAs={`${props.source.name}-flame`}
+            pin={(box, ids, zoom, close) => (
+              <PinnedBox
+                box={box}
+                flame={value}
+                path={props.path}
+                parameters={costParameters(props)}
+                isContext={!isCallers && !isFolded && /^\d+$/.test(box.id)}
+                ids={ids}
+                onZoom={zoom}
+                onClose={close}
+              />
+            )}
             zoom={(state.zoom ?? "").split(".").pop() ?? ""}
             onZoom={(_, path) => go({ zoom: path.join(".") })}
             {...(isCallers || isFolded

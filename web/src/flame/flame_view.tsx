@@ -1,7 +1,12 @@
 // The flame graph: drawn on a canvas, zoomed by click or keyboard, searched by name.
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { colorOf, themeColor } from "../shared/colors";
+import type { ComponentChildren } from "preact";
+import { themeColor } from "../shared/colors";
+import { boxColor, legendOf, type ColorMode } from "./flame_colors";
+import { BoxValues, matchList, MatchList } from "./flame_details";
+import { drawFlame, drawMinimap, type Picture } from "./flame_draw";
+import { printSvg, saveBlob } from "./flame_export";
 import {
   boxPath,
   findBox,
@@ -21,11 +26,15 @@ interface Props {
   flame: Flame;
   search: string;
   isInverted: boolean; // callers at the bottom
-  byModule: boolean;
+  color: ColorMode;
   zoom: string; // id of the box that fills the width; "": none
   onZoom: (id: string, path: string[]) => void; // with the ids from the top down
   onOpen?: (id: string, path: string[]) => void; // shows a box in the tree
+  pin?: (box: Box, ids: string[], zoom: () => void, close: () => void) => ComponentChildren; // a click pins it
+  saveAs?: string; // name of files without extension; undefined: it is not saved
 }
+
+const MINIMAP = 48; // pixels
 
 function useWidth(): [preact.RefObject<HTMLDivElement>, number] {
   const ref = useRef<HTMLDivElement>(null);
@@ -57,6 +66,9 @@ export function FlameView(props: Props) {
   const [pointer, setPointer] = useState({ x: 0, y: 0 });
   const [frame, width] = useWidth();
   const canvas = useRef<HTMLCanvasElement>(null);
+  const minimap = useRef<HTMLCanvasElement>(null);
+  const [pinned, setPinned] = useState(-1);
+  useEffect(() => setPinned(-1), [flame]);
   const depths = useMemo(
     () => [...boxes, ...waits].reduce((most, box) => Math.max(most, box.depth), 0) + 1,
     [boxes, waits],
@@ -65,65 +77,28 @@ export function FlameView(props: Props) {
   const topOf = (box: { depth: number }) =>
     props.isInverted ? (depths - 1 - box.depth) * row : box.depth * row;
 
-  // Left edge and width; callers of the zoomed box fill the width.
-  const extentOf = (box: { begin: number; value: number }): [number, number] => {
-    const scale = width / view.span;
-    const left = Math.max(0, (box.begin - view.begin) * scale);
-    const right = Math.min(width, (box.begin + box.value - view.begin) * scale);
-    return [left, right - left];
+  const picture: Picture = {
+    flame,
+    boxes,
+    waits,
+    view,
+    width,
+    height,
+    row,
+    topOf,
+    colorOf: (box) => boxColor(box, props.color),
+    matches,
+    selected,
+    hovered,
   };
-
   useEffect(() => {
-    const element = canvas.current;
-    const context = element?.getContext("2d");
-    if (!element || !context) return;
-    const ratio = devicePixelRatio || 1;
-    element.width = width * ratio;
-    element.height = height * ratio;
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.clearRect(0, 0, width, height);
-    context.font = `${12 * uiScale()}px system-ui, sans-serif`;
-    context.textBaseline = "middle";
-    const ink = themeColor("--ink");
-    const faint = themeColor("--faint");
-    const accent = themeColor("--accent");
-    for (const box of boxes) {
-      const [left, size] = extentOf(box);
-      if (size < 0.4) continue;
-      const top = topOf(box);
-      const isHit = matches?.(box.name) ?? false;
-      context.globalAlpha = matches && !isHit ? 0.35 : 1;
-      context.fillStyle = isHit ? accent : colorOf(props.byModule ? box.module : box.name);
-      context.fillRect(left, top, Math.max(size - 0.6, 0.6), row - 1);
-      if (box.index === selected || box.index === hovered) {
-        context.globalAlpha = 1;
-        context.strokeStyle = ink;
-        context.lineWidth = box.index === selected ? 2 : 1;
-        context.strokeRect(left + 1, top + 1, Math.max(size - 2.6, 1), row - 3);
-      }
-      if (size > 28) {
-        context.globalAlpha = 1;
-        context.fillStyle = isHit ? themeColor("--accent-ink") : ink;
-        context.save();
-        context.beginPath();
-        context.rect(left + 3, top, size - 6, row);
-        context.clip();
-        context.fillText(box.name, left + 4, top + row / 2);
-        context.restore();
-      }
-    }
-    context.globalAlpha = matches ? 0.35 : 1;
-    for (const wait of waits) {
-      const [left, size] = extentOf(wait);
-      if (size >= 0.4)
-        drawWait(context, { left, size, top: topOf(wait), row }, flame.waits?.[wait.state] ?? "");
-    }
-    context.globalAlpha = 1;
-    if (boxes.length === 0) {
-      context.fillStyle = faint;
-      context.fillText("no data", 8, 12);
-    }
+    if (canvas.current) drawFlame(canvas.current, picture);
   });
+  const isZoomed = zoomed >= 0;
+  useEffect(() => {
+    if (minimap.current)
+      drawMinimap(minimap.current, { ...picture, height: MINIMAP, selected: -1, hovered: -1 });
+  }, [boxes, view.begin, view.span, width, props.color, matches, isZoomed]);
 
   const boxAt = (event: MouseEvent): number => {
     const area = canvas.current?.getBoundingClientRect();
@@ -183,6 +158,8 @@ export function FlameView(props: Props) {
     const at = boxes[selected];
     if (event.key.startsWith("Arrow")) step(event.key);
     else if (event.key === "Enter" && at) zoomOn(selected);
+    else if (event.key === " " && at && props.pin) setPinned(selected);
+    else if (event.key === "Escape" && pinned >= 0) setPinned(-1);
     else if (event.key === "o" && at) props.onOpen?.(at.id, boxPath(boxes, selected));
     else if (event.key === "Backspace") zoomOn(boxes[zoomed]?.parent ?? -1);
     else if (event.key === "Escape") zoomOn(-1);
@@ -190,74 +167,111 @@ export function FlameView(props: Props) {
     event.preventDefault();
   };
 
+  const savePng = () =>
+    canvas.current?.toBlob((blob) => blob && saveBlob(blob, `${props.saveAs}.png`));
+  const saveSvg = () =>
+    saveBlob(
+      new Blob([printSvg(picture, (index) => describe(boxes[index]), themeColor("--ink"))], {
+        type: "image/svg+xml",
+      }),
+      `${props.saveAs}.svg`,
+    );
+  const pinnedBox = boxes[pinned];
   const shown = boxes[hovered >= 0 ? hovered : selected];
   const found = matches ? matchedValue(boxes, matches) : 0;
   return (
-    <div class="flame" ref={frame}>
-      <p class="status" aria-live="polite">
-        {shown
-          ? describe(shown)
-          : `total ${formatValue(flame.total, flame.column)}, ${flame.column}`}
-        {matches && ` · matches: ${formatPercent(found, flame.total)}`}
-        {flame.isCut && " · too many contexts to draw: zoom in to see all"}
-      </p>
-      <canvas
-        ref={canvas}
-        tabIndex={0}
-        role="application"
-        aria-label={`flame graph of ${flame.column}: arrow keys move, Enter zooms in, Backspace zooms out, Escape resets the zoom`}
-        style={{ width: `${width}px`, height: `${height}px` }}
-        onMouseMove={(event) => {
-          setHovered(boxAt(event));
-          setPointer({ x: event.clientX, y: event.clientY });
-        }}
-        onMouseLeave={() => setHovered(-1)}
-        onClick={(event) => {
-          const hit = boxAt(event);
-          setSelected(hit);
-          zoomOn(hit);
-        }}
-        onContextMenu={(event) => {
-          const hit = boxAt(event);
-          const box = boxes[hit];
-          if (!box || !props.onOpen) return;
-          event.preventDefault();
-          props.onOpen(box.id, boxPath(boxes, hit));
-        }}
-        onKeyDown={onKeyDown}
-      />
-      {boxes[hovered] && <Tooltip box={boxes[hovered]} flame={flame} at={pointer} />}
+    <div class="columns">
+      <div class="flame scroll" ref={frame}>
+        <p class="status" aria-live="polite">
+          {shown
+            ? describe(shown)
+            : `total ${formatValue(flame.total, flame.column)}, ${flame.column}`}
+          {matches && ` · matches: ${formatPercent(found, flame.total)}`}
+          {flame.isCut && " · too many contexts to draw: zoom in to see all"}
+          {props.saveAs !== undefined && (
+            <span class="saves">
+              <button onClick={savePng}>PNG</button> <button onClick={saveSvg}>SVG</button>
+            </span>
+          )}
+        </p>
+        <Legend boxes={boxes} color={props.color} />
+        {isZoomed && (
+          <canvas
+            ref={minimap}
+            class="flame-minimap"
+            aria-hidden="true"
+            style={{ width: `${width}px`, height: `${MINIMAP}px` }}
+            title="the whole graph: a click zooms out to the box there"
+            onClick={(event) => {
+              const area = event.currentTarget.getBoundingClientRect();
+              const depth = Math.floor(((event.clientY - area.top) / MINIMAP) * depths);
+              zoomOn(findBox(boxes, depth, ((event.clientX - area.left) / width) * flame.total));
+            }}
+          />
+        )}
+        <canvas
+          ref={canvas}
+          tabIndex={0}
+          role="application"
+          aria-label={`flame graph of ${flame.column}: arrow keys move, Enter zooms in, Backspace zooms out, Escape resets the zoom`}
+          style={{ width: `${width}px`, height: `${height}px` }}
+          onMouseMove={(event) => {
+            setHovered(boxAt(event));
+            setPointer({ x: event.clientX, y: event.clientY });
+          }}
+          onMouseLeave={() => setHovered(-1)}
+          onClick={(event) => {
+            const hit = boxAt(event);
+            setSelected(hit);
+            if (props.pin && hit >= 0) setPinned(hit);
+            else zoomOn(hit);
+          }}
+          onDblClick={(event) => zoomOn(boxAt(event))}
+          onContextMenu={(event) => {
+            const hit = boxAt(event);
+            const box = boxes[hit];
+            if (!box || !props.onOpen) return;
+            event.preventDefault();
+            props.onOpen(box.id, boxPath(boxes, hit));
+          }}
+          onKeyDown={onKeyDown}
+        />
+        {boxes[hovered] && <Tooltip box={boxes[hovered]} flame={flame} at={pointer} />}
+      </div>
+      {pinnedBox && props.pin
+        ? props.pin(
+            pinnedBox,
+            boxPath(boxes, pinned),
+            () => zoomOn(pinned),
+            () => setPinned(-1),
+          )
+        : matches &&
+          props.pin && (
+            <MatchList
+              list={matchList(boxes, matches)}
+              flame={flame}
+              onChoose={(box) => {
+                setSelected(box);
+                zoomOn(box);
+              }}
+            />
+          )}
     </div>
   );
 }
 
-// Waiting is a state, not a function: hatched, without a colour of its own.
-function drawWait(
-  context: CanvasRenderingContext2D,
-  at: { left: number; size: number; top: number; row: number },
-  state: string,
-): void {
-  const wide = Math.max(at.size - 0.6, 0.6);
-  const high = at.row - 1;
-  context.save();
-  context.beginPath();
-  context.rect(at.left, at.top, wide, high);
-  context.clip();
-  context.fillStyle = themeColor("--wait");
-  context.fillRect(at.left, at.top, wide, high);
-  context.strokeStyle = themeColor("--wait-line");
-  context.lineWidth = 1;
-  context.beginPath();
-  for (let x = at.left - high; x < at.left + wide; x += 6) {
-    context.moveTo(x, at.top + high);
-    context.lineTo(x + high, at.top);
-  }
-  context.stroke();
-  if (at.size > 28) {
-    context.fillStyle = themeColor("--ink");
-    context.fillText(state, at.left + 4, at.top + at.row / 2);
-  }
-  context.restore();
+function Legend(props: { boxes: Box[]; color: ColorMode }) {
+  const items = legendOf(props.boxes, props.color);
+  if (items.length === 0) return null;
+  return (
+    <p class="status" aria-label="colours">
+      {items.map((item) => (
+        <span key={item.text} class="legend-item">
+          <i style={{ background: item.color }} /> {item.text}
+        </span>
+      ))}
+    </p>
+  );
 }
 
 // The values of a box, next to the pointer and inside the window.
@@ -272,29 +286,7 @@ function Tooltip(props: { box: Box; flame: Flame; at: { x: number; y: number } }
   return (
     <div class="tooltip" role="tooltip" style={style}>
       <strong>{box.name}</strong>
-      <table>
-        <tbody>
-          <tr>
-            <th scope="row">{flame.side ?? "total"}</th>
-            <td>{formatValue(box.value, flame.column)}</td>
-            <td>{formatPercent(box.value, flame.total)}</td>
-          </tr>
-          {flame.side !== "self" && (
-            <tr>
-              <th scope="row">self</th>
-              <td>{formatValue(box.self, flame.column)}</td>
-              <td>{formatPercent(box.self, flame.total)}</td>
-            </tr>
-          )}
-          {box.waits.map((value, i) => (
-            <tr key={i}>
-              <th scope="row">{flame.waits?.[i]}</th>
-              <td>{formatValue(value, flame.column)}</td>
-              <td>{formatPercent(value, flame.total)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <BoxValues box={box} flame={flame} />
       {box.module && <small>{baseName(box.module)}</small>}
     </div>
   );

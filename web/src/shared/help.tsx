@@ -38,10 +38,14 @@ const SECTIONS: [string, Keys][] = [
     "Flame graph",
     [
       ["↑ ↓ ← →", "move"],
-      ["Enter, click", "zoom in"],
+      ["Enter, double click", "zoom in"],
+      ["click, Space", "pin the values of a box"],
       ["Backspace, Esc", "zoom out by one call, reset the zoom"],
       ["o, right click", "open in the tree"],
-      ["i c u r w", "upside down, colour by module, callers, fold recursion, count waiting"],
+      [
+        "i c l u r w",
+        "upside down, other colours, functions only, callers, fold recursion, count waiting",
+      ],
     ],
   ],
   [

@@ -33,7 +33,7 @@ const NAMES = {
   // Flame graph
   zoom: "ids from the top to the zoomed box, joined by dots; of a trace, a call",
   inv: "flag: upside down",
-  mod: "flag: coloured by module",
+  col: "what colours mean: function, module, package, self or waiting",
   up: "flag: callers instead of callees",
 
   // Timeline; times in nanoseconds

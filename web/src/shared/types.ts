@@ -183,6 +183,23 @@ export interface NestedAnswer {
   others: [number, number]; // how many more functions, and their ns
 }
 
+export interface Counter {
+  profile: number;
+  label: string; // of the thread
+  name: string;
+  points: [number, number, number, number][]; // time, minimum, maximum and last of a column
+}
+
+export interface Counters {
+  isPending: boolean;
+  counters: Counter[];
+}
+
+export interface States {
+  isPending: boolean;
+  states: ["running" | "blocked" | "pre-empted", number][]; // ns; empty: unknown
+}
+
 export interface Stack {
   begin?: number;
   end?: number;

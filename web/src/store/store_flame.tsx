@@ -79,7 +79,7 @@ export function HitsFlame(props: Props) {
             flame={value}
             search={state.find ?? ""}
             isInverted={isOn(state, "inv")}
-            byModule={false}
+            color="function"
             zoom={zoom}
             onZoom={(id) => go({ zoom: id })}
             onOpen={(id) => showTraces(nameOf(value, id) ?? "")}

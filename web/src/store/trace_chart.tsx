@@ -46,7 +46,7 @@ export function TraceChart(props: Props) {
         flame={traceFlame(value.nodes)}
         search={props.state.find ?? ""}
         isInverted={false}
-        byModule={false}
+        color="function"
         zoom=""
         onZoom={(id) =>
           go({

@@ -5,7 +5,7 @@ import { get } from "../shared/api";
 import { colorOf } from "../shared/colors";
 import { formatNs, formatPercent } from "../shared/format";
 import type { Range } from "../shared/range";
-import type { Flame, Stack } from "../shared/types";
+import type { Flame, Stack, States } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
 import type { NestedFrame, StateName } from "./nested";
 import type { Cursor, Selection } from "./track_draw";
@@ -148,6 +148,7 @@ function StackList(props: { stack: Stack | null }) {
 
 interface Props {
   path: string;
+  hasStates: boolean; // of a recording with scheduler events
   frame: NestedFrame | null;
   selection: Selection | null;
   cursor: Cursor | null;
@@ -168,6 +169,16 @@ function Selected(props: Props & { selection: Selection }) {
     end: Math.ceil(selection.end),
     thread: selection.threads,
   });
+  const waits = useAnswer<States>(
+    props.hasStates ? `${path}/states` : null,
+    {
+      begin: Math.floor(selection.begin),
+      end: Math.ceil(selection.end),
+      thread: selection.threads,
+    },
+    (answer) => answer.isPending,
+  );
+  const known = waits.value?.states ?? [];
   return (
     <>
       <h2>Selection</h2>
@@ -191,10 +202,14 @@ function Selected(props: Props & { selection: Selection }) {
           />
           <h3>States</h3>
           <StateList
-            states={[
-              ["running", value.total * 1e9],
-              ["waiting", (value.waiting ?? 0) * 1e9],
-            ]}
+            states={
+              known.length > 0
+                ? known
+                : [
+                    ["running", value.total * 1e9],
+                    ["waiting", (value.waiting ?? 0) * 1e9],
+                  ]
+            }
           />
         </>
       ) : (

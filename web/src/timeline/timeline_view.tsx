@@ -31,7 +31,14 @@ import {
   type Choice,
   type ThreadTrack,
 } from "./tracks";
-import { useFrame, useLevels, useMap, useThreads, visibleProfiles } from "./use_tracks";
+import {
+  useCounters,
+  useFrame,
+  useLevels,
+  useMap,
+  useThreads,
+  visibleProfiles,
+} from "./use_tracks";
 
 export interface TimelineChange {
   range?: Range;
@@ -51,6 +58,8 @@ export interface TimelineProps {
   first: number; // number of the first visible thread
   thread: string; // selection of threads
   search: string;
+  isRecording: boolean;
+  hasStates: boolean; // scheduler events
   timesLabel: string; // says which times these are; may be empty
   selection: Selection | null;
   marks: number[];
@@ -119,11 +128,12 @@ export function TimelineView(props: TimelineProps) {
   const overview = useMap(props.path, threads, props.thread, width, mapHeight);
   const [heldFrame, holdFrame] = useState<ReturnType<typeof useFrame>["frame"]>(null);
   const levelsOf = useLevels(overview.map, heldFrame);
+  const counters = useCounters(props.path, props.isRecording, range, width, props.thread);
   const choiceKey = JSON.stringify([choice.filter, choice.pinned, choice.moved]);
   const openKey = [...choice.flipped, ...choice.shut].join("\n");
   const layout = useMemo(
-    () => layOut(known, choice, sizes, levelsOf),
-    [threads, choiceKey, openKey, sizes, levelsOf],
+    () => layOut(known, choice, sizes, levelsOf, counters),
+    [threads, choiceKey, openKey, sizes, levelsOf, counters],
   );
   const visible = visibleTracks(layout, scrolled, size.height);
   const { frame, error } = useFrame(
@@ -228,7 +238,11 @@ export function TimelineView(props: TimelineProps) {
     });
     return printNumbers(
       crossed.flatMap((track) =>
-        track.kind === "thread" ? [track.thread.profile] : track.isShut ? track.profiles : [],
+        track.kind === "thread"
+          ? [track.thread.profile]
+          : track.kind === "group" && track.isShut
+            ? track.profiles
+            : [],
       ),
     );
   };
@@ -495,6 +509,7 @@ export function TimelineView(props: TimelineProps) {
                 width={sizes.label}
                 frame={frame}
                 current={cursor?.profile}
+                time={cursor?.time}
                 {...actions}
               />
             </div>
@@ -503,6 +518,7 @@ export function TimelineView(props: TimelineProps) {
         </div>
         <TimelinePanel
           path={props.path}
+          hasStates={props.hasStates}
           frame={frame}
           selection={selection}
           cursor={cursor}

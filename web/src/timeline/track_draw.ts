@@ -4,6 +4,7 @@ import { colorOf, isDark, themeColor } from "../shared/colors";
 import { axisStep, formatNs } from "../shared/format";
 import type { Range } from "../shared/range";
 import { uiScale } from "../shared/ui_scale";
+import type { Counter } from "../shared/types";
 import { cut, type NestedFrame, type NestedRow } from "./nested";
 import { topInWindow, visibleTracks, type Layout, type ThreadTrack, type Track } from "./tracks";
 
@@ -15,6 +16,7 @@ export interface Sizes {
   level: number;
   states: number; // the line of states
   gap: number; // of a track without its calls
+  counter: number;
   text: number;
 }
 
@@ -31,6 +33,7 @@ export function sizes(): Sizes {
     level: px(15),
     states: px(3),
     gap: px(3) + 4,
+    counter: px(44),
     text: 11 * scale,
   };
 }
@@ -286,6 +289,46 @@ function drawTrack(
     );
 }
 
+// The lowest and highest value of what is visible.
+export function counterScale(points: Counter["points"]): { low: number; high: number } {
+  const low = Math.min(...points.map((point) => point[1]));
+  const high = Math.max(...points.map((point) => point[2]));
+  return low < high ? { low, high } : { low: low - 1, high: high + 1 };
+}
+
+// A value lasts until the next reading; a column with several has a line from the lowest to the
+// highest.
+function drawCounter(
+  context: CanvasRenderingContext2D,
+  counter: Counter,
+  box: Area & { top: number; height: number },
+  theme: Theme,
+): void {
+  const { points } = counter;
+  if (points.length === 0) return;
+  const { low, high } = counterScale(points);
+  const span = box.range.end - box.range.begin;
+  const xOf = (time: number) => box.left + ((time - box.range.begin) / span) * box.width;
+  const yOf = (value: number) => box.top + box.height * (1 - (value - low) / (high - low));
+  context.save();
+  context.beginPath();
+  context.rect(box.left, box.top - 2, box.width, box.height + 4);
+  context.clip();
+  context.beginPath();
+  points.forEach(([time, least, most, last], i) => {
+    const before = points[i - 1]?.[3];
+    if (before === undefined) context.moveTo(xOf(time), yOf(last));
+    else context.lineTo(xOf(time), yOf(before));
+    context.lineTo(xOf(time), yOf(least));
+    context.lineTo(xOf(time), yOf(most));
+    context.lineTo(xOf(time), yOf(last));
+  });
+  context.strokeStyle = theme.accent;
+  context.lineWidth = 1.25;
+  context.stroke();
+  context.restore();
+}
+
 // Bands of the selection lie on the tracks that it contains.
 function drawSelection(
   context: CanvasRenderingContext2D,
@@ -301,7 +344,7 @@ function drawSelection(
   if (right < left) return;
   for (const track of tracks) {
     if (track.kind === "thread" && !picture.isSelected(track.thread.profile)) continue;
-    if (track.kind === "group" && selection.threads !== "") continue;
+    if (track.kind !== "thread" && selection.threads !== "") continue;
     const top = topInWindow(layout, track, picture.scrolled);
     context.fillStyle = theme.accent;
     context.globalAlpha = 0.16;
@@ -401,6 +444,13 @@ export function drawTracks(element: HTMLCanvasElement, picture: Picture): void {
       context.fillStyle = theme.line;
       context.fillRect(0, top + track.height - 1, sizes.label + width, 0.5);
       if (track.kind === "thread") drawTrack(context, picture, theme, track, area);
+      else if (track.kind === "counter")
+        drawCounter(
+          context,
+          track.counter,
+          { ...area, top: top + 5, height: track.height - 10 },
+          theme,
+        );
     }
     drawSelection(context, picture, theme, list, xOf);
     context.restore();

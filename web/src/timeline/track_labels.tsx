@@ -2,7 +2,14 @@
 
 import { formatPercent } from "../shared/format";
 import { runningShare, type NestedFrame } from "./nested";
-import { topInWindow, type GroupTrack, type Layout, type ThreadTrack, type Track } from "./tracks";
+import {
+  topInWindow,
+  type CounterTrack,
+  type GroupTrack,
+  type Layout,
+  type ThreadTrack,
+  type Track,
+} from "./tracks";
 
 export interface TrackActions {
   onOpen: (profile: number) => void; // or close
@@ -18,6 +25,7 @@ interface Props extends TrackActions {
   width: number;
   frame: NestedFrame | null;
   current: number | undefined; // profile
+  time: number | undefined; // of the cursor
 }
 
 export function TrackLabels(props: Props) {
@@ -31,6 +39,15 @@ export function TrackLabels(props: Props) {
           height: `${track.height}px`,
           ...(clip > 0 ? { clipPath: `inset(${clip}px 0 0 0)` } : {}),
         };
+        if (track.kind === "counter")
+          return (
+            <CounterLabel
+              key={`c ${track.counter.profile} ${track.counter.name}`}
+              track={track}
+              style={{ ...style, width: `${props.width}px` }}
+              time={props.time}
+            />
+          );
         return track.kind === "group" ? (
           <GroupLabel key={`g ${track.group}`} track={track} style={style} {...props} />
         ) : (
@@ -61,10 +78,36 @@ function GroupLabel({ track, style, frame, onGroup }: Props & { track: GroupTrac
       >
         {track.isShut ? "▸" : "▾"} {track.label}
       </button>
-      <small>
-        {count.toLocaleString("en-US")} {count === 1 ? "thread" : "threads"}
-        {share !== null && ` · ${formatPercent(share, 1)} running`}
-      </small>
+      {count > 0 && (
+        <small>
+          {count.toLocaleString("en-US")} {count === 1 ? "thread" : "threads"}
+          {share !== null && ` · ${formatPercent(share, 1)} running`}
+        </small>
+      )}
+    </div>
+  );
+}
+
+// The value at the cursor, else the highest one that is visible.
+function CounterLabel(props: { track: CounterTrack; style: Style; time: number | undefined }) {
+  const { counter } = props.track;
+  const { time } = props;
+  const at = counter.points.filter((point) => time === undefined || point[0] <= time).pop();
+  const most = Math.max(...counter.points.map((point) => point[2]));
+  const value = time === undefined ? most : at?.[3];
+  return (
+    <div class="track-label counter" role="listitem" style={props.style} title={counter.label}>
+      <span>
+        {counter.name}
+        <br />
+        <small>
+          {value === undefined || !Number.isFinite(value)
+            ? "no data"
+            : (time === undefined ? "max " : "") + value.toLocaleString("en-US")}
+          {" · "}
+          {counter.label}
+        </small>
+      </span>
     </div>
   );
 }

@@ -1,7 +1,7 @@
 // The tracks of the timeline: which threads, in which order, how high each one is.
 
 import { matcher } from "../flame/flame_layout";
-import type { Thread } from "../shared/types";
+import type { Counter, Thread } from "../shared/types";
 
 export interface Choice {
   filter: string; // of labels: a regular expression, or plain text
@@ -16,6 +16,7 @@ export interface Heights {
   strip: number;
   level: number; // of one call
   gap: number; // with the line of states
+  counter: number;
 }
 
 export interface GroupTrack {
@@ -41,7 +42,17 @@ export interface ThreadTrack {
   isFixed: boolean; // it stays at the top while others scroll
 }
 
-export type Track = GroupTrack | ThreadTrack;
+export interface CounterTrack {
+  kind: "counter";
+  counter: Counter;
+  top: number;
+  height: number;
+  isFixed: false;
+}
+
+export type Track = GroupTrack | ThreadTrack | CounterTrack;
+
+export const COUNTERS = "Counters"; // the name of their group
 
 export interface Layout {
   tracks: Track[]; // fixed ones first; their tops count from the top of the window
@@ -116,6 +127,7 @@ export function layOut(
   choice: Choice,
   heights: Heights,
   levelsOf: (profile: number) => number,
+  counters: Counter[] = [],
 ): Layout {
   const groups = groupThreads(threads, choice);
   const common = commonNode(groups.map((group) => group.name)).length;
@@ -175,6 +187,19 @@ export function layOut(
       threadTrack(thread, name, index, isOpen, false);
     });
   });
+  if (counters.length > 0)
+    place({
+      kind: "group",
+      group: COUNTERS,
+      label: COUNTERS,
+      profiles: [],
+      isShut: choice.shut.has(COUNTERS),
+      top: 0,
+      height: heights.group,
+      isFixed: false,
+    });
+  for (const counter of choice.shut.has(COUNTERS) ? [] : counters)
+    place({ kind: "counter", counter, top: 0, height: heights.counter, isFixed: false });
   return layout;
 }
 

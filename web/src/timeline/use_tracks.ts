@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { getWhenReady } from "../shared/api";
 import type { Range } from "../shared/range";
-import type { NestedAnswer, Thread } from "../shared/types";
+import type { Counter, Counters, NestedAnswer, Thread } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
 import { chooseDepth, LEVEL_MAX, parseNested, type NestedFrame } from "./nested";
 import { printNumbers } from "./thread_numbers";
@@ -116,6 +116,34 @@ export function useMap(
   const map = useMemo(() => value && parseNested(value), [value]);
   const depth = useMemo(() => (map ? chooseDepth(map) : 1), [map]);
   return { map, every, depth };
+}
+
+const NO_COUNTERS: Counter[] = [];
+const isReading = (answer: Counters) => answer.isPending;
+
+// The counters of a recording; only one that has some is asked for each range.
+export function useCounters(
+  path: string,
+  isRecording: boolean,
+  range: Range,
+  columns: number,
+  thread: string,
+): Counter[] {
+  const any = useAnswer<Counters>(
+    isRecording ? `${path}/counters` : null,
+    { columns: 1, thread },
+    isReading,
+  );
+  const here = useAnswer<Counters>(
+    any.value && any.value.counters.length > 0 ? `${path}/counters` : null,
+    {
+      begin: Math.floor(range.begin),
+      end: Math.ceil(range.end),
+      columns: Math.min(4000, columns),
+      thread,
+    },
+  );
+  return here.value?.counters ?? any.value?.counters ?? NO_COUNTERS;
 }
 
 // The most levels of calls that each thread was seen to have: tracks do not shrink while zooming.

@@ -1,0 +1,229 @@
+#include "analyze/timeline/task_tracks.h"
+
+#include <stdlib.h>
+
+#include "analyze/timeline/occupancy.h"
+#include "base/alloc.h"
+#include "base/run/progress.h"
+
+enum { OPEN_MAX = 1024 }; /* calls at a time that read a counter at their begin */
+
+const char *const cn_task_state_names[CN_TASK_UNKNOWN] = {
+    [CN_TASK_RUNNING] = "running",
+    [CN_TASK_BLOCKED] = "blocked",
+    [CN_TASK_PREEMPTED] = "pre-empted",
+};
+
+/* A task while it is read. */
+struct reader {
+    struct cn_task_tracks tracks;
+    const struct cn_recording *rec;
+    size_t items_left;
+    bool is_over; /* the limit was reached */
+    uint64_t last_ns;
+
+    /* Values at the begin of calls that read counters, by source; a reading at their end is
+     * the difference. */
+    struct cn_counters open[CN_COUNTER_SOURCES][OPEN_MAX];
+    size_t open_count[CN_COUNTER_SOURCES];
+};
+
+static void change(struct reader *reader, uint64_t time_ns, enum cn_task_state state)
+{
+    struct cn_task_tracks *tracks = &reader->tracks;
+    struct cn_state_change *last =
+        tracks->change_count > 0 ? &tracks->changes[tracks->change_count - 1] : NULL;
+
+    if (last && last->state == state)
+        return;
+    tracks->changes = cn_grow(tracks->changes, tracks->change_count,
+                              &tracks->change_capacity, sizeof(*tracks->changes));
+    tracks->changes[tracks->change_count++] = (struct cn_state_change){time_ns, state};
+}
+
+static bool take_item(struct reader *reader)
+{
+    reader->is_over |= reader->items_left == 0;
+    reader->items_left -= !reader->is_over;
+    return !reader->is_over;
+}
+
+static void add_reading(struct reader *reader, uint64_t time_ns,
+                        const struct cn_counters *counters)
+{
+    for (unsigned i = 0; i < counters->count && take_item(reader); i++) {
+        struct cn_readings *readings = &reader->tracks.readings[counters->first + i];
+
+        readings->list = cn_grow(readings->list, readings->count, &readings->capacity,
+                                 sizeof(*readings->list));
+        readings->list[readings->count++] =
+            (struct cn_reading){time_ns, (int64_t)counters->values[i]};
+    }
+}
+
+static void see_counters(struct reader *reader, uint64_t time_ns,
+                         struct cn_counters *counters)
+{
+    size_t *open = &reader->open_count[counters->source];
+
+    if (!counters->is_difference) {
+        if (*open < OPEN_MAX)
+            reader->open[counters->source][*open] = *counters;
+        (*open)++;
+    } else {
+        if (*open == 0 || (*open)-- > OPEN_MAX)
+            return;
+        for (unsigned i = 0; i < counters->count; i++)
+            counters->values[i] += reader->open[counters->source][*open].values[i];
+    }
+    add_reading(reader, time_ns, counters);
+}
+
+static void see_event(struct reader *reader, const struct cn_call_batch *batch,
+                      const struct cn_call *call)
+{
+    struct cn_counters counters;
+
+    switch (call->address) {
+    case CN_EVENT_SCHED_IN:
+    case CN_EVENT_SCHED_OUT:
+    case CN_EVENT_SCHED_OUT_PREEMPT:
+        reader->tracks.has_states = true;
+        if (take_item(reader))
+            change(reader, reader->last_ns,
+                   call->address == CN_EVENT_SCHED_IN    ? CN_TASK_RUNNING
+                   : call->address == CN_EVENT_SCHED_OUT ? CN_TASK_BLOCKED
+                                                         : CN_TASK_PREEMPTED);
+        break;
+    default:
+        if (cn_event_has_counters(call->address) &&
+            cn_recording_counters(reader->rec, batch, call, &counters))
+            see_counters(reader, reader->last_ns, &counters);
+    }
+}
+
+static void read_batch(struct reader *reader, const struct cn_call_batch *batch)
+{
+    for (size_t i = 0; i < batch->count && !reader->is_over; i++) {
+        const struct cn_call *call = &batch->calls[i];
+
+        if (call->time_ns > reader->last_ns)
+            reader->last_ns = call->time_ns;
+        if (reader->tracks.change_count == 0 && call->kind != CN_CALL_LOST)
+            change(reader, reader->last_ns, CN_TASK_RUNNING);
+        if (call->kind == CN_CALL_EVENT)
+            see_event(reader, batch, call);
+    }
+}
+
+static bool read_stream(struct reader *reader, struct cn_call_stream *stream,
+                        const struct cn_progress *progress, struct cn_error *err)
+{
+    struct cn_call_batch batch;
+    struct cn_error damage; /* ends the reading */
+
+    while (!reader->is_over && cn_call_stream_next(stream, &batch, &damage) == CN_ITEM) {
+        if (!cn_progress_check(progress, "reading events", err))
+            return false;
+        read_batch(reader, &batch);
+    }
+    if (reader->tracks.change_count > 0)
+        change(reader, reader->last_ns, CN_TASK_UNKNOWN);
+    return true;
+}
+
+bool cn_task_tracks_read(struct cn_task_tracks *out, const struct cn_recording *rec,
+                         uint32_t task, size_t item_max,
+                         const struct cn_progress *progress, struct cn_error *err)
+{
+    struct reader *reader = cn_alloc(1, sizeof(*reader));
+    struct cn_call_stream *stream;
+    struct cn_error damage;
+    bool ok = true;
+
+    reader->rec = rec;
+    reader->items_left = item_max;
+    if (cn_recording_stream_open(rec, task, cn_time_always, &stream, &damage)) {
+        ok = read_stream(reader, stream, progress, err);
+        cn_call_stream_close(stream);
+    }
+    if (ok)
+        *out = reader->tracks;
+    else
+        cn_task_tracks_done(&reader->tracks);
+    free(reader);
+    return ok;
+}
+
+void cn_task_tracks_done(struct cn_task_tracks *tracks)
+{
+    free(tracks->changes);
+    for (unsigned i = 0; i < CN_COUNTER_COUNT; i++)
+        free(tracks->readings[i].list);
+    *tracks = (struct cn_task_tracks){0};
+}
+
+/* The number of changes at or before a time. */
+static size_t changes_until(const struct cn_task_tracks *tracks, uint64_t time_ns)
+{
+    size_t low = 0, high = tracks->change_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (tracks->changes[middle].time_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Add the states from a time on to `out_ns`; `at` is the number of changes until then, and
+ * moves on. */
+static void add_states(const struct cn_task_tracks *tracks, size_t *at, uint64_t begin_ns,
+                       uint64_t end_ns, uint64_t out_ns[CN_TASK_STATES])
+{
+    while (begin_ns < end_ns) {
+        bool has_next = *at < tracks->change_count;
+        uint64_t next_ns = has_next ? tracks->changes[*at].time_ns : end_ns;
+        uint64_t until_ns = next_ns < end_ns ? next_ns : end_ns;
+        enum cn_task_state state =
+            *at > 0 ? tracks->changes[*at - 1].state : CN_TASK_UNKNOWN;
+
+        if (until_ns > begin_ns)
+            out_ns[state] += until_ns - begin_ns;
+        begin_ns = until_ns > begin_ns ? until_ns : begin_ns;
+        *at += has_next && next_ns <= begin_ns;
+    }
+}
+
+void cn_task_tracks_sum(const struct cn_task_tracks *tracks, uint64_t begin_ns,
+                        uint64_t end_ns, uint64_t out_ns[CN_TASK_STATES])
+{
+    size_t at = changes_until(tracks, begin_ns);
+
+    for (unsigned i = 0; i < CN_TASK_STATES; i++)
+        out_ns[i] = 0;
+    add_states(tracks, &at, begin_ns, end_ns, out_ns);
+}
+
+void cn_task_tracks_columns(const struct cn_task_tracks *tracks, uint64_t begin_ns,
+                            uint64_t end_ns, uint32_t count, uint8_t *out)
+{
+    struct cn_occupancy columns = {
+        .begin_ns = begin_ns, .end_ns = end_ns, .column_count = count};
+    size_t at = changes_until(tracks, begin_ns);
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t ns[CN_TASK_STATES] = {0};
+        unsigned best = CN_TASK_UNKNOWN;
+
+        add_states(tracks, &at, cn_occupancy_column_ns(&columns, i),
+                   cn_occupancy_column_ns(&columns, i + 1), ns);
+        for (unsigned k = 0; k < CN_TASK_UNKNOWN; k++)
+            if (ns[k] > 0 && (best == CN_TASK_UNKNOWN || ns[k] > ns[best]))
+                best = k;
+        out[i] = (uint8_t)best;
+    }
+}

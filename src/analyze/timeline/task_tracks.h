@@ -1,0 +1,70 @@
+/* What a recording knows of a task over time besides its calls: when it ran and when it
+ * waited, from scheduler events, and the counters that triggers read.
+ *
+ * Times are those of the recording. Reading ends at damage, or at a limit of items; what
+ * follows is unknown.
+ * Threads: immutable after it was read.
+ */
+#ifndef CN_ANALYZE_TIMELINE_TASK_TRACKS_H
+#define CN_ANALYZE_TIMELINE_TASK_TRACKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/waits.h"
+#include "base/error.h"
+#include "model/calls/call_values.h"
+
+struct cn_progress;
+
+enum cn_task_state {
+    CN_TASK_RUNNING,
+    CN_TASK_BLOCKED,
+    CN_TASK_PREEMPTED,
+    CN_TASK_UNKNOWN, /* before the first record, after the last, and after a limit */
+    CN_TASK_STATES,
+};
+
+/* The word for a state that is known. */
+extern const char *const cn_task_state_names[CN_TASK_UNKNOWN];
+
+struct cn_state_change {
+    uint64_t time_ns;
+    enum cn_task_state state;
+};
+
+struct cn_reading {
+    uint64_t time_ns;
+    int64_t value;
+};
+
+struct cn_readings {
+    struct cn_reading *list;
+    size_t count, capacity;
+};
+
+struct cn_task_tracks {
+    struct cn_state_change *changes; /* each state lasts until the next one */
+    size_t change_count, change_capacity;
+    bool has_states; /* there are scheduler events */
+    struct cn_readings readings[CN_COUNTER_COUNT];
+};
+
+/* Read all records of a task, and keep at most `item_max` changes and readings. Fails only
+ * if it is stopped; then nothing is left to release. */
+CN_CHECK bool cn_task_tracks_read(struct cn_task_tracks *out,
+                                  const struct cn_recording *rec, uint32_t task,
+                                  size_t item_max, const struct cn_progress *progress,
+                                  struct cn_error *err);
+void cn_task_tracks_done(struct cn_task_tracks *tracks); /* a zeroed one is fine */
+
+/* Time of each state between two times. */
+void cn_task_tracks_sum(const struct cn_task_tracks *tracks, uint64_t begin_ns,
+                        uint64_t end_ns, uint64_t out_ns[CN_TASK_STATES]);
+
+/* The state with the most time in each of some columns of the time between two times;
+ * CN_TASK_UNKNOWN only where no other has any. Columns are those of cn_occupancy_column_ns(). */
+void cn_task_tracks_columns(const struct cn_task_tracks *tracks, uint64_t begin_ns,
+                            uint64_t end_ns, uint32_t count, uint8_t *out);
+
+#endif

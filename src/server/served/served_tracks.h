@@ -1,0 +1,43 @@
+/* States and counters of the tasks of a recording over time, for timelines: read by a job
+ * when a timeline first asks for them.
+ * Threads: any thread.
+ */
+#ifndef CN_SERVER_SERVED_SERVED_TRACKS_H
+#define CN_SERVER_SERVED_SERVED_TRACKS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "server/served/job.h"
+
+struct cn_database;
+struct cn_recording;
+struct cn_task_tracks;
+
+struct cn_served_tracks {
+    const struct cn_recording *rec; /* NULL: none */
+    const uint32_t *tasks;          /* of profile 1, 2, ... */
+    size_t count;
+    struct cn_task_tracks *list; /* by profile - 1, when the job is done */
+    struct cn_job job;
+    atomic_bool has_started; /* the job; it runs once */
+};
+
+/* The recording and the list of tasks outlive the tracks. */
+void cn_served_tracks_init(struct cn_served_tracks *tracks,
+                           const struct cn_recording *rec, const uint32_t *tasks,
+                           size_t count, struct cn_job_group *group);
+void cn_served_tracks_done(struct cn_served_tracks *tracks); /* a zeroed one is fine */
+
+/* True if the database of the recording has times by state or counters, and all tracks were
+ * read; else *is_pending tells whether they are being read. */
+bool cn_served_tracks_ready(struct cn_served_tracks *tracks, const struct cn_database *db,
+                            bool *is_pending);
+
+/* Those of a profile, after cn_served_tracks_ready(); NULL: none. */
+const struct cn_task_tracks *cn_served_tracks_of(const struct cn_served_tracks *tracks,
+                                                 uint32_t profile);
+
+#endif

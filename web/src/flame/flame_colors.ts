@@ -1,0 +1,83 @@
+// What the colour of a box means.
+
+import { colorOf, isDark } from "../shared/colors";
+import { baseName } from "../shared/format";
+import type { Box } from "./flame_layout";
+
+export const COLOR_MODES = ["function", "module", "package", "self", "waiting"] as const;
+export type ColorMode = (typeof COLOR_MODES)[number];
+
+export const colorMode = (text: string | undefined): ColorMode =>
+  COLOR_MODES.find((mode) => mode === text) ?? "function";
+
+// The next one of those that are always known, for the address.
+export function nextColor(text: string | undefined): string {
+  const modes = modesOf(false);
+  const next = modes[(modes.indexOf(colorMode(text)) + 1) % modes.length] ?? "function";
+  return next === "function" ? "" : next;
+}
+
+// The namespace, package or folder that a function belongs to: "std" of "std::map<int>::at(int)",
+// "com.example" of "com.example.Dao.query", else its module.
+export function packageOf(box: Pick<Box, "name" | "module">): string {
+  const name = box.name.replace(/\(.*$/s, "").replace(/<.*$/s, "");
+  const parts = name.split("::");
+  if (parts.length > 1) return parts[0] ?? "";
+  const java = /^((?:[a-z_$][\w$]*\.)+)[\w$]+\.[\w$<>]+$/.exec(name);
+  return java ? (java[1] ?? "").replace(/\.$/, "") : baseName(box.module);
+}
+
+// From pale to strong, of one hue: brightness alone tells them apart.
+function scaleColor(share: number, hue: number): string {
+  const part = Math.min(1, Math.max(0, share));
+  return isDark()
+    ? `hsl(${hue} ${12 + 48 * part}% ${22 + 14 * part}%)`
+    : `hsl(${hue} ${15 + 65 * part}% ${90 - 28 * part}%)`;
+}
+
+export function boxColor(box: Box, mode: ColorMode): string {
+  switch (mode) {
+    case "module":
+      return colorOf(baseName(box.module));
+    case "package":
+      return colorOf(packageOf(box));
+    case "self":
+      return scaleColor(box.value > 0 ? box.self / box.value : 0, 28);
+    case "waiting": {
+      const waiting = box.waits.reduce((sum, value) => sum + value, 0);
+      return scaleColor(box.value > 0 ? waiting / box.value : 0, 215);
+    }
+    case "function":
+      return colorOf(box.name);
+  }
+}
+
+// Where waiting is not known, its share is no colour.
+export const modesOf = (hasWaits: boolean): ColorMode[] =>
+  COLOR_MODES.filter((mode) => mode !== "waiting" || hasWaits);
+
+export interface LegendItem {
+  color: string;
+  text: string;
+}
+
+const LEGEND_MAX = 8;
+
+// The largest modules or packages, or the ends of a scale.
+export function legendOf(boxes: Box[], mode: ColorMode): LegendItem[] {
+  if (mode === "function") return [];
+  if (mode === "self" || mode === "waiting")
+    return [0, 0.5, 1].map((part) => ({
+      color: scaleColor(part, mode === "self" ? 28 : 215),
+      text: `${part * 100} % ${mode}`,
+    }));
+  const costs = new Map<string, number>();
+  for (const box of boxes) {
+    const name = mode === "module" ? baseName(box.module) : packageOf(box);
+    if (name !== "") costs.set(name, (costs.get(name) ?? 0) + box.self);
+  }
+  return [...costs]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, LEGEND_MAX)
+    .map(([text]) => ({ color: colorOf(text), text }));
+}
