@@ -76,6 +76,7 @@ const NAMES = {
   all: "facet whose values are all listed",
   most: "number of traces in the flame graph",
   live: "flag: new traces are shown as they arrive",
+  cmp: "id of the trace that another one is compared with",
 
   // Trace
   key: "key of the trace",

@@ -34,6 +34,14 @@ export function StorePage(props: Props) {
   return (
     <main>
       <SearchBox {...props} />
+      {props.state.cmp && (
+        <p class="status">
+          Open the trace to compare with {props.state.cmp}.{" "}
+          <button class="link" onClick={() => go({ cmp: "" })}>
+            Cancel
+          </button>
+        </p>
+      )}
       <Tabs
         group="store"
         label="views of the store"

@@ -6,6 +6,7 @@ import { get } from "../shared/api";
 import { matcher } from "../flame/flame_layout";
 import { formatNs } from "../shared/format";
 import { go, type State } from "../shared/state";
+import { quote } from "./query_text";
 import { printTime } from "./store_results";
 import type { FoundCall, Trace, TraceNode } from "./store_types";
 import { CallTree } from "./trace_calls";
@@ -45,7 +46,7 @@ export function TracePage(props: Props) {
   const spanCount = spans.value ? ` (${Math.max(spans.value.count, 1)})` : "";
   return (
     <main>
-      <TraceHead trace={value} />
+      <TraceHead trace={value} state={state} />
       <div class="toolbar">
         <Tabs
           group="trace"
@@ -65,7 +66,50 @@ export function TracePage(props: Props) {
 
 const leave = () => go({ key: "", tab: "", zoom: "", call: "", find: "", msort: "", mrev: "" });
 
-function TraceHead(props: { trace: Trace }) {
+// Compare a trace with others: A is typical or was chosen before, B is this one.
+function compare(state: State, trace: Trace, query: string): void {
+  const cleared = { key: "", tab: "", zoom: "", call: "", find: "", msort: "", mrev: "", cmp: "" };
+  go({
+    ...cleared,
+    v: "compare",
+    cb: state.s ?? "0",
+    caq: query,
+    cbq: `id = ${trace.trace}`,
+  });
+}
+
+function CompareButtons(props: { trace: Trace; state: State }) {
+  const { trace, state } = props;
+  const method = trace.nodes[0]?.method;
+  const service = trace.service ? `service = ${quote(trace.service)} ` : "";
+  return (
+    <span class="saved">
+      {state.cmp && state.cmp !== trace.trace && (
+        <button onClick={() => compare(state, trace, `id = ${state.cmp}`)}>
+          Compare with {state.cmp.slice(0, 8)}…
+        </button>
+      )}
+      {method !== undefined && (
+        <button
+          title="all matching traces of the same operation, and this one"
+          onClick={() => compare(state, trace, `${service}root = ${quote(method)}`)}
+        >
+          Compare with typical
+        </button>
+      )}
+      {!state.cmp && (
+        <button
+          title="then open the other trace"
+          onClick={() => go({ cmp: trace.trace, key: "", tab: "", zoom: "", call: "", find: "" })}
+        >
+          Compare with another…
+        </button>
+      )}
+    </span>
+  );
+}
+
+function TraceHead(props: { trace: Trace; state: State }) {
   const { trace } = props;
   const root = trace.nodes[0];
   const records = `${trace.nodeCount.toLocaleString("en-US")} ${trace.nodeCount === 1 ? "record" : "records"}`;
@@ -83,6 +127,7 @@ function TraceHead(props: { trace: Trace }) {
           {trace.trace}
         </button>
       </span>
+      <CompareButtons {...props} />
     </div>
   );
 }
