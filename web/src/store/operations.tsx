@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { formatNs } from "../shared/format";
 import { useListKeys } from "./list_keys";
 import { Latencies } from "./latencies";
+import { useIsNarrow } from "./narrow";
 import { operationQuery, perSecond, share, sortOperations } from "./operations_model";
 import { flag, go, isOn, type State } from "../shared/state";
 import type { Groups, Histogram } from "./store_types";
@@ -25,11 +26,14 @@ const COLUMNS: TableColumn[] = [
   { name: "p90", title: "p90", isNumber: true, isSortable: true },
   { name: "p99", title: "p99", isNumber: true, isSortable: true },
 ];
-const WIDTHS = "minmax(10em, 1fr) 5em 6em 5em 6em 6em 6em";
+const WIDTHS = ["minmax(10em, 1fr)", "5em", "6em", "5em", "6em", "6em", "6em"];
+const NARROW = ["value", "count", "errors", "p50", "p99"];
 
 export function Operations(props: Props) {
   const { state } = props;
   const query = state.q ?? "";
+  const isNarrow = useIsNarrow();
+  const isShown = (_: unknown, i: number) => !isNarrow || NARROW.includes(COLUMNS[i]?.name ?? "");
   const [selected, setSelected] = useState(0);
   const { value, error } = useAnswer<Groups>(`${props.path}/groups`, {
     q: query,
@@ -64,8 +68,8 @@ export function Operations(props: Props) {
       <VirtualTable
         class="operations"
         label="operations; Enter shows the spans of one"
-        columns={COLUMNS}
-        widths={WIDTHS}
+        columns={COLUMNS.filter(isShown)}
+        widths={WIDTHS.filter(isShown).join(" ")}
         count={list.length}
         row={(i) => {
           const group = list[i];
@@ -80,7 +84,7 @@ export function Operations(props: Props) {
                   formatNs(group.p50),
                   formatNs(group.p90),
                   formatNs(group.p99),
-                ],
+                ].filter(isShown),
               }
             : null;
         }}

@@ -6,7 +6,6 @@ import { get } from "../shared/api";
 import { matcher } from "../flame/flame_layout";
 import { formatNs } from "../shared/format";
 import { go, type State } from "../shared/state";
-import { quote } from "./query_text";
 import { printTime } from "./store_results";
 import type { FoundCall, Trace, TraceNode } from "./store_types";
 import { CallTree } from "./trace_calls";
@@ -66,35 +65,25 @@ export function TracePage(props: Props) {
 
 const leave = () => go({ key: "", tab: "", zoom: "", call: "", find: "", msort: "", mrev: "" });
 
-// Compare a trace with others: A is typical or was chosen before, B is this one.
-function compare(state: State, trace: Trace, query: string): void {
+// Compare a trace with one that was chosen before: A is the earlier choice.
+function compare(state: State, trace: Trace, before: string): void {
   const cleared = { key: "", tab: "", zoom: "", call: "", find: "", msort: "", mrev: "", cmp: "" };
   go({
     ...cleared,
     v: "compare",
     cb: state.s ?? "0",
-    caq: query,
+    caq: `id = ${before}`,
     cbq: `id = ${trace.trace}`,
   });
 }
 
 function CompareButtons(props: { trace: Trace; state: State }) {
   const { trace, state } = props;
-  const method = trace.nodes[0]?.method;
-  const service = trace.service ? `service = ${quote(trace.service)} ` : "";
   return (
     <span class="saved">
       {state.cmp && state.cmp !== trace.trace && (
-        <button onClick={() => compare(state, trace, `id = ${state.cmp}`)}>
+        <button onClick={() => compare(state, trace, state.cmp ?? "")}>
           Compare with {state.cmp.slice(0, 8)}…
-        </button>
-      )}
-      {method !== undefined && (
-        <button
-          title="all matching traces of the same operation, and this one"
-          onClick={() => compare(state, trace, `${service}root = ${quote(method)}`)}
-        >
-          Compare with typical
         </button>
       )}
       {!state.cmp && (
