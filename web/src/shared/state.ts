@@ -75,6 +75,8 @@ const NAMES = {
   by: "facets, one per line",
   all: "facet whose values are all listed",
   most: "number of traces in the flame graph",
+  live: "flag: new traces are shown as they arrive",
+  cmp: "id of the trace that another one is compared with",
 
   // Trace
   key: "key of the trace",
