@@ -2,13 +2,12 @@
 
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { onPending } from "./shared/api";
+import { onPending, startEngine } from "./shared/api";
 import { CallsView } from "./calls/calls_view";
 import { Choices } from "./shared/choices";
 import { nextColor } from "./flame/flame_colors";
 import { FlamePage } from "./flame/flame_page";
 import { Help } from "./shared/help";
-import { isOffline, loadOffline } from "./shared/offline";
 import type { ViewProps } from "./shared/page";
 import { flagChange } from "./shared/flag";
 import {
@@ -49,8 +48,7 @@ function availableViews(info: Info) {
     ([name]) =>
       (info.isReady || name === "calls") &&
       (name !== "timeline" || info.hasTimelines) &&
-      (name !== "calls" || info.tasks) &&
-      (name !== "sandwich" || !isOffline()),
+      (name !== "calls" || info.tasks),
   );
 }
 
@@ -293,7 +291,7 @@ function useKeys(info: Info | null, view: string, toggleHelp: () => void): void 
   }, [info, view]);
 }
 
-loadOffline();
+startEngine();
 const root = document.getElementById("app");
 if (root) {
   root.textContent = "";
