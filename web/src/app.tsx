@@ -4,6 +4,7 @@ import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { onPending, startEngine } from "./shared/api";
 import { CallsView } from "./calls/calls_view";
+import { ComparePage } from "./compare/compare_page";
 import { Choices } from "./shared/choices";
 import { nextColor } from "./flame/flame_colors";
 import { FlamePage } from "./flame/flame_page";
@@ -14,6 +15,7 @@ import {
   currentState,
   go,
   isOn,
+  linkTo,
   openSource,
   useLocationState,
   type State,
@@ -63,9 +65,47 @@ function App() {
       </main>
     );
   if (!chosen) return <main class="status">there is no source with this number</main>;
+  if (state.v === "compare" && !isOffline())
+    return <CompareFrame sources={sources.value} source={chosen} state={state} />;
   if (chosen.kind === "store")
     return <StoreFrame source={chosen} sources={sources.value} state={state} />;
   return <SourcePage key={chosen.id} source={chosen} sources={sources.value} state={state} />;
+}
+
+function CompareFrame(props: { source: Source; sources: Sources; state: State }) {
+  const [hasHelp, setHasHelp] = useState(false);
+  useKeys(null, "", () => setHasHelp((before) => !before));
+  useEffect(() => {
+    document.title = "comparison – cairn";
+  }, []);
+  return (
+    <>
+      <Pending />
+      <header>
+        <strong class="brand">cairn</strong>
+        <span class="title">Comparison</span>
+        <span class="space" />
+        <button onClick={() => openSource(String(props.source.id))}>
+          Back to {props.source.name}
+        </button>
+        <HeaderButtons onHelp={() => setHasHelp(true)} />
+      </header>
+      <main>
+        <ComparePage sources={props.sources.sources} state={props.state} />
+      </main>
+      {hasHelp && <Help onClose={() => setHasHelp(false)} />}
+    </>
+  );
+}
+
+// Without other sources, threads of one source are compared.
+function CompareLink() {
+  if (isOffline()) return null;
+  return (
+    <a class="compare-link" href={linkTo({ v: "compare" })} title="compare with another source">
+      Compare…
+    </a>
+  );
 }
 
 function StoreFrame(props: { source: Source; sources: Sources; state: State }) {
@@ -81,6 +121,7 @@ function StoreFrame(props: { source: Source; sources: Sources; state: State }) {
         <strong class="brand">cairn</strong>
         <SourceChooser sources={props.sources.sources} chosen={props.source.id} />
         <span class="space" />
+        <CompareLink />
         <HeaderButtons onHelp={() => setHasHelp(true)} />
       </header>
       <StorePage path={`sources/${props.source.id}`} state={props.state} />
@@ -136,6 +177,7 @@ function SourcePage(props: { source: Source; sources: Sources; state: State }) {
         <span class="space" />
         {info && !info.isReady && <Analysis id={source.id} />}
         {info && view !== "calls" && <Choices info={info} state={state} path={path} view={view} />}
+        {view === "overview" && <CompareLink />}
         <HeaderButtons onHelp={() => setHasHelp(true)} />
       </header>
       {info ? (

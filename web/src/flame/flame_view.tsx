@@ -31,6 +31,8 @@ interface Props {
   onZoom: (id: string, path: string[]) => void; // with the ids from the top down
   onOpen?: (id: string, path: string[]) => void; // shows a box in the tree
   pin?: (box: Box, ids: string[], zoom: () => void, close: () => void) => ComponentChildren; // a click pins it
+  paint?: (box: Box) => string; // its colour, instead of `color`
+  explain?: (box: Box) => [string, string][]; // its values, instead of total and self
   saveAs?: string; // name of files without extension; undefined: it is not saved
 }
 
@@ -86,7 +88,7 @@ export function FlameView(props: Props) {
     height,
     row,
     topOf,
-    colorOf: (box) => boxColor(box, props.color),
+    colorOf: props.paint ?? ((box) => boxColor(box, props.color)),
     matches,
     selected,
     hovered,
@@ -98,7 +100,7 @@ export function FlameView(props: Props) {
   useEffect(() => {
     if (minimap.current)
       drawMinimap(minimap.current, { ...picture, height: MINIMAP, selected: -1, hovered: -1 });
-  }, [boxes, view.begin, view.span, width, props.color, matches, isZoomed]);
+  }, [boxes, view.begin, view.span, width, props.color, props.paint, matches, isZoomed]);
 
   const boxAt = (event: MouseEvent): number => {
     const area = canvas.current?.getBoundingClientRect();
@@ -113,14 +115,19 @@ export function FlameView(props: Props) {
   };
 
   const describe = (box: Box | undefined): string =>
-    box
-      ? `${box.name}: ${formatValue(box.value, flame.column)} (${formatPercent(box.value, flame.total)})` +
-        (flame.side === "self" ? "" : `, self ${formatValue(box.self, flame.column)}`) +
-        box.waits
-          .map((value, i) => `, ${flame.waits?.[i]} ${formatValue(value, flame.column)}`)
-          .join("") +
-        (box.module ? `, ${baseName(box.module)}` : "")
-      : "";
+    box && props.explain
+      ? `${box.name}: ${props
+          .explain(box)
+          .map((row) => row.join(" "))
+          .join(", ")}`
+      : box
+        ? `${box.name}: ${formatValue(box.value, flame.column)} (${formatPercent(box.value, flame.total)})` +
+          (flame.side === "self" ? "" : `, self ${formatValue(box.self, flame.column)}`) +
+          box.waits
+            .map((value, i) => `, ${flame.waits?.[i]} ${formatValue(value, flame.column)}`)
+            .join("") +
+          (box.module ? `, ${baseName(box.module)}` : "")
+        : "";
 
   const step = (key: string) => {
     const at = boxes[selected];
@@ -236,7 +243,9 @@ export function FlameView(props: Props) {
           }}
           onKeyDown={onKeyDown}
         />
-        {boxes[hovered] && <Tooltip box={boxes[hovered]} flame={flame} at={pointer} />}
+        {boxes[hovered] && (
+          <Tooltip box={boxes[hovered]} flame={flame} at={pointer} explain={props.explain} />
+        )}
       </div>
       {pinnedBox && props.pin
         ? props.pin(
@@ -275,7 +284,12 @@ function Legend(props: { boxes: Box[]; color: ColorMode }) {
 }
 
 // The values of a box, next to the pointer and inside the window.
-function Tooltip(props: { box: Box; flame: Flame; at: { x: number; y: number } }) {
+function Tooltip(props: {
+  box: Box;
+  flame: Flame;
+  at: { x: number; y: number };
+  explain: Props["explain"];
+}) {
   const { box, flame, at } = props;
   const isRight = at.x > innerWidth / 2;
   const isLow = at.y > innerHeight / 2;
@@ -286,7 +300,20 @@ function Tooltip(props: { box: Box; flame: Flame; at: { x: number; y: number } }
   return (
     <div class="tooltip" role="tooltip" style={style}>
       <strong>{box.name}</strong>
-      <BoxValues box={box} flame={flame} />
+      {props.explain ? (
+        <table>
+          <tbody>
+            {props.explain(box).map(([name, text]) => (
+              <tr key={name}>
+                <th scope="row">{name}</th>
+                <td>{text}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      ) : (
+        <BoxValues box={box} flame={flame} />
+      )}
       {box.module && <small>{baseName(box.module)}</small>}
     </div>
   );

@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 // Every name in the address, and what its value means.
 const NAMES = {
   s: "index of the source",
-  v: "view: overview, top-down, bottom-up, flat, sandwich, flame, timeline or calls",
+  v: "view: overview, top-down, bottom-up, flat, sandwich, flame, timeline, calls or compare",
   q: "search pattern; the query of a store",
 
   // Costs
@@ -51,6 +51,15 @@ const NAMES = {
   b: "begin of the selection",
   e: "end of the selection",
   st: "selected threads",
+
+  // Comparison of the source, A, with another one
+  cb: "index of the source of side B",
+  cat: "threads of side A",
+  cbt: "threads of side B",
+  caq: "query of side A, of a store",
+  cbq: "query of side B, of a store",
+  ct: "form: flame, tree, flat, callers, timelines or facets; default: the explanation",
+  cw: "a: boxes are as wide as their cost in A, not in B",
 
   // Calls of a recording
   task: "index of the task",

@@ -64,6 +64,8 @@ export interface Column {
   isPercentile: boolean;
   total: number | null;
   hasShare?: boolean; // false: a value is no part of the total
+  heading?: string; // the title of the column, if it is not a side of a metric
+  isSortable?: boolean; // default: true
 }
 
 export interface Row {

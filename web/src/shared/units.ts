@@ -60,7 +60,7 @@ export function columnUnit(metric: string, most: number | null, mode: UnitMode):
       print: orNothing((value) => value.toExponential(3)),
     };
   if (!isSeconds(metric)) {
-    const isWhole = most === 0 || size >= 1000 || Number.isInteger(size);
+    const isWhole = most !== null && (size >= 1000 || Number.isInteger(size));
     return { unit: "", print: orNothing(fixed(isWhole ? 0 : DECIMALS_MAX, 1)) };
   }
   if (mode === "ns") return { unit: "ns", print: orNothing(fixed(0, 1e-9)) };

@@ -22,6 +22,7 @@ export const sideName = (column: Column): string =>
   column.side === "inclusive" ? "total" : "self";
 
 export function columnTitle(column: Column): string {
+  if (column.heading !== undefined) return column.heading;
   // Values of seconds are shown with the unit that fits.
   return column.isPercentile
     ? column.title
@@ -68,7 +69,7 @@ export function treeColumns(shown: ShownColumn[]): TableColumn[] {
       title: unitTitle(one),
       hint: `sort by ${columnTitle(one.column)}; again: reverse`,
       isNumber: true,
-      isSortable: true,
+      isSortable: one.column.isSortable ?? true,
     })),
     { name: "context", title: "context" },
   ];
