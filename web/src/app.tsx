@@ -2,7 +2,10 @@
 
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { onPending, startEngine } from "./shared/api";
+import { engineOfPage } from "./engine/client";
+import { DropPage } from "./engine/drop_page";
+import { StopButton } from "./engine/stop_button";
+import { hasEngine, onPending, startEngine } from "./shared/api";
 import { CallsView } from "./calls/calls_view";
 import { ComparePage } from "./compare/compare_page";
 import { Choices } from "./shared/choices";
@@ -61,11 +64,11 @@ function App() {
   if (!sources.value)
     return (
       <main class="status" role="status">
-        {sources.error ?? "loading…"}
+        {sources.error ?? "loading…"} <StopButton />
       </main>
     );
   if (!chosen) return <main class="status">there is no source with this number</main>;
-  if (state.v === "compare" && !isOffline())
+  if (state.v === "compare")
     return <CompareFrame sources={sources.value} source={chosen} state={state} />;
   if (chosen.kind === "store")
     return <StoreFrame source={chosen} sources={sources.value} state={state} />;
@@ -100,7 +103,6 @@ function CompareFrame(props: { source: Source; sources: Sources; state: State })
 
 // Without other sources, threads of one source are compared.
 function CompareLink() {
-  if (isOffline()) return null;
   return (
     <a class="compare-link" href={linkTo({ v: "compare" })} title="compare with another source">
       Compare…
@@ -270,12 +272,15 @@ function Pending() {
     [],
   );
   return (
-    <div
-      class={isShown ? "pending shown" : "pending"}
-      role="progressbar"
-      aria-label="waiting for the server"
-      aria-hidden={!isShown}
-    />
+    <>
+      <div
+        class={isShown ? "pending shown" : "pending"}
+        role="progressbar"
+        aria-label="waiting for the server"
+        aria-hidden={!isShown}
+      />
+      <StopButton />
+    </>
   );
 }
 
@@ -337,5 +342,12 @@ startEngine();
 const root = document.getElementById("app");
 if (root) {
   root.textContent = "";
-  render(<App />, root);
+  if (engineOfPage() !== "" && !hasEngine())
+    render(
+      <DropPage>
+        <App />
+      </DropPage>,
+      root,
+    );
+  else render(<App />, root);
 }
