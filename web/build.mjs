@@ -1,5 +1,6 @@
 // Bundles the viewer into dist/ or the folder given with --outdir: one script, one style
-// sheet, one page. With --tests, the unit tests into dist-test/.
+// sheet, one page. With --tests, the unit tests into dist-test/; with --engine-replay FILE, the
+// program that compares the engine with a server.
 import { copyFile, mkdir, readdir, rm } from "node:fs/promises";
 import { build } from "esbuild";
 
@@ -21,13 +22,30 @@ if (process.argv.includes("--tests")) {
     outExtension: { ".js": ".mjs" },
     platform: "node",
     format: "esm",
+    define: { WORKER_SOURCE: '""' },
+  });
+} else if (process.argv[2] === "--engine-replay") {
+  await build({
+    ...common,
+    entryPoints: ["test/engine_replay.ts"],
+    outfile: process.argv[3],
+    platform: "node",
+    format: "esm",
   });
 } else {
   const at = process.argv.indexOf("--outdir");
   const outdir = at < 0 ? "dist" : process.argv[at + 1];
   await mkdir(outdir, { recursive: true });
+  const worker = await build({
+    ...common,
+    entryPoints: ["src/engine/worker.ts"],
+    minify: true,
+    format: "iife",
+    write: false,
+  });
   await build({
     ...common,
+    define: { WORKER_SOURCE: JSON.stringify(worker.outputFiles[0].text) },
     entryPoints: ["src/app.tsx", "src/app.css"],
     outdir,
     minify: true,

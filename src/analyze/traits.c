@@ -10,11 +10,9 @@
 #include "base/text.h"
 
 enum {
-    HITS_MIN = 3,        /* items that have a value */
     VALUE_LEN_MAX = 120, /* longer values are cut */
     LIMITS = 5,          /* limits tried for numbers, in both directions */
 };
-#define CHANCE_MAX 0.01 /* of listing anything if nothing differs */
 
 struct count {
     uint32_t key;
@@ -162,7 +160,7 @@ static void offer(struct search *search, const struct cn_sign *sign)
 
     for (int i = 0; i < CN_TRAIT_GROUPS; i++)
         share[i] = sign->of[i] > 0 ? (double)sign->has[i] / (double)sign->of[i] : 0;
-    if (sign->has[search->group] < HITS_MIN ||
+    if (sign->has[search->group] < search->limits.hits_min ||
         share[search->group] < search->limits.share_min ||
         share[search->group] < search->limits.ratio_min * share[search->other])
         return;
@@ -170,7 +168,7 @@ static void offer(struct search *search, const struct cn_sign *sign)
                                sign->has[search->group] + sign->has[search->other],
                                sign->of[search->group] + sign->of[search->other]) +
             log(search->test_count);
-    if (log_p > log(CHANCE_MAX))
+    if (search->limits.chance_max > 0 && log_p > log(search->limits.chance_max))
         return;
     while (at < signs->count &&
            (search->limits.has_all_values || strcmp(signs->list[at].key, sign->key) != 0))
@@ -289,7 +287,7 @@ void cn_traits_judge(struct cn_traits *traits, const int *groups, size_t group_c
                   sizeof(*traits->numbers[k]), compare_numbers);
     for (size_t g = 0; g < group_count; g++)
         for (size_t i = 0; i < traits->values.count; i++)
-            search.test_count += traits->counts[i].has[groups[g]] >= HITS_MIN;
+            search.test_count += traits->counts[i].has[groups[g]] >= limits->hits_min;
     search.test_count += (double)(group_count * traits->keys.count * 2 * LIMITS);
     for (size_t g = 0; g < group_count; g++) {
         search.group = groups[g];

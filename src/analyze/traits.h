@@ -52,6 +52,8 @@ struct cn_signs {
 };
 
 struct cn_sign_limits {
+    uint64_t hits_min;   /* items that have a value */
+    double chance_max;   /* of listing anything if nothing differs; 0: not tested */
     double share_min;    /* of the items of the group */
     double ratio_min;    /* of this share to that of the other group */
     bool has_all_values; /* else the surest sign of a key */

@@ -17,38 +17,42 @@
 #include "formats/uftrace/uftrace.h"
 #include "store/store_format.h"
 
+/* Formats that are only written, or are analysed before they are shown. */
+#ifdef CN_ENGINE
+#define NOT_IN_ENGINE(format)
+#else
+#define NOT_IN_ENGINE(format) &(format),
+#endif
+
+/* clang-format off: the macro contains the comma */
 const struct cn_format *const cn_formats[] = {
     &cn_format_hpctoolkit_v4,
     &cn_format_hpctoolkit_proto,
     &cn_format_hpctoolkit_xml,
     &cn_format_hpctoolkit_xml_legacy,
     &cn_format_uftrace_packed,
-    &cn_format_hpctoolkit_meas,
-    &cn_format_uftrace,
+    NOT_IN_ENGINE(cn_format_hpctoolkit_meas) & cn_format_uftrace,
     &cn_format_store,
     &cn_format_perf,
     &cn_format_perf_script,
     &cn_format_chrome,
     &cn_format_folded,
-    &cn_format_callgrind,
-    &cn_format_dot,
-    &cn_format_mermaid,
-    &cn_format_pprof,
-    &cn_format_perfetto,
-    &cn_format_speedscope,
+    NOT_IN_ENGINE(cn_format_callgrind) NOT_IN_ENGINE(cn_format_dot)
+            NOT_IN_ENGINE(cn_format_mermaid) &
+        cn_format_pprof,
+    NOT_IN_ENGINE(cn_format_perfetto) & cn_format_speedscope,
     &cn_format_speedscope_calls,
     &cn_format_otlp,
     &cn_format_otlp_json,
     &cn_format_zipkin,
-    &cn_format_flamegraph_svg,
-    &cn_format_firefox,
-    &cn_format_ndjson,
-    &cn_format_csv,
+    NOT_IN_ENGINE(cn_format_flamegraph_svg) NOT_IN_ENGINE(cn_format_firefox)
+            NOT_IN_ENGINE(cn_format_ndjson) NOT_IN_ENGINE(cn_format_csv)
 #ifdef CN_HAS_SQLITE
-    &cn_format_sqlite,
+        & cn_format_sqlite,
 #endif
     NULL,
 };
+/* clang-format on */
 
 const struct cn_format *cn_format_find(const char *name)
 {

@@ -78,6 +78,14 @@ struct cn_recording_options {
 /* Write the source of an export: see formats/exchange/export.h. */
 typedef bool (*cn_export_fn)(struct cn_export *x, struct cn_error *err);
 
+/* In the table of a format: what only commands use. The engine of the viewer (src/wasm) opens
+ * data, and neither checks nor converts it. */
+#ifdef CN_ENGINE
+#define CN_NOT_IN_ENGINE(function) NULL
+#else
+#define CN_NOT_IN_ENGINE(function) function
+#endif
+
 struct cn_format {
     const char *name, *summary;
     const char *holds; /* "database", "recording", "measurements" or "traces" */

@@ -13,6 +13,7 @@ enum { RAW_LEN_MAX = 4096, OUTPUT_LEN_MAX = 1 << 16 };
 struct output {
     struct cn_text *text;
     size_t limit;
+    bool is_too_long;
     jmp_buf give_up;
 };
 
@@ -22,9 +23,12 @@ static void collect(const char *chars, size_t len, void *arg)
 
     /* The demangler has no way to stop. It allocates on its stack only, so that longjmp()
      * leaks nothing. */
-    if (out->text->len + len > out->limit)
+    if (out->text->len + len > out->limit) {
+        out->is_too_long = true;
         longjmp(out->give_up, 1);
-    cn_text_add(out->text, chars, len);
+    }
+    if (!out->is_too_long)
+        cn_text_add(out->text, chars, len);
 }
 
 static void truncate_text(struct cn_text *text, size_t len)
@@ -44,7 +48,8 @@ static bool demangle_with(demangle_fn demangler, const char *raw, int options,
     struct output out = {.text = text, .limit = text->len + OUTPUT_LEN_MAX};
     size_t volatile before = text->len;
 
-    if (setjmp(out.give_up) == 0 && demangler(raw, options, collect, &out) != 0)
+    if (setjmp(out.give_up) == 0 && demangler(raw, options, collect, &out) != 0 &&
+        !out.is_too_long)
         return true;
     truncate_text(text, before);
     return false;

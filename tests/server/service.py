@@ -2,9 +2,14 @@
 import contextlib
 import http.client
 import json
+import os
 import subprocess
+import tempfile
 import time
 import urllib.parse
+
+# Of answers that are different when they are asked for again.
+UNFINISHED = (b'"isPending": true', b'"isPartial": true', b'"state": "working"')
 
 
 class Service:
@@ -19,6 +24,7 @@ class Service:
         parts = urllib.parse.urlsplit(self.url)
         self.host, self.port = parts.hostname, parts.port
         self.token = urllib.parse.parse_qs(parts.query)["token"][0]
+        self.asked = {}  # addresses of the API and their answers
 
     def ask(self, path, headers=None, method="GET", body=None):
         """The status, headers and bytes of an answer; asked again while it is not ready."""
@@ -38,7 +44,11 @@ class Service:
                 headers={"Authorization": f"Bearer {self.token}"} if headers is None else headers,
             )
             response = connection.getresponse()
-            return response.status, dict(response.getheaders()), response.read()
+            body = response.read()
+        if (method == "GET" and path.startswith("/api/") and response.status in (200, 404, 422)
+                and not any(mark in body for mark in UNFINISHED)):
+            self.asked[path] = body.decode()
+        return response.status, dict(response.getheaders()), body
 
     def get(self, question, **parameters):
         """The answer of the API, decoded; its status must be 200."""
@@ -47,6 +57,15 @@ class Service:
         if status != 200:
             raise AssertionError(f"{question} {parameters}: {status} {body!r}")
         return json.loads(body)
+
+    def get_ready(self):
+        """The sources, when all have been analysed."""
+        end = time.monotonic() + 120
+        while True:
+            sources = self.get("sources")["sources"]
+            if all(s["state"] != "working" for s in sources) or time.monotonic() > end:
+                return sources
+            time.sleep(0.05)
 
     def get_counted(self, question, count, **parameters):
         """The same, asked until it counts so many traces, or for a minute: they are seen a moment after they were stored."""
@@ -64,8 +83,39 @@ class Service:
         return self.process.returncode, talk
 
 
+def has_engine():
+    """CAIRN_ENGINE names the program that asks the engine, and the engine, which may have been left
+    out of the build."""
+    return all(map(os.path.exists, os.environ.get("CAIRN_ENGINE", "none").split(":")))
+
+
+def ask_engine(questions, data):
+    """Ask about files (sources) or a page of export-html (page)."""
+    return subprocess.run(["node", *os.environ["CAIRN_ENGINE"].split(":")], check=False,
+                          input=json.dumps({"questions": questions, **data}),
+                          text=True, capture_output=True)
+
+
+def engine_answers(addresses, **data):
+    result = ask_engine([[address, None] for address in addresses], data)
+    if result.returncode != 0:
+        raise AssertionError(f"the engine failed: {result.stdout}{result.stderr}")
+    return [json.loads(json.loads(line)) for line in result.stdout.splitlines()]
+
+
+def check_engine(asked, **data):
+    """The engine of pages without a server answers the same, byte for byte."""
+    if not has_engine() or not asked:
+        return
+    result = ask_engine(list(asked.items()), data)
+    if result.returncode != 0:
+        raise AssertionError(f"the engine differs: {result.stdout}{result.stderr}")
+
+
 @contextlib.contextmanager
-def serving(cairn, *arguments):
+def serving(cairn, *arguments, through_page=False):
+    """A service during a block. What it was asked about files that do not change is asked of the engine
+    afterwards: of the files, or of an exported page, which has what else this machine knows."""
     service = Service(cairn, *arguments)
     try:
         yield service
@@ -73,3 +123,10 @@ def serving(cairn, *arguments):
         status, talk = service.end()
         if status != 0 or "ERROR" in talk:
             raise AssertionError(f"cairn serve ended with {status}: {talk}")
+        if through_page and has_engine():
+            with tempfile.TemporaryDirectory() as folder:
+                page = f"{folder}/page.html"
+                subprocess.run([cairn, "export-html", "-q", *arguments, page], check=True)
+                check_engine(service.asked, page=page)
+        elif not any(str(argument).startswith("--") for argument in arguments):
+            check_engine(service.asked, sources=[{"path": str(path)} for path in arguments])

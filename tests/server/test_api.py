@@ -262,7 +262,7 @@ class Answers(unittest.TestCase):
             pathlib.Path(folder, "program.c").write_text("\n".join(lines) + "\n", encoding="utf-8")
             subprocess.run(["cc", "-g", "-O0", "-pg", "program.c", "-o", "program"], cwd=folder, check=True)
             subprocess.run([OPTIONS.cairn, "record", "-q", "--buffer", "16k", "-d", "run.data", "./program"], cwd=folder, check=True)
-            with serving(OPTIONS.cairn, f"{folder}/run.data") as service:
+            with serving(OPTIONS.cairn, f"{folder}/run.data", through_page=True) as service:
                 self.assertEqual(ready(service, 0), "ready")
                 row = service.get("sources/0/search", q="^work$")["hits"][0]["row"]["id"]
                 source = service.get("sources/0/source", row=row)

@@ -2,14 +2,13 @@
 
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { onPending } from "./shared/api";
+import { onPending, startEngine } from "./shared/api";
 import { CallsView } from "./calls/calls_view";
 import { ComparePage } from "./compare/compare_page";
 import { Choices } from "./shared/choices";
 import { nextColor } from "./flame/flame_colors";
 import { FlamePage } from "./flame/flame_page";
 import { Help } from "./shared/help";
-import { isOffline, loadOffline } from "./shared/offline";
 import type { ViewProps } from "./shared/page";
 import { flagChange } from "./shared/flag";
 import { Palette, usePalette } from "./shared/palette";
@@ -54,8 +53,7 @@ function availableViews(info: Info) {
     ([name]) =>
       (info.isReady || name === "calls") &&
       (name !== "timeline" || info.hasTimelines) &&
-      (name !== "calls" || info.tasks) &&
-      (name !== "sandwich" || !isOffline()),
+      (name !== "calls" || info.tasks),
   );
 }
 
@@ -379,7 +377,7 @@ function useKeys(info: Info | null, view: string, toggleHelp: () => void): void 
   }, [info, view]);
 }
 
-loadOffline();
+startEngine();
 const root = document.getElementById("app");
 if (root) {
   root.textContent = "";

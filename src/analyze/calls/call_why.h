@@ -21,7 +21,7 @@
 enum cn_why_group { CN_WHY_TYPICAL, CN_WHY_SLOW, CN_WHY_GROUPS };
 
 enum {
-    CN_WHY_SLOW_MIN = 5,   /* fewer slow calls are not explained */
+    CN_WHY_SLOW_MIN = 5,   /* fewer slow calls are not explained, unless one is chosen */
     CN_WHY_CALLS_MIN = 20, /* the same for all calls of the function */
 };
 
@@ -31,6 +31,10 @@ struct cn_why_options {
     uint64_t part_len;               /* see struct cn_call_visit */
     /* Durations that are known already; 0: those of the shares. */
     uint64_t slow_from_ns, typical_from_ns, typical_to_ns;
+    /* Instead of the slowest calls, one call: that during `at_ns`; with `at_end_ns`, the one that
+     * begins and ends then. Recorded times. Several tasks may have one. */
+    bool has_at;
+    uint64_t at_ns, at_end_ns;
 };
 
 /* What a context below the function cost the calls of a group. */

@@ -111,6 +111,9 @@ bool cn_why_limits_choose(struct cn_why_limits *limits,
 
     if (count < CN_WHY_CALLS_MIN)
         return false;
+    limits->has_at = options->has_at;
+    limits->at_ns = options->at_ns;
+    limits->at_end_ns = options->at_end_ns;
     last = (double)(count - 1);
     limits->low_ns[CN_WHY_TYPICAL] =
         cn_durations_at(durations, (uint64_t)(last * options->typical_from)).low_ns;
@@ -121,7 +124,7 @@ bool cn_why_limits_choose(struct cn_why_limits *limits,
             durations,
             (uint64_t)(last * (options->typical_from + options->typical_to) / 2))
             .low_ns;
-    if (options->slow_from_ns > 0) {
+    if (options->typical_to_ns > 0) {
         limits->low_ns[CN_WHY_TYPICAL] = options->typical_from_ns;
         limits->high_ns[CN_WHY_TYPICAL] = options->typical_to_ns;
         limits->example_ns[CN_WHY_TYPICAL] =
@@ -140,11 +143,12 @@ bool cn_why_limits_choose(struct cn_why_limits *limits,
         limits->low_ns[CN_WHY_SLOW] = limits->high_ns[CN_WHY_TYPICAL] + 1;
     limits->high_ns[CN_WHY_SLOW] = UINT64_MAX;
     wanted = cn_durations_from(durations, limits->low_ns[CN_WHY_SLOW]);
-    if (wanted < CN_WHY_SLOW_MIN)
+    if (wanted < CN_WHY_SLOW_MIN && !options->has_at)
         return false;
     rank = count - wanted + wanted / 2;
-    limits->example_ns[CN_WHY_SLOW] = cn_durations_at(durations, rank).low_ns;
-    limits->keep[CN_WHY_SLOW] = keep_limit(wanted);
+    limits->example_ns[CN_WHY_SLOW] =
+        cn_durations_at(durations, rank < count ? rank : count - 1).low_ns;
+    limits->keep[CN_WHY_SLOW] = options->has_at ? UINT64_MAX : keep_limit(wanted);
     wanted = cn_durations_from(durations, limits->low_ns[CN_WHY_TYPICAL]) -
              cn_durations_from(durations, limits->high_ns[CN_WHY_TYPICAL] + 1);
     limits->keep[CN_WHY_TYPICAL] = keep_limit(wanted);
@@ -215,11 +219,23 @@ static void add_to_group(struct cn_why_found *found, int at,
         add_sample(found, at, call);
 }
 
+/* The one call that is asked for. */
+static bool is_chosen(const struct cn_why_limits *limits, const struct cn_why_call *call)
+{
+    if (limits->at_end_ns > 0)
+        return call->begin_ns == limits->at_ns && call->end_ns == limits->at_end_ns;
+    return call->begin_ns <= limits->at_ns && call->end_ns >= limits->at_ns;
+}
+
 void cn_why_found_add(struct cn_why_found *found, const struct cn_why_limits *limits,
                       const struct cn_why_call *call, const struct cn_why_cost *costs,
                       const uint32_t *touched, size_t touched_count)
 {
-    for (int i = 0; i < CN_WHY_GROUPS; i++)
+    if (limits->has_at && is_chosen(limits, call)) {
+        add_to_group(found, CN_WHY_SLOW, limits, call, costs, touched, touched_count);
+        return;
+    }
+    for (int i = 0; i < (limits->has_at ? CN_WHY_SLOW : CN_WHY_GROUPS); i++)
         if (call->total_ns >= limits->low_ns[i] && call->total_ns <= limits->high_ns[i])
             add_to_group(found, i, limits, call, costs, touched, touched_count);
 }

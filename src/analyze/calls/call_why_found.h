@@ -17,6 +17,8 @@ struct cn_why_limits {
     uint64_t low_ns[CN_WHY_GROUPS], high_ns[CN_WHY_GROUPS];
     uint64_t example_ns[CN_WHY_GROUPS]; /* the median */
     uint64_t keep[CN_WHY_GROUPS]; /* a call is sampled if its hash is at most this */
+    bool has_at;                  /* the slow group is one call: see cn_why_options */
+    uint64_t at_ns, at_end_ns;
 };
 
 /* False if there are too few calls, or too few slow ones. */

@@ -66,7 +66,11 @@ void cn_why_signs_find(struct cn_signs *signs, const struct cn_why *why,
                        const struct cn_recording *rec, cn_why_values_fn values, void *arg)
 {
     static const int groups[] = {CN_WHY_SLOW};
-    static const struct cn_sign_limits limits = {.share_min = 0.2, .ratio_min = 1.5};
+    static const struct cn_sign_limits usual = {
+        .hits_min = 3, .chance_max = 0.01, .share_min = 0.2, .ratio_min = 1.5};
+    /* One call tells nothing of chance: what at most 5 % of typical calls have is rare. */
+    static const struct cn_sign_limits of_one = {.hits_min = 1, .ratio_min = 20};
+    bool is_one = why->groups[CN_WHY_SLOW].count == 1;
     struct cn_traits *traits = cn_traits_new();
 
     for (int k = CN_WHY_GROUPS - 1; k >= 0; k--) {
@@ -80,6 +84,6 @@ void cn_why_signs_find(struct cn_signs *signs, const struct cn_why *why,
                 add_call(rec, &group->samples[i], traits);
         }
     }
-    cn_traits_judge(traits, groups, 1, &limits, signs);
+    cn_traits_judge(traits, groups, 1, is_one ? &of_one : &usual, signs);
     cn_traits_free(traits);
 }

@@ -273,7 +273,7 @@ void cn_compare_rows_make(struct cn_compare_rows *out, const struct cn_compariso
     fill(out, c);
     if (cn_comparison_over(c) == CN_OVER_CALLS)
         test_calls(out, c, view, is_total && view != CN_COMPARE_CALLERS);
-    else
+    else if (cn_comparison_over(c) != CN_OVER_NOTHING)
         test_rows(out, c);
 }
 

@@ -13,6 +13,7 @@
 #include "base/run/clock.h"
 #include "base/text.h"
 #include "cli/database/open_database.h"
+#include "cli/files/convert_diff.h"
 #include "cli/print/quantity.h"
 #include "cli/recording/recording_options.h"
 #include "cli/shell/cli.h"
@@ -226,6 +227,7 @@ static bool open_source(struct conversion *c, struct cn_error *err)
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
+    bool is_diff = cn_args_has(args, "diff");
     struct conversion c = {
         .args = args,
         .source = cn_args_operand(args, 0),
@@ -246,6 +248,11 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         !find_target_format(cn_args_value(args, "to"), &c.format, err) ||
         !cn_args_u64(args, "jobs", 1, JOBS_MAX, 0, &jobs, err))
         return false;
+    if (cn_args_count(args) != (is_diff ? 3 : 2))
+        return cn_fail(err, CN_ERR_USAGE, "expected %s",
+                       is_diff ? "--diff A B DST" : "SRC DST");
+    if (is_diff)
+        return cn_convert_diff(args, c.format, err);
     c.options.workers = (unsigned)jobs;
     ok = open_source(&c, err) && check_target(&c, err) && write_target(&c, err);
     cn_opened_database_close(&c.opened);
@@ -264,6 +271,9 @@ static const struct cn_option options[] = {
     {.name = "waits",
      .help = "formats that add up times: count waiting (blocked, pre-empted) for the "
              "call that waits, instead of running time alone"},
+    {.name = "diff",
+     .help = "write the comparison of A and B as folded stacks with two values, or as a "
+             "pprof profile with A as its base"},
     {.name = "no-traces", .help = "write no timelines"},
     {.name = "no-sources", .help = "do not copy source files"},
     CN_RECORDING_RAW_OPTION,
@@ -284,15 +294,19 @@ static const struct cn_example examples[] = {
     {"cairn convert uftrace.data trace.json.gz --to chrome",
      "open a recording in Perfetto"},
     {"cairn convert run.db - --to folded | less", "print the stacks of a database"},
+    {"cairn convert --diff old.data new.data - --to folded | flamegraph.pl >diff.svg",
+     "draw a differential flame graph"},
+    {"cairn convert --diff old.data new.data diff.pprof --to pprof",
+     "open a comparison in pprof"},
     {0},
 };
 
 const struct cn_command cn_cmd_convert = {
     .name = "convert",
     .section = CN_SECTION_FILES,
-    .operands = "SRC DST",
+    .operands = "SRC... DST",
     .operand_min = 2,
-    .operand_max = 2,
+    .operand_max = 3,
     .summary = "convert a database or recording to another format",
     .description =
         "Reads the database or recording SRC and writes DST in the format of --to. "
@@ -308,7 +322,12 @@ const struct cn_command cn_cmd_convert = {
         "are recorded times.\n\n"
         "Formats of stacks with costs (folded, pprof, callgrind, flame graphs, graphs) "
         "count running time, or with --waits all time. Formats that place calls show "
-        "waiting where it happened, as a call of linux:schedule.",
+        "waiting where it happened, as a call of linux:schedule.\n\n"
+        "With --diff, A and B are compared as by cairn diff, and written as folded "
+        "stacks "
+        "with the costs of A and B on each line, or as a pprof profile in which samples "
+        "of "
+        "A are negative and have the label pprof::base.",
     .examples = examples,
     .options = options,
     .run = run,

@@ -1,7 +1,8 @@
 /* cairn export-html: the viewer and its data in one page. */
 
+#include <inttypes.h>
+
 #include "base/files/sink.h"
-#include "base/text.h"
 #include "cli/recording/recording_options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
@@ -10,19 +11,19 @@
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     const char *target = cn_args_operand(args, 1);
-    struct cn_text page = {0};
     struct cn_sink sink = {0};
+    uint64_t size;
     bool ok =
         cn_sink_open(&sink, target, cn_args_has(args, "force"), err) &&
-        cn_page_export(cn_args_operand(args, 0), cn_args_has(args, "raw"), &page, err) &&
-        cn_sink_write(&sink, page.chars, page.len, err) && cn_sink_commit(&sink, err);
+        cn_page_export(&sink, cn_args_operand(args, 0), cn_args_has(args, "raw"), err);
 
+    size = sink.written;
+    ok = ok && cn_sink_commit(&sink, err);
     if (ok)
-        cn_cli_say(args, "wrote %s: %zu kB; open it in a browser", target,
-                   page.len / 1024);
+        cn_cli_say(args, "wrote %s: %" PRIu64 " kB; open it in a browser", target,
+                   size / 1024);
     else
         cn_sink_abandon(&sink);
-    cn_text_done(&page);
     return ok;
 }
 
@@ -45,10 +46,11 @@ const struct cn_command cn_cmd_export_html = {
     .operand_max = 2,
     .summary = "export a database, recording or store as one HTML page",
     .description =
-        "Writes one file with the viewer and its data: the tree, the flame graph and a "
-        "summary of the timeline. Any browser opens it from disk, without a network. For "
-        "a store, it shows the calls of all traces added up. Contexts below a "
-        "five-thousandth of the whole, and all threads but the first 64, are omitted.",
+        "Writes one file with the viewer, the engine that answers it, and the data: all "
+        "views work as with cairn view, with the same numbers. Any browser opens it from "
+        "disk, without a network. What only this machine knows is added: source "
+        "locations "
+        "of a recording, symbols of samples.",
     .examples = examples,
     .options = options,
     .run = run,

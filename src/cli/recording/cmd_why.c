@@ -75,6 +75,31 @@ static bool fail_unknown(const struct cn_recording *rec, const char *name,
                    rec->path, name);
 }
 
+/* The one call that is asked for cannot be explained. */
+static bool fail_one(const struct cn_why *why, const char *name, struct cn_error *err)
+{
+    const struct cn_why_calls *one = &why->groups[CN_WHY_SLOW];
+    const struct cn_why_calls *typical = &why->groups[CN_WHY_TYPICAL];
+    struct cn_text text = {0};
+
+    if (one->count == 0)
+        return cn_fail(err, CN_ERR_NOT_FOUND,
+                       "no call of %s that returned is there; see cairn replay", name);
+    if (one->count > 1)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "%" PRIu64 " tasks have a call of %s then; choose one with --tid",
+                       one->count, name);
+    cn_duration_print(&text, one->total_ns);
+    cn_text_str_add(&text, ", typical ones ");
+    cn_duration_print(&text, typical->shortest_ns);
+    cn_text_str_add(&text, " to ");
+    cn_duration_print(&text, typical->longest_ns);
+    (void)cn_fail(err, CN_ERR_NOT_FOUND, "this call of %s is not slow: it takes %s", name,
+                  cn_text_str(&text));
+    cn_text_done(&text);
+    return false;
+}
+
 /* There are no two groups to compare. */
 static bool fail_alike(const struct cn_why *why, const char *name, struct cn_error *err)
 {
@@ -102,6 +127,17 @@ struct request {
     struct cn_why_options options;
     struct cn_why_traces *traces; /* of a store; NULL: a recording */
 };
+
+/* True if there is something to explain. */
+static bool is_explained(const struct cn_why_answer *answer)
+{
+    const struct cn_why_calls *slow = &answer->why.groups[CN_WHY_SLOW];
+    const struct cn_why_calls *typical = &answer->why.groups[CN_WHY_TYPICAL];
+
+    return answer->is_of_one ? slow->count == 1 && typical->count > 0 &&
+                                   slow->total_ns > typical->longest_ns
+                             : slow->count > 0;
+}
 
 /* NULL if all traces of both groups were loaded; to be released with free(). */
 static char *print_note(const struct cn_why_traces *traces)
@@ -163,6 +199,7 @@ static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *e
         .data = setup->rec->path,
         .rec = setup->rec,
         .options = request->options,
+        .is_of_one = cn_args_has(args, "at") || cn_args_has(args, "id"),
         .shows_all = cn_args_has(args, "all"),
         .note = note,
         .add_command = traces ? cn_why_traces_command : NULL,
@@ -175,6 +212,12 @@ static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *e
     bool ok = cn_why_knows(setup->rec, answer.function) ||
               fail_unknown(setup->rec, answer.function, err);
 
+    if (ok && cn_args_has(args, "at")) {
+        answer.options.has_at = true;
+        ok = cn_recording_setup_time(setup, cn_args_value(args, "at"),
+                                     &answer.options.at_ns, err) ||
+             cn_fail_in(err, "--at");
+    }
     if (ok) {
         cn_bar_begin(&bar, args);
         setup->query.progress = &bar.progress;
@@ -183,7 +226,7 @@ static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *e
         setup->query.progress = NULL;
         cn_bar_end(&bar);
     }
-    if (ok && answer.why.groups[CN_WHY_SLOW].count > 0) {
+    if (ok && is_explained(&answer)) {
         ok = find_reasons(&answer, setup, traces, err);
         if (ok)
             cn_why_print(args, &answer);
@@ -192,8 +235,10 @@ static bool show(struct cn_recording_setup *setup, void *arg, struct cn_error *e
         cn_cli_warn(args, "%" PRIu64 " records were lost while recording",
                     answer.why.lost_count);
     ok = ok && cn_recording_setup_result(setup, &answer.why.damages, err) &&
-         (answer.why.groups[CN_WHY_SLOW].count > 0 ||
-          fail_alike(&answer.why, answer.function, err));
+         (is_explained(&answer) ||
+          (answer.is_of_one && answer.why.call_count >= CN_WHY_CALLS_MIN
+               ? fail_one(&answer.why, answer.function, err)
+               : fail_alike(&answer.why, answer.function, err)));
     cn_why_rows_done(&answer.rows);
     cn_signs_done(&answer.signs);
     cn_signs_done(&answer.others);
@@ -209,8 +254,9 @@ static bool show_store(const struct cn_args *args, const char *path,
     struct cn_why_traces traces;
     struct cn_recording_setup setup;
     struct cn_error damage;
-    bool is_whole = cn_why_traces_open(&traces, path, cn_args_value(args, "query"),
-                                       request->function, &request->options, &damage);
+    bool is_whole =
+        cn_why_traces_open(&traces, path, cn_args_value(args, "query"), request->function,
+                           cn_args_value(args, "id"), &request->options, &damage);
     bool ok = false;
 
     if (!is_whole)
@@ -259,8 +305,17 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 
     if (!parse_options(args, &request.options, err) || !check_calls(path, err))
         return false;
+    if (!cn_args_exclusive(args, "at", "slowest", err) ||
+        !cn_args_exclusive(args, "id", "slowest", err))
+        return false;
+    if (cn_why_traces_probe(path) && cn_args_has(args, "at"))
+        return cn_fail(err, CN_ERR_USAGE,
+                       "%s is a store: choose a trace by --id, not by --at", path);
     if (cn_why_traces_probe(path))
         return show_store(args, path, &request, err);
+    if (cn_args_has(args, "id"))
+        return cn_fail(err, CN_ERR_USAGE, "%s is not a store; choose a call by --at",
+                       path);
     if (cn_args_has(args, "query"))
         return cn_fail(err, CN_ERR_USAGE, "%s is not a store; --query is for stores",
                        path);
@@ -277,6 +332,14 @@ static const struct cn_option options[] = {
      .value = "FROM-TO",
      .help = "the calls to compare them with, as percentiles of their durations "
              "(default: 25-75)"},
+    {.name = "at",
+     .value = "TIME",
+     .help = "recordings: explain the one call during TIME, a timestamp (600.5) or "
+             "elapsed time (10ms); --tid chooses the task"},
+    {.name = "id",
+     .value = "ID",
+     .help = "stores: explain the one trace with this id, or the longest call of FUNC in "
+             "it"},
     {.name = "query",
      .value = "QUERY",
      .help = "stores: only traces that match; see cairn-store-search(1)"},
@@ -296,6 +359,9 @@ static const struct cn_example examples[] = {
      "explain only one call in a thousand"},
     {"cairn why com.shop.Cart.checkout traces --query 'last 1h'",
      "explain slow requests in a store of traces"},
+    {"cairn why handle_request run.data --at 51842.648028861", "explain this one call"},
+    {"cairn why com.shop.Cart.checkout traces --id 4bf92f3577b34da6a3ce929d0e0e4736",
+     "explain this one trace"},
     {"cairn why main_loop run.data -r 10s~20s --format markdown",
      "explain the slow calls of ten seconds, for a ticket"},
     {0},

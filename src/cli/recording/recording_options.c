@@ -269,9 +269,8 @@ static bool make_filter(struct cn_recording_setup *setup, struct cn_error *err)
     return true;
 }
 
-/* "600.5" is a timestamp in seconds, "10us" is elapsed time. */
-static bool parse_moment(struct cn_recording_setup *setup, const char *text,
-                         uint64_t *out_ns, struct cn_error *err)
+bool cn_recording_setup_time(struct cn_recording_setup *setup, const char *text,
+                             uint64_t *out_ns, struct cn_error *err)
 {
     size_t digits = strspn(text, "0123456789.");
     uint64_t ns;
@@ -310,9 +309,9 @@ static bool parse_range(struct cn_recording_setup *setup, struct cn_error *err)
     if (to)
         *to++ = '\0';
     if (ok && *from)
-        ok = parse_moment(setup, from, &setup->query.range.first_ns, err);
+        ok = cn_recording_setup_time(setup, from, &setup->query.range.first_ns, err);
     if (ok && *to)
-        ok = parse_moment(setup, to, &setup->query.range.last_ns, err);
+        ok = cn_recording_setup_time(setup, to, &setup->query.range.last_ns, err);
     if (ok && setup->query.range.first_ns > setup->query.range.last_ns)
         ok = cn_fail(err, CN_ERR_USAGE, "range '%s' ends before it begins", value);
     free(from);

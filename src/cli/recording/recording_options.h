@@ -236,6 +236,10 @@ CN_CHECK bool cn_recording_show_raw(const struct cn_args *args, const char *oper
                                     cn_recording_show_fn show, void *arg,
                                     struct cn_error *err);
 
+/* A time as one end of --time-range: "600.5" is a timestamp in seconds, "10us" elapsed time. */
+CN_CHECK bool cn_recording_setup_time(struct cn_recording_setup *setup, const char *text,
+                                      uint64_t *out_ns, struct cn_error *err);
+
 /* Warn about damaged tasks; fails if there are any. */
 CN_CHECK bool cn_recording_setup_result(const struct cn_recording_setup *setup,
                                         const struct cn_call_damages *damages,

@@ -21,6 +21,7 @@ struct cn_why_answer {
     struct cn_signs signs;
     struct cn_signs others; /* what other tasks did */
     struct cn_why_times times;
+    bool is_of_one; /* one call is explained, not the slowest ones */
     bool shows_all; /* contexts, not only those that explain 90 % */
     /* Append a command that shows a call; NULL: cairn replay. */
     void (*add_command)(void *arg, const struct cn_why_call *call, struct cn_text *text);

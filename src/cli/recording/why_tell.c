@@ -121,13 +121,20 @@ void cn_why_command_add(struct cn_text *text, const struct cn_why_answer *answer
     cn_utf8_add_printable(text, answer->data);
 }
 
-static void tell_groups(struct cn_why_sentences *sentences,
-                        const struct cn_why_answer *answer)
+/* "This call of handle takes 1.2 ms, ". */
+static void add_this_call(struct cn_text *text, const struct cn_why_answer *answer)
+{
+    cn_text_str_add(text, "This call of ");
+    cn_utf8_add_printable(text, answer->function);
+    cn_text_str_add(text, " takes ");
+    cn_why_ns_add(text, answer->rows.mean_ns[CN_WHY_SLOW]);
+    cn_text_str_add(text, ", ");
+}
+
+/* "30 slow calls of handle (the slowest 1 %, 28 us or longer) take 1.8 ms on average, ". */
+static void add_slow_calls(struct cn_text *text, const struct cn_why_answer *answer)
 {
     const struct cn_why_calls *slow = &answer->why.groups[CN_WHY_SLOW];
-    const struct cn_why_calls *typical = &answer->why.groups[CN_WHY_TYPICAL];
-    const double *mean_ns = answer->rows.mean_ns;
-    struct cn_text *text = next_sentence(sentences);
 
     cn_count_print_of(text, slow->count, "slow call");
     cn_text_str_add(text, " of ");
@@ -139,8 +146,21 @@ static void tell_groups(struct cn_why_sentences *sentences,
     cn_text_str_add(text, ", ");
     cn_duration_print(text, slow->shortest_ns);
     cn_text_str_add(text, " or longer) take ");
-    cn_why_ns_add(text, mean_ns[CN_WHY_SLOW]);
+    cn_why_ns_add(text, answer->rows.mean_ns[CN_WHY_SLOW]);
     cn_text_str_add(text, " on average, ");
+}
+
+static void tell_groups(struct cn_why_sentences *sentences,
+                        const struct cn_why_answer *answer)
+{
+    const struct cn_why_calls *typical = &answer->why.groups[CN_WHY_TYPICAL];
+    const double *mean_ns = answer->rows.mean_ns;
+    struct cn_text *text = next_sentence(sentences);
+
+    if (answer->is_of_one)
+        add_this_call(text, answer);
+    else
+        add_slow_calls(text, answer);
     cn_count_print_of(text, typical->count, "typical call");
     cn_text_str_add(text, " (");
     cn_duration_print(text, typical->shortest_ns);
@@ -186,7 +206,7 @@ static void add_branch(struct cn_text *text, const struct cn_why_answer *answer,
 {
     if (branch == 0)
         return;
-    cn_text_str_add(text, " Slow calls call ");
+    cn_text_str_add(text, answer->is_of_one ? " It calls " : " Slow calls call ");
     cn_utf8_add_printable(text, context_name(answer, branch));
     cn_text_char(text, ' ');
     cn_why_times_add(text, calls_of(answer, branch, CN_WHY_SLOW));
@@ -253,9 +273,10 @@ static void tell_spread(struct cn_why_sentences *sentences,
     cn_text_char(text, '.');
     add_branch(text, answer, find_branch(answer, row->context));
     text = next_sentence(sentences);
-    cn_text_str_add(text, "Slow calls make ");
+    cn_text_str_add(text, answer->is_of_one ? "It makes " : "Slow calls make ");
     cn_why_times_add(text, rows->inner_calls[CN_WHY_SLOW]);
-    cn_text_str_add(text, " calls each, typical ones ");
+    cn_text_str_add(text, answer->is_of_one ? " calls, typical ones "
+                                            : " calls each, typical ones ");
     cn_why_times_add(text, rows->inner_calls[CN_WHY_TYPICAL]);
     cn_text_char(text, '.');
 }
@@ -345,9 +366,13 @@ static void tell_signs(struct cn_why_sentences *sentences,
         cn_text_printf(text, " %c ", sign->relation);
         cn_utf8_add_printable(text, sign->value);
         cn_text_str_add(text, " in ");
-        cn_count_print(text, sign->has[CN_WHY_SLOW]);
-        cn_text_str_add(text, " of ");
-        cn_count_print_of(text, sign->of[CN_WHY_SLOW], "slow call");
+        if (answer->is_of_one) {
+            cn_text_str_add(text, "this call");
+        } else {
+            cn_count_print(text, sign->has[CN_WHY_SLOW]);
+            cn_text_str_add(text, " of ");
+            cn_count_print_of(text, sign->of[CN_WHY_SLOW], "slow call");
+        }
         cn_text_str_add(text, " and ");
         cn_why_percent_add(text, (double)sign->has[CN_WHY_TYPICAL] /
                                      (double)sign->of[CN_WHY_TYPICAL]);
@@ -425,8 +450,10 @@ void cn_why_tell(struct cn_why_sentences *sentences, const struct cn_why_answer 
     tell_rows(sentences, answer);
     tell_kinds(sentences, answer);
     tell_signs(sentences, answer);
-    tell_others(sentences, answer);
-    tell_times(sentences, answer);
+    if (!answer->is_of_one) {
+        tell_others(sentences, answer);
+        tell_times(sentences, answer);
+    }
     if (answer->why.open_count > 0) {
         struct cn_text *text = next_sentence(sentences);
 
@@ -438,7 +465,8 @@ void cn_why_tell(struct cn_why_sentences *sentences, const struct cn_why_answer 
     for (int i = CN_WHY_GROUPS - 1; i >= 0; i--) {
         struct cn_text *text = next_sentence(sentences);
 
-        cn_text_printf(text, "%s: ", titles[i]);
+        cn_text_printf(text, "%s: ",
+                       answer->is_of_one && i == CN_WHY_SLOW ? "This call" : titles[i]);
         cn_why_command_add(text, answer, &answer->why.groups[i].example);
     }
 }

@@ -13,7 +13,8 @@
 #include "model/calls/recording.h"
 #include "model/format.h"
 #include "model/traces/trace_facts.h"
-#include "store/search/search.h"
+#include "store/search/query.h"
+#include "store/search/search_traces.h"
 #include "store/search/trace_cursor.h"
 #include "store/segment/reader.h"
 #include "store/write/java_import.h"
@@ -21,6 +22,7 @@
 enum {
     GROUP_LOADED = 1000,
     INNER_LOADED = 4000,
+    ONE_MAX = 16,        /* rows of one trace */
     CALLS_NOTED = 64,    /* of a trace: attributes of more calls are not compared */
     VALUE_LEN_MAX = 120, /* longer values are cut */
 };
@@ -68,11 +70,17 @@ static void add_fact(void *arg, const char *key, const char *value, const double
 
 /* Note what is known about a call of the method. */
 static void note_call(struct cn_why_traces *traces, const struct cn_trace *trace,
-                      uint32_t node, uint64_t time_ns)
+                      uint32_t node, uint64_t time_ns, struct cn_why_options *options)
 {
     const struct cn_trace_node *at = &trace->nodes[node];
     struct cn_why_trace noted = {trace->id_high, trace->id_low, traces->fact_count, 0};
 
+    if (options->has_at && trace->id_high == traces->one_high &&
+        trace->id_low == traces->one_low && at->duration_ns > traces->one_ns) {
+        traces->one_ns = at->duration_ns;
+        options->at_ns = time_ns + at->start_ns;
+        options->at_end_ns = options->at_ns + at->duration_ns;
+    }
     cn_trace_facts_visit(trace, node, add_fact, traces);
     noted.fact_count = traces->fact_count - noted.first_fact;
     traces->list =
@@ -85,7 +93,8 @@ static void note_call(struct cn_why_traces *traces, const struct cn_trace *trace
 }
 
 static void note_calls(struct cn_why_traces *traces, const struct cn_trace *trace,
-                       const char *method, struct cn_text *text)
+                       const char *method, struct cn_why_options *options,
+                       struct cn_text *text)
 {
     uint64_t time_ns = trace->span_count > 0 ? trace->spans[0].time_ns : trace->clock_ns;
     unsigned noted = 0;
@@ -96,7 +105,7 @@ static void note_calls(struct cn_why_traces *traces, const struct cn_trace *trac
         cn_text_clear(text);
         cn_words_print_method_name(trace->words, trace->nodes[i].method, text);
         if (strcmp(cn_text_str(text), method) == 0) {
-            note_call(traces, trace, i, time_ns);
+            note_call(traces, trace, i, time_ns, options);
             noted++;
         }
     }
@@ -115,7 +124,8 @@ static int compare_times(const void *a, const void *b)
 
 /* Load the traces of the hits; releases them. */
 static bool load(struct cn_why_traces *traces, const struct cn_store_query *query,
-                 struct cn_search_hits hits, const char *method, struct cn_error *err)
+                 struct cn_search_hits hits, const char *method,
+                 struct cn_why_options *options, struct cn_error *err)
 {
     struct cn_trace_cursor cursor = {.store = cn_search_store(query->search),
                                      .hits = hits,
@@ -132,7 +142,7 @@ static bool load(struct cn_why_traces *traces, const struct cn_store_query *quer
               compare_times);
     while ((step = cn_trace_cursor_next(&cursor, &row, err)) == CN_ITEM &&
            (ok = cn_trace_cursor_load(&cursor, &trace, err))) {
-        note_calls(traces, &trace, method, &text);
+        note_calls(traces, &trace, method, options, &text);
         cn_trace_calls_add(calls, &trace);
         traces->loaded++;
     }
@@ -143,6 +153,11 @@ static bool load(struct cn_why_traces *traces, const struct cn_store_query *quer
     cn_text_done(&text);
     cn_trace_cursor_close(&cursor);
     return ok && step == CN_END;
+}
+
+static bool is_same_hit(const struct cn_search_hit *a, const struct cn_search_hit *b)
+{
+    return a->segment == b->segment && a->row == b->row;
 }
 
 /* Append hits [first, end) to a list, evenly at most `most` of them. */
@@ -158,7 +173,8 @@ static void choose(struct cn_search_hits *out, const struct cn_search_hits *from
 
 /* Choose traces by duration; `hits` are sorted, the longest first. */
 static void choose_groups(struct cn_why_traces *traces, const struct cn_search_hits *hits,
-                          struct cn_why_options *options, struct cn_search_hits *out)
+                          bool is_of_one, struct cn_why_options *options,
+                          struct cn_search_hits *out)
 {
     double last = (double)(hits->count - 1);
     size_t low = hits->count - 1 - (size_t)(last * options->typical_from);
@@ -175,17 +191,42 @@ static void choose_groups(struct cn_why_traces *traces, const struct cn_search_h
     while (slow > 0 && hits->list[slow - 1].key < options->slow_from_ns)
         slow--;
     traces->slow_count = slow;
-    traces->wanted = slow + low + 1 - (high > slow ? high : slow);
-    choose(out, hits, 0, slow, GROUP_LOADED);
+    traces->wanted = low + 1 - (high > slow ? high : slow);
+    if (!is_of_one) {
+        traces->wanted += slow;
+        choose(out, hits, 0, slow, GROUP_LOADED);
+    }
     choose(out, hits, high > slow ? high : slow, low + 1, GROUP_LOADED);
 }
 
-/* "(QUERY) AND FIELD = "METHOD"", searched. */
+/* Spans inside of others are loaded with these: leave them out. */
+static bool drop_inner(const struct cn_store_query *query, struct cn_search_hits *hits,
+                       struct cn_error *err)
+{
+    const struct cn_store *store = cn_search_store(query->search);
+    size_t count = 0;
+
+    for (size_t i = 0; i < hits->count; i++) {
+        struct cn_store_row row;
+
+        if (!cn_segment_row(cn_store_segment(store, hits->list[i].segment),
+                            hits->list[i].row, &row, err))
+            return false;
+        if (cn_store_row_is_trace(&row))
+            hits->list[count++] = hits->list[i];
+    }
+    hits->count = count;
+    return true;
+}
+
+/* "(QUERY) AND FIELD = "METHOD"", searched: spans that begin with the method by duration, or all
+ * traces that call it by time. */
 static bool search(struct cn_store_query *query, const char *path, const char *text,
-                   const char *field, const char *method, enum cn_search_sort sort,
+                   const char *field, const char *method, bool is_root,
                    struct cn_search_hits *hits, struct cn_error *err)
 {
-    struct cn_search_order order = {.sort = sort, .limit = UINT64_MAX};
+    struct cn_search_order order = {
+        .sort = is_root ? CN_SEARCH_BY_DURATION : CN_SEARCH_BY_TIME, .limit = UINT64_MAX};
     struct cn_text whole = {0};
     bool ok;
 
@@ -202,14 +243,55 @@ static bool search(struct cn_store_query *query, const char *path, const char *t
     cn_text_done(&whole);
     if (!ok)
         return false;
-    if (cn_search_rows(query->search, query->query, &order, hits, err))
+    ok = is_root ? cn_search_rows(query->search, query->query, &order, hits, err)
+                 : cn_search_trace_spans(query->search, query->query, &order, hits, err);
+    if (ok && drop_inner(query, hits, err))
         return true;
+    if (ok)
+        cn_search_hits_done(hits);
     cn_store_query_close(query);
     return false;
 }
 
+/* Add the hits of one trace, and set its id: the whole store is searched, not the query. */
+static bool add_one(struct cn_why_traces *traces, const struct cn_store_query *query,
+                    const char *id, struct cn_why_options *options,
+                    struct cn_search_hits *chosen, struct cn_error *err)
+{
+    struct cn_search_order order = {.sort = CN_SEARCH_BY_DURATION, .limit = ONE_MAX};
+    struct cn_search_hits hits = {0};
+    struct cn_query *one = NULL;
+    struct cn_text text = {0};
+    struct cn_store_row row;
+    bool ok;
+
+    cn_text_printf(&text, "id = %s", id);
+    ok = cn_query_parse(&one, cn_text_str(&text), query->query->now_ns, err) &&
+         cn_search_rows(query->search, one, &order, &hits, err);
+    cn_text_done(&text);
+    cn_query_free(one);
+    if (ok && hits.count == 0)
+        ok = cn_fail(err, CN_ERR_NOT_FOUND, "there is no trace %s", id);
+    for (size_t i = 0; i < hits.count && ok; i++) {
+        size_t at = 0;
+
+        while (at < chosen->count && !is_same_hit(&chosen->list[at], &hits.list[i]))
+            at++;
+        if (at == chosen->count)
+            chosen->list[chosen->count++] = hits.list[i];
+    }
+    ok = ok && cn_search_hit_row(query->search, &hits.list[0], &row, err);
+    if (ok) {
+        options->has_at = true;
+        traces->one_high = row.trace_high;
+        traces->one_low = row.trace_low;
+    }
+    cn_search_hits_done(&hits);
+    return ok;
+}
+
 bool cn_why_traces_open(struct cn_why_traces *traces, const char *path,
-                        const char *query_text, const char *method,
+                        const char *query_text, const char *method, const char *id,
                         struct cn_why_options *options, struct cn_error *err)
 {
     struct cn_store_query query;
@@ -217,28 +299,29 @@ bool cn_why_traces_open(struct cn_why_traces *traces, const char *path,
     bool ok;
 
     *traces = (struct cn_why_traces){.path = path};
-    if (!search(&query, path, query_text, "root", method, CN_SEARCH_BY_DURATION, &hits,
-                err))
+    if (!search(&query, path, query_text, "root", method, true, &hits, err))
         return false;
     traces->is_root = hits.count >= CN_WHY_CALLS_MIN;
     if (!traces->is_root) {
         cn_search_hits_done(&hits);
         cn_store_query_close(&query);
         hits = (struct cn_search_hits){0};
-        if (!search(&query, path, query_text, "method", method, CN_SEARCH_BY_TIME, &hits,
-                    err))
+        if (!search(&query, path, query_text, "method", method, false, &hits, err))
             return false;
     }
     traces->found = hits.count;
-    chosen.list = cn_alloc(2 * GROUP_LOADED + INNER_LOADED, sizeof(*chosen.list));
+    chosen.list =
+        cn_alloc(2 * GROUP_LOADED + INNER_LOADED + ONE_MAX, sizeof(*chosen.list));
     if (traces->is_root)
-        choose_groups(traces, &hits, options, &chosen);
+        choose_groups(traces, &hits, id != NULL, options, &chosen);
     else
         choose(&chosen, &hits, 0, hits.count, INNER_LOADED);
     if (!traces->is_root)
         traces->wanted = hits.count;
     cn_search_hits_done(&hits);
-    ok = load(traces, &query, chosen, method, err) && cn_search_check(query.search, err);
+    ok = (!id || add_one(traces, &query, id, options, &chosen, err)) &&
+         load(traces, &query, chosen, method, options, err) &&
+         cn_search_check(query.search, err);
     cn_store_query_close(&query);
     return ok || cn_fail_in(err, "%s", path);
 }

@@ -32,6 +32,8 @@ struct cn_why_traces {
     uint64_t wanted,
         loaded;          /* those of both groups; fewer are loaded if there are many */
     uint64_t slow_count; /* of those found, if is_root */
+    uint64_t one_high, one_low; /* the id of the one trace to explain, if there is one */
+    uint64_t one_ns;            /* duration of its longest call of the method */
     struct cn_why_trace *list;
     size_t count, capacity;
     struct cn_why_fact *facts;
@@ -43,10 +45,11 @@ struct cn_why_traces {
 /* True if a path is a store that can be searched. */
 bool cn_why_traces_probe(const char *path);
 
-/* Sets the limits of the groups in `options`, if the index has them. Damage is a failure after
- * everything else was read: `rec` is set. */
+/* Sets the limits of the groups in `options`, if the index has them. With `id`, the slow group is
+ * the call of the trace with this id. Damage is a failure after everything else was read: `rec` is
+ * set. */
 CN_CHECK bool cn_why_traces_open(struct cn_why_traces *traces, const char *path,
-                                 const char *query, const char *method,
+                                 const char *query, const char *method, const char *id,
                                  struct cn_why_options *options, struct cn_error *err);
 void cn_why_traces_close(struct cn_why_traces *traces);
 

@@ -536,7 +536,7 @@ static const struct cn_example examples[] = {
      "the number of traces without this text"},
     {"cairn store search traces --group-by http.url", "requests and durations by URL"},
     {"cairn store search traces --group-by operation", "latencies by operation"},
-    {"cairn store search traces --spans 'service = shop root = \"GET /cart\"' --steps 24",
+    {"cairn store search traces --spans 'root = \"GET /cart\"' --steps 24",
      "an operation over time"},
     {"cairn store search traces --spans 'service = cart duration > 50ms'",
      "the slow spans of a service"},

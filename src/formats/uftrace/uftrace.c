@@ -16,8 +16,8 @@ const struct cn_format cn_format_uftrace = {
     .holds = "recording",
     .probe = cn_uft_probe,
     .open_recording = cn_uft_open,
-    .write_recording = cn_uft_write,
-    .verify = cn_uft_verify,
+    .write_recording = CN_NOT_IN_ENGINE(cn_uft_write),
+    .verify = CN_NOT_IN_ENGINE(cn_uft_verify),
 };
 
 static bool probe_packed(const char *path)
@@ -59,6 +59,6 @@ const struct cn_format cn_format_uftrace_packed = {
     .holds = "recording",
     .probe = probe_packed,
     .open_recording = cn_uft_open,
-    .write_recording = write_packed,
-    .verify = cn_uft_verify,
+    .write_recording = CN_NOT_IN_ENGINE(write_packed),
+    .verify = CN_NOT_IN_ENGINE(cn_uft_verify),
 };

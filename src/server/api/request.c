@@ -5,6 +5,62 @@
 #include <stdlib.h>
 #include <string.h>
 
+static unsigned hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return (unsigned)(c - '0');
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
+}
+
+/* Decode "%41" and "+" in place. */
+static void decode(char *text)
+{
+    char *out = text;
+
+    while (*text) {
+        unsigned high = text[0] == '%' ? hex_digit(text[1]) : 16;
+        unsigned low = high < 16 ? hex_digit(text[2]) : 16;
+
+        if (low < 16) {
+            *out++ = (char)(high << 4 | low);
+            text += 3;
+        } else {
+            *out++ = *text == '+' ? ' ' : *text;
+            text++;
+        }
+    }
+    *out = '\0';
+}
+
+static char *cut(char *text, char at)
+{
+    char *end = strchr(text, at);
+
+    if (!end)
+        return NULL;
+    *end = '\0';
+    return end + 1;
+}
+
+void cn_request_parse(struct cn_request *request, char *address)
+{
+    char *next = cut(address, '?');
+
+    request->path = address;
+    while (next && request->parameter_count < CN_REQUEST_PARAMETER_MAX) {
+        char *name = next, *value;
+
+        next = cut(name, '&');
+        value = cut(name, '=');
+        decode(name);
+        if (value)
+            decode(value);
+        request->parameters[request->parameter_count++] =
+            (struct cn_parameter){name, value ? value : ""};
+    }
+}
+
 const char *cn_request_value_at(const struct cn_request *request, const char *name,
                                 size_t i)
 {

@@ -26,6 +26,10 @@ struct cn_request {
     struct cn_json json; /* the answer */
 };
 
+/* Split the address "/api/v1/sources/0/rows?view=flat&sort=a%20b" of a zeroed request, in
+ * place. Parameters after the 64th are ignored, as over HTTP. */
+void cn_request_parse(struct cn_request *request, char *address);
+
 /* The value of a parameter; NULL if it was not given. */
 const char *cn_request_value(const struct cn_request *request, const char *name);
 

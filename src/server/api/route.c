@@ -95,10 +95,18 @@ bool cn_route_api(const struct cn_served_list *sources, struct cn_request *reque
     return ok;
 }
 
-const char *cn_route_error_name(enum cn_error_kind kind)
+void cn_route_error(struct cn_text *out, const struct cn_error *err)
 {
-    static const char *const names[] = {"none",    "usage", "io",        "format",
-                                        "version", "limit", "not-found", "not-ready"};
+    static const char *const names[] = {"none",      "usage",     "io",
+                                        "format",    "version",   "limit",
+                                        "not-found", "not-ready", "rejected"};
+    struct cn_json json = {.text = out};
 
-    return names[kind];
+    cn_json_object(&json);
+    cn_json_key(&json, "error");
+    cn_json_object(&json);
+    cn_json_add_str(&json, "kind", names[err->kind]);
+    cn_json_add_str(&json, "text", err->text);
+    cn_json_end(&json);
+    cn_json_end(&json);
 }

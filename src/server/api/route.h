@@ -11,6 +11,7 @@
 struct cn_request;
 struct cn_served;
 struct cn_served_diffs;
+struct cn_text;
 
 struct cn_served_list {
     struct cn_served **list;
@@ -23,7 +24,7 @@ struct cn_served_list {
 CN_CHECK bool cn_route_api(const struct cn_served_list *sources,
                            struct cn_request *request, struct cn_error *err);
 
-/* The kind of an error in JSON: "not-found". */
-const char *cn_route_error_name(enum cn_error_kind kind);
+/* Append {error: {kind, text}}, the answer to a question that failed. */
+void cn_route_error(struct cn_text *out, const struct cn_error *err);
 
 #endif

@@ -229,15 +229,8 @@ static enum MHD_Result send_error(struct MHD_Connection *connection, unsigned st
                                   const struct cn_error *err)
 {
     struct cn_text text = {0};
-    struct cn_json json = {.text = &text};
 
-    cn_json_object(&json);
-    cn_json_key(&json, "error");
-    cn_json_object(&json);
-    cn_json_add_str(&json, "kind", cn_route_error_name(err->kind));
-    cn_json_add_str(&json, "text", err->text);
-    cn_json_end(&json);
-    cn_json_end(&json);
+    cn_route_error(&text, err);
     return send_text(connection, status, &text, "application/json");
 }
 

@@ -13,5 +13,6 @@ cn_asset_\name\()_end:
         asset page, "index.html"
         asset script, "app.js"
         asset style, "app.css"
+        asset engine, "cairn.wasm.gz"
 
         .section .note.GNU-stack, "", %progbits

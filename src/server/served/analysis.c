@@ -1,17 +1,41 @@
 #include "server/served/analysis.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/calls/call_defaults.h"
 #include "analyze/cct/calls_to_database.h"
 #include "base/alloc.h"
+#include "base/files/file.h"
+#include "base/files/out.h"
 #include "base/run/pool.h"
+#include "base/text.h"
 #include "formats/formats.h"
+#include "model/calls/recording.h"
 #include "model/contexts/database.h"
 #include "server/served/call_locations.h"
+
+static const char missing_name[] = "missing";
+
+static bool write_missing(const char *folder, const struct cn_recording *rec,
+                          const struct cn_calls_result *result, struct cn_error *err)
+{
+    struct cn_text text = {0};
+    bool ok;
+
+    cn_text_printf(&text, "%" PRIu64 "\n", result->lost_count);
+    for (size_t i = 0; i < result->damage_count; i++)
+        cn_text_printf(&text, "task %u: %s; analysed up to there\n",
+                       (unsigned)rec->tasks[result->damages[i].task].tid,
+                       result->damages[i].err.text);
+    ok = cn_out_replace(folder, missing_name, text.chars, text.len, err);
+    cn_text_done(&text);
+    return ok;
+}
 
 CN_PRINTF(2, 3)
 static void add_damage(struct cn_database *db, const char *fmt, ...)
@@ -21,6 +45,38 @@ static void add_damage(struct cn_database *db, const char *fmt, ...)
     va_start(args, fmt);
     cn_warning_add(&db->warnings, &db->arena, true, fmt, args);
     va_end(args);
+}
+
+/* The text is that of write_missing(), or was changed by somebody: then it names less. */
+static void read_missing(const char *folder, struct cn_database *db, uint64_t *lost)
+{
+    struct cn_file file = {0};
+    struct cn_error none;
+    struct cn_text text = {0};
+    char *at, *end;
+
+    *lost = 0;
+    if (!cn_file_open_at(&file, folder, missing_name, &none))
+        return;
+    cn_text_add(&text, (const char *)file.bytes.ptr, file.bytes.len);
+    cn_file_close(&file);
+    *lost = strtoull(text.chars, &at, 10);
+    at += *at == '\n';
+    for (; (end = strchr(at, '\n')); at = end + 1)
+        add_damage(db, "%.*s", (int)(end - at), at);
+    cn_text_done(&text);
+}
+
+bool cn_analysis_open(struct cn_database **out, const char *folder, uint64_t *lost,
+                      struct cn_error *err)
+{
+    char path[PATH_MAX];
+
+    (void)snprintf(path, sizeof(path), "%s/calls.db", folder);
+    if (!cn_format_find("hpctoolkit-v4")->open_database(out, path, err))
+        return false;
+    read_missing(folder, *out, lost);
+    return true;
 }
 
 /* Write the database of all calls to a folder and open it there. */
@@ -48,17 +104,12 @@ static bool make_database(struct cn_database **out, const struct cn_call_query *
     ok = cn_calls_to_database(&calls, query, 1, &options, &result, err);
     if (ok) {
         ok = v4->write_database(calls, path, &write, err) &&
-             v4->open_database(out, path, err);
-        for (size_t i = 0; ok && i < result.damage_count; i++)
-            add_damage(*out, "task %u: %s; analysed up to there",
-                       (unsigned)query->rec->tasks[result.damages[i].task].tid,
-                       result.damages[i].err.text);
-        *lost = result.lost_count;
+             write_missing(folder, query->rec, &result, err);
         cn_calls_result_done(&result);
         cn_database_close(calls);
     }
     cn_call_locations_done(&locations);
-    return ok;
+    return ok && cn_analysis_open(out, folder, lost, err);
 }
 
 bool cn_analysis_of_calls(struct cn_database **out, const struct cn_recording *rec,

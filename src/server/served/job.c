@@ -79,6 +79,8 @@ static void *run(void *arg)
         ok = job->work(job->arg, &progress, &err);
         (void)pthread_mutex_lock(&group->lock);
         job->failure = err;
+        if (ok)
+            job->share_done = 1;
         if (!job->runs_again)
             job->state = ok ? CN_JOB_DONE : CN_JOB_FAILED;
     } while (job->state == CN_JOB_RUNNING);
@@ -108,17 +110,22 @@ static bool start(struct cn_job *job, struct cn_error *err)
     job->state = CN_JOB_NEW;
     if (job->group->running_count == job->group->running_max)
         return true;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    failure = pthread_create(&job->thread, NULL, run, job);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (failure != 0)
-        return cn_fail(err, CN_ERR_IO, "cannot start a thread (error %d)", failure);
+    /* The job may have ended when pthread_create() returns: without threads (src/wasm) it
+     * runs there. */
     job->has_thread = true;
     job->is_reported = false;
     job->state = CN_JOB_RUNNING;
     job->group->running_count++;
-    return true;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    failure = pthread_create(&job->thread, NULL, run, job);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failure == 0)
+        return true;
+    job->has_thread = false;
+    job->state = CN_JOB_NEW;
+    job->group->running_count--;
+    return cn_fail(err, CN_ERR_IO, "cannot start a thread (error %d)", failure);
 }
 
 bool cn_job_start(struct cn_job *job, struct cn_error *err)

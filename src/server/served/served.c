@@ -72,7 +72,7 @@ void cn_served_close(struct cn_served *served)
     cn_database_close(served->db);
     cn_call_parts_done(&served->call_parts);
     cn_recording_close(served->recording);
-    if (served->folder)
+    if (served->folder && !served->is_given)
         cn_outdir_remove(served->folder);
     free(served->folder);
     free(served->analysis_what);
@@ -105,12 +105,19 @@ static bool start_warm_up(struct cn_served *served, struct cn_error *err)
     return cn_job_start(&served->warm_up, err);
 }
 
+static bool open_given(struct cn_served *served, struct cn_error *err)
+{
+    return cn_analysis_open(&served->db, served->folder, &served->lost_count, err);
+}
+
 static bool analyse(void *arg, const struct cn_progress *progress, struct cn_error *err)
 {
     struct cn_served *served = arg;
 
-    return cn_analysis_of_calls(&served->db, served->recording, served->is_raw,
-                                served->folder, &served->lost_count, progress, err) &&
+    return (served->is_given ? open_given(served, err)
+                             : cn_analysis_of_calls(
+                                   &served->db, served->recording, served->is_raw,
+                                   served->folder, &served->lost_count, progress, err)) &&
            start_warm_up(served, err);
 }
 
@@ -118,8 +125,7 @@ static bool start_analysis(struct cn_served *served, struct cn_error *err)
 {
     struct cn_text what = {0};
 
-    served->folder = cn_temporary_make("serve", err);
-    if (!served->folder)
+    if (!served->is_given && !(served->folder = cn_temporary_make("serve", err)))
         return false;
     cn_text_printf(&what, "analysing %s", served->name);
     served->analysis_what = what.chars;
@@ -148,6 +154,12 @@ static bool open_recording(struct cn_served *served, const struct cn_format *for
     return start_analysis(served, err);
 }
 
+static void set_folder(struct cn_served *served, const char *folder)
+{
+    served->is_given = folder != NULL;
+    served->folder = folder ? cn_strdup(folder) : NULL;
+}
+
 bool cn_served_open(struct cn_served **out, const char *path,
                     struct cn_served_options options, struct cn_error *err)
 {
@@ -155,20 +167,28 @@ bool cn_served_open(struct cn_served **out, const char *path,
     struct cn_served *served;
     bool ok;
 
-    if (!cn_format_probe(path, &format, err))
+    if (options.format)
+        format = cn_format_find(options.format);
+    else if (!cn_format_probe(path, &format, err))
         return false;
+    if (!format)
+        return cn_fail(err, CN_ERR_FORMAT, "%s: no format '%s'", path, options.format);
     if (!format->open_database && !format->open_recording && !format->open_traces)
         return cn_fail(err, CN_ERR_USAGE, "%s: a %s cannot be served", path,
                        format->name);
-    if (format == &cn_format_store && !options.is_store_analysed) {
+    if (format == &cn_format_store) {
         served = new_served(path, "zorka", CN_SERVED_STORE);
         ok = cn_served_store_open(&served->store, path, err);
     } else if (format->open_database) {
         served = new_served(path, format->name, CN_SERVED_DATABASE);
-        ok = format->open_database(&served->db, path, err) && start_warm_up(served, err);
+        set_folder(served, options.folder);
+        ok = (served->is_given ? open_given(served, err)
+                               : format->open_database(&served->db, path, err)) &&
+             start_warm_up(served, err);
     } else {
         served = new_served(path, format->name, CN_SERVED_RECORDING);
         served->is_raw = options.is_raw;
+        set_folder(served, options.folder);
         ok = open_recording(served, format, err);
     }
     if (!ok) {
@@ -184,9 +204,9 @@ bool cn_served_ready(struct cn_served *served, struct cn_error *err)
     return !served->recording || cn_job_check(&served->analysis, err);
 }
 
-bool cn_served_finish(struct cn_served *served, struct cn_error *err)
+const char *cn_served_analysed(struct cn_served *served, struct cn_error *err)
 {
-    return !served->recording || cn_job_finish(&served->analysis, err);
+    return cn_job_finish(&served->analysis, err) ? served->folder : NULL;
 }
 
 void cn_served_lock(struct cn_served *served)

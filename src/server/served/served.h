@@ -41,7 +41,8 @@ struct cn_served {
     size_t profiled_count;
     struct cn_job analysis; /* makes the database of a recording */
     char *analysis_what;    /* for messages */
-    char *folder;           /* of that database; NULL: none */
+    char *folder;           /* of that database, calls.db; NULL: none */
+    bool is_given;          /* the folder was made elsewhere, and is not removed */
     uint64_t lost_count;    /* records that the recorder lost; known after the analysis */
 
     struct cn_database *db;        /* NULL for a store, and until cn_served_ready() */
@@ -60,8 +61,10 @@ struct cn_served {
 
 /* How to open a source; all zero is the default. */
 struct cn_served_options {
-    bool is_raw;            /* recordings: show recorded times, not corrected ones */
-    bool is_store_analysed; /* analyse the traces of a store as calls */
+    bool is_raw; /* recordings: show recorded times, not corrected ones */
+    /* Of an exported page: the name of the format, and the folder of an analysis that is shown
+     * in place of another one; NULL: none. */
+    const char *format, *folder;
 };
 
 /* Open a database, recording or store. */
@@ -73,8 +76,8 @@ void cn_served_close(struct cn_served *served); /* NULL is fine */
  * the analysis of a recording. */
 CN_CHECK bool cn_served_ready(struct cn_served *served, struct cn_error *err);
 
-/* Wait for the analysis of a recording. */
-CN_CHECK bool cn_served_finish(struct cn_served *served, struct cn_error *err);
+/* Wait for the analysis of a recording, and return its folder. NULL if it fails. */
+CN_CHECK const char *cn_served_analysed(struct cn_served *served, struct cn_error *err);
 
 /* For requests to a store. */
 void cn_served_lock(struct cn_served *served);

@@ -74,7 +74,8 @@ bool cn_trace_facets_find(struct cn_trace_facets *out,
                           const struct cn_progress *progress, struct cn_error *err)
 {
     static const int groups[] = {CN_SIDE_B, CN_SIDE_A};
-    static const struct cn_sign_limits limits = {.has_all_values = true};
+    static const struct cn_sign_limits limits = {
+        .hits_min = 3, .chance_max = 0.01, .has_all_values = true};
     struct cn_traits *traits = cn_traits_new();
     bool ok = true;
 

@@ -5,7 +5,6 @@ import { PinnedBox } from "./flame_details";
 import { useFlame } from "./use_flame";
 import { ChosenRange, chosenRange } from "../shared/chosen_range";
 import { FlameView } from "./flame_view";
-import { isOffline } from "../shared/offline";
 import { costParameters, type ViewProps } from "../shared/page";
 import { Flag } from "../shared/flag";
 import { go, isOn } from "../shared/state";
@@ -86,7 +85,7 @@ export function FlamePage(props: ViewProps) {
                 flame={value}
                 path={props.path}
                 parameters={costParameters(props)}
-                isContext={!isCallers && !isFolded && !isOffline() && /^\d+$/.test(box.id)}
+                isContext={!isCallers && !isFolded && /^\d+$/.test(box.id)}
                 ids={ids}
                 onZoom={zoom}
                 onClose={close}

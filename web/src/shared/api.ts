@@ -1,6 +1,6 @@
-// Requests to the server.
+// Requests to the server, or to the engine of a page that has none.
 
-import { answerOffline, isOffline } from "./offline";
+import { EngineClient, loadOfPage } from "../engine/client";
 
 export class ApiError extends Error {
   constructor(
@@ -37,12 +37,31 @@ export function query(parameters: Parameters): string {
   return text === "" ? "" : `?${text}`;
 }
 
-async function ask<T>(url: string, signal?: AbortSignal): Promise<T> {
+let engine: EngineClient | null = null;
+
+// Answer from the data in the page, if it has some.
+export function startEngine(): void {
+  const load = loadOfPage();
+  if (load) engine = new EngineClient(load);
+}
+
+async function askServer(url: string, signal?: AbortSignal): Promise<[boolean, unknown, number]> {
   const response = await fetch(url, signal ? { signal } : {});
-  if (response.ok) return (await response.json()) as T;
-  const body: unknown = await response.json().catch(() => null);
+  const body: unknown = await response.json().catch((error: unknown) => {
+    if (response.ok) throw error;
+    return null;
+  });
+  return [response.ok, body, response.status];
+}
+
+async function ask<T>(url: string, signal?: AbortSignal): Promise<T> {
+  const answer = await engine?.ask(url, signal);
+  const [ok, body, status] = answer
+    ? [answer.ok, JSON.parse(answer.text) as unknown, 0]
+    : await askServer(url, signal);
+  if (ok) return body as T;
   const error = (body as { error?: { kind: string; text: string } } | null)?.error;
-  throw new ApiError(error?.text ?? `the server answered ${response.status}`, error?.kind ?? "");
+  throw new ApiError(error?.text ?? `the server answered ${status}`, error?.kind ?? "");
 }
 
 export async function get<T>(
@@ -50,7 +69,6 @@ export async function get<T>(
   parameters: Parameters = {},
   signal?: AbortSignal,
 ): Promise<T> {
-  if (isOffline()) return answerOffline(path, parameters) as T;
   count(1);
   try {
     return await ask<T>(`/api/v1/${path}${query(parameters)}`, signal);

@@ -216,7 +216,7 @@ const struct cn_format cn_format_otlp = {
     .is_file = true,
     .probe = cn_otlp_probe,
     .open_traces = cn_span_calls_open,
-    .export_calls = write_traces,
+    .export_calls = CN_NOT_IN_ENGINE(write_traces),
 };
 
 const struct cn_format cn_format_otlp_json = {
@@ -226,5 +226,5 @@ const struct cn_format cn_format_otlp_json = {
     .is_file = true,
     .probe = cn_otlp_json_probe,
     .open_traces = cn_span_calls_open,
-    .export_calls = write_traces,
+    .export_calls = CN_NOT_IN_ENGINE(write_traces),
 };

@@ -95,5 +95,5 @@ const struct cn_format cn_format_zipkin = {
     .is_file = true,
     .probe = cn_zipkin_probe,
     .open_traces = cn_span_calls_open,
-    .export_calls = write_spans,
+    .export_calls = CN_NOT_IN_ENGINE(write_spans),
 };

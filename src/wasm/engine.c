@@ -1,0 +1,75 @@
+#include "wasm/engine.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "server/api/request.h"
+#include "server/api/route.h"
+#include "server/served/served.h"
+#include "server/served/served_diffs.h"
+
+/* The state of a page. */
+static struct cn_served_list sources;
+static struct cn_served_diffs diffs;
+static struct cn_text answer;
+
+char *cn_engine_alloc(size_t len)
+{
+    return cn_alloc(len, 1);
+}
+
+static bool fail(const struct cn_error *err)
+{
+    cn_text_clear(&answer);
+    cn_route_error(&answer, err);
+    return false;
+}
+
+bool cn_engine_open(char *path, char *format, char *folder, bool is_raw)
+{
+    struct cn_served_options options = {
+        .is_raw = is_raw, .format = format, .folder = folder};
+    struct cn_error err = {0};
+    struct cn_served *served;
+    bool ok = cn_served_open(&served, path, options, &err);
+
+    free(path);
+    free(format);
+    free(folder);
+    if (!ok)
+        return fail(&err);
+    if (!sources.diffs) {
+        cn_served_diffs_init(&diffs);
+        sources.diffs = &diffs;
+    }
+    sources.list =
+        cn_realloc(sources.list, sources.count + 1, sizeof(struct cn_served *));
+    sources.list[sources.count++] = served;
+    return true;
+}
+
+bool cn_engine_ask(char *address)
+{
+    struct cn_request *request = cn_alloc(1, sizeof(*request));
+    struct cn_error err = {0};
+    bool ok;
+
+    cn_text_clear(&answer);
+    request->json.text = &answer;
+    cn_request_parse(request, address);
+    ok = cn_route_api(&sources, request, &err);
+    free(request);
+    free(address);
+    return ok || fail(&err);
+}
+
+const char *cn_engine_answer(void)
+{
+    return cn_text_str(&answer);
+}
+
+size_t cn_engine_answer_len(void)
+{
+    return answer.len;
+}

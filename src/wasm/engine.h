@@ -1,0 +1,29 @@
+/* The engine of the viewer in a page without a server: opens files of the page's memory and
+ * answers the questions of the API. These functions are what the page calls; strings are
+ * passed in memory of cn_engine_alloc().
+ * Threads: one thread at a time.
+ */
+#ifndef CN_WASM_ENGINE_H
+#define CN_WASM_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define CN_EXPORTED(name) __attribute__((export_name(#name)))
+
+/* Memory for a string; the function that receives it frees it. NULL is no string. */
+CN_EXPORTED(alloc) char *cn_engine_alloc(size_t len);
+
+/* Open a database, recording or store as the next source; `format` and `folder` as in
+ * struct cn_served_options. On failure, the answer is the error. */
+CN_EXPORTED(open)
+bool cn_engine_open(char *path, char *format, char *folder, bool is_raw);
+
+/* Answer an address: "/api/v1/sources/0/info". False if the answer is an error. */
+CN_EXPORTED(ask) bool cn_engine_ask(char *address);
+
+/* The last answer, valid until the next call. */
+CN_EXPORTED(answer) const char *cn_engine_answer(void);
+CN_EXPORTED(answer_len) size_t cn_engine_answer_len(void);
+
+#endif

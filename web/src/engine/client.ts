@@ -1,0 +1,116 @@
+// The engine as the page sees it: a worker that answers one question at a time. A question that
+// takes too long is stopped, with the worker; the next one starts it again.
+
+import type { Answer } from "./engine";
+import type { Failure, Load } from "./load";
+import type { FromWorker, ToWorker } from "./worker";
+
+declare const WORKER_SOURCE: string; // of worker.ts, from build.mjs
+
+const DEADLINE_MS = 120_000;
+
+interface Question {
+  address: string;
+  resolve: (answer: Answer) => void;
+  reject: (reason: unknown) => void;
+}
+
+export class EngineClient {
+  private worker: Worker | null = null;
+  private isLoaded = false;
+  private loadFailure: string | null = null;
+  private current: Question | null = null;
+  private readonly waiting: Question[] = [];
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  failures: Failure[] = []; // of sources that did not open
+
+  constructor(private readonly load: Load) {}
+
+  ask(address: string, signal?: AbortSignal): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const question = { address, resolve, reject };
+      this.waiting.push(question);
+      signal?.addEventListener("abort", () => {
+        const at = this.waiting.indexOf(question);
+        if (at < 0) return; // it is being answered
+        this.waiting.splice(at, 1);
+        reject(signal.reason);
+      });
+      this.next();
+    });
+  }
+
+  // End what is being computed; its question fails with the reason.
+  stop(reason = "stopped"): void {
+    this.worker?.terminate();
+    this.worker = null;
+    clearTimeout(this.timer);
+    if (!this.isLoaded) this.loadFailure = `${reason} while the data was being opened`;
+    this.isLoaded = false;
+    const stopped = this.current;
+    this.current = null;
+    stopped?.reject(new Error(reason));
+    this.next();
+  }
+
+  private next(): void {
+    if (this.current) return;
+    if (this.loadFailure !== null) {
+      for (const question of this.waiting.splice(0)) question.reject(new Error(this.loadFailure));
+      return;
+    }
+    if (this.waiting.length === 0) return;
+    if (!this.worker) return this.start();
+    if (!this.isLoaded) return;
+    this.current = this.waiting.shift()!;
+    this.send({ address: this.current.address });
+  }
+
+  private start(): void {
+    const url = URL.createObjectURL(new Blob([WORKER_SOURCE], { type: "text/javascript" }));
+    this.worker = new Worker(url);
+    URL.revokeObjectURL(url);
+    this.worker.addEventListener("message", (event: MessageEvent<FromWorker>) =>
+      this.receive(event.data),
+    );
+    this.worker.addEventListener("error", (event) => this.stop(event.message));
+    this.send({ load: this.load });
+  }
+
+  private send(message: ToWorker): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.stop(`stopped after ${DEADLINE_MS / 1000} s`), DEADLINE_MS);
+    this.worker?.postMessage(message);
+  }
+
+  private receive(message: FromWorker): void {
+    clearTimeout(this.timer);
+    if ("stopped" in message) {
+      if (!this.isLoaded) this.loadFailure = message.stopped;
+      this.stop(message.stopped);
+    } else if ("failures" in message) {
+      this.isLoaded = true;
+      this.failures = message.failures;
+      if (message.failures.length > 0 && message.failures.length === this.load.sources.length)
+        this.loadFailure = message.failures.map(({ text }) => text).join("; ");
+    } else {
+      const { resolve } = this.current!;
+      this.current = null;
+      resolve(message);
+    }
+    this.next();
+  }
+}
+
+// The data that `cairn export-html` put into the page; null in a page of a server.
+export function loadOfPage(): Load | null {
+  const engine = document.getElementById("cairn-engine")?.textContent;
+  const list = document.getElementById("cairn-files")?.textContent;
+  if (!engine || !list) return null;
+  const { files, sources } = JSON.parse(list) as Pick<Load, "files" | "sources">;
+  const blocks = Array.from(
+    document.querySelectorAll(".cairn-data"),
+    (element) => element.textContent ?? "",
+  );
+  return { engine, files, sources, blocks, dropped: [] };
+}

@@ -1,0 +1,86 @@
+// The engine: cairn's own C code, compiled to WebAssembly. It opens files in memory and answers
+// the questions of the API.
+
+import { FileSystem } from "./file_system";
+import { Wasi } from "./wasi";
+
+interface Exports {
+  memory: WebAssembly.Memory;
+  _initialize(): void;
+  alloc(length: number): number;
+  open(path: number, format: number, folder: number, isRaw: number): number;
+  ask(address: number): number;
+  answer(): number;
+  answer_len(): number;
+}
+
+export interface Answer {
+  ok: boolean;
+  text: string; // JSON: the answer, or {error: {kind, text}}
+}
+
+// What is opened: a path, and for exported pages how.
+export interface SourceToOpen {
+  path: string;
+  format?: string;
+  folder?: string; // of an analysis that is shown in place of another one
+  isRaw?: boolean;
+}
+
+export class Engine {
+  private constructor(
+    readonly files: FileSystem,
+    private readonly wasi: Wasi,
+    private readonly exports: Exports,
+  ) {}
+
+  static async start(module: WebAssembly.Module): Promise<Engine> {
+    const files = new FileSystem();
+    const wasi = new Wasi(files);
+    const instance = await WebAssembly.instantiate(module, {
+      wasi_snapshot_preview1: wasi.imports,
+    });
+    const exports = instance.exports as unknown as Exports;
+    wasi.memory = exports.memory;
+    exports._initialize();
+    return new Engine(files, wasi, exports);
+  }
+
+  // Open a database, recording or store as the next source.
+  open({ path, format, folder, isRaw }: SourceToOpen): Answer {
+    return this.call(() =>
+      this.exports.open(this.string(path), this.string(format), this.string(folder), isRaw ? 1 : 0),
+    );
+  }
+
+  // Answer an address below /api/v1/.
+  ask(address: string): Answer {
+    return this.call(() => this.exports.ask(this.string(address)));
+  }
+
+  get memorySize(): number {
+    return this.exports.memory.buffer.byteLength;
+  }
+
+  // A copy in the engine's memory; 0 for none.
+  private string(text: string | undefined): number {
+    if (text === undefined) return 0;
+    const bytes = new TextEncoder().encode(`${text}\0`);
+    const at = this.exports.alloc(bytes.length);
+    new Uint8Array(this.exports.memory.buffer, at).set(bytes);
+    return at;
+  }
+
+  private call(run: () => number): Answer {
+    this.wasi.stderr = "";
+    try {
+      const ok = run() !== 0;
+      const { memory, answer, answer_len } = this.exports;
+      const bytes = new Uint8Array(memory.buffer, answer(), answer_len());
+      return { ok, text: new TextDecoder().decode(bytes) };
+    } catch (error) {
+      const said = this.wasi.stderr.trim();
+      throw new Error(said === "" ? `the engine stopped: ${String(error)}` : said);
+    }
+  }
+}
