@@ -68,7 +68,7 @@ function App() {
       </main>
     );
   if (!chosen) return <main class="status">there is no source with this number</main>;
-  if (state.v === "compare" && !isOffline())
+  if (state.v === "compare")
     return <CompareFrame sources={sources.value} source={chosen} state={state} />;
   if (chosen.kind === "store")
     return <StoreFrame source={chosen} sources={sources.value} state={state} />;
@@ -112,7 +112,6 @@ function CompareFrame(props: { source: Source; sources: Sources; state: State })
 
 // Without other sources, threads of one source are compared.
 function CompareLink() {
-  if (isOffline()) return null;
   return (
     <a class="compare-link" href={linkTo({ v: "compare" })} title="compare with another source">
       Compare…

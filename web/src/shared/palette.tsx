@@ -1,7 +1,6 @@
 // The command palette (Ctrl-K): every view, source, function and thread by name.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { isOffline } from "./offline";
 import { shorten } from "./names";
 import { currentState, linkTo, type State } from "./state";
 import type { Hits, Source, Thread } from "./types";
@@ -46,7 +45,7 @@ interface Props {
 }
 
 function useCommands(props: Props, text: string): Command[] {
-  const isAsking = props.path !== null && text.length > 1 && !isOffline();
+  const isAsking = props.path !== null && text.length > 1;
   const hits = useAnswer<Hits>(isAsking ? `${props.path}/search` : null, {
     view: "bottom-up",
     q: quote(text),
@@ -68,7 +67,7 @@ function useCommands(props: Props, text: string): Command[] {
     }));
   const fixed = [
     ...props.views.map(([v, title]) => ({ group: "view", title, to: { v } })),
-    ...(isOffline() ? [] : [{ group: "view", title: "Compare", to: { v: "compare" } }]),
+    { group: "view", title: "Compare", to: { v: "compare" } },
     ...props.sources.map((source) => ({
       group: "source",
       title: source.name,
