@@ -60,7 +60,7 @@ export const tests = {
       await page.click("label:has-text('Waits')");
       await until("all time", status(/total 3\.49 µs, time/));
       await show("v=timeline");
-      await page.waitForSelector(".stack li");
+      await page.waitForSelector(".swatches td");
       await shot("exported-recording-timeline");
       await show("v=calls");
       await page.waitForSelector("text=linux:task-name");
