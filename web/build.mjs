@@ -1,6 +1,6 @@
 // Bundles the viewer into dist/ or the folder given with --outdir: one script, one style
-// sheet, one page. With --tests, the unit tests into dist-test/; with --engine-replay FILE, the
-// program that compares the engine with a server.
+// sheet, one page. With --tests, the unit tests into dist-test/; with --engine-tests FOLDER, the
+// programs that compare the engine with a server and open damaged data.
 import { copyFile, mkdir, readdir, rm } from "node:fs/promises";
 import { build } from "esbuild";
 
@@ -24,11 +24,12 @@ if (process.argv.includes("--tests")) {
     format: "esm",
     define: { WORKER_SOURCE: '""' },
   });
-} else if (process.argv[2] === "--engine-replay") {
+} else if (process.argv[2] === "--engine-tests") {
   await build({
     ...common,
-    entryPoints: ["test/engine_replay.ts"],
-    outfile: process.argv[3],
+    entryPoints: ["test/engine_replay.ts", "test/engine_damage.ts"],
+    outdir: process.argv[3],
+    outExtension: { ".js": ".mjs" },
     platform: "node",
     format: "esm",
   });

@@ -107,6 +107,17 @@ class SameAnswers(unittest.TestCase):
                     self.assertEqual([(row["label"], row["values"]) for row in expected["rows"]],
                                      [(row["label"], row["values"]) for row in answer["rows"]])
 
+    def test_of_damaged_data_is_an_answer_or_a_message(self):
+        program, engine = os.environ["CAIRN_ENGINE"].split(":")
+        corpus = sorted((ROOT / "tests" / "fuzz" / "corpus" / "perf").iterdir())
+        result = subprocess.run(
+            ["node", program.replace("engine_replay", "engine_damage"), engine, "3",
+             f"{OPTIONS.testdata}/sample", f"{OPTIONS.testdata}/recording",
+             ROOT / "tests" / "web" / "spans.json", *corpus,
+             *sorted(path for path in (FIXTURES / "exchange").glob("*.pprof"))[:1]],
+            text=True, capture_output=True, timeout=600, check=False)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
 
 def main():
     global OPTIONS

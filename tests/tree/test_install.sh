@@ -29,6 +29,9 @@ done
 test -s "$share/bash-completion/completions/cairn"
 test -s "$share/zsh/site-functions/_cairn"
 test -s "$share/fish/vendor_completions.d/cairn.fish"
+if [ -s "$CAIRN_BUILD/web/cairn.wasm.gz" ]; then
+    grep -q 'id="cairn-engine"' "$share/cairn/cairn-viewer.html"
+fi
 bash -n "$share/bash-completion/completions/cairn"
 
 for page in "$share"/man/man1/*.1; do

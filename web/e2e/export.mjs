@@ -5,15 +5,15 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-// Writes a page of `path`, opens it and looks at it; nothing may be asked of any network.
-async function withPage(viewer, path, first, look) {
+// Writes a page, opens it and looks at it; nothing may be asked of any network.
+async function withPage(viewer, exported, first, look) {
   const { page, cairn } = viewer;
   const folder = await mkdtemp(join(tmpdir(), "cairn-export-"));
   const file = join(folder, "page.html");
   const asked = [];
   const note = (request) => asked.push(request.url());
   try {
-    execFileSync(cairn, ["export-html", path, file], { stdio: "pipe" });
+    execFileSync(cairn, ["export-html", ...exported, file], { stdio: "pipe" });
   } catch (error) {
     await rm(folder, { recursive: true });
     assert.match(String(error.stderr), /built without the engine/);
@@ -41,7 +41,7 @@ async function withPage(viewer, path, first, look) {
 export const tests = {
   async "an exported recording has all views from disk"(viewer) {
     const { page, show, until, shot } = viewer;
-    await withPage(viewer, viewer.paths[1], ".overview-table tbody a", async () => {
+    await withPage(viewer, [viewer.paths[1]], ".overview-table tbody a", async () => {
       const tabs = await page.locator("header [role=tab]").allTextContents();
       const all = ["Overview", "Top-down", "Bottom-up", "Flat", "Flame graph", "Timeline", "Calls"];
       assert.deepEqual(tabs, all);
@@ -60,7 +60,7 @@ export const tests = {
       await page.click("label:has-text('Waits')");
       await until("all time", status(/total 3\.49 µs, time/));
       await show("v=timeline");
-      await page.waitForSelector(".swatches td");
+      await page.waitForSelector(".track-label");
       await shot("exported-recording-timeline");
       await show("v=calls");
       await page.waitForSelector("text=linux:task-name");
@@ -68,13 +68,28 @@ export const tests = {
   },
   async "an exported store has its traces, and names are text in it"(viewer) {
     const { page, shot } = viewer;
-    await withPage(viewer, viewer.paths[2], "text=<img src=x", async () => {
+    await withPage(viewer, [viewer.paths[2]], "text=<img src=x", async () => {
       await shot("exported-store");
       assert.equal(await page.evaluate(() => window.hacked), undefined);
       assert.equal(
         await page.evaluate(() => document.querySelectorAll("main img, main script").length),
         0,
       );
+    });
+  },
+  async "files are opened in an empty viewer, and those that are not data are named"(viewer) {
+    const { page, shot } = viewer;
+    await withPage(viewer, ["--empty"], ".welcome", async () => {
+      await shot("viewer-empty");
+      await page.setInputFiles(".welcome label:nth-child(2) input", viewer.paths[1]);
+      await page.waitForSelector(".overview-table tbody a");
+      await page.reload();
+      await page.setInputFiles(".welcome label:nth-child(1) input", [
+        { name: "a.folded", mimeType: "text/plain", buffer: Buffer.from("main;work 7\n") },
+        { name: "b.txt", mimeType: "text/plain", buffer: Buffer.from("\0") },
+      ]);
+      await page.waitForSelector(".overview-table tbody a:has-text('work')");
+      await page.waitForSelector(".problems:has-text('b.txt: not a format cairn can read')");
     });
   },
 };

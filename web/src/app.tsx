@@ -2,7 +2,10 @@
 
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { onPending, startEngine } from "./shared/api";
+import { engineOfPage } from "./engine/client";
+import { DropPage } from "./engine/drop_page";
+import { StopButton } from "./engine/stop_button";
+import { hasEngine, onPending, startEngine } from "./shared/api";
 import { CallsView } from "./calls/calls_view";
 import { ComparePage } from "./compare/compare_page";
 import { Choices } from "./shared/choices";
@@ -64,7 +67,7 @@ function App() {
   if (!sources.value)
     return (
       <main class="status" role="status">
-        {sources.error ?? "loading…"}
+        {sources.error ?? "loading…"} <StopButton />
       </main>
     );
   if (!chosen) return <main class="status">there is no source with this number</main>;
@@ -313,12 +316,15 @@ function Pending() {
     [],
   );
   return (
-    <div
-      class={isShown ? "pending shown" : "pending"}
-      role="progressbar"
-      aria-label="waiting for the server"
-      aria-hidden={!isShown}
-    />
+    <>
+      <div
+        class={isShown ? "pending shown" : "pending"}
+        role="progressbar"
+        aria-label="waiting for the server"
+        aria-hidden={!isShown}
+      />
+      <StopButton />
+    </>
   );
 }
 
@@ -380,5 +386,12 @@ startEngine();
 const root = document.getElementById("app");
 if (root) {
   root.textContent = "";
-  render(<App />, root);
+  if (engineOfPage() !== "" && !hasEngine())
+    render(
+      <DropPage>
+        <App />
+      </DropPage>,
+      root,
+    );
+  else render(<App />, root);
 }

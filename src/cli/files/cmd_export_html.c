@@ -8,15 +8,29 @@
 #include "cli/shell/command.h"
 #include "server/page/page_export.h"
 
+static bool write_page(const struct cn_args *args, struct cn_sink *sink,
+                       struct cn_error *err)
+{
+    if (cn_args_has(args, "empty"))
+        return cn_page_viewer(sink, err);
+    return cn_page_export(sink, cn_args_operand(args, 0), cn_args_has(args, "raw"), err);
+}
+
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
-    const char *target = cn_args_operand(args, 1);
+    size_t count = cn_args_has(args, "empty") ? 1 : 2;
     struct cn_sink sink = {0};
+    const char *target;
     uint64_t size;
-    bool ok =
-        cn_sink_open(&sink, target, cn_args_has(args, "force"), err) &&
-        cn_page_export(&sink, cn_args_operand(args, 0), cn_args_has(args, "raw"), err);
+    bool ok;
 
+    if (cn_args_count(args) != count)
+        return cn_fail(err, CN_ERR_USAGE,
+                       count == 1 ? "--empty takes no SRC: cairn export-html --empty DST"
+                                  : "DST is missing: cairn export-html SRC DST");
+    target = cn_args_operand(args, count - 1);
+    ok = cn_sink_open(&sink, target, cn_args_has(args, "force"), err) &&
+         write_page(args, &sink, err);
     size = sink.written;
     ok = ok && cn_sink_commit(&sink, err);
     if (ok)
@@ -28,6 +42,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 }
 
 static const struct cn_option options[] = {
+    {.name = "empty", .help = "no SRC: a viewer into which people drop files"},
     {.name = "force", .letter = 'f', .help = "replace DST if it exists"},
     CN_RECORDING_RAW_OPTION,
     {0},
@@ -35,14 +50,16 @@ static const struct cn_option options[] = {
 
 static const struct cn_example examples[] = {
     {"cairn export-html run.db run.html", "write a page to attach to a report"},
+    {"cairn export-html --empty viewer.html",
+     "write a viewer for people without cairn; they drop files into it"},
     {0},
 };
 
 const struct cn_command cn_cmd_export_html = {
     .name = "export-html",
     .section = CN_SECTION_VIEW,
-    .operands = "SRC DST",
-    .operand_min = 2,
+    .operands = "[SRC] DST",
+    .operand_min = 1,
     .operand_max = 2,
     .summary = "export a database, recording or store as one HTML page",
     .description =

@@ -148,14 +148,16 @@ static void add_head(struct cn_text *out)
     cn_text_str_add(out, "</script>\n");
 }
 
+/* NULL: a page without data. */
 static bool write_page(const struct page *page, struct cn_sink *out, struct cn_error *err)
 {
     struct cn_text text = {0};
     bool ok;
 
     add_head(&text);
-    add_list(page, &text);
-    ok = cn_sink_text(out, &text, err) && cn_pack_write(&page->pack, out, err);
+    if (page)
+        add_list(page, &text);
+    ok = cn_sink_text(out, &text, err) && (!page || cn_pack_write(&page->pack, out, err));
     cn_text_str_add(&text, "<script>\n");
     add_asset(&text, "/app.js");
     cn_text_str_add(&text, "</script>\n</body>\n</html>\n");
@@ -164,16 +166,22 @@ static bool write_page(const struct page *page, struct cn_sink *out, struct cn_e
     return ok;
 }
 
+static bool check_engine(struct cn_error *err)
+{
+    return asset_of("/cairn.wasm.gz").len > 0 ||
+           cn_fail(err, CN_ERR_USAGE,
+                   "this cairn was built without the engine that such pages contain; "
+                   "install the packages of tools/packages and build it again");
+}
+
 bool cn_page_export(struct cn_sink *out, const char *path, bool is_raw,
                     struct cn_error *err)
 {
     struct page page = {.path = path, .is_raw = is_raw};
     bool ok;
 
-    if (asset_of("/cairn.wasm.gz").len == 0)
-        return cn_fail(err, CN_ERR_USAGE,
-                       "this cairn was built without the engine that such pages contain; "
-                       "install the packages of tools/packages and build it again");
+    if (!check_engine(err))
+        return false;
     ok = cn_format_probe(path, &page.format, err) && add_files(&page, err) &&
          write_page(&page, out, err);
     cn_served_close(page.served);
@@ -182,4 +190,9 @@ bool cn_page_export(struct cn_sink *out, const char *path, bool is_raw,
     free(page.folder);
     cn_pack_done(&page.pack);
     return ok;
+}
+
+bool cn_page_viewer(struct cn_sink *out, struct cn_error *err)
+{
+    return check_engine(err) && write_page(NULL, out, err);
 }

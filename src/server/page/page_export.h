@@ -16,4 +16,7 @@ struct cn_sink;
 CN_CHECK bool cn_page_export(struct cn_sink *out, const char *path, bool is_raw,
                              struct cn_error *err);
 
+/* Write the viewer without data, into which people drop files. */
+CN_CHECK bool cn_page_viewer(struct cn_sink *out, struct cn_error *err);
+
 #endif

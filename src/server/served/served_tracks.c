@@ -113,7 +113,7 @@ bool cn_served_tracks_ready(struct cn_served_tracks *tracks, const struct cn_dat
     if (!atomic_exchange(&tracks->has_started, true) && !cn_job_start(&tracks->job, &err))
         atomic_store(&tracks->has_started, false);
     *is_pending = cn_job_is_running(&tracks->job);
-    return false;
+    return cn_job_check(&tracks->job, &err); /* it may have ended meanwhile */
 }
 
 const struct cn_task_tracks *cn_served_tracks_of(const struct cn_served_tracks *tracks,

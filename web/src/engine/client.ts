@@ -40,12 +40,17 @@ export class EngineClient {
     });
   }
 
+  close(): void {
+    this.loadFailure = "closed";
+    this.stop("closed");
+  }
+
   // End what is being computed; its question fails with the reason.
   stop(reason = "stopped"): void {
     this.worker?.terminate();
     this.worker = null;
     clearTimeout(this.timer);
-    if (!this.isLoaded) this.loadFailure = `${reason} while the data was being opened`;
+    if (!this.isLoaded) this.loadFailure ??= `${reason} while the data was being opened`;
     this.isLoaded = false;
     const stopped = this.current;
     this.current = null;
@@ -102,11 +107,16 @@ export class EngineClient {
   }
 }
 
-// The data that `cairn export-html` put into the page; null in a page of a server.
+// The engine in a page without a server; "" in a page of a server.
+export function engineOfPage(): string {
+  return document.getElementById("cairn-engine")?.textContent ?? "";
+}
+
+// The data that `cairn export-html` put into the page; null if there is none.
 export function loadOfPage(): Load | null {
-  const engine = document.getElementById("cairn-engine")?.textContent;
+  const engine = engineOfPage();
   const list = document.getElementById("cairn-files")?.textContent;
-  if (!engine || !list) return null;
+  if (engine === "" || !list) return null;
   const { files, sources } = JSON.parse(list) as Pick<Load, "files" | "sources">;
   const blocks = Array.from(
     document.querySelectorAll(".cairn-data"),

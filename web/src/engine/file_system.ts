@@ -100,11 +100,9 @@ export class FileSystem {
   }
 
   add(path: string, content: Content): void {
-    const slash = path.lastIndexOf("/");
-    this.makeFolders(path.slice(0, slash)).entries.set(
-      path.slice(slash + 1),
-      new FileNode(content),
-    );
+    const names = namesOf(path);
+    const name = names.pop() ?? "";
+    this.makeFolders(names.join("/")).entries.set(name, new FileNode(content));
   }
 
   // Null if a folder on the way does not exist.

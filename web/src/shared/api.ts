@@ -1,6 +1,9 @@
 // Requests to the server, or to the engine of a page that has none.
 
-import { EngineClient, loadOfPage } from "../engine/client";
+import { useEffect, useState } from "preact/hooks";
+import { EngineClient, engineOfPage, loadOfPage } from "../engine/client";
+import type { Dropped } from "../engine/dropped";
+import type { Failure } from "../engine/load";
 
 export class ApiError extends Error {
   constructor(
@@ -39,10 +42,37 @@ export function query(parameters: Parameters): string {
 
 let engine: EngineClient | null = null;
 
+export function hasEngine(): boolean {
+  return engine !== null;
+}
+
 // Answer from the data in the page, if it has some.
 export function startEngine(): void {
   const load = loadOfPage();
   if (load) engine = new EngineClient(load);
+}
+
+// Answer from files of the user.
+export function openDropped({ files, sources }: Dropped): void {
+  engine?.close();
+  engine = new EngineClient({
+    engine: engineOfPage(),
+    files: [],
+    blocks: [],
+    dropped: files,
+    sources,
+  });
+}
+
+export function stopEngine(): void {
+  engine?.stop();
+}
+
+// Sources that did not open.
+export function useEngineState(): { failures: Failure[] } {
+  const [failures, setFailures] = useState<Failure[]>([]);
+  useEffect(() => onPending(() => setFailures(engine?.failures ?? [])), []);
+  return { failures };
 }
 
 async function askServer(url: string, signal?: AbortSignal): Promise<[boolean, unknown, number]> {
