@@ -56,6 +56,8 @@ const NAMES = {
   cb: "index of the source of side B",
   cat: "threads of side A",
   cbt: "threads of side B",
+  car: 'time of side A, "BEGIN-END" in nanoseconds',
+  cbr: "time of side B",
   caq: "query of side A, of a store",
   cbq: "query of side B, of a store",
   ct: "form: flame, tree, flat, callers, timelines or facets; default: the explanation",
