@@ -71,8 +71,8 @@ class Session:
         self.clock.ask(question, question, REFUSALS, row=self.a_context(), **self.columns())
 
     def ask_timeline(self):
-        depth = self.random.choice((0, 1, 3, 6))
-        self.clock.ask("timeline", "timeline", **self.part_of_time(), columns=1200, depth=depth,
+        stacks = self.random.choice(({"nested": 1}, {"nested": 1}, {"depth": 0}, {"depth": 3}))
+        self.clock.ask("timeline", "timeline", **self.part_of_time(), columns=1200, **stacks,
                        first=self.random.randrange(0, self.threads), count=40, snap=1)
 
     def ask_stack(self):

@@ -296,7 +296,7 @@ class Answers(unittest.TestCase):
     def nested(self, source, **parameters):
         """A timeline of whole stacks: the names of each frame from the outermost call down, and
         the self time of each function."""
-        frame = self.ask(source, "timeline", nested=1, **parameters)
+        frame = self.ask(source, "timeline", nested=1, refine=1, **parameters)
         names = dict(frame["names"])
         paths = {}
         for number, caller, function in frame["frames"]:
@@ -678,6 +678,11 @@ class Large(unittest.TestCase):
             self.assertFalse(frame["isEstimate"])
             spent = {name: ns for _, name, ns in frame["places"]}
             self.assertEqual(spent["rare"], self.CALLS // 1000 * 2000)
+            quick = service.get("sources/0/timeline", nested=1, columns=64)
+            self.assertTrue(quick["isEstimate"])
+            exact = service.get("sources/0/timeline", nested=1, columns=64, refine=1)
+            self.assertFalse(exact["isEstimate"])
+            self.assertEqual(dict(exact["functions"]), spent)
             samples = sum(run[3] for row in frame["rows"] for run in row["runs"])
             self.assertEqual(samples, service.get("sources/0/info")["sampleCount"])
 

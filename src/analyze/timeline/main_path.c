@@ -7,59 +7,110 @@
 
 void cn_main_path_init(struct cn_main_path *path, const struct cn_frames *frames)
 {
-    *path = (struct cn_main_path){
-        .frames = frames,
-        .sums = cn_alloc(frames->count + 1, sizeof(*path->sums)),
-    };
+    *path = (struct cn_main_path){.frames = frames};
 }
 
 void cn_main_path_done(struct cn_main_path *path)
 {
-    free(path->sums);
+    cn_map_done(&path->slot_of_frame);
+    free(path->slots);
     free(path->used);
     free(path->ready);
     *path = (struct cn_main_path){0};
 }
 
-static uint32_t caller_of(const struct cn_main_path *path, uint32_t frame)
+static uint32_t add_slot(struct cn_main_path *path, uint32_t frame)
 {
-    return frame < path->frames->count ? path->frames->list[frame].parent : CN_NONE;
+    path->slots = cn_grow(path->slots, path->slot_count, &path->slot_capacity,
+                          sizeof(*path->slots));
+    path->slots[path->slot_count] =
+        (struct cn_path_slot){.frame = frame, .caller = CN_NONE};
+    return *cn_map_at(&path->slot_of_frame, frame, (uint32_t)path->slot_count++);
 }
 
-void cn_main_path_add(struct cn_main_path *path, uint32_t frame, uint64_t ns)
+uint32_t cn_main_path_slot(struct cn_main_path *path, uint32_t frame)
 {
-    path->sums[frame].total_ns += ns;
-    while (!path->sums[frame].is_used) {
-        uint32_t caller = caller_of(path, frame);
+    uint32_t slot = cn_map_find(&path->slot_of_frame, frame, CN_NONE), callee;
 
-        path->used = cn_grow(path->used, path->used_count, &path->used_capacity,
-                             sizeof(*path->used));
-        path->used[path->used_count++] = frame;
-        path->sums[frame].is_used = 1;
-        if (caller == CN_NONE)
+    if (slot != CN_NONE)
+        return slot;
+    slot = callee = add_slot(path, frame);
+    while (frame < path->frames->count &&
+           (frame = path->frames->list[frame].parent) != CN_NONE) {
+        uint32_t caller = cn_map_find(&path->slot_of_frame, frame, CN_NONE);
+        bool is_known = caller != CN_NONE;
+
+        if (!is_known)
+            caller = add_slot(path, frame);
+        path->slots[callee].caller = caller;
+        if (is_known)
             break;
-        path->sums[caller].open++;
-        frame = caller;
+        callee = caller;
     }
+    return slot;
 }
 
 /* True if a frame wins against the best one so far. Equals go by number, so that the result
  * does not depend on the order of adding. */
-static bool is_better(uint64_t ns, uint32_t frame, uint64_t best_ns, uint32_t best)
+static bool is_better(uint64_t ns, uint32_t frame, uint64_t other_ns, uint32_t other)
 {
-    return ns > best_ns || (ns == best_ns && (best == CN_NONE || frame < best));
+    return ns > other_ns || (ns == other_ns && frame < other);
 }
 
-static void add_to_caller(struct cn_path_sum *caller, uint32_t frame, uint64_t total_ns)
+void cn_main_path_add(struct cn_main_path *path, uint32_t slot, uint64_t ns)
 {
-    if (caller->callees_ns == 0)
-        caller->best = CN_NONE;
-    caller->total_ns += total_ns;
-    caller->callees_ns += total_ns;
-    if (is_better(total_ns, frame, caller->best_ns, caller->best)) {
-        caller->best_ns = total_ns;
-        caller->best = frame;
+    struct cn_path_stack *stacks = path->stacks;
+    size_t at = path->stack_count;
+
+    if (at == CN_PATH_STACKS_MAX &&
+        !is_better(ns, path->slots[slot].frame, stacks[at - 1].ns,
+                   path->slots[stacks[at - 1].slot].frame))
+        return;
+    if (at < CN_PATH_STACKS_MAX)
+        path->stack_count++;
+    else
+        at--;
+    while (at > 0 && is_better(ns, path->slots[slot].frame, stacks[at - 1].ns,
+                               path->slots[stacks[at - 1].slot].frame)) {
+        stacks[at] = stacks[at - 1];
+        at--;
     }
+    stacks[at] = (struct cn_path_stack){slot, ns};
+}
+
+/* Mark the frames of a stack that are not yet. */
+static void use_stack(struct cn_main_path *path, const struct cn_path_stack *stack)
+{
+    uint32_t slot = stack->slot;
+
+    path->slots[slot].total_ns += stack->ns;
+    while (!path->slots[slot].is_used) {
+        uint32_t caller = path->slots[slot].caller;
+
+        path->used = cn_grow(path->used, path->used_count, &path->used_capacity,
+                             sizeof(*path->used));
+        path->used[path->used_count++] = slot;
+        path->slots[slot].is_used = true;
+        if (caller == CN_NONE)
+            break;
+        path->slots[caller].open++;
+        slot = caller;
+    }
+}
+
+static void add_to_caller(struct cn_main_path *path, uint32_t slot)
+{
+    const struct cn_path_slot *callee = &path->slots[slot];
+    struct cn_path_slot *caller = &path->slots[callee->caller];
+
+    if (caller->callees_ns == 0 ||
+        is_better(callee->total_ns, callee->frame, caller->best_ns,
+                  path->slots[caller->best].frame)) {
+        caller->best_ns = callee->total_ns;
+        caller->best = slot;
+    }
+    caller->total_ns += callee->total_ns;
+    caller->callees_ns += callee->total_ns;
 }
 
 /* Add all frames to their callers, each after its callees; returns the best of those without
@@ -67,7 +118,6 @@ static void add_to_caller(struct cn_path_sum *caller, uint32_t frame, uint64_t t
 static uint32_t add_up(struct cn_main_path *path)
 {
     uint32_t top = CN_NONE;
-    uint64_t top_ns = 0;
     size_t ready_count = 0;
 
     if (path->ready_capacity < path->used_capacity) {
@@ -75,39 +125,56 @@ static uint32_t add_up(struct cn_main_path *path)
         path->ready = cn_realloc(path->ready, path->ready_capacity, sizeof(*path->ready));
     }
     for (size_t i = 0; i < path->used_count; i++)
-        if (path->sums[path->used[i]].open == 0)
+        if (path->slots[path->used[i]].open == 0)
             path->ready[ready_count++] = path->used[i];
     while (ready_count > 0) {
-        uint32_t frame = path->ready[--ready_count];
-        uint32_t caller = caller_of(path, frame);
-        uint64_t total_ns = path->sums[frame].total_ns;
+        uint32_t slot = path->ready[--ready_count];
+        const struct cn_path_slot *of = &path->slots[slot];
 
-        if (caller != CN_NONE) {
-            add_to_caller(&path->sums[caller], frame, total_ns);
-            if (--path->sums[caller].open == 0)
-                path->ready[ready_count++] = caller;
-        } else if (is_better(total_ns, frame, top_ns, top)) {
-            top = frame;
-            top_ns = total_ns;
+        if (of->caller != CN_NONE) {
+            add_to_caller(path, slot);
+            if (--path->slots[of->caller].open == 0)
+                path->ready[ready_count++] = of->caller;
+        } else if (top == CN_NONE ||
+                   is_better(of->total_ns, of->frame, path->slots[top].total_ns,
+                             path->slots[top].frame)) {
+            top = slot;
         }
     }
     return top;
 }
 
+static void forget(struct cn_main_path *path)
+{
+    for (size_t i = 0; i < path->used_count; i++) {
+        struct cn_path_slot *slot = &path->slots[path->used[i]];
+
+        *slot = (struct cn_path_slot){.frame = slot->frame, .caller = slot->caller};
+    }
+    path->used_count = 0;
+    path->stack_count = 0;
+}
+
 uint32_t cn_main_path_take(struct cn_main_path *path, uint64_t *total_ns)
 {
-    uint32_t frame = add_up(path);
+    const struct cn_path_slot *slot;
+    uint32_t frame;
 
     *total_ns = 0;
-    if (frame != CN_NONE) {
-        while (path->sums[frame].callees_ns > 0 &&
-               path->sums[frame].callees_ns >=
-                   path->sums[frame].total_ns - path->sums[frame].callees_ns)
-            frame = path->sums[frame].best;
-        *total_ns = path->sums[frame].total_ns;
+    if (path->stack_count == 0)
+        return CN_NONE;
+    if (path->stack_count == 1) {
+        path->stack_count = 0;
+        *total_ns = path->stacks[0].ns;
+        return path->slots[path->stacks[0].slot].frame;
     }
-    for (size_t i = 0; i < path->used_count; i++)
-        path->sums[path->used[i]] = (struct cn_path_sum){0};
-    path->used_count = 0;
+    for (size_t i = 0; i < path->stack_count; i++)
+        use_stack(path, &path->stacks[i]);
+    slot = &path->slots[add_up(path)];
+    while (slot->callees_ns > 0 && slot->callees_ns >= slot->total_ns - slot->callees_ns)
+        slot = &path->slots[slot->best];
+    *total_ns = slot->total_ns;
+    frame = slot->frame;
+    forget(path);
     return frame;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyze/timeline/main_path.h"
+#include "analyze/timeline/slices.h"
 #include "analyze/timeline/spans.h"
 #include "analyze/timeline/tally.h"
 #include "analyze/timeline/time_pyramid.h"
@@ -13,12 +14,7 @@
 #include "base/run/pool.h"
 #include "model/contexts/database.h"
 
-enum {
-    READ_MAX = 64 << 20,   /* bytes of mapped files before they are given back */
-    LOOK_LEN = 64 << 10,   /* that the system maps around a sample that is read */
-    CROWD = 16,            /* samples of a slice that are all looked at */
-    CHOSEN_DEPTH_MAX = 64, /* the deepest cut tried when none was asked for */
-};
+enum { CHOSEN_DEPTH_MAX = 64 }; /* the deepest cut tried when none was asked for */
 
 struct share {
     uint32_t frame;
@@ -33,20 +29,19 @@ struct row {
 
 struct worker {
     struct build *build;
-    struct cn_tally tally;    /* time by place, or by frame */
+    struct cn_tally tally; /* time by place, by frame, or by slot of the path */
+    size_t tally_capacity;
     struct cn_main_path path; /* of stacks that are not cut */
-    uint64_t *total_ns;       /* by place, over the rows of this worker */
+    uint32_t only_frame;      /* of them, the only one in the column so far */
+    uint64_t only_ns;         /* 0: there is none, or there are several */
+    uint64_t *total_ns;       /* by function, over the rows of this worker */
 
     /* The row being drawn. */
-    uint32_t profile;
-    uint64_t crowded_left; /* samples */
-    uint64_t unread_len;   /* bytes of its timeline that were not mapped yet, at most */
+    struct cn_slices slices;
     struct cn_occupancy_cell *cells;
     uint32_t column;
     uint64_t column_begin_ns, column_end_ns;
 
-    uint64_t read_len; /* mapped since the last were given back, at most */
-    bool has_estimated;
     size_t failed_row; /* the first; rows are claimed in order */
     bool has_failed;
     struct cn_error err;
@@ -72,183 +67,22 @@ uint64_t cn_occupancy_column_ns(const struct cn_occupancy *occupancy, uint32_t c
     return occupancy->begin_ns + span / count * column + span % count * column / count;
 }
 
-/* Looking here and there maps much of a long timeline: do not keep it all. */
-static void note_looks(struct worker *worker, uint64_t count)
-{
-    uint64_t len = count * LOOK_LEN;
-
-    if (len > worker->unread_len)
-        len = worker->unread_len;
-    worker->unread_len -= len;
-    worker->read_len += len;
-    if (worker->read_len > READ_MAX) {
-        cn_database_forget(worker->build->db);
-        worker->read_len = 0;
-    }
-}
-
-/* Whether sample `at` begins before a time. */
-static bool is_before(struct cn_database *db, const struct cn_timeline *timeline,
-                      uint64_t at, uint64_t time_ns, bool *out, struct cn_error *err)
-{
-    struct cn_sample sample;
-
-    if (!cn_timeline_read(db, timeline, at, 1, &sample, err))
-        return false;
-    *out = sample.time_ns < time_ns;
-    return true;
-}
-
-/* The first sample between `low` and `high` that begins at or after a time, `high` when
- * none does. Looks around `guess` in growing steps: samples are spread evenly enough for
- * good guesses, and each look at a long timeline is a cache miss. */
-static bool find_from(struct worker *worker, const struct cn_timeline *timeline,
-                      uint64_t low, uint64_t high, uint64_t guess, uint64_t time_ns,
-                      uint64_t *out, struct cn_error *err)
-{
-    uint64_t step = 1;
-    bool before;
-
-    while (low < high) {
-        guess = guess < low ? low : guess >= high ? high - 1 : guess;
-        if (high - low > LOOK_LEN / sizeof(struct cn_sample))
-            note_looks(worker, 1);
-        if (!is_before(worker->build->db, timeline, guess, time_ns, &before, err))
-            return false;
-        if (before)
-            low = guess + 1;
-        else
-            high = guess;
-        if (step < (high - low) / 2)
-            guess = before ? guess + step : guess > step ? guess - step : 0;
-        else
-            guess = low + (high - low) / 2;
-        step *= 4;
-    }
-    *out = low;
-    return true;
-}
-
-/* Some moments of a slice with many samples. */
-static bool look_around(struct worker *worker, const struct cn_timeline *timeline,
-                        uint64_t first, uint64_t last, uint64_t begin_ns, uint64_t end_ns,
-                        cn_span_fn add, struct cn_error *err)
-{
-    struct cn_database *db = worker->build->db;
-    uint64_t points = worker->build->request->points;
-    uint64_t step_ns = (end_ns - begin_ns) / points;
-    struct cn_sample sample;
-
-    worker->has_estimated = true;
-    if (points == 1 && first > 0) {
-        /* The one that runs when the slice begins is at hand: it was looked at to find the
-         * beginning. */
-        if (!cn_timeline_read(db, timeline, first - 1, 1, &sample, err))
-            return false;
-        if (first < timeline->count)
-            add(worker, sample.context, begin_ns, end_ns);
-        return true;
-    }
-    for (uint64_t i = 0, at = first; i < points; i++) {
-        uint64_t from_ns = begin_ns + step_ns * i;
-        uint64_t to_ns = i + 1 < points ? from_ns + step_ns : end_ns;
-
-        if (!find_from(worker, timeline, at, last,
-                       first + (last - first) / points * i + (last - first) / points / 2,
-                       from_ns + (to_ns - from_ns) / 2, &at, err) ||
-            (at > 0 && !cn_timeline_read(db, timeline, at - 1, 1, &sample, err)))
-            return false;
-        if (at > 0 && at < timeline->count)
-            add(worker, sample.context, from_ns, to_ns);
-    }
-    return true;
-}
-
-/* One slice of time, samples `first` up to `last` beginning in it: every sample, the one
- * before the first included, or so many moments of it. */
-static bool scan_slice(struct worker *worker, const struct cn_timeline *timeline,
-                       uint64_t first, uint64_t last, uint64_t begin_ns, uint64_t end_ns,
-                       cn_span_fn add, struct cn_error *err)
-{
-    uint64_t points = worker->build->request->points;
-    struct cn_sample samples[CROWD + 2];
-    size_t count;
-
-    if (last - first > CROWD && (last - first) / 2 > points &&
-        end_ns - begin_ns > points && last - first > worker->crowded_left)
-        return look_around(worker, timeline, first, last, begin_ns, end_ns, add, err);
-    if (last - first > CROWD) {
-        worker->crowded_left -=
-            last - first < worker->crowded_left ? last - first : worker->crowded_left;
-        return cn_spans_visit(worker->build->db, worker->profile, begin_ns, end_ns, add,
-                              worker, err);
-    }
-    first -= first > 0;
-    last += last < timeline->count;
-    count = (size_t)(last - first);
-    if (!cn_timeline_read(worker->build->db, timeline, first, count, samples, err))
-        return false;
-    for (size_t i = 0; i + 1 < count; i++) {
-        uint64_t from_ns = samples[i].time_ns, to_ns = samples[i + 1].time_ns;
-
-        from_ns = from_ns > begin_ns ? from_ns : begin_ns;
-        to_ns = to_ns < end_ns ? to_ns : end_ns;
-        if (from_ns < to_ns)
-            add(worker, samples[i].context, from_ns, to_ns);
-    }
-    return true;
-}
-
-static void count_samples(struct worker *worker, uint32_t column, uint64_t count)
-{
-    if (worker->cells)
-        worker->cells[column].sample_count =
-            count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
-}
-
-/* Slice by slice, with work bounded by the number of slices. */
-static bool scan_slices(struct worker *worker, uint32_t profile, cn_span_fn add,
-                        struct cn_error *err)
-{
-    struct build *build = worker->build;
-    const struct cn_occupancy *out = &build->out;
-    struct cn_timeline timeline;
-    uint64_t first, last, step = 0;
-
-    if (!cn_timeline_open(build->db, profile, &timeline, err))
-        return false;
-    worker->unread_len = timeline.count * sizeof(struct cn_sample);
-    if (!find_from(worker, &timeline, 0, timeline.count, timeline.count / 2,
-                   out->begin_ns, &first, err))
-        return false;
-    for (uint32_t i = 0; i < out->column_count; i++) {
-        uint64_t begin_ns = cn_occupancy_column_ns(out, i);
-        uint64_t end_ns = cn_occupancy_column_ns(out, i + 1);
-
-        if (!find_from(worker, &timeline, first, timeline.count, first + step, end_ns,
-                       &last, err) ||
-            !scan_slice(worker, &timeline, first, last, begin_ns, end_ns, add, err))
-            return false;
-        step = last - first;
-        count_samples(worker, i, step);
-        first = last;
-    }
-    return true;
-}
-
 static void scan_or_fail(struct worker *worker, size_t row, cn_span_fn add)
 {
     const struct cn_occupancy_request *request = worker->build->request;
     uint32_t profile = request->profiles[row];
 
-    worker->has_estimated = false;
-    worker->profile = profile;
-    worker->crowded_left = request->crowded_max;
+    worker->slices.db = worker->build->db;
+    worker->slices.points = request->points;
+    worker->slices.crowd_min = request->crowd_min;
+    worker->slices.crowded_left = request->crowded_max;
+    worker->slices.has_estimated = false;
     if (request->points > 0
-            ? scan_slices(worker, profile, add, &worker->err)
+            ? cn_slices_scan(&worker->slices, profile, &worker->build->out, worker->cells,
+                             add, worker, &worker->err)
             : cn_spans_visit(worker->build->db, profile, request->begin_ns,
                              request->end_ns, add, worker, &worker->err)) {
-        worker->build->out.is_estimated[row] = worker->has_estimated;
+        worker->build->out.is_estimated[row] = worker->slices.has_estimated;
         return;
     }
     (void)cn_fail_in(&worker->err, "timeline of profile %" PRIu32, profile);
@@ -343,12 +177,42 @@ static uint32_t choose_depth(const struct build *build)
     return best;
 }
 
+static void add_stack(struct worker *worker, uint32_t frame, uint64_t ns)
+{
+    uint32_t slot = cn_main_path_slot(&worker->path, frame);
+
+    cn_tally_reserve(&worker->tally, worker->path.slot_count, &worker->tally_capacity);
+    cn_tally_add(&worker->tally, slot, ns);
+}
+
+/* Add time in a frame to the column. Most columns have one: it needs no slot. */
+static void add_frame(struct worker *worker, uint32_t frame, uint64_t ns)
+{
+    if (worker->tally.used_count == 0 &&
+        (worker->only_ns == 0 || worker->only_frame == frame)) {
+        worker->only_frame = frame;
+        worker->only_ns += ns;
+        return;
+    }
+    if (worker->only_ns > 0)
+        add_stack(worker, worker->only_frame, worker->only_ns);
+    worker->only_ns = 0;
+    add_stack(worker, frame, ns);
+}
+
 /* The place that stands for the slice that was read, and its time. */
 static uint32_t choose_place(struct worker *worker, uint64_t *ns)
 {
     struct cn_tally *tally = &worker->tally;
     uint32_t place;
 
+    if (worker->only_ns > 0) {
+        *ns = worker->only_ns;
+        worker->total_ns[cn_frames_function(worker->path.frames, CN_DEPTH_ALL,
+                                            worker->only_frame)] += *ns;
+        worker->only_ns = 0;
+        return worker->only_frame;
+    }
     if (worker->path.frames) {
         for (size_t i = 0; i < tally->used_count; i++)
             cn_main_path_add(&worker->path, tally->used[i], tally->ns[tally->used[i]]);
@@ -357,6 +221,13 @@ static uint32_t choose_place(struct worker *worker, uint64_t *ns)
     place = cn_tally_max(tally);
     *ns = place == CN_NONE ? 0 : tally->ns[place];
     return place;
+}
+
+static uint32_t function_of(const struct worker *worker, uint32_t slot)
+{
+    return worker->path.frames ? cn_frames_function(worker->path.frames, CN_DEPTH_ALL,
+                                                    worker->path.slots[slot].frame)
+                               : slot;
 }
 
 static void close_column(struct worker *worker)
@@ -369,7 +240,8 @@ static void close_column(struct worker *worker)
     cell->place = choose_place(worker, &ns);
     cell->share = (double)ns / width_ns;
     for (size_t i = 0; i < tally->used_count; i++)
-        worker->total_ns[tally->used[i]] += tally->ns[tally->used[i]];
+        worker->total_ns[function_of(worker, tally->used[i])] +=
+            tally->ns[tally->used[i]];
     cn_tally_clear(tally);
     worker->column++;
     worker->column_begin_ns = worker->column_end_ns;
@@ -393,7 +265,10 @@ static void add_to_cells(void *arg, uint32_t context, uint64_t begin_ns, uint64_
         while (begin_ns >= worker->column_end_ns)
             close_column(worker);
         until_ns = end_ns < worker->column_end_ns ? end_ns : worker->column_end_ns;
-        cn_tally_add(&worker->tally, place, until_ns - begin_ns);
+        if (worker->path.frames)
+            add_frame(worker, place, until_ns - begin_ns);
+        else
+            cn_tally_add(&worker->tally, place, until_ns - begin_ns);
         begin_ns = until_ns;
     }
 }
@@ -402,7 +277,9 @@ static void add_to_totals(void *arg, uint32_t context, uint64_t begin_ns, uint64
 {
     struct worker *worker = arg;
 
-    worker->total_ns[place_of(worker->build, context)] += end_ns - begin_ns;
+    worker->total_ns[cn_frames_function(worker->build->frames, worker->build->out.depth,
+                                        place_of(worker->build, context))] +=
+        end_ns - begin_ns;
 }
 
 /* Look the cells up; only the sums at both ends need samples. */
@@ -466,10 +343,11 @@ static void draw_row(void *arg, size_t row, unsigned number)
 static void begin(struct build *build)
 {
     const struct cn_occupancy_request *request = build->request;
-    size_t place_count =
-        cn_frames_place_count(build->frames, request->depth) + 1; /* and idling */
-    size_t slot_count =
-        place_count > build->frames->count ? place_count : build->frames->count;
+    bool is_nested = request->depth == CN_DEPTH_ALL;
+    size_t function_count = build->frames->names.count + 1; /* and waiting */
+    size_t slot_count = is_nested                               ? 0
+                        : function_count > build->frames->count ? function_count
+                                                                : build->frames->count;
 
     build->worker_count =
         request->workers > 0 ? request->workers : cn_pool_default_workers();
@@ -479,9 +357,9 @@ static void begin(struct build *build)
             .build = build,
             .tally = {.ns = cn_alloc(slot_count, sizeof(uint64_t)),
                       .used = cn_alloc(slot_count, sizeof(uint32_t))},
-            .total_ns = cn_alloc(place_count, sizeof(uint64_t)),
+            .total_ns = cn_alloc(function_count, sizeof(uint64_t)),
         };
-        if (request->depth == CN_DEPTH_ALL)
+        if (is_nested)
             cn_main_path_init(&build->workers[i].path, build->frames);
     }
     build->rows = cn_alloc(request->profile_count, sizeof(*build->rows));
@@ -491,10 +369,10 @@ static void begin(struct build *build)
         .begin_ns = request->begin_ns,
         .end_ns = request->end_ns,
         .depth = request->depth,
-        .idle = (uint32_t)place_count - 1,
+        .idle = (uint32_t)cn_frames_place_count(build->frames, request->depth),
         .cells = cn_alloc(request->profile_count * request->column_count,
                           sizeof(*build->out.cells)),
-        .place_ns = cn_alloc(place_count, sizeof(uint64_t)),
+        .function_ns = cn_alloc(function_count, sizeof(uint64_t)),
         .is_estimated = cn_alloc(request->profile_count, sizeof(bool)),
     };
 }
@@ -502,8 +380,8 @@ static void begin(struct build *build)
 static void add_totals(struct build *build)
 {
     for (unsigned w = 0; w < build->worker_count; w++)
-        for (size_t i = 0; i <= build->out.idle; i++)
-            build->out.place_ns[i] += build->workers[w].total_ns[i];
+        for (size_t i = 0; i <= build->frames->names.count; i++)
+            build->out.function_ns[i] += build->workers[w].total_ns[i];
     for (size_t i = 0; i < build->out.row_count; i++)
         build->out.is_estimate |= build->out.is_estimated[i];
 }
@@ -560,7 +438,7 @@ bool cn_occupancy_build(struct cn_occupancy *out, struct cn_database *db,
 void cn_occupancy_done(struct cn_occupancy *occupancy)
 {
     free(occupancy->cells);
-    free(occupancy->place_ns);
+    free(occupancy->function_ns);
     free(occupancy->is_estimated);
     *occupancy = (struct cn_occupancy){0};
 }

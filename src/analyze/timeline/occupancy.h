@@ -34,6 +34,7 @@ struct cn_occupancy_request {
      * less deep show their innermost frame. 0: see cn_occupancy. CN_DEPTH_ALL: places
      * are frames, and a cell has the last frame of its main path (main_path.h). */
     uint32_t depth;
+    uint32_t crowd_min;   /* cells with so many samples are crowded; 0: 17, the most */
     uint64_t crowded_max; /* samples of crowded cells a row that all count nevertheless */
     uint32_t points; /* moments looked at in a crowded cell, 1: its beginning; 0: every
                         sample counts */
@@ -63,7 +64,8 @@ struct cn_occupancy {
     bool is_estimate;                /* some cells did not look at every sample */
     bool *is_estimated;              /* by row */
     struct cn_occupancy_cell *cells; /* row after row */
-    uint64_t *place_ns;              /* time of each place and `idle`, over all rows */
+    uint64_t
+        *function_ns; /* time by name of the frames, last of waiting, over all rows */
 };
 
 /* Fails with CN_ERR_FORMAT where the samples of a thread go back in time. On failure

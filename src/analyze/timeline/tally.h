@@ -8,11 +8,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/alloc.h"
+
 struct cn_tally {
     uint64_t *ns;   /* by slot */
     uint32_t *used; /* in the order of their first use */
     size_t used_count;
 };
+
+/* Room for so many slots. */
+static inline void cn_tally_reserve(struct cn_tally *tally, size_t count,
+                                    size_t *capacity)
+{
+    size_t had = *capacity;
+
+    if (count <= had)
+        return;
+    *capacity = count < 2 * had ? 2 * had : count;
+    tally->ns = cn_realloc(tally->ns, *capacity, sizeof(*tally->ns));
+    tally->used = cn_realloc(tally->used, *capacity, sizeof(*tally->used));
+    for (size_t i = had; i < *capacity; i++)
+        tally->ns[i] = 0;
+}
 
 static inline void cn_tally_add(struct cn_tally *tally, uint32_t slot, uint64_t ns)
 {

@@ -45,7 +45,7 @@ struct cn_time_pyramid {
 
     /* Of the cells of sums_level: those of cell i begin at sum_start[i]. */
     size_t *sum_start;
-    uint32_t *sum_place;
+    uint32_t *sum_function;
     uint64_t *sum_ns;
     size_t sum_count;
 };
@@ -55,7 +55,7 @@ struct builder {
     const struct cn_cut *cut;
     uint32_t *slot_of_place; /* slots are numbered as places are met; CN_NONE: not yet */
     uint32_t *place_of_slot;
-    size_t slot_count, slot_capacity;
+    size_t slot_count, slot_capacity, tally_capacity;
     struct cn_tally tallies[LEVEL_MAX]; /* by slot */
     struct cn_main_path path;           /* of stacks that are not cut */
     uint64_t at;                        /* the cell of level 0 that is open */
@@ -92,34 +92,44 @@ static void make_levels(struct cn_time_pyramid *p, uint64_t first_ns, uint64_t l
     p->sum_start = cn_alloc(p->levels[p->sums_level].count + 1, sizeof(*p->sum_start));
 }
 
-static void grow_slots(struct builder *b)
+/* Room for all slots in the tallies of all levels. */
+static void grow_tallies(struct builder *b, size_t count)
 {
-    size_t had = b->slot_capacity;
+    size_t capacity = b->tally_capacity;
 
-    b->place_of_slot = cn_grow(b->place_of_slot, b->slot_count, &b->slot_capacity,
-                               sizeof(*b->place_of_slot));
-    if (b->slot_capacity == had)
+    if (count <= capacity)
         return;
     for (unsigned i = 0; i < b->pyramid->level_count; i++) {
-        struct cn_tally *tally = &b->tallies[i];
-
-        tally->ns = cn_realloc(tally->ns, b->slot_capacity, sizeof(*tally->ns));
-        tally->used = cn_realloc(tally->used, b->slot_capacity, sizeof(*tally->used));
-        for (size_t k = had; k < b->slot_capacity; k++)
-            tally->ns[k] = 0;
+        capacity = b->tally_capacity;
+        cn_tally_reserve(&b->tallies[i], count, &capacity);
     }
+    b->tally_capacity = capacity;
 }
 
 static uint32_t slot_of(struct builder *b, uint32_t context)
 {
-    uint32_t place = cn_cut_find(b->cut, context);
+    uint32_t place = cn_cut_find(b->cut, context), slot;
 
+    if (b->path.frames) {
+        slot = cn_main_path_slot(&b->path, place);
+        grow_tallies(b, b->path.slot_count);
+        return slot;
+    }
     if (b->slot_of_place[place] == CN_NONE) {
-        grow_slots(b);
+        b->place_of_slot = cn_grow(b->place_of_slot, b->slot_count, &b->slot_capacity,
+                                   sizeof(*b->place_of_slot));
         b->place_of_slot[b->slot_count] = place;
         b->slot_of_place[place] = (uint32_t)b->slot_count++;
+        grow_tallies(b, b->slot_count);
     }
     return b->slot_of_place[place];
+}
+
+static uint32_t function_of(const struct builder *b, uint32_t slot)
+{
+    return b->path.frames ? cn_frames_function(b->path.frames, CN_DEPTH_ALL,
+                                               b->path.slots[slot].frame)
+                          : b->place_of_slot[slot];
 }
 
 static void keep_sums(struct builder *b, const struct cn_tally *tally, size_t cell)
@@ -127,11 +137,11 @@ static void keep_sums(struct builder *b, const struct cn_tally *tally, size_t ce
     struct cn_time_pyramid *p = b->pyramid;
 
     for (size_t i = 0; i < tally->used_count; i++) {
-        p->sum_place =
-            cn_grow(p->sum_place, p->sum_count, &b->sum_capacity, sizeof(*p->sum_place));
+        p->sum_function = cn_grow(p->sum_function, p->sum_count, &b->sum_capacity,
+                                  sizeof(*p->sum_function));
         p->sum_ns =
             cn_grow(p->sum_ns, p->sum_count, &b->sum_ns_capacity, sizeof(*p->sum_ns));
-        p->sum_place[p->sum_count] = b->place_of_slot[tally->used[i]];
+        p->sum_function[p->sum_count] = function_of(b, tally->used[i]);
         p->sum_ns[p->sum_count++] = tally->ns[tally->used[i]];
     }
     p->sum_start[cell + 1] = p->sum_count;
@@ -145,8 +155,7 @@ static uint32_t choose_place(struct builder *b, const struct cn_tally *tally,
 
     if (b->path.frames) {
         for (size_t i = 0; i < tally->used_count; i++)
-            cn_main_path_add(&b->path, b->place_of_slot[tally->used[i]],
-                             tally->ns[tally->used[i]]);
+            cn_main_path_add(&b->path, tally->used[i], tally->ns[tally->used[i]]);
         return cn_main_path_take(&b->path, ns);
     }
     best = cn_tally_max(tally);
@@ -300,7 +309,7 @@ static void give_back(struct cn_time_pyramid *p)
 {
     if (p->sum_count == 0)
         return;
-    p->sum_place = cn_realloc(p->sum_place, p->sum_count, sizeof(*p->sum_place));
+    p->sum_function = cn_realloc(p->sum_function, p->sum_count, sizeof(*p->sum_function));
     p->sum_ns = cn_realloc(p->sum_ns, p->sum_count, sizeof(*p->sum_ns));
 }
 
@@ -308,7 +317,8 @@ bool cn_time_pyramid_build(struct cn_time_pyramid **out, struct cn_database *db,
                            const struct cn_cut *cut, uint32_t profile,
                            struct cn_error *err)
 {
-    size_t place_count = (size_t)cut->idle + 1;
+    bool is_nested = cut->depth == CN_DEPTH_ALL;
+    size_t place_count = is_nested ? 0 : (size_t)cut->idle + 1;
     struct builder b = {
         .pyramid = cn_alloc(1, sizeof(*b.pyramid)),
         .cut = cut,
@@ -317,7 +327,7 @@ bool cn_time_pyramid_build(struct cn_time_pyramid **out, struct cn_database *db,
     struct cn_timeline timeline;
     bool ok;
 
-    if (cut->depth == CN_DEPTH_ALL)
+    if (is_nested)
         cn_main_path_init(&b.path, cut->frames);
     for (size_t i = 0; i < place_count; i++)
         b.slot_of_place[i] = CN_NONE;
@@ -345,15 +355,16 @@ void cn_time_pyramid_free(struct cn_time_pyramid *pyramid)
     for (unsigned i = 0; i < pyramid->level_count; i++)
         free(pyramid->levels[i].cells);
     free(pyramid->sum_start);
-    free(pyramid->sum_place);
+    free(pyramid->sum_function);
     free(pyramid->sum_ns);
     free(pyramid);
 }
 
 size_t cn_time_pyramid_size(const struct cn_time_pyramid *pyramid)
 {
-    size_t size = sizeof(*pyramid) + pyramid->sum_count * (sizeof(*pyramid->sum_place) +
-                                                           sizeof(*pyramid->sum_ns));
+    size_t size =
+        sizeof(*pyramid) +
+        pyramid->sum_count * (sizeof(*pyramid->sum_function) + sizeof(*pyramid->sum_ns));
 
     for (unsigned i = 0; i < pyramid->level_count; i++)
         size += pyramid->levels[i].count * sizeof(struct cell);
@@ -413,7 +424,7 @@ void cn_time_pyramid_cells(const struct cn_time_pyramid *pyramid, uint64_t begin
 }
 
 void cn_time_pyramid_add(const struct cn_time_pyramid *pyramid, uint64_t begin_ns,
-                         uint64_t end_ns, uint64_t *place_ns, uint64_t *inner_begin_ns,
+                         uint64_t end_ns, uint64_t *function_ns, uint64_t *inner_begin_ns,
                          uint64_t *inner_end_ns)
 {
     const struct level *level = &pyramid->levels[pyramid->sums_level];
@@ -436,5 +447,5 @@ void cn_time_pyramid_add(const struct cn_time_pyramid *pyramid, uint64_t begin_n
     *inner_end_ns = pyramid->origin_ns + (last << shift);
     for (size_t i = pyramid->sum_start[first - level->first];
          i < pyramid->sum_start[last - level->first]; i++)
-        place_ns[pyramid->sum_place[i]] += pyramid->sum_ns[i];
+        function_ns[pyramid->sum_function[i]] += pyramid->sum_ns[i];
 }

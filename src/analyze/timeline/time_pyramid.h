@@ -3,8 +3,9 @@
  *
  * Cells are powers of two nanoseconds wide and begin at multiples of that, counted from the
  * start of the database's timelines, so columns that are such cells are looked up, however many
- * samples there are. Every sample counts in its cell: nothing is estimated. A pyramid belongs to one thread and one depth of stacks; it takes
- * about a byte a sample where threads stay in a few places.
+ * samples there are. Every sample counts in its cell: nothing is estimated. A pyramid
+ * belongs to one thread and one depth of stacks; it takes about a byte a sample where
+ * threads stay in a few places.
  * Threads: immutable after it was built.
  */
 #ifndef CN_ANALYZE_TIMELINE_TIME_PYRAMID_H
@@ -38,11 +39,11 @@ void cn_time_pyramid_cells(const struct cn_time_pyramid *pyramid, uint64_t begin
                            uint64_t width_ns, uint32_t count,
                            struct cn_occupancy_cell *out);
 
-/* Add the time of each place between two times to `place_ns`, which has room for all places
- * and idling. Time before *inner_begin_ns and from *inner_end_ns on is left out: the pyramid is
+/* Add the time of each function between two times to `function_ns`, which has room for all
+ * names of the frames and for waiting. Time before *inner_begin_ns and from *inner_end_ns on is left out: the pyramid is
  * not detailed enough there. */
 void cn_time_pyramid_add(const struct cn_time_pyramid *pyramid, uint64_t begin_ns,
-                         uint64_t end_ns, uint64_t *place_ns, uint64_t *inner_begin_ns,
+                         uint64_t end_ns, uint64_t *function_ns, uint64_t *inner_begin_ns,
                          uint64_t *inner_end_ns);
 
 #endif

@@ -69,6 +69,16 @@ static inline size_t cn_frames_place_count(const struct cn_frames *frames, uint3
     return depth == CN_DEPTH_ALL ? frames->count : frames->names.count;
 }
 
+/* The function of a place at a depth: its name, or names.count for not running. */
+static inline uint32_t cn_frames_function(const struct cn_frames *frames, uint32_t depth,
+                                          uint32_t place)
+{
+    if (depth != CN_DEPTH_ALL)
+        return place;
+    return place < frames->count ? frames->list[place].place
+                                 : (uint32_t)frames->names.count;
+}
+
 static inline uint32_t cn_cut_find(const struct cn_cut *cut, uint32_t context)
 {
     return context < cut->id_limit ? cut->place[context] : 0;

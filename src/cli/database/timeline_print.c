@@ -43,11 +43,11 @@ static void rank_functions(struct drawing *drawing)
 
     drawing->by_time = cn_alloc(occupancy->idle, sizeof(*drawing->by_time));
     drawing->rank_of = cn_alloc(occupancy->idle, sizeof(*drawing->rank_of));
-    drawing->total_ns = occupancy->place_ns[occupancy->idle];
+    drawing->total_ns = occupancy->function_ns[occupancy->idle];
     for (uint32_t i = 0; i < occupancy->idle; i++) {
         drawing->rank_of[i] = CN_NONE;
-        drawing->total_ns += occupancy->place_ns[i];
-        drawing->function_count += occupancy->place_ns[i] > 0;
+        drawing->total_ns += occupancy->function_ns[i];
+        drawing->function_count += occupancy->function_ns[i] > 0;
     }
     for (size_t i = 0; i < drawing->view->row_count * occupancy->column_count; i++) {
         uint32_t function = occupancy->cells[i].place;
@@ -58,7 +58,7 @@ static void rank_functions(struct drawing *drawing)
         drawing->by_time[drawing->seen_count++] = function;
     }
     qsort_r(drawing->by_time, drawing->seen_count, sizeof(*drawing->by_time),
-            compare_time, occupancy->place_ns);
+            compare_time, occupancy->function_ns);
     for (size_t i = 0; i < drawing->seen_count; i++)
         drawing->rank_of[drawing->by_time[i]] = (uint32_t)i;
 }
@@ -171,22 +171,22 @@ static void print_legend(const struct drawing *drawing, struct cn_text *text)
     const struct cn_occupancy *occupancy = &drawing->view->occupancy;
     size_t lettered =
         drawing->seen_count < LETTER_COUNT ? drawing->seen_count : LETTER_COUNT;
-    uint64_t other_ns = drawing->total_ns - occupancy->place_ns[occupancy->idle];
+    uint64_t other_ns = drawing->total_ns - occupancy->function_ns[occupancy->idle];
     char name[64];
 
     cn_text_str_add(text, "\n   SHARE        TIME  FUNCTION\n");
     for (size_t i = 0; i < lettered; i++) {
         uint32_t function = drawing->by_time[i];
 
-        print_legend_row(drawing, letter_of_rank(i), occupancy->place_ns[function],
+        print_legend_row(drawing, letter_of_rank(i), occupancy->function_ns[function],
                          drawing->view->frames.names.list[function], text);
-        other_ns -= occupancy->place_ns[function];
+        other_ns -= occupancy->function_ns[function];
     }
     (void)snprintf(name, sizeof(name), "(%zu more)", drawing->function_count - lettered);
     if (other_ns > 0)
         print_legend_row(drawing, OTHER_CELL, other_ns, name, text);
-    if (occupancy->place_ns[occupancy->idle] > 0)
-        print_legend_row(drawing, WAITING_CELL, occupancy->place_ns[occupancy->idle],
+    if (occupancy->function_ns[occupancy->idle] > 0)
+        print_legend_row(drawing, WAITING_CELL, occupancy->function_ns[occupancy->idle],
                          "(waiting)", text);
 }
 

@@ -21,6 +21,8 @@ enum {
     POINTS_MAX = 8,
     LOOKS = 120000,    /* samples read in all crowded cells together */
     CROWDED = 1 << 16, /* samples of crowded cells that are all read, in all threads */
+    STACKS = 20000,    /* the same of whole stacks, in the first answer */
+    REFINED = 2 << 20, /* and in the one that refines it */
     LONG = 1 << 20,    /* samples of a timeline that is not read without a pyramid */
     SAMPLES_MIN = 32,
     PREVIEW_CELLS = 2000,
@@ -91,6 +93,26 @@ static uint32_t points_for(size_t cell_count)
                                  : (uint32_t)points;
 }
 
+/* Adding up whole stacks takes longer: the first answer looks at one moment of cells with
+ * several samples. */
+static void choose_looks(const struct cn_request *request,
+                         struct cn_occupancy_request *wanted)
+{
+    size_t rows = wanted->profile_count > 0 ? wanted->profile_count : 1;
+
+    wanted->points = points_for(wanted->profile_count * wanted->column_count);
+    wanted->crowded_max = CROWDED / rows;
+    if (wanted->depth != CN_DEPTH_ALL)
+        return;
+    if (cn_request_flag(request, "refine")) {
+        wanted->crowded_max = REFINED / rows;
+    } else {
+        wanted->points = 1;
+        wanted->crowd_min = 2;
+        wanted->crowded_max = STACKS / rows;
+    }
+}
+
 /* Draw with the pyramids that are there, and want the others. */
 static bool draw(struct cn_served *served, struct cn_request *request,
                  struct cn_occupancy_request *wanted, struct cn_error *err)
@@ -104,7 +126,7 @@ static bool draw(struct cn_served *served, struct cn_request *request,
     cn_served_pyramids_borrow(&served->pyramids, wanted->profiles, count, wanted->depth,
                               pyramids);
     wanted->pyramids = pyramids;
-    wanted->points = points_for(count * wanted->column_count);
+    choose_looks(request, wanted);
     if (is_snapped)
         preview(served->db, wanted);
     wanted->cut = cn_served_cut_borrow(&served->pyramids, wanted->depth);
@@ -151,7 +173,6 @@ static bool answer_timeline(struct cn_served *served, struct cn_request *request
     cn_thread_list_thin(threads, first, every);
     wanted.profiles = threads->profiles;
     wanted.profile_count = threads->count < count ? threads->count : count;
-    wanted.crowded_max = CROWDED / (wanted.profile_count > 0 ? wanted.profile_count : 1);
     if (columns > wanted.end_ns - wanted.begin_ns)
         columns = wanted.end_ns - wanted.begin_ns;
     wanted.column_count = (uint32_t)columns;

@@ -107,25 +107,39 @@ static void add_places(struct cn_json *json, const struct cn_frames *frames,
     cn_json_key(json, "places");
     cn_json_array(json);
     for (uint32_t i = 0; i < occupancy->idle; i++) {
-        if (occupancy->place_ns[i] == 0)
+        if (occupancy->function_ns[i] == 0)
             continue;
         cn_json_array(json);
         cn_json_u64(json, i);
         cn_json_str(json, frames->names.list[i]);
-        cn_json_u64(json, occupancy->place_ns[i]);
+        cn_json_u64(json, occupancy->function_ns[i]);
         cn_json_end(json);
     }
     cn_json_end(json);
 }
 
-static int compare_numbers(const void *a, const void *b)
+/* Add a frame and its callers that are not listed yet, callers first. */
+static uint32_t *list_path(const struct cn_frames *frames, uint32_t frame,
+                           bool *is_listed, uint32_t *list, size_t *count,
+                           size_t *capacity)
 {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    size_t first = *count;
 
-    return (x > y) - (x < y);
+    for (; frame != CN_NONE && !is_listed[frame]; frame = frames->list[frame].parent) {
+        is_listed[frame] = true;
+        list = cn_grow(list, *count, capacity, sizeof(*list));
+        list[(*count)++] = frame;
+    }
+    for (size_t last = *count; first + 1 < last; first++, last--) {
+        uint32_t swapped = list[first];
+
+        list[first] = list[last - 1];
+        list[last - 1] = swapped;
+    }
+    return list;
 }
 
-/* The frames of all cells, and their callers; callers have smaller numbers. */
+/* The frames of all cells, and their callers before them. */
 static uint32_t *list_frames(const struct cn_frames *frames,
                              const struct cn_occupancy *occupancy, size_t *count)
 {
@@ -137,16 +151,10 @@ static uint32_t *list_frames(const struct cn_frames *frames,
     for (size_t i = 0; i < occupancy->row_count * occupancy->column_count; i++) {
         uint32_t frame = occupancy->cells[i].place;
 
-        while (frame != CN_NONE && frame != occupancy->idle && !is_listed[frame]) {
-            is_listed[frame] = true;
-            list = cn_grow(list, *count, &capacity, sizeof(*list));
-            list[(*count)++] = frame;
-            frame = frames->list[frame].parent;
-        }
+        if (frame != CN_NONE && frame != occupancy->idle)
+            list = list_path(frames, frame, is_listed, list, count, &capacity);
     }
     free(is_listed);
-    if (*count > 0)
-        qsort(list, *count, sizeof(*list), compare_numbers);
     return list;
 }
 
@@ -197,17 +205,13 @@ static void add_names(struct cn_json *json, const struct cn_frames *frames,
 static void add_nested(struct cn_json *json, const struct cn_frames *frames,
                        const struct cn_occupancy *occupancy)
 {
-    uint64_t *place_ns = cn_alloc(frames->names.count, sizeof(*place_ns));
     size_t count;
     uint32_t *list = list_frames(frames, occupancy, &count);
 
-    for (uint32_t i = 0; i < occupancy->idle; i++)
-        place_ns[frames->list[i].place] += occupancy->place_ns[i];
     add_frames(json, frames, list, count);
     add_names(json, frames, list, count);
-    cn_json_function_times(json, frames, place_ns);
+    cn_json_function_times(json, frames, occupancy->function_ns);
     free(list);
-    free(place_ns);
 }
 
 void cn_json_occupancy(struct cn_json *json, struct cn_served *served,
@@ -223,7 +227,7 @@ void cn_json_occupancy(struct cn_json *json, struct cn_served *served,
         cn_json_add_u64(json, "depth", occupancy->depth);
     cn_json_add_u64(json, "depthMax", frames->depth_max);
     cn_json_add_u64(json, "idle", occupancy->idle);
-    cn_json_add_u64(json, "waiting", occupancy->place_ns[occupancy->idle]);
+    cn_json_add_u64(json, "waiting", occupancy->function_ns[frames->names.count]);
     cn_json_add_bool(json, "isEstimate", occupancy->is_estimate);
     add_rows(json, served, occupancy, profiles, has_states);
     if (occupancy->depth == CN_DEPTH_ALL)

@@ -64,6 +64,15 @@ function joined(before: NestedFrame | null, next: NestedFrame): NestedFrame {
   return isSame ? { ...next, rows: new Map([...before.rows, ...next.rows]) } : next;
 }
 
+const isSameFrame = (a: NestedAnswer | null, b: NestedAnswer | null): boolean =>
+  a?.begin === b?.begin &&
+  a?.end === b?.end &&
+  a?.columns === b?.columns &&
+  a?.rows.length === b?.rows.length &&
+  a?.rows[0]?.profile === b?.rows[0]?.profile;
+
+// The first answer is quick, and may be an estimate; the second one, where the sums of a job do
+// not help, is exact.
 export function useFrame(
   path: string,
   range: Range,
@@ -71,25 +80,33 @@ export function useFrame(
   profiles: number[],
 ): { frame: NestedFrame | null; error: string | null } {
   const last = useRef<NestedFrame | null>(null);
-  const { value, error } = useAnswer<NestedAnswer>(
+  const question = {
+    nested: 1,
+    snap: 1,
+    begin: Math.floor(range.begin),
+    end: Math.ceil(range.end),
+    columns: Math.min(4000, columns),
+    count: ROWS_MAX,
+    thread: printNumbers(profiles),
+  };
+  const first = useAnswer<NestedAnswer>(
     profiles.length > 0 ? `${path}/timeline` : null,
-    {
-      nested: 1,
-      snap: 1,
-      begin: Math.floor(range.begin),
-      end: Math.ceil(range.end),
-      columns: Math.min(4000, columns),
-      count: ROWS_MAX,
-      thread: printNumbers(profiles),
-    },
+    question,
     isPending,
   );
+  const needsMore =
+    first.value !== null && !first.isLoading && first.value.isEstimate && !first.value.isPending;
+  const second = useAnswer<NestedAnswer>(needsMore ? `${path}/timeline` : null, {
+    ...question,
+    refine: 1,
+  });
+  const value = needsMore && isSameFrame(first.value, second.value) ? second.value : first.value;
   const frame = useMemo(() => {
     if (!value) return null;
     last.current = joined(last.current, parseNested(value));
     return last.current;
   }, [value]);
-  return { frame, error };
+  return { frame, error: first.error };
 }
 
 export function useMap(

@@ -115,7 +115,7 @@ static uint64_t time_of(const struct world *w, const struct cn_occupancy *o,
 {
     for (size_t i = 0; i < w->frames.names.count; i++) {
         if (strcmp(w->frames.names.list[i], name) == 0)
-            return o->place_ns[i];
+            return o->function_ns[i];
     }
     return 0;
 }
@@ -161,7 +161,7 @@ static void a_cell_shows_what_took_most_of_its_slice(void **state)
     assert_int_equal(time_of(&w, &o, "work"), 6 + 5);
     assert_int_equal(time_of(&w, &o, "rest"), 9);
     assert_int_equal(time_of(&w, &o, "main"), 0); /* the last sample lasts no time */
-    assert_int_equal(o.place_ns[o.idle], 15);
+    assert_int_equal(o.function_ns[o.idle], 15);
     cn_occupancy_done(&o);
     world_end(&w);
 }
@@ -280,7 +280,7 @@ static void long_timelines_add_up_exactly(void **state)
         assert_true(is_near(cell_share(&o, 0, i), (double)expected[i] / (double)width));
     }
     assert_int_equal(time_of(&w, &o, "work"), total);
-    assert_int_equal(o.place_ns[o.idle], END - BEGIN - total);
+    assert_int_equal(o.function_ns[o.idle], END - BEGIN - total);
     cn_occupancy_done(&o);
     world_end(&w);
 }
@@ -387,7 +387,7 @@ static void any_number_of_workers_gives_the_same_result(void **state)
             assert_true(is_near(o.cells[i].share, first.cells[i].share));
         }
         for (uint32_t i = 0; i <= o.idle; i++)
-            assert_int_equal(o.place_ns[i], first.place_ns[i]);
+            assert_int_equal(o.function_ns[i], first.function_ns[i]);
         cn_occupancy_done(&o);
     }
     cn_occupancy_done(&first);
@@ -452,8 +452,8 @@ static void enough_points_are_exact_and_few_count_every_sample(void **state)
         assert_int_equal(all.cells[i].sample_count, few.cells[i].sample_count);
         counted += few.cells[i].sample_count;
     }
-    for (uint32_t i = 0; i <= exact.idle; i++)
-        assert_int_equal(all.place_ns[i], exact.place_ns[i]);
+    for (size_t i = 0; i <= w.frames.names.count; i++)
+        assert_int_equal(all.function_ns[i], exact.function_ns[i]);
     assert_true(counted > 1000 && counted <= 1500);
     cn_occupancy_done(&exact);
     cn_occupancy_done(&all);
@@ -489,8 +489,8 @@ static void compare_pyramid(struct world *w, const struct cn_time_pyramid *pyram
         assert_true(fabs(quick.cells[i].share - exact.cells[i].share) < 1e-6);
         assert_int_equal(quick.cells[i].sample_count, few.cells[i].sample_count);
     }
-    for (uint32_t i = 0; i <= exact.idle; i++)
-        assert_int_equal(quick.place_ns[i], exact.place_ns[i]);
+    for (size_t i = 0; i <= w->frames.names.count; i++)
+        assert_int_equal(quick.function_ns[i], exact.function_ns[i]);
     cn_occupancy_done(&exact);
     cn_occupancy_done(&quick);
     cn_occupancy_done(&few);
@@ -595,8 +595,8 @@ static void a_cell_of_whole_stacks_has_the_main_path(void **state)
     assert_string_equal(path_of(&w, &o, 2, text, sizeof(text)), "main");
     assert_true(is_near(cell_share(&o, 0, 2), 1.0));
     assert_string_equal(path_of(&w, &o, 3, text, sizeof(text)), "none");
-    assert_int_equal(o.place_ns[cn_frames_find(&w.frames, w.rest)], 30 + 40);
-    assert_int_equal(o.place_ns[o.idle], 60);
+    assert_int_equal(time_of(&w, &o, "rest"), 30 + 40);
+    assert_int_equal(o.function_ns[w.frames.names.count], 60);
     cn_occupancy_done(&o);
     world_end(&w);
 }
