@@ -7,6 +7,7 @@ Usage: test_diff.py --cairn PROGRAM --testdata FOLDER
 import argparse
 import json
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -26,7 +27,7 @@ STACKS = ("main;parse", "main;parse;lex", "main;parse;lex;read", "main;solve", "
           "main;solve;solve;norm")
 COSTS = ((40, 30, 20, 80, 20, 10, 5), (41, 30, 21, 79, 20, 10, 5), (39, 31, 20, 81, 20, 10, 5),
          (40, 30, 20, 120, 20, 10, 9), (40, 31, 21, 121, 19, 10, 9), (41, 30, 20, 119, 20, 10, 9))
-RUNS_A, RUNS_B, RECORDING, SAMPLE, STORE = (0, 1, 2), (3, 4, 5), 6, 7, 8
+RUNS_A, RUNS_B, RECORDING, SAMPLE, STORE, DAMAGED = (0, 1, 2), (3, 4, 5), 6, 7, 8, 9
 SLOW, FAST = "duration > 20ms", "duration < 10ms"
 
 
@@ -62,6 +63,10 @@ class Comparisons(unittest.TestCase):
             cls.paths.append(str(path))
         cls.paths += [f"{OPTIONS.testdata}/recording", f"{OPTIONS.testdata}/sample", f"{cls.folder.name}/traces"]
         make_store(cls.paths[STORE])
+        cls.paths.append(f"{cls.folder.name}/damaged")
+        shutil.copytree(cls.paths[RECORDING], cls.paths[DAMAGED])
+        data = pathlib.Path(cls.paths[DAMAGED], "100.dat")
+        data.write_bytes(data.read_bytes()[:-5])
         cls.block = serving(OPTIONS.cairn, *cls.paths)
         cls.service = cls.block.__enter__()
 
@@ -189,6 +194,12 @@ class Comparisons(unittest.TestCase):
         self.assertGreater(len(rows), 2)
         self.assertEqual([line_of(row, {name: name for name in COLUMNS}) for row in rows],
                          [line_of(row, COLUMNS) for row in shown])
+
+    def test_damage_is_named(self):
+        for form in ("explain", "tree", "flame"):
+            self.assertIsNone(self.ask(form, a=RECORDING, b=RECORDING)["damage"])
+            self.assertIn("100.dat", self.ask(form, a=DAMAGED, b=RECORDING)["damage"])
+            self.assertIn("100.dat", self.ask(form, a=RECORDING, b=DAMAGED)["damage"])
 
     def test_what_cannot_be_compared_is_refused(self):
         for status, query, text in (

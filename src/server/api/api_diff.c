@@ -119,9 +119,11 @@ static void add_names(struct cn_json *json, const struct cn_comparison *c, uint3
 }
 
 /* What all forms have. */
-static void begin_answer(struct cn_json *json, const struct cn_comparison *c,
+static void begin_answer(struct cn_json *json, const struct cn_served_diff *diff,
                          const struct cn_explanation *e)
 {
+    const struct cn_comparison *c = &diff->c;
+
     cn_json_object(json);
     cn_json_add_str(json, "metric", c->metric);
     cn_json_key(json, "runs");
@@ -135,6 +137,8 @@ static void begin_answer(struct cn_json *json, const struct cn_comparison *c,
     cn_json_add_f64(json, "gross", e->gross);
     cn_json_add_bool(json, "hasCalls", c->has_calls);
     cn_json_add_u64(json, "uncounted", c->uncounted);
+    cn_json_add_str(json, "damage",
+                    diff->damage.len > 0 ? cn_text_str(&diff->damage) : NULL);
 }
 
 static void add_change(struct cn_json *json, const struct cn_comparison *c,
@@ -164,7 +168,7 @@ static bool explain(struct cn_served_diff *diff, struct cn_request *request,
     if (!cn_request_u64(request, "lines", 1, LINE_MAX_COUNT, 10, &lines, err))
         return false;
     e = cn_served_diff_explain(diff, (size_t)lines);
-    begin_answer(json, &diff->c, e);
+    begin_answer(json, diff, e);
     cn_json_add_u64(json, "changedCount", e->changed_count);
     cn_json_add_u64(json, "realCount", e->real_count);
     cn_json_add_u64(json, "unknownCount", e->unknown_count);
@@ -270,7 +274,7 @@ static bool list_rows(struct cn_served_diff *diff, struct cn_request *request,
     if (!parse_row(request, c, rows, view.view, &parent, err))
         return false;
     e = cn_served_diff_explain(diff, 10);
-    begin_answer(json, c, e);
+    begin_answer(json, diff, e);
     cn_json_add_str(json, "cost", view.is_total ? "total" : "self");
     cn_json_key(json, "rows");
     cn_json_array(json);
@@ -311,7 +315,7 @@ static bool draw_flame(struct cn_served_diff *diff, struct cn_request *request,
     rows = cn_served_diff_rows(diff, &view);
     if (!parse_row(request, &diff->c, rows, view.view, &top, err))
         return false;
-    begin_answer(&request->json, &diff->c, cn_served_diff_explain(diff, 10));
+    begin_answer(&request->json, diff, cn_served_diff_explain(diff, 10));
     cn_diff_flame_add(&request->json, &diff->c, rows, top, share, (size_t)depth);
     cn_json_end(&request->json);
     return true;

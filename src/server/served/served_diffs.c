@@ -47,6 +47,16 @@ static void drop_results(struct cn_served_diff *diff)
     diff->line_count = 0;
     cn_comparison_done(&diff->c);
     cn_trace_facets_done(&diff->facets);
+    cn_text_done(&diff->damage);
+}
+
+/* Note the first damage of a source. */
+static void note_damage(struct cn_served_diff *diff, const char *path,
+                        const struct cn_warning *list)
+{
+    for (; list && diff->damage.len == 0; list = list->next)
+        if (list->is_damage)
+            cn_text_printf(&diff->damage, "%s: %s", path, list->text);
 }
 
 static void free_diff(void *value)
@@ -134,6 +144,8 @@ static bool add_traces(struct cn_served_diff *diff, enum cn_side side, const cha
     folder = cn_temporary_make("diff", err);
     ok = folder && cn_analysis_of_calls(&db, rec, false, folder, &lost, progress, err) &&
          add_database(diff, side, db, true, progress, err);
+    note_damage(diff, path, rec->warnings);
+    note_damage(diff, path, db ? db->warnings : NULL);
     cn_database_close(db);
     cn_recording_close(rec);
     if (folder)
@@ -169,6 +181,9 @@ static bool compare(struct cn_served_diff *diff, const struct cn_progress *progr
                       : add_database(diff, (enum cn_side)number, served->db,
                                      served->is_of_traces, progress, err)))
                 return cn_fail_in(err, "%s", served->path);
+            note_damage(diff, served->path,
+                        served->recording ? served->recording->warnings : NULL);
+            note_damage(diff, served->path, served->db ? served->db->warnings : NULL);
         }
     }
     if (!cn_comparison_scale_by(&diff->c, diff->question.scaling, err))

@@ -15,6 +15,7 @@
 #include "analyze/compare/explain.h"
 #include "analyze/compare/rows.h"
 #include "base/cache.h"
+#include "base/text.h"
 #include "server/served/job.h"
 #include "server/served/question.h"
 #include "server/served/trace_facets.h"
@@ -66,6 +67,7 @@ struct cn_served_diff {
 
     pthread_mutex_t lock;          /* of all below, once the job is done */
     struct cn_trace_facets facets; /* if they are wanted; else all below */
+    struct cn_text damage;         /* why data is missing; empty: none is */
     struct cn_comparison c;
     struct cn_explanation explanation;
     size_t line_count; /* that it was made for; 0: there is none */
