@@ -1,6 +1,7 @@
 #include "store/store_copy.h"
 
 #include "model/traces/trace.h"
+#include "store/care/care.h"
 #include "store/search/trace_cursor.h"
 #include "store/write/writer.h"
 
@@ -35,4 +36,22 @@ bool cn_store_copy(struct cn_store_writer *to, struct cn_search *search,
         return false;
     }
     return cn_search_check(search, err);
+}
+
+bool cn_store_copy_new(const char *path, struct cn_search *search,
+                       const struct cn_query *query, struct cn_store_added *out,
+                       struct cn_error *err)
+{
+    struct cn_store_writer *writer;
+    struct cn_error later;
+    uint32_t count;
+    bool ok;
+
+    *out = (struct cn_store_added){0};
+    if (!cn_store_init(path, NULL, err) ||
+        !cn_store_writer_open(&writer, path, NULL, err))
+        return false;
+    ok = cn_store_copy(writer, search, query, out, err);
+    ok = cn_store_writer_close(writer, ok ? err : &later) && ok;
+    return cn_store_seal(path, &count, ok ? err : &later) && ok;
 }

@@ -29,7 +29,7 @@ static bool fail(const struct cn_error *err)
 bool cn_engine_open(char *path, char *format, char *folder, bool is_raw)
 {
     struct cn_served_options options = {
-        .is_raw = is_raw, .format = format, .folder = folder};
+        .is_raw = is_raw, .is_lazy = true, .format = format, .folder = folder};
     struct cn_error err = {0};
     struct cn_served *served;
     bool ok = cn_served_open(&served, path, options, &err);

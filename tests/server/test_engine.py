@@ -107,6 +107,30 @@ class SameAnswers(unittest.TestCase):
                     self.assertEqual([(row["label"], row["values"]) for row in expected["rows"]],
                                      [(row["label"], row["values"]) for row in answer["rows"]])
 
+    def test_of_a_page_that_had_to_be_smaller(self):
+        """It has all but what the command names."""
+        with tempfile.TemporaryDirectory() as folder:
+            page = f"{folder}/page.html"
+
+            def export(*options):
+                done = subprocess.run([OPTIONS.cairn, "export-html", "-f", *options,
+                                       f"{OPTIONS.testdata}/recording", page],
+                                      text=True, capture_output=True, check=False)
+                return done.returncode, done.stderr
+
+            self.assertNotIn("without", export()[1])
+            size = os.path.getsize(page)
+            self.assertIn("without the list of calls and names of threads;", export("--max-size", str(size - 1))[1])
+            self.assertLess(os.path.getsize(page), size)
+            info, rows = engine_answers(["/api/v1/sources/0/info", "/api/v1/sources/0/rows"],
+                                        page=page)
+            self.assertNotIn("tasks", info)
+            self.assertTrue(info["hasTimelines"])
+            self.assertGreater(rows["count"], 0)
+            status, message = export("--max-size", "10K")
+            self.assertIn("without the list of calls and names of threads, timelines", message)
+            self.assertEqual(status, 3)
+
     def test_of_damaged_data_is_an_answer_or_a_message(self):
         program, engine = os.environ["CAIRN_ENGINE"].split(":")
         corpus = sorted((ROOT / "tests" / "fuzz" / "corpus" / "perf").iterdir())

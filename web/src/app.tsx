@@ -2,7 +2,7 @@
 
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { engineOfPage } from "./engine/client";
+import { engineOfPage, leftOutOfPage } from "./engine/client";
 import { DropPage } from "./engine/drop_page";
 import { StopButton } from "./engine/stop_button";
 import { hasEngine, onPending, startEngine } from "./shared/api";
@@ -349,5 +349,12 @@ if (root) {
       </DropPage>,
       root,
     );
-  else render(<App />, root);
+  else
+    render(
+      <>
+        {leftOutOfPage() !== "" && <p class="left-out">Not in this page: {leftOutOfPage()}</p>}
+        <App />
+      </>,
+      root,
+    );
 }

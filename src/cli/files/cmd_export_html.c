@@ -3,22 +3,32 @@
 #include <inttypes.h>
 
 #include "base/files/sink.h"
+#include "base/text.h"
+#include "cli/recording/record_options.h"
 #include "cli/recording/recording_options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "server/page/page_export.h"
 
 static bool write_page(const struct cn_args *args, struct cn_sink *sink,
-                       struct cn_error *err)
+                       struct cn_text *left_out, struct cn_error *err)
 {
+    struct cn_page_options options = {
+        .is_raw = cn_args_has(args, "raw"),
+        .query = cn_args_value(args, "query"),
+    };
+    const char *size = cn_args_value(args, "max-size");
+
     if (cn_args_has(args, "empty"))
         return cn_page_viewer(sink, err);
-    return cn_page_export(sink, cn_args_operand(args, 0), cn_args_has(args, "raw"), err);
+    return (!size || cn_record_size_parse("max-size", size, &options.size_max, err)) &&
+           cn_page_export(sink, cn_args_operand(args, 0), &options, left_out, err);
 }
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     size_t count = cn_args_has(args, "empty") ? 1 : 2;
+    struct cn_text left_out = {0};
     struct cn_sink sink = {0};
     const char *target;
     uint64_t size;
@@ -30,26 +40,35 @@ static bool run(const struct cn_args *args, struct cn_error *err)
                                   : "DST is missing: cairn export-html SRC DST");
     target = cn_args_operand(args, count - 1);
     ok = cn_sink_open(&sink, target, cn_args_has(args, "force"), err) &&
-         write_page(args, &sink, err);
+         write_page(args, &sink, &left_out, err);
     size = sink.written;
     ok = ok && cn_sink_commit(&sink, err);
     if (ok)
-        cn_cli_say(args, "wrote %s: %" PRIu64 " kB; open it in a browser", target,
-                   size / 1024);
+        cn_cli_say(args, "wrote %s: %" PRIu64 " kB%s%s; open it in a browser", target,
+                   size / 1024, left_out.len > 0 ? ", without " : "",
+                   cn_text_str(&left_out));
     else
         cn_sink_abandon(&sink);
+    cn_text_done(&left_out);
     return ok;
 }
 
 static const struct cn_option options[] = {
     {.name = "empty", .help = "no SRC: a viewer into which people drop files"},
     {.name = "force", .letter = 'f', .help = "replace DST if it exists"},
+    {.name = "max-size",
+     .value = "SIZE",
+     .help = "of the page, e.g. 20M: leave out the list of calls, then timelines, then "
+             "sources, if it is larger"},
+    {.name = "query", .value = "QUERY", .help = "stores: only the traces that match"},
     CN_RECORDING_RAW_OPTION,
     {0},
 };
 
 static const struct cn_example examples[] = {
     {"cairn export-html run.db run.html", "write a page to attach to a report"},
+    {"cairn export-html shop slow.html --query 'duration > 1s'",
+     "the slow traces of a store"},
     {"cairn export-html --empty viewer.html",
      "write a viewer for people without cairn; they drop files into it"},
     {0},

@@ -5,29 +5,9 @@
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/store/store_args.h"
-#include "store/care/care.h"
 #include "store/search/search.h"
 #include "store/store_copy.h"
 #include "store/write/writer.h"
-
-/* A store that is damaged is copied as far as it can be read. */
-static bool export_to(const struct cn_store_query *query, const char *path,
-                      struct cn_store_added *added, struct cn_error *err)
-{
-    struct cn_store_writer *writer;
-    struct cn_error later;
-    uint32_t count;
-    bool ok;
-
-    *added = (struct cn_store_added){0};
-
-    if (!cn_store_init(path, NULL, err) ||
-        !cn_store_writer_open(&writer, path, NULL, err))
-        return false;
-    ok = cn_store_copy(writer, query->search, query->query, added, err);
-    ok = cn_store_writer_close(writer, ok ? err : &later) && ok;
-    return cn_store_seal(path, &count, ok ? err : &later) && ok;
-}
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
@@ -41,7 +21,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
                        "-o is missing; give the path of the new store");
     if (!cn_store_query_open_args(&query, args, err))
         return false;
-    ok = export_to(&query, target, &added, err);
+    ok = cn_store_copy_new(target, query.search, query.query, &added, err);
     cn_store_query_close(&query);
     if (ok || added.traces > 0)
         cn_cli_say(args, "%" PRIu64 " trace%s written to %s", added.traces,

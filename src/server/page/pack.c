@@ -34,7 +34,6 @@ static void add_file(struct cn_pack *pack, const char *path, const char *as,
     }
     pack->list[pack->count++] =
         (struct cn_packed_file){cn_strdup(path), name.chars, size};
-    pack->size += size;
 }
 
 bool cn_pack_add(struct cn_pack *pack, const char *path, const char *as,
@@ -61,6 +60,26 @@ bool cn_pack_add(struct cn_pack *pack, const char *path, const char *as,
     return ok;
 }
 
+static void free_file(struct cn_packed_file *file)
+{
+    free(file->path);
+    free(file->as);
+}
+
+bool cn_pack_remove(struct cn_pack *pack, cn_pack_fn is_left_out, const void *arg)
+{
+    size_t count = 0, before = pack->count;
+
+    for (size_t i = 0; i < pack->count; i++) {
+        if (is_left_out(pack->list[i].as, arg))
+            free_file(&pack->list[i]);
+        else
+            pack->list[count++] = pack->list[i];
+    }
+    pack->count = count;
+    return count < before;
+}
+
 void cn_pack_list(const struct cn_pack *pack, struct cn_json *json)
 {
     cn_json_array(json);
@@ -79,7 +98,8 @@ struct block {
     size_t len;
     struct cn_compressor *compressor;
     struct cn_text text;
-    struct cn_sink *out;
+    struct cn_sink *out; /* NULL: only counted */
+    uint64_t written;
 };
 
 static bool write_block(struct block *block, struct cn_error *err)
@@ -93,6 +113,11 @@ static bool write_block(struct block *block, struct cn_error *err)
     cn_text_str_add(&block->text, "<script type=\"text/plain\" class=\"cairn-data\">");
     cn_base64_add(&block->text, (struct cn_bytes){block->compressed, len});
     cn_text_str_add(&block->text, "</script>\n");
+    block->written += block->text.len;
+    if (!block->out) {
+        cn_text_clear(&block->text);
+        return true;
+    }
     return cn_sink_text(block->out, &block->text, err);
 }
 
@@ -117,7 +142,8 @@ static bool write_file(struct block *block, const struct cn_packed_file *from,
     return ok;
 }
 
-bool cn_pack_write(const struct cn_pack *pack, struct cn_sink *out, struct cn_error *err)
+static bool write_blocks(const struct cn_pack *pack, struct cn_sink *out,
+                         uint64_t *written, struct cn_error *err)
 {
     struct block block = {
         .bytes = cn_alloc(BLOCK_LEN, 1),
@@ -131,6 +157,7 @@ bool cn_pack_write(const struct cn_pack *pack, struct cn_sink *out, struct cn_er
         ok = write_file(&block, &pack->list[i], err);
     if (ok && block.len > 0)
         ok = write_block(&block, err);
+    *written = block.written;
     cn_text_done(&block.text);
     cn_compressor_free(block.compressor);
     free(block.compressed);
@@ -138,12 +165,22 @@ bool cn_pack_write(const struct cn_pack *pack, struct cn_sink *out, struct cn_er
     return ok;
 }
 
+bool cn_pack_size(const struct cn_pack *pack, uint64_t *out, struct cn_error *err)
+{
+    return write_blocks(pack, NULL, out, err);
+}
+
+bool cn_pack_write(const struct cn_pack *pack, struct cn_sink *out, struct cn_error *err)
+{
+    uint64_t written;
+
+    return write_blocks(pack, out, &written, err);
+}
+
 void cn_pack_done(struct cn_pack *pack)
 {
-    for (size_t i = 0; i < pack->count; i++) {
-        free(pack->list[i].path);
-        free(pack->list[i].as);
-    }
+    for (size_t i = 0; i < pack->count; i++)
+        free_file(&pack->list[i]);
     free(pack->list);
     *pack = (struct cn_pack){0};
 }

@@ -30,12 +30,19 @@ struct cn_packed_file {
 struct cn_pack {
     struct cn_packed_file *list;
     size_t count, capacity;
-    uint64_t size; /* of all files */
 };
 
 /* Add the regular file `path`, or all regular files below it, as `as` in the page. */
 CN_CHECK bool cn_pack_add(struct cn_pack *pack, const char *path, const char *as,
                           struct cn_error *err);
+
+/* Remove the files for which `is_left_out` is true; false if there is none. */
+typedef bool (*cn_pack_fn)(const char *path_in_page, const void *arg);
+bool cn_pack_remove(struct cn_pack *pack, cn_pack_fn is_left_out, const void *arg);
+
+/* The size of the blocks in the page. */
+CN_CHECK bool cn_pack_size(const struct cn_pack *pack, uint64_t *out,
+                           struct cn_error *err);
 
 /* Write [{path, size}]. */
 void cn_pack_list(const struct cn_pack *pack, struct cn_json *json);

@@ -1,5 +1,6 @@
 #include "server/page/page_export.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,10 @@
 #include "server/page/assets.h"
 #include "server/page/pack.h"
 #include "server/served/served.h"
+#include "store/search/search.h"
+#include "store/store_copy.h"
 #include "store/store_format.h"
+#include "store/write/writer.h"
 
 /* The folder of an analysis in the page. */
 static const char analysis_folder[] = "/cairn/analysis";
@@ -22,12 +26,13 @@ static const char analysis_folder[] = "/cairn/analysis";
 /* What a page contains. */
 struct page {
     const char *path;
-    bool is_raw;
+    const struct cn_page_options *options;
     const struct cn_format *format;
     struct cn_served *served; /* NULL unless it is a recording */
     char *folder;             /* of an analysis that was made for the page; NULL: none */
     bool has_analysis;        /* at analysis_folder */
     struct cn_pack pack;
+    struct cn_text *left_out;
 };
 
 static struct cn_bytes asset_of(const char *path)
@@ -44,7 +49,7 @@ static struct cn_bytes asset_of(const char *path)
 /* The calls, and their analysis. */
 static bool add_recording(struct page *page, struct cn_error *err)
 {
-    struct cn_served_options options = {.is_raw = page->is_raw};
+    struct cn_served_options options = {.is_raw = page->options->is_raw};
     const char *folder;
 
     if (!cn_served_open(&page->served, page->path, options, err))
@@ -53,6 +58,11 @@ static bool add_recording(struct page *page, struct cn_error *err)
     folder = cn_served_analysed(page->served, err);
     return folder && cn_pack_add(&page->pack, folder, analysis_folder, err) &&
            cn_pack_add(&page->pack, page->path, page->path, err);
+}
+
+static void leave_out(struct page *page, const char *what)
+{
+    cn_text_printf(page->left_out, "%s%s", page->left_out->len > 0 ? ", " : "", what);
 }
 
 /* Samples as a database with the symbols that this machine has. */
@@ -71,8 +81,33 @@ static bool add_samples(struct page *page, struct cn_error *err)
              ->write_database(db, cn_text_str(&path), &write, err) &&
          cn_pack_add(&page->pack, page->folder, analysis_folder, err);
     page->has_analysis = true;
+    leave_out(page, "names of threads"); /* which databases do not have */
     cn_database_close(db);
     cn_text_done(&path);
+    return ok;
+}
+
+/* The traces that match the query, as a store of their own. */
+static bool add_traces(struct page *page, struct cn_error *err)
+{
+    const char *query = page->options->query;
+    struct cn_store_query opened;
+    struct cn_store_added added;
+    struct cn_text path = {0};
+    bool ok;
+
+    if (!query)
+        return cn_pack_add(&page->pack, page->path, page->path, err);
+    page->folder = cn_temporary_make("export", err);
+    if (!page->folder || !cn_store_query_open(&opened, page->path, query, err))
+        return false;
+    cn_text_printf(&path, "%s/store", page->folder);
+    ok =
+        cn_store_copy_new(cn_text_str(&path), opened.search, opened.query, &added, err) &&
+        cn_pack_add(&page->pack, cn_text_str(&path), page->path, err);
+    cn_store_query_close(&opened);
+    cn_text_done(&path);
+    cn_text_printf(page->left_out, "traces that do not match '%s'", query);
     return ok;
 }
 
@@ -80,16 +115,59 @@ static bool add_files(struct page *page, struct cn_error *err)
 {
     struct cn_database *db;
 
+    if (page->format == &cn_format_store)
+        return add_traces(page, err);
+    if (page->options->query)
+        return cn_fail(err, CN_ERR_USAGE, "%s: --query is for stores", page->path);
     if (page->format == &cn_format_perf)
         return add_samples(page, err);
-    if (page->format != &cn_format_store && !page->format->open_database)
+    if (!page->format->open_database)
         return add_recording(page, err);
-    if (page->format->open_database) { /* what does not open is not exported */
-        if (!page->format->open_database(&db, page->path, err))
-            return false;
-        cn_database_close(db);
-    }
+    /* What does not open is not exported. */
+    if (!page->format->open_database(&db, page->path, err))
+        return false;
+    cn_database_close(db);
     return cn_pack_add(&page->pack, page->path, page->path, err);
+}
+
+static bool is_of_calls(const char *path, const void *arg)
+{
+    return strncmp(path, arg, strlen(arg)) != 0;
+}
+
+static bool is_of_timelines(const char *path, const void *arg)
+{
+    (void)arg;
+    return cn_ends_with(path, "/trace.db");
+}
+
+static bool is_source(const char *path, const void *arg)
+{
+    (void)arg;
+    return strstr(path, "/src/") != NULL;
+}
+
+/* Leave out the next that can be; false if there is none. */
+static bool leave_out_next(struct page *page)
+{
+    const struct cn_format *v4 = cn_format_find("hpctoolkit-v4");
+
+    if (page->has_analysis && page->format != v4) {
+        page->format = v4;
+        if (cn_pack_remove(&page->pack, is_of_calls, analysis_folder)) {
+            leave_out(page, "the list of calls and names of threads");
+            return true;
+        }
+    }
+    if (page->format == v4 && cn_pack_remove(&page->pack, is_of_timelines, NULL)) {
+        leave_out(page, "timelines");
+        return true;
+    }
+    if (page->format == v4 && cn_pack_remove(&page->pack, is_source, NULL)) {
+        leave_out(page, "sources");
+        return true;
+    }
+    return false;
 }
 
 static void add_list(const struct page *page, struct cn_text *out)
@@ -103,11 +181,12 @@ static void add_list(const struct page *page, struct cn_text *out)
     cn_json_object(&json);
     cn_json_add_str(&json, "path", page->path);
     cn_json_add_str(&json, "format", page->format->name);
-    cn_json_add_bool(&json, "isRaw", page->is_raw);
+    cn_json_add_bool(&json, "isRaw", page->options->is_raw);
     if (page->has_analysis)
         cn_json_add_str(&json, "folder", analysis_folder);
     cn_json_end(&json);
     cn_json_end(&json);
+    cn_json_add_str(&json, "leftOut", cn_text_str(page->left_out));
     cn_json_key(&json, "files");
     cn_pack_list(&page->pack, &json);
     cn_json_end(&json);
@@ -148,19 +227,62 @@ static void add_head(struct cn_text *out)
     cn_text_str_add(out, "</script>\n");
 }
 
+/* The page before and after its data. */
+static void add_begin(const struct page *page, struct cn_text *out)
+{
+    add_head(out);
+    if (page)
+        add_list(page, out);
+}
+
+static void add_end(struct cn_text *out)
+{
+    cn_text_str_add(out, "<script>\n");
+    add_asset(out, "/app.js");
+    cn_text_str_add(out, "</script>\n</body>\n</html>\n");
+}
+
+static bool size_of(const struct page *page, uint64_t *out, struct cn_error *err)
+{
+    struct cn_text text = {0};
+    bool ok = cn_pack_size(&page->pack, out, err);
+
+    add_begin(page, &text);
+    add_end(&text);
+    *out += text.len;
+    cn_text_done(&text);
+    return ok;
+}
+
+/* Leave out until the page is small enough. */
+static bool make_small(struct page *page, struct cn_error *err)
+{
+    uint64_t size, size_max = page->options->size_max;
+
+    while (size_max > 0) {
+        if (!size_of(page, &size, err))
+            return false;
+        if (size <= size_max)
+            return true;
+        if (!leave_out_next(page))
+            return cn_fail(err, CN_ERR_LIMIT,
+                           "%s: the page has %" PRIu64
+                           " bytes%s%s; --max-size is %" PRIu64,
+                           page->path, size, page->left_out->len > 0 ? " without " : "",
+                           cn_text_str(page->left_out), size_max);
+    }
+    return true;
+}
+
 /* NULL: a page without data. */
 static bool write_page(const struct page *page, struct cn_sink *out, struct cn_error *err)
 {
     struct cn_text text = {0};
     bool ok;
 
-    add_head(&text);
-    if (page)
-        add_list(page, &text);
+    add_begin(page, &text);
     ok = cn_sink_text(out, &text, err) && (!page || cn_pack_write(&page->pack, out, err));
-    cn_text_str_add(&text, "<script>\n");
-    add_asset(&text, "/app.js");
-    cn_text_str_add(&text, "</script>\n</body>\n</html>\n");
+    add_end(&text);
     ok = ok && cn_sink_text(out, &text, err);
     cn_text_done(&text);
     return ok;
@@ -174,16 +296,17 @@ static bool check_engine(struct cn_error *err)
                    "install the packages of tools/packages and build it again");
 }
 
-bool cn_page_export(struct cn_sink *out, const char *path, bool is_raw,
+bool cn_page_export(struct cn_sink *out, const char *path,
+                    const struct cn_page_options *options, struct cn_text *left_out,
                     struct cn_error *err)
 {
-    struct page page = {.path = path, .is_raw = is_raw};
+    struct page page = {.path = path, .options = options, .left_out = left_out};
     bool ok;
 
     if (!check_engine(err))
         return false;
     ok = cn_format_probe(path, &page.format, err) && add_files(&page, err) &&
-         write_page(&page, out, err);
+         make_small(&page, err) && write_page(&page, out, err);
     cn_served_close(page.served);
     if (page.folder)
         cn_outdir_remove(page.folder);

@@ -7,14 +7,25 @@
 #ifndef CN_SERVER_PAGE_PAGE_EXPORT_H
 #define CN_SERVER_PAGE_PAGE_EXPORT_H
 
+#include <stdint.h>
+
 #include "base/error.h"
 
 struct cn_sink;
+struct cn_text;
 
-/* Write the page of a database, recording or store. With `is_raw`, costs of a recording are
- * recorded times, not corrected ones. */
-CN_CHECK bool cn_page_export(struct cn_sink *out, const char *path, bool is_raw,
-                             struct cn_error *err);
+struct cn_page_options {
+    bool is_raw;       /* recordings: recorded times, not corrected ones */
+    const char *query; /* of a store: only traces that match; NULL: all */
+    uint64_t
+        size_max; /* of the page: calls, timelines, then sources are left out; 0: any */
+};
+
+/* Write the page of a database, recording or store, and append what it leaves out, "" for
+ * nothing, which the page names as well. */
+CN_CHECK bool cn_page_export(struct cn_sink *out, const char *path,
+                             const struct cn_page_options *options,
+                             struct cn_text *left_out, struct cn_error *err);
 
 /* Write the viewer without data, into which people drop files. */
 CN_CHECK bool cn_page_viewer(struct cn_sink *out, struct cn_error *err);

@@ -98,6 +98,8 @@ static bool warm_up(void *arg, const struct cn_progress *progress, struct cn_err
 static bool start_warm_up(struct cn_served *served, struct cn_error *err)
 {
     cn_structure_set_database(&served->structure, served->db);
+    if (served->is_lazy)
+        return true;
     served->warm_up = (struct cn_job){.group = &served->background,
                                       .work = warm_up,
                                       .arg = served,
@@ -154,10 +156,12 @@ static bool open_recording(struct cn_served *served, const struct cn_format *for
     return start_analysis(served, err);
 }
 
-static void set_folder(struct cn_served *served, const char *folder)
+static void set_options(struct cn_served *served, const struct cn_served_options *options)
 {
-    served->is_given = folder != NULL;
-    served->folder = folder ? cn_strdup(folder) : NULL;
+    served->is_raw = options->is_raw;
+    served->is_lazy = options->is_lazy;
+    served->is_given = options->folder != NULL;
+    served->folder = options->folder ? cn_strdup(options->folder) : NULL;
 }
 
 bool cn_served_open(struct cn_served **out, const char *path,
@@ -181,14 +185,13 @@ bool cn_served_open(struct cn_served **out, const char *path,
         ok = cn_served_store_open(&served->store, path, err);
     } else if (format->open_database) {
         served = new_served(path, format->name, CN_SERVED_DATABASE);
-        set_folder(served, options.folder);
+        set_options(served, &options);
         ok = (served->is_given ? open_given(served, err)
                                : format->open_database(&served->db, path, err)) &&
              start_warm_up(served, err);
     } else {
         served = new_served(path, format->name, CN_SERVED_RECORDING);
-        served->is_raw = options.is_raw;
-        set_folder(served, options.folder);
+        set_options(served, &options);
         ok = open_recording(served, format, err);
     }
     if (!ok) {

@@ -54,6 +54,7 @@ struct cn_served {
     struct cn_job_group requests;   /* jobs of views and time ranges */
     struct cn_job_group background; /* all other jobs */
     struct cn_job warm_up;          /* the structure, then the first views */
+    bool is_lazy;                   /* there is no warm-up */
 
     pthread_mutex_t lock; /* of the store */
     struct cn_served_store store;
@@ -61,7 +62,8 @@ struct cn_served {
 
 /* How to open a source; all zero is the default. */
 struct cn_served_options {
-    bool is_raw; /* recordings: show recorded times, not corrected ones */
+    bool is_raw;  /* recordings: show recorded times, not corrected ones */
+    bool is_lazy; /* compute no view before it is asked for */
     /* Of an exported page: the name of the format, and the folder of an analysis that is shown
      * in place of another one; NULL: none. */
     const char *format, *folder;

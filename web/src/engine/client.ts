@@ -112,6 +112,12 @@ export function engineOfPage(): string {
   return document.getElementById("cairn-engine")?.textContent ?? "";
 }
 
+// What `cairn export-html` left out of the page; "" for nothing.
+export function leftOutOfPage(): string {
+  const list = document.getElementById("cairn-files")?.textContent;
+  return list ? (JSON.parse(list) as { leftOut: string }).leftOut : "";
+}
+
 // The data that `cairn export-html` put into the page; null if there is none.
 export function loadOfPage(): Load | null {
   const engine = engineOfPage();
