@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { boxAt, measuredRange, nextMatch, threadsBetween, timeAt } from "../src/timeline/geometry";
 import { chooseDepth, cut, parseNested, runningShare, stripOf } from "../src/timeline/nested";
 import { counterScale } from "../src/timeline/track_draw";
 import { shorten } from "../src/timeline/timeline_panel";
@@ -165,6 +166,39 @@ test("pinned tracks stay, the others scroll below them", () => {
   assert.equal(topInWindow(layout, group, 30), 5);
   assert.equal((trackAt(layout, 30, 10) as ThreadTrack).thread.profile, 2);
   assert.equal((trackAt(layout, 30, 36) as ThreadTrack).thread.profile, 3);
+});
+
+test("points of the window are times, calls and threads", () => {
+  const frame = parseNested(answer);
+  const one = { ...thread(7, "RANK 0", "THREAD 0"), label: "RANK 0 THREAD 0" };
+  const layout = layOut([one, thread(8, "RANK 0", "THREAD 1")], plain, heights, () => 3);
+  const shown = {
+    layout,
+    scrolled: 0,
+    frame,
+    range: { begin: 0, end: 100 },
+    width: 1000,
+    sizes: { label: 50, states: 3, level: 15 },
+    depth: 1,
+  };
+  assert.equal(timeAt(shown, 550), 50);
+  assert.equal(boxAt(shown, 50 + 250, 20 + 5 + 16)?.name, "work");
+  assert.equal(boxAt(shown, 50 + 950, 20 + 5 + 16), null);
+  assert.equal(threadsBetween(shown, -5, 300), "");
+  assert.equal(threadsBetween(shown, 25, 30), "7");
+  assert.equal(threadsBetween(shown, 100, 25), "7-8");
+});
+
+test("matches are found in order of time, both ways", () => {
+  const frame = parseNested(answer);
+  const find = (from: number, by: number) =>
+    nextMatch(frame, (name) => name === "work" || name === "rest", from, by)?.time;
+  assert.equal(find(-1, 1), 35);
+  assert.equal(find(35, 1), 70);
+  assert.equal(find(70, 1), undefined);
+  assert.equal(find(Infinity, -1), 70);
+  assert.deepEqual(measuredRange([9], { time: 4, profile: 1 }), { begin: 4, end: 9 });
+  assert.deepEqual(measuredRange([9, 2], { time: 40, profile: 1 }), { begin: 2, end: 9 });
 });
 
 test("short functions are one line", () => {

@@ -3,7 +3,7 @@
 #include "analyze/timeline/occupancy.h"
 
 enum {
-    READ_MAX = 64 << 20, /* bytes of mapped files before they are given back */
+    READ_MAX = 24 << 20, /* bytes of mapped files before they are given back */
     LOOK_LEN = 64 << 10, /* that the system maps around a sample that is read */
     CROWD = 16,          /* samples of a slice that are all looked at */
 };

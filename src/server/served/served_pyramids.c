@@ -13,7 +13,7 @@ enum {
     CUT_MAX = 6,         /* more than requests at a time and the builder need */
     COST_MAX = 28 << 20, /* bytes of all cached pyramids */
     QUEUE_MAX = 1024,
-    FORGET_EVERY = 64, /* pyramids */
+    FORGET_EVERY = 16, /* pyramids */
     KEY_MAX = 24,
 };
 

@@ -6,9 +6,17 @@ import { matcher } from "../flame/flame_layout";
 import { clampRange, panRange, zoomRange, type Range } from "../shared/range";
 import { useSearchSteps } from "../shared/tree_search";
 import type { Thread } from "../shared/types";
+import {
+  boxAt,
+  measuredRange,
+  nextMatch,
+  threadsBetween,
+  timeAt,
+  timesOf,
+  type Shown,
+} from "./geometry";
 import { Minimap } from "./minimap";
-import type { Box } from "./nested";
-import { holdsNumber, printNumbers, toggleNumber } from "./thread_numbers";
+import { holdsNumber, toggleNumber } from "./thread_numbers";
 import { useTimelineKeys } from "./timeline_keys";
 import { TimelinePanel } from "./timeline_panel";
 import { TimelineToolbar } from "./timeline_toolbar";
@@ -25,7 +33,6 @@ import {
   layOut,
   movedTo,
   toggled,
-  topInWindow,
   trackAt,
   visibleTracks,
   type Choice,
@@ -145,19 +152,8 @@ export function TimelineView(props: TimelineProps) {
   useEffect(() => holdFrame(frame), [frame]);
   const depth = props.depth || overview.depth;
   const flows = useMemo(() => flowsOf(known), [threads]);
-  const measured: Range | null =
-    measure.times.length > 0
-      ? {
-          begin: Math.min(
-            ...measure.times,
-            ...(measure.times.length < 2 && cursor ? [cursor.time] : []),
-          ),
-          end: Math.max(
-            ...measure.times,
-            ...(measure.times.length < 2 && cursor ? [cursor.time] : []),
-          ),
-        }
-      : null;
+  const measured = measuredRange(measure.times, cursor);
+  const shown: Shown = { layout, scrolled, frame, range, width, sizes, depth };
 
   useEffect(() => {
     if (axis.current) drawAxis(axis.current, { range, width, sizes, marks: props.marks, measured });
@@ -204,48 +200,8 @@ export function TimelineView(props: TimelineProps) {
   }, [layout]);
 
   const span = range.end - range.begin;
-  const timeAt = (x: number) => range.begin + ((x - sizes.label) / width) * span;
   const inside = (time: number) => Math.min(props.duration, Math.max(0, time));
   const change = (next: Range) => props.onChange({ range: clampRange(next, props.duration) });
-
-  // The call at a point of the window.
-  const boxAt = (x: number, y: number): Box | null => {
-    const track = trackAt(layout, scrolled, y);
-    if (!frame || track?.kind !== "thread") return null;
-    const row = frame.rows.get(track.thread.profile);
-    const column = ((timeAt(x) - frame.begin) / (frame.end - frame.begin)) * frame.columns;
-    const top = topInWindow(layout, track, scrolled) + sizes.states + 2;
-    const level = track.isOpen ? Math.floor((y - top) / sizes.level) + 1 : depth;
-    const found = row?.boxes.filter((box) => column >= box.begin && column < box.end) ?? [];
-    return (
-      found.find((box) => box.depth === level) ??
-      (track.isOpen ? null : (found[found.length - 1] ?? null))
-    );
-  };
-  const timesOf = (box: Box): Range => {
-    const column = frame ? (frame.end - frame.begin) / frame.columns : 0;
-    const begin = frame?.begin ?? 0;
-    return { begin: begin + box.begin * column, end: begin + box.end * column };
-  };
-
-  // The threads that lie between two heights; all of them from the axis on.
-  const threadsBetween = (from: number, to: number): string => {
-    if (from < 0) return "";
-    const [low, high] = [Math.min(from, to), Math.max(from, to)];
-    const crossed = layout.tracks.filter((track) => {
-      const top = topInWindow(layout, track, scrolled);
-      return top < high + 1 && top + track.height > low;
-    });
-    return printNumbers(
-      crossed.flatMap((track) =>
-        track.kind === "thread"
-          ? [track.thread.profile]
-          : track.kind === "group" && track.isShut
-            ? track.profiles
-            : [],
-      ),
-    );
-  };
 
   const pointOf = (event: MouseEvent) => {
     const area = canvas.current?.getBoundingClientRect();
@@ -266,12 +222,12 @@ export function TimelineView(props: TimelineProps) {
     const { x, y } = pointOf(event);
     const start = drag.current;
     if (start?.isSelecting) {
-      const times = [inside(timeAt(start.x)), inside(timeAt(x))];
+      const times = [inside(timeAt(shown, start.x)), inside(timeAt(shown, x))];
       props.onChange({
         selection: {
           begin: Math.min(...times),
           end: Math.max(...times),
-          threads: threadsBetween(start.y, Math.max(0, y)),
+          threads: threadsBetween(shown, start.y, Math.max(0, y)),
         },
       });
       return;
@@ -287,7 +243,7 @@ export function TimelineView(props: TimelineProps) {
     const track = trackAt(layout, scrolled, y);
     setCursor(
       x >= sizes.label && track?.kind === "thread"
-        ? { time: timeAt(x), profile: track.thread.profile }
+        ? { time: timeAt(shown, x), profile: track.thread.profile }
         : null,
     );
   };
@@ -296,7 +252,7 @@ export function TimelineView(props: TimelineProps) {
     drag.current = null;
     if (!start || start.isSelecting || start.isMoving) return;
     if (!measure.isOn) return showCalls();
-    const time = inside(timeAt(pointOf(event).x));
+    const time = inside(timeAt(shown, pointOf(event).x));
     setMeasure({
       isOn: true,
       times: measure.times.length === 1 ? [...measure.times, time] : [time],
@@ -304,16 +260,16 @@ export function TimelineView(props: TimelineProps) {
   };
   const onDouble = (event: MouseEvent) => {
     const { x, y } = pointOf(event);
-    const box = boxAt(x, y);
-    if (!box) return change(zoomRange(range, timeAt(x), 0.25));
-    const { begin, end } = timesOf(box);
+    const box = boxAt(shown, x, y);
+    if (!box || !frame) return change(zoomRange(range, timeAt(shown, x), 0.25));
+    const { begin, end } = timesOf(frame, box);
     change({ begin: begin - (end - begin) * 0.05, end: end + (end - begin) * 0.05 });
   };
   const onWheel = (event: WheelEvent) => {
     event.preventDefault();
     if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
       change(panRange(range, ((event.deltaX || event.deltaY) / width) * span));
-    else change(zoomRange(range, timeAt(pointOf(event).x), event.deltaY > 0 ? 1.25 : 0.8));
+    else change(zoomRange(range, timeAt(shown, pointOf(event).x), event.deltaY > 0 ? 1.25 : 0.8));
   };
 
   const middle = cursor?.time ?? range.begin + span / 2;
@@ -382,17 +338,7 @@ export function TimelineView(props: TimelineProps) {
   // The next call that a search matches, of those that are loaded.
   useSearchSteps((by) => {
     if (!matches || !frame) return;
-    const from = cursor?.time ?? (by > 0 ? -Infinity : Infinity);
-    let best: Cursor | null = null;
-    for (const row of frame.rows.values())
-      for (const box of row.boxes) {
-        if (!matches(box.name)) continue;
-        const { begin, end } = timesOf(box);
-        const time = (begin + end) / 2;
-        const isNext = by > 0 ? time > from : time < from;
-        const isBetter = !best || (by > 0 ? time < best.time : time > best.time);
-        if (isNext && isBetter) best = { time, profile: row.profile };
-      }
+    const best = nextMatch(frame, matches, cursor?.time ?? (by > 0 ? -1 : Infinity), by);
     if (!best) return;
     setCursor(best);
     scrollTo(best.profile);
