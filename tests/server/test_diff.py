@@ -164,11 +164,12 @@ class Comparisons(unittest.TestCase):
              self.paths[STORE]], text=True))
 
     def test_two_queries_of_a_store(self):
-        answer = self.ask(a=STORE, b=STORE, aQuery=FAST, bQuery=SLOW)
-        self.assertEqual(answer["lines"][0]["path"], "checkout > inventory")
-        self.assertEqual([line_of(line, {name: name for name in COLUMNS})
-                          for line in [answer["whole"], *answer["lines"]]],
-                         [line_of(line, COLUMNS) for line in self.shown_of_queries()])
+        for options, parameters in (([], {}), (["--per", "trace"], {"per": "trace"})):
+            answer = self.ask(a=STORE, b=STORE, aQuery=FAST, bQuery=SLOW, **parameters)
+            self.assertEqual(answer["lines"][0]["path"], "checkout > inventory")
+            self.assertEqual([line_of(line, {name: name for name in COLUMNS})
+                              for line in [answer["whole"], *answer["lines"]]],
+                             [line_of(line, COLUMNS) for line in self.shown_of_queries(*options)])
 
     def test_facets_of_two_queries(self):
         facets = self.ask("facets", a=STORE, b=STORE, aQuery=FAST, bQuery=SLOW)["facets"]

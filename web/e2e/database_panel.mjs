@@ -75,7 +75,7 @@ export const tests = {
   },
   async "how long calls took has an axis and percentiles"(viewer) {
     const { page, until, shot } = viewer;
-    await opened(viewer, "s=1&v=top-down");
+    await opened(viewer, "s=1&v=top-down&m=calls");
     await choose(viewer, "ns::Box::get");
     const plot = await page.waitForSelector(".latency svg");
     const words = await page.textContent(".latency figcaption");

@@ -111,7 +111,7 @@ export const tests = {
     await page.waitForSelector(".tree-row[aria-level='1']");
     await page.keyboard.press("5");
     await page.waitForSelector(".flame canvas");
-    await page.waitForSelector(".flame .status:has-text('cpu time (sec)')");
+    await page.waitForSelector(".flame .status:has-text('cpu time')");
     await page.click("text=Whole time");
     await until("given up", () => !/st=|b=/.test(hash()));
   },

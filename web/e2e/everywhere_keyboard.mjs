@@ -62,7 +62,7 @@ export const tests = {
     ]) {
       await show(state);
       await page.waitForSelector(READY);
-      await page.evaluate(() => document.activeElement?.blur());
+      await page.focus("header select, header button");
       const seen = [];
       for (let i = 0; i < 60; i++) {
         await page.keyboard.press("Tab");

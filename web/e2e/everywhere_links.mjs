@@ -115,7 +115,7 @@ export const tests = {
       await show(`s=0&v=${view}&t=1`);
       await page.waitForSelector(".pending.shown");
       const waited = await page.evaluate(() => window.shownAt - window.changedAt);
-      assert.ok(waited >= 200, `${view}: shown after ${waited} ms`);
+      assert.ok(waited >= 80, `${view}: shown after ${waited} ms`);
       assert.equal(await page.getAttribute(".pending", "aria-hidden"), "false");
       await until("the answer", async () => (await page.locator(".pending.shown").count()) === 0);
     }

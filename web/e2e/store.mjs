@@ -192,4 +192,59 @@ export const tests = {
     await until("their traces", () => /method/.test(hash()) && !/v=flame/.test(hash()));
     await page.waitForSelector(".results .vtable-body .kind-function");
   },
+  async "services and operations show the numbers of the server and lead to spans"({
+    page,
+    show,
+    until,
+    shot,
+    hash,
+  }) {
+    await show(`${STORE}&v=services`);
+    await page.waitForSelector(".service-graph .service");
+    const ask = (question) =>
+      page.evaluate((path) => fetch(`/api/v1/sources/2/${path}`).then((a) => a.json()), question);
+    const cells = (table) =>
+      page.$$eval(`.${table} .vtable-body [role=row]`, (rows) =>
+        rows.map((row) => [...row.children].map((cell) => cell.textContent)),
+      );
+    const { edges } = await ask("services");
+    assert.deepEqual(
+      (await cells("service-calls")).map((row) => [row[0], row[1], row[2]]),
+      edges.map((edge) => [edge.caller ?? "not in the store", edge.callee, String(edge.count)]),
+    );
+    assert.ok(edges.some((edge) => edge.caller === "gateway" && edge.callee === "cart"));
+    await shot("store-services");
+    await page.click(".service-graph .service[aria-label$=cart]");
+    await page.waitForSelector(".latencies svg path", { state: "attached" });
+    await until("one operation", async () => (await cells("operations")).length === 1);
+    const { groups } = await ask("groups?by=operation&q=service%3Dcart");
+    assert.deepEqual(
+      (await cells("operations")).map((row) => [row[0], row[1]]),
+      groups.map((group) => [group.value, String(group.count)]),
+    );
+    await shot("store-operations");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Home");
+    await page.keyboard.press("Enter");
+    await until("its spans", () => /v=spans/.test(hash()) && /root/.test(hash()));
+    await until("one span", async () => (await cells("results")).length === 1);
+  },
+  async "a rectangle of durations becomes a query, which is saved"({ page, show, until, hash }) {
+    await show(`${STORE}&v=scatter`);
+    await page.waitForSelector(".scatter-area .dot");
+    const box = await (await page.$(".scatter-area")).boundingBox();
+    await page.mouse.move(box.x + 2, box.y + 2);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width - 2, box.y + box.height / 2, { steps: 3 });
+    await page.mouse.up();
+    await until("a query", () => /duration/.test(hash()) && /since/.test(hash()));
+    await page.click("text=Save query");
+    await page.waitForSelector(".chip.chosen");
+    await page.click(".chip .remove");
+    await until("removed", async () => (await page.locator(".chip").count()) === 0);
+    await page.focus("#search");
+    const query = await page.inputValue("#search");
+    await page.keyboard.press("Escape");
+    assert.equal(await page.inputValue("#search"), query);
+  },
 };

@@ -144,4 +144,23 @@ export const tests = {
       /cart/.test(await page.textContent("main .toolbar .status")),
     );
   },
+  async "two traces are compared"({ page, show, until, hash }) {
+    await show("s=2&q=uri+%3D+%2Fitem%2F1");
+    await page.waitForSelector(".results .vtable-body .kind-function");
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await page.click("text=Compare with another…");
+    await until("the list", () => /cmp=/.test(hash()) && !/key=/.test(hash()));
+    await show(`${hash().slice(1).replace("item%2F1", "item%2F2")}`);
+    await page.waitForSelector(".results .vtable-body .kind-function");
+    await page.keyboard.press("Home");
+    await page.keyboard.press("Enter");
+    await page.click("button:has-text('Compare with 0')");
+    await until(
+      "both",
+      () => /v=compare/.test(hash()) && /caq=id/.test(hash()) && /cbq=id/.test(hash()),
+    );
+    await page.waitForSelector(".compare-sides");
+    await until("no failure", async () => !/error/.test((await page.textContent("main")) ?? ""));
+  },
 };

@@ -14,6 +14,7 @@ import { FlamePage } from "./flame/flame_page";
 import { Help } from "./shared/help";
 import type { ViewProps } from "./shared/page";
 import { flagChange } from "./shared/flag";
+import { Palette, usePalette } from "./shared/palette";
 import {
   currentState,
   go,
@@ -44,6 +45,8 @@ const VIEWS = [
   ["calls", "Calls"],
   ["sandwich", "Sandwich"],
 ] as const;
+
+const NO_VIEWS: readonly (readonly [string, string])[] = [];
 
 // Views of one function or comparison: links lead there, and their tab appears with them.
 const BY_LINK = new Set(["sandwich"]);
@@ -77,6 +80,7 @@ function App() {
 
 function CompareFrame(props: { source: Source; sources: Sources; state: State }) {
   const [hasHelp, setHasHelp] = useState(false);
+  const [isPalette, setIsPalette] = usePalette();
   useKeys(null, "", () => setHasHelp((before) => !before));
   useEffect(() => {
     document.title = "comparison – cairn";
@@ -91,12 +95,20 @@ function CompareFrame(props: { source: Source; sources: Sources; state: State })
         <button onClick={() => openSource(String(props.source.id))}>
           Back to {props.source.name}
         </button>
-        <HeaderButtons onHelp={() => setHasHelp(true)} />
+        <HeaderButtons onHelp={() => setHasHelp(true)} onPalette={() => setIsPalette(true)} />
       </header>
       <main>
         <ComparePage sources={props.sources.sources} state={props.state} />
       </main>
       {hasHelp && <Help onClose={() => setHasHelp(false)} />}
+      {isPalette && (
+        <Palette
+          path={null}
+          views={NO_VIEWS}
+          sources={props.sources.sources}
+          onClose={() => setIsPalette(false)}
+        />
+      )}
     </>
   );
 }
@@ -112,6 +124,7 @@ function CompareLink() {
 
 function StoreFrame(props: { source: Source; sources: Sources; state: State }) {
   const [hasHelp, setHasHelp] = useState(false);
+  const [isPalette, setIsPalette] = usePalette();
   useKeys(null, "", () => setHasHelp((before) => !before));
   useEffect(() => {
     document.title = `${props.source.name} – cairn`;
@@ -124,17 +137,32 @@ function StoreFrame(props: { source: Source; sources: Sources; state: State }) {
         <SourceChooser sources={props.sources.sources} chosen={props.source.id} />
         <span class="space" />
         <CompareLink />
-        <HeaderButtons onHelp={() => setHasHelp(true)} />
+        <HeaderButtons onHelp={() => setHasHelp(true)} onPalette={() => setIsPalette(true)} />
       </header>
       <StorePage path={`sources/${props.source.id}`} state={props.state} />
       {hasHelp && <Help onClose={() => setHasHelp(false)} />}
+      {isPalette && (
+        <Palette
+          path={null}
+          views={NO_VIEWS}
+          sources={props.sources.sources}
+          onClose={() => setIsPalette(false)}
+        />
+      )}
     </>
   );
 }
 
-function HeaderButtons(props: { onHelp: () => void }) {
+function HeaderButtons(props: { onHelp: () => void; onPalette: () => void }) {
   return (
     <>
+      <button
+        aria-label="go to a view, function, thread or source"
+        title="go to a view, function, thread or source (Ctrl-K)"
+        onClick={props.onPalette}
+      >
+        ⌕
+      </button>
       <button aria-label="keyboard shortcuts" title="keyboard shortcuts (?)" onClick={props.onHelp}>
         ?
       </button>
@@ -150,6 +178,7 @@ function SourcePage(props: { source: Source; sources: Sources; state: State }) {
   const path = `sources/${source.id}`;
   const { value: info, error } = useAnswer<Info>(`${path}/info`, {}, (answer) => !answer.isReady);
   const [hasHelp, setHasHelp] = useState(false);
+  const [isPalette, setIsPalette] = usePalette();
   // During the analysis of a recording, only its calls can be shown.
   const asked = state.v ?? "overview";
   const view =
@@ -180,7 +209,7 @@ function SourcePage(props: { source: Source; sources: Sources; state: State }) {
         {info && !info.isReady && <Analysis id={source.id} />}
         {info && view !== "calls" && <Choices info={info} state={state} path={path} view={view} />}
         {view === "overview" && <CompareLink />}
-        <HeaderButtons onHelp={() => setHasHelp(true)} />
+        <HeaderButtons onHelp={() => setHasHelp(true)} onPalette={() => setIsPalette(true)} />
       </header>
       {info ? (
         <main>
@@ -194,6 +223,14 @@ function SourcePage(props: { source: Source; sources: Sources; state: State }) {
         </main>
       )}
       {hasHelp && <Help onClose={() => setHasHelp(false)} />}
+      {isPalette && (
+        <Palette
+          path={info?.isReady ? path : null}
+          views={info ? availableViews(info) : NO_VIEWS}
+          sources={props.sources.sources}
+          onClose={() => setIsPalette(false)}
+        />
+      )}
     </>
   );
 }
@@ -252,13 +289,20 @@ function ViewOf(props: ViewProps) {
     case "timeline":
       return <TimelinePage {...props} />;
     case "calls":
-      return <CallsView path={props.path} tasks={props.info.tasks ?? []} state={props.state} />;
+      return (
+        <CallsView
+          path={props.path}
+          tasks={props.info.tasks ?? []}
+          isReady={props.info.isReady}
+          state={props.state}
+        />
+      );
     default:
       return <TreePage {...props} />;
   }
 }
 
-// A line at the top of the page while an answer takes longer than 300 ms.
+// A line at the top of the page while an answer takes longer than 100 ms.
 function Pending() {
   const [isShown, setIsShown] = useState(false);
   const timer = useRef<ReturnType<typeof setTimeout>>();
@@ -267,7 +311,7 @@ function Pending() {
       onPending((pending) => {
         clearTimeout(timer.current);
         if (pending === 0) setIsShown(false);
-        else timer.current = setTimeout(() => setIsShown(true), 300);
+        else timer.current = setTimeout(() => setIsShown(true), 100);
       }),
     [],
   );

@@ -2,11 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   appendPage,
+  calleeOf,
+  callerOf,
   callLines,
   lineAt,
   linesOf,
   noPages,
   prependPage,
+  siblingOf,
 } from "../src/calls/calls_model";
 import type { Call, Calls } from "../src/shared/types";
 
@@ -68,4 +71,36 @@ test("pages are added at both ends, and distant ones are dropped", () => {
   assert.equal(pages.pages.length, 12);
   assert.equal(linesOf(pages)[0]?.call.time, 18);
   assert.equal(pages.shift, 2 - 2 - 4 - 8, "lines that went are counted");
+});
+
+test("events are indented where they happened", () => {
+  const kernel = { ...call(3, "event", 0), depth: 7 };
+  const lines = callLines([call(0, "enter", 0), call(1, "enter", 1), kernel, call(4, "exit", 1)]);
+  assert.equal(lines[2]?.depth, 2);
+  assert.equal(callLines([kernel, call(4, "exit", 1)])[0]?.depth, 2);
+});
+
+test("callers, callees and neighbours are found", () => {
+  const lines = callLines([
+    call(0, "enter", 0),
+    call(1, "enter", 1),
+    call(2, "enter", 2),
+    call(3, "exit", 2),
+    call(4, "exit", 1),
+    call(5, "enter", 1),
+    call(6, "exit", 1),
+    call(7, "exit", 0),
+  ]);
+  assert.deepEqual(
+    lines.map((line) => line.call.time),
+    [0, 1, 2, 4, 5, 7],
+  );
+  assert.equal(callerOf(lines, 2), 1);
+  assert.equal(callerOf(lines, 4), 0);
+  assert.equal(callerOf(lines, 0), -1);
+  assert.equal(calleeOf(lines, 0), 1);
+  assert.equal(calleeOf(lines, 2), -1);
+  assert.equal(siblingOf(lines, 1, 1), 4);
+  assert.equal(siblingOf(lines, 4, -1), 1);
+  assert.equal(siblingOf(lines, 2, 1), -1);
 });

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import {
   diffRows,
   evidenceOf,
+  parseTimes,
   sideFlame,
   sideParameters,
   sidesOf,
@@ -43,6 +44,14 @@ test("the sides are in the address, and are exchanged whole", () => {
   assert.deepEqual(sideParameters(state, 3)["aThread"], "1-3");
   const { s, cb, cat, cbt } = swapped(state, 3);
   assert.deepEqual([s, cb, cat, cbt], ["2", "1", "", "1-3"]);
+});
+
+test("a time of a side is two moments in order", () => {
+  assert.deepEqual(parseTimes("1.5ms - 2 ms"), { begin: 1_500_000, end: 2_000_000 });
+  assert.deepEqual(parseTimes("10-20"), { begin: 10, end: 20 });
+  for (const text of [undefined, "", "5", "20-10", "a-b"]) assert.equal(parseTimes(text), null);
+  const { aBegin, aEnd, bBegin } = sideParameters({ car: "10-20" }, 1);
+  assert.deepEqual([aBegin, aEnd, bBegin], [10, 20, undefined]);
 });
 
 test("a difference has a sign, a unit and a verdict", () => {

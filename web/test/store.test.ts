@@ -1,11 +1,25 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { layOut } from "../src/flame/flame_layout";
-import type { SpanRow, Trace, TraceNode, TraceSpan } from "../src/store/store_types";
+import { toCsv } from "../src/store/hits_csv";
+import { linePath } from "../src/store/latencies";
+import { operationQuery, perSecond, sortOperations } from "../src/store/operations_model";
+import { durationScale, rectangleQuery, roundDurations } from "../src/store/scatter_model";
+import { layoutServices } from "../src/store/services_model";
+import type {
+  Group,
+  ServiceEdge,
+  SpanRow,
+  Trace,
+  TraceNode,
+  TraceRow,
+  TraceSpan,
+} from "../src/store/store_types";
 import {
   addCalls,
   arrangeSpans,
   growCalls,
+  pathShares,
   traceFlame,
   visibleCalls,
   type CallLine,
@@ -133,4 +147,118 @@ test("spans that cause each other are shown, and spans inside the trace once", (
     inside,
   );
   assert.deepEqual(lines.map((line) => line.key).sort(), ["a", "b", "c", null].sort());
+});
+
+const edge = (caller: string | null, callee: string, count = 1): ServiceEdge => ({
+  caller,
+  callee,
+  count,
+  errors: 0,
+  p50: 1,
+  p90: 2,
+  p99: 3,
+  total: 4,
+});
+
+test("services are right of their callers, also when they call each other", () => {
+  const layers = (edges: ServiceEdge[]) =>
+    Object.fromEntries(layoutServices(edges).nodes.map((node) => [node.name, node.layer]));
+  assert.deepEqual(
+    layers([edge(null, "a"), edge("a", "b"), edge("a", "c"), edge("b", "c"), edge("c", "d")]),
+    { a: 0, b: 1, c: 2, d: 3 },
+  );
+  assert.deepEqual(layers([edge(null, "a"), edge("a", "b"), edge("b", "a")]), { a: 0, b: 1 });
+  assert.deepEqual(Object.keys(layers([edge("x", "y"), edge("y", "x")])).sort(), ["x", "y"]);
+  const graph = layoutServices([edge(null, "a", 5), edge("a", "b", 2), edge("c", "b", 3)]);
+  assert.equal(graph.nodes.find((node) => node.name === "b")?.count, 5);
+  assert.deepEqual([graph.layers, graph.rows], [2, 2]);
+});
+
+test("an operation becomes the conditions of its spans, once", () => {
+  const query = operationQuery("errors", "shop: GET /cart");
+  assert.equal(query, 'errors service = shop root = "GET /cart"');
+  assert.equal(operationQuery(query, "shop: GET /cart"), query);
+  assert.equal(operationQuery("", "main"), "root = main");
+});
+
+test("operations are sorted by share of errors, not by number", () => {
+  const group = (value: string, count: number, errors: number): Group => ({
+    value,
+    count,
+    errors,
+    p50: 1,
+    p90: 1,
+    p99: count,
+    total: 1,
+  });
+  const list = [group("b", 10, 2), group("a", 2, 1), group("c", 5, 0)];
+  const names = (by: string, isAscending: boolean) =>
+    sortOperations(list, by, isAscending).map((one) => one.value);
+  assert.deepEqual(names("errors", false), ["a", "b", "c"]);
+  assert.deepEqual(names("count", true), ["a", "c", "b"]);
+  assert.deepEqual(names("value", false), ["a", "b", "c"]);
+  assert.equal(perSecond(5, 0), "");
+  assert.equal(perSecond(3, 2e9), "1.50");
+});
+
+const trace = (time: string, duration: number): TraceRow => ({
+  key: time,
+  trace: "1",
+  time,
+  duration,
+  spans: 2,
+  calls: 3,
+  records: 3,
+  errors: 0,
+  services: ["a", "b"],
+  type: null,
+  service: "a",
+  method: 'say "hi", twice',
+});
+
+test("a rectangle of the plot becomes times and durations, instead of earlier ones", () => {
+  const scale = durationScale([
+    trace("1700000000000000000", 1e6),
+    trace("1700000010000000000", 1e8),
+  ]);
+  const query = rectangleQuery("errors duration >= 5ns", scale, { x: 0, y: 0 }, { x: 1, y: 1 });
+  assert.match(query, /^errors duration >= 900000ns duration <= 110000000ns since /);
+  assert.match(query, /until "2023-11-14 22:13:30"$/);
+  assert.equal(query.match(/duration/g)?.length, 2);
+  assert.deepEqual(roundDurations(9e5, 1.1e7), [1e6, 2e6, 5e6, 1e7]);
+});
+
+test("lines skip steps without spans", () => {
+  const steps: [number, number, number, number, number][] = [
+    [1, 0, 5, 5, 10],
+    [0, 0, 0, 0, 0],
+    [1, 0, 5, 5, 5],
+  ];
+  assert.equal(linePath(steps, 4, 10, { width: 30, height: 10 }), "M0.0 0.0h10.0L20.0 5.0h10.0");
+});
+
+test("traces are exported with quotes where they are needed", () => {
+  const lines = toCsv([trace("5", 7)]).split("\n");
+  assert.equal(lines[1], '5,7,2,0,,"a, b",3,3,1,"say ""hi"", twice"');
+  assert.equal(lines.length, 3);
+});
+
+test("the critical path is divided among services", () => {
+  assert.deepEqual(
+    pathShares({
+      time: "0",
+      duration: 10,
+      count: 3,
+      steps: [
+        { start: 0, duration: 2, span: "1", service: "a", method: "m" },
+        { start: 2, duration: 5, span: "2", service: "b", method: "n" },
+        { start: 7, duration: 3 },
+      ],
+    }),
+    [
+      ["b", 0.5],
+      ["no span", 0.3],
+      ["a", 0.2],
+    ],
+  );
 });

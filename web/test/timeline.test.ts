@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chooseDepth, cut, parseNested, runningShare } from "../src/timeline/nested";
+import { chooseDepth, cut, parseNested, runningShare, stripOf } from "../src/timeline/nested";
 import { counterScale } from "../src/timeline/track_draw";
 import { shorten } from "../src/timeline/timeline_panel";
 import {
@@ -93,6 +93,13 @@ test("a strip shows one depth, of shallow stacks the innermost call", () => {
   assert.equal(cut(["<main thread>", "main", "work"], 1), "main");
   assert.equal(cut(["<main thread>", "main", "work"], 5), "work");
   assert.equal(chooseDepth(frame), 2);
+  const row = frame.rows.get(7);
+  assert.deepEqual(row && stripOf(row, 1).map((run) => [run.name, run.begin, run.end]), [
+    ["main", 1, 3],
+    [null, 3, 5],
+    ["main", 5, 8],
+    [null, 8, 9],
+  ]);
 });
 
 const thread = (profile: number, group: string, name: string, samples = 5): Thread => ({

@@ -58,18 +58,20 @@ struct cn_compared_run {
     double *self, *calls; /* by node; calls NULL: unknown */
     size_t count;         /* of nodes so far; all of them after finishing */
     uint32_t thread_count;
-    double seconds; /* from the first to the last sample; NAN: unknown */
+    double trace_count; /* outermost calls of request traces; 0: it has none */
+    double seconds;     /* from the first to the last sample; NAN: unknown */
     struct cn_compared_duration *durations; /* of nodes that are not too small */
     size_t duration_count;
 };
 
-/* Costs are divided by the calls of a context, by threads or by seconds; or side A becomes what
+/* Costs are divided by the calls of a context, by threads, seconds or request traces; or side A becomes what
  * side B should be, with the same work in all (strong) or for each thread (weak). */
 enum cn_compare_scaling {
     CN_SCALE_NOT,
     CN_SCALE_PER_CALL,
     CN_SCALE_PER_THREAD,
     CN_SCALE_PER_SECOND,
+    CN_SCALE_PER_TRACE,
     CN_SCALE_STRONG,
     CN_SCALE_WEAK,
 };
@@ -132,7 +134,7 @@ void cn_comparison_scale(struct cn_comparison *c, size_t run, double factor);
 
 /* Scale all runs. Per call, all values of a node are scaled to the calls that side B makes; costs
  * of nodes that a side never calls do not count. Fails with CN_ERR_USAGE if a side has no calls,
- * threads or seconds to divide by. */
+ * threads, seconds or traces to divide by. */
 CN_CHECK bool cn_comparison_scale_by(struct cn_comparison *c,
                                      enum cn_compare_scaling scaling,
                                      struct cn_error *err);

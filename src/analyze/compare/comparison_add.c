@@ -384,6 +384,10 @@ static bool fill_run(struct cn_comparison *c, struct cn_costs *costs,
                  ? cn_fail(err, CN_ERR_USAGE, "nothing was measured in this selection")
                  : cn_fail(err, CN_ERR_USAGE, "metric '%s' has no values",
                            costs->columns[0].metric);
+    for (size_t i = 0; i < run->count && ok && asked->is_of_traces && run->calls; i++)
+        if (c->nodes[i].parent != CN_NONE &&
+            c->nodes[c->nodes[i].parent].parent == CN_NONE)
+            run->trace_count += run->calls[i];
     free(nodes);
     return ok;
 }

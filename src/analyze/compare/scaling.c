@@ -23,9 +23,10 @@ double cn_comparison_threads(const struct cn_comparison *c, enum cn_side side)
 bool cn_compare_scaling_parse(const char *per, const char *scaling,
                               enum cn_compare_scaling *out, struct cn_error *err)
 {
-    static const char *const names[] = {"", "call", "thread", "second", "strong", "weak"};
+    static const char *const names[] = {"",      "call",   "thread", "second",
+                                        "trace", "strong", "weak"};
     size_t i = per ? CN_SCALE_PER_CALL : CN_SCALE_STRONG;
-    size_t last = per ? CN_SCALE_PER_SECOND : CN_SCALE_WEAK;
+    size_t last = per ? CN_SCALE_PER_TRACE : CN_SCALE_WEAK;
 
     *out = CN_SCALE_NOT;
     if (!per && !scaling)
@@ -36,7 +37,7 @@ bool cn_compare_scaling_parse(const char *per, const char *scaling,
         i++;
     if (i > last)
         return cn_fail(err, CN_ERR_USAGE,
-                       per ? "per '%.40s' is none of call, thread, second"
+                       per ? "per '%.40s' is none of call, thread, second, trace"
                            : "scaling '%.40s' is neither strong nor weak",
                        per ? per : scaling);
     *out = (enum cn_compare_scaling)i;
@@ -56,7 +57,11 @@ bool cn_comparison_scale_by(struct cn_comparison *c, enum cn_compare_scaling sca
     for (size_t i = 0; i < c->run_count; i++) {
         const struct cn_compared_run *run = &c->runs[i];
 
-        if (scaling != CN_SCALE_PER_SECOND && run->thread_count == 0)
+        if (scaling == CN_SCALE_PER_TRACE && !(run->trace_count > 0))
+            return cn_fail(err, CN_ERR_USAGE,
+                           "--per trace: a side has no request traces");
+        if (scaling != CN_SCALE_PER_SECOND && scaling != CN_SCALE_PER_TRACE &&
+            run->thread_count == 0)
             return cn_fail(err, CN_ERR_USAGE, "the number of threads is unknown");
         if (scaling == CN_SCALE_PER_SECOND && !(run->seconds > 0))
             return cn_fail(err, CN_ERR_USAGE,
@@ -66,6 +71,8 @@ bool cn_comparison_scale_by(struct cn_comparison *c, enum cn_compare_scaling sca
             cn_comparison_scale(c, i, 1 / (double)run->thread_count);
         else if (scaling == CN_SCALE_PER_SECOND)
             cn_comparison_scale(c, i, 1 / run->seconds);
+        else if (scaling == CN_SCALE_PER_TRACE)
+            cn_comparison_scale(c, i, 1 / run->trace_count);
         else if (scaling == CN_SCALE_WEAK && run->side == CN_SIDE_A)
             cn_comparison_scale(c, i, wanted / (double)run->thread_count);
     }

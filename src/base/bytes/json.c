@@ -56,14 +56,31 @@ void cn_json_end(struct cn_json *json)
         cn_text_char(json->text, '\n');
 }
 
+/* The length of the beginning that is ASCII and needs no escape. */
+static size_t plain_len(const char *str)
+{
+    size_t len = 0;
+
+    while ((uint8_t)str[len] >= 0x20 && (uint8_t)str[len] < 0x7f && str[len] != '"' &&
+           str[len] != '\\')
+        len++;
+    return len;
+}
+
 void cn_json_quote(struct cn_text *text, const char *str)
 {
     size_t len = strlen(str);
 
     cn_text_char(text, '"');
     while (len > 0) {
-        size_t n = cn_utf8_char_len(str, len);
+        size_t plain = plain_len(str), n;
 
+        cn_text_add(text, str, plain);
+        str += plain;
+        len -= plain;
+        if (len == 0)
+            break;
+        n = cn_utf8_char_len(str, len);
         if (n == 0)
             cn_text_str_add(text, "\xef\xbf\xbd");
         else if (*str == '"' || *str == '\\')

@@ -173,9 +173,9 @@ static const struct cn_option options[] = {
     },
     {
         .name = "per",
-        .value = "call|thread|second",
-        .help = "compare costs per call of each context, per thread, or per second of "
-                "the run",
+        .value = "call|thread|second|trace",
+        .help = "compare costs per call of each context, per thread, per second of the "
+                "run, or per request trace",
     },
     {
         .name = "scaling",

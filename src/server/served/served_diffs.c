@@ -14,17 +14,35 @@
 
 enum {
     DIFF_MAX = 4,
-    RUNNING_MAX = 2, /* computed at a time */
+    COST_MAX = 192 << 20, /* bytes of all comparisons */
+    ROWS_MAX = 48 << 20,  /* bytes of the rows of one */
+    NODE_LEN = 120,       /* bytes that a node takes, about */
+    RUNNING_MAX = 2,      /* computed at a time */
 };
 
 /* A store that grows does not change a comparison before it was seen. */
 static const uint64_t fresh_ns = UINT64_C(10000000000);
 
-static void drop_results(struct cn_served_diff *diff)
+static void drop_rows(struct cn_served_diff *diff)
 {
     for (size_t i = 0; i < diff->view_count; i++)
         cn_compare_rows_done(&diff->views[i].rows);
     diff->view_count = diff->next_view = 0;
+}
+
+static uint64_t rows_size(const struct cn_served_diff *diff)
+{
+    uint64_t size = 0;
+
+    for (size_t i = 0; i < diff->view_count; i++)
+        size += diff->views[i].rows.capacity * sizeof(*diff->views[i].rows.list) +
+                diff->c.node_count * sizeof(uint32_t);
+    return size;
+}
+
+static void drop_results(struct cn_served_diff *diff)
+{
+    drop_rows(diff);
     cn_explanation_done(&diff->explanation);
     diff->line_count = 0;
     cn_comparison_done(&diff->c);
@@ -50,8 +68,10 @@ static bool is_busy(const struct cn_cached *entry, void *arg)
 
 void cn_served_diffs_init(struct cn_served_diffs *diffs)
 {
-    diffs->cache = (struct cn_cache){
-        .count_max = DIFF_MAX, .free_value = free_diff, .is_busy = is_busy};
+    diffs->cache = (struct cn_cache){.count_max = DIFF_MAX,
+                                     .cost_max = COST_MAX,
+                                     .free_value = free_diff,
+                                     .is_busy = is_busy};
     cn_job_group_init(&diffs->jobs, RUNNING_MAX);
     (void)pthread_mutex_init(&diffs->lock, NULL);
 }
@@ -332,7 +352,12 @@ bool cn_served_diff_borrow(struct cn_served_diffs *diffs,
 
 void cn_served_diff_return(struct cn_served_diff *diff)
 {
+    uint64_t size = diff->c.node_count * NODE_LEN + rows_size(diff);
+
     (void)pthread_mutex_unlock(&diff->lock);
+    (void)pthread_mutex_lock(&diff->diffs->lock);
+    cn_cache_set_cost(&diff->diffs->cache, diff->cached, size);
+    (void)pthread_mutex_unlock(&diff->diffs->lock);
     unpin(diff);
 }
 
@@ -362,6 +387,8 @@ struct cn_compare_rows *cn_served_diff_rows(struct cn_served_diff *diff,
         at++;
     if (at < diff->view_count)
         return &diff->views[at].rows;
+    if (rows_size(diff) > ROWS_MAX)
+        drop_rows(diff);
     at = diff->next_view;
     diff->next_view = (at + 1) % CN_DIFF_VIEWS_MAX;
     if (diff->view_count < CN_DIFF_VIEWS_MAX)

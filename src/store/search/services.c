@@ -10,6 +10,7 @@
 #include "model/contexts/context.h"
 #include "store/search/group_rank.h"
 #include "store/search/search_segments.h"
+#include "store/search/trace_table.h"
 #include "store/segment/segment_scan.h"
 
 enum { SLICE_ROWS = 1 << 21 /* about so many spans are in memory at a time */ };
@@ -17,19 +18,19 @@ enum { SLICE_ROWS = 1 << 21 /* about so many spans are in memory at a time */ };
 struct joining {
     struct cn_search *search;
     struct cn_services found;
-    uint64_t slice, slice_count;
-    struct cn_map words; /* segment and word -> service */
-    struct cn_map spans; /* span of the slice -> service; CN_NONE: it has none */
-    struct cn_map edges; /* caller and callee -> member group */
+    const struct cn_trace_table *traces;
+    uint64_t slice, slice_count; /* of the traces of several spans */
+    struct cn_map words;         /* segment and word -> service */
+    struct cn_map spans;         /* span of the slice -> service; CN_NONE: it has none */
+    struct cn_map edges;         /* caller and callee -> member group */
     struct cn_group_members members;
 };
 
-enum { HIGH, LOW, SPAN, PARENT, SERVICE, TIME, DURATION, FLAGS, PART, FIELDS };
+enum { SPAN, PARENT, SERVICE, TIME, DURATION, FLAGS, FIELDS };
 
 static const enum cn_store_field fields[FIELDS] = {
-    CN_STORE_FIELD_trace_high,  CN_STORE_FIELD_trace_low, CN_STORE_FIELD_span_id,
-    CN_STORE_FIELD_parent_id,   CN_STORE_FIELD_service,   CN_STORE_FIELD_time_ns,
-    CN_STORE_FIELD_duration_ns, CN_STORE_FIELD_flags,     CN_STORE_FIELD_part,
+    CN_STORE_FIELD_span_id, CN_STORE_FIELD_parent_id,   CN_STORE_FIELD_service,
+    CN_STORE_FIELD_time_ns, CN_STORE_FIELD_duration_ns, CN_STORE_FIELD_flags,
 };
 
 static bool open_columns(const struct cn_store_index *index,
@@ -42,22 +43,12 @@ static bool open_columns(const struct cn_store_index *index,
     return true;
 }
 
-static bool is_in_slice(const struct joining *joining,
-                        const struct cn_store_column columns[FIELDS], uint32_t row)
+/* The number of the trace of a row, from 1; 0 if the row is the whole trace. */
+static uint32_t trace_of(const struct joining *joining, uint32_t segment, uint32_t row)
 {
-    uint64_t hash = cn_span_key(cn_store_column_at(&columns[HIGH], row),
-                                cn_store_column_at(&columns[LOW], row), 0, 0);
+    const uint32_t *numbers = joining->traces->numbers[segment];
 
-    return (hash >> 32) * joining->slice_count >> 32 == joining->slice;
-}
-
-/* The key of a span, or of the caller of it. */
-static uint64_t key_of(const struct cn_store_column columns[FIELDS], uint32_t row,
-                       unsigned field)
-{
-    return cn_span_key(cn_store_column_at(&columns[HIGH], row),
-                       cn_store_column_at(&columns[LOW], row),
-                       cn_store_column_at(&columns[field], row), 0);
+    return numbers ? numbers[row] : 0;
 }
 
 static bool find_service(struct joining *joining, uint32_t segment,
@@ -83,7 +74,8 @@ static bool find_service(struct joining *joining, uint32_t segment,
     return ok;
 }
 
-/* Note the services of all spans of the slice: a caller need not match. */
+/* Note the services of all spans of the slice: a caller need not match. A span that is a whole
+ * trace called nothing that is stored. */
 static bool note_segment(struct joining *joining, uint32_t segment, struct cn_error *err)
 {
     struct cn_store_column columns[FIELDS];
@@ -93,14 +85,15 @@ static bool note_segment(struct joining *joining, uint32_t segment, struct cn_er
     if (!cn_search_index(joining->search, segment, &index, err) ||
         !open_columns(index, columns, err))
         return false;
-    for (uint32_t row = 0; row < index->columns->row_count; row++) {
-        if (!is_in_slice(joining, columns, row) ||
-            cn_store_column_at(&columns[SPAN], row) == 0 ||
-            cn_store_column_at(&columns[PART], row) != 0)
+    for (uint32_t row = 0; row < joining->traces->row_counts[segment]; row++) {
+        uint32_t trace = trace_of(joining, segment, row);
+        uint64_t span_id = trace > 0 ? cn_store_column_at(&columns[SPAN], row) : 0;
+
+        if (span_id == 0 || trace % joining->slice_count != joining->slice)
             continue;
         if (!find_service(joining, segment, columns, row, &service, err))
             return false;
-        (void)cn_map_at(&joining->spans, key_of(columns, row, SPAN), service);
+        (void)cn_map_at(&joining->spans, cn_span_key(trace, 0, span_id, 0), service);
     }
     return true;
 }
@@ -128,24 +121,26 @@ static bool join_rows(void *arg, uint32_t segment, const struct cn_store_index *
 
     if (!open_columns(index, columns, err))
         return false;
+    cn_group_members_reserve(&joining->members, (size_t)cn_rows_size(rows));
     for (uint32_t row = cn_rows_next(rows, 0); row < rows->count;
          row = cn_rows_next(rows, row + 1)) {
         uint64_t time_ns = cn_store_column_at(&columns[TIME], row);
-        uint32_t caller = CN_NONE, callee;
+        uint64_t parent_id = cn_store_column_at(&columns[PARENT], row);
+        uint32_t caller = CN_NONE, callee, trace = trace_of(joining, segment, row);
 
-        if (!is_in_slice(joining, columns, row))
+        if (trace % joining->slice_count != joining->slice)
             continue;
         if (!find_service(joining, segment, columns, row, &callee, err))
             return false;
-        if (cn_store_column_at(&columns[PARENT], row) != 0)
-            caller = cn_map_find(&joining->spans, key_of(columns, row, PARENT), CN_NONE);
+        if (trace > 0 && parent_id != 0)
+            caller = cn_map_find(&joining->spans, cn_span_key(trace, 0, parent_id, 0),
+                                 CN_NONE);
         if (callee == CN_NONE || caller == callee)
             continue;
         if (time_ns < joining->found.first_ns)
             joining->found.first_ns = time_ns;
         if (time_ns > joining->found.last_ns)
             joining->found.last_ns = time_ns;
-        cn_group_members_reserve(&joining->members, 1);
         cn_group_members_add(
             &joining->members, find_edge(joining, caller, callee),
             cn_joined_number(&index->joined, CN_STORE_FIELD_duration_ns, row,
@@ -231,7 +226,7 @@ bool cn_search_services(struct cn_search *search, const struct cn_query *query,
     const struct cn_store *store = cn_search_store(search);
     struct joining joining = {.search = search, .found = {.first_ns = UINT64_MAX}};
     uint64_t row_count = 0;
-    bool ok = true;
+    bool ok = cn_search_trace_table(search, &joining.traces, err);
 
     for (size_t i = 0; i < cn_store_segment_count(store); i++)
         row_count += cn_segment_row_count(cn_store_segment(store, i));

@@ -1,8 +1,7 @@
 /* Which services call which: the matching spans by their service and that of the span that caused
  * them, wherever it is stored. Calls inside a service are not listed.
  *
- * Spans are joined to their callers a range of trace ids after the other, so that memory is
- * bounded. The caller releases the result; a failure leaves nothing.
+ * Spans are joined to their callers two million at a time, so that memory is bounded. The caller releases the result; a failure leaves nothing.
  * Threads: one thread at a time.
  */
 #ifndef CN_STORE_SEARCH_SERVICES_H

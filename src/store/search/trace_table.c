@@ -1,10 +1,10 @@
 #include "store/search/trace_table.h"
 
 #include <stdlib.h>
+#include <xxhash.h>
 
 #include "base/alloc.h"
 #include "store/segment/index.h"
-#include "store/segment/segment_scan.h"
 
 enum {
     SLICE_ROWS = 1 << 21, /* about so many rows are in memory at a time */
@@ -20,20 +20,18 @@ struct making {
     struct cn_trace_table table;
     const struct cn_store_index *const *indexes;
     uint64_t slice, slice_count;
-    struct entry *entries; /* of the slice, by bucket */
+    struct entry *found;   /* of the slice, in the order of rows */
+    struct entry *entries; /* the same by bucket */
     size_t ends[BUCKETS];
-    size_t entry_capacity;
+    size_t found_count, found_capacity, entry_capacity;
     uint32_t *slots; /* of a bucket: 1 + index of the first entry of a trace */
     size_t slot_capacity;
     uint32_t trace_count;
 };
 
-typedef void entry_fn(struct making *making, const struct entry *entry);
-
-/* Visit the rows of a segment whose hash is in the slice. A trace without an id is a trace of
+/* Find the rows of a segment whose hash is in the slice. A trace without an id is a trace of
  * its own; later parts count for the first and are never found. */
-static bool visit_segment(struct making *making, uint32_t segment, entry_fn *visit,
-                          struct cn_error *err)
+static bool find_entries(struct making *making, uint32_t segment, struct cn_error *err)
 {
     const struct cn_columns *columns = making->indexes[segment]->columns;
     struct cn_store_column high, low, part;
@@ -43,34 +41,18 @@ static bool visit_segment(struct making *making, uint32_t segment, entry_fn *vis
         !cn_columns_field(columns, CN_STORE_FIELD_part, &part, err))
         return false;
     for (uint32_t row = 0; row < columns->row_count; row++) {
-        uint64_t upper = cn_store_column_at(&high, row);
-        uint64_t lower = cn_store_column_at(&low, row);
-        struct entry entry = {cn_span_key(upper, lower, 0, 0), segment, row};
+        uint64_t id[2] = {cn_store_column_at(&high, row), cn_store_column_at(&low, row)};
+        struct entry entry = {XXH3_64bits(id, sizeof(id)), segment, row};
 
-        if ((entry.hash >> 32) * making->slice_count >> 32 == making->slice &&
-            (upper | lower) != 0 && cn_store_column_at(&part, row) == 0)
-            visit(making, &entry);
+        if ((entry.hash >> 32) * making->slice_count >> 32 != making->slice ||
+            (id[0] | id[1]) == 0 || cn_store_column_at(&part, row) != 0)
+            continue;
+        making->found = cn_grow(making->found, making->found_count,
+                                &making->found_capacity, sizeof(*making->found));
+        making->found[making->found_count++] = entry;
+        making->ends[entry.hash % BUCKETS]++;
     }
     return true;
-}
-
-static bool visit_slice(struct making *making, entry_fn *visit, struct cn_error *err)
-{
-    for (uint32_t i = 0; i < making->table.segment_count; i++) {
-        if (making->indexes[i] && !visit_segment(making, i, visit, err))
-            return false;
-    }
-    return true;
-}
-
-static void count_entry(struct making *making, const struct entry *entry)
-{
-    making->ends[entry->hash % BUCKETS]++;
-}
-
-static void place_entry(struct making *making, const struct entry *entry)
-{
-    making->entries[making->ends[entry->hash % BUCKETS]++] = *entry;
 }
 
 /* Give the entries of the same hash the same number. */
@@ -109,20 +91,26 @@ static bool number_slice(struct making *making, struct cn_error *err)
 {
     size_t sum = 0, begin = 0;
 
+    making->found_count = 0;
     for (size_t i = 0; i < BUCKETS; i++)
         making->ends[i] = 0;
-    if (!visit_slice(making, count_entry, err))
-        return false;
+    for (uint32_t i = 0; i < making->table.segment_count; i++) {
+        if (making->indexes[i] && !find_entries(making, i, err))
+            return false;
+    }
     for (size_t i = 0; i < BUCKETS; i++) {
         size_t count = making->ends[i];
 
         making->ends[i] = sum;
         sum += count;
     }
-    making->entries = cn_grow_to(making->entries, sum, &making->entry_capacity,
-                                 sizeof(*making->entries));
-    if (!visit_slice(making, place_entry, err))
-        return false;
+    making->entries =
+        cn_renew(making->entries, sum, &making->entry_capacity, sizeof(*making->entries));
+    for (size_t i = 0; i < making->found_count; i++) {
+        const struct entry *entry = &making->found[i];
+
+        making->entries[making->ends[entry->hash % BUCKETS]++] = *entry;
+    }
     for (size_t i = 0; i < BUCKETS; i++) {
         number_bucket(making, making->entries + begin, making->ends[i] - begin);
         begin = making->ends[i];
@@ -234,6 +222,7 @@ bool cn_trace_table_make(struct cn_trace_table *out,
     making.slice_count = row_count / SLICE_ROWS + 1;
     for (; ok && making.slice < making.slice_count; making.slice++)
         ok = number_slice(&making, err);
+    free(making.found);
     free(making.entries);
     free(making.slots);
     if (ok) {

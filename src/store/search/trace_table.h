@@ -1,7 +1,7 @@
 /* Which rows of a store belong to the same trace, in whichever segments they are.
  *
  * Rows are grouped by the hash of their trace ids, a range of hashes after the other, so that
- * memory is bounded: 16 bytes for each of two million rows while the table is made, then 4
+ * memory is bounded: 32 bytes for each of two million rows while the table is made, then 4
  * bytes per row and 48 per trace of several rows. Numbers and order depend on the rows alone.
  *
  * The caller owns the table; it borrows nothing. A failure leaves nothing to release.

@@ -30,22 +30,56 @@ export function prependPage(before: CallPages, page: Calls): CallPages {
 
 export interface Line {
   call: Call;
+  depth: number; // that of an event is where it happened
   isLeaf: boolean; // its exit is the next record, and has no line
 }
 
 // The lines of a page: a call without calls inside is one line.
 export function callLines(calls: Call[]): Line[] {
   const lines: Line[] = [];
+  const first = calls.find((call) => call.kind === "enter" || call.kind === "exit");
+  // The depth of calls inside the last record.
+  let inside = first ? first.depth + (first.kind === "exit" ? 1 : 0) : 0;
   calls.forEach((call, i) => {
     const next = calls[i + 1];
     const before = calls[i - 1];
+    if (call.kind === "enter") inside = call.depth + 1;
+    if (call.kind === "exit") inside = call.depth;
     if (call.kind === "exit" && before?.kind === "enter" && before.depth === call.depth) return;
     lines.push({
       call,
+      depth: call.kind === "event" || call.kind === "lost" ? inside : call.depth,
       isLeaf: call.kind === "enter" && next?.kind === "exit" && next.depth === call.depth,
     });
   });
   return lines;
+}
+
+const isEntry = (line: Line | undefined) => line?.call.kind === "enter";
+
+// The line of the call around a line, or of the first call inside it; -1: it is not in the page.
+export function callerOf(lines: Line[], at: number): number {
+  const depth = lines[at]?.depth ?? 0;
+  let i = at - 1;
+  while (i >= 0 && !(isEntry(lines[i]) && (lines[i] as Line).depth < depth)) i--;
+  return i;
+}
+
+export function calleeOf(lines: Line[], at: number): number {
+  const next = lines[at + 1];
+  return isEntry(lines[at]) && isEntry(next) && (next as Line).depth > (lines[at] as Line).depth
+    ? at + 1
+    : -1;
+}
+
+// The next call at the same depth, in a direction.
+export function siblingOf(lines: Line[], at: number, by: 1 | -1): number {
+  const depth = lines[at]?.depth ?? 0;
+  let i = at + by;
+  while (lines[i] && (lines[i] as Line).depth >= depth)
+    if (isEntry(lines[i]) && (lines[i] as Line).depth === depth) return i;
+    else i += by;
+  return -1;
 }
 
 export const linesOf = (pages: CallPages): Line[] =>

@@ -5,17 +5,23 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { get, type Parameters } from "../shared/api";
 import {
   appendPage,
+  calleeOf,
+  callerOf,
   lineAt,
   linesOf,
   noPages,
   prependPage,
+  siblingOf,
   type CallPages,
   type Line,
 } from "./calls_model";
 import { FindCall, criteriaOf } from "./calls_find";
 import { formatMoment, formatNs, parseNs } from "../shared/format";
-import { go, isOn, type State } from "../shared/state";
-import type { Calls, Task } from "../shared/types";
+import { go, isOn, linkTo, type State } from "../shared/state";
+import { LatencyPlot } from "../tree/plots";
+import type { Calls, ContextDetail, Hits, Task } from "../shared/types";
+import { columnUnit } from "../shared/units";
+import { useAnswer } from "../shared/use_answer";
 import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";
 
 const BEFORE = 60;
@@ -23,9 +29,11 @@ const PAGE = 300;
 const CONTEXT = 8; // visible lines after the time
 const NEAR = 40; // lines from the edge at which the next page is loaded
 
+const MICROSECONDS = columnUnit("sec", null, "auto");
+
 const COLUMNS: TableColumn[] = [
   { name: "time", title: "time", isNumber: true },
-  { name: "duration", title: "duration (recorded)", isNumber: true },
+  { name: "duration", title: "duration (µs, recorded)", isNumber: true },
   { name: "call", title: "call" },
 ];
 
@@ -33,6 +41,7 @@ interface Props {
   path: string;
   tasks: Task[];
   state: State;
+  isReady: boolean; // the analysis has ended
   onClose?: () => void;
 }
 
@@ -115,6 +124,23 @@ export function CallsView(props: Props) {
     if (last > lines.length - NEAR) void extend(false);
     if (first < NEAR) void extend(true);
   };
+  const onKey = (key: string, from: number): boolean => {
+    const to =
+      key === "ArrowLeft"
+        ? callerOf(lines, from)
+        : key === "ArrowRight"
+          ? calleeOf(lines, from)
+          : key === "]"
+            ? siblingOf(lines, from, 1)
+            : key === "["
+              ? siblingOf(lines, from, -1)
+              : null;
+    if (to === null) return false;
+    const line = lines[to];
+    if (line) setSelected(line);
+    return true;
+  };
+  const name = lines[at]?.call.kind === "event" ? undefined : lines[at]?.call.name;
   return (
     <section class="calls" aria-label="calls of a task">
       <CallsToolbar
@@ -124,23 +150,61 @@ export function CallsView(props: Props) {
         error={shown.error}
         at={lines[at]?.call.time ?? time}
       />
-      <VirtualTable
-        class="call-list"
-        label="calls in time order, with arguments and results"
-        columns={COLUMNS}
-        widths="11em 8em minmax(20em, 1fr)"
-        count={lines.length}
-        row={(i) => rowOf(lines[i] as Line, isOnly, i === chosen)}
-        selected={at}
-        onSelect={(i) => setSelected(lines[i] ?? null)}
-        onOpen={(i) => go({ time: String(lines[i]?.call.time ?? time) })}
-        onRange={onRange}
-        shift={shown.shift}
-        reveal={chosen < 0 ? chosen : Math.min(lines.length - 1, chosen + CONTEXT)}
-        revealFor={`${time} ${shown.load}`}
-      />
+      <div class="columns">
+        <VirtualTable
+          class="call-list"
+          label="calls in time order, with arguments and results"
+          columns={COLUMNS}
+          widths="11em 11em minmax(20em, 1fr)"
+          count={lines.length}
+          row={(i) => rowOf(lines[i] as Line, isOnly, i === chosen)}
+          selected={at}
+          onSelect={(i) => setSelected(lines[i] ?? null)}
+          onOpen={(i) => go({ time: String(lines[i]?.call.time ?? time) })}
+          onRange={onRange}
+          onKey={onKey}
+          takesFocus
+          shift={shown.shift}
+          reveal={
+            selected ? at : chosen < 0 ? chosen : Math.min(lines.length - 1, chosen + CONTEXT)
+          }
+          revealFor={selected ? `selected ${selected.call.time}` : `${time} ${shown.load}`}
+        />
+        {props.isReady && selected && name && <Distribution path={props.path} name={name} />}
+      </div>
       {lines.length === 0 && shown.pages.length > 0 && <p class="status">no matching calls here</p>}
     </section>
+  );
+}
+
+// The durations of all calls of a function, from the analysis.
+function Distribution(props: { path: string; name: string }) {
+  const hits = useAnswer<Hits>(`${props.path}/search`, {
+    view: "bottom-up",
+    q: `^${props.name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`,
+    limit: 1,
+  });
+  const row = hits.value?.hits[0]?.row;
+  const detail = useAnswer<ContextDetail>(row ? `${props.path}/context` : null, {
+    view: "top-down",
+    row: row?.context ?? "",
+  });
+  return (
+    <aside class="panel" aria-label="durations of the selected function">
+      <h2>{props.name}</h2>
+      {!row && <p class="status">{hits.error ?? (hits.isLoading ? "loading…" : "not analysed")}</p>}
+      {row && detail.value?.row.context === row.context && (
+        <>
+          <p class="status">in the calling context where it costs most</p>
+          <LatencyPlot latency={detail.value.latency} />
+        </>
+      )}
+      {row && (
+        <p>
+          <a href={linkTo({ v: "sandwich", at: row.context })}>Callers and callees</a>
+        </p>
+      )}
+    </aside>
   );
 }
 
@@ -191,8 +255,12 @@ function rowOf(line: Line, isFlat: boolean, isHere: boolean): TableRow {
     class: `${call.kind}${isHere ? " here" : ""}`,
     cells: [
       formatMoment(call.time),
-      call.duration === undefined ? "" : formatNs(call.duration),
-      <span style={{ paddingLeft: `${call.depth * 16}px` }}>
+      call.duration === undefined
+        ? call.kind === "enter"
+          ? "not ended here"
+          : ""
+        : MICROSECONDS.print(call.duration / 1e9),
+      <span style={{ paddingLeft: `${line.depth * 16}px` }}>
         {call.kind === "exit" ? "} " : ""}
         <span class="kind-function">{call.name ?? call.kind}</span>
         {call.kind === "event" ? ` ${call.values}` : call.values}

@@ -2,7 +2,8 @@
 
 import type { Parameters } from "../shared/api";
 import { isDark } from "../shared/colors";
-import { formatPercent, formatValue, plural } from "../shared/format";
+import { formatNs, formatPercent, formatValue, parseNs, plural } from "../shared/format";
+import type { Range } from "../shared/range";
 import { isOn, type State } from "../shared/state";
 import type { Column, Flame, FlameNode, Row, Rows } from "../shared/types";
 import type { DiffFlame, DiffLine, DiffRows, Whole } from "./compare_types";
@@ -13,6 +14,15 @@ export function sidesOf(state: State, count: number): { a: string; b: string } {
   return { a, b: state.cb ?? String((Number(a) + 1) % Math.max(count, 1)) };
 }
 
+// "1.5 ms - 20 ms" or "1500000-20000000"; null: not two times in order.
+export function parseTimes(text: string | undefined): Range | null {
+  const [begin, end] = (text ?? "").split("-").map(parseNs);
+  return begin !== undefined && end !== undefined && begin < end ? { begin, end } : null;
+}
+
+export const printTimes = (range: Range | null): string =>
+  range ? `${formatNs(range.begin)} - ${formatNs(range.end)}` : "";
+
 export function sideParameters(state: State, count: number): Parameters {
   const { a, b } = sidesOf(state, count);
   return {
@@ -20,6 +30,10 @@ export function sideParameters(state: State, count: number): Parameters {
     b,
     aThread: state.cat,
     bThread: state.cbt,
+    aBegin: parseTimes(state.car)?.begin,
+    aEnd: parseTimes(state.car)?.end,
+    bBegin: parseTimes(state.cbr)?.begin,
+    bEnd: parseTimes(state.cbr)?.end,
     aQuery: state.caq,
     bQuery: state.cbq,
     metric: state.m,
@@ -34,6 +48,8 @@ export function swapped(state: State, count: number): State {
     cb: a,
     cat: state.cbt ?? "",
     cbt: state.cat ?? "",
+    car: state.cbr ?? "",
+    cbr: state.car ?? "",
     caq: state.cbq ?? "",
     cbq: state.caq ?? "",
     zoom: "",

@@ -17,6 +17,8 @@ import {
   calls,
   changeColor,
   evidenceOf,
+  parseTimes,
+  printTimes,
   sideParameters,
   sidesOf,
   signed,
@@ -120,7 +122,26 @@ function Side(props: CompareProps & { name: "A" | "B"; id: string }) {
           go({ ...choose(event.currentTarget.value.trim()), zoom: "", open: "" })
         }
       />
+      {!isStore && <SideTime name={name} times={isA ? state.car : state.cbr} />}
     </span>
+  );
+}
+
+function SideTime(props: { name: "A" | "B"; times: string | undefined }) {
+  return (
+    <input
+      key={props.times}
+      class="short"
+      aria-label={`time of ${props.name}`}
+      placeholder="whole time"
+      title="time from the start: 1.5 ms - 20 ms; empty: all of it"
+      defaultValue={printTimes(parseTimes(props.times))}
+      onChange={(event) => {
+        const range = parseTimes(event.currentTarget.value);
+        const times = range ? `${range.begin}-${range.end}` : "";
+        go({ ...(props.name === "A" ? { car: times } : { cbr: times }), zoom: "", open: "" });
+      }}
+    />
   );
 }
 

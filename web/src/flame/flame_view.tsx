@@ -192,7 +192,7 @@ export function FlameView(props: Props) {
         <p class="status" aria-live="polite">
           {shown
             ? describe(shown)
-            : `total ${formatValue(flame.total, flame.column)}, ${flame.column}`}
+            : `total ${formatValue(flame.total, flame.column)}, ${flame.column.replace(/ \(sec\)$/, "")}`}
           {matches && ` · matches: ${formatPercent(found, flame.total)}`}
           {flame.isCut && " · too many contexts to draw: zoom in to see all"}
           {props.saveAs !== undefined && (

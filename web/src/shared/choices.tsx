@@ -39,7 +39,7 @@ export function Choices(props: { info: Info; state: State; path: string; view: s
                 key={metric.name}
                 value={metric.name === defaultMetrics(info, withoutMetric)[0] ? "" : metric.name}
               >
-                {metric.name}
+                {metric.name.replace(/ \(sec\)$/, "")}
               </option>
             ))}
         </select>

@@ -4,7 +4,7 @@
 import type { Parameters } from "./api";
 import { formatNs } from "./format";
 import type { Range } from "./range";
-import { go, type State } from "./state";
+import { go, linkTo, type State } from "./state";
 import type { Info } from "./types";
 
 export function chosenRange(state: State): Range | null {
@@ -18,6 +18,15 @@ export function rangeParameters(state: State): Parameters {
 
 export const NO_RANGE: State = { b: "", e: "", st: "", zoom: "", open: "" };
 
+// The whole run, and the selection beside it.
+const comparison = (state: State, range: Range): State => ({
+  ...NO_RANGE,
+  v: "compare",
+  cb: state.s ?? "0",
+  cbr: `${range.begin}-${range.end}`,
+  cbt: state.st ?? state.t ?? "",
+});
+
 export function ChosenRange(props: { state: State; info: Info }) {
   const range = chosenRange(props.state);
   if (!range) return null;
@@ -29,7 +38,8 @@ export function ChosenRange(props: { state: State; info: Info }) {
       </strong>{" "}
       {threads ? `of threads ${threads} ` : ""}
       {props.info.costTimes === "corrected" ? "in recorded time " : ""}
-      <button onClick={() => go(NO_RANGE)}>Whole time</button>
+      <button onClick={() => go(NO_RANGE)}>Whole time</button>{" "}
+      <a href={linkTo(comparison(props.state, range))}>Compare with the whole time</a>
     </span>
   );
 }

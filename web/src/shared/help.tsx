@@ -9,6 +9,8 @@ const SECTIONS: [string, Keys][] = [
     "Everywhere",
     [
       ["1 … 7", "overview, top-down, bottom-up, flat, flame graph, timeline, calls"],
+      ["Ctrl-K", "go to a view, function, thread or source"],
+      ["Alt ← →", "undo, redo: the steps of the browser's history"],
       ["/", "search; Enter, Shift Enter: next, previous match"],
       ["n N", "next, previous match"],
       ["m", "choose the metric"],
@@ -62,13 +64,20 @@ const SECTIONS: [string, Keys][] = [
       ["Enter", "flame graph of the selection"],
       ["m", "mark the time of the cursor, or remove the mark"],
       ["e", "measure between two clicks"],
-      ["o", "overview of all threads"],
+      ["o", "map of all threads"],
       ["+ −", "greater, smaller depth of strips"],
       ["0", "whole time"],
       ["click, c", "calls at the cursor (recordings)"],
     ],
   ],
-  ["Calls", [["n N", "next, previous match"]]],
+  [
+    "Calls",
+    [
+      ["n N", "next, previous match"],
+      ["← →", "the call around the selected one, the first call inside"],
+      ["[ ]", "previous, next call of the same caller"],
+    ],
+  ],
   [
     "Store",
     [

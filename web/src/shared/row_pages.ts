@@ -27,6 +27,7 @@ export function useRowPages<T>(
   path: string,
   parameters: Parameters,
   pick: (answer: never) => { count: number; rows: T[] },
+  turn = 0, // when it changes, the rows are asked for again
 ): RowPages<T> {
   const key = path + query(parameters);
   const [shown, setShown] = useState<{
@@ -61,7 +62,7 @@ export function useRowPages<T>(
         }));
     });
     return () => stop.abort();
-  }, [key]);
+  }, [key, turn]);
 
   const want = useCallback(
     (first: number, last: number) => {

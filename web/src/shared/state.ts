@@ -47,7 +47,7 @@ const NAMES = {
   flip: "threads that were opened or closed",
   shut: "closed groups, one per line",
   mk: "marked times",
-  ov: "flag: overview of threads",
+  ov: "flag: map of all threads",
   b: "begin of the selection",
   e: "end of the selection",
   st: "selected threads",
@@ -56,6 +56,8 @@ const NAMES = {
   cb: "index of the source of side B",
   cat: "threads of side A",
   cbt: "threads of side B",
+  car: 'time of side A, "BEGIN-END" in nanoseconds',
+  cbr: "time of side B",
   caq: "query of side A, of a store",
   cbq: "query of side B, of a store",
   ct: "form: flame, tree, flat, callers, timelines or facets; default: the explanation",
@@ -75,6 +77,8 @@ const NAMES = {
   by: "facets, one per line",
   all: "facet whose values are all listed",
   most: "number of traces in the flame graph",
+  live: "flag: new traces are shown as they arrive",
+  cmp: "id of the trace that another one is compared with",
 
   // Trace
   key: "key of the trace",

@@ -27,6 +27,7 @@ export function useAnswer<T>(
   path: string | null,
   parameters: Parameters = {},
   isProvisional?: (value: T) => boolean,
+  turn = 0, // when it changes, the question is asked again
 ): Answer<T> {
   const key = path === null ? null : path + query(parameters);
   const [answer, setAnswer] = useState<Answer<T>>({ value: null, error: null, isLoading: true });
@@ -53,6 +54,6 @@ export function useAnswer<T>(
       setAnswer((before) => ({ ...before, error: text, isLoading: false }));
     });
     return () => stop.abort();
-  }, [key]);
+  }, [key, turn]);
   return answer;
 }

@@ -45,6 +45,7 @@ interface Props {
   revealFor?: string; // default: when `reveal` changes
   isTree?: boolean;
   isClickOpen?: boolean; // one click opens
+  takesFocus?: boolean; // keys work without a click, unless something else has the focus
 }
 
 function useRowHeight(): number {
@@ -70,6 +71,10 @@ export function VirtualTable(props: Props) {
   useLayoutEffect(() => {
     if (props.count > 0 && props.top) scroll(topOfRow(list, current(), props.top));
   }, [props.count > 0]);
+  useEffect(() => {
+    if (props.takesFocus && document.activeElement === document.body)
+      scroller.current?.focus({ preventScroll: true });
+  }, []);
   const origin = useRef(props.origin);
   useLayoutEffect(() => {
     if (origin.current !== props.origin) scroll(0);

@@ -1,9 +1,9 @@
-// Facets: the number of matching traces by type, service and other attributes. A click on a value adds
+// Facets: the number of matching traces, or spans, by type, service and other attributes. A click on a value adds
 // it to the query, or removes it.
 
 import { formatNs, splitMethod } from "../shared/format";
 import { fieldName, hasCondition, quote, toggleCondition } from "./query_text";
-import { go, type State } from "../shared/state";
+import { flag, go, type State } from "../shared/state";
 import type { Group, Groups, Names } from "./store_types";
 import { useAnswer } from "../shared/use_answer";
 
@@ -69,6 +69,7 @@ function Facet(props: Props & { by: string; onClose?: () => void }) {
     q: query,
     by: ALWAYS.includes(props.by) || props.by === "method" ? props.by : fieldName(props.by),
     limit: isLong ? VALUES_ALL : VALUES,
+    spans: flag(props.state.v === "spans"),
   });
   const most = value?.groups[0]?.count ?? 1;
   const rest = (value?.count ?? 0) - (value?.groups.length ?? 0);

@@ -2,8 +2,9 @@
 
 import { useState } from "preact/hooks";
 import { countOf, formatNs } from "../shared/format";
+import { useLive } from "./live";
 import { printClock, withTimes, withoutTimes } from "./query_text";
-import { go, type State } from "../shared/state";
+import { flag, go, type State } from "../shared/state";
 import type { Histogram } from "./store_types";
 import { useAnswer } from "../shared/use_answer";
 
@@ -28,7 +29,12 @@ const ordered = (part: Part): [number, number] => [
 
 export function TimeHistogram(props: Props) {
   const query = props.state.q ?? "";
-  const { value } = useAnswer<Histogram>(`${props.path}/histogram`, { q: query, steps: STEPS });
+  const { value } = useAnswer<Histogram>(
+    `${props.path}/histogram`,
+    { q: query, steps: STEPS, spans: flag(props.state.v === "spans") },
+    undefined,
+    useLive(props.state),
+  );
   const [part, setPart] = useState<Part | null>(null);
   const [hover, setHover] = useState(-1);
   const traces = value?.steps.reduce((sum, [count]) => sum + count, 0) ?? 0;
@@ -36,6 +42,7 @@ export function TimeHistogram(props: Props) {
   // One trace has no distribution.
   if (traces === 1) return null;
 
+  const unit = props.state.v === "spans" ? "span" : "trace";
   const count = value.steps.length;
   const most = Math.max(...value.steps.map(([traces]) => traces));
   const timeAt = (step: number) => BigInt(value.first) + BigInt(Math.round(step * value.step));
@@ -68,7 +75,7 @@ export function TimeHistogram(props: Props) {
         class="histogram-plot"
         tabIndex={0}
         role="application"
-        aria-label={`traces over time from ${printClock(timeAt(0))} to ${printClock(timeAt(count))}, at most ${most} in a step; drag to select, or arrows, shift and Enter`}
+        aria-label={`${unit}s over time from ${printClock(timeAt(0))} to ${printClock(timeAt(count))}, at most ${most} in a step; drag to select, or arrows, shift and Enter`}
         onPointerDown={(event) => {
           event.currentTarget.setPointerCapture(event.pointerId);
           setPart({ from: stepAt(event), to: stepAt(event) });
@@ -91,7 +98,7 @@ export function TimeHistogram(props: Props) {
         </svg>
       </div>
       <figcaption>
-        <Caption value={value} part={part} hover={hover} timeAt={timeAt} />
+        <Caption value={value} part={part} hover={hover} timeAt={timeAt} unit={unit} />
         {withoutTimes(query) !== query && (
           <button class="link" onClick={() => go({ q: withoutTimes(query), top: "", row: "" })}>
             Whole time
@@ -103,7 +110,7 @@ export function TimeHistogram(props: Props) {
   );
 }
 
-function Bars(props: { steps: [number, number][]; most: number }) {
+function Bars(props: { steps: Histogram["steps"]; most: number }) {
   const width = PLOT.width / props.steps.length;
   const bar = (name: string, i: number, traces: number) => {
     // Small counts stay visible.
@@ -148,6 +155,7 @@ function Caption(props: {
   part: Part | null;
   hover: number;
   timeAt: (step: number) => bigint;
+  unit: string;
 }) {
   const { value, part, timeAt } = props;
   const [from, to] = part ? ordered(part) : [props.hover, props.hover];
@@ -156,7 +164,7 @@ function Caption(props: {
   return (
     <span class="histogram-note" aria-live="polite">
       {chosen.length > 0
-        ? `${printClock(timeAt(from)).slice(0, 23)}, ${formatNs((to - from + 1) * value.step)}: ${countOf(sum(0), "trace")}, ${sum(1).toLocaleString("en-US")} with errors`
+        ? `${printClock(timeAt(from)).slice(0, 23)}, ${formatNs((to - from + 1) * value.step)}: ${countOf(sum(0), props.unit)}, ${sum(1).toLocaleString("en-US")} with errors`
         : `a bar is ${formatNs(value.step)}; drag to select`}
     </span>
   );

@@ -1,11 +1,13 @@
 // The matching traces or spans, sorted by the server and loaded a page at a time.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { formatNs, splitMethod } from "../shared/format";
 import { printClock } from "./query_text";
 import { useRowPages } from "../shared/row_pages";
 import { flag, go, isOn, type State } from "../shared/state";
 import { useListKeys } from "./list_keys";
+import { useLive } from "./live";
+import { useIsNarrow } from "./narrow";
 import type { SpanList, SpanRow, TraceList, TraceRow } from "./store_types";
 import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";
 
@@ -19,6 +21,7 @@ type Listed = TraceRow | SpanRow;
 interface Column extends TableColumn {
   width: string;
   isWide?: boolean; // left out of narrow windows
+  narrow?: { width: string; cell: Column["cell"] }; // instead, in narrow windows
   cell: (row: Listed) => TableRow["cells"][number];
 }
 
@@ -31,6 +34,10 @@ const COLUMNS: Record<string, Column> = {
     isSortable: true,
     width: "13em",
     cell: (row) => printTime(row.time),
+    narrow: {
+      width: "8.5em",
+      cell: (row) => <span title={printTime(row.time)}>{printTime(row.time).slice(5, 19)}</span>,
+    },
   },
   duration: {
     name: "duration",
@@ -91,7 +98,6 @@ const COLUMNS: Record<string, Column> = {
 };
 const OF_TRACES = ["time", "duration", "spans", "errors", "calls", "type", "services", "method"];
 const OF_SPANS = OF_TRACES.filter((name) => name !== "spans");
-const NARROW = "(max-width: 900px)";
 const SETTLE_MS = 250;
 
 // To the millisecond.
@@ -111,17 +117,6 @@ function MethodName(props: { name: string }) {
   );
 }
 
-function useIsNarrow(): boolean {
-  const [isNarrow, setIsNarrow] = useState(matchMedia(NARROW).matches);
-  useEffect(() => {
-    const media = matchMedia(NARROW);
-    const update = () => setIsNarrow(media.matches);
-    media.addEventListener("change", update);
-    return () => media.removeEventListener("change", update);
-  }, []);
-  return isNarrow;
-}
-
 export function Results(props: Props) {
   const { state } = props;
   const sort = state.sort ?? "time";
@@ -135,6 +130,7 @@ export function Results(props: Props) {
       count: answer.count,
       rows: "spans" in answer ? answer.spans : answer.traces,
     }),
+    useLive(state),
   );
   useListKeys(".results");
   const timer = useRef<ReturnType<typeof setTimeout>>();
@@ -159,7 +155,8 @@ export function Results(props: Props) {
   if (pages.count === 0) return <p class="status">no matches</p>;
   const columns = (hasSpans ? OF_SPANS : OF_TRACES)
     .map((name) => COLUMNS[name] as Column)
-    .filter((column) => !isNarrow || !column.isWide);
+    .filter((column) => !isNarrow || !column.isWide)
+    .map((column) => (isNarrow ? { ...column, ...column.narrow } : column));
   return (
     <VirtualTable
       class="results"

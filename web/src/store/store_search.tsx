@@ -3,6 +3,8 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { complete, errorColumn, groupsOf, quote, remember, type Offer } from "./query_text";
 import { countOf } from "../shared/format";
+import { useLive } from "./live";
+import { SavedQueries } from "./saved_queries";
 import { go, type State } from "../shared/state";
 import type { Groups, Names, TraceList } from "./store_types";
 import { useAnswer } from "../shared/use_answer";
@@ -67,7 +69,13 @@ export function SearchBox(props: Props) {
   const [chosen, setChosen] = useState(-1);
   const input = useRef<HTMLInputElement>(null);
   const caret = useRef(-1); // where to put the cursor when the text is set
-  const list = useAnswer<TraceList>(`${props.path}/traces`, { q: shown, limit: 1 });
+  const turn = useLive(props.state);
+  const list = useAnswer<TraceList>(
+    `${props.path}/traces`,
+    { q: shown, limit: 1 },
+    undefined,
+    turn,
+  );
   // Before the next key: an effect would undo what was typed meanwhile.
   useLayoutEffect(() => setText(shown), [shown]);
   useLayoutEffect(() => {
@@ -142,7 +150,10 @@ export function SearchBox(props: Props) {
       />
       <Completions offer={offer} chosen={chosen} isHistory={text === ""} onAccept={accept} />
       <Mistake error={list.error} query={shown} />
-      <SearchStatus list={list.error ? null : list.value} />
+      <div class="search-line">
+        <SearchStatus list={list.error ? null : list.value} />
+        <SavedQueries {...props} />
+      </div>
     </div>
   );
 }

@@ -49,7 +49,40 @@ export interface SpanList {
 export interface Histogram {
   first: string;
   step: number;
-  steps: [number, number][]; // traces, traces with errors
+  steps: [count: number, errors: number, p50: number, p90: number, p99: number][];
+}
+
+export interface ServiceEdge {
+  caller: string | null; // null: it is not in the store
+  callee: string;
+  count: number;
+  errors: number;
+  p50: number;
+  p90: number;
+  p99: number;
+  total: number;
+}
+
+export interface Services {
+  count: number;
+  first: string;
+  last: string;
+  edges: ServiceEdge[];
+}
+
+export interface CriticalStep {
+  start: number; // ns from the begin of the trace
+  duration: number;
+  span?: string | null; // undefined: between spans
+  service?: string | null;
+  method?: string;
+}
+
+export interface CriticalPath {
+  time: string;
+  duration: number;
+  count: number;
+  steps: CriticalStep[];
 }
 
 export interface Group {

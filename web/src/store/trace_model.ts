@@ -1,6 +1,6 @@
 // The calls of one trace as a tree that grows when calls are opened, as a flame graph, and its spans.
 
-import type { SpanRow, Trace, TraceNode, TraceSpan } from "./store_types";
+import type { CriticalPath, SpanRow, Trace, TraceNode, TraceSpan } from "./store_types";
 import type { Flame } from "../shared/types";
 
 export interface CallNode {
@@ -142,4 +142,16 @@ export function arrangeSpans(rows: SpanRow[], inside: TraceSpan[]): SpanLine[] {
   // Spans that name each other as parents hang below nothing.
   for (const lost of below.values()) ordered.push(...lost);
   return ordered;
+}
+
+// The share of each service in the critical path, the largest first.
+export function pathShares(path: CriticalPath): [service: string, share: number][] {
+  const sums = new Map<string, number>();
+  for (const step of path.steps) {
+    const name = step.span === undefined ? "no span" : (step.service ?? "unnamed service");
+    sums.set(name, (sums.get(name) ?? 0) + step.duration);
+  }
+  return [...sums]
+    .map(([name, sum]): [string, number] => [name, sum / path.duration])
+    .sort((a, b) => b[1] - a[1]);
 }

@@ -4,9 +4,9 @@ import { colorOf } from "../shared/colors";
 import { countOf, formatNs } from "../shared/format";
 import { useListKeys } from "./list_keys";
 import { go } from "../shared/state";
-import type { SpanList, Trace } from "./store_types";
+import type { CriticalPath, SpanList, Trace } from "./store_types";
 import { TimeAxis } from "../shared/time_axis";
-import { arrangeSpans, callInState, type SpanLine } from "./trace_model";
+import { arrangeSpans, callInState, pathShares, type SpanLine } from "./trace_model";
 import { useAnswer } from "../shared/use_answer";
 import { VirtualTable, type TableColumn } from "../shared/virtual_table";
 
@@ -37,6 +37,7 @@ export function TraceSpans(props: {
 }) {
   const { value, error } = useSpans(props.path, props.trace);
   useListKeys(".span-list");
+  const path = useAnswer<CriticalPath>(`${props.path}/critical-path`, { key: props.traceKey });
   if (!value) return <p class="status">{error ?? "loading…"}</p>;
   const lines = arrangeSpans(value.spans, props.trace.spans);
   const end = Math.max(1, ...lines.map((line) => line.start + line.span.duration));
@@ -51,6 +52,15 @@ export function TraceSpans(props: {
         {countOf(lines.length, "span")} of {countOf(services.length, "service")}, {formatNs(end)}
         {value.count > value.spans.length &&
           ` · the first ${value.spans.length} of ${value.count.toLocaleString("en-US")}`}
+        {path.value && path.value.duration > 0 && (
+          <span>
+            {" "}
+            · critical path{" "}
+            {pathShares(path.value)
+              .map(([service, part]) => `${service} ${(part * 100).toFixed(0)} %`)
+              .join(", ")}
+          </span>
+        )}
         {services.map((service) => (
           <span key={service} class="legend">
             <i style={{ background: colorOf(service) }} /> {service}
@@ -64,7 +74,7 @@ export function TraceSpans(props: {
         columns={columns(end)}
         widths="minmax(16em, 30%) 7em 7em 1fr"
         count={lines.length}
-        row={(i) => spanRow(lines[i] as SpanLine, end, props.traceKey)}
+        row={(i) => spanRow(lines[i] as SpanLine, end, props.traceKey, path.value)}
         selected={props.selected}
         onSelect={props.onSelect}
         onOpen={(i) => open(lines[i])}
@@ -75,7 +85,7 @@ export function TraceSpans(props: {
 
 const serviceOf = (line: SpanLine) => line.span.service ?? line.span.type ?? "unnamed service";
 
-function spanRow(line: SpanLine, end: number, current: string) {
+function spanRow(line: SpanLine, end: number, current: string, path: CriticalPath | null) {
   const { span } = line;
   return {
     class: `${span.errors > 0 ? "failed" : ""}${line.key === current ? " here" : ""}`,
@@ -86,14 +96,29 @@ function spanRow(line: SpanLine, end: number, current: string) {
       </span>,
       formatNs(line.start),
       formatNs(span.duration),
-      <i
-        class="span-bar"
-        style={{
-          marginLeft: `${(line.start / end) * 100}%`,
-          width: `${Math.max(0.3, (span.duration / end) * 100)}%`,
-          background: colorOf(serviceOf(line)),
-        }}
-      />,
+      <span class="span-axis">
+        <i
+          class="span-bar"
+          style={{
+            marginLeft: `${(line.start / end) * 100}%`,
+            width: `${Math.max(0.3, (span.duration / end) * 100)}%`,
+            background: colorOf(serviceOf(line)),
+          }}
+        />
+        {(path?.steps ?? [])
+          .filter((step) => step.span !== undefined && step.span === span.span)
+          .map((step) => (
+            <i
+              key={step.start}
+              class="on-path"
+              title={`on the critical path: ${formatNs(step.duration)} in ${step.method ?? ""}`}
+              style={{
+                left: `${(step.start / end) * 100}%`,
+                width: `${(step.duration / end) * 100}%`,
+              }}
+            />
+          ))}
+      </span>,
     ],
   };
 }

@@ -45,7 +45,7 @@ export function TracePage(props: Props) {
   const spanCount = spans.value ? ` (${Math.max(spans.value.count, 1)})` : "";
   return (
     <main>
-      <TraceHead trace={value} />
+      <TraceHead trace={value} state={state} />
       <div class="toolbar">
         <Tabs
           group="trace"
@@ -65,7 +65,40 @@ export function TracePage(props: Props) {
 
 const leave = () => go({ key: "", tab: "", zoom: "", call: "", find: "", msort: "", mrev: "" });
 
-function TraceHead(props: { trace: Trace }) {
+// Compare a trace with one that was chosen before: A is the earlier choice.
+function compare(state: State, trace: Trace, before: string): void {
+  const cleared = { key: "", tab: "", zoom: "", call: "", find: "", msort: "", mrev: "", cmp: "" };
+  go({
+    ...cleared,
+    v: "compare",
+    cb: state.s ?? "0",
+    caq: `id = ${before}`,
+    cbq: `id = ${trace.trace}`,
+  });
+}
+
+function CompareButtons(props: { trace: Trace; state: State }) {
+  const { trace, state } = props;
+  return (
+    <span class="saved">
+      {state.cmp && state.cmp !== trace.trace && (
+        <button onClick={() => compare(state, trace, state.cmp ?? "")}>
+          Compare with {state.cmp.slice(0, 8)}…
+        </button>
+      )}
+      {!state.cmp && (
+        <button
+          title="then open the other trace"
+          onClick={() => go({ cmp: trace.trace, key: "", tab: "", zoom: "", call: "", find: "" })}
+        >
+          Compare with another…
+        </button>
+      )}
+    </span>
+  );
+}
+
+function TraceHead(props: { trace: Trace; state: State }) {
   const { trace } = props;
   const root = trace.nodes[0];
   const records = `${trace.nodeCount.toLocaleString("en-US")} ${trace.nodeCount === 1 ? "record" : "records"}`;
@@ -83,6 +116,7 @@ function TraceHead(props: { trace: Trace }) {
           {trace.trace}
         </button>
       </span>
+      <CompareButtons {...props} />
     </div>
   );
 }

@@ -2,6 +2,7 @@
 // Where there are more threads than rows of pixels, every n-th one is shown.
 
 import { useEffect, useRef } from "preact/hooks";
+import { isDark } from "../shared/colors";
 import { formatNs } from "../shared/format";
 import type { Range } from "../shared/range";
 import type { NestedFrame } from "./nested";
@@ -24,30 +25,41 @@ interface Props {
 export function Minimap(props: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const { frame, width, height, sizes, range, duration } = props;
+  // The strips change less often than the visible range.
+  const drawn = useRef<{ key: unknown[]; picture: HTMLCanvasElement } | null>(null);
+  const strips = (): HTMLCanvasElement | null => {
+    const key = [frame, width, height, props.depth, props.matches, isDark(), devicePixelRatio];
+    if (drawn.current?.key.every((item, i) => item === key[i])) return drawn.current.picture;
+    const picture = document.createElement("canvas");
+    const context = prepare(picture, width + sizes.label, height);
+    const rows = [...(frame?.rows.values() ?? [])];
+    if (!context || !frame) return null;
+    const theme = readTheme();
+    const area = { range: { begin: 0, end: duration }, left: sizes.label, width };
+    rows.forEach((row, i) =>
+      drawStrip(
+        context,
+        frame,
+        row,
+        {
+          ...area,
+          top: (i * height) / rows.length,
+          height: height / rows.length,
+          depth: props.depth,
+        },
+        theme,
+        props.matches,
+      ),
+    );
+    drawn.current = { key, picture };
+    return picture;
+  };
   useEffect(() => {
     const context = canvas.current && prepare(canvas.current, width + sizes.label, height);
     if (!context) return;
     const theme = readTheme();
-    const rows = [...(frame?.rows.values() ?? [])];
-    rows.forEach((row, i) => {
-      const top = (i * height) / rows.length;
-      if (frame)
-        drawStrip(
-          context,
-          frame,
-          row,
-          {
-            range: { begin: 0, end: duration },
-            left: sizes.label,
-            width,
-            top,
-            height: height / rows.length,
-            depth: props.depth,
-          },
-          theme,
-          props.matches,
-        );
-    });
+    const picture = strips();
+    if (picture) context.drawImage(picture, 0, 0, width + sizes.label, height);
     const left = sizes.label + (range.begin / duration) * width;
     const right = sizes.label + (range.end / duration) * width;
     context.fillStyle = theme.paper;

@@ -165,6 +165,37 @@ export function cut(path: string[], depth: number): string {
   return path[Math.min(depth, path.length - 1)] ?? "?";
 }
 
+// What a strip draws: a function, or waiting.
+export interface StripRun {
+  begin: number;
+  end: number;
+  name: string | null; // null: waiting
+  share: number; // mean of the columns
+}
+
+const strips = new WeakMap<NestedRow, { depth: number; runs: StripRun[] }>();
+
+// The strip of a row at a depth: neighbours that look alike are one. Cached, as every step of a
+// movement draws it.
+export function stripOf(row: NestedRow, depth: number): StripRun[] {
+  const known = strips.get(row);
+  if (known?.depth === depth) return known.runs;
+  const runs: StripRun[] = [];
+  for (const run of row.runs) {
+    if (!run.path && !run.isWaiting) continue;
+    const name = run.path ? cut(run.path, depth) : null;
+    const last = runs[runs.length - 1];
+    if (last?.name === name && last.end === run.begin) {
+      const width = last.end - last.begin;
+      last.share =
+        (last.share * width + run.share * (run.end - run.begin)) / (width + run.end - run.begin);
+      last.end = run.end;
+    } else runs.push({ begin: run.begin, end: run.end, name, share: run.share });
+  }
+  strips.set(row, { depth, runs });
+  return runs;
+}
+
 const TELLING = 0.9;
 
 // The smallest depth at which threads show more than one function for more than a tenth of the
@@ -195,15 +226,29 @@ export function chooseDepth(frame: NestedFrame): number {
   return best;
 }
 
-// The part of the loaded time with data in which a thread runs; null without data.
+const runningTimes = new WeakMap<NestedRow, { running: number; all: number }>();
+
+function runningTime(row: NestedRow): { running: number; all: number } {
+  const known = runningTimes.get(row);
+  if (known) return known;
+  const sum = { running: 0, all: 0 };
+  for (const run of row.runs) {
+    if (!run.path && !run.isWaiting) continue;
+    sum.all += run.end - run.begin;
+    if (run.path) sum.running += run.end - run.begin;
+  }
+  runningTimes.set(row, sum);
+  return sum;
+}
+
+// The part of the loaded time with data in which threads run; null without data.
 export function runningShare(rows: NestedRow[]): number | null {
   let running = 0;
   let all = 0;
-  for (const row of rows)
-    for (const run of row.runs) {
-      if (!run.path && !run.isWaiting) continue;
-      all += run.end - run.begin;
-      if (run.path) running += run.end - run.begin;
-    }
+  for (const row of rows) {
+    const time = runningTime(row);
+    running += time.running;
+    all += time.all;
+  }
   return all > 0 ? running / all : null;
 }

@@ -83,6 +83,7 @@ export function TimelinePage(props: ViewProps) {
         <CallsView
           path={props.path}
           tasks={info.tasks}
+          isReady={info.isReady}
           state={state}
           onClose={() => go({ time: "" })}
         />

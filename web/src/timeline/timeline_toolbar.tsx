@@ -55,10 +55,10 @@ export function TimelineToolbar(props: Props) {
       </label>
       <button
         aria-pressed={props.hasOverview}
-        title="all threads over the whole time (o)"
+        title="a map of all threads over the whole time (o)"
         onClick={() => props.onChange({ hasOverview: !props.hasOverview })}
       >
-        Overview
+        All threads
       </button>
       <button
         aria-pressed={props.isMeasuring}

@@ -5,7 +5,7 @@ import { axisStep, formatNs } from "../shared/format";
 import type { Range } from "../shared/range";
 import { uiScale } from "../shared/ui_scale";
 import type { Counter } from "../shared/types";
-import { cut, type NestedFrame, type NestedRow } from "./nested";
+import { stripOf, type NestedFrame, type NestedRow } from "./nested";
 import { topInWindow, visibleTracks, type Layout, type ThreadTrack, type Track } from "./tracks";
 
 export interface Sizes {
@@ -126,14 +126,13 @@ export function drawStrip(
 ): void {
   const x = columnScale(frame, box);
   const right = box.left + box.width;
-  for (const run of row.runs) {
+  for (const run of stripOf(row, box.depth)) {
     const from = Math.max(box.left, x(run.begin));
     const to = Math.min(right, x(run.end));
-    if (to <= from || (!run.path && !run.isWaiting)) continue;
-    if (run.path) {
-      const name = cut(run.path, box.depth);
-      context.fillStyle = cachedColor(name);
-      context.globalAlpha = matches && !matches(name) ? FAINT : 0.4 + 0.6 * run.share;
+    if (to <= from) continue;
+    if (run.name !== null) {
+      context.fillStyle = cachedColor(run.name);
+      context.globalAlpha = matches && !matches(run.name) ? FAINT : 0.4 + 0.6 * run.share;
     } else context.fillStyle = theme.wait;
     context.fillRect(from, box.top, Math.max(to - from, 0.5), box.height);
     context.globalAlpha = 1;

@@ -50,6 +50,9 @@ export function LatencyPlot(props: { latency: ContextDetail["latency"] }) {
   const { buckets, p50, p90, p99 } = props.latency;
   const [hovered, setHovered] = useState(-1);
   if (buckets.length === 0) return null;
+  const callCount = buckets.reduce((sum, item) => sum + item[2], 0);
+  if (callCount === 1)
+    return <p class="status">one call, {p50 === null ? "duration unknown" : formatNs(p50)}</p>;
   const low = Math.max(buckets[0]?.[0] ?? 1, 1);
   const high = Math.max(buckets[buckets.length - 1]?.[1] ?? 2, low + 1) + 1;
   const most = Math.max(...buckets.map((bucket) => bucket[2]));

@@ -7,6 +7,7 @@ import { hasShare, shownColumns, treeColumns, treeRow, type Sort } from "./tree_
 import { useSearch, useSearchSteps, type Search } from "../shared/tree_search";
 import type { Column, Hits, Row } from "../shared/types";
 import { useTree, type AskRows } from "./use_tree";
+import { plural } from "../shared/format";
 import type { UnitMode } from "../shared/units";
 import { VirtualTable } from "../shared/virtual_table";
 
@@ -123,12 +124,15 @@ export function TreeView(props: TreeProps) {
         : [];
   props.copies.current = (what, format) => printRows(listNodes(what), shown, format);
   const line = selected ? lineOf(selected) : -1;
+  // Rows that are opened for other matches move the current one.
+  const isMatch = (search?.at ?? -1) >= 0;
   const sortedBy = sort.column === "" ? (tree.columns[0]?.name ?? "") : sort.column;
   const columns = treeColumns(shown);
   return (
     <div class="tree-frame">
       <VirtualTable
         class="tree"
+        takesFocus
         label="calling contexts and their costs"
         isTree
         columns={columns}
@@ -142,7 +146,7 @@ export function TreeView(props: TreeProps) {
         }}
         selected={line}
         reveal={line}
-        revealFor={selected ? pathOf(selected).join(".") : ""}
+        revealFor={selected ? `${pathOf(selected).join(".")} ${isMatch ? line : ""}` : ""}
         onSelect={(index) => void choose(index)}
         onOpen={(index) => {
           const at = lineAt(tree.top, index);
@@ -169,7 +173,7 @@ function Matches(props: { search: Search; onStep: (by: number) => void }) {
     search.count === 0
       ? "no match"
       : search.at < 0
-        ? `${count} matches`
+        ? plural(search.count, "match", "matches")
         : `match ${search.at + 1} of ${count}`;
   return (
     <p class="status floating matches" role="status">

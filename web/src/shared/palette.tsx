@@ -1,0 +1,167 @@
+// The command palette (Ctrl-K): every view, source, function and thread by name.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { shorten } from "./names";
+import { currentState, linkTo, type State } from "./state";
+import type { Hits, Source, Thread } from "./types";
+import { useAnswer } from "./use_answer";
+
+export interface Command {
+  group: string; // "view", "function", ...
+  title: string;
+  to: State;
+}
+
+const FUNCTIONS_MAX = 12;
+const THREADS_MAX = 8;
+const COMMANDS_MAX = 30;
+
+const quote = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
+// Every word occurs in the title.
+export function matchesWords(title: string, text: string): boolean {
+  const lower = title.toLowerCase();
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => lower.includes(word));
+}
+
+// Commands that match, exact beginnings first.
+export function chooseCommands(commands: Command[], text: string): Command[] {
+  const begins = (command: Command) =>
+    command.title.toLowerCase().startsWith(text.toLowerCase()) ? 0 : 1;
+  return commands
+    .filter((command) => matchesWords(`${command.group} ${command.title}`, text))
+    .sort((a, b) => begins(a) - begins(b))
+    .slice(0, COMMANDS_MAX);
+}
+
+interface Props {
+  path: string | null; // of a database or recording that is ready
+  views: readonly (readonly [string, string])[];
+  sources: Source[];
+  onClose: () => void;
+}
+
+function useCommands(props: Props, text: string): Command[] {
+  const isAsking = props.path !== null && text.length > 1;
+  const hits = useAnswer<Hits>(isAsking ? `${props.path}/search` : null, {
+    view: "bottom-up",
+    q: quote(text),
+    limit: FUNCTIONS_MAX,
+  });
+  const threads = useAnswer<Thread[]>(isAsking ? `${props.path}/threads` : null, { count: 2000 });
+  const functions = (isAsking ? (hits.value?.hits ?? []) : []).map(({ row }) => ({
+    group: "function",
+    title: row.label,
+    to: { v: "sandwich", at: row.context },
+  }));
+  const named = (threads.value ?? [])
+    .filter((thread) => isAsking && matchesWords(`thread ${thread.label}`, text))
+    .slice(0, THREADS_MAX)
+    .map((thread) => ({
+      group: "thread",
+      title: thread.label,
+      to: { v: "top-down", t: String(thread.profile) },
+    }));
+  const fixed = [
+    ...props.views.map(([v, title]) => ({ group: "view", title, to: { v } })),
+    { group: "view", title: "Compare", to: { v: "compare" } },
+    ...props.sources.map((source) => ({
+      group: "source",
+      title: source.name,
+      to: { ...cleared(), s: String(source.id) },
+    })),
+  ];
+  return [...chooseCommands([...fixed, ...named], text), ...functions];
+}
+
+// Nothing else of the state applies to another source.
+const cleared = (): State =>
+  Object.fromEntries(Object.keys(currentState()).map((name) => [name, ""]));
+
+export function Palette(props: Props) {
+  const [text, setText] = useState("");
+  const [at, setAt] = useState(0);
+  const input = useRef<HTMLInputElement>(null);
+  const commands = useCommands(props, text);
+  const chosen = Math.min(at, commands.length - 1);
+  useEffect(() => {
+    const before = document.activeElement as HTMLElement | null;
+    input.current?.focus();
+    return () => before?.focus?.();
+  }, []);
+  const run = (command: Command | undefined) => {
+    if (!command) return;
+    props.onClose();
+    location.hash = linkTo(command.to);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "ArrowDown") setAt(Math.min(commands.length - 1, chosen + 1));
+    else if (event.key === "ArrowUp") setAt(Math.max(0, chosen - 1));
+    else if (event.key === "Enter") run(commands[chosen]);
+    else if (event.key === "Escape" || (event.key === "k" && (event.ctrlKey || event.metaKey)))
+      props.onClose();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <div class="overlay palette-overlay" onClick={props.onClose}>
+      <div
+        class="sheet palette"
+        role="dialog"
+        aria-modal="true"
+        aria-label="go to"
+        onClick={(event) => event.stopPropagation()}
+        onKeyDown={onKeyDown}
+      >
+        <input
+          ref={input}
+          role="combobox"
+          aria-expanded="true"
+          aria-controls="palette-list"
+          aria-activedescendant={commands.length > 0 ? `palette-${chosen}` : undefined}
+          aria-label="view, function, thread or source"
+          placeholder="go to a view, function, thread or source"
+          value={text}
+          onInput={(event) => {
+            setText(event.currentTarget.value);
+            setAt(0);
+          }}
+        />
+        <ul id="palette-list" role="listbox" aria-label="matches">
+          {commands.map((command, i) => (
+            <li
+              key={`${command.group} ${command.title} ${i}`}
+              id={`palette-${i}`}
+              role="option"
+              aria-selected={i === chosen}
+              title={command.title}
+              onClick={() => run(command)}
+            >
+              <small>{command.group}</small> {shorten(command.title, 80)}
+            </li>
+          ))}
+        </ul>
+        {commands.length === 0 && <p class="status">no match</p>}
+      </div>
+    </div>
+  );
+}
+
+// Ctrl-K opens and closes it, from anywhere.
+export function usePalette(): [boolean, (isOpen: boolean) => void] {
+  const [isOpen, setIsOpen] = useState(false);
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key !== "k" || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      setIsOpen((before) => !before);
+    };
+    addEventListener("keydown", onKeyDown);
+    return () => removeEventListener("keydown", onKeyDown);
+  }, []);
+  return [isOpen, setIsOpen];
+}

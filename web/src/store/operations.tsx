@@ -1,0 +1,102 @@
+// Operations: what services did, by service and method of spans, and one of them over time.
+
+import { useState } from "preact/hooks";
+import { formatNs } from "../shared/format";
+import { useListKeys } from "./list_keys";
+import { Latencies } from "./latencies";
+import { useIsNarrow } from "./narrow";
+import { operationQuery, perSecond, share, sortOperations } from "./operations_model";
+import { flag, go, isOn, type State } from "../shared/state";
+import type { Groups, Histogram } from "./store_types";
+import { useAnswer } from "../shared/use_answer";
+import { VirtualTable, type TableColumn } from "../shared/virtual_table";
+
+interface Props {
+  path: string;
+  state: State;
+}
+
+const LIMIT = 1000;
+const COLUMNS: TableColumn[] = [
+  { name: "value", title: "operation", isSortable: true },
+  { name: "count", title: "spans", isNumber: true, isSortable: true },
+  { name: "rate", title: "per second", isNumber: true },
+  { name: "errors", title: "errors", isNumber: true, isSortable: true },
+  { name: "p50", title: "p50", isNumber: true, isSortable: true },
+  { name: "p90", title: "p90", isNumber: true, isSortable: true },
+  { name: "p99", title: "p99", isNumber: true, isSortable: true },
+];
+const WIDTHS = ["minmax(10em, 1fr)", "5em", "6em", "5em", "6em", "6em", "6em"];
+const NARROW = ["value", "count", "errors", "p50", "p99"];
+
+export function Operations(props: Props) {
+  const { state } = props;
+  const query = state.q ?? "";
+  const isNarrow = useIsNarrow();
+  const isShown = (_: unknown, i: number) => !isNarrow || NARROW.includes(COLUMNS[i]?.name ?? "");
+  const [selected, setSelected] = useState(0);
+  const { value, error } = useAnswer<Groups>(`${props.path}/groups`, {
+    q: query,
+    by: "operation",
+    limit: LIMIT,
+  });
+  const time = useAnswer<Histogram>(`${props.path}/histogram`, { q: query, steps: 1, spans: 1 });
+  useListKeys(".operations");
+  if (!value) return <p class="status">{error ?? "loading…"}</p>;
+  if (value.groups.length === 0) return <p class="status">no matches</p>;
+  const by = COLUMNS.some((column) => column.name === state.sort) ? (state.sort ?? "") : "count";
+  const isAscending = isOn(state, "rev");
+  const list = sortOperations(value.groups, by, isAscending);
+  const chosen = list[Math.min(selected, list.length - 1)];
+  const showSpans = (operation: string) =>
+    go({ v: "spans", q: operationQuery(query, operation), sort: "", rev: "", top: "", row: "" });
+  return (
+    <>
+      {chosen && (
+        <Latencies
+          path={props.path}
+          query={operationQuery(query, chosen.value)}
+          title={chosen.value}
+        />
+      )}
+      {value.count > list.length && (
+        <p class="status">
+          the {list.length.toLocaleString("en-US")} most frequent of{" "}
+          {value.count.toLocaleString("en-US")} operations
+        </p>
+      )}
+      <VirtualTable
+        class="operations"
+        label="operations; Enter shows the spans of one"
+        columns={COLUMNS.filter(isShown)}
+        widths={WIDTHS.filter(isShown).join(" ")}
+        count={list.length}
+        row={(i) => {
+          const group = list[i];
+          return group
+            ? {
+                class: group.errors > 0 ? "failed" : "",
+                cells: [
+                  <span title={group.value}>{group.value}</span>,
+                  group.count.toLocaleString("en-US"),
+                  perSecond(group.count, time.value?.step ?? 0),
+                  share(group.errors, group.count),
+                  formatNs(group.p50),
+                  formatNs(group.p90),
+                  formatNs(group.p99),
+                ].filter(isShown),
+              }
+            : null;
+        }}
+        selected={selected}
+        onSelect={setSelected}
+        onOpen={(i) => list[i] && showSpans(list[i].value)}
+        sort={{
+          by,
+          isAscending,
+          onChange: (name) => go({ sort: name, rev: flag(name === by && !isAscending) }, true),
+        }}
+      />
+    </>
+  );
+}

@@ -1,0 +1,46 @@
+// Numbers and queries of operations.
+
+import { quote, toggleCondition, hasCondition } from "./query_text";
+import type { Group } from "./store_types";
+
+// "service: method", or a method alone: the conditions of its spans, added to a query.
+export function operationQuery(query: string, operation: string): string {
+  const colon = operation.indexOf(": ");
+  const conditions =
+    colon < 0
+      ? [`root = ${quote(operation)}`]
+      : [
+          `service = ${quote(operation.slice(0, colon))}`,
+          `root = ${quote(operation.slice(colon + 2))}`,
+        ];
+  return conditions.reduce(
+    (text, condition) => (hasCondition(text, condition) ? text : toggleCondition(text, condition)),
+    query,
+  );
+}
+
+// A number per second over a time in ns; nothing for one moment.
+export function perSecond(count: number, ns: number): string {
+  if (ns <= 1) return "";
+  const rate = (count * 1e9) / ns;
+  return rate >= 100 ? Math.round(rate).toLocaleString("en-US") : rate.toPrecision(3);
+}
+
+export function share(part: number, whole: number): string {
+  return part === 0 ? "" : `${((100 * part) / whole).toFixed(1)} %`;
+}
+
+// By a column: the largest first, of equals by name.
+export function sortOperations(groups: Group[], by: string, isAscending: boolean): Group[] {
+  const key = (group: Group): number =>
+    by === "errors"
+      ? group.errors / group.count
+      : by === "p50" || by === "p90" || by === "p99"
+        ? group[by]
+        : group.count;
+  const sign = isAscending ? -1 : 1;
+  const byName = (a: Group, b: Group) => (a.value < b.value ? -1 : a.value > b.value ? 1 : 0);
+  return [...groups].sort((a, b) =>
+    by === "value" ? sign * byName(a, b) : sign * (key(b) - key(a)) || byName(a, b),
+  );
+}
