@@ -7,6 +7,8 @@ void cn_base64_add(struct cn_text *out, struct cn_bytes bytes)
     static const char digits[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
+    if (bytes.len == 0)
+        return;
     cn_text_grow(out, (bytes.len + 2) / 3 * 4);
     for (size_t i = 0; i < bytes.len; i += 3) {
         size_t left = bytes.len - i;

@@ -1,0 +1,47 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/bytes/base64.h"
+#include "base/text.h"
+
+/* The test vectors of RFC 4648. */
+static void encodes_every_rest_of_three_bytes(void **state)
+{
+    static const char *const expected[] = {"",         "Zg==",     "Zm8=",    "Zm9v",
+                                           "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"};
+
+    (void)state;
+    for (size_t len = 0; len <= 6; len++) {
+        struct cn_text text = {0};
+
+        cn_base64_add(&text, (struct cn_bytes){(const uint8_t *)"foobar", len});
+        assert_string_equal(cn_text_str(&text), expected[len]);
+        cn_text_done(&text);
+    }
+}
+
+static void encodes_all_digits(void **state)
+{
+    static const uint8_t bytes[] = {0x00, 0x10, 0x83, 0xfb, 0xff, 0xbf};
+    struct cn_text text = {0};
+
+    (void)state;
+    cn_base64_add(&text, (struct cn_bytes){bytes, sizeof(bytes)});
+    assert_string_equal(cn_text_str(&text), "ABCD+/+/");
+    cn_text_done(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(encodes_every_rest_of_three_bytes),
+        cmocka_unit_test(encodes_all_digits),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
