@@ -196,19 +196,14 @@ void cn_rec_frame_resume(struct cn_rec_thread *self)
         cn_rec_filter_resume(self, self->top);
 }
 
-/* True if the frame contains its caller's x29: its return address was in a register, and it is
- * not of a library call. */
-static bool knows_caller(const struct cn_rec_frame *frame)
-{
-    return ((uintptr_t)frame->loc & CN_REC_LOC_REGISTER) &&
-           !(frame->flags & CN_REC_FRAME_LIBCALL) &&
-           frame->flags >> CN_REC_F_CALLER_AT != 0;
-}
-
+/* True if the return address was in a register, and the caller had another x29 than this.
+ * Frames of library calls do not contain it. */
 static bool has_other_caller(const struct cn_rec_frame *frame, uint64_t x29)
 {
-    return knows_caller(frame) && frame->flags >> CN_REC_F_CALLER_AT !=
-                                      x29 << CN_REC_F_CALLER_AT >> CN_REC_F_CALLER_AT;
+    return ((uintptr_t)frame->loc & CN_REC_LOC_REGISTER) &&
+           !(frame->flags & CN_REC_FRAME_LIBRARY) &&
+           frame->flags >> CN_REC_F_CALLER_AT !=
+               x29 << CN_REC_F_CALLER_AT >> CN_REC_F_CALLER_AT;
 }
 
 struct cn_rec_thread *cn_rec_call_prepare(const uintptr_t *loc, uintptr_t ret,
@@ -341,8 +336,7 @@ static bool may_return(const struct cn_rec_frame *frame, const struct returning 
 }
 
 /* Find the frame of the call that returns, from `last` down to the one above `first`: of
- * several the highest on the stack; of those one whose caller is known, the innermost. NULL
- * when there is none. */
+ * several the highest on the stack, of those the innermost. NULL when there is none. */
 static struct cn_rec_frame *find_returning(struct cn_rec_frame *first,
                                            struct cn_rec_frame *last,
                                            const struct returning *call)
@@ -350,9 +344,7 @@ static struct cn_rec_frame *find_returning(struct cn_rec_frame *first,
     struct cn_rec_frame *best = NULL;
 
     for (struct cn_rec_frame *frame = last; frame > first; frame--) {
-        if (may_return(frame, call) &&
-            (!best || frame->loc > best->loc ||
-             (frame->loc == best->loc && !knows_caller(best) && knows_caller(frame))))
+        if (may_return(frame, call) && (!best || frame->loc > best->loc))
             best = frame;
     }
     return best;

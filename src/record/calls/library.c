@@ -168,8 +168,11 @@ static uint64_t flags_of(const struct cn_rec_libcall *call)
 {
     uint64_t flags = 0;
 
+#if defined(__aarch64__)
+    flags = CN_REC_FRAME_LIBRARY;
+#endif
     if (!call->is_bound)
-        flags = CN_REC_FRAME_LIBCALL | (uint64_t)(call - cn_rec_libcalls) << 32;
+        flags |= CN_REC_FRAME_LIBCALL | (uint64_t)(call - cn_rec_libcalls) << 32;
     if (call->kind == CN_REC_LIBCALL_THROWS)
         flags |= CN_REC_FRAME_THROWS;
     if (call->kind == CN_REC_LIBCALL_FORKS)

@@ -36,6 +36,7 @@ enum {
     CN_REC_FRAME_CALLED = 512,  /* called by the recorder; on x86_64 */
     CN_REC_FRAME_OFF = 1024,    /* entered while recording was switched off */
     CN_REC_FRAME_ENDS = 2048,   /* a library call that ends the thread */
+    CN_REC_FRAME_LIBRARY = 4096, /* a library call; on aarch64 */
 };
 
 /* State of the filters in a thread. */
