@@ -136,15 +136,15 @@ static void release_start(struct start *start)
         atomic_store(&start->is_taken, false);
 }
 
-/* All recorded calls of a thread are below this frame. Its control block is at the end of
- * its stack. pthread_getattr_np() would allocate memory, which the allocator of a sanitizer
- * does not allow in each thread. */
-static void find_stack(struct cn_rec_thread *self, size_t len)
+/* All recorded calls of a thread are below `high`. Its control block is at the end of its
+ * stack. pthread_getattr_np() would allocate memory, which the allocator of a sanitizer does
+ * not allow in each thread. */
+static void find_stack(struct cn_rec_thread *self, const void *high, size_t len)
 {
     uintptr_t end = ((uintptr_t)pthread_self() + 2 * CN_REC_PAGE_LEN - 1) &
                     ~(uintptr_t)(CN_REC_PAGE_LEN - 1);
 
-    self->stack_high = (uintptr_t)__builtin_frame_address(0);
+    self->stack_high = (uintptr_t)high;
     self->stack_low = end > len ? end - len : 0;
 }
 
@@ -158,7 +158,8 @@ static void *start_thread(void *arg)
     arg = start->arg;
     release_start(start);
     if (self) {
-        find_stack(self, stack_len);
+        /* This function may jump to `run`, which then has its stack pointer. */
+        find_stack(self, (char *)__builtin_dwarf_cfa() + sizeof(uintptr_t), stack_len);
         (void)pthread_setspecific(real.key, self);
     }
     return run(arg);
