@@ -319,8 +319,10 @@ bool cn_why_traces_open(struct cn_why_traces *traces, const char *path,
     if (!traces->is_root)
         traces->wanted = hits.count;
     cn_search_hits_done(&hits);
-    ok = (!id || add_one(traces, &query, id, options, &chosen, err)) &&
-         load(traces, &query, chosen, method, options, err) &&
+    ok = !id || add_one(traces, &query, id, options, &chosen, err);
+    if (!ok)
+        cn_search_hits_done(&chosen);
+    ok = ok && load(traces, &query, chosen, method, options, err) &&
          cn_search_check(query.search, err);
     cn_store_query_close(&query);
     return ok || cn_fail_in(err, "%s", path);
