@@ -101,14 +101,7 @@ function CompareFrame(props: { source: Source; sources: Sources; state: State })
         <ComparePage sources={props.sources.sources} state={props.state} />
       </main>
       {hasHelp && <Help onClose={() => setHasHelp(false)} />}
-      {isPalette && (
-        <Palette
-          path={null}
-          views={NO_VIEWS}
-          sources={props.sources.sources}
-          onClose={() => setIsPalette(false)}
-        />
-      )}
+      {isPalette && <SourcePalette sources={props.sources} onClose={() => setIsPalette(false)} />}
     </>
   );
 }
@@ -141,15 +134,15 @@ function StoreFrame(props: { source: Source; sources: Sources; state: State }) {
       </header>
       <StorePage path={`sources/${props.source.id}`} state={props.state} />
       {hasHelp && <Help onClose={() => setHasHelp(false)} />}
-      {isPalette && (
-        <Palette
-          path={null}
-          views={NO_VIEWS}
-          sources={props.sources.sources}
-          onClose={() => setIsPalette(false)}
-        />
-      )}
+      {isPalette && <SourcePalette sources={props.sources} onClose={() => setIsPalette(false)} />}
     </>
+  );
+}
+
+// Where there are no views of one source to go to.
+function SourcePalette(props: { sources: Sources; onClose: () => void }) {
+  return (
+    <Palette path={null} views={NO_VIEWS} sources={props.sources.sources} onClose={props.onClose} />
   );
 }
 

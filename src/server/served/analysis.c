@@ -47,21 +47,22 @@ static void add_damage(struct cn_database *db, const char *fmt, ...)
     va_end(args);
 }
 
-/* The text is that of write_missing(), or was changed by somebody: then it names less. */
+/* Read the text of write_missing(). A text that was changed since names less. */
 static void read_missing(const char *folder, struct cn_database *db, uint64_t *lost)
 {
     struct cn_file file = {0};
     struct cn_error none;
     struct cn_text text = {0};
-    char *at, *end;
+    const char *at, *end;
+    char *rest;
 
     *lost = 0;
     if (!cn_file_open_at(&file, folder, missing_name, &none))
         return;
     cn_text_add(&text, (const char *)file.bytes.ptr, file.bytes.len);
     cn_file_close(&file);
-    *lost = strtoull(text.chars, &at, 10);
-    at += *at == '\n';
+    *lost = strtoull(cn_text_str(&text), &rest, 10);
+    at = rest + (*rest == '\n');
     for (; (end = strchr(at, '\n')); at = end + 1)
         add_damage(db, "%.*s", (int)(end - at), at);
     cn_text_done(&text);

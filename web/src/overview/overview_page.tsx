@@ -23,6 +23,18 @@ import type { Overview } from "./overview_types";
 const THREADS_LISTED = 8;
 const NAME_MAX = 48;
 
+function Heads(props: { shown: { title: string }[] }) {
+  return (
+    <>
+      {props.shown.map(({ title }) => (
+        <th key={title} scope="col">
+          {title}
+        </th>
+      ))}
+    </>
+  );
+}
+
 export function OverviewPage(props: ViewProps) {
   const { info, state } = props;
   const { value, error } = useAnswer<Overview>(`${props.path}/overview`, { metric: state.m });
@@ -137,11 +149,7 @@ function Functions(props: { overview: Overview }) {
           <tr>
             <th scope="col">function</th>
             <th scope="col" class="share" aria-label="share" />
-            {shown.map(({ title }) => (
-              <th key={title} scope="col">
-                {title}
-              </th>
-            ))}
+            <Heads shown={shown} />
           </tr>
         </thead>
         <tbody>
@@ -312,11 +320,7 @@ function Waiting(props: { overview: Overview }) {
         <thead>
           <tr>
             <th scope="col">function</th>
-            {shown.map(({ title }) => (
-              <th key={title} scope="col">
-                {title}
-              </th>
-            ))}
+            <Heads shown={shown} />
           </tr>
         </thead>
         <tbody>
