@@ -162,5 +162,5 @@ bool cn_api_flame(struct cn_served *served, struct cn_request *request,
     if (!cn_request_view(request, &question, err))
         return false;
     question.takes_estimate = question.kind != CN_VIEW_BOTTOM_UP; /* see cn_api_rows() */
-    return cn_api_with_view(served, &question, request, answer, err);
+    return cn_api_with_ranged_view(served, &question, request, answer, err);
 }

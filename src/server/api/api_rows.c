@@ -66,7 +66,7 @@ bool cn_api_rows(struct cn_served *served, struct cn_request *request,
     /* Callers are numbered when they are listed. */
     question.takes_estimate =
         question.kind != CN_VIEW_BOTTOM_UP || !cn_request_value(request, "row");
-    return cn_api_with_view(served, &question, request, answer_rows, err);
+    return cn_api_with_ranged_view(served, &question, request, answer_rows, err);
 }
 
 static bool answer_hot_path(struct cn_served *served, struct cn_served_view *view,
