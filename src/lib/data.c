@@ -212,7 +212,7 @@ static bool calls_of(struct cairn_data *data, struct cn_recording **rec, bool *i
 static bool analyze(struct cairn_data *data, struct cairn_data *out, struct cn_error *err)
 {
     struct cn_recording *rec;
-    uint64_t lost;
+    struct cn_analysis_extras extras = {0};
     bool is_own, ok;
 
     out->format = cn_format_find("hpctoolkit-v4");
@@ -221,11 +221,12 @@ static bool analyze(struct cairn_data *data, struct cairn_data *out, struct cn_e
     if (!calls_of(data, &rec, &is_own, err))
         return false;
     out->folder = cn_temporary_make("analysis", err);
-    ok = out->folder &&
-         cn_analysis_of_calls(&out->db, rec, false, out->folder, &lost, NULL, err);
-    if (ok && lost > 0)
+    ok = out->folder && cn_analysis_of_calls(&out->db, rec, false, cn_time_always,
+                                             out->folder, &extras, NULL, err);
+    if (ok && extras.lost_count > 0)
         cn_database_warn(out->db, "%llu records were lost while recording",
-                         (unsigned long long)lost);
+                         (unsigned long long)extras.lost_count);
+    cn_analysis_extras_done(&extras);
     if (is_own)
         cn_recording_close(rec);
     return ok || cn_fail_in(err, "%s", data->path);
