@@ -15,8 +15,10 @@
 #include "base/error.h"
 #include "model/calls/recording.h"
 #include "model/contexts/database.h"
+#include "server/served/analysis.h"
 #include "server/served/call_parts.h"
 #include "server/served/job.h"
+#include "server/served/range_views.h"
 #include "server/served/served_pyramids.h"
 #include "server/served/served_ranges.h"
 #include "server/served/served_store.h"
@@ -41,14 +43,15 @@ struct cn_served {
     size_t profiled_count;
     struct cn_job analysis; /* makes the database of a recording */
     char *analysis_what;    /* for messages */
-    char *folder;           /* of that database, calls.db; NULL: none */
-    bool is_given;          /* the folder was made elsewhere, and is not removed */
-    uint64_t lost_count;    /* records that the recorder lost; known after the analysis */
+    char *folder;  /* of that database, or of that of samples, calls.db; NULL: none */
+    bool is_given; /* the folder was made elsewhere, and is not removed */
+    struct cn_analysis_extras extras; /* known after the analysis */
 
     struct cn_database *db;        /* NULL for a store, and until cn_served_ready() */
     struct cn_structure structure; /* of the database */
     struct cn_served_views views;
     struct cn_served_ranges ranges;
+    struct cn_range_views range_views;
     struct cn_served_pyramids pyramids;
     struct cn_served_tracks tracks; /* of a recording */
     struct cn_job_group requests;   /* jobs of views and time ranges */

@@ -22,7 +22,8 @@
 
 struct cn_served_views {
     struct cn_structure *structure;
-    pthread_mutex_t lock; /* of the members below */
+    struct cn_database *range; /* values of a time range; NULL: those of the database */
+    pthread_mutex_t lock;      /* of the members below */
     struct cn_cache cache;
     char *default_metric; /* NULL: not known yet; "": there is none */
 };
@@ -41,6 +42,7 @@ struct cn_served_view {
     const struct cn_context_index *index;
     double *node_values; /* by node of the index, see has_values; NULL: not read yet */
     size_t node_column;  /* their column */
+    bool is_estimate;    /* numbers are from some of the threads, until the job is done */
     struct cn_job job;
 };
 
@@ -51,13 +53,15 @@ void cn_served_views_done(struct cn_served_views *views);
  * there. Borrowed. */
 const char *cn_served_default_metric(struct cn_served_views *views);
 
-/* The database is there. Fails with CN_ERR_INTERRUPTED while the view is being built. */
+/* The database is there. Fails with CN_ERR_INTERRUPTED while the view is being built, unless the
+ * question takes an estimate and there is one. */
 CN_CHECK bool cn_served_view_borrow(struct cn_served_views *views,
                                     const struct cn_view_question *question,
                                     struct cn_served_view **out, struct cn_error *err);
 void cn_served_view_return(struct cn_served_view *view);
 
-/* The column of a name; the first one for NULL. */
+/* The column of a name, or the first one of a side, "inclusive" or "exclusive"; the first one for
+ * NULL. */
 CN_CHECK bool cn_served_column_find(const struct cn_costs *costs, const char *name,
                                     size_t *out, struct cn_error *err);
 
