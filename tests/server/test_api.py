@@ -245,6 +245,29 @@ class Answers(unittest.TestCase):
         halves = [self.ask(1, "range", min=0, begin=a, end=b)["total"] for a, b in self.halves(1)]
         self.assertAlmostEqual(sum(halves), whole["total"], places=9)
 
+    def test_views_of_a_range_add_up_to_its_flame_graph(self):
+        for source in (0, 1):
+            begin, end = self.halves(source)[0]
+            for selection in ({}, {"thread": "1"}):
+                chosen = {"begin": begin, "end": end, **selection}
+                flame = self.ask(source, "range", min=0, **chosen)
+                same = self.ask(source, "flame", min=0, sort="inclusive", **chosen)
+                self.assertEqual(*(sorted((node[5], node[0], node[3]) for node in graph["nodes"])
+                                   for graph in (flame, same)))
+                for view in ("top-down", "collapsed", "bottom-up", "flat"):
+                    answer = self.ask(source, "rows", view=view, sort="exclusive", **chosen)
+                    self.assertEqual([column["metric"] for column in answer["columns"]], [flame["column"]] * 2)
+                    self.assertEqual(answer["columns"][0]["total"], flame["total"])
+                    self.assertTrue(all(row["values"][0] > 0 for row in answer["rows"]), view)
+                    own = [row["values"][1] or 0 for row in answer["rows"]]
+                    self.assertEqual(own, sorted(own, reverse=True))
+                    if view in ("bottom-up", "flat"):
+                        self.assertAlmostEqual(sum(own), flame["total"], places=12)
+                    hits = self.ask(source, "search", view=view, q=".", **chosen)["hits"]
+                    self.assertTrue(all(hit["row"]["values"][0] > 0 for hit in hits), view)
+        status, _, body = self.service.ask("/api/v1/sources/1/rows?begin=1&end=2&metric=calls")
+        self.assertEqual((status, json.loads(body)["error"]["kind"]), (404, "not-found"))
+
     def halves(self, source):
         span = self.ask(source, "info")["duration"]
         return (0, span // 2), (span // 2, span)

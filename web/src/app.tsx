@@ -302,9 +302,13 @@ function Pending() {
   useEffect(
     () =>
       onPending((pending) => {
+        if (pending > 0) {
+          timer.current ??= setTimeout(() => setIsShown(true), 100);
+          return;
+        }
         clearTimeout(timer.current);
-        if (pending === 0) setIsShown(false);
-        else timer.current = setTimeout(() => setIsShown(true), 100);
+        timer.current = undefined;
+        setIsShown(false);
       }),
     [],
   );

@@ -168,6 +168,18 @@ void cn_row_list_sort(struct cn_row_list *list, size_t column, bool is_reversed)
         qsort_r(list->rows, list->count, sizeof(*list->rows), compare_rows, &order);
 }
 
+/* Remove rows that are not shown. Values stay where they are: rows point at them. */
+static void hide_empty(const struct cn_view *view, struct cn_row_list *list)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; view->hides_empty && i < list->count; i++)
+        if (cn_view_row_has_value(view, &list->rows[i]))
+            list->rows[count++] = list->rows[i];
+    if (view->hides_empty)
+        list->count = count;
+}
+
 bool cn_view_children(struct cn_view *view, const struct cn_row *parent,
                       size_t sort_column, bool is_reversed, struct cn_row_list *out,
                       struct cn_error *err)
@@ -176,6 +188,7 @@ bool cn_view_children(struct cn_view *view, const struct cn_row *parent,
 
     cn_row_list_begin(out, view->costs->column_count);
     ok = view->ops->children(view, parent, out, err);
+    hide_empty(view, out);
     cn_row_list_sort(out, sort_column, is_reversed);
     return ok;
 }
@@ -204,6 +217,7 @@ bool cn_view_functions(struct cn_view *view, const struct cn_row *parent,
         cn_row_list_begin(&below, view->costs->column_count);
         ok = view->ops->children(view, next > 0 ? &from : parent, &below, err) &&
              cn_view_weigh(view, &below, &seen, err);
+        hide_empty(view, &below);
         for (size_t i = 0; ok && i < below.count; i++) {
             const struct cn_row *row = &below.rows[i];
 

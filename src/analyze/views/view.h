@@ -61,6 +61,7 @@ struct cn_view {
     /* The ids of rows are below this; UINT64_MAX: the database checks them. */
     uint64_t row_limit;
     bool self_includes_below; /* the self cost of a row includes that of the rows below */
+    bool hides_empty;         /* rows without a value are not listed */
 };
 
 /* Counts lists against their view's limit: a walk that adds each list it gets ends,

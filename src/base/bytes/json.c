@@ -115,6 +115,12 @@ void cn_json_u64(struct cn_json *json, uint64_t value)
     cn_text_u64(json->text, value);
 }
 
+void cn_json_i64(struct cn_json *json, int64_t value)
+{
+    before_value(json);
+    cn_text_printf(json->text, "%" PRId64, value);
+}
+
 void cn_json_f64(struct cn_json *json, double value)
 {
     char digits[40];

@@ -34,6 +34,7 @@ void cn_json_key(struct cn_json *json, const char *name);
 /* Bytes that are not UTF-8 are replaced by U+FFFD: JSON cannot represent them. */
 void cn_json_str(struct cn_json *json, const char *value);
 void cn_json_u64(struct cn_json *json, uint64_t value);
+void cn_json_i64(struct cn_json *json, int64_t value);
 void cn_json_f64(struct cn_json *json, double value); /* null when not finite */
 void cn_json_bool(struct cn_json *json, bool value);
 void cn_json_null(struct cn_json *json);

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ struct cell {
     size_t off, len; /* in `chars` */
     size_t width;
     enum cn_color color;
+    bool is_number;
 };
 
 struct cn_table {
@@ -58,8 +60,10 @@ static void flush_when_full(struct cn_table *table)
         cn_text_flush(&table->out, table->to);
 }
 
-static bool is_left_aligned(const struct cn_column *column)
+static bool is_left_aligned(const struct cn_column *column, const struct cell *cell)
 {
+    if (column->kind == CN_COLUMN_ANY)
+        return !cell->is_number;
     return column->align == CN_ALIGN_LEFT ||
            (column->align == CN_ALIGN_BY_KIND && column->kind == CN_COLUMN_TEXT);
 }
@@ -68,7 +72,7 @@ static void add_text_cell(struct cn_table *table, size_t column, const struct ce
 {
     const char *chars = cn_text_str(&table->chars) + cell->off;
     enum cn_color color = table->has_color ? cell->color : CN_COLOR_NONE;
-    bool is_left = is_left_aligned(&table->columns[column]);
+    bool is_left = is_left_aligned(&table->columns[column], cell);
     size_t width = table->widths[column];
     size_t padding = width > cell->width ? width - cell->width : 0;
 
@@ -100,8 +104,9 @@ static void add_markdown_row(struct cn_table *table, const struct cell *cells)
     cn_text_str_add(&table->out, "|\n");
     for (size_t i = 0; i < table->column_count && !table->has_rule; i++)
         if (table->columns[i].title)
-            cn_text_str_add(&table->out,
-                            is_left_aligned(&table->columns[i]) ? "| --- " : "| ---: ");
+            cn_text_str_add(&table->out, is_left_aligned(&table->columns[i], &cells[i])
+                                             ? "| --- "
+                                             : "| ---: ");
     if (!table->has_rule)
         cn_text_str_add(&table->out, "|\n");
     table->has_rule = true;
@@ -135,10 +140,20 @@ static void release_held_rows(struct cn_table *table)
         *widest = width > *widest ? width : *widest;
     }
     table->widths_are_known = true;
+    /* A title is aligned as the first cell below it. */
+    for (size_t i = 0; table->cell_count > table->column_count && i < table->column_count;
+         i++)
+        table->cells[i].is_number = table->cells[table->column_count + i].is_number;
     for (size_t i = 0; i < table->cell_count; i += table->column_count)
         add_text_row(table, &table->cells[i]);
     table->cell_count = 0;
     cn_text_clear(&table->chars);
+}
+
+/* Mark the last cell. */
+static void mark_number(struct cn_table *table)
+{
+    table->cells[table->cell_count - 1].is_number = true;
 }
 
 /* Make the next cell of the row from the end of `chars`, from `off` on. */
@@ -234,7 +249,7 @@ void cn_table_str(struct cn_table *table, const char *value)
 {
     const struct cn_column *column = begin_cell(table);
 
-    assert(column->kind == CN_COLUMN_TEXT);
+    assert(column->kind == CN_COLUMN_TEXT || column->kind == CN_COLUMN_ANY);
     switch (table->format) {
     case CN_TABLE_MARKDOWN:
     case CN_TABLE_TEXT:
@@ -254,18 +269,46 @@ void cn_table_u64(struct cn_table *table, uint64_t value)
     const struct cn_column *column = begin_cell(table);
     size_t off = table->chars.len;
 
-    assert(column->kind == CN_COLUMN_U64);
+    assert(column->kind == CN_COLUMN_U64 || column->kind == CN_COLUMN_ANY);
     switch (table->format) {
     case CN_TABLE_MARKDOWN:
     case CN_TABLE_TEXT:
         cn_text_u64(&table->chars, value);
         add_held_cell(table, off, table->chars.len - off);
+        mark_number(table);
         break;
     case CN_TABLE_JSON:
         cn_json_u64(&table->json, value);
         break;
     case CN_TABLE_CSV:
         cn_text_u64(&table->out, value);
+        break;
+    }
+}
+
+void cn_table_i64(struct cn_table *table, int64_t value)
+{
+    const struct cn_column *column;
+    size_t off = table->chars.len;
+
+    if (value >= 0) {
+        cn_table_u64(table, (uint64_t)value);
+        return;
+    }
+    column = begin_cell(table);
+    assert(column->kind == CN_COLUMN_ANY);
+    switch (table->format) {
+    case CN_TABLE_MARKDOWN:
+    case CN_TABLE_TEXT:
+        cn_text_printf(&table->chars, "%" PRId64, value);
+        add_held_cell(table, off, table->chars.len - off);
+        mark_number(table);
+        break;
+    case CN_TABLE_JSON:
+        cn_json_i64(&table->json, value);
+        break;
+    case CN_TABLE_CSV:
+        cn_text_printf(&table->out, "%" PRId64, value);
         break;
     }
 }
@@ -282,7 +325,7 @@ void cn_table_f64(struct cn_table *table, double value)
     case CN_TABLE_TEXT:
         if (column->has_sign && value > 0)
             cn_text_char(&table->chars, '+');
-        if (column->kind == CN_COLUMN_F64)
+        if (column->kind == CN_COLUMN_F64 || column->kind == CN_COLUMN_ANY)
             add_readable_f64(&table->chars, value);
         else
             add_fixed(&table->chars, value,
@@ -290,6 +333,7 @@ void cn_table_f64(struct cn_table *table, double value)
         if (column->kind == CN_COLUMN_PERCENT)
             cn_text_char(&table->chars, '%');
         add_held_cell(table, off, table->chars.len - off);
+        mark_number(table);
         break;
     case CN_TABLE_JSON:
         cn_json_f64(&table->json, value);

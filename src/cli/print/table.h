@@ -39,6 +39,7 @@ enum cn_column_kind {
     CN_COLUMN_F64,     /* text: up to six significant digits */
     CN_COLUMN_FIXED,   /* a double; text: `decimals` digits after the point */
     CN_COLUMN_PERCENT, /* a double, 12.3 for "12.3%"; JSON and CSV: the number */
+    CN_COLUMN_ANY,     /* cells of any kind, each aligned by its own */
 };
 
 enum cn_align {
@@ -66,6 +67,7 @@ struct cn_table *cn_table_new(FILE *to, enum cn_table_format format, bool has_co
 /* The next cell of the row; its type must match the column's kind. */
 void cn_table_str(struct cn_table *table, const char *value);
 void cn_table_u64(struct cn_table *table, uint64_t value);
+void cn_table_i64(struct cn_table *table, int64_t value); /* of CN_COLUMN_ANY */
 void cn_table_f64(struct cn_table *table, double value);
 void cn_table_none(struct cn_table *table); /* no value: empty; null in JSON */
 

@@ -1,4 +1,5 @@
 /* Rows of a view by name: the hottest that match, each with the rows above it. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "analyze/views/cost_tree.h"
@@ -31,6 +32,8 @@ static void add_match(struct search *search, uint32_t number, double value)
 {
     struct cn_best_item item = cn_best_of_value(value, number);
 
+    if (search->view->view->hides_empty && isnan(value))
+        return;
     cn_best_offer(&search->hits, &item);
 }
 
@@ -249,5 +252,5 @@ bool cn_api_search(struct cn_served *served, struct cn_request *request,
     if (!cn_request_view(request, &question, err))
         return false;
     question.has_values = question.kind == CN_VIEW_TOP_DOWN;
-    return cn_api_with_view(served, &question, request, answer, err);
+    return cn_api_with_ranged_view(served, &question, request, answer, err);
 }

@@ -118,18 +118,48 @@ bool cn_request_query(const struct cn_request *request, struct cn_query **out,
     return cn_query_parse(out, text ? text : "", now_ns - now_ns % 1000000000, err);
 }
 
-bool cn_api_with_view(struct cn_served *served, const struct cn_view_question *question,
-                      struct cn_request *request, cn_view_answer_fn answer,
-                      struct cn_error *err)
+static bool answer_of(struct cn_served_views *views, struct cn_served *served,
+                      const struct cn_view_question *question, struct cn_request *request,
+                      cn_view_answer_fn answer, struct cn_error *err)
 {
     struct cn_served_view *view;
     bool ok;
 
-    if (!cn_served_ready(served, err) ||
-        !cn_served_view_borrow(&served->views, question, &view, err))
+    if (!cn_served_view_borrow(views, question, &view, err))
         return false;
     ok = answer(served, view, request, err);
     cn_served_view_return(view);
+    return ok;
+}
+
+bool cn_api_with_view(struct cn_served *served, const struct cn_view_question *question,
+                      struct cn_request *request, cn_view_answer_fn answer,
+                      struct cn_error *err)
+{
+    return cn_served_ready(served, err) &&
+           answer_of(&served->views, served, question, request, answer, err);
+}
+
+bool cn_api_with_ranged_view(struct cn_served *served,
+                             const struct cn_view_question *question,
+                             struct cn_request *request, cn_view_answer_fn answer,
+                             struct cn_error *err)
+{
+    struct cn_range_question range = {.threads = question->threads};
+    struct cn_view_question of_range = *question;
+    struct cn_served_views *views;
+    struct cn_cached *entry;
+    bool ok;
+
+    if (!cn_request_value(request, "begin") && !cn_request_value(request, "end"))
+        return cn_api_with_view(served, question, request, answer, err);
+    if (!cn_served_ready(served, err) ||
+        !cn_request_range(request, served->db, &range.begin_ns, &range.end_ns, err) ||
+        !cn_range_views_borrow(&served->range_views, &range, &views, &entry, err))
+        return false;
+    of_range.threads.count = 0; /* the range counts only these */
+    ok = answer_of(views, served, &of_range, request, answer, err);
+    cn_range_views_return(&served->range_views, entry);
     return ok;
 }
 
@@ -139,5 +169,5 @@ bool cn_api_with_asked_view(struct cn_served *served, struct cn_request *request
     struct cn_view_question question;
 
     return cn_request_view(request, &question, err) &&
-           cn_api_with_view(served, &question, request, answer, err);
+           cn_api_with_ranged_view(served, &question, request, answer, err);
 }

@@ -49,6 +49,12 @@ CN_CHECK bool cn_api_with_view(struct cn_served *served,
                                struct cn_request *request, cn_view_answer_fn answer,
                                struct cn_error *err);
 
+/* The same; with `begin` or `end`, the view of that time range and the threads of the question. */
+CN_CHECK bool cn_api_with_ranged_view(struct cn_served *served,
+                                      const struct cn_view_question *question,
+                                      struct cn_request *request,
+                                      cn_view_answer_fn answer, struct cn_error *err);
+
 /* The same with the view that the request asks for. */
 CN_CHECK bool cn_api_with_asked_view(struct cn_served *served, struct cn_request *request,
                                      cn_view_answer_fn answer, struct cn_error *err);

@@ -17,6 +17,7 @@
 #include "model/contexts/database.h"
 #include "server/served/call_parts.h"
 #include "server/served/job.h"
+#include "server/served/range_views.h"
 #include "server/served/served_pyramids.h"
 #include "server/served/served_ranges.h"
 #include "server/served/served_store.h"
@@ -49,6 +50,7 @@ struct cn_served {
     struct cn_structure structure; /* of the database */
     struct cn_served_views views;
     struct cn_served_ranges ranges;
+    struct cn_range_views range_views;
     struct cn_served_pyramids pyramids;
     struct cn_served_tracks tracks; /* of a recording */
     struct cn_job_group requests;   /* jobs of views and time ranges */

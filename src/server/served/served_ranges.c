@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyze/timeline/range_database.h"
 #include "analyze/timeline/range_sums.h"
 #include "analyze/views/label.h"
 #include "base/alloc.h"
@@ -179,9 +180,7 @@ static bool print(struct range *range, uint64_t sample_count, struct cn_error *e
     cn_text_clear(&range->answer);
     cn_json_object(&json);
     /* Samples of a waiting thread have context 0. */
-    cn_json_add_str(&json, "column",
-                    cn_metrics_have_waits(&range->db->metrics) ? CN_CPU_TIME_NAME
-                                                               : "time (s)");
+    cn_json_add_str(&json, "column", cn_range_metric(range->db));
     cn_json_add_f64(&json, "waiting",
                     range->index->id_limit > 0 ? (double)range->self_ns[0] / 1e9 : 0);
     cn_json_add_u64(&json, "samples", sample_count);

@@ -53,14 +53,23 @@ void cn_served_views_done(struct cn_served_views *views)
     (void)pthread_mutex_destroy(&views->lock);
 }
 
+static struct cn_database *database_of(const struct cn_served_views *views)
+{
+    return views->range ? views->range : views->structure->db;
+}
+
 bool cn_served_column_find(const struct cn_costs *costs, const char *name, size_t *out,
                            struct cn_error *err)
 {
-    for (size_t i = 0; i < costs->column_count; i++)
-        if (!name || strcmp(costs->columns[i].name, name) == 0) {
+    for (size_t i = 0; i < costs->column_count; i++) {
+        const struct cn_cost_column *column = &costs->columns[i];
+        const char *side = column->side == CN_SELF ? "exclusive" : "inclusive";
+
+        if (!name || strcmp(column->name, name) == 0 || strcmp(side, name) == 0) {
             *out = i;
             return true;
         }
+    }
     return cn_fail(err, CN_ERR_NOT_FOUND, "there is no column '%.80s'", name ? name : "");
 }
 
@@ -72,7 +81,7 @@ const char *cn_served_default_metric(struct cn_served_views *views)
         struct cn_cost_request request = {.profile = CN_NONE};
         struct cn_error err;
 
-        cn_costs_init(costs, views->structure->db);
+        cn_costs_init(costs, database_of(views));
         views->default_metric = cn_strdup(
             cn_costs_add(costs, &request, &err) ? costs->columns[0].metric : "");
         cn_costs_done(costs);
@@ -170,7 +179,7 @@ static struct cn_served_view *pin(struct cn_served_views *views,
         view = cn_alloc(1, sizeof(*view));
         view->views = views;
         view->kind = question->kind;
-        cn_costs_init(&view->costs, views->structure->db);
+        cn_costs_init(&view->costs, database_of(views));
         (void)pthread_mutex_init(&view->lock, NULL);
         entry = cn_cache_add(&views->cache, cn_text_str(&key), view, 0);
         view->cached = entry;
@@ -321,7 +330,7 @@ static bool set_up_columns(struct cn_served_view *view,
 {
     if (!view->has_columns && !add_columns(&view->costs, question, err)) {
         cn_costs_done(&view->costs);
-        cn_costs_init(&view->costs, view->views->structure->db);
+        cn_costs_init(&view->costs, database_of(view->views));
         return false;
     }
     view->has_columns = true;
@@ -346,6 +355,7 @@ bool cn_served_view_borrow(struct cn_served_views *views,
         return false;
     }
     (void)pthread_mutex_lock(&view->lock);
+    view->view->hides_empty = views->range != NULL;
     *out = view;
     return true;
 }

@@ -22,7 +22,8 @@
 
 struct cn_served_views {
     struct cn_structure *structure;
-    pthread_mutex_t lock; /* of the members below */
+    struct cn_database *range; /* values of a time range; NULL: those of the database */
+    pthread_mutex_t lock;      /* of the members below */
     struct cn_cache cache;
     char *default_metric; /* NULL: not known yet; "": there is none */
 };
@@ -57,7 +58,8 @@ CN_CHECK bool cn_served_view_borrow(struct cn_served_views *views,
                                     struct cn_served_view **out, struct cn_error *err);
 void cn_served_view_return(struct cn_served_view *view);
 
-/* The column of a name; the first one for NULL. */
+/* The column of a name, or the first one of a side, "inclusive" or "exclusive"; the first one for
+ * NULL. */
 CN_CHECK bool cn_served_column_find(const struct cn_costs *costs, const char *name,
                                     size_t *out, struct cn_error *err);
 

@@ -1,11 +1,9 @@
 // The tree table with its options, and the panel of the selected row.
 
-import { useCallback, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useRef, useState } from "preact/hooks";
 import { getWhenReady, type Parameters } from "../shared/api";
 import { ChosenRange, chosenRange, rangeParameters } from "../shared/chosen_range";
 import { ContextPanel } from "./context_panel";
-import { FlameRows } from "../flame/flame_rows";
-import { matcher } from "../flame/flame_layout";
 import { costParameters, splitList, type ViewProps } from "../shared/page";
 import { Flag } from "../shared/flag";
 import { flag, go, isOn, type State } from "../shared/state";
@@ -13,9 +11,8 @@ import { type CopyFormat, type CopyWhat } from "./copy_rows";
 import { ColumnChooser, CopyMenu, RootPath, UnitChooser } from "./tree_tools";
 import { type Sort } from "./tree_rows";
 import { TreeView, type TreeProps } from "./tree_view";
-import type { Column, Flame, Hits, Row, Rows } from "../shared/types";
+import type { Column, Hits, Row, Rows } from "../shared/types";
 import { unitMode } from "../shared/units";
-import { useAnswer } from "../shared/use_answer";
 import { Waits } from "../shared/waits";
 import type { AskRows } from "./use_tree";
 
@@ -25,6 +22,10 @@ interface Chosen {
   row: Row;
   columns: Column[];
 }
+
+// A time range has one metric, whatever is sorted by otherwise.
+const sideOf = (column: string | undefined) =>
+  column?.endsWith("exclusive") ? "exclusive" : undefined;
 
 const sortOf = (state: State): Sort => ({
   column: state.sort ?? "",
@@ -70,11 +71,7 @@ export function TreePage(props: ViewProps) {
         <RootPath path={props.path} view={served} root={root} parameters={costParameters(props)} />
       )}
       <div class="columns">
-        {hasRange ? (
-          <RangeTree {...props} shared={shared} />
-        ) : (
-          <ServedTree {...props} view={served} shared={shared} />
-        )}
+        <ServedTree {...props} view={served} shared={shared} />
         {chosen && state.open && !hasRange && (
           <ContextPanel
             path={props.path}
@@ -110,14 +107,15 @@ type Shared = Omit<TreeProps, "ask" | "find">;
 
 function ServedTree(props: ViewProps & { shared: Shared }) {
   const { shared, state } = props;
+  const hasRange = chosenRange(state) !== null;
   const parameters: Parameters = {
-    ...costParameters(props),
+    ...(hasRange ? rangeParameters(state) : costParameters(props)),
     view: props.view,
-    sort: state.sort,
+    sort: hasRange ? sideOf(state.sort) : state.sort,
     reverse: state.rev,
     skip: isOn(state, "skip") ? 1 : undefined,
   };
-  const top = (state.root ?? "").split(".").pop() || undefined;
+  const top = (!hasRange && (state.root ?? "").split(".").pop()) || undefined;
   const key = JSON.stringify([props.path, parameters, top]);
   const ask = useCallback<AskRows>(
     (row, offset, limit, waiting) =>
@@ -139,40 +137,6 @@ function ServedTree(props: ViewProps & { shared: Shared }) {
     [key],
   );
   return <TreeView key={key} ask={ask} find={find} {...shared} />;
-}
-
-// The table of a time range is computed from its flame graph.
-function RangeTree(props: ViewProps & { shared: Shared }) {
-  const { state, view, shared } = props;
-  const { value, error } = useAnswer<Flame>(`${props.path}/range`, {
-    ...rangeParameters(state),
-    min: 0.0001,
-  });
-  const rows = useMemo(() => value && new FlameRows(value, view), [value, view]);
-  const sort = sortOf(state);
-  const ask = useCallback<AskRows>(
-    async (row, offset, limit) =>
-      rows?.ask(row, offset, limit, sort.column, sort.isReversed) ?? {
-        columns: [],
-        count: 0,
-        rows: [],
-      },
-    [rows, sort.column, sort.isReversed],
-  );
-  const find = useCallback(
-    async (pattern: string): Promise<Hits> =>
-      rows?.find(matcher(pattern) ?? (() => false), HIT_MAX) ?? { count: 0, hits: [] },
-    [rows],
-  );
-  if (!value) return <p class="status tree">{error ?? "loading…"}</p>;
-  return (
-    <TreeView
-      key={`${view} ${JSON.stringify(sort)} ${JSON.stringify(rangeParameters(state))}`}
-      ask={ask}
-      find={find}
-      {...shared}
-    />
-  );
 }
 
 // A path from the top, as one from the root; "" if it is elsewhere.

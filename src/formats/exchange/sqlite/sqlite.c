@@ -21,11 +21,7 @@ static const char views_of_calls[] =
     "CREATE VIEW function_times AS SELECT name, count(*) AS calls, "
     "sum(self_ns) AS self_ns, sum(total_ns) AS total_ns "
     "FROM calls GROUP BY name;";
-static const char views_of_database[] =
-    "CREATE VIEW costs AS SELECT v.thread, t.name AS thread_name, v.context, "
-    "c.name AS context_name, c.kind, m.name AS metric, m.scope, v.value "
-    "FROM \"values\" v JOIN threads t ON t.id = v.thread "
-    "JOIN contexts c ON c.id = v.context JOIN metrics m ON m.id = v.metric;";
+static const char views_of_database[] = "CREATE VIEW costs AS " CN_TABLES_COSTS ";";
 
 static bool fail(sqlite3 *sql, const char *what, struct cn_error *err)
 {

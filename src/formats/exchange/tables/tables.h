@@ -18,7 +18,7 @@ struct cn_table_column {
     enum cn_cell_kind kind;
 };
 
-enum { CN_TABLE_COLUMN_MAX = 13 };
+enum { CN_TABLE_COLUMN_MAX = 16 };
 
 struct cn_table_shape {
     const char *name;
@@ -71,5 +71,35 @@ void cn_rows_end(struct cn_rows_table *table);
 
 CN_CHECK bool cn_tables_of_calls(struct cn_rows *rows, struct cn_error *err);
 CN_CHECK bool cn_tables_of_database(struct cn_rows *rows, struct cn_error *err);
+
+/* For cairn sql, which has the same tables without writing them. */
+extern const struct cn_table_shape cn_facts_table, cn_tasks_table, cn_functions_table;
+extern const struct cn_table_shape cn_calls_table, cn_events_table;
+extern const struct cn_table_shape cn_metrics_table, cn_statistics_table;
+extern const struct cn_table_shape cn_threads_table, cn_identities_table;
+extern const struct cn_table_shape cn_contexts_table, cn_values_table, cn_sums_table;
+extern const struct cn_table_shape cn_samples_table;
+
+/* Add all rows of a table. */
+CN_CHECK bool cn_tables_add_facts(struct cn_rows *rows, struct cn_error *err);
+CN_CHECK bool cn_tables_add_tasks(struct cn_rows *rows, struct cn_error *err);
+CN_CHECK bool cn_tables_add_metrics(struct cn_rows *rows, struct cn_error *err);
+CN_CHECK bool cn_tables_add_statistics(struct cn_rows *rows, struct cn_error *err);
+CN_CHECK bool cn_tables_add_threads(struct cn_rows *rows, struct cn_error *err);
+CN_CHECK bool cn_tables_add_identities(struct cn_rows *rows, struct cn_error *err);
+
+/* `is_used` by function; NULL: all. */
+void cn_tables_add_functions(struct cn_rows *rows, const bool *is_used);
+
+/* Words of the columns `kind` and `relation` of contexts. */
+const char *cn_tables_kind_name(unsigned kind);
+const char *cn_tables_relation_name(unsigned relation);
+
+/* Values with the names of thread, context and metric: the view `costs`. */
+#define CN_TABLES_COSTS                                                           \
+    "SELECT v.thread, t.name AS thread_name, v.context, c.name AS context_name, " \
+    "c.kind, m.name AS metric, m.scope, v.value FROM \"values\" v "               \
+    "JOIN threads t ON t.id = v.thread JOIN contexts c ON c.id = v.context "      \
+    "JOIN metrics m ON m.id = v.metric"
 
 #endif

@@ -6,12 +6,12 @@
 #include "formats/exchange/spans/finished.h"
 #include "formats/exchange/tables/tables.h"
 
-static const struct cn_table_shape facts_shape = {
+const struct cn_table_shape cn_facts_table = {
     .name = "facts",
     .columns = {{"key", CN_CELL_TEXT}, {"value", CN_CELL_TEXT}},
 };
 
-static const struct cn_table_shape threads_shape = {
+const struct cn_table_shape cn_tasks_table = {
     .name = "threads",
     .columns = {{"id", CN_CELL_INTEGER},
                 {"name", CN_CELL_TEXT},
@@ -23,7 +23,7 @@ static const struct cn_table_shape threads_shape = {
     .has_key = true,
 };
 
-static const struct cn_table_shape functions_shape = {
+const struct cn_table_shape cn_functions_table = {
     .name = "functions",
     .columns = {{"id", CN_CELL_INTEGER},
                 {"name", CN_CELL_TEXT},
@@ -36,7 +36,7 @@ static const struct cn_table_shape functions_shape = {
     .indexes = "name",
 };
 
-static const struct cn_table_shape calls_shape = {
+const struct cn_table_shape cn_calls_table = {
     .name = "calls",
     .columns = {{"id", CN_CELL_INTEGER},
                 {"thread", CN_CELL_INTEGER},
@@ -54,7 +54,7 @@ static const struct cn_table_shape calls_shape = {
     .indexes = "thread,begin_ns;function;name;parent",
 };
 
-static const struct cn_table_shape events_shape = {
+const struct cn_table_shape cn_events_table = {
     .name = "events",
     .columns = {{"thread", CN_CELL_INTEGER},
                 {"time_ns", CN_CELL_INTEGER},
@@ -70,24 +70,28 @@ struct filling {
     uint64_t last_id; /* of the calls so far; the first is 1 */
 };
 
-static void add_facts(struct cn_rows *rows, const struct cn_recording *rec)
+bool cn_tables_add_facts(struct cn_rows *rows, struct cn_error *err)
 {
+    const struct cn_recording *rec = rows->x->query->rec;
     struct cn_rows_table table;
 
-    cn_rows_begin(&table, rows, &facts_shape);
+    cn_rows_begin(&table, rows, &cn_facts_table);
     for (uint32_t i = 0; i < rec->fact_count; i++) {
         cn_rows_text(&table, rec->facts[i].key);
         cn_rows_text(&table, rec->facts[i].value);
         cn_rows_row(&table);
     }
     cn_rows_end(&table);
+    (void)err;
+    return true;
 }
 
-static void add_threads(struct cn_rows *rows, const struct cn_call_query *query)
+bool cn_tables_add_tasks(struct cn_rows *rows, struct cn_error *err)
 {
+    const struct cn_call_query *query = rows->x->query;
     struct cn_rows_table table;
 
-    cn_rows_begin(&table, rows, &threads_shape);
+    cn_rows_begin(&table, rows, &cn_tasks_table);
     for (uint32_t i = 0; i < query->task_count; i++) {
         const struct cn_task *task = &query->rec->tasks[query->tasks[i]];
 
@@ -101,6 +105,8 @@ static void add_threads(struct cn_rows *rows, const struct cn_call_query *query)
         cn_rows_row(&table);
     }
     cn_rows_end(&table);
+    (void)err;
+    return true;
 }
 
 static void add_call(struct filling *f, const struct cn_span *span,
@@ -169,16 +175,16 @@ static void end_lane(struct cn_lane *lane)
     cn_finished_free(lane->own);
 }
 
-static void add_functions(struct cn_rows *rows, const struct cn_recording *rec,
-                          const bool *is_used)
+void cn_tables_add_functions(struct cn_rows *rows, const bool *is_used)
 {
+    const struct cn_recording *rec = rows->x->query->rec;
     struct cn_rows_table table;
 
-    cn_rows_begin(&table, rows, &functions_shape);
+    cn_rows_begin(&table, rows, &cn_functions_table);
     for (uint32_t i = 0; i < rec->function_count; i++) {
         const struct cn_call_function *function = &rec->functions[i];
 
-        if (!is_used[i])
+        if (is_used && !is_used[i])
             continue;
         cn_rows_integer(&table, i);
         cn_rows_text(&table, function->name);
@@ -198,18 +204,17 @@ bool cn_tables_of_calls(struct cn_rows *rows, struct cn_error *err)
         .begin = begin_lane, .visit = visit, .end = end_lane, .is_sequential = true};
     const struct cn_recording *rec = rows->x->query->rec;
     struct filling f = {0};
-    struct cn_span_counts counts;
+    struct cn_span_counts counts = {0};
     bool ok;
 
     f.is_used = cn_alloc(rec->function_count, sizeof(*f.is_used));
-    add_facts(rows, rec);
-    add_threads(rows, rows->x->query);
-    cn_rows_begin(&f.calls, rows, &calls_shape);
-    cn_rows_begin(&f.events, rows, &events_shape);
-    ok = cn_export_lanes(rows->x, &ops, &f, &counts, err);
+    ok = cn_tables_add_facts(rows, err) && cn_tables_add_tasks(rows, err);
+    cn_rows_begin(&f.calls, rows, &cn_calls_table);
+    cn_rows_begin(&f.events, rows, &cn_events_table);
+    ok = ok && cn_export_lanes(rows->x, &ops, &f, &counts, err);
     cn_rows_end(&f.calls);
     cn_rows_end(&f.events);
-    add_functions(rows, rec, f.is_used);
+    cn_tables_add_functions(rows, f.is_used);
     cn_export_lose_counts(rows->x, &counts, true, true);
     free(f.is_used);
     return ok;

@@ -10,13 +10,13 @@
 
 enum { SAMPLES_PER_READ = 4096 };
 
-static const struct cn_table_shape metrics_shape = {
+const struct cn_table_shape cn_metrics_table = {
     .name = "metrics",
     .columns = {{"id", CN_CELL_INTEGER}, {"name", CN_CELL_TEXT}, {"scope", CN_CELL_TEXT}},
     .has_key = true,
 };
 
-static const struct cn_table_shape statistics_shape = {
+const struct cn_table_shape cn_statistics_table = {
     .name = "statistics",
     .columns = {{"id", CN_CELL_INTEGER},
                 {"name", CN_CELL_TEXT},
@@ -26,7 +26,7 @@ static const struct cn_table_shape statistics_shape = {
     .has_key = true,
 };
 
-static const struct cn_table_shape threads_shape = {
+const struct cn_table_shape cn_threads_table = {
     .name = "threads",
     .columns = {{"id", CN_CELL_INTEGER},
                 {"name", CN_CELL_TEXT},
@@ -34,7 +34,7 @@ static const struct cn_table_shape threads_shape = {
     .has_key = true,
 };
 
-static const struct cn_table_shape identities_shape = {
+const struct cn_table_shape cn_identities_table = {
     .name = "identities",
     .columns = {{"thread", CN_CELL_INTEGER},
                 {"kind", CN_CELL_TEXT},
@@ -43,7 +43,7 @@ static const struct cn_table_shape identities_shape = {
     .indexes = "thread",
 };
 
-static const struct cn_table_shape contexts_shape = {
+const struct cn_table_shape cn_contexts_table = {
     .name = "contexts",
     .columns = {{"id", CN_CELL_INTEGER},
                 {"parent", CN_CELL_INTEGER},
@@ -58,7 +58,7 @@ static const struct cn_table_shape contexts_shape = {
     .indexes = "parent;name",
 };
 
-static const struct cn_table_shape values_shape = {
+const struct cn_table_shape cn_values_table = {
     .name = "values",
     .columns = {{"thread", CN_CELL_INTEGER},
                 {"context", CN_CELL_INTEGER},
@@ -67,7 +67,7 @@ static const struct cn_table_shape values_shape = {
     .indexes = "thread,context,metric;context,metric",
 };
 
-static const struct cn_table_shape sums_shape = {
+const struct cn_table_shape cn_sums_table = {
     .name = "sums",
     .columns = {{"thread", CN_CELL_INTEGER},
                 {"context", CN_CELL_INTEGER},
@@ -76,7 +76,7 @@ static const struct cn_table_shape sums_shape = {
     .indexes = "context,statistic",
 };
 
-static const struct cn_table_shape traces_shape = {
+const struct cn_table_shape cn_samples_table = {
     .name = "traces",
     .columns = {{"thread", CN_CELL_INTEGER},
                 {"time_ns", CN_CELL_INTEGER},
@@ -84,11 +84,12 @@ static const struct cn_table_shape traces_shape = {
     .indexes = "thread,time_ns;context",
 };
 
-static void add_metrics(struct cn_rows *rows, const struct cn_metrics *metrics)
+bool cn_tables_add_metrics(struct cn_rows *rows, struct cn_error *err)
 {
+    const struct cn_metrics *metrics = &rows->x->db->metrics;
     struct cn_rows_table table;
 
-    cn_rows_begin(&table, rows, &metrics_shape);
+    cn_rows_begin(&table, rows, &cn_metrics_table);
     for (size_t i = 0; i < metrics->count; i++)
         for (size_t k = 0; k < metrics->list[i].instance_count; k++) {
             const struct cn_scope_instance *instance = &metrics->list[i].instances[k];
@@ -99,13 +100,16 @@ static void add_metrics(struct cn_rows *rows, const struct cn_metrics *metrics)
             cn_rows_row(&table);
         }
     cn_rows_end(&table);
+    (void)err;
+    return true;
 }
 
-static void add_statistics(struct cn_rows *rows, const struct cn_metrics *metrics)
+bool cn_tables_add_statistics(struct cn_rows *rows, struct cn_error *err)
 {
+    const struct cn_metrics *metrics = &rows->x->db->metrics;
     struct cn_rows_table table;
 
-    cn_rows_begin(&table, rows, &statistics_shape);
+    cn_rows_begin(&table, rows, &cn_statistics_table);
     for (size_t i = 0; i < metrics->count; i++)
         for (size_t k = 0; k < metrics->list[i].statistic_count; k++) {
             const struct cn_statistic *statistic = &metrics->list[i].statistics[k];
@@ -118,16 +122,18 @@ static void add_statistics(struct cn_rows *rows, const struct cn_metrics *metric
             cn_rows_row(&table);
         }
     cn_rows_end(&table);
+    (void)err;
+    return true;
 }
 
-static bool add_threads(struct cn_rows *rows, struct cn_error *err)
+bool cn_tables_add_threads(struct cn_rows *rows, struct cn_error *err)
 {
     struct cn_database *db = rows->x->db;
     struct cn_rows_table table;
     struct cn_text name = {0};
     bool ok = true;
 
-    cn_rows_begin(&table, rows, &threads_shape);
+    cn_rows_begin(&table, rows, &cn_threads_table);
     for (uint32_t i = 0; i < db->profile_count && ok; i++) {
         struct cn_profile profile;
 
@@ -146,13 +152,13 @@ static bool add_threads(struct cn_rows *rows, struct cn_error *err)
     return ok;
 }
 
-static bool add_identities(struct cn_rows *rows, struct cn_error *err)
+bool cn_tables_add_identities(struct cn_rows *rows, struct cn_error *err)
 {
     struct cn_database *db = rows->x->db;
     struct cn_rows_table table;
     bool ok = true;
 
-    cn_rows_begin(&table, rows, &identities_shape);
+    cn_rows_begin(&table, rows, &cn_identities_table);
     for (uint32_t i = 0; i < db->profile_count && ok; i++) {
         struct cn_profile profile;
 
@@ -172,7 +178,7 @@ static bool add_identities(struct cn_rows *rows, struct cn_error *err)
     return ok;
 }
 
-static const char *kind_name(unsigned kind)
+const char *cn_tables_kind_name(unsigned kind)
 {
     static const char *const names[] = {
         [CN_CONTEXT_FUNCTION] = "function", [CN_CONTEXT_LOOP] = "loop",
@@ -183,7 +189,7 @@ static const char *kind_name(unsigned kind)
     return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown";
 }
 
-static const char *relation_name(unsigned relation)
+const char *cn_tables_relation_name(unsigned relation)
 {
     static const char *const names[] = {
         [CN_LEXICAL] = "lexical", [CN_CALL] = "call", [CN_INLINED_CALL] = "inlined call"};
@@ -203,8 +209,8 @@ static bool add_context(struct cn_rows_table *table, const struct cn_walk *walk,
         return false;
     cn_rows_integer(table, context->id);
     cn_rows_integer(table, walk->depth > 1 ? cn_walk_path(walk, walk->depth - 2)->id : 0);
-    cn_rows_text(table, kind_name(context->kind));
-    cn_rows_text(table, relation_name(context->relation));
+    cn_rows_text(table, cn_tables_kind_name(context->kind));
+    cn_rows_text(table, cn_tables_relation_name(context->relation));
     cn_rows_text(table, cn_text_str(name));
     cn_rows_text(table, location.module);
     cn_rows_text(table, location.file);
@@ -224,7 +230,7 @@ static bool add_contexts(struct cn_rows *rows, struct cn_error *err)
     struct cn_text name = {0};
     bool ok = cn_walk_begin(&walk, rows->x->db, err);
 
-    cn_rows_begin(&table, rows, &contexts_shape);
+    cn_rows_begin(&table, rows, &cn_contexts_table);
     while (ok && rows->ok &&
            (step = cn_walk_next(&walk, &event, &context, err)) == CN_ITEM)
         if (event == CN_WALK_ENTER)
@@ -262,7 +268,7 @@ static bool add_values(struct cn_rows *rows, bool of_summaries, struct cn_error 
     struct cn_rows_table table;
     bool ok = true;
 
-    cn_rows_begin(&table, rows, of_summaries ? &sums_shape : &values_shape);
+    cn_rows_begin(&table, rows, of_summaries ? &cn_sums_table : &cn_values_table);
     for (uint32_t i = 0; i < db->profile_count && ok && rows->ok; i++) {
         struct cn_profile profile;
 
@@ -307,7 +313,7 @@ static bool add_traces(struct cn_rows *rows, struct cn_error *err)
     struct cn_rows_table table;
     bool ok = true;
 
-    cn_rows_begin(&table, rows, &traces_shape);
+    cn_rows_begin(&table, rows, &cn_samples_table);
     for (uint32_t i = 1; i < db->profile_count && ok && db->has_timelines; i++)
         ok = rows->x->options->without_timelines || add_timeline(&table, i, samples, err);
     cn_rows_end(&table);
@@ -317,9 +323,8 @@ static bool add_traces(struct cn_rows *rows, struct cn_error *err)
 
 bool cn_tables_of_database(struct cn_rows *rows, struct cn_error *err)
 {
-    add_metrics(rows, &rows->x->db->metrics);
-    add_statistics(rows, &rows->x->db->metrics);
-    return add_threads(rows, err) && add_identities(rows, err) &&
+    return cn_tables_add_metrics(rows, err) && cn_tables_add_statistics(rows, err) &&
+           cn_tables_add_threads(rows, err) && cn_tables_add_identities(rows, err) &&
            add_contexts(rows, err) && add_values(rows, false, err) &&
            add_values(rows, true, err) && add_traces(rows, err);
 }

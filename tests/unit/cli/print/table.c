@@ -69,6 +69,51 @@ static void aligns_text(void **state)
                           "1234567    3.1%  a rather long name\n");
 }
 
+static void add_any_row(struct sink *sink, const char *name, int64_t number)
+{
+    cn_table_str(sink->table, name);
+    cn_table_i64(sink->table, number);
+    cn_table_f64(sink->table, 2.5);
+    cn_table_none(sink->table);
+    cn_table_end_row(sink->table);
+}
+
+static void prints_cells_of_any_kind(void **state)
+{
+    static const struct cn_column any[] = {
+        {.name = "a", .title = "a", .kind = CN_COLUMN_ANY},
+        {.name = "number", .title = "number", .kind = CN_COLUMN_ANY},
+        {.name = "real", .title = "real", .kind = CN_COLUMN_ANY},
+        {.name = "none", .title = "none", .kind = CN_COLUMN_ANY},
+    };
+    static const struct {
+        enum cn_table_format format;
+        const char *expected;
+    } cases[] = {
+        {CN_TABLE_TEXT, "a     number  real  none\n"
+                        "main      -7   2.5\n"
+                        "f          8   2.5\n"},
+        {CN_TABLE_JSON,
+         "[\n{\"a\": \"main\",\"number\": -7,\"real\": 2.5,\"none\": null},\n"
+         "{\"a\": \"f\",\"number\": 8,\"real\": 2.5,\"none\": null}\n]\n"},
+        {CN_TABLE_CSV, "a,number,real,none\nmain,-7,2.5,\nf,8,2.5,\n"},
+        {CN_TABLE_MARKDOWN, "| a | number | real | none |\n"
+                            "| --- | ---: | ---: | --- |\n"
+                            "| main | -7 | 2.5 |  |\n"
+                            "| f | 8 | 2.5 |  |\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct sink sink;
+
+        open_sink(&sink, cases[i].format, false, any, sizeof(any) / sizeof(any[0]));
+        add_any_row(&sink, "main", -7);
+        add_any_row(&sink, "f", 8);
+        assert_printed(&sink, cases[i].expected);
+    }
+}
+
 static void prints_tables_without_rows(void **state)
 {
     struct sink sink;
@@ -344,6 +389,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(aligns_text),
+        cmocka_unit_test(prints_cells_of_any_kind),
         cmocka_unit_test(prints_tables_without_rows),
         cmocka_unit_test(prints_json_one_object_a_line),
         cmocka_unit_test(prints_csv_and_leaves_missing_values_empty),

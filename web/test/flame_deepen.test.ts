@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { boxPath, graft, layOut } from "../src/flame/flame_layout";
-import { FlameRows } from "../src/flame/flame_rows";
 import type { Flame, FlameNode } from "../src/shared/types";
 import { deepen } from "../src/flame/use_flame";
 
@@ -30,57 +29,6 @@ const flame: Flame = {
     node(2, 3, 16, 16, "6"),
   ],
 };
-
-const list = (rows: FlameRows, parent?: string) =>
-  rows
-    .ask(parent, 0, 100, "", false)
-    .rows.map((row) => [row.label, row.values[0], row.values[1], row.isLeaf]);
-
-test("contexts are rows, largest first", () => {
-  const rows = new FlameRows(flame, "top-down");
-  assert.deepEqual(list(rows), [["main", 31, null, false]]);
-  const f = rows.ask("0", 0, 10, "", false).rows[0];
-  assert.equal(f?.context, "2");
-  assert.deepEqual(list(rows, f?.id), [
-    ["h", 16, 16, true],
-    ["g", 14, 2, false],
-  ]);
-});
-
-test("recursion is counted once, by functions and by callers", () => {
-  const rows = new FlameRows(flame, "bottom-up");
-  assert.deepEqual(list(rows), [
-    ["main", 31, null, true],
-    ["f", 31, 5, false],
-    ["h", 24, 24, false],
-    ["g", 14, 2, false],
-  ]);
-  const h = rows.ask(undefined, 0, 10, "", false).rows[2];
-  assert.deepEqual(list(rows, h?.id), [["f", 24, 24, false]]);
-  const f = rows.ask(undefined, 0, 10, "", false).rows[1];
-  assert.deepEqual(list(rows, f?.id), [
-    ["main", 31, 1, true],
-    ["g", 12, 4, false],
-  ]);
-  const flat = new FlameRows(flame, "flat");
-  assert.deepEqual(list(flat), [["app", 31, 31, false]]);
-});
-
-test("rows can be sorted by either side, and found", () => {
-  const rows = new FlameRows(flame, "bottom-up");
-  assert.deepEqual(
-    rows.ask(undefined, 0, 10, "exclusive", true).rows.map((row) => row.label),
-    ["main", "g", "f", "h"],
-  );
-  const found = new FlameRows(flame, "top-down").find((label) => label === "h", 10);
-  assert.deepEqual(
-    found.hits.map((hit) => [hit.path.length, hit.row.values[0]]),
-    [
-      [2, 16],
-      [4, 8],
-    ],
-  );
-});
 
 test("the inside of a box can come from another answer", () => {
   const inside: Flame = {

@@ -1,0 +1,521 @@
+/* The tables of a recording. */
+
+#include <stdlib.h>
+
+#include "analyze/calls/call_stack.h"
+#include "base/alloc.h"
+#include "formats/exchange/spans/finished.h"
+#include "sql/table.h"
+
+/* Columns of calls, in the order of cn_calls_table. */
+enum {
+    ID,
+    THREAD,
+    PARENT,
+    DEPTH,
+    FUNCTION,
+    NAME,
+    BEGIN_NS,
+    END_NS,
+    TOTAL_NS,
+    SELF_NS,
+    ARGUMENTS,
+    RESULT,
+};
+
+/* Numbers of the keys of calls. */
+enum { KEY_THREAD, KEY_FUNCTION, KEY_BEGIN, KEY_END, KEY_TOTAL, KEY_SELF };
+
+/* An id is unique in the recording, and the same whatever a statement asks for. */
+enum { TASK_SHIFT = 40 };
+
+/* A row of calls or of events. Texts are offsets in the texts of the scan, plus 1. */
+struct call_row {
+    uint64_t id, parent; /* 0: none */
+    uint64_t begin_ns, end_ns, total_ns, self_ns;
+    uint64_t address;
+    uint32_t function, depth;
+    size_t arguments, result;
+    const char *name; /* of an event */
+};
+
+/* The tasks one after the other, a batch of spans at a time. */
+struct call_scan {
+    struct cn_sql_scan base;
+    struct cn_sql_ask ask;
+    bool of_events;
+    bool *is_chosen; /* by function: has the name that the statement asks for; or NULL */
+    uint64_t task, last_task;
+    uint64_t row_task;      /* of the rows */
+    struct cn_spans *spans; /* of the task; NULL: not open */
+    struct cn_finished *finished;
+    uint64_t outer_ns, now_ns; /* begin of the outermost call; time of the last span */
+    struct call_row *rows;     /* of the batch */
+    size_t count, capacity, at;
+    struct cn_text texts, scratch;
+    char name[CN_CALL_NAME_MAX];
+};
+
+static size_t add_text(struct call_scan *scan, const char *text)
+{
+    size_t at = scan->texts.len + 1;
+
+    cn_text_add(&scan->texts, text, strlen(text) + 1);
+    return at;
+}
+
+static bool is_wanted(const struct call_scan *scan, const struct cn_span *span)
+{
+    const struct cn_sql_range *keys = scan->ask.keys;
+    bool is_function = span->function < scan->base.data->rec->function_count;
+
+    return cn_sql_range_has(keys[KEY_BEGIN], span->begin_ns) &&
+           cn_sql_range_has(keys[KEY_END], span->time_ns) &&
+           cn_sql_range_has(keys[KEY_TOTAL], span->total_ns) &&
+           cn_sql_range_has(keys[KEY_SELF], span->self_ns) &&
+           (!is_function || cn_sql_range_has(keys[KEY_FUNCTION], span->function)) &&
+           (!is_function || !scan->is_chosen || scan->is_chosen[span->function]);
+}
+
+static struct call_row *add_row(struct call_scan *scan)
+{
+    scan->rows = cn_grow(scan->rows, scan->count, &scan->capacity, sizeof(*scan->rows));
+    scan->rows[scan->count] = (struct call_row){0};
+    return &scan->rows[scan->count++];
+}
+
+static void visit_call(void *arg, const struct cn_span *span)
+{
+    struct call_scan *scan = arg;
+    struct cn_finished_call call;
+    struct call_row *row;
+
+    if (span->kind == CN_SPAN_BEGIN && span->depth == 0)
+        scan->outer_ns = span->begin_ns;
+    scan->now_ns = span->time_ns;
+    if (!cn_finished_visit(scan->finished, span, &call) || !is_wanted(scan, span))
+        return;
+    row = add_row(scan);
+    row->id = call.id;
+    row->parent = call.parent_id;
+    row->begin_ns = span->begin_ns;
+    row->end_ns = span->time_ns;
+    row->total_ns = span->total_ns;
+    row->self_ns = span->self_ns;
+    row->address = span->address;
+    row->function = span->function;
+    row->depth = span->depth;
+    if (call.arguments[0])
+        row->arguments = add_text(scan, call.arguments);
+    if (cn_span_has_values(span))
+        row->result = add_text(scan, call.result);
+}
+
+static void visit_event(void *arg, const struct cn_span *span)
+{
+    struct call_scan *scan = arg;
+    const struct cn_recording *rec = scan->base.data->rec;
+    bool is_lost = span->kind == CN_SPAN_LOST;
+    struct call_row *row;
+    bool has_data;
+
+    scan->now_ns = span->time_ns;
+    if ((span->kind != CN_SPAN_EVENT && !is_lost) ||
+        !cn_sql_range_has(scan->ask.keys[1], span->time_ns))
+        return;
+    has_data = cn_span_event_data(rec, span, &scan->scratch);
+    if (is_lost)
+        cn_text_u64(&scan->scratch, span->address);
+    row = add_row(scan);
+    row->begin_ns = span->time_ns;
+    row->name = cn_span_event_name(rec, span);
+    if (has_data || is_lost)
+        row->arguments = add_text(scan, cn_text_str(&scan->scratch));
+}
+
+static void choose_functions(struct call_scan *scan, const struct cn_recording *rec)
+{
+    if (!scan->ask.text || scan->of_events)
+        return;
+    scan->is_chosen = cn_alloc(rec->function_count + 1, sizeof(*scan->is_chosen));
+    for (uint32_t i = 0; i < rec->function_count; i++)
+        scan->is_chosen[i] = strcmp(rec->functions[i].name, scan->ask.text) == 0;
+}
+
+static bool calls_open(struct cn_sql_data *data, const struct cn_sql_table *table,
+                       const struct cn_sql_ask *ask, struct cn_sql_scan **out,
+                       struct cn_error *err)
+{
+    struct call_scan *scan;
+
+    if (!cn_sql_data_calls(data, err))
+        return false;
+    scan = cn_alloc(1, sizeof(*scan));
+    scan->ask = *ask;
+    scan->of_events = table->shape == &cn_events_table;
+    cn_sql_range_u64(ask->keys[KEY_THREAD], UINT32_MAX, &scan->task, &scan->last_task);
+    choose_functions(scan, data->rec);
+    *out = &scan->base;
+    return true;
+}
+
+static void close_task(struct call_scan *scan)
+{
+    cn_spans_close(scan->spans);
+    scan->spans = NULL;
+    if (scan->finished)
+        cn_finished_free(scan->finished);
+    scan->finished = NULL;
+    scan->task++;
+}
+
+/* True if the rest of the task cannot have a row that the statement asks for. */
+static bool is_over(const struct call_scan *scan)
+{
+    const struct cn_sql_range *keys = scan->ask.keys;
+
+    if (scan->of_events)
+        return keys[1].last < 0 || scan->now_ns > (uint64_t)keys[1].last;
+    return keys[KEY_END].last < 0 || scan->now_ns > (uint64_t)keys[KEY_END].last ||
+           keys[KEY_BEGIN].last < 0 || scan->outer_ns > (uint64_t)keys[KEY_BEGIN].last;
+}
+
+static void open_task(struct call_scan *scan)
+{
+    struct cn_sql_data *data = scan->base.data;
+    const struct cn_task *task = &data->rec->tasks[scan->task];
+    struct cn_lane lane = {.rec = data->rec, .task = task};
+    struct cn_error damage = {0};
+
+    scan->finished = cn_finished_new(&lane, (scan->task << TASK_SHIFT) + 1, 0);
+    scan->outer_ns = scan->now_ns = task->first_ns;
+    if (!cn_spans_open(&scan->spans, &data->query, (uint32_t)scan->task, &damage)) {
+        (void)cn_fail_in(&damage, "task %u", task->tid);
+        cn_sql_data_damage(data, &damage);
+        scan->spans = NULL;
+    }
+}
+
+/* Fill `rows` with a batch, which may be empty. CN_END after the last task. */
+static enum cn_step fill_rows(struct call_scan *scan, struct cn_error *err)
+{
+    struct cn_sql_data *data = scan->base.data;
+    cn_span_fn visit = scan->of_events ? visit_event : visit_call;
+    struct cn_error damage = {0};
+    enum cn_step step;
+
+    scan->at = scan->count = 0;
+    cn_text_clear(&scan->texts);
+    if (!cn_sql_check(data->sql, err))
+        return CN_FAIL;
+    if (scan->task > scan->last_task || scan->task >= data->rec->task_count)
+        return CN_END;
+    if (!scan->spans)
+        open_task(scan);
+    if (!scan->spans || is_over(scan)) {
+        close_task(scan);
+        return CN_ITEM;
+    }
+    scan->row_task = scan->task;
+    step = cn_spans_next(scan->spans, visit, scan, &damage);
+    if (step == CN_FAIL) {
+        (void)cn_fail_in(&damage, "task %u", data->rec->tasks[scan->task].tid);
+        cn_sql_data_damage(data, &damage);
+    }
+    if (step != CN_ITEM) {
+        cn_spans_finish(scan->spans, visit, scan);
+        close_task(scan);
+    }
+    return CN_ITEM;
+}
+
+static enum cn_step calls_next(struct cn_sql_scan *base, struct cn_error *err)
+{
+    struct call_scan *scan = (struct call_scan *)base;
+
+    while (scan->at >= scan->count) {
+        enum cn_step step = fill_rows(scan, err);
+
+        if (step != CN_ITEM)
+            return step;
+    }
+    scan->at++;
+    return CN_ITEM;
+}
+
+static void text_cell(const struct call_scan *scan, size_t text, struct cn_sql_cell *out)
+{
+    cn_sql_cell_text(out, text > 0 ? scan->texts.chars + text - 1 : NULL, false);
+}
+
+/* The name of a function belongs to the recording; that of an address to the scan. */
+static void name_cell(struct call_scan *scan, const struct call_row *row,
+                      struct cn_sql_cell *out)
+{
+    const char *name =
+        cn_call_name(scan->base.data->rec, row->function, row->address, scan->name);
+
+    cn_sql_cell_text(out, name, name != scan->name);
+}
+
+static bool calls_cell(struct cn_sql_scan *base, unsigned column, struct cn_sql_cell *out,
+                       struct cn_error *err)
+{
+    struct call_scan *scan = (struct call_scan *)base;
+    const struct call_row *row = &scan->rows[scan->at - 1];
+    const uint64_t numbers[] = {
+        [ID] = row->id,         [THREAD] = scan->row_task,  [PARENT] = row->parent,
+        [DEPTH] = row->depth,   [FUNCTION] = row->function, [BEGIN_NS] = row->begin_ns,
+        [END_NS] = row->end_ns, [TOTAL_NS] = row->total_ns, [SELF_NS] = row->self_ns,
+    };
+
+    (void)err;
+    if (column == NAME)
+        name_cell(scan, row, out);
+    else if (column == ARGUMENTS || column == RESULT)
+        text_cell(scan, column == RESULT ? row->result : row->arguments, out);
+    else if ((column == PARENT && row->parent == 0) ||
+             (column == FUNCTION && row->function >= base->data->rec->function_count))
+        cn_sql_cell_text(out, NULL, false);
+    else
+        cn_sql_cell_integer(out, numbers[column]);
+    return true;
+}
+
+static bool events_cell(struct cn_sql_scan *base, unsigned column,
+                        struct cn_sql_cell *out, struct cn_error *err)
+{
+    const struct call_scan *scan = (const struct call_scan *)base;
+    const struct call_row *row = &scan->rows[scan->at - 1];
+
+    (void)err;
+    if (column < 2)
+        cn_sql_cell_integer(out, column == 0 ? scan->row_task : row->begin_ns);
+    else if (column == 2)
+        cn_sql_cell_text(out, row->name, true);
+    else
+        text_cell(scan, row->arguments, out);
+    return true;
+}
+
+static void calls_close(struct cn_sql_scan *base)
+{
+    struct call_scan *scan = (struct call_scan *)base;
+
+    close_task(scan);
+    free(scan->is_chosen);
+    free(scan->rows);
+    cn_text_done(&scan->texts);
+    cn_text_done(&scan->scratch);
+    free(scan);
+}
+
+/* A record has 16 bytes, a call two records. */
+static uint64_t calls_count(struct cn_sql_data *data)
+{
+    enum { CALL_LEN = 32, USUAL_COUNT = 1000000 };
+    uint64_t len = 0;
+
+    for (uint32_t i = 0; data->rec && i < data->rec->task_count; i++)
+        len += data->rec->tasks[i].data_len;
+    return data->rec ? len / CALL_LEN + 1 : USUAL_COUNT;
+}
+
+/* The rows of cairn report: counted by all processors, without a row for each call. */
+enum {
+    REPORT_NAME,
+    REPORT_CALLS,
+    REPORT_TOTAL,
+    REPORT_SELF,
+    REPORT_TOTAL_MIN,
+    REPORT_TOTAL_AVG,
+    REPORT_TOTAL_MAX,
+    REPORT_SELF_MIN,
+    REPORT_SELF_AVG,
+    REPORT_SELF_MAX,
+    REPORT_SUM,
+    REPORT_THREAD,
+    REPORT_FIRST,
+    REPORT_LAST,
+};
+
+static const struct cn_table_shape report_shape = {
+    .name = "report",
+    .columns = {{"name", CN_CELL_TEXT},
+                {"calls", CN_CELL_INTEGER},
+                {"total_ns", CN_CELL_INTEGER},
+                {"self_ns", CN_CELL_INTEGER},
+                {"total_min_ns", CN_CELL_INTEGER},
+                {"total_avg_ns", CN_CELL_INTEGER},
+                {"total_max_ns", CN_CELL_INTEGER},
+                {"self_min_ns", CN_CELL_INTEGER},
+                {"self_avg_ns", CN_CELL_INTEGER},
+                {"self_max_ns", CN_CELL_INTEGER},
+                {"sum_ns", CN_CELL_INTEGER},
+                {"thread", CN_CELL_INTEGER},
+                {"first_ns", CN_CELL_INTEGER},
+                {"last_ns", CN_CELL_INTEGER}},
+};
+
+struct report_scan {
+    struct cn_sql_scan base;
+    size_t next;
+};
+
+/* Build the report unless the last statement or loop asked for the same one. */
+static bool build_report(struct cn_sql_data *data, const struct cn_sql_range *keys,
+                         struct cn_error *err)
+{
+    struct cn_call_query query = data->query;
+    struct cn_call_report_options options = {0};
+    uint32_t task = 0;
+
+    if (data->has_report && memcmp(data->report_of, keys, sizeof(data->report_of)) == 0)
+        return true;
+    if (data->has_report)
+        cn_call_report_done(&data->report);
+    data->report = (struct cn_call_report){0};
+    data->has_report = true;
+    /* A failed report is not reused: these are the parameters of none. */
+    memset(data->report_of, 0xff, sizeof(data->report_of));
+    if (cn_sql_range_is_one(keys[0])) {
+        task = (uint32_t)keys[0].first;
+        query.tasks = &task;
+        query.task_count = keys[0].first >= 0 && keys[0].first < data->rec->task_count;
+    }
+    if (cn_sql_range_is_one(keys[1]) && keys[1].first > 0)
+        query.range.first_ns = (uint64_t)keys[1].first;
+    if (cn_sql_range_is_one(keys[2]) && keys[2].first >= 0)
+        query.range.last_ns = (uint64_t)keys[2].first;
+    query.progress = cn_sql_progress(data->sql);
+    if (!cn_call_report_build(&data->report, &query, 0, options, err))
+        return false;
+    for (size_t i = 0; i < data->report.damages.count; i++) {
+        struct cn_call_damage *damage = &data->report.damages.list[i];
+
+        (void)cn_fail_in(&damage->err, "task %u", data->rec->tasks[damage->task].tid);
+        cn_sql_data_damage(data, &damage->err);
+    }
+    memcpy(data->report_of, keys, sizeof(data->report_of));
+    return true;
+}
+
+static bool report_open(struct cn_sql_data *data, const struct cn_sql_table *table,
+                        const struct cn_sql_ask *ask, struct cn_sql_scan **out,
+                        struct cn_error *err)
+{
+    struct report_scan *scan;
+
+    (void)table;
+    if (!cn_sql_data_calls(data, err) || !build_report(data, ask->keys, err))
+        return false;
+    scan = cn_alloc(1, sizeof(*scan));
+    *out = &scan->base;
+    return true;
+}
+
+static enum cn_step report_next(struct cn_sql_scan *base, struct cn_error *err)
+{
+    struct report_scan *scan = (struct report_scan *)base;
+
+    (void)err;
+    if (scan->next >= base->data->report.row_count)
+        return CN_END;
+    scan->next++;
+    return CN_ITEM;
+}
+
+static bool report_cell(struct cn_sql_scan *base, unsigned column,
+                        struct cn_sql_cell *out, struct cn_error *err)
+{
+    const struct report_scan *scan = (const struct report_scan *)base;
+    const struct cn_call_row *row = &base->data->report.rows[scan->next - 1];
+    const struct cn_call_cost *cost = &row->cost;
+    const uint64_t numbers[] = {
+        [REPORT_CALLS] = cost->calls,
+        [REPORT_TOTAL] = cost->total_ns,
+        [REPORT_SELF] = cost->self.sum_ns,
+        [REPORT_TOTAL_MIN] = cost->total.min_ns,
+        [REPORT_TOTAL_AVG] = cn_call_times_mean(&cost->total, cost->calls),
+        [REPORT_TOTAL_MAX] = cost->total.max_ns,
+        [REPORT_SELF_MIN] = cost->self.min_ns,
+        [REPORT_SELF_AVG] = cn_call_times_mean(&cost->self, cost->calls),
+        [REPORT_SELF_MAX] = cost->self.max_ns,
+        [REPORT_SUM] = cost->total.sum_ns,
+    };
+
+    (void)err;
+    if (column == REPORT_NAME)
+        cn_sql_cell_text(out, row->name, false);
+    else if (column >= REPORT_THREAD)
+        cn_sql_cell_text(out, NULL, false); /* parameters have no value of their own */
+    else
+        cn_sql_cell_integer(out, numbers[column]);
+    return true;
+}
+
+static uint64_t report_count(struct cn_sql_data *data)
+{
+    return data->rec ? data->rec->function_count + 1 : 1;
+}
+
+static bool add_functions(struct cn_rows *rows, struct cn_error *err)
+{
+    (void)err;
+    cn_tables_add_functions(rows, NULL);
+    return true;
+}
+
+static const struct cn_sql_table facts = {
+    .shape = &cn_facts_table, .add = cn_tables_add_facts, CN_SQL_IN_MEMORY};
+static const struct cn_sql_table threads = {.shape = &cn_tasks_table,
+                                            .key_count = 1,
+                                            .add = cn_tables_add_tasks,
+                                            CN_SQL_IN_MEMORY};
+static const struct cn_sql_table functions = {
+    .shape = &cn_functions_table, .key_count = 1, .add = add_functions, CN_SQL_IN_MEMORY};
+static const struct cn_sql_table calls = {
+    .shape = &cn_calls_table,
+    .key_count = 6,
+    .keys = {THREAD, FUNCTION, BEGIN_NS, END_NS, TOTAL_NS, SELF_NS},
+    .text_key = NAME,
+    .row_count = calls_count,
+    .open = calls_open,
+    .next = calls_next,
+    .cell = calls_cell,
+    .close = calls_close,
+};
+static const struct cn_sql_table events = {
+    .shape = &cn_events_table,
+    .key_count = 2,
+    .keys = {0, 1},
+    .text_key = CN_SQL_NO_COLUMN,
+    .row_count = calls_count,
+    .open = calls_open,
+    .next = calls_next,
+    .cell = events_cell,
+    .close = calls_close,
+};
+static const struct cn_sql_table report = {
+    .shape = &report_shape,
+    .hidden_count = 3,
+    .key_count = 3,
+    .keys = {REPORT_THREAD, REPORT_FIRST, REPORT_LAST},
+    .text_key = CN_SQL_NO_COLUMN,
+    .row_count = report_count,
+    .open = report_open,
+    .next = report_next,
+    .cell = report_cell,
+    .close = cn_sql_scan_free,
+};
+
+#define OF_CALLS &facts, &threads, &functions, &calls, &events, &report
+static const struct cn_sql_table *const tables[] = {OF_CALLS, NULL};
+static const struct cn_sql_table *const store_tables[] = {&cn_sql_traces, &cn_sql_spans,
+                                                          OF_CALLS, NULL};
+static const struct cn_sql_view views[] = {
+    {"function_times", "SELECT name, calls, self_ns, sum_ns AS total_ns FROM report"},
+    {0},
+};
+const struct cn_sql_tables cn_sql_recording_tables = {tables, views};
+const struct cn_sql_tables cn_sql_store_tables = {store_tables, views};
