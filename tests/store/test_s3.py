@@ -34,12 +34,14 @@ def otlp(first, count):
         for index, (service, name) in enumerate((("shop", "checkout"), ("pay", "charge")))]}
 
 
-class Store(unittest.TestCase):
+class Bucket(unittest.TestCase):
+    """A store in object storage and the same in a directory, of SEGMENTS segments each."""
+
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        cls.gateway = cls.enterClassContext(object_storage.Gateway(cls.folder / "ceph"))
-        cls.address, cls.local = "s3://traces/of/tests", str(cls.folder / "local")
+        cls.prefix = f"of/{cls.__name__}"
+        cls.address, cls.local = f"s3://traces/{cls.prefix}", str(cls.folder / "local")
         for number in range(SEGMENTS):
             path = cls.folder / f"{number}.json"
             path.write_text(json.dumps(otlp(number * 50, 50)), encoding="utf-8")
@@ -48,9 +50,15 @@ class Store(unittest.TestCase):
             cls.cairn_ok("store", "seal", "-q", cls.local)
 
     @classmethod
-    def cairn(cls, *arguments, port=None, cache="cache", **more):
-        return subprocess.run([OPTIONS.cairn, *map(str, arguments)], capture_output=True, text=True, timeout=300,
-                              env=object_storage.environment(port or cls.gateway.port, cls.folder / cache, **more))
+    def start(cls, *arguments, port=None, cache="cache", **more):
+        return subprocess.Popen([OPTIONS.cairn, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                env=object_storage.environment(port or GATEWAY.port, cls.folder / cache, **more))
+
+    @classmethod
+    def cairn(cls, *arguments, **more):
+        process = cls.start(*arguments, **more)
+        out, err = process.communicate(timeout=300)
+        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
 
     @classmethod
     def cairn_ok(cls, *arguments, **more):
@@ -59,6 +67,60 @@ class Store(unittest.TestCase):
             raise AssertionError(f"{arguments}: {result.returncode} {result.stderr}")
         return result.stdout
 
+    def segments(self):
+        return json.loads(self.cairn_ok("store", "stats", self.address, "--format=json"))
+
+
+class Care(Bucket):
+    def check(self, segments):
+        self.assertEqual(len(self.segments()), segments)
+        for query in ("", "errors", "order = order-77"):
+            self.assertEqual(*(self.cairn_ok("store", "search", store, query, "-n", "1000") for store in (self.local, self.address)))
+        self.cairn_ok("store", "verify", self.address)
+
+    def test_care(self):
+        """Compaction by two at once, recovery, damage and expiry, one after the other."""
+        racing = [self.start("store", "compact", self.address, cache=f"cache{i}") for i in range(2)]
+        for process in racing:
+            self.assertEqual(process.wait(300), 0, process.stderr.read())
+            process.communicate()
+        self.check(1)
+        self.assertEqual(len({key.split("/")[3] for key in GATEWAY.keys("traces", self.prefix + "/segments/")}), SEGMENTS + 2,
+                         "readers may still use what was replaced")
+        self.cairn_ok("store", "compact", self.address + "?grace=0")
+        self.assertEqual(len({key.split("/")[3] for key in GATEWAY.keys("traces", self.prefix + "/segments/")}), 1)
+        self.check(1)
+        self.recover()
+        self.damage()
+        self.assertIn("removed 1 segment with", self.cairn("store", "expire", self.address + "?grace=0", "--max-size=1").stderr)
+        self.assertEqual(self.segments(), [])
+        self.assertEqual(GATEWAY.keys("traces", self.prefix + "/segments/"), [])
+
+    def recover(self):
+        entry, = (key for key in GATEWAY.keys("traces", self.prefix + "/manifest/") if not key.endswith(".gone"))
+        GATEWAY.ask("DELETE", "/traces/" + entry)
+        self.assertEqual(self.segments(), [])
+        self.assertIn("in 1 segments", self.cairn("store", "recover", self.address).stderr)
+        self.check(1)
+        entry, = (key for key in GATEWAY.keys("traces", self.prefix + "/manifest/") if not key.endswith(".gone"))
+        GATEWAY.ask("PUT", "/traces/" + entry, body=b"damaged")
+        self.assertIn("not an entry of a manifest", self.cairn("store", "stats", self.address, cache="fresh").stderr)
+        self.cairn_ok("store", "recover", self.address)
+        self.cairn_ok("store", "recover", self.address)
+        self.check(1)
+
+    def damage(self):
+        key, = (key for key in GATEWAY.keys("traces", self.prefix + "/segments/") if key.endswith("/traces.dat"))
+        content = GATEWAY.ask("GET", "/traces/" + key)
+        GATEWAY.ask("PUT", "/traces/" + key, body=content[:100] + bytes(200) + content[300:])
+        result = self.cairn("store", "verify", self.address)
+        self.assertEqual((result.returncode, "traces.dat" in result.stdout), (3, True), result)
+        GATEWAY.ask("DELETE", "/traces/" + key)
+        result = self.cairn("store", "verify", self.address)
+        self.assertEqual((result.returncode, "no such object" in result.stdout), (3, True), result)
+
+
+class Reading(Bucket):
     def test_answers_are_those_of_a_directory(self):
         for question in (("store", "search", "{}"), ("store", "search", "{}", "--count"),
                          ("store", "search", "{}", "order = order-77"), ("store", "search", "{}", "-c", "errors"),
@@ -79,7 +141,7 @@ class Store(unittest.TestCase):
         self.assertEqual(*views)
 
     def test_a_rare_value_takes_requests_of_one_segment(self):
-        with object_storage.Proxy(self.gateway.port) as proxy:
+        with object_storage.Proxy(GATEWAY.port) as proxy:
             found = self.cairn_ok("store", "search", "--spans", self.address, "order = order-130", port=proxy.port, cache="rare")
             self.assertIn("checkout", found)
             fetched = {path.split("/")[5] for _, path in proxy.seen if "/segments/" in path}
@@ -100,7 +162,7 @@ class Store(unittest.TestCase):
             "hang": lambda path, times: "hang" if "traces.dat" in path and times == 0 else None,
         }
         for name, spoil in spoilers.items():
-            with object_storage.Proxy(self.gateway.port) as proxy:
+            with object_storage.Proxy(GATEWAY.port) as proxy:
                 proxy.spoil = spoil
                 self.assertEqual(self.cairn_ok("store", "search", self.address + "?timeout=1", "errors", port=proxy.port, cache=name),
                                  expected, name)
@@ -129,7 +191,7 @@ class Store(unittest.TestCase):
     def test_credentials_come_from_a_file(self):
         path = self.folder / "credentials"
         path.write_text(f"[other]\naws_access_key_id = x\n[cairn]\naws_access_key_id = {object_storage.KEY}\n"
-                        f"aws_secret_access_key = {object_storage.SECRET}\nendpoint_url = http://127.0.0.1:{self.gateway.port}\n",
+                        f"aws_secret_access_key = {object_storage.SECRET}\nendpoint_url = http://127.0.0.1:{GATEWAY.port}\n",
                         encoding="utf-8")
         address = f"{self.address}?credentials={path}&profile=cairn"
         self.assertIn("all", self.cairn_ok("store", "stats", address, AWS_ACCESS_KEY_ID="", AWS_ENDPOINT_URL=""))
@@ -142,4 +204,5 @@ if __name__ == "__main__":
     if not object_storage.is_installed():
         print("skipped: the packages ceph-mon, ceph-osd, radosgw and ceph-common are not installed")
         sys.exit(77)
-    unittest.main(argv=[sys.argv[0], *rest])
+    with tempfile.TemporaryDirectory() as ceph, object_storage.Gateway(ceph) as GATEWAY:
+        unittest.main(argv=[sys.argv[0], *rest], exit=False).result.wasSuccessful() or sys.exit(1)
