@@ -1,16 +1,22 @@
 #!/usr/bin/env python3
 """Stores in object storage: the same answers as a store in a directory, with few requests and through faults.
 
-Usage: test_s3.py --cairn PROGRAM
+Usage: test_s3.py --cairn PROGRAM [--kills N]
 """
 import argparse
+import contextlib
+import http.client
 import json
 import os
 import pathlib
+import random
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest
+import urllib.parse
 
 import object_storage
 
@@ -120,6 +126,82 @@ class Care(Bucket):
         self.assertEqual((result.returncode, "no such object" in result.stdout), (3, True), result)
 
 
+class Collecting(unittest.TestCase):
+    """Collectors that upload what they seal, killed at any moment."""
+    start, cairn, cairn_ok = (Bucket.__dict__[name] for name in ("start", "cairn", "cairn_ok"))
+
+    def setUp(self):
+        type(self).folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.address = f"s3://traces/collected/{self._testMethodName}"
+        self.spools = [str(self.folder / f"spool{i}") for i in range(2)]
+        self.cairn_ok("store", "init", "-q", self.address)
+        for spool in self.spools:
+            self.cairn_ok("store", "init", "-q", spool, "--rotate-size=16K")
+
+    @contextlib.contextmanager
+    def collector(self, spool, port=None, more=()):
+        process = self.start("serve", "-q", "--collect", spool, "--collect-lanes=1", "--upload", self.address + "?timeout=1",
+                             *more, port=port)
+        try:
+            yield process, urllib.parse.urlsplit(process.stdout.readline()).port
+        finally:
+            process.kill()
+            process.communicate()
+
+    @staticmethod
+    def send(port, number):
+        """The status of a request with one trace."""
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+            connection.request("POST", "/v1/traces", json.dumps(otlp(number, 1)), {"Content-Type": "application/json"})
+            return connection.getresponse().status
+
+    def found(self):
+        listed = json.loads(self.cairn_ok("store", "search", self.address, "-n", "100000", "--format=json"))
+        return [int(row["trace_id"], 16) - 1 for row in listed], int(self.cairn_ok("store", "search", self.address, "--spans", "-c"))
+
+    def test_nothing_acknowledged_is_lost_and_nothing_is_doubled(self):
+        chance, acknowledged, number = random.Random(23), set(), 0
+        for kill in range(OPTIONS.kills):
+            with self.collector(self.spools[kill % 2]) as (process, port):
+                end = time.monotonic() + chance.random()
+                killer = threading.Timer(chance.random(), process.kill)
+                killer.start()
+                with contextlib.suppress(OSError, http.client.HTTPException):
+                    while time.monotonic() < end:
+                        number += 1
+                        if self.send(port, number) < 300:
+                            acknowledged.add(number)
+                killer.join()
+        for spool in self.spools:
+            self.cairn_ok("store", "seal", "-q", spool, "--upload", self.address)
+            self.cairn_ok("store", "seal", "-q", spool, "--upload", self.address)
+        found, spans = self.found()
+        self.assertGreater(len(acknowledged), 0)
+        self.assertEqual(acknowledged - set(found), set())
+        self.assertEqual((len(set(found)), spans), (len(found), 2 * len(found)))
+        self.cairn_ok("store", "verify", self.address)
+
+    def test_ingest_goes_on_without_object_storage_until_the_limit(self):
+        with object_storage.Proxy(GATEWAY.port) as proxy:
+            proxy.spoil = lambda path, times: 503
+            with self.collector(self.spools[0], proxy.port, ["--collect-space=64K"]) as (_, port):
+                statuses = [self.send(port, 0)]
+                while statuses[-1] < 300 and len(statuses) < 20000:
+                    statuses.append(self.send(port, len(statuses)))
+                self.assertEqual((statuses[-1], len(statuses) > 50), (503, True), len(statuses))
+                proxy.spoil = lambda path, times: None
+                end = time.monotonic() + 120
+                while statuses[-1] != 202 and time.monotonic() < end:
+                    time.sleep(0.1)
+                    statuses.append(self.send(port, len(statuses)))
+                self.assertEqual(statuses[-1], 202)
+                self.assertLess(len(os.listdir(self.spools[0])), 12, "local copies of named segments are removed")
+        self.cairn_ok("store", "seal", "-q", self.spools[0], "--upload", self.address)
+        found, spans = self.found()
+        self.assertEqual(sorted(found), [number for number, status in enumerate(statuses) if status < 300])
+        self.assertEqual(spans, 2 * len(found))
+
+
 class Reading(Bucket):
     def test_answers_are_those_of_a_directory(self):
         for question in (("store", "search", "{}"), ("store", "search", "{}", "--count"),
@@ -200,6 +282,7 @@ class Reading(Bucket):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--cairn", required=True)
+    parser.add_argument("--kills", type=int, default=4, help="collectors that are killed")
     OPTIONS, rest = parser.parse_known_args()
     if not object_storage.is_installed():
         print("skipped: the packages ceph-mon, ceph-osd, radosgw and ceph-common are not installed")
