@@ -143,10 +143,10 @@ class Gateway:
 
 class Proxy:
     """Forwards requests to a gateway. `spoil(path, times)`, with the number of earlier requests for it, returns None or what
-    to do instead: a status, a status and headers, "hang" or "cut". `seen` lists methods and paths."""
+    to do instead: a status, a status and headers, "hang" or "cut". `seen` lists methods and paths, `sent` counts bytes of answers."""
 
     def __init__(self, port, latency=0.0):
-        self.latency, self.spoil, self.seen = latency, lambda path, times: None, []
+        self.latency, self.spoil, self.seen, self.sent = latency, lambda path, times: None, [], 0
         self.released = threading.Event()
         proxy = self
 
@@ -192,6 +192,8 @@ class Proxy:
             connection.endheaders(body or None)
             answer = connection.getresponse()
             content = answer.read()
+        with self.lock:
+            self.sent += len(content)
         headers = {name: value for name, value in answer.getheaders()
                    if name.lower() not in ("content-length", "connection", "transfer-encoding")}
         self.answer(request, answer.status, headers, content, is_cut=what == "cut")
