@@ -53,7 +53,7 @@ export const tests = {
     await until("zoomed", () => /from=\d+.*to=\d+/.test(hash()));
     await viewer.shot("flame-over-time");
     await page.keyboard.press("Escape");
-    await page.keyboard.press("a");
+    await page.keyboard.press("k");
     await until("largest first", () => !/chron/.test(hash()));
   },
   async "folding makes it as deep as functions are, not calls"(viewer) {

@@ -14,7 +14,7 @@ import { Waits } from "../shared/waits";
 // Left-heavy, or by time where the data has times.
 function OrderChoice({ state }: { state: State }) {
   return (
-    <label title="left-heavy, or in the order of time (a)">
+    <label title="left-heavy, or in the order of time (k)">
       Order{" "}
       <select
         aria-label="order of boxes"

@@ -47,7 +47,7 @@ const SECTIONS: [string, Keys][] = [
       ["Backspace, Esc", "zoom out by one call, reset the zoom"],
       ["o, right click", "open in the tree"],
       [
-        "i a c l u r w",
+        "i k c l u r w",
         "upside down, order of time, other colours, functions only, callers, fold recursion, count waiting",
       ],
     ],
