@@ -25,8 +25,9 @@ static bool open_with(struct cn_out *out, const char *path, int flags,
         .fd = fd,
         .path = cn_strdup(path),
         .buffer = cn_alloc(BUFFER_LEN, 1),
-        .lock = cn_lock_new(),
+        .lock = cn_alloc(1, sizeof(*out->lock)),
     };
+    cn_lock_init(out->lock);
     return true;
 }
 
@@ -65,7 +66,7 @@ static ssize_t write_once(const struct cn_out *out, uint64_t off, const uint8_t 
     ssize_t n;
     int saved;
 
-    cn_lock_acquire(out->lock);
+    cn_lock_take(out->lock);
     n = pwrite(out->fd, data, len, (off_t)off);
     saved = errno;
     cn_lock_release(out->lock);
@@ -184,6 +185,8 @@ void cn_out_abandon(struct cn_out *out)
         (void)close(out->fd);
     free(out->path);
     free(out->buffer);
-    cn_lock_free(out->lock);
+    if (out->lock)
+        cn_lock_done(out->lock);
+    free(out->lock);
     *out = (struct cn_out){0};
 }

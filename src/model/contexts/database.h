@@ -26,6 +26,7 @@
 #include "model/warning.h"
 
 struct cn_database;
+struct cn_points;
 struct cn_ranks;
 
 struct cn_profile {
@@ -173,6 +174,8 @@ struct cn_database {
     const struct cn_module *modules; /* these three NULL: the operation is called */
     const struct cn_source_file *files;
     const struct cn_function *functions;
+    const struct cn_points
+        *points;             /* costs of instructions; NULL: only those of contexts */
     uint32_t context_limit;  /* all ids of contexts with values are below this */
     uint64_t context_weight; /* limit of the sum of the sizes of all context lists; with
                                 more, lists overlap or form a cycle */

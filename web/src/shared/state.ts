@@ -28,6 +28,7 @@ const NAMES = {
   open: "ids from the top to the selected row, joined by dots",
   at: "a context of the function whose callers and callees are shown",
   src: "flag: source shown",
+  asm: "flag: instructions shown",
   plot: "sorted: threads plotted by value",
 
   // Flame graph
@@ -35,6 +36,8 @@ const NAMES = {
   inv: "flag: upside down",
   col: "what colours mean: function, module, package, self or waiting",
   up: "flag: callers instead of callees",
+  chron: "flag: boxes of one thread in the order of time, not largest first",
+  lane: "number of that thread",
 
   // Timeline; times in nanoseconds
   from: "begin of the visible time",
