@@ -20,6 +20,7 @@ import {
   type Choice,
   type ThreadTrack,
 } from "../src/timeline/tracks";
+import { firstColumns } from "../src/timeline/use_tracks";
 import type { NestedAnswer, Thread } from "../src/shared/types";
 
 // main > {work > leaf, rest}; 9 is waiting.
@@ -274,4 +275,11 @@ test("a drawing lies where its time is while the range moves", () => {
     left: 225,
     width: 250,
   });
+});
+
+test("the more threads, the fewer columns has the first answer", () => {
+  assert.equal(firstColumns(1200, 1), 1200);
+  assert.equal(firstColumns(1200, 40), 500);
+  assert.equal(firstColumns(1200, 2000), 150);
+  assert.equal(firstColumns(100, 2000), 100);
 });
