@@ -231,6 +231,9 @@ static bool send_some(struct cn_bucket *bucket, const char *dir,
         }
     }
     ok = ok && (is_large || cn_s3_run(bucket->s3, sending.requests, sending.count, err));
+    for (size_t i = 0; ok && i < sending.count; i++)
+        ok = sending.requests[i].status != 404 ||
+             cn_fail(err, CN_ERR_NOT_FOUND, "%s: the bucket is gone", bucket->address);
     sending_done(&sending);
     return ok;
 }
