@@ -21,7 +21,7 @@
 #include "store/segment/segments.h"
 
 #define STATE_NAME "upload"
-enum { FILTER_SHARE = 256, FILTER_MIN = 1 << 14 };
+enum { FILTER_SHARE = 256, FILTER_MIN = 1 << 16 };
 
 /* The file "upload" of a segment. */
 struct state {
@@ -81,9 +81,9 @@ bool cn_upload_is_done(const char *base, uint32_t number)
 /* All files except logs that a sealed segment does not need. */
 static bool is_wanted(const char *name)
 {
-    static const char *const names[] = {CN_TRACES_NAME,    CN_TEXT_LOG_NAME,
-                                        CN_TEXT_FILE_NAME, CN_TEXT_INDEX_NAME,
-                                        CN_META_FILE_NAME, CN_POSTING_FILE_NAME};
+    static const char *const names[] = {
+        CN_TRACES_NAME,    CN_TEXT_LOG_NAME,     CN_TEXT_FILE_NAME, CN_TEXT_INDEX_NAME,
+        CN_META_FILE_NAME, CN_POSTING_FILE_NAME, CN_CONFIG_NAME};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (strcmp(name, names[i]) == 0)
@@ -141,7 +141,9 @@ static bool make_filter(const struct cn_segment *segment, struct cn_manifest_ent
         (uint64_t)words->count + columns->row_count, max > FILTER_MIN ? max : FILTER_MIN);
     entry->filter = cn_alloc(entry->filter_len, 1);
     for (uint32_t word = 1; word <= words->count; word++)
-        cn_word_filter_add(entry->filter, entry->filter_len, cn_word_bytes(words, word));
+        if (cn_word_kind(words, word) < CN_WORD_VALUE) /* others are made of words */
+            cn_word_filter_add(entry->filter, entry->filter_len,
+                               cn_word_bytes(words, word));
     for (uint32_t row = 0; row < columns->row_count; row++)
         cn_word_filter_add_id(entry->filter, entry->filter_len,
                               cn_store_column_at(&high, row),
@@ -153,12 +155,16 @@ static bool describe(const char *base, uint32_t number, struct cn_manifest_entry
                      struct cn_error *err)
 {
     struct cn_text config = {0};
+    struct cn_store_config own;
     struct cn_segment *segment;
     bool ok;
 
     if (!cn_segment_open(&segment, base, number, err))
         return false;
-    cn_store_config_print(&segment->config, &config);
+    own = segment->config;
+    own.has_replaced =
+        false; /* numbers of the local store; the entry has those that count */
+    cn_store_config_print(&own, &config);
     entry->config = cn_strdup(cn_text_str(&config));
     ok = (segment->config.is_sealed ||
           cn_fail(err, CN_ERR_USAGE, "%s is not sealed", segment->dir)) &&
@@ -169,21 +175,80 @@ static bool describe(const char *base, uint32_t number, struct cn_manifest_entry
     return ok;
 }
 
-static bool send_files(struct cn_bucket *bucket, const char *dir,
-                       const struct cn_manifest_entry *entry, struct cn_error *err)
+/* Files that are sent together. */
+struct sending {
+    struct cn_text keys[CN_MANIFEST_FILES_MAX];
+    struct cn_file files[CN_MANIFEST_FILES_MAX];
+    struct cn_s3_request requests[CN_MANIFEST_FILES_MAX];
+    size_t count;
+};
+
+static bool add_file(struct sending *sending, const char *dir,
+                     const struct cn_manifest_entry *entry, const char *name,
+                     struct cn_error *err)
 {
+    struct cn_text *key = &sending->keys[sending->count];
+    struct cn_file *file = &sending->files[sending->count];
+
+    cn_text_printf(key, "segments/%s/%s", entry->id, name);
+    sending->requests[sending->count++] =
+        (struct cn_s3_request){.method = CN_S3_PUT, .key = cn_text_str(key)};
+    if (!cn_file_open_at(file, dir, name, err))
+        return false;
+    sending->requests[sending->count - 1].body = file->bytes;
+    return true;
+}
+
+static void sending_done(struct sending *sending)
+{
+    for (size_t i = 0; i < sending->count; i++) {
+        cn_file_close(&sending->files[i]);
+        cn_text_done(&sending->keys[i]);
+        cn_text_done(&sending->requests[i].answer);
+    }
+    sending->count = 0;
+}
+
+/* Small files together, large ones alone, because they are sent in parts. */
+static bool send_some(struct cn_bucket *bucket, const char *dir,
+                      const struct cn_manifest_entry *entry, bool is_large,
+                      struct cn_error *err)
+{
+    enum { SMALL = 16 << 20 };
+    struct sending sending = {0};
     bool ok = true;
 
     for (size_t i = 0; ok && i < entry->file_count; i++) {
-        struct cn_text key = {0};
-        struct cn_file file = {0};
+        const struct cn_manifest_file *file = &entry->files[i];
 
-        cn_text_printf(&key, "segments/%s/%s", entry->id, entry->files[i].name);
-        ok = cn_file_open_at(&file, dir, entry->files[i].name, err) &&
-             cn_s3_put(bucket->s3, cn_text_str(&key), file.bytes, NULL, err);
-        cn_file_close(&file);
-        cn_text_done(&key);
+        if (strcmp(file->name, CN_CONFIG_NAME) == 0 || (file->len > SMALL) != is_large)
+            continue;
+        ok = add_file(&sending, dir, entry, file->name, err);
+        if (ok && is_large) {
+            ok = cn_s3_put(bucket->s3, sending.requests[0].key, sending.files[0].bytes,
+                           NULL, err);
+            sending_done(&sending);
+        }
     }
+    ok = ok && (is_large || cn_s3_run(bucket->s3, sending.requests, sending.count, err));
+    for (size_t i = 0; ok && i < sending.count; i++)
+        ok = sending.requests[i].status != 404 ||
+             cn_fail(err, CN_ERR_NOT_FOUND, "%s: the bucket is gone", bucket->address);
+    sending_done(&sending);
+    return ok;
+}
+
+/* The config is the last one: with it, all files of the segment are there. */
+static bool send_files(struct cn_bucket *bucket, const char *dir,
+                       const struct cn_manifest_entry *entry, struct cn_error *err)
+{
+    struct sending last = {0};
+    bool ok = send_some(bucket, dir, entry, true, err) &&
+              send_some(bucket, dir, entry, false, err) &&
+              add_file(&last, dir, entry, CN_CONFIG_NAME, err) &&
+              cn_s3_put(bucket->s3, last.requests[0].key, last.files[0].bytes, NULL, err);
+
+    sending_done(&last);
     return ok;
 }
 
@@ -191,6 +256,8 @@ static bool send_files(struct cn_bucket *bucket, const char *dir,
 struct claim {
     const char *dir;
     struct state *state;
+    const uint32_t *replaced;
+    size_t replaced_count;
 };
 
 static bool note_number(void *arg, uint32_t number, struct cn_error *err)
@@ -203,24 +270,30 @@ static bool note_number(void *arg, uint32_t number, struct cn_error *err)
 }
 
 static bool send(struct cn_bucket *bucket, const char *base, uint32_t number,
-                 const char *dir, struct state *state, struct cn_error *err)
+                 struct claim *claim, struct cn_error *err)
 {
     struct cn_manifest_entry *entry = cn_alloc(1, sizeof(*entry));
-    struct claim claim = {dir, state};
     bool ok;
 
-    memcpy(entry->id, state->id, sizeof(entry->id));
-    ok = describe(base, number, entry, err) && send_files(bucket, dir, entry, err) &&
-         cn_bucket_add_entry(bucket, entry, note_number, &claim, err);
+    memcpy(entry->id, claim->state->id, sizeof(entry->id));
+    entry->replaced = cn_alloc(claim->replaced_count, sizeof(*entry->replaced));
+    entry->replaced_count = claim->replaced_count;
+    for (size_t i = 0; i < claim->replaced_count; i++)
+        entry->replaced[i] = claim->replaced[i];
+    ok = describe(base, number, entry, err) &&
+         send_files(bucket, claim->dir, entry, err) &&
+         cn_bucket_add_entry(bucket, entry, note_number, claim, err);
     cn_manifest_entry_free(entry);
     return ok;
 }
 
-bool cn_upload_segment(struct cn_bucket *bucket, const char *base, uint32_t number,
-                       struct cn_error *err)
+bool cn_upload_replacing(struct cn_bucket *bucket, const char *base, uint32_t number,
+                         const uint32_t *replaced, size_t replaced_count,
+                         struct cn_error *err)
 {
     char *dir = cn_segment_dir(base, number);
     struct state state;
+    struct claim claim = {dir, &state, replaced, replaced_count};
     bool ok = true;
 
     if (!read_state(dir, &state)) {
@@ -231,7 +304,7 @@ bool cn_upload_segment(struct cn_bucket *bucket, const char *base, uint32_t numb
     if (ok && state.has_number && !state.is_done)
         ok = cn_bucket_has_entry(bucket, state.number, state.id, &state.is_done, err);
     if (ok && !state.is_done)
-        ok = send(bucket, base, number, dir, &state, err);
+        ok = send(bucket, base, number, &claim, err);
     if (ok) {
         state.is_done = true;
         ok = write_state(dir, &state, err);
@@ -239,6 +312,26 @@ bool cn_upload_segment(struct cn_bucket *bucket, const char *base, uint32_t numb
     if (!ok)
         (void)cn_fail_in(err, "%s", dir);
     free(dir);
+    return ok;
+}
+
+bool cn_upload_segment(struct cn_bucket *bucket, const char *base, uint32_t number,
+                       struct cn_error *err)
+{
+    return cn_upload_replacing(bucket, base, number, NULL, 0, err);
+}
+
+bool cn_upload_name_again(struct cn_bucket *bucket, const char *base, uint32_t number,
+                          const char *id, uint64_t *rows, struct cn_error *err)
+{
+    struct cn_manifest_entry *entry = cn_alloc(1, sizeof(*entry));
+    bool ok;
+
+    (void)snprintf(entry->id, sizeof(entry->id), "%s", id);
+    ok = describe(base, number, entry, err) &&
+         cn_bucket_add_entry(bucket, entry, NULL, NULL, err);
+    *rows = entry->summary.spans;
+    cn_manifest_entry_free(entry);
     return ok;
 }
 
@@ -285,6 +378,16 @@ static bool make_spool(struct cn_store_target *target, struct cn_error *err)
     target->path = path.chars;
     return cn_store_config_parse(&config, text, err) &&
            cn_store_config_write(&config, target->path, &cn_disk_files, err);
+}
+
+bool cn_store_target_make(struct cn_store_target *target, struct cn_bucket *bucket,
+                          struct cn_error *err)
+{
+    *target = (struct cn_store_target){.bucket = cn_bucket_share(bucket)};
+    if (make_spool(target, err))
+        return true;
+    cn_store_target_done(target);
+    return false;
 }
 
 bool cn_store_target_open(struct cn_store_target *target, const char *path,
