@@ -34,6 +34,16 @@ if [ -s "$CAIRN_BUILD/web/cairn.wasm.gz" ]; then
 fi
 bash -n "$share/bash-completion/completions/cairn"
 
+# An ordinary user installs below the home folder, and nothing outside of it.
+home=$root/home/.local
+cmake --install "$CAIRN_BUILD" --prefix "$home" >"$root/log"
+! sed -n 's/^-- \(Installing\|Up-to-date\): //p' "$root/log" | grep -v "^$home/"
+grep -q "$home/bin/cairn\$" "$root/log"
+echo 'int main(void) { return 0; }' >"$root/none.c"
+cc -pg "$root/none.c" -o "$root/none"
+"$home/bin/cairn" record -q -d "$root/data" "$root/none"
+"$home/bin/cairn" report "$root/data" | grep -q main
+
 for page in "$share"/man/man1/*.1; do
     LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" \
         >/dev/null 2>"$root/warnings"
