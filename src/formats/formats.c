@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/files/file.h"
 #include "base/text.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/perf/perf.h"
@@ -78,7 +79,7 @@ bool cn_format_probe(const char *path, const struct cn_format **out, struct cn_e
 {
     struct cn_text names = {0};
 
-    if (access(path, F_OK) < 0)
+    if (!cn_path_is_address(path) && access(path, F_OK) < 0)
         return errno == ENOENT
                    ? cn_fail(err, CN_ERR_NOT_FOUND, "%s: no such file or directory", path)
                    : cn_fail_errno(err, "%s", path);

@@ -43,6 +43,8 @@ struct cn_write_options {
     unsigned workers;  /* number of threads; 0: one per processor */
     size_t memory_len; /* for sorting; 0: the default of the format */
     bool without_timelines, without_sources;
+    uint64_t first_ns,
+        last_ns; /* recordings: only records of this time; last_ns 0: all */
     /* Of the samples in so many ns, one is kept; 0: all. If a timeline has more samples than
      * the limit, its resolution is made coarser; 0: no limit. */
     uint64_t timeline_resolution_ns, timeline_sample_max;

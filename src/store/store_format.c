@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/files/file.h"
 #include "base/run/progress.h"
 #include "base/text.h"
 #include "store/care/care.h"
@@ -31,6 +32,7 @@ bool cn_store_probe(const char *path)
     uint32_t *numbers = NULL, number;
     size_t count = 0;
     bool is_store =
+        cn_path_is_address(path) ||
         (cn_segments_parse(path, &number) && has_file(path, CN_TRACES_NAME)) ||
         cn_store_config_read(&config, path, &ignored) || cn_java_store_probe(path);
 

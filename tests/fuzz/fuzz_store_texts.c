@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     scratch = cn_scratch_enter();
     write_wrapped(CN_TEXT_FILE_NAME, words, CN_TEXT_FILE_MAGIC);
     write_wrapped(CN_TEXT_INDEX_NAME, index, CN_TEXT_INDEX_MAGIC);
-    if (cn_text_file_open(&file, ".", &err)) {
+    if (cn_text_file_open(&file, NULL, ".", &err)) {
         look(&file);
         cn_text_file_close(&file);
     } else {

@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -91,21 +92,88 @@ class SameAnswers(unittest.TestCase):
         self.ask_all(f"{OPTIONS.testdata}/sample", f"{OPTIONS.testdata}/recording", *fixtures())
 
     def test_of_samples_in_a_page(self):
-        """Their symbols are those of the machine that exported them; rows have other numbers."""
+        """Their symbols are those of the machine that exported them."""
         with tempfile.TemporaryDirectory() as folder:
-            data, page = f"{folder}/cairn.perf.data", f"{folder}/page.html"
+            data = f"{folder}/cairn.perf.data"
             subprocess.run([OPTIONS.cairn, "sample", "-q", "-o", data, "--",
                             OPTIONS.cairn, "help", "--list"],
                            check=True, stdout=subprocess.DEVNULL)
-            subprocess.run([OPTIONS.cairn, "export-html", "-q", data, page], check=True)
-            addresses = [f"/api/v1/sources/0/rows?view={view}" for view in ("top-down", "bottom-up", "flat")]
-            answers = engine_answers(addresses, page=page)
-            with serving(OPTIONS.cairn, "--listen", "127.0.0.1:0", data) as service:
-                for address, answer in zip(addresses, answers):
-                    expected = json.loads(service.ask(address)[2])
-                    self.assertEqual(expected["columns"], answer["columns"])
+            with serving(OPTIONS.cairn, data, through_page=True) as service:
+                service.get_ready()
+                ask_database(service, 0)
+                self.assertIn("cairn", service.get("sources/0/threads")[0]["name"])
+
+    def export_range(self, folder, source, text, *options):
+        """The page of a time range, and what the command said."""
+        page = f"{folder}/page.html"
+        done = subprocess.run([OPTIONS.cairn, "export-html", "-f", "-r", text, *options, source, page],
+                              text=True, capture_output=True, check=False)
+        return page, done.returncode, done.stderr
+
+    def test_of_a_time_range_of_a_database(self):
+        """It is what the server answers about that range."""
+        source = f"{OPTIONS.testdata}/sample"
+        with tempfile.TemporaryDirectory() as folder, serving(OPTIONS.cairn, source) as service:
+            span = service.get("sources/0/info")["duration"]
+            page, status, message = self.export_range(folder, source, "25%~50%")
+            self.assertIn("without data outside 25%~50%, metrics other than", message)
+            self.assertEqual(status, 0)
+            views = ("top-down", "bottom-up", "flat")
+            answers = engine_answers([*(f"/api/v1/sources/0/rows?view={view}" for view in views),
+                                      "/api/v1/sources/0/info"], page=page)
+            self.assertEqual(answers.pop()["duration"], span // 2 - span // 4)
+            for view, answer in zip(views, answers):
+                expected = service.get("sources/0/rows", view=view, begin=span // 4, end=span // 2)
+                self.assertGreater(len(answer["rows"]), 0)
+                self.assertEqual(expected["columns"], answer["columns"])
+                self.assertEqual([(row["label"], row["values"]) for row in expected["rows"]],
+                                 [(row["label"], row["values"]) for row in answer["rows"]])
+            self.assertEqual(self.export_range(folder, source, "2s~1s")[1], 2)
+
+    def test_of_a_time_range_of_a_recording(self):
+        """Its views are those of `cairn analyze -r`; its calls those of the range."""
+        text = "3us~7us"
+        if not (FIXTURES / "uftrace").exists():
+            self.skipTest("there are no fixtures")
+        with tempfile.TemporaryDirectory() as folder:
+            source = shutil.copytree(FIXTURES / "uftrace" / "sched-events", f"{folder}/source.data")
+            page, _, message = self.export_range(folder, source, text)
+            self.assertIn("without data outside 3us~7us;", message)
+            rows, flat, calls, info, threads = engine_answers(
+                [f"/api/v1/sources/0/{question}"
+                 for question in ("rows", "rows?view=flat", "calls?limit=1000", "info", "threads")], page=page)
+            self.assertLessEqual(info["duration"], 4_000)
+            self.assertTrue(all(0 <= call["time"] <= 4_000 for call in calls["calls"]))
+            self.assertGreater(len(calls["calls"]), 0)
+            _, status, message = self.export_range(folder, source, "1h~2h")
+            self.assertIn("no calls in 1h~2h", message)
+            self.assertEqual(status, 1)
+            database = f"{folder}/part.db"
+            subprocess.run([OPTIONS.cairn, "analyze", "-q", "-r", text, "-o", database, source], check=True)
+            with serving(OPTIONS.cairn, source, database) as service:
+                service.get_ready()
+                for answer, view in ((rows, "top-down"), (flat, "flat")):
+                    expected = service.get("sources/1/rows", view=view)
                     self.assertEqual([(row["label"], row["values"]) for row in expected["rows"]],
                                      [(row["label"], row["values"]) for row in answer["rows"]])
+                names = {thread["name"] for thread in service.get("sources/0/threads")}
+                self.assertGreater(len(threads), 0)
+                self.assertLessEqual({thread["name"] for thread in threads}, names)
+
+    def test_of_a_time_range_of_a_store(self):
+        with tempfile.TemporaryDirectory() as folder:
+            store = f"{folder}/store"
+            subprocess.run([OPTIONS.cairn, "store", "init", "-q", store], check=True)
+            spans = json.loads((ROOT / "tests" / "web" / "spans.json").read_text(encoding="utf-8"))
+            for i, span in enumerate(spans):
+                span.pop("parentId", None)
+                span.update(traceId=f"{i + 1:032x}", id=f"{i + 1:016x}", timestamp=1_700_000_000_000_000 + i * 1_000_000)
+            (pathlib.Path(folder) / "spans.json").write_text(json.dumps(spans), encoding="utf-8")
+            subprocess.run([OPTIONS.cairn, "store", "add", "-q", store, f"{folder}/spans.json"], check=True)
+            page, _, message = self.export_range(folder, store, "1s~2s", "--query", "duration > 0ns")
+            self.assertIn("without traces that do not match 'duration > 0ns', traces that began outside 1s~2s;", message)
+            traces, = engine_answers(["/api/v1/sources/0/traces"], page=page)
+            self.assertEqual(traces["count"], 2)
 
     def test_of_a_page_that_had_to_be_smaller(self):
         """It has all but what the command names."""

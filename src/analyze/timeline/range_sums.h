@@ -1,7 +1,8 @@
 /* The time of each context in a time range, from all samples.
  *
  * Long timelines are read in parts on all processors. Times are whole nanoseconds, so sums
- * do not depend on the order of addition.
+ * do not depend on the order of addition. An estimate reads samples here and there, each of which
+ * stands for the ones around it.
  * Threads: immutable after it was built.
  */
 #ifndef CN_ANALYZE_TIMELINE_RANGE_SUMS_H
@@ -19,12 +20,14 @@ struct cn_range_request {
     const uint32_t *profiles;
     size_t profile_count;
     uint64_t begin_ns, end_ns;
-    size_t id_limit; /* contexts from here on do not count */
+    size_t id_limit;     /* contexts from here on do not count */
+    uint64_t sample_max; /* read about so many of more samples; 0: read all */
 };
 
 struct cn_range_sums {
     uint64_t *ns;          /* by context id, below id_limit; 0: the thread waited */
     uint64_t sample_count; /* of those that did not wait */
+    bool is_estimate;      /* not all samples were read */
 };
 
 /* Fails with CN_ERR_FORMAT where the samples of a thread go back in time. On failure nothing is

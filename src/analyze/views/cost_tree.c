@@ -489,6 +489,7 @@ static bool fill(struct cost_view *self, const struct cn_progress *progress,
         cn_costs_fill(self->view.costs, tree->index, &targets,
                       tree->group_count + tree->fold_count, progress, &self->rows, err);
 
+    assert(tree->fold_count == 0 || !cn_costs_need_tallies(self->view.costs));
     if (tree->fold_count > 0)
         cn_cost_tree_unfold(tree, self->view.costs, &self->rows);
     return ok;
@@ -540,4 +541,39 @@ bool cn_cost_tree_view_take(struct cn_view **out, struct cn_cost_tree *tree,
         cn_context_index_done(self->own.own_index);
     *out = &self->view;
     return ok;
+}
+
+struct tree_shape {
+    struct cn_view_shape shape;
+    struct cn_cost_tree tree;
+};
+
+static bool make_view(const struct cn_view_shape *shape, struct cn_view **out,
+                      struct cn_costs *costs, const struct cn_progress *progress,
+                      struct cn_error *err)
+{
+    const struct tree_shape *self = (const struct tree_shape *)shape;
+
+    return cn_cost_tree_view_new(out, &self->tree, costs, progress, err);
+}
+
+static void free_shape(struct cn_view_shape *shape)
+{
+    cn_cost_tree_done(&((struct tree_shape *)shape)->tree);
+    free(shape);
+}
+
+bool cn_cost_tree_shape_new(struct cn_view_shape **out, struct cn_database *db,
+                            const struct cn_context_index *index, cn_cost_map map,
+                            const struct cn_progress *progress, struct cn_error *err)
+{
+    struct tree_shape *self = cn_alloc(1, sizeof(*self));
+
+    self->shape = (struct cn_view_shape){make_view, free_shape};
+    if (!cn_cost_tree_build(&self->tree, db, index, map, NULL, progress, err)) {
+        free_shape(&self->shape);
+        return false;
+    }
+    *out = &self->shape;
+    return true;
 }

@@ -130,6 +130,12 @@ CN_CHECK bool cn_cost_tree_view_take(struct cn_view **out, struct cn_cost_tree *
                                      const struct cn_progress *progress,
                                      struct cn_error *err);
 
+/* A shape of such a tree, whose views are those of cn_cost_tree_view_new(); see view.h. */
+CN_CHECK bool cn_cost_tree_shape_new(struct cn_view_shape **out, struct cn_database *db,
+                                     const struct cn_context_index *index,
+                                     cn_cost_map map, const struct cn_progress *progress,
+                                     struct cn_error *err);
+
 /* The rows of such a view; parents have smaller numbers than their children. */
 const struct cn_cost_group *cn_cost_tree_view_groups(const struct cn_view *view,
                                                      size_t *count);

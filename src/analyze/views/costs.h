@@ -81,6 +81,9 @@ struct cn_costs {
     bool counts_waits;             /* the default metric counts waiting */
     bool *is_selected;             /* by profile; NULL: all threads */
     bool has_all_threads;          /* none was left out: set by cn_costs_ready() */
+    /* Of costs_blocks.h: one selected thread in so many is read, and stands for the others;
+     * 0: all are read. */
+    uint32_t thread_step;
     struct cn_cost_routes *summary_routes, *thread_routes; /* set by cn_costs_ready() */
 };
 

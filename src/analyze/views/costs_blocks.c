@@ -10,7 +10,7 @@
 #include "base/run/pool.h"
 
 enum {
-    BLOCK_LEN = 8 << 20,  /* bytes of inputs that a worker has at a time */
+    BLOCK_LEN = 2 << 20,  /* bytes of inputs that a worker has at a time */
     READ_MAX = 256 << 10, /* values before pages are given back */
 };
 
@@ -97,14 +97,36 @@ static bool add_plane(const struct blocks *blocks, struct worker *worker, size_t
     return step == CN_END || cn_fail_in(&worker->err, "profile %" PRIu32, profile);
 }
 
+uint32_t cn_costs_choose_step(const struct cn_costs *costs, uint32_t thread_max,
+                              uint32_t thread_many)
+{
+    uint32_t count = 0;
+
+    if (!cn_costs_need_threads(costs) || cn_costs_need_tallies(costs))
+        return 0;
+    for (uint32_t i = 1; i < costs->db->profile_count; i++)
+        count += cn_costs_is_selected(costs, i);
+    return count <= thread_many ? 0 : count / thread_max;
+}
+
+/* Of each so many threads one that is chosen at random, but the same each time: threads of a
+ * process often differ in a regular way. */
+static bool is_read(const struct cn_costs *costs, uint32_t number)
+{
+    uint32_t step = costs->thread_step;
+
+    return step < 2 || number % step == (number / step * 2654435761U >> 7) % step;
+}
+
 static bool add_threads(const struct blocks *blocks, struct worker *worker, size_t number)
 {
     struct cn_costs *costs = blocks->costs;
+    uint32_t selected = 0;
 
     for (uint32_t p = 1; p < costs->db->profile_count; p++) {
         struct cn_profile profile;
 
-        if (!cn_costs_is_selected(costs, p))
+        if (!cn_costs_is_selected(costs, p) || !is_read(costs, selected++))
             continue;
         if (!cn_database_profile(costs->db, p, &profile, &worker->err) ||
             (!profile.is_summary && !add_plane(blocks, worker, number, p)) ||
@@ -112,6 +134,17 @@ static bool add_threads(const struct blocks *blocks, struct worker *worker, size
             return false;
     }
     return true;
+}
+
+/* The threads that were read stand for all. */
+static void scale_sums(const struct blocks *blocks, double *inputs, size_t count)
+{
+    const struct cn_costs *costs = blocks->costs;
+
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < costs->input_count; k++)
+            if (!blocks->is_summary[k] && costs->inputs[k].combine == CN_COMBINE_SUM)
+                inputs[i * costs->input_count + k] *= blocks->costs->thread_step;
 }
 
 static void run(void *arg, size_t number, unsigned w)
@@ -124,6 +157,8 @@ static void run(void *arg, size_t number, unsigned w)
         worker->inputs[i] = NAN;
     worker->has_failed = !add_plane(blocks, worker, number, 0) ||
                          (blocks->needs_threads && !add_threads(blocks, worker, number));
+    if (blocks->costs->thread_step > 1)
+        scale_sums(blocks, worker->inputs, count_of(blocks, number));
 }
 
 static void take(void *arg, size_t number, unsigned w)

@@ -23,10 +23,15 @@ struct cn_cost_block {
     const double *inputs; /* [context][input], NAN where absent */
 };
 
+/* The costs->thread_step with which about `thread_max` threads are read. 0 where no more than
+ * `thread_many` would be read without it. */
+uint32_t cn_costs_choose_step(const struct cn_costs *costs, uint32_t thread_max,
+                              uint32_t thread_many);
+
 /* One call a range, in the order of context ids. */
 typedef void (*cn_cost_block_fn)(void *arg, const struct cn_cost_block *block);
 
-/* Visit all contexts below `id_limit`. When a plane is damaged, what comes before the damage
+/* Visit all contexts below `id_limit`; with costs->thread_step, estimates. When a plane is damaged, what comes before the damage
  * is visited, then it fails. */
 CN_CHECK bool cn_costs_visit_blocks(struct cn_costs *costs, size_t id_limit,
                                     cn_cost_block_fn visit, void *arg,

@@ -124,23 +124,12 @@ CN_CHECK bool cn_view_function_of(struct cn_view *callers,
 void cn_view_callees(struct cn_view *callers, const struct cn_row *function,
                      struct cn_row_list *out);
 
-/* The calling contexts, top-down, without recursion: a call of a function that is above it
- * in the tree counts for that row, and what it calls in turn goes below that. Every row
- * holds the rows below it: what a folded call takes counts for the row it is folded into, no
- * longer for those that called it. Only for columns that are sums over threads. `index` is
- * NULL or one that outlives the view, to spare making it. */
-CN_CHECK bool cn_view_collapsed_new(struct cn_view **out, struct cn_costs *costs,
-                                    const struct cn_context_index *index,
-                                    const struct cn_progress *progress,
-                                    struct cn_error *err);
-
 /* Module > file > function > loop > line, whatever the calling context. Counts recursion
  * once, as above. */
 CN_CHECK bool cn_view_flat_new(struct cn_view **out, struct cn_costs *costs,
                                const struct cn_progress *progress, struct cn_error *err);
 
-/* The rows of the last two views without numbers: which there are, and what counts for
- * each. Costs a pass over all contexts once, for any number of views with other columns.
+/* The rows of a view without numbers: which there are, and what counts for each. Costs a pass over all contexts once, for any number of views with other columns.
  * Immutable after it was made; outlives its views. */
 struct cn_view_shape {
     bool (*make)(const struct cn_view_shape *shape, struct cn_view **out,
@@ -160,6 +149,16 @@ CN_CHECK bool cn_view_shape_flat_new(struct cn_view_shape **out, struct cn_datab
                                      const struct cn_context_index *index,
                                      const struct cn_progress *progress,
                                      struct cn_error *err);
+
+/* The calling contexts, top-down, without recursion: a call of a function that is above it
+ * in the tree counts for that row, and what it calls in turn goes below that. Every row
+ * holds the rows below it: what a folded call takes counts for the row it is folded into, no
+ * longer for those that called it. Only for columns that are sums over threads. */
+CN_CHECK bool cn_view_shape_collapsed_new(struct cn_view_shape **out,
+                                          struct cn_database *db,
+                                          const struct cn_context_index *index,
+                                          const struct cn_progress *progress,
+                                          struct cn_error *err);
 void cn_view_shape_free(struct cn_view_shape *shape); /* NULL is fine */
 
 /* A view of a shape: as if it had been made by itself. */

@@ -1,8 +1,5 @@
 /* The top-down view without recursion. */
-#include <assert.h>
-
 #include "analyze/views/cost_tree.h"
-#include "analyze/views/costs_internal.h"
 #include "analyze/views/view.h"
 
 /* Recursion over more rows than these is not noticed: deep trees cost no more. */
@@ -41,14 +38,9 @@ static bool map_context(void *arg, struct cn_cost_tree *tree, struct cn_error *e
     return true;
 }
 
-bool cn_view_collapsed_new(struct cn_view **out, struct cn_costs *costs,
-                           const struct cn_context_index *index,
-                           const struct cn_progress *progress, struct cn_error *err)
+bool cn_view_shape_collapsed_new(struct cn_view_shape **out, struct cn_database *db,
+                                 const struct cn_context_index *index,
+                                 const struct cn_progress *progress, struct cn_error *err)
 {
-    struct cn_cost_tree tree;
-    bool ok;
-
-    assert(!cn_costs_need_tallies(costs));
-    ok = cn_cost_tree_build(&tree, costs->db, index, map_context, NULL, progress, err);
-    return cn_cost_tree_view_take(out, &tree, costs, ok, progress, err);
+    return cn_cost_tree_shape_new(out, db, index, map_context, progress, err);
 }

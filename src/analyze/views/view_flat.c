@@ -1,9 +1,6 @@
 /* The flat view: module > file > function > loop > line. */
-#include <stdlib.h>
-
 #include "analyze/views/cost_tree.h"
 #include "analyze/views/view.h"
-#include "base/alloc.h"
 
 /* The module and file of a called function. */
 static bool locate(struct cn_database *db, const struct cn_row_place *place,
@@ -85,37 +82,9 @@ bool cn_view_flat_new(struct cn_view **out, struct cn_costs *costs,
     return cn_cost_tree_view_take(out, &tree, costs, ok, progress, err);
 }
 
-struct flat_shape {
-    struct cn_view_shape shape;
-    struct cn_cost_tree tree;
-};
-
-static bool make_view(const struct cn_view_shape *shape, struct cn_view **out,
-                      struct cn_costs *costs, const struct cn_progress *progress,
-                      struct cn_error *err)
-{
-    const struct flat_shape *self = (const struct flat_shape *)shape;
-
-    return cn_cost_tree_view_new(out, &self->tree, costs, progress, err);
-}
-
-static void free_shape(struct cn_view_shape *shape)
-{
-    cn_cost_tree_done(&((struct flat_shape *)shape)->tree);
-    free(shape);
-}
-
 bool cn_view_shape_flat_new(struct cn_view_shape **out, struct cn_database *db,
                             const struct cn_context_index *index,
                             const struct cn_progress *progress, struct cn_error *err)
 {
-    struct flat_shape *self = cn_alloc(1, sizeof(*self));
-
-    self->shape = (struct cn_view_shape){make_view, free_shape};
-    if (!cn_cost_tree_build(&self->tree, db, index, map_context, NULL, progress, err)) {
-        free_shape(&self->shape);
-        return false;
-    }
-    *out = &self->shape;
-    return true;
+    return cn_cost_tree_shape_new(out, db, index, map_context, progress, err);
 }

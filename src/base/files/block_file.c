@@ -14,16 +14,18 @@ static uint64_t block_count(const struct cn_block_file *file)
     return (file->blocks.len + file->block_len - 1) / file->block_len;
 }
 
-static bool read_footer(struct cn_block_file *file, struct cn_bytes bytes, uint64_t magic,
-                        struct cn_error *err)
+static bool read_footer(struct cn_block_file *file, uint64_t magic, struct cn_error *err)
 {
+    struct cn_bytes bytes = file->file.bytes, part, head, covered;
     struct cn_block_file_footer footer;
-    struct cn_bytes part, head, covered;
     uint32_t crc;
 
     if (bytes.len < cn_block_file_header_size + cn_block_file_footer_size ||
-        !cn_bytes_from(bytes, bytes.len - cn_block_file_footer_size, &part) ||
-        !cn_block_file_footer_decode(part, &footer) || footer.magic != magic)
+        !cn_bytes_from(bytes, bytes.len - cn_block_file_footer_size, &part))
+        return cn_fail(err, CN_ERR_FORMAT, "incomplete: no footer at its end");
+    if (!cn_file_need(&file->file, part, err))
+        return false;
+    if (!cn_block_file_footer_decode(part, &footer) || footer.magic != magic)
         return cn_fail(err, CN_ERR_FORMAT, "incomplete: no footer at its end");
     if (!cn_bytes_slice(bytes, 0, footer.checksums_off, &file->blocks) ||
         file->blocks.len < cn_block_file_header_size)
@@ -39,6 +41,8 @@ static bool read_footer(struct cn_block_file *file, struct cn_bytes bytes, uint6
                        footer.section_count);
     covered =
         (struct cn_bytes){file->checksums.ptr, file->checksums.len + file->table.len};
+    if (!cn_file_need(&file->file, covered, err))
+        return false;
     head = (struct cn_bytes){bytes.ptr, cn_block_file_header_size};
     crc = cn_crc32c_add(cn_crc32c(head), covered);
     if (crc != footer.checksum)
@@ -48,13 +52,18 @@ static bool read_footer(struct cn_block_file *file, struct cn_bytes bytes, uint6
     return true;
 }
 
-bool cn_block_file_init(struct cn_block_file *file, struct cn_bytes bytes, uint64_t magic,
-                        uint32_t version, struct cn_error *err)
+static bool init(struct cn_block_file *file, struct cn_file mapped, uint64_t magic,
+                 uint32_t version, struct cn_error *err)
 {
-    struct cn_block_file opened = {0};
+    struct cn_block_file opened = {.file = mapped};
     struct cn_block_file_header header;
+    struct cn_bytes head;
 
-    if (!cn_block_file_header_decode(bytes, &header) || header.magic != magic)
+    if (!cn_bytes_slice(mapped.bytes, 0, cn_block_file_header_size, &head))
+        return cn_fail(err, CN_ERR_FORMAT, "does not begin as it should");
+    if (!cn_file_need(&mapped, head, err))
+        return false;
+    if (!cn_block_file_header_decode(head, &header) || header.magic != magic)
         return cn_fail(err, CN_ERR_FORMAT, "does not begin as it should");
     if (header.version != version)
         return cn_fail(err, CN_ERR_VERSION, "version %" PRIu32 ", can read %" PRIu32,
@@ -63,25 +72,34 @@ bool cn_block_file_init(struct cn_block_file *file, struct cn_bytes bytes, uint6
         return cn_fail(err, CN_ERR_FORMAT, "blocks of %" PRIu32 " bytes are too short",
                        header.block_len);
     opened.block_len = header.block_len;
-    if (!read_footer(&opened, bytes, magic, err))
+    if (!read_footer(&opened, magic, err))
         return false;
     opened.is_checked = cn_alloc((size_t)block_count(&opened), 1);
     *file = opened;
     return true;
 }
 
-bool cn_block_file_open(struct cn_block_file *file, const char *dir, const char *name,
-                        uint64_t magic, uint32_t version, struct cn_error *err)
+bool cn_block_file_init(struct cn_block_file *file, struct cn_bytes bytes, uint64_t magic,
+                        uint32_t version, struct cn_error *err)
+{
+    if (!init(file, (struct cn_file){.bytes = bytes}, magic, version, err))
+        return false;
+    file->file = (struct cn_file){0};
+    return true;
+}
+
+bool cn_block_file_open(struct cn_block_file *file, struct cn_file_source *source,
+                        const char *dir, const char *name, uint64_t magic,
+                        uint32_t version, struct cn_error *err)
 {
     struct cn_file mapped = {0};
 
-    if (!cn_file_open_at(&mapped, dir, name, err))
+    if (!cn_file_open_from(&mapped, source, dir, name, err))
         return false;
-    if (!cn_block_file_init(file, mapped.bytes, magic, version, err)) {
+    if (!init(file, mapped, magic, version, err)) {
         cn_file_close(&mapped);
         return cn_fail_in(err, "%s/%s", dir, name);
     }
-    file->file = mapped;
     return true;
 }
 
@@ -128,6 +146,19 @@ static bool check_block(const struct cn_block_file *file, uint64_t i,
     return true;
 }
 
+/* All from `first` to `last` in one request; what is there already is not fetched again. */
+static bool fetch_blocks(const struct cn_block_file *file, uint64_t first, uint64_t last,
+                         struct cn_error *err)
+{
+    uint64_t off = first * file->block_len, rest = file->blocks.len - off;
+    uint64_t len = (last - first + 1) * file->block_len;
+
+    return cn_file_need(
+        &file->file,
+        (struct cn_bytes){file->blocks.ptr + off, (size_t)(rest < len ? rest : len)},
+        err);
+}
+
 bool cn_block_file_check(const struct cn_block_file *file, struct cn_bytes part,
                          struct cn_error *err)
 {
@@ -138,8 +169,9 @@ bool cn_block_file_check(const struct cn_block_file *file, struct cn_bytes part,
     off = (uint64_t)(part.ptr - file->blocks.ptr);
     last = (off + part.len - 1) / file->block_len;
     for (uint64_t i = off / file->block_len; i <= last; i++) {
-        if (!atomic_load_explicit(&file->is_checked[i], memory_order_relaxed) &&
-            !check_block(file, i, err))
+        if (atomic_load_explicit(&file->is_checked[i], memory_order_relaxed))
+            continue;
+        if (!fetch_blocks(file, i, last, err) || !check_block(file, i, err))
             return false;
     }
     return true;

@@ -56,8 +56,10 @@ struct cn_block_file {
 CN_CHECK bool cn_block_file_init(struct cn_block_file *file, struct cn_bytes bytes,
                                  uint64_t magic, uint32_t version, struct cn_error *err);
 
-/* The same for the file `name` in the folder `dir`, which is mapped. Messages name it. */
-CN_CHECK bool cn_block_file_open(struct cn_block_file *file, const char *dir,
+/* The same for the file `name` of a source or, if that is NULL, in the folder `dir`. It is mapped.
+ * Messages name it. */
+CN_CHECK bool cn_block_file_open(struct cn_block_file *file,
+                                 struct cn_file_source *source, const char *dir,
                                  const char *name, uint64_t magic, uint32_t version,
                                  struct cn_error *err);
 void cn_block_file_close(struct cn_block_file *file); /* safe when never opened */
@@ -67,7 +69,7 @@ CN_CHECK bool cn_block_file_section(const struct cn_block_file *file, uint32_t i
                                     struct cn_bytes *out, struct cn_error *err);
 
 /* Whether the blocks that `part`, bytes of this file, lies in are as they were written. What
- * was found sound once is not looked at again. */
+ * was found sound once is not looked at again. Fetches the blocks of a file that is elsewhere. */
 CN_CHECK bool cn_block_file_check(const struct cn_block_file *file, struct cn_bytes part,
                                   struct cn_error *err);
 

@@ -29,15 +29,38 @@ bool cn_chunk_file_init(struct cn_chunk_file *file, struct cn_bytes bytes,
     return true;
 }
 
+static bool need(const struct cn_chunk_file *file, struct cn_bytes part,
+                 struct cn_error *err)
+{
+    return !file->source || file->source->need(file->source, part, err);
+}
+
+bool cn_chunk_file_init_from(struct cn_chunk_file *file, const struct cn_file *mapped,
+                             enum cn_chunk_dialect dialect, struct cn_error *err)
+{
+    struct cn_bytes head = mapped->bytes;
+
+    if (head.len > cn_chunk_file_header_size)
+        head.len = cn_chunk_file_header_size;
+    if (!cn_file_need(mapped, head, err) ||
+        !cn_chunk_file_init(file, mapped->bytes, dialect, err))
+        return false;
+    file->source = mapped->source;
+    return true;
+}
+
 bool cn_chunk_file_at(const struct cn_chunk_file *file, uint64_t off,
                       struct cn_chunk *out, struct cn_error *err)
 {
-    struct cn_bytes rest, stored;
+    struct cn_bytes rest, stored, bytes;
     struct cn_chunk_header head;
 
-    if (!cn_bytes_from(file->bytes, off, &rest) || !cn_chunk_header_decode(rest, &head))
+    if (!cn_bytes_from(file->bytes, off, &rest) ||
+        !cn_bytes_slice(rest, 0, cn_chunk_header_size, &bytes))
         return cn_fail(err, CN_ERR_FORMAT,
                        "chunk at 0x%" PRIx64 ": the file ends inside its header", off);
+    if (!need(file, bytes, err) || !cn_chunk_header_decode(bytes, &head))
+        return false;
     if (head.magic != CN_CHUNK_MAGIC)
         return cn_fail(err, CN_ERR_FORMAT, "chunk at 0x%" PRIx64 ": 0x%08x is not ZCH0",
                        off, head.magic);
@@ -54,6 +77,8 @@ bool cn_chunk_file_at(const struct cn_chunk_file *file, uint64_t off,
                        "chunk at 0x%" PRIx64 ": %u bytes do not come out of %u, at most "
                        "%d times as many do",
                        off, head.plain_len, head.stored_len, CN_CHUNK_GROWTH_MAX);
+    if (!need(file, stored, err))
+        return false;
     *out = (struct cn_chunk){
         .off = off,
         .stored = stored,
@@ -121,9 +146,12 @@ static uint64_t find_magic(const struct cn_chunk_file *file, uint64_t off)
 {
     struct cn_bytes rest;
     uint8_t magic[CN_CHUNK_MAGIC_LEN];
+    struct cn_error ignored;
     const uint8_t *found;
 
-    if (!cn_bytes_from(file->bytes, off + 1, &rest) || rest.len == 0)
+    /* What cannot be fetched has no chunks. */
+    if (!cn_bytes_from(file->bytes, off + 1, &rest) || rest.len == 0 ||
+        !need(file, rest, &ignored))
         return file->bytes.len;
     cn_u32_be_put(magic, CN_CHUNK_MAGIC);
     found = memmem(rest.ptr, rest.len, magic, sizeof(magic));

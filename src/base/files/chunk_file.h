@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/files/chunk_format.h"
 #include "base/files/compress.h"
+#include "base/files/file.h"
 
 /* The meaning of the flags of a file. */
 enum cn_chunk_dialect {
@@ -26,7 +27,8 @@ enum cn_chunk_dialect {
 };
 
 struct cn_chunk_file {
-    struct cn_bytes bytes; /* borrowed */
+    struct cn_bytes bytes;         /* borrowed */
+    struct cn_file_source *source; /* of the bytes; NULL: they are there */
     enum cn_compression compression;
     bool has_checksums;
 };
@@ -48,6 +50,12 @@ struct cn_chunk_walk {
 /* Read the file header. */
 CN_CHECK bool cn_chunk_file_init(struct cn_chunk_file *file, struct cn_bytes bytes,
                                  enum cn_chunk_dialect dialect, struct cn_error *err);
+
+/* The same for a file that may be elsewhere; its chunks are fetched when they are read. */
+CN_CHECK bool cn_chunk_file_init_from(struct cn_chunk_file *file,
+                                      const struct cn_file *mapped,
+                                      enum cn_chunk_dialect dialect,
+                                      struct cn_error *err);
 
 /* The chunk whose header is at `off`. Its checksum is not checked. */
 CN_CHECK bool cn_chunk_file_at(const struct cn_chunk_file *file, uint64_t off,

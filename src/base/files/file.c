@@ -53,6 +53,13 @@ bool cn_file_open_at(struct cn_file *file, const char *dir, const char *name,
     return cn_file_open(file, path, err);
 }
 
+bool cn_file_open_from(struct cn_file *file, struct cn_file_source *source,
+                       const char *dir, const char *name, struct cn_error *err)
+{
+    return source ? source->open(source, name, file, err)
+                  : cn_file_open_at(file, dir, name, err);
+}
+
 void cn_file_forget(struct cn_bytes part)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -65,7 +72,7 @@ void cn_file_forget(struct cn_bytes part)
 
 void cn_file_close(struct cn_file *file)
 {
-    if (file->bytes.len)
+    if (file->bytes.len && !file->source)
         (void)munmap((void *)(uintptr_t)file->bytes.ptr, file->bytes.len);
     *file = (struct cn_file){0};
 }

@@ -7,12 +7,33 @@
 #ifndef CN_BASE_FILES_FILE_H
 #define CN_BASE_FILES_FILE_H
 
+#include <string.h>
+
 #include "base/bytes/bytes.h"
 #include "base/error.h"
 
+struct cn_file;
+
+/* Files that are elsewhere: mapped whole like others, but filled where they are needed. Bytes that
+ * were not asked for are zero.
+ * Threads: any thread. */
+struct cn_file_source {
+    CN_CHECK bool (*open)(struct cn_file_source *source, const char *name,
+                          struct cn_file *out, struct cn_error *err);
+    CN_CHECK bool (*need)(struct cn_file_source *source, struct cn_bytes part,
+                          struct cn_error *err);
+};
+
 struct cn_file {
     struct cn_bytes bytes;
+    struct cn_file_source *source; /* NULL: a local file, all of it is there */
 };
+
+/* True for an address in object storage, "s3://BUCKET/PREFIX", which is no path here. */
+static inline bool cn_path_is_address(const char *path)
+{
+    return strncmp(path, "s3://", 5) == 0;
+}
 
 /* Map a regular file. Messages name the path. */
 CN_CHECK bool cn_file_open(struct cn_file *file, const char *path, struct cn_error *err);
@@ -20,6 +41,17 @@ CN_CHECK bool cn_file_open(struct cn_file *file, const char *path, struct cn_err
 /* The file `name` in the directory `dir`. */
 CN_CHECK bool cn_file_open_at(struct cn_file *file, const char *dir, const char *name,
                               struct cn_error *err);
+
+/* The same, or the file `name` of a source, unless that is NULL. */
+CN_CHECK bool cn_file_open_from(struct cn_file *file, struct cn_file_source *source,
+                                const char *dir, const char *name, struct cn_error *err);
+
+/* Fetch a part of the file, before its bytes are read. */
+static inline CN_CHECK bool cn_file_need(const struct cn_file *file, struct cn_bytes part,
+                                         struct cn_error *err)
+{
+    return !file->source || file->source->need(file->source, part, err);
+}
 
 /* Release the pages of a mapped file; they are read again when accessed. Keeps memory
  * small during a long walk over a large file. `part` need not be aligned. */

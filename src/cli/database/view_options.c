@@ -300,24 +300,39 @@ static bool parse_end(const char *str, size_t len, uint64_t span_ns, uint64_t *o
     return ok;
 }
 
+bool cn_view_offsets_parse(const char *option, const char *text, uint64_t span_ns,
+                           uint64_t *from_ns, uint64_t *to_ns, struct cn_error *err)
+{
+    const char *tilde = strchr(text, '~');
+    uint64_t end_ns = span_ns > 0 ? span_ns : UINT64_MAX;
+
+    *from_ns = 0;
+    *to_ns = end_ns;
+    if (!tilde)
+        return cn_fail(err, CN_ERR_USAGE, "--%s '%s' is not FROM~TO", option, text);
+    if (!parse_end(text, (size_t)(tilde - text), span_ns, from_ns, err) ||
+        !parse_end(tilde + 1, strlen(tilde + 1), span_ns, to_ns, err))
+        return cn_fail_in(err, "--%s", option);
+    if (*to_ns > end_ns)
+        *to_ns = end_ns;
+    if (*from_ns < *to_ns)
+        return true;
+    if (span_ns == 0)
+        return cn_fail(err, CN_ERR_USAGE, "--%s '%s' is empty", option, text);
+    return cn_fail(err, CN_ERR_USAGE,
+                   "--%s '%s' is empty; the timelines span %" PRIu64 " ns", option, text,
+                   span_ns);
+}
+
 bool cn_view_time_parse(const struct cn_database *db, const char *option,
                         const char *text, uint64_t *begin_ns, uint64_t *end_ns,
                         struct cn_error *err)
 {
-    const char *tilde = strchr(text, '~');
-    uint64_t span_ns = db->end_ns - db->begin_ns, from_ns = 0, to_ns = span_ns;
+    uint64_t from_ns, to_ns;
 
-    if (!tilde)
-        return cn_fail(err, CN_ERR_USAGE, "--%s '%s' is not FROM~TO", option, text);
-    if (!parse_end(text, (size_t)(tilde - text), span_ns, &from_ns, err) ||
-        !parse_end(tilde + 1, strlen(tilde + 1), span_ns, &to_ns, err))
-        return cn_fail_in(err, "--%s", option);
-    if (to_ns > span_ns)
-        to_ns = span_ns;
-    if (from_ns >= to_ns)
-        return cn_fail(err, CN_ERR_USAGE,
-                       "--%s '%s' is empty; the timelines span %" PRIu64 " ns", option,
-                       text, span_ns);
+    if (!cn_view_offsets_parse(option, text, db->end_ns - db->begin_ns, &from_ns, &to_ns,
+                               err))
+        return false;
     *begin_ns = db->begin_ns + from_ns;
     *end_ns = db->begin_ns + to_ns;
     return true;

@@ -130,6 +130,12 @@ CN_CHECK bool cn_view_setup_open(struct cn_view_setup *setup, const struct cn_ar
                                  struct cn_error *err);
 void cn_view_setup_done(struct cn_view_setup *setup);
 
+/* FROM~TO as offsets from the start of data that lasts `span_ns`; 0: unknown, then there are no
+ * percentages, and without an end *to_ns is UINT64_MAX. */
+CN_CHECK bool cn_view_offsets_parse(const char *option, const char *text,
+                                    uint64_t span_ns, uint64_t *from_ns, uint64_t *to_ns,
+                                    struct cn_error *err);
+
 /* A range of time, FROM~TO as offsets from the start of the timelines of a database: 1.5s~2s,
  * 10%~20%, ~300ms. `option` is for messages. */
 CN_CHECK bool cn_view_time_parse(const struct cn_database *db, const char *option,

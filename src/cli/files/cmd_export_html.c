@@ -4,11 +4,18 @@
 
 #include "base/files/sink.h"
 #include "base/text.h"
+#include "cli/database/view_options.h"
 #include "cli/recording/record_options.h"
 #include "cli/recording/recording_options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "server/page/page_export.h"
+
+static bool parse_range(const char *text, uint64_t span_ns, uint64_t *from_ns,
+                        uint64_t *to_ns, struct cn_error *err)
+{
+    return cn_view_offsets_parse("time-range", text, span_ns, from_ns, to_ns, err);
+}
 
 static bool write_page(const struct cn_args *args, struct cn_sink *sink,
                        struct cn_text *left_out, struct cn_error *err)
@@ -16,6 +23,7 @@ static bool write_page(const struct cn_args *args, struct cn_sink *sink,
     struct cn_page_options options = {
         .is_raw = cn_args_has(args, "raw"),
         .query = cn_args_value(args, "query"),
+        .range = {cn_args_value(args, "time-range"), parse_range},
     };
     const char *size = cn_args_value(args, "max-size");
 
@@ -61,6 +69,11 @@ static const struct cn_option options[] = {
      .help = "of the page, e.g. 20M: leave out the list of calls, then timelines, then "
              "sources, if it is larger"},
     {.name = "query", .value = "QUERY", .help = "stores: only the traces that match"},
+    {.name = "time-range",
+     .letter = 'r',
+     .value = "FROM~TO",
+     .help = "only this time, as offsets from the start: 1.5s~2s, ~300ms; except for "
+             "recordings also 10%~20%"},
     CN_RECORDING_RAW_OPTION,
     {0},
 };
@@ -69,6 +82,8 @@ static const struct cn_example examples[] = {
     {"cairn export-html run.db run.html", "write a page to attach to a report"},
     {"cairn export-html shop slow.html --query 'duration > 1s'",
      "the slow traces of a store"},
+    {"cairn export-html run.data part.html -r 10ms~20ms",
+     "ten milliseconds of a recording"},
     {"cairn export-html --empty viewer.html",
      "write a viewer for people without cairn; they drop files into it"},
     {0},

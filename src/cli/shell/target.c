@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/files/file.h"
 #include "base/text.h"
 #include "formats/formats.h"
 
@@ -87,7 +88,7 @@ static bool is_inside(const char *path, const char *folder)
 bool cn_target_check_source(const char *target, const char *source, bool may_be_inside,
                             struct cn_error *err)
 {
-    char *from = resolve(source, err);
+    char *from = cn_path_is_address(source) ? cn_strdup(source) : resolve(source, err);
     char *to = from ? resolve(target, err) : NULL;
     bool ok = to != NULL;
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/files/file.h"
 #include "base/run/pool.h"
 #include "base/text.h"
 #include "cli/shell/cli.h"
@@ -13,6 +14,8 @@
 #include "cli/store/store_args.h"
 #include "formats/formats.h"
 #include "model/calls/recording.h"
+#include "store/care/upload.h"
+#include "store/segment/reader.h"
 #include "store/write/cut_recording.h"
 #include "store/write/ingest_files.h"
 #include "store/write/lanes.h"
@@ -149,15 +152,16 @@ static bool check_options(const struct cn_args *args, struct cn_error *err)
 }
 
 /* Traces before a refused file are committed. */
-static bool add(const struct cn_args *args, const struct paths *paths,
-                unsigned lane_count, struct cn_error *err)
+static bool add_to(const struct cn_args *args, const struct paths *paths,
+                   unsigned lane_count, struct cn_store_target *target,
+                   struct cn_error *err)
 {
     bool has_files = cn_args_count(args) > 1, has_recording, ok, is_saved;
     struct cn_store_added files = {0}, calls = {0};
     struct cn_store_lanes *lanes;
     struct cn_error later;
 
-    if (!cn_store_lanes_open(&lanes, cn_args_operand(args, 0), lane_count, NULL, err))
+    if (!cn_store_lanes_open(&lanes, target->path, lane_count, NULL, err))
         return false;
     ok = !has_files ||
          cn_store_ingest_files(lanes, lane_count, (const char *const *)paths->list,
@@ -166,7 +170,8 @@ static bool add(const struct cn_args *args, const struct paths *paths,
     if (has_recording)
         ok = add_recording(args, cn_store_lane(lanes, 0), &calls, err);
     /* Traces are added when they are on the disk. */
-    is_saved = cn_store_lanes_close(lanes, ok ? err : &later);
+    is_saved = cn_store_lanes_close(lanes, ok ? err : &later) &&
+               cn_store_target_finish(target, ok ? err : &later);
     if (is_saved && has_files)
         cn_store_say_added(args, NULL, &files);
     if (is_saved && ok && has_recording)
@@ -174,19 +179,46 @@ static bool add(const struct cn_args *args, const struct paths *paths,
     return is_saved && ok;
 }
 
+static bool add(const struct cn_args *args, const struct paths *paths,
+                unsigned lane_count, struct cn_error *err)
+{
+    struct cn_store_target target;
+    bool ok;
+
+    if (!cn_store_target_open(&target, cn_args_operand(args, 0), err))
+        return false;
+    ok = add_to(args, paths, lane_count, &target, err);
+    cn_store_target_done(&target);
+    return ok;
+}
+
+/* With --create. */
+static bool create(const char *path, struct cn_error *err)
+{
+    struct cn_store *store;
+    struct stat st;
+
+    if (!cn_path_is_address(path))
+        return stat(path, &st) == 0 || cn_store_init(path, NULL, err);
+    if (cn_store_open(&store, path, err)) {
+        cn_store_close(store);
+        return true;
+    }
+    return (err->kind == CN_ERR_FORMAT || err->kind == CN_ERR_NOT_FOUND) &&
+           cn_store_init(path, NULL, err);
+}
+
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     const char *path = cn_args_operand(args, 0);
     struct paths paths = {0};
     uint64_t lane_count;
-    struct stat st;
     bool ok;
 
     ok = check_options(args, err) && list_paths(args, &paths, err) &&
          cn_args_u64(args, "lanes", 1, CN_STORE_LANES_MAX, default_lanes(paths.len),
                      &lane_count, err) &&
-         (!cn_args_has(args, "create") || stat(path, &st) == 0 ||
-          cn_store_init(path, NULL, err)) &&
+         (!cn_args_has(args, "create") || create(path, err)) &&
          add(args, &paths, (unsigned)lane_count, err);
     free_paths(&paths);
     return ok;

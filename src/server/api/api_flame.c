@@ -144,6 +144,8 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
     find_waits(&p);
     ok = paint(&p, has_top ? &top : NULL, err);
     cn_json_object(&request->json);
+    if (view->is_estimate)
+        cn_json_add_bool(&request->json, "isPartial", true);
     cn_json_add_str(&request->json, "column", costs->columns[p.column].metric);
     cn_json_add_str(&request->json, "side",
                     costs->columns[p.column].side == CN_SELF ? "self" : "total");
@@ -155,5 +157,10 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
 bool cn_api_flame(struct cn_served *served, struct cn_request *request,
                   struct cn_error *err)
 {
-    return cn_api_with_asked_view(served, request, answer, err);
+    struct cn_view_question question;
+
+    if (!cn_request_view(request, &question, err))
+        return false;
+    question.takes_estimate = question.kind != CN_VIEW_BOTTOM_UP; /* see cn_api_rows() */
+    return cn_api_with_ranged_view(served, &question, request, answer, err);
 }

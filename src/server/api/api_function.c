@@ -50,6 +50,8 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
         return false;
     question.index = &served->structure.frames.index;
     cn_json_object(json);
+    if (view->is_estimate)
+        cn_json_add_bool(json, "isPartial", true);
     cn_json_columns(json, &view->costs);
     cn_json_key(json, "function");
     ok = cn_json_row(json, view->view, &function, err) &&
@@ -77,5 +79,6 @@ bool cn_api_function(struct cn_served *served, struct cn_request *request,
     if (view && question.kind != CN_VIEW_BOTTOM_UP)
         return cn_fail(err, CN_ERR_USAGE, "functions are rows of the bottom-up view");
     question.kind = CN_VIEW_BOTTOM_UP;
+    question.takes_estimate = true;
     return cn_api_with_view(served, &question, request, answer, err);
 }

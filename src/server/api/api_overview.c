@@ -338,7 +338,7 @@ static void add_warnings(struct cn_served *served, struct cn_json *json)
     cn_json_end(json);
     if (!rec)
         return;
-    cn_json_add_u64(json, "lostRecords", served->lost_count);
+    cn_json_add_u64(json, "lostRecords", served->extras.lost_count);
     cn_json_add_f64(json, "callCost", (double)rec->call_cost.call_ps / 1000);
 }
 

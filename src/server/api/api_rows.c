@@ -42,6 +42,8 @@ static bool answer_rows(struct cn_served *served, struct cn_served_view *view,
         view->view, has_parent ? &parent : NULL, column,
         cn_request_flag(request, "reverse"), &list, err);
     cn_json_object(json);
+    if (view->is_estimate)
+        cn_json_add_bool(json, "isPartial", true);
     cn_json_columns(json, &view->costs);
     cn_json_add_u64(json, "count", list.count);
     cn_json_key(json, "rows");
@@ -57,7 +59,14 @@ static bool answer_rows(struct cn_served *served, struct cn_served_view *view,
 bool cn_api_rows(struct cn_served *served, struct cn_request *request,
                  struct cn_error *err)
 {
-    return cn_api_with_asked_view(served, request, answer_rows, err);
+    struct cn_view_question question;
+
+    if (!cn_request_view(request, &question, err))
+        return false;
+    /* Callers are numbered when they are listed. */
+    question.takes_estimate =
+        question.kind != CN_VIEW_BOTTOM_UP || !cn_request_value(request, "row");
+    return cn_api_with_ranged_view(served, &question, request, answer_rows, err);
 }
 
 static bool answer_hot_path(struct cn_served *served, struct cn_served_view *view,

@@ -41,6 +41,8 @@ static void begin_hits(struct search *search, struct cn_json *json)
 {
     cn_best_sort(&search->hits, 0);
     cn_json_object(json);
+    if (search->view->is_estimate)
+        cn_json_add_bool(json, "isPartial", true);
     cn_json_add_u64(json, "count", search->hits.offered);
     cn_json_key(json, "hits");
     cn_json_array(json);
@@ -252,5 +254,6 @@ bool cn_api_search(struct cn_served *served, struct cn_request *request,
     if (!cn_request_view(request, &question, err))
         return false;
     question.has_values = question.kind == CN_VIEW_TOP_DOWN;
+    question.takes_estimate = true;
     return cn_api_with_ranged_view(served, &question, request, answer, err);
 }

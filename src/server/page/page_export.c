@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/timeline/range_database.h"
 #include "base/bytes/base64.h"
 #include "base/bytes/json.h"
 #include "base/files/outdir.h"
@@ -14,6 +15,7 @@
 #include "model/contexts/database.h"
 #include "server/page/assets.h"
 #include "server/page/pack.h"
+#include "server/served/analysis.h"
 #include "server/served/served.h"
 #include "store/search/search.h"
 #include "store/store_copy.h"
@@ -65,39 +67,89 @@ static void leave_out(struct page *page, const char *what)
     cn_text_printf(page->left_out, "%s%s", page->left_out->len > 0 ? ", " : "", what);
 }
 
-/* Samples as a database with the symbols that this machine has. */
-static bool add_samples(struct page *page, struct cn_error *err)
+static void leave_out_time(struct page *page)
 {
-    struct cn_write_options write = {0};
-    struct cn_database *db;
+    cn_text_printf(page->left_out, "data outside %s", page->options->range.text);
+}
+
+/* The calls of a time range, and their analysis. */
+static bool add_part_of_recording(struct page *page, struct cn_error *err)
+{
     struct cn_text path = {0};
     bool ok;
 
     page->folder = cn_temporary_make("export", err);
-    if (!page->folder || !page->format->open_database(&db, page->path, err))
+    if (!page->folder || !cn_page_cut_calls(page->path, &page->options->range,
+                                            page->options->is_raw, page->folder, err))
         return false;
-    cn_text_printf(&path, "%s/calls.db", page->folder);
-    ok = cn_format_find("hpctoolkit-v4")
-             ->write_database(db, cn_text_str(&path), &write, err) &&
-         cn_pack_add(&page->pack, page->folder, analysis_folder, err);
     page->has_analysis = true;
-    leave_out(page, "names of threads"); /* which databases do not have */
-    cn_database_close(db);
+    page->format = cn_format_find("uftrace");
+    cn_text_printf(&path, "%s/analysis", page->folder);
+    ok = cn_pack_add(&page->pack, cn_text_str(&path), analysis_folder, err);
+    cn_text_clear(&path);
+    cn_text_printf(&path, "%s/recording", page->folder);
+    ok = ok && cn_pack_add(&page->pack, cn_text_str(&path), page->path, err);
     cn_text_done(&path);
+    leave_out_time(page);
     return ok;
 }
 
-/* The traces that match the query, as a store of their own. */
-static bool add_traces(struct page *page, struct cn_error *err)
+/* A database that this machine makes: samples with its symbols, or a time range. */
+static bool add_made(struct page *page, struct cn_database *db, struct cn_error *err)
 {
-    const char *query = page->options->query;
+    const struct cn_page_range *range = &page->options->range;
+
+    page->folder = cn_temporary_make("export", err);
+    if (!page->folder)
+        return false;
+    page->has_analysis = true;
+    if (range->text) {
+        leave_out_time(page);
+        cn_text_printf(page->left_out, ", metrics other than %s", cn_range_metric(db));
+    }
+    return (range->text ? cn_page_cut_samples(db, range, page->folder, err)
+                        : cn_analysis_of_samples(db, page->folder, err)) &&
+           cn_pack_add(&page->pack, page->folder, analysis_folder, err);
+}
+
+static bool add_database(struct page *page, struct cn_error *err)
+{
+    struct cn_database *db;
+    bool ok;
+
+    /* What does not open is not exported. */
+    if (!page->format->open_database(&db, page->path, err))
+        return false;
+    ok = page->format == &cn_format_perf || page->options->range.text
+             ? add_made(page, db, err)
+             : cn_pack_add(&page->pack, page->path, page->path, err);
+    cn_database_close(db);
+    return ok;
+}
+
+/* The query of the traces in the page; "": all. */
+static bool add_query(const struct page *page, struct cn_text *query,
+                      struct cn_error *err)
+{
+    const char *chosen = page->options->query;
+
+    if (!page->options->range.text) {
+        cn_text_str_add(query, chosen ? chosen : "");
+        return true;
+    }
+    if (chosen)
+        cn_text_printf(query, "(%s) ", chosen);
+    return cn_page_cut_traces(page->path, &page->options->range, query, err);
+}
+
+/* Write the traces that match as a store of their own. */
+static bool copy_traces(struct page *page, const char *query, struct cn_error *err)
+{
     struct cn_store_query opened;
     struct cn_store_added added;
     struct cn_text path = {0};
     bool ok;
 
-    if (!query)
-        return cn_pack_add(&page->pack, page->path, page->path, err);
     page->folder = cn_temporary_make("export", err);
     if (!page->folder || !cn_store_query_open(&opened, page->path, query, err))
         return false;
@@ -107,27 +159,38 @@ static bool add_traces(struct page *page, struct cn_error *err)
         cn_pack_add(&page->pack, cn_text_str(&path), page->path, err);
     cn_store_query_close(&opened);
     cn_text_done(&path);
-    cn_text_printf(page->left_out, "traces that do not match '%s'", query);
+    return ok;
+}
+
+static bool add_traces(struct page *page, struct cn_error *err)
+{
+    struct cn_text query = {0};
+    bool ok = add_query(page, &query, err);
+
+    if (ok && query.len == 0)
+        ok = cn_pack_add(&page->pack, page->path, page->path, err);
+    else if (ok)
+        ok = copy_traces(page, cn_text_str(&query), err);
+    if (page->options->query)
+        cn_text_printf(page->left_out, "traces that do not match '%s'",
+                       page->options->query);
+    if (page->options->range.text)
+        cn_text_printf(page->left_out, "%straces that began outside %s",
+                       page->left_out->len > 0 ? ", " : "", page->options->range.text);
+    cn_text_done(&query);
     return ok;
 }
 
 static bool add_files(struct page *page, struct cn_error *err)
 {
-    struct cn_database *db;
-
     if (page->format == &cn_format_store)
         return add_traces(page, err);
     if (page->options->query)
         return cn_fail(err, CN_ERR_USAGE, "%s: --query is for stores", page->path);
-    if (page->format == &cn_format_perf)
-        return add_samples(page, err);
-    if (!page->format->open_database)
-        return add_recording(page, err);
-    /* What does not open is not exported. */
-    if (!page->format->open_database(&db, page->path, err))
-        return false;
-    cn_database_close(db);
-    return cn_pack_add(&page->pack, page->path, page->path, err);
+    if (page->format->open_database)
+        return add_database(page, err);
+    return page->options->range.text ? add_part_of_recording(page, err)
+                                     : add_recording(page, err);
 }
 
 static bool is_of_calls(const char *path, const void *arg)

@@ -10,13 +10,15 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "server/page/page_cut.h"
 
 struct cn_sink;
 struct cn_text;
 
 struct cn_page_options {
-    bool is_raw;       /* recordings: recorded times, not corrected ones */
-    const char *query; /* of a store: only traces that match; NULL: all */
+    bool is_raw;                /* recordings: recorded times, not corrected ones */
+    const char *query;          /* of a store: only traces that match; NULL: all */
+    struct cn_page_range range; /* only this time; its text is NULL: all */
     uint64_t
         size_max; /* of the page: calls, timelines, then sources are left out; 0: any */
 };

@@ -7,7 +7,7 @@
 #include "base/run/clock.h"
 
 static const uint64_t ns_per_s = 1000000000;
-static const uint64_t wait_ns = 250000000;     /* deadline of a request */
+static const uint64_t wait_ns = 80000000;      /* deadline of a request */
 static const uint64_t unasked_ns = 5000000000; /* after that, see stops_unasked */
 
 void cn_job_group_init(struct cn_job_group *group, unsigned running_max)

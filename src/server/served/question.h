@@ -33,6 +33,9 @@ struct cn_view_question {
     /* Of a top-down view, also the values of all contexts in the column `sort`. */
     bool has_values;
     const char *sort; /* name of a column; NULL: the first one */
+
+    /* While the view is being built: its rows are not asked for again. */
+    bool takes_estimate;
 };
 
 struct cn_range_question {

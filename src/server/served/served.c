@@ -8,8 +8,8 @@
 #include "base/alloc.h"
 #include "base/files/outdir.h"
 #include "base/text.h"
+#include "formats/exchange/perf/perf.h"
 #include "formats/formats.h"
-#include "server/served/analysis.h"
 #include "store/store_format.h"
 
 enum {
@@ -77,6 +77,7 @@ void cn_served_close(struct cn_served *served)
     if (served->folder && !served->is_given)
         cn_outdir_remove(served->folder);
     free(served->folder);
+    cn_analysis_extras_done(&served->extras);
     free(served->analysis_what);
     free(served->profiled_tasks);
     free(served->path);
@@ -111,17 +112,33 @@ static bool start_warm_up(struct cn_served *served, struct cn_error *err)
 
 static bool open_given(struct cn_served *served, struct cn_error *err)
 {
-    return cn_analysis_open(&served->db, served->folder, &served->lost_count, err);
+    return cn_analysis_open(&served->db, served->folder, &served->extras, err);
+}
+
+/* Samples with symbols of this machine are shown as the database that a page of them contains: the
+ * same rows with the same numbers. */
+static bool open_samples(struct cn_served *served, struct cn_error *err)
+{
+    struct cn_database *db;
+    bool ok;
+
+    if (!(served->folder = cn_temporary_make("serve", err)) ||
+        !cn_format_perf.open_database(&db, served->path, err))
+        return false;
+    ok = cn_analysis_of_samples(db, served->folder, err);
+    cn_database_close(db);
+    return ok && open_given(served, err);
 }
 
 static bool analyse(void *arg, const struct cn_progress *progress, struct cn_error *err)
 {
     struct cn_served *served = arg;
 
-    return (served->is_given ? open_given(served, err)
-                             : cn_analysis_of_calls(
-                                   &served->db, served->recording, served->is_raw,
-                                   served->folder, &served->lost_count, progress, err)) &&
+    return (served->is_given
+                ? open_given(served, err)
+                : cn_analysis_of_calls(&served->db, served->recording, served->is_raw,
+                                       cn_time_always, served->folder, &served->extras,
+                                       progress, err)) &&
            start_warm_up(served, err);
 }
 
@@ -189,7 +206,9 @@ bool cn_served_open(struct cn_served **out, const char *path,
         served = new_served(path, format->name, CN_SERVED_DATABASE);
         set_options(served, &options);
         ok = (served->is_given ? open_given(served, err)
-                               : format->open_database(&served->db, path, err)) &&
+              : format == &cn_format_perf
+                  ? open_samples(served, err)
+                  : format->open_database(&served->db, path, err)) &&
              start_warm_up(served, err);
     } else {
         served = new_served(path, format->name, CN_SERVED_RECORDING);

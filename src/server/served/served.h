@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "model/calls/recording.h"
 #include "model/contexts/database.h"
+#include "server/served/analysis.h"
 #include "server/served/call_parts.h"
 #include "server/served/job.h"
 #include "server/served/range_views.h"
@@ -42,9 +43,9 @@ struct cn_served {
     size_t profiled_count;
     struct cn_job analysis; /* makes the database of a recording */
     char *analysis_what;    /* for messages */
-    char *folder;           /* of that database, calls.db; NULL: none */
-    bool is_given;          /* the folder was made elsewhere, and is not removed */
-    uint64_t lost_count;    /* records that the recorder lost; known after the analysis */
+    char *folder;  /* of that database, or of that of samples, calls.db; NULL: none */
+    bool is_given; /* the folder was made elsewhere, and is not removed */
+    struct cn_analysis_extras extras; /* known after the analysis */
 
     struct cn_database *db;        /* NULL for a store, and until cn_served_ready() */
     struct cn_structure structure; /* of the database */

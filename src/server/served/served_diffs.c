@@ -130,7 +130,7 @@ static bool add_database(struct cn_served_diff *diff, enum cn_side number,
 static bool add_traces(struct cn_served_diff *diff, enum cn_side side, const char *path,
                        const struct cn_progress *progress, struct cn_error *err)
 {
-    uint64_t lost;
+    struct cn_analysis_extras extras = {0};
     const char *query = diff->question.sides[side].query;
     const struct cn_format *format;
     struct cn_recording *rec = NULL;
@@ -142,10 +142,13 @@ static bool add_traces(struct cn_served_diff *diff, enum cn_side side, const cha
         !format->open_traces(&rec, path, query ? query : "", err))
         return false;
     folder = cn_temporary_make("diff", err);
-    ok = folder && cn_analysis_of_calls(&db, rec, false, folder, &lost, progress, err) &&
+    ok = folder &&
+         cn_analysis_of_calls(&db, rec, false, cn_time_always, folder, &extras, progress,
+                              err) &&
          add_database(diff, side, db, true, progress, err);
     note_damage(diff, path, rec->warnings);
     note_damage(diff, path, db ? db->warnings : NULL);
+    cn_analysis_extras_done(&extras);
     cn_database_close(db);
     cn_recording_close(rec);
     if (folder)

@@ -14,7 +14,10 @@
 #include "server/served/structure.h"
 #include "server/served/thread_list.h"
 
-enum { RANGE_MAX = 8 };
+enum {
+    RANGE_MAX = 8,
+    FIRST_SAMPLES = 1 << 19, /* read for the first answer, where there are many more */
+};
 
 struct range {
     /* Set once; the job reads it. */
@@ -26,7 +29,8 @@ struct range {
     double min_share;
     struct cn_job job;
 
-    struct cn_text answer; /* JSON, when the job is done */
+    pthread_mutex_t lock;  /* of the answer */
+    struct cn_text answer; /* JSON: an estimate, then, when the job is done, the answer */
 
     /* Of the job while it runs. */
     const uint64_t *self_ns;      /* by context id */
@@ -42,6 +46,7 @@ static void free_range(void *value)
     cn_job_end(&range->job);
     cn_thread_list_done(&range->threads);
     cn_text_done(&range->answer);
+    (void)pthread_mutex_destroy(&range->lock);
     free(range);
 }
 
@@ -166,9 +171,10 @@ static void add_functions(const struct range *range, struct cn_json *json)
     free(place_ns);
 }
 
-static bool print(struct range *range, uint64_t sample_count, struct cn_error *err)
+static bool print(struct range *range, const struct cn_range_sums *sums,
+                  struct cn_text *out, struct cn_error *err)
 {
-    struct cn_json json = {.text = &range->answer};
+    struct cn_json json = {.text = out};
     struct cn_flame flame;
     double total = 0;
     bool ok;
@@ -177,22 +183,23 @@ static bool print(struct range *range, uint64_t sample_count, struct cn_error *e
         total += range->total[i];
     cn_flame_begin(&flame);
     ok = paint(range, &flame, total * range->min_share, err);
-    cn_text_clear(&range->answer);
     cn_json_object(&json);
     /* Samples of a waiting thread have context 0. */
     cn_json_add_str(&json, "column", cn_range_metric(range->db));
     cn_json_add_f64(&json, "waiting",
                     range->index->id_limit > 0 ? (double)range->self_ns[0] / 1e9 : 0);
-    cn_json_add_u64(&json, "samples", sample_count);
+    cn_json_add_u64(&json, "samples", sums->sample_count);
+    if (sums->is_estimate)
+        cn_json_add_bool(&json, "isPartial", true);
     add_functions(range, &json);
     cn_flame_end(&flame, &json, total);
     cn_json_end(&json);
     return ok;
 }
 
-static bool compute(void *arg, const struct cn_progress *progress, struct cn_error *err)
+static bool answer(struct range *range, uint64_t sample_max, bool *is_estimate,
+                   const struct cn_progress *progress, struct cn_error *err)
 {
-    struct range *range = arg;
     size_t count = range->index->count;
     struct cn_range_request request = {
         .profiles = range->threads.profiles,
@@ -200,7 +207,9 @@ static bool compute(void *arg, const struct cn_progress *progress, struct cn_err
         .begin_ns = range->begin_ns,
         .end_ns = range->end_ns,
         .id_limit = range->index->id_limit,
+        .sample_max = sample_max,
     };
+    struct cn_text text = {0}, before;
     struct cn_range_sums sums;
     bool ok;
 
@@ -211,12 +220,29 @@ static bool compute(void *arg, const struct cn_progress *progress, struct cn_err
     range->first_child = cn_alloc(count, sizeof(*range->first_child));
     range->next = cn_alloc(count, sizeof(*range->next));
     add_up(range);
-    ok = print(range, sums.sample_count, err);
+    ok = print(range, &sums, &text, err);
     free(range->total);
     free(range->first_child);
     free(range->next);
+    *is_estimate = sums.is_estimate;
     cn_range_sums_done(&sums);
+    (void)pthread_mutex_lock(&range->lock);
+    before = range->answer;
+    if (ok)
+        range->answer = text;
+    (void)pthread_mutex_unlock(&range->lock);
+    cn_text_done(ok ? &before : &text);
     return ok;
+}
+
+/* First an estimate, so that there is something to show. */
+static bool compute(void *arg, const struct cn_progress *progress, struct cn_error *err)
+{
+    struct range *range = arg;
+    bool is_estimate;
+
+    return answer(range, FIRST_SAMPLES, &is_estimate, progress, err) &&
+           (!is_estimate || answer(range, 0, &is_estimate, progress, err));
 }
 
 static void print_key(const struct cn_range_question *question, struct cn_text *key)
@@ -247,6 +273,7 @@ static bool add_range(struct cn_served_ranges *ranges,
                 .what = "computing this time range",
                 .stops_unasked = true},
     };
+    (void)pthread_mutex_init(&range->lock, NULL);
     if (!cn_thread_list_build(&range->threads, range->db, &question->threads, err)) {
         free_range(range);
         return false;
@@ -281,9 +308,12 @@ bool cn_served_range(struct cn_served_ranges *ranges,
     if (!ok)
         return false;
     range = entry->value;
-    ok = cn_job_wait(&range->job, err);
+    ok = cn_job_wait(&range->job, err) || err->kind == CN_ERR_INTERRUPTED;
+    (void)pthread_mutex_lock(&range->lock);
+    ok = ok && range->answer.len > 0;
     if (ok)
         cn_text_str_add(out, cn_text_str(&range->answer));
+    (void)pthread_mutex_unlock(&range->lock);
     (void)pthread_mutex_lock(&ranges->lock);
     cn_cached_unpin(entry);
     (void)pthread_mutex_unlock(&ranges->lock);

@@ -20,6 +20,16 @@ static void print_task(const struct cn_task *task, struct cn_text *out)
     cn_text_printf(out, "%" PRIu32, task->tid);
 }
 
+/* "" if unknown. */
+static const char *name_of(const struct cn_served *served, uint32_t index,
+                           const struct cn_profile *profile)
+{
+    if (profile->name)
+        return profile->name;
+    return index < served->extras.thread_name_count ? served->extras.thread_names[index]
+                                                    : "";
+}
+
 void cn_served_thread_label(const struct cn_served *served, uint32_t index,
                             const struct cn_profile *profile, struct cn_text *out)
 {
@@ -30,8 +40,8 @@ void cn_served_thread_label(const struct cn_served *served, uint32_t index,
         return;
     }
     cn_identity_print(&profile->identity, &served->db->kinds, out);
-    if (profile->name)
-        cn_text_printf(out, " %s", profile->name);
+    if (*name_of(served, index, profile))
+        cn_text_printf(out, " %s", name_of(served, index, profile));
 }
 
 /* Ids of an identity that name the group: up to the rank, else the node. */
@@ -78,8 +88,9 @@ void cn_served_thread_group(const struct cn_served *served, uint32_t index,
     part.count = profile->identity.count - len;
     memmove(part.ids, part.ids + len, part.count * sizeof(*part.ids));
     cn_identity_print(&part, &served->db->kinds, name);
-    if (profile->name)
-        cn_text_printf(name, "%s%s", part.count > 0 ? " " : "", profile->name);
+    if (*name_of(served, index, profile))
+        cn_text_printf(name, "%s%s", part.count > 0 ? " " : "",
+                       name_of(served, index, profile));
 }
 
 /* True if the only other task of its process that was there before it is its parent: who

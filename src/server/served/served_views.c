@@ -11,11 +11,16 @@ enum {
     VIEW_MAX = 16,       /* more than there are requests at a time */
     COST_MAX = 48 << 20, /* bytes of all cached views */
 
+    /* A first answer is estimated from so many threads, if there are many more. */
+    ESTIMATE_THREADS = 24,
+    MANY_THREADS = 100,
+    MANY_CONTEXTS = 100000,
+
     /* Bytes that building a view takes per context. */
     VALUES_LEN = 24,
     FLAT_LEN = 24,
     CALLERS_LEN = 48,
-    COLLAPSED_LEN = 112,
+    COLLAPSED_LEN = 32,
 };
 
 static void free_view(void *value)
@@ -221,10 +226,12 @@ static uint64_t size_of(const struct cn_served_view *view)
                : 0;
 }
 
-/* Ends a job: publish what it built, or free it. */
+/* Publish what a job built, or free it. */
 static bool publish(struct cn_served_view *view, bool is_built, struct cn_view *built,
                     double *values)
 {
+    struct cn_view *old_view = NULL;
+    double *old_values;
     uint64_t size;
 
     if (!is_built) {
@@ -233,40 +240,33 @@ static bool publish(struct cn_served_view *view, bool is_built, struct cn_view *
         return false;
     }
     (void)pthread_mutex_lock(&view->lock);
-    if (built)
+    if (built) {
+        old_view = view->view;
         view->view = built;
+    }
+    old_values = view->node_values;
     view->node_values = values;
+    view->is_estimate = view->costs.thread_step > 1;
     size = size_of(view);
     (void)pthread_mutex_unlock(&view->lock);
+    cn_view_free(old_view);
+    free(old_values);
     set_cost(view, size);
     return true;
 }
 
-static bool build_of_shape(void *arg, const struct cn_progress *progress,
-                           struct cn_error *err)
+static bool build_of_shape(struct cn_served_view *view,
+                           const struct cn_progress *progress, struct cn_error *err)
 {
-    struct cn_served_view *view = arg;
     struct cn_view *built = NULL;
     bool ok = cn_view_of_shape_new(&built, view->shape, &view->costs, progress, err);
 
     return publish(view, ok, built, NULL);
 }
 
-/* It has about as many rows as there are contexts: its shape is not shared. */
-static bool build_collapsed(void *arg, const struct cn_progress *progress,
-                            struct cn_error *err)
-{
-    struct cn_served_view *view = arg;
-    struct cn_view *built = NULL;
-    bool ok = cn_view_collapsed_new(&built, &view->costs, view->index, progress, err);
-
-    return publish(view, ok, built, NULL);
-}
-
-static bool read_values(void *arg, const struct cn_progress *progress,
+static bool read_values(struct cn_served_view *view, const struct cn_progress *progress,
                         struct cn_error *err)
 {
-    struct cn_served_view *view = arg;
     double *values = cn_alloc(view->index->count, sizeof(*values));
     bool ok = cn_costs_column_of_nodes(&view->costs, view->index, view->node_column,
                                        values, progress, err);
@@ -274,15 +274,30 @@ static bool read_values(void *arg, const struct cn_progress *progress,
     return publish(view, ok, NULL, values);
 }
 
+/* The job: an estimate, so that there is something to show, then all. */
+static bool build(void *arg, const struct cn_progress *progress, struct cn_error *err)
+{
+    struct cn_served_view *view = arg;
+    bool (*make)(struct cn_served_view *, const struct cn_progress *, struct cn_error *) =
+        view->shape ? build_of_shape : read_values;
+
+    if (view->index->count >= MANY_CONTEXTS)
+        view->costs.thread_step =
+            cn_costs_choose_step(&view->costs, ESTIMATE_THREADS, MANY_THREADS);
+    if (view->costs.thread_step > 1 && !make(view, progress, err))
+        return false;
+    view->costs.thread_step = 0;
+    return make(view, progress, err);
+}
+
 /* Make room for what the job will take before it starts. */
-static bool set_job(struct cn_served_view *view, cn_job_fn work, const char *what,
-                    uint64_t context_len)
+static bool set_job(struct cn_served_view *view, const char *what, uint64_t context_len)
 {
     struct cn_structure *structure = view->views->structure;
 
     set_cost(view, structure->frames.index.count * context_len);
     view->job = (struct cn_job){.group = structure->requests,
-                                .work = work,
+                                .work = build,
                                 .arg = view,
                                 .what = what,
                                 .stops_unasked = true};
@@ -306,20 +321,22 @@ static bool set_up(struct cn_served_view *view, const struct cn_view_question *q
                (cn_served_column_find(&view->costs, question->sort, &view->node_column,
                                       err) &&
                 cn_structure_wait(structure, CN_STRUCTURE_FRAMES, err) &&
-                set_job(view, read_values, "reading the costs of contexts", VALUES_LEN));
+                set_job(view, "reading the costs of contexts", VALUES_LEN));
     case CN_VIEW_COLLAPSED:
-        return cn_structure_wait(structure, CN_STRUCTURE_FRAMES, err) &&
-               set_job(view, build_collapsed, "merging recursive calls", COLLAPSED_LEN);
+        if (!cn_structure_wait(structure, CN_STRUCTURE_COLLAPSED, err))
+            return false;
+        view->shape = structure->collapsed;
+        return set_job(view, "folding recursive calls", COLLAPSED_LEN);
     case CN_VIEW_BOTTOM_UP:
         if (!cn_structure_wait(structure, CN_STRUCTURE_CALLERS, err))
             return false;
         view->shape = structure->callers;
-        return set_job(view, build_of_shape, "computing the bottom-up view", CALLERS_LEN);
+        return set_job(view, "computing the bottom-up view", CALLERS_LEN);
     case CN_VIEW_FLAT:
         if (!cn_structure_wait(structure, CN_STRUCTURE_FLAT, err))
             return false;
         view->shape = structure->flat;
-        return set_job(view, build_of_shape, "computing the flat view", FLAT_LEN);
+        return set_job(view, "computing the flat view", FLAT_LEN);
     }
     return false;
 }
@@ -342,7 +359,7 @@ bool cn_served_view_borrow(struct cn_served_views *views,
                            struct cn_served_view **out, struct cn_error *err)
 {
     struct cn_served_view *view = pin(views, question);
-    bool ok, has_job;
+    bool ok, has_job, has_estimate = false;
 
     if (!view)
         return cn_fail(err, CN_ERR_LIMIT, "more than %d views at a time", VIEW_MAX);
@@ -350,11 +367,16 @@ bool cn_served_view_borrow(struct cn_served_views *views,
     ok = set_up_columns(view, question, err) && set_up(view, question, err);
     has_job = view->job.group != NULL;
     (void)pthread_mutex_unlock(&view->lock);
-    if (!ok || (has_job && !cn_job_wait(&view->job, err))) {
+    if (ok && has_job && !cn_job_wait(&view->job, err)) {
+        ok = question->takes_estimate && err->kind == CN_ERR_INTERRUPTED;
+        has_estimate = true;
+    }
+    (void)pthread_mutex_lock(&view->lock);
+    if (!ok || (has_estimate && !view->is_estimate)) {
+        (void)pthread_mutex_unlock(&view->lock);
         unpin(view);
         return false;
     }
-    (void)pthread_mutex_lock(&view->lock);
     view->view->hides_empty = views->range != NULL;
     *out = view;
     return true;

@@ -42,6 +42,7 @@ struct cn_served_view {
     const struct cn_context_index *index;
     double *node_values; /* by node of the index, see has_values; NULL: not read yet */
     size_t node_column;  /* their column */
+    bool is_estimate;    /* numbers are from some of the threads, until the job is done */
     struct cn_job job;
 };
 
@@ -52,7 +53,8 @@ void cn_served_views_done(struct cn_served_views *views);
  * there. Borrowed. */
 const char *cn_served_default_metric(struct cn_served_views *views);
 
-/* The database is there. Fails with CN_ERR_INTERRUPTED while the view is being built. */
+/* The database is there. Fails with CN_ERR_INTERRUPTED while the view is being built, unless the
+ * question takes an estimate and there is one. */
 CN_CHECK bool cn_served_view_borrow(struct cn_served_views *views,
                                     const struct cn_view_question *question,
                                     struct cn_served_view **out, struct cn_error *err);

@@ -70,6 +70,15 @@ static bool build_flat(void *arg, const struct cn_progress *progress,
                                   &structure->frames.index, progress, err);
 }
 
+static bool build_collapsed(void *arg, const struct cn_progress *progress,
+                            struct cn_error *err)
+{
+    struct cn_structure *structure = arg;
+
+    return cn_view_shape_collapsed_new(&structure->collapsed, structure->db,
+                                       &structure->frames.index, progress, err);
+}
+
 static bool build_callers(void *arg, const struct cn_progress *progress,
                           struct cn_error *err)
 {
@@ -104,6 +113,7 @@ void cn_structure_set_database(struct cn_structure *structure, struct cn_databas
         [CN_STRUCTURE_DEPTH] = {find_depth, "reading timelines"},
         [CN_STRUCTURE_FLAT] = {build_flat, "building the flat view"},
         [CN_STRUCTURE_CALLERS] = {build_callers, "building the bottom-up view"},
+        [CN_STRUCTURE_COLLAPSED] = {build_collapsed, "folding recursive calls"},
         [CN_STRUCTURE_LABELS] = {build_labels, "reading names"},
     };
 
@@ -122,6 +132,7 @@ void cn_structure_done(struct cn_structure *structure)
     cn_context_labels_done(&structure->labels);
     cn_view_shape_free(structure->callers);
     cn_view_shape_free(structure->flat);
+    cn_view_shape_free(structure->collapsed);
     cn_frames_done(&structure->frames);
 }
 

@@ -1,5 +1,5 @@
 /* The structure of a database that all its views share, computed once: stacks of
- * contexts, rows of the flat and the bottom-up view without values, labels of contexts.
+ * contexts, rows of views without values, labels of contexts.
  *
  * Each item is a job; its result is never freed before the structure.
  * Threads: any thread.
@@ -24,6 +24,7 @@ enum cn_structure_item {
     CN_STRUCTURE_FLAT,
     CN_STRUCTURE_CALLERS,
     CN_STRUCTURE_LABELS,
+    CN_STRUCTURE_COLLAPSED,
     CN_STRUCTURE_COUNT,
 };
 
@@ -36,7 +37,7 @@ struct cn_structure {
     /* Each is there once its job is done. */
     struct cn_frames frames;
     uint32_t depth; /* at which the stacks of threads differ */
-    struct cn_view_shape *flat, *callers;
+    struct cn_view_shape *flat, *callers, *collapsed;
     struct cn_context_labels labels;
 };
 

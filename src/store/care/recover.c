@@ -98,7 +98,7 @@ static bool save_words(const char *dir, struct cn_error *err)
     struct cn_error ignored;
     bool ok = true;
 
-    if (log_is_whole(dir) || !cn_text_file_open(&file, dir, &ignored))
+    if (log_is_whole(dir) || !cn_text_file_open(&file, NULL, dir, &ignored))
         return true;
     if (cn_text_file_check_all(&file, &ignored))
         ok = write_text_log(dir, &file.words, err);
@@ -141,7 +141,7 @@ static void count_damage(const char *dir, struct cn_store_recovery *counts)
 
     scan.rows = &rows;
     if (cn_file_open_at(&file, dir, CN_TRACES_NAME, &ignored)) {
-        cn_segment_scan_begin(&scan, file.bytes);
+        cn_segment_scan_begin(&scan, &file);
         cn_segment_scan_chunks(&scan, cn_chunk_file_header_size);
         counts->rows += scan.row_count;
         counts->bad_chunks += scan.bad_chunks;

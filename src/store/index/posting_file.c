@@ -28,12 +28,12 @@ static bool open_parts(struct cn_posting_file *file, struct cn_error *err)
     return true;
 }
 
-bool cn_posting_file_open(struct cn_posting_file *file, const char *dir,
-                          struct cn_error *err)
+bool cn_posting_file_open(struct cn_posting_file *file, struct cn_file_source *source,
+                          const char *dir, struct cn_error *err)
 {
     *file = (struct cn_posting_file){0};
-    if (!cn_block_file_open(&file->file, dir, CN_POSTING_FILE_NAME, CN_POSTING_FILE_MAGIC,
-                            CN_POSTING_FILE_VERSION, err))
+    if (!cn_block_file_open(&file->file, source, dir, CN_POSTING_FILE_NAME,
+                            CN_POSTING_FILE_MAGIC, CN_POSTING_FILE_VERSION, err))
         return false;
     if (!open_parts(file, err)) {
         cn_posting_file_close(file);

@@ -19,8 +19,10 @@ struct cn_posting_file {
     struct cn_posting_block block;
 };
 
-/* The open file contains pointers to itself: do not move it. */
-CN_CHECK bool cn_posting_file_open(struct cn_posting_file *file, const char *dir,
+/* Of a source or, if that is NULL, in the folder of a segment. The open file contains pointers to
+ * itself: do not move it. */
+CN_CHECK bool cn_posting_file_open(struct cn_posting_file *file,
+                                   struct cn_file_source *source, const char *dir,
                                    struct cn_error *err);
 void cn_posting_file_close(struct cn_posting_file *file); /* safe when never opened */
 

@@ -39,12 +39,13 @@ static uint64_t bits_len_of(uint64_t text_len)
     return windows < CN_TEXT_WINDOWS_MIN ? 0 : cn_align_up(windows, 64) / 8;
 }
 
-static bool open_data(struct cn_text_file *file, const char *dir, struct cn_error *err)
+static bool open_data(struct cn_text_file *file, struct cn_file_source *source,
+                      const char *dir, struct cn_error *err)
 {
     struct cn_words_arena arena;
 
-    if (!cn_block_file_open(&file->data, dir, CN_TEXT_FILE_NAME, CN_TEXT_FILE_MAGIC,
-                            CN_TEXT_FILE_VERSION, err))
+    if (!cn_block_file_open(&file->data, source, dir, CN_TEXT_FILE_NAME,
+                            CN_TEXT_FILE_MAGIC, CN_TEXT_FILE_VERSION, err))
         return false;
     if (!cn_block_file_section(&file->data, SECTION_BYTES, &arena.bytes, err) ||
         !cn_block_file_section(&file->data, SECTION_ENDS, &arena.ends, err) ||
@@ -62,12 +63,13 @@ static bool open_data(struct cn_text_file *file, const char *dir, struct cn_erro
 }
 
 /* An index that is missing, or that does not fit the text, is not used. */
-static void open_index(struct cn_text_file *file, const char *dir)
+static void open_index(struct cn_text_file *file, struct cn_file_source *source,
+                       const char *dir)
 {
     struct cn_error ignored = {0};
 
-    if (!cn_block_file_open(&file->index, dir, CN_TEXT_INDEX_NAME, CN_TEXT_INDEX_MAGIC,
-                            CN_TEXT_FILE_VERSION, &ignored))
+    if (!cn_block_file_open(&file->index, source, dir, CN_TEXT_INDEX_NAME,
+                            CN_TEXT_INDEX_MAGIC, CN_TEXT_FILE_VERSION, &ignored))
         return;
     file->has_index =
         cn_block_file_section(&file->index, SECTION_SLOTS, &file->slots, &ignored) &&
@@ -77,15 +79,16 @@ static void open_index(struct cn_text_file *file, const char *dir)
         file->trigrams.len == CN_TEXT_TRIGRAMS * bits_len_of(file->words.arena_len);
 }
 
-bool cn_text_file_open(struct cn_text_file *file, const char *dir, struct cn_error *err)
+bool cn_text_file_open(struct cn_text_file *file, struct cn_file_source *source,
+                       const char *dir, struct cn_error *err)
 {
     struct cn_text_file opened = {0};
 
-    if (!open_data(&opened, dir, err)) {
+    if (!open_data(&opened, source, dir, err)) {
         cn_text_file_close(&opened);
         return false;
     }
-    open_index(&opened, dir);
+    open_index(&opened, source, dir);
     *file = opened;
     return true;
 }

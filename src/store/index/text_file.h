@@ -39,9 +39,10 @@ struct cn_text_file {
     bool has_index; /* false if text.idx is missing or damaged: everything is scanned */
 };
 
-/* Open both files in the folder of a segment. A text.idx that cannot be read is no failure. */
-CN_CHECK bool cn_text_file_open(struct cn_text_file *file, const char *dir,
-                                struct cn_error *err);
+/* Open both files of a source or, if that is NULL, in the folder of a segment. A text.idx that
+ * cannot be read is no failure. */
+CN_CHECK bool cn_text_file_open(struct cn_text_file *file, struct cn_file_source *source,
+                                const char *dir, struct cn_error *err);
 void cn_text_file_close(struct cn_text_file *file); /* safe when never opened */
 
 /* Check the text of one word or of all words against its checksums. */

@@ -1,12 +1,15 @@
 #include "store/search/search_segments.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/run/pool.h"
+#include "store/index/word_filter.h"
 #include "store/search/kept_hits.h"
 #include "store/search/match.h"
 #include "store/search/query.h"
+#include "store/search/query_filter.h"
 #include "store/search/trace_table.h"
 #include "store/segment/reader.h"
 
@@ -32,7 +35,7 @@ struct cn_search {
     struct cn_error *failures;     /* by segment: why it could not be searched */
     uint64_t row_count;
     struct cn_trace_table traces; /* made when it is first needed */
-    bool has_traces;
+    bool *in_traces; /* by segment: the table has its rows; NULL: there is no table */
 };
 
 static int compare_newest(const void *a, const void *b)
@@ -71,8 +74,7 @@ bool cn_search_open(struct cn_search **out, const struct cn_store *store,
 
         part->segment = (uint32_t)i;
         search->row_count += cn_segment_row_count(cn_store_segment(store, i));
-        cn_columns_range(cn_segment_columns(cn_store_segment(store, i)),
-                         CN_STORE_FIELD_time_ns, &part->first_ns, &part->last_ns);
+        cn_segment_times(cn_store_segment(store, i), &part->first_ns, &part->last_ns);
         search->oldest[i] = *part;
     }
     if (search->count > 0) {
@@ -130,6 +132,7 @@ void cn_search_close(struct cn_search *search)
     free(search->oldest);
     free(search->indexes);
     free(search->failures);
+    free(search->in_traces);
     free(search);
 }
 
@@ -171,23 +174,6 @@ static const struct cn_store_index *index_for_traces(struct cn_search *search,
     if (!ok)
         search->failures[segment] = err;
     return ok ? index : NULL;
-}
-
-bool cn_search_trace_table(struct cn_search *search, const struct cn_trace_table **out,
-                           struct cn_error *err)
-{
-    const struct cn_store_index **indexes;
-
-    if (!search->has_traces) {
-        indexes = cn_alloc(search->count, sizeof(*indexes));
-        for (uint32_t i = 0; i < search->count; i++)
-            indexes[i] = index_for_traces(search, i);
-        search->has_traces =
-            cn_trace_table_make(&search->traces, indexes, search->count, err);
-        free(indexes);
-    }
-    *out = &search->traces;
-    return search->has_traces;
 }
 
 bool cn_search_check(const struct cn_search *search, struct cn_error *err)
@@ -308,19 +294,20 @@ static void note_row(void *arg, uint32_t row)
     *(bool *)arg = true;
 }
 
-/* Checks the times, and the id if the query has one. */
+/* Checks the times, the filter, and the id if the query has one. */
 static bool may_have_hits(const struct cn_search *search, const struct part *part,
                           const struct cn_query *query)
 {
+    const struct cn_segment *segment = cn_store_segment(search->store, part->segment);
     bool has_trace = false;
 
     if (part->first_ns > part->last_ns || part->last_ns < query->first_ns ||
-        part->first_ns > query->last_ns)
+        part->first_ns > query->last_ns ||
+        !cn_query_may_match(query, cn_segment_filter(segment)))
         return false;
     return !query->has_id ||
-           !cn_columns_find_trace(
-               cn_segment_columns(cn_store_segment(search->store, part->segment)),
-               query->id.high, query->id.low, note_row, &has_trace) ||
+           !cn_columns_find_trace(cn_segment_columns(segment), query->id.high,
+                                  query->id.low, note_row, &has_trace) ||
            has_trace;
 }
 
@@ -467,6 +454,108 @@ bool cn_search_walk(struct cn_search *search, const struct cn_query *query,
         step = visit_next(search, query, visitor, &position, &ahead_end, err);
     } while (step == CN_ITEM);
     return step == CN_END;
+}
+
+/* Trace ids of hits, and the segments that they were found in. */
+struct hit_ids {
+    struct cn_query_number *list;
+    size_t count, capacity;
+    bool *is_found;
+};
+
+enum { IDS_MAX = 1 << 16 }; /* more are in most segments anyway */
+
+static bool note_ids(void *arg, uint32_t segment, const struct cn_store_index *index,
+                     const struct cn_rows *rows, struct cn_error *err)
+{
+    struct hit_ids *ids = arg;
+    struct cn_store_column high, low;
+
+    ids->is_found[segment] = true;
+    if (!cn_columns_field(index->columns, CN_STORE_FIELD_trace_high, &high, err) ||
+        !cn_columns_field(index->columns, CN_STORE_FIELD_trace_low, &low, err))
+        return false;
+    for (uint32_t row = cn_rows_next(rows, 0); row < rows->count && ids->count < IDS_MAX;
+         row = cn_rows_next(rows, row + 1)) {
+        ids->list = cn_grow(ids->list, ids->count, &ids->capacity, sizeof(*ids->list));
+        ids->list[ids->count++] = (struct cn_query_number){cn_store_column_at(&high, row),
+                                                           cn_store_column_at(&low, row)};
+    }
+    return true;
+}
+
+/* True if a segment may have rows of one of these traces. */
+static bool may_have_ids(const struct cn_segment *segment, const struct hit_ids *ids)
+{
+    struct cn_bytes filter = cn_segment_filter(segment);
+
+    if (filter.len == 0 || ids->count == IDS_MAX)
+        return true;
+    for (size_t i = 0; i < ids->count; i++)
+        if (cn_word_filter_may_have_id(filter, ids->list[i].high, ids->list[i].low))
+            return true;
+    return false;
+}
+
+/* Choose the segments that may have rows of the traces that a query finds: all that have no filter,
+ * or without a query. */
+static bool choose_segments(struct cn_search *search, const struct cn_query *query,
+                            bool *chosen, struct cn_error *err)
+{
+    struct hit_ids ids = {.is_found = chosen};
+    struct cn_search_visitor visitor = {.visit = note_ids, .arg = &ids};
+    bool has_filter = false, ok = true;
+
+    for (size_t i = 0; i < search->count; i++)
+        has_filter |= cn_segment_filter(cn_store_segment(search->store, i)).len > 0;
+    if (query && has_filter)
+        ok = cn_search_walk(search, query, &visitor, err);
+    for (size_t i = 0; ok && i < search->count; i++)
+        chosen[i] = chosen[i] || !query || !has_filter ||
+                    may_have_ids(cn_store_segment(search->store, i), &ids);
+    free(ids.list);
+    return ok;
+}
+
+static bool make_traces(struct cn_search *search, const bool *chosen,
+                        struct cn_error *err)
+{
+    const struct cn_store_index **indexes = cn_alloc(search->count, sizeof(*indexes));
+    bool ok;
+
+    for (uint32_t i = 0; i < search->count; i++)
+        indexes[i] = chosen[i] ? index_for_traces(search, i) : NULL;
+    cn_trace_table_done(&search->traces);
+    ok = cn_trace_table_make(&search->traces, indexes, search->count, err);
+    free(indexes);
+    return ok;
+}
+
+bool cn_search_trace_table(struct cn_search *search, const struct cn_query *query,
+                           const struct cn_trace_table **out, struct cn_error *err)
+{
+    bool *chosen = cn_alloc(search->count + 1, sizeof(*chosen));
+    bool ok = choose_segments(search, query, chosen, err), is_made = search->in_traces;
+
+    for (size_t i = 0; ok && search->in_traces && i < search->count; i++) {
+        is_made = is_made && (!chosen[i] || search->in_traces[i]);
+        chosen[i] = chosen[i] || search->in_traces[i];
+    }
+    ok = ok && (is_made || make_traces(search, chosen, err));
+    if (ok) {
+        free(search->in_traces);
+        search->in_traces = chosen;
+        *out = &search->traces;
+    } else {
+        free(chosen);
+    }
+    return ok;
+}
+
+const struct cn_trace_table *cn_search_traces_made(const struct cn_search *search)
+{
+    assert(search->in_traces);
+    return &search->traces;
 }
 
 bool cn_search_index(struct cn_search *search, uint32_t segment,

@@ -29,11 +29,16 @@ struct cn_search_visitor {
 
 struct cn_trace_table;
 
-/* The rows of all segments by trace, made at the first call. Rows of a damaged segment are
+/* The rows of all segments by trace, made at the first call; with a query, at least those of the
+ * traces that it finds, without segments whose filters exclude them. Rows of a damaged segment are
  * traces of one row each; cn_search_check() reports the damage. */
 CN_CHECK bool cn_search_trace_table(struct cn_search *search,
+                                    const struct cn_query *query,
                                     const struct cn_trace_table **out,
                                     struct cn_error *err);
+
+/* The table of the last call, which must have succeeded. */
+const struct cn_trace_table *cn_search_traces_made(const struct cn_search *search);
 
 /* The index of a segment, opened at the first call. */
 CN_CHECK bool cn_search_index(struct cn_search *search, uint32_t segment,

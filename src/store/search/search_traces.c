@@ -79,7 +79,7 @@ static bool visit_each(struct cn_search *search, const struct cn_query *query,
         .visit = each_of_rows, .goes_on = goes_on, .arg = each};
     bool ok;
 
-    if (!cn_search_trace_table(search, &each->table, err))
+    if (!cn_search_trace_table(search, query, &each->table, err))
         return false;
     each->seen = cn_alloc((size_t)each->table->count / 64 + 1, sizeof(*each->seen));
     ok = cn_search_walk(search, query, &visitor, err);

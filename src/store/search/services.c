@@ -226,7 +226,7 @@ bool cn_search_services(struct cn_search *search, const struct cn_query *query,
     const struct cn_store *store = cn_search_store(search);
     struct joining joining = {.search = search, .found = {.first_ns = UINT64_MAX}};
     uint64_t row_count = 0;
-    bool ok = cn_search_trace_table(search, &joining.traces, err);
+    bool ok = cn_search_trace_table(search, NULL, &joining.traces, err);
 
     for (size_t i = 0; i < cn_store_segment_count(store); i++)
         row_count += cn_segment_row_count(cn_store_segment(store, i));

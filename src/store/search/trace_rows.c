@@ -120,10 +120,8 @@ static int compare_rows(const void *a, const void *b)
 /* Find the rows of all chosen traces, and sort them by trace. */
 static bool find_rows(struct rows *rows, struct cn_search *search, struct cn_error *err)
 {
-    const struct cn_trace_table *table;
+    const struct cn_trace_table *table = cn_search_traces_made(search);
 
-    if (!cn_search_trace_table(search, &table, err))
-        return false;
     rows->first_ns = UINT64_MAX;
     for (size_t i = 0; i < rows->place_count; i++) {
         uint32_t segment = (uint32_t)(rows->places[i] >> 32);
@@ -225,7 +223,6 @@ static bool describe_trace(struct describing *d, const struct row *rows, size_t 
                            struct cn_error *err)
 {
     struct cn_search_trace *trace = &d->found.list[rows[0].trace];
-    const struct cn_trace_table *table;
     const struct cn_trace_sum *sum;
     struct cn_store_row row;
 
@@ -235,12 +232,12 @@ static bool describe_trace(struct describing *d, const struct row *rows, size_t 
                  .key = rows[0].time_ns,
                  .time_ns = rows[0].time_ns},
     };
-    if (!cn_search_hit_row(d->search, &trace->root, &row, err) ||
-        !cn_search_trace_table(d->search, &table, err))
+    if (!cn_search_hit_row(d->search, &trace->root, &row, err))
         return false;
     trace->trace_high = row.trace_high;
     trace->trace_low = row.trace_low;
-    sum = cn_trace_table_find(table, rows[0].segment, rows[0].row);
+    sum = cn_trace_table_find(cn_search_traces_made(d->search), rows[0].segment,
+                              rows[0].row);
     trace->sum = sum ? *sum
                      : (struct cn_trace_sum){
                            .time_ns = row.time_ns,

@@ -90,8 +90,8 @@ static void read_line(struct cn_store_config *config, const char *line, size_t l
                        value);
 }
 
-static bool parse(struct cn_store_config *out, struct cn_bytes bytes,
-                  struct cn_error *err)
+bool cn_store_config_parse(struct cn_store_config *out, struct cn_bytes bytes,
+                           struct cn_error *err)
 {
     struct cn_store_config config = {.rotate_len = DEFAULT_ROTATE_LEN};
     struct cn_text text = {0};
@@ -120,12 +120,13 @@ bool cn_store_config_read(struct cn_store_config *out, const char *dir,
 
     if (!cn_file_open_at(&file, dir, CN_CONFIG_NAME, err))
         return false;
-    ok = parse(out, file.bytes, err) || cn_fail_in(err, "%s/" CN_CONFIG_NAME, dir);
+    ok = cn_store_config_parse(out, file.bytes, err) ||
+         cn_fail_in(err, "%s/" CN_CONFIG_NAME, dir);
     cn_file_close(&file);
     return ok;
 }
 
-static void print(const struct cn_store_config *config, struct cn_text *text)
+void cn_store_config_print(const struct cn_store_config *config, struct cn_text *text)
 {
     cn_text_printf(text, "version = %u\n", config->version);
     cn_text_printf(text, "dialect = %s\n",
@@ -168,7 +169,7 @@ bool cn_store_config_write(const struct cn_store_config *config, const char *dir
     struct cn_text text = {0};
     bool ok;
 
-    print(config, &text);
+    cn_store_config_print(config, &text);
     ok = cn_disk_replace(io, dir, CN_CONFIG_NAME, cn_text_str(&text), text.len, err);
     cn_text_done(&text);
     return ok;

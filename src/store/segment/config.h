@@ -6,8 +6,11 @@
 
 #include <stdint.h>
 
+#include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "base/files/disk.h"
+
+struct cn_text;
 
 enum cn_store_dialect {
     CN_STORE_SPEC, /* as specified */
@@ -50,6 +53,11 @@ struct cn_store_config cn_store_config_of(const struct cn_store_options *options
 /* Unknown keys are ignored, an unknown version is an error. */
 CN_CHECK bool cn_store_config_read(struct cn_store_config *out, const char *dir,
                                    struct cn_error *err);
+CN_CHECK bool cn_store_config_parse(struct cn_store_config *out, struct cn_bytes text,
+                                    struct cn_error *err);
+
+/* Append the text of the file. */
+void cn_store_config_print(const struct cn_store_config *config, struct cn_text *text);
 
 /* True for letters, digits, '.', '_' and '-': a machine can have this name. */
 bool cn_store_lane_is_name(const char *name);

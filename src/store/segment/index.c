@@ -139,7 +139,8 @@ static bool open_sealed(struct cn_store_index *index)
     struct cn_error ignored = {0};
 
     if (!cn_segment_is_sealed(index->segment) ||
-        !cn_posting_file_open(&index->file, cn_segment_path(index->segment), &ignored))
+        !cn_posting_file_open(&index->file, cn_segment_source(index->segment),
+                              cn_segment_path(index->segment), &ignored))
         return false;
     if (index->file.block.row_count != index->columns->row_count) {
         cn_posting_file_close(&index->file);
@@ -173,7 +174,8 @@ static bool open_index(struct cn_store_index *index, const struct cn_segment *se
                      &index->last_ns);
     if (!uses_file || !open_sealed(index))
         open_log(index);
-    if (!cn_joined_open(&index->joined, index->columns, err) ||
+    if ((segment->remote && !segment->remote->check(segment->remote, err)) ||
+        !cn_joined_open(&index->joined, index->columns, err) ||
         !build_missing(index, err)) {
         cn_store_index_close(index);
         return cn_fail_in(err, "%s", cn_segment_path(segment));

@@ -197,6 +197,9 @@ bool cn_segment_load(struct cn_segment_loader *loader, const struct cn_segment *
                    : assemble(loader, segment, &row, &record, err)) ||
         !cn_zorka_record_decode(record, out, &taken, err))
         return cn_fail_in(err, "%s/" CN_TRACES_NAME ": row %u", segment->dir, row_number);
+    /* The words of a trace are read without a check. */
+    if (segment->remote && !cn_segment_check_words(segment, err))
+        return cn_fail_in(err, "%s", segment->dir);
     out->words = cn_segment_words(segment);
     out->id_high = row.trace_high;
     out->id_low = row.trace_low;

@@ -4,13 +4,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/files/file.h"
+#include "model/format.h"
+#include "store/segment/remote_store.h"
 #include "store/segment/segment.h"
 #include "store/segment/segments.h"
-
-struct cn_store {
-    struct cn_segment **segments;
-    size_t count;
-};
 
 void cn_store_close(struct cn_store *store)
 {
@@ -18,6 +16,8 @@ void cn_store_close(struct cn_store *store)
         return;
     for (size_t i = 0; i < store->count; i++)
         cn_segment_close(store->segments[i]);
+    if (store->bucket)
+        store->close_bucket(store->bucket);
     free(store->segments);
     free(store);
 }
@@ -97,9 +97,14 @@ bool cn_store_open_again(struct cn_store **out, const char *path,
                          const struct cn_store *earlier, struct cn_error *err)
 {
     struct cn_store *store = cn_alloc(1, sizeof(*store));
+    bool (*open_remote)(struct cn_store * opened, const char *address,
+                        const struct cn_store *from, struct cn_error *error) =
+        CN_NOT_IN_ENGINE(cn_remote_store_open);
     uint32_t number;
-    bool ok = cn_segments_parse(path, &number) ? open_one(store, path, number, err)
-                                               : open_base(store, path, earlier, err);
+    bool ok = open_remote && cn_path_is_address(path)
+                  ? open_remote(store, path, earlier, err)
+              : cn_segments_parse(path, &number) ? open_one(store, path, number, err)
+                                                 : open_base(store, path, earlier, err);
 
     if (!ok) {
         cn_store_close(store);

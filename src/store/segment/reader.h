@@ -1,4 +1,5 @@
-/* Reads a store: a directory of numbered segments, each with rows, words and data.
+/* Reads a store: a directory of numbered segments, each with rows, words and data; or the same in
+ * object storage (store/bucket/bucket.h), of which only what is needed is fetched.
  *
  * cn_store_open() takes a snapshot; open again to see later commits. Any number of processes may
  * read while one writes.
@@ -21,6 +22,7 @@
 #include "base/bytes/bytes.h"
 #include "base/error.h"
 #include "store/index/row.h"
+#include "store/index/summary.h"
 
 struct cn_columns;
 struct cn_segment;
@@ -29,7 +31,8 @@ struct cn_text_file;
 struct cn_trace;
 struct cn_words;
 
-/* `path` is the directory of a store or of one segment. */
+/* `path` is the directory of a store or of one segment, or the address of a store in object
+ * storage. */
 CN_CHECK bool cn_store_open(struct cn_store **out, const char *path,
                             struct cn_error *err);
 
@@ -48,6 +51,13 @@ const char *cn_segment_path(const struct cn_segment *segment); /* its directory 
 const char *cn_segment_lane(const struct cn_segment *segment); /* that wrote it; or "" */
 bool cn_segment_is_sealed(const struct cn_segment *segment);
 uint32_t cn_segment_row_count(const struct cn_segment *segment);
+
+/* The times of its spans; the first is above the last without any. */
+void cn_segment_times(const struct cn_segment *segment, uint64_t *first_ns,
+                      uint64_t *last_ns);
+
+/* A filter of its words and trace ids (store/index/word_filter.h); empty if it has none. */
+struct cn_bytes cn_segment_filter(const struct cn_segment *segment);
 
 /* All rows by column, and one row. */
 const struct cn_columns *cn_segment_columns(const struct cn_segment *segment);
@@ -70,16 +80,6 @@ bool cn_segment_is_damaged(const struct cn_segment *segment);
  * the file and the offset of the first one. */
 CN_CHECK bool cn_segment_check(const struct cn_segment *segment, struct cn_error *err);
 
-/* What a segment contains. */
-struct cn_segment_summary {
-    uint64_t first_ns,
-        last_ns; /* of its spans; the first is above the last without any */
-    uint64_t spans, failed_spans;
-    uint64_t traces, failed_traces;
-    uint64_t records; /* stored calls */
-    uint64_t words;
-    uint64_t disk_len; /* bytes of its files */
-};
 CN_CHECK bool cn_segment_summarize(const struct cn_segment *segment,
                                    struct cn_segment_summary *out, struct cn_error *err);
 

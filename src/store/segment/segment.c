@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,6 +28,9 @@ void cn_segment_close(struct cn_segment *segment)
         cn_text_file_close(&segment->text_file);
     cn_words_done(&segment->words);
     cn_text_done(&segment->rebuilt);
+    if (segment->remote)
+        segment->remote->close(segment->remote);
+    cn_once_done(&segment->rows_once);
     cn_once_done(&segment->words_once);
     cn_once_done(&segment->chunks_once);
     free(segment->dir);
@@ -51,6 +55,8 @@ bool cn_segment_has_changed(const struct cn_segment *segment)
 {
     struct cn_segment_identity now = identity_of(segment->dir);
 
+    if (segment->remote)
+        return false;
     return now.inode == 0 || now.inode != segment->identity.inode ||
            now.device != segment->identity.device ||
            now.changed_ns != segment->identity.changed_ns;
@@ -58,7 +64,10 @@ bool cn_segment_has_changed(const struct cn_segment *segment)
 
 struct cn_segment *cn_segment_share(struct cn_segment *segment)
 {
-    if (!segment->config.is_sealed || cn_segment_has_changed(segment))
+    struct cn_error ignored;
+
+    if (!segment->config.is_sealed || cn_segment_has_changed(segment) ||
+        (segment->remote && !segment->remote->check(segment->remote, &ignored)))
         return NULL;
     segment->user_count++;
     return segment;
@@ -94,7 +103,7 @@ static void check_end_of_words(struct cn_segment *segment, uint64_t off)
 {
     bool is_data_damaged;
     uint32_t highest = cn_segment_find_highest_word(
-        segment->data.bytes, &segment->words, rows_reach(segment), &is_data_damaged);
+        &segment->data, &segment->words, rows_reach(segment), &is_data_damaged);
 
     if (highest <= segment->words.count)
         return;
@@ -113,15 +122,16 @@ static void open_words(void *arg)
     bool is_read;
 
     if (segment->config.is_sealed) {
-        segment->has_text_file =
-            cn_text_file_open(&segment->text_file, segment->dir, &found);
+        segment->has_text_file = cn_text_file_open(
+            &segment->text_file, cn_segment_source(segment), segment->dir, &found);
         if (segment->has_text_file)
             return;
         segment->is_damaged = true;
     }
-    is_read =
-        cn_file_open_at(&segment->text_log, segment->dir, CN_TEXT_LOG_NAME, &found) &&
-        cn_text_log_read(segment->text_log.bytes, &segment->words, &state, &found);
+    is_read = cn_file_open_from(&segment->text_log, cn_segment_source(segment),
+                                segment->dir, CN_TEXT_LOG_NAME, &found) &&
+              cn_file_need(&segment->text_log, segment->text_log.bytes, &found) &&
+              cn_text_log_read(segment->text_log.bytes, &segment->words, &state, &found);
     if (state.bad_count > 0)
         lose(segment,
              CN_TEXT_LOG_NAME ": batch at 0x%" PRIx64 " is damaged: %u strings are lost",
@@ -161,7 +171,7 @@ static void rebuild_rows(struct cn_segment *segment)
     };
 
     segment->logged_rows = 0;
-    cn_segment_scan_begin(&scan, segment->data.bytes);
+    cn_segment_scan_begin(&scan, &segment->data);
     cn_segment_scan_chunks(&scan, cn_chunk_file_header_size);
     check_scan(segment, &scan);
     cn_segment_scan_done(&scan);
@@ -181,7 +191,7 @@ static void rebuild_last_rows(struct cn_segment *segment, struct cn_bytes rows)
     struct cn_bytes log = segment->rows_log.bytes;
 
     cn_text_add(&segment->rebuilt, (const char *)rows.ptr, rows.len);
-    cn_segment_scan_begin(&scan, segment->data.bytes);
+    cn_segment_scan_begin(&scan, &segment->data);
     cn_segment_scan_know_rows(&scan, log, segment->logged_rows);
     cn_segment_scan_chunks(&scan, cn_segment_rows_end(log, segment->logged_rows));
     check_scan(segment, &scan);
@@ -222,9 +232,9 @@ static bool open_meta(struct cn_segment *segment)
 {
     struct cn_error ignored;
 
-    segment->has_meta =
-        cn_block_file_open(&segment->meta, segment->dir, CN_META_FILE_NAME,
-                           CN_META_FILE_MAGIC, CN_META_FILE_VERSION, &ignored);
+    segment->has_meta = cn_block_file_open(
+        &segment->meta, cn_segment_source(segment), segment->dir, CN_META_FILE_NAME,
+        CN_META_FILE_MAGIC, CN_META_FILE_VERSION, &ignored);
     if (!segment->has_meta ||
         !cn_columns_open(&segment->columns, &segment->meta, &ignored))
         return false;
@@ -279,14 +289,65 @@ static bool open_files(struct cn_segment *segment, struct cn_error *err)
     return true;
 }
 
-bool cn_segment_open(struct cn_segment **out, const char *base, uint32_t number,
-                     struct cn_error *err)
+static struct cn_segment *new_segment(uint32_t number)
 {
     struct cn_segment *segment = cn_alloc(1, sizeof(*segment));
 
+    cn_once_init(&segment->rows_once);
     cn_once_init(&segment->words_once);
     cn_once_init(&segment->chunks_once);
     segment->number = number;
+    return segment;
+}
+
+bool cn_segment_open_remote(struct cn_segment **out, struct cn_remote_segment *remote,
+                            const char *dir, struct cn_error *err)
+{
+    const struct cn_manifest_entry *entry = remote->entry;
+    struct cn_segment *segment = new_segment(entry->number);
+    struct cn_bytes config = {(const uint8_t *)entry->config, strlen(entry->config)};
+
+    segment->remote = remote;
+    segment->dir = cn_strdup(dir);
+    if (!cn_store_config_parse(&segment->config, config, err)) {
+        cn_segment_close(segment);
+        return cn_fail_in(err, "%s", dir);
+    }
+    segment->config.is_sealed = true;
+    if (segment->config.damage[0] != '\0')
+        lose(segment, "%s", segment->config.damage);
+    *out = segment;
+    return true;
+}
+
+/* If nothing can be fetched, the segment has no rows and cn_segment_check() says why. */
+static void open_remote_rows(void *arg)
+{
+    struct cn_segment *segment = arg;
+    struct cn_error ignored;
+
+    if (!cn_file_open_from(&segment->data, cn_segment_source(segment), segment->dir,
+                           CN_TRACES_NAME, &ignored))
+        segment->is_damaged = true;
+    if (!open_meta(segment) && segment->remote->check(segment->remote, &ignored)) {
+        segment->is_damaged = true;
+        rebuild_rows(segment);
+    }
+}
+
+static void need_rows(const struct cn_segment *segment)
+{
+    struct cn_segment *opened = (struct cn_segment *)(uintptr_t)segment;
+
+    if (segment->remote)
+        cn_once_run(&opened->rows_once, open_remote_rows, opened);
+}
+
+bool cn_segment_open(struct cn_segment **out, const char *base, uint32_t number,
+                     struct cn_error *err)
+{
+    struct cn_segment *segment = new_segment(number);
+
     segment->dir = cn_segment_dir(base, number);
     segment->identity = identity_of(segment->dir);
     if (!open_files(segment, err)) {
@@ -317,15 +378,20 @@ bool cn_segment_is_sealed(const struct cn_segment *segment)
     return segment->config.is_sealed;
 }
 
+/* Of a remote segment, damage is known after it was read. */
 bool cn_segment_is_damaged(const struct cn_segment *segment)
 {
-    need_words(segment);
+    if (!segment->remote)
+        need_words(segment);
     return segment->is_damaged;
 }
 
 bool cn_segment_check(const struct cn_segment *segment, struct cn_error *err)
 {
-    need_words(segment);
+    if (!segment->remote)
+        need_words(segment);
+    else if (!segment->remote->check(segment->remote, err))
+        return false;
     if (segment->loss.kind == CN_ERR_NONE)
         return true;
     *err = segment->loss;
@@ -340,6 +406,11 @@ void cn_segment_forget(const struct cn_segment *segment)
     cn_file_forget(segment->text_file.index.blocks);
 }
 
+struct cn_file_source *cn_segment_source(const struct cn_segment *segment)
+{
+    return segment->remote ? &segment->remote->source : NULL;
+}
+
 struct cn_bytes cn_segment_data(const struct cn_segment *segment)
 {
     return segment->data.bytes;
@@ -347,17 +418,40 @@ struct cn_bytes cn_segment_data(const struct cn_segment *segment)
 
 uint32_t cn_segment_row_count(const struct cn_segment *segment)
 {
-    return segment->columns.row_count;
+    return segment->remote ? (uint32_t)segment->remote->entry->summary.spans
+                           : segment->columns.row_count;
+}
+
+void cn_segment_times(const struct cn_segment *segment, uint64_t *first_ns,
+                      uint64_t *last_ns)
+{
+    if (!segment->remote) {
+        cn_columns_range(&segment->columns, CN_STORE_FIELD_time_ns, first_ns, last_ns);
+        return;
+    }
+    *first_ns = segment->remote->entry->summary.first_ns;
+    *last_ns = segment->remote->entry->summary.last_ns;
+}
+
+struct cn_bytes cn_segment_filter(const struct cn_segment *segment)
+{
+    const struct cn_manifest_entry *entry =
+        segment->remote ? segment->remote->entry : NULL;
+
+    return entry ? (struct cn_bytes){entry->filter, entry->filter_len}
+                 : (struct cn_bytes){0};
 }
 
 const struct cn_columns *cn_segment_columns(const struct cn_segment *segment)
 {
+    need_rows(segment);
     return &segment->columns;
 }
 
 bool cn_segment_row(const struct cn_segment *segment, uint32_t row,
                     struct cn_store_row *out, struct cn_error *err)
 {
+    need_rows(segment);
     if (row >= segment->columns.row_count)
         return cn_fail(err, CN_ERR_NOT_FOUND, "%s: row %u of %u", segment->dir, row,
                        segment->columns.row_count);
@@ -368,13 +462,14 @@ static void open_chunks(void *arg)
 {
     struct cn_segment *segment = arg;
 
-    cn_segment_open_chunks(&segment->chunks, segment->data.bytes);
+    cn_segment_open_chunks(&segment->chunks, &segment->data);
 }
 
 const struct cn_chunk_file *cn_segment_chunks(const struct cn_segment *segment)
 {
     struct cn_segment *opened = (struct cn_segment *)(uintptr_t)segment;
 
+    need_rows(segment);
     cn_once_run(&opened->chunks_once, open_chunks, opened);
     return &segment->chunks;
 }
@@ -404,6 +499,10 @@ bool cn_segment_summarize(const struct cn_segment *segment,
     const struct cn_columns *columns = &segment->columns;
     struct cn_store_column records, errors, flags, part;
 
+    if (segment->remote) {
+        *out = segment->remote->entry->summary;
+        return true;
+    }
     *out = (struct cn_segment_summary){
         .spans = columns->row_count,
         .words = cn_segment_words(segment)->count,

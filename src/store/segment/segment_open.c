@@ -308,7 +308,7 @@ static bool open_data(struct cn_segment_writer *segment, const struct finds *fin
         begin_data(segment);
         return cut(segment, &segment->files.data, 0, data.len, err);
     }
-    cn_segment_scan_begin(&scan, data);
+    cn_segment_scan_begin(&scan, &(struct cn_file){.bytes = data});
     cn_segment_scan_know_rows(&scan, finds->rows, segment->row_count);
     cn_segment_scan_chunks(&scan, known_len);
     segment->row_count = scan.row_count;
@@ -324,7 +324,8 @@ static bool open_data(struct cn_segment_writer *segment, const struct finds *fin
     cn_segment_scan_done(&scan);
     if (segment->lacks_words) {
         uint32_t highest = cn_segment_find_highest_word(
-            data, &segment->words, finds->rows_reach, uses_lost_words);
+            &(struct cn_file){.bytes = data}, &segment->words, finds->rows_reach,
+            uses_lost_words);
 
         *uses_lost_words |= highest > finds->word_count;
         reserve_words(segment, highest);

@@ -161,15 +161,16 @@ static bool can_read_some(const struct cn_chunk_file *file)
     return is_read || !is_found;
 }
 
-void cn_segment_open_chunks(struct cn_chunk_file *out, struct cn_bytes data)
+void cn_segment_open_chunks(struct cn_chunk_file *out, const struct cn_file *data)
 {
-    struct cn_chunk_file file = {.bytes = data, .has_checksums = true};
+    struct cn_chunk_file file = {
+        .bytes = data->bytes, .source = data->source, .has_checksums = true};
     struct cn_error ignored;
 
-    if (cn_chunk_file_init(out, data, CN_CHUNK_DIALECT_SPEC, &ignored) &&
+    if (cn_chunk_file_init_from(out, data, CN_CHUNK_DIALECT_SPEC, &ignored) &&
         can_read_some(out))
         return;
-    if (cn_chunk_file_init(out, data, CN_CHUNK_DIALECT_ORIGINAL, &ignored) &&
+    if (cn_chunk_file_init_from(out, data, CN_CHUNK_DIALECT_ORIGINAL, &ignored) &&
         can_read_some(out))
         return;
     file.compression = CN_COMPRESSION_LZ4;
@@ -178,7 +179,7 @@ void cn_segment_open_chunks(struct cn_chunk_file *out, struct cn_bytes data)
     *out = file;
 }
 
-void cn_segment_scan_begin(struct cn_segment_scan *scan, struct cn_bytes data)
+void cn_segment_scan_begin(struct cn_segment_scan *scan, const struct cn_file *data)
 {
     cn_segment_open_chunks(&scan->file, data);
     scan->decompressor = cn_decompressor_new();
@@ -367,8 +368,9 @@ void cn_segment_scan_chunks(struct cn_segment_scan *scan, uint64_t from_off)
     }
 }
 
-uint32_t cn_segment_find_highest_word(struct cn_bytes data, const struct cn_words *words,
-                                      uint64_t rows_reach, bool *is_damaged)
+uint32_t cn_segment_find_highest_word(const struct cn_file *data,
+                                      const struct cn_words *words, uint64_t rows_reach,
+                                      bool *is_damaged)
 {
     struct cn_text rows = {0};
     struct cn_segment_scan scan = {.words = words, .rows = &rows};

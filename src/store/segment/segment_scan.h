@@ -49,7 +49,7 @@ struct cn_segment_scan {
 };
 
 /* Begin, with words, rows and row_count set. */
-void cn_segment_scan_begin(struct cn_segment_scan *scan, struct cn_bytes data);
+void cn_segment_scan_begin(struct cn_segment_scan *scan, const struct cn_file *data);
 
 /* The spans of the first rows of a log already have rows. */
 void cn_segment_scan_know_rows(struct cn_segment_scan *scan, struct cn_bytes log,
@@ -70,12 +70,13 @@ static inline bool cn_segment_scan_is_damaged(const struct cn_segment_scan *scan
 
 /* The highest word of all records, also of those that have a row. `is_damaged` receives whether
  * some records cannot be read. */
-uint32_t cn_segment_find_highest_word(struct cn_bytes data, const struct cn_words *words,
-                                      uint64_t rows_reach, bool *is_damaged);
+uint32_t cn_segment_find_highest_word(const struct cn_file *data,
+                                      const struct cn_words *words, uint64_t rows_reach,
+                                      bool *is_damaged);
 
 /* Open a chunk file. Its compression is that of the header, in one of the two dialects; if the
  * header is damaged, the one that can read the first sound chunk. */
-void cn_segment_open_chunks(struct cn_chunk_file *out, struct cn_bytes data);
+void cn_segment_open_chunks(struct cn_chunk_file *out, const struct cn_file *data);
 
 /* The highest word that a trace uses. */
 uint32_t cn_segment_highest_word(const struct cn_trace *trace);

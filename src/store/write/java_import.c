@@ -190,7 +190,7 @@ static bool walk_chunks(struct walk *walk, struct cn_bytes data, struct cn_error
     struct cn_chunk chunk;
     bool ok = true;
 
-    cn_segment_open_chunks(&file, data);
+    cn_segment_open_chunks(&file, &(struct cn_file){.bytes = data});
     cn_chunk_walk_begin(&chunks, &file);
     while (ok && !cn_chunk_walk_is_at_end(&chunks)) {
         struct cn_error ignored;

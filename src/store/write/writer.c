@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/files/file.h"
 #include "base/run/clock.h"
 #include "model/traces/trace.h"
+#include "store/bucket/bucket.h"
 #include "store/segment/commit.h"
 #include "store/segment/log_format.h"
 #include "store/segment/reader.h"
@@ -46,9 +48,18 @@ bool cn_store_init(const char *path, const struct cn_store_options *options,
 {
     const struct cn_disk *io = options && options->io ? options->io : &cn_disk_files;
     struct cn_store_config config = cn_store_config_of(options, cn_clock_date_ns());
-    struct cn_text config_path = {0};
-    bool exists;
+    struct cn_text config_path = {0}, text = {0};
+    bool exists, ok;
 
+    if (cn_path_is_address(path)) {
+        cn_store_config_print(&config, &text);
+        ok = (config.dialect == CN_STORE_SPEC ||
+              cn_fail(err, CN_ERR_USAGE, "%s: the dialect java needs a directory",
+                      path)) &&
+             cn_bucket_create(path, cn_text_str(&text), err);
+        cn_text_done(&text);
+        return ok;
+    }
     cn_text_printf(&config_path, "%s/" CN_CONFIG_NAME, path);
     exists = access(cn_text_str(&config_path), F_OK) == 0;
     cn_text_done(&config_path);

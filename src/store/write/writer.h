@@ -32,7 +32,8 @@ struct cn_store_writer;
 struct cn_trace;
 struct cn_words;
 
-/* Create an empty store. The directory must not exist, or contain no store. */
+/* Create an empty store. The directory must not exist, or contain no store; or in object storage,
+ * where the bucket is made if it does not exist. */
 CN_CHECK bool cn_store_init(const char *path, const struct cn_store_options *options,
                             struct cn_error *err);
 

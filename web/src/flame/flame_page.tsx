@@ -69,6 +69,7 @@ export function FlamePage(props: ViewProps) {
         {!hasRange && <Waits info={props.info} state={state} />}
         {hasRange && <ChosenRange state={state} info={props.info} />}
         {hasRange && <button onClick={() => go({ v: "top-down", open: "" })}>Table</button>}
+        {value?.isPartial && <span class="status">estimate; reading the rest…</span>}
         {state.zoom && <button onClick={() => go({ zoom: "" })}>Reset zoom</button>}
       </div>
       <div class="fill">

@@ -107,7 +107,7 @@ export async function get<T>(
   }
 }
 
-const RETRY_MS = 100; // the server has waited for its work already
+const RETRY_MS = 40; // the server has waited for its work already
 
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -29,10 +29,13 @@ export function useSearch(
     if (pattern === "" || !find) return;
     let isCurrent = true;
     const timer = setTimeout(() => {
-      find(pattern).then(
-        (hits) => isCurrent && setAnswer(hits),
-        (failure: Error) => isCurrent && setError(failure.message),
-      );
+      const load = async () => {
+        for (let hits: Hits | null = null; isCurrent && (!hits || hits.isPartial);) {
+          hits = await find(pattern);
+          if (isCurrent) setAnswer(hits);
+        }
+      };
+      load().catch((failure: Error) => isCurrent && setError(failure.message));
     }, PAUSE_MS);
     return () => {
       isCurrent = false;

@@ -84,6 +84,7 @@ export interface Rows {
   columns: Column[];
   count: number;
   rows: Row[];
+  isPartial?: boolean; // an estimate: ask again
 }
 
 export interface Hit {
@@ -94,6 +95,7 @@ export interface Hit {
 export interface Hits {
   count: number;
   hits: Hit[];
+  isPartial?: boolean;
 }
 
 // depth, name, module, total, self, id; then the waiting in self, by state
@@ -111,6 +113,7 @@ export interface Flame {
   column: string;
   total: number;
   isCut: boolean;
+  isPartial?: boolean; // an estimate: ask again
   names: string[];
   modules: string[];
   nodes: FlameNode[];

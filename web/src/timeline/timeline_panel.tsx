@@ -197,6 +197,7 @@ function Selected(props: Props & { selection: Selection }) {
       </p>
       {value ? (
         <>
+          {value.isPartial && <p class="status">estimate; reading all samples…</p>}
           <FunctionList
             times={{ functions: value.functions ?? [], others: value.others ?? [0, 0] }}
           />

@@ -6,6 +6,8 @@ import type { Waiting } from "../shared/api";
 import { PAGE, Pager } from "../shared/pager";
 import type { Column, Rows } from "../shared/types";
 
+const ESTIMATE = "estimated from some threads; reading the others…";
+
 // Rows below one, or the top rows, from an offset on.
 export type AskRows = (
   row: string | undefined,
@@ -116,19 +118,22 @@ export function useTree(ask: AskRows, startsHot: boolean, isSkipping: boolean): 
   useEffect(() => {
     const stop = new AbortController();
     const { signal } = stop;
-    ask(undefined, 0, PAGE, { signal, onWait: setError }).then(
-      (answer) => {
+    const load = async () => {
+      for (;;) {
+        const answer = await ask(undefined, 0, PAGE, { signal, onWait: setError });
         if (signal.aborted) return;
         const top = makeLevel(null, answer.count);
         addRows(top, 0, answer.rows);
-        setError(null);
+        setError(answer.isPartial ? ESTIMATE : null);
         setTree({ columns: answer.columns, top });
+        if (answer.isPartial) continue;
         if (startsHot) void hotPathFrom(hottest(top));
-      },
-      (failure: Error) => {
-        if (!signal.aborted) setError(failure.message);
-      },
-    );
+        return;
+      }
+    };
+    load().catch((failure: Error) => {
+      if (!signal.aborted) setError(failure.message);
+    });
     return () => stop.abort();
   }, [ask]);
   return { tree, error, refresh, need, open, reveal, hotPath };

@@ -134,7 +134,7 @@ static bool write_task(const struct cn_uft_writing *w, uint32_t task,
 
     cn_text_printf(&name, "%" PRIu32 ".dat", w->rec->tasks[task].tid);
     ok = cn_out_open_at(&out, w->dir, cn_text_str(&name), err) &&
-         cn_recording_stream_open(w->rec, task, cn_time_always, &stream, err);
+         cn_recording_stream_open(w->rec, task, cn_uft_written_range(w), &stream, err);
     while (ok && (step = cn_call_stream_next(stream, &batch, &damage)) == CN_ITEM)
         ok = write_batch(&out, w->rec, task, &batch, side, losses, err);
     losses->damaged += step == CN_FAIL;
@@ -258,6 +258,29 @@ bool cn_uft_write_records(const struct cn_uft_writing *w, struct cn_error *err)
     return ok;
 }
 
+/* Of a time range, copy what is in it. Tasks have the names of their events: those before the range
+ * become events at its beginning. */
+static bool copy_record(struct cn_out *out, const struct cn_uft_writing *w,
+                        const struct cn_call *call, struct cn_bytes raw,
+                        struct cn_error *err)
+{
+    struct cn_time_range range = cn_uft_written_range(w);
+    bool is_name = call->kind == CN_CALL_EVENT && call->address == CN_EVENT_TASK_NAME;
+    uint8_t time[8];
+
+    if (call->time_ns >= range.first_ns)
+        return call->time_ns > range.last_ns || cn_out_write(out, raw.ptr, raw.len, err);
+    if (!is_name || raw.len < sizeof(time))
+        return true;
+    /* The time is the end of such an event. */
+    if (w->rec->is_big_endian)
+        cn_u64_be_put(time, range.first_ns);
+    else
+        cn_u64_put(time, range.first_ns);
+    return cn_out_write(out, raw.ptr, raw.len - sizeof(time), err) &&
+           cn_out_write(out, time, sizeof(time), err);
+}
+
 bool cn_uft_copy_records(const struct cn_uft_writing *w, uint32_t source,
                          struct cn_error *err)
 {
@@ -272,7 +295,7 @@ bool cn_uft_copy_records(const struct cn_uft_writing *w, uint32_t source,
 
     while (ok && (step = cn_call_stream_next(stream, &batch, &damage)) == CN_ITEM)
         for (size_t i = 0; ok && i < batch.count; i++)
-            ok = cn_out_write(&out, batch.raw[i].ptr, batch.raw[i].len, err);
+            ok = copy_record(&out, w, &batch.calls[i], batch.raw[i], err);
     losses.damaged = step == CN_FAIL;
     ok = ok && cn_out_close(&out, err);
     report_losses(w, &losses);

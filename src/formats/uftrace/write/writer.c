@@ -1,5 +1,6 @@
 #include "formats/uftrace/write/writer.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/files/out.h"
@@ -29,13 +30,68 @@ bool cn_uft_write_text(const struct cn_uft_writing *w, const char *name,
     return write_bytes(w, name, bytes, err);
 }
 
+struct cn_time_range cn_uft_written_range(const struct cn_uft_writing *w)
+{
+    return w->options && w->options->last_ns > 0
+               ? (struct cn_time_range){w->options->first_ns, w->options->last_ns}
+               : cn_time_always;
+}
+
+/* The lines of extern.dat in the time range. */
+static bool copy_externs(const struct cn_uft_writing *w, uint32_t source,
+                         struct cn_error *err)
+{
+    struct cn_time_range range = cn_uft_written_range(w);
+    struct cn_call_stream *stream;
+    struct cn_call_batch batch;
+    struct cn_text text = {0};
+    bool ok = cn_recording_source_open(w->rec, source, &stream, err);
+    struct cn_error ignored; /* the reader names damage */
+
+    if (!ok)
+        return false;
+    while (cn_call_stream_next(stream, &batch, &ignored) == CN_ITEM)
+        for (size_t i = 0; i < batch.count; i++) {
+            uint64_t time_ns = batch.calls[i].time_ns;
+
+            if (time_ns >= range.first_ns && time_ns <= range.last_ns)
+                cn_text_printf(&text, "%" PRIu64 ".%09" PRIu64 " %.*s\n",
+                               time_ns / 1000000000, time_ns % 1000000000,
+                               (int)batch.raw[i].len, (const char *)batch.raw[i].ptr);
+        }
+    cn_call_stream_close(stream);
+    ok = cn_uft_write_text(w, w->rec->sources[source].name, &text, err);
+    cn_text_done(&text);
+    return ok;
+}
+
+/* Of a time range, context switches, task events and external data are cut as well; records of the
+ * kernel are not. */
+static bool copy_file(const struct cn_uft_writing *w, const struct cn_copied_file *file,
+                      struct cn_error *err)
+{
+    bool is_cut = w->options && w->options->last_ns > 0;
+
+    for (uint32_t i = 0; is_cut && i < w->rec->source_count; i++) {
+        const struct cn_source *source = &w->rec->sources[i];
+
+        if (strcmp(source->name, file->name) != 0)
+            continue;
+        if (source->kind == CN_SOURCE_PERF)
+            return cn_uft_copy_records(w, i, err);
+        if (source->kind == CN_SOURCE_EXTERN)
+            return copy_externs(w, i, err);
+    }
+    return write_bytes(w, file->name, file->bytes, err);
+}
+
 /* Copy the files and records of a recording that was read from such a directory. */
 static bool copy_all(const struct cn_uft_writing *w, struct cn_error *err)
 {
     const struct cn_recording *rec = w->rec;
 
     for (uint32_t i = 0; i < rec->copied_file_count; i++)
-        if (!write_bytes(w, rec->copied_files[i].name, rec->copied_files[i].bytes, err))
+        if (!copy_file(w, &rec->copied_files[i], err))
             return false;
     for (uint32_t i = 0; i < rec->source_count; i++) {
         if (rec->sources[i].kind != CN_SOURCE_TASK)

@@ -32,7 +32,10 @@ CN_CHECK bool cn_uft_write_tasks(const struct cn_uft_writing *w, struct cn_error
 CN_CHECK bool cn_uft_write_modules(const struct cn_uft_writing *w, struct cn_error *err);
 CN_CHECK bool cn_uft_write_records(const struct cn_uft_writing *w, struct cn_error *err);
 
-/* Copy the records of one task to TID.dat. */
+/* The records that are written. */
+struct cn_time_range cn_uft_written_range(const struct cn_uft_writing *w);
+
+/* Copy the records of a file of the recording: TID.dat or perf-cpuN.dat. */
 CN_CHECK bool cn_uft_copy_records(const struct cn_uft_writing *w, uint32_t source,
                                   struct cn_error *err);
 

@@ -53,7 +53,7 @@ static void open_range(struct opened *opened, bool has_threads)
 {
     static const uint32_t profiles[] = {1, 2};
     struct cn_error err = {0};
-    struct cn_range_request request = {profiles, 2, 160, 320, 0};
+    struct cn_range_request request = {profiles, 2, 160, 320, 0, 0};
 
     *opened = (struct opened){.whole = make_whole()};
     assert_true(cn_context_index_build(&opened->index, opened->whole, &err));

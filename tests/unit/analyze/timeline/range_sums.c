@@ -92,6 +92,51 @@ static void sums_are_those_of_all_samples(void **state)
     cn_database_close(db);
 }
 
+static uint64_t sum_of(struct cn_database *db, struct cn_range_request request,
+                       uint64_t sample_max, bool *is_estimate)
+{
+    struct cn_range_sums sums;
+    struct cn_error err = {0};
+    uint64_t ns = 0;
+
+    request.sample_max = sample_max;
+    assert_true(cn_range_sums_build(&sums, db, &request, NULL, &err));
+    for (size_t i = 0; i < request.id_limit; i++)
+        ns += sums.ns[i];
+    *is_estimate = sums.is_estimate;
+    cn_range_sums_done(&sums);
+    return ns;
+}
+
+/* An estimate of many samples or threads is near the sum; that of few is exact. */
+static void estimates_stand_for_what_is_not_read(void **state)
+{
+    enum { MANY = 700 };
+    uint32_t profiles[MANY];
+    struct cn_range_request request = {
+        .profiles = profiles, .end_ns = TIME_MAX, .id_limit = CONTEXTS};
+    struct cn_database *db = make_database();
+    bool is_estimate;
+
+    (void)state;
+    for (size_t i = 0; i < MANY; i++)
+        profiles[i] = (uint32_t)(i * 7 % THREADS) + 1;
+    for (size_t count = THREADS; count <= MANY; count += MANY - THREADS) {
+        double exact, estimate;
+
+        request.profile_count = count;
+        exact = (double)sum_of(db, request, 0, &is_estimate);
+        assert_false(is_estimate);
+        estimate = (double)sum_of(db, request, SAMPLES, &is_estimate);
+        assert_true(is_estimate);
+        assert_true(estimate > exact * 0.5 && estimate < exact * 2);
+        estimate = (double)sum_of(db, request, (uint64_t)SAMPLES * MANY, &is_estimate);
+        assert_int_equal(is_estimate, count == MANY);
+        assert_true(is_estimate || estimate == exact);
+    }
+    cn_database_close(db);
+}
+
 static void times_are_found(void **state)
 {
     struct cn_database *db = make_database();
@@ -127,7 +172,7 @@ static void can_be_stopped(void **state)
     static const uint32_t profiles[] = {1};
     struct cn_database *db = make_database();
     struct cn_progress progress = {.report = stop};
-    struct cn_range_request request = {profiles, 1, 0, TIME_MAX, CONTEXTS};
+    struct cn_range_request request = {profiles, 1, 0, TIME_MAX, CONTEXTS, 0};
     struct cn_range_sums sums;
     struct cn_error err = {0};
 
@@ -141,6 +186,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_those_of_all_samples),
+        cmocka_unit_test(estimates_stand_for_what_is_not_read),
         cmocka_unit_test(times_are_found),
         cmocka_unit_test(can_be_stopped),
     };

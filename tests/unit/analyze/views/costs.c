@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "analyze/views/costs.h"
+#include "analyze/views/costs_blocks.h"
 #include "model/contexts/memory.h"
 #include "support/check_costs.h"
 #include "support/sample.h"
@@ -233,6 +234,32 @@ static void only_selected_threads_count(void **state)
     expect_values(w, 1, (const double[]){5, 5, 4, 4, 3});
     assert_true(cn_same_value(w->costs.columns[0].total, 8));
     assert_false(cn_costs_is_selected(&w->costs, 2));
+}
+
+/* One thread in two is read, and counts twice; which one is not said. */
+static void an_estimate_is_of_some_threads(void **state)
+{
+    struct world *w = *state;
+    struct cn_context_index index;
+    struct cn_error err = {0};
+    double values[8];
+    uint32_t leaf;
+
+    assert_true(cn_costs_select(&w->costs, "1-2", &err));
+    add(w, total);
+    make_ready(w);
+    assert_int_equal(cn_costs_choose_step(&w->costs, 1, 2), 0);
+    assert_int_equal(cn_costs_choose_step(&w->costs, 1, 1), 2);
+    assert_true(cn_context_index_build(&index, w->db, &err));
+    leaf = cn_context_index_find(&index, w->leaf);
+    assert_true(cn_costs_column_of_nodes(&w->costs, &index, 0, values, NULL, &err));
+    assert_true(cn_same_value(values[leaf], 6));
+    w->costs.thread_step = 2;
+    assert_true(cn_costs_column_of_nodes(&w->costs, &index, 0, values, NULL, &err));
+    assert_true(isnan(values[leaf]) || cn_same_value(values[leaf], 12));
+    leaf = cn_context_index_find(&index, w->line);
+    assert_true(cn_same_value(values[leaf], 8) || cn_same_value(values[leaf], 16));
+    cn_context_index_done(&index);
 }
 
 static void a_column_can_be_of_one_thread(void **state)
@@ -530,6 +557,7 @@ int main(void)
         WORLD_TEST(shows_each_scope_as_it_stands),
         WORLD_TEST(statistics_are_over_threads_that_have_a_value),
         WORLD_TEST(only_selected_threads_count),
+        WORLD_TEST(an_estimate_is_of_some_threads),
         WORLD_TEST(a_column_can_be_of_one_thread),
         WORLD_TEST(a_ratio_is_taken_of_sums),
         WORLD_TEST(a_division_by_zero_is_no_value),

@@ -162,19 +162,25 @@ static void rows_hold_what_is_folded_into_them(void **state)
     for (uint32_t seed = 0; seed < TREES; seed++) {
         struct cn_error err = {0};
         struct cn_costs costs;
+        struct cn_context_index index;
+        struct cn_view_shape *shape;
         struct cn_view *view;
 
         cn_random_tree_build(&tree, seed);
         init_costs(&costs);
         name_contexts();
         row_count = 0;
-        assert_true(cn_view_collapsed_new(&view, &costs, NULL, NULL, &err));
+        assert_true(cn_context_index_build(&index, tree.db, &err));
+        assert_true(cn_view_shape_collapsed_new(&shape, tree.db, &index, NULL, &err));
+        assert_true(cn_view_of_shape_new(&view, shape, &costs, NULL, &err));
         add_view(view, NULL, "");
         for (size_t at = 0; at < tree.count; at++)
             (void)sums_of(keys[at]); /* none is missing */
         for (size_t i = 0; i < row_count; i++)
             check_collapsed(&rows[i]);
         cn_view_free(view);
+        cn_view_shape_free(shape);
+        cn_context_index_done(&index);
         cn_costs_done(&costs);
         cn_random_tree_done(&tree);
     }

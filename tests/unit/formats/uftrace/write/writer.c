@@ -238,6 +238,54 @@ static void what_was_read_is_written_byte_for_byte(void **state)
     cn_recording_close(sample);
 }
 
+/* Lines of tasks other than names, which keep their text and move to the beginning. */
+static void print_unnamed(const struct cn_recording *rec, struct cn_time_range range,
+                          struct cn_text *text)
+{
+    struct cn_text all = {0};
+
+    for (uint32_t i = 0; i < rec->task_count; i++)
+        print_stream(rec, i, range, &all);
+    for (const char *at = cn_text_str(&all), *end; *at; at = end) {
+        end = at + strcspn(at, "\n") + 1;
+        if (!memmem(at, (size_t)(end - at), " 30d46 ", strlen(" 30d46 ")))
+            cn_text_add(text, at, (size_t)(end - at));
+    }
+    cn_text_done(&all);
+}
+
+static void a_time_range_has_its_records_and_all_names(void **state)
+{
+    struct cn_recording *sample = cn_sample_recording(), *one, *part;
+    struct cn_write_options options = {0};
+    struct cn_text expected = {0}, text = {0};
+    struct cn_time_range range;
+    struct cn_error err = {0};
+
+    (void)state;
+    write_recording(sample, "all times");
+    one = open_recording("all times");
+    range.first_ns = cn_recording_begin_ns(one) + 300;
+    range.last_ns = range.first_ns + 1000;
+    options.first_ns = range.first_ns;
+    options.last_ns = range.last_ns;
+    assert_true(
+        cn_format_find("uftrace")->write_recording(one, "some time", &options, &err));
+    part = open_recording("some time");
+    print_unnamed(one, range, &expected);
+    print_unnamed(part, cn_time_always, &text);
+    assert_true(expected.len > 0);
+    assert_string_equal(cn_text_str(&text), cn_text_str(&expected));
+    for (uint32_t i = 0; i < one->task_count; i++)
+        assert_string_equal(part->tasks[i].name ? part->tasks[i].name : "",
+                            one->tasks[i].name ? one->tasks[i].name : "");
+    cn_text_done(&expected);
+    cn_text_done(&text);
+    cn_recording_close(part);
+    cn_recording_close(one);
+    cn_recording_close(sample);
+}
+
 static void real_recordings_are_written_byte_for_byte(void **state)
 {
     DIR *dir;
@@ -374,6 +422,7 @@ int main(void)
         IN_SCRATCH(a_time_range_is_what_lies_in_it),
         IN_SCRATCH(ranges_stay_the_same_when_prepared),
         IN_SCRATCH(what_was_read_is_written_byte_for_byte),
+        IN_SCRATCH(a_time_range_has_its_records_and_all_names),
         IN_SCRATCH(real_recordings_are_written_byte_for_byte),
         IN_SCRATCH(packed_recordings_hold_the_same),
         IN_SCRATCH(names_of_modules_may_clash),

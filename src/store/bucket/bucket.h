@@ -1,0 +1,64 @@
+/* A store in object storage: its address, its settings, its manifest and what of it is cached here.
+ *
+ *   config.props             settings of the store, and its id
+ *   manifest/...             see store/bucket/manifest.h
+ *   segments/ID/NAME         the files of segments
+ *
+ * Entries of the manifest and parts of segments are cached in ~/.cache/cairn/s3/STORE_ID.
+ * Threads: any thread may fetch; opened, shared and closed by one thread at a time.
+ */
+#ifndef CN_STORE_BUCKET_BUCKET_H
+#define CN_STORE_BUCKET_BUCKET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "s3/s3.h"
+#include "store/bucket/manifest.h"
+
+struct cn_bucket {
+    struct cn_s3 *s3;
+    unsigned user_count; /* besides the first */
+    char *address;       /* without parameters, for messages: "s3://BUCKET/PREFIX" */
+    char *config;        /* the text of config.props */
+    char id[CN_MANIFEST_ID_LEN + 1];
+    char *cache_dir;
+};
+
+/* Make the bucket, if it does not exist, and an empty store with these settings, in the form of
+ * config.props. Fails if there is one. */
+CN_CHECK bool cn_bucket_create(const char *address, const char *config,
+                               struct cn_error *err);
+
+CN_CHECK bool cn_bucket_open(struct cn_bucket **out, const char *address,
+                             struct cn_error *err);
+struct cn_bucket *cn_bucket_share(struct cn_bucket *bucket);
+void cn_bucket_close(struct cn_bucket *bucket); /* NULL is fine */
+
+/* Remove what was not used for longest from the cache, until it has its size. */
+void cn_bucket_limit_cache(const struct cn_bucket *bucket);
+
+/* The segments of a store, by number. The owner of a list releases it and the entries in it. */
+struct cn_manifest {
+    struct cn_manifest_entry **entries;
+    size_t count, capacity;
+    uint32_t next_number; /* above all that were ever named */
+};
+void cn_manifest_done(struct cn_manifest *manifest);
+
+CN_CHECK bool cn_bucket_read_manifest(struct cn_bucket *bucket, struct cn_manifest *out,
+                                      struct cn_error *err);
+
+/* Name a segment whose files were uploaded: gives it the next free number. `note` is called with
+ * each number before it is tried; NULL: not. */
+typedef bool (*cn_bucket_note)(void *arg, uint32_t number, struct cn_error *err);
+CN_CHECK bool cn_bucket_add_entry(struct cn_bucket *bucket,
+                                  struct cn_manifest_entry *entry, cn_bucket_note note,
+                                  void *arg, struct cn_error *err);
+
+/* True if the entry with this number has this id, or had it before it was removed. */
+CN_CHECK bool cn_bucket_has_entry(struct cn_bucket *bucket, uint32_t number,
+                                  const char *id, bool *out, struct cn_error *err);
+
+#endif

@@ -1,0 +1,316 @@
+/* Reads the manifest of a store: lists its objects, fetches those that are not cached, and leaves
+ * out what was removed or replaced. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/files/disk.h"
+#include "base/files/file.h"
+#include "base/map.h"
+#include "base/text.h"
+#include "store/bucket/bucket.h"
+
+#define FOLDER "manifest/"
+#define GONE   ".gone"
+enum { NUMBER_LEN = 6, NUMBER_MAX = 0xffffff, TOGETHER = 64 };
+
+void cn_manifest_done(struct cn_manifest *manifest)
+{
+    for (size_t i = 0; i < manifest->count; i++)
+        cn_manifest_entry_free(manifest->entries[i]);
+    free(manifest->entries);
+    *manifest = (struct cn_manifest){0};
+}
+
+/* What a list found. */
+struct names {
+    uint32_t *numbers; /* with an entry */
+    size_t count, capacity;
+    struct cn_map gone;
+    uint32_t next_number;
+};
+
+static bool take_name(void *arg, const struct cn_s3_object *object, struct cn_error *err)
+{
+    struct names *names = arg;
+    const char *name = object->key + strlen(FOLDER);
+    uint32_t number;
+
+    (void)err;
+    /* Other objects are none of ours. */
+    if (strspn(name, "0123456789abcdef") != NUMBER_LEN)
+        return true;
+    number = (uint32_t)strtoul(name, NULL, 16);
+    if (number >= names->next_number)
+        names->next_number = number + 1;
+    if (strcmp(name + NUMBER_LEN, GONE) == 0)
+        *cn_map_at(&names->gone, number, 0) = 1;
+    if (name[NUMBER_LEN] != '\0')
+        return true;
+    names->numbers =
+        cn_grow(names->numbers, names->count, &names->capacity, sizeof(*names->numbers));
+    names->numbers[names->count++] = number;
+    return true;
+}
+
+static bool list_names(struct cn_bucket *bucket, struct names *names,
+                       struct cn_error *err)
+{
+    *names = (struct names){0};
+    return cn_s3_list(bucket->s3, FOLDER, take_name, names, err);
+}
+
+static void names_done(struct names *names)
+{
+    free(names->numbers);
+    cn_map_done(&names->gone);
+}
+
+static void add_entry(struct cn_manifest *manifest, struct cn_manifest_entry *entry)
+{
+    manifest->entries = cn_grow(manifest->entries, manifest->count, &manifest->capacity,
+                                sizeof(struct cn_manifest_entry *));
+    manifest->entries[manifest->count++] = entry;
+}
+
+#define CACHED "entry-%06x"
+
+/* False if the entry is not cached, or damaged. */
+static bool read_cached(const struct cn_bucket *bucket, uint32_t number,
+                        struct cn_manifest *manifest)
+{
+    struct cn_manifest_entry *entry;
+    struct cn_file file = {0};
+    struct cn_text name = {0};
+    struct cn_error ignored;
+    bool ok;
+
+    cn_text_printf(&name, CACHED, number);
+    ok = cn_file_open_at(&file, bucket->cache_dir, cn_text_str(&name), &ignored) &&
+         cn_manifest_entry_decode(file.bytes, &entry, &ignored);
+    if (ok && entry->number != number) {
+        cn_manifest_entry_free(entry);
+        ok = false;
+    }
+    if (ok)
+        add_entry(manifest, entry);
+    cn_file_close(&file);
+    cn_text_done(&name);
+    return ok;
+}
+
+/* An entry that cannot be cached is fetched again next time. */
+static void cache_entry(const struct cn_bucket *bucket, uint32_t number,
+                        const struct cn_text *body)
+{
+    struct cn_text name = {0}, made = {0}, path = {0};
+    FILE *file;
+
+    cn_text_printf(&name, CACHED, number);
+    cn_text_printf(&made, "%s/.%s.%ld", bucket->cache_dir, cn_text_str(&name),
+                   (long)getpid());
+    cn_text_printf(&path, "%s/%s", bucket->cache_dir, cn_text_str(&name));
+    file = fopen(cn_text_str(&made), "we");
+    if (file) {
+        bool ok = fwrite(cn_text_str(body), 1, body->len, file) == body->len;
+
+        ok = fclose(file) == 0 && ok;
+        if (!ok || rename(cn_text_str(&made), cn_text_str(&path)) < 0)
+            (void)unlink(cn_text_str(&made));
+    }
+    cn_text_done(&name);
+    cn_text_done(&made);
+    cn_text_done(&path);
+}
+
+static bool take_answer(struct cn_bucket *bucket, uint32_t number,
+                        const struct cn_s3_request *request, struct cn_manifest *manifest,
+                        struct cn_error *err)
+{
+    struct cn_manifest_entry *entry;
+    struct cn_bytes bytes = {(const uint8_t *)cn_text_str(&request->answer),
+                             request->answer.len};
+
+    if (request->status == 404) /* removed since it was listed */
+        return true;
+    if (!cn_manifest_entry_decode(bytes, &entry, err))
+        return cn_fail_in(err, "%s/" FOLDER "%06x", bucket->address, number);
+    if (entry->number != number) {
+        (void)cn_fail(err, CN_ERR_FORMAT, "%s/" FOLDER "%06x: an entry of segment %06x",
+                      bucket->address, number, entry->number);
+        cn_manifest_entry_free(entry);
+        return false;
+    }
+    add_entry(manifest, entry);
+    cache_entry(bucket, number, &request->answer);
+    return true;
+}
+
+static bool fetch(struct cn_bucket *bucket, const uint32_t *numbers, size_t count,
+                  struct cn_manifest *manifest, struct cn_error *err)
+{
+    struct cn_s3_request requests[TOGETHER];
+    char keys[TOGETHER][sizeof(FOLDER) + NUMBER_LEN + 1];
+    bool ok = true;
+
+    for (size_t i = 0; i < count; i++) {
+        (void)snprintf(keys[i], sizeof(keys[i]), FOLDER "%06x", numbers[i]);
+        requests[i] = (struct cn_s3_request){.method = CN_S3_GET, .key = keys[i]};
+    }
+    ok = cn_s3_run(bucket->s3, requests, count, err);
+    for (size_t i = 0; i < count; i++) {
+        ok = ok && take_answer(bucket, numbers[i], &requests[i], manifest, err);
+        cn_text_done(&requests[i].answer);
+    }
+    return ok;
+}
+
+static bool read_entries(struct cn_bucket *bucket, const struct names *names,
+                         struct cn_manifest *manifest, struct cn_error *err)
+{
+    uint32_t missing[TOGETHER];
+    size_t count = 0;
+
+    for (size_t i = 0; i < names->count; i++) {
+        if (cn_map_find(&names->gone, names->numbers[i], 0) ||
+            read_cached(bucket, names->numbers[i], manifest))
+            continue;
+        missing[count++] = names->numbers[i];
+        if (count == TOGETHER) {
+            if (!fetch(bucket, missing, count, manifest, err))
+                return false;
+            count = 0;
+        }
+    }
+    return fetch(bucket, missing, count, manifest, err);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct cn_manifest_entry *const *x = a, *const *y = b;
+
+    return (*x)->number < (*y)->number ? -1 : (*x)->number > (*y)->number;
+}
+
+/* Entries that replace others count from the lowest number on. */
+static void leave_out_replaced(struct cn_manifest *manifest)
+{
+    struct cn_map replaced = {0};
+    size_t kept = 0;
+
+    for (size_t i = 0; i < manifest->count; i++) {
+        struct cn_manifest_entry *entry = manifest->entries[i];
+        bool counts = true;
+
+        for (size_t k = 0; k < entry->replaced_count; k++)
+            counts = counts && !cn_map_find(&replaced, entry->replaced[k], 0);
+        for (size_t k = 0; counts && k < entry->replaced_count; k++)
+            *cn_map_at(&replaced, entry->replaced[k], 0) = 1;
+        if (!counts)
+            *cn_map_at(&replaced, entry->number, 0) = 1;
+    }
+    for (size_t i = 0; i < manifest->count; i++) {
+        if (cn_map_find(&replaced, manifest->entries[i]->number, 0))
+            cn_manifest_entry_free(manifest->entries[i]);
+        else
+            manifest->entries[kept++] = manifest->entries[i];
+    }
+    manifest->count = kept;
+    cn_map_done(&replaced);
+}
+
+bool cn_bucket_read_manifest(struct cn_bucket *bucket, struct cn_manifest *out,
+                             struct cn_error *err)
+{
+    struct cn_manifest manifest = {0};
+    struct names names;
+    bool ok =
+        list_names(bucket, &names, err) && read_entries(bucket, &names, &manifest, err);
+
+    manifest.next_number = names.next_number;
+    names_done(&names);
+    if (!ok) {
+        cn_manifest_done(&manifest);
+        return false;
+    }
+    if (manifest.count > 0)
+        qsort(manifest.entries, manifest.count, sizeof(struct cn_manifest_entry *),
+              by_number);
+    leave_out_replaced(&manifest);
+    *out = manifest;
+    return true;
+}
+
+/* True if an object is an entry with this id, or the body of a removed one: the id. */
+static bool has_id(struct cn_bucket *bucket, const char *key, const char *id, bool *out,
+                   struct cn_error *err)
+{
+    struct cn_manifest_entry *entry;
+    struct cn_text text = {0};
+    struct cn_error ignored;
+    bool is_found = false;
+
+    *out = false;
+    if (!cn_s3_get(bucket->s3, key, &text, &is_found, err))
+        return false;
+    *out = is_found && strcmp(cn_text_str(&text), id) == 0;
+    if (is_found && cn_manifest_entry_decode(
+                        (struct cn_bytes){(const uint8_t *)cn_text_str(&text), text.len},
+                        &entry, &ignored)) {
+        *out = strcmp(entry->id, id) == 0;
+        cn_manifest_entry_free(entry);
+    }
+    cn_text_done(&text);
+    return true;
+}
+
+enum { KEY_LEN = sizeof(FOLDER) + NUMBER_LEN + sizeof(GONE) };
+
+bool cn_bucket_has_entry(struct cn_bucket *bucket, uint32_t number, const char *id,
+                         bool *out, struct cn_error *err)
+{
+    char key[KEY_LEN], gone[KEY_LEN];
+
+    (void)snprintf(key, sizeof(key), FOLDER "%06x", number);
+    (void)snprintf(gone, sizeof(gone), FOLDER "%06x" GONE, number);
+    return has_id(bucket, key, id, out, err) &&
+           (*out || has_id(bucket, gone, id, out, err));
+}
+
+/* A refused put may be our own, repeated after its answer was lost. */
+static bool try_number(struct cn_bucket *bucket, struct cn_manifest_entry *entry,
+                       bool *is_done, struct cn_error *err)
+{
+    struct cn_cbor_out out = {0};
+    char key[KEY_LEN];
+    bool ok;
+
+    (void)snprintf(key, sizeof(key), FOLDER "%06x", entry->number);
+    cn_manifest_entry_encode(entry, &out);
+    ok = cn_s3_put(bucket->s3, key, (struct cn_bytes){out.bytes, out.len}, is_done, err);
+    cn_cbor_out_done(&out);
+    return ok && (*is_done || has_id(bucket, key, entry->id, is_done, err));
+}
+
+bool cn_bucket_add_entry(struct cn_bucket *bucket, struct cn_manifest_entry *entry,
+                         cn_bucket_note note, void *arg, struct cn_error *err)
+{
+    struct names names;
+    bool is_done = false, ok = list_names(bucket, &names, err);
+
+    entry->number = names.next_number;
+    names_done(&names);
+    while (ok && !is_done && entry->number <= NUMBER_MAX) {
+        ok = (!note || note(arg, entry->number, err)) &&
+             try_number(bucket, entry, &is_done, err);
+        if (ok && !is_done)
+            entry->number++;
+    }
+    if (ok && !is_done)
+        return cn_fail(err, CN_ERR_LIMIT, "%s: no number is left for a segment",
+                       bucket->address);
+    return ok;
+}

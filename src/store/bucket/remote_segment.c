@@ -1,0 +1,215 @@
+#include "store/bucket/remote_segment.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/files/range_cache.h"
+#include "base/run/lock.h"
+#include "base/run/once.h"
+#include "base/text.h"
+#include "store/bucket/bucket.h"
+
+/* In the cache, each file begins at a block. */
+struct segment {
+    struct cn_remote_segment remote; /* first */
+    struct cn_bucket *bucket;
+    uint64_t offs[CN_MANIFEST_FILES_MAX + 1];
+    struct cn_once cache_once;
+    struct cn_range_cache *cache; /* NULL: it could not be opened */
+    struct cn_lock lock;          /* of the failure */
+    struct cn_error failure;
+};
+
+static void note_failure(struct segment *segment, const struct cn_error *err)
+{
+    cn_lock_take(&segment->lock);
+    if (segment->failure.kind == CN_ERR_NONE)
+        segment->failure = *err;
+    cn_lock_release(&segment->lock);
+}
+
+/* A part of an object. */
+struct part {
+    size_t file;
+    uint64_t off, len;
+    uint8_t *out;
+};
+
+struct parts {
+    struct part *list;
+    size_t count, capacity;
+};
+
+/* A range may span files; the space between them stays zero. */
+static void split(const struct segment *segment, const struct cn_range *range,
+                  struct parts *parts)
+{
+    const struct cn_manifest_entry *entry = segment->remote.entry;
+
+    for (size_t i = 0; i < entry->file_count; i++) {
+        uint64_t begin = segment->offs[i], end = begin + entry->files[i].len;
+        uint64_t from = range->off > begin ? range->off : begin;
+        uint64_t to = range->off + range->len < end ? range->off + range->len : end;
+
+        if (from >= to)
+            continue;
+        parts->list =
+            cn_grow(parts->list, parts->count, &parts->capacity, sizeof(*parts->list));
+        parts->list[parts->count++] = (struct part){
+            .file = i,
+            .off = from - begin,
+            .len = to - from,
+            .out = range->out + (from - range->off),
+        };
+    }
+}
+
+static bool fetch_parts(struct segment *segment, const struct parts *parts,
+                        struct cn_error *err)
+{
+    const struct cn_manifest_entry *entry = segment->remote.entry;
+    struct cn_s3_request *requests = cn_alloc(parts->count, sizeof(*requests));
+    struct cn_text *keys = cn_alloc(parts->count, sizeof(*keys));
+    bool ok;
+
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct part *part = &parts->list[i];
+
+        cn_text_printf(&keys[i], "segments/%s/%s", entry->id,
+                       entry->files[part->file].name);
+        requests[i] = (struct cn_s3_request){
+            .method = CN_S3_GET,
+            .key = cn_text_str(&keys[i]),
+            .off = part->off,
+            .len = part->len,
+            .out = part->out,
+        };
+    }
+    ok = cn_s3_run(segment->bucket->s3, requests, parts->count, err);
+    for (size_t i = 0; i < parts->count; i++) {
+        if (ok && requests[i].status == 404)
+            ok = cn_fail(err, CN_ERR_IO, "%s/%s: there is no such object",
+                         segment->bucket->address, requests[i].key);
+        cn_text_done(&requests[i].answer);
+        cn_text_done(&keys[i]);
+    }
+    free(requests);
+    free(keys);
+    return ok;
+}
+
+static bool fetch(void *arg, const struct cn_range *ranges, size_t count,
+                  struct cn_error *err)
+{
+    struct segment *segment = arg;
+    struct parts parts = {0};
+    bool ok;
+
+    for (size_t i = 0; i < count; i++)
+        split(segment, &ranges[i], &parts);
+    ok = fetch_parts(segment, &parts, err);
+    free(parts.list);
+    return ok;
+}
+
+static void open_cache(void *arg)
+{
+    struct segment *segment = arg;
+    const struct cn_manifest_entry *entry = segment->remote.entry;
+    struct cn_text path = {0};
+    struct cn_error err;
+
+    cn_text_printf(&path, "%s/%s", segment->bucket->cache_dir, entry->id);
+    if (!cn_range_cache_open(&segment->cache, cn_text_str(&path),
+                             segment->offs[entry->file_count], fetch, segment, &err))
+        note_failure(segment, &err);
+    cn_text_done(&path);
+}
+
+static bool check(const struct cn_remote_segment *remote, struct cn_error *err)
+{
+    struct segment *segment = (struct segment *)(uintptr_t)remote;
+    bool ok;
+
+    cn_lock_take(&segment->lock);
+    ok = segment->failure.kind == CN_ERR_NONE;
+    if (!ok)
+        *err = segment->failure;
+    cn_lock_release(&segment->lock);
+    return ok;
+}
+
+static bool open_file(struct cn_file_source *source, const char *name,
+                      struct cn_file *out, struct cn_error *err)
+{
+    struct segment *segment = (struct segment *)source;
+    const struct cn_manifest_entry *entry = segment->remote.entry;
+    struct cn_bytes all;
+
+    cn_once_run(&segment->cache_once, open_cache, segment);
+    if (!segment->cache)
+        return check(&segment->remote, err);
+    all = cn_range_cache_bytes(segment->cache);
+    for (size_t i = 0; i < entry->file_count; i++) {
+        if (strcmp(entry->files[i].name, name) != 0)
+            continue;
+        *out = (struct cn_file){
+            .bytes = {all.ptr + segment->offs[i], (size_t)entry->files[i].len},
+            .source = source,
+        };
+        return true;
+    }
+    return cn_fail(err, CN_ERR_NOT_FOUND, "%s: segment %06x has no %s",
+                   segment->bucket->address, entry->number, name);
+}
+
+static bool need(struct cn_file_source *source, struct cn_bytes part,
+                 struct cn_error *err)
+{
+    struct segment *segment = (struct segment *)source;
+    struct cn_error found;
+
+    /* Not once more until the segment is opened again: each attempt may take long. */
+    if (!check(&segment->remote, err))
+        return false;
+    if (cn_range_cache_need(segment->cache, &part, 1, &found))
+        return true;
+    note_failure(segment, &found);
+    *err = found;
+    return false;
+}
+
+static void close_segment(struct cn_remote_segment *remote)
+{
+    struct segment *segment = (struct segment *)remote;
+
+    cn_range_cache_close(segment->cache);
+    cn_once_done(&segment->cache_once);
+    cn_lock_done(&segment->lock);
+    cn_manifest_entry_free(remote->entry);
+    cn_bucket_close(segment->bucket);
+    free(segment);
+}
+
+struct cn_remote_segment *cn_remote_segment_new(struct cn_bucket *bucket,
+                                                struct cn_manifest_entry *entry)
+{
+    struct segment *segment = cn_alloc(1, sizeof(*segment));
+
+    segment->remote = (struct cn_remote_segment){
+        .source = {.open = open_file, .need = need},
+        .entry = entry,
+        .check = check,
+        .close = close_segment,
+    };
+    segment->bucket = cn_bucket_share(bucket);
+    cn_once_init(&segment->cache_once);
+    cn_lock_init(&segment->lock);
+    for (size_t i = 0; i < entry->file_count; i++)
+        segment->offs[i + 1] =
+            cn_align_up(segment->offs[i] + entry->files[i].len, CN_RANGE_BLOCK_LEN);
+    return &segment->remote;
+}

@@ -1,0 +1,320 @@
+#include "store/care/upload.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/files/disk.h"
+#include "base/files/file.h"
+#include "base/files/outdir.h"
+#include "base/text.h"
+#include "store/bucket/bucket.h"
+#include "store/care/care.h"
+#include "store/index/word_filter.h"
+#include "store/segment/index.h"
+#include "store/segment/log_format.h"
+#include "store/segment/segment.h"
+#include "store/segment/segments.h"
+
+#define STATE_NAME "upload"
+enum { FILTER_SHARE = 256, FILTER_MIN = 1 << 14 };
+
+/* The file "upload" of a segment. */
+struct state {
+    char id[CN_MANIFEST_ID_LEN + 1];
+    bool has_number; /* an entry may have been written with it */
+    bool is_done;
+    uint32_t number;
+};
+
+static bool read_state(const char *dir, struct state *state)
+{
+    struct cn_text text = {0};
+    struct cn_file file = {0};
+    struct cn_error ignored;
+    char how[8] = "";
+    bool ok = cn_file_open_at(&file, dir, STATE_NAME, &ignored);
+
+    *state = (struct state){0};
+    if (ok)
+        cn_text_add(&text, (const char *)file.bytes.ptr, file.bytes.len);
+    ok = ok &&
+         sscanf(cn_text_str(&text), "%32[0-9a-f] %" SCNx32 " %7s", state->id,
+                &state->number, how) == 3 &&
+         strlen(state->id) == CN_MANIFEST_ID_LEN;
+    state->is_done = strcmp(how, "named") == 0;
+    state->has_number = state->is_done || strcmp(how, "naming") == 0;
+    cn_text_done(&text);
+    cn_file_close(&file);
+    return ok;
+}
+
+static bool write_state(const char *dir, const struct state *state, struct cn_error *err)
+{
+    struct cn_text text = {0};
+    bool ok;
+
+    cn_text_printf(&text, "%s %06" PRIx32 " %s\n", state->id, state->number,
+                   state->is_done      ? "named"
+                   : state->has_number ? "naming"
+                                       : "sending");
+    ok = cn_disk_replace(&cn_disk_files, dir, STATE_NAME, cn_text_str(&text), text.len,
+                         err);
+    cn_text_done(&text);
+    return ok;
+}
+
+bool cn_upload_is_done(const char *base, uint32_t number)
+{
+    char *dir = cn_segment_dir(base, number);
+    struct state state;
+    bool is_done = read_state(dir, &state) && state.is_done;
+
+    free(dir);
+    return is_done;
+}
+
+/* All files except logs that a sealed segment does not need. */
+static bool is_wanted(const char *name)
+{
+    static const char *const names[] = {CN_TRACES_NAME,    CN_TEXT_LOG_NAME,
+                                        CN_TEXT_FILE_NAME, CN_TEXT_INDEX_NAME,
+                                        CN_META_FILE_NAME, CN_POSTING_FILE_NAME};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool list_files(const char *dir, struct cn_manifest_entry *entry,
+                       struct cn_error *err)
+{
+    DIR *list = opendir(dir);
+    const struct dirent *found;
+
+    if (!list)
+        return cn_fail_errno(err, "%s", dir);
+    while ((found = readdir(list)) && entry->file_count < CN_MANIFEST_FILES_MAX) {
+        struct cn_manifest_file *file = &entry->files[entry->file_count];
+        struct stat st;
+
+        if (!is_wanted(found->d_name) ||
+            fstatat(dirfd(list), found->d_name, &st, 0) < 0 || st.st_size == 0)
+            continue;
+        (void)snprintf(file->name, sizeof(file->name), "%.*s", CN_MANIFEST_NAME_LEN - 1,
+                       found->d_name);
+        file->len = (uint64_t)st.st_size;
+        entry->file_count++;
+    }
+    (void)closedir(list);
+    return true;
+}
+
+/* Of all words and trace ids, if that does not take more than a small share of the segment. */
+static bool make_filter(const struct cn_segment *segment, struct cn_manifest_entry *entry,
+                        struct cn_error *err)
+{
+    const struct cn_words *words = cn_segment_words(segment);
+    const struct cn_columns *columns = cn_segment_columns(segment);
+    struct cn_store_index index = {0};
+    uint64_t max = entry->summary.disk_len / FILTER_SHARE;
+    struct cn_store_column high, low;
+    bool has_words;
+
+    if (!cn_segment_check_words(segment, err) ||
+        !cn_columns_field(columns, CN_STORE_FIELD_trace_high, &high, err) ||
+        !cn_columns_field(columns, CN_STORE_FIELD_trace_low, &low, err))
+        return false;
+    /* Without post.dat, values are words of an index that is built when it is searched. */
+    if (!cn_store_index_open(&index, segment, err))
+        return false;
+    has_words = index.extra.count == 0;
+    cn_store_index_close(&index);
+    if (!has_words)
+        return true;
+    entry->filter_len = (size_t)cn_word_filter_len(
+        (uint64_t)words->count + columns->row_count, max > FILTER_MIN ? max : FILTER_MIN);
+    entry->filter = cn_alloc(entry->filter_len, 1);
+    for (uint32_t word = 1; word <= words->count; word++)
+        cn_word_filter_add(entry->filter, entry->filter_len, cn_word_bytes(words, word));
+    for (uint32_t row = 0; row < columns->row_count; row++)
+        cn_word_filter_add_id(entry->filter, entry->filter_len,
+                              cn_store_column_at(&high, row),
+                              cn_store_column_at(&low, row));
+    return true;
+}
+
+static bool describe(const char *base, uint32_t number, struct cn_manifest_entry *entry,
+                     struct cn_error *err)
+{
+    struct cn_text config = {0};
+    struct cn_segment *segment;
+    bool ok;
+
+    if (!cn_segment_open(&segment, base, number, err))
+        return false;
+    cn_store_config_print(&segment->config, &config);
+    entry->config = cn_strdup(cn_text_str(&config));
+    ok = (segment->config.is_sealed ||
+          cn_fail(err, CN_ERR_USAGE, "%s is not sealed", segment->dir)) &&
+         cn_segment_summarize(segment, &entry->summary, err) &&
+         make_filter(segment, entry, err) && list_files(segment->dir, entry, err);
+    cn_segment_close(segment);
+    cn_text_done(&config);
+    return ok;
+}
+
+static bool send_files(struct cn_bucket *bucket, const char *dir,
+                       const struct cn_manifest_entry *entry, struct cn_error *err)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < entry->file_count; i++) {
+        struct cn_text key = {0};
+        struct cn_file file = {0};
+
+        cn_text_printf(&key, "segments/%s/%s", entry->id, entry->files[i].name);
+        ok = cn_file_open_at(&file, dir, entry->files[i].name, err) &&
+             cn_s3_put(bucket->s3, cn_text_str(&key), file.bytes, NULL, err);
+        cn_file_close(&file);
+        cn_text_done(&key);
+    }
+    return ok;
+}
+
+/* Called before an entry is written with a number. */
+struct claim {
+    const char *dir;
+    struct state *state;
+};
+
+static bool note_number(void *arg, uint32_t number, struct cn_error *err)
+{
+    struct claim *claim = arg;
+
+    claim->state->number = number;
+    claim->state->has_number = true;
+    return write_state(claim->dir, claim->state, err);
+}
+
+static bool send(struct cn_bucket *bucket, const char *base, uint32_t number,
+                 const char *dir, struct state *state, struct cn_error *err)
+{
+    struct cn_manifest_entry *entry = cn_alloc(1, sizeof(*entry));
+    struct claim claim = {dir, state};
+    bool ok;
+
+    memcpy(entry->id, state->id, sizeof(entry->id));
+    ok = describe(base, number, entry, err) && send_files(bucket, dir, entry, err) &&
+         cn_bucket_add_entry(bucket, entry, note_number, &claim, err);
+    cn_manifest_entry_free(entry);
+    return ok;
+}
+
+bool cn_upload_segment(struct cn_bucket *bucket, const char *base, uint32_t number,
+                       struct cn_error *err)
+{
+    char *dir = cn_segment_dir(base, number);
+    struct state state;
+    bool ok = true;
+
+    if (!read_state(dir, &state)) {
+        state = (struct state){0};
+        cn_manifest_new_id(state.id);
+        ok = write_state(dir, &state, err);
+    }
+    if (ok && state.has_number && !state.is_done)
+        ok = cn_bucket_has_entry(bucket, state.number, state.id, &state.is_done, err);
+    if (ok && !state.is_done)
+        ok = send(bucket, base, number, dir, &state, err);
+    if (ok) {
+        state.is_done = true;
+        ok = write_state(dir, &state, err);
+    }
+    if (!ok)
+        (void)cn_fail_in(err, "%s", dir);
+    free(dir);
+    return ok;
+}
+
+bool cn_upload_store(struct cn_bucket *bucket, const char *base, uint32_t *count,
+                     struct cn_error *err)
+{
+    uint32_t *numbers = NULL, sent = 0;
+    size_t n;
+    bool ok = cn_segments_list(base, &numbers, &n, err);
+
+    for (size_t i = 0; ok && i < n; i++) {
+        char *dir = cn_segment_dir(base, numbers[i]);
+        struct cn_store_config config;
+        struct cn_error ignored;
+
+        if (cn_store_config_read(&config, dir, &ignored) && config.is_sealed &&
+            !cn_upload_is_done(base, numbers[i])) {
+            ok = cn_upload_segment(bucket, base, numbers[i], err);
+            sent += ok;
+        }
+        free(dir);
+    }
+    free(numbers);
+    if (ok)
+        *count = sent;
+    return ok;
+}
+
+/* A local store with the settings of the one in object storage. */
+static bool make_spool(struct cn_store_target *target, struct cn_error *err)
+{
+    struct cn_bytes text = {(const uint8_t *)target->bucket->config,
+                            strlen(target->bucket->config)};
+    struct cn_store_config config;
+    struct cn_text path = {0};
+
+    /* A hidden entry of the cache is removed a day after its process was killed. */
+    cn_text_printf(&path, "%s/.spool-XXXXXX", target->bucket->cache_dir);
+    if (!mkdtemp(path.chars)) {
+        (void)cn_fail_errno(err, "%s", path.chars);
+        cn_text_done(&path);
+        return false;
+    }
+    target->path = path.chars;
+    return cn_store_config_parse(&config, text, err) &&
+           cn_store_config_write(&config, target->path, &cn_disk_files, err);
+}
+
+bool cn_store_target_open(struct cn_store_target *target, const char *path,
+                          struct cn_error *err)
+{
+    *target = (struct cn_store_target){0};
+    if (!cn_path_is_address(path)) {
+        target->path = cn_strdup(path);
+        return true;
+    }
+    if (cn_bucket_open(&target->bucket, path, err) && make_spool(target, err))
+        return true;
+    cn_store_target_done(target);
+    return false;
+}
+
+bool cn_store_target_finish(struct cn_store_target *target, struct cn_error *err)
+{
+    uint32_t count;
+
+    return !target->bucket ||
+           (cn_store_seal(target->path, &count, err) &&
+            cn_upload_store(target->bucket, target->path, &count, err));
+}
+
+void cn_store_target_done(struct cn_store_target *target)
+{
+    if (target->bucket && target->path)
+        cn_outdir_remove(target->path);
+    cn_bucket_close(target->bucket);
+    free(target->path);
+    *target = (struct cn_store_target){0};
+}

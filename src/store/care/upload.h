@@ -1,0 +1,48 @@
+/* Uploads sealed segments of a local store to a store in object storage.
+ *
+ * The files of a segment are uploaded, then the segment is named in the manifest: from then on
+ * readers see it. A crash in between leaves objects without a name. The file "upload" in the
+ * directory of a segment has the id of its objects and the number that it may have been named
+ * with: an upload that is repeated, after a crash or a failure, does not add the segment twice.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_STORE_CARE_UPLOAD_H
+#define CN_STORE_CARE_UPLOAD_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct cn_bucket;
+
+/* Upload a sealed segment, unless that was done. */
+CN_CHECK bool cn_upload_segment(struct cn_bucket *bucket, const char *base,
+                                uint32_t number, struct cn_error *err);
+
+/* Upload all sealed segments of a store. `count` receives the number of those that were not
+ * uploaded before. */
+CN_CHECK bool cn_upload_store(struct cn_bucket *bucket, const char *base, uint32_t *count,
+                              struct cn_error *err);
+
+/* True if a segment was uploaded and named: its local copy may be removed. */
+bool cn_upload_is_done(const char *base, uint32_t number);
+
+/* Where a command writes traces for a store: the store itself or, for one in object storage, a new
+ * local store that is uploaded afterwards.
+ *
+ *     cn_store_target_open(&target, path, err), write to target.path,
+ *     cn_store_target_finish(&target, err), cn_store_target_done(&target)
+ */
+struct cn_store_target {
+    char *path;
+    struct cn_bucket *bucket; /* NULL: the store is local */
+};
+CN_CHECK bool cn_store_target_open(struct cn_store_target *target, const char *path,
+                                   struct cn_error *err);
+
+/* Seal and upload, when everything is written and closed. */
+CN_CHECK bool cn_store_target_finish(struct cn_store_target *target,
+                                     struct cn_error *err);
+void cn_store_target_done(struct cn_store_target *target);
+
+#endif

@@ -1,0 +1,76 @@
+#include "store/segment/remote_store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "store/bucket/bucket.h"
+#include "store/bucket/remote_segment.h"
+#include "store/segment/segment.h"
+
+/* The earlier segment with the same objects, else NULL. Numbers ascend. */
+static struct cn_segment *find_earlier(const struct cn_store *earlier,
+                                       const struct cn_manifest_entry *entry, size_t *at)
+{
+    struct cn_segment *found;
+
+    while (earlier && *at < earlier->count &&
+           earlier->segments[*at]->number < entry->number)
+        ++*at;
+    if (!earlier || *at == earlier->count)
+        return NULL;
+    found = earlier->segments[*at];
+    return found->number == entry->number &&
+                   strcmp(found->remote->entry->id, entry->id) == 0
+               ? cn_segment_share(found)
+               : NULL;
+}
+
+static bool open_segments(struct cn_store *store, struct cn_manifest *manifest,
+                          const struct cn_store *earlier, struct cn_error *err)
+{
+    size_t at = 0;
+    bool ok = true;
+
+    store->segments = cn_alloc(manifest->count, sizeof(struct cn_segment *));
+    for (size_t i = 0; ok && i < manifest->count; i++) {
+        struct cn_segment *shared = find_earlier(earlier, manifest->entries[i], &at);
+        struct cn_text dir = {0};
+
+        if (shared) {
+            store->segments[store->count++] = shared;
+            continue;
+        }
+        cn_text_printf(&dir, "%s/%06x", store->bucket->address,
+                       manifest->entries[i]->number);
+        ok = cn_segment_open_remote(
+            &store->segments[store->count],
+            cn_remote_segment_new(store->bucket, manifest->entries[i]), cn_text_str(&dir),
+            err);
+        manifest->entries[i] = NULL;
+        store->count += ok;
+        cn_text_done(&dir);
+    }
+    return ok;
+}
+
+bool cn_remote_store_open(struct cn_store *store, const char *address,
+                          const struct cn_store *earlier, struct cn_error *err)
+{
+    struct cn_manifest manifest = {0};
+    bool ok = true;
+
+    if (earlier && earlier->bucket)
+        store->bucket = cn_bucket_share(earlier->bucket);
+    else
+        ok = cn_bucket_open(&store->bucket, address, err);
+    if (!ok)
+        return false;
+    store->close_bucket = cn_bucket_close;
+    cn_bucket_limit_cache(store->bucket);
+    ok = cn_bucket_read_manifest(store->bucket, &manifest, err) &&
+         open_segments(store, &manifest, earlier, err);
+    cn_manifest_done(&manifest);
+    return ok;
+}

@@ -1,0 +1,28 @@
+/* Opens the segments of a store in object storage.
+ *
+ * Internal to the store. Threads: one thread at a time.
+ */
+#ifndef CN_STORE_SEGMENT_REMOTE_STORE_H
+#define CN_STORE_SEGMENT_REMOTE_STORE_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct cn_bucket;
+struct cn_segment;
+
+/* An open store: its segments by number. */
+struct cn_store {
+    struct cn_segment **segments;
+    size_t count;
+    struct cn_bucket *bucket; /* NULL: a local directory */
+    void (*close_bucket)(struct cn_bucket *bucket);
+};
+
+/* Open all segments that the manifest names, sharing those of an earlier snapshot, which may be
+ * NULL. On failure `store` has to be closed. */
+CN_CHECK bool cn_remote_store_open(struct cn_store *store, const char *address,
+                                   const struct cn_store *earlier, struct cn_error *err);
+
+#endif

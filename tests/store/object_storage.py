@@ -1,0 +1,197 @@
+"""Object storage for tests: Ceph's gateway on loopback, and a proxy that counts, delays and spoils requests."""
+import contextlib
+import http.client
+import http.server
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import threading
+import time
+import uuid
+
+KEY, SECRET = "testkey0123456789AB", "testsecret0123456789testsecret0123456789"
+PROGRAMS = ("ceph-mon", "ceph-osd", "radosgw", "radosgw-admin", "ceph", "monmaptool")
+
+CONFIG = """[global]
+fsid = {fsid}
+mon host = v1:127.0.0.1:{mon}/0
+auth cluster required = none
+auth service required = none
+auth client required = none
+public network = 127.0.0.0/8
+run dir = {folder}
+crash dir = {folder}
+admin socket = {folder}/$name.asok
+log file = {folder}/$name.log
+mon cluster log file = {folder}/cluster.log
+mon data = {folder}/mon
+osd data = {folder}/osd
+osd objectstore = memstore
+memstore device bytes = 4294967296
+osd pool default size = 1
+osd pool default pg num = 1
+osd crush chooseleaf type = 0
+osd crush update on start = false
+osd class update on start = false
+mon allow pool size one = true
+mon data avail crit = 0
+paxos propose interval = 0.02
+paxos min wait = 0.01
+rgw frontends = beast endpoint=127.0.0.1:{port}
+rgw relaxed region enforcement = true
+"""
+
+
+def is_installed():
+    return all(shutil.which(name) for name in PROGRAMS)
+
+
+def free_port():
+    with contextlib.closing(socket.socket()) as made:
+        made.bind(("127.0.0.1", 0))
+        return made.getsockname()[1]
+
+
+class Gateway:
+    """Monitor, storage and gateway in memory, ended with the block."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder).resolve()
+        self.port = free_port()
+        self.processes = []
+
+    def run(self, *command, text=None):
+        return subprocess.run(command, input=text, text=True, check=True, timeout=120, env=self.environment,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def start(self, *command):
+        log = open(self.folder / f"{command[0]}.out", "wb")
+        with contextlib.closing(log):
+            self.processes.append(subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder, env=self.environment))
+
+    def __enter__(self):
+        mon, fsid, osd = free_port(), str(uuid.uuid4()), str(uuid.uuid4())
+        for name in ("mon", "osd"):
+            (self.folder / name).mkdir(parents=True)
+        (self.folder / "ceph.conf").write_text(CONFIG.format(fsid=fsid, mon=mon, port=self.port, folder=self.folder))
+        self.environment = {**os.environ, "CEPH_CONF": str(self.folder / "ceph.conf")}
+        monmap = str(self.folder / "monmap")
+        try:
+            self.run("monmaptool", "--create", "--fsid", fsid, "--addv", "a", f"[v1:127.0.0.1:{mon}]", monmap)
+            self.run("ceph-mon", "-i", "a", "--mkfs", "--monmap", monmap)
+            self.start("ceph-mon", "-i", "a", "-f")
+            self.run("ceph", "--connect-timeout", "60",
+                     text=f"osd new {osd}\nosd crush create-or-move osd.0 1.0 root=default host=h\n")
+            self.run("ceph-osd", "-i", "0", "--mkfs", "--osd-uuid", osd)
+            self.start("ceph-osd", "-i", "0", "-f")
+            self.run("radosgw-admin", "user", "create", "--uid=test", "--display-name=t",
+                     f"--access-key={KEY}", f"--secret-key={SECRET}")
+            self.start("radosgw", "-n", "client.rgw", "-f")
+            self.wait()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def wait(self):
+        end = time.monotonic() + 120
+        while True:
+            with contextlib.suppress(OSError), contextlib.closing(
+                    http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)) as connection:
+                connection.request("GET", "/")
+                connection.getresponse().read()
+                return
+            if time.monotonic() > end or self.processes[-1].poll() is not None:
+                raise RuntimeError("the gateway did not start")
+            time.sleep(0.05)
+
+    def __exit__(self, *_):
+        for process in reversed(self.processes):
+            process.kill()
+            process.wait()
+
+
+class Proxy:
+    """Forwards requests to a gateway. `spoil(path, times)`, with the number of earlier requests for it, returns None or what
+    to do instead: a status, a status and headers, "hang" or "cut". `seen` lists methods and paths."""
+
+    def __init__(self, port, latency=0.0):
+        self.latency, self.spoil, self.seen = latency, lambda path, times: None, []
+        self.released = threading.Event()
+        proxy = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
+
+            def handle_any(self):
+                proxy.handle(self, port)
+
+            do_GET = do_PUT = do_POST = do_DELETE = handle_any
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.port = self.server.server_address[1]
+        self.lock = threading.Lock()
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def handle(self, request, port):
+        body = request.rfile.read(int(request.headers.get("Content-Length", 0)))
+        with self.lock:
+            times = sum(path == request.path for _, path in self.seen)
+            self.seen.append((request.command, request.path))
+        if self.latency:
+            time.sleep(self.latency)
+        what = self.spoil(request.path, times)
+        if what == "hang":
+            self.released.wait(60)
+            request.close_connection = True
+            return
+        if isinstance(what, (int, tuple)):
+            status, headers = what if isinstance(what, tuple) else (what, {})
+            self.answer(request, status, headers, b"<Error><Code>Spoiled</Code></Error>")
+            return
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+        with contextlib.closing(connection):
+            connection.putrequest(request.command, request.path, skip_host=True, skip_accept_encoding=True)
+            for name, value in request.headers.items():
+                connection.putheader(name, value)
+            connection.endheaders(body or None)
+            answer = connection.getresponse()
+            content = answer.read()
+        headers = {name: value for name, value in answer.getheaders()
+                   if name.lower() not in ("content-length", "connection", "transfer-encoding")}
+        self.answer(request, answer.status, headers, content, is_cut=what == "cut")
+
+    @staticmethod
+    def answer(request, status, headers, content, is_cut=False):
+        with contextlib.suppress(OSError):
+            request.send_response_only(status)
+            for name, value in headers.items():
+                request.send_header(name, value)
+            if status != 204:
+                request.send_header("Content-Length", str(len(content)))
+            request.end_headers()
+            request.wfile.write(content[:len(content) // 2] if is_cut else content)
+            if is_cut:
+                request.close_connection = True
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.released.set()
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def environment(port, cache, **more):
+    """What a cairn needs to reach a gateway or proxy."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    return {**clean, "AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
+            "AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null", "XDG_CACHE_HOME": str(cache), **more}
