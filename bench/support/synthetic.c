@@ -283,7 +283,7 @@ static void make_tables(void)
     }
     for (unsigned i = 0; i < MODULES; i++) {
         (void)snprintf(paths[FILES + i], NAME_LEN, "/opt/app/lib/libpart%u.so", i);
-        modules[i] = (struct cn_module){paths[FILES + i]};
+        modules[i] = (struct cn_module){.path = paths[FILES + i]};
     }
 }
 

@@ -26,6 +26,7 @@ class Cairn(CMakePackage):
     depends_on("npm", type="build", when="+web")
     depends_on("binutils+headers+libiberty")
     depends_on("capstone")
+    depends_on("curl")
     depends_on("elfutils")
     depends_on("expat")
     depends_on("libdeflate")

@@ -1,8 +1,10 @@
 #include "symbols/resolver.h"
 
 #include <dwarf.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/map.h"
@@ -265,6 +267,60 @@ static struct cn_bytes code_of(Elf *elf, uint64_t address, uint64_t len)
                                    : (struct cn_bytes){0};
     }
     return (struct cn_bytes){0};
+}
+
+/* The length of a function; one that has none in the symbol table ends at the next. */
+static uint64_t length_of(const struct cn_debug_info *module,
+                          const struct cn_symbol *function)
+{
+    uint64_t begin = module->begin + function->offset;
+    const struct cn_table_symbol *symbol =
+        function->len == 0 ? cn_symbol_table_find(&module->symbols, begin) : NULL;
+
+    return symbol && symbol->begin == begin && symbol->end != UINT64_MAX
+               ? symbol->end - begin
+               : function->len;
+}
+
+/* Why the module of a function cannot be opened. */
+static bool fail_module(const char *path, const char *build_id, struct cn_error *err)
+{
+    if (path[0] != '/')
+        return cn_fail(err, CN_ERR_NOT_FOUND, "%s is not a file with code", path);
+    if (access(path, R_OK) != 0)
+        return cn_fail(err, CN_ERR_NOT_FOUND, "%s is not on this machine", path);
+    if (build_id[0])
+        return cn_fail(err, CN_ERR_NOT_FOUND,
+                       "%s is another build than the one that was measured, %s", path,
+                       build_id);
+    return cn_fail(err, CN_ERR_NOT_FOUND, "%s is not an ELF file", path);
+}
+
+bool cn_resolver_code(struct cn_resolver *resolver, const char *path,
+                      const char *build_id, uint64_t offset, struct cn_resolver_code *out,
+                      struct cn_error *err)
+{
+    struct cn_debug_info *module = find_module(resolver, path, build_id);
+    GElf_Addr bias;
+    GElf_Ehdr head;
+    Elf *elf;
+
+    *out = (struct cn_resolver_code){0};
+    if (!module)
+        return fail_module(path, build_id, err);
+    elf = dwfl_module_getelf(module->module, &bias);
+    if (!elf || !gelf_getehdr(elf, &head) ||
+        (head.e_machine != EM_X86_64 && head.e_machine != EM_AARCH64))
+        return cn_fail(err, CN_ERR_NOT_FOUND, "%s is not code of x86_64 or aarch64",
+                       path);
+    if (!cn_resolver_symbol(resolver, path, build_id, offset, &out->symbol))
+        return cn_fail(err, CN_ERR_NOT_FOUND, "%s has no symbol at 0x%" PRIx64, path,
+                       offset);
+    out->is_x86 = head.e_machine == EM_X86_64;
+    out->bytes = code_of(elf, module->begin + out->symbol.offset - module->linked,
+                         length_of(module, &out->symbol));
+    return out->bytes.len > 0 ||
+           cn_fail(err, CN_ERR_NOT_FOUND, "%s has no code of %s", path, out->symbol.name);
 }
 
 struct caller {

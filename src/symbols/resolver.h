@@ -13,6 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bytes/bytes.h"
+#include "base/error.h"
+
 struct cn_resolver;
 
 struct cn_source_location {
@@ -49,6 +52,18 @@ struct cn_symbol {
 /* The symbol that contains `offset` of a module; needs no debug information. */
 bool cn_resolver_symbol(struct cn_resolver *resolver, const char *path,
                         const char *build_id, uint64_t offset, struct cn_symbol *out);
+
+/* The code of the function that contains `offset` of a module, borrowed from the resolver. */
+struct cn_resolver_code {
+    struct cn_symbol symbol;
+    struct cn_bytes bytes;
+    bool is_x86; /* else aarch64 */
+};
+
+/* CN_ERR_NOT_FOUND says why there is none. */
+CN_CHECK bool cn_resolver_code(struct cn_resolver *resolver, const char *path,
+                               const char *build_id, uint64_t offset,
+                               struct cn_resolver_code *out, struct cn_error *err);
 
 /* The first instructions of the loops around `offset` in a function, the outermost first, as
  * offsets in the module. Returns the count, at most CN_RESOLVER_LOOP_MAX. */

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "base/files/cache_dir.h"
+#include "symbols/assembly.h"
 #include "symbols/resolver.h"
 #include "symbols/vdso.h"
 
@@ -89,6 +90,31 @@ bool cn_resolver_offset(struct cn_resolver *resolver, const char *path,
     (void)file_off;
     (void)out;
     return false;
+}
+
+bool cn_assembly_open(struct cn_assembly *assembly, struct cn_resolver *resolver,
+                      const char *path, const char *build_id, uint64_t offset,
+                      struct cn_error *err)
+{
+    (void)assembly;
+    (void)resolver;
+    (void)build_id;
+    (void)offset;
+    return cn_fail(err, CN_ERR_NOT_FOUND,
+                   "%s is not in this page; run cairn view on the machine that has it",
+                   path);
+}
+
+uint32_t cn_assembly_find(const struct cn_assembly *assembly, uint64_t offset)
+{
+    (void)assembly;
+    (void)offset;
+    return CN_NO_JUMP;
+}
+
+void cn_assembly_done(struct cn_assembly *assembly)
+{
+    (void)assembly;
 }
 
 bool cn_vdso_open(struct cn_vdso *vdso)

@@ -1,4 +1,4 @@
-# What `make install` runs puts the program, its man pages and its completions where prefix
+# What `make install` runs puts the program, the library, man pages and completions where prefix
 # and DESTDIR say; the man pages render without a warning.
 set -eu
 
@@ -34,17 +34,30 @@ if [ -s "$CAIRN_BUILD/web/cairn.wasm.gz" ]; then
 fi
 bash -n "$share/bash-completion/completions/cairn"
 
+lib=$(dirname "$(find "$root" -name cairn.pc)")
+flags=$(PKG_CONFIG_PATH=$lib pkg-config --cflags cairn)
+libs=$(PKG_CONFIG_PATH=$lib pkg-config --libs cairn)
+cc -std=c17 -Wall -Wextra -Werror $flags -fsyntax-only "$CAIRN_SOURCE"/examples/*.c
+echo "$libs" | tr ' ' '\n' | sed -n 's/^-L//p' | while read -r folder; do
+    test -e "$folder/libcairn.so.1"
+done
+test -s "$lib/../cmake/cairn/cairn-config.cmake"
+test -s "$share/man/man3/cairn_open.3"
+
 # An ordinary user installs below the home folder, and nothing outside of it.
 home=$root/home/.local
 cmake --install "$CAIRN_BUILD" --prefix "$home" >"$root/log"
-! sed -n 's/^-- \(Installing\|Up-to-date\): //p' "$root/log" | grep -v "^$home/"
+if sed -n 's/^-- \(Installing\|Up-to-date\): //p' "$root/log" | grep -v "^$home/"; then
+    exit 1
+fi
 grep -q "$home/bin/cairn\$" "$root/log"
 echo 'int main(void) { return 0; }' >"$root/none.c"
 cc -pg "$root/none.c" -o "$root/none"
 "$home/bin/cairn" record -q -d "$root/data" "$root/none"
 "$home/bin/cairn" report "$root/data" | grep -q main
 
-for page in "$share"/man/man1/*.1; do
+# Pages that only refer to another one are rendered there.
+for page in "$share"/man/man1/*.1 $(grep -L '^\.so' "$share"/man/man3/*.3); do
     LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" \
         >/dev/null 2>"$root/warnings"
     if [ -s "$root/warnings" ]; then

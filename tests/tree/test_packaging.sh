@@ -34,6 +34,8 @@ done
 for library in $(sed -n 's/^ *add_library(\(cairn-[a-z]*\) SHARED.*/\1/p' CMakeLists.txt); do
     grep -qF "lib$library.so" debian/*.install || fail "lib$library.so is in no package"
 done
+[ -n "$(sed -n 's/^set(CN_SOVERSION \(.*\))/Package: libcairn\1/p' CMakeLists.txt | grep -Fxf - debian/control)" ] ||
+    fail "the package of libcairn has another number than the library"
 for file in $(sed -n "s/^\\(packaging[^ ]*\\).*/\\1/p" debian/*.install debian/*.docs); do
     [ -e "$file" ] || fail "there is no $file"
 done

@@ -342,6 +342,7 @@ const FLAG_KEYS: Record<string, { views: string[]; name: StateName; clears?: Sta
   r: { views: ["flame", "top-down"], name: "fold", clears: ["zoom", "open"] },
   w: { views: ["flame", "top-down", "bottom-up", "flat"], name: "w", clears: ["sort", "rev"] },
   p: { views: ["top-down", "bottom-up", "flat"], name: "p" },
+  a: { views: ["top-down", "bottom-up", "flat"], name: "asm" },
   l: { views: ["top-down", "flat", "flame"], name: "skip", clears: ["root", "zoom"] },
 };
 

@@ -44,7 +44,8 @@ uint32_t cn_cct_names_module(struct cn_cct_names *names,
     if (at == known) {
         names->modules =
             cn_grow(names->modules, at, &names->module_capacity, sizeof(*names->modules));
-        names->modules[at] = (struct cn_module){cn_arena_strdup(&names->arena, path)};
+        names->modules[at] =
+            (struct cn_module){.path = cn_arena_strdup(&names->arena, path)};
     }
     return at;
 }

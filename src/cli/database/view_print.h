@@ -19,6 +19,10 @@ struct cn_view_table {
     bool has_path;
 };
 
+/* The column of a table for values of a cost; `total` of the whole program. All columns of a
+ * metric have the same number of decimals: six significant digits of the whole. */
+struct cn_column cn_view_value_column(const struct cn_cost_column *cost, double total);
+
 void cn_view_table_begin(struct cn_view_table *out, const struct cn_args *args,
                          const struct cn_costs *costs, bool has_path);
 

@@ -30,9 +30,7 @@ static double metric_total(const struct cn_costs *costs, const char *metric)
     return total;
 }
 
-/* All columns of a metric have the same number of decimals: six significant digits of the
- * whole. */
-static struct cn_column value_column(const struct cn_cost_column *cost, double total)
+struct cn_column cn_view_value_column(const struct cn_cost_column *cost, double total)
 {
     struct cn_column column = {
         .name = cost->name, .title = cost->title, .kind = CN_COLUMN_F64};
@@ -62,7 +60,8 @@ void cn_view_table_begin(struct cn_view_table *out, const struct cn_args *args,
 
         if (column->is_hidden)
             continue;
-        columns[count++] = value_column(column, metric_total(costs, column->metric));
+        columns[count++] =
+            cn_view_value_column(column, metric_total(costs, column->metric));
         cn_text_clear(&out->label);
         cn_text_printf(&out->label, "%s_percent", column->name);
         if (column->has_percent)

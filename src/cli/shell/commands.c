@@ -11,7 +11,7 @@ extern const struct cn_command cn_cmd_script, cn_cmd_recv;
 extern const struct cn_command cn_cmd_analyze;
 extern const struct cn_command cn_cmd_tree, cn_cmd_callers, cn_cmd_flat, cn_cmd_top;
 extern const struct cn_command cn_cmd_info, cn_cmd_timeline, cn_cmd_tui;
-extern const struct cn_command cn_cmd_diff, cn_cmd_gate;
+extern const struct cn_command cn_cmd_annotate, cn_cmd_diff, cn_cmd_gate;
 extern const struct cn_command cn_cmd_serve, cn_cmd_view, cn_cmd_export_html;
 extern const struct cn_command cn_cmd_sql, cn_cmd_verify, cn_cmd_convert, cn_cmd_dump;
 extern const struct cn_command cn_cmd_store;
@@ -36,6 +36,7 @@ const struct cn_command *const cn_commands[] = {
     &cn_cmd_callers,
     &cn_cmd_flat,
     &cn_cmd_top,
+    &cn_cmd_annotate,
     &cn_cmd_timeline,
     &cn_cmd_diff,
     &cn_cmd_gate,

@@ -45,6 +45,7 @@ struct cn_context {
 
 struct cn_module {
     const char *path;
+    const char *build_id; /* hexadecimal; NULL if unknown */
 };
 
 struct cn_source_file {

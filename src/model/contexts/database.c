@@ -56,6 +56,7 @@ bool cn_database_module(struct cn_database *db, uint32_t index, struct cn_module
 {
     if (!check_index(index, db->module_count, "module", err))
         return false;
+    *out = (struct cn_module){0};
     if (!db->modules)
         return db->ops->module(db, index, out, err);
     *out = db->modules[index];

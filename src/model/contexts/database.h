@@ -26,6 +26,7 @@
 #include "model/warning.h"
 
 struct cn_database;
+struct cn_points;
 struct cn_ranks;
 
 struct cn_profile {
@@ -105,6 +106,19 @@ struct cn_timeline {
     size_t part_count; /* parts that can be read in parallel; 0: there are none */
 };
 
+/* How many values of a metric a context has, over all threads; void values are not counted. */
+struct cn_cell {
+    uint32_t context;
+    uint32_t count; /* at least 1 */
+    uint16_t metric;
+};
+
+/* Sorted by context and metric, without duplicates. */
+struct cn_cells {
+    struct cn_cell *list;
+    size_t count;
+};
+
 struct cn_database_ops {
     bool (*profile)(struct cn_database *db, uint32_t index, struct cn_profile *out,
                     struct cn_error *err);
@@ -141,6 +155,9 @@ struct cn_database_ops {
     uint64_t (*part)(struct cn_database *db, const struct cn_timeline *timeline,
                      size_t number);
 
+    /* The cells of all threads on all ranks, valid as long as the database. NULL: not known. */
+    const struct cn_cells *(*cells)(const struct cn_database *db);
+
     /* Drop pages of mapped files. Long walks call it regularly. NULL: nothing to drop. */
     void (*forget)(struct cn_database *db);
     void (*close)(struct cn_database *db);
@@ -157,6 +174,8 @@ struct cn_database {
     const struct cn_module *modules; /* these three NULL: the operation is called */
     const struct cn_source_file *files;
     const struct cn_function *functions;
+    const struct cn_points
+        *points;             /* costs of instructions; NULL: only those of contexts */
     uint32_t context_limit;  /* all ids of contexts with values are below this */
     uint64_t context_weight; /* limit of the sum of the sizes of all context lists; with
                                 more, lists overlap or form a cycle */
@@ -187,6 +206,12 @@ static inline void cn_database_close(struct cn_database *db) /* NULL is fine */
 {
     if (db)
         db->ops->close(db);
+}
+
+/* NULL if they are not known without reading all values. */
+static inline const struct cn_cells *cn_database_cells(const struct cn_database *db)
+{
+    return db->ops->cells ? db->ops->cells(db) : NULL;
 }
 
 CN_CHECK bool cn_database_profile(struct cn_database *db, uint32_t index,

@@ -44,6 +44,7 @@ void cn_memory_database_free(struct cn_memory_database *m)
     free(m->by_profile);
     free(m->by_context);
     free(m->context_starts);
+    cn_points_done(&m->points);
     cn_map_done(&m->positions);
     cn_arena_done(&m->db.arena);
     free(m);
@@ -165,8 +166,20 @@ uint32_t cn_memory_database_add_module(struct cn_memory_database *m, const char 
     uint32_t at = m->db.module_count++;
 
     m->modules = cn_grow(m->modules, at, &m->module_capacity, sizeof(*m->modules));
-    m->modules[at] = (struct cn_module){copy(m, path)};
+    m->modules[at] = (struct cn_module){.path = copy(m, path)};
     return at;
+}
+
+void cn_memory_database_set_build_id(struct cn_memory_database *m, uint32_t module,
+                                     const char *build_id)
+{
+    assert(module < m->db.module_count);
+    m->modules[module].build_id = copy(m, build_id);
+}
+
+struct cn_points *cn_memory_database_points(struct cn_memory_database *m)
+{
+    return &m->points;
 }
 
 uint32_t cn_memory_database_add_file(struct cn_memory_database *m, const char *path,

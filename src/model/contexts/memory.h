@@ -33,6 +33,8 @@ void cn_memory_database_add_instance(struct cn_memory_database *m, uint32_t metr
 void cn_memory_database_add_statistic(struct cn_memory_database *m, uint32_t metric,
                                       struct cn_statistic statistic);
 uint32_t cn_memory_database_add_module(struct cn_memory_database *m, const char *path);
+void cn_memory_database_set_build_id(struct cn_memory_database *m, uint32_t module,
+                                     const char *build_id);
 uint32_t cn_memory_database_add_file(struct cn_memory_database *m, const char *path,
                                      bool is_copied);
 uint32_t cn_memory_database_add_function(struct cn_memory_database *m,
@@ -65,6 +67,9 @@ void cn_memory_database_name_profile(struct cn_memory_database *m, uint32_t prof
 /* In any order. `context` may be one without a record. */
 void cn_memory_database_add_value(struct cn_memory_database *m, uint32_t profile,
                                   uint32_t context, uint16_t metric, double value);
+
+/* Costs of instructions, to be filled: they are in addition to the values of contexts. */
+struct cn_points *cn_memory_database_points(struct cn_memory_database *m);
 
 /* In the order of time. */
 void cn_memory_database_add_sample(struct cn_memory_database *m, uint32_t profile,

@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "model/contexts/memory.h"
+#include "model/contexts/points.h"
 
 /* The arrays of a struct cn_metric. */
 struct cn_memory_metric {
@@ -60,7 +61,8 @@ struct cn_memory_database {
 
     struct cn_value *by_profile; /* sorted by (profile, context, metric) */
     struct cn_value *by_context; /* sorted by (context, metric, profile) */
-    size_t *context_starts;      /* context_limit + 1 positions in by_context */
+    struct cn_points points;
+    size_t *context_starts; /* context_limit + 1 positions in by_context */
 };
 
 /* Add the statistics of profile 0 over the values of threads. */

@@ -216,6 +216,7 @@ struct cn_database *cn_memory_database_finish(struct cn_memory_database *m)
     m->db.modules = m->modules;
     m->db.files = m->files;
     m->db.functions = m->functions;
+    m->db.points = m->points.count > 0 ? &m->points : NULL;
     m->db.context_limit = m->next_id;
     for (size_t i = 0; i < m->value_count; i++)
         if (m->values[i].value.key >= m->db.context_limit)

@@ -27,6 +27,8 @@ const SECTIONS: [string, Keys][] = [
       ["Enter, double click", "open or close"],
       ["h", "follow the hot path"],
       ["s", "callers and callees of the function of the selected row"],
+      ["a", "instructions of the function of the selected row"],
+      ["h H in instructions", "next, previous of the hottest instructions"],
       ["r", "fold recursion"],
       ["l", "functions only: leave out lines and loops"],
       ["z Backspace", "show the selected row as the root; one level up"],

@@ -28,6 +28,7 @@ const NAMES = {
   open: "ids from the top to the selected row, joined by dots",
   at: "a context of the function whose callers and callees are shown",
   src: "flag: source shown",
+  asm: "flag: instructions shown",
   plot: "sorted: threads plotted by value",
 
   // Flame graph

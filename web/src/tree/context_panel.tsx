@@ -1,8 +1,9 @@
 // The selected row in detail: call path, costs, callers and callees, durations of its calls, cost on
-// each thread, and source.
+// each thread, source and machine code.
 
 import type { ComponentChildren } from "preact";
 import type { Parameters } from "../shared/api";
+import { AssemblyView } from "./assembly_view";
 import { OthersList } from "./callers_list";
 import { baseName, formatPercent, formatValue } from "../shared/format";
 import { LatencyPlot, ThreadPlot } from "./plots";
@@ -19,9 +20,10 @@ interface Props {
   columns: Column[];
   isContext: boolean; // one context, not the sum of many
   withSource: boolean;
+  withAssembly: boolean;
   isSorted: boolean; // threads, by value
   onOpen: (path: string[]) => void; // show a context, given by the ids from the top down
-  onChange: (change: { withSource?: boolean; isSorted?: boolean }) => void;
+  onChange: (change: { withSource?: boolean; withAssembly?: boolean; isSorted?: boolean }) => void;
   onClose: () => void;
 }
 
@@ -30,7 +32,10 @@ const IN_FUNCTIONS = new Set(["function", "loop", "line", "instruction", "other"
 export function ContextPanel(props: Props) {
   const { row } = props;
   return (
-    <aside class={`panel${props.withSource ? " wide" : ""}`} aria-label="selected row">
+    <aside
+      class={`panel${props.withSource || props.withAssembly ? " wide" : ""}`}
+      aria-label="selected row"
+    >
       <button class="close" aria-label="close" onClick={props.onClose}>
         ×
       </button>
@@ -98,6 +103,20 @@ function Location(props: Props) {
       )}
       {row.file && props.withSource && (
         <SourceView path={props.path} parameters={props.parameters} row={row.context} />
+      )}
+      {IN_FUNCTIONS.has(row.kind) && (
+        <p>
+          <button
+            class="link"
+            aria-expanded={props.withAssembly}
+            onClick={() => props.onChange({ withAssembly: !props.withAssembly })}
+          >
+            {props.withAssembly ? "▾" : "▸"} Instructions (a)
+          </button>
+        </p>
+      )}
+      {IN_FUNCTIONS.has(row.kind) && props.withAssembly && (
+        <AssemblyView path={props.path} parameters={props.parameters} row={row.context} />
       )}
     </>
   );

@@ -80,12 +80,14 @@ export function TreePage(props: ViewProps) {
             columns={chosen.columns}
             isContext={served === "top-down"}
             withSource={isOn(state, "src")}
+            withAssembly={isOn(state, "asm")}
             isSorted={state.plot === "sorted"}
             onOpen={(path) => go({ v: "top-down", fold: "", open: path.join(".") })}
             onChange={(change) =>
               go(
                 {
                   ...(change.withSource === undefined ? {} : { src: flag(change.withSource) }),
+                  ...(change.withAssembly === undefined ? {} : { asm: flag(change.withAssembly) }),
                   ...(change.isSorted === undefined
                     ? {}
                     : { plot: change.isSorted ? "sorted" : "" }),

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <xxhash.h>
 
+#include "base/alloc.h"
 #include "base/files/rank_files.h"
 #include "base/files/unpack.h"
 #include "base/map.h"
@@ -21,6 +22,12 @@
 #include "formats/exchange/read/import.h"
 #include "model/contexts/database.h"
 
+/* What a call chain stands for. */
+struct chain {
+    struct cn_perf_spot spot;
+    bool is_of_time; /* the same chain may be another one later */
+};
+
 struct reading {
     struct cn_import *import;
     struct cn_perf_file file;
@@ -30,7 +37,10 @@ struct reading {
     uint32_t metrics[CN_PERF_EVENT_MAX];
     double scales[CN_PERF_EVENT_MAX];
     enum cn_perf_sample_kind kinds[CN_PERF_EVENT_MAX];
-    struct cn_map context_of; /* by call chain, mode and generation of the process */
+    struct cn_map
+        chain_of; /* by call chain, mode and generation of the process: `chains` */
+    struct chain *chains;
+    size_t chain_count, chain_capacity;
     uint64_t lost_count;
     struct cn_perf_stacks stacks;
     struct cn_perf_counters counters;
@@ -38,14 +48,14 @@ struct reading {
 
 /* The context of a sample: its call chain, and the line of the innermost frame. A chain
  * begins with the innermost address. The others are return addresses: the call is before
- * them. Sets `is_of_time` if the same chain may have another context later. */
-static uint32_t resolve_chain(struct reading *r, const struct cn_perf_sample *sample,
-                              const struct cn_perf_process *process, bool is_kernel,
-                              bool *is_of_time)
+ * them. */
+static struct chain resolve_chain(struct reading *r, const struct cn_perf_sample *sample,
+                                  const struct cn_perf_process *process, bool is_kernel)
 {
     size_t count = sample->chain.len / 8, depth = 0;
     uint32_t stack[CN_IMPORT_DEPTH_MAX], context;
     struct cn_perf_frames innermost = {0}, outermost = {0};
+    struct chain chain = {0};
 
     for (size_t i = 0; i < (count ? count : 1); i++) {
         uint64_t ip = count ? cn_u64_get(sample->chain.ptr + 8 * i) : sample->ip;
@@ -58,7 +68,7 @@ static uint32_t resolve_chain(struct reading *r, const struct cn_perf_sample *sa
         outermost = is_kernel ? *cn_perf_names_kernel(&r->names, ip)
                               : *cn_perf_names_user(&r->names, sample->pid, process, ip,
                                                     sample->time_ns);
-        *is_of_time = *is_of_time || outermost.is_of_time;
+        chain.is_of_time = chain.is_of_time || outermost.is_of_time;
         if (depth == 0)
             innermost = outermost;
         for (uint32_t k = outermost.count; k-- > 0 && depth < CN_IMPORT_DEPTH_MAX;)
@@ -68,37 +78,49 @@ static uint32_t resolve_chain(struct reading *r, const struct cn_perf_sample *sa
                                                                      : CN_ENTRY_UNKNOWN);
     while (depth > 0)
         context = cn_import_call(r->import, context, stack[--depth]);
-    return innermost.file
-               ? cn_import_line(r->import, context, innermost.file, innermost.line)
-               : context;
+    if (innermost.file)
+        context = cn_import_line(r->import, context, innermost.file, innermost.line);
+    chain.spot.context = context;
+    if (innermost.module && !innermost.is_of_time)
+        chain.spot.point = 1 + cn_import_point(r->import, context, innermost.module,
+                                               innermost.build_id, innermost.offset);
+    return chain;
 }
 
 /* Chains are repeated: each is resolved once. */
-static uint32_t context_of(struct reading *r, const struct cn_perf_sample *sample,
-                           bool is_kernel)
+static struct chain chain_of(struct reading *r, const struct cn_perf_sample *sample,
+                             bool is_kernel)
 {
     const struct cn_perf_process *process = cn_perf_process_at(&r->spaces, sample->pid);
     uint64_t seed = (uint64_t)process->generation << 1 | is_kernel;
     uint64_t key = sample->chain.len > 0
                        ? XXH3_64bits_withSeed(sample->chain.ptr, sample->chain.len, seed)
                        : XXH3_64bits_withSeed(&sample->ip, sizeof(sample->ip), seed);
-    uint32_t context = cn_map_find(&r->context_of, key, 0);
-    bool is_of_time = false;
+    uint32_t at = cn_map_find(&r->chain_of, key, UINT32_MAX);
+    struct chain chain;
 
-    if (context > 0)
-        return context;
-    context = resolve_chain(r, sample, process, is_kernel, &is_of_time);
-    if (!is_of_time)
-        *cn_map_at(&r->context_of, key, 0) = context;
-    return context;
+    if (at != UINT32_MAX)
+        return r->chains[at];
+    chain = resolve_chain(r, sample, process, is_kernel);
+    if (!chain.is_of_time) {
+        *cn_map_at(&r->chain_of, key, 0) = (uint32_t)r->chain_count;
+        r->chains =
+            cn_grow(r->chains, r->chain_count, &r->chain_capacity, sizeof(*r->chains));
+        r->chains[r->chain_count++] = chain;
+    }
+    return chain;
 }
 
-static bool add_value(struct reading *r, uint32_t thread, uint32_t context,
+static bool add_value(struct reading *r, uint32_t thread, struct cn_perf_spot spot,
                       struct cn_perf_counted counted, struct cn_error *err)
 {
-    return cn_import_add(r->import, cn_perf_threads_number(&r->threads, thread), context,
-                         r->metrics[counted.event],
-                         (double)counted.value * r->scales[counted.event], err);
+    uint32_t number = cn_perf_threads_number(&r->threads, thread);
+    uint32_t metric = r->metrics[counted.event];
+    double value = (double)counted.value * r->scales[counted.event];
+
+    if (spot.point > 0)
+        cn_import_add_point(r->import, number, spot.point - 1, metric, value);
+    return cn_import_add(r->import, number, spot.context, metric, value, err);
 }
 
 static bool add_sample(struct reading *r, const struct cn_perf_record *record,
@@ -108,23 +130,24 @@ static bool add_sample(struct reading *r, const struct cn_perf_record *record,
     bool has_counters = false;
     struct cn_perf_counted counted;
     struct cn_perf_sample sample;
-    uint32_t thread, context;
+    struct cn_perf_spot spot;
+    uint32_t thread;
 
     if (!cn_perf_sample_decode(&r->file, record, &sample, err))
         return false;
     cn_perf_stack_complete(&r->stacks, &r->file, &r->spaces, &sample);
     if (!cn_perf_threads_of(&r->threads, &sample, &thread, err))
         return false;
-    context = context_of(r, &sample, is_kernel);
-    cn_perf_threads_sample(&r->threads, thread, &sample, r->kinds[sample.event], context);
+    spot = chain_of(r, &sample, is_kernel).spot;
+    cn_perf_threads_sample(&r->threads, thread, &sample, r->kinds[sample.event], spot);
     /* Counters that were read are exact, and those of other events of the group too. */
     while (cn_perf_read_next(&r->counters, &r->file, &sample, &counted)) {
         has_counters = true;
-        if (counted.value > 0 && !add_value(r, thread, context, counted, err))
+        if (counted.value > 0 && !add_value(r, thread, spot, counted, err))
             return false;
     }
     counted = (struct cn_perf_counted){sample.event, sample.period};
-    return has_counters || add_value(r, thread, context, counted, err);
+    return has_counters || add_value(r, thread, spot, counted, err);
 }
 
 /* The length of a name without modifiers: "cpu-clock" of "cpu-clock:pppH". Tracepoints have
@@ -256,7 +279,8 @@ static bool read_rank(struct cn_import *import, struct cn_perf_symbols *symbols,
          add_metrics(&r, err) && read_records(&r, err);
     if (ok)
         add_warnings(&r);
-    cn_map_done(&r.context_of);
+    cn_map_done(&r.chain_of);
+    free(r.chains);
     cn_perf_names_done(&r.names);
     cn_perf_threads_done(&r.threads);
     cn_perf_stacks_done(&r.stacks);

@@ -112,7 +112,8 @@ static void add_symbol(struct cn_perf_names *names, const char *name,
 }
 
 /* "[unknown] [libfoo.so]". */
-static void add_unknown(struct cn_perf_names *names, const char *module)
+static void add_unknown(struct cn_perf_names *names, const char *module,
+                        const char *build_id)
 {
     const char *slash = strrchr(module, '/'), *base = slash ? slash + 1 : module;
     struct cn_text text = {0};
@@ -120,8 +121,10 @@ static void add_unknown(struct cn_perf_names *names, const char *module)
     cn_text_str_add(&text, CN_IMPORT_UNKNOWN);
     if (base[0])
         cn_text_printf(&text, base[0] == '[' ? " %s" : " [%s]", base);
-    add_frame(names, &(struct cn_import_frame){
-                         .name = cn_text_str(&text), .module = module, .file = ""});
+    add_frame(names, &(struct cn_import_frame){.name = cn_text_str(&text),
+                                               .module = module,
+                                               .build_id = build_id,
+                                               .file = ""});
     cn_text_done(&text);
 }
 
@@ -254,7 +257,8 @@ static void resolve_file(struct cn_perf_names *names,
                          const struct cn_unwind_mapping *mapping, uint64_t file_off,
                          struct cn_perf_frames *out)
 {
-    struct cn_import_frame frame = {.name = "", .module = mapping->path, .file = ""};
+    struct cn_import_frame frame = {
+        .name = "", .module = mapping->path, .build_id = mapping->build_id, .file = ""};
     struct cn_source_location locations[INLINE_MAX], location;
     struct cn_symbol symbol;
     struct loops loops = {0};
@@ -272,7 +276,7 @@ static void resolve_file(struct cn_perf_names *names,
                             &offset) ||
         !cn_resolver_symbol(names->symbols->resolver, path, mapping->build_id, offset,
                             &symbol)) {
-        add_unknown(names, mapping->path);
+        add_unknown(names, mapping->path, mapping->build_id);
         return;
     }
     frame.offset = symbol.offset;
@@ -282,6 +286,9 @@ static void resolve_file(struct cn_perf_names *names,
         frame.line = location.line;
     }
     out->entry = entry_of(symbol.name);
+    out->module = mapping->path;
+    out->build_id = mapping->build_id;
+    out->offset = offset;
     count = cn_resolver_instruction(names->symbols->resolver, path, mapping->build_id,
                                     offset, locations, INLINE_MAX);
     if (count > 0)
@@ -293,8 +300,10 @@ static void resolve_file(struct cn_perf_names *names,
         else
             add_named(names,
                       locations[i].mangled ? locations[i].mangled : locations[i].function,
-                      (struct cn_import_frame){
-                          .module = mapping->path, .file = "", .is_inlined = true});
+                      (struct cn_import_frame){.module = mapping->path,
+                                               .build_id = mapping->build_id,
+                                               .file = "",
+                                               .is_inlined = true});
         add_loops(names, &loops, i);
     }
     if (count > 0) {
@@ -389,7 +398,7 @@ static const struct cn_perf_frames *resolve_jit(struct cn_perf_names *names, uin
                                                    .file = function->file,
                                                    .line = function->line});
     else
-        add_unknown(names, "");
+        add_unknown(names, "", "");
     frames->is_of_time = names->has_jit_times;
     if (line) {
         frames->file = line->file;
@@ -480,7 +489,7 @@ static void resolve_kernel(struct cn_perf_names *names, uint64_t address,
         symbol = NULL;
     if (!symbol) {
         names->hidden_count++;
-        add_unknown(names, module);
+        add_unknown(names, module, "");
         return;
     }
     name = names->symbols->kernel.text.chars + symbol->name_off;

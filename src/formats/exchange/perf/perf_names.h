@@ -23,6 +23,9 @@ struct cn_perf_frames {
     bool is_of_time;       /* other code may be there at another time */
     const char *file;      /* of the line; NULL if unknown */
     uint32_t line;
+    const char *module,
+        *build_id;   /* of the instruction; NULL if its function is unknown */
+    uint64_t offset; /* in the module */
 };
 
 /* Where names come from: files of several ranks share it. */

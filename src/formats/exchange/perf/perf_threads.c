@@ -1,6 +1,7 @@
 #include "formats/exchange/perf/perf_threads.h"
 
 #include <stdlib.h>
+#include <xxhash.h>
 
 #include "base/alloc.h"
 #include "formats/exchange/read/import.h"
@@ -23,21 +24,22 @@ struct cn_perf_thread {
     uint32_t number; /* in the import */
     bool is_numbered;
     enum state state;
-    enum cn_wait wait;     /* while WAITING */
-    uint64_t since_ns;     /* when the state began */
-    uint64_t running_ns;   /* in all */
-    double weight;         /* of its samples of the clock */
-    bool is_shown_waiting; /* in its timeline */
-    bool is_resumed;       /* RUNNING again, without a sample since then */
-    uint32_t stopped_at;   /* the context of the switch; 0: unknown */
-    const char *name;      /* NULL: unknown */
+    enum cn_wait wait;              /* while WAITING */
+    uint64_t since_ns;              /* when the state began */
+    uint64_t running_ns;            /* in all */
+    double weight;                  /* of its samples of the clock */
+    bool is_shown_waiting;          /* in its timeline */
+    bool is_resumed;                /* RUNNING again, without a sample since then */
+    struct cn_perf_spot stopped_at; /* where the switch was */
+    const char *name;               /* NULL: unknown */
 };
 
-/* The times of a context in a thread. */
+/* The times of a spot in a thread. */
 struct cn_perf_share {
-    uint32_t thread, context; /* context 0: none */
-    double weight;            /* of samples of the clock */
-    uint64_t stopped_ns;      /* running times that ended here */
+    uint32_t thread;
+    struct cn_perf_spot spot;
+    double weight;       /* of samples of the clock */
+    uint64_t stopped_ns; /* running times that ended here */
     uint64_t wait_ns[CN_WAIT_KINDS];
 };
 
@@ -116,16 +118,17 @@ uint32_t cn_perf_threads_number(const struct cn_perf_threads *threads, uint32_t 
 }
 
 static struct cn_perf_share *share_at(struct cn_perf_threads *threads, uint32_t thread,
-                                      uint32_t context)
+                                      struct cn_perf_spot spot)
 {
-    uint64_t key = (uint64_t)thread << 32 | context;
-    uint32_t at = *cn_map_at(&threads->share_of, key, (uint32_t)threads->share_count);
+    uint64_t key[2] = {thread, (uint64_t)spot.context << 32 | spot.point};
+    uint32_t at = *cn_map_at(&threads->share_of, XXH3_64bits(key, sizeof(key)),
+                             (uint32_t)threads->share_count);
 
     if (at == threads->share_count) {
         threads->shares = cn_grow(threads->shares, at, &threads->share_capacity,
                                   sizeof(*threads->shares));
         threads->shares[threads->share_count++] =
-            (struct cn_perf_share){.thread = thread, .context = context};
+            (struct cn_perf_share){.thread = thread, .spot = spot};
     }
     return &threads->shares[at];
 }
@@ -167,7 +170,7 @@ static void run(struct cn_perf_threads *threads, struct cn_perf_thread *thread,
         return;
     leave(threads, thread, now_ns);
     thread->is_resumed = thread->state == WAITING;
-    thread->stopped_at = 0;
+    thread->stopped_at = (struct cn_perf_spot){0};
     enter(thread, RUNNING, now_ns);
 }
 
@@ -283,7 +286,7 @@ void cn_perf_threads_take(struct cn_perf_threads *threads,
 
 void cn_perf_threads_sample(struct cn_perf_threads *threads, uint32_t at,
                             const struct cn_perf_sample *sample,
-                            enum cn_perf_sample_kind kind, uint32_t context)
+                            enum cn_perf_sample_kind kind, struct cn_perf_spot spot)
 {
     struct cn_perf_thread *thread = &threads->list[at];
 
@@ -297,24 +300,24 @@ void cn_perf_threads_sample(struct cn_perf_threads *threads, uint32_t at,
         /* What ran since the switch is known only now. */
         if (thread->is_resumed && thread->since_ns < sample->time_ns)
             cn_import_sample(threads->import, thread->number,
-                             thread->since_ns + threads->epoch_ns, context);
+                             thread->since_ns + threads->epoch_ns, spot.context);
         thread->is_resumed = false;
         if (kind == CN_PERF_OF_SWITCH)
-            thread->stopped_at = context;
+            thread->stopped_at = spot;
         if (kind == CN_PERF_OF_CLOCK) {
             thread->weight += (double)sample->period;
-            share_at(threads, at, context)->weight += (double)sample->period;
+            share_at(threads, at, spot)->weight += (double)sample->period;
         }
     }
     cn_import_sample(threads->import, thread->number, sample->time_ns + threads->epoch_ns,
-                     context);
+                     spot.context);
 }
 
 static bool add_share(struct cn_perf_threads *threads, const struct cn_perf_share *share,
                       uint32_t unknown, struct cn_error *err)
 {
     const struct cn_perf_thread *thread = &threads->list[share->thread];
-    uint32_t context = share->context ? share->context : unknown;
+    uint32_t context = share->spot.context ? share->spot.context : unknown;
     double cpu_s = thread->weight > 0 ? 1e-9 * (double)thread->running_ns *
                                             share->weight / thread->weight
                                       : 1e-9 * (double)share->stopped_ns;
@@ -324,10 +327,16 @@ static bool add_share(struct cn_perf_threads *threads, const struct cn_perf_shar
         seconds[2 + i] = 1e-9 * (double)share->wait_ns[i];
         seconds[0] += seconds[2 + i];
     }
-    for (uint32_t i = 0; i < 2 + CN_WAIT_KINDS; i++)
+    for (uint32_t i = 0; i < 2 + CN_WAIT_KINDS; i++) {
+        uint32_t metric = threads->time_metric + i;
+
+        if (seconds[i] > 0 && share->spot.point > 0)
+            cn_import_add_point(threads->import, thread->number, share->spot.point - 1,
+                                metric, seconds[i]);
         if (seconds[i] > 0 && !cn_import_add(threads->import, thread->number, context,
-                                             threads->time_metric + i, seconds[i], err))
+                                             metric, seconds[i], err))
             return false;
+    }
     return true;
 }
 
@@ -344,7 +353,7 @@ bool cn_perf_threads_finish(struct cn_perf_threads *threads, struct cn_error *er
     for (size_t i = 0; i < threads->share_count; i++) {
         const struct cn_perf_share *share = &threads->shares[i];
 
-        if (share->context == 0 && unknown == 0)
+        if (share->spot.context == 0 && unknown == 0)
             unknown = cn_import_call(
                 threads->import, 0,
                 cn_import_frame(

@@ -17,6 +17,12 @@ struct cn_import;
 
 #define CN_PERF_NO_RANK UINT64_MAX
 
+/* Where a sample was taken. */
+struct cn_perf_spot {
+    uint32_t context; /* 0: unknown */
+    uint32_t point;   /* 1 + number of the instruction in the context; 0: unknown */
+};
+
 struct cn_perf_threads {
     struct cn_import *import;
     uint64_t rank;     /* or CN_PERF_NO_RANK */
@@ -24,7 +30,7 @@ struct cn_perf_threads {
     bool has_states;
     uint32_t time_metric;    /* the four of analyze/waits.h in order, if has_states */
     struct cn_map thread_of; /* by pid and tid, or processor: in `list` */
-    struct cn_map share_of;  /* by thread and context: in `shares` */
+    struct cn_map share_of;  /* by thread and spot: in `shares` */
     struct cn_perf_thread *list;
     struct cn_perf_share *shares;
     size_t count, capacity, share_count, share_capacity;
@@ -54,7 +60,7 @@ uint32_t cn_perf_threads_number(const struct cn_perf_threads *threads, uint32_t 
 enum cn_perf_sample_kind { CN_PERF_OF_CLOCK, CN_PERF_OF_SWITCH, CN_PERF_OF_OTHER };
 void cn_perf_threads_sample(struct cn_perf_threads *threads, uint32_t thread,
                             const struct cn_perf_sample *sample,
-                            enum cn_perf_sample_kind kind, uint32_t context);
+                            enum cn_perf_sample_kind kind, struct cn_perf_spot spot);
 
 /* Add times to the import. */
 CN_CHECK bool cn_perf_threads_finish(struct cn_perf_threads *threads,

@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "model/contexts/memory.h"
+#include "model/contexts/points.h"
 
 enum {
     LOOK_LEN = 16 * 1024,
@@ -166,12 +167,21 @@ void cn_import_name_thread(struct cn_import *import, uint32_t thread, const char
     cn_memory_database_name_profile(import->memory, 1 + thread, name);
 }
 
-static uint32_t module_of(struct cn_import *import, const char *path)
+/* Another build of the same file is another module. */
+static uint32_t module_of(struct cn_import *import, const char *path,
+                          const char *build_id)
 {
     uint32_t module = CN_NONE;
 
-    if (path[0] && add_name(&import->modules, path, &module))
-        (void)cn_memory_database_add_module(import->memory, path);
+    if (!path[0])
+        return CN_NONE;
+    cn_text_clear(&import->key);
+    cn_text_printf(&import->key, "%s\n%s", path, build_id ? build_id : "");
+    if (!add_name(&import->modules, cn_text_str(&import->key), &module))
+        return module;
+    (void)cn_memory_database_add_module(import->memory, path);
+    if (build_id && build_id[0])
+        cn_memory_database_set_build_id(import->memory, module, build_id);
     return module;
 }
 
@@ -190,22 +200,23 @@ uint32_t cn_import_frame(struct cn_import *import, const struct cn_import_frame 
     uint32_t number;
 
     cn_text_clear(&import->key);
-    cn_text_printf(&import->key, "%s\n%s\n%" PRIu32 "\n%" PRIx64 "\n%d\n", frame->module,
-                   frame->file, frame->line, frame->offset, frame->is_inlined);
+    cn_text_printf(&import->key, "%s\n%s\n%s\n%" PRIu32 "\n%" PRIx64 "\n%d\n",
+                   frame->module, frame->build_id ? frame->build_id : "", frame->file,
+                   frame->line, frame->offset, frame->is_inlined);
     cn_text_str_add(&import->key, name);
     if (!add_name(&import->frames, cn_text_str(&import->key), &number))
         return number;
     import->frame_relations =
         cn_grow(import->frame_relations, number, &import->relation_capacity, 1);
     import->frame_relations[number] = frame->is_inlined ? CN_INLINED_CALL : CN_CALL;
-    (void)cn_memory_database_add_function(import->memory,
-                                          (struct cn_function){
-                                              .name = name,
-                                              .module = module_of(import, frame->module),
-                                              .offset = frame->offset,
-                                              .file = file_of(import, frame->file),
-                                              .line = frame->line,
-                                          });
+    (void)cn_memory_database_add_function(
+        import->memory, (struct cn_function){
+                            .name = name,
+                            .module = module_of(import, frame->module, frame->build_id),
+                            .offset = frame->offset,
+                            .file = file_of(import, frame->file),
+                            .line = frame->line,
+                        });
     return number;
 }
 
@@ -313,6 +324,24 @@ bool cn_import_add(struct cn_import *import, uint32_t thread, uint32_t context,
     }
     import->values[*at].value += value;
     return true;
+}
+
+uint32_t cn_import_point(struct cn_import *import, uint32_t context, const char *module,
+                         const char *build_id, uint64_t offset)
+{
+    return cn_points_at(cn_memory_database_points(import->memory),
+                        (struct cn_point){
+                            .offset = offset,
+                            .module = module_of(import, module, build_id),
+                            .context = context,
+                        });
+}
+
+void cn_import_add_point(struct cn_import *import, uint32_t thread, uint32_t point,
+                         uint32_t metric, double value)
+{
+    cn_points_add(cn_memory_database_points(import->memory), point, 1 + thread, metric,
+                  value);
 }
 
 static void add_timed(struct cn_import *import, uint32_t thread, uint64_t time_ns,

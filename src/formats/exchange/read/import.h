@@ -38,9 +38,10 @@ enum {
 #define CN_IMPORT_UNKNOWN "[unknown]"
 
 struct cn_import_frame {
-    const char *name;   /* "": CN_IMPORT_UNKNOWN */
-    const char *module; /* "" if unknown */
-    const char *file;   /* of the definition; "" if unknown */
+    const char *name;     /* "": CN_IMPORT_UNKNOWN */
+    const char *module;   /* "" if unknown */
+    const char *build_id; /* of the module; NULL or "" if unknown */
+    const char *file;     /* of the definition; "" if unknown */
     uint32_t line;
     uint64_t offset; /* of the function in its module */
     bool is_inlined;
@@ -85,6 +86,14 @@ uint32_t cn_import_line(struct cn_import *import, uint32_t parent, const char *f
 
 CN_CHECK bool cn_import_add(struct cn_import *import, uint32_t thread, uint32_t context,
                             uint32_t metric, double value, struct cn_error *err);
+
+/* The number of an instruction of a module in a context. */
+uint32_t cn_import_point(struct cn_import *import, uint32_t context, const char *module,
+                         const char *build_id, uint64_t offset);
+
+/* Add a value that was also added to the context of an instruction. */
+void cn_import_add_point(struct cn_import *import, uint32_t thread, uint32_t point,
+                         uint32_t metric, double value);
 
 /* A sample of the timeline, in any order. */
 void cn_import_sample(struct cn_import *import, uint32_t thread, uint64_t time_ns,
