@@ -32,6 +32,7 @@ for package in $(sed -n 's/^Package: //p' debian/control); do
     [ -e "debian/$package.install" ] || [ -e "debian/$package.docs" ] || fail "$package has no files"
 done
 for library in $(sed -n 's/^ *add_library(\(cairn-[a-z]*\) SHARED.*/\1/p' CMakeLists.txt); do
+    [ "$library" != cairn-lib ] || library=cairn
     grep -qF "lib$library.so" debian/*.install || fail "lib$library.so is in no package"
 done
 [ -n "$(sed -n 's/^set(CN_SOVERSION \(.*\))/Package: libcairn\1/p' CMakeLists.txt | grep -Fxf - debian/control)" ] ||
