@@ -358,7 +358,8 @@ static enum MHD_Result answer_metrics(struct cn_server *server,
 
     add_metric(&text, "requests_total", "Requests received.",
                atomic_load(&counts->requests));
-    add_metric(&text, "requests_refused_total", "Requests refused: wrong token, host, method or path.",
+    add_metric(&text, "requests_refused_total",
+               "Requests refused: wrong token, host, method or path.",
                atomic_load(&counts->refused));
     add_metric(&text, "requests_failed_total", "Requests answered with an error.",
                atomic_load(&counts->failed));
