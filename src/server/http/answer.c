@@ -13,6 +13,7 @@
 #include "server/http/collect.h"
 #include "server/http/collector.h"
 #include "server/http/server_state.h"
+#include "server/http/uploader.h"
 #include "server/page/assets.h"
 
 /* Scripts and styles come from this server only, and no other page may embed its
@@ -374,6 +375,16 @@ static enum MHD_Result answer_metrics(struct cn_server *server,
                server->sources.count);
     if (server->collector)
         add_collector_metrics(&text, server->collector);
+    if (server->uploader) {
+        struct cn_uploader_counts of = cn_uploader_counts(server->uploader);
+
+        add_metric(&text, "uploaded_segments_total", "Segments copied to --upload.",
+                   of.segments);
+        add_metric(&text, "upload_failures_total", "Failed attempts to copy a segment.",
+                   of.failures);
+        add_metric(&text, "collector_local_bytes", "Size of the local store.",
+                   of.local_len);
+    }
     return send_text(connection, MHD_HTTP_OK, &text, "text/plain; version=0.0.4");
 }
 
