@@ -21,7 +21,7 @@ grep -m 1 '^## ' CHANGELOG.md | grep -qF "## $version " || fail "CHANGELOG.md do
 # What tools/packages lists for the build is what the package is built with.
 listed=$(sed -n 's/^\([a-z][^ ]*\) .*# \(build\|web\): .*/\1/p' tools/packages | grep -v '^build-essential$' | sort)
 named=$(sed -n '/^Build-Depends/,/^$/p' debian/control | tr ',' '\n' |
-    sed 's/^Build-Depends://; s/^ *//; s/[ (|].*//; /^$/d; /^debhelper-compat$/d; /^libopenmpi-dev$/d' | sort)
+    sed 's/^Build-Depends://; s/^ *//; s/[ (|].*//; /^$/d; /^debhelper-compat$/d; /^libopenmpi-dev$/d; /python3/d' | sort)
 [ "$listed" = "$named" ] || fail "tools/packages and debian/control differ:
 $listed
 
