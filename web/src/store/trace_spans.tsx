@@ -1,12 +1,21 @@
 // All spans of a request, of all services, on one time axis.
 
+import type { ComponentChildren } from "preact";
 import { colorOf } from "../shared/colors";
 import { countOf, formatNs } from "../shared/format";
 import { useListKeys } from "./list_keys";
 import { go } from "../shared/state";
 import type { CriticalPath, SpanList, Trace } from "./store_types";
 import { TimeAxis } from "../shared/time_axis";
-import { arrangeSpans, callInState, pathShares, type SpanLine } from "./trace_model";
+import {
+  arrangeSpans,
+  callInState,
+  pathShares,
+  serviceOf,
+  spanFlows,
+  type SpanFlow,
+  type SpanLine,
+} from "./trace_model";
 import { useAnswer } from "../shared/use_answer";
 import { VirtualTable, type TableColumn } from "../shared/virtual_table";
 
@@ -41,6 +50,7 @@ export function TraceSpans(props: {
   if (!value) return <p class="status">{error ?? "loading…"}</p>;
   const lines = arrangeSpans(value.spans, props.trace.spans);
   const end = Math.max(1, ...lines.map((line) => line.start + line.span.duration));
+  const flows = spanFlows(lines);
   const services = [...new Set(lines.map((line) => serviceOf(line)))];
   const open = (line: SpanLine | undefined) => {
     if (line?.key === null) go({ tab: "calls", call: callInState(line.node) });
@@ -74,7 +84,9 @@ export function TraceSpans(props: {
         columns={columns(end)}
         widths="minmax(16em, 30%) 7em 7em 1fr"
         count={lines.length}
-        row={(i) => spanRow(lines[i] as SpanLine, end, props.traceKey, path.value)}
+        row={(i) =>
+          spanRow(lines[i] as SpanLine, end, props.traceKey, path.value, flowParts(flows, i, end))
+        }
         selected={props.selected}
         onSelect={props.onSelect}
         onOpen={(i) => open(lines[i])}
@@ -83,9 +95,27 @@ export function TraceSpans(props: {
   );
 }
 
-const serviceOf = (line: SpanLine) => line.span.service ?? line.span.type ?? "unnamed service";
+// The parts of flows in one row: they begin in the middle of the caller's row, and end in an arrow at
+// the begin of the callee's bar.
+function flowParts(flows: SpanFlow[], row: number, end: number) {
+  return flows
+    .filter((flow) => flow.from <= row && row <= flow.to)
+    .map((flow) => (
+      <i
+        key={flow.to}
+        class={`flow${row === flow.from ? " begins" : row === flow.to ? " ends" : ""}`}
+        style={{ left: `${(flow.at / end) * 100}%` }}
+      />
+    ));
+}
 
-function spanRow(line: SpanLine, end: number, current: string, path: CriticalPath | null) {
+function spanRow(
+  line: SpanLine,
+  end: number,
+  current: string,
+  path: CriticalPath | null,
+  flows: ComponentChildren,
+) {
   const { span } = line;
   return {
     class: `${span.errors > 0 ? "failed" : ""}${line.key === current ? " here" : ""}`,
@@ -97,6 +127,7 @@ function spanRow(line: SpanLine, end: number, current: string, path: CriticalPat
       formatNs(line.start),
       formatNs(span.duration),
       <span class="span-axis">
+        {flows}
         <i
           class="span-bar"
           style={{
