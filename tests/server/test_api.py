@@ -392,6 +392,27 @@ class Answers(unittest.TestCase):
         self.assertEqual(len(one), 1)
         self.assertEqual(self.ask(0, "counters")["counters"], [])
 
+    def test_counters_of_chrome_traces_have_their_readings(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/trace.json"
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump([{"ph": "X", "pid": 7, "tid": 8, "ts": 10, "dur": 10, "name": "f"}]
+                          + [{"ph": "C", "pid": 7, "tid": tid, "ts": at, "name": name, "args": {"value": value}}
+                             for tid, at, name, value in
+                             ((8, 2, "heap", 3), (8, 12, "heap", 4.5), (8, 16, "heap", -1), (9, 15, "alone", 7))],
+                          file)
+            with serving(OPTIONS.cairn, path) as service:
+                self.assertEqual(ready(service, 0), "ready")
+                for _ in range(300):
+                    answer = service.get("sources/0/counters")
+                    if not answer["isPending"]:
+                        break
+                    time.sleep(0.05)
+                check(answer, SCHEMAS["counters"])
+                self.assertEqual({one["name"]: one["points"] for one in answer["counters"]},
+                                 {"heap": [[0, 3, 3, 3], [2000, 4.5, 4.5, 4.5], [6000, -1, -1, -1]],
+                                  "alone": [[5000, 7, 7, 7]]})
+
     def test_every_nth_thread_stands_for_all(self):
         everything = self.ask(0, "timeline", columns=10)["rows"]
         thinned = self.ask(0, "timeline", columns=10, every=2)

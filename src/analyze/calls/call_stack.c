@@ -389,7 +389,8 @@ bool cn_call_stack_shows_event(const struct cn_call_stack *stack,
         return false;
     if (stack->count == 0)
         return !filter->without_events &&
-               (call->address >= CN_EVENT_USER
+               (call->address >= CN_EVENT_COUNTER ? true
+                : call->address >= CN_EVENT_USER
                     ? filter->has_outer_events
                     : filter->has_outer_kernel && call->address < CN_EVENT_READ_STATM);
     top = &stack->frames[stack->count - 1];

@@ -1,12 +1,11 @@
 #include "analyze/timeline/task_tracks.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/timeline/occupancy.h"
 #include "base/alloc.h"
 #include "base/run/progress.h"
-
-enum { OPEN_MAX = 1024 }; /* calls at a time that read a counter at their begin */
 
 const char *const cn_task_state_names[CN_TASK_UNKNOWN] = {
     [CN_TASK_RUNNING] = "running",
@@ -21,11 +20,7 @@ struct reader {
     size_t items_left;
     bool is_over; /* the limit was reached */
     uint64_t last_ns;
-
-    /* Values at the begin of calls that read counters, by source; a reading at their end is
-     * the difference. */
-    struct cn_counters open[CN_COUNTER_SOURCES][OPEN_MAX];
-    size_t open_count[CN_COUNTER_SOURCES];
+    struct cn_counter_levels *levels;
 };
 
 static void change(struct reader *reader, uint64_t time_ns, enum cn_task_state state)
@@ -48,41 +43,46 @@ static bool take_item(struct reader *reader)
     return !reader->is_over;
 }
 
-static void add_reading(struct reader *reader, uint64_t time_ns,
-                        const struct cn_counters *counters)
+static void add_reading(struct reader *reader, struct cn_readings *readings, double value)
 {
-    for (unsigned i = 0; i < counters->count && take_item(reader); i++) {
-        struct cn_readings *readings = &reader->tracks.readings[counters->first + i];
-
-        readings->list = cn_grow(readings->list, readings->count, &readings->capacity,
-                                 sizeof(*readings->list));
-        readings->list[readings->count++] =
-            (struct cn_reading){time_ns, (int64_t)counters->values[i]};
-    }
+    if (!take_item(reader))
+        return;
+    readings->list = cn_grow(readings->list, readings->count, &readings->capacity,
+                             sizeof(*readings->list));
+    readings->list[readings->count++] = (struct cn_reading){reader->last_ns, value};
 }
 
-static void see_counters(struct reader *reader, uint64_t time_ns,
-                         struct cn_counters *counters)
+static void see_counters(struct reader *reader, struct cn_counters *counters)
 {
-    size_t *open = &reader->open_count[counters->source];
+    if (!cn_counter_levels_take(reader->levels, counters))
+        return;
+    for (unsigned i = 0; i < counters->count; i++)
+        add_reading(reader, &reader->tracks.readings[counters->first + i],
+                    (double)(int64_t)counters->values[i]);
+}
 
-    if (!counters->is_difference) {
-        if (*open < OPEN_MAX)
-            reader->open[counters->source][*open] = *counters;
-        (*open)++;
-    } else {
-        if (*open == 0 || (*open)-- > OPEN_MAX)
-            return;
-        for (unsigned i = 0; i < counters->count; i++)
-            counters->values[i] += reader->open[counters->source][*open].values[i];
+static void see_named(struct reader *reader, uint32_t number, double value)
+{
+    struct cn_task_tracks *tracks = &reader->tracks;
+
+    if (number >= tracks->named_count) {
+        struct cn_readings *named = cn_alloc(number + 1u, sizeof(*named));
+
+        if (tracks->named_count > 0)
+            memcpy(named, tracks->named, tracks->named_count * sizeof(*named));
+        free(tracks->named);
+        tracks->named = named;
+        tracks->named_count = number + 1u;
     }
-    add_reading(reader, time_ns, counters);
+    add_reading(reader, &tracks->named[number], value);
 }
 
 static void see_event(struct reader *reader, const struct cn_call_batch *batch,
                       const struct cn_call *call)
 {
     struct cn_counters counters;
+    uint32_t number;
+    double value;
 
     switch (call->address) {
     case CN_EVENT_SCHED_IN:
@@ -98,7 +98,9 @@ static void see_event(struct reader *reader, const struct cn_call_batch *batch,
     default:
         if (cn_event_has_counters(call->address) &&
             cn_recording_counters(reader->rec, batch, call, &counters))
-            see_counters(reader, reader->last_ns, &counters);
+            see_counters(reader, &counters);
+        else if (cn_recording_named_reading(reader->rec, batch, call, &number, &value))
+            see_named(reader, number, value);
     }
 }
 
@@ -143,6 +145,7 @@ bool cn_task_tracks_read(struct cn_task_tracks *out, const struct cn_recording *
 
     reader->rec = rec;
     reader->items_left = item_max;
+    reader->levels = cn_counter_levels_new();
     if (cn_recording_stream_open(rec, task, cn_time_always, &stream, &damage)) {
         ok = read_stream(reader, stream, progress, err);
         cn_call_stream_close(stream);
@@ -151,6 +154,7 @@ bool cn_task_tracks_read(struct cn_task_tracks *out, const struct cn_recording *
         *out = reader->tracks;
     else
         cn_task_tracks_done(&reader->tracks);
+    cn_counter_levels_free(reader->levels);
     free(reader);
     return ok;
 }
@@ -160,6 +164,9 @@ void cn_task_tracks_done(struct cn_task_tracks *tracks)
     free(tracks->changes);
     for (unsigned i = 0; i < CN_COUNTER_COUNT; i++)
         free(tracks->readings[i].list);
+    for (size_t i = 0; i < tracks->named_count; i++)
+        free(tracks->named[i].list);
+    free(tracks->named);
     *tracks = (struct cn_task_tracks){0};
 }
 

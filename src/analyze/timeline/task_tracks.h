@@ -1,5 +1,5 @@
 /* What a recording knows of a task over time besides its calls: when it ran and when it
- * waited, from scheduler events, and the counters that triggers read.
+ * waited, from scheduler events, and the readings of counters.
  *
  * Times are those of the recording. Reading ends at damage, or at a limit of items; what
  * follows is unknown.
@@ -35,7 +35,7 @@ struct cn_state_change {
 
 struct cn_reading {
     uint64_t time_ns;
-    int64_t value;
+    double value;
 };
 
 struct cn_readings {
@@ -48,6 +48,8 @@ struct cn_task_tracks {
     size_t change_count, change_capacity;
     bool has_states; /* there are scheduler events */
     struct cn_readings readings[CN_COUNTER_COUNT];
+    struct cn_readings *named; /* of CN_EVENT_COUNTER and the ids after it */
+    size_t named_count;
 };
 
 /* Read all records of a task, and keep at most `item_max` changes and readings. Fails only

@@ -121,22 +121,26 @@ void cn_json_i64(struct cn_json *json, int64_t value)
     cn_text_printf(json->text, "%" PRId64, value);
 }
 
-void cn_json_f64(struct cn_json *json, double value)
+void cn_json_number(struct cn_text *text, double value)
 {
     char digits[40];
 
-    if (!isfinite(value)) {
-        cn_json_null(json);
-        return;
-    }
-    before_value(json);
-    /* The shortest form that reads back as the same number. */
     for (int precision = 15; precision <= 17; precision++) {
         (void)snprintf(digits, sizeof(digits), "%.*g", precision, value);
         if (strtod(digits, NULL) == value)
             break;
     }
-    cn_text_str_add(json->text, digits);
+    cn_text_str_add(text, digits);
+}
+
+void cn_json_f64(struct cn_json *json, double value)
+{
+    if (!isfinite(value)) {
+        cn_json_null(json);
+        return;
+    }
+    before_value(json);
+    cn_json_number(json->text, value);
 }
 
 void cn_json_bool(struct cn_json *json, bool value)

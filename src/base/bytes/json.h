@@ -39,6 +39,10 @@ void cn_json_f64(struct cn_json *json, double value); /* null when not finite */
 void cn_json_bool(struct cn_json *json, bool value);
 void cn_json_null(struct cn_json *json);
 
+/* Append a finite number as cn_json_f64() writes it: the shortest form that reads back as
+ * the same number. */
+void cn_json_number(struct cn_text *text, double value);
+
 /* Append a string as cn_json_str() writes it, with quotes. */
 void cn_json_quote(struct cn_text *text, const char *value);
 

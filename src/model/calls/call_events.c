@@ -3,6 +3,7 @@
 #include "model/calls/call_values.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/bytes/record.h"
 #include "base/text.h"
@@ -138,6 +139,26 @@ bool cn_recording_counters(const struct cn_recording *rec,
     return true;
 }
 
+bool cn_recording_named_reading(const struct cn_recording *rec,
+                                const struct cn_call_batch *batch,
+                                const struct cn_call *call, uint32_t *number,
+                                double *value)
+{
+    struct cn_bytes data = cn_call_data(batch, call);
+    double found;
+
+    if (call->kind != CN_CALL_EVENT || !(call->flags & CN_CALL_HAS_DATA) ||
+        call->address < CN_EVENT_COUNTER ||
+        call->address >= CN_EVENT_COUNTER + CN_NAMED_COUNTER_MAX || data.len < 8)
+        return false;
+    found = rec->is_big_endian ? cn_f64_be_get(data.ptr) : cn_f64_get(data.ptr);
+    if (!isfinite(found))
+        return false;
+    *number = (uint32_t)(call->address - CN_EVENT_COUNTER);
+    *value = found;
+    return true;
+}
+
 static bool print_counters(const struct cn_recording *rec, const struct source *source,
                            struct cn_bytes data, bool is_signed, struct cn_text *text)
 {
@@ -203,9 +224,15 @@ bool cn_recording_print_event(const struct cn_recording *rec,
 {
     struct cn_bytes data = cn_call_data(batch, call);
     const struct source *source = find_source(call);
+    uint32_t number;
+    double value;
 
     if (call->kind != CN_CALL_EVENT || !(call->flags & CN_CALL_HAS_DATA))
         return false;
+    if (cn_recording_named_reading(rec, batch, call, &number, &value)) {
+        cn_text_printf(text, "%.15g", value);
+        return true;
+    }
     if (source)
         return print_counters(rec, source, data,
                               !is_raw && call->address == source->diff_id, text);

@@ -109,6 +109,24 @@ CN_CHECK bool cn_recording_counters(const struct cn_recording *rec,
                                     const struct cn_call_batch *batch,
                                     const struct cn_call *call, struct cn_counters *out);
 
+/* The reading of a counter with a name of its own, which cn_recording_event_name() has for
+ * CN_EVENT_COUNTER + *number. False if the event is none, or its value is not finite. */
+CN_CHECK bool cn_recording_named_reading(const struct cn_recording *rec,
+                                         const struct cn_call_batch *batch,
+                                         const struct cn_call *call, uint32_t *number,
+                                         double *value);
+
+/* Counters of triggers as values: a difference is added to the value at the begin of the
+ * same call. One for each task. */
+struct cn_counter_levels;
+struct cn_counter_levels *cn_counter_levels_new(void);
+void cn_counter_levels_free(struct cn_counter_levels *levels); /* NULL is fine */
+
+/* Take the next counters of the task, and make them values. False if the begin of the call
+ * is unknown. */
+bool cn_counter_levels_take(struct cn_counter_levels *levels,
+                            struct cn_counters *counters);
+
 /* Append the data of an event: "vmsize=4KB vmrss=2KB shared=1KB". Unless `is_raw`,
  * differences have a sign. False if there is no printable data. */
 bool cn_recording_print_event(const struct cn_recording *rec,

@@ -155,7 +155,7 @@ struct cn_task {
     const char *name;  /* the last one */
     bool is_renamed;   /* events have its names */
     uint64_t time_ns;  /* of its start */
-    uint64_t first_ns; /* of its first record; 0 if it has none */
+    uint64_t first_ns; /* of its first record, in an import its first call; 0: none */
     uint64_t data_len; /* bytes of its records in the file */
     bool has_session;  /* a program was started in it */
     bool is_fork;      /* created by fork, not by pthread_create or the recorder */
@@ -193,6 +193,9 @@ struct cn_copied_file {
     struct cn_bytes bytes;
 };
 
+/* Counters with names of their own, besides those of triggers (model/calls/call_values.h). */
+enum { CN_NAMED_COUNTER_MAX = 4096 };
+
 /* Event ids. Below 100000: kernel tracepoints; from 1000000: user events. */
 enum {
     CN_EVENT_READ_STATM = 100001,
@@ -218,6 +221,8 @@ enum {
     CN_EVENT_SCHED_BOTH_PREEMPT = 200008,
     CN_EVENT_USER = 1000000,
     CN_EVENT_EXTERN = 2000000, /* data: the text */
+    CN_EVENT_COUNTER =
+        3000000, /* and CN_NAMED_COUNTER_MAX ids from here; data: a double */
 };
 
 /* Bits of cn_recording.features, set by the recorder. */

@@ -29,7 +29,7 @@ static bool ask(struct cn_served *served, struct cn_request *request,
                           err) ||
         !cn_request_u64(request, "columns", 1, COLUMN_MAX, 1000, &question->columns,
                         err) ||
-        !cn_thread_list_build(&question->threads, served->db, &selections, err))
+        !cn_thread_list_build_all(&question->threads, served->db, &selections, err))
         return false;
     if (served->recording)
         question->origin_ns = cn_recording_begin_ns(served->recording);
@@ -114,7 +114,7 @@ static void add_points(struct cn_json *json, const struct question *question,
     cn_json_array(json);
     while (at < readings->count && readings->list[at].time_ns < question->end_ns) {
         const struct cn_reading *first = &readings->list[at], *last = first;
-        int64_t low = first->value, high = first->value;
+        double low = first->value, high = first->value;
         bool is_before = first->time_ns < question->begin_ns;
 
         for (at++; !is_before && at < readings->count &&
@@ -127,10 +127,12 @@ static void add_points(struct cn_json *json, const struct question *question,
             high = last->value > high ? last->value : high;
         }
         cn_json_array(json);
-        cn_json_u64(json, last->time_ns - question->origin_ns);
-        cn_json_f64(json, (double)low);
-        cn_json_f64(json, (double)high);
-        cn_json_f64(json, (double)last->value);
+        cn_json_u64(json, last->time_ns > question->origin_ns
+                              ? last->time_ns - question->origin_ns
+                              : 0);
+        cn_json_f64(json, low);
+        cn_json_f64(json, high);
+        cn_json_f64(json, last->value);
         cn_json_end(json);
     }
     cn_json_end(json);
@@ -155,6 +157,30 @@ static void add_counter(struct cn_json *json, struct cn_served *served, uint32_t
     cn_text_done(&label);
 }
 
+/* The counters of a thread; `left` is the number of tracks that may follow. */
+static void add_counters(struct cn_json *json, struct cn_served *served, uint32_t index,
+                         const struct question *question,
+                         const struct cn_task_tracks *tracks, size_t *left)
+{
+    for (size_t i = 0; i<CN_COUNTER_COUNT + tracks->named_count && * left> 0; i++) {
+        bool is_named = i >= CN_COUNTER_COUNT;
+        size_t number = is_named ? i - CN_COUNTER_COUNT : i;
+        const struct cn_readings *readings =
+            is_named ? &tracks->named[number] : &tracks->readings[number];
+        const char *name;
+
+        if (readings->count == 0)
+            continue;
+        name = is_named
+                   ? cn_recording_event_name(served->recording, CN_EVENT_COUNTER + number)
+                   : cn_counter_names[number];
+        if (!name)
+            continue; /* the file of names is damaged */
+        add_counter(json, served, index, name, question, readings);
+        --*left;
+    }
+}
+
 bool cn_api_counters(struct cn_served *served, struct cn_request *request,
                      struct cn_error *err)
 {
@@ -171,13 +197,9 @@ bool cn_api_counters(struct cn_served *served, struct cn_request *request,
         const struct cn_task_tracks *tracks =
             cn_served_tracks_of(&served->tracks, question.threads.profiles[i]);
 
-        for (unsigned k = 0; tracks && k < CN_COUNTER_COUNT && left > 0; k++) {
-            if (tracks->readings[k].count == 0)
-                continue;
-            add_counter(json, served, question.threads.profiles[i], cn_counter_names[k],
-                        &question, &tracks->readings[k]);
-            left--;
-        }
+        if (tracks)
+            add_counters(json, served, question.threads.profiles[i], &question, tracks,
+                         &left);
     }
     cn_json_end(json);
     cn_json_end(json);

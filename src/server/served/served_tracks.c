@@ -89,14 +89,17 @@ void cn_served_tracks_done(struct cn_served_tracks *tracks)
     free_list(tracks);
 }
 
-/* What tracks show was counted when the recording was analysed. */
-static bool has_events(const struct cn_database *db)
+/* The counters of triggers and the waits were found when the recording was analysed. */
+static bool has_events(const struct cn_served_tracks *tracks,
+                       const struct cn_database *db)
 {
     bool has_counters = false;
 
     for (size_t i = 0; i < db->metrics.count; i++)
         for (unsigned k = 0; k < CN_COUNTER_COUNT; k++)
             has_counters |= strcmp(db->metrics.list[i].name, cn_counter_names[k]) == 0;
+    for (uint32_t i = 0; i < tracks->rec->event_name_count; i++)
+        has_counters |= tracks->rec->event_names[i].id >= CN_EVENT_COUNTER;
     return has_counters || cn_metrics_have_waits(&db->metrics);
 }
 
@@ -106,7 +109,7 @@ bool cn_served_tracks_ready(struct cn_served_tracks *tracks, const struct cn_dat
     struct cn_error err;
 
     *is_pending = false;
-    if (!tracks->rec || tracks->count == 0 || !has_events(db))
+    if (!tracks->rec || tracks->count == 0 || !has_events(tracks, db))
         return false;
     if (cn_job_check(&tracks->job, &err))
         return true;

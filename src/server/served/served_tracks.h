@@ -31,8 +31,7 @@ void cn_served_tracks_init(struct cn_served_tracks *tracks,
                            size_t count, struct cn_job_group *group);
 void cn_served_tracks_done(struct cn_served_tracks *tracks); /* a zeroed one is fine */
 
-/* True if the database of the recording has times by state or counters, and all tracks were
- * read; else *is_pending tells whether they are being read. */
+/* True if the recording has times by state or counters, and all tracks were read; else *is_pending tells whether they are being read. */
 bool cn_served_tracks_ready(struct cn_served_tracks *tracks, const struct cn_database *db,
                             bool *is_pending);
 

@@ -8,7 +8,7 @@
 #include "server/served/question.h"
 
 static bool add_profile(struct cn_thread_list *list, struct cn_database *db,
-                        uint32_t index, struct cn_error *err)
+                        uint32_t index, bool needs_samples, struct cn_error *err)
 {
     struct cn_profile profile;
     struct cn_timeline timeline;
@@ -16,7 +16,7 @@ static bool add_profile(struct cn_thread_list *list, struct cn_database *db,
     if (!cn_database_profile(db, index, &profile, err) ||
         !cn_timeline_open(db, index, &timeline, err))
         return false;
-    if (profile.is_summary || timeline.count == 0)
+    if (profile.is_summary || (needs_samples && timeline.count == 0))
         return true;
     list->profiles =
         cn_grow(list->profiles, list->count, &list->capacity, sizeof(*list->profiles));
@@ -24,8 +24,9 @@ static bool add_profile(struct cn_thread_list *list, struct cn_database *db,
     return true;
 }
 
-bool cn_thread_list_build(struct cn_thread_list *list, struct cn_database *db,
-                          const struct cn_question_list *selections, struct cn_error *err)
+static bool build(struct cn_thread_list *list, struct cn_database *db,
+                  const struct cn_question_list *selections, bool needs_samples,
+                  struct cn_error *err)
 {
     struct cn_costs *costs = cn_alloc(1, sizeof(*costs));
     bool ok = true;
@@ -35,12 +36,26 @@ bool cn_thread_list_build(struct cn_thread_list *list, struct cn_database *db,
     for (size_t i = 0; ok && i < selections->count; i++)
         ok = cn_costs_select(costs, selections->list[i], err);
     for (uint32_t i = 0; ok && db->has_timelines && i < db->profile_count; i++)
-        ok = !cn_costs_is_selected(costs, i) || add_profile(list, db, i, err);
+        ok = !cn_costs_is_selected(costs, i) ||
+             add_profile(list, db, i, needs_samples, err);
     cn_costs_done(costs);
     free(costs);
     if (!ok)
         cn_thread_list_done(list);
     return ok;
+}
+
+bool cn_thread_list_build(struct cn_thread_list *list, struct cn_database *db,
+                          const struct cn_question_list *selections, struct cn_error *err)
+{
+    return build(list, db, selections, true, err);
+}
+
+bool cn_thread_list_build_all(struct cn_thread_list *list, struct cn_database *db,
+                              const struct cn_question_list *selections,
+                              struct cn_error *err)
+{
+    return build(list, db, selections, false, err);
 }
 
 void cn_thread_list_thin(struct cn_thread_list *list, uint64_t first, uint64_t every)

@@ -24,6 +24,12 @@ CN_CHECK bool cn_thread_list_build(struct cn_thread_list *list, struct cn_databa
                                    const struct cn_question_list *selections,
                                    struct cn_error *err);
 
+/* The same, also of threads without samples: some have counters alone. */
+CN_CHECK bool cn_thread_list_build_all(struct cn_thread_list *list,
+                                       struct cn_database *db,
+                                       const struct cn_question_list *selections,
+                                       struct cn_error *err);
+
 /* Keep every n-th thread from `first` on. */
 void cn_thread_list_thin(struct cn_thread_list *list, uint64_t first, uint64_t every);
 void cn_thread_list_done(struct cn_thread_list *list);

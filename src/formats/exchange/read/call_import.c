@@ -24,6 +24,8 @@ struct cn_call_import {
     char *module;
     struct cn_names names;
     struct cn_map name_of; /* by hash */
+    struct cn_names counters;
+    struct cn_map counter_of; /* by hash */
     struct cn_names processes;
     struct cn_map process_of; /* by pid: name */
     struct cn_call_tracks tracks;
@@ -47,8 +49,10 @@ void cn_call_import_free(struct cn_call_import *import)
     cn_call_tracks_done(&import->tracks);
     free(import->module);
     cn_names_done(&import->names);
+    cn_names_done(&import->counters);
     cn_names_done(&import->processes);
     cn_map_done(&import->name_of);
+    cn_map_done(&import->counter_of);
     cn_map_done(&import->process_of);
     cn_map_done(&import->track_of);
     cn_text_done(&import->scratch);
@@ -80,6 +84,18 @@ uint32_t cn_call_import_name(struct cn_call_import *import, struct cn_bytes name
     return number;
 }
 
+uint32_t cn_call_import_counter(struct cn_call_import *import, struct cn_bytes name)
+{
+    uint64_t hash = XXH3_64bits(name.ptr, name.len);
+    uint32_t number = cn_map_find(&import->counter_of, hash, CN_NONE);
+
+    if (number == CN_NONE && import->counters.count < CN_NAMED_COUNTER_MAX) {
+        number = cn_names_add(&import->counters, str_of(import, name));
+        *cn_map_at(&import->counter_of, hash, number) = number;
+    }
+    return number;
+}
+
 bool cn_call_import_track(struct cn_call_import *import, uint64_t pid, uint64_t tid,
                           struct cn_bytes what, uint32_t *out, struct cn_error *err)
 {
@@ -94,10 +110,13 @@ bool cn_call_import_track(struct cn_call_import *import, uint64_t pid, uint64_t 
                            CN_CALL_TRACK_MAX);
         tracks->list = cn_grow(tracks->list, tracks->count, &tracks->capacity,
                                sizeof(*tracks->list));
-        tracks->list[tracks->count++] = (struct cn_call_track){.input_pid = pid,
-                                                               .input_tid = tid,
-                                                               .is_thread = what.len == 0,
-                                                               .first_ns = UINT64_MAX};
+        tracks->list[tracks->count++] =
+            (struct cn_call_track){.input_pid = pid,
+                                   .input_tid = tid,
+                                   .is_thread = what.len == 0,
+                                   .readings.has_readings = true,
+                                   .first_ns = UINT64_MAX,
+                                   .start_ns = UINT64_MAX};
     }
     *out = *at;
     return true;
@@ -125,7 +144,7 @@ static bool flush_track(struct cn_spool *spool, struct cn_call_runs *runs,
 
     if (len == 0)
         return true;
-    cn_call_items_sort(runs->items, runs->item_count);
+    cn_call_runs_sort(runs);
     run.off = cn_spool_reserve(spool, len);
     if (!cn_spool_write(spool, run.off, runs->items, len, err))
         return false;
@@ -145,13 +164,36 @@ static bool flush_all(struct cn_call_import *import, struct cn_error *err)
     if (!tracks->spool.fds && !cn_spool_open(&tracks->spool, cn_temporary_folder(), err))
         return false;
     for (size_t i = 0; i < tracks->count; i++)
-        if (!flush_track(&tracks->spool, &tracks->list[i].runs, err))
+        if (!flush_track(&tracks->spool, &tracks->list[i].runs, err) ||
+            !flush_track(&tracks->spool, &tracks->list[i].readings, err))
             return false;
     import->buffered = 0;
     return true;
 }
 
-static bool add_item(struct cn_call_import *import, uint32_t track,
+/* Add an item, which lasts until `end_ns`, to the calls or readings of a track. */
+static bool add_item(struct cn_call_import *import, struct cn_call_track *to,
+                     struct cn_call_runs *runs, struct cn_call_item item, uint64_t end_ns,
+                     struct cn_error *err)
+{
+    if (item.time_ns > CN_CALL_TIME_MAX || end_ns > CN_CALL_TIME_MAX)
+        return cn_fail(err, CN_ERR_LIMIT,
+                       "a %s at %" PRIu64 " ns is later than the limit, %" PRIu64 " ns",
+                       runs->has_readings ? "reading" : "call", item.time_ns,
+                       CN_CALL_TIME_MAX);
+    if (import->item_count >> ITEM_MAX_LOG)
+        return cn_fail(err, CN_ERR_LIMIT, "more than %" PRIu64 " calls and readings",
+                       import->item_count);
+    item.order = (uint32_t)import->item_count++;
+    if (item.time_ns < to->start_ns)
+        to->start_ns = item.time_ns;
+    runs->items = cn_grow(runs->items, runs->item_count, &runs->item_capacity,
+                          sizeof(*runs->items));
+    runs->items[runs->item_count++] = item;
+    return ++import->buffered < BUFFERED_MAX || flush_all(import, err);
+}
+
+static bool add_call(struct cn_call_import *import, uint32_t track,
                      struct cn_call_item item, struct cn_error *err)
 {
     struct cn_call_track *to = &import->tracks.list[track];
@@ -159,28 +201,19 @@ static bool add_item(struct cn_call_import *import, uint32_t track,
 
     if (item.duration_ns != CN_CALL_BEGIN)
         end_ns += item.duration_ns < CN_CALL_TIME_MAX ? item.duration_ns : 0;
-    if (item.time_ns > CN_CALL_TIME_MAX || end_ns > CN_CALL_TIME_MAX)
-        return cn_fail(err, CN_ERR_LIMIT,
-                       "a call at %" PRIu64 " ns is later than the limit, %" PRIu64 " ns",
-                       item.time_ns, CN_CALL_TIME_MAX);
-    if (import->item_count >> ITEM_MAX_LOG)
-        return cn_fail(err, CN_ERR_LIMIT, "more than %" PRIu64 " calls",
-                       import->item_count);
-    item.order = (uint32_t)import->item_count++;
+    if (!add_item(import, to, &to->runs, item, end_ns, err))
+        return false;
     if (item.time_ns < to->first_ns)
         to->first_ns = item.time_ns;
     if (end_ns > to->last_ns)
         to->last_ns = end_ns;
-    to->runs.items = cn_grow(to->runs.items, to->runs.item_count, &to->runs.item_capacity,
-                             sizeof(*to->runs.items));
-    to->runs.items[to->runs.item_count++] = item;
-    return ++import->buffered < BUFFERED_MAX || flush_all(import, err);
+    return true;
 }
 
 bool cn_call_import_add(struct cn_call_import *import, uint32_t track, uint64_t time_ns,
                         uint64_t duration_ns, uint32_t name, struct cn_error *err)
 {
-    return add_item(import, track,
+    return add_call(import, track,
                     (struct cn_call_item){
                         .time_ns = time_ns, .duration_ns = duration_ns, .name = name},
                     err);
@@ -189,11 +222,23 @@ bool cn_call_import_add(struct cn_call_import *import, uint32_t track, uint64_t 
 bool cn_call_import_end(struct cn_call_import *import, uint32_t track, uint64_t time_ns,
                         struct cn_error *err)
 {
-    return add_item(import, track,
+    return add_call(import, track,
                     (struct cn_call_item){.time_ns = time_ns,
                                           .duration_ns = CN_CALL_BEGIN,
                                           .name = UINT32_MAX},
                     err);
+}
+
+bool cn_call_import_reading(struct cn_call_import *import, uint32_t track,
+                            uint64_t time_ns, uint32_t counter, double value,
+                            struct cn_error *err)
+{
+    struct cn_call_track *to = &import->tracks.list[track];
+
+    return add_item(
+        import, to, &to->readings,
+        (struct cn_call_item){.time_ns = time_ns, .value = value, .name = counter},
+        time_ns, err);
 }
 
 /* Each task needs a different tid. A thread has the tid of the input unless another track
@@ -233,8 +278,10 @@ bool cn_call_import_finish(struct cn_call_import *import, uint64_t base_ns,
                        " ns",
                        base_ns, CN_CALL_TIME_MAX);
     }
-    for (size_t i = 0; i < tracks->count; i++)
-        cn_call_items_sort(tracks->list[i].runs.items, tracks->list[i].runs.item_count);
+    for (size_t i = 0; i < tracks->count; i++) {
+        cn_call_runs_sort(&tracks->list[i].runs);
+        cn_call_runs_sort(&tracks->list[i].readings);
+    }
     if (!cn_call_lanes_split(tracks, import->item_count, &cut_count, err)) {
         cn_call_import_free(import);
         return false;
@@ -250,7 +297,8 @@ bool cn_call_import_finish(struct cn_call_import *import, uint64_t base_ns,
             track->name =
                 cn_strdup(process < UINT32_MAX ? import->processes.list[process] : "");
     }
-    *out = cn_call_recording_new(import->module, &import->names, tracks, base_ns);
+    *out = cn_call_recording_new(import->module, &import->names, &import->counters,
+                                 tracks, base_ns);
     if (cut_count > 0)
         cn_recording_warn(*out, false,
                           "%" PRIu64 " calls overlap others: they end with their callers",

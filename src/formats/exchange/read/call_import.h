@@ -1,4 +1,5 @@
-/* Calls in any order, from the readers of call traces, made into a recording.
+/* Calls and readings of counters in any order, from the readers of call traces, made into a
+ * recording.
  *
  *     struct cn_call_import *import = cn_call_import_new("chrome trace");
  *     cn_call_import_track(import, pid, tid, (struct cn_bytes){0}, &track, err)
@@ -59,6 +60,14 @@ CN_CHECK bool cn_call_import_add(struct cn_call_import *import, uint32_t track,
 /* The end of the innermost call that was added with CN_CALL_BEGIN. */
 CN_CHECK bool cn_call_import_end(struct cn_call_import *import, uint32_t track,
                                  uint64_t time_ns, struct cn_error *err);
+
+/* The counter with a name, of any track; CN_NONE after CN_NAMED_COUNTER_MAX others. */
+uint32_t cn_call_import_counter(struct cn_call_import *import, struct cn_bytes name);
+
+/* A reading of a counter, a finite number. */
+CN_CHECK bool cn_call_import_reading(struct cn_call_import *import, uint32_t track,
+                                     uint64_t time_ns, uint32_t counter, double value,
+                                     struct cn_error *err);
 
 /* Make the recording, which the caller closes; `base_ns` is added to all times. Releases
  * the import, also on failure. */

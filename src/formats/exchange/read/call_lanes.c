@@ -97,7 +97,8 @@ static bool add_lane(struct splitter *s)
     struct cn_call_track track = {.input_pid = of->input_pid,
                                   .input_tid = of->input_tid,
                                   .name = of->name ? cn_strdup(of->name) : NULL,
-                                  .first_ns = UINT64_MAX};
+                                  .first_ns = UINT64_MAX,
+                                  .start_ns = UINT64_MAX};
 
     if (s->lane_count == CN_CALL_LANE_MAX || tracks->count == CN_CALL_TRACK_MAX) {
         free(track.name);
@@ -130,7 +131,7 @@ static void move(struct splitter *s, const struct lane *lane,
     runs->items[runs->item_count] = *item;
     runs->items[runs->item_count++].order = UINT32_MAX; /* not moved again */
     if (to->first_ns == UINT64_MAX)
-        to->first_ns = item->time_ns;
+        to->first_ns = to->start_ns = item->time_ns;
     if (end_ns > to->last_ns)
         to->last_ns = end_ns;
 }

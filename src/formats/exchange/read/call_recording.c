@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes/record.h"
 #include "formats/exchange/read/call_import.h"
 #include "model/calls/call_values.h"
 #include "model/calls/recording_memory.h"
 
-enum { FUNCTION_LEN = 16, RECORD_LEN = 16, BATCH = 512 };
+enum { FUNCTION_LEN = 16, RECORD_LEN = 16, BATCH = 512, VALUE_LEN = 8 };
 
 struct recording {
     struct cn_recording rec;
@@ -28,6 +29,7 @@ struct stream {
     struct cn_call_stream base;
     struct cn_time_range range;
     struct cn_run_merge *merge;
+    struct cn_run_merge *readings; /* NULL: none */
     struct open_call *open;
     size_t depth, capacity;
     size_t leaving; /* number of calls to end at leave_ns */
@@ -35,6 +37,7 @@ struct stream {
     bool is_over;
     struct cn_call calls[BATCH];
     size_t count;
+    uint8_t values[BATCH][VALUE_LEN]; /* of readings, by index of the call */
 };
 
 static void emit(struct stream *s, enum cn_call_kind kind, uint64_t time_ns,
@@ -91,15 +94,58 @@ static bool enter(struct stream *s, const struct cn_call_item *item, struct cn_e
     return true;
 }
 
-/* One step: a call that ends, or the next item. */
+static void emit_reading(struct stream *s, const struct cn_call_item *item)
+{
+    const struct recording *r = (const struct recording *)s->base.rec;
+    uint64_t at_ns = item->time_ns + r->base_ns;
+
+    if (at_ns < s->range.first_ns || at_ns > s->range.last_ns)
+        return;
+    cn_f64_put(s->values[s->count], item->value);
+    s->calls[s->count] = (struct cn_call){
+        .time_ns = at_ns,
+        .address = CN_EVENT_COUNTER + item->name,
+        .function = CN_NONE,
+        .depth = (uint16_t)s->depth,
+        .kind = CN_CALL_EVENT,
+        .flags = CN_CALL_HAS_DATA,
+        .data_off = (uint32_t)(s->count * VALUE_LEN),
+        .data_len = VALUE_LEN,
+    };
+    s->count++;
+}
+
+/* The next reading before or at a time; CN_END if there is none. */
+static enum cn_step read_counter(struct stream *s, uint64_t time_ns, struct cn_error *err)
+{
+    const struct cn_call_item *item;
+    enum cn_step step;
+
+    if (!s->readings)
+        return CN_END;
+    step = cn_run_merge_peek(s->readings, &item, err);
+    if (step != CN_ITEM)
+        return step;
+    if (item->time_ns > time_ns)
+        return CN_END;
+    emit_reading(s, item);
+    cn_run_merge_take(s->readings);
+    return CN_ITEM;
+}
+
+/* One step: a reading, a call that ends, or the next item. */
 static enum cn_step advance(struct stream *s, struct cn_error *err)
 {
     const struct recording *r = (const struct recording *)s->base.rec;
     const struct cn_call_item *item = NULL;
     enum cn_step step;
+    enum cn_step reading;
     size_t at;
 
     if (s->leaving > 0) {
+        reading = read_counter(s, s->leave_ns, err);
+        if (reading != CN_END)
+            return reading;
         s->leaving--;
         leave(s, s->leave_ns);
         return CN_ITEM;
@@ -115,12 +161,16 @@ static enum cn_step advance(struct stream *s, struct cn_error *err)
         if (step == CN_END && end_ns == CN_CALL_BEGIN)
             end_ns = r->tracks.list[s->base.task].last_ns;
         if (step == CN_END || end_ns <= item->time_ns) {
+            reading = read_counter(s, end_ns, err);
+            if (reading != CN_END)
+                return reading;
             leave(s, end_ns);
             return CN_ITEM;
         }
     }
-    if (step == CN_END)
-        return step;
+    reading = read_counter(s, step == CN_END ? UINT64_MAX : item->time_ns, err);
+    if (reading != CN_END || step == CN_END)
+        return reading;
     if (item->name != CN_NONE) {
         if (!enter(s, item, err))
             return CN_FAIL;
@@ -150,7 +200,7 @@ static enum cn_step stream_next(struct cn_call_stream *stream, struct cn_call_ba
     if (s->count == 0)
         return CN_END;
     *out = (struct cn_call_batch){
-        .calls = s->calls, .count = s->count, .data = {(const uint8_t *)"", 0}};
+        .calls = s->calls, .count = s->count, .data = {s->values[0], sizeof(s->values)}};
     return CN_ITEM;
 }
 
@@ -165,6 +215,9 @@ static bool stream_open(const struct cn_recording *rec, uint32_t task,
     s->base = (struct cn_call_stream){rec, task};
     s->range = range;
     s->merge = cn_run_merge_new(&r->tracks.list[task].runs, &r->tracks.spool);
+    if (r->tracks.list[task].readings.count > 0 ||
+        r->tracks.list[task].readings.item_count > 0)
+        s->readings = cn_run_merge_new(&r->tracks.list[task].readings, &r->tracks.spool);
     *out = &s->base;
     return true;
 }
@@ -174,6 +227,8 @@ static void stream_close(struct cn_call_stream *stream)
     struct stream *s = (struct stream *)stream;
 
     cn_run_merge_free(s->merge);
+    if (s->readings)
+        cn_run_merge_free(s->readings);
     free(s->open);
     free(s);
 }
@@ -217,6 +272,7 @@ void cn_call_tracks_done(struct cn_call_tracks *tracks)
 {
     for (size_t i = 0; i < tracks->count; i++) {
         cn_call_runs_done(&tracks->list[i].runs);
+        cn_call_runs_done(&tracks->list[i].readings);
         free(tracks->list[i].name);
     }
     free(tracks->list);
@@ -225,18 +281,18 @@ void cn_call_tracks_done(struct cn_call_tracks *tracks)
     *tracks = (struct cn_call_tracks){0};
 }
 
-/* The length of the records in a uftrace file. */
-static uint64_t length_of(const struct cn_call_runs *runs)
+static uint64_t count_of(const struct cn_call_runs *runs)
 {
     uint64_t count = runs->item_count;
 
     for (size_t i = 0; i < runs->count; i++)
         count += runs->list[i].count;
-    return 2 * RECORD_LEN * count;
+    return count;
 }
 
 /* A recording with all tables and no calls. */
 static struct cn_recording *make_tables(const char *module, const struct cn_names *names,
+                                        const struct cn_names *counters,
                                         const struct cn_call_tracks *tracks,
                                         uint64_t base_ns)
 {
@@ -256,20 +312,22 @@ static struct cn_recording *make_tables(const char *module, const struct cn_name
                                                    .size = FUNCTION_LEN,
                                                    .file = "",
                                                });
+    for (size_t i = 0; i < counters->count; i++)
+        cn_memory_recording_add_event_name(m, CN_EVENT_COUNTER + i, counters->list[i]);
     cn_memory_recording_add_mapping(
         m, session,
         (struct cn_mapping){0, (uint64_t)names->count * FUNCTION_LEN + 1, 0, number,
                             "r-xp"});
     for (size_t i = 0; i < tracks->count; i++) {
         const struct cn_call_track *track = &tracks->list[i];
-        bool is_empty = track->first_ns == UINT64_MAX;
+        bool is_empty = track->start_ns == UINT64_MAX;
         uint32_t task = cn_memory_recording_add_task(
             m, (struct cn_task){
                    .tid = track->tid,
                    .pid = track->pid,
                    .parent = CN_NONE,
                    .name = track->name,
-                   .time_ns = is_empty ? 0 : track->first_ns + base_ns,
+                   .time_ns = is_empty ? 0 : track->start_ns + base_ns,
                    .has_session = i == 0,
                    .has_file = true,
                });
@@ -293,6 +351,7 @@ static uint32_t find_event(const struct recording *r, const struct cn_names *nam
 
 struct cn_recording *cn_call_recording_new(const char *module,
                                            const struct cn_names *names,
+                                           const struct cn_names *counters,
                                            struct cn_call_tracks *tracks,
                                            uint64_t base_ns)
 {
@@ -301,7 +360,7 @@ struct cn_recording *cn_call_recording_new(const char *module,
 
     if (tracks->count > 0)
         qsort(tracks->list, tracks->count, sizeof(*tracks->list), by_tid);
-    r->tables = make_tables(module, names, tracks, base_ns);
+    r->tables = make_tables(module, names, counters, tracks, base_ns);
     r->rec = *r->tables;
     r->rec.ops = &ops;
     r->rec.arena = (struct cn_arena){0};
@@ -313,9 +372,13 @@ struct cn_recording *cn_call_recording_new(const char *module,
     /* The tables have no calls: complete their tasks. */
     tasks = cn_arena_alloc(&r->rec.arena, r->rec.task_count, sizeof(*tasks));
     for (uint32_t i = 0; i < r->rec.task_count; i++) {
+        uint64_t first_ns = r->tracks.list[i].first_ns;
+
         tasks[i] = r->tables->tasks[i];
-        tasks[i].first_ns = tasks[i].time_ns;
-        tasks[i].data_len = length_of(&r->tracks.list[i].runs);
+        tasks[i].first_ns = first_ns == UINT64_MAX ? 0 : first_ns + base_ns;
+        tasks[i].data_len =
+            2 * RECORD_LEN *
+            (count_of(&r->tracks.list[i].runs) + count_of(&r->tracks.list[i].readings));
     }
     r->rec.tasks = tasks;
     return &r->rec;

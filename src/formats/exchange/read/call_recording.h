@@ -11,12 +11,13 @@
 struct cn_recording;
 
 struct cn_call_track {
-    struct cn_call_runs runs;
+    struct cn_call_runs runs, readings;
     uint64_t input_pid, input_tid; /* in the input */
     uint32_t pid, tid;             /* in the recording: no two tracks have the same tid */
     bool is_thread;                /* its ids identify it */
     char *name;
-    uint64_t first_ns, last_ns; /* first_ns UINT64_MAX: no calls */
+    uint64_t first_ns, last_ns; /* of its calls; first_ns UINT64_MAX: none */
+    uint64_t start_ns;          /* of its calls and readings; UINT64_MAX: none */
 };
 
 struct cn_call_tracks {
@@ -38,10 +39,12 @@ static inline bool cn_call_tracks_moved(const struct cn_call_tracks *tracks,
 
 void cn_call_tracks_done(struct cn_call_tracks *tracks);
 
-/* Moves the tracks into the recording and sorts them by tid; names are copied. `base_ns`
+/* Moves the tracks into the recording and sorts them by tid; names are copied, those of
+ * functions and of counters. `base_ns`
  * is added to all times. */
 struct cn_recording *cn_call_recording_new(const char *module,
                                            const struct cn_names *names,
+                                           const struct cn_names *counters,
                                            struct cn_call_tracks *tracks,
                                            uint64_t base_ns);
 

@@ -13,7 +13,10 @@ struct source {
     size_t at, count;
 };
 
+typedef int (*compare_fn)(const void *left, const void *right);
+
 struct cn_run_merge {
+    compare_fn compare;
     const struct cn_spool *spool;
     struct source *sources; /* a heap by first item, once filled */
     size_t count;           /* of sources with items */
@@ -28,7 +31,7 @@ void cn_call_runs_done(struct cn_call_runs *runs)
 }
 
 /* Of calls that begin at the same time the longer one is outside. */
-static int compare(const void *left, const void *right)
+static int compare_calls(const void *left, const void *right)
 {
     const struct cn_call_item *x = left, *y = right;
 
@@ -39,15 +42,30 @@ static int compare(const void *left, const void *right)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-void cn_call_items_sort(struct cn_call_item *items, size_t count)
+static int compare_readings(const void *left, const void *right)
 {
+    const struct cn_call_item *x = left, *y = right;
+
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static compare_fn comparison_of(const struct cn_call_runs *runs)
+{
+    return runs->has_readings ? compare_readings : compare_calls;
+}
+
+void cn_call_runs_sort(struct cn_call_runs *runs)
+{
+    compare_fn compare = comparison_of(runs);
     size_t i = 1;
 
     /* Most files are sorted. */
-    while (i < count && compare(&items[i - 1], &items[i]) <= 0)
+    while (i < runs->item_count && compare(&runs->items[i - 1], &runs->items[i]) <= 0)
         i++;
-    if (i < count)
-        qsort(items, count, sizeof(*items), compare);
+    if (i < runs->item_count)
+        qsort(runs->items, runs->item_count, sizeof(*runs->items), compare);
 }
 
 static const struct cn_call_item *first_of(const struct source *source)
@@ -62,8 +80,8 @@ static void sift_down(struct cn_run_merge *merge, size_t i)
         struct source moved;
 
         for (size_t k = 2 * i + 1; k < 2 * i + 3 && k < merge->count; k++)
-            if (compare(first_of(&merge->sources[k]), first_of(&merge->sources[least])) <
-                0)
+            if (merge->compare(first_of(&merge->sources[k]),
+                               first_of(&merge->sources[least])) < 0)
                 least = k;
         if (least == i)
             return;
@@ -79,6 +97,7 @@ struct cn_run_merge *cn_run_merge_new(const struct cn_call_runs *runs,
 {
     struct cn_run_merge *merge = cn_alloc(1, sizeof(*merge));
 
+    merge->compare = comparison_of(runs);
     merge->spool = spool;
     merge->sources = cn_alloc(runs->count + 1, sizeof(*merge->sources));
     for (size_t i = 0; i < runs->count; i++)

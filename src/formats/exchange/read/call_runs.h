@@ -1,4 +1,4 @@
-/* The calls of one track in the order of time, merged from sorted runs in memory and in a
+/* The calls or readings of one track in the order of time, merged from sorted runs in memory and in a
  * spool.
  * Threads: a merge belongs to one thread.
  */
@@ -15,9 +15,12 @@
 
 struct cn_call_item {
     uint64_t time_ns;
-    uint64_t duration_ns; /* CN_CALL_BEGIN: the begin or the end of a call */
-    uint32_t name;        /* CN_NONE: the end of a call */
-    uint32_t order;       /* in the input */
+    union {
+        uint64_t duration_ns; /* CN_CALL_BEGIN: the begin or the end of a call */
+        double value;         /* of a reading */
+    };
+    uint32_t name;  /* CN_NONE: the end of a call; of a reading: its counter */
+    uint32_t order; /* in the input */
 };
 
 struct cn_call_run {
@@ -25,8 +28,10 @@ struct cn_call_run {
     uint64_t count;
 };
 
-/* All calls of a track: runs in the spool, and items in memory. */
+/* All calls or all readings of a track: runs in the spool, and items in memory. */
 struct cn_call_runs {
+    bool
+        has_readings; /* instead of calls; those of one time are in the order of the input */
     struct cn_call_run *list;
     size_t count, capacity;
     struct cn_call_item *items; /* sorted once the import is finished */
@@ -35,7 +40,8 @@ struct cn_call_runs {
 
 void cn_call_runs_done(struct cn_call_runs *runs);
 
-void cn_call_items_sort(struct cn_call_item *items, size_t count);
+/* Sort the items in memory. */
+void cn_call_runs_sort(struct cn_call_runs *runs);
 
 struct cn_run_merge;
 

@@ -1,11 +1,14 @@
 /* Reader of Chrome trace events: complete events (X), begins and ends (B, E), those of
- * asynchronous operations (b, e and the older S, F), and names (M). The file is an object
- * with "traceEvents", or an array, whose end may be missing. */
+ * asynchronous operations (b, e and the older S, F), counters (C), and names (M). The file is
+ * an object with "traceEvents", or an array, whose end may be missing. */
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/alloc.h"
 #include "base/bytes/json_reader.h"
 #include "base/files/file.h"
 #include "formats/exchange/read/call_import.h"
@@ -14,14 +17,21 @@
 #include "model/calls/recording.h"
 
 enum {
-    NS_DIGITS = 3,            /* of microseconds */
-    FORGET_LEN = 64 << 20,    /* bytes after which pages of the file are dropped */
+    NS_DIGITS = 3,         /* of microseconds */
+    FORGET_LEN = 64 << 20, /* bytes after which pages of the file are dropped */
+    LABEL_LEN_MAX = 200,
     TEXT_ID_BITS = 0x7fffffff /* of a pid or tid that is not a number */
+};
+
+/* A number in the arguments of a counter. */
+struct series {
+    char key[CN_JSON_KEY_MAX + 1];
+    double value;
 };
 
 struct event {
     char phase;
-    bool has_time, has_name, has_duration;
+    bool has_time, has_name, has_duration, has_tid;
     int64_t time_ns, duration_ns;
     uint64_t pid, tid;
     uint32_t name;
@@ -29,6 +39,11 @@ struct event {
     struct cn_text tag;    /* of a name event: the name in its arguments */
     struct cn_text labels; /* category and id: the name of an asynchronous track */
     enum { NAMES_NOTHING, NAMES_PROCESS, NAMES_THREAD } names;
+
+    /* Only while it may be a counter. */
+    struct cn_text counter, counter_id;
+    struct series *series;
+    size_t series_count, series_capacity;
 };
 
 struct reading {
@@ -39,7 +54,8 @@ struct reading {
     size_t forgotten;
     uint64_t base_ns;
     bool has_events;
-    uint64_t other_count, early_count;
+    uint64_t other_count, early_count, excess_count;
+    struct cn_text label; /* of a counter */
 };
 
 /* A pid or tid: a number, or the hash of a text. */
@@ -56,8 +72,34 @@ static void add_label(struct event *event, struct cn_bytes text)
 {
     if (event->labels.len > 0)
         cn_text_char(&event->labels, ' ');
-    cn_text_add(&event->labels, (const char *)text.ptr, text.len < 200 ? text.len : 200);
+    cn_text_add(&event->labels, (const char *)text.ptr,
+                text.len < LABEL_LEN_MAX ? text.len : LABEL_LEN_MAX);
     event->id = event->id * 31 + XXH3_64bits(text.ptr, text.len);
+}
+
+/* Copy a text for names: a control character is a space. */
+static void copy_printable(struct cn_text *to, struct cn_bytes text)
+{
+    cn_text_clear(to);
+    for (size_t i = 0; i < text.len && i < LABEL_LEN_MAX; i++)
+        cn_text_char(to, text.ptr[i] < ' ' ? ' ' : (char)text.ptr[i]);
+}
+
+static bool may_be_counter(const struct event *event)
+{
+    return event->phase == 'C' || event->phase == '\0';
+}
+
+static void add_series(struct event *event, const struct cn_json_member *member)
+{
+    struct series series;
+
+    if (!cn_json_as_f64(member->token.text, &series.value) || !isfinite(series.value))
+        return;
+    memcpy(series.key, member->key, sizeof(series.key));
+    event->series = cn_grow(event->series, event->series_count, &event->series_capacity,
+                            sizeof(*event->series));
+    event->series[event->series_count++] = series;
 }
 
 static bool take_argument(void *arg, const struct cn_json_member *member,
@@ -70,6 +112,8 @@ static bool take_argument(void *arg, const struct cn_json_member *member,
         cn_text_add(&r->event.tag, (const char *)member->token.text.ptr,
                     member->token.text.len);
     }
+    if (member->kind == CN_JSON_NUMBER && may_be_counter(&r->event))
+        add_series(&r->event, member);
     return cn_json_skip(&r->json, member->kind, err);
 }
 
@@ -86,7 +130,10 @@ static void read_name(struct reading *r, const struct cn_json_token *token)
     r->event.names = cn_json_is(token, "process_name")  ? NAMES_PROCESS
                      : cn_json_is(token, "thread_name") ? NAMES_THREAD
                                                         : NAMES_NOTHING;
-    r->event.name = cn_call_import_name(r->import, token->text);
+    if (may_be_counter(&r->event))
+        copy_printable(&r->event.counter, token->text);
+    if (r->event.phase != 'C')
+        r->event.name = cn_call_import_name(r->import, token->text);
 }
 
 enum field {
@@ -128,7 +175,7 @@ static bool read_field(struct reading *r, enum field field, struct cn_error *err
 
     if (kind == CN_JSON_FAIL)
         return false;
-    /* Only a name in the arguments is used. */
+    /* Only a name and the numbers of a counter are used. */
     if (field == ARGUMENTS && kind == CN_JSON_OBJECT)
         return cn_json_read_object(&r->json, take_argument, r, err);
     if (field == OTHER || !is_text)
@@ -152,10 +199,15 @@ static bool read_field(struct reading *r, enum field field, struct cn_error *err
         r->event.pid = number_of(token.text);
         return true;
     case TID:
+        r->event.has_tid = true;
         r->event.tid = number_of(token.text);
         return true;
-    case CATEGORY:
     case ID:
+        if (may_be_counter(&r->event))
+            copy_printable(&r->event.counter_id, token.text);
+        add_label(&r->event, token.text);
+        return true;
+    case CATEGORY:
         add_label(&r->event, token.text);
         return true;
     case OTHER:
@@ -198,6 +250,51 @@ static bool take_name(struct reading *r, struct cn_error *err)
     return true;
 }
 
+/* A counter for each number: "NAME", "NAME: SERIES" or "NAME[ID]: SERIES". A series "value"
+ * has no name: cairn writes that one. */
+static uint32_t find_counter(struct reading *r, const struct series *series)
+{
+    const struct event *event = &r->event;
+
+    cn_text_clear(&r->label);
+    cn_text_str_add(&r->label, cn_text_str(&event->counter));
+    if (event->counter_id.len > 0)
+        cn_text_printf(&r->label, "[%s]", cn_text_str(&event->counter_id));
+    if (strcmp(series->key, "value") != 0) {
+        struct cn_bytes key = {(const uint8_t *)series->key, strlen(series->key)};
+        struct cn_text name = {0};
+
+        copy_printable(&name, key);
+        cn_text_printf(&r->label, ": %s", cn_text_str(&name));
+        cn_text_done(&name);
+    }
+    return cn_call_import_counter(
+        r->import,
+        (struct cn_bytes){(const uint8_t *)cn_text_str(&r->label), r->label.len});
+}
+
+/* The readings of a counter: of its thread, or of the main thread of its process. */
+static bool take_counter(struct reading *r, struct cn_error *err)
+{
+    struct event *event = &r->event;
+    uint32_t track;
+
+    if (!event->has_tid)
+        event->tid = event->pid;
+    if (!find_track(r, false, &track, err))
+        return false;
+    for (size_t i = 0; i < event->series_count; i++) {
+        uint32_t counter = find_counter(r, &event->series[i]);
+
+        if (counter == CN_NONE)
+            r->excess_count++;
+        else if (!cn_call_import_reading(r->import, track, (uint64_t)event->time_ns,
+                                         counter, event->series[i].value, err))
+            return false;
+    }
+    return true;
+}
+
 static bool take_event(struct reading *r, struct cn_error *err)
 {
     struct event *event = &r->event;
@@ -209,8 +306,8 @@ static bool take_event(struct reading *r, struct cn_error *err)
 
     if (phase == 'M')
         return take_name(r, err);
-    if (!phase || !strchr("XBEbeSF", phase) || (!event->has_name && !is_end) ||
-        !event->has_time) {
+    if (!phase || !strchr("XBEbeSFC", phase) || (!event->has_name && !is_end) ||
+        !event->has_time || (phase == 'C' && event->series_count == 0)) {
         r->other_count++;
         return true;
     }
@@ -218,6 +315,8 @@ static bool take_event(struct reading *r, struct cn_error *err)
         r->early_count++;
         return true;
     }
+    if (phase == 'C')
+        return take_counter(r, err);
     if (!find_track(r, is_async, &track, err))
         return false;
     if (is_end)
@@ -236,7 +335,14 @@ static bool read_event(struct reading *r, struct cn_error *err)
 
     cn_text_clear(&event->tag);
     cn_text_clear(&event->labels);
-    *event = (struct event){.tag = event->tag, .labels = event->labels};
+    cn_text_clear(&event->counter);
+    cn_text_clear(&event->counter_id);
+    *event = (struct event){.tag = event->tag,
+                            .labels = event->labels,
+                            .counter = event->counter,
+                            .counter_id = event->counter_id,
+                            .series = event->series,
+                            .series_capacity = event->series_capacity};
     while ((kind = cn_json_next(&r->json, &token, err)) == CN_JSON_KEY)
         if (!read_field(r, field_of(&token), err))
             return false;
@@ -324,6 +430,10 @@ static bool read_recording(struct cn_bytes bytes, bool is_mapped,
     cn_json_reader_done(&r.json);
     cn_text_done(&r.event.tag);
     cn_text_done(&r.event.labels);
+    cn_text_done(&r.event.counter);
+    cn_text_done(&r.event.counter_id);
+    cn_text_done(&r.label);
+    free(r.event.series);
     if (!ok) {
         cn_call_import_free(r.import);
         return false;
@@ -332,11 +442,16 @@ static bool read_recording(struct cn_bytes bytes, bool is_mapped,
         return false;
     if (r.other_count > 0)
         cn_recording_warn(*out, false,
-                          "%" PRIu64 " events that are not calls are skipped",
+                          "%" PRIu64 " events that are not calls or counters are skipped",
                           r.other_count);
     if (r.early_count > 0)
-        cn_recording_warn(*out, false, "%" PRIu64 " calls before time 0 are skipped",
+        cn_recording_warn(*out, false, "%" PRIu64 " events before time 0 are skipped",
                           r.early_count);
+    if (r.excess_count > 0)
+        cn_recording_warn(*out, false,
+                          "%" PRIu64
+                          " readings of counters after the first %d are skipped",
+                          r.excess_count, CN_NAMED_COUNTER_MAX);
     return true;
 }
 

@@ -14,6 +14,7 @@
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/read/readers.h"
 #include "formats/exchange/spans/lanes.h"
+#include "model/calls/call_values.h"
 
 /* Text that many events share. */
 struct words {
@@ -28,7 +29,8 @@ struct frame {
     struct cn_text before, after;
 };
 struct frames {
-    struct frame begin, end, event, name;
+    struct frame begin, end, event, counter, name;
+    struct cn_counter_levels *levels; /* NULL until the task has counters of triggers */
 };
 
 static void make_words(struct words *words, const struct cn_recording *rec)
@@ -72,6 +74,7 @@ static void begin_lane(struct cn_lane *lane)
     make_frame(&frames->begin, words, lane->task, "\"B\"");
     make_frame(&frames->end, words, lane->task, "\"E\"");
     make_frame(&frames->event, words, lane->task, "\"i\",\"s\":\"t\"");
+    make_frame(&frames->counter, words, lane->task, "\"C\"");
     make_frame(&frames->name, words, lane->task, "\"M\"");
     lane->own = frames;
     /* Subtracting this modulo 2^64 adds the offset of the clock. */
@@ -86,7 +89,9 @@ static void end_lane(struct cn_lane *lane)
     frame_done(&frames->begin);
     frame_done(&frames->end);
     frame_done(&frames->event);
+    frame_done(&frames->counter);
     frame_done(&frames->name);
+    cn_counter_levels_free(frames->levels);
     free(frames);
 }
 
@@ -135,6 +140,46 @@ static void add_frame(struct cn_lane *lane, const struct frame *frame, uint64_t 
         cn_text_add(&lane->text, after->chars, after->len);
 }
 
+static void add_counter(struct cn_lane *lane, const struct cn_span *span,
+                        const char *name, double value)
+{
+    const struct frames *frames = lane->own;
+
+    add_frame(lane, &frames->counter, span->time_ns);
+    cn_text_str_add(&lane->text, ",\"name\":");
+    cn_json_quote(&lane->text, name);
+    cn_text_str_add(&lane->text, ",\"args\":{\"value\":");
+    cn_json_number(&lane->text, value);
+    cn_text_str_add(&lane->text, "}}");
+}
+
+/* An event of a counter for each reading; false if the event has none. */
+static bool add_readings(struct cn_lane *lane, const struct cn_span *span)
+{
+    struct frames *frames = lane->own;
+    struct cn_counters counters;
+    uint32_t number;
+    double value;
+
+    if (span->kind != CN_SPAN_EVENT || !span->call)
+        return false;
+    if (cn_recording_named_reading(lane->rec, span->batch, span->call, &number, &value)) {
+        add_counter(lane, span, cn_span_event_name(lane->rec, span), value);
+        return true;
+    }
+    if (!cn_event_has_counters(span->address) ||
+        !cn_recording_counters(lane->rec, span->batch, span->call, &counters))
+        return false;
+    if (!frames->levels)
+        frames->levels = cn_counter_levels_new();
+    if (!cn_counter_levels_take(frames->levels, &counters))
+        return false;
+    for (unsigned i = 0; i < counters.count; i++)
+        add_counter(lane, span, cn_counter_names[counters.first + i],
+                    (double)(int64_t)counters.values[i]);
+    return true;
+}
+
 /* The new name of a task, as uftrace writes it. */
 static void add_rename(struct cn_lane *lane, const struct cn_span *span)
 {
@@ -177,6 +222,8 @@ static void visit(void *arg, const struct cn_span *span)
                 add_rename(lane, span);
             return;
         }
+        if (add_readings(lane, span))
+            return;
         add_frame(lane, &frames->event, span->time_ns);
         add_event(lane, span);
         cn_text_char(&lane->text, '}');

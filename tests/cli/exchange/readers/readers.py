@@ -134,7 +134,8 @@ def read_chrome(text):
     for event in trace["traceEvents"]:
         thread = (event["pid"], event["tid"])
         stack = open_calls.setdefault(thread, [])
-        check(event["ph"] in "BEMi" and event["name"] != "", f"chrome: {event}")
+        check(event["ph"] in "BEMiC" and event["name"] != "", f"chrome: {event}")
+        check(event["ph"] != "C" or isinstance(event["args"]["value"], (int, float)), f"chrome: {event}")
         if event["ph"] == "B":
             stack.append(event["name"])
             count += 1

@@ -12,6 +12,7 @@
 #include "formats/exchange/read/import.h"
 #include "formats/exchange/read/readers.h"
 #include "formats/exchange/traces/span_set.h"
+#include "model/calls/call_values.h"
 #include "model/calls/recording.h"
 #include "model/contexts/database.h"
 #include "support/exchange_inputs.h"
@@ -339,6 +340,78 @@ static void chrome_events_become_calls(void **state)
     cn_recording_close(rec);
 }
 
+/* Readings in the order of time, those of one time in the order of the file, each with the
+ * calls around it. */
+static void chrome_counters_are_readings(void **state)
+{
+    static const char text[] =
+        "[{\"ph\":\"X\",\"pid\":7,\"tid\":8,\"ts\":10,\"dur\":10,\"name\":\"f\"},\n"
+        "{\"name\":\"heap\",\"args\":{\"used\":0.1,\"free\":-7e3},\"id\":\"0x1\",\"ts\":"
+        "15,"
+        "\"ph\":\"C\",\"pid\":7,\"tid\":8},\n"
+        "{\"ph\":\"C\",\"pid\":7,\"tid\":8,\"ts\":30,\"name\":\"n\",\"args\":{\"value\":"
+        "2}},\n"
+        "{\"ph\":\"C\",\"pid\":7,\"tid\":8,\"ts\":5,\"name\":\"n\",\"args\":{\"value\":9}"
+        "},\n"
+        "{\"ph\":\"C\",\"pid\":7,\"tid\":8,\"ts\":30,\"name\":\"n\",\"args\":{\"value\":"
+        "3}},\n"
+        "{\"ph\":\"C\",\"pid\":7,\"ts\":1,\"name\":\"a\\nb\",\"args\":{\"x\":\"y\",\"z\":"
+        "4}},"
+        "\n"
+        "{\"ph\":\"C\",\"pid\":7,\"ts\":1,\"name\":\"none\",\"args\":{\"x\":1e999}}]";
+    static const struct {
+        uint32_t tid;
+        uint64_t time_ns;
+        const char *name; /* NULL: a call */
+        double value;
+    } expected[] = {
+        {7, 1000, "a b: z", 4},
+        {8, 5000, "n", 9},
+        {8, 10000, NULL, 0},
+        {8, 15000, "heap[0x1]: used", 0.1},
+        {8, 15000, "heap[0x1]: free", -7000},
+        {8, 20000, NULL, 0},
+        {8, 30000, "n", 2},
+        {8, 30000, "n", 3},
+    };
+    struct cn_recording *rec;
+    struct cn_error err = {0};
+    size_t at = 0;
+
+    (void)state;
+    if (!cn_chrome_read(bytes_of(text), &rec, &err))
+        fail_msg("%s", err.text);
+    for (uint32_t task = 0; task < rec->task_count; task++) {
+        struct cn_call_stream *stream;
+        struct cn_call_batch batch;
+
+        assert_true(cn_recording_stream_open(rec, task, cn_time_always, &stream, &err));
+        while (cn_call_stream_next(stream, &batch, &err) == CN_ITEM)
+            for (size_t i = 0; i < batch.count; i++, at++) {
+                const struct cn_call *call = &batch.calls[i];
+                uint32_t number;
+                double value;
+
+                assert_true(at < sizeof(expected) / sizeof(*expected));
+                assert_int_equal(rec->tasks[task].tid, expected[at].tid);
+                assert_int_equal(call->time_ns, expected[at].time_ns);
+                assert_int_equal(
+                    cn_recording_named_reading(rec, &batch, call, &number, &value),
+                    expected[at].name != NULL);
+                if (!expected[at].name)
+                    continue;
+                assert_float_equal(value, expected[at].value, 0);
+                assert_string_equal(cn_recording_event_name(rec, call->address),
+                                    expected[at].name);
+            }
+        cn_call_stream_close(stream);
+    }
+    assert_int_equal(at, sizeof(expected) / sizeof(*expected));
+    assert_int_equal(cn_recording_begin_ns(rec), 10000); /* timelines begin with calls */
+    assert_non_null(strstr(rec->warnings->text, "1 events"));
+    cn_recording_close(rec);
+}
+
 static void spans_are_joined_by_their_parents(void **state)
 {
     struct cn_span_set set = {0};
@@ -444,6 +517,7 @@ int main(void)
         cmocka_unit_test(damaged_perf_data_is_refused),
         cmocka_unit_test(perf_script_has_threads_and_inlined_calls),
         cmocka_unit_test(chrome_events_become_calls),
+        cmocka_unit_test(chrome_counters_are_readings),
         cmocka_unit_test(spans_are_joined_by_their_parents),
         cmocka_unit_test(exceptions_and_lists_of_opentelemetry_are_stored),
         cmocka_unit_test(says_where_input_is_wrong),
