@@ -1,5 +1,9 @@
 #include "base/alloc.h"
 
+#include <features.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,4 +65,11 @@ char *cn_strdup(const char *text)
     size_t len = strlen(text) + 1;
 
     return memcpy(cn_alloc(len, 1), text, len);
+}
+
+void cn_alloc_trim(void)
+{
+#ifdef __GLIBC__
+    (void)malloc_trim(0);
+#endif
 }

@@ -25,4 +25,8 @@ void *cn_renew(void *array, size_t needed, size_t *capacity, size_t size);
 
 char *cn_strdup(const char *text);
 
+/* Return freed memory of all threads to the system: after work that needed much more than
+ * what follows. */
+void cn_alloc_trim(void);
+
 #endif

@@ -8,6 +8,8 @@
 #define CN_BASE_ERROR_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 enum cn_error_kind {
     CN_ERR_NONE,
@@ -21,9 +23,13 @@ enum cn_error_kind {
     CN_ERR_REJECTED,    /* a rule that the user set does not hold */
 };
 
+enum { CN_ERROR_LEN = 480, CN_CAUSES_MAX = 8 };
+
 struct cn_error {
     enum cn_error_kind kind;
-    char text[480]; /* one line, no newline: "trace.db: trace 17: truncated" */
+    uint16_t cause_count;
+    uint16_t causes[CN_CAUSES_MAX]; /* where inner causes begin in `text`, ascending */
+    char text[CN_ERROR_LEN]; /* one line, no newline: "trace.db: trace 17: truncated" */
 };
 
 #define CN_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))

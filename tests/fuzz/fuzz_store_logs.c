@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     (void)cn_segment_rows_end(bytes, count);
     scan.words = &words;
     scan.rows = &rows;
-    cn_segment_scan_begin(&scan, bytes);
+    cn_segment_scan_begin(&scan, &(struct cn_file){.bytes = bytes});
     cn_segment_scan_know_rows(&scan, bytes, count);
     cn_segment_scan_chunks(&scan, cn_chunk_file_header_size);
     cn_segment_scan_done(&scan);

@@ -1,15 +1,22 @@
 """A running `cairn serve` for tests: started on a free port, ended with the block."""
+import base64
 import contextlib
 import http.client
 import json
 import os
+import re
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.parse
+import zlib
 
 # Of answers that are different when they are asked for again.
 UNFINISHED = (b'"isPending": true', b'"isPartial": true', b'"state": "working"')
+
+
+KEPT = []  # files of keep_asked()
 
 
 class Service:
@@ -103,10 +110,48 @@ def engine_answers(addresses, **data):
     return [json.loads(json.loads(line)) for line in result.stdout.splitlines()]
 
 
+def load_of(sources=None, page=None):
+    """What a page loads (web/src/engine/load.ts): files of this machine, or those of another page."""
+    if page:
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        listed = json.loads(re.search('id="cairn-files">(.*?)</script>', text, re.DOTALL)[1])
+        return {"sources": listed["sources"], "files": listed["files"],
+                "blocks": re.findall('class="cairn-data">(.*?)</script>', text)}
+    files, packer, block = [], zlib.compressobj(1, wbits=-15), []
+    for source in sources:
+        path = source["path"]
+        for name in ([path] if os.path.isfile(path) else
+                     sorted(os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)):
+            with open(name, "rb") as file:
+                content = file.read()
+            files.append({"path": name, "size": len(content)})
+            block.append(packer.compress(content))
+    block.append(packer.flush())
+    return {"sources": sources, "files": files, "blocks": [base64.b64encode(b"".join(block)).decode()]}
+
+
+def keep_asked(asked, data):
+    """In the folder CAIRN_ASKED, for the same comparison in a browser (web/e2e/engine.mjs)."""
+    folder = os.environ.get("CAIRN_ASKED")
+    if not folder:
+        return
+    os.makedirs(folder, exist_ok=True)
+    name = os.path.basename(sys.argv[0])
+    if not KEPT:
+        for old in os.listdir(folder):
+            if old.startswith(f"{name}-"):
+                os.remove(os.path.join(folder, old))
+    KEPT.append(os.path.join(folder, f"{name}-{len(KEPT)}.json"))
+    with open(KEPT[-1], "w", encoding="utf-8") as file:
+        json.dump({"load": load_of(**data), "questions": list(asked.items())}, file)
+
+
 def check_engine(asked, **data):
     """The engine of pages without a server answers the same, byte for byte."""
     if not has_engine() or not asked:
         return
+    keep_asked(asked, data)
     result = ask_engine(list(asked.items()), data)
     if result.returncode != 0:
         raise AssertionError(f"the engine differs: {result.stdout}{result.stderr}")

@@ -80,6 +80,18 @@ def ask_store(service, number):
         ask("methods", key=trace["key"])
 
 
+def pairs(at, count):
+    """Types of a Rust name from this offset on: a pair, then pairs of the pair before."""
+    digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    text = "TuuE"
+    last = at
+    for _ in range(count):
+        number = digits[(last - 1) // 62].lstrip("0") + digits[(last - 1) % 62]
+        last = at + len(text)
+        text += f"TB{number}_B{number}_E"
+    return text
+
+
 class SameAnswers(unittest.TestCase):
     def ask_all(self, *paths):
         with serving(OPTIONS.cairn, *map(str, paths)) as service:
@@ -201,14 +213,54 @@ class SameAnswers(unittest.TestCase):
 
     def test_of_damaged_data_is_an_answer_or_a_message(self):
         program, engine = os.environ["CAIRN_ENGINE"].split(":")
-        corpus = sorted((ROOT / "tests" / "fuzz" / "corpus" / "perf").iterdir())
-        result = subprocess.run(
-            ["node", program.replace("engine_replay", "engine_damage"), engine, "3",
-             f"{OPTIONS.testdata}/sample", f"{OPTIONS.testdata}/recording",
-             ROOT / "tests" / "web" / "spans.json", *corpus,
-             *sorted(path for path in (FIXTURES / "exchange").glob("*.pprof"))[:1]],
-            text=True, capture_output=True, timeout=600, check=False)
+        with tempfile.TemporaryDirectory() as folder:
+            whole = [f"{OPTIONS.testdata}/sample", f"{OPTIONS.testdata}/recording",
+                     str(ROOT / "tests" / "web" / "spans.json"),
+                     *map(str, sorted((FIXTURES / "exchange").glob("*.pprof"))[:1])]
+            cases = [{"path": path} for path in whole] + list(self.seeds(folder))
+            result = subprocess.run(
+                ["node", program.replace("engine_replay", "engine_damage"), engine],
+                input=json.dumps({"copies": 40 if os.environ.get("CAIRN_THOROUGH") else 1, "cases": cases}),
+                text=True, capture_output=True, timeout=600, check=False)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+    def seeds(self, folder):
+        """The inputs of fuzz targets, each as the file that it stands for."""
+        for target, (path, replaces) in {
+                **{name: (f"{folder}/input", "") for name in
+                   ("chrome", "folded", "perf", "perf_script", "pprof", "spans", "speedscope")},
+                "hpc_v4_meta": ("sample", "meta.db"), "hpc_v4_profile": ("sample", "profile.db"),
+                "hpc_v4_cct": ("sample", "cct.db"), "hpc_v4_trace": ("sample", "trace.db"),
+                "hpc_v4_latency": ("sample", "latency.db"), "hpc_metrics_yaml": ("sample", "metrics/default.yaml"),
+                "uft_dat": ("recording", "100.dat"), "uft_task": ("recording", "task.txt"),
+                "uft_info": ("recording", "info"), "uft_perf": ("recording", "perf-cpu0.dat"),
+                "uft_sym": ("recording", "program.sym"), "uft_dbg": ("recording", "program.dbg"),
+        }.items():
+            inputs = pathlib.Path(folder, target)
+            inputs.mkdir()
+            subprocess.run([f"{os.environ['CAIRN_BUILD']}/tests/fuzz_{target}_replay", "--write-seeds", inputs],
+                           check=True)
+            kept = ROOT / "tests" / "fuzz" / "corpus" / target
+            for by in sorted([*inputs.iterdir(), *(kept.iterdir() if kept.exists() else ())]):
+                yield {"path": path if replaces == "" else f"{OPTIONS.testdata}/{path}",
+                       "replaces": replaces, "by": str(by)}
+
+    def test_of_a_name_that_stands_for_a_longer_one(self):
+        """The demangler is stopped: the name stays as it is."""
+        with tempfile.TemporaryDirectory() as folder:
+            data = shutil.copytree(f"{OPTIONS.testdata}/recording", f"{folder}/run.data")
+            digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+            cpp = "_Z1fISt4pairI1aS1_E" + "".join(f"S0_IS{d}_S{d}_E" for d in digits[2:]) + "Evv"
+            rust = "_RIC1a" + pairs(4, 40) + "E"
+            symbols = pathlib.Path(data, "program.sym")
+            text = symbols.read_text(encoding="utf-8")
+            self.assertIn(" T main", text)
+            symbols.write_text(text.replace(" T main", f" T {cpp}").replace(" t work", f" t {rust}"), encoding="utf-8")
+            with serving(OPTIONS.cairn, data) as service:
+                service.get_ready()
+                for name in (cpp, rust):
+                    hits = service.get("sources/0/search", q=name[:6])["hits"]
+                    self.assertEqual({hit["row"]["label"] for hit in hits}, {name})
 
 
 def main():

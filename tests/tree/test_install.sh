@@ -1,4 +1,4 @@
-# What `make install` runs puts the program, its man pages and its completions where prefix
+# What `make install` runs puts the program, the library, man pages and completions where prefix
 # and DESTDIR say; the man pages render without a warning.
 set -eu
 
@@ -34,7 +34,18 @@ if [ -s "$CAIRN_BUILD/web/cairn.wasm.gz" ]; then
 fi
 bash -n "$share/bash-completion/completions/cairn"
 
-for page in "$share"/man/man1/*.1; do
+lib=$(dirname "$(find "$root" -name cairn.pc)")
+flags=$(PKG_CONFIG_PATH=$lib pkg-config --cflags cairn)
+libs=$(PKG_CONFIG_PATH=$lib pkg-config --libs cairn)
+cc -std=c17 -Wall -Wextra -Werror $flags -fsyntax-only "$CAIRN_SOURCE"/examples/*.c
+echo "$libs" | tr ' ' '\n' | sed -n 's/^-L//p' | while read -r folder; do
+    test -e "$folder/libcairn.so.1"
+done
+test -s "$lib/../cmake/cairn/cairn-config.cmake"
+test -s "$share/man/man3/cairn_open.3"
+
+# Pages that only refer to another one are rendered there.
+for page in "$share"/man/man1/*.1 $(grep -L '^\.so' "$share"/man/man3/*.3); do
     LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" \
         >/dev/null 2>"$root/warnings"
     if [ -s "$root/warnings" ]; then

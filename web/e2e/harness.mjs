@@ -23,7 +23,19 @@ export async function start(cairn, shots, paths) {
     createInterface({ input: server.stdout }).once("line", resolve);
   });
   await mkdir(shots, { recursive: true });
-  const browser = await chromium.launch({
+  const browser = await launch();
+  return {
+    open: () => open(browser, { cairn, shots, paths, url }),
+    kill: () => server.kill("SIGTERM"),
+    async close() {
+      await browser.close();
+      server.kill("SIGTERM");
+    },
+  };
+}
+
+export function launch() {
+  return chromium.launch({
     executablePath: BROWSER,
     // Users of the viewer have this protection: it ignores addresses that change too often.
     ignoreDefaultArgs: ["--disable-ipc-flooding-protection"],
@@ -38,14 +50,6 @@ export async function start(cairn, shots, paths) {
       "--disable-sync",
     ],
   });
-  return {
-    open: () => open(browser, { cairn, shots, paths, url }),
-    kill: () => server.kill("SIGTERM"),
-    async close() {
-      await browser.close();
-      server.kill("SIGTERM");
-    },
-  };
 }
 
 // Everything that the browser reports as an error. The only ones that need no test to expect them

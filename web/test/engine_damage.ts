@@ -1,14 +1,29 @@
-// Opens damaged copies of data in the engine: each ends in an answer or a message, never in a trap.
-//   node engine_damage.mjs ENGINE.wasm COPIES PATH...
-// Every file is cut at eighths and has bytes changed, COPIES times each.
+// Opens damaged data in the engine: it ends in an answer or a message, never in a trap.
+//   node engine_damage.mjs ENGINE.wasm <CASES
+// CASES is JSON: {copies, cases: [{path, replaces, by}]}. Every file of `path` is cut at as many
+// lengths as there are copies, and has bytes changed as often. With `replaces`, that file has the bytes
+// of the file `by`, whole and damaged, and the others stay; "" is `path` itself.
 
-import { readFileSync, readdirSync, statSync } from "node:fs";
+import { readFileSync, readdirSync, statSync, writeSync } from "node:fs";
 import { Engine } from "../src/engine/engine";
 import { Bytes } from "../src/engine/file_system";
 
+interface Case {
+  path: string;
+  replaces?: string;
+  by?: string;
+}
+
+// What the class does not show.
+interface Inside {
+  exports: { alloc(length: number): number };
+  call(run: () => number): unknown;
+}
+
 const QUESTIONS = ["info", "overview", "threads", "rows", "rows?view=flat", "flame?view=bottom-up"]
-  .concat(["timeline", "calls", "traces", "groups?by=method"])
+  .concat(["timeline", "rows?begin=1", "calls", "traces", "groups?by=method"])
   .map((question) => `/api/v1/sources/0/${question}`);
+const SLOW_MS = 60_000;
 
 type Files = Map<string, Uint8Array>;
 
@@ -44,29 +59,52 @@ function* damages(bytes: Uint8Array, copies: number): Generator<[string, Uint8Ar
 }
 
 const module = new WebAssembly.Module(readFileSync(process.argv[2] ?? ""));
-const copies = Number(process.argv[3]);
+const { copies, cases } = JSON.parse(readFileSync(0, "utf8")) as { copies: number; cases: Case[] };
 let opened = 0;
 let refused = 0;
 let failures = 0;
 
 async function look(path: string, files: Files, what: string): Promise<void> {
+  const begin = Date.now();
   try {
     const engine = await Engine.start(module);
     for (const [name, bytes] of files) engine.files.add(name, new Bytes(bytes));
     if (engine.open({ path }).ok) opened++;
     else refused++;
     for (const question of QUESTIONS) JSON.parse(engine.ask(question).text);
+    if (Date.now() - begin > SLOW_MS) throw new Error(`took ${Date.now() - begin} ms`);
   } catch (error) {
     failures++;
     console.log(`${what}: ${String(error)}`);
   }
 }
 
-for (const path of process.argv.slice(4)) {
-  const files = readAll(path);
-  for (const [name, bytes] of files)
-    for (const [damage, damaged] of damages(bytes, copies))
-      await look(path, new Map(files).set(name, damaged), `${name}, ${damage}`);
+for (const { path, replaces, by } of cases) {
+  // Without a buffer: where a case hangs, the last line names it.
+  writeSync(1, `${by ?? path}\n`);
+  const files: Files = replaces === "" ? new Map() : readAll(path);
+  if (replaces !== undefined && by !== undefined) {
+    const name = replaces === "" ? path : `${path}/${replaces}`;
+    const bytes = readFileSync(by);
+    for (const [damage, damaged] of [["whole", bytes] as const, ...damages(bytes, copies)])
+      await look(path, new Map(files).set(name, damaged), `${name}, ${by}, ${damage}`);
+  } else
+    for (const [name, bytes] of files)
+      for (const [damage, damaged] of damages(bytes, copies))
+        await look(path, new Map(files).set(name, damaged), `${name}, ${damage}`);
+}
+
+// More memory than there is: the message says so.
+try {
+  const engine = (await Engine.start(module)) as unknown as Inside;
+  engine.call(() => engine.exports.alloc(0xffff0000));
+  failures++;
+  console.log("memory has no end");
+} catch (error) {
+  if (!/out of memory/.test(String(error))) {
+    failures++;
+    console.log(`out of memory: ${String(error)}`);
+  }
 }
 console.log(`${opened} opened, ${refused} refused, ${failures} failed`);
-process.exitCode = failures > 0 || refused === 0 ? 1 : 0;
+process.exitCode = failures > 0 || refused === 0 || opened === 0 ? 1 : 0;

@@ -386,7 +386,13 @@ static bool run_summary(struct planes *p, struct summary *s, struct cn_error *er
         .progress = p->options->progress,
     };
     struct cn_transpose_sink sink = {
-        s, summary_begin, summary_context, summary_take, summary_finish, &s->end_off};
+        .arg = s,
+        .begin = summary_begin,
+        .context = summary_context,
+        .take = summary_take,
+        .finish = summary_finish,
+        .number = &s->end_off,
+    };
 
     /* The smallest offset is one in the file of rank 0. */
     if (!cn_ranks_combine(p->ranks, CN_RANKS_MIN, &s->end_off, 1, err))

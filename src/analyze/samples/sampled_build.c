@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/samples/sampled_batches.h"
+#include "analyze/samples/sampled_cells.h"
 #include "analyze/samples/sampled_internal.h"
 #include "analyze/samples/sampled_ranges.h"
 #include "analyze/samples/sampled_scout.h"
@@ -353,12 +354,14 @@ static void end_jobs(struct pass *pass)
         free(job->samples);
     }
     free(pass->jobs);
+    cn_alloc_trim();
 }
 
-/* Send offset and length of the summary to all ranks. */
+/* Send offset and length of the summary to all ranks, and the counts of values. */
 static bool share_summary(struct pass *pass, struct cn_error *err)
 {
     struct cn_sampled_thread *summary = &pass->self->threads[0];
+    struct cn_cells *cells = &pass->self->cells;
     struct cn_text message = {0};
     struct cn_bytes bytes;
     bool ok;
@@ -366,6 +369,8 @@ static bool share_summary(struct pass *pass, struct cn_error *err)
     cn_wire_u64(&message, summary->value_count);
     cn_wire_u32(&message, summary->context_count);
     cn_wire_u64(&message, summary->values_off);
+    if (pass->ranks->size > 1)
+        cn_sampled_cells_encode(cells, &message);
     ok = cn_ranks_broadcast(pass->ranks, &message, err);
     bytes = cn_wire_view(&message);
     ok = ok &&
@@ -374,6 +379,8 @@ static bool share_summary(struct pass *pass, struct cn_error *err)
            cn_wire_u64_take(&bytes, &summary->values_off) &&
            summary->values_off >> CN_SPOOL_RANK_SHIFT == 0) ||
           cn_fail(err, CN_ERR_FORMAT, "damaged message about the summary of rank 0"));
+    if (ok && !cn_ranks_is_first(pass->ranks))
+        ok = cn_sampled_cells_decode(cells, bytes, err);
     cn_text_done(&message);
     return cn_ranks_agree(pass->ranks, ok, err);
 }
@@ -440,7 +447,8 @@ static bool write_summary(struct pass *pass, struct cn_error *err)
         sum = cn_sampled_sum_merge(&pass->rules, sum, pass->gpu_sum);
     pass->gpu_sum = NULL;
     cn_sampled_sum_list(sum, &pass->rules, &list);
-    ok = write_list(pass, &pass->self->threads[0], &list, err);
+    ok = cn_sampled_cells_list(&pass->self->cells, sum, &pass->rules, err) &&
+         write_list(pass, &pass->self->threads[0], &list, err);
     cn_sampled_sum_free(sum);
     free(list.values);
     return ok;

@@ -31,6 +31,7 @@ struct cn_sampled_database {
     unsigned map_count;
     struct cn_sampled_thread *threads; /* 0 is the summary */
     struct cn_arena thread_arena;      /* of their identities */
+    struct cn_cells cells;
 
     /* Set when the tree is complete. */
     uint32_t *children;   /* shown ones, by parent */

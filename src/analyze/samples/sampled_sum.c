@@ -21,7 +21,8 @@ size_t cn_sampled_number_count(const struct cn_measured_metric *metric,
 {
     size_t lists = metric->statistic_count;
 
-    return CN_SAMPLED_SCOPE_COUNT * (lists + can_restart(metric, is_hpcprof_compatible));
+    return CN_SAMPLED_SCOPE_COUNT *
+           (lists + can_restart(metric, is_hpcprof_compatible) + 1);
 }
 
 /* Add the value of one more thread to a statistic. hpcprof's sum of squares does not square,
@@ -95,6 +96,9 @@ static void merge_cell(const struct cn_measured_metric *metric,
     }
     for (size_t i = own_count; restarts && i < own_count + CN_SAMPLED_SCOPE_COUNT; i++)
         left[i] = fmax(left[i], right[i]);
+    own_count += restarts ? CN_SAMPLED_SCOPE_COUNT : 0;
+    for (size_t i = own_count; i < own_count + CN_SAMPLED_SCOPE_COUNT; i++)
+        left[i] += right[i];
 }
 
 struct cn_sampled_sum *cn_sampled_sum_new(size_t count, size_t number_count)

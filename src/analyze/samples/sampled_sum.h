@@ -14,7 +14,8 @@
 #include "base/run/ranks.h"
 
 /* Numbers of a metric in a context: all scopes of its first statistic, then of the next. Where
- * hpcprof's minimum is wanted, at the end whether it started again, in each scope. */
+ * hpcprof's minimum is wanted, whether it started again, in each scope. At the end how many
+ * threads have a value, in each scope. */
 size_t cn_sampled_number_count(const struct cn_measured_metric *metric,
                                bool is_hpcprof_compatible);
 

@@ -191,15 +191,6 @@ static uint32_t find_summary(struct cn_sampled_values *v, uint32_t context,
     return *before = cell;
 }
 
-static void summarise(struct cn_sampled_values *v, uint32_t context, uint32_t *before,
-                      uint32_t number, const double of_scope[CN_SAMPLED_SCOPE_COUNT])
-{
-    uint32_t at = find_summary(v, context, before, number);
-
-    cn_sampled_numbers_add(&v->metrics->list[number], v->is_hpcprof_compatible,
-                           v->numbers + v->summary[at].numbers, of_scope);
-}
-
 static void emit_cell(struct cn_sampled_values *v, uint32_t context, uint32_t *before,
                       const struct cn_sampled_cell *cell, struct cn_value_list *out)
 {
@@ -211,8 +202,12 @@ static void emit_cell(struct cn_sampled_values *v, uint32_t context, uint32_t *b
         [CN_SAMPLED_LEX_AWARE] = is_loop ? cell->no_loops : cell->function,
         [CN_SAMPLED_EXECUTION] = cell->execution,
     };
+    uint32_t at = find_summary(v, context, before, cell->metric);
+    double *numbers = v->numbers + v->summary[at].numbers;
 
-    summarise(v, context, before, cell->metric, of_scope);
+    cn_sampled_numbers_add(metric, v->is_hpcprof_compatible, numbers, of_scope);
+    numbers += cn_sampled_number_count(metric, v->is_hpcprof_compatible) -
+               CN_SAMPLED_SCOPE_COUNT;
     /* In the profile of a thread, hpcprof ignores that a context is a loop if nothing was
      * measured at the loop itself. */
     if (v->is_hpcprof_compatible && !cell->has_point)
@@ -220,9 +215,11 @@ static void emit_cell(struct cn_sampled_values *v, uint32_t context, uint32_t *b
     out->values = cn_grow_to(out->values, out->count + CN_SAMPLED_SCOPE_COUNT,
                              &out->capacity, sizeof(*out->values));
     for (uint16_t scope = 0; scope < CN_SAMPLED_SCOPE_COUNT; scope++)
-        if (of_scope[scope] != 0 && cn_measured_metric_has(metric, scope))
+        if (of_scope[scope] != 0 && cn_measured_metric_has(metric, scope)) {
             out->values[out->count++] = (struct cn_value){
                 of_scope[scope], context, (uint16_t)(metric->first_id + scope)};
+            numbers[scope]++;
+        }
 }
 
 void cn_sampled_values_finish(struct cn_sampled_values *v, struct cn_value_list *out)

@@ -189,6 +189,11 @@ static enum cn_step next_values(struct cn_value_cursor *cursor,
     return CN_ITEM;
 }
 
+static const struct cn_cells *get_cells(const struct cn_database *db)
+{
+    return &self_of(db)->cells;
+}
+
 static bool open_timeline(struct cn_database *db, uint32_t profile,
                           struct cn_timeline *out, struct cn_error *err)
 {
@@ -218,6 +223,7 @@ void cn_sampled_database_free(struct cn_sampled_database *self)
     cn_sampled_metrics_done(&self->metrics);
     cn_sampled_identities_done(&self->identities);
     free(self->threads);
+    free(self->cells.list);
     cn_arena_done(&self->thread_arena);
     free(self->children);
     free(self->child_ends);
@@ -248,6 +254,7 @@ static const struct cn_database_ops ops = {
     .values_next = next_values,
     .timeline = open_timeline,
     .samples = read_samples,
+    .cells = get_cells,
     .forget = forget,
     .close = close_database,
 };

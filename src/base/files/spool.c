@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/run/pool.h"
 #include "base/run/ranks.h"
 #include "base/text.h"
 
@@ -211,11 +212,20 @@ bool cn_spool_read(const struct cn_spool *spool, uint64_t off, void *data, size_
     return true;
 }
 
+static void close_file(void *arg, size_t file, unsigned worker)
+{
+    const struct cn_spool *spool = arg;
+
+    (void)worker;
+    if (spool->fds[file] > 0)
+        (void)close(spool->fds[file]);
+}
+
+/* Closing a file frees its pages, 50 ms a gigabyte. */
 void cn_spool_close(struct cn_spool *spool)
 {
-    for (unsigned i = 0; i < spool->count; i++)
-        if (spool->fds[i] > 0)
-            (void)close(spool->fds[i]);
+    cn_pool_run(&(struct cn_jobs){.count = spool->count, .arg = spool, .run = close_file},
+                spool->lane_ends ? cn_pool_default_workers() : 1);
     free(spool->fds);
     free(spool->lane_ends);
     *spool = (struct cn_spool){0};

@@ -76,10 +76,10 @@ static void tell_result(const struct cn_analysis *a,
 
     for (const struct cn_warning *w = opened->db->warnings; w; w = w->next)
         cn_cli_warn(a->args, "%s", w->text);
-    cn_count_print_of(&items, opened->totals.value_count, "value");
+    cn_count_print_of(&items, opened->measured.totals.value_count, "value");
     cn_text_str_add(&items, ", ");
-    cn_count_print_of(&items, opened->totals.sample_count, "sample");
-    cn_analysis_tell(a, opened->db->context_limit, opened->totals.profile_count,
+    cn_count_print_of(&items, opened->measured.totals.sample_count, "sample");
+    cn_analysis_tell(a, opened->db->context_limit, opened->measured.totals.profile_count,
                      cn_text_str(&items), "");
     cn_text_done(&items);
 }

@@ -18,9 +18,9 @@
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/shell/ranks.h"
-#include "cli/shell/target.h"
 #include "formats/formats.h"
 #include "launcher/files/rank.h"
+#include "lib/target.h"
 
 enum {
     SAMPLE_MAX = 1 << 16, /* of a thread's timeline by default: 768 KiB */

@@ -9,9 +9,9 @@
 #ifndef CN_CLI_DATABASE_OPEN_DATABASE_H
 #define CN_CLI_DATABASE_OPEN_DATABASE_H
 
-#include "analyze/samples/sampled_database.h"
 #include "base/error.h"
 #include "cli/shell/args.h"
+#include "lib/measured.h"
 #include "model/contexts/database.h"
 
 struct cn_hpc_meas_options;
@@ -24,10 +24,8 @@ struct cn_hpc_meas_options;
 
 struct cn_opened_database {
     struct cn_database *db;
-    const char *shown_path;            /* as it was given, borrowed */
-    struct cn_measured_source *source; /* of measurements; NULL for a database */
-    size_t profile_count;              /* of measurements, readable or not */
-    struct cn_sampled_totals totals;   /* of measurements */
+    const char *shown_path;      /* as it was given, borrowed */
+    struct cn_measured measured; /* of measurements */
     char *folder;      /* temporary, of a recording that could not be cached; else NULL */
     bool is_of_traces; /* calls of request traces */
     bool is_damaged;   /* not all of it could be read: a warning said so */

@@ -19,8 +19,8 @@
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/shell/progress.h"
-#include "cli/shell/target.h"
 #include "formats/formats.h"
+#include "lib/target.h"
 #include "model/calls/recording.h"
 #include "model/contexts/database.h"
 

@@ -5,8 +5,8 @@
 #include "cli/database/open_database.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/progress.h"
-#include "cli/shell/target.h"
 #include "formats/exchange/stacks/diff_stacks.h"
+#include "lib/target.h"
 #include "model/format.h"
 
 static bool add_side(struct cn_comparison *c, enum cn_side side, const char *path,

@@ -46,7 +46,7 @@ static const char *part_name(const struct info *info, const char *name)
     const char *dot = strrchr(name, '.');
 
     for (size_t i = 0; i < sizeof(shared) / sizeof(*shared); i++)
-        if (dot && info->opened.source && strcmp(dot, shared[i] + 1) == 0)
+        if (dot && info->opened.measured.source && strcmp(dot, shared[i] + 1) == 0)
             return shared[i];
     return name;
 }
@@ -178,8 +178,8 @@ static void show_threads(const struct info *info, struct cn_sheet *sheet)
         }
         add_text(sheet, "identities", &text);
     }
-    if (info->opened.totals.unreadable_count > 0)
-        add_count(sheet, "cannot be read", info->opened.totals.unreadable_count);
+    if (info->opened.measured.totals.unreadable_count > 0)
+        add_count(sheet, "cannot be read", info->opened.measured.totals.unreadable_count);
     cn_text_done(&text);
 }
 
@@ -194,7 +194,7 @@ static const char *module_path(const struct info *info, uint32_t index)
 /* Measurements: the binaries that were sampled. */
 static void show_modules(const struct info *info, struct cn_sheet *sheet)
 {
-    if (!info->opened.source)
+    if (!info->opened.measured.source)
         return;
     cn_sheet_group(sheet, "Load modules");
     for (uint32_t i = 0; i < info->db->module_count; i++)
@@ -337,8 +337,9 @@ static void add_sheet(struct cn_text *text, const struct info *info, bool has_co
     const struct cn_database *db = info->db;
     struct cn_sheet sheet = {0};
 
-    cn_sheet_group(&sheet, info->opened.source ? "Measurements" : "Database");
-    cn_sheet_add(&sheet, info->opened.source ? "program" : "title", "%s", db->title);
+    cn_sheet_group(&sheet, info->opened.measured.source ? "Measurements" : "Database");
+    cn_sheet_add(&sheet, info->opened.measured.source ? "program" : "title", "%s",
+                 db->title);
     cn_sheet_add(&sheet, "format", "%s", info->format->name);
     cn_sheet_add(&sheet, "path", "%s", db->path);
     show_files(info, &sheet);
@@ -395,10 +396,11 @@ static void list_ids(const struct info *info, const struct cn_thread_shape *shap
 
 static void list_measured(const struct info *info, struct cn_facts *facts)
 {
-    if (!info->opened.source)
+    if (!info->opened.measured.source)
         return;
-    cn_facts_u64(facts, "profile_count", info->opened.profile_count);
-    cn_facts_u64(facts, "unreadable_profile_count", info->opened.totals.unreadable_count);
+    cn_facts_u64(facts, "profile_count", info->opened.measured.profile_count);
+    cn_facts_u64(facts, "unreadable_profile_count",
+                 info->opened.measured.totals.unreadable_count);
     cn_facts_array(facts, "modules");
     for (uint32_t i = 0; i < info->db->module_count; i++)
         cn_facts_str(facts, NULL, module_path(info, i));

@@ -106,6 +106,19 @@ struct cn_timeline {
     size_t part_count; /* parts that can be read in parallel; 0: there are none */
 };
 
+/* How many values of a metric a context has, over all threads; void values are not counted. */
+struct cn_cell {
+    uint32_t context;
+    uint32_t count; /* at least 1 */
+    uint16_t metric;
+};
+
+/* Sorted by context and metric, without duplicates. */
+struct cn_cells {
+    struct cn_cell *list;
+    size_t count;
+};
+
 struct cn_database_ops {
     bool (*profile)(struct cn_database *db, uint32_t index, struct cn_profile *out,
                     struct cn_error *err);
@@ -141,6 +154,9 @@ struct cn_database_ops {
     /* The first sample of a part. NULL: no timeline has parts. */
     uint64_t (*part)(struct cn_database *db, const struct cn_timeline *timeline,
                      size_t number);
+
+    /* The cells of all threads on all ranks, valid as long as the database. NULL: not known. */
+    const struct cn_cells *(*cells)(const struct cn_database *db);
 
     /* Drop pages of mapped files. Long walks call it regularly. NULL: nothing to drop. */
     void (*forget)(struct cn_database *db);
@@ -190,6 +206,12 @@ static inline void cn_database_close(struct cn_database *db) /* NULL is fine */
 {
     if (db)
         db->ops->close(db);
+}
+
+/* NULL if they are not known without reading all values. */
+static inline const struct cn_cells *cn_database_cells(const struct cn_database *db)
+{
+    return db->ops->cells ? db->ops->cells(db) : NULL;
 }
 
 CN_CHECK bool cn_database_profile(struct cn_database *db, uint32_t index,

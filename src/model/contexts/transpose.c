@@ -3,6 +3,8 @@
  *
  *   counts of contexts -> ranges -> per range: start of each context -> values gathered
  *                                -> per context: sorted by metric -> sink
+ *
+ * A database that knows its cells needs no first pass (transpose_place.c).
  */
 #include "model/contexts/transpose.h"
 
@@ -12,12 +14,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/run/failures.h"
 #include "base/run/pool.h"
 #include "base/run/progress.h"
 #include "base/run/ranks.h"
-#include "model/contexts/metric_sort.h"
-#include "model/contexts/transpose_spill.h"
+#include "model/contexts/transpose_internal.h"
 
 enum {
     /* Context ids that are always accepted; with more, at most this many ids per context
@@ -31,10 +31,6 @@ enum {
     /* With fewer values than this per range and profile on average, it is faster to sort
      * all values by range first. */
     SPILL_BELOW = 48,
-    PROFILES_PER_JOB_MAX = 32, /* when counting */
-    COUNTS_PER_WORKER = 4,     /* jobs that each worker has at least, if there are as many
-                                  profiles */
-    COUNTS_PER_MESSAGE = 8 * 1024,
     /* Ranges are made small enough that each worker of each rank has this many, but not
      * smaller than this many bytes. */
     RANGES_PER_WORKER = 4,
@@ -43,41 +39,7 @@ enum {
     RANGE_WORKERS_MIN = 2,
 };
 
-struct worker {
-    struct cn_value_cursor cursor;
-    uint32_t *counts;           /* of contexts, while counting */
-    uint64_t unforgotten_count; /* values read since pages were dropped */
-
-    struct cn_value *values; /* of a range: by context, then by profile */
-    uint32_t *next;          /* per context of the range: index of its next value */
-    size_t value_capacity, next_capacity;
-
-    struct cn_spilled_value *spilled; /* of a range, in one chunk */
-    size_t spilled_capacity;
-
-    struct cn_metric_sort sort; /* of a context */
-};
-
-struct transposition {
-    struct cn_database *db;
-    struct cn_ranks *ranks;
-    const struct cn_transpose_options *options;
-    const struct cn_transpose_sink *sink;
-    struct worker *workers;
-    struct cn_failures failures;
-    uint32_t *threads; /* profiles that are not summaries */
-    size_t thread_count;
-    size_t own_first, own_count; /* threads of this process */
-    uint32_t *counts;            /* values of each context */
-    struct cn_context_range *ranges;
-    size_t range_count, range_capacity;
-    uint64_t value_count, done_count; /* of this process */
-    bool is_lost;                     /* the other ranks cannot be reached */
-    struct cn_spill *spill;           /* NULL: values are read from the profiles */
-    struct cn_zero_ids zero_ids;
-};
-
-static bool list_threads(struct transposition *t, struct cn_error *err)
+static bool list_threads(struct cn_transposition *t, struct cn_error *err)
 {
     uint64_t context_count = 0;
 
@@ -104,8 +66,8 @@ static bool list_threads(struct transposition *t, struct cn_error *err)
     return true;
 }
 
-static void forget_regularly(struct transposition *t, struct worker *self,
-                             uint64_t value_count)
+void cn_transpose_forget(const struct cn_transposition *t,
+                         struct cn_transpose_worker *self, uint64_t value_count)
 {
     self->unforgotten_count += value_count > SLICE_LEAST ? value_count : SLICE_LEAST;
     if (self->unforgotten_count < FORGET_EVERY)
@@ -114,136 +76,7 @@ static void forget_regularly(struct transposition *t, struct worker *self,
     self->unforgotten_count = 0;
 }
 
-/* Counters have 32 bits. */
-static bool too_many(uint32_t context, struct cn_error *err)
-{
-    return cn_fail(err, CN_ERR_LIMIT, "context %" PRIu32 " has more than %u values",
-                   context, UINT32_MAX);
-}
-
-static bool count_plane(struct transposition *t, uint32_t profile, struct worker *self,
-                        struct cn_error *err)
-{
-    struct cn_value_batch batch;
-    uint64_t read_count = 0;
-    enum cn_step step;
-
-    if (!cn_profile_values(t->db, profile, 0, UINT32_MAX, &self->cursor, err))
-        return false;
-    while ((step = cn_values_next(&self->cursor, &batch, err)) == CN_ITEM) {
-        read_count += batch.count;
-        for (size_t i = 0; i < batch.count; i++) {
-            uint32_t key = batch.values[i].key;
-
-            if (key >= t->db->context_limit)
-                return cn_fail(err, CN_ERR_FORMAT,
-                               "value for context %" PRIu32 ", but ids end at %" PRIu32,
-                               key, t->db->context_limit);
-            if (!cn_value_is_void(&batch.values[i], &t->zero_ids) &&
-                ++self->counts[key] == 0)
-                return too_many(key, err);
-        }
-    }
-    forget_regularly(t, self, read_count);
-    return step == CN_END;
-}
-
-static size_t profiles_per_job(const struct transposition *t)
-{
-    size_t count = t->own_count / t->options->workers / COUNTS_PER_WORKER + 1;
-
-    return count < PROFILES_PER_JOB_MAX ? count : PROFILES_PER_JOB_MAX;
-}
-
-static size_t counted_until(const struct transposition *t, size_t job)
-{
-    size_t end = (job + 1) * profiles_per_job(t);
-
-    return end < t->own_count ? end : t->own_count;
-}
-
-static void count_run(void *arg, size_t job, unsigned worker)
-{
-    struct transposition *t = arg;
-    struct cn_error *err = cn_failures_error(&t->failures, worker);
-    size_t end = counted_until(t, job);
-
-    if (cn_failures_stopped(&t->failures, worker))
-        return;
-    for (size_t i = job * profiles_per_job(t); i < end; i++) {
-        uint32_t thread = t->threads[t->own_first + i];
-
-        if (!count_plane(t, thread, &t->workers[worker], err)) {
-            (void)cn_fail_in(err, "profile %" PRIu32, thread);
-            cn_failures_note(&t->failures, worker, job);
-            return;
-        }
-    }
-}
-
-/* Shares failures and reports progress; counts need no order. */
-static void count_take(void *arg, size_t job, unsigned worker)
-{
-    struct transposition *t = arg;
-
-    if (cn_failures_share(&t->failures, worker) &&
-        !cn_progress_report(t->options->progress, "counting values",
-                            counted_until(t, job), t->own_count, "threads",
-                            cn_failures_error(&t->failures, worker)))
-        cn_failures_note(&t->failures, worker, job);
-}
-
-static bool count_values(struct transposition *t, struct cn_error *err)
-{
-    size_t job_count = (t->own_count + profiles_per_job(t) - 1) / profiles_per_job(t);
-    struct cn_jobs jobs = {job_count, t, count_run, count_take, NULL};
-    size_t limit = t->db->context_limit;
-    bool ok;
-
-    for (unsigned i = 0; i < t->options->workers; i++)
-        t->workers[i].counts = cn_alloc(limit, sizeof(*t->counts));
-    cn_failures_init(&t->failures, t->options->workers);
-    cn_pool_run(&jobs, t->options->workers);
-    ok = cn_failures_result(&t->failures, err);
-    cn_failures_done(&t->failures);
-    for (unsigned i = 1; i < t->options->workers; i++) {
-        for (size_t k = 0; ok && k < limit; k++) {
-            t->workers[0].counts[k] += t->workers[i].counts[k];
-            if (t->workers[0].counts[k] < t->workers[i].counts[k])
-                ok = too_many((uint32_t)k, err);
-        }
-        free(t->workers[i].counts);
-        t->workers[i].counts = NULL;
-    }
-    t->counts = t->workers[0].counts;
-    t->workers[0].counts = NULL;
-    return ok;
-}
-
-/* Each rank has counted its threads. */
-static bool add_counts_of_ranks(struct transposition *t, struct cn_error *err)
-{
-    uint64_t sums[COUNTS_PER_MESSAGE];
-
-    for (size_t at = 0; t->ranks->size > 1 && at < t->db->context_limit;
-         at += COUNTS_PER_MESSAGE) {
-        size_t left = t->db->context_limit - at;
-        size_t count = left < COUNTS_PER_MESSAGE ? left : COUNTS_PER_MESSAGE;
-
-        for (size_t i = 0; i < count; i++)
-            sums[i] = t->counts[at + i];
-        if (!cn_ranks_combine(t->ranks, CN_RANKS_ADD, sums, count, err))
-            return false;
-        for (size_t i = 0; i < count; i++) {
-            if (sums[i] > UINT32_MAX)
-                return too_many((uint32_t)(at + i), err);
-            t->counts[at + i] = (uint32_t)sums[i];
-        }
-    }
-    return true;
-}
-
-static void add_range(struct transposition *t, struct cn_context_range range)
+static void add_range(struct cn_transposition *t, struct cn_context_range range)
 {
     t->ranges =
         cn_grow(t->ranges, t->range_count, &t->range_capacity, sizeof(*t->ranges));
@@ -252,8 +85,14 @@ static void add_range(struct transposition *t, struct cn_context_range range)
     t->ranges[t->range_count++] = range;
 }
 
+/* Bytes per value of a range that are gathered, or a little for what is read at a time. */
+static size_t gathered_len(const struct cn_transposition *t)
+{
+    return t->cells ? 1 : sizeof(struct cn_value);
+}
+
 /* The bytes of memory for a range. */
-static size_t range_len_max(const struct transposition *t, uint64_t workers)
+static size_t range_len_max(const struct cn_transposition *t, uint64_t workers)
 {
     size_t memory_len =
         t->options->memory_len ? t->options->memory_len : CN_TRANSPOSE_MEMORY_LEN;
@@ -274,9 +113,9 @@ static size_t range_len_max(const struct transposition *t, uint64_t workers)
 }
 
 /* All ranks plan the same ranges, even with different numbers of workers. */
-static bool plan_ranges(struct transposition *t, struct cn_error *err)
+static bool plan_ranges(struct cn_transposition *t, struct cn_error *err)
 {
-    size_t value_len = sizeof(struct cn_value) + t->options->value_len;
+    size_t value_len = gathered_len(t) + t->options->value_len;
     size_t context_len = sizeof(uint32_t) + t->options->context_len;
     struct cn_context_range range = {0};
     uint64_t workers = t->options->workers;
@@ -302,10 +141,35 @@ static bool plan_ranges(struct transposition *t, struct cn_error *err)
     return true;
 }
 
-/* Gather the values of one profile, after those of the profiles before it. */
-static bool gather_slice(struct transposition *t, const struct cn_context_range *range,
-                         uint32_t profile, struct worker *self, struct cn_error *err)
+/* Gather values of one profile, after those of the profiles before it. */
+static bool gather_batch(const struct cn_transposition *t,
+                         const struct cn_context_range *range, uint32_t profile,
+                         struct cn_value_batch batch, struct cn_transpose_worker *self,
+                         struct cn_error *err)
 {
+    for (size_t i = 0; i < batch.count; i++) {
+        const struct cn_value *value = &batch.values[i];
+        uint32_t at;
+
+        if (cn_value_is_void(value, &t->zero_ids))
+            continue;
+        if (value->key < range->first || value->key > range->last)
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "values are not sorted: context %" PRIu32
+                           " among those from %" PRIu32 " to %" PRIu32,
+                           value->key, range->first, range->last);
+        at = self->next[value->key - range->first]++;
+        if (at >= range->value_count)
+            return cn_fail(err, CN_ERR_FORMAT, "changed while it was being read");
+        self->values[at] = (struct cn_value){value->value, profile, value->metric};
+    }
+    return true;
+}
+
+static bool read_slice(struct cn_transposition *t, const struct cn_context_range *range,
+                       uint32_t profile, unsigned worker, struct cn_error *err)
+{
+    struct cn_transpose_worker *self = &t->workers[worker];
     struct cn_value_batch batch;
     uint64_t read_count = 0;
     enum cn_step step;
@@ -314,37 +178,19 @@ static bool gather_slice(struct transposition *t, const struct cn_context_range 
         return false;
     while ((step = cn_values_next(&self->cursor, &batch, err)) == CN_ITEM) {
         read_count += batch.count;
-        for (size_t i = 0; i < batch.count; i++) {
-            const struct cn_value *value = &batch.values[i];
-            uint32_t at;
-
-            if (cn_value_is_void(value, &t->zero_ids))
-                continue;
-            if (value->key < range->first || value->key > range->last)
-                return cn_fail(err, CN_ERR_FORMAT,
-                               "values are not sorted: context %" PRIu32
-                               " among those from %" PRIu32 " to %" PRIu32,
-                               value->key, range->first, range->last);
-            at = self->next[value->key - range->first]++;
-            if (at >= range->value_count)
-                return cn_fail(err, CN_ERR_FORMAT, "changed while it was being read");
-            self->values[at] = (struct cn_value){value->value, profile, value->metric};
-        }
+        if (!(t->cells ? cn_transpose_place_slice(t, range, worker, profile, batch, err)
+                       : gather_batch(t, range, profile, batch, self, err)))
+            return false;
     }
-    forget_regularly(t, self, read_count);
+    cn_transpose_forget(t, self, read_count);
     return step == CN_END;
 }
 
-static bool gather_spilled(struct transposition *t, const struct cn_context_range *range,
-                           size_t chunk, struct worker *self, struct cn_error *err)
+static bool gather_spilled(const struct cn_transposition *t,
+                           const struct cn_context_range *range, size_t count,
+                           size_t first_thread, struct cn_transpose_worker *self,
+                           struct cn_error *err)
 {
-    size_t number = (size_t)(range - t->ranges), first_thread;
-    size_t count = cn_spill_count(t->spill, chunk, number, &first_thread);
-
-    self->spilled =
-        cn_grow_to(self->spilled, count, &self->spilled_capacity, sizeof(*self->spilled));
-    if (!cn_spill_read(t->spill, chunk, number, self->spilled, err))
-        return false;
     for (size_t i = 0; i < count; i++) {
         const struct cn_spilled_value *value = &self->spilled[i];
         uint32_t at;
@@ -361,9 +207,43 @@ static bool gather_spilled(struct transposition *t, const struct cn_context_rang
     return true;
 }
 
-static bool gather_values(struct transposition *t, const struct cn_context_range *range,
-                          struct worker *self, struct cn_error *err)
+static bool read_spilled(const struct cn_transposition *t,
+                         const struct cn_context_range *range, size_t chunk,
+                         unsigned worker, struct cn_error *err)
 {
+    struct cn_transpose_worker *self = &t->workers[worker];
+    size_t number = (size_t)(range - t->ranges), first_thread;
+    size_t count = cn_spill_count(t->spill, chunk, number, &first_thread);
+
+    self->spilled =
+        cn_grow_to(self->spilled, count, &self->spilled_capacity, sizeof(*self->spilled));
+    return cn_spill_read(t->spill, chunk, number, self->spilled, err) &&
+           (t->cells
+                ? cn_transpose_place_spilled(t, range, worker, count, first_thread, err)
+                : gather_spilled(t, range, count, first_thread, self, err));
+}
+
+/* Read the values of a range, in the order of profiles. */
+static bool read_range(struct cn_transposition *t, const struct cn_context_range *range,
+                       unsigned worker, struct cn_error *err)
+{
+    if (t->spill) {
+        for (size_t i = 0; i < cn_spill_chunk_count(t->spill); i++)
+            if (!read_spilled(t, range, i, worker, err))
+                return false;
+        return true;
+    }
+    for (size_t i = 0; i < t->thread_count; i++)
+        if (!read_slice(t, range, t->threads[i], worker, err))
+            return cn_fail_in(err, "profile %" PRIu32, t->threads[i]);
+    return true;
+}
+
+static bool gather_values(struct cn_transposition *t,
+                          const struct cn_context_range *range, unsigned worker,
+                          struct cn_error *err)
+{
+    struct cn_transpose_worker *self = &t->workers[worker];
     size_t context_count = (size_t)range->last - range->first + 1;
     uint32_t start = 0;
 
@@ -375,22 +255,23 @@ static bool gather_values(struct transposition *t, const struct cn_context_range
         self->next[i - range->first] = start;
         start += t->counts[i];
     }
-    if (t->spill) {
-        for (size_t i = 0; i < cn_spill_chunk_count(t->spill); i++)
-            if (!gather_spilled(t, range, i, self, err))
-                return false;
-        return true;
-    }
-    for (size_t i = 0; i < t->thread_count; i++)
-        if (!gather_slice(t, range, t->threads[i], self, err))
-            return cn_fail_in(err, "profile %" PRIu32, t->threads[i]);
-    return true;
+    return read_range(t, range, worker, err);
 }
 
-static bool deliver(struct transposition *t, const struct cn_context_range *range,
+/* Put the values of a range where they belong. */
+static bool place_values(struct cn_transposition *t, const struct cn_context_range *range,
+                         unsigned worker, struct cn_error *err)
+{
+    cn_transpose_place_begin(t, range, &t->workers[worker]);
+    return (!t->sink->begin || t->sink->begin(t->sink->arg, worker, range, err)) &&
+           read_range(t, range, worker, err) &&
+           cn_transpose_place_end(t, range, worker, err);
+}
+
+static bool deliver(struct cn_transposition *t, const struct cn_context_range *range,
                     unsigned worker, struct cn_error *err)
 {
-    struct worker *self = &t->workers[worker];
+    struct cn_transpose_worker *self = &t->workers[worker];
     size_t start = 0;
 
     for (uint32_t i = range->first; i <= range->last; i++) {
@@ -409,29 +290,47 @@ static bool deliver(struct transposition *t, const struct cn_context_range *rang
 }
 
 /* The range of a job of this rank. */
-static size_t range_of(const struct transposition *t, size_t job)
+static size_t range_of(const struct cn_transposition *t, size_t job)
 {
     return job * t->ranks->size + t->ranks->rank;
 }
 
 static void range_run(void *arg, size_t job, unsigned worker)
 {
-    struct transposition *t = arg;
+    struct cn_transposition *t = arg;
     const struct cn_context_range *range = &t->ranges[range_of(t, job)];
     struct cn_error *err = cn_failures_error(&t->failures, worker);
 
-    if (cn_failures_stopped(&t->failures, worker))
+    if (t->cells || cn_failures_stopped(&t->failures, worker))
         return;
     if ((t->sink->begin && !t->sink->begin(t->sink->arg, worker, range, err)) ||
-        !gather_values(t, range, &t->workers[worker], err) ||
-        !deliver(t, range, worker, err))
+        !gather_values(t, range, worker, err) || !deliver(t, range, worker, err))
+        cn_failures_note(&t->failures, worker, job);
+}
+
+static bool report_range(struct cn_transposition *t, const struct cn_context_range *range,
+                         struct cn_error *err)
+{
+    t->done_count += range->value_count;
+    return cn_progress_report(t->options->progress, t->options->what, t->done_count,
+                              t->value_count, "values", err);
+}
+
+/* Ranges whose values are put need no order. */
+static void put_take(void *arg, size_t job, unsigned worker)
+{
+    struct cn_transposition *t = arg;
+
+    if (cn_failures_share(&t->failures, worker) &&
+        !report_range(t, &t->ranges[range_of(t, job)],
+                      cn_failures_error(&t->failures, worker)))
         cn_failures_note(&t->failures, worker, job);
 }
 
 /* A failure of another rank stops this one, without another message. */
 static void range_take(void *arg, size_t job, unsigned worker)
 {
-    struct transposition *t = arg;
+    struct cn_transposition *t = arg;
     size_t number = range_of(t, job);
     const struct cn_context_range *range = &t->ranges[number];
     struct cn_error *err = cn_failures_error(&t->failures, worker);
@@ -442,12 +341,8 @@ static void range_take(void *arg, size_t job, unsigned worker)
     t->is_lost = !is_in_turn;
     if (ok && t->sink->number)
         *t->sink->number = turn.number;
-    if (ok) {
-        t->done_count += range->value_count;
-        ok = cn_progress_report(t->options->progress, t->options->what, t->done_count,
-                                t->value_count, "values", err) &&
-             (!t->sink->take || t->sink->take(t->sink->arg, worker, range, err));
-    }
+    ok = ok && report_range(t, range, err) &&
+         (!t->sink->take || t->sink->take(t->sink->arg, worker, range, err));
     if (t->sink->number)
         turn.number = *t->sink->number;
     turn.has_failed = !ok;
@@ -459,16 +354,18 @@ static void range_take(void *arg, size_t job, unsigned worker)
 
 static void range_finish(void *arg, size_t job, unsigned worker)
 {
-    struct transposition *t = arg;
+    struct cn_transposition *t = arg;
+    const struct cn_context_range *range = &t->ranges[range_of(t, job)];
     struct cn_error *err = cn_failures_error(&t->failures, worker);
 
-    if (cn_failures_stopped(&t->failures, worker) || !t->sink->finish)
+    if (cn_failures_stopped(&t->failures, worker))
         return;
-    if (!t->sink->finish(t->sink->arg, worker, &t->ranges[range_of(t, job)], err))
+    if ((t->cells && !place_values(t, range, worker, err)) ||
+        (t->sink->finish && !t->sink->finish(t->sink->arg, worker, range, err)))
         cn_failures_note(&t->failures, worker, job);
 }
 
-static bool spill_values(struct transposition *t, struct cn_error *err)
+static bool spill_values(struct cn_transposition *t, struct cn_error *err)
 {
     struct cn_spill_request request = {
         .db = t->db,
@@ -496,9 +393,9 @@ static bool spill_values(struct transposition *t, struct cn_error *err)
 }
 
 /* A range of one context with values of very many threads can need more than its share. */
-static unsigned range_workers(const struct transposition *t)
+static unsigned range_workers(const struct cn_transposition *t)
 {
-    size_t value_len = 2 * sizeof(struct cn_value) + t->options->value_len;
+    size_t value_len = 2 * gathered_len(t) + t->options->value_len;
     uint64_t largest = 1, count;
 
     for (size_t i = 0; i < t->range_count; i++)
@@ -510,11 +407,12 @@ static unsigned range_workers(const struct transposition *t)
     return count < t->options->workers ? (unsigned)count : t->options->workers;
 }
 
-static bool run_ranges(struct transposition *t, struct cn_error *err)
+static bool run_ranges(struct cn_transposition *t, struct cn_error *err)
 {
     size_t own_count =
         (t->range_count + t->ranks->size - 1 - t->ranks->rank) / t->ranks->size;
-    struct cn_jobs jobs = {own_count, t, range_run, range_take, range_finish};
+    struct cn_jobs jobs = {own_count, t, range_run, t->cells ? put_take : range_take,
+                           range_finish};
     bool ok;
 
     for (unsigned i = 0; i < t->options->workers; i++)
@@ -528,28 +426,30 @@ static bool run_ranges(struct transposition *t, struct cn_error *err)
             cn_ranks_combine(t->ranks, CN_RANKS_MAX, t->sink->number, 1, err));
 }
 
-static void release(struct transposition *t)
+static void release(struct cn_transposition *t)
 {
     for (unsigned i = 0; i < t->options->workers; i++) {
-        struct worker *worker = &t->workers[i];
+        struct cn_transpose_worker *worker = &t->workers[i];
 
         free(worker->counts);
         free(worker->values);
         free(worker->next);
         free(worker->spilled);
+        free(worker->spans);
         cn_metric_sort_done(&worker->sort);
     }
     free(t->workers);
     cn_spill_free(t->spill);
     free(t->threads);
     free(t->counts);
+    free(t->cell_starts);
     free(t->ranges);
 }
 
 bool cn_transpose_run(struct cn_database *db, const struct cn_transpose_options *options,
                       const struct cn_transpose_sink *sink, struct cn_error *err)
 {
-    struct transposition t = {
+    struct cn_transposition t = {
         .db = db,
         .ranks = cn_database_ranks(db),
         .options = options,
@@ -560,8 +460,11 @@ bool cn_transpose_run(struct cn_database *db, const struct cn_transpose_options 
     assert(options->workers > 0);
     cn_zero_ids_init(&t.zero_ids, &db->metrics, false);
     t.workers = cn_alloc(options->workers, sizeof(*t.workers));
-    ok = list_threads(&t, err) && count_values(&t, err);
-    ok = cn_ranks_agree(t.ranks, ok, err) && add_counts_of_ranks(&t, err) &&
+    if (sink->layout)
+        t.cells = cn_database_cells(db);
+    ok = cn_ranks_agree(t.ranks, list_threads(&t, err), err) &&
+         (t.cells ? cn_ranks_agree(t.ranks, cn_transpose_lay_out(&t, err), err)
+                  : cn_transpose_count(&t, err)) &&
          plan_ranges(&t, err) && cn_ranks_agree(t.ranks, spill_values(&t, err), err) &&
          run_ranges(&t, err);
     release(&t);

@@ -10,6 +10,11 @@
  * order of ranges, and last `finish`. State between these calls is indexed by the number of
  * the worker. The result does not depend on the number of workers.
  *
+ * A database that knows its cells is transposed in one pass: a sink with `layout` and `put`
+ * gets values in no order, with their indices in the planes of contexts. For each range a
+ * worker calls `begin`, then `put` for some values at a time, and last `finish`; ranges need
+ * no order, and no values are gathered.
+ *
  * Of a database on several ranks, each rank processes some of the ranges, and all call
  * cn_transpose_run(). `take` is called in the order of ranges over all ranks, and `*number`
  * is passed on.
@@ -26,6 +31,14 @@ struct cn_progress;
 struct cn_context_range {
     uint32_t first, last;
     uint64_t value_count;
+};
+
+/* A value, and its index in the plane of its context. */
+struct cn_placed_value {
+    double value;
+    uint32_t profile;
+    uint32_t context;
+    uint32_t index;
 };
 
 struct cn_transpose_sink {
@@ -45,6 +58,12 @@ struct cn_transpose_sink {
     /* A number that `take` receives from the `take` before, on any rank. It may only grow;
      * at the end all ranks have the last one. May be NULL. */
     uint64_t *number;
+
+    /* For a database that knows its cells, instead of `context` and `take`; both may be NULL.
+     * All ranks call `layout` once, before ranges begin. */
+    bool (*layout)(void *arg, const struct cn_cells *cells, struct cn_error *err);
+    void (*put)(void *arg, unsigned worker, const struct cn_placed_value *values,
+                size_t count);
 };
 
 /* Smaller ranges read every plane more often, larger ones exceed the processor's caches. */

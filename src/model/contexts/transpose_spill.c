@@ -245,6 +245,7 @@ static void list_chunks(struct cn_spill *s)
     }
     free(s->workers);
     s->workers = NULL;
+    cn_alloc_trim();
 }
 
 static void forget_chunks(struct cn_spill *s)

@@ -9,7 +9,6 @@
 #include "base/files/out.h"
 #include "base/run/ranks.h"
 #include "formats/hpctoolkit/span.h"
-#include "model/contexts/transpose.h"
 #include "model/format.h"
 
 struct worker {
@@ -28,6 +27,8 @@ struct cct_writer {
     struct cn_out *out;
     uint64_t records_off;
     struct worker *workers;
+    const struct cn_cells *cells; /* NULL: offsets are not known before values */
+    uint64_t *offs;               /* of blocks, by context; and the end */
 };
 
 static bool begin(void *arg, unsigned worker, const struct cn_context_range *range,
@@ -46,7 +47,90 @@ static bool begin(void *arg, unsigned worker, const struct cn_context_range *ran
     self->len = 0;
     self->first = range->first;
     self->next = range->first;
+    if (c->cells) {
+        self->off = c->offs[range->first];
+        self->len = (size_t)(c->offs[(size_t)range->last + 1] - self->off);
+        self->bytes = cn_renew(self->bytes, self->len, &self->capacity, 1);
+    }
     return true;
+}
+
+/* Choose the offsets of all blocks. */
+static bool lay_out(void *arg, const struct cn_cells *cells, struct cn_error *err)
+{
+    struct cct_writer *c = arg;
+    const struct cn_hpc_cct_encoding *encoding = c->encoding;
+    uint32_t limit = c->job->db->context_limit;
+    uint64_t off = c->out->end_off;
+    size_t at = 0;
+
+    c->cells = cells;
+    c->offs = cn_alloc((size_t)limit + 1, sizeof(*c->offs));
+    for (uint32_t i = 0; i < limit; i++) {
+        uint64_t len = 0;
+
+        c->offs[i] = off;
+        for (; at < cells->count && cells->list[at].context == i; at++)
+            len += encoding->index_len +
+                   (uint64_t)cells->list[at].count * encoding->value_len;
+        off += cn_align_up(len, encoding->align);
+    }
+    c->offs[limit] = off;
+    return cn_out_reserve(c->out, off - c->out->end_off, &off, err);
+}
+
+static void put_values(void *arg, unsigned worker, const struct cn_placed_value *values,
+                       size_t count)
+{
+    struct cct_writer *c = arg;
+    struct worker *self = &c->workers[worker];
+
+    c->encoding->values(values, count, c->offs, self->off, self->bytes);
+}
+
+static size_t first_cell_of(const struct cn_cells *cells, uint32_t context)
+{
+    size_t first = 0, end = cells->count;
+
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+
+        if (cells->list[middle].context < context)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+/* Add indices and records to the values of a range; offsets are relative. */
+static void complete_blocks(const struct cct_writer *c, struct worker *self,
+                            uint32_t last)
+{
+    const struct cn_hpc_cct_encoding *encoding = c->encoding;
+    const struct cn_cell *cell = c->cells->list + first_cell_of(c->cells, self->first);
+    const struct cn_cell *end = c->cells->list + c->cells->count;
+
+    for (; self->next <= last; self->next++) {
+        uint64_t start = c->offs[self->next] - self->off;
+        struct cn_hpc_cct_block block = {.context = self->next, .values_off = start};
+        const struct cn_cell *first = cell;
+        uint8_t *at;
+
+        for (; cell < end && cell->context == self->next; cell++)
+            block.value_count += cell->count;
+        block.metric_count = (uint16_t)(cell - first);
+        block.index_off = start + block.value_count * encoding->value_len;
+        at = self->bytes + block.index_off;
+        for (uint64_t index = 0; first < cell; first++, at += encoding->index_len) {
+            encoding->index(first->metric, index, at);
+            index += first->count;
+        }
+        memset(at, 0,
+               (size_t)(c->offs[self->next + 1] - self->off) -
+                   (size_t)(at - self->bytes));
+        self->records[self->next - self->first] = block;
+    }
 }
 
 /* Contexts without values point at the next block, as in real files. */
@@ -113,7 +197,10 @@ static bool finish(void *arg, unsigned worker, const struct cn_context_range *ra
     struct worker *self = &c->workers[worker];
     size_t count = (size_t)range->last - range->first + 1;
 
-    skip_until(self, range->last + 1);
+    if (c->cells)
+        complete_blocks(c, self, range->last);
+    else
+        skip_until(self, range->last + 1);
     for (size_t i = 0; i < count; i++) {
         self->records[i].values_off += self->off;
         self->records[i].index_off += self->off;
@@ -159,8 +246,16 @@ static bool transpose(struct cct_writer *c, struct cn_error *err)
         .folder = c->job->dir,
         .progress = c->job->options->progress,
     };
-    struct cn_transpose_sink sink = {c,    begin,  add_context,
-                                     take, finish, &c->out->end_off};
+    struct cn_transpose_sink sink = {
+        .arg = c,
+        .begin = begin,
+        .context = add_context,
+        .take = take,
+        .finish = finish,
+        .number = &c->out->end_off,
+        .layout = c->encoding->values ? lay_out : NULL,
+        .put = put_values,
+    };
 
     return cn_transpose_run(c->job->db, &options, &sink, err);
 }
@@ -192,7 +287,8 @@ bool cn_hpc_cct_blocks_write(const struct cn_hpc_value_job *job,
                              struct cn_out *out, uint64_t records_off,
                              struct cn_error *err)
 {
-    struct cct_writer c = {job, encoding, out, records_off, NULL};
+    struct cct_writer c = {
+        .job = job, .encoding = encoding, .out = out, .records_off = records_off};
     bool ok;
 
     c.workers = cn_alloc(job->workers, sizeof(*c.workers));
@@ -204,5 +300,6 @@ bool cn_hpc_cct_blocks_write(const struct cn_hpc_value_job *job,
         free(c.workers[i].encoded);
     }
     free(c.workers);
+    free(c.offs);
     return ok;
 }

@@ -3,7 +3,8 @@
  *
  * The blocks of each range of the transposition are built in memory, with offsets from
  * their start. Ranges are aligned as blocks are, so the file does not depend on how
- * contexts were split into ranges.
+ * contexts were split into ranges. If the database knows its cells, the offsets of all blocks
+ * are known before values are read.
  * Threads: works on the job's threads and returns when all have ended.
  */
 #ifndef CN_FORMATS_HPCTOOLKIT_VALUES_CCT_BLOCKS_H
@@ -13,7 +14,7 @@
 
 #include "base/error.h"
 #include "formats/hpctoolkit/values/value_job.h"
-#include "model/contexts/database.h"
+#include "model/contexts/transpose.h"
 
 struct cn_out;
 
@@ -33,6 +34,13 @@ struct cn_hpc_cct_encoding {
      * relative to `at`; returns the length, 0 if all values are dropped. */
     size_t (*block)(void *arg, unsigned worker, struct cn_value_batch plane, uint8_t *at,
                     struct cn_hpc_cct_block *block);
+
+    /* Where values need no plane: encode values whose blocks begin at `offs`, by context,
+     * in a file of which `bytes` is what follows `from`; and an entry of an index, which
+     * follows the values of its block. Both NULL: planes are needed. */
+    void (*values)(const struct cn_placed_value *values, size_t count,
+                   const uint64_t *offs, uint64_t from, uint8_t *bytes);
+    void (*index)(uint16_t metric, uint64_t start, uint8_t *at);
 
     /* Encode a record, of record_len bytes. */
     void (*record)(const struct cn_hpc_cct_block *block, uint8_t *at);

@@ -1,5 +1,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -123,7 +124,8 @@ static bool run(struct cn_database *db, unsigned workers, size_t memory_len,
         .folder = c->folder,
         .progress = progress,
     };
-    struct cn_transpose_sink sink = {c, begin, context, take, finish, NULL};
+    struct cn_transpose_sink sink = {
+        .arg = c, .begin = begin, .context = context, .take = take, .finish = finish};
 
     return cn_transpose_run(db, &options, &sink, err);
 }
@@ -199,6 +201,143 @@ static void gives_the_planes_of_contexts(void **state)
             check_run(db, workers[i], memory_lens[k], NULL);
             check_run(db, workers[i], memory_lens[k], ".");
         }
+    cn_database_close(db);
+}
+
+/* A sink that gets values with their indices. */
+struct placed {
+    const struct cn_cells *cells;
+    size_t *starts; /* of planes, by context */
+    struct cn_value *values;
+    uint32_t *contexts;
+    size_t count;
+    _Atomic size_t put_count;
+};
+
+static const struct cn_cells *known_cells;
+
+static const struct cn_cells *get_cells(const struct cn_database *db)
+{
+    (void)db;
+    return known_cells;
+}
+
+static bool lay_out(void *arg, const struct cn_cells *cells, struct cn_error *err)
+{
+    struct placed *p = arg;
+
+    (void)err;
+    p->cells = cells;
+    p->starts = cn_alloc(CONTEXTS + 1, sizeof(*p->starts));
+    for (size_t i = 0; i < cells->count; i++)
+        p->starts[cells->list[i].context + 1] += cells->list[i].count;
+    for (size_t i = 0; i < CONTEXTS; i++)
+        p->starts[i + 1] += p->starts[i];
+    p->count = p->starts[CONTEXTS];
+    p->values = cn_alloc(p->count, sizeof(*p->values));
+    p->contexts = cn_alloc(p->count, sizeof(*p->contexts));
+    return true;
+}
+
+static void put(void *arg, unsigned worker, const struct cn_placed_value *values,
+                size_t count)
+{
+    struct placed *p = arg;
+
+    (void)worker;
+    for (size_t i = 0; i < count; i++) {
+        size_t at = p->starts[values[i].context] + values[i].index;
+
+        assert_true(at < p->starts[values[i].context + 1]);
+        p->values[at] = (struct cn_value){values[i].value, values[i].profile, 0};
+        p->contexts[at] = values[i].context;
+    }
+    p->put_count += count;
+}
+
+static bool run_placed(struct cn_database *db, unsigned workers, size_t memory_len,
+                       const char *folder, struct placed *p, struct cn_error *err)
+{
+    struct cn_transpose_options options = {.workers = workers,
+                                           .memory_len = memory_len,
+                                           .what = "sorting",
+                                           .folder = folder};
+    struct cn_transpose_sink sink = {.arg = p, .layout = lay_out, .put = put};
+    bool ok = cn_transpose_run(db, &options, &sink, err);
+
+    free(p->starts);
+    return ok;
+}
+
+/* The cells of what was collected. */
+static struct cn_cells count_cells(const struct collected *all)
+{
+    struct cn_cells cells = {cn_alloc(all->count, sizeof(*cells.list)), 0};
+
+    for (size_t i = 0; i < all->count; i++) {
+        struct cn_cell *last = &cells.list[cells.count];
+
+        if (i == 0 || last[-1].context != all->contexts[i] ||
+            last[-1].metric != all->values[i].metric)
+            cells.list[cells.count++] =
+                (struct cn_cell){all->contexts[i], 0, all->values[i].metric};
+        cells.list[cells.count - 1].count++;
+    }
+    return cells;
+}
+
+static void check_placed(struct cn_database *db, const struct collected *all,
+                         unsigned workers, size_t memory_len, const char *folder)
+{
+    struct placed p = {0};
+    struct cn_error err = {0};
+
+    assert_true(run_placed(db, workers, memory_len, folder, &p, &err));
+    assert_int_equal(p.put_count, all->count);
+    assert_int_equal(p.count, all->count);
+    assert_memory_equal(p.contexts, all->contexts, p.count * sizeof(*p.contexts));
+    for (size_t i = 0; i < p.count; i++) {
+        assert_int_equal(p.values[i].key, all->values[i].key);
+        assert_float_equal(p.values[i].value, all->values[i].value, 0);
+    }
+    free(p.values);
+    free(p.contexts);
+}
+
+static void puts_values_in_the_planes_that_cells_give(void **state)
+{
+    struct cn_database *db = make_database();
+    const struct cn_database_ops *ops = db->ops;
+    struct cn_database_ops with_cells = *ops;
+    struct collector c = {0};
+    struct cn_cells cells;
+    struct cn_error err = {0};
+    struct placed p = {0};
+
+    (void)state;
+    assert_true(run(db, 1, 0, NULL, &c, &err));
+    cells = count_cells(&c.all);
+    known_cells = &cells;
+    with_cells.cells = get_cells;
+    db->ops = &with_cells;
+    for (unsigned workers = 1; workers <= WORKERS_MAX; workers += 2) {
+        check_placed(db, &c.all, workers, 0, NULL);
+        check_placed(db, &c.all, workers, 4096, NULL);
+        check_placed(db, &c.all, workers, 4096, ".");
+    }
+    /* Cells that are not those of the values. */
+    cells.list[7].count++;
+    assert_false(run_placed(db, 2, 4096, ".", &p, &err));
+    assert_string_equal(err.text, "changed while it was being read");
+    free(p.values);
+    free(p.contexts);
+    cells.list[cells.count - 1].context = CONTEXTS;
+    p = (struct placed){0};
+    assert_false(run_placed(db, 2, 4096, ".", &p, &err));
+    assert_string_equal(err.text, "value for context 1200, but ids end at 1199");
+    db->ops = ops;
+    free(cells.list);
+    release(&c);
     cn_database_close(db);
 }
 
@@ -326,6 +465,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gives_the_planes_of_contexts),
+        cmocka_unit_test(puts_values_in_the_planes_that_cells_give),
         cmocka_unit_test(a_folder_for_nameless_files_must_exist),
         cmocka_unit_test(an_empty_database_has_no_values),
         cmocka_unit_test(refuses_two_values_for_one_place),

@@ -4,6 +4,13 @@
 #include "formats/hpctoolkit/v4/write/value_writer.h"
 #include "formats/hpctoolkit/values/cct_blocks.h"
 
+static void encode_index(uint16_t metric, uint64_t start, uint8_t *at)
+{
+    struct cn_hpc_context_index index = {metric, start};
+
+    cn_hpc_context_index_encode(&index, at);
+}
+
 static size_t encode_block(void *arg, unsigned worker, struct cn_value_batch plane,
                            uint8_t *at, struct cn_hpc_cct_block *block)
 {
@@ -17,9 +24,7 @@ static size_t encode_block(void *arg, unsigned worker, struct cn_value_batch pla
         struct cn_hpc_context_value record = {value->key, value->value};
 
         if (i == 0 || value->metric != plane.values[i - 1].metric) {
-            struct cn_hpc_context_index index = {value->metric, i};
-
-            cn_hpc_context_index_encode(&index, index_at);
+            encode_index(value->metric, i, index_at);
             index_at += cn_hpc_context_index_size;
             block->metric_count++;
         }
@@ -27,6 +32,19 @@ static size_t encode_block(void *arg, unsigned worker, struct cn_value_batch pla
         value_at += cn_hpc_context_value_size;
     }
     return (size_t)(index_at - at);
+}
+
+static void encode_values(const struct cn_placed_value *values, size_t count,
+                          const uint64_t *offs, uint64_t from, uint8_t *bytes)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct cn_placed_value *value = &values[i];
+        struct cn_hpc_context_value record = {value->profile, value->value};
+
+        cn_hpc_context_value_encode(&record,
+                                    bytes + (offs[value->context] - from) +
+                                        (size_t)value->index * cn_hpc_context_value_size);
+    }
 }
 
 static void encode_record(const struct cn_hpc_cct_block *block, uint8_t *at)
@@ -47,6 +65,8 @@ static const struct cn_hpc_cct_encoding encoding = {
     .record_len = cn_hpc_context_info_size,
     .align = 4,
     .block = encode_block,
+    .values = encode_values,
+    .index = encode_index,
     .record = encode_record,
 };
 

@@ -58,17 +58,21 @@ static bool write_texts(struct cn_hpc_writing *w, struct cn_error *err)
             cn_hpc_sources_copy(w->db, w->dir, w->options, err));
 }
 
-enum { PROFILES, CONTEXTS, TRACES, FILE_COUNT };
+enum { PROFILES, CONTEXTS, TRACES, LATENCY, FILE_COUNT };
 
-static bool write_file(struct cn_hpc_writing *w, size_t number, struct cn_error *err)
+/* `all` has the metrics that only latency.db contains. */
+static bool write_file(struct cn_hpc_writing *w, struct cn_database *all, size_t number,
+                       struct cn_error *err)
 {
     switch (number) {
     case PROFILES:
         return cn_hpc_profiles_write(w, err);
     case CONTEXTS:
         return cn_hpc_cct_write(w, err);
-    default:
+    case TRACES:
         return w->options->without_timelines || cn_hpc_traces_write(w, err);
+    default:
+        return cn_hpc_latency_write(w, all, err);
     }
 }
 
@@ -76,6 +80,7 @@ static bool write_file(struct cn_hpc_writing *w, size_t number, struct cn_error 
  * one write at a time to a file. */
 struct file {
     struct cn_hpc_writing w;
+    struct cn_database *all;
     struct cn_write_options options;
     struct cn_progress_part progress;
     struct cn_error err;
@@ -87,11 +92,12 @@ static void file_run(void *arg, size_t number, unsigned worker)
     struct file *file = (struct file *)arg + number;
 
     (void)worker;
-    file->ok = write_file(&file->w, number, &file->err);
+    file->ok = write_file(&file->w, file->all, number, &file->err);
     cn_progress_part_end(&file->progress);
 }
 
-static bool write_at_once(struct cn_hpc_writing *w, struct cn_error *err)
+static bool write_at_once(struct cn_hpc_writing *w, struct cn_database *all,
+                          struct cn_error *err)
 {
     struct file files[FILE_COUNT] = {0};
 
@@ -99,6 +105,7 @@ static bool write_at_once(struct cn_hpc_writing *w, struct cn_error *err)
         struct file *file = &files[i];
 
         file->w = *w;
+        file->all = all;
         file->w.options = &file->options;
         file->options = *w->options;
         file->options.progress = cn_progress_part_begin(
@@ -115,17 +122,17 @@ static bool write_at_once(struct cn_hpc_writing *w, struct cn_error *err)
     return true;
 }
 
-static bool write_files(struct cn_hpc_writing *w, struct cn_error *err)
+static bool write_files(struct cn_hpc_writing *w, struct cn_database *all,
+                        struct cn_error *err)
 {
     if (w->ranks->size == 1 && w->workers > 1)
-        return write_at_once(w, err);
+        return write_at_once(w, all, err);
     for (size_t i = 0; i < FILE_COUNT; i++)
-        if (!cn_ranks_agree(w->ranks, write_file(w, i, err), err))
+        if (!cn_ranks_agree(w->ranks, write_file(w, all, i, err), err))
             return false;
     return true;
 }
 
-/* `all` has the metrics that only latency.db contains. */
 static bool write_into(struct cn_hpc_writing *w, struct cn_database *all,
                        struct cn_error *err)
 {
@@ -133,9 +140,7 @@ static bool write_into(struct cn_hpc_writing *w, struct cn_database *all,
     bool ok = !cn_ranks_is_first(ranks) || cn_hpc_meta_write(w, err);
 
     return cn_ranks_agree(ranks, ok, err) && share_contexts(w, err) &&
-           write_files(w, err) &&
-           cn_ranks_agree(ranks, cn_hpc_latency_write(w, all, err), err) &&
-           cn_ranks_agree(ranks, write_texts(w, err), err);
+           write_files(w, all, err) && cn_ranks_agree(ranks, write_texts(w, err), err);
 }
 
 /* Rank 0 makes the folder and sends its name to the others. */

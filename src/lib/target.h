@@ -1,8 +1,8 @@
-/* Checks on the path that a command is to write.
+/* Checks on a path before it is written.
  * Threads: one thread at a time.
  */
-#ifndef CN_CLI_SHELL_TARGET_H
-#define CN_CLI_SHELL_TARGET_H
+#ifndef CN_LIB_TARGET_H
+#define CN_LIB_TARGET_H
 
 #include "base/error.h"
 

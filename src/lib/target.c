@@ -1,4 +1,4 @@
-#include "cli/shell/target.h"
+#include "lib/target.h"
 
 #include <dirent.h>
 #include <libgen.h>

@@ -1,0 +1,86 @@
+// Asks the engine in the worker of a page what the tests asked servers, and compares the answers
+// byte for byte: node e2e/engine.mjs CAIRN FOLDER
+//
+// FOLDER has a file for each server, {load, questions: [[address, answer]]}, of
+// tests/server/service.py. One page asks all of them.
+import { execFileSync } from "node:child_process";
+import { readFile, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { hasBrowser, launch } from "./harness.mjs";
+
+const [cairn, folder] = process.argv.slice(2);
+const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(".json"));
+if (!hasBrowser() || names.length === 0) {
+  console.log(`skipped: there is no ${hasBrowser() ? "list of questions" : "browser"}`);
+  process.exit(77);
+}
+
+// In the page: the worker of the viewer answers this test instead.
+function catchWorker() {
+  const Native = Worker;
+  window.Worker = class extends Native {
+    constructor(url) {
+      super(url);
+      window.caught = this;
+    }
+    addEventListener(type, listener) {
+      super.addEventListener(type, (event) => window.answered?.(event) ?? listener(event));
+    }
+  };
+}
+
+// In the page: answers that differ, [address, expected, answer].
+async function compare({ load, questions }) {
+  const ask = (message) =>
+    new Promise((resolve) => {
+      window.answered = (event) => {
+        resolve(event.data);
+        return true;
+      };
+      window.caught.postMessage(message);
+    });
+  const engine = document.getElementById("cairn-engine").textContent;
+  const opened = await ask({ load: { ...load, engine, dropped: [] } });
+  if (opened.failures?.length !== 0) return [["open", "", JSON.stringify(opened)]];
+  const differences = [];
+  for (const [address, expected] of questions) {
+    let { text, stopped } = await ask({ address });
+    for (let i = 0; i < 100 && /"(isPending|isPartial)": true/.test(text); i++)
+      ({ text, stopped } = await ask({ address }));
+    if (text === expected) continue;
+    const answer = text ?? `stopped: ${stopped}`;
+    let at = 0;
+    while (at < expected.length && expected[at] === answer[at]) at++;
+    const from = Math.max(0, at - 40);
+    differences.push([address, expected.slice(from, at + 160), answer.slice(from, at + 160)]);
+  }
+  return differences;
+}
+
+const scratch = await mkdtemp(join(tmpdir(), "cairn-engine-"));
+const file = join(scratch, "viewer.html");
+execFileSync(cairn, ["export-html", "-q", "--empty", file], { stdio: "inherit" });
+const browser = await launch();
+process.on("exit", () => browser.process?.()?.kill());
+const page = await browser.newPage();
+await page.addInitScript(catchWorker);
+await page.goto(`file://${file}`);
+await page.setInputFiles(".welcome label:nth-child(1) input", [
+  { name: "a.folded", mimeType: "text/plain", buffer: Buffer.from("main;work 7\n") },
+]);
+await page.waitForSelector(".overview-table tbody a:has-text('work')");
+let count = 0;
+let failed = 0;
+for (const name of names) {
+  const asked = JSON.parse(await readFile(join(folder, name), "utf8"));
+  for (const [address, expected, answer] of await page.evaluate(compare, asked)) {
+    failed++;
+    console.log(`${name}: ${address}\n  server: ${expected}\n  engine: ${answer}`);
+  }
+  count += asked.questions.length;
+}
+console.log(`${count} questions about ${names.length} servers, ${failed} answers differ`);
+await browser.close();
+await rm(scratch, { recursive: true });
+process.exit(failed > 0 ? 1 : 0);
