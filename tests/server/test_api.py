@@ -473,6 +473,19 @@ class Answers(unittest.TestCase):
             end = next(c for c in records[i + 1:] if c["kind"] in ("enter", "exit") and c["depth"] <= call["depth"])
             self.assertEqual(call["duration"], end["time"] - call["time"])
 
+    def test_the_slowest_calls_are_calls(self):
+        report = {row["function"]: row for row in json.loads(subprocess.check_output(
+            [OPTIONS.cairn, "report", "--format", "json", "--raw", "-f", "total-max,call", f"{OPTIONS.testdata}/recording"],
+            text=True, stderr=subprocess.DEVNULL))}
+        slowest = self.ask(1, "slowest")["calls"]
+        self.assertEqual(slowest, sorted(slowest, key=lambda call: call["mean"] - call["duration"]))
+        for call in slowest:
+            self.assertEqual((call["duration"], call["count"]),
+                             (report[call["function"]]["total_max_ns"], report[call["function"]]["calls"]))
+            there = self.ask(1, "calls", task=call["task"], time=call["time"], limit=20)["calls"]
+            self.assertIn((call["function"], call["time"], call["duration"]),
+                          [(c.get("name"), c["time"], c.get("duration")) for c in there])
+
     def test_calls_are_chosen_by_name_length_and_depth(self):
         entries = [c for c in self.ask(1, "calls", limit=2000)["calls"] if c["kind"] == "enter"]
         middle = sorted(c.get("duration", 0) for c in entries)[len(entries) // 2]

@@ -289,3 +289,36 @@ bool cn_api_find(struct cn_served *served, struct cn_request *request,
     end(&question);
     return ok;
 }
+
+bool cn_api_slowest(struct cn_served *served, struct cn_request *request,
+                    struct cn_error *err)
+{
+    struct cn_slowest_calls *slowest = &served->slowest;
+    struct cn_json *json = &request->json;
+    uint64_t origin_ns;
+
+    if (!served->recording)
+        return cn_fail(err, CN_ERR_USAGE, "%s is not a recording", served->name);
+    if (!cn_slowest_calls_wait(slowest, err))
+        return false;
+    origin_ns = cn_recording_begin_ns(served->recording);
+    cn_json_object(json);
+    cn_json_key(json, "calls");
+    cn_json_array(json);
+    for (size_t i = 0; i < slowest->count; i++) {
+        const struct cn_slow_call *call = &slowest->list[i];
+
+        cn_json_object(json);
+        cn_json_add_str(json, "function", call->function);
+        cn_json_add_u64(json, "task", call->task);
+        cn_json_add_u64(json, "time",
+                        call->begin_ns > origin_ns ? call->begin_ns - origin_ns : 0);
+        cn_json_add_u64(json, "duration", call->duration_ns);
+        cn_json_add_u64(json, "mean", call->mean_ns);
+        cn_json_add_u64(json, "count", call->calls);
+        cn_json_end(json);
+    }
+    cn_json_end(json);
+    cn_json_end(json);
+    return true;
+}
