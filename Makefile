@@ -16,7 +16,7 @@ release := $(BUILD)/release
 fuzz := $(BUILD)/fuzz
 target := $(patsubst fuzz_%,%,$(TARGET))
 
-.PHONY: all demo test install bench fuzz tidy format clean help
+.PHONY: all demo test install python bench fuzz tidy format clean help
 
 all: ## build the optimised program, build/cairn
 	@[ -f $(release)/build.ninja ] || cmake --preset release -B $(release) -DCN_WEB=$(WEB) --log-level=WARNING
@@ -35,6 +35,11 @@ test: ## install what is missing, build, and run every test
 
 install: all ## install below $(DESTDIR)$(prefix): program, man pages, completions
 	@DESTDIR='$(DESTDIR)' cmake --install $(release) --prefix '$(prefix)'
+
+python: ## build the Python module, a wheel in build/python
+	@$(SETUP) build web test
+	@$(MAKE) --no-print-directory all
+	@tools/build-python --library $(release)/libcairn.so.1 --wheel $(BUILD)/python
 
 bench: ## measure the optimised program
 	@$(SETUP) build web

@@ -79,8 +79,12 @@ class Session:
 
     def ask_timeline(self):
         stacks = self.random.choice(({"nested": 1}, {"nested": 1}, {"depth": 0}, {"depth": 3}))
-        self.ask("timeline", "timeline", **self.part_of_time(), columns=1200, **stacks,
-                       first=self.random.randrange(0, self.threads), count=40, snap=1)
+        first = self.random.randrange(0, self.threads)
+        asked = {**self.part_of_time(), **stacks, "first": first, "count": 40, "snap": 1}
+        if "nested" in stacks:  # as the page does: the first answer has fewer columns
+            self.ask("timeline, nested, first", "timeline", **asked, columns=500)
+        self.ask("timeline, nested" if "nested" in stacks else "timeline", "timeline", **asked,
+                 columns=1200)
 
     def ask_stack(self):
         self.ask("stack", "stack", profile=self.random.randint(1, self.threads),

@@ -94,15 +94,15 @@ static bool open_costs(struct cn_costs *costs, struct cn_database *db,
 struct codes {
     size_t column;
     int32_t *list; /* CN_CODE_UNSET: not looked up */
-    uint32_t count;
+    size_t count;
 };
 
-static void codes_init(struct codes *codes, size_t column, uint32_t count)
+static void codes_init(struct codes *codes, size_t column, size_t count)
 {
     codes->column = column;
     codes->count = count;
     codes->list = cn_alloc(count, sizeof(*codes->list));
-    for (uint32_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         codes->list[i] = CN_CODE_UNSET;
 }
 
@@ -151,15 +151,19 @@ static bool file_code(struct filling *f, uint32_t file, int32_t *out,
     return true;
 }
 
-/* The label that views show. That of a function depends on the function alone. */
+/* The label that views show. That of a function depends on the function and on whether it is
+ * inlined. */
 static bool name_code(struct filling *f, const struct cn_context *context, int32_t *out,
                       struct cn_error *err)
 {
     bool is_function = context->kind == CN_CONTEXT_FUNCTION && context->has_function &&
-                       context->function < f->names.count;
+                       context->function < f->names.count / 2;
+    int32_t *known = is_function ? &f->names.list[2 * (size_t)context->function +
+                                                  (context->relation == CN_INLINED_CALL)]
+                                 : NULL;
 
-    if (is_function && f->names.list[context->function] != CN_CODE_UNSET) {
-        *out = f->names.list[context->function];
+    if (known && *known != CN_CODE_UNSET) {
+        *out = *known;
         return true;
     }
     cn_text_clear(&f->text);
@@ -167,8 +171,8 @@ static bool name_code(struct filling *f, const struct cn_context *context, int32
         return false;
     *out =
         cn_column_code(cn_frame_column(f->table, f->names.column), cn_text_str(&f->text));
-    if (is_function)
-        f->names.list[context->function] = *out;
+    if (known)
+        *known = *out;
     return true;
 }
 
@@ -303,7 +307,7 @@ static bool contexts_table(struct cairn_table *table, struct cn_database *db,
     for (size_t i = 0; i < COLUMN_COUNT; i++)
         (void)cn_frame_add(table, context_columns[i].name, context_columns[i].type);
     add_costs(&f, costs);
-    codes_init(&f.names, COLUMN_NAME, db->function_count);
+    codes_init(&f.names, COLUMN_NAME, 2 * (size_t)db->function_count);
     codes_init(&f.modules, COLUMN_MODULE, db->module_count);
     codes_init(&f.files, COLUMN_FILE, db->file_count);
     ok = cn_context_index_build(&index, db, err) && fill_contexts(&f, costs, &index, err);

@@ -121,15 +121,6 @@ void cn_frame_finish(struct cairn_table *table)
             column->values = cn_realloc(column->values, column->count, size);
             column->capacity = column->count;
         }
-        /* Rows after the last unknown one have no bits yet. */
-        if (column->valid && column->count > 0) {
-            column->count--;
-            cn_column_mark(
-                column,
-                column->valid_capacity <= column->count / 8 ||
-                    (column->valid[column->count / 8] >> column->count % 8 & 1) != 0);
-            column->count++;
-        }
     }
     table->row_count = table->column_count > 0 ? table->columns[0].count : 0;
 }

@@ -38,6 +38,24 @@ export const tests = {
     for (const key of ["i", "c", "c", "c", "u", "r"]) await page.keyboard.press(key);
     await until("as before", () => !/inv|col|up|fold/.test(hash()));
   },
+  async "in the order of time, a click zooms to the time of a call"(viewer) {
+    const { page, until, hash } = viewer;
+    await graph(viewer, "");
+    await page.selectOption("[aria-label='order of boxes']", "1");
+    await until("ordered", () => /chron=1/.test(hash()));
+    await page.waitForSelector(".time-axis");
+    await page.selectOption("[aria-label^='thread whose']", { index: 1 });
+    await until("other thread", () => /lane=\d/.test(hash()));
+    const canvas = await page.waitForSelector(".flame canvas");
+    await page.waitForTimeout(200);
+    const box = await canvas.boundingBox();
+    await page.mouse.click(box.x + box.width * 0.2, box.y + box.height - 8);
+    await until("zoomed", () => /from=\d+.*to=\d+/.test(hash()));
+    await viewer.shot("flame-over-time");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("k");
+    await until("largest first", () => !/chron/.test(hash()));
+  },
   async "folding makes it as deep as functions are, not calls"(viewer) {
     const tall = (await (await graph(viewer, "")).boundingBox()).height;
     const folded = (await (await graph(viewer, "fold=1")).boundingBox()).height;

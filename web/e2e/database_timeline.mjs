@@ -141,6 +141,20 @@ export const tests = {
       .first()
       .evaluate((b) => b.click());
     await until("moved", async () => (await labels())[1] === before[0]);
+    const [from, to] = await Promise.all(
+      [1, 0].map((i) => page.locator(".track-label .open span").nth(i).boundingBox()),
+    );
+    await page.mouse.move(from.x + 2, from.y + 4);
+    await page.mouse.down();
+    await page.mouse.move(to.x + 2, to.y + 8, { steps: 4 });
+    await page.waitForSelector(".drop-above");
+    await page.mouse.up();
+    await until("dragged back", async () => (await labels())[0] === before[0]);
+    await page
+      .locator("[aria-label^=move][aria-label$=down]")
+      .first()
+      .evaluate((b) => b.click());
+    await until("moved again", async () => (await labels())[1] === before[0]);
     await page
       .locator("[aria-label^=pin]")
       .nth(1)

@@ -339,6 +339,7 @@ function switchTheme(): void {
 const FLAG_KEYS: Record<string, { views: string[]; name: StateName; clears?: StateName[] }> = {
   i: { views: ["flame"], name: "inv" },
   u: { views: ["flame"], name: "up", clears: ["zoom"] },
+  k: { views: ["flame"], name: "chron", clears: ["zoom"] },
   r: { views: ["flame", "top-down"], name: "fold", clears: ["zoom", "open"] },
   w: { views: ["flame", "top-down", "bottom-up", "flat"], name: "w", clears: ["sort", "rev"] },
   p: { views: ["top-down", "bottom-up", "flat"], name: "p" },

@@ -1,12 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { chosenThread, flameOverTime } from "../src/flame/flame_over_time";
+import { layOut as layOutFlame } from "../src/flame/flame_layout";
 import { boxAt, measuredRange, nextMatch, threadsBetween, timeAt } from "../src/timeline/geometry";
 import { chooseDepth, cut, parseNested, runningShare, stripOf } from "../src/timeline/nested";
 import { counterScale } from "../src/timeline/track_draw";
 import { shorten } from "../src/timeline/timeline_panel";
 import {
   layOut,
+  dropTarget,
   movedTo,
+  moveTrack,
   parseMoves,
   printMoves,
   topInWindow,
@@ -156,6 +160,23 @@ test("moves are in the address, one a thread", () => {
   assert.equal(printMoves(movedTo(parseMoves("3:1,4:0,bad"), 3, 2)), "4:0,3:2");
 });
 
+test("a dragged track takes the place of one in its group, a pinned one that of a pinned one", () => {
+  const layout = layOut(threads, { ...plain, pinned: [1] }, heights, () => 2);
+  const at = (profile: number) =>
+    layout.tracks.find(
+      (track): track is ThreadTrack => track.kind === "thread" && track.thread.profile === profile,
+    ) as ThreadTrack;
+  const middle = (profile: number) => topInWindow(layout, at(profile), 0) + 5;
+  assert.equal(dropTarget(layout, 0, at(3), middle(2))?.thread.profile, 2);
+  assert.equal(dropTarget(layout, 0, at(3), middle(3)), null);
+  assert.equal(dropTarget(layout, 0, at(3), middle(1)), null);
+  const { index } = at(2);
+  const choice = { ...plain, ...moveTrack(plain, at(3), index) };
+  assert.deepEqual(shown(choice).slice(1, 3), ["THREAD 10", "THREAD 9"]);
+  const pinned = { ...plain, pinned: [1, 2, 3] };
+  assert.deepEqual(moveTrack(pinned, { ...at(1), index: 0 }, 2), { pinned: [2, 3, 1] });
+});
+
 test("pinned tracks stay, the others scroll below them", () => {
   const layout = layOut(threads, { ...plain, pinned: [2] }, heights, () => 2);
   assert.equal(layout.fixedHeight, 35);
@@ -209,4 +230,32 @@ test("short functions are one line", () => {
   const short = shorten({ functions, others: [100, 7] });
   assert.equal(short.functions.length, 5);
   assert.deepEqual(short.others, [125, 32]);
+});
+
+test("a flame graph in the order of time has its boxes at the times of calls", () => {
+  const flame = flameOverTime(parseNested(answer), 7, { begin: 20, end: 100 });
+  const boxes = layOutFlame(flame).map((box) => [
+    box.depth,
+    box.name,
+    Math.round(box.begin * 1e9),
+    Math.round(box.value * 1e9),
+    Math.round(box.self * 1e9),
+    box.parent < 0 ? "" : flame.names[flame.nodes[box.parent]?.[1] ?? -1],
+  ]);
+  assert.deepEqual(boxes, [
+    [0, "<main thread>", 0, 60, 0, ""],
+    [1, "main", 0, 60, 0, "<main thread>"],
+    [2, "work", 0, 40, 30, "main"],
+    [3, "leaf", 0, 10, 10, "work"],
+    [2, "rest", 40, 20, 20, "main"],
+  ]);
+  assert.equal(Math.round(flame.total * 1e9), 80);
+});
+
+test("the thread of a flame graph in the order of time has samples", () => {
+  const threads = [0, 5, 9].map((samples, i) => ({ profile: i + 1, samples })) as Thread[];
+  assert.equal(chosenThread(threads, 3)?.profile, 3);
+  assert.equal(chosenThread(threads, 1)?.profile, 2);
+  assert.equal(chosenThread(threads, 0)?.profile, 2);
+  assert.equal(chosenThread([], 0), undefined);
 });

@@ -88,7 +88,7 @@ static struct cairn_data *build(double work)
 static void check_contexts(struct cairn_data *db)
 {
     struct cairn_table *table = cairn_database_contexts(db, NULL, err);
-    struct cairn_column parent;
+    struct cairn_column parent, offset;
     uint64_t rows;
 
     assert_non_null(table);
@@ -106,6 +106,9 @@ static void check_contexts(struct cairn_data *db)
     cairn_table_column(table, cairn_table_find(table, "parent"), &parent);
     assert_int_equal(parent.null_count, 1);
     assert_int_equal(parent.valid[0] & 0xf, 0xe);
+    cairn_table_column(table, cairn_table_find(table, "offset"), &offset);
+    assert_int_equal(offset.null_count, 4);
+    assert_int_equal(offset.valid[0] & 0xf, 0);
     cairn_table_free(table);
 }
 

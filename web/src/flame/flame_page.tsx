@@ -1,16 +1,83 @@
 // The flame graph with its options.
 
-import { colorMode, modesOf } from "./flame_colors";
+import { colorMode, modesOf, type ColorMode } from "./flame_colors";
+import { FlameOverTime } from "./flame_over_time";
 import { PinnedBox } from "./flame_details";
 import { useFlame } from "./use_flame";
 import { ChosenRange, chosenRange } from "../shared/chosen_range";
 import { FlameView } from "./flame_view";
 import { costParameters, type ViewProps } from "../shared/page";
 import { Flag } from "../shared/flag";
-import { go, isOn } from "../shared/state";
+import { go, isOn, type State } from "../shared/state";
 import { Waits } from "../shared/waits";
 
+// Left-heavy, or by time where the data has times.
+function OrderChoice({ state }: { state: State }) {
+  return (
+    <label title="left-heavy, or in the order of time (k)">
+      Order{" "}
+      <select
+        aria-label="order of boxes"
+        value={state.chron ?? ""}
+        onChange={(event) => go({ chron: event.currentTarget.value, zoom: "" })}
+      >
+        <option value="">largest first</option>
+        <option value="1">time</option>
+      </select>
+    </label>
+  );
+}
+
+function ColorChoice(props: { color: ColorMode; modes: ColorMode[] }) {
+  return (
+    <label title="what colours mean (c)">
+      Colour{" "}
+      <select
+        aria-label="colour by"
+        value={props.color}
+        onChange={(event) =>
+          go({ col: event.currentTarget.value === "function" ? "" : event.currentTarget.value })
+        }
+      >
+        {props.modes.map((mode) => (
+          <option key={mode} value={mode}>
+            {mode === "self" ? "self share" : mode}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
 export function FlamePage(props: ViewProps) {
+  return props.info.hasTimelines && isOn(props.state, "chron") ? (
+    <TimeOrdered {...props} />
+  ) : (
+    <LeftHeavy {...props} />
+  );
+}
+
+// Modules and waiting of single calls are not known.
+function TimeOrdered(props: ViewProps) {
+  const { state } = props;
+  const modes = modesOf(false).filter((mode) => mode !== "module");
+  const color = modes.find((mode) => mode === colorMode(state.col)) ?? "function";
+  return (
+    <>
+      <div class="toolbar">
+        <Flag state={state} name="inv" title="Upside down" hint="upside down (i)" />
+        <OrderChoice state={state} />
+        <ColorChoice color={color} modes={modes} />
+        <ChosenRange state={state} info={props.info} />
+      </div>
+      <div class="fill">
+        <FlameOverTime {...props} color={color} />
+      </div>
+    </>
+  );
+}
+
+function LeftHeavy(props: ViewProps) {
   const { state } = props;
   const hasRange = chosenRange(state) !== null;
   const { value, error } = useFlame(props);
@@ -23,22 +90,8 @@ export function FlamePage(props: ViewProps) {
     <>
       <div class="toolbar">
         <Flag state={state} name="inv" title="Upside down" hint="upside down (i)" />
-        <label title="what colours mean (c)">
-          Colour{" "}
-          <select
-            aria-label="colour by"
-            value={color}
-            onChange={(event) =>
-              go({ col: event.currentTarget.value === "function" ? "" : event.currentTarget.value })
-            }
-          >
-            {modesOf(hasWaitStates).map((mode) => (
-              <option key={mode} value={mode}>
-                {mode === "self" ? "self share" : mode}
-              </option>
-            ))}
-          </select>
-        </label>
+        {props.info.hasTimelines && <OrderChoice state={state} />}
+        <ColorChoice color={color} modes={modesOf(hasWaitStates)} />
         {!hasRange && (
           <Flag
             state={state}

@@ -47,8 +47,8 @@ const SECTIONS: [string, Keys][] = [
       ["Backspace, Esc", "zoom out by one call, reset the zoom"],
       ["o, right click", "open in the tree"],
       [
-        "i c l u r w",
-        "upside down, other colours, functions only, callers, fold recursion, count waiting",
+        "i k c l u r w",
+        "upside down, order of time, other colours, functions only, callers, fold recursion, count waiting",
       ],
     ],
   ],

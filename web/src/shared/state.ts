@@ -36,6 +36,8 @@ const NAMES = {
   inv: "flag: upside down",
   col: "what colours mean: function, module, package, self or waiting",
   up: "flag: callers instead of callees",
+  chron: "flag: boxes of one thread in the order of time, not largest first",
+  lane: "number of that thread",
 
   // Timeline; times in nanoseconds
   from: "begin of the visible time",

@@ -1,24 +1,17 @@
 // Threads over time: tracks of nested calls on a canvas, one request per frame, with a map of the
 // whole time and a panel about the selection and the cursor.
 
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { matcher } from "../flame/flame_layout";
 import { clampRange, panRange, zoomRange, type Range } from "../shared/range";
 import { useSearchSteps } from "../shared/tree_search";
 import type { Thread } from "../shared/types";
-import {
-  boxAt,
-  measuredRange,
-  nextMatch,
-  threadsBetween,
-  timeAt,
-  timesOf,
-  type Shown,
-} from "./geometry";
+import { measuredRange, nextMatch, type Shown } from "./geometry";
 import { Minimap } from "./minimap";
 import { holdsNumber, toggleNumber } from "./thread_numbers";
 import { useTimelineKeys } from "./timeline_keys";
 import { TimelinePanel } from "./timeline_panel";
+import { usePointers, useWindow } from "./timeline_pointers";
 import { TimelineToolbar } from "./timeline_toolbar";
 import {
   drawAxis,
@@ -31,9 +24,8 @@ import {
 import { TrackLabels } from "./track_labels";
 import {
   layOut,
-  movedTo,
+  moveTrack as movedChoice,
   toggled,
-  trackAt,
   visibleTracks,
   type Choice,
   type ThreadTrack,
@@ -78,34 +70,8 @@ export interface TimelineProps {
   onCalls?: (time: number, profile: number) => void; // a click, or c
 }
 
-interface Drag {
-  x: number;
-  y: number;
-  range: Range;
-  scrolled: number;
-  isSelecting: boolean;
-  isMoving: boolean;
-}
-
 const MAP = 34; // pixels; of an overview up to a row a thread
 const OVERVIEW = 220;
-const CLICK = 3; // pixels that a click may move
-
-function useWindow() {
-  const scroller = useRef<HTMLDivElement>(null);
-  const [size, setSize] = useState({ width: 1000, height: 500 });
-  const [scrolled, setScrolled] = useState(0);
-  useLayoutEffect(() => {
-    const element = scroller.current;
-    if (!element) return;
-    const measure = () => setSize({ width: element.clientWidth, height: element.clientHeight });
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    measure();
-    return () => observer.disconnect();
-  }, []);
-  return { scroller, size, scrolled, setScrolled };
-}
 
 const flowsOf = (threads: Thread[]): Flow[] =>
   threads.flatMap(({ profile, creator, start }) =>
@@ -119,7 +85,6 @@ export function TimelineView(props: TimelineProps) {
   const { scroller, size, scrolled, setScrolled } = useWindow();
   const canvas = useRef<HTMLCanvasElement>(null);
   const axis = useRef<HTMLCanvasElement>(null);
-  const drag = useRef<Drag | null>(null);
   const [cursor, setCursor] = useState<Cursor | null>(null);
   const [measure, setMeasure] = useState<{ isOn: boolean; times: number[] }>({
     isOn: false,
@@ -203,75 +168,6 @@ export function TimelineView(props: TimelineProps) {
   const inside = (time: number) => Math.min(props.duration, Math.max(0, time));
   const change = (next: Range) => props.onChange({ range: clampRange(next, props.duration) });
 
-  const pointOf = (event: MouseEvent) => {
-    const area = canvas.current?.getBoundingClientRect();
-    return { x: event.clientX - (area?.left ?? 0), y: event.clientY - (area?.top ?? 0) };
-  };
-  const onDown = (event: PointerEvent) => {
-    (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
-    const top = scroller.current?.scrollTop ?? 0;
-    drag.current = {
-      ...pointOf(event),
-      range,
-      scrolled: top,
-      isSelecting: event.shiftKey,
-      isMoving: false,
-    };
-  };
-  const onMove = (event: PointerEvent) => {
-    const { x, y } = pointOf(event);
-    const start = drag.current;
-    if (start?.isSelecting) {
-      const times = [inside(timeAt(shown, start.x)), inside(timeAt(shown, x))];
-      props.onChange({
-        selection: {
-          begin: Math.min(...times),
-          end: Math.max(...times),
-          threads: threadsBetween(shown, start.y, Math.max(0, y)),
-        },
-      });
-      return;
-    }
-    if (start) {
-      start.isMoving ||= Math.abs(x - start.x) >= CLICK || Math.abs(y - start.y) >= CLICK;
-      if (!start.isMoving) return;
-      change(panRange(start.range, (-(x - start.x) / width) * span));
-      if (scroller.current && start.y >= 0)
-        scroller.current.scrollTop = start.scrolled - (y - start.y);
-      return;
-    }
-    const track = trackAt(layout, scrolled, y);
-    setCursor(
-      x >= sizes.label && track?.kind === "thread"
-        ? { time: timeAt(shown, x), profile: track.thread.profile }
-        : null,
-    );
-  };
-  const onUp = (event: PointerEvent) => {
-    const start = drag.current;
-    drag.current = null;
-    if (!start || start.isSelecting || start.isMoving) return;
-    if (!measure.isOn) return showCalls();
-    const time = inside(timeAt(shown, pointOf(event).x));
-    setMeasure({
-      isOn: true,
-      times: measure.times.length === 1 ? [...measure.times, time] : [time],
-    });
-  };
-  const onDouble = (event: MouseEvent) => {
-    const { x, y } = pointOf(event);
-    const box = boxAt(shown, x, y);
-    if (!box || !frame) return change(zoomRange(range, timeAt(shown, x), 0.25));
-    const { begin, end } = timesOf(frame, box);
-    change({ begin: begin - (end - begin) * 0.05, end: end + (end - begin) * 0.05 });
-  };
-  const onWheel = (event: WheelEvent) => {
-    event.preventDefault();
-    if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
-      change(panRange(range, ((event.deltaX || event.deltaY) / width) * span));
-    else change(zoomRange(range, timeAt(shown, pointOf(event).x), event.deltaY > 0 ? 1.25 : 0.8));
-  };
-
   const middle = cursor?.time ?? range.begin + span / 2;
   const listed = layout.tracks.filter((track): track is ThreadTrack => track.kind === "thread");
   const moveCursor = (by: number) => {
@@ -313,13 +209,17 @@ export function TimelineView(props: TimelineProps) {
   const showCalls = () => {
     if (cursor) props.onCalls?.(cursor.time, cursor.profile);
   };
+  const addMeasured = (time: number) =>
+    setMeasure({
+      isOn: true,
+      times: measure.times.length === 1 ? [...measure.times, time] : [time],
+    });
   const choose = (next: Partial<Choice>) => props.onChange({ choice: { ...choice, ...next } });
   const actions = {
     onOpen: (profile: number) => choose({ flipped: new Set(toggled(choice.flipped, profile)) }),
     onGroup: (group: string) => choose({ shut: new Set(toggled(choice.shut, group)) }),
     onPin: (profile: number) => choose({ pinned: toggled(choice.pinned, profile) }),
-    onMove: (track: ThreadTrack, by: number) =>
-      choose({ moved: movedTo(choice.moved, track.thread.profile, track.index + by) }),
+    onMove: (track: ThreadTrack, index: number) => choose(movedChoice(choice, track, index)),
   };
   const setMarks = (times: Iterable<number>) =>
     props.onChange({ marks: [...times].sort((a, b) => a - b) });
@@ -375,13 +275,18 @@ export function TimelineView(props: TimelineProps) {
     Enter: () => selection && props.onFlame(),
   });
 
-  const pointers = {
-    onPointerDown: onDown,
-    onPointerMove: onMove,
-    onPointerUp: onUp,
-    onPointerLeave: () => drag.current || setCursor(null),
-    onWheel,
-  };
+  const { onDouble, ...pointers } = usePointers({
+    shown,
+    duration: props.duration,
+    scroller,
+    canvas,
+    isMeasuring: measure.isOn,
+    onRange: change,
+    onSelect: (next) => props.onChange({ selection: next }),
+    onCursor: setCursor,
+    onClick: showCalls,
+    onMeasure: addMeasured,
+  });
   return (
     <div class="timeline">
       <TimelineToolbar

@@ -1,8 +1,10 @@
 // The labels of tracks, with buttons that open, pin and move them.
 
+import { useRef, useState } from "preact/hooks";
 import { formatPercent } from "../shared/format";
 import { runningShare, type NestedFrame } from "./nested";
 import {
+  dropTarget,
   topInWindow,
   type CounterTrack,
   type GroupTrack,
@@ -15,8 +17,10 @@ export interface TrackActions {
   onOpen: (profile: number) => void; // or close
   onGroup: (group: string) => void;
   onPin: (profile: number) => void;
-  onMove: (track: ThreadTrack, by: number) => void;
+  onMove: (track: ThreadTrack, index: number) => void;
 }
+
+const DRAG_MIN = 5; // pixels
 
 interface Props extends TrackActions {
   tracks: Track[];
@@ -28,7 +32,14 @@ interface Props extends TrackActions {
   time: number | undefined; // of the cursor
 }
 
+// A label that is dragged, and the track whose place it takes.
+interface Drag {
+  track: ThreadTrack;
+  over: ThreadTrack | null;
+}
+
 export function TrackLabels(props: Props) {
+  const [drag, setDrag] = useState<Drag | null>(null);
   return (
     <div class="track-labels" role="list" aria-label="threads">
       {props.tracks.map((track) => {
@@ -55,6 +66,8 @@ export function TrackLabels(props: Props) {
             key={`${track.isFixed ? "p" : "t"} ${track.thread.profile}`}
             track={track}
             style={{ ...style, width: `${props.width}px` }}
+            drag={drag}
+            onDrag={setDrag}
             {...props}
           />
         );
@@ -112,16 +125,74 @@ function CounterLabel(props: { track: CounterTrack; style: Style; time: number |
   );
 }
 
-function ThreadLabel(props: Props & { track: ThreadTrack; style: Style }) {
+// Dragging a label moves its track.
+function useLabelDrag(props: ThreadLabelProps) {
+  const { track } = props;
+  const start = useRef<number | null>(null);
+  const wasDragged = useRef(false);
+  const isDragged = props.drag?.track.thread.profile === track.thread.profile;
+  const end = () => {
+    start.current = null;
+    props.onDrag(null);
+  };
+  const move = (event: PointerEvent) => {
+    if (start.current === null) return;
+    if (!isDragged && Math.abs(event.clientY - start.current) < DRAG_MIN) return;
+    const label = event.currentTarget as HTMLElement;
+    label.setPointerCapture(event.pointerId); // not before: it takes clicks away from buttons
+    wasDragged.current = true;
+    const top = label.closest(".track-window")?.getBoundingClientRect().top ?? 0;
+    props.onDrag({
+      track,
+      over: dropTarget(props.layout, props.scrolled, track, event.clientY - top),
+    });
+  };
+  return {
+    onPointerDown: (event: PointerEvent) => {
+      if (event.button !== 0) return;
+      start.current = event.clientY;
+      wasDragged.current = false;
+    },
+    onPointerMove: move,
+    onPointerLeave: move, // a quick one leaves the label at once
+    onPointerUp: () => {
+      if (isDragged && props.drag?.over) props.onMove(track, props.drag.over.index);
+      end();
+    },
+    onPointerCancel: end,
+    // The button under the pointer was not meant.
+    onClickCapture: (event: MouseEvent) => {
+      if (wasDragged.current) event.stopPropagation();
+      wasDragged.current = false;
+    },
+  };
+}
+
+function dragClass({ track, drag }: ThreadLabelProps): string {
+  const { profile } = track.thread;
+  if (drag?.track.thread.profile === profile) return " dragged";
+  if (drag?.over?.thread.profile !== profile) return "";
+  return drag.track.index < track.index ? " drop-below" : " drop-above";
+}
+
+type ThreadLabelProps = Props & {
+  track: ThreadTrack;
+  style: Style;
+  drag: Drag | null;
+  onDrag: (drag: Drag | null) => void;
+};
+
+function ThreadLabel(props: ThreadLabelProps) {
   const { track } = props;
   const { profile, label } = track.thread;
   const isCurrent = profile === props.current;
   return (
     <div
-      class={isCurrent ? "track-label current" : "track-label"}
+      class={`track-label${isCurrent ? " current" : ""}${dragClass(props)}`}
       role="listitem"
       style={props.style}
-      title={label}
+      title={`${label}; drag to move`}
+      {...useLabelDrag(props)}
     >
       <button
         class="open"
@@ -137,14 +208,14 @@ function ThreadLabel(props: Props & { track: ThreadTrack; style: Style }) {
             <button
               aria-label={`move ${label} up`}
               title="move up"
-              onClick={() => props.onMove(track, -1)}
+              onClick={() => props.onMove(track, track.index - 1)}
             >
               ↑
             </button>
             <button
               aria-label={`move ${label} down`}
               title="move down"
-              onClick={() => props.onMove(track, 1)}
+              onClick={() => props.onMove(track, track.index + 1)}
             >
               ↓
             </button>

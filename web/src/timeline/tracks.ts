@@ -34,7 +34,7 @@ export interface ThreadTrack {
   kind: "thread";
   thread: Thread;
   name: string; // in its group
-  index: number; // in its group
+  index: number; // in its group, or among the pinned ones
   isOpen: boolean;
   isPinned: boolean;
   top: number;
@@ -162,10 +162,10 @@ export function layOut(
       top: 0,
       height: heightOf(thread.profile, isOpen),
     });
-  for (const profile of choice.pinned) {
+  choice.pinned.forEach((profile, index) => {
     const thread = threads.find((one) => one.profile === profile);
-    if (thread) threadTrack(thread, thread.label, 0, !choice.flipped.has(profile), true);
-  }
+    if (thread) threadTrack(thread, thread.label, index, !choice.flipped.has(profile), true);
+  });
   groups.forEach((group, g) => {
     const isShut = choice.shut.has(group.name);
     if (group.name !== "")
@@ -252,6 +252,29 @@ export function movedTo(
   index: number,
 ): [number, number][] {
   return [...moved.filter(([other]) => other !== profile), [profile, Math.max(0, index)]];
+}
+
+// The track at a height of the window that a dragged one can take the place of: a pinned one that of
+// a pinned one, others that of one in their group.
+export function dropTarget(
+  layout: Layout,
+  scrolled: number,
+  dragged: ThreadTrack,
+  y: number,
+): ThreadTrack | null {
+  const over = trackAt(layout, scrolled, y);
+  if (over?.kind !== "thread" || over.thread.profile === dragged.thread.profile) return null;
+  if (over.isPinned !== dragged.isPinned) return null;
+  return over.isPinned || over.thread.group === dragged.thread.group ? over : null;
+}
+
+// What moves a track: pinned ones have an order of their own.
+export function moveTrack(choice: Choice, track: ThreadTrack, index: number): Partial<Choice> {
+  const { profile } = track.thread;
+  if (!track.isPinned) return { moved: movedTo(choice.moved, profile, index) };
+  const pinned = choice.pinned.filter((other) => other !== profile);
+  pinned.splice(Math.max(0, index), 0, profile);
+  return { pinned };
 }
 
 export const printMoves = (moved: [number, number][]): string =>

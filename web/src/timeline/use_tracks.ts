@@ -11,6 +11,9 @@ import { visibleTracks, type Layout } from "./tracks";
 
 const PAGE = 2000; // threads a request
 const ROWS_MAX = 200; // of a frame
+const CELLS = 20000; // columns of all threads, of a first answer
+const COLUMNS_MIN = 300;
+const COLUMNS_MAX = 4000;
 const STEP = 8; // tracks: a little scrolling asks for nothing
 
 const isPending = (answer: NestedAnswer) => answer.isPending;
@@ -64,15 +67,27 @@ function joined(before: NestedFrame | null, next: NestedFrame): NestedFrame {
   return isSame ? { ...next, rows: new Map([...before.rows, ...next.rows]) } : next;
 }
 
-const isSameFrame = (a: NestedAnswer | null, b: NestedAnswer | null): boolean =>
-  a?.begin === b?.begin &&
-  a?.end === b?.end &&
-  a?.columns === b?.columns &&
-  a?.rows.length === b?.rows.length &&
-  a?.rows[0]?.profile === b?.rows[0]?.profile;
+// Columns of the first answer: the more threads, the fewer, so that it comes in time.
+export function firstColumns(columns: number, threads: number): number {
+  return Math.min(columns, Math.max(COLUMNS_MIN, Math.floor(CELLS / Math.max(1, threads))));
+}
 
-// The first answer is quick, and may be an estimate; the second one, where the sums of a job do
-// not help, is exact.
+// True if an answer shows the threads of another one, in the same time, in no less detail.
+function isFiner(value: NestedAnswer | null, first: NestedAnswer | null, range: Range): boolean {
+  return (
+    value !== null &&
+    first !== null &&
+    value.begin <= range.begin &&
+    value.end >= range.end &&
+    (value.end - value.begin) / value.columns <= (first.end - first.begin) / first.columns &&
+    (value.end - value.begin) / value.columns > (first.end - first.begin) / first.columns / 5 &&
+    value.rows.length === first.rows.length &&
+    value.rows[0]?.profile === first.rows[0]?.profile
+  );
+}
+
+// The first answer is quick: it may be an estimate, and of many threads it has fewer columns. The
+// second one has all columns, and is exact where the sums of a job do not help.
 export function useFrame(
   path: string,
   range: Range,
@@ -80,27 +95,30 @@ export function useFrame(
   profiles: number[],
 ): { frame: NestedFrame | null; error: string | null } {
   const last = useRef<NestedFrame | null>(null);
+  const wanted = Math.min(COLUMNS_MAX, columns);
+  const coarse = firstColumns(wanted, profiles.length);
   const question = {
     nested: 1,
     snap: 1,
     begin: Math.floor(range.begin),
     end: Math.ceil(range.end),
-    columns: Math.min(4000, columns),
     count: ROWS_MAX,
     thread: printNumbers(profiles),
   };
   const first = useAnswer<NestedAnswer>(
     profiles.length > 0 ? `${path}/timeline` : null,
-    question,
+    { ...question, columns: coarse },
     isPending,
   );
-  const needsMore =
-    first.value !== null && !first.isLoading && first.value.isEstimate && !first.value.isPending;
-  const second = useAnswer<NestedAnswer>(needsMore ? `${path}/timeline` : null, {
-    ...question,
-    refine: 1,
-  });
-  const value = needsMore && isSameFrame(first.value, second.value) ? second.value : first.value;
+  const isThere = first.value !== null && !first.isLoading && !first.value.isPending;
+  const isEstimate = first.value?.isEstimate === true;
+  const needsMore = isThere && (isEstimate || coarse < wanted);
+  const second = useAnswer<NestedAnswer>(
+    needsMore ? `${path}/timeline` : null,
+    { ...question, columns: wanted, refine: isEstimate ? 1 : undefined },
+    isPending,
+  );
+  const value = needsMore && isFiner(second.value, first.value, range) ? second.value : first.value;
   const frame = useMemo(() => {
     if (!value) return null;
     last.current = joined(last.current, parseNested(value));

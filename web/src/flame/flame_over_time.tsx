@@ -1,0 +1,146 @@
+// The calls of one thread in the order of time, as a flame graph: the nested calls of the timeline,
+// zoomed by time.
+
+import { useMemo } from "preact/hooks";
+import { FlameView } from "./flame_view";
+import type { ColorMode } from "./flame_colors";
+import type { Box } from "./flame_layout";
+import { chosenRange } from "../shared/chosen_range";
+import { formatNs, formatPercent } from "../shared/format";
+import type { ViewProps } from "../shared/page";
+import { clampRange, type Range } from "../shared/range";
+import { go, isOn } from "../shared/state";
+import { TimeAxis } from "../shared/time_axis";
+import type { Flame, FlameNode, Thread } from "../shared/types";
+import type { NestedFrame } from "../timeline/nested";
+import { useFrame, useThreads } from "../timeline/use_tracks";
+
+const COLUMNS = 2000;
+const NOTHING: Range = { begin: 0, end: 0 };
+
+// Boxes at the times of their calls, as far as they are in the range.
+export function flameOverTime(frame: NestedFrame, profile: number, range: Range): Flame {
+  const nodes: FlameNode[] = [];
+  const starts: number[] = [];
+  const numbers = new Map<string, number>();
+  const open: FlameNode[] = [];
+  const columnNs = (frame.end - frame.begin) / frame.columns;
+  for (const box of frame.rows.get(profile)?.boxes ?? []) {
+    const begin = Math.max(range.begin, frame.begin + box.begin * columnNs);
+    const end = Math.min(range.end, frame.begin + box.end * columnNs);
+    if (begin >= end) continue;
+    const name = numbers.get(box.name) ?? numbers.size;
+    numbers.set(box.name, name);
+    const seconds = (end - begin) / 1e9;
+    const node: FlameNode = [box.depth, name, 0, seconds, seconds, `${box.depth}@${begin}`];
+    const caller = open[box.depth - 1];
+    if (caller) caller[4] = Math.max(0, (caller[4] ?? 0) - seconds);
+    open[box.depth] = node;
+    nodes.push(node);
+    starts.push((begin - range.begin) / 1e9);
+  }
+  return {
+    column: "time (s)",
+    total: (range.end - range.begin) / 1e9,
+    isCut: false,
+    names: [...numbers.keys()],
+    modules: [""],
+    nodes,
+    starts,
+  };
+}
+
+// The thread that was chosen, else the first one with samples.
+export function chosenThread(threads: Thread[], number: number): Thread | undefined {
+  const listed = threads.filter((thread) => thread.samples > 0);
+  return listed.find((thread) => thread.profile === number) ?? listed[0];
+}
+
+export function FlameOverTime(props: ViewProps & { color: ColorMode }) {
+  const { state, info } = props;
+  const bounds = chosenRange(state) ?? { begin: 0, end: info.duration };
+  const range = clampRange(
+    {
+      begin: Math.max(bounds.begin, Number(state.from ?? bounds.begin)),
+      end: Math.min(bounds.end, Number(state.to ?? bounds.end)),
+    },
+    info.duration,
+  );
+  const threads = useThreads(props.path, state.st ?? state.t ?? "");
+  const thread = chosenThread(threads ?? [], Number(state.lane ?? 0));
+  const { frame, error } = useFrame(
+    props.path,
+    thread ? range : NOTHING,
+    Math.min(COLUMNS, innerWidth),
+    thread ? [thread.profile] : [],
+  );
+  const flame = useMemo(
+    () => (frame && thread ? flameOverTime(frame, thread.profile, range) : null),
+    [frame, thread?.profile, range.begin, range.end],
+  );
+  if (threads && !thread) return <p class="status">no thread of the selection has samples</p>;
+  if (!thread || !flame || !frame?.rows.has(thread.profile))
+    return <p class="status">{error ?? "loading…"}</p>;
+  const span = range.end - range.begin;
+  const begins = (box: Box) => range.begin + box.begin * 1e9;
+  const zoom = (id: string) => {
+    const node = flame.nodes.findIndex((one) => one[5] === id);
+    const begin = range.begin + (flame.starts?.[node] ?? 0) * 1e9;
+    const end = begin + (flame.nodes[node]?.[3] ?? 0) * 1e9;
+    go(
+      node < 0
+        ? { from: "", to: "" }
+        : { from: String(Math.floor(begin)), to: String(Math.ceil(end)) },
+    );
+  };
+  return (
+    <div class="scroll">
+      <div class="toolbar">
+        <label>
+          Thread{" "}
+          <select
+            aria-label="thread whose calls are shown"
+            value={thread.profile}
+            onChange={(event) => go({ lane: event.currentTarget.value })}
+          >
+            {threads?.map((one) =>
+              one.samples > 0 ? (
+                <option key={one.profile} value={one.profile}>
+                  {one.label}
+                </option>
+              ) : null,
+            )}
+          </select>
+        </label>
+        <span class="status">
+          {info.costTimes === "corrected" ? "recorded time " : ""}
+          {formatNs(range.begin)} – {formatNs(range.end)}, {formatNs(span)}
+          {frame.isEstimate ? " · zoomed out: dense parts are approximate" : ""}
+        </span>
+        {(state.from !== undefined || state.to !== undefined) && (
+          <button onClick={() => zoom("")}>Reset zoom</button>
+        )}
+        <button onClick={() => go({ v: "timeline", first: String(thread.profile) })}>
+          Timeline
+        </button>
+      </div>
+      <TimeAxis begin={range.begin} span={span} />
+      <FlameView
+        flame={flame}
+        search={state.q ?? ""}
+        isInverted={isOn(state, "inv")}
+        color={props.color}
+        zoom=""
+        onZoom={zoom}
+        explain={(box) => [
+          ["duration", formatNs(box.value * 1e9)],
+          ["of the visible time", formatPercent(box.value, flame.total)],
+          ["self", formatNs(box.self * 1e9)],
+          ["begin", formatNs(begins(box))],
+          ["end", formatNs(begins(box) + box.value * 1e9)],
+        ]}
+        saveAs={`${props.source.name}-flame-over-time`}
+      />
+    </div>
+  );
+}
