@@ -474,17 +474,21 @@ class Answers(unittest.TestCase):
             self.assertEqual(call["duration"], end["time"] - call["time"])
 
     def test_the_slowest_calls_are_calls(self):
-        report = {row["function"]: row for row in json.loads(subprocess.check_output(
-            [OPTIONS.cairn, "report", "--format", "json", "--raw", "-f", "total-max,call", f"{OPTIONS.testdata}/recording"],
-            text=True, stderr=subprocess.DEVNULL))}
-        slowest = self.ask(1, "slowest")["calls"]
-        self.assertEqual(slowest, sorted(slowest, key=lambda call: call["mean"] - call["duration"]))
-        for call in slowest:
-            self.assertEqual((call["duration"], call["count"]),
-                             (report[call["function"]]["total_max_ns"], report[call["function"]]["calls"]))
-            there = self.ask(1, "calls", task=call["task"], time=call["time"], limit=20)["calls"]
-            self.assertIn((call["function"], call["time"], call["duration"]),
-                          [(c.get("name"), c["time"], c.get("duration")) for c in there])
+        """Of f, one of 20 calls takes long; those of g all do, and h has too few."""
+        events = [{"ph": "X", "name": name, "pid": 1, "tid": 1 + (name == "f"), "ts": 1000 * i, "dur": dur}
+                  for name, durs in (("f", [10] * 13 + [700] + [10] * 6), ("g", [500] * 12), ("h", [1, 900]))
+                  for i, dur in enumerate(durs, 100 if name == "h" else 10)]
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "calls.json")
+            path.write_text(json.dumps({"traceEvents": events}))
+            with serving(OPTIONS.cairn, str(path)) as service:
+                service.get_ready()
+                answer = service.get("sources/0/slowest")
+                check(answer, SCHEMAS["slowest"])
+                slow, = answer["calls"]
+                there = service.get("sources/0/calls", task=slow["task"], time=slow["time"], limit=1)["calls"][0]
+        self.assertEqual((slow["function"], slow["duration"], slow["mean"], slow["count"]), ("f", 700000, 44500, 20))
+        self.assertEqual((there["name"], there["time"], there["duration"]), ("f", slow["time"], 700000))
 
     def test_calls_are_chosen_by_name_length_and_depth(self):
         entries = [c for c in self.ask(1, "calls", limit=2000)["calls"] if c["kind"] == "enter"]

@@ -155,7 +155,7 @@ export function CallsView(props: Props) {
           class="call-list"
           label="calls in time order, with arguments and results"
           columns={COLUMNS}
-          widths="11em 11em minmax(20em, 1fr)"
+          widths="11em 13em minmax(20em, 1fr)"
           count={lines.length}
           row={(i) => rowOf(lines[i] as Line, isOnly, i === chosen)}
           selected={at}

@@ -85,7 +85,7 @@ export function TraceSpans(props: {
   const toggle = (line: WaterfallLine, isOpening: boolean) =>
     isOpening ? void inside.open(line.of) : inside.close(line.of);
   const onKey = (key: string, index: number): boolean => {
-    const line = lines[index];
+    const line = lines[Math.max(0, index)]; // none is selected at first
     if (!line || (key !== "ArrowRight" && key !== "ArrowLeft")) return false;
     toggle(line, key === "ArrowRight");
     if (key === "ArrowLeft") props.onSelect(lines.findIndex(({ of }) => of === line.of));
