@@ -21,6 +21,8 @@ static PyTypeObject *data_type, *events_type;
 static const char call_format[] = "T{=Q:time_ns:=Q:address:=I:function:=H:depth:"
                                   "B:kind:B:flags:8x}";
 
+static const char value_format[] = "T{=d:value:=I:thread:=H:metric:2x}";
+
 PyObject *data_new(struct cairn_data *data, struct cairn_error *err)
 {
     struct data_object *object;
@@ -421,6 +423,59 @@ static PyObject *data_samples(PyObject *self, PyObject *args)
     return plane(self, args, cairn_database_samples);
 }
 
+/* All values of a context, to be released with PyMem_Free(); called with the GIL held. */
+static enum cairn_step read_values(struct cairn_values *values, struct cairn_value **out,
+                                   size_t *count, struct cairn_error *err)
+{
+    const struct cairn_value *list;
+    struct cairn_value *all = NULL;
+    enum cairn_step step;
+    size_t batch;
+
+    *count = 0;
+    while ((step = cairn_values_next(values, &list, &batch, err)) == CAIRN_ITEM) {
+        struct cairn_value *grown = PyMem_Realloc(all, (*count + batch) * sizeof(*all));
+
+        if (!grown)
+            break;
+        all = grown;
+        memcpy(all + *count, list, batch * sizeof(*all));
+        *count += batch;
+    }
+    *out = all;
+    return step;
+}
+
+static PyObject *data_context_values(PyObject *self, PyObject *args)
+{
+    struct cairn_value *list = NULL;
+    struct cairn_values *values;
+    struct cairn_error *err;
+    struct cairn_data *data;
+    enum cairn_step step = CAIRN_FAIL;
+    unsigned context;
+    size_t count = 0;
+
+    if (!PyArg_ParseTuple(args, "I:context_values", &context) ||
+        !(data = data_begin(self)))
+        return NULL;
+    err = cairn_error_new();
+    values = cairn_values_of_context(data, context, err);
+    if (values)
+        step = read_values(values, &list, &count, err);
+    cairn_values_free(values);
+    data_end(self);
+    if (step == CAIRN_END) {
+        cairn_error_free(err);
+        return records_new(list, count * sizeof(*list), sizeof(*list), value_format);
+    }
+    PyMem_Free(list);
+    if (step == CAIRN_FAIL)
+        return raise_error(err);
+    cairn_error_free(err);
+    return PyErr_NoMemory();
+}
+
 /* The numbers of a list; false with an exception. */
 static bool numbers_of(PyObject *list, uint32_t **out, size_t *count)
 {
@@ -672,6 +727,7 @@ static PyMethodDef data_methods[] = {
     {"write", data_write, METH_VARARGS, "Write in another format."},
     {"costs", data_costs, METH_VARARGS, "Contexts or a view with costs."},
     {"values", data_values, METH_VARARGS, "Values of a thread."},
+    {"context_values", data_context_values, METH_VARARGS, "Values of a context."},
     {"samples", data_samples, METH_VARARGS, "Samples of a thread."},
     {"calls", data_calls, METH_VARARGS, "Calls or functions of a recording."},
     {"events", data_events, METH_VARARGS, "Records of a task."},

@@ -203,6 +203,10 @@ class Database(Data):
         """The values of a thread: context, metric (an id), value; None: of all threads."""
         return Table(self._data.values(-1 if thread is None else thread))
 
+    def context_values(self, context: int) -> _cairn.Records:
+        """The values of a context over threads; numpy.asarray() of it has value, thread, metric."""
+        return self._data.context_values(context)
+
     def samples(self, thread: Optional[int] = None) -> Table:
         """The samples of a thread: time_ns, context; None: of all threads."""
         return Table(self._data.samples(-1 if thread is None else thread))

@@ -18,7 +18,7 @@ enum {
     PARALLEL = 16,
     ATTEMPTS = 6,
     ATTEMPTS_REFUSED = 2, /* status 403: credentials may be new, but are mostly wrong */
-    SESSIONS_MAX = 8,     /* idle ones */
+    SESSIONS_MAX = 32,    /* idle ones */
     ANSWER_MAX = 1 << 30,
     DELAY_MS = 100,
     DELAY_MAX_MS = 5000,
@@ -28,7 +28,7 @@ enum {
 /* Connections that one thread uses at a time. */
 struct session {
     CURLM *multi;
-    CURL *easy[PARALLEL];
+    CURL *easy[PARALLEL]; /* NULL: not used so far */
 };
 
 struct cn_s3 {
@@ -60,8 +60,6 @@ static struct session *take_session(struct cn_s3 *s3)
     if (!session) {
         session = cn_alloc(1, sizeof(*session));
         session->multi = s3->curl->multi_init();
-        for (size_t i = 0; i < PARALLEL; i++)
-            session->easy[i] = s3->curl->easy_init();
     }
     return session;
 }
@@ -280,8 +278,11 @@ static void start(struct transfer *transfer, struct session *session, size_t slo
 {
     const struct cn_curl *curl = transfer->s3->curl;
     const struct cn_s3_settings *settings = &transfer->s3->settings;
-    CURL *easy = session->easy[slot];
+    CURL *easy;
 
+    if (!session->easy[slot])
+        session->easy[slot] = curl->easy_init();
+    easy = session->easy[slot];
     transfer->easy = easy;
     transfer->slot = slot;
     transfer->attempts++;

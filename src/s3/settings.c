@@ -11,7 +11,7 @@
 
 #define SCHEME         "s3://"
 #define DEFAULT_REGION "us-east-1"
-enum { DEFAULT_TIMEOUT_S = 10 };
+enum { DEFAULT_TIMEOUT_S = 10, DEFAULT_GRACE_S = 900 };
 
 void cn_s3_settings_done(struct cn_s3_settings *settings)
 {
@@ -61,7 +61,7 @@ static bool read_size(const char *value, uint64_t *out)
     for (const char *u = units; unit && u <= unit; u++)
         number = number > UINT64_MAX / 1024 ? UINT64_MAX : number * 1024;
     *out = number;
-    return number > 0;
+    return true;
 }
 
 static bool read_parameter(struct reading *reading, const char *name, char *value,
@@ -75,12 +75,13 @@ static bool read_parameter(struct reading *reading, const char *name, char *valu
                                                    : NULL;
     uint64_t *number = strcmp(name, "cache-size") == 0 ? &settings->cache_len
                        : strcmp(name, "timeout") == 0  ? &settings->timeout_s
+                       : strcmp(name, "grace") == 0    ? &settings->grace_s
                                                        : NULL;
 
     if (!to && !number)
         return cn_fail(err, CN_ERR_USAGE,
                        "unknown name '%s'; known are endpoint, region, credentials, "
-                       "profile, cache-size and timeout",
+                       "profile, cache-size, timeout and grace",
                        name);
     if (number && !read_size(value, number))
         return cn_fail(err, CN_ERR_USAGE, "%s: '%s' is not a number such as 10 or 4G",
@@ -287,7 +288,7 @@ static bool check_endpoint(struct cn_s3_settings *settings, struct cn_error *err
 bool cn_s3_settings_read(struct cn_s3_settings *out, const char *address,
                          struct cn_error *err)
 {
-    struct cn_s3_settings settings = {0};
+    struct cn_s3_settings settings = {.grace_s = DEFAULT_GRACE_S};
     struct reading reading = {.settings = &settings};
     bool ok = read_address(&reading, address, err) && read_rest(&reading, err) &&
               check_endpoint(&settings, err);

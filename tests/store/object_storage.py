@@ -1,14 +1,18 @@
 """Object storage for tests: Ceph's gateway on loopback, and a proxy that counts, delays and spoils requests."""
 import contextlib
+import hashlib
+import hmac
 import http.client
 import http.server
 import os
 import pathlib
+import re
 import shutil
 import socket
 import subprocess
 import threading
 import time
+import urllib.parse
 import uuid
 
 KEY, SECRET = "testkey0123456789AB", "testsecret0123456789testsecret0123456789"
@@ -107,6 +111,30 @@ class Gateway:
                 raise RuntimeError("the gateway did not start")
             time.sleep(0.05)
 
+    def ask(self, method, path, query="", body=b""):
+        """The body of the answer to a signed request."""
+        date, digest = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()), hashlib.sha256(body).hexdigest()
+        headers = {"host": f"127.0.0.1:{self.port}", "x-amz-content-sha256": digest, "x-amz-date": date}
+        names = ";".join(headers)
+        canonical = "\n".join([method, path, query, *(f"{name}:{value}" for name, value in headers.items()), "", names, digest])
+        scope = f"{date[:8]}/us-east-1/s3/aws4_request"
+        to_sign = "\n".join(["AWS4-HMAC-SHA256", date, scope, hashlib.sha256(canonical.encode()).hexdigest()])
+        key = ("AWS4" + SECRET).encode()
+        for part in (*scope.split("/"), to_sign):
+            key = hmac.new(key, part.encode(), hashlib.sha256).digest()
+        headers["Authorization"] = f"AWS4-HMAC-SHA256 Credential={KEY}/{scope}, SignedHeaders={names}, Signature={key.hex()}"
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection:
+            connection.request(method, path + (f"?{query}" if query else ""), body, headers)
+            answer = connection.getresponse()
+            content = answer.read()
+        if answer.status >= 300:
+            raise RuntimeError(f"{method} {path}: {answer.status} {content!r}")
+        return content
+
+    def keys(self, bucket, prefix):
+        listed = self.ask("GET", f"/{bucket}", f"list-type=2&prefix={urllib.parse.quote(prefix, safe='')}")
+        return re.findall("<Key>([^<]*)</Key>", listed.decode())
+
     def __exit__(self, *_):
         for process in reversed(self.processes):
             process.kill()
@@ -115,10 +143,10 @@ class Gateway:
 
 class Proxy:
     """Forwards requests to a gateway. `spoil(path, times)`, with the number of earlier requests for it, returns None or what
-    to do instead: a status, a status and headers, "hang" or "cut". `seen` lists methods and paths."""
+    to do instead: a status, a status and headers, "hang" or "cut". `seen` lists methods and paths, `sent` counts bytes of answers."""
 
     def __init__(self, port, latency=0.0):
-        self.latency, self.spoil, self.seen = latency, lambda path, times: None, []
+        self.latency, self.spoil, self.seen, self.sent = latency, lambda path, times: None, [], 0
         self.released = threading.Event()
         proxy = self
 
@@ -164,6 +192,8 @@ class Proxy:
             connection.endheaders(body or None)
             answer = connection.getresponse()
             content = answer.read()
+        with self.lock:
+            self.sent += len(content)
         headers = {name: value for name, value in answer.getheaders()
                    if name.lower() not in ("content-length", "connection", "transfer-encoding")}
         self.answer(request, answer.status, headers, content, is_cut=what == "cut")

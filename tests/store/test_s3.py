@@ -1,16 +1,22 @@
 #!/usr/bin/env python3
 """Stores in object storage: the same answers as a store in a directory, with few requests and through faults.
 
-Usage: test_s3.py --cairn PROGRAM
+Usage: test_s3.py --cairn PROGRAM [--kills N]
 """
 import argparse
+import contextlib
+import http.client
 import json
 import os
 import pathlib
+import random
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest
+import urllib.parse
 
 import object_storage
 
@@ -34,12 +40,14 @@ def otlp(first, count):
         for index, (service, name) in enumerate((("shop", "checkout"), ("pay", "charge")))]}
 
 
-class Store(unittest.TestCase):
+class Bucket(unittest.TestCase):
+    """A store in object storage and the same in a directory, of SEGMENTS segments each."""
+
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        cls.gateway = cls.enterClassContext(object_storage.Gateway(cls.folder / "ceph"))
-        cls.address, cls.local = "s3://traces/of/tests", str(cls.folder / "local")
+        cls.prefix = f"of/{cls.__name__}"
+        cls.address, cls.local = f"s3://traces/{cls.prefix}", str(cls.folder / "local")
         for number in range(SEGMENTS):
             path = cls.folder / f"{number}.json"
             path.write_text(json.dumps(otlp(number * 50, 50)), encoding="utf-8")
@@ -48,9 +56,15 @@ class Store(unittest.TestCase):
             cls.cairn_ok("store", "seal", "-q", cls.local)
 
     @classmethod
-    def cairn(cls, *arguments, port=None, cache="cache", **more):
-        return subprocess.run([OPTIONS.cairn, *map(str, arguments)], capture_output=True, text=True, timeout=300,
-                              env=object_storage.environment(port or cls.gateway.port, cls.folder / cache, **more))
+    def start(cls, *arguments, port=None, cache="cache", **more):
+        return subprocess.Popen([OPTIONS.cairn, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                env=object_storage.environment(port or GATEWAY.port, cls.folder / cache, **more))
+
+    @classmethod
+    def cairn(cls, *arguments, **more):
+        process = cls.start(*arguments, **more)
+        out, err = process.communicate(timeout=300)
+        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
 
     @classmethod
     def cairn_ok(cls, *arguments, **more):
@@ -59,6 +73,136 @@ class Store(unittest.TestCase):
             raise AssertionError(f"{arguments}: {result.returncode} {result.stderr}")
         return result.stdout
 
+    def segments(self):
+        return json.loads(self.cairn_ok("store", "stats", self.address, "--format=json"))
+
+
+class Care(Bucket):
+    def check(self, segments):
+        self.assertEqual(len(self.segments()), segments)
+        for query in ("", "errors", "order = order-77"):
+            self.assertEqual(*(self.cairn_ok("store", "search", store, query, "-n", "1000") for store in (self.local, self.address)))
+        self.cairn_ok("store", "verify", self.address)
+
+    def test_care(self):
+        """Compaction by two at once, recovery, damage and expiry, one after the other."""
+        racing = [self.start("store", "compact", self.address, cache=f"cache{i}") for i in range(2)]
+        for process in racing:
+            self.assertEqual(process.wait(300), 0, process.stderr.read())
+            process.communicate()
+        self.check(1)
+        self.assertEqual(len({key.split("/")[3] for key in GATEWAY.keys("traces", self.prefix + "/segments/")}), SEGMENTS + 2,
+                         "readers may still use what was replaced")
+        self.cairn_ok("store", "compact", self.address + "?grace=0")
+        self.assertEqual(len({key.split("/")[3] for key in GATEWAY.keys("traces", self.prefix + "/segments/")}), 1)
+        self.check(1)
+        self.recover()
+        self.damage()
+        self.assertIn("removed 1 segment with", self.cairn("store", "expire", self.address + "?grace=0", "--max-size=1").stderr)
+        self.assertEqual(self.segments(), [])
+        self.assertEqual(GATEWAY.keys("traces", self.prefix + "/segments/"), [])
+
+    def recover(self):
+        entry, = (key for key in GATEWAY.keys("traces", self.prefix + "/manifest/") if not key.endswith(".gone"))
+        GATEWAY.ask("DELETE", "/traces/" + entry)
+        self.assertEqual(self.segments(), [])
+        self.assertIn("in 1 segments", self.cairn("store", "recover", self.address).stderr)
+        self.check(1)
+        entry, = (key for key in GATEWAY.keys("traces", self.prefix + "/manifest/") if not key.endswith(".gone"))
+        GATEWAY.ask("PUT", "/traces/" + entry, body=b"damaged")
+        self.assertIn("not an entry of a manifest", self.cairn("store", "stats", self.address, cache="fresh").stderr)
+        self.cairn_ok("store", "recover", self.address)
+        self.cairn_ok("store", "recover", self.address)
+        self.check(1)
+
+    def damage(self):
+        key, = (key for key in GATEWAY.keys("traces", self.prefix + "/segments/") if key.endswith("/traces.dat"))
+        content = GATEWAY.ask("GET", "/traces/" + key)
+        GATEWAY.ask("PUT", "/traces/" + key, body=content[:100] + bytes(200) + content[300:])
+        result = self.cairn("store", "verify", self.address)
+        self.assertEqual((result.returncode, "traces.dat" in result.stdout), (3, True), result)
+        GATEWAY.ask("DELETE", "/traces/" + key)
+        result = self.cairn("store", "verify", self.address)
+        self.assertEqual((result.returncode, "no such object" in result.stdout), (3, True), result)
+
+
+class Collecting(unittest.TestCase):
+    """Collectors that upload what they seal, killed at any moment."""
+    start, cairn, cairn_ok = (Bucket.__dict__[name] for name in ("start", "cairn", "cairn_ok"))
+
+    def setUp(self):
+        type(self).folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.address = f"s3://traces/collected/{self._testMethodName}"
+        self.spools = [str(self.folder / f"spool{i}") for i in range(2)]
+        self.cairn_ok("store", "init", "-q", self.address)
+        for spool in self.spools:
+            self.cairn_ok("store", "init", "-q", spool, "--rotate-size=16K")
+
+    @contextlib.contextmanager
+    def collector(self, spool, port=None, more=()):
+        process = self.start("serve", "-q", "--collect", spool, "--collect-lanes=1", "--upload", self.address + "?timeout=1",
+                             *more, port=port)
+        try:
+            yield process, urllib.parse.urlsplit(process.stdout.readline()).port
+        finally:
+            process.kill()
+            process.communicate()
+
+    @staticmethod
+    def send(port, number):
+        """The status of a request with one trace."""
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+            connection.request("POST", "/v1/traces", json.dumps(otlp(number, 1)), {"Content-Type": "application/json"})
+            return connection.getresponse().status
+
+    def found(self):
+        listed = json.loads(self.cairn_ok("store", "search", self.address, "-n", "100000", "--format=json"))
+        return [int(row["trace_id"], 16) - 1 for row in listed], int(self.cairn_ok("store", "search", self.address, "--spans", "-c"))
+
+    def test_nothing_acknowledged_is_lost_and_nothing_is_doubled(self):
+        chance, acknowledged, number = random.Random(23), set(), 0
+        for kill in range(OPTIONS.kills):
+            with self.collector(self.spools[kill % 2]) as (process, port):
+                end = time.monotonic() + chance.random()
+                killer = threading.Timer(chance.random(), process.kill)
+                killer.start()
+                with contextlib.suppress(OSError, http.client.HTTPException):
+                    while time.monotonic() < end:
+                        number += 1
+                        if self.send(port, number) < 300:
+                            acknowledged.add(number)
+                killer.join()
+        for spool in self.spools:
+            self.cairn_ok("store", "seal", "-q", spool, "--upload", self.address)
+            self.cairn_ok("store", "seal", "-q", spool, "--upload", self.address)
+        found, spans = self.found()
+        self.assertGreater(len(acknowledged), 0)
+        self.assertEqual(acknowledged - set(found), set())
+        self.assertEqual((len(set(found)), spans), (len(found), 2 * len(found)))
+        self.cairn_ok("store", "verify", self.address)
+
+    def test_ingest_goes_on_without_object_storage_until_the_limit(self):
+        with object_storage.Proxy(GATEWAY.port) as proxy:
+            proxy.spoil = lambda path, times: 503
+            with self.collector(self.spools[0], proxy.port, ["--collect-space=64K"]) as (_, port):
+                statuses = [self.send(port, 0)]
+                while statuses[-1] < 300 and len(statuses) < 20000:
+                    statuses.append(self.send(port, len(statuses)))
+                self.assertEqual((statuses[-1], len(statuses) > 50), (503, True), len(statuses))
+                proxy.spoil = lambda path, times: None
+                end = time.monotonic() + 120
+                while statuses[-1] != 202 and time.monotonic() < end:
+                    time.sleep(0.1)
+                    statuses.append(self.send(port, len(statuses)))
+                self.assertEqual(statuses[-1], 202)
+                self.assertLess(len(os.listdir(self.spools[0])), 12, "local copies of named segments are removed")
+        self.cairn_ok("store", "seal", "-q", self.spools[0], "--upload", self.address)
+        found, spans = self.found()
+        self.assertEqual(sorted(found), [number for number, status in enumerate(statuses) if status < 300])
+        self.assertEqual(spans, 2 * len(found))
+
+
+class Reading(Bucket):
     def test_answers_are_those_of_a_directory(self):
         for question in (("store", "search", "{}"), ("store", "search", "{}", "--count"),
                          ("store", "search", "{}", "order = order-77"), ("store", "search", "{}", "-c", "errors"),
@@ -79,7 +223,7 @@ class Store(unittest.TestCase):
         self.assertEqual(*views)
 
     def test_a_rare_value_takes_requests_of_one_segment(self):
-        with object_storage.Proxy(self.gateway.port) as proxy:
+        with object_storage.Proxy(GATEWAY.port) as proxy:
             found = self.cairn_ok("store", "search", "--spans", self.address, "order = order-130", port=proxy.port, cache="rare")
             self.assertIn("checkout", found)
             fetched = {path.split("/")[5] for _, path in proxy.seen if "/segments/" in path}
@@ -100,7 +244,7 @@ class Store(unittest.TestCase):
             "hang": lambda path, times: "hang" if "traces.dat" in path and times == 0 else None,
         }
         for name, spoil in spoilers.items():
-            with object_storage.Proxy(self.gateway.port) as proxy:
+            with object_storage.Proxy(GATEWAY.port) as proxy:
                 proxy.spoil = spoil
                 self.assertEqual(self.cairn_ok("store", "search", self.address + "?timeout=1", "errors", port=proxy.port, cache=name),
                                  expected, name)
@@ -129,7 +273,7 @@ class Store(unittest.TestCase):
     def test_credentials_come_from_a_file(self):
         path = self.folder / "credentials"
         path.write_text(f"[other]\naws_access_key_id = x\n[cairn]\naws_access_key_id = {object_storage.KEY}\n"
-                        f"aws_secret_access_key = {object_storage.SECRET}\nendpoint_url = http://127.0.0.1:{self.gateway.port}\n",
+                        f"aws_secret_access_key = {object_storage.SECRET}\nendpoint_url = http://127.0.0.1:{GATEWAY.port}\n",
                         encoding="utf-8")
         address = f"{self.address}?credentials={path}&profile=cairn"
         self.assertIn("all", self.cairn_ok("store", "stats", address, AWS_ACCESS_KEY_ID="", AWS_ENDPOINT_URL=""))
@@ -138,8 +282,10 @@ class Store(unittest.TestCase):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--cairn", required=True)
+    parser.add_argument("--kills", type=int, default=4, help="collectors that are killed")
     OPTIONS, rest = parser.parse_known_args()
     if not object_storage.is_installed():
         print("skipped: the packages ceph-mon, ceph-osd, radosgw and ceph-common are not installed")
         sys.exit(77)
-    unittest.main(argv=[sys.argv[0], *rest])
+    with tempfile.TemporaryDirectory() as ceph, object_storage.Gateway(ceph) as GATEWAY:
+        unittest.main(argv=[sys.argv[0], *rest], exit=False).result.wasSuccessful() or sys.exit(1)

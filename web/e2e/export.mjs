@@ -1,7 +1,7 @@
 // Pages written by cairn export-html: opened from disk, without a server.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -36,6 +36,25 @@ async function withPage(viewer, exported, first, look) {
     await page.goto(back);
     await rm(folder, { recursive: true });
   }
+}
+
+// As a person drags them from another window: only so the page gets folders.
+async function drop(page, files) {
+  const session = await page.context().newCDPSession(page);
+  const data = { items: [], files, dragOperationsMask: 1 };
+  for (const type of ["dragEnter", "dragOver", "drop"])
+    await session.send("Input.dispatchDragEvent", { type, x: 300, y: 300, data });
+  await session.detach();
+}
+
+// In the page: a worker that never answers, while the page says so.
+function hangOnDemand() {
+  const Native = Worker;
+  window.Worker = class extends Native {
+    postMessage(message) {
+      if (!window.hangs || !("address" in message)) super.postMessage(message);
+    }
+  };
 }
 
 export const tests = {
@@ -90,6 +109,44 @@ export const tests = {
       ]);
       await page.waitForSelector(".overview-table tbody a:has-text('work')");
       await page.waitForSelector(".problems:has-text('b.txt: not a format cairn can read')");
+    });
+  },
+  async "files and folders are dropped, several at once and more later"(viewer) {
+    const { page } = viewer;
+    await withPage(viewer, ["--empty"], ".welcome", async () => {
+      const folder = await mkdtemp(join(tmpdir(), "cairn-drop-"));
+      await writeFile(join(folder, "a.folded"), "main;work 7\n");
+      await writeFile(join(folder, "b.txt"), "\0");
+      await drop(page, [viewer.paths[1], join(folder, "a.folded"), join(folder, "b.txt")]);
+      await page.waitForSelector(".overview-table tbody a");
+      await page.waitForSelector(".problems:has-text('b.txt: not a format cairn can read')");
+      const names = async () => {
+        const all = await page.locator("header select >> nth=0 >> option").allTextContents();
+        return all.map((name) => name.split(" ")[0]).join();
+      };
+      assert.equal(await names(), "recording,a.folded");
+      await drop(page, [viewer.paths[0]]);
+      await viewer.until("a third", async () => (await names()) === "recording,a.folded,sample");
+      await rm(folder, { recursive: true });
+    });
+  },
+  async "a question that takes long can be stopped, and the next one is answered"(viewer) {
+    const { page, show, shot } = viewer;
+    await page.addInitScript(hangOnDemand);
+    await withPage(viewer, [viewer.paths[1]], ".overview-table tbody a", async () => {
+      await page.evaluate(() => {
+        window.hangs = true;
+      });
+      await show("v=flat");
+      await page.click("button.stop");
+      await page.waitForSelector(".status:has-text('stopped')");
+      await shot("exported-stopped");
+      await page.waitForSelector("button.stop", { state: "detached" });
+      await page.evaluate(() => {
+        window.hangs = false;
+      });
+      await show("v=top-down");
+      await page.waitForSelector(".tree-row .kind-function");
     });
   },
 };

@@ -13,12 +13,15 @@
 
 #include "base/error.h"
 
+struct cn_lock;
+
 struct cn_out {
     int fd; /* 0 when not open: standard input is never an output */
     char *path;
     uint8_t *buffer;
-    size_t pending;   /* bytes in the buffer */
-    uint64_t end_off; /* where the next append goes, buffered bytes included */
+    size_t pending;       /* bytes in the buffer */
+    uint64_t end_off;     /* where the next append goes, buffered bytes included */
+    struct cn_lock *lock; /* of writes */
 };
 
 /* Create `path`; it must not exist yet. */

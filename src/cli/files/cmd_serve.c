@@ -11,6 +11,7 @@
 #include "cli/recording/recording_options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "cli/store/store_args.h"
 #include "formats/formats.h"
 #include "server/http/server.h"
 #include "store/write/lanes.h"
@@ -89,6 +90,7 @@ static bool serve(const struct cn_args *args, bool with_browser, struct cn_error
         .tls_key = cn_args_value(args, "tls-key"),
         .collect = cn_args_value(args, "collect"),
         .collect_token_file = cn_args_value(args, "collect-token-file"),
+        .upload = cn_args_value(args, "upload"),
         .paths = args->operands,
     };
     struct cn_server *server;
@@ -99,7 +101,8 @@ static bool serve(const struct cn_args *args, bool with_browser, struct cn_error
     bool ok;
 
     if (!cn_args_u64(args, "collect-limit", 1, COLLECT_LIMIT_MAX, 0, &limit, err) ||
-        !cn_args_u64(args, "collect-lanes", 1, CN_STORE_LANES_MAX, 0, &lanes, err))
+        !cn_args_u64(args, "collect-lanes", 1, CN_STORE_LANES_MAX, 0, &lanes, err) ||
+        !cn_size_option(args, "collect-space", &options.collect_space, err))
         return false;
     options.collect_limit = (size_t)limit;
     options.collect_lanes = (unsigned)lanes;
@@ -159,6 +162,14 @@ static bool run_view(const struct cn_args *args, struct cn_error *err)
          .value = "N",                                                                   \
          .help = "write the store with N lanes; an agent always has the same one "       \
                  "(default: one for every two processors)"},                             \
+        {.name = "upload",                                                               \
+         .value = "ADDRESS",                                                             \
+         .help = "with --collect: upload sealed segments to this store in object "       \
+                 "storage, s3://BUCKET/PREFIX, and remove local copies"},                \
+        {.name = "collect-space",                                                        \
+         .value = "SIZE",                                                                \
+         .help = "answer 503 while local segments take more than this, because they "    \
+                 "cannot be uploaded"},                                                  \
         {.name = "tls-cert", .value = "FILE", .help = "TLS certificate"},                \
     {                                                                                    \
         .name = "tls-key", .value = "FILE", .help = "TLS key"                            \
@@ -172,6 +183,8 @@ static const struct cn_example serve_examples[] = {
     {"cairn serve run.db --listen 0.0.0.0:8080 --token-file token",
      "serve the network; add --tls-cert and --tls-key"},
     {"cairn serve --collect traces", "collect traces of agents, and show them"},
+    {"cairn serve --collect spool --upload s3://traces/prod",
+     "collect traces for a store that others read"},
     {0},
 };
 

@@ -5,6 +5,7 @@
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/store/store_args.h"
+#include "store/care/upload.h"
 #include "store/search/search.h"
 #include "store/store_copy.h"
 #include "store/write/java_import.h"
@@ -52,15 +53,21 @@ static bool import_one(const struct cn_args *args, struct cn_store_writer *write
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
+    struct cn_store_target target;
     struct cn_store_writer *writer;
     struct cn_error later;
-    bool ok = true;
+    bool ok = true, is_saved = false;
 
-    if (!cn_store_writer_open(&writer, cn_args_operand(args, 0), NULL, err))
+    if (!cn_store_target_open(&target, cn_args_operand(args, 0), err))
         return false;
-    for (size_t i = 1; ok && i < cn_args_count(args); i++)
-        ok = import_one(args, writer, cn_args_operand(args, i), err);
-    return cn_store_writer_close(writer, ok ? err : &later) && ok;
+    if (cn_store_writer_open(&writer, target.path, NULL, err)) {
+        for (size_t i = 1; ok && i < cn_args_count(args); i++)
+            ok = import_one(args, writer, cn_args_operand(args, i), err);
+        is_saved = cn_store_writer_close(writer, ok ? err : &later) &&
+                   cn_store_target_finish(&target, ok ? err : &later);
+    }
+    cn_store_target_done(&target);
+    return is_saved && ok;
 }
 
 static const struct cn_example examples[] = {

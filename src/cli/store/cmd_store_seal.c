@@ -4,20 +4,44 @@
 
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "store/bucket/bucket.h"
 #include "store/care/care.h"
+#include "store/care/upload.h"
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
+    const char *path = cn_args_operand(args, 0);
+    const char *address = cn_args_value(args, "upload");
+    struct cn_bucket *bucket;
     uint32_t count;
+    bool ok;
 
-    if (!cn_store_seal(cn_args_operand(args, 0), &count, err))
+    if (!cn_store_seal(path, &count, err))
         return false;
     cn_cli_say(args, "%" PRIu32 " segment%s sealed", count, count == 1 ? "" : "s");
-    return true;
+    if (!address)
+        return true;
+    if (!cn_bucket_open(&bucket, address, err))
+        return false;
+    ok = cn_upload_store(bucket, path, &count, err);
+    cn_bucket_close(bucket);
+    if (ok)
+        cn_cli_say(args, "%" PRIu32 " segment%s uploaded", count, count == 1 ? "" : "s");
+    return ok;
 }
+
+static const struct cn_option options[] = {
+    {.name = "upload",
+     .value = "ADDRESS",
+     .help = "then upload all segments that were not uploaded yet to this store in "
+             "object storage, s3://BUCKET/PREFIX"},
+    {0},
+};
 
 static const struct cn_example examples[] = {
     {"cairn store seal traces", "after adding traces"},
+    {"cairn store seal spool --upload s3://traces/prod",
+     "send what a stopped collector has"},
     {0},
 };
 
@@ -34,5 +58,6 @@ const struct cn_command cn_cmd_store_seal = {
         "started. "
         "Traces that are added later go into a new segment.",
     .examples = examples,
+    .options = options,
     .run = run,
 };

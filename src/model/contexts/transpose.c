@@ -35,7 +35,8 @@ enum {
      * smaller than this many bytes. */
     RANGES_PER_WORKER = 4,
     RANGE_LEN_MIN = 256 * 1024,
-    RANGES_MEMORY_LEN = 128 * 1024 * 1024, /* of all workers */
+    RANGES_MEMORY_LEN = 128 * 1024 * 1024, /* of all workers; */
+    PLACED_MEMORY_LEN = 64 * 1024 * 1024,  /* where no values are gathered */
     RANGE_WORKERS_MIN = 2,
 };
 
@@ -401,7 +402,7 @@ static unsigned range_workers(const struct cn_transposition *t)
     for (size_t i = 0; i < t->range_count; i++)
         if (t->ranges[i].value_count > largest)
             largest = t->ranges[i].value_count;
-    count = RANGES_MEMORY_LEN / (largest * value_len);
+    count = (t->cells ? PLACED_MEMORY_LEN : RANGES_MEMORY_LEN) / (largest * value_len);
     if (count < RANGE_WORKERS_MIN)
         count = RANGE_WORKERS_MIN;
     return count < t->options->workers ? (unsigned)count : t->options->workers;

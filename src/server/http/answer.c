@@ -13,6 +13,7 @@
 #include "server/http/collect.h"
 #include "server/http/collector.h"
 #include "server/http/server_state.h"
+#include "server/http/uploader.h"
 #include "server/page/assets.h"
 
 /* Scripts and styles come from this server only, and no other page may embed its
@@ -357,6 +358,13 @@ static enum MHD_Result answer_metrics(struct cn_server *server,
         add_metric(&text, "collector_known_total", "counter", of.known);
         add_metric(&text, "collector_records_total", "counter", of.records);
         add_metric(&text, "collector_commits_total", "counter", of.commits);
+    }
+    if (server->uploader) {
+        struct cn_uploader_counts of = cn_uploader_counts(server->uploader);
+
+        add_metric(&text, "uploaded_segments_total", "counter", of.segments);
+        add_metric(&text, "upload_failures_total", "counter", of.failures);
+        add_metric(&text, "collector_local_bytes", "gauge", of.local_len);
     }
     return send_text(connection, MHD_HTTP_OK, &text, "text/plain; version=0.0.4");
 }

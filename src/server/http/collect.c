@@ -8,6 +8,7 @@
 #include "formats/zorka/request.h"
 #include "server/http/collector.h"
 #include "server/http/server_state.h"
+#include "server/http/uploader.h"
 
 enum { BODY_LEN_MAX = 16 << 20 };
 
@@ -132,6 +133,10 @@ void cn_collect_submit(struct cn_server *server, struct cn_collect *collect,
         (void)cn_fail(&collect->err, CN_ERR_LIMIT, "the body is longer than %d bytes",
                       BODY_LEN_MAX);
         answer(collect, MHD_HTTP_CONTENT_TOO_LARGE);
+        return;
+    }
+    if (!cn_uploader_has_room(server->uploader, &collect->err)) {
+        answer(collect, MHD_HTTP_SERVICE_UNAVAILABLE);
         return;
     }
     request.is_agent = kind == CN_COLLECT_AGENT;

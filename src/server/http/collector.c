@@ -545,3 +545,8 @@ struct cn_collector_counts cn_collector_counts(struct cn_collector *c)
     (void)pthread_mutex_unlock(&c->lock);
     return counts;
 }
+
+unsigned cn_collector_lane_count(const struct cn_collector *collector)
+{
+    return collector->lane_count;
+}

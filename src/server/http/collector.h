@@ -74,6 +74,8 @@ CN_CHECK bool cn_collector_submit(struct cn_collector *collector,
                                   const struct cn_zorka_request *request, const char *who,
                                   cn_collected_fn done, void *arg);
 
+unsigned cn_collector_lane_count(const struct cn_collector *collector);
+
 struct cn_collector_counts cn_collector_counts(struct cn_collector *collector);
 
 #endif

@@ -19,6 +19,7 @@
 #include "server/http/collector.h"
 #include "server/http/guard.h"
 #include "server/http/server_state.h"
+#include "server/http/uploader.h"
 
 enum {
     WORKERS = 4,
@@ -216,6 +217,20 @@ static void make_url(struct cn_server *server)
                    server->guard.token);
 }
 
+/* Of each lane, the two newest segments tell which traces it has. */
+static bool start_uploader(struct cn_server *server,
+                           const struct cn_server_options *options, struct cn_error *err)
+{
+    struct cn_uploader_options upload = {
+        .path = options->collect,
+        .address = options->upload,
+        .kept = 2 * cn_collector_lane_count(server->collector),
+        .len_max = options->collect_space,
+    };
+
+    return cn_uploader_start(&server->uploader, &upload, err);
+}
+
 static bool open_collector(struct cn_server *server,
                            const struct cn_server_options *options, struct cn_error *err)
 {
@@ -233,6 +248,8 @@ static bool open_collector(struct cn_server *server,
                        "--listen %s: other machines can reach this address; add "
                        "--collect-token-file",
                        options->listen);
+    if (!options->collect && (options->upload || options->collect_space > 0))
+        return cn_fail(err, CN_ERR_USAGE, "--upload and --collect-space need --collect");
     if (!options->collect)
         return true;
     if (!cn_collector_open(&server->collector, options->collect, &limits, err) ||
@@ -240,7 +257,7 @@ static bool open_collector(struct cn_server *server,
                         (struct cn_served_options){0}, err))
         return false;
     server->sources.count++;
-    return true;
+    return !options->upload || start_uploader(server, options, err);
 }
 
 static bool start(struct cn_server *server, const struct cn_server_options *options,
@@ -301,6 +318,7 @@ void cn_server_stop(struct cn_server *server)
     if (server->daemon)
         MHD_stop_daemon(server->daemon);
     cn_connections_end(&server->connections);
+    cn_uploader_stop(server->uploader);
     if (server->collector && !cn_collector_close(server->collector, &err) && server->log)
         server->log(server->log_arg, err.text);
     cn_served_diffs_done(&server->diffs);

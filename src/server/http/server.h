@@ -29,6 +29,8 @@ struct cn_server_options {
     const char *collect_token_file; /* NULL: senders need no token */
     size_t collect_limit;           /* requests that may wait for the disk; 0: default */
     unsigned collect_lanes;         /* that write the store; 0: default */
+    uint64_t collect_space;         /* bytes of the store with `upload`; 0: no limit */
+    const char *upload; /* address of the store for its segments; NULL: none */
     void (*log)(void *arg, const char *text); /* may be NULL */
     void *log_arg;
 };

@@ -15,6 +15,7 @@
 
 struct MHD_Daemon;
 struct cn_collector;
+struct cn_uploader;
 
 /* For /metrics. */
 struct cn_server_counts {
@@ -31,6 +32,7 @@ struct cn_server {
     struct cn_served_diffs diffs; /* of the sources */
     struct cn_server_counts counts;
     struct cn_collector *collector;  /* NULL: none */
+    struct cn_uploader *uploader;    /* of its segments; NULL: none */
     struct cn_guard collector_guard; /* its token; "": none is needed */
     char *tls_cert, *tls_key;
     char url[512];

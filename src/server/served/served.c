@@ -73,6 +73,7 @@ void cn_served_close(struct cn_served *served)
     cn_job_group_done(&served->background);
     cn_served_store_close(&served->store);
     cn_database_close(served->db);
+    cn_database_close(served->samples);
     cn_call_parts_done(&served->call_parts);
     cn_recording_close(served->recording);
     if (served->folder && !served->is_given)
@@ -117,18 +118,18 @@ static bool open_given(struct cn_served *served, struct cn_error *err)
 }
 
 /* Samples with symbols of this machine are shown as the database that a page of them contains: the
- * same rows with the same numbers. */
+ * same rows with the same numbers. Costs of instructions come from the samples; contexts, modules,
+ * threads and metrics have the same numbers in both. */
 static bool open_samples(struct cn_served *served, struct cn_error *err)
 {
-    struct cn_database *db;
-    bool ok;
-
     if (!(served->folder = cn_temporary_make("serve", err)) ||
-        !cn_format_perf.open_database(&db, served->path, err))
+        !cn_format_perf.open_database(&served->samples, served->path, err) ||
+        !cn_analysis_of_samples(served->samples, served->folder, err) ||
+        !open_given(served, err))
         return false;
-    ok = cn_analysis_of_samples(db, served->folder, err);
-    cn_database_close(db);
-    return ok && open_given(served, err);
+    served->db->points = served->samples->points;
+    served->db->modules = served->samples->modules; /* with build ids */
+    return true;
 }
 
 static bool analyse(void *arg, const struct cn_progress *progress, struct cn_error *err)

@@ -49,6 +49,7 @@ struct cn_served {
     struct cn_analysis_extras extras; /* known after the analysis */
 
     struct cn_database *db;        /* NULL for a store, and until cn_served_ready() */
+    struct cn_database *samples;   /* whose costs of instructions `db` has; mostly NULL */
     struct cn_structure structure; /* of the database */
     struct cn_served_views views;
     struct cn_served_ranges ranges;

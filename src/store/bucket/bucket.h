@@ -17,6 +17,8 @@
 #include "s3/s3.h"
 #include "store/bucket/manifest.h"
 
+struct cn_names;
+
 struct cn_bucket {
     struct cn_s3 *s3;
     unsigned user_count; /* besides the first */
@@ -43,6 +45,8 @@ void cn_bucket_limit_cache(const struct cn_bucket *bucket);
 struct cn_manifest {
     struct cn_manifest_entry **entries;
     size_t count, capacity;
+    struct cn_manifest_entry **dead; /* replaced, or named twice: not part of the store */
+    size_t dead_count;
     uint32_t next_number; /* above all that were ever named */
 };
 void cn_manifest_done(struct cn_manifest *manifest);
@@ -56,6 +60,32 @@ typedef bool (*cn_bucket_note)(void *arg, uint32_t number, struct cn_error *err)
 CN_CHECK bool cn_bucket_add_entry(struct cn_bucket *bucket,
                                   struct cn_manifest_entry *entry, cn_bucket_note note,
                                   void *arg, struct cn_error *err);
+
+/* Note that a segment is no longer part of the store. Its objects stay until a sweep. */
+CN_CHECK bool cn_bucket_mark_gone(struct cn_bucket *bucket,
+                                  const struct cn_manifest_entry *entry,
+                                  struct cn_error *err);
+
+/* Remove the objects of segments that have been gone for `grace_ns`, which readers need to take
+ * another snapshot, and objects that a killed upload left a day ago. */
+struct cn_bucket_swept {
+    uint32_t segments, orphans;
+    uint64_t len;
+};
+CN_CHECK bool cn_bucket_sweep(struct cn_bucket *bucket, uint64_t grace_ns,
+                              struct cn_bucket_swept *out, struct cn_error *err);
+
+/* Download all files of a segment to a new directory. */
+CN_CHECK bool cn_bucket_download(struct cn_bucket *bucket,
+                                 const struct cn_manifest_entry *entry, const char *dir,
+                                 struct cn_error *err);
+
+/* Remove entries that cannot be decoded: recovery names their segments again. */
+CN_CHECK bool cn_bucket_remove_damaged(struct cn_bucket *bucket, struct cn_error *err);
+
+/* Add the ids of all segments that are or were named. */
+CN_CHECK bool cn_bucket_list_ids(struct cn_bucket *bucket, struct cn_names *ids,
+                                 struct cn_error *err);
 
 /* True if the entry with this number has this id, or had it before it was removed. */
 CN_CHECK bool cn_bucket_has_entry(struct cn_bucket *bucket, uint32_t number,

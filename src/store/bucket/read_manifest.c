@@ -21,7 +21,10 @@ void cn_manifest_done(struct cn_manifest *manifest)
 {
     for (size_t i = 0; i < manifest->count; i++)
         cn_manifest_entry_free(manifest->entries[i]);
+    for (size_t i = 0; i < manifest->dead_count; i++)
+        cn_manifest_entry_free(manifest->dead[i]);
     free(manifest->entries);
+    free(manifest->dead);
     *manifest = (struct cn_manifest){0};
 }
 
@@ -195,31 +198,35 @@ static int by_number(const void *a, const void *b)
     return (*x)->number < (*y)->number ? -1 : (*x)->number > (*y)->number;
 }
 
-/* Entries that replace others count from the lowest number on. */
-static void leave_out_replaced(struct cn_manifest *manifest)
+/* Entries that replace others count from the lowest number on; so do those of the same objects. */
+static void leave_out_dead(struct cn_manifest *manifest)
 {
-    struct cn_map replaced = {0};
+    struct cn_map dead = {0};
+    struct cn_names ids = {0};
     size_t kept = 0;
 
     for (size_t i = 0; i < manifest->count; i++) {
         struct cn_manifest_entry *entry = manifest->entries[i];
-        bool counts = true;
+        size_t id_count = ids.count;
+        bool counts = cn_names_add(&ids, entry->id) == id_count;
 
         for (size_t k = 0; k < entry->replaced_count; k++)
-            counts = counts && !cn_map_find(&replaced, entry->replaced[k], 0);
+            counts = counts && !cn_map_find(&dead, entry->replaced[k], 0);
         for (size_t k = 0; counts && k < entry->replaced_count; k++)
-            *cn_map_at(&replaced, entry->replaced[k], 0) = 1;
+            *cn_map_at(&dead, entry->replaced[k], 0) = 1;
         if (!counts)
-            *cn_map_at(&replaced, entry->number, 0) = 1;
+            *cn_map_at(&dead, entry->number, 0) = 1;
     }
+    manifest->dead = cn_alloc(manifest->count, sizeof(struct cn_manifest_entry *));
     for (size_t i = 0; i < manifest->count; i++) {
-        if (cn_map_find(&replaced, manifest->entries[i]->number, 0))
-            cn_manifest_entry_free(manifest->entries[i]);
+        if (cn_map_find(&dead, manifest->entries[i]->number, 0))
+            manifest->dead[manifest->dead_count++] = manifest->entries[i];
         else
             manifest->entries[kept++] = manifest->entries[i];
     }
     manifest->count = kept;
-    cn_map_done(&replaced);
+    cn_map_done(&dead);
+    cn_names_done(&ids);
 }
 
 bool cn_bucket_read_manifest(struct cn_bucket *bucket, struct cn_manifest *out,
@@ -239,7 +246,7 @@ bool cn_bucket_read_manifest(struct cn_bucket *bucket, struct cn_manifest *out,
     if (manifest.count > 0)
         qsort(manifest.entries, manifest.count, sizeof(struct cn_manifest_entry *),
               by_number);
-    leave_out_replaced(&manifest);
+    leave_out_dead(&manifest);
     *out = manifest;
     return true;
 }
@@ -280,6 +287,18 @@ bool cn_bucket_has_entry(struct cn_bucket *bucket, uint32_t number, const char *
            (*out || has_id(bucket, gone, id, out, err));
 }
 
+bool cn_bucket_mark_gone(struct cn_bucket *bucket, const struct cn_manifest_entry *entry,
+                         struct cn_error *err)
+{
+    char key[KEY_LEN];
+    bool is_new;
+
+    (void)snprintf(key, sizeof(key), FOLDER "%06x" GONE, entry->number);
+    return cn_s3_put(bucket->s3, key,
+                     (struct cn_bytes){(const uint8_t *)entry->id, strlen(entry->id)},
+                     &is_new, err);
+}
+
 /* A refused put may be our own, repeated after its answer was lost. */
 static bool try_number(struct cn_bucket *bucket, struct cn_manifest_entry *entry,
                        bool *is_done, struct cn_error *err)
@@ -313,4 +332,77 @@ bool cn_bucket_add_entry(struct cn_bucket *bucket, struct cn_manifest_entry *ent
         return cn_fail(err, CN_ERR_LIMIT, "%s: no number is left for a segment",
                        bucket->address);
     return ok;
+}
+
+/* Call `take` with the content of each entry, or of the note that it is gone. */
+typedef bool (*entry_visit)(struct cn_bucket *bucket, const char *key,
+                            const struct cn_text *content, void *arg,
+                            struct cn_error *err);
+
+struct entry_walk {
+    struct cn_bucket *bucket;
+    entry_visit take;
+    void *arg;
+};
+
+static bool visit_entry(void *arg, const struct cn_s3_object *object,
+                        struct cn_error *err)
+{
+    const struct entry_walk *walk = arg;
+    struct cn_text text = {0};
+    bool is_found = false, ok;
+
+    if (strspn(object->key + strlen(FOLDER), "0123456789abcdef") != NUMBER_LEN)
+        return true;
+    ok = cn_s3_get(walk->bucket->s3, object->key, &text, &is_found, err) &&
+         (!is_found || walk->take(walk->bucket, object->key, &text, walk->arg, err));
+    cn_text_done(&text);
+    return ok;
+}
+
+static bool remove_damaged(struct cn_bucket *bucket, const char *key,
+                           const struct cn_text *content, void *arg, struct cn_error *err)
+{
+    struct cn_bytes bytes = {(const uint8_t *)cn_text_str(content), content->len};
+    struct cn_manifest_entry *entry = NULL;
+    struct cn_error ignored;
+    bool is_sound =
+        cn_ends_with(key, GONE) || cn_manifest_entry_decode(bytes, &entry, &ignored);
+
+    (void)arg;
+    cn_manifest_entry_free(entry);
+    return is_sound || cn_s3_remove(bucket->s3, key, err);
+}
+
+static bool add_id(struct cn_bucket *bucket, const char *key,
+                   const struct cn_text *content, void *arg, struct cn_error *err)
+{
+    struct cn_bytes bytes = {(const uint8_t *)cn_text_str(content), content->len};
+    struct cn_manifest_entry *entry;
+
+    (void)bucket;
+    if (cn_ends_with(key, GONE)) {
+        (void)cn_names_add(arg, cn_text_str(content));
+        return true;
+    }
+    if (!cn_manifest_entry_decode(bytes, &entry, err))
+        return cn_fail_in(err, "%s", key);
+    (void)cn_names_add(arg, entry->id);
+    cn_manifest_entry_free(entry);
+    return true;
+}
+
+bool cn_bucket_remove_damaged(struct cn_bucket *bucket, struct cn_error *err)
+{
+    struct entry_walk walk = {bucket, remove_damaged, NULL};
+
+    return cn_s3_list(bucket->s3, FOLDER, visit_entry, &walk, err);
+}
+
+bool cn_bucket_list_ids(struct cn_bucket *bucket, struct cn_names *ids,
+                        struct cn_error *err)
+{
+    struct entry_walk walk = {bucket, add_id, ids};
+
+    return cn_s3_list(bucket->s3, FOLDER, visit_entry, &walk, err);
 }

@@ -115,6 +115,32 @@ static bool fetch(void *arg, const struct cn_range *ranges, size_t count,
     return ok;
 }
 
+/* What opening the files reads, in one go: the first block of each, and the last one. */
+static void fetch_ends(struct segment *segment)
+{
+    static const char *const whole[] = {"config.props", "text.log", "traces.dat"};
+    const struct cn_manifest_entry *entry = segment->remote.entry;
+    const uint8_t *all = cn_range_cache_bytes(segment->cache).ptr;
+    struct cn_bytes parts[2 * CN_MANIFEST_FILES_MAX];
+    struct cn_error err;
+    size_t count = 0;
+
+    for (size_t i = 0; i < entry->file_count; i++) {
+        const struct cn_manifest_file *file = &entry->files[i];
+        bool is_opened = file->len > 0;
+
+        for (size_t k = 0; k < sizeof(whole) / sizeof(*whole); k++)
+            is_opened = is_opened && strcmp(file->name, whole[k]) != 0;
+        if (!is_opened)
+            continue;
+        parts[count++] = (struct cn_bytes){all + segment->offs[i], 1};
+        parts[count++] =
+            (struct cn_bytes){all + segment->offs[i] + (size_t)file->len - 1, 1};
+    }
+    if (!cn_range_cache_need(segment->cache, parts, count, &err))
+        note_failure(segment, &err);
+}
+
 static void open_cache(void *arg)
 {
     struct segment *segment = arg;
@@ -126,6 +152,8 @@ static void open_cache(void *arg)
     if (!cn_range_cache_open(&segment->cache, cn_text_str(&path),
                              segment->offs[entry->file_count], fetch, segment, &err))
         note_failure(segment, &err);
+    else
+        fetch_ends(segment);
     cn_text_done(&path);
 }
 

@@ -4,8 +4,10 @@
 
 #include "base/alloc.h"
 #include "base/files/disk.h"
+#include "base/files/file.h"
 #include "base/run/clock.h"
 #include "model/traces/trace.h"
+#include "store/care/bucket_care.h"
 #include "store/care/care.h"
 #include "store/segment/seal.h"
 #include "store/segment/segment.h"
@@ -184,6 +186,8 @@ bool cn_store_compact(const char *path, struct cn_store_compaction *out,
     int lock;
     bool ok;
 
+    if (cn_path_is_address(path))
+        return cn_bucket_compact(path, out, err);
     if (!cn_store_seal(path, &sealed, err) || !cn_store_lock(path, &lock, err))
         return false;
     ok = compact(path, &counts, err) && measure(&sizes, path, err);

@@ -12,6 +12,7 @@
 #include "base/files/file.h"
 #include "base/text.h"
 #include "model/traces/trace.h"
+#include "store/care/bucket_care.h"
 #include "store/care/care.h"
 #include "store/index/columns.h"
 #include "store/segment/segment.h"
@@ -256,6 +257,8 @@ bool cn_store_expire(const char *path, const struct cn_store_limits *limits,
     struct cn_store_writer *writer;
     bool ok;
 
+    if (cn_path_is_address(path))
+        return cn_bucket_expire(path, limits, out, err);
     if (!cn_store_writer_open(&writer, path, NULL, err))
         return false;
     /* The current segment may also be too old. */

@@ -6,6 +6,7 @@
 #include "base/files/disk.h"
 #include "base/files/file.h"
 #include "base/run/clock.h"
+#include "store/care/bucket_care.h"
 #include "store/care/care.h"
 #include "store/index/posting_file.h"
 #include "store/segment/log_format.h"
@@ -226,6 +227,8 @@ bool cn_store_recover(const char *path, struct cn_store_recovery *out,
     int lock;
     bool ok;
 
+    if (cn_path_is_address(path))
+        return cn_bucket_recover(path, out, err);
     if (!cn_segments_check_store(path, err) || !cn_store_lock(path, &lock, err))
         return false;
     ok = make_config(path, err) && cn_segments_list(path, &numbers, &count, err);

@@ -81,9 +81,9 @@ bool cn_upload_is_done(const char *base, uint32_t number)
 /* All files except logs that a sealed segment does not need. */
 static bool is_wanted(const char *name)
 {
-    static const char *const names[] = {CN_TRACES_NAME,    CN_TEXT_LOG_NAME,
-                                        CN_TEXT_FILE_NAME, CN_TEXT_INDEX_NAME,
-                                        CN_META_FILE_NAME, CN_POSTING_FILE_NAME};
+    static const char *const names[] = {
+        CN_TRACES_NAME,    CN_TEXT_LOG_NAME,     CN_TEXT_FILE_NAME, CN_TEXT_INDEX_NAME,
+        CN_META_FILE_NAME, CN_POSTING_FILE_NAME, CN_CONFIG_NAME};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (strcmp(name, names[i]) == 0)
@@ -153,12 +153,16 @@ static bool describe(const char *base, uint32_t number, struct cn_manifest_entry
                      struct cn_error *err)
 {
     struct cn_text config = {0};
+    struct cn_store_config own;
     struct cn_segment *segment;
     bool ok;
 
     if (!cn_segment_open(&segment, base, number, err))
         return false;
-    cn_store_config_print(&segment->config, &config);
+    own = segment->config;
+    own.has_replaced =
+        false; /* numbers of the local store; the entry has those that count */
+    cn_store_config_print(&own, &config);
     entry->config = cn_strdup(cn_text_str(&config));
     ok = (segment->config.is_sealed ||
           cn_fail(err, CN_ERR_USAGE, "%s is not sealed", segment->dir)) &&
@@ -169,28 +173,39 @@ static bool describe(const char *base, uint32_t number, struct cn_manifest_entry
     return ok;
 }
 
+static bool send_file(struct cn_bucket *bucket, const char *dir,
+                      const struct cn_manifest_entry *entry, const char *name,
+                      struct cn_error *err)
+{
+    struct cn_text key = {0};
+    struct cn_file file = {0};
+    bool ok;
+
+    cn_text_printf(&key, "segments/%s/%s", entry->id, name);
+    ok = cn_file_open_at(&file, dir, name, err) &&
+         cn_s3_put(bucket->s3, cn_text_str(&key), file.bytes, NULL, err);
+    cn_file_close(&file);
+    cn_text_done(&key);
+    return ok;
+}
+
+/* The config is the last one: with it, all files of the segment are there. */
 static bool send_files(struct cn_bucket *bucket, const char *dir,
                        const struct cn_manifest_entry *entry, struct cn_error *err)
 {
-    bool ok = true;
-
-    for (size_t i = 0; ok && i < entry->file_count; i++) {
-        struct cn_text key = {0};
-        struct cn_file file = {0};
-
-        cn_text_printf(&key, "segments/%s/%s", entry->id, entry->files[i].name);
-        ok = cn_file_open_at(&file, dir, entry->files[i].name, err) &&
-             cn_s3_put(bucket->s3, cn_text_str(&key), file.bytes, NULL, err);
-        cn_file_close(&file);
-        cn_text_done(&key);
-    }
-    return ok;
+    for (size_t i = 0; i < entry->file_count; i++)
+        if (strcmp(entry->files[i].name, CN_CONFIG_NAME) != 0 &&
+            !send_file(bucket, dir, entry, entry->files[i].name, err))
+            return false;
+    return send_file(bucket, dir, entry, CN_CONFIG_NAME, err);
 }
 
 /* Called before an entry is written with a number. */
 struct claim {
     const char *dir;
     struct state *state;
+    const uint32_t *replaced;
+    size_t replaced_count;
 };
 
 static bool note_number(void *arg, uint32_t number, struct cn_error *err)
@@ -203,24 +218,30 @@ static bool note_number(void *arg, uint32_t number, struct cn_error *err)
 }
 
 static bool send(struct cn_bucket *bucket, const char *base, uint32_t number,
-                 const char *dir, struct state *state, struct cn_error *err)
+                 struct claim *claim, struct cn_error *err)
 {
     struct cn_manifest_entry *entry = cn_alloc(1, sizeof(*entry));
-    struct claim claim = {dir, state};
     bool ok;
 
-    memcpy(entry->id, state->id, sizeof(entry->id));
-    ok = describe(base, number, entry, err) && send_files(bucket, dir, entry, err) &&
-         cn_bucket_add_entry(bucket, entry, note_number, &claim, err);
+    memcpy(entry->id, claim->state->id, sizeof(entry->id));
+    entry->replaced = cn_alloc(claim->replaced_count, sizeof(*entry->replaced));
+    entry->replaced_count = claim->replaced_count;
+    for (size_t i = 0; i < claim->replaced_count; i++)
+        entry->replaced[i] = claim->replaced[i];
+    ok = describe(base, number, entry, err) &&
+         send_files(bucket, claim->dir, entry, err) &&
+         cn_bucket_add_entry(bucket, entry, note_number, claim, err);
     cn_manifest_entry_free(entry);
     return ok;
 }
 
-bool cn_upload_segment(struct cn_bucket *bucket, const char *base, uint32_t number,
-                       struct cn_error *err)
+bool cn_upload_replacing(struct cn_bucket *bucket, const char *base, uint32_t number,
+                         const uint32_t *replaced, size_t replaced_count,
+                         struct cn_error *err)
 {
     char *dir = cn_segment_dir(base, number);
     struct state state;
+    struct claim claim = {dir, &state, replaced, replaced_count};
     bool ok = true;
 
     if (!read_state(dir, &state)) {
@@ -231,7 +252,7 @@ bool cn_upload_segment(struct cn_bucket *bucket, const char *base, uint32_t numb
     if (ok && state.has_number && !state.is_done)
         ok = cn_bucket_has_entry(bucket, state.number, state.id, &state.is_done, err);
     if (ok && !state.is_done)
-        ok = send(bucket, base, number, dir, &state, err);
+        ok = send(bucket, base, number, &claim, err);
     if (ok) {
         state.is_done = true;
         ok = write_state(dir, &state, err);
@@ -239,6 +260,26 @@ bool cn_upload_segment(struct cn_bucket *bucket, const char *base, uint32_t numb
     if (!ok)
         (void)cn_fail_in(err, "%s", dir);
     free(dir);
+    return ok;
+}
+
+bool cn_upload_segment(struct cn_bucket *bucket, const char *base, uint32_t number,
+                       struct cn_error *err)
+{
+    return cn_upload_replacing(bucket, base, number, NULL, 0, err);
+}
+
+bool cn_upload_name_again(struct cn_bucket *bucket, const char *base, uint32_t number,
+                          const char *id, uint64_t *rows, struct cn_error *err)
+{
+    struct cn_manifest_entry *entry = cn_alloc(1, sizeof(*entry));
+    bool ok;
+
+    (void)snprintf(entry->id, sizeof(entry->id), "%s", id);
+    ok = describe(base, number, entry, err) &&
+         cn_bucket_add_entry(bucket, entry, NULL, NULL, err);
+    *rows = entry->summary.spans;
+    cn_manifest_entry_free(entry);
     return ok;
 }
 
@@ -285,6 +326,16 @@ static bool make_spool(struct cn_store_target *target, struct cn_error *err)
     target->path = path.chars;
     return cn_store_config_parse(&config, text, err) &&
            cn_store_config_write(&config, target->path, &cn_disk_files, err);
+}
+
+bool cn_store_target_make(struct cn_store_target *target, struct cn_bucket *bucket,
+                          struct cn_error *err)
+{
+    *target = (struct cn_store_target){.bucket = cn_bucket_share(bucket)};
+    if (make_spool(target, err))
+        return true;
+    cn_store_target_done(target);
+    return false;
 }
 
 bool cn_store_target_open(struct cn_store_target *target, const char *path,

@@ -9,6 +9,7 @@
 #ifndef CN_STORE_CARE_UPLOAD_H
 #define CN_STORE_CARE_UPLOAD_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -18,6 +19,17 @@ struct cn_bucket;
 /* Upload a sealed segment, unless that was done. */
 CN_CHECK bool cn_upload_segment(struct cn_bucket *bucket, const char *base,
                                 uint32_t number, struct cn_error *err);
+
+/* The same for a segment that replaces others. */
+CN_CHECK bool cn_upload_replacing(struct cn_bucket *bucket, const char *base,
+                                  uint32_t number, const uint32_t *replaced,
+                                  size_t replaced_count, struct cn_error *err);
+
+/* Name a segment again whose entry was lost, from its files in a directory of a local store. `rows`
+ * receives their number. */
+CN_CHECK bool cn_upload_name_again(struct cn_bucket *bucket, const char *base,
+                                   uint32_t number, const char *id, uint64_t *rows,
+                                   struct cn_error *err);
 
 /* Upload all sealed segments of a store. `count` receives the number of those that were not
  * uploaded before. */
@@ -37,6 +49,10 @@ struct cn_store_target {
     char *path;
     struct cn_bucket *bucket; /* NULL: the store is local */
 };
+/* A new local store with the settings of the bucket, in its cache: for what is uploaded or was
+ * downloaded. cn_store_target_done() removes it. The bucket is shared. */
+CN_CHECK bool cn_store_target_make(struct cn_store_target *target,
+                                   struct cn_bucket *bucket, struct cn_error *err);
 CN_CHECK bool cn_store_target_open(struct cn_store_target *target, const char *path,
                                    struct cn_error *err);
 

@@ -9,6 +9,7 @@
 #include "base/run/progress.h"
 #include "formats/zorka/record.h"
 #include "model/traces/trace.h"
+#include "store/care/bucket_care.h"
 #include "store/care/care.h"
 #include "store/segment/index.h"
 #include "store/segment/log_format.h"
@@ -426,9 +427,12 @@ bool cn_store_verify(const char *path, const struct cn_progress *progress,
     struct check check = {0};
     uint32_t *numbers = NULL;
     size_t count = 0;
-    bool ok = cn_segments_check_store(path, err) &&
-              cn_segments_list(path, &numbers, &count, err);
+    bool ok;
 
+    if (cn_path_is_address(path))
+        return cn_bucket_verify(path, progress, fn, arg, err);
+    ok = cn_segments_check_store(path, err) &&
+         cn_segments_list(path, &numbers, &count, err);
     check.decompressor = cn_decompressor_new();
     for (size_t i = 0; ok && i < count; i++) {
         check.number = numbers[i];

@@ -1,46 +1,18 @@
 #include "store/search/search_segments.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/run/pool.h"
-#include "store/index/word_filter.h"
-#include "store/search/kept_hits.h"
 #include "store/search/match.h"
 #include "store/search/query.h"
 #include "store/search/query_filter.h"
-#include "store/search/trace_table.h"
+#include "store/search/search_state.h"
 #include "store/segment/reader.h"
-
-/* The times of a segment are known before its index is opened. */
-struct part {
-    uint32_t segment;
-    uint64_t first_ns, last_ns;
-};
-
-/* An index that one or more searches use. */
-struct shared_index {
-    struct cn_store_index index;
-    unsigned user_count;
-};
-
-struct cn_search {
-    const struct cn_store *store;
-    struct part *newest; /* the one with the newest row first */
-    struct part *oldest; /* the one with the oldest row first */
-    size_t count;
-    struct cn_kept_hits kept;
-    struct shared_index **indexes; /* by segment; NULL: not open */
-    struct cn_error *failures;     /* by segment: why it could not be searched */
-    uint64_t row_count;
-    struct cn_trace_table traces; /* made when it is first needed */
-    bool *in_traces; /* by segment: the table has its rows; NULL: there is no table */
-};
 
 static int compare_newest(const void *a, const void *b)
 {
-    const struct part *x = a, *y = b;
+    const struct cn_search_part *x = a, *y = b;
 
     if (x->last_ns != y->last_ns)
         return x->last_ns > y->last_ns ? -1 : 1;
@@ -49,7 +21,7 @@ static int compare_newest(const void *a, const void *b)
 
 static int compare_oldest(const void *a, const void *b)
 {
-    const struct part *x = a, *y = b;
+    const struct cn_search_part *x = a, *y = b;
 
     if (x->first_ns != y->first_ns)
         return x->first_ns < y->first_ns ? -1 : 1;
@@ -70,7 +42,7 @@ bool cn_search_open(struct cn_search **out, const struct cn_store *store,
     search->indexes = cn_alloc(search->count, sizeof(*search->indexes));
     search->failures = cn_alloc(search->count, sizeof(*search->failures));
     for (size_t i = 0; i < search->count; i++) {
-        struct part *part = &search->newest[i];
+        struct cn_search_part *part = &search->newest[i];
 
         part->segment = (uint32_t)i;
         search->row_count += cn_segment_row_count(cn_store_segment(store, i));
@@ -78,14 +50,16 @@ bool cn_search_open(struct cn_search **out, const struct cn_store *store,
         search->oldest[i] = *part;
     }
     if (search->count > 0) {
-        qsort(search->newest, search->count, sizeof(struct part), compare_newest);
-        qsort(search->oldest, search->count, sizeof(struct part), compare_oldest);
+        qsort(search->newest, search->count, sizeof(struct cn_search_part),
+              compare_newest);
+        qsort(search->oldest, search->count, sizeof(struct cn_search_part),
+              compare_oldest);
     }
     *out = search;
     return true;
 }
 
-static void release_index(struct shared_index *shared)
+static void release_index(struct cn_shared_index *shared)
 {
     if (!shared || --shared->user_count > 0)
         return;
@@ -139,7 +113,7 @@ void cn_search_close(struct cn_search *search)
 static bool open_index(struct cn_search *search, uint32_t segment,
                        const struct cn_store_index **out, struct cn_error *err)
 {
-    struct shared_index *shared = search->indexes[segment];
+    struct cn_shared_index *shared = search->indexes[segment];
 
     if (!shared) {
         shared = cn_alloc(1, sizeof(*shared));
@@ -153,27 +127,6 @@ static bool open_index(struct cn_search *search, uint32_t segment,
     }
     *out = &shared->index;
     return true;
-}
-
-/* The index of a segment whose rows can be grouped by trace; NULL if they are damaged. */
-static const struct cn_store_index *index_for_traces(struct cn_search *search,
-                                                     uint32_t segment)
-{
-    static const enum cn_store_field needed[] = {
-        CN_STORE_FIELD_trace_high, CN_STORE_FIELD_trace_low, CN_STORE_FIELD_part,
-        CN_STORE_FIELD_time_ns,    CN_STORE_FIELD_calls,     CN_STORE_FIELD_duration_ns,
-        CN_STORE_FIELD_records,    CN_STORE_FIELD_errors,    CN_STORE_FIELD_flags,
-    };
-    const struct cn_store_index *index;
-    struct cn_store_column column;
-    struct cn_error err;
-    bool ok = open_index(search, segment, &index, &err);
-
-    for (size_t i = 0; ok && i < sizeof(needed) / sizeof(needed[0]); i++)
-        ok = cn_columns_field(index->columns, needed[i], &column, &err);
-    if (!ok)
-        search->failures[segment] = err;
-    return ok ? index : NULL;
 }
 
 bool cn_search_check(const struct cn_search *search, struct cn_error *err)
@@ -270,7 +223,7 @@ static bool hits_of(struct cn_search *search, uint32_t segment,
     return true;
 }
 
-static bool search_part(struct cn_search *search, const struct part *part,
+static bool search_part(struct cn_search *search, const struct cn_search_part *part,
                         const struct cn_query *query,
                         const struct cn_search_visitor *visitor, struct cn_error *err)
 {
@@ -295,8 +248,8 @@ static void note_row(void *arg, uint32_t row)
 }
 
 /* Checks the times, the filter, and the id if the query has one. */
-static bool may_have_hits(const struct cn_search *search, const struct part *part,
-                          const struct cn_query *query)
+static bool may_have_hits(const struct cn_search *search,
+                          const struct cn_search_part *part, const struct cn_query *query)
 {
     const struct cn_segment *segment = cn_store_segment(search->store, part->segment);
     bool has_trace = false;
@@ -353,12 +306,24 @@ static void keep_job(void *arg, size_t i, unsigned worker)
         cn_rows_done(&job->rows);
 }
 
+unsigned cn_search_workers(const struct cn_search *search)
+{
+    enum { REMOTE_WORKERS = 16 };
+    unsigned workers = cn_pool_default_workers();
+
+    return workers < REMOTE_WORKERS && search->count > 0 &&
+                   cn_segment_filter(cn_store_segment(search->store, 0)).len > 0
+               ? REMOTE_WORKERS
+               : workers;
+}
+
 /* Match the segments of `parts` without cached hits on all processors. */
 static void match_ahead(struct cn_search *search, const struct cn_query *query,
-                        const struct part *parts, size_t count)
+                        const struct cn_search_part *parts, size_t count)
 {
     enum { ROWS_MIN = 1 << 16 }; /* fewer rows are matched before a thread has started */
-    unsigned workers = cn_pool_default_workers();
+    unsigned workers = cn_search_workers(search);
+    bool is_remote = workers > cn_pool_default_workers();
     struct ahead ahead = {
         .search = search,
         .kept = cn_kept_hits_of(&search->kept, query),
@@ -377,7 +342,7 @@ static void match_ahead(struct cn_search *search, const struct cn_query *query,
         ahead.jobs[jobs.count++].segment = segment;
         row_count += cn_segment_row_count(cn_store_segment(search->store, segment));
     }
-    if (workers > 1 && jobs.count > 1 && row_count >= ROWS_MIN)
+    if (workers > 1 && jobs.count > 1 && (is_remote || row_count >= ROWS_MIN))
         cn_pool_run(&jobs, workers);
     for (unsigned i = 0; i < workers; i++)
         cn_query_free(ahead.queries[i]);
@@ -387,8 +352,9 @@ static void match_ahead(struct cn_search *search, const struct cn_query *query,
 
 /* The number of parts from `at` on that are visited, or may be: those whose times overlap those of
  * the first one, such as other lanes, or all if nothing ends the walk. */
-static size_t count_ahead(const struct cn_search *search, const struct part *parts,
-                          size_t at, const struct cn_search_visitor *visitor)
+static size_t count_ahead(const struct cn_search *search,
+                          const struct cn_search_part *parts, size_t at,
+                          const struct cn_search_visitor *visitor)
 {
     size_t end = at + 1;
 
@@ -406,8 +372,9 @@ static enum cn_step visit_next(struct cn_search *search, const struct cn_query *
                                const struct cn_search_visitor *visitor, size_t *position,
                                size_t *ahead_end, struct cn_error *err)
 {
-    const struct part *parts = visitor->is_oldest_first ? search->oldest : search->newest;
-    const struct part *part;
+    const struct cn_search_part *parts =
+        visitor->is_oldest_first ? search->oldest : search->newest;
+    const struct cn_search_part *part;
 
     while (*position < search->count && !may_have_hits(search, &parts[*position], query))
         ++*position;
@@ -454,108 +421,6 @@ bool cn_search_walk(struct cn_search *search, const struct cn_query *query,
         step = visit_next(search, query, visitor, &position, &ahead_end, err);
     } while (step == CN_ITEM);
     return step == CN_END;
-}
-
-/* Trace ids of hits, and the segments that they were found in. */
-struct hit_ids {
-    struct cn_query_number *list;
-    size_t count, capacity;
-    bool *is_found;
-};
-
-enum { IDS_MAX = 1 << 16 }; /* more are in most segments anyway */
-
-static bool note_ids(void *arg, uint32_t segment, const struct cn_store_index *index,
-                     const struct cn_rows *rows, struct cn_error *err)
-{
-    struct hit_ids *ids = arg;
-    struct cn_store_column high, low;
-
-    ids->is_found[segment] = true;
-    if (!cn_columns_field(index->columns, CN_STORE_FIELD_trace_high, &high, err) ||
-        !cn_columns_field(index->columns, CN_STORE_FIELD_trace_low, &low, err))
-        return false;
-    for (uint32_t row = cn_rows_next(rows, 0); row < rows->count && ids->count < IDS_MAX;
-         row = cn_rows_next(rows, row + 1)) {
-        ids->list = cn_grow(ids->list, ids->count, &ids->capacity, sizeof(*ids->list));
-        ids->list[ids->count++] = (struct cn_query_number){cn_store_column_at(&high, row),
-                                                           cn_store_column_at(&low, row)};
-    }
-    return true;
-}
-
-/* True if a segment may have rows of one of these traces. */
-static bool may_have_ids(const struct cn_segment *segment, const struct hit_ids *ids)
-{
-    struct cn_bytes filter = cn_segment_filter(segment);
-
-    if (filter.len == 0 || ids->count == IDS_MAX)
-        return true;
-    for (size_t i = 0; i < ids->count; i++)
-        if (cn_word_filter_may_have_id(filter, ids->list[i].high, ids->list[i].low))
-            return true;
-    return false;
-}
-
-/* Choose the segments that may have rows of the traces that a query finds: all that have no filter,
- * or without a query. */
-static bool choose_segments(struct cn_search *search, const struct cn_query *query,
-                            bool *chosen, struct cn_error *err)
-{
-    struct hit_ids ids = {.is_found = chosen};
-    struct cn_search_visitor visitor = {.visit = note_ids, .arg = &ids};
-    bool has_filter = false, ok = true;
-
-    for (size_t i = 0; i < search->count; i++)
-        has_filter |= cn_segment_filter(cn_store_segment(search->store, i)).len > 0;
-    if (query && has_filter)
-        ok = cn_search_walk(search, query, &visitor, err);
-    for (size_t i = 0; ok && i < search->count; i++)
-        chosen[i] = chosen[i] || !query || !has_filter ||
-                    may_have_ids(cn_store_segment(search->store, i), &ids);
-    free(ids.list);
-    return ok;
-}
-
-static bool make_traces(struct cn_search *search, const bool *chosen,
-                        struct cn_error *err)
-{
-    const struct cn_store_index **indexes = cn_alloc(search->count, sizeof(*indexes));
-    bool ok;
-
-    for (uint32_t i = 0; i < search->count; i++)
-        indexes[i] = chosen[i] ? index_for_traces(search, i) : NULL;
-    cn_trace_table_done(&search->traces);
-    ok = cn_trace_table_make(&search->traces, indexes, search->count, err);
-    free(indexes);
-    return ok;
-}
-
-bool cn_search_trace_table(struct cn_search *search, const struct cn_query *query,
-                           const struct cn_trace_table **out, struct cn_error *err)
-{
-    bool *chosen = cn_alloc(search->count + 1, sizeof(*chosen));
-    bool ok = choose_segments(search, query, chosen, err), is_made = search->in_traces;
-
-    for (size_t i = 0; ok && search->in_traces && i < search->count; i++) {
-        is_made = is_made && (!chosen[i] || search->in_traces[i]);
-        chosen[i] = chosen[i] || search->in_traces[i];
-    }
-    ok = ok && (is_made || make_traces(search, chosen, err));
-    if (ok) {
-        free(search->in_traces);
-        search->in_traces = chosen;
-        *out = &search->traces;
-    } else {
-        free(chosen);
-    }
-    return ok;
-}
-
-const struct cn_trace_table *cn_search_traces_made(const struct cn_search *search)
-{
-    assert(search->in_traces);
-    return &search->traces;
 }
 
 bool cn_search_index(struct cn_search *search, uint32_t segment,

@@ -3,10 +3,12 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "formats/zorka/record.h"
 #include "model/traces/trace.h"
 #include "store/segment/log_format.h"
 #include "store/segment/segment.h"
+#include "store/segment/segment_scan.h"
 
 struct cn_segment_loader {
     struct cn_decompressor *decompressor;
@@ -181,6 +183,49 @@ static bool assemble(struct cn_segment_loader *loader, const struct cn_segment *
     return ok;
 }
 
+/* Words whose bytes are needed, each once. */
+struct word_list {
+    struct cn_map seen;
+    uint32_t *words;
+    size_t count, capacity;
+};
+
+static void add_word(void *arg, uint32_t word)
+{
+    struct word_list *list = arg;
+
+    if (word == 0 || cn_map_find(&list->seen, word, 0))
+        return;
+    *cn_map_at(&list->seen, word, 0) = 1;
+    list->words =
+        cn_grow(list->words, list->count, &list->capacity, sizeof(*list->words));
+    list->words[list->count++] = word;
+}
+
+/* Fetch the words of a trace, and the words that they consist of. */
+static bool need_words(const struct cn_segment *segment, const struct cn_trace *trace,
+                       struct cn_error *err)
+{
+    const struct cn_words *words = cn_segment_words(segment);
+    const struct cn_text_file *file = cn_segment_text(segment);
+    struct word_list list = {0};
+    bool ok = true;
+
+    if (!file)
+        return cn_segment_check(segment, err);
+    cn_segment_each_word(trace, add_word, &list);
+    for (size_t i = 0; ok && i < list.count; i++) {
+        uint32_t word = list.words[i];
+
+        ok = cn_text_file_check(file, word, err);
+        for (size_t k = 0; ok && k < cn_word_part_count(words, word); k++)
+            add_word(&list, cn_word_part(words, word, k));
+    }
+    cn_map_done(&list.seen);
+    free(list.words);
+    return ok;
+}
+
 bool cn_segment_load(struct cn_segment_loader *loader, const struct cn_segment *segment,
                      uint32_t row_number, struct cn_trace *out, struct cn_error *err)
 {
@@ -197,8 +242,8 @@ bool cn_segment_load(struct cn_segment_loader *loader, const struct cn_segment *
                    : assemble(loader, segment, &row, &record, err)) ||
         !cn_zorka_record_decode(record, out, &taken, err))
         return cn_fail_in(err, "%s/" CN_TRACES_NAME ": row %u", segment->dir, row_number);
-    /* The words of a trace are read without a check. */
-    if (segment->remote && !cn_segment_check_words(segment, err))
+    /* The words of a trace are read without a check: they must be there. */
+    if (segment->remote && !need_words(segment, out, err))
         return cn_fail_in(err, "%s", segment->dir);
     out->words = cn_segment_words(segment);
     out->id_high = row.trace_high;

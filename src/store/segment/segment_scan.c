@@ -194,36 +194,40 @@ void cn_segment_scan_done(struct cn_segment_scan *scan)
     cn_map_done(&scan->seen);
 }
 
-static void raise(uint32_t *highest, uint32_t word)
+void cn_segment_each_word(const struct cn_trace *trace,
+                          void (*visit)(void *arg, uint32_t word), void *arg)
 {
-    if (word > *highest)
-        *highest = word;
+    for (uint32_t i = 0; i < trace->node_count; i++) {
+        visit(arg, trace->nodes[i].method);
+        visit(arg, trace->nodes[i].exception);
+    }
+    for (uint32_t i = 0; i < trace->attribute_count; i++) {
+        visit(arg, trace->attributes[i].key);
+        if (trace->attributes[i].value.kind == CN_VALUE_WORD)
+            visit(arg, trace->attributes[i].value.word);
+    }
+    for (uint32_t i = 0; i < trace->value_count; i++)
+        if (trace->values[i].kind == CN_VALUE_WORD)
+            visit(arg, trace->values[i].word);
+    for (uint32_t i = 0; i < trace->span_count; i++) {
+        visit(arg, trace->spans[i].type);
+        visit(arg, trace->spans[i].service);
+    }
 }
 
-static void raise_value(uint32_t *highest, const struct cn_trace_value *value)
+static void raise_to(void *arg, uint32_t word)
 {
-    if (value->kind == CN_VALUE_WORD)
-        raise(highest, value->word);
+    uint32_t *highest = arg;
+
+    if (word > *highest)
+        *highest = word;
 }
 
 uint32_t cn_segment_highest_word(const struct cn_trace *trace)
 {
     uint32_t highest = 0;
 
-    for (uint32_t i = 0; i < trace->node_count; i++) {
-        raise(&highest, trace->nodes[i].method);
-        raise(&highest, trace->nodes[i].exception);
-    }
-    for (uint32_t i = 0; i < trace->attribute_count; i++) {
-        raise(&highest, trace->attributes[i].key);
-        raise_value(&highest, &trace->attributes[i].value);
-    }
-    for (uint32_t i = 0; i < trace->value_count; i++)
-        raise_value(&highest, &trace->values[i]);
-    for (uint32_t i = 0; i < trace->span_count; i++) {
-        raise(&highest, trace->spans[i].type);
-        raise(&highest, trace->spans[i].service);
-    }
+    cn_segment_each_word(trace, raise_to, &highest);
     return highest;
 }
 
@@ -291,7 +295,7 @@ static void add_record(struct cn_segment_scan *scan, const struct cn_chunk *chun
     }
     trace->id_high = part->id_high;
     trace->id_low = part->id_low;
-    raise(&scan->highest_word, cn_segment_highest_word(trace));
+    raise_to(&scan->highest_word, cn_segment_highest_word(trace));
     add_row(scan, chunk, part, record_off, 0);
     for (uint32_t i = 0; i < trace->span_count; i++)
         if (cn_segment_span_has_row(trace, &trace->spans[i]))

@@ -78,6 +78,10 @@ uint32_t cn_segment_find_highest_word(const struct cn_file *data,
  * header is damaged, the one that can read the first sound chunk. */
 void cn_segment_open_chunks(struct cn_chunk_file *out, const struct cn_file *data);
 
+/* Call `visit` for each word that a trace uses; 0 is none. A word may be visited several times. */
+void cn_segment_each_word(const struct cn_trace *trace,
+                          void (*visit)(void *arg, uint32_t word), void *arg);
+
 /* The highest word that a trace uses. */
 uint32_t cn_segment_highest_word(const struct cn_trace *trace);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/files/file.h"
 #include "base/text.h"
 #include "store/segment/config.h"
 #include "store/segment/log_format.h"
@@ -113,6 +114,13 @@ bool cn_segments_list(const char *base, uint32_t **numbers, size_t *count,
     return true;
 }
 
+static bool check_local(const char *base, struct cn_error *err)
+{
+    return !cn_path_is_address(base) ||
+           cn_fail(err, CN_ERR_USAGE,
+                   "%s is in object storage; this needs a store in a directory", base);
+}
+
 bool cn_segments_check_store(const char *base, struct cn_error *err)
 {
     struct cn_text path = {0};
@@ -120,6 +128,8 @@ bool cn_segments_check_store(const char *base, struct cn_error *err)
     size_t count = 0;
     bool is_store;
 
+    if (!check_local(base, err))
+        return false;
     cn_text_printf(&path, "%s/" CN_CONFIG_NAME, base);
     is_store = access(cn_text_str(&path), F_OK) == 0;
     cn_text_done(&path);
@@ -219,6 +229,8 @@ bool cn_store_lock(const char *base, int *fd, struct cn_error *err)
     int lock_fd;
     bool ok;
 
+    if (!check_local(base, err))
+        return false;
     cn_text_printf(&path, "%s/" CN_LOCK_NAME, base);
     lock_fd = open(cn_text_str(&path), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     ok = lock_fd >= 0 || cn_fail_errno(err, "%s", cn_text_str(&path));

@@ -34,7 +34,9 @@ export function DropPage(props: { children: ComponentChildren }) {
     setDropped(next);
     openDropped(next);
   };
-  useDrops(add);
+  useDrops(add, (reason) =>
+    setProblem(`the browser cannot read what was dropped: ${reason}; use: Open a folder`),
+  );
   return (
     <>
       <Problems text={problem} />
@@ -49,12 +51,13 @@ export function DropPage(props: { children: ComponentChildren }) {
   );
 }
 
-function useDrops(add: (files: DroppedFile[]) => void): void {
+function useDrops(add: (files: DroppedFile[]) => void, fail: (reason: string) => void): void {
   useEffect(() => {
     const allow = (event: DragEvent) => event.preventDefault();
     const take = (event: DragEvent) => {
       event.preventDefault();
-      if (event.dataTransfer) void filesOfDrop(event.dataTransfer.items).then(add);
+      if (event.dataTransfer)
+        filesOfDrop(event.dataTransfer.items).then(add, (error: Error) => fail(error.message));
     };
     addEventListener("dragover", allow);
     addEventListener("drop", take);

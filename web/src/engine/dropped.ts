@@ -13,6 +13,23 @@ export interface Dropped {
   sources: SourceToOpen[];
 }
 
+// Of Chromium; the types of TypeScript lack them.
+interface FileHandle {
+  kind: "file";
+  name: string;
+  getFile(): Promise<File>;
+}
+
+interface FolderHandle {
+  kind: "directory";
+  name: string;
+  values(): AsyncIterable<FileHandle | FolderHandle>;
+}
+
+type ItemWithHandle = DataTransferItem & {
+  getAsFileSystemHandle?(): Promise<FileHandle | FolderHandle | null>;
+};
+
 // Names that a folder of some format has: dropped beside each other, they are its contents.
 const CONTENTS = ["meta.db", "experiment.xml", "task.txt", "config.props"];
 
@@ -72,11 +89,29 @@ async function filesOf(entry: FileSystemEntry): Promise<DroppedFile[]> {
   return (await Promise.all(entries.map(filesOf))).flat();
 }
 
-// The list is only valid during the event, so entries are taken from it before anything waits.
+async function filesOfHandle(folder: FolderHandle, path: string): Promise<DroppedFile[]> {
+  const files: DroppedFile[] = [];
+  for await (const handle of folder.values()) {
+    const at = `${path}/${handle.name}`;
+    if (handle.kind === "directory") files.push(...(await filesOfHandle(handle, at)));
+    else files.push({ path: at, file: await handle.getFile() });
+  }
+  return files;
+}
+
+// A file is there at once. Entries of a folder cannot be read by a page from disk in Chromium, where
+// handles can.
+async function filesOfItem(item: DataTransferItem): Promise<DroppedFile[]> {
+  const file = item.getAsFile();
+  const entry = item.webkitGetAsEntry();
+  if (!entry?.isDirectory) return file ? [{ path: file.name, file }] : [];
+  const handle = await (item as ItemWithHandle).getAsFileSystemHandle?.();
+  return handle?.kind === "directory" ? filesOfHandle(handle, handle.name) : filesOf(entry);
+}
+
+// The list is only valid during the event, so all items are begun before anything waits.
 export async function filesOfDrop(list: DataTransferItemList): Promise<DroppedFile[]> {
-  const entries = Array.from(list, (item) => item.webkitGetAsEntry());
-  const files = await Promise.all(entries.map((entry) => (entry ? filesOf(entry) : [])));
-  return files.flat();
+  return (await Promise.all(Array.from(list, filesOfItem))).flat();
 }
 
 export function filesOfInput(list: FileList): DroppedFile[] {

@@ -16,36 +16,42 @@ export interface Failure {
   text: string;
 }
 
+// Of current browsers; the types of TypeScript lack it.
+const { fromBase64 } = Uint8Array as unknown as { fromBase64?: (text: string) => Uint8Array };
+
 function decode(base64: string): Uint8Array {
+  if (fromBase64) return fromBase64(base64);
   const text = atob(base64);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   return bytes;
 }
 
-async function decompress(base64: string, format: CompressionFormat): Promise<Uint8Array> {
-  const stream = new Blob([decode(base64)]).stream().pipeThrough(new DecompressionStream(format));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+function inflate(base64: string, format: CompressionFormat): ReadableStream<Uint8Array> {
+  return new Blob([decode(base64)]).stream().pipeThrough(new DecompressionStream(format));
 }
 
-// Cut the bytes of the blocks into files.
-async function addBlocks(engine: Engine, load: Load): Promise<void> {
+// The bytes of the blocks, as files; each part is copied once, to where it belongs.
+async function readBlocks(load: Load): Promise<{ path: string; bytes: Uint8Array }[]> {
   const files = load.files.map(({ path, size }) => ({ path, bytes: new Uint8Array(size) }));
   let index = 0;
   let filled = 0;
-  for (const base64 of load.blocks) {
-    let block = await decompress(base64, "deflate-raw");
-    for (; block.length > 0; index++, filled = 0) {
+  const add = (part: Uint8Array) => {
+    for (let rest = part; rest.length > 0; index++, filled = 0) {
       const file = files[index];
       if (!file) throw new Error("the page is damaged: it has more data than files");
-      const part = block.subarray(0, file.bytes.length - filled);
-      file.bytes.set(part, filled);
-      filled += part.length;
-      block = block.subarray(part.length);
+      const fits = rest.subarray(0, file.bytes.length - filled);
+      file.bytes.set(fits, filled);
+      filled += fits.length;
+      rest = rest.subarray(fits.length);
       if (filled < file.bytes.length) break;
     }
+  };
+  for (const base64 of load.blocks) {
+    const reader = inflate(base64, "deflate-raw").getReader();
+    for (let read = await reader.read(); !read.done; read = await reader.read()) add(read.value);
   }
-  for (const { path, bytes } of files) engine.files.add(path, new Bytes(bytes));
+  return files;
 }
 
 // Of workers; the types of TypeScript have it only there.
@@ -75,11 +81,18 @@ class Dropped implements Content {
   }
 }
 
-// The engine with all sources that open, and why others do not.
+// The engine with all sources that open, and why others do not. It is compiled while the data is
+// being read.
 export async function startEngine(load: Load): Promise<{ engine: Engine; failures: Failure[] }> {
-  const bytes = await decompress(load.engine, "gzip");
-  const engine = await Engine.start(await WebAssembly.compile(bytes));
-  await addBlocks(engine, load);
+  const source = new Response(inflate(load.engine, "gzip"), {
+    headers: { "Content-Type": "application/wasm" },
+  });
+  const [module, files] = await Promise.all([
+    WebAssembly.compileStreaming(source),
+    readBlocks(load),
+  ]);
+  const engine = await Engine.start(module);
+  for (const { path, bytes } of files) engine.files.add(path, new Bytes(bytes));
   for (const { path, file } of load.dropped) engine.files.add(path, new Dropped(file));
   const failures: Failure[] = [];
   for (const source of load.sources) {
