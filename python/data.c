@@ -1,4 +1,4 @@
-/* Data: what cairn.open() returns, and the iterator over its records. */
+/* Data: what cairn.open() returns. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,17 +9,7 @@ struct data_object {
     Py_ssize_t uses; /* calls and iterators that run; changed with the GIL held */
 };
 
-struct events_object {
-    PyObject_HEAD PyObject *data;
-    struct cairn_calls *calls;
-    bool is_running; /* another thread is in next */
-};
-
-static PyTypeObject *data_type, *events_type;
-
-/* A record without padding at the end, as numpy names its fields. */
-static const char call_format[] = "T{=Q:time_ns:=Q:address:=I:function:=H:depth:"
-                                  "B:kind:B:flags:8x}";
+static PyTypeObject *data_type;
 
 static const char value_format[] = "T{=d:value:=I:thread:=H:metric:2x}";
 
@@ -89,13 +79,6 @@ static PyObject *text_of(const char *text)
         Py_RETURN_NONE;
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
 }
-
-/* Call `call` with `data`, without the GIL. */
-#define WITHOUT_GIL(call)            \
-    do {                             \
-        Py_BEGIN_ALLOW_THREADS call; \
-        Py_END_ALLOW_THREADS         \
-    } while (0)
 
 static PyObject *open_path(PyObject *module, PyObject *args)
 {
@@ -532,189 +515,6 @@ static PyObject *data_calls(PyObject *self, PyObject *args)
     return table_new(table, err);
 }
 
-/* search(query, sort, reverse, spans, offset, limit) */
-static PyObject *data_search(PyObject *self, PyObject *args)
-{
-    struct cairn_search_options options = {.size = sizeof(options)};
-    unsigned long long offset, limit;
-    const char *query;
-    int is_reversed, has_spans;
-    struct cairn_error *err;
-    struct cairn_table *table;
-    struct cairn_data *data;
-
-    if (!PyArg_ParseTuple(args, "szppKK:search", &query, &options.sort, &is_reversed,
-                          &has_spans, &offset, &limit) ||
-        !(data = data_begin(self)))
-        return NULL;
-    options.is_reversed = is_reversed != 0;
-    options.has_spans = has_spans != 0;
-    options.offset = offset;
-    options.limit = limit;
-    err = cairn_error_new();
-    WITHOUT_GIL(table = cairn_store_search(data, query, &options, err));
-    data_end(self);
-    return table_new(table, err);
-}
-
-static PyObject *data_groups(PyObject *self, PyObject *args)
-{
-    const char *query, *by;
-    int of_spans;
-    struct cairn_error *err;
-    struct cairn_table *table;
-    struct cairn_data *data;
-
-    if (!PyArg_ParseTuple(args, "ssp:groups", &query, &by, &of_spans) ||
-        !(data = data_begin(self)))
-        return NULL;
-    err = cairn_error_new();
-    WITHOUT_GIL(table = cairn_store_groups(data, query, by, of_spans != 0, err));
-    data_end(self);
-    return table_new(table, err);
-}
-
-static PyObject *data_count(PyObject *self, PyObject *args)
-{
-    const char *query;
-    struct cairn_error *err;
-    struct cairn_data *data;
-    uint64_t count;
-    bool ok;
-
-    if (!PyArg_ParseTuple(args, "s:count", &query) || !(data = data_begin(self)))
-        return NULL;
-    err = cairn_error_new();
-    WITHOUT_GIL(ok = cairn_store_count(data, query, &count, err));
-    data_end(self);
-    if (!ok)
-        return raise_error(err);
-    cairn_error_free(err);
-    return PyLong_FromUnsignedLongLong(count);
-}
-
-static PyObject *data_store_calls(PyObject *self, PyObject *args)
-{
-    const char *query;
-    struct cairn_error *err;
-    struct cairn_data *data, *out;
-
-    if (!PyArg_ParseTuple(args, "s:store_calls", &query) || !(data = data_begin(self)))
-        return NULL;
-    err = cairn_error_new();
-    WITHOUT_GIL(out = cairn_store_calls(data, query, err));
-    data_end(self);
-    return data_new(out, err);
-}
-
-/* events(task, from_ns, to_ns): an iterator of Records. It uses the data until it ends. */
-static PyObject *data_events(PyObject *self, PyObject *args)
-{
-    unsigned long long from_ns, to_ns;
-    unsigned task;
-    struct cairn_error *err;
-    struct cairn_calls *calls;
-    struct cairn_data *data;
-    struct events_object *object;
-
-    if (!PyArg_ParseTuple(args, "IKK:events", &task, &from_ns, &to_ns) ||
-        !(data = data_begin(self)))
-        return NULL;
-    err = cairn_error_new();
-    WITHOUT_GIL(calls = cairn_calls_new(data, task, from_ns, to_ns, err));
-    if (!calls) {
-        data_end(self);
-        return raise_error(err);
-    }
-    cairn_error_free(err);
-    object = (struct events_object *)PyType_GenericAlloc(events_type, 0);
-    if (!object) {
-        cairn_calls_free(calls);
-        data_end(self);
-        return NULL;
-    }
-    Py_INCREF(self);
-    object->data = self;
-    object->calls = calls;
-    return (PyObject *)object;
-}
-
-static void events_end(struct events_object *object)
-{
-    if (!object->calls)
-        return;
-    cairn_calls_free(object->calls);
-    object->calls = NULL;
-    data_end(object->data);
-}
-
-static void events_dealloc(PyObject *self)
-{
-    struct events_object *object = (struct events_object *)self;
-    PyTypeObject *type = Py_TYPE(self);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-
-    events_end(object);
-    Py_XDECREF(object->data);
-    release(self);
-    Py_DECREF(type);
-}
-
-static PyObject *events_next(PyObject *self)
-{
-    struct events_object *object = (struct events_object *)self;
-    struct cairn_error *err;
-    const struct cairn_call *list;
-    enum cairn_step step;
-    size_t count;
-    void *bytes;
-
-    if (!object->calls)
-        return NULL;
-    if (object->is_running) {
-        PyErr_SetString(PyExc_ValueError, "another thread uses this iterator");
-        return NULL;
-    }
-    err = cairn_error_new();
-    object->is_running = true;
-    WITHOUT_GIL(step = cairn_calls_next(object->calls, &list, &count, err));
-    object->is_running = false;
-    if (step != CAIRN_ITEM) {
-        events_end(object);
-        if (step == CAIRN_FAIL)
-            return raise_error(err);
-        cairn_error_free(err);
-        return NULL;
-    }
-    cairn_error_free(err);
-    bytes = PyMem_Malloc(count * sizeof(*list));
-    if (!bytes)
-        return PyErr_NoMemory();
-    memcpy(bytes, list, count * sizeof(*list));
-    return records_new(bytes, count * sizeof(*list), sizeof(*list), call_format);
-}
-
-static PyObject *events_iter(PyObject *self)
-{
-    Py_INCREF(self);
-    return self;
-}
-
-static PyType_Slot events_slots[] = {
-    {Py_tp_dealloc, events_dealloc},
-    {Py_tp_iter, events_iter},
-    {Py_tp_iternext, events_next},
-    {Py_tp_doc, "Iterator over the records of a task, in batches."},
-    {0},
-};
-
-static PyType_Spec events_spec = {
-    .name = "cairn._cairn.Events",
-    .basicsize = sizeof(struct events_object),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    .slots = events_slots,
-};
-
 static PyMethodDef data_methods[] = {
     {"close", data_close, METH_NOARGS, "Release the data."},
     {"info", data_info, METH_NOARGS, "Shape, format, path, title and times."},
@@ -760,9 +560,7 @@ static PyMethodDef functions[] = {
 int add_data_type(PyObject *module)
 {
     data_type = (PyTypeObject *)PyType_FromSpec(&data_spec);
-    events_type = (PyTypeObject *)PyType_FromSpec(&events_spec);
-    return data_type && events_type && PyModule_AddType(module, data_type) == 0 &&
-                   PyModule_AddType(module, events_type) == 0 &&
+    return data_type && PyModule_AddType(module, data_type) == 0 &&
                    PyModule_AddFunctions(module, functions) == 0
                ? 0
                : -1;

@@ -106,7 +106,7 @@ static int fill(PyObject *module)
     error_type = errors ? PyObject_GetAttrString(errors, "Error") : NULL;
     Py_XDECREF(errors);
     if (!error_type || add_table_types(module) < 0 || add_data_type(module) < 0 ||
-        add_writer_types(module) < 0)
+        add_events_type(module) < 0 || add_writer_types(module) < 0)
         return -1;
     return PyModule_AddStringConstant(module, "version", cairn_version());
 }

@@ -42,9 +42,24 @@ PyObject *arrow_schema(struct shared_table *shared);
 /* A structured array of records, which takes `bytes` over (released with PyMem_Free()). */
 PyObject *records_new(void *bytes, size_t len, size_t size, const char *format);
 
+/* Run a statement without the GIL. */
+#define WITHOUT_GIL(call)            \
+    do {                             \
+        Py_BEGIN_ALLOW_THREADS call; \
+        Py_END_ALLOW_THREADS         \
+    } while (0)
+
+/* Methods of Data in files of their own. */
+PyObject *data_events(PyObject *self, PyObject *args);
+PyObject *data_search(PyObject *self, PyObject *args);
+PyObject *data_groups(PyObject *self, PyObject *args);
+PyObject *data_count(PyObject *self, PyObject *args);
+PyObject *data_store_calls(PyObject *self, PyObject *args);
+
 /* Add the types and functions of each file to the module; -1 on failure. */
 int add_table_types(PyObject *module);
 int add_data_type(PyObject *module);
+int add_events_type(PyObject *module);
 int add_writer_types(PyObject *module);
 
 #endif

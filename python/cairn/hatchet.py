@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 # What Hatchet calls the kinds of identities that are not levels of its index.
 _KINDS = {"NODE": "node_pid", "CORE": "core", "RANK": "rank", "THREAD": "thread"}
 _LEVELS = ("rank", "thread")
+_TIMES = ("CPUTIME (sec)", "CPUTIME (usec)")
 
 
 def _identity(text: str) -> dict[str, int]:
@@ -82,7 +83,7 @@ def _costs(db: Database, ids: Any, threads: list[Any]) -> dict[str, Any]:
         shown = rows >= 0
         costs = numpy.zeros((len(ids), len(threads)))
         costs[rows[shown], columns[shown]] = values["value"][chosen][shown]
-        title = "time" if name == "CPUTIME (sec)" else name
+        title = "time" if name in _TIMES else name
         found[f"{title} (inc)" if scope == "execution" else title] = costs
     return found
 

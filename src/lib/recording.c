@@ -117,7 +117,7 @@ struct filling {
     int32_t *names; /* codes by function and schedule id */
     bool has_values;
     struct cn_text *arguments; /* of the open calls, by depth */
-    size_t level_count, level_capacity;
+    size_t level_capacity;
     struct cn_text result;
 };
 
@@ -262,15 +262,7 @@ static const char *const report_columns[] = {
     "calls",        "total_ns",     "self_ns",      "total_min_ns",
     "total_max_ns", "total_p50_ns", "total_p90_ns", "total_p99_ns",
 };
-enum {
-    REPORT_LINE = 3,
-    REPORT_CALLS,
-    REPORT_TOTAL,
-    REPORT_SELF,
-    REPORT_MIN,
-    REPORT_MAX,
-    REPORT_P50
-};
+enum { REPORT_LINE = 3 }; /* texts before it, numbers of calls and ns after it */
 
 static int compare_rows(const void *left, const void *right)
 {

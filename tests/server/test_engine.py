@@ -227,7 +227,7 @@ class SameAnswers(unittest.TestCase):
             cases = [{"path": path} for path in whole] + list(self.seeds(folder))
             result = subprocess.run(
                 ["node", program.replace("engine_replay", "engine_damage"), engine],
-                input=json.dumps({"copies": 40 if os.environ.get("CAIRN_THOROUGH") else 1, "cases": cases}),
+                input=json.dumps({"copies": 40 if os.environ.get("CAIRN_THOROUGH") else 3, "cases": cases}),
                 text=True, capture_output=True, timeout=600, check=False)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 

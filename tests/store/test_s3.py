@@ -23,8 +23,8 @@ import object_storage
 SEGMENTS = 4
 
 
-def otlp(first, count):
-    """Traces of two services; each has an attribute that no other has."""
+def otlp(first, count, late=()):
+    """Traces of two services; each has an attribute that no other has. Spans of a third one, of traces that are `late`."""
     def span(number, index, parent, name):
         begin = 1_700_000_000_000_000_000 + number * 10_000_000 + index * 1_000_000
         return {"traceId": f"{number + 1:032x}", "spanId": f"{number * 2 + index + 1:016x}",
@@ -37,7 +37,10 @@ def otlp(first, count):
         {"resource": {"attributes": [{"key": "service.name", "value": {"stringValue": service}}]},
          "scopeSpans": [{"spans": [span(number, index, f"{number * 2 + 1:016x}" if index else "", name)
                                    for number in range(first, first + count)]}]}
-        for index, (service, name) in enumerate((("shop", "checkout"), ("pay", "charge")))]}
+        for index, (service, name) in enumerate((("shop", "checkout"), ("pay", "charge")))] + [
+        {"resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "mail"}}]},
+         "scopeSpans": [{"spans": [{**span(number, 3, f"{number * 2 + 1:016x}", "send"), "attributes": [],
+                                    "spanId": f"{number + 1_000_000:016x}"} for number in late]}]}]}
 
 
 class Bucket(unittest.TestCase):
@@ -50,7 +53,7 @@ class Bucket(unittest.TestCase):
         cls.address, cls.local = f"s3://traces/{cls.prefix}", str(cls.folder / "local")
         for number in range(SEGMENTS):
             path = cls.folder / f"{number}.json"
-            path.write_text(json.dumps(otlp(number * 50, 50)), encoding="utf-8")
+            path.write_text(json.dumps(otlp(number * 50, 50, range(max(number * 50 - 50, 0), number * 50))), encoding="utf-8")
             cls.cairn_ok("store", "add", "-q", "--create", cls.address, path)
             cls.cairn_ok("store", "add", "-q", "--create", cls.local, path)
             cls.cairn_ok("store", "seal", "-q", cls.local)
@@ -234,6 +237,14 @@ class Reading(Bucket):
             proxy.seen.clear()
             self.assertEqual(self.cairn_ok("store", "search", "-c", self.address, "order = none", port=proxy.port, cache="rare"), "0\n")
             self.assertEqual([path for _, path in proxy.seen if "/segments/" in path], [])
+
+    def test_the_newest_traces_take_requests_of_the_newest_segments(self):
+        with object_storage.Proxy(GATEWAY.port) as proxy:
+            for count in (3, 70, 1000):
+                self.assertEqual(*(self.cairn_ok("store", "search", store, "-n", str(count), port=proxy.port, cache="newest")
+                                   for store in (self.local, self.address)))
+                fetched = {path.split("/")[5] for _, path in proxy.seen if "/segments/" in path}
+                self.assertLessEqual(len(fetched), {3: 2, 70: 3, 1000: SEGMENTS}[count])
 
     def test_faults_that_pass_are_survived(self):
         expected = self.cairn_ok("store", "search", self.local, "errors")

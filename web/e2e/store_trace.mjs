@@ -130,6 +130,7 @@ export const tests = {
     assert.match(await page.textContent(".spans .status"), /^3 spans of 3 services, 120/);
     const names = await page.locator(".span-list .vtable-body strong").allTextContents();
     assert.deepEqual(names, ["gateway", "cart", "database"]);
+    assert.equal(await page.locator(".span-axis .flow.ends").count(), 2, "arrows");
     const boxes = await page
       .locator(".span-bar")
       .evaluateAll((bars) =>

@@ -20,6 +20,7 @@ import {
   arrangeSpans,
   growCalls,
   pathShares,
+  spanFlows,
   spanId,
   traceFlame,
   visibleCalls,
@@ -128,6 +129,30 @@ test("spans stand below those that caused them, on one axis", () => {
       ["c", 1, 500],
       ["d", 2, 600],
       ["b", 1, 700],
+    ],
+  );
+});
+
+test("flows lead from a service to another one that it calls", () => {
+  const of = (key: string, span: string, parent: string | null, time: string, service: string) => ({
+    ...row(key, span, parent, time),
+    service,
+  });
+  const lines = arrangeSpans(
+    [
+      of("a", "s1", null, "1000", "web"),
+      of("b", "s2", "s1", "1200", "web"),
+      of("c", "s3", "s2", "1500", "db"),
+      of("d", "s4", "s1", "1900", "cache"),
+      of("e", "s5", "gone", "2000", "db"),
+    ],
+    [],
+  );
+  assert.deepEqual(
+    spanFlows(lines).map(({ from, to, at }) => [lines[from]?.key, lines[to]?.key, at]),
+    [
+      ["b", "c", 500],
+      ["a", "d", 900],
     ],
   );
 });

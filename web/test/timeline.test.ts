@@ -4,6 +4,7 @@ import { chosenThread, flameOverTime } from "../src/flame/flame_over_time";
 import { layOut as layOutFlame } from "../src/flame/flame_layout";
 import { boxAt, measuredRange, nextMatch, threadsBetween, timeAt } from "../src/timeline/geometry";
 import { chooseDepth, cut, parseNested, runningShare, stripOf } from "../src/timeline/nested";
+import { moved } from "../src/timeline/track_canvas";
 import { counterScale } from "../src/timeline/track_draw";
 import { shorten } from "../src/timeline/timeline_panel";
 import {
@@ -19,6 +20,7 @@ import {
   type Choice,
   type ThreadTrack,
 } from "../src/timeline/tracks";
+import { firstColumns } from "../src/timeline/use_tracks";
 import type { NestedAnswer, Thread } from "../src/shared/types";
 
 // main > {work > leaf, rest}; 9 is waiting.
@@ -258,4 +260,26 @@ test("the thread of a flame graph in the order of time has samples", () => {
   assert.equal(chosenThread(threads, 1)?.profile, 2);
   assert.equal(chosenThread(threads, 0)?.profile, 2);
   assert.equal(chosenThread([], 0), undefined);
+});
+
+test("a drawing lies where its time is while the range moves", () => {
+  assert.deepEqual(moved({ begin: 10, end: 20 }, { begin: 10, end: 20 }, 100, 500), {
+    left: 100,
+    width: 500,
+  });
+  assert.deepEqual(moved({ begin: 10, end: 20 }, { begin: 15, end: 25 }, 100, 500), {
+    left: -150,
+    width: 500,
+  });
+  assert.deepEqual(moved({ begin: 10, end: 20 }, { begin: 5, end: 25 }, 100, 500), {
+    left: 225,
+    width: 250,
+  });
+});
+
+test("the more threads, the fewer columns has the first answer", () => {
+  assert.equal(firstColumns(1200, 1), 1200);
+  assert.equal(firstColumns(1200, 40), 500);
+  assert.equal(firstColumns(1200, 2000), 150);
+  assert.equal(firstColumns(100, 2000), 100);
 });

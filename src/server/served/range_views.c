@@ -33,12 +33,15 @@ static void free_range(void *value)
 }
 
 /* A view of it may be a job while no request waits. */
-static bool has_busy_view(const struct cn_served_views *views)
+static bool has_busy_view(struct cn_served_views *views)
 {
+    bool is_found = false;
+
+    (void)pthread_mutex_lock(&views->lock);
     for (const struct cn_cached *entry = views->cache.oldest; entry; entry = entry->newer)
-        if (views->cache.is_busy(entry, NULL))
-            return true;
-    return false;
+        is_found = is_found || views->cache.is_busy(entry, NULL);
+    (void)pthread_mutex_unlock(&views->lock);
+    return is_found;
 }
 
 static bool is_busy(const struct cn_cached *entry, void *arg)

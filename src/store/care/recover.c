@@ -1,11 +1,13 @@
 /* Seals segments, and rebuilds indexes from traces.dat and text.log. */
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/files/disk.h"
 #include "base/files/file.h"
 #include "base/run/clock.h"
+#include "base/text.h"
 #include "store/care/bucket_care.h"
 #include "store/care/care.h"
 #include "store/index/posting_file.h"
@@ -17,6 +19,19 @@
 #include "store/segment/segment_writer.h"
 #include "store/segment/segments.h"
 #include "store/segment/text_log.h"
+
+/* False if a crash left a segment before anything was written to it. */
+static bool has_data(const char *dir)
+{
+    struct cn_text path = {0};
+    struct stat st;
+    bool has_data;
+
+    cn_text_printf(&path, "%s/" CN_TRACES_NAME, dir);
+    has_data = stat(cn_text_str(&path), &st) == 0 && st.st_size > 0;
+    cn_text_done(&path);
+    return has_data;
+}
 
 bool cn_store_seal(const char *path, uint32_t *count, struct cn_error *err)
 {
@@ -30,12 +45,14 @@ bool cn_store_seal(const char *path, uint32_t *count, struct cn_error *err)
     ok = cn_segments_list(path, &numbers, &n, err);
     for (size_t i = 0; ok && i < n; i++) {
         struct cn_segment_writer segment;
-        struct cn_store_config config;
+        struct cn_store_config config = {0};
         char *dir = cn_segment_dir(path, numbers[i]);
+        bool is_begun;
 
-        ok = cn_store_config_read(&config, dir, err);
+        is_begun = has_data(dir);
+        ok = cn_store_config_read(&config, dir, err) || !is_begun;
         free(dir);
-        if (!ok || config.is_sealed)
+        if (!ok || !is_begun || config.is_sealed)
             continue;
         /* Opening it for writing repairs it. */
         ok = cn_segment_writer_open(&segment, path, numbers[i], &cn_disk_files, err);

@@ -21,7 +21,7 @@
 #include "store/segment/segments.h"
 
 #define STATE_NAME "upload"
-enum { FILTER_SHARE = 256, FILTER_MIN = 1 << 14 };
+enum { FILTER_SHARE = 256, FILTER_MIN = 1 << 16 };
 
 /* The file "upload" of a segment. */
 struct state {
@@ -141,7 +141,9 @@ static bool make_filter(const struct cn_segment *segment, struct cn_manifest_ent
         (uint64_t)words->count + columns->row_count, max > FILTER_MIN ? max : FILTER_MIN);
     entry->filter = cn_alloc(entry->filter_len, 1);
     for (uint32_t word = 1; word <= words->count; word++)
-        cn_word_filter_add(entry->filter, entry->filter_len, cn_word_bytes(words, word));
+        if (cn_word_kind(words, word) < CN_WORD_VALUE) /* others are made of words */
+            cn_word_filter_add(entry->filter, entry->filter_len,
+                               cn_word_bytes(words, word));
     for (uint32_t row = 0; row < columns->row_count; row++)
         cn_word_filter_add_id(entry->filter, entry->filter_len,
                               cn_store_column_at(&high, row),
@@ -173,19 +175,66 @@ static bool describe(const char *base, uint32_t number, struct cn_manifest_entry
     return ok;
 }
 
-static bool send_file(struct cn_bucket *bucket, const char *dir,
-                      const struct cn_manifest_entry *entry, const char *name,
+/* Files that are sent together. */
+struct sending {
+    struct cn_text keys[CN_MANIFEST_FILES_MAX];
+    struct cn_file files[CN_MANIFEST_FILES_MAX];
+    struct cn_s3_request requests[CN_MANIFEST_FILES_MAX];
+    size_t count;
+};
+
+static bool add_file(struct sending *sending, const char *dir,
+                     const struct cn_manifest_entry *entry, const char *name,
+                     struct cn_error *err)
+{
+    struct cn_text *key = &sending->keys[sending->count];
+    struct cn_file *file = &sending->files[sending->count];
+
+    cn_text_printf(key, "segments/%s/%s", entry->id, name);
+    sending->requests[sending->count++] =
+        (struct cn_s3_request){.method = CN_S3_PUT, .key = cn_text_str(key)};
+    if (!cn_file_open_at(file, dir, name, err))
+        return false;
+    sending->requests[sending->count - 1].body = file->bytes;
+    return true;
+}
+
+static void sending_done(struct sending *sending)
+{
+    for (size_t i = 0; i < sending->count; i++) {
+        cn_file_close(&sending->files[i]);
+        cn_text_done(&sending->keys[i]);
+        cn_text_done(&sending->requests[i].answer);
+    }
+    sending->count = 0;
+}
+
+/* Small files together, large ones alone, because they are sent in parts. */
+static bool send_some(struct cn_bucket *bucket, const char *dir,
+                      const struct cn_manifest_entry *entry, bool is_large,
                       struct cn_error *err)
 {
-    struct cn_text key = {0};
-    struct cn_file file = {0};
-    bool ok;
+    enum { SMALL = 16 << 20 };
+    struct sending sending = {0};
+    bool ok = true;
 
-    cn_text_printf(&key, "segments/%s/%s", entry->id, name);
-    ok = cn_file_open_at(&file, dir, name, err) &&
-         cn_s3_put(bucket->s3, cn_text_str(&key), file.bytes, NULL, err);
-    cn_file_close(&file);
-    cn_text_done(&key);
+    for (size_t i = 0; ok && i < entry->file_count; i++) {
+        const struct cn_manifest_file *file = &entry->files[i];
+
+        if (strcmp(file->name, CN_CONFIG_NAME) == 0 || (file->len > SMALL) != is_large)
+            continue;
+        ok = add_file(&sending, dir, entry, file->name, err);
+        if (ok && is_large) {
+            ok = cn_s3_put(bucket->s3, sending.requests[0].key, sending.files[0].bytes,
+                           NULL, err);
+            sending_done(&sending);
+        }
+    }
+    ok = ok && (is_large || cn_s3_run(bucket->s3, sending.requests, sending.count, err));
+    for (size_t i = 0; ok && i < sending.count; i++)
+        ok = sending.requests[i].status != 404 ||
+             cn_fail(err, CN_ERR_NOT_FOUND, "%s: the bucket is gone", bucket->address);
+    sending_done(&sending);
     return ok;
 }
 
@@ -193,11 +242,14 @@ static bool send_file(struct cn_bucket *bucket, const char *dir,
 static bool send_files(struct cn_bucket *bucket, const char *dir,
                        const struct cn_manifest_entry *entry, struct cn_error *err)
 {
-    for (size_t i = 0; i < entry->file_count; i++)
-        if (strcmp(entry->files[i].name, CN_CONFIG_NAME) != 0 &&
-            !send_file(bucket, dir, entry, entry->files[i].name, err))
-            return false;
-    return send_file(bucket, dir, entry, CN_CONFIG_NAME, err);
+    struct sending last = {0};
+    bool ok = send_some(bucket, dir, entry, true, err) &&
+              send_some(bucket, dir, entry, false, err) &&
+              add_file(&last, dir, entry, CN_CONFIG_NAME, err) &&
+              cn_s3_put(bucket->s3, last.requests[0].key, last.files[0].bytes, NULL, err);
+
+    sending_done(&last);
+    return ok;
 }
 
 /* Called before an entry is written with a number. */

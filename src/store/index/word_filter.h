@@ -14,7 +14,7 @@
 
 #include "base/bytes/bytes.h"
 
-enum { CN_WORD_FILTER_BITS = 6, CN_WORD_FILTER_KEY_BITS = 10 };
+enum { CN_WORD_FILTER_BITS = 9, CN_WORD_FILTER_KEY_BITS = 16 };
 
 /* The bytes that `key_count` keys need, at most `len_max`; 0 if that is too little to be useful. */
 uint64_t cn_word_filter_len(uint64_t key_count, uint64_t len_max);

@@ -350,17 +350,45 @@ static void match_ahead(struct cn_search *search, const struct cn_query *query,
     free(ahead.jobs);
 }
 
+static size_t end_of(const struct cn_search *search,
+                     const struct cn_search_visitor *visitor)
+{
+    return visitor->end > 0 ? visitor->end : search->count;
+}
+
+size_t cn_search_end_of(const struct cn_search *search, const struct cn_query *query,
+                        size_t part_max)
+{
+    size_t end = 0;
+
+    for (; end < search->count && part_max > 0; end++)
+        part_max -= may_have_hits(search, &search->newest[end], query);
+    return end;
+}
+
+/* True if the walk would go on after its end. */
+static bool has_more(const struct cn_search *search, const struct cn_query *query,
+                     const struct cn_search_visitor *visitor, size_t position)
+{
+    while (position < search->count &&
+           !may_have_hits(search, &search->newest[position], query))
+        position++;
+    return position < search->count &&
+           (!visitor->goes_on ||
+            visitor->goes_on(visitor->arg, search->newest[position].last_ns));
+}
+
 /* The number of parts from `at` on that are visited, or may be: those whose times overlap those of
  * the first one, such as other lanes, or all if nothing ends the walk. */
 static size_t count_ahead(const struct cn_search *search,
                           const struct cn_search_part *parts, size_t at,
                           const struct cn_search_visitor *visitor)
 {
-    size_t end = at + 1;
+    size_t end = at + 1, last = end_of(search, visitor);
 
     if (!visitor->goes_on)
-        return search->count - at;
-    while (end < search->count &&
+        return last - at;
+    while (end < last &&
            (visitor->is_oldest_first ? parts[end].first_ns <= parts[at].last_ns
                                      : parts[end].last_ns >= parts[at].first_ns))
         end++;
@@ -375,11 +403,15 @@ static enum cn_step visit_next(struct cn_search *search, const struct cn_query *
     const struct cn_search_part *parts =
         visitor->is_oldest_first ? search->oldest : search->newest;
     const struct cn_search_part *part;
+    size_t end = end_of(search, visitor);
 
-    while (*position < search->count && !may_have_hits(search, &parts[*position], query))
+    while (*position < end && !may_have_hits(search, &parts[*position], query))
         ++*position;
-    if (*position == search->count)
+    if (*position >= end) {
+        if (visitor->is_cut)
+            *visitor->is_cut = has_more(search, query, visitor, end);
         return CN_END;
+    }
     part = &parts[*position];
     if (visitor->goes_on &&
         !visitor->goes_on(visitor->arg,

@@ -25,7 +25,13 @@ struct cn_search_visitor {
     cn_search_goes_on goes_on; /* NULL: all segments */
     void *arg;
     bool is_oldest_first;
+    size_t end;   /* of the walk, from cn_search_end_of(); 0: all segments */
+    bool *is_cut; /* receives whether a segment after `end` would have been next */
 };
+
+/* The end of a walk, newest first, over `part_max` segments that may have hits. */
+size_t cn_search_end_of(const struct cn_search *search, const struct cn_query *query,
+                        size_t part_max);
 
 struct cn_trace_table;
 
@@ -36,6 +42,22 @@ CN_CHECK bool cn_search_trace_table(struct cn_search *search,
                                     const struct cn_query *query,
                                     const struct cn_trace_table **out,
                                     struct cn_error *err);
+
+/* The newest traces that a query finds: of its newest segments, those that may be among the newest.
+ * Others are in the table with what these segments have of them. */
+struct cn_search_newest {
+    size_t end;       /* of the walk */
+    size_t trace_max; /* traces whose rows are all in the table */
+    uint64_t rest_ns; /* receives a time that no other trace is after; 0: there is none */
+};
+CN_CHECK bool cn_search_newest_table(struct cn_search *search,
+                                     const struct cn_query *query,
+                                     struct cn_search_newest *newest,
+                                     const struct cn_trace_table **out,
+                                     struct cn_error *err);
+
+/* True if segments have filters, by which a table of some of them is useful. */
+bool cn_search_has_filters(const struct cn_search *search);
 
 /* The table of the last call, which must have succeeded. */
 const struct cn_trace_table *cn_search_traces_made(const struct cn_search *search);

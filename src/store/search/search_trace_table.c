@@ -32,10 +32,15 @@ static const struct cn_store_index *index_for_traces(struct cn_search *search,
     return ok ? index : NULL;
 }
 
-/* Trace ids of hits, and the segments that they were found in. */
+/* A trace with hits, by its id; and the earliest of its hits. */
+struct hit_id {
+    uint64_t high, low, time_ns;
+};
+
+/* Traces of hits, and the segments that they were found in. */
 struct hit_ids {
-    struct cn_query_number *list;
-    size_t count, capacity;
+    struct hit_id *list;
+    size_t count, capacity, max;
     bool *is_found;
 };
 
@@ -45,19 +50,60 @@ static bool note_ids(void *arg, uint32_t segment, const struct cn_store_index *i
                      const struct cn_rows *rows, struct cn_error *err)
 {
     struct hit_ids *ids = arg;
-    struct cn_store_column high, low;
+    struct cn_store_column high, low, time;
 
     ids->is_found[segment] = true;
     if (!cn_columns_field(index->columns, CN_STORE_FIELD_trace_high, &high, err) ||
-        !cn_columns_field(index->columns, CN_STORE_FIELD_trace_low, &low, err))
+        !cn_columns_field(index->columns, CN_STORE_FIELD_trace_low, &low, err) ||
+        !cn_columns_field(index->columns, CN_STORE_FIELD_time_ns, &time, err))
         return false;
-    for (uint32_t row = cn_rows_next(rows, 0); row < rows->count && ids->count < IDS_MAX;
+    for (uint32_t row = cn_rows_next(rows, 0); row < rows->count && ids->count < ids->max;
          row = cn_rows_next(rows, row + 1)) {
         ids->list = cn_grow(ids->list, ids->count, &ids->capacity, sizeof(*ids->list));
-        ids->list[ids->count++] = (struct cn_query_number){cn_store_column_at(&high, row),
-                                                           cn_store_column_at(&low, row)};
+        ids->list[ids->count++] =
+            (struct hit_id){cn_store_column_at(&high, row), cn_store_column_at(&low, row),
+                            cn_store_column_at(&time, row)};
     }
     return true;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct hit_id *x = a, *y = b;
+
+    if (x->high != y->high)
+        return x->high < y->high ? -1 : 1;
+    if (x->low != y->low)
+        return x->low < y->low ? -1 : 1;
+    return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+static int by_newest(const void *a, const void *b)
+{
+    const struct hit_id *x = a, *y = b;
+
+    return (x->time_ns < y->time_ns) - (x->time_ns > y->time_ns);
+}
+
+/* Drop all except the newest. A trace is not after the earliest of its hits. */
+static void drop_older(struct hit_ids *ids, struct cn_search_newest *newest)
+{
+    size_t kept = 0;
+
+    newest->rest_ns = 0;
+    if (ids->count == 0)
+        return;
+    qsort(ids->list, ids->count, sizeof(*ids->list), by_id);
+    for (size_t i = 0; i < ids->count; i++)
+        if (i == 0 || ids->list[i].high != ids->list[i - 1].high ||
+            ids->list[i].low != ids->list[i - 1].low)
+            ids->list[kept++] = ids->list[i];
+    qsort(ids->list, kept, sizeof(*ids->list), by_newest);
+    ids->count = kept;
+    if (kept > newest->trace_max) {
+        newest->rest_ns = ids->list[newest->trace_max].time_ns;
+        ids->count = newest->trace_max;
+    }
 }
 
 /* True if a segment may have rows of one of these traces. */
@@ -65,7 +111,7 @@ static bool may_have_ids(const struct cn_segment *segment, const struct hit_ids 
 {
     struct cn_bytes filter = cn_segment_filter(segment);
 
-    if (filter.len == 0 || ids->count == IDS_MAX)
+    if (filter.len == 0 || ids->count == ids->max)
         return true;
     for (size_t i = 0; i < ids->count; i++)
         if (cn_word_filter_may_have_id(filter, ids->list[i].high, ids->list[i].low))
@@ -73,22 +119,32 @@ static bool may_have_ids(const struct cn_segment *segment, const struct hit_ids 
     return false;
 }
 
+bool cn_search_has_filters(const struct cn_search *search)
+{
+    for (size_t i = 0; i < search->count; i++)
+        if (cn_segment_filter(cn_store_segment(search->store, i)).len > 0)
+            return true;
+    return false;
+}
+
 /* Choose the segments that may have rows of the traces that a query finds: all that have no filter,
  * or without a query. */
 static bool choose_segments(struct cn_search *search, const struct cn_query *query,
-                            bool *chosen, struct cn_error *err)
+                            struct cn_search_newest *newest, bool *chosen,
+                            struct cn_error *err)
 {
-    struct hit_ids ids = {.is_found = chosen};
-    struct cn_search_visitor visitor = {.visit = note_ids, .arg = &ids};
-    bool has_filter = false, ok = true;
+    struct hit_ids ids = {.is_found = chosen, .max = newest ? SIZE_MAX : IDS_MAX};
+    struct cn_search_visitor visitor = {
+        .visit = note_ids, .arg = &ids, .end = newest ? newest->end : 0};
+    bool is_all = !query || !cn_search_has_filters(search), ok = true;
 
-    for (size_t i = 0; i < search->count; i++)
-        has_filter |= cn_segment_filter(cn_store_segment(search->store, i)).len > 0;
-    if (query && has_filter)
+    if (!is_all)
         ok = cn_search_walk(search, query, &visitor, err);
+    if (newest)
+        drop_older(&ids, newest);
     for (size_t i = 0; ok && i < search->count; i++)
-        chosen[i] = chosen[i] || !query || !has_filter ||
-                    may_have_ids(cn_store_segment(search->store, i), &ids);
+        chosen[i] =
+            chosen[i] || is_all || may_have_ids(cn_store_segment(search->store, i), &ids);
     free(ids.list);
     return ok;
 }
@@ -125,11 +181,13 @@ static bool make_traces(struct cn_search *search, const bool *chosen,
     return ok;
 }
 
-bool cn_search_trace_table(struct cn_search *search, const struct cn_query *query,
-                           const struct cn_trace_table **out, struct cn_error *err)
+bool cn_search_newest_table(struct cn_search *search, const struct cn_query *query,
+                            struct cn_search_newest *newest,
+                            const struct cn_trace_table **out, struct cn_error *err)
 {
     bool *chosen = cn_alloc(search->count + 1, sizeof(*chosen));
-    bool ok = choose_segments(search, query, chosen, err), is_made = search->in_traces;
+    bool ok = choose_segments(search, query, newest, chosen, err);
+    bool is_made = search->in_traces;
 
     for (size_t i = 0; ok && search->in_traces && i < search->count; i++) {
         is_made = is_made && (!chosen[i] || search->in_traces[i]);
@@ -144,6 +202,12 @@ bool cn_search_trace_table(struct cn_search *search, const struct cn_query *quer
         free(chosen);
     }
     return ok;
+}
+
+bool cn_search_trace_table(struct cn_search *search, const struct cn_query *query,
+                           const struct cn_trace_table **out, struct cn_error *err)
+{
+    return cn_search_newest_table(search, query, NULL, out, err);
 }
 
 const struct cn_trace_table *cn_search_traces_made(const struct cn_search *search)

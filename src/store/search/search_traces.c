@@ -70,16 +70,27 @@ static bool each_of_rows(void *arg, uint32_t segment, const struct cn_store_inde
     return true;
 }
 
-/* `goes_on` is as in cn_search_visitor, with the argument of `each`. */
+/* The newest segments, when the newest traces are wanted. */
+struct newest {
+    struct cn_search_newest table;
+    bool is_cut; /* traces of other segments may be newer */
+};
+
+/* `goes_on` is as in cn_search_visitor, with the argument of `each`. `newest` may be NULL. */
 static bool visit_each(struct cn_search *search, const struct cn_query *query,
                        struct each *each, bool (*goes_on)(void *arg, uint64_t time_ns),
-                       struct cn_error *err)
+                       struct newest *newest, struct cn_error *err)
 {
     struct cn_search_visitor visitor = {
         .visit = each_of_rows, .goes_on = goes_on, .arg = each};
     bool ok;
 
-    if (!cn_search_trace_table(search, query, &each->table, err))
+    if (newest) {
+        visitor.end = newest->table.end;
+        visitor.is_cut = &newest->is_cut;
+    }
+    if (!cn_search_newest_table(search, query, newest ? &newest->table : NULL,
+                                &each->table, err))
         return false;
     each->seen = cn_alloc((size_t)each->table->count / 64 + 1, sizeof(*each->seen));
     ok = cn_search_walk(search, query, &visitor, err);
@@ -161,33 +172,70 @@ static bool may_improve(void *arg, uint64_t time_ns)
            (!page->best.has_worst || time_ns >= page->best.worst.key);
 }
 
+static void begin_page(struct page *page)
+{
+    const struct cn_search_order *order = page->order;
+
+    cn_best_done(&page->best);
+    cn_best_init(&page->best, order->limit < SIZE_MAX - order->offset
+                                  ? (size_t)(order->limit + order->offset)
+                                  : SIZE_MAX);
+    page->best.compare = compare_places;
+    page->best.arg = page;
+}
+
+/* In object storage: the newest segments first, and more of them until no other trace can be newer.
+ * The result is the same as that of all segments. */
+static bool find_newest(struct cn_search *search, const struct cn_query *query,
+                        struct each *each, struct cn_error *err)
+{
+    enum { FIRST = 2, SPARE = 32, FACTOR = 4 };
+    struct page *page = each->arg;
+    size_t parts = FIRST, traces = page->best.limit + page->best.limit / 2 + SPARE;
+
+    for (;;) {
+        struct newest newest = {.table = {.end = cn_search_end_of(search, query, parts),
+                                          .trace_max = traces}};
+
+        begin_page(page);
+        if (!visit_each(search, query, each, may_improve, &newest, err))
+            return false;
+        cn_best_trim(&page->best);
+        if (!newest.is_cut &&
+            (newest.table.rest_ns == 0 || page->best.limit == 0 ||
+             (page->best.has_worst && page->best.worst.key > newest.table.rest_ns)))
+            return true;
+        if (newest.is_cut)
+            parts *= FACTOR;
+        else
+            traces *= FACTOR;
+    }
+}
+
 /* The places (segment and row) of the traces of a page, to be freed. */
 static bool find_page(struct cn_search *search, const struct cn_query *query,
                       const struct cn_search_order *order, uint64_t **places,
                       size_t *count, struct cn_error *err)
 {
+    enum { NEWEST_MAX = 1 << 16 };
     struct page page = {
         .search = search,
         .order = order,
         .flip = order->is_reversed ? UINT64_MAX : 0,
     };
     struct each each = {.visit = offer_trace, .arg = &page};
-    bool ok;
+    bool is_newest = order->sort == CN_SEARCH_BY_TIME && !order->is_reversed, ok;
 
     each.needs[TIME] = true;
     each.needs[DURATION] = order->sort == CN_SEARCH_BY_DURATION;
     each.needs[CALLS] = order->sort == CN_SEARCH_BY_CALLS;
     each.needs[RECORDS] = order->sort == CN_SEARCH_BY_RECORDS;
     each.needs[ERRORS] = order->sort == CN_SEARCH_BY_ERRORS;
-    cn_best_init(&page.best, order->limit < SIZE_MAX - order->offset
-                                 ? (size_t)(order->limit + order->offset)
-                                 : SIZE_MAX);
-    page.best.compare = compare_places;
-    page.best.arg = &page;
-    ok = visit_each(search, query, &each,
-                    order->sort == CN_SEARCH_BY_TIME && !order->is_reversed ? may_improve
-                                                                            : NULL,
-                    err);
+    begin_page(&page);
+    ok =
+        is_newest && page.best.limit < NEWEST_MAX && cn_search_has_filters(search)
+            ? find_newest(search, query, &each, err)
+            : visit_each(search, query, &each, is_newest ? may_improve : NULL, NULL, err);
     if (ok) {
         cn_best_sort(&page.best, (size_t)order->offset);
         *count = page.best.count;
@@ -249,7 +297,7 @@ bool cn_search_count_traces(struct cn_search *search, const struct cn_query *que
     struct each each = {.visit = count_trace, .arg = &count};
 
     each.needs[TIME] = true;
-    if (!visit_each(search, query, &each, NULL, err))
+    if (!visit_each(search, query, &each, NULL, NULL, err))
         return false;
     *out = count;
     return true;
@@ -262,5 +310,5 @@ bool cn_search_each_trace(struct cn_search *search, const struct cn_query *query
 
     for (size_t i = 0; i < FIELDS; i++)
         each.needs[i] = true;
-    return visit_each(search, query, &each, NULL, err);
+    return visit_each(search, query, &each, NULL, NULL, err);
 }

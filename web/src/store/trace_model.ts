@@ -178,6 +178,27 @@ export function withCalls(spans: SpanLine[], opened: Map<string, Trace>): Waterf
   });
 }
 
+export const serviceOf = (line: SpanLine): string =>
+  line.span.service ?? line.span.type ?? "unnamed service";
+
+// A call from one service to another: from the line of the caller to that of the callee.
+export interface SpanFlow {
+  from: number;
+  to: number;
+  at: number; // ns from the first
+}
+
+export function spanFlows(lines: SpanLine[]): SpanFlow[] {
+  const byId = new Map(lines.map((line, i) => [line.span.span, i]));
+  return lines.flatMap((line, to) => {
+    const from = line.span.parent === null ? undefined : byId.get(line.span.parent);
+    const caller = from === undefined ? undefined : lines[from];
+    if (from === undefined || !caller || from >= to || serviceOf(caller) === serviceOf(line))
+      return [];
+    return [{ from, to, at: line.start }];
+  });
+}
+
 // The share of each service in the critical path, the largest first.
 export function pathShares(path: CriticalPath): [service: string, share: number][] {
   const sums = new Map<string, number>();

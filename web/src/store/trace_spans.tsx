@@ -1,5 +1,6 @@
 // All spans of a request, of all services, on one time axis, with the calls inside those that are open.
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { get } from "../shared/api";
 import { colorOf } from "../shared/colors";
@@ -12,8 +13,11 @@ import {
   arrangeSpans,
   callInState,
   pathShares,
+  serviceOf,
+  spanFlows,
   spanId,
   withCalls,
+  type SpanFlow,
   type SpanLine,
   type WaterfallLine,
 } from "./trace_model";
@@ -28,6 +32,8 @@ const columns = (end: number): TableColumn[] => [
 ];
 const SPANS_MAX = 1000;
 const CALLS_MAX = 200; // of a span that is open
+
+const isSpan = (line: WaterfallLine) => !line.call && !line.more;
 
 // The answers about spans that are open, and what opens or closes one.
 function useOpened(path: string, traceKey: string) {
@@ -74,6 +80,12 @@ export function TraceSpans(props: {
   if (!value) return <p class="status">{error ?? "loading…"}</p>;
   const spans = arrangeSpans(value.spans, props.trace.spans);
   const lines = withCalls(spans, inside.opened);
+  const rowOf = new Map(lines.map((line, i) => [isSpan(line) ? line.of : null, i]));
+  const flows = spanFlows(spans).map((flow) => ({
+    ...flow,
+    from: rowOf.get(spans[flow.from] ?? null) ?? 0,
+    to: rowOf.get(spans[flow.to] ?? null) ?? 0,
+  }));
   const end = Math.max(1, ...spans.map((line) => line.start + line.span.duration));
   const services = [...new Set(spans.map((line) => serviceOf(line)))];
   const open = (line: WaterfallLine | undefined) => {
@@ -122,12 +134,13 @@ export function TraceSpans(props: {
         count={lines.length}
         row={(i) => {
           const line = lines[i] as WaterfallLine;
-          return line.call || line.more
-            ? callRow(line, end)
-            : spanRow(line.of, end, props.traceKey, path.value, {
+          const parts = flowParts(flows, i, end);
+          return isSpan(line)
+            ? spanRow(line.of, end, props.traceKey, path.value, parts, {
                 isOpen: inside.opened.has(spanId(line.of)),
                 toggle: (isOpening) => toggle(line, isOpening),
-              });
+              })
+            : callRow(line, end, parts);
         }}
         selected={props.selected}
         onSelect={props.onSelect}
@@ -138,10 +151,22 @@ export function TraceSpans(props: {
   );
 }
 
-const serviceOf = (line: SpanLine) => line.span.service ?? line.span.type ?? "unnamed service";
+// The parts of flows in one row: they begin in the middle of the caller's row, and end in an arrow at
+// the begin of the callee's bar.
+function flowParts(flows: SpanFlow[], row: number, end: number) {
+  return flows
+    .filter((flow) => flow.from <= row && row <= flow.to)
+    .map((flow) => (
+      <i
+        key={flow.to}
+        class={`flow${row === flow.from ? " begins" : row === flow.to ? " ends" : ""}`}
+        style={{ left: `${(flow.at / end) * 100}%` }}
+      />
+    ));
+}
 
 // A call inside a span, or the number of those that are not listed.
-function callRow(line: WaterfallLine, end: number) {
+function callRow(line: WaterfallLine, end: number, flows: ComponentChildren) {
   const { call } = line;
   const indent = { paddingLeft: `${line.depth * 16 + 16}px` };
   if (!call)
@@ -154,7 +179,7 @@ function callRow(line: WaterfallLine, end: number) {
         </span>,
         "",
         "",
-        "",
+        <span class="span-axis">{flows}</span>,
       ],
     };
   return {
@@ -173,6 +198,7 @@ function callRow(line: WaterfallLine, end: number) {
             background: colorOf(serviceOf(line.of)),
           }}
         />
+        {flows}
       </span>,
     ],
   };
@@ -188,6 +214,7 @@ function spanRow(
   end: number,
   current: string,
   path: CriticalPath | null,
+  flows: ComponentChildren,
   opening: Opening,
 ) {
   const { span } = line;
@@ -212,6 +239,7 @@ function spanRow(
       formatNs(line.start),
       formatNs(span.duration),
       <span class="span-axis">
+        {flows}
         <i
           class="span-bar"
           style={{

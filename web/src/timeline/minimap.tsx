@@ -73,7 +73,9 @@ export function Minimap(props: Props) {
     context.font = `${sizes.text}px system-ui, sans-serif`;
     context.fillStyle = theme.faint;
     context.textBaseline = "top";
-    context.fillText(`whole run, ${formatNs(duration)}`, 8, 4);
+    const label = `whole run, ${formatNs(duration)}`;
+    const isNarrow = context.measureText(label).width > sizes.label - 12;
+    context.fillText(isNarrow ? formatNs(duration) : label, 8, 4);
     if (props.every > 1) context.fillText(`1 of ${props.every} threads`, 8, 4 + sizes.text * 1.4);
   });
   const move = (event: PointerEvent) => {

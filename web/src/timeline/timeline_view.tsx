@@ -13,14 +13,8 @@ import { useTimelineKeys } from "./timeline_keys";
 import { TimelinePanel } from "./timeline_panel";
 import { usePointers, useWindow } from "./timeline_pointers";
 import { TimelineToolbar } from "./timeline_toolbar";
-import {
-  drawAxis,
-  drawTracks,
-  sizes as readSizes,
-  type Cursor,
-  type Flow,
-  type Selection,
-} from "./track_draw";
+import { drawAxis, sizes as readSizes, type Cursor, type Flow, type Selection } from "./track_draw";
+import { paintTracks } from "./track_canvas";
 import { TrackLabels } from "./track_labels";
 import {
   layOut,
@@ -123,7 +117,7 @@ export function TimelineView(props: TimelineProps) {
   useEffect(() => {
     if (axis.current) drawAxis(axis.current, { range, width, sizes, marks: props.marks, measured });
     if (!frame || !canvas.current) return;
-    drawTracks(canvas.current, {
+    paintTracks(canvas.current, {
       frame,
       layout,
       scrolled,

@@ -418,14 +418,24 @@ function drawTimes(
   }
 }
 
+const timeScale =
+  ({ range, width, sizes }: Picture) =>
+  (time: number): number =>
+    sizes.label + ((time - range.begin) / (range.end - range.begin)) * width;
+
+// The cursor and marked times lie on the tracks.
+export function drawOverlay(context: CanvasRenderingContext2D, picture: Picture): void {
+  drawTimes(context, picture, readTheme(), timeScale(picture));
+}
+
+// All that does not move with the pointer.
 export function drawTracks(element: HTMLCanvasElement, picture: Picture): void {
   const { range, width, height, sizes, layout, scrolled } = picture;
   const context = prepare(element, width + sizes.label, height);
   if (!context) return;
   const theme = readTheme();
   const area = { range, left: sizes.label, width };
-  const xOf = (time: number) =>
-    sizes.label + ((time - range.begin) / (range.end - range.begin)) * width;
+  const xOf = timeScale(picture);
   const tracks = visibleTracks(layout, scrolled, height);
   const parts: [Track[], number, number][] = [
     [tracks.filter((track) => !track.isFixed), layout.fixedHeight, height],
@@ -455,7 +465,6 @@ export function drawTracks(element: HTMLCanvasElement, picture: Picture): void {
     context.restore();
   }
   drawFlows(context, picture, theme, xOf);
-  drawTimes(context, picture, theme, xOf);
 }
 
 const tickStep = (range: Range, width: number) =>

@@ -1,7 +1,7 @@
 // The data of the timeline: all threads, the frame that is visible, and the map of all the time.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { getWhenReady } from "../shared/api";
+import { getWhenReady, type Parameters } from "../shared/api";
 import type { Range } from "../shared/range";
 import type { Counter, Counters, NestedAnswer, Thread } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
@@ -12,8 +12,9 @@ import { visibleTracks, type Layout } from "./tracks";
 const PAGE = 2000; // threads a request
 const ROWS_MAX = 200; // of a frame
 const CELLS = 20000; // columns of all threads, of a first answer
-const COLUMNS_MIN = 300;
+const COLUMNS_MIN = 150;
 const COLUMNS_MAX = 4000;
+const MAP_COLUMNS_MAX = 1000;
 const STEP = 8; // tracks: a little scrolling asks for nothing
 
 const isPending = (answer: NestedAnswer) => answer.isPending;
@@ -88,6 +89,27 @@ function isFiner(value: NestedAnswer | null, first: NestedAnswer | null, range: 
 
 // The first answer is quick: it may be an estimate, and of many threads it has fewer columns. The
 // second one has all columns, and is exact where the sums of a job do not help.
+function useTwoAnswers(
+  path: string | null,
+  question: Parameters,
+  columns: number,
+  threads: number,
+  range: Range,
+): { value: NestedAnswer | null; error: string | null } {
+  const coarse = firstColumns(columns, threads);
+  const first = useAnswer<NestedAnswer>(path, { ...question, columns: coarse }, isPending);
+  const isThere = first.value !== null && !first.isLoading && !first.value.isPending;
+  const isEstimate = first.value?.isEstimate === true;
+  const needsMore = isThere && (isEstimate || coarse < columns);
+  const second = useAnswer<NestedAnswer>(
+    needsMore ? path : null,
+    { ...question, columns, refine: isEstimate ? 1 : undefined },
+    isPending,
+  );
+  const isBetter = needsMore && isFiner(second.value, first.value, range);
+  return { value: isBetter ? second.value : first.value, error: first.error };
+}
+
 export function useFrame(
   path: string,
   range: Range,
@@ -95,37 +117,29 @@ export function useFrame(
   profiles: number[],
 ): { frame: NestedFrame | null; error: string | null } {
   const last = useRef<NestedFrame | null>(null);
-  const wanted = Math.min(COLUMNS_MAX, columns);
-  const coarse = firstColumns(wanted, profiles.length);
-  const question = {
-    nested: 1,
-    snap: 1,
-    begin: Math.floor(range.begin),
-    end: Math.ceil(range.end),
-    count: ROWS_MAX,
-    thread: printNumbers(profiles),
-  };
-  const first = useAnswer<NestedAnswer>(
+  const { value, error } = useTwoAnswers(
     profiles.length > 0 ? `${path}/timeline` : null,
-    { ...question, columns: coarse },
-    isPending,
+    {
+      nested: 1,
+      snap: 1,
+      begin: Math.floor(range.begin),
+      end: Math.ceil(range.end),
+      count: ROWS_MAX,
+      thread: printNumbers(profiles),
+    },
+    Math.min(COLUMNS_MAX, columns),
+    profiles.length,
+    range,
   );
-  const isThere = first.value !== null && !first.isLoading && !first.value.isPending;
-  const isEstimate = first.value?.isEstimate === true;
-  const needsMore = isThere && (isEstimate || coarse < wanted);
-  const second = useAnswer<NestedAnswer>(
-    needsMore ? `${path}/timeline` : null,
-    { ...question, columns: wanted, refine: isEstimate ? 1 : undefined },
-    isPending,
-  );
-  const value = needsMore && isFiner(second.value, first.value, range) ? second.value : first.value;
   const frame = useMemo(() => {
     if (!value) return null;
     last.current = joined(last.current, parseNested(value));
     return last.current;
   }, [value]);
-  return { frame, error: first.error };
+  return { frame, error };
 }
+
+const WHOLE: Range = { begin: 0, end: 0 }; // any answer contains it
 
 export function useMap(
   path: string,
@@ -136,17 +150,12 @@ export function useMap(
 ): { map: NestedFrame | null; every: number; depth: number } {
   const count = threads?.filter((thread) => thread.samples > 0).length ?? 0;
   const every = Math.max(1, Math.ceil(count / Math.min(ROWS_MAX, Math.max(1, rows))));
-  const { value } = useAnswer<NestedAnswer>(
+  const { value } = useTwoAnswers(
     threads ? `${path}/timeline` : null,
-    {
-      nested: 1,
-      snap: 1,
-      columns: Math.min(1000, columns),
-      count: ROWS_MAX,
-      every,
-      thread: selection,
-    },
-    isPending,
+    { nested: 1, snap: 1, count: ROWS_MAX, every, thread: selection },
+    Math.min(MAP_COLUMNS_MAX, columns),
+    Math.min(ROWS_MAX, Math.ceil(count / every)),
+    WHOLE,
   );
   const map = useMemo(() => value && parseNested(value), [value]);
   const depth = useMemo(() => (map ? chooseDepth(map) : 1), [map]);

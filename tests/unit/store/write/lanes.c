@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -306,6 +307,21 @@ static void care_covers_all_lanes(void **state)
     verify("store");
 }
 
+static void sealing_skips_what_a_crash_left(void **state)
+{
+    struct cn_error err = {0};
+    uint32_t sealed;
+    uint64_t count;
+
+    (void)state;
+    write_store("store", 2, false);
+    count = count_traces("store");
+    assert_int_equal(mkdir("store/0000ff", 0700), 0);
+    assert_true(cn_store_seal("store", &sealed, &err));
+    assert_int_equal(rmdir("store/0000ff"), 0);
+    assert_int_equal(count_traces("store"), count);
+}
+
 static void note_file(void *arg, const struct cn_finding *finding)
 {
     if (finding->is_error && strncmp(finding->file, "000003/", 7) != 0)
@@ -530,6 +546,7 @@ int main(void)
         CN_SCRATCH_TEST(segments_are_named_after_machine_and_lane),
         CN_SCRATCH_TEST(a_lane_is_reopened_alone),
         CN_SCRATCH_TEST(care_covers_all_lanes),
+        CN_SCRATCH_TEST(sealing_skips_what_a_crash_left),
         CN_SCRATCH_TEST(damage_stays_in_its_lane),
         CN_SCRATCH_TEST(files_give_the_same_store_with_any_number_of_lanes),
         CN_SCRATCH_TEST(a_refused_request_ends_all_lanes),
