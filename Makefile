@@ -16,7 +16,7 @@ release := $(BUILD)/release
 fuzz := $(BUILD)/fuzz
 target := $(patsubst fuzz_%,%,$(TARGET))
 
-.PHONY: all demo test install python bench fuzz tidy format clean help
+.PHONY: all demo test install python bench deb deb-check fuzz tidy format clean help
 
 all: ## build the optimised program, build/cairn
 	@[ -f $(release)/build.ninja ] || cmake --preset release -B $(release) -DCN_WEB=$(WEB) --log-level=WARNING
@@ -46,6 +46,13 @@ bench: ## measure the optimised program
 	@$(MAKE) --no-print-directory all
 	@bench/run
 
+deb: ## build the Debian packages, build/deb/*.deb
+	@$(SETUP) build web package
+	@tools/build-deb $(BUILD)/deb
+
+deb-check: deb ## check them: built twice, lintian, a clean chroot
+	@tools/check-deb $(BUILD)/deb
+
 fuzz: ## fuzz one target: make fuzz TARGET=NAME SECONDS=60
 	@$(SETUP) build test
 	@[ -f tests/fuzz/fuzz_$(target).c ] || { echo "make fuzz TARGET=NAME, one of:" && \
@@ -71,5 +78,5 @@ clean: ## remove everything that was built
 	@rm -rf $(BUILD)
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' Makefile | \
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | \
 	    while IFS='|' read -r name text; do printf 'make %-9s %s\n' "$$name" "$$text"; done

@@ -20,10 +20,11 @@ KEPT = []  # files of keep_asked()
 
 
 class Service:
-    def __init__(self, cairn, *arguments):
+    def __init__(self, cairn, *arguments, through=(), pass_fds=()):
+        """`through` is a command that starts the server, with the files that it inherits."""
         self.process = subprocess.Popen(
-            [cairn, "serve", "-q", *arguments], text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            [*through, cairn, "serve", "-q", *arguments], text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=pass_fds,
         )
         self.url = self.process.stdout.readline().strip()
         if not self.url:
@@ -160,10 +161,10 @@ def check_engine(asked, **data):
 
 
 @contextlib.contextmanager
-def serving(cairn, *arguments, through_page=False):
+def serving(cairn, *arguments, through_page=False, **starting):
     """A service during a block. What it was asked about files that do not change is asked of the engine
     afterwards: of the files, or of an exported page, which has what else this machine knows."""
-    service = Service(cairn, *arguments)
+    service = Service(cairn, *arguments, **starting)
     try:
         yield service
     finally:

@@ -587,7 +587,8 @@ class Answers(unittest.TestCase):
     def test_many_may_ask_at_once(self):
         questions = [f"/api/v1/sources/{source}/{question}" for source in (0, 1) for question in (
             "rows", "rows?view=flat", "rows?view=bottom-up", "rows?percentiles=1", "flame",
-            "timeline?columns=300", "search?q=.", "info", "range", "hot-path")]
+            "timeline?columns=300", "search?q=.", "info", "range", "hot-path",
+            *(f"rows?view=flat&begin={n}" for n in range(6)), "search?q=.&begin=3&view=bottom-up")]
         end = time.monotonic() + 3
         wrong = []
 

@@ -10,6 +10,9 @@ import gzip
 import json
 import os
 import pathlib
+import re
+import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -81,6 +84,38 @@ class Collector(unittest.TestCase):
         self.assertEqual(count(self.store), 20)
         self.assertEqual(count(self.store, "uri = /item/7"), 1)
         self.assertEqual(count(self.store, "method = handle"), 20)
+
+    def test_a_socket_of_systemd_and_its_metrics(self):
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            start = f'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@" 3<&{listener.fileno()}'
+            with serving(OPTIONS.cairn, "--collect", self.store,
+                         through=["sh", "-c", start, "sh"], pass_fds=[listener.fileno()]) as service:
+                self.assertEqual(service.port, listener.getsockname()[1])
+                send_symbols(service)
+                self.assertEqual(send(service, 0), 202)
+                text = service.ask("/metrics")[2].decode()
+        values = dict(line.split() for line in text.splitlines() if not line.startswith("#"))
+        self.assertEqual(values["cairn_collector_traces_total"], "1")
+        for name in values:
+            kind = "counter" if name.endswith("_total") else "gauge"
+            self.assertIn(f"# TYPE {name} {kind}\n{name} ", text)
+            self.assertRegex(text, rf"# HELP {name} [A-Z].*\.\n# TYPE {name} ")
+        # What is drawn and alerted on exists.
+        for path in ("packaging/grafana/cairn.json", "docs/production.md"):
+            named = set(re.findall(r"\bcairn_\w+", (ROOT / path).read_text(encoding="utf-8")))
+            self.assertGreater(len(named), 5)
+            self.assertLessEqual(named, set(values), path)
+        if shutil.which("promtool"):
+            subprocess.run(["promtool", "check", "metrics"], input=text, text=True, check=True)
+
+    def test_a_socket_that_does_not_fit_is_refused(self):
+        start = 'LISTEN_PID=$$ LISTEN_FDS=$0 exec "$@" 3</dev/null'
+        for count, more, message in (("1", [], "does not listen"), ("2", [], "takes one socket"),
+                                     ("1", ["--listen", "127.0.0.1:0"], "--listen and a socket")):
+            done = subprocess.run(["sh", "-c", start, count, OPTIONS.cairn, "serve", "--collect", "none", *more],
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(message, done.stderr)
 
     def test_an_agent_has_one_lane(self):
         agents, lanes = [f"agent-{k}" for k in range(6)], {}

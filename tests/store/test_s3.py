@@ -219,6 +219,22 @@ class Reading(Bucket):
             self.assertEqual(here, there, question)
             self.assertTrue(here.strip(), question)
 
+    def test_a_server_shows_what_it_shows_of_a_directory(self):
+        answers = []
+        for store in (self.local, self.address):
+            process = self.start("serve", "-q", store)
+            url = urllib.parse.urlsplit(process.stdout.readline())
+            token = urllib.parse.parse_qs(url.query)["token"][0]
+            for question in ("traces?q=order+%3D+order-77", "traces?q=&limit=5", "trace?key=1.104", "histogram?q=errors"):
+                with contextlib.closing(http.client.HTTPConnection(url.hostname, url.port, timeout=60)) as connection:
+                    connection.request("GET", f"/api/v1/sources/0/{question}", headers={"Authorization": f"Bearer {token}"})
+                    answer = connection.getresponse()
+                    answers.append((question, answer.status, answer.read()))
+            process.terminate()
+            process.communicate()
+        self.assertEqual(answers[:4], answers[4:])
+        self.assertEqual({status for _, status, _ in answers}, {200}, answers)
+
     def test_databases_are_those_of_a_directory(self):
         for store, name in ((self.local, "here"), (self.address, "there")):
             self.cairn_ok("analyze", "-q", store, "--query", "service = pay", "--title=same", "-o", self.folder / f"{name}.db")

@@ -44,6 +44,18 @@ done
 test -s "$lib/../cmake/cairn/cairn-config.cmake"
 test -s "$share/man/man3/cairn_open.3"
 
+# An ordinary user installs below the home folder, and nothing outside of it.
+home=$root/home/.local
+cmake --install "$CAIRN_BUILD" --prefix "$home" >"$root/log"
+if sed -n 's/^-- \(Installing\|Up-to-date\): //p' "$root/log" | grep -v "^$home/"; then
+    exit 1
+fi
+grep -q "$home/bin/cairn\$" "$root/log"
+echo 'int main(void) { return 0; }' >"$root/none.c"
+cc -pg "$root/none.c" -o "$root/none"
+"$home/bin/cairn" record -q -d "$root/data" "$root/none"
+"$home/bin/cairn" report "$root/data" | grep -q main
+
 # Pages that only refer to another one are rendered there.
 for page in "$share"/man/man1/*.1 $(grep -L '^\.so' "$share"/man/man3/*.3); do
     LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" \

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chosenThread, flameOverTime } from "../src/flame/flame_over_time";
+import { flameOverTime, listThreads } from "../src/flame/flame_over_time";
 import { layOut as layOutFlame } from "../src/flame/flame_layout";
 import { boxAt, measuredRange, nextMatch, threadsBetween, timeAt } from "../src/timeline/geometry";
 import { chooseDepth, cut, parseNested, runningShare, stripOf } from "../src/timeline/nested";
@@ -254,12 +254,16 @@ test("a flame graph in the order of time has its boxes at the times of calls", (
   assert.equal(Math.round(flame.total * 1e9), 80);
 });
 
-test("the thread of a flame graph in the order of time has samples", () => {
-  const threads = [0, 5, 9].map((samples, i) => ({ profile: i + 1, samples })) as Thread[];
-  assert.equal(chosenThread(threads, 3)?.profile, 3);
-  assert.equal(chosenThread(threads, 1)?.profile, 2);
-  assert.equal(chosenThread(threads, 0)?.profile, 2);
-  assert.equal(chosenThread([], 0), undefined);
+test("threads of a flame graph in the order of time have samples, in natural order", () => {
+  const listed = listThreads([
+    thread(1, "RANK 10", "THREAD 0"),
+    thread(2, "RANK 2", "THREAD 1", 0),
+    thread(3, "RANK 2", "THREAD 9"),
+  ]);
+  assert.deepEqual(
+    listed.map((one) => one.profile),
+    [3, 1],
+  );
 });
 
 test("a drawing lies where its time is while the range moves", () => {

@@ -48,6 +48,28 @@ static void block_signals(sigset_t *ends)
     (void)signal(SIGPIPE, SIG_IGN); /* a browser may disconnect */
 }
 
+/* The socket that systemd opened for this process: the first descriptor after the standard
+ * streams. 0: none. The variables are of this process alone. */
+static bool take_socket(const struct cn_args *args, int *out, struct cn_error *err)
+{
+    enum { FIRST_SOCKET = 3 };
+    const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
+
+    *out = 0;
+    if (!pid || !count || strtol(pid, NULL, 10) != (long)getpid())
+        return true;
+    if (strcmp(count, "1") != 0)
+        return cn_fail(err, CN_ERR_USAGE, "LISTEN_FDS is %s: serve takes one socket",
+                       count);
+    if (cn_args_has(args, "listen"))
+        return cn_fail(err, CN_ERR_USAGE, "--listen and a socket of systemd were given");
+    (void)unsetenv("LISTEN_PID");
+    (void)unsetenv("LISTEN_FDS");
+    (void)unsetenv("LISTEN_FDNAMES");
+    *out = FIRST_SOCKET;
+    return true;
+}
+
 /* Views take dozens of megabytes: return large blocks to the system at once, and let threads
  * share arenas. */
 static void keep_memory_small(void)
@@ -102,7 +124,8 @@ static bool serve(const struct cn_args *args, bool with_browser, struct cn_error
 
     if (!cn_args_u64(args, "collect-limit", 1, COLLECT_LIMIT_MAX, 0, &limit, err) ||
         !cn_args_u64(args, "collect-lanes", 1, CN_STORE_LANES_MAX, 0, &lanes, err) ||
-        !cn_size_option(args, "collect-space", &options.collect_space, err))
+        !cn_size_option(args, "collect-space", &options.collect_space, err) ||
+        !take_socket(args, &options.socket, err))
         return false;
     options.collect_limit = (size_t)limit;
     options.collect_lanes = (unsigned)lanes;
@@ -206,6 +229,7 @@ const struct cn_command cn_cmd_serve = {
         "token: other users of the machine cannot open it. SIGINT and SIGTERM stop the "
         "server after the current requests.\n\n"
         "A recording is analysed in the background; the page shows the progress.\n\n"
+        "A socket that systemd passes (LISTEN_FDS) is used instead of --listen.\n\n"
         "With --collect, traces of agents are written to a store; a status below 300 "
         "means that they are on disk. On this machine they need no token unless "
         "--collect-token-file is given.",

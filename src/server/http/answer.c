@@ -326,11 +326,29 @@ static enum MHD_Result answer_asset(struct cn_server *server,
     return refuse(server, connection, MHD_HTTP_NOT_FOUND, "no such page");
 }
 
-static void add_metric(struct cn_text *text, const char *name, const char *type,
+static void add_metric(struct cn_text *text, const char *name, const char *help,
                        uint64_t value)
 {
-    cn_text_printf(text, "# TYPE cairn_%s %s\ncairn_%s %" PRIu64 "\n", name, type, name,
-                   value);
+    const char *type = cn_ends_with(name, "_total") ? "counter" : "gauge";
+
+    cn_text_printf(text, "# HELP cairn_%s %s\n# TYPE cairn_%s %s\ncairn_%s %" PRIu64 "\n",
+                   name, help, name, type, name, value);
+}
+
+static void add_collector_metrics(struct cn_text *text, struct cn_collector *collector)
+{
+    struct cn_collector_counts of = cn_collector_counts(collector);
+
+    add_metric(text, "collector_requests_total", "Requests with traces.", of.requests);
+    add_metric(text, "collector_refused_total", "Requests whose traces were not stored.",
+               of.refused);
+    add_metric(text, "collector_put_off_total", "Requests answered with 429.",
+               of.put_off);
+    add_metric(text, "collector_traces_total", "Traces stored.", of.traces);
+    add_metric(text, "collector_known_total", "Traces that were stored before.",
+               of.known);
+    add_metric(text, "collector_records_total", "Calls and spans stored.", of.records);
+    add_metric(text, "collector_commits_total", "Commits to disk.", of.commits);
 }
 
 static enum MHD_Result answer_metrics(struct cn_server *server,
@@ -339,32 +357,33 @@ static enum MHD_Result answer_metrics(struct cn_server *server,
     struct cn_server_counts *counts = &server->counts;
     struct cn_text text = {0};
 
-    add_metric(&text, "requests_total", "counter", atomic_load(&counts->requests));
-    add_metric(&text, "requests_refused_total", "counter", atomic_load(&counts->refused));
-    add_metric(&text, "requests_failed_total", "counter", atomic_load(&counts->failed));
+    add_metric(&text, "requests_total", "Requests received.",
+               atomic_load(&counts->requests));
+    add_metric(&text, "requests_refused_total",
+               "Requests refused: wrong token, host, method or path.",
+               atomic_load(&counts->refused));
+    add_metric(&text, "requests_failed_total", "Requests answered with an error.",
+               atomic_load(&counts->failed));
     cn_text_printf(&text,
+                   "# HELP cairn_answer_seconds_total Time spent on answers.\n"
                    "# TYPE cairn_answer_seconds_total counter\n"
                    "cairn_answer_seconds_total %.6f\n",
                    (double)atomic_load(&counts->answer_ns) / 1e9);
-    add_metric(&text, "requests_open", "gauge", atomic_load(&counts->open));
-    add_metric(&text, "sources", "gauge", server->sources.count);
-    if (server->collector) {
-        struct cn_collector_counts of = cn_collector_counts(server->collector);
-
-        add_metric(&text, "collector_requests_total", "counter", of.requests);
-        add_metric(&text, "collector_refused_total", "counter", of.refused);
-        add_metric(&text, "collector_put_off_total", "counter", of.put_off);
-        add_metric(&text, "collector_traces_total", "counter", of.traces);
-        add_metric(&text, "collector_known_total", "counter", of.known);
-        add_metric(&text, "collector_records_total", "counter", of.records);
-        add_metric(&text, "collector_commits_total", "counter", of.commits);
-    }
+    add_metric(&text, "requests_open", "Requests being answered.",
+               atomic_load(&counts->open));
+    add_metric(&text, "sources", "Databases, recordings and stores served.",
+               server->sources.count);
+    if (server->collector)
+        add_collector_metrics(&text, server->collector);
     if (server->uploader) {
         struct cn_uploader_counts of = cn_uploader_counts(server->uploader);
 
-        add_metric(&text, "uploaded_segments_total", "counter", of.segments);
-        add_metric(&text, "upload_failures_total", "counter", of.failures);
-        add_metric(&text, "collector_local_bytes", "gauge", of.local_len);
+        add_metric(&text, "uploaded_segments_total", "Segments copied to --upload.",
+                   of.segments);
+        add_metric(&text, "upload_failures_total", "Failed attempts to copy a segment.",
+                   of.failures);
+        add_metric(&text, "collector_local_bytes", "Size of the local store.",
+                   of.local_len);
     }
     return send_text(connection, MHD_HTTP_OK, &text, "text/plain; version=0.0.4");
 }

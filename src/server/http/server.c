@@ -2,8 +2,10 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <microhttpd.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +85,47 @@ static bool make_address(const char *address, uint16_t port, struct sockaddr_sto
     return cn_fail(err, CN_ERR_USAGE, "--listen: '%s' is not a numeric address", address);
 }
 
-static bool bind_socket(struct cn_server *server, const struct cn_server_options *options,
+/* Other machines may connect only if they need a token. */
+static bool check_token(const struct cn_server *server,
+                        const struct cn_server_options *options, const char *file,
+                        const char *option, struct cn_error *err)
+{
+    if (server->guard.is_loopback || file)
+        return true;
+    return cn_fail(err, CN_ERR_USAGE,
+                   "%s%s: other machines can reach this address; add %s",
+                   options->socket ? "" : "--listen ",
+                   options->socket ? server->guard.address : options->listen, option);
+}
+
+/* Use a socket that another process has opened, as systemd does. */
+static bool adopt_socket(struct cn_server *server,
+                         const struct cn_server_options *options, struct cn_error *err)
+{
+    struct cn_guard *guard = &server->guard;
+    struct sockaddr_storage address;
+    socklen_t len = sizeof(address), flag_len = sizeof(int);
+    char port[8];
+    int is_listening = 0;
+
+    if (getsockopt(options->socket, SOL_SOCKET, SO_ACCEPTCONN, &is_listening, &flag_len) <
+            0 ||
+        !is_listening ||
+        getsockname(options->socket, (struct sockaddr *)&address, &len) < 0 ||
+        (address.ss_family != AF_INET && address.ss_family != AF_INET6) ||
+        getnameinfo((struct sockaddr *)&address, len, guard->address,
+                    sizeof(guard->address), port, sizeof(port),
+                    NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "file descriptor %d does not listen for TCP connections",
+                       options->socket);
+    (void)fcntl(options->socket, F_SETFD, FD_CLOEXEC);
+    guard->port = ntohs(((struct sockaddr_in *)&address)->sin_port);
+    return make_address(guard->address, guard->port, &address, &len, &guard->is_loopback,
+                        err);
+}
+
+static bool open_socket(struct cn_server *server, const struct cn_server_options *options,
                         int *out, struct cn_error *err)
 {
     struct cn_guard *guard = &server->guard;
@@ -94,13 +136,9 @@ static bool bind_socket(struct cn_server *server, const struct cn_server_options
     if (!parse_listen(options->listen ? options->listen : "127.0.0.1:0", guard->address,
                       &guard->port, err) ||
         !make_address(guard->address, guard->port, &address, &len, &guard->is_loopback,
-                      err))
+                      err) ||
+        !check_token(server, options, options->token_file, "--token-file", err))
         return false;
-    if (!guard->is_loopback && !options->token_file)
-        return cn_fail(err, CN_ERR_USAGE,
-                       "--listen %s: other machines can reach this address; add "
-                       "--token-file",
-                       options->listen);
     fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return cn_fail_errno(err, "cannot create a socket");
@@ -121,6 +159,18 @@ static bool bind_socket(struct cn_server *server, const struct cn_server_options
     /* The port has the same offset in both families. */
     guard->port = ntohs(((struct sockaddr_in *)&address)->sin_port);
     *out = fd;
+    return true;
+}
+
+static bool bind_socket(struct cn_server *server, const struct cn_server_options *options,
+                        int *out, struct cn_error *err)
+{
+    if (!options->socket)
+        return open_socket(server, options, out, err);
+    if (!adopt_socket(server, options, err) ||
+        !check_token(server, options, options->token_file, "--token-file", err))
+        return false;
+    *out = options->socket;
     return true;
 }
 
@@ -243,11 +293,9 @@ static bool open_collector(struct cn_server *server,
     if (options->collect_token_file &&
         !cn_guard_read_token(&server->collector_guard, options->collect_token_file, err))
         return false;
-    if (options->collect && !server->guard.is_loopback && !options->collect_token_file)
-        return cn_fail(err, CN_ERR_USAGE,
-                       "--listen %s: other machines can reach this address; add "
-                       "--collect-token-file",
-                       options->listen);
+    if (options->collect && !check_token(server, options, options->collect_token_file,
+                                         "--collect-token-file", err))
+        return false;
     if (!options->collect && (options->upload || options->collect_space > 0))
         return cn_fail(err, CN_ERR_USAGE, "--upload and --collect-space need --collect");
     if (!options->collect)

@@ -22,6 +22,7 @@ struct cn_server_options {
     size_t path_count;
     bool is_raw;                    /* recordings: recorded times, not corrected ones */
     const char *listen;             /* "ADDR:PORT"; NULL: loopback, any free port */
+    int socket;                     /* that listens already; 0: none, see `listen` */
     const char *host;               /* a further name of the server; NULL: none */
     const char *token_file;         /* NULL: a random token; required beyond loopback */
     const char *tls_cert, *tls_key; /* files; NULL: no TLS */

@@ -13,6 +13,7 @@ import { go, isOn } from "../shared/state";
 import { TimeAxis } from "../shared/time_axis";
 import type { Flame, FlameNode, Thread } from "../shared/types";
 import type { NestedFrame } from "../timeline/nested";
+import { compareNaturally } from "../timeline/tracks";
 import { useFrame, useThreads } from "../timeline/use_tracks";
 
 const COLUMNS = 2000;
@@ -50,11 +51,9 @@ export function flameOverTime(frame: NestedFrame, profile: number, range: Range)
   };
 }
 
-// The thread that was chosen, else the first one with samples.
-export function chosenThread(threads: Thread[], number: number): Thread | undefined {
-  const listed = threads.filter((thread) => thread.samples > 0);
-  return listed.find((thread) => thread.profile === number) ?? listed[0];
-}
+// Threads with samples, in natural order.
+export const listThreads = (threads: Thread[]): Thread[] =>
+  threads.filter((thread) => thread.samples > 0).sort((a, b) => compareNaturally(a.label, b.label));
 
 export function FlameOverTime(props: ViewProps & { color: ColorMode }) {
   const { state, info } = props;
@@ -67,7 +66,8 @@ export function FlameOverTime(props: ViewProps & { color: ColorMode }) {
     info.duration,
   );
   const threads = useThreads(props.path, state.st ?? state.t ?? "");
-  const thread = chosenThread(threads ?? [], Number(state.lane ?? 0));
+  const listed = useMemo(() => listThreads(threads ?? []), [threads]);
+  const thread = listed.find((one) => one.profile === Number(state.lane ?? 0)) ?? listed[0];
   const { frame, error } = useFrame(
     props.path,
     thread ? range : NOTHING,
@@ -103,13 +103,11 @@ export function FlameOverTime(props: ViewProps & { color: ColorMode }) {
             value={thread.profile}
             onChange={(event) => go({ lane: event.currentTarget.value })}
           >
-            {threads?.map((one) =>
-              one.samples > 0 ? (
-                <option key={one.profile} value={one.profile}>
-                  {one.label}
-                </option>
-              ) : null,
-            )}
+            {listed.map((one) => (
+              <option key={one.profile} value={one.profile}>
+                {one.label}
+              </option>
+            ))}
           </select>
         </label>
         <span class="status">
