@@ -455,6 +455,10 @@ class Answers(unittest.TestCase):
         found = self.ask(1, "find", function=name)
         self.assertEqual((found["isFound"], found["time"]), (True, entries[0]["time"]))
         self.assertFalse(self.ask(1, "find", function="no_such_function")["isFound"])
+        argued = [c for c in entries if len(c["values"]) > 2]
+        found = self.ask(1, "find", values=argued[-1]["values"], before=argued[-1]["time"] + 1, reverse=1)
+        self.assertEqual((found["isFound"], found["time"]), (True, argued[-1]["time"]))
+        self.assertFalse(self.ask(1, "find", values="no such argument")["isFound"])
         times = [c["time"] for c in entries if c["name"] == entries[-1]["name"]]
         there, back, after, before = [], [], 0, entries[-1]["time"] + 1
         while (found := self.ask(1, "find", function=entries[-1]["name"], after=after))["isFound"]:
@@ -481,10 +485,31 @@ class Answers(unittest.TestCase):
     def test_calls_know_how_long_they_took(self):
         records = self.ask(1, "calls", limit=2000)["calls"]
         for i, call in enumerate(records):
-            if call["kind"] != "enter" or "duration" not in call:
+            if call["kind"] != "enter":
+                continue
+            if call.get("isOpen"):
+                last = max(c["time"] for c in records if c["kind"] != "lost")
+                self.assertEqual(call["duration"], last - call["time"])
                 continue
             end = next(c for c in records[i + 1:] if c["kind"] in ("enter", "exit") and c["depth"] <= call["depth"])
             self.assertEqual(call["duration"], end["time"] - call["time"])
+
+    def test_the_slowest_calls_are_calls(self):
+        """Of f, one of 20 calls takes long; those of g all do, and h has too few."""
+        events = [{"ph": "X", "name": name, "pid": 1, "tid": 1 + (name == "f"), "ts": 1000 * i, "dur": dur}
+                  for name, durs in (("f", [10] * 13 + [700] + [10] * 6), ("g", [500] * 12), ("h", [1, 900]))
+                  for i, dur in enumerate(durs, 100 if name == "h" else 10)]
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "calls.json")
+            path.write_text(json.dumps({"traceEvents": events}))
+            with serving(OPTIONS.cairn, str(path)) as service:
+                service.get_ready()
+                answer = service.get("sources/0/slowest")
+                check(answer, SCHEMAS["slowest"])
+                slow, = answer["calls"]
+                there = service.get("sources/0/calls", task=slow["task"], time=slow["time"], limit=1)["calls"][0]
+        self.assertEqual((slow["function"], slow["duration"], slow["mean"], slow["count"]), ("f", 700000, 44500, 20))
+        self.assertEqual((there["name"], there["time"], there["duration"]), ("f", slow["time"], 700000))
 
     def test_calls_are_chosen_by_name_length_and_depth(self):
         entries = [c for c in self.ask(1, "calls", limit=2000)["calls"] if c["kind"] == "enter"]
@@ -495,6 +520,8 @@ class Answers(unittest.TestCase):
             ({"function": f"^{name[:2]}.*"}, lambda c: c["name"].startswith(name[:2])),
             ({"longer": middle}, lambda c: c.get("duration", 10 ** 18) >= middle),
             ({"depth": 1}, lambda c: c["depth"] <= 1),
+            ({"values": '"'}, lambda c: '"' in c["values"]),
+            ({"values": "X", "depth": 3}, lambda c: "x" in c["values"].lower() and c["depth"] <= 3),
             ({"depth": 2, "longer": middle, "function": "."},
              lambda c: c["depth"] <= 2 and c.get("duration", 10 ** 18) >= middle),
         ):

@@ -22,7 +22,7 @@ FIXTURES = pathlib.Path(os.environ.get("CAIRN_FIXTURES", ROOT.parent / "shared" 
 NAMES = [
     "hpctoolkit/v4/*loops*", "hpctoolkit/v4/gen-small-stats", "hpctoolkit/proto/*",
     "hpctoolkit/xml/*", "hpctoolkit/xml-legacy/*", "uftrace/exec", "uftrace/fork",
-    "uftrace/trigger-callsite", "exchange/*", "zorka/store-*",
+    "uftrace/trigger-callsite", "exchange/*",
 ]
 PER_NAME = 2
 
@@ -59,6 +59,7 @@ def ask_database(service, number):
         ask("stack", profile=1, time=middle)
         ask("range", begin=0, end=max(middle, 1))
     if "tasks" in info:
+        ask("slowest")
         for call in ask("calls", limit=50)["calls"]:
             if call["kind"] == "enter":
                 ask("find", function=call["name"])
@@ -101,7 +102,13 @@ class SameAnswers(unittest.TestCase):
                     ask(service, source["id"])
 
     def test_of_databases_recordings_and_stores(self):
-        self.ask_all(f"{OPTIONS.testdata}/sample", f"{OPTIONS.testdata}/recording", *fixtures())
+        with tempfile.TemporaryDirectory() as folder:
+            stores = []
+            for java in sorted(filter(pathlib.Path.is_dir, (FIXTURES / "zorka").glob("store-*"))):
+                stores.append(f"{folder}/{java.name}")
+                for words in (["init", stores[-1]], ["import", stores[-1], str(java)]):
+                    subprocess.run([OPTIONS.cairn, "store", *words, "-q"], check=True)
+            self.ask_all(f"{OPTIONS.testdata}/sample", f"{OPTIONS.testdata}/recording", *fixtures(), *stores)
 
     def test_of_samples_in_a_page(self):
         """Their symbols are those of the machine that exported them."""

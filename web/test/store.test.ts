@@ -21,8 +21,10 @@ import {
   growCalls,
   pathShares,
   spanFlows,
+  spanId,
   traceFlame,
   visibleCalls,
+  withCalls,
   type CallLine,
 } from "../src/store/trace_model";
 
@@ -172,6 +174,27 @@ test("spans that cause each other are shown, and spans inside the trace once", (
     inside,
   );
   assert.deepEqual(lines.map((line) => line.key).sort(), ["a", "b", "c", null].sort());
+});
+
+test("calls inside an open span are below it, on the axis of the spans", () => {
+  const spans = arrangeSpans([row("a", "s1", null, "1000"), row("b", "s2", "s1", "1500")], []);
+  const opened = new Map([
+    [spanId(spans[1] ?? assert.fail()), answer([node(0, 0, 7, 90, 5), node(1, 1, 17, 20, 0)])],
+  ]);
+  assert.deepEqual(
+    withCalls(spans, opened).map((line) => [
+      line.of.key,
+      line.call?.method ?? line.more ?? null,
+      line.depth,
+      line.start,
+    ]),
+    [
+      ["a", null, 0, 0],
+      ["b", null, 1, 500],
+      ["b", "m1", 2, 510],
+      ["b", 4, 2, 500],
+    ],
+  );
 });
 
 const edge = (caller: string | null, callee: string, count = 1): ServiceEdge => ({

@@ -18,15 +18,16 @@ static void note_moment(struct cn_call_moments *moments, enum cn_call_moment whi
         *known = *call;
 }
 
-void cn_call_moments_note(struct cn_call_moments *moments, uint64_t begin_ns,
-                          uint64_t total_ns, uint64_t self_ns)
+void cn_call_moments_note(struct cn_call_moments *moments, uint32_t task,
+                          uint64_t begin_ns, uint64_t total_ns, uint64_t self_ns)
 {
-    for (int i = 0; i < CN_MOMENT_COUNT; i++)
-        note_moment(moments, (enum cn_call_moment)i,
-                    &(struct cn_call_moment_of){begin_ns, i == CN_MOMENT_TOTAL_MIN ||
-                                                                  i == CN_MOMENT_TOTAL_MAX
-                                                              ? total_ns
-                                                              : self_ns});
+    for (int i = 0; i < CN_MOMENT_COUNT; i++) {
+        bool is_total = i == CN_MOMENT_TOTAL_MIN || i == CN_MOMENT_TOTAL_MAX;
+
+        note_moment(
+            moments, (enum cn_call_moment)i,
+            &(struct cn_call_moment_of){begin_ns, is_total ? total_ns : self_ns, task});
+    }
 }
 
 void cn_call_moments_merge(struct cn_call_moments **into,
@@ -38,6 +39,32 @@ void cn_call_moments_merge(struct cn_call_moments **into,
         *into = cn_alloc(1, sizeof(**into));
     for (int i = 0; i < CN_MOMENT_COUNT; i++)
         note_moment(*into, (enum cn_call_moment)i, &from->list[i]);
+}
+
+static void merge_times(struct cn_call_times *into, const struct cn_call_times *from)
+{
+    into->sum_ns += from->sum_ns;
+    if (from->min_ns < into->min_ns)
+        into->min_ns = from->min_ns;
+    if (from->max_ns > into->max_ns)
+        into->max_ns = from->max_ns;
+}
+
+static void merge_squares(struct cn_call_squares *into,
+                          const struct cn_call_squares *from)
+{
+    into->low += from->low;
+    into->high += from->high + (into->low < from->low);
+}
+
+void cn_call_cost_merge(struct cn_call_cost *into, const struct cn_call_cost *from)
+{
+    into->calls += from->calls;
+    into->total_ns += from->total_ns;
+    merge_times(&into->total, &from->total);
+    merge_times(&into->self, &from->self);
+    merge_squares(&into->total_squares, &from->total_squares);
+    merge_squares(&into->self_squares, &from->self_squares);
 }
 
 uint64_t cn_call_times_mean(const struct cn_call_times *times, uint64_t calls)

@@ -45,3 +45,27 @@ void cn_call_ids_done(struct cn_call_ids *ids)
     free(ids->addresses);
     *ids = (struct cn_call_ids){0};
 }
+
+uint32_t *cn_call_ids_first_of_name(const struct cn_recording *rec)
+{
+    uint32_t *first = cn_alloc(rec->function_count, sizeof(*first));
+    uint32_t *number_of = cn_alloc(rec->function_count, sizeof(*number_of));
+    struct cn_names names = {0};
+    bool has_equal = false;
+
+    for (uint32_t i = 0; i < rec->function_count; i++) {
+        size_t known = names.count;
+        uint32_t number = cn_names_add(&names, rec->functions[i].name);
+
+        if (number == known)
+            number_of[number] = i;
+        first[i] = number_of[number];
+        has_equal = has_equal || first[i] != i;
+    }
+    cn_names_done(&names);
+    free(number_of);
+    if (has_equal)
+        return first;
+    free(first);
+    return NULL;
+}

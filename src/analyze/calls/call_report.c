@@ -10,8 +10,10 @@
 /* The costs of one function so far. */
 struct slot {
     uint32_t id;
-    uint32_t innermost; /* 1 + the index of its innermost open frame; 0: not open */
-    uint64_t last_ns;   /* when it last ended */
+    uint32_t group; /* the slot of all functions of its name: recursion is among these */
+    uint32_t
+        innermost; /* of a group: 1 + the index of its innermost open frame; 0: not open */
+    uint64_t last_ns; /* when it last ended */
     struct cn_call_cost cost;
     struct cn_histogram *totals, *selfs;
     struct cn_call_moments *moments;
@@ -21,6 +23,9 @@ struct slot {
 /* Costs by function. */
 struct tally {
     const struct cn_recording *rec;
+    const uint32_t
+        *first_of_name; /* by function, the first one of its name; NULL: itself */
+    uint32_t task;
     struct cn_call_ids ids;
     uint32_t *slot_of; /* by id: 1 + its slot; 0 when there is none */
     size_t slot_of_count, slot_of_capacity;
@@ -43,6 +48,8 @@ struct worker {
 
 struct build {
     const struct cn_recording *rec;
+    const struct cn_call_query *query;
+    uint32_t *first_of_name;
     struct cn_call_report_options options;
     struct worker *workers;
 };
@@ -87,7 +94,7 @@ static void tally_done(struct tally *tally)
     free(tally->slots);
 }
 
-static struct slot *add_slot(struct tally *tally, uint32_t id)
+static uint32_t new_slot(struct tally *tally, uint32_t id)
 {
     struct slot *slot;
 
@@ -98,7 +105,7 @@ static struct slot *add_slot(struct tally *tally, uint32_t id)
     tally->slots = cn_grow(tally->slots, tally->slot_count, &tally->slot_capacity,
                            sizeof(*tally->slots));
     slot = &tally->slots[tally->slot_count++];
-    *slot = (struct slot){.id = id};
+    *slot = (struct slot){.id = id, .group = (uint32_t)tally->slot_count - 1};
     slot->cost.total.min_ns = slot->cost.self.min_ns = UINT64_MAX;
     if (tally->options.with_histograms) {
         slot->totals = cn_alloc(1, sizeof(*slot->totals));
@@ -107,7 +114,28 @@ static struct slot *add_slot(struct tally *tally, uint32_t id)
     if (tally->options.with_moments)
         slot->moments = cn_alloc(1, sizeof(*slot->moments));
     tally->slot_of[id] = (uint32_t)tally->slot_count;
-    return slot;
+    return (uint32_t)tally->slot_count - 1;
+}
+
+static struct slot *add_slot(struct tally *tally, uint32_t id)
+{
+    uint32_t at = new_slot(tally, id), first = id;
+
+    if (tally->first_of_name && id < tally->rec->function_count)
+        first = tally->first_of_name[id];
+    if (first != id) {
+        uint32_t known = first < tally->slot_of_count ? tally->slot_of[first] : 0;
+        uint32_t group = known > 0 ? known - 1 : new_slot(tally, first);
+
+        tally->slots[at].group = group;
+    }
+    return &tally->slots[at];
+}
+
+/* The slot of all functions that have the name of a slot's. */
+static inline struct slot *group_of(const struct tally *tally, const struct slot *slot)
+{
+    return &tally->slots[slot->group];
 }
 
 static struct slot *find_slot(struct tally *tally, uint32_t function, uint64_t address)
@@ -134,10 +162,11 @@ static inline void tally_enter(struct tally *tally, const struct cn_call_stack *
                                struct cn_call_frame *frame)
 {
     struct slot *slot = find_slot(tally, frame->function, frame->address);
+    struct slot *group = group_of(tally, slot);
 
-    frame->mark = slot->innermost;
+    frame->mark = group->innermost;
     frame->slot = (uint32_t)(slot - tally->slots);
-    slot->innermost = (uint32_t)(frame - stack->frames) + 1;
+    group->innermost = (uint32_t)(frame - stack->frames) + 1;
 }
 
 /* The frames from `first` on will be popped. */
@@ -148,7 +177,7 @@ static void close_frames(struct tally *tally, const struct cn_call_stack *stack,
         const struct cn_call_frame *frame = &stack->frames[i];
 
         if ((frame->flags & (CN_FRAME_SHOWN | CN_FRAME_SCHEDULE)) == CN_FRAME_SHOWN)
-            slot_of(tally, frame)->innermost = frame->mark;
+            group_of(tally, slot_of(tally, frame))->innermost = frame->mark;
     }
 }
 
@@ -170,7 +199,7 @@ static inline void tally_end(const struct tally *tally, struct slot *slot,
     add_time(&slot->cost.total, total_ns);
     add_time(&slot->cost.self, self_ns);
     if (frame->mark == 0)
-        slot->cost.total_ns += total_ns;
+        group_of(tally, slot)->cost.total_ns += total_ns;
     if (frame->enter_ns + total_ns > slot->last_ns)
         slot->last_ns = frame->enter_ns + total_ns;
     if (tally->options.with_squares) {
@@ -182,7 +211,8 @@ static inline void tally_end(const struct tally *tally, struct slot *slot,
         cn_histogram_add(slot->selfs, self_ns);
     }
     if (slot->moments)
-        cn_call_moments_note(slot->moments, frame->enter_ns, total_ns, self_ns);
+        cn_call_moments_note(slot->moments, tally->task, frame->enter_ns, total_ns,
+                             self_ns);
 }
 
 static void tally_shown(struct tally *tally, const struct cn_call_end *ended)
@@ -201,9 +231,12 @@ static bool check_guess(struct lane *lane, const struct cn_call *call)
 
     if (guess)
         step = cn_call_guess_check(guess, &lane->base.stack, call);
-    if (step == CN_GUESS_RETURN)
+    if (step == CN_GUESS_RETURN) {
+        struct slot *slot = find_slot(&lane->tally, call->function, call->address);
+
         guess->returns[guess->return_count - 1].count =
-            find_slot(&lane->tally, call->function, call->address)->cost.total_ns;
+            group_of(&lane->tally, slot)->cost.total_ns;
+    }
     return step != CN_GUESS_INSIDE;
 }
 
@@ -263,7 +296,7 @@ static inline void count_call(struct lane *lane, const struct cn_call *call,
         }
         slot = slot_of(tally, frame);
         tally_end(tally, slot, frame, total_ns, self_ns);
-        slot->innermost = frame->mark;
+        group_of(tally, slot)->innermost = frame->mark;
         break;
     case CN_CALL_EVENT:
         if (call->address == CN_EVENT_SCHED_IN) {
@@ -283,7 +316,12 @@ static void lane_begin(void *arg, struct cn_call_lane *base)
 {
     const struct build *build = arg;
 
-    lane_of(base)->tally = (struct tally){.rec = build->rec, .options = build->options};
+    lane_of(base)->tally = (struct tally){
+        .rec = build->rec,
+        .first_of_name = build->first_of_name,
+        .task = build->query->tasks[base->slot],
+        .options = build->options,
+    };
 }
 
 static void lane_done(void *arg, struct cn_call_lane *base)
@@ -367,6 +405,7 @@ static void lane_join(void *arg, struct cn_call_lane *base, struct cn_call_lane 
         if (frame->mark != 0)
             continue;
         slot = find_slot(&lane_of(part)->tally, frame->function, frame->address);
+        slot = group_of(&lane_of(part)->tally, slot);
         slot->cost.total_ns -= return_at < guess->return_count
                                    ? guess->returns[return_at].count
                                    : slot->cost.total_ns;
@@ -394,32 +433,6 @@ static void lane_end(void *arg, struct cn_call_lane *base, unsigned worker)
         if (!(ended.frame.flags & (CN_FRAME_SCHEDULE | CN_FRAME_EXEC)))
             tally_shown(&build->workers[worker].open, &ended);
     }
-}
-
-static void merge_times(struct cn_call_times *into, const struct cn_call_times *from)
-{
-    into->sum_ns += from->sum_ns;
-    if (from->min_ns < into->min_ns)
-        into->min_ns = from->min_ns;
-    if (from->max_ns > into->max_ns)
-        into->max_ns = from->max_ns;
-}
-
-static void merge_squares(struct cn_call_squares *into,
-                          const struct cn_call_squares *from)
-{
-    into->low += from->low;
-    into->high += from->high + (into->low < from->low);
-}
-
-static void merge_costs(struct cn_call_cost *into, const struct cn_call_cost *from)
-{
-    into->calls += from->calls;
-    into->total_ns += from->total_ns;
-    merge_times(&into->total, &from->total);
-    merge_times(&into->self, &from->self);
-    merge_squares(&into->total_squares, &from->total_squares);
-    merge_squares(&into->self_squares, &from->self_squares);
 }
 
 static void merge_histogram(struct cn_histogram **into, const struct cn_histogram *from)
@@ -450,13 +463,13 @@ static void lane_merge(void *arg, const struct cn_call_lane *base, unsigned work
         const struct slot *from = &tally->slots[i];
         struct slot *slot;
 
-        if (from->cost.calls == 0)
+        if (from->cost.calls == 0 && from->cost.total_ns == 0)
             continue;
         slot = find_slot(into, function_of(build->rec, from->id),
                          cn_call_ids_address(&tally->ids, build->rec, from->id));
         if (from->last_ns - base->ahead_ns > slot->last_ns)
             slot->last_ns = from->last_ns - base->ahead_ns;
-        merge_costs(&slot->cost, &from->cost);
+        cn_call_cost_merge(&slot->cost, &from->cost);
         merge_histogram(&slot->totals, from->totals);
         merge_histogram(&slot->selfs, from->selfs);
         cn_call_moments_merge(&slot->moments, from->moments);
@@ -477,7 +490,7 @@ static void merge_tally(struct cn_call_report *report, const struct tally *tally
         struct cn_call_row *row;
         uint32_t at;
 
-        if (slot->cost.calls == 0)
+        if (slot->cost.calls == 0 && slot->cost.total_ns == 0)
             continue;
         at = cn_names_add(&report->names,
                           cn_call_name(rec, function_of(rec, slot->id), address, buffer));
@@ -494,7 +507,7 @@ static void merge_tally(struct cn_call_report *report, const struct tally *tally
             row->function = slot->id;
             row->last_ns = slot->last_ns;
         }
-        merge_costs(&row->cost, &slot->cost);
+        cn_call_cost_merge(&row->cost, &slot->cost);
         merge_histogram(&row->totals, slot->totals);
         merge_histogram(&row->selfs, slot->selfs);
         cn_call_moments_merge(&row->moments, slot->moments);
@@ -559,6 +572,8 @@ bool cn_call_report_build(struct cn_call_report *report,
     unsigned worker_count = workers > 0 ? workers : 1;
     struct build build = {
         .rec = query->rec,
+        .query = query,
+        .first_of_name = cn_call_ids_first_of_name(query->rec),
         .options = options,
         .workers = cn_alloc(worker_count, sizeof(*build.workers)),
     };
@@ -575,12 +590,13 @@ bool cn_call_report_build(struct cn_call_report *report,
 
     *report = (struct cn_call_report){0};
     for (unsigned i = 0; i < worker_count; i++)
-        build.workers[i].tally = build.workers[i].open =
-            (struct tally){.rec = query->rec, .options = options};
+        build.workers[i].tally = build.workers[i].open = (struct tally){
+            .rec = query->rec, .first_of_name = build.first_of_name, .options = options};
     ok = cn_call_visit_run(&visit, &report->damages, err);
     for (unsigned i = 0; i < worker_count; i++)
         merge_worker(report, &build.workers[i], &capacity);
     free(build.workers);
+    free(build.first_of_name);
     for (size_t i = 0; i < report->row_count; i++) {
         struct cn_call_cost *cost = &report->rows[i].cost;
 

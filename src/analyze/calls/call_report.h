@@ -1,8 +1,8 @@
 /* What each function cost: calls, total and self time with their distribution, over all
  * tasks.
  *
- * Functions of the same name are one row. The total of a recursive function counts its
- * outermost calls only; average, minimum, maximum and deviation are over all calls. Calls
+ * Functions of the same name are one row. The total of a recursive function, or of functions of
+ * one name that call each other, counts outermost calls only; average, minimum, maximum and deviation are over all calls. Calls
  * that are open at the end of the recording end there.
  *
  * Tasks are read in parallel; the result does not depend on the number of workers.
@@ -37,6 +37,9 @@ struct cn_call_cost {
     struct cn_call_squares total_squares, self_squares; /* 0 unless with_squares */
 };
 
+/* Add the calls of another one. */
+void cn_call_cost_merge(struct cn_call_cost *into, const struct cn_call_cost *from);
+
 /* The mean in whole nanoseconds, and its standard error in percent of the mean. */
 uint64_t cn_call_times_mean(const struct cn_call_times *times, uint64_t calls);
 double cn_call_times_deviation(const struct cn_call_times *times,
@@ -53,12 +56,14 @@ enum cn_call_moment {
 struct cn_call_moments {
     struct cn_call_moment_of {
         uint64_t begin_ns, time_ns; /* begin; total or self time */
-    } list[CN_MOMENT_COUNT];        /* begin_ns is 0 while there is none */
+        uint32_t task;
+    } list[CN_MOMENT_COUNT]; /* begin_ns is 0 while there is none */
 };
 
-/* Note a call that began then, and add what another list notes, which may be NULL. */
-void cn_call_moments_note(struct cn_call_moments *moments, uint64_t begin_ns,
-                          uint64_t total_ns, uint64_t self_ns);
+/* Note a call of a task that began then, and add what another list notes, which may be
+ * NULL. */
+void cn_call_moments_note(struct cn_call_moments *moments, uint32_t task,
+                          uint64_t begin_ns, uint64_t total_ns, uint64_t self_ns);
 void cn_call_moments_merge(struct cn_call_moments **into,
                            const struct cn_call_moments *from);
 

@@ -104,6 +104,14 @@ static void see_event(struct reader *reader, const struct cn_call_batch *batch,
     }
 }
 
+/* A thread has its name before it runs. */
+static bool shows_running(const struct cn_call *call)
+{
+    return call->kind != CN_CALL_LOST &&
+           (call->kind != CN_CALL_EVENT ||
+            (call->address != CN_EVENT_TASK_NEW && call->address != CN_EVENT_TASK_NAME));
+}
+
 static void read_batch(struct reader *reader, const struct cn_call_batch *batch)
 {
     for (size_t i = 0; i < batch->count && !reader->is_over; i++) {
@@ -111,7 +119,7 @@ static void read_batch(struct reader *reader, const struct cn_call_batch *batch)
 
         if (call->time_ns > reader->last_ns)
             reader->last_ns = call->time_ns;
-        if (reader->tracks.change_count == 0 && call->kind != CN_CALL_LOST)
+        if (reader->tracks.change_count == 0 && shows_running(call))
             change(reader, reader->last_ns, CN_TASK_RUNNING);
         if (call->kind == CN_CALL_EVENT)
             see_event(reader, batch, call);

@@ -21,7 +21,7 @@ enum cn_task_state {
     CN_TASK_RUNNING,
     CN_TASK_BLOCKED,
     CN_TASK_PREEMPTED,
-    CN_TASK_UNKNOWN, /* before the first record, after the last, and after a limit */
+    CN_TASK_UNKNOWN, /* before the first record of its own, after the last, and after a limit */
     CN_TASK_STATES,
 };
 

@@ -223,7 +223,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 
     if (ok) {
         cn_costs_init(&a.costs, a.opened.db);
-        ok = open_costs(&a, err) && annotate_all(&a, cn_args_operand(args, 0), err);
+        ok = open_costs(&a, err) && annotate_all(&a, cn_args_operand(args, 0), err) &&
+             cn_opened_database_check(&a.opened, err);
         cn_table_free(a.table);
         cn_context_index_done(&a.index);
         cn_costs_done(&a.costs);

@@ -268,7 +268,8 @@ static bool show(struct cn_timeline_view *view, struct cn_error *err)
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     struct cn_timeline_view view = {.args = args};
-    bool ok = cn_data_path(args, &view.path, err) && show(&view, err);
+    bool ok = cn_data_path(args, &view.path, err) && show(&view, err) &&
+              cn_opened_database_check(&view.opened, err);
 
     for (size_t i = 0; i < view.row_count; i++)
         free(view.threads[i].label);

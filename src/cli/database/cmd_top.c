@@ -192,7 +192,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     if (!cn_args_u64(args, "count", 1, COUNT_MAX, COUNT_DEFAULT, &count, err) ||
         !check_options(args, err))
         return false;
-    ok = cn_view_setup_open(&setup, args, err) && show(&setup, args, count, err);
+    ok = cn_view_setup_open(&setup, args, err) && show(&setup, args, count, err) &&
+         cn_opened_database_check(&setup.opened, err);
     cn_view_setup_done(&setup);
     return ok;
 }

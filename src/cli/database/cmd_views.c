@@ -59,7 +59,9 @@ static bool run(const struct cn_args *args, view_maker make, size_t depth_defaul
         return false;
     limits.depth_max = (size_t)depth;
     ok = cn_view_setup_open(&setup, args, err) &&
-         check_percent(&setup.costs, args, err) && show(&setup, make, &limits, args, err);
+         check_percent(&setup.costs, args, err) &&
+         show(&setup, make, &limits, args, err) &&
+         cn_opened_database_check(&setup.opened, err);
     cn_view_setup_done(&setup);
     return ok;
 }

@@ -22,7 +22,7 @@ bool cn_opened_database_analyse(struct cn_opened_database *opened,
     const char *damage = NULL;
     bool ok;
 
-    *opened = (struct cn_opened_database){0};
+    *opened = (struct cn_opened_database){.shown_path = paths.list[0]};
     building->progress = &bar.progress;
     cn_bar_begin(&bar, args);
     ok = cn_measured_open(&opened->measured, paths.list, paths.count, reading, building,
@@ -62,7 +62,7 @@ bool cn_opened_database_open_query(struct cn_opened_database *opened,
     const struct cn_format *format;
     bool is_recording;
 
-    *opened = (struct cn_opened_database){0};
+    *opened = (struct cn_opened_database){.shown_path = path};
     if (!cn_format_probe(path, &format, err))
         return false;
     is_recording =
@@ -93,6 +93,14 @@ bool cn_opened_database_open_query(struct cn_opened_database *opened,
             cn_cli_warn(args, "%s: %s", opened->db->path, w->text);
     }
     return true;
+}
+
+bool cn_opened_database_check(const struct cn_opened_database *opened,
+                              struct cn_error *err)
+{
+    return !opened->is_damaged ||
+           cn_fail(err, CN_ERR_FORMAT, "%s is damaged: what is shown is incomplete",
+                   opened->shown_path);
 }
 
 void cn_opened_database_close(struct cn_opened_database *opened)

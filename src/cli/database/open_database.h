@@ -24,6 +24,7 @@ struct cn_hpc_meas_options;
 
 struct cn_opened_database {
     struct cn_database *db;
+    const char *shown_path;      /* as it was given, borrowed */
     struct cn_measured measured; /* of measurements */
     char *folder;      /* temporary, of a recording that could not be cached; else NULL */
     bool is_of_traces; /* calls of request traces */
@@ -41,6 +42,10 @@ CN_CHECK bool cn_opened_database_open_query(struct cn_opened_database *opened,
                                             const struct cn_args *args, const char *path,
                                             const char *query, bool warns,
                                             struct cn_error *err);
+
+/* Fails if it is damaged, after what could be read was shown: exit status 3. */
+CN_CHECK bool cn_opened_database_check(const struct cn_opened_database *opened,
+                                       struct cn_error *err);
 
 /* Analyse measurements with these options; debug information, progress and damage are
  * added to them here. On failure, close it as well. */

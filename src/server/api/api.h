@@ -21,7 +21,7 @@ cn_api_answer cn_api_info, cn_api_overview, cn_api_threads, cn_api_rows, cn_api_
     cn_api_counters;
 
 /* Of recordings. */
-cn_api_answer cn_api_calls, cn_api_find;
+cn_api_answer cn_api_calls, cn_api_find, cn_api_slowest;
 
 /* Of stores. */
 cn_api_answer cn_api_store_info, cn_api_traces, cn_api_histogram, cn_api_groups,

@@ -79,8 +79,13 @@ static bool begin(struct question *question, struct cn_served *served,
     cn_call_walk_init(&question->walk, rec, (uint32_t)task,
                       cn_call_parts_of(&served->call_parts, rec, (uint32_t)task));
     return cn_call_criteria_init(&question->criteria, rec,
-                                 cn_request_value(request, "function"), longer_ns,
-                                 (uint32_t)depth, err) &&
+                                 &(struct cn_call_wanted){
+                                     .function = cn_request_value(request, "function"),
+                                     .values = cn_request_value(request, "values"),
+                                     .longer_ns = longer_ns,
+                                     .depth_max = (uint32_t)depth,
+                                 },
+                                 err) &&
            parse_bound(question, request, time_name, err);
 }
 
@@ -109,8 +114,24 @@ static void add_position(struct cn_json *json, const char *key,
     cn_json_add_str(json, key, text);
 }
 
+/* How long an entered call took. One that never returned ends with its task, as in `report`; of one that
+ * ends after what was read, only a lower limit is known. */
+static void add_duration(struct cn_json *json, const struct cn_call_list *list,
+                         const struct cn_call_item *item)
+{
+    uint64_t end_ns = item->is_open ? list->time_ns : item->end_ns;
+    uint64_t duration_ns = end_ns > item->call.time_ns ? end_ns - item->call.time_ns : 0;
+
+    cn_json_add_u64(json, item->is_open && !list->has_ended ? "atLeast" : "duration",
+                    duration_ns);
+    if (item->is_open && list->has_ended)
+        cn_json_add_bool(json, "isOpen", true);
+    if (!item->is_open)
+        cn_json_add_str(json, "result", cn_text_str(&item->result));
+}
+
 static void add_call(struct cn_json *json, const struct question *question,
-                     const struct cn_call_item *item)
+                     const struct cn_call_list *list, const struct cn_call_item *item)
 {
     static const char *const kind_names[] = {"enter", "exit", "lost", "event"};
     const struct cn_call *call = &item->call;
@@ -130,10 +151,8 @@ static void add_call(struct cn_json *json, const struct question *question,
             json, "name",
             cn_call_name(question->rec, call->function, call->address, buffer));
     cn_json_add_str(json, "values", cn_text_str(&item->values));
-    if (call->kind == CN_CALL_ENTER && !item->is_open) {
-        cn_json_add_u64(json, "duration", item->end_ns - call->time_ns);
-        cn_json_add_str(json, "result", cn_text_str(&item->result));
-    }
+    if (call->kind == CN_CALL_ENTER)
+        add_duration(json, list, item);
     cn_json_end(json);
 }
 
@@ -152,7 +171,7 @@ static void add_list(struct cn_json *json, const struct question *question,
     cn_json_array(json);
     for (size_t i = 0; i < list->count; i++)
         if (cn_call_list_shows(list, &list->items[i]))
-            add_call(json, question, &list->items[i]);
+            add_call(json, question, list, &list->items[i]);
     cn_json_end(json);
     add_position(json, "first", question->bound.position);
     add_position(json, "next", next);
@@ -260,12 +279,46 @@ bool cn_api_find(struct cn_served *served, struct cn_request *request,
     struct question question;
     bool ok;
 
-    if (!cn_request_value(request, "function"))
+    if (!cn_request_value(request, "function") && !cn_request_value(request, "values"))
         return cn_fail(err, CN_ERR_USAGE,
-                       "parameter function is missing: the function to find");
+                       "parameter function is missing: the function to find, or "
+                       "values: text of its arguments");
     ok = begin(&question, served, request, is_reversed ? "before" : "after", err);
     if (ok)
         find(&question, &request->json, is_reversed);
     end(&question);
     return ok;
+}
+
+bool cn_api_slowest(struct cn_served *served, struct cn_request *request,
+                    struct cn_error *err)
+{
+    struct cn_slowest_calls *slowest = &served->slowest;
+    struct cn_json *json = &request->json;
+    uint64_t origin_ns;
+
+    if (!served->recording)
+        return cn_fail(err, CN_ERR_USAGE, "%s is not a recording", served->name);
+    if (!cn_slowest_calls_wait(slowest, err))
+        return false;
+    origin_ns = cn_recording_begin_ns(served->recording);
+    cn_json_object(json);
+    cn_json_key(json, "calls");
+    cn_json_array(json);
+    for (size_t i = 0; i < slowest->count; i++) {
+        const struct cn_slow_call *call = &slowest->list[i];
+
+        cn_json_object(json);
+        cn_json_add_str(json, "function", call->function);
+        cn_json_add_u64(json, "task", call->task);
+        cn_json_add_u64(json, "time",
+                        call->begin_ns > origin_ns ? call->begin_ns - origin_ns : 0);
+        cn_json_add_u64(json, "duration", call->duration_ns);
+        cn_json_add_u64(json, "mean", call->mean_ns);
+        cn_json_add_u64(json, "count", call->calls);
+        cn_json_end(json);
+    }
+    cn_json_end(json);
+    cn_json_end(json);
+    return true;
 }

@@ -135,12 +135,12 @@ static bool draw(struct cn_served *served, struct cn_request *request,
     cn_served_cut_return(&served->pyramids, wanted->cut);
     cn_served_pyramids_return(&served->pyramids, pyramids, wanted->profiles, count,
                               wanted->depth);
+    is_pending = ok && is_snapped && occupancy.is_estimate &&
+                 cn_served_pyramids_want(&served->pyramids, pyramids, wanted->profiles,
+                                         occupancy.is_estimated, count, wanted->depth);
     free(pyramids);
     if (!ok)
         return false;
-    is_pending = is_snapped && occupancy.is_estimate &&
-                 cn_served_pyramids_want(&served->pyramids, wanted->profiles,
-                                         occupancy.is_estimated, count, wanted->depth);
     if (wanted->depth == CN_DEPTH_ALL)
         has_states = cn_served_tracks_ready(&served->tracks, served->db, &is_reading);
     cn_json_add_bool(&request->json, "isPending", is_pending || is_reading);

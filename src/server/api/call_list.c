@@ -7,7 +7,7 @@
 
 enum {
     READ_MAX = 1500000, /* records that one request reads */
-    ENDS_MAX = 200000,  /* records read for the exits of calls that are listed */
+    ENDS_MAX = 500000,  /* records read for the exits of calls that are listed */
     SLACK = 4096,       /* items beyond the wanted ones before the list is trimmed */
 };
 
@@ -167,7 +167,7 @@ static bool read_record(struct cn_call_list *list, const struct cn_call_batch *b
         list->time_ns = call->time_ns;
     if (is_call)
         end_calls(list, batch, call);
-    if (is_wanted && cn_call_criteria_match(list->criteria, list->walk->rec, call)) {
+    if (is_wanted && cn_call_criteria_match(list->criteria, list->walk, batch, call)) {
         add_item(list, batch, call, position);
         drop_first(list);
     }
@@ -209,6 +209,7 @@ void cn_call_list_read(struct cn_call_list *list)
             return;
         }
     }
+    list->has_ended = list->damage.kind == CN_ERR_NONE;
 }
 
 uint64_t cn_call_list_before(struct cn_call_walk *walk, struct cn_call_criteria *criteria,

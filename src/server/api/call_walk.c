@@ -6,6 +6,7 @@
 #include "analyze/calls/call_stack.h"
 #include "base/alloc.h"
 #include "base/search.h"
+#include "model/calls/call_values.h"
 
 void cn_call_walk_init(struct cn_call_walk *walk, const struct cn_recording *rec,
                        uint32_t task, const struct cn_task_parts *parts)
@@ -71,17 +72,26 @@ enum cn_step cn_call_walk_next(struct cn_call_walk *walk, struct cn_call_batch *
     }
 }
 
-bool cn_call_criteria_init(struct cn_call_criteria *criteria,
-                           const struct cn_recording *rec, const char *function,
-                           uint64_t longer_ns, uint32_t depth_max, struct cn_error *err)
+static const char *unless_empty(const char *text)
 {
+    return text && *text ? text : NULL;
+}
+
+bool cn_call_criteria_init(struct cn_call_criteria *criteria,
+                           const struct cn_recording *rec,
+                           const struct cn_call_wanted *wanted, struct cn_error *err)
+{
+    const char *function = unless_empty(wanted->function);
+
     *criteria = (struct cn_call_criteria){
-        .function = function && *function ? function : NULL,
-        .longer_ns = longer_ns,
-        .depth_max = depth_max,
+        .function = function,
+        .values = unless_empty(wanted->values),
+        .longer_ns = wanted->longer_ns,
+        .depth_max = wanted->depth_max,
     };
-    criteria->has_limits = criteria->function || longer_ns > 0 || depth_max < UINT32_MAX;
-    if (criteria->function && strpbrk(function, ".*[]^$()|?+\\") &&
+    criteria->has_limits = function || criteria->values || wanted->longer_ns > 0 ||
+                           wanted->depth_max < UINT32_MAX;
+    if (function && strpbrk(function, ".*[]^$()|?+\\") &&
         !cn_name_filter_add(&criteria->filter, function, CN_MATCH_REGEX, err))
         return false;
     criteria->known = cn_alloc(rec->function_count, 1);
@@ -92,6 +102,7 @@ void cn_call_criteria_done(struct cn_call_criteria *criteria)
 {
     cn_name_filter_done(&criteria->filter);
     free(criteria->known);
+    cn_text_done(&criteria->scratch);
     *criteria = (struct cn_call_criteria){0};
 }
 
@@ -102,16 +113,12 @@ static bool has_name(const struct cn_call_criteria *criteria, const char *name)
             cn_name_filter_matches(&criteria->filter, name));
 }
 
-bool cn_call_criteria_match(struct cn_call_criteria *criteria,
-                            const struct cn_recording *rec, const struct cn_call *call)
+static bool match_name(struct cn_call_criteria *criteria, const struct cn_recording *rec,
+                       const struct cn_call *call)
 {
     char buffer[CN_CALL_NAME_MAX];
     char *known;
 
-    if (!criteria->has_limits)
-        return true;
-    if (call->kind != CN_CALL_ENTER || call->depth > criteria->depth_max)
-        return false;
     if (!criteria->function)
         return true;
     if (call->function >= rec->function_count)
@@ -121,4 +128,20 @@ bool cn_call_criteria_match(struct cn_call_criteria *criteria,
     if (*known == 0)
         *known = has_name(criteria, rec->functions[call->function].name) ? 'y' : 'n';
     return *known == 'y';
+}
+
+bool cn_call_criteria_match(struct cn_call_criteria *criteria,
+                            const struct cn_call_walk *walk,
+                            const struct cn_call_batch *batch, const struct cn_call *call)
+{
+    if (!criteria->has_limits)
+        return true;
+    if (call->kind != CN_CALL_ENTER || call->depth > criteria->depth_max ||
+        !match_name(criteria, walk->rec, call))
+        return false;
+    if (!criteria->values)
+        return true;
+    cn_text_clear(&criteria->scratch);
+    cn_recording_print_arguments(walk->rec, walk->task, batch, call, &criteria->scratch);
+    return strcasestr(cn_text_str(&criteria->scratch), criteria->values) != NULL;
 }

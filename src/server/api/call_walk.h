@@ -15,6 +15,7 @@
 #define CN_SERVER_API_CALL_WALK_H
 
 #include "base/name_filter.h"
+#include "base/text.h"
 #include "model/calls/recording.h"
 #include "server/served/call_parts.h"
 
@@ -58,18 +59,29 @@ struct cn_call_criteria {
     uint64_t longer_ns;           /* calls that took at least this long */
     uint32_t depth_max;           /* nested at most this deep */
     char *known;                  /* by function: 'y' or 'n' once its name was matched */
+    const char *values;           /* part of the text of its arguments; NULL: any */
+    struct cn_text scratch;       /* of the arguments */
 };
 
-/* A pattern without special characters is the whole name of a function. On failure
- * there is nothing to release. */
+/* What is asked for; zeroed strings: anything. */
+struct cn_call_wanted {
+    const char *function; /* without special characters, the whole name of a function */
+    const char *values;
+    uint64_t longer_ns;
+    uint32_t depth_max;
+};
+
+/* Borrows the strings. On failure there is nothing to release. */
 CN_CHECK bool cn_call_criteria_init(struct cn_call_criteria *criteria,
-                                    const struct cn_recording *rec, const char *function,
-                                    uint64_t longer_ns, uint32_t depth_max,
+                                    const struct cn_recording *rec,
+                                    const struct cn_call_wanted *wanted,
                                     struct cn_error *err);
 void cn_call_criteria_done(struct cn_call_criteria *criteria);
 
-/* True if a record matches; how long its call takes is not known yet. */
+/* True if a record of the walk matches; how long its call takes is not known yet. */
 bool cn_call_criteria_match(struct cn_call_criteria *criteria,
-                            const struct cn_recording *rec, const struct cn_call *call);
+                            const struct cn_call_walk *walk,
+                            const struct cn_call_batch *batch,
+                            const struct cn_call *call);
 
 #endif

@@ -66,6 +66,7 @@ void cn_served_close(struct cn_served *served)
     cn_range_views_done(&served->range_views);
     cn_served_pyramids_done(&served->pyramids);
     cn_served_tracks_done(&served->tracks);
+    cn_slowest_calls_done(&served->slowest);
     cn_served_views_done(&served->views);
     cn_structure_done(&served->structure);
     cn_job_group_done(&served->requests);
@@ -173,6 +174,7 @@ static bool open_recording(struct cn_served *served, const struct cn_format *for
             served->profiled_tasks[served->profiled_count++] = i;
     cn_served_tracks_init(&served->tracks, served->recording, served->profiled_tasks,
                           served->profiled_count, &served->background);
+    cn_slowest_calls_init(&served->slowest, served->recording, &served->background);
     return start_analysis(served, err);
 }
 

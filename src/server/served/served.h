@@ -24,6 +24,7 @@
 #include "server/served/served_store.h"
 #include "server/served/served_tracks.h"
 #include "server/served/served_views.h"
+#include "server/served/slowest_calls.h"
 #include "server/served/structure.h"
 
 struct cn_text;
@@ -54,11 +55,12 @@ struct cn_served {
     struct cn_served_ranges ranges;
     struct cn_range_views range_views;
     struct cn_served_pyramids pyramids;
-    struct cn_served_tracks tracks; /* of a recording */
-    struct cn_job_group requests;   /* jobs of views and time ranges */
-    struct cn_job_group background; /* all other jobs */
-    struct cn_job warm_up;          /* the structure, then the first views */
-    bool is_lazy;                   /* there is no warm-up */
+    struct cn_served_tracks tracks;  /* of a recording */
+    struct cn_slowest_calls slowest; /* likewise */
+    struct cn_job_group requests;    /* jobs of views and time ranges */
+    struct cn_job_group background;  /* all other jobs */
+    struct cn_job warm_up;           /* the structure, then the first views */
+    bool is_lazy;                    /* there is no warm-up */
 
     pthread_mutex_t lock; /* of the store */
     struct cn_served_store store;

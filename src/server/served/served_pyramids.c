@@ -194,22 +194,30 @@ static void enqueue(struct cn_served_pyramids *pyramids, uint32_t profile, uint3
 }
 
 bool cn_served_pyramids_want(struct cn_served_pyramids *pyramids,
+                             const struct cn_time_pyramid *const *had,
                              const uint32_t *profiles, const bool *is_wanted,
                              size_t count, uint32_t depth)
 {
     struct cn_error ignored; /* without a builder, frames stay estimates */
-    bool is_wanting;
+    bool is_wanting, is_newer = false;
 
     (void)pthread_mutex_lock(&pyramids->lock);
     /* Frames of another depth are not on any screen any more. */
     if (pyramids->queue_count > 0 && pyramids->queue[0].depth != depth)
         pyramids->queue_count = 0;
-    for (size_t i = count; i-- > 0;)
-        if (is_wanted[i] && !find(pyramids, profiles[i], depth) &&
-            cn_cache_make_room(&pyramids->pyramids, 1))
+    for (size_t i = count; i-- > 0;) {
+        const struct cn_cached *entry;
+
+        if (!is_wanted[i])
+            continue;
+        entry = find(pyramids, profiles[i], depth);
+        if (entry)
+            is_newer |= entry->value && !had[i];
+        else if (cn_cache_make_room(&pyramids->pyramids, 1))
             enqueue(pyramids, profiles[i], depth);
+    }
     is_wanting = pyramids->queue_count > 0;
     (void)pthread_mutex_unlock(&pyramids->lock);
     return (is_wanting && cn_job_start(&pyramids->builder, &ignored)) ||
-           cn_job_is_running(&pyramids->builder);
+           cn_job_is_running(&pyramids->builder) || is_newer;
 }

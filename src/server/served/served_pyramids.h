@@ -57,9 +57,10 @@ void cn_served_pyramids_return(struct cn_served_pyramids *pyramids,
                                const struct cn_time_pyramid *const *list,
                                const uint32_t *profiles, size_t count, uint32_t depth);
 
-/* Build the missing pyramids of those threads that `is_wanted` marks. True if some are
- * being built: the next frame will be better. */
+/* Build the missing pyramids of those threads that `is_wanted` marks. `had` are the pyramids that a
+ * frame was drawn with. True if some are being built, or were since: the next frame will be better. */
 bool cn_served_pyramids_want(struct cn_served_pyramids *pyramids,
+                             const struct cn_time_pyramid *const *had,
                              const uint32_t *profiles, const bool *is_wanted,
                              size_t count, uint32_t depth);
 

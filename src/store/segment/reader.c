@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/files/file.h"
 #include "model/format.h"
+#include "store/segment/java_probe.h"
 #include "store/segment/remote_store.h"
 #include "store/segment/segment.h"
 #include "store/segment/segments.h"
@@ -116,5 +117,10 @@ bool cn_store_open_again(struct cn_store **out, const char *path,
 
 bool cn_store_open(struct cn_store **out, const char *path, struct cn_error *err)
 {
+    if (cn_java_store_probe(path))
+        return cn_fail(err, CN_ERR_USAGE,
+                       "%s is a store of the Java implementation; run 'cairn store "
+                       "import STORE %s' and open STORE",
+                       path, path);
     return cn_store_open_again(out, path, NULL, err);
 }

@@ -1,7 +1,6 @@
 #include "store/write/java_import.h"
 
 #include <dirent.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,59 +29,14 @@ struct walk {
     struct cn_trace trace;
 };
 
-static bool is_wal(const char *name)
-{
-    return fnmatch("text-*.wal", name, 0) == 0;
-}
-
-static bool is_text(const char *name)
-{
-    return is_wal(name) || fnmatch("text-*.fmi", name, 0) == 0;
-}
-
-static bool is_java_segment(const char *dir)
-{
-    DIR *list = opendir(dir);
-    const struct dirent *entry;
-    bool has_text = false, has_traces = false, has_config = false;
-
-    while (list && (entry = readdir(list))) {
-        has_text = has_text || is_text(entry->d_name);
-        has_traces = has_traces || strcmp(entry->d_name, CN_TRACES_NAME) == 0;
-        has_config = has_config || strcmp(entry->d_name, CN_CONFIG_NAME) == 0;
-    }
-    if (list)
-        (void)closedir(list);
-    return has_text && has_traces && !has_config;
-}
-
-bool cn_java_store_probe(const char *path)
-{
-    uint32_t *numbers = NULL;
-    struct cn_error ignored;
-    bool is_java = is_java_segment(path);
-    size_t count = 0;
-
-    if (is_java || !cn_segments_list(path, &numbers, &count, &ignored))
-        return is_java;
-    if (count > 0) {
-        char *dir = cn_segment_dir(path, numbers[0]);
-
-        is_java = is_java_segment(dir);
-        free(dir);
-    }
-    free(numbers);
-    return is_java;
-}
-
 static void read_text_file(struct walk *walk, const char *dir, const char *name,
                            struct cn_java_words *words)
 {
     struct cn_file file = {0};
     struct cn_error ignored;
     bool ok = cn_file_open_at(&file, dir, name, &ignored) &&
-              (is_wal(name) ? cn_java_wal_read(file.bytes, words, &ignored)
-                            : cn_java_fmi_read(file.bytes, words, &ignored));
+              (cn_java_is_wal(name) ? cn_java_wal_read(file.bytes, words, &ignored)
+                                    : cn_java_fmi_read(file.bytes, words, &ignored));
 
     walk->counts->bad_files += !ok;
     cn_file_close(&file);
@@ -97,7 +51,7 @@ static bool read_words(struct walk *walk, const char *dir, struct cn_error *err)
     if (!list)
         return cn_fail_errno(err, "%s", dir);
     while ((entry = readdir(list)))
-        if (is_text(entry->d_name))
+        if (cn_java_is_text(entry->d_name))
             read_text_file(walk, dir, entry->d_name, &words);
     (void)closedir(list);
     cn_java_words_finish(&words, &walk->words);
@@ -240,7 +194,7 @@ bool cn_java_store_walk(const char *path, cn_java_visit visit, void *arg,
     size_t count = 0;
     bool ok = true;
 
-    if (is_java_segment(path))
+    if (cn_java_is_segment(path))
         ok = walk_segment(&walk, path, err);
     else
         ok = cn_segments_list(path, &numbers, &count, err);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "store/segment/java_probe.h"
 #include "store/write/writer.h"
 
 struct cn_java_import_counts {
@@ -18,9 +19,6 @@ struct cn_java_import_counts {
     uint64_t bad_chunks, bad_files;
     struct cn_store_added added;
 };
-
-/* True for the directory of a Java store or of one of its segments. */
-bool cn_java_store_probe(const char *path);
 
 /* Add all its traces. Damaged chunks and files are skipped and counted. */
 CN_CHECK bool cn_java_store_import(struct cn_store_writer *writer, const char *path,

@@ -1,4 +1,4 @@
-// Find calls of a recording by function, duration and depth, or list only these.
+// Find calls of a recording by function, arguments, duration and depth, or list only these.
 
 import { useEffect, useState } from "preact/hooks";
 import { get, type Parameters } from "../shared/api";
@@ -12,6 +12,7 @@ export function criteriaOf(state: State): Parameters {
   const longer = parseNs(state.fl ?? "");
   return {
     function: state.fn,
+    values: state.fa,
     longer: Number.isNaN(longer) ? undefined : longer,
     depth: state.fd,
   };
@@ -79,7 +80,12 @@ export function FindCall(props: Props) {
     addEventListener("keydown", onKeyDown);
     return () => removeEventListener("keydown", onKeyDown);
   });
-  const field = (name: "fn" | "fl" | "fd", label: string, placeholder: string, style: string) => (
+  const field = (
+    name: "fn" | "fa" | "fl" | "fd",
+    label: string,
+    placeholder: string,
+    style: string,
+  ) => (
     <input
       class={style}
       placeholder={placeholder}
@@ -97,6 +103,7 @@ export function FindCall(props: Props) {
       }}
     >
       {field("fn", "function to find: a name or a regular expression", "function", "")}
+      {field("fa", "text in the arguments", "arguments", "short")}
       {field("fl", "minimum duration", "duration", "short")}
       {field("fd", "maximum depth", "depth", "tiny")}
       <button type="submit">Find next</button>

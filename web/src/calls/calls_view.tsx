@@ -19,7 +19,7 @@ import { FindCall, criteriaOf } from "./calls_find";
 import { formatMoment, formatNs, parseNs } from "../shared/format";
 import { go, isOn, linkTo, type State } from "../shared/state";
 import { LatencyPlot } from "../tree/plots";
-import type { Calls, ContextDetail, Hits, Task } from "../shared/types";
+import type { Call, Calls, ContextDetail, Hits, Task } from "../shared/types";
 import { columnUnit } from "../shared/units";
 import { useAnswer } from "../shared/use_answer";
 import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";
@@ -155,7 +155,7 @@ export function CallsView(props: Props) {
           class="call-list"
           label="calls in time order, with arguments and results"
           columns={COLUMNS}
-          widths="11em 11em minmax(20em, 1fr)"
+          widths="11em 13em minmax(20em, 1fr)"
           count={lines.length}
           row={(i) => rowOf(lines[i] as Line, isOnly, i === chosen)}
           selected={at}
@@ -248,6 +248,12 @@ function CallsToolbar(
   );
 }
 
+function printDuration(call: Call): string {
+  if (call.duration !== undefined)
+    return `${call.isOpen ? "open " : ""}${MICROSECONDS.print(call.duration / 1e9)}`;
+  return call.atLeast === undefined ? "" : `≥ ${MICROSECONDS.print(call.atLeast / 1e9)}`;
+}
+
 function rowOf(line: Line, isFlat: boolean, isHere: boolean): TableRow {
   const { call, isLeaf } = line;
   const isOneLine = isLeaf || isFlat;
@@ -255,11 +261,7 @@ function rowOf(line: Line, isFlat: boolean, isHere: boolean): TableRow {
     class: `${call.kind}${isHere ? " here" : ""}`,
     cells: [
       formatMoment(call.time),
-      call.duration === undefined
-        ? call.kind === "enter"
-          ? "not ended here"
-          : ""
-        : MICROSECONDS.print(call.duration / 1e9),
+      printDuration(call),
       <span style={{ paddingLeft: `${line.depth * 16}px` }}>
         {call.kind === "exit" ? "} " : ""}
         <span class="kind-function">{call.name ?? call.kind}</span>

@@ -18,7 +18,7 @@ import {
   wholeOf,
   type Note,
 } from "./overview_model";
-import type { Overview } from "./overview_types";
+import type { Overview, SlowCall } from "./overview_types";
 
 const THREADS_LISTED = 8;
 const NAME_MAX = 48;
@@ -58,6 +58,7 @@ export function OverviewPage(props: ViewProps) {
           <HotPath overview={value} />
           <Notes notes={notesOf(info, value)} />
           <Waiting overview={value} />
+          {info.tasks && <SlowestCalls path={props.path} />}
         </div>
       </div>
     </div>
@@ -303,6 +304,46 @@ function Notes(props: { notes: Note[] }) {
         ))}
       </ol>
       {props.notes.length === 0 && <p class="status">nothing stands out</p>}
+    </Card>
+  );
+}
+
+// Microseconds, to the nanosecond: as in the list of calls.
+const MICROSECONDS = columnUnit("sec", null, "auto");
+
+function SlowestCalls(props: { path: string }) {
+  const { value, error } = useAnswer<{ calls: SlowCall[] }>(`${props.path}/slowest`, {});
+  if (value?.calls.length === 0) return null;
+  return (
+    <Card title="Slowest calls" hint="beyond the mean of their function, one each">
+      {!value && <p class="status">{error ?? "computing…"}</p>}
+      {value && (
+        <table class="overview-table">
+          <thead>
+            <tr>
+              <th scope="col">call</th>
+              <Heads shown={["duration (µs)", "mean (µs)", "calls"].map((title) => ({ title }))} />
+            </tr>
+          </thead>
+          <tbody>
+            {value.calls.map((call) => (
+              <tr key={call.function}>
+                <th scope="row">
+                  <Link
+                    to={{ v: "calls", task: String(call.task), time: String(call.time) }}
+                    title={`${call.function}: show this call`}
+                  >
+                    {shorten(call.function, NAME_MAX)}
+                  </Link>
+                </th>
+                <td>{MICROSECONDS.print(call.duration / 1e9)}</td>
+                <td>{MICROSECONDS.print(call.mean / 1e9)}</td>
+                <td>{call.count.toLocaleString("en-US")}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
     </Card>
   );
 }

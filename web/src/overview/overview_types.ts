@@ -10,6 +10,16 @@ export interface Imbalance {
   mean: number;
 }
 
+// The slowest call of a function; times in nanoseconds.
+export interface SlowCall {
+  function: string;
+  task: number;
+  time: number;
+  duration: number;
+  mean: number; // of all calls of the function
+  count: number;
+}
+
 export interface Overview {
   metric: string;
   hotPath: Row[];

@@ -95,6 +95,7 @@ const SECTIONS: [string, Keys][] = [
     "Trace",
     [
       ["1 … 4", "calls, flame chart, methods, spans"],
+      ["→ ←", "spans: show, hide the calls inside one"],
       ["n N e E", "next, previous match; next, previous error"],
       ["Esc, Backspace", "back to the list"],
     ],

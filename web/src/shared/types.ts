@@ -230,7 +230,9 @@ export interface Call {
   depth: number;
   name?: string;
   values: string;
-  duration?: number; // of an entry whose exit was read
+  duration?: number; // of an entry whose exit was read, or that never returned
+  atLeast?: number; // of an entry whose exit is after what was read
+  isOpen?: boolean; // it never returned
   result?: string;
 }
 

@@ -2,7 +2,9 @@
 
 import { useEffect } from "preact/hooks";
 
-const KEYS = ["ArrowDown", "ArrowUp", "PageDown", "PageUp", "Home", "End", "Enter", "j", "k"];
+const KEYS = new Set(
+  "ArrowDown ArrowUp ArrowLeft ArrowRight PageDown PageUp Home End Enter j k".split(" "),
+);
 
 export function useListKeys(selector: string): void {
   useEffect(() => {
@@ -12,7 +14,7 @@ export function useListKeys(selector: string): void {
         event.ctrlKey ||
         event.metaKey ||
         event.altKey ||
-        !KEYS.includes(event.key)
+        !KEYS.has(event.key)
       )
         return;
       const list = document.querySelector<HTMLElement>(`.vtable${selector}`);

@@ -144,6 +144,40 @@ export function arrangeSpans(rows: SpanRow[], inside: TraceSpan[]): SpanLine[] {
   return ordered;
 }
 
+// A row of the waterfall: a span, a call inside one that is open, or the number of calls that are not
+// listed.
+export interface WaterfallLine {
+  of: SpanLine;
+  call?: TraceNode;
+  more?: number;
+  depth: number;
+  start: number; // ns from the first span
+}
+
+export const spanId = (line: SpanLine): string => `${line.key ?? ""} ${line.node}`;
+
+// The spans, and below each that is open the calls inside it: `opened` has the answers to `trace`.
+export function withCalls(spans: SpanLine[], opened: Map<string, Trace>): WaterfallLine[] {
+  return spans.flatMap((of): WaterfallLine[] => {
+    const line = { of, depth: of.depth, start: of.start };
+    const inside = opened.get(spanId(of));
+    const root = inside?.nodes[0];
+    if (!inside || !root) return [line];
+    const calls = inside.nodes.slice(1).map((call) => ({
+      of,
+      call,
+      depth: of.depth + call.depth - root.depth,
+      start: of.start + call.start - root.start,
+    }));
+    const rest = root.below - calls.length;
+    return [
+      line,
+      ...calls,
+      ...(rest > 0 ? [{ of, more: rest, depth: of.depth + 1, start: of.start }] : []),
+    ];
+  });
+}
+
 export const serviceOf = (line: SpanLine): string =>
   line.span.service ?? line.span.type ?? "unnamed service";
 

@@ -1,6 +1,8 @@
-// All spans of a request, of all services, on one time axis.
+// All spans of a request, of all services, on one time axis, with the calls inside those that are open.
 
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { get } from "../shared/api";
 import { colorOf } from "../shared/colors";
 import { countOf, formatNs } from "../shared/format";
 import { useListKeys } from "./list_keys";
@@ -13,8 +15,11 @@ import {
   pathShares,
   serviceOf,
   spanFlows,
+  spanId,
+  withCalls,
   type SpanFlow,
   type SpanLine,
+  type WaterfallLine,
 } from "./trace_model";
 import { useAnswer } from "../shared/use_answer";
 import { VirtualTable, type TableColumn } from "../shared/virtual_table";
@@ -26,6 +31,30 @@ const columns = (end: number): TableColumn[] => [
   { name: "axis", title: <TimeAxis begin={0} span={end} /> },
 ];
 const SPANS_MAX = 1000;
+const CALLS_MAX = 200; // of a span that is open
+
+const isSpan = (line: WaterfallLine) => !line.call && !line.more;
+
+// The answers about spans that are open, and what opens or closes one.
+function useOpened(path: string, traceKey: string) {
+  const [opened, setOpened] = useState<Map<string, Trace>>(new Map());
+  const [error, setError] = useState<string | null>(null);
+  const close = (line: SpanLine) =>
+    setOpened((before) => new Map([...before].filter(([id]) => id !== spanId(line))));
+  const open = (line: SpanLine) =>
+    get<Trace>(`${path}/trace`, {
+      key: line.key ?? traceKey,
+      node: line.node,
+      limit: CALLS_MAX,
+    }).then(
+      (trace) => {
+        setError(null);
+        setOpened((before) => new Map([...before, [spanId(line), trace]]));
+      },
+      (reason: Error) => setError(reason.message),
+    );
+  return { opened, error, open, close };
+}
 
 export function useSpans(path: string, trace: Trace | null) {
   return useAnswer<SpanList>(trace ? `${path}/traces` : null, {
@@ -45,21 +74,40 @@ export function TraceSpans(props: {
   onSelect: (index: number) => void;
 }) {
   const { value, error } = useSpans(props.path, props.trace);
+  const inside = useOpened(props.path, props.traceKey);
   useListKeys(".span-list");
   const path = useAnswer<CriticalPath>(`${props.path}/critical-path`, { key: props.traceKey });
   if (!value) return <p class="status">{error ?? "loading…"}</p>;
-  const lines = arrangeSpans(value.spans, props.trace.spans);
-  const end = Math.max(1, ...lines.map((line) => line.start + line.span.duration));
-  const flows = spanFlows(lines);
-  const services = [...new Set(lines.map((line) => serviceOf(line)))];
-  const open = (line: SpanLine | undefined) => {
-    if (line?.key === null) go({ tab: "calls", call: callInState(line.node) });
-    else if (line) go({ key: line.key, tab: "calls", zoom: "", call: "" });
+  const spans = arrangeSpans(value.spans, props.trace.spans);
+  const lines = withCalls(spans, inside.opened);
+  const rowOf = new Map(lines.map((line, i) => [isSpan(line) ? line.of : null, i]));
+  const flows = spanFlows(spans).map((flow) => ({
+    ...flow,
+    from: rowOf.get(spans[flow.from] ?? null) ?? 0,
+    to: rowOf.get(spans[flow.to] ?? null) ?? 0,
+  }));
+  const end = Math.max(1, ...spans.map((line) => line.start + line.span.duration));
+  const services = [...new Set(spans.map((line) => serviceOf(line)))];
+  const open = (line: WaterfallLine | undefined) => {
+    if (!line) return;
+    const call = callInState(line.call?.node ?? line.of.node);
+    if (line.of.key === null) go({ tab: "calls", call });
+    else go({ key: line.of.key, tab: "calls", zoom: "", call });
+  };
+  const toggle = (line: WaterfallLine, isOpening: boolean) =>
+    isOpening ? void inside.open(line.of) : inside.close(line.of);
+  const onKey = (key: string, index: number): boolean => {
+    const line = lines[Math.max(0, index)]; // none is selected at first
+    if (!line || (key !== "ArrowRight" && key !== "ArrowLeft")) return false;
+    toggle(line, key === "ArrowRight");
+    if (key === "ArrowLeft") props.onSelect(lines.findIndex(({ of }) => of === line.of));
+    return true;
   };
   return (
     <div class="spans">
       <p class="status">
-        {countOf(lines.length, "span")} of {countOf(services.length, "service")}, {formatNs(end)}
+        {countOf(spans.length, "span")} of {countOf(services.length, "service")}, {formatNs(end)}
+        {inside.error && <span class="error"> · {inside.error}</span>}
         {value.count > value.spans.length &&
           ` · the first ${value.spans.length} of ${value.count.toLocaleString("en-US")}`}
         {path.value && path.value.duration > 0 && (
@@ -79,17 +127,25 @@ export function TraceSpans(props: {
       </p>
       <VirtualTable
         class="span-list"
-        label="spans of the request; Enter shows the calls of one"
+        label="spans of the request; → shows the calls inside one, Enter opens it"
         isTree
         columns={columns(end)}
         widths="minmax(16em, 30%) 7em 7em 1fr"
         count={lines.length}
-        row={(i) =>
-          spanRow(lines[i] as SpanLine, end, props.traceKey, path.value, flowParts(flows, i, end))
-        }
+        row={(i) => {
+          const line = lines[i] as WaterfallLine;
+          const parts = flowParts(flows, i, end);
+          return isSpan(line)
+            ? spanRow(line.of, end, props.traceKey, path.value, parts, {
+                isOpen: inside.opened.has(spanId(line.of)),
+                toggle: (isOpening) => toggle(line, isOpening),
+              })
+            : callRow(line, end, parts);
+        }}
         selected={props.selected}
         onSelect={props.onSelect}
         onOpen={(i) => open(lines[i])}
+        onKey={onKey}
       />
     </div>
   );
@@ -109,12 +165,57 @@ function flowParts(flows: SpanFlow[], row: number, end: number) {
     ));
 }
 
+// A call inside a span, or the number of those that are not listed.
+function callRow(line: WaterfallLine, end: number, flows: ComponentChildren) {
+  const { call } = line;
+  const indent = { paddingLeft: `${line.depth * 16 + 16}px` };
+  if (!call)
+    return {
+      class: "",
+      level: line.depth + 1,
+      cells: [
+        <span style={indent} class="faint">
+          {countOf(line.more ?? 0, "more call")}: Enter shows them
+        </span>,
+        "",
+        "",
+        <span class="span-axis">{flows}</span>,
+      ],
+    };
+  return {
+    class: call.isError ? "failed" : "",
+    level: line.depth + 1,
+    cells: [
+      <span style={indent}>{call.method}</span>,
+      formatNs(line.start),
+      formatNs(call.duration),
+      <span class="span-axis">
+        <i
+          class="span-bar inside"
+          style={{
+            marginLeft: `${(line.start / end) * 100}%`,
+            width: `${Math.max(0.3, (call.duration / end) * 100)}%`,
+            background: colorOf(serviceOf(line.of)),
+          }}
+        />
+        {flows}
+      </span>,
+    ],
+  };
+}
+
+interface Opening {
+  isOpen: boolean;
+  toggle: (isOpening: boolean) => void;
+}
+
 function spanRow(
   line: SpanLine,
   end: number,
   current: string,
   path: CriticalPath | null,
   flows: ComponentChildren,
+  opening: Opening,
 ) {
   const { span } = line;
   return {
@@ -122,6 +223,17 @@ function spanRow(
     level: line.depth + 1,
     cells: [
       <span style={{ paddingLeft: `${line.depth * 16}px` }}>
+        <button
+          class="link"
+          tabIndex={-1}
+          aria-label={opening.isOpen ? "hide calls inside" : "show calls inside"}
+          onClick={(event) => {
+            event.stopPropagation();
+            opening.toggle(!opening.isOpen);
+          }}
+        >
+          {opening.isOpen ? "▾" : "▸"}
+        </button>{" "}
         <strong>{serviceOf(line)}</strong> {span.method}
       </span>,
       formatNs(line.start),

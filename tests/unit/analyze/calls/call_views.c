@@ -20,6 +20,9 @@ enum { MAIN, F, FORK, G };
 
 static const char *const names[] = {"main", "f", "fork", "g", NULL};
 
+/* F and G are instances of a template. */
+static const char *const equal_names[] = {"main", "f", "fork", "f", NULL};
+
 /* f calls itself; main is still open at the end. */
 static const struct cn_call first[] = {
     CN_FAKE_ENTER(10, MAIN, 0),   CN_FAKE_ENTER(20, F, 1),
@@ -42,9 +45,9 @@ struct fixture {
     uint32_t tasks[CN_FAKE_TASKS_MAX];
 };
 
-static void set_up(struct fixture *t)
+static void set_up_named(struct fixture *t, const char *const *function_names)
 {
-    cn_fake_recording_init(&t->fake, names);
+    cn_fake_recording_init(&t->fake, function_names);
     cn_fake_recording_add(&t->fake, first, sizeof(first) / sizeof(first[0]));
     cn_fake_recording_add(&t->fake, second, sizeof(second) / sizeof(second[0]));
     t->fake.tasks[1].is_fork = true;
@@ -59,6 +62,11 @@ static void set_up(struct fixture *t)
                                       .range = cn_time_always,
                                       .tasks = t->tasks,
                                       .task_count = 2};
+}
+
+static void set_up(struct fixture *t)
+{
+    set_up_named(t, names);
 }
 
 static const struct cn_call_row *row_of(const struct cn_call_report *report,
@@ -101,6 +109,38 @@ static void reports_the_same_on_any_number_of_workers(void **state)
         (void)row_of(&report, "<4000000fc0>");
         cn_call_report_done(&report);
     }
+    cn_call_filter_done(&t.filter);
+}
+
+/* Calls of one name inside each other are recursion. */
+static void counts_nested_calls_of_one_name_once(void **state)
+{
+    static const struct cn_call calls[] = {
+        CN_FAKE_ENTER(10, G, 0), CN_FAKE_ENTER(20, F, 1), CN_FAKE_ENTER(30, G, 2),
+        CN_FAKE_EXIT(40, G, 2),  CN_FAKE_EXIT(60, F, 1),  CN_FAKE_EXIT(70, G, 0),
+        CN_FAKE_ENTER(80, F, 0), CN_FAKE_EXIT(85, F, 0),
+    };
+    struct cn_call_report_options options = {.with_moments = true};
+    struct cn_call_report report;
+    const struct cn_call_row *row;
+    struct cn_error err;
+    struct fixture t;
+
+    (void)state;
+    set_up_named(&t, equal_names);
+    t.fake.rec.task_count = 0;
+    cn_fake_recording_add(&t.fake, calls, sizeof(calls) / sizeof(calls[0]));
+    t.query.task_count = 1;
+    assert_true(cn_call_report_build(&report, &t.query, 1, options, &err));
+    assert_int_equal(report.row_count, 1);
+    row = row_of(&report, "f");
+    assert_int_equal(row->cost.calls, 4);
+    assert_int_equal(row->cost.total_ns, 60 + 5);
+    assert_int_equal(row->cost.total.sum_ns, 60 + 40 + 10 + 5);
+    assert_int_equal(row->cost.self.sum_ns, 65);
+    assert_int_equal(row->moments->list[CN_MOMENT_TOTAL_MAX].begin_ns, 10);
+    assert_int_equal(row->moments->list[CN_MOMENT_TOTAL_MAX].task, 0);
+    cn_call_report_done(&report);
     cn_call_filter_done(&t.filter);
 }
 
@@ -336,7 +376,7 @@ static void views_in_parts_are_those_of_the_whole(void **state)
         uint64_t cost_ps = round % 3 * UINT64_C(9000);
         struct fixture t;
 
-        set_up(&t);
+        set_up_named(&t, round % 4 < 2 ? names : equal_names);
         t.fake.rec.task_count = 0;
         t.fake.rec.call_cost = (struct cn_hook_cost){cost_ps, cost_ps / 3};
         t.fake.rec.libcall_cost = t.fake.rec.call_cost;
@@ -469,6 +509,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reports_the_same_on_any_number_of_workers),
+        cmocka_unit_test(counts_nested_calls_of_one_name_once),
         cmocka_unit_test(goes_on_after_a_damaged_task),
         cmocka_unit_test(puts_a_forked_task_below_its_parents_calls),
         cmocka_unit_test(cuts_out_the_graph_of_a_function),

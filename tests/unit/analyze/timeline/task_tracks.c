@@ -9,7 +9,7 @@
 #include "base/bytes/record.h"
 #include "model/calls/recording_memory.h"
 
-/* A task that runs from 100 to 400, blocked from 150 to 200 and pre-empted from 220 to 230. */
+/* A task that has a name at 50, runs from 100 to 400, blocked from 150 to 200 and pre-empted from 220 to 230. */
 static struct cn_memory_recording *begin(void)
 {
     struct cn_memory_recording *m = cn_memory_recording_new();
@@ -46,6 +46,7 @@ static void add_memory(struct cn_memory_recording *m, uint64_t time_ns, uint64_t
 
 static void add_states(struct cn_memory_recording *m)
 {
+    add_event(m, 50, CN_EVENT_TASK_NAME);
     add_event(m, 100, CN_EVENT_USER);
     add_event(m, 150, CN_EVENT_SCHED_OUT);
     add_event(m, 200, CN_EVENT_SCHED_IN);

@@ -1,0 +1,114 @@
+#include "server/served/slowest_calls.h"
+
+#include <stdlib.h>
+
+#include "analyze/calls/call_defaults.h"
+#include "analyze/calls/call_report.h"
+#include "base/alloc.h"
+#include "base/best.h"
+#include "base/run/pool.h"
+#include "model/calls/recording.h"
+
+enum {
+    CALLS_MIN = 10, /* of a function: with fewer, nothing is usual */
+    TIMES_MIN = 2,  /* the mean that a slow call takes at least */
+};
+
+/* What a call took longer than usual; 0: not worth a look. */
+static uint64_t excess_of(const struct cn_call_row *row)
+{
+    uint64_t mean_ns = cn_call_times_mean(&row->cost.total, row->cost.calls);
+    uint64_t most_ns = row->moments ? row->moments->list[CN_MOMENT_TOTAL_MAX].time_ns : 0;
+
+    return row->cost.calls >= CALLS_MIN && most_ns / TIMES_MIN >= mean_ns
+               ? most_ns - mean_ns
+               : 0;
+}
+
+static void choose(struct cn_slowest_calls *slowest, const struct cn_call_report *report)
+{
+    struct cn_best best;
+
+    cn_best_init(&best, CN_SLOWEST_MAX);
+    for (uint32_t i = 0; i < report->row_count; i++) {
+        uint64_t excess_ns = excess_of(&report->rows[i]);
+        struct cn_best_item item = cn_best_of_value((double)excess_ns, i);
+
+        if (excess_ns > 0)
+            cn_best_offer(&best, &item);
+    }
+    cn_best_sort(&best, 0);
+    slowest->count = 0;
+    for (size_t i = 0; i < best.count && i < CN_SLOWEST_MAX; i++) {
+        const struct cn_call_row *row = &report->rows[cn_best_number(&best.list[i])];
+        const struct cn_call_moment_of *call = &row->moments->list[CN_MOMENT_TOTAL_MAX];
+
+        slowest->list[slowest->count++] = (struct cn_slow_call){
+            .function = cn_arena_strdup(&slowest->arena, row->name),
+            .begin_ns = call->begin_ns,
+            .duration_ns = call->time_ns,
+            .mean_ns = cn_call_times_mean(&row->cost.total, row->cost.calls),
+            .calls = row->cost.calls,
+            .task = call->task,
+        };
+    }
+    cn_best_done(&best);
+}
+
+static bool find(void *arg, const struct cn_progress *progress, struct cn_error *err)
+{
+    struct cn_slowest_calls *slowest = arg;
+    const struct cn_recording *rec = slowest->rec;
+    uint32_t *tasks = cn_alloc(rec->task_count, sizeof(*tasks));
+    struct cn_call_report report = {0};
+    struct cn_call_filter filter;
+    struct cn_call_query query = {
+        .rec = rec,
+        .filter = &filter,
+        .range = cn_time_always,
+        .tasks = tasks,
+        .task_count = rec->task_count,
+        .is_raw = true,
+        .progress = progress,
+    };
+    bool ok;
+
+    for (uint32_t i = 0; i < rec->task_count; i++)
+        tasks[i] = i;
+    cn_call_filter_init(&filter, rec);
+    ok = cn_call_filter_add_defaults(&filter, err);
+    cn_call_filter_ready(&filter);
+    ok = ok &&
+         cn_call_report_build(&report, &query, cn_pool_default_workers(),
+                              (struct cn_call_report_options){.with_moments = true}, err);
+    if (ok)
+        choose(slowest, &report);
+    cn_call_report_done(&report);
+    cn_call_filter_done(&filter);
+    free(tasks);
+    return ok;
+}
+
+void cn_slowest_calls_init(struct cn_slowest_calls *slowest,
+                           const struct cn_recording *rec, struct cn_job_group *group)
+{
+    *slowest = (struct cn_slowest_calls){
+        .rec = rec,
+        .job = {.group = group,
+                .work = find,
+                .arg = slowest,
+                .what = "looking for the slowest calls",
+                .stops_unasked = true},
+    };
+}
+
+bool cn_slowest_calls_wait(struct cn_slowest_calls *slowest, struct cn_error *err)
+{
+    return cn_job_wait(&slowest->job, err);
+}
+
+void cn_slowest_calls_done(struct cn_slowest_calls *slowest)
+{
+    cn_job_end(&slowest->job);
+    cn_arena_done(&slowest->arena);
+}
