@@ -392,6 +392,15 @@ class Answers(unittest.TestCase):
         self.assertEqual(len(one), 1)
         self.assertEqual(self.ask(0, "counters")["counters"], [])
 
+    def test_rates_of_calls_add_up_to_their_number(self):
+        rates = {one["profile"]: one["points"]
+                 for one in self.until_done(1, "counters", columns=4000)["counters"] if one["name"] == "calls/s"}
+        self.assertEqual(sorted(rates), [1, 2, 3, 4])  # every thread with calls
+        points = rates[2]
+        calls = sum(point[3] * (after[0] - point[0]) for point, after in zip(points, points[1:])) / 1e9
+        entries = [call for call in self.ask(1, "calls", task=1, limit=200)["calls"] if call["kind"] == "enter"]
+        self.assertEqual(round(calls, 6), len(entries))
+
     def test_counters_of_chrome_traces_have_their_readings(self):
         with tempfile.TemporaryDirectory() as folder:
             path = f"{folder}/trace.json"
@@ -409,7 +418,8 @@ class Answers(unittest.TestCase):
                         break
                     time.sleep(0.05)
                 check(answer, SCHEMAS["counters"])
-                self.assertEqual({one["name"]: one["points"] for one in answer["counters"]},
+                self.assertEqual({one["name"]: one["points"] for one in answer["counters"]
+                                  if one["name"] != "calls/s"},
                                  {"heap": [[0, 3, 3, 3], [2000, 4.5, 4.5, 4.5], [6000, -1, -1, -1]],
                                   "alone": [[5000, 7, 7, 7]]})
 

@@ -13,6 +13,20 @@ const char *const cn_task_state_names[CN_TASK_UNKNOWN] = {
     [CN_TASK_PREEMPTED] = "pre-empted",
 };
 
+enum {
+    PART_MIN_NS = 1024, /* of the rate of calls */
+    PARTS_MIN = 64,
+    ITEMS_PER_PART = 8, /* of the limit of items */
+};
+
+/* Calls in parts of equal length, whose number is limited: their length doubles. */
+struct call_counts {
+    uint64_t begin_ns, last_ns; /* of the first call, and of the last record */
+    uint64_t part_ns;           /* 0: no calls yet */
+    size_t part_max;
+    uint64_t counts[CN_CALL_RATE_PARTS_MAX];
+};
+
 /* A task while it is read. */
 struct reader {
     struct cn_task_tracks tracks;
@@ -21,6 +35,7 @@ struct reader {
     bool is_over; /* the limit was reached */
     uint64_t last_ns;
     struct cn_counter_levels *levels;
+    struct call_counts calls;
 };
 
 static void change(struct reader *reader, uint64_t time_ns, enum cn_task_state state)
@@ -112,11 +127,62 @@ static bool shows_running(const struct cn_call *call)
             (call->address != CN_EVENT_TASK_NEW && call->address != CN_EVENT_TASK_NAME));
 }
 
+static void count_call(struct call_counts *calls, uint64_t time_ns)
+{
+    if (calls->part_ns == 0) {
+        calls->begin_ns = time_ns;
+        calls->part_ns = PART_MIN_NS;
+    }
+    if (time_ns < calls->begin_ns)
+        time_ns = calls->begin_ns; /* damaged */
+    while ((time_ns - calls->begin_ns) / calls->part_ns >= calls->part_max) {
+        for (size_t i = 0; i < calls->part_max; i++) {
+            uint64_t count = calls->counts[i];
+
+            calls->counts[i] = 0;
+            calls->counts[i / 2] += count;
+        }
+        calls->part_ns *= 2;
+    }
+    calls->counts[(time_ns - calls->begin_ns) / calls->part_ns]++;
+}
+
+static void add_rate(struct cn_readings *rate, uint64_t time_ns, double value)
+{
+    if (rate->count > 0 && rate->list[rate->count - 1].value == value)
+        return;
+    rate->list = cn_grow(rate->list, rate->count, &rate->capacity, sizeof(*rate->list));
+    rate->list[rate->count++] = (struct cn_reading){time_ns, value};
+}
+
+/* The last part ends with the last record. */
+static void take_rate(struct cn_readings *rate, const struct call_counts *calls)
+{
+    uint64_t at_ns = calls->begin_ns;
+
+    if (calls->part_ns == 0 || calls->last_ns <= calls->begin_ns)
+        return;
+    for (size_t i = 0; i < calls->part_max && at_ns < calls->last_ns; i++) {
+        uint64_t left_ns = calls->last_ns - at_ns;
+        uint64_t len_ns = left_ns < calls->part_ns ? left_ns : calls->part_ns;
+
+        add_rate(rate, at_ns, (double)calls->counts[i] * 1e9 / (double)len_ns);
+        at_ns += len_ns;
+    }
+    add_rate(rate, calls->last_ns, 0);
+}
+
 static void read_batch(struct reader *reader, const struct cn_call_batch *batch)
 {
-    for (size_t i = 0; i < batch->count && !reader->is_over; i++) {
+    for (size_t i = 0; i < batch->count; i++) {
         const struct cn_call *call = &batch->calls[i];
 
+        if (call->kind == CN_CALL_ENTER)
+            count_call(&reader->calls, call->time_ns);
+        if (call->time_ns > reader->calls.last_ns)
+            reader->calls.last_ns = call->time_ns;
+        if (reader->is_over)
+            continue;
         if (call->time_ns > reader->last_ns)
             reader->last_ns = call->time_ns;
         if (reader->tracks.change_count == 0 && shows_running(call))
@@ -132,14 +198,24 @@ static bool read_stream(struct reader *reader, struct cn_call_stream *stream,
     struct cn_call_batch batch;
     struct cn_error damage; /* ends the reading */
 
-    while (!reader->is_over && cn_call_stream_next(stream, &batch, &damage) == CN_ITEM) {
+    while (cn_call_stream_next(stream, &batch, &damage) == CN_ITEM) {
         if (!cn_progress_check(progress, "reading events", err))
             return false;
         read_batch(reader, &batch);
     }
     if (reader->tracks.change_count > 0)
         change(reader, reader->last_ns, CN_TASK_UNKNOWN);
+    take_rate(&reader->tracks.call_rate, &reader->calls);
     return true;
+}
+
+static size_t parts_for(size_t item_max)
+{
+    size_t count = item_max / ITEMS_PER_PART;
+
+    return count < PARTS_MIN                ? PARTS_MIN
+           : count > CN_CALL_RATE_PARTS_MAX ? CN_CALL_RATE_PARTS_MAX
+                                            : count;
 }
 
 bool cn_task_tracks_read(struct cn_task_tracks *out, const struct cn_recording *rec,
@@ -154,6 +230,7 @@ bool cn_task_tracks_read(struct cn_task_tracks *out, const struct cn_recording *
     reader->rec = rec;
     reader->items_left = item_max;
     reader->levels = cn_counter_levels_new();
+    reader->calls.part_max = parts_for(item_max);
     if (cn_recording_stream_open(rec, task, cn_time_always, &stream, &damage)) {
         ok = read_stream(reader, stream, progress, err);
         cn_call_stream_close(stream);
@@ -175,6 +252,7 @@ void cn_task_tracks_done(struct cn_task_tracks *tracks)
     for (size_t i = 0; i < tracks->named_count; i++)
         free(tracks->named[i].list);
     free(tracks->named);
+    free(tracks->call_rate.list);
     *tracks = (struct cn_task_tracks){0};
 }
 

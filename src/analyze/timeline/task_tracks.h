@@ -1,8 +1,8 @@
 /* What a recording knows of a task over time besides its calls: when it ran and when it
- * waited, from scheduler events, and the readings of counters.
+ * waited, from scheduler events, the readings of counters, and the rate of its calls.
  *
- * Times are those of the recording. Reading ends at damage, or at a limit of items; what
- * follows is unknown.
+ * Times are those of the recording. Reading ends at damage; states and counters also end at
+ * a limit of items. What follows is unknown.
  * Threads: immutable after it was read.
  */
 #ifndef CN_ANALYZE_TIMELINE_TASK_TRACKS_H
@@ -50,9 +50,14 @@ struct cn_task_tracks {
     struct cn_readings readings[CN_COUNTER_COUNT];
     struct cn_readings *named; /* of CN_EVENT_COUNTER and the ids after it */
     size_t named_count;
+    struct cn_readings call_rate; /* calls per second, each until the next reading */
 };
 
-/* Read all records of a task, and keep at most `item_max` changes and readings. Fails only
+/* The most parts of equal length that the rate of calls has. */
+enum { CN_CALL_RATE_PARTS_MAX = 2048 };
+
+/* Read all records of a task, and store at most `item_max` changes and readings, and a rate of
+ * calls with at most a fraction of that. Fails only
  * if it is stopped; then nothing is left to release. */
 CN_CHECK bool cn_task_tracks_read(struct cn_task_tracks *out,
                                   const struct cn_recording *rec, uint32_t task,

@@ -142,7 +142,7 @@ static bool draw(struct cn_served *served, struct cn_request *request,
     if (!ok)
         return false;
     if (wanted->depth == CN_DEPTH_ALL)
-        has_states = cn_served_tracks_ready(&served->tracks, served->db, &is_reading);
+        has_states = cn_served_states_ready(&served->tracks, served->db, &is_reading);
     cn_json_add_bool(&request->json, "isPending", is_pending || is_reading);
     cn_json_occupancy(&request->json, served, &occupancy, wanted->profiles, has_states);
     cn_occupancy_done(&occupancy);

@@ -17,10 +17,9 @@ struct question {
 };
 
 static bool ask(struct cn_served *served, struct cn_request *request,
-                struct question *question, bool *is_ready, struct cn_error *err)
+                struct question *question, struct cn_error *err)
 {
     struct cn_question_list selections;
-    bool is_pending;
 
     *question = (struct question){0};
     cn_request_list(request, "thread", &selections);
@@ -35,9 +34,6 @@ static bool ask(struct cn_served *served, struct cn_request *request,
         question->origin_ns = cn_recording_begin_ns(served->recording);
     question->begin_ns += question->origin_ns - served->db->begin_ns;
     question->end_ns += question->origin_ns - served->db->begin_ns;
-    *is_ready = cn_served_tracks_ready(&served->tracks, served->db, &is_pending);
-    cn_json_object(&request->json);
-    cn_json_add_bool(&request->json, "isPending", is_pending);
     return true;
 }
 
@@ -48,10 +44,13 @@ bool cn_api_states(struct cn_served *served, struct cn_request *request,
     struct cn_json *json = &request->json;
     uint64_t sums_ns[CN_TASK_STATES] = {0};
     struct question question;
-    bool is_ready, has_states = false;
+    bool is_ready, is_pending, has_states = false;
 
-    if (!ask(served, request, &question, &is_ready, err))
+    if (!ask(served, request, &question, err))
         return false;
+    is_ready = cn_served_states_ready(&served->tracks, served->db, &is_pending);
+    cn_json_object(json);
+    cn_json_add_bool(json, "isPending", is_pending);
     for (size_t i = 0; is_ready && i < question.threads.count; i++) {
         const struct cn_task_tracks *tracks =
             cn_served_tracks_of(&served->tracks, question.threads.profiles[i]);
@@ -187,10 +186,13 @@ bool cn_api_counters(struct cn_served *served, struct cn_request *request,
     struct cn_json *json = &request->json;
     struct question question;
     size_t left = TRACK_MAX;
-    bool is_ready;
+    bool is_ready, is_pending;
 
-    if (!ask(served, request, &question, &is_ready, err))
+    if (!ask(served, request, &question, err))
         return false;
+    is_ready = cn_served_counters_ready(&served->tracks, &is_pending);
+    cn_json_object(json);
+    cn_json_add_bool(json, "isPending", is_pending);
     cn_json_key(json, "counters");
     cn_json_array(json);
     for (size_t i = 0; is_ready && i < question.threads.count; i++) {
@@ -200,6 +202,16 @@ bool cn_api_counters(struct cn_served *served, struct cn_request *request,
         if (tracks)
             add_counters(json, served, question.threads.profiles[i], &question, tracks,
                          &left);
+    }
+    for (size_t i = 0; is_ready && i < question.threads.count && left > 0; i++) {
+        const struct cn_task_tracks *tracks =
+            cn_served_tracks_of(&served->tracks, question.threads.profiles[i]);
+
+        if (!tracks || tracks->call_rate.count == 0)
+            continue;
+        add_counter(json, served, question.threads.profiles[i], "calls/s", &question,
+                    &tracks->call_rate);
+        left--;
     }
     cn_json_end(json);
     cn_json_end(json);

@@ -12,7 +12,7 @@ struct cn_occupancy;
 struct cn_served;
 
 /* Append the members of a frame of the timeline; `profiles` are those of its rows. With
- * `has_states`, rows have the states that cn_served_tracks_ready() found. */
+ * `has_states`, rows have the states that cn_served_states_ready() found. */
 void cn_json_occupancy(struct cn_json *json, struct cn_served *served,
                        const struct cn_occupancy *occupancy, const uint32_t *profiles,
                        bool has_states);

@@ -1,7 +1,6 @@
 #include "server/served/served_tracks.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyze/timeline/task_tracks.h"
 #include "base/alloc.h"
@@ -89,27 +88,12 @@ void cn_served_tracks_done(struct cn_served_tracks *tracks)
     free_list(tracks);
 }
 
-/* The counters of triggers and the waits were found when the recording was analysed. */
-static bool has_events(const struct cn_served_tracks *tracks,
-                       const struct cn_database *db)
-{
-    bool has_counters = false;
-
-    for (size_t i = 0; i < db->metrics.count; i++)
-        for (unsigned k = 0; k < CN_COUNTER_COUNT; k++)
-            has_counters |= strcmp(db->metrics.list[i].name, cn_counter_names[k]) == 0;
-    for (uint32_t i = 0; i < tracks->rec->event_name_count; i++)
-        has_counters |= tracks->rec->event_names[i].id >= CN_EVENT_COUNTER;
-    return has_counters || cn_metrics_have_waits(&db->metrics);
-}
-
-bool cn_served_tracks_ready(struct cn_served_tracks *tracks, const struct cn_database *db,
-                            bool *is_pending)
+bool cn_served_counters_ready(struct cn_served_tracks *tracks, bool *is_pending)
 {
     struct cn_error err;
 
     *is_pending = false;
-    if (!tracks->rec || tracks->count == 0 || !has_events(tracks, db))
+    if (!tracks->rec || tracks->count == 0)
         return false;
     if (cn_job_check(&tracks->job, &err))
         return true;
@@ -117,6 +101,14 @@ bool cn_served_tracks_ready(struct cn_served_tracks *tracks, const struct cn_dat
         atomic_store(&tracks->has_started, false);
     *is_pending = cn_job_is_running(&tracks->job);
     return cn_job_check(&tracks->job, &err); /* it may have ended meanwhile */
+}
+
+bool cn_served_states_ready(struct cn_served_tracks *tracks, const struct cn_database *db,
+                            bool *is_pending)
+{
+    *is_pending = false;
+    return cn_metrics_have_waits(&db->metrics) &&
+           cn_served_counters_ready(tracks, is_pending);
 }
 
 const struct cn_task_tracks *cn_served_tracks_of(const struct cn_served_tracks *tracks,

@@ -31,11 +31,14 @@ void cn_served_tracks_init(struct cn_served_tracks *tracks,
                            size_t count, struct cn_job_group *group);
 void cn_served_tracks_done(struct cn_served_tracks *tracks); /* a zeroed one is fine */
 
-/* True if the recording has times by state or counters, and all tracks were read; else *is_pending tells whether they are being read. */
-bool cn_served_tracks_ready(struct cn_served_tracks *tracks, const struct cn_database *db,
+/* True if the tracks were read; else *is_pending tells whether they are being read. */
+bool cn_served_counters_ready(struct cn_served_tracks *tracks, bool *is_pending);
+
+/* The same for states: false, and nothing is read, if the database has no times by state. */
+bool cn_served_states_ready(struct cn_served_tracks *tracks, const struct cn_database *db,
                             bool *is_pending);
 
-/* Those of a profile, after cn_served_tracks_ready(); NULL: none. */
+/* Those of a profile, after one of these; NULL: none. */
 const struct cn_task_tracks *cn_served_tracks_of(const struct cn_served_tracks *tracks,
                                                  uint32_t profile);
 

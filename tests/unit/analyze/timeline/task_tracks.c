@@ -152,6 +152,44 @@ static void readings_at_the_end_of_calls_add_to_those_at_their_begin(void **stat
     cn_task_tracks_done(&tracks);
 }
 
+/* Calls every 100 ns for a while, none for as long, then one. */
+static void the_rate_of_calls_adds_up_to_their_number(void **state)
+{
+    enum { CALLS = 5000, STEP_NS = 100, BUSY_NS = CALLS * STEP_NS };
+    struct cn_memory_recording *m = begin();
+    struct cn_task_tracks tracks;
+    double sum = 0;
+
+    (void)state;
+    for (uint64_t i = 0; i <= CALLS; i++) {
+        uint64_t time_ns = 1000 + (i == CALLS ? 2 * BUSY_NS : i * STEP_NS);
+
+        for (unsigned k = 0; k < 2; k++)
+            cn_memory_recording_add_call(
+                m, 0,
+                (struct cn_call){.time_ns = time_ns + 50 * k,
+                                 .function = CN_NONE,
+                                 .kind = k == 0 ? CN_CALL_ENTER : CN_CALL_EXIT},
+                (struct cn_bytes){0});
+    }
+    tracks = read_tracks(m, 0);
+    assert_true(tracks.call_rate.count > 2 && tracks.call_rate.count <= 64 + 1);
+    assert_int_equal(tracks.call_rate.list[0].time_ns, 1000);
+    assert_float_equal(tracks.call_rate.list[0].value, 1e9 / STEP_NS, 1e5);
+    for (size_t i = 0; i + 1 < tracks.call_rate.count; i++) {
+        const struct cn_reading *at = &tracks.call_rate.list[i];
+
+        sum += at->value * (double)(at[1].time_ns - at->time_ns) * 1e-9;
+        if (at->time_ns > 1000 + BUSY_NS && at->time_ns < 2 * BUSY_NS - BUSY_NS / 16)
+            assert_float_equal(at->value, 0, 0);
+    }
+    assert_float_equal(sum, CALLS + 1, 1e-6);
+    assert_float_equal(tracks.call_rate.list[tracks.call_rate.count - 1].value, 0, 0);
+    assert_int_equal(tracks.call_rate.list[tracks.call_rate.count - 1].time_ns,
+                     1000 + 2 * BUSY_NS + 50);
+    cn_task_tracks_done(&tracks);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +197,7 @@ int main(void)
         cmocka_unit_test(a_column_has_the_state_with_most_of_its_time),
         cmocka_unit_test(after_the_limit_states_are_unknown),
         cmocka_unit_test(readings_at_the_end_of_calls_add_to_those_at_their_begin),
+        cmocka_unit_test(the_rate_of_calls_adds_up_to_their_number),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
