@@ -467,7 +467,8 @@ static void lane_merge(void *arg, const struct cn_call_lane *base, unsigned work
             continue;
         slot = find_slot(into, function_of(build->rec, from->id),
                          cn_call_ids_address(&tally->ids, build->rec, from->id));
-        if (from->last_ns - base->ahead_ns > slot->last_ns)
+        /* A group may have no calls of its own. */
+        if (from->cost.calls > 0 && from->last_ns - base->ahead_ns > slot->last_ns)
             slot->last_ns = from->last_ns - base->ahead_ns;
         cn_call_cost_merge(&slot->cost, &from->cost);
         merge_histogram(&slot->totals, from->totals);

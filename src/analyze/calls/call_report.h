@@ -2,8 +2,8 @@
  * tasks.
  *
  * Functions of the same name are one row. The total of a recursive function, or of functions of
- * one name that call each other, counts outermost calls only; average, minimum, maximum and deviation are over all calls. Calls
- * that are open at the end of the recording end there.
+ * one name that call each other, counts outermost calls only; average, minimum, maximum and
+ * deviation are over all calls. Calls that are open at the end of the recording end there.
  *
  * Tasks are read in parallel; the result does not depend on the number of workers.
  * Threads: one thread at a time; starts `workers` threads of its own.
