@@ -160,42 +160,31 @@ const char *cairn_data_warning(const struct cairn_data *data, size_t number)
     return warning ? warning->text : NULL;
 }
 
-bool cn_lib_query_init(struct cn_lib_query *q, const struct cn_recording *rec,
+bool cn_lib_calls_init(struct cn_all_calls *calls, const struct cn_recording *rec,
                        const struct cairn_call_options *given, struct cn_error *err)
 {
     struct cairn_call_options options;
-    bool ok;
+    struct cn_call_query *query = &calls->query;
+    bool ok = cn_all_calls_init(calls, rec, err);
 
     cn_lib_options(&options, sizeof(options), given);
-    *q = (struct cn_lib_query){
-        .query = {
-            .rec = rec,
-            .filter = &q->filter,
-            .range = {options.from_ns, options.to_ns ? options.to_ns : UINT64_MAX},
-            .is_raw = options.is_raw,
-        }};
-    cn_call_filter_init(&q->filter, rec);
-    ok = cn_call_filter_add_defaults(&q->filter, err);
-    cn_call_filter_ready(&q->filter);
-    q->query.task_count =
-        options.task_count > 0 ? (uint32_t)options.task_count : rec->task_count;
-    q->tasks = cn_alloc(q->query.task_count, sizeof(*q->tasks));
-    q->query.tasks = q->tasks;
-    for (uint32_t i = 0; ok && i < q->query.task_count; i++) {
-        q->tasks[i] = options.task_count > 0 ? options.tasks[i] : i;
-        if (q->tasks[i] >= rec->task_count || (i > 0 && q->tasks[i] <= q->tasks[i - 1]))
-            ok = cn_fail(err, CN_ERR_USAGE,
-                         "task %u does not exist, or is not after the one before it; "
-                         "there are %u",
-                         (unsigned)q->tasks[i], (unsigned)rec->task_count);
-    }
-    return ok;
-}
+    query->range = (struct cn_time_range){options.from_ns,
+                                          options.to_ns ? options.to_ns : UINT64_MAX};
+    query->is_raw = options.is_raw;
+    if (!ok || options.task_count == 0)
+        return ok;
+    query->task_count = 0;
+    for (size_t i = 0; i < options.task_count; i++) {
+        uint32_t task = options.tasks[i];
 
-void cn_lib_query_done(struct cn_lib_query *q)
-{
-    cn_call_filter_done(&q->filter);
-    free(q->tasks);
+        if (task >= rec->task_count || (i > 0 && task <= options.tasks[i - 1]))
+            return cn_fail(err, CN_ERR_USAGE,
+                           "task %u does not exist, or is not after the one before it; "
+                           "there are %u",
+                           (unsigned)task, (unsigned)rec->task_count);
+        calls->tasks[query->task_count++] = task;
+    }
+    return true;
 }
 
 /* The recording, or that of all traces of a store, which the caller closes. */
@@ -263,14 +252,14 @@ static bool write_calls(const struct cn_format *format, const struct cn_recordin
                         const char *path, const struct cn_write_options *options,
                         struct cn_error *err)
 {
-    struct cn_lib_query q;
+    struct cn_all_calls all;
     bool ok;
 
     if (format->write_recording)
         return format->write_recording(rec, path, options, err);
-    ok = cn_lib_query_init(&q, rec, NULL, err) &&
-         cn_format_write_calls(format, &q.query, path, options, err);
-    cn_lib_query_done(&q);
+    ok = cn_all_calls_init(&all, rec, err) &&
+         cn_format_write_calls(format, &all.query, path, options, err);
+    cn_all_calls_done(&all);
     return ok;
 }
 

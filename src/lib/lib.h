@@ -4,13 +4,12 @@
 #ifndef CN_LIB_LIB_H
 #define CN_LIB_LIB_H
 
-#include "analyze/calls/call_filter.h"
+#include "analyze/calls/call_defaults.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "cairn.h"
 #include "lib/measured.h"
-#include "model/calls/call_query.h"
 #include "model/format.h"
 
 struct cn_database;
@@ -48,15 +47,10 @@ CN_CHECK bool cn_lib_needs(const struct cairn_data *data, enum cairn_shape shape
                            struct cn_error *err);
 
 /* A query for calls. `options` may be NULL. Release it in any case; it must stay where it is. */
-struct cn_lib_query {
-    struct cn_call_query query;
-    struct cn_call_filter filter;
-    uint32_t *tasks;
-};
-CN_CHECK bool cn_lib_query_init(struct cn_lib_query *q, const struct cn_recording *rec,
+CN_CHECK bool cn_lib_calls_init(struct cn_all_calls *calls,
+                                const struct cn_recording *rec,
                                 const struct cairn_call_options *options,
                                 struct cn_error *err);
-void cn_lib_query_done(struct cn_lib_query *q);
 
 /* A copy of options whose size the caller may not know: members that it lacks are zero. */
 void cn_lib_options(void *out, size_t out_size, const void *given);

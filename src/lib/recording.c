@@ -244,16 +244,16 @@ struct cairn_table *cairn_recording_calls(struct cairn_data *data,
     struct cn_error dropped, *e = cn_lib_error(err, &dropped);
     struct cairn_call_options options;
     struct cairn_table *table = NULL;
-    struct cn_lib_query q;
+    struct cn_all_calls calls;
 
     if (!cn_lib_needs(data, CAIRN_RECORDING, e))
         return NULL;
     cn_lib_options(&options, sizeof(options), given);
-    if (cn_lib_query_init(&q, data->rec, &options, e)) {
+    if (cn_lib_calls_init(&calls, data->rec, &options, e)) {
         table = cn_frame_new();
-        add_tasks(table, &q.query, options.has_values);
+        add_tasks(table, &calls.query, options.has_values);
     }
-    cn_lib_query_done(&q);
+    cn_all_calls_done(&calls);
     return table;
 }
 
@@ -333,12 +333,12 @@ struct cairn_table *cairn_recording_report(struct cairn_data *data,
     struct cn_error dropped, *e = cn_lib_error(err, &dropped);
     struct cn_call_report report = {0};
     struct cairn_table *table = NULL;
-    struct cn_lib_query q;
+    struct cn_all_calls calls;
 
     if (!cn_lib_needs(data, CAIRN_RECORDING, e))
         return NULL;
-    if (cn_lib_query_init(&q, data->rec, options, e)) {
-        if (cn_call_report_build(&report, &q.query, cn_pool_default_workers(),
+    if (cn_lib_calls_init(&calls, data->rec, options, e)) {
+        if (cn_call_report_build(&report, &calls.query, cn_pool_default_workers(),
                                  (struct cn_call_report_options){.with_histograms = true},
                                  e))
             table = report_table(data->rec, &report);
@@ -346,7 +346,7 @@ struct cairn_table *cairn_recording_report(struct cairn_data *data,
             (void)cn_fail_in(e, "%s", data->path);
         cn_call_report_done(&report);
     }
-    cn_lib_query_done(&q);
+    cn_all_calls_done(&calls);
     return table;
 }
 

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "base/run/library.h"
 #include "base/run/once.h"
 
 static struct cn_once once = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -12,10 +13,7 @@ static bool is_loaded;
 
 static void load(void *arg)
 {
-    const struct {
-        const char *name;
-        void *to;
-    } symbols[] = {
+    const struct cn_library_symbol symbols[] = {
         {"curl_easy_init", &functions.easy_init},
         {"curl_easy_cleanup", &functions.easy_cleanup},
         {"curl_easy_reset", &functions.easy_reset},
@@ -38,13 +36,9 @@ static void load(void *arg)
     (void)arg;
     if (!library)
         library = dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
-    for (size_t i = 0; library && i < sizeof(symbols) / sizeof(*symbols); i++) {
-        symbol = dlsym(library, symbols[i].name);
-        if (!symbol)
-            return;
-        memcpy(symbols[i].to, &symbol, sizeof(symbol));
-    }
-    if (!library || functions.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+    if (!library ||
+        cn_library_find(library, symbols, sizeof(symbols) / sizeof(*symbols)) ||
+        functions.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
         return;
     /* Without it bodies are sent without a digest; over TLS they are still protected. */
     crypto = dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL);

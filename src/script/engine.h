@@ -5,6 +5,7 @@
 #define CN_SCRIPT_ENGINE_H
 
 #include "base/arena.h"
+#include "base/run/library.h"
 #include "script/script.h"
 
 struct cn_script {
@@ -39,16 +40,10 @@ extern const char *const cn_script_hook_names[CN_SCRIPT_HOOKS];
 enum { CN_SCRIPT_PATTERNS_MAX = 10000 };
 void cn_script_add_pattern(struct cn_script *script, const char *chars, size_t len);
 
-/* A library and the functions to look up in it: a table of names and where they go. */
-struct cn_script_symbol {
-    const char *name;
-    void *to; /* a pointer to a function */
-};
-
 /* Load the library that the environment variable names, or the first of `names` that
  * exists, and look up the symbols. `package` is what to install if there is none. */
 CN_CHECK bool cn_script_load(const char *variable, const char *const *names,
-                             const char *package, const struct cn_script_symbol *symbols,
+                             const char *package, const struct cn_library_symbol *symbols,
                              size_t count, struct cn_error *err);
 
 #endif

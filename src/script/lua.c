@@ -170,7 +170,7 @@ static bool protect(struct cn_script *script, int (*function)(state *), struct w
 static bool load_lua(struct cn_error *err)
 {
 #define ROW(type, name, parameters) {#name, &lua.name},
-    static const struct cn_script_symbol symbols[] = {LUA(ROW)};
+    static const struct cn_library_symbol symbols[] = {LUA(ROW)};
     static const char *const names[] = {"libluajit-5.1.so.2", "libluajit-5.1.so",
                                         "liblua5.1.so.0", NULL};
 

@@ -94,7 +94,7 @@ static const char helper_text[] =
 static bool load_library(struct api *api, struct cn_error *err)
 {
 #define ROW(type, name, parameters) {#name, &api->name},
-    const struct cn_script_symbol symbols[] = {PYTHON(ROW)};
+    const struct cn_library_symbol symbols[] = {PYTHON(ROW)};
     static const char *const names[] = {
         "libpython3.so",
         "libpython3.18.so.1.0",

@@ -21,11 +21,12 @@ struct cn_script_value cn_script_text(const char *str)
 }
 
 bool cn_script_load(const char *variable, const char *const *names, const char *package,
-                    const struct cn_script_symbol *symbols, size_t count,
+                    const struct cn_library_symbol *symbols, size_t count,
                     struct cn_error *err)
 {
     const char *chosen = getenv(variable);
     const char *const only[] = {chosen, NULL};
+    const char *missing;
     void *library = NULL;
 
     /* RTLD_GLOBAL: modules of Python look up its functions globally. */
@@ -36,15 +37,10 @@ bool cn_script_load(const char *variable, const char *const *names, const char *
     if (!library)
         return cn_fail(err, CN_ERR_NOT_FOUND,
                        "no %s in this system; install the package %s", names[0], package);
-    for (size_t i = 0; i < count; i++) {
-        void *symbol = dlsym(library, symbols[i].name);
-
-        if (!symbol)
-            return cn_fail(err, CN_ERR_NOT_FOUND, "%s has no %s; set %s to another one",
-                           chosen ? chosen : names[0], symbols[i].name, variable);
-        memcpy(symbols[i].to, &symbol, sizeof(symbol));
-    }
-    return true;
+    missing = cn_library_find(library, symbols, count);
+    return !missing ||
+           cn_fail(err, CN_ERR_NOT_FOUND, "%s has no %s; set %s to another one",
+                   chosen ? chosen : names[0], missing, variable);
 }
 
 void cn_script_features_print(struct cn_text *out)

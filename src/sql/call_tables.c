@@ -189,7 +189,7 @@ static void open_task(struct call_scan *scan)
 
     scan->finished = cn_finished_new(&lane, (scan->task << TASK_SHIFT) + 1, 0);
     scan->outer_ns = scan->now_ns = task->first_ns;
-    if (!cn_spans_open(&scan->spans, &data->query, (uint32_t)scan->task, &damage)) {
+    if (!cn_spans_open(&scan->spans, &data->calls.query, (uint32_t)scan->task, &damage)) {
         (void)cn_fail_in(&damage, "task %u", task->tid);
         cn_sql_data_damage(data, &damage);
         scan->spans = NULL;
@@ -366,7 +366,7 @@ struct report_scan {
 static bool build_report(struct cn_sql_data *data, const struct cn_sql_range *keys,
                          struct cn_error *err)
 {
-    struct cn_call_query query = data->query;
+    struct cn_call_query query = data->calls.query;
     struct cn_call_report_options options = {0};
     uint32_t task = 0;
 

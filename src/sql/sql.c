@@ -148,12 +148,11 @@ static void free_data(struct cn_sql_data *data)
     cn_context_index_done(&data->contexts);
     if (data->has_report)
         cn_call_report_done(&data->report);
-    if (data->has_filter)
-        cn_call_filter_done(&data->filter);
+    if (data->has_calls)
+        cn_all_calls_done(&data->calls);
     if (data->owns_rec)
         cn_recording_close(data->rec);
     cn_store_query_close(&data->store);
-    free(data->tasks);
     free(data->schema);
     free(data->path);
     free(data);
@@ -255,29 +254,17 @@ bool cn_sql_add_store(struct cn_sql *sql, const char *schema, const char *path,
 
 bool cn_sql_data_calls(struct cn_sql_data *data, struct cn_error *err)
 {
-    if (data->has_filter)
+    if (data->has_calls)
         return true;
     if (!data->rec) {
         if (!cn_format_open_recording(data->path, NULL, &data->rec, err))
             return false;
         data->owns_rec = true;
     }
-    cn_call_filter_init(&data->filter, data->rec);
-    data->has_filter = true;
-    if (!cn_call_filter_add_defaults(&data->filter, err))
+    data->has_calls = true;
+    if (!cn_all_calls_init(&data->calls, data->rec, err))
         return cn_fail_in(err, "%s", data->path);
-    cn_call_filter_ready(&data->filter);
-    data->tasks = cn_alloc(data->rec->task_count, sizeof(*data->tasks));
-    for (uint32_t i = 0; i < data->rec->task_count; i++)
-        data->tasks[i] = i;
-    data->query = (struct cn_call_query){
-        .rec = data->rec,
-        .filter = &data->filter,
-        .range = cn_time_always,
-        .tasks = data->tasks,
-        .task_count = data->rec->task_count,
-        .is_raw = data->is_raw,
-    };
+    data->calls.query.is_raw = data->is_raw;
     return true;
 }
 

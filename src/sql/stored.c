@@ -109,7 +109,7 @@ static bool fill(struct cn_sql_data *data, const struct cn_sql_table *table,
 
     if (!data->db && !cn_sql_data_calls(data, err))
         return false;
-    source.query = data->db ? NULL : &data->query;
+    source.query = data->db ? NULL : &data->calls.query;
     stored->sql = data->sql;
     while (table->shape->columns[stored->column_count].name)
         stored->column_count++;

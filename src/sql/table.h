@@ -7,12 +7,11 @@
 #ifndef CN_SQL_TABLE_H
 #define CN_SQL_TABLE_H
 
-#include "analyze/calls/call_filter.h"
+#include "analyze/calls/call_defaults.h"
 #include "analyze/calls/call_report.h"
 #include "analyze/views/context_index.h"
 #include "base/run/progress.h"
 #include "formats/exchange/tables/tables.h"
-#include "model/calls/call_query.h"
 #include "model/step.h"
 #include "sql/sql.h"
 #include "store/search/search.h"
@@ -115,10 +114,8 @@ struct cn_sql_data {
     bool has_contexts; /* the index was built */
 
     struct cn_recording *rec;
-    bool owns_rec, has_filter, is_raw;
-    struct cn_call_filter filter;
-    struct cn_call_query query;
-    uint32_t *tasks; /* all of them */
+    bool owns_rec, has_calls, is_raw;
+    struct cn_all_calls calls;
     struct cn_call_report report;
     bool has_report;
     struct cn_sql_range report_of[3]; /* the parameters of `report` */
@@ -129,7 +126,7 @@ struct cn_sql_data {
     struct cn_error damage;
 };
 
-/* Make data->query usable. */
+/* Make data->calls usable. */
 CN_CHECK bool cn_sql_data_calls(struct cn_sql_data *data, struct cn_error *err);
 
 /* Note that the data is damaged; the statement goes on with what can be read. */

@@ -2,8 +2,8 @@
 #include "symbols/capstone.h"
 
 #include <dlfcn.h>
-#include <string.h>
 
+#include "base/run/library.h"
 #include "base/run/once.h"
 
 static struct cn_once once = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -12,10 +12,7 @@ static bool is_loaded;
 
 static void load(void *arg)
 {
-    const struct {
-        const char *name;
-        void *to;
-    } symbols[] = {
+    const struct cn_library_symbol symbols[] = {
         {"cs_open", &functions.open},     {"cs_close", &functions.close},
         {"cs_option", &functions.option}, {"cs_malloc", &functions.malloc},
         {"cs_free", &functions.free},     {"cs_disasm_iter", &functions.disasm_iter},
@@ -23,14 +20,8 @@ static void load(void *arg)
     void *library = dlopen(CN_CAPSTONE_LIBRARY, RTLD_NOW | RTLD_LOCAL);
 
     (void)arg;
-    for (size_t i = 0; library && i < sizeof(symbols) / sizeof(*symbols); i++) {
-        void *symbol = dlsym(library, symbols[i].name);
-
-        if (!symbol)
-            return;
-        memcpy(symbols[i].to, &symbol, sizeof(symbol));
-    }
-    is_loaded = library != NULL;
+    is_loaded =
+        library && !cn_library_find(library, symbols, sizeof(symbols) / sizeof(*symbols));
 }
 
 const struct cn_capstone *cn_capstone(void)

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/run/clock.h"
+#include "base/run/library.h"
 
 /* All questions together; servers that do not answer must not keep a view waiting. */
 static const uint64_t BUDGET_NS = UINT64_C(30000000000);
@@ -28,10 +29,7 @@ struct cn_debuginfod {
 
 static bool load(struct cn_debuginfod *d)
 {
-    const struct {
-        const char *name;
-        void *to;
-    } symbols[] = {
+    const struct cn_library_symbol symbols[] = {
         {"debuginfod_begin", &d->begin},
         {"debuginfod_end", &d->end},
         {"debuginfod_find_executable", &d->find_module},
@@ -41,14 +39,8 @@ static bool load(struct cn_debuginfod *d)
     };
 
     d->library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_GLOBAL);
-    for (size_t i = 0; d->library && i < sizeof(symbols) / sizeof(*symbols); i++) {
-        void *symbol = dlsym(d->library, symbols[i].name);
-
-        if (!symbol)
-            return false;
-        memcpy(symbols[i].to, &symbol, sizeof(symbol));
-    }
-    return d->library != NULL;
+    return d->library &&
+           !cn_library_find(d->library, symbols, sizeof(symbols) / sizeof(*symbols));
 }
 
 /* Ask no longer. The library calls it about once a second, and has no other way to pass the

@@ -162,3 +162,30 @@ bool cn_call_filter_add_defaults(struct cn_call_filter *filter, struct cn_error 
     }
     return ok || cn_fail_in(err, "default.opts");
 }
+
+bool cn_all_calls_init(struct cn_all_calls *all, const struct cn_recording *rec,
+                       struct cn_error *err)
+{
+    bool ok;
+
+    all->tasks = cn_alloc(rec->task_count, sizeof(*all->tasks));
+    for (uint32_t i = 0; i < rec->task_count; i++)
+        all->tasks[i] = i;
+    all->query = (struct cn_call_query){
+        .rec = rec,
+        .filter = &all->filter,
+        .range = cn_time_always,
+        .tasks = all->tasks,
+        .task_count = rec->task_count,
+    };
+    cn_call_filter_init(&all->filter, rec);
+    ok = cn_call_filter_add_defaults(&all->filter, err);
+    cn_call_filter_ready(&all->filter);
+    return ok;
+}
+
+void cn_all_calls_done(struct cn_all_calls *all)
+{
+    cn_call_filter_done(&all->filter);
+    free(all->tasks);
+}

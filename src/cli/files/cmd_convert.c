@@ -124,26 +124,12 @@ static void tell_result(const struct conversion *c, uint64_t item_count,
 /* The calls of all tasks. */
 static bool write_calls(struct conversion *c, const char *path, struct cn_error *err)
 {
-    struct cn_call_filter filter;
-    struct cn_call_query query = {
-        .rec = c->rec,
-        .filter = &filter,
-        .range = cn_time_always,
-        .task_count = c->rec->task_count,
-        .is_raw = cn_args_has(c->args, "raw"),
-    };
-    uint32_t *tasks = cn_alloc(query.task_count, sizeof(*tasks));
-    bool ok;
+    struct cn_all_calls all;
+    bool ok = cn_all_calls_init(&all, c->rec, err);
 
-    for (uint32_t i = 0; i < query.task_count; i++)
-        tasks[i] = i;
-    query.tasks = tasks;
-    cn_call_filter_init(&filter, c->rec);
-    ok = cn_call_filter_add_defaults(&filter, err);
-    cn_call_filter_ready(&filter);
-    ok = ok && cn_format_write_calls(c->format, &query, path, &c->options, err);
-    cn_call_filter_done(&filter);
-    free(tasks);
+    all.query.is_raw = cn_args_has(c->args, "raw");
+    ok = ok && cn_format_write_calls(c->format, &all.query, path, &c->options, err);
+    cn_all_calls_done(&all);
     return ok;
 }
 

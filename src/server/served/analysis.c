@@ -195,25 +195,12 @@ bool cn_analysis_of_calls(struct cn_database **out, const struct cn_recording *r
                           struct cn_analysis_extras *extras,
                           const struct cn_progress *progress, struct cn_error *err)
 {
-    uint32_t *tasks = cn_alloc(rec->task_count, sizeof(*tasks));
-    struct cn_call_filter filter;
-    struct cn_call_query query = {
-        .rec = rec,
-        .filter = &filter,
-        .range = range,
-        .tasks = tasks,
-        .task_count = rec->task_count,
-        .is_raw = is_raw,
-    };
-    bool ok;
+    struct cn_all_calls all;
+    bool ok = cn_all_calls_init(&all, rec, err);
 
-    for (uint32_t i = 0; i < rec->task_count; i++)
-        tasks[i] = i;
-    cn_call_filter_init(&filter, rec);
-    ok = cn_call_filter_add_defaults(&filter, err);
-    cn_call_filter_ready(&filter);
-    ok = ok && make_database(out, &query, folder, extras, progress, err);
-    cn_call_filter_done(&filter);
-    free(tasks);
+    all.query.is_raw = is_raw;
+    all.query.range = range;
+    ok = ok && make_database(out, &all.query, folder, extras, progress, err);
+    cn_all_calls_done(&all);
     return ok;
 }

@@ -58,34 +58,19 @@ static void choose(struct cn_slowest_calls *slowest, const struct cn_call_report
 static bool find(void *arg, const struct cn_progress *progress, struct cn_error *err)
 {
     struct cn_slowest_calls *slowest = arg;
-    const struct cn_recording *rec = slowest->rec;
-    uint32_t *tasks = cn_alloc(rec->task_count, sizeof(*tasks));
     struct cn_call_report report = {0};
-    struct cn_call_filter filter;
-    struct cn_call_query query = {
-        .rec = rec,
-        .filter = &filter,
-        .range = cn_time_always,
-        .tasks = tasks,
-        .task_count = rec->task_count,
-        .is_raw = true,
-        .progress = progress,
-    };
-    bool ok;
+    struct cn_all_calls all;
+    bool ok = cn_all_calls_init(&all, slowest->rec, err);
 
-    for (uint32_t i = 0; i < rec->task_count; i++)
-        tasks[i] = i;
-    cn_call_filter_init(&filter, rec);
-    ok = cn_call_filter_add_defaults(&filter, err);
-    cn_call_filter_ready(&filter);
+    all.query.is_raw = true;
+    all.query.progress = progress;
     ok = ok &&
-         cn_call_report_build(&report, &query, cn_pool_default_workers(),
+         cn_call_report_build(&report, &all.query, cn_pool_default_workers(),
                               (struct cn_call_report_options){.with_moments = true}, err);
     if (ok)
         choose(slowest, &report);
     cn_call_report_done(&report);
-    cn_call_filter_done(&filter);
-    free(tasks);
+    cn_all_calls_done(&all);
     return ok;
 }
 

@@ -8,6 +8,7 @@
 #include "base/bytes/bytes.h"
 #include "base/files/out.h"
 #include "base/run/ranks.h"
+#include "base/search.h"
 #include "formats/hpctoolkit/span.h"
 #include "model/format.h"
 
@@ -88,19 +89,14 @@ static void put_values(void *arg, unsigned worker, const struct cn_placed_value 
     c->encoding->values(values, count, c->offs, self->off, self->bytes);
 }
 
+static bool is_before(const void *cells, uint64_t at, uint64_t context)
+{
+    return ((const struct cn_cells *)cells)->list[at].context < context;
+}
+
 static size_t first_cell_of(const struct cn_cells *cells, uint32_t context)
 {
-    size_t first = 0, end = cells->count;
-
-    while (first < end) {
-        size_t middle = first + (end - first) / 2;
-
-        if (cells->list[middle].context < context)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first;
+    return (size_t)cn_search(0, cells->count, is_before, cells, context);
 }
 
 /* Add indices and records to the values of a range; offsets are relative. */
