@@ -289,8 +289,7 @@ bool cn_hpc_cct_blocks_write(const struct cn_hpc_value_job *job,
     bool ok;
 
     c.workers = cn_alloc(job->workers, sizeof(*c.workers));
-    ok = transpose(&c, err) &&
-         (!cn_ranks_is_first(job->ranks) || write_rest(&c, err));
+    ok = transpose(&c, err) && (!cn_ranks_is_first(job->ranks) || write_rest(&c, err));
     for (unsigned i = 0; i < job->workers; i++) {
         free(c.workers[i].bytes);
         free(c.workers[i].records);

@@ -293,8 +293,7 @@ static bool write_lines(struct trace_writer *t, struct cn_error *err)
     struct lines_total total;
     bool ok = run_jobs(t, &total, err);
 
-    if (!cn_ranks_agree(t->job->ranks, ok, err) ||
-        !add_up_ranks(t, &total, err))
+    if (!cn_ranks_agree(t->job->ranks, ok, err) || !add_up_ranks(t, &total, err))
         return false;
     if (total.begin_ns <= total.end_ns) {
         t->lines->begin_ns = total.begin_ns;

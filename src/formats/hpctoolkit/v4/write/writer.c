@@ -93,9 +93,8 @@ static void file_run(void *arg, size_t number, unsigned worker)
     struct file *file = (struct file *)arg + number;
 
     (void)worker;
-    file->ok = cn_ranks_agree(&file->ranks,
-                              write_file(&file->w, file->all, number, &file->err),
-                              &file->err);
+    file->ok = cn_ranks_agree(
+        &file->ranks, write_file(&file->w, file->all, number, &file->err), &file->err);
     cn_progress_part_end(&file->progress);
 }
 
