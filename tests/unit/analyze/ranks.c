@@ -59,13 +59,14 @@ static void analyse_measurements(struct cn_ranks *ranks, void *arg)
     struct cn_measurements *m = NULL;
     struct cn_database *db = NULL;
     const char *dir = "many.m";
+    struct cn_hpc_meas_options reading = {.ranks = ranks};
 
     options.ranks = ranks;
     options.workers = 2;
     options.spool_folder = ".";
     options.on_damage = note_damage;
     options.on_damage_arg = &run->damages[rank];
-    run->ok[rank] = cn_hpc_meas_open(&m, &dir, 1, NULL, &run->errs[rank]) &&
+    run->ok[rank] = cn_hpc_meas_open(&m, &dir, 1, &reading, &run->errs[rank]) &&
                     cn_sampled_database_build(&db, m, &options, NULL, &run->errs[rank]) &&
                     write_database(db, run->target, &run->errs[rank]);
     cn_database_close(db);
