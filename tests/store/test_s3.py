@@ -4,6 +4,7 @@
 Usage: test_s3.py --cairn PROGRAM [--kills N]
 """
 import argparse
+import concurrent.futures
 import contextlib
 import http.client
 import itertools
@@ -151,7 +152,7 @@ class Collecting(unittest.TestCase):
             yield process, urllib.parse.urlsplit(process.stdout.readline()).port
         finally:
             process.kill()
-            process.communicate()
+            self.assertNotIn("Sanitizer", process.communicate()[1])
 
     @staticmethod
     def send(port, first, count=1, late=()):
@@ -297,7 +298,7 @@ class Reading(Bucket):
             yield ask
         finally:
             process.terminate()
-            process.communicate()
+            self.assertNotIn("Sanitizer", process.communicate()[1])
 
     def test_a_server_shows_what_it_shows_of_a_directory(self):
         answers = []
@@ -372,15 +373,18 @@ class Reading(Bucket):
             "hang": lambda path, times: "hang" if times == 0 and "/000000" in path else None,
             "late": lambda path, times: "late" if times == 0 and "/000001" in path else None,
         }
-        for name, spoil in spoilers.items():
+
+        def upload(name):
             address, copy = f"s3://traces/spoiled/{name}", self.folder / f"spoiled-{name}"
             shutil.copytree(self.local, copy)
             self.cairn_ok("store", "init", "-q", address)
             with object_storage.Proxy(GATEWAY.port) as proxy:
-                proxy.spoil = spoil
+                proxy.spoil = spoilers[name]
                 self.cairn_ok("store", "seal", "-q", copy, "--upload", address + "?timeout=3", port=proxy.port)
             self.assertEqual(self.cairn_ok("store", "search", address, "-n", "1000"), expected, name)
             self.assertEqual(len(GATEWAY.keys("traces", f"spoiled/{name}/manifest/")), SEGMENTS, name)
+        with concurrent.futures.ThreadPoolExecutor(len(spoilers)) as pool:
+            list(pool.map(upload, spoilers))
 
     def test_damage_of_the_cache_is_fetched_again(self):
         ask = ("store", "search", self.address, "errors")
