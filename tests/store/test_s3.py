@@ -205,6 +205,72 @@ class Collecting(unittest.TestCase):
         self.assertEqual(spans, 2 * len(found))
 
 
+class Fresh(unittest.TestCase):
+    """Readers ask collectors for what is not uploaded."""
+    start, cairn, cairn_ok = (Bucket.__dict__[name] for name in ("start", "cairn", "cairn_ok"))
+    collector, send = (Collecting.__dict__[name] for name in ("collector", "send"))
+
+    def setUp(self):
+        type(self).folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        (self.folder / "token").write_text("0123456789abcdef\n", encoding="utf-8")
+        self.address, self.local = "s3://traces/fresh", str(self.folder / "local")
+        self.reader = f"{self.address}?fresh=60&collector-token={self.folder / 'token'}"
+        for store in (self.address, self.local):
+            self.cairn_ok("store", "init", "-q", store)
+
+    def collecting(self, name):
+        return self.collector(str(self.folder / name), more=["--advertise=http://127.0.0.1", f"--token-file={self.folder / 'token'}"])
+
+    def add(self, port, *arguments, **more):
+        """Send traces to a collector, and add them to the local store."""
+        body = json.dumps(otlp(*arguments, **more))
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+            connection.request("POST", "/v1/traces", body, {"Content-Type": "application/json"})
+            self.assertEqual(connection.getresponse().status, 202)
+        (self.folder / "sent.json").write_text(body, encoding="utf-8")
+        self.cairn_ok("store", "add", "-q", self.local, self.folder / "sent.json")
+
+    def wait_for(self, count):
+        end = time.monotonic() + 120
+        while len([key for key in GATEWAY.keys("traces", "fresh/manifest/") if "collector-" in key]) != count:
+            self.assertLess(time.monotonic(), end, "collectors do not register")
+            time.sleep(0.05)
+
+    def check(self):
+        for question in (("", "-n", "1000"), ("order = order-7",), ("service = mail", "--group-by", "operation"), ("--spans", "-c")):
+            here, there = (self.cairn("store", "search", store, *question) for store in (self.local, self.reader))
+            self.assertEqual((here.returncode, here.stdout, there.stderr), (there.returncode, there.stdout, ""), question)
+        shown = [self.cairn_ok("store", "show", store, f"{8:032x}") for store in (self.local, self.reader)]
+        self.assertEqual(*shown)
+
+    def test_fresh_traces(self):
+        with self.collecting("a") as (first, port_a), self.collecting("b") as (_, port_b):
+            self.wait_for(2)
+            self.add(port_a, 0, 20)
+            self.add(port_b, 20, 20, late=range(20))  # spans of traces of the other one
+            self.check()
+            self.add(port_a, 40, 5)  # a segment that was copied has grown
+            self.check()
+            self.assertNotIn("0123456789abcdef", GATEWAY.ask("GET", "/traces/" + GATEWAY.keys("traces", "fresh/manifest/")[0]).decode())
+            self.refused()
+            first.kill()
+            first.wait()
+            lacking = self.cairn("store", "search", self.reader, "-c")
+            self.assertEqual((lacking.returncode, lacking.stdout), (0, "40\n"), lacking)
+            self.assertRegex(lacking.stderr, f"fresh traces are missing: http://127.0.0.1:{port_a}: .*connect")
+            answer = json.loads(Reading.ask(self, self.reader, ["traces?q=&limit=1"])[0][2])
+            self.assertEqual((answer["count"], f"fresh traces of 1 collectors: http://127.0.0.1:{port_a}: " in answer["damage"]), (40, True))
+        self.cairn_ok("store", "seal", "-q", self.folder / "a", "--upload", self.address)
+        self.cairn_ok("store", "seal", "-q", self.folder / "b", "--upload", self.address)
+        self.wait_for(0)
+        shown = [self.cairn_ok("store", "search", store, "-n", "1000") for store in (self.local, self.address)]
+        self.assertEqual(*shown)
+
+    def refused(self):
+        result = self.cairn("store", "search", self.address + "?fresh=60", "-c")
+        self.assertEqual((result.returncode, result.stdout, result.stderr.count("token of collectors is missing or wrong")), (0, "0\n", 2))
+
+
 class Reading(Bucket):
     def test_answers_are_those_of_a_directory(self):
         for question in (("store", "search", "{}"), ("store", "search", "{}", "--count"),
@@ -219,21 +285,25 @@ class Reading(Bucket):
             self.assertEqual(here, there, question)
             self.assertTrue(here.strip(), question)
 
+    def ask(self, store, questions):
+        """The questions to a server, with status and body of the answers."""
+        answers, process = [], self.start("serve", "-q", store)
+        url = urllib.parse.urlsplit(process.stdout.readline())
+        token = urllib.parse.parse_qs(url.query)["token"][0]
+        for question in questions:
+            with contextlib.closing(http.client.HTTPConnection(url.hostname, url.port, timeout=60)) as connection:
+                connection.request("GET", f"/api/v1/sources/0/{question}", headers={"Authorization": f"Bearer {token}"})
+                answer = connection.getresponse()
+                answers.append((question, answer.status, answer.read()))
+        process.terminate()
+        process.communicate()
+        return answers
+
     def test_a_server_shows_what_it_shows_of_a_directory(self):
-        answers = []
-        for store in (self.local, self.address):
-            process = self.start("serve", "-q", store)
-            url = urllib.parse.urlsplit(process.stdout.readline())
-            token = urllib.parse.parse_qs(url.query)["token"][0]
-            for question in ("traces?q=order+%3D+order-77", "traces?q=&limit=5", "trace?key=1.104", "histogram?q=errors"):
-                with contextlib.closing(http.client.HTTPConnection(url.hostname, url.port, timeout=60)) as connection:
-                    connection.request("GET", f"/api/v1/sources/0/{question}", headers={"Authorization": f"Bearer {token}"})
-                    answer = connection.getresponse()
-                    answers.append((question, answer.status, answer.read()))
-            process.terminate()
-            process.communicate()
-        self.assertEqual(answers[:4], answers[4:])
-        self.assertEqual({status for _, status, _ in answers}, {200}, answers)
+        questions = ("traces?q=order+%3D+order-77", "traces?q=&limit=5", "trace?key=1.104", "histogram?q=errors")
+        here, there = (self.ask(store, questions) for store in (self.local, self.address))
+        self.assertEqual(here, there)
+        self.assertEqual({status for _, status, _ in here}, {200}, here)
 
     def test_databases_are_those_of_a_directory(self):
         for store, name in ((self.local, "here"), (self.address, "there")):

@@ -113,6 +113,7 @@ static bool serve(const struct cn_args *args, bool with_browser, struct cn_error
         .collect = cn_args_value(args, "collect"),
         .collect_token_file = cn_args_value(args, "collect-token-file"),
         .upload = cn_args_value(args, "upload"),
+        .advertise = cn_args_value(args, "advertise"),
         .paths = args->operands,
     };
     struct cn_server *server;
@@ -189,6 +190,10 @@ static bool run_view(const struct cn_args *args, struct cn_error *err)
          .value = "ADDRESS",                                                             \
          .help = "with --collect: upload sealed segments to this store in object "       \
                  "storage, s3://BUCKET/PREFIX, and remove local copies"},                \
+        {.name = "advertise",                                                            \
+         .value = "URL",                                                                 \
+         .help = "with --upload: readers of that store ask http://HOST:PORT for what "   \
+                 "is not uploaded, with the token of --token-file"},                     \
         {.name = "collect-space",                                                        \
          .value = "SIZE",                                                                \
          .help = "answer 503 while local segments take more than this, because they "    \

@@ -110,6 +110,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 
     if (!cn_store_open(&store, cn_args_operand(args, 0), err))
         return false;
+    cn_store_warn_missing(args, store);
     ok = print(store, args, err);
     cn_store_close(store);
     return ok;

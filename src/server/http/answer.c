@@ -12,6 +12,7 @@
 #include "server/api/request.h"
 #include "server/http/collect.h"
 #include "server/http/collector.h"
+#include "server/http/fresh.h"
 #include "server/http/server_state.h"
 #include "server/http/uploader.h"
 #include "server/page/assets.h"
@@ -305,6 +306,18 @@ static enum MHD_Result answer_api(struct cn_server *server,
     return send_error(connection, status_of(err.kind), &err);
 }
 
+static enum MHD_Result answer_fresh(struct cn_server *server,
+                                    struct MHD_Connection *connection, const char *url)
+{
+    struct cn_error err;
+    struct MHD_Response *response = cn_fresh_answer(server, connection, url, &err);
+
+    if (!response)
+        return send_error(connection, status_of(err.kind), &err);
+    add_headers(response, "application/octet-stream");
+    return deliver(connection, MHD_HTTP_OK, response);
+}
+
 static enum MHD_Result answer_asset(struct cn_server *server,
                                     struct MHD_Connection *connection, const char *url)
 {
@@ -453,6 +466,8 @@ static enum MHD_Result answer(struct cn_server *server, struct MHD_Connection *c
         return answer_metrics(server, connection);
     if (strncmp(url, "/api/", 5) == 0)
         return answer_api(server, connection, url);
+    if (cn_fresh_is_address(url))
+        return answer_fresh(server, connection, url);
     return answer_asset(server, connection, url);
 }
 

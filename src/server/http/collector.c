@@ -141,6 +141,9 @@ static void drop_store(struct lane *lane, const struct cn_error *failure)
 {
     lane->failure = *failure;
     lane->failed_ns = cn_clock_ns();
+    (void)pthread_mutex_lock(&lane->collector->lock);
+    lane->collector->counts.failures++;
+    (void)pthread_mutex_unlock(&lane->collector->lock);
     cn_job_end(&lane->sealer);
     cn_store_ingest_free(lane->ingest);
     cn_store_lane_drop(lane->collector->store, lane->number);

@@ -52,6 +52,7 @@ struct cn_collector_options {
 struct cn_collector_counts {
     uint64_t requests, refused, put_off; /* put off: 429 */
     uint64_t traces, known, records, commits;
+    uint64_t failures; /* lanes that were closed because the store could not be written */
 };
 
 /* Open the store for writing, or create it. `options` may be NULL. */

@@ -4,19 +4,24 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/alloc.h"
-#include "base/text.h"
+#include "base/run/clock.h"
 #include "store/bucket/bucket.h"
+#include "store/care/fresh_list.h"
 #include "store/care/upload.h"
 #include "store/segment/config.h"
 #include "store/segment/segments.h"
 
 enum { PAUSE_MS = 500, PAUSE_FAILED_MS = 3000 };
+static const uint64_t register_ns = CN_COLLECTOR_GONE_S * UINT64_C(1000000000) / 3;
 
 struct cn_uploader {
-    char *path, *address;
+    char *path, *address, *url;
+    char id[CN_MANIFEST_ID_LEN + 1]; /* of the collector */
+    uint64_t registered_ns;          /* 0: not so far */
     unsigned kept;
     uint64_t len_max;
     struct cn_bucket *bucket; /* of the thread; NULL: not reached so far */
@@ -46,11 +51,26 @@ static bool is_sealed(const char *dir)
     return cn_store_config_read(&config, dir, &ignored) && config.is_sealed;
 }
 
+/* Register the collector, or do so again. */
+static bool sign_up(struct cn_uploader *uploader, struct cn_error *err)
+{
+    uint64_t now_ns = cn_clock_ns();
+
+    if (uploader->registered_ns > 0 && now_ns - uploader->registered_ns < register_ns)
+        return true;
+    if (!cn_bucket_register(uploader->bucket, uploader->id, uploader->url, err))
+        return false;
+    uploader->registered_ns = now_ns;
+    return true;
+}
+
 /* Upload the sealed segments, the oldest first. */
 static bool upload_all(struct cn_uploader *uploader, const uint32_t *numbers,
                        size_t count, struct cn_error *err)
 {
     if (!uploader->bucket && !cn_bucket_open(&uploader->bucket, uploader->address, err))
+        return false;
+    if (!sign_up(uploader, err))
         return false;
     for (size_t i = 0; i < count && !is_ending(uploader); i++) {
         char *dir = cn_segment_dir(uploader->path, numbers[i]);
@@ -59,7 +79,8 @@ static bool upload_all(struct cn_uploader *uploader, const uint32_t *numbers,
         free(dir);
         if (!is_due)
             continue;
-        if (!cn_upload_segment(uploader->bucket, uploader->path, numbers[i], err))
+        if (!sign_up(uploader, err) ||
+            !cn_upload_segment(uploader->bucket, uploader->path, numbers[i], err))
             return false;
         (void)pthread_mutex_lock(&uploader->lock);
         uploader->counts.segments++;
@@ -139,6 +160,7 @@ static void free_uploader(struct cn_uploader *uploader)
     (void)pthread_cond_destroy(&uploader->is_ending_now);
     free(uploader->path);
     free(uploader->address);
+    free(uploader->url);
     free(uploader);
 }
 
@@ -158,15 +180,19 @@ static bool start_thread(struct cn_uploader *uploader, struct cn_error *err)
 bool cn_uploader_start(struct cn_uploader **out,
                        const struct cn_uploader_options *options, struct cn_error *err)
 {
+    char id[CN_MANIFEST_ID_LEN + 1];
     struct cn_uploader *uploader;
     struct cn_s3 *s3;
 
-    if (!cn_s3_open(&s3, options->address, err))
+    if (!cn_collector_id(options->path, id, err) ||
+        !cn_s3_open(&s3, options->address, err))
         return false;
     cn_s3_close(s3);
     uploader = cn_alloc(1, sizeof(*uploader));
     uploader->path = cn_strdup(options->path);
     uploader->address = cn_strdup(options->address);
+    uploader->url = cn_strdup(options->url ? options->url : "");
+    memcpy(uploader->id, id, sizeof(id));
     uploader->kept = options->kept;
     uploader->len_max = options->len_max;
     (void)pthread_mutex_init(&uploader->lock, NULL);
@@ -181,6 +207,8 @@ bool cn_uploader_start(struct cn_uploader **out,
 
 void cn_uploader_stop(struct cn_uploader *uploader)
 {
+    struct cn_error ignored;
+
     if (!uploader)
         return;
     (void)pthread_mutex_lock(&uploader->lock);
@@ -188,6 +216,8 @@ void cn_uploader_stop(struct cn_uploader *uploader)
     (void)pthread_cond_signal(&uploader->is_ending_now);
     (void)pthread_mutex_unlock(&uploader->lock);
     (void)pthread_join(uploader->thread, NULL);
+    if (uploader->registered_ns > 0 && uploader->failure.kind == CN_ERR_NONE)
+        (void)!cn_collector_sign_off(uploader->bucket, uploader->path, &ignored);
     free_uploader(uploader);
 }
 

@@ -13,8 +13,9 @@
 #include "base/text.h"
 #include "store/bucket/bucket.h"
 
-#define FOLDER "manifest/"
-#define GONE   ".gone"
+#define FOLDER    "manifest/"
+#define GONE      ".gone"
+#define COLLECTOR "collector-"
 enum { NUMBER_LEN = 6, NUMBER_MAX = 0xffffff, TOGETHER = 64 };
 
 void cn_manifest_done(struct cn_manifest *manifest)
@@ -25,6 +26,7 @@ void cn_manifest_done(struct cn_manifest *manifest)
         cn_manifest_entry_free(manifest->dead[i]);
     free(manifest->entries);
     free(manifest->dead);
+    free(manifest->collectors);
     *manifest = (struct cn_manifest){0};
 }
 
@@ -34,7 +36,23 @@ struct names {
     size_t count, capacity;
     struct cn_map gone;
     uint32_t next_number;
+    struct cn_manifest_collector *collectors;
+    size_t collector_count, collector_capacity;
 };
+
+static void take_collector(struct names *names, const char *id,
+                           const struct cn_s3_object *object)
+{
+    struct cn_manifest_collector *found;
+
+    if (strspn(id, "0123456789abcdef") != CN_MANIFEST_ID_LEN || id[CN_MANIFEST_ID_LEN])
+        return;
+    names->collectors = cn_grow(names->collectors, names->collector_count,
+                                &names->collector_capacity, sizeof(*names->collectors));
+    found = &names->collectors[names->collector_count++];
+    *found = (struct cn_manifest_collector){.seen_ns = object->changed_ns};
+    memcpy(found->id, id, CN_MANIFEST_ID_LEN);
+}
 
 static bool take_name(void *arg, const struct cn_s3_object *object, struct cn_error *err)
 {
@@ -43,6 +61,8 @@ static bool take_name(void *arg, const struct cn_s3_object *object, struct cn_er
     uint32_t number;
 
     (void)err;
+    if (strncmp(name, COLLECTOR, strlen(COLLECTOR)) == 0)
+        take_collector(names, name + strlen(COLLECTOR), object);
     /* Other objects are none of ours. */
     if (strspn(name, "0123456789abcdef") != NUMBER_LEN)
         return true;
@@ -69,6 +89,7 @@ static bool list_names(struct cn_bucket *bucket, struct names *names,
 static void names_done(struct names *names)
 {
     free(names->numbers);
+    free(names->collectors);
     cn_map_done(&names->gone);
 }
 
@@ -238,6 +259,9 @@ bool cn_bucket_read_manifest(struct cn_bucket *bucket, struct cn_manifest *out,
         list_names(bucket, &names, err) && read_entries(bucket, &names, &manifest, err);
 
     manifest.next_number = names.next_number;
+    manifest.collectors = names.collectors;
+    manifest.collector_count = names.collector_count;
+    names.collectors = NULL;
     names_done(&names);
     if (!ok) {
         cn_manifest_done(&manifest);

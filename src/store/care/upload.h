@@ -13,8 +13,14 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "store/bucket/manifest.h"
 
 struct cn_bucket;
+
+/* The id that the objects of a segment have or will have. `is_named` receives true if the manifest
+ * names it. Any thread may ask. */
+CN_CHECK bool cn_upload_id(const char *dir, char id[CN_MANIFEST_ID_LEN + 1],
+                           bool *is_named, struct cn_error *err);
 
 /* Upload a sealed segment, unless that was done. */
 CN_CHECK bool cn_upload_segment(struct cn_bucket *bucket, const char *base,
