@@ -4,9 +4,10 @@
  *
  * Names: endpoint, region, credentials (a file in the format of ~/.aws/credentials), profile,
  * cache-size, timeout (seconds without progress before a request is repeated), grace (seconds for
- * which readers may use segments that were removed), fresh (seconds that readers wait for
- * collectors; 0: they are not asked), collector-token (a file). What an address does
- * not set comes from the environment (AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_REGION,
+ * which readers may use segments that were removed), refresh (seconds after which a server looks for
+ * new segments), fresh (seconds that readers wait for collectors; 0: they are not asked),
+ * collector-token (a file). What an address does not set comes from the environment
+ * (AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_REGION,
  * AWS_DEFAULT_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_PROFILE,
  * AWS_SHARED_CREDENTIALS_FILE, AWS_CONFIG_FILE, AWS_CA_BUNDLE,
  * CAIRN_COLLECTOR_TOKEN_FILE), then from ~/.aws/config and
@@ -29,6 +30,7 @@ struct cn_s3_settings {
     uint64_t cache_len;            /* bytes; 0: not set */
     uint64_t timeout_s;
     uint64_t grace_s;           /* for which the objects of removed segments stay */
+    uint64_t refresh_s;         /* from one look for new segments to the next */
     uint64_t fresh_s;           /* for which readers wait for collectors */
     char *collector_token_file; /* NULL: they need none */
 };

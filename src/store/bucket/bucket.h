@@ -14,9 +14,11 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/run/lock.h"
 #include "s3/s3.h"
 #include "store/bucket/manifest.h"
 
+struct cn_fresh;
 struct cn_names;
 
 struct cn_bucket {
@@ -26,6 +28,12 @@ struct cn_bucket {
     char *config;        /* the text of config.props */
     char id[CN_MANIFEST_ID_LEN + 1];
     char *cache_dir;
+    uint64_t
+        limited_count;   /* objects that were fetched when the cache was last limited */
+    struct cn_lock lock; /* of the following */
+    struct cn_manifest_names *names; /* of cn_bucket_get_and_list(); NULL: list again */
+    struct cn_manifest *ahead;       /* read by cn_bucket_look(); NULL: read again */
+    uint64_t state;                  /* of the manifest that was read last */
 };
 
 /* Make the bucket, if it does not exist, and an empty store with these settings, in the form of
@@ -38,8 +46,9 @@ CN_CHECK bool cn_bucket_open(struct cn_bucket **out, const char *address,
 struct cn_bucket *cn_bucket_share(struct cn_bucket *bucket);
 void cn_bucket_close(struct cn_bucket *bucket); /* NULL is fine */
 
-/* Remove what was not used for longest from the cache, until it has its size. */
-void cn_bucket_limit_cache(const struct cn_bucket *bucket);
+/* Remove what was not used for longest from the cache, until it has its size. Does nothing if
+ * nothing was fetched since the last time. */
+void cn_bucket_limit_cache(struct cn_bucket *bucket);
 
 /* A collector that writes to the store, by the object that it writes again from time to time. */
 struct cn_manifest_collector {
@@ -67,13 +76,30 @@ struct cn_manifest {
     struct cn_manifest_entry **dead; /* replaced, or named twice: not part of the store */
     size_t dead_count;
     uint32_t next_number; /* above all that were ever named */
-    struct cn_manifest_collector *collectors;
-    size_t collector_count;
+    struct cn_fresh
+        *fresh; /* of cn_bucket_take_manifest(); NULL: there are no collectors */
 };
 void cn_manifest_done(struct cn_manifest *manifest);
 
 CN_CHECK bool cn_bucket_read_manifest(struct cn_bucket *bucket, struct cn_manifest *out,
                                       struct cn_error *err);
+
+/* The same as it was when the bucket was opened, or at the last cn_bucket_look(): waits for fewer
+ * requests. A second call reads it again. */
+CN_CHECK bool cn_bucket_take_manifest(struct cn_bucket *bucket, struct cn_manifest *out,
+                                      struct cn_error *err);
+
+/* Read an object and list the manifest together, for cn_bucket_take_manifest(). Nothing is listed if
+ * the object is not found. */
+CN_CHECK bool cn_bucket_get_and_list(struct cn_bucket *bucket, const char *key,
+                                     struct cn_text *out, bool *is_found,
+                                     struct cn_error *err);
+void cn_manifest_names_free(struct cn_manifest_names *names); /* NULL is fine */
+
+/* Look whether the manifest has changed since it was read; if so, it is read for
+ * cn_bucket_take_manifest(), which then waits for nothing. Any thread. */
+CN_CHECK bool cn_bucket_look(struct cn_bucket *bucket, bool *is_changed,
+                             struct cn_error *err);
 
 /* Name a segment whose files were uploaded: gives it the next free number. `note` is called with
  * each number before it is tried; NULL: not. */

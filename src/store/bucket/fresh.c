@@ -55,14 +55,30 @@ void cn_fresh_drop(struct cn_fresh *fresh, size_t count)
                 fresh->count * sizeof(*fresh->segments));
 }
 
-void cn_fresh_done(struct cn_fresh *fresh)
+void cn_fresh_free(struct cn_fresh *fresh)
 {
+    if (!fresh)
+        return;
     cn_fresh_drop(fresh, fresh->count);
     for (size_t i = 0; i < fresh->missing_count; i++)
         free(fresh->missing[i]);
     free(fresh->segments);
     free(fresh->missing);
-    *fresh = (struct cn_fresh){0};
+    free(fresh);
+}
+
+uint64_t cn_fresh_state(const struct cn_fresh *fresh)
+{
+    uint64_t state = fresh->missing_count;
+
+    for (size_t i = 0; i < fresh->count; i++) {
+        const struct cn_manifest_entry *entry = fresh->segments[i].entry;
+
+        state = (state ^ fresh->segments[i].number) * UINT64_C(0x100000001b3);
+        for (size_t k = 0; k < entry->file_count; k++)
+            state = (state ^ entry->files[k].len) * UINT64_C(0x100000001b3);
+    }
+    return state;
 }
 
 void cn_fresh_note_missing(struct cn_fresh *fresh, const char *who,
@@ -103,16 +119,17 @@ static bool is_url(const char *url)
 }
 
 /* Fetch the addresses of the collectors. Those that are gone are not asked. */
-static bool read_urls(struct asking *asking, const struct cn_manifest *manifest,
+static bool read_urls(struct asking *asking,
+                      const struct cn_manifest_collector *collectors, size_t count,
                       struct cn_error *err)
 {
     uint64_t now_ns = cn_clock_date_ns(),
              gone_ns = CN_COLLECTOR_GONE_S * UINT64_C(1000000000);
     bool ok = true;
 
-    asking->list = cn_alloc(manifest->collector_count, sizeof(*asking->list));
-    for (size_t i = 0; ok && i < manifest->collector_count; i++) {
-        const struct cn_manifest_collector *collector = &manifest->collectors[i];
+    asking->list = cn_alloc(count, sizeof(*asking->list));
+    for (size_t i = 0; ok && i < count; i++) {
+        const struct cn_manifest_collector *collector = &collectors[i];
         uint64_t age_ns = now_ns > collector->seen_ns ? now_ns - collector->seen_ns : 0;
         struct asked *asked = &asking->list[asking->count];
         struct cn_text url = {0};
@@ -387,19 +404,18 @@ static void drop_parts(struct cn_fresh *fresh)
     fresh->count = kept;
 }
 
-void cn_fresh_fetch(struct cn_bucket *bucket, const struct cn_manifest *manifest,
-                    struct cn_fresh *out)
+struct cn_fresh *cn_fresh_fetch(struct cn_bucket *bucket,
+                                const struct cn_manifest_collector *collectors,
+                                size_t count)
 {
     uint64_t wait_ns = cn_s3_settings(bucket->s3)->fresh_s * UINT64_C(1000000000);
+    struct cn_fresh *fresh = cn_alloc(1, sizeof(*fresh));
     struct asking asking = {
-        .bucket = bucket, .fresh = out, .deadline_ns = cn_clock_ns() + wait_ns};
+        .bucket = bucket, .fresh = fresh, .deadline_ns = cn_clock_ns() + wait_ns};
     struct cn_error err;
 
-    *out = (struct cn_fresh){0};
-    if (wait_ns == 0 || manifest->collector_count == 0)
-        return;
-    if (!read_urls(&asking, manifest, &err) || !read_token(&asking, &err)) {
-        cn_fresh_note_missing(out, "collectors", &err);
+    if (!read_urls(&asking, collectors, count, &err) || !read_token(&asking, &err)) {
+        cn_fresh_note_missing(fresh, "collectors", &err);
         for (size_t i = 0; i < asking.count; i++)
             asking.list[i].is_done = true;
     }
@@ -410,10 +426,11 @@ void cn_fresh_fetch(struct cn_bucket *bucket, const struct cn_manifest *manifest
     }
     for (size_t i = 0; i < asking.count; i++) {
         if (asking.list[i].err.kind != CN_ERR_NONE)
-            cn_fresh_note_missing(out, asking.list[i].url, &asking.list[i].err);
+            cn_fresh_note_missing(fresh, asking.list[i].url, &asking.list[i].err);
         free(asking.list[i].url);
     }
-    drop_parts(out);
+    drop_parts(fresh);
     free(asking.list);
     free(asking.token);
+    return fresh;
 }

@@ -35,11 +35,15 @@ struct cn_fresh {
     size_t missing_count, missing_capacity;
 };
 
-/* Ask the registered collectors of a manifest until the deadline of the settings. Those that fail
- * are missing. */
-void cn_fresh_fetch(struct cn_bucket *bucket, const struct cn_manifest *manifest,
-                    struct cn_fresh *out);
-void cn_fresh_done(struct cn_fresh *fresh);
+/* Ask registered collectors until the deadline of the settings. Those that fail are missing. The
+ * caller releases the result. */
+struct cn_fresh *cn_fresh_fetch(struct cn_bucket *bucket,
+                                const struct cn_manifest_collector *collectors,
+                                size_t count);
+void cn_fresh_free(struct cn_fresh *fresh); /* NULL is fine */
+
+/* A number that differs if the segments or their lengths do. */
+uint64_t cn_fresh_state(const struct cn_fresh *fresh);
 
 /* Drop the first `count` segments. */
 void cn_fresh_drop(struct cn_fresh *fresh, size_t count);

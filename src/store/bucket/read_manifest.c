@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "store/bucket/bucket.h"
+#include "store/bucket/fresh.h"
 
 #define FOLDER    "manifest/"
 #define GONE      ".gone"
@@ -26,21 +27,22 @@ void cn_manifest_done(struct cn_manifest *manifest)
         cn_manifest_entry_free(manifest->dead[i]);
     free(manifest->entries);
     free(manifest->dead);
-    free(manifest->collectors);
+    cn_fresh_free(manifest->fresh);
     *manifest = (struct cn_manifest){0};
 }
 
 /* What a list found. */
-struct names {
+struct cn_manifest_names {
     uint32_t *numbers; /* with an entry */
     size_t count, capacity;
     struct cn_map gone;
     uint32_t next_number;
     struct cn_manifest_collector *collectors;
     size_t collector_count, collector_capacity;
+    uint64_t state; /* differs from that of another list */
 };
 
-static void take_collector(struct names *names, const char *id,
+static void take_collector(struct cn_manifest_names *names, const char *id,
                            const struct cn_s3_object *object)
 {
     struct cn_manifest_collector *found;
@@ -56,9 +58,10 @@ static void take_collector(struct names *names, const char *id,
 
 static bool take_name(void *arg, const struct cn_s3_object *object, struct cn_error *err)
 {
-    struct names *names = arg;
+    struct cn_manifest_names *names = arg;
     const char *name = object->key + strlen(FOLDER);
     uint32_t number;
+    bool is_gone;
 
     (void)err;
     if (strncmp(name, COLLECTOR, strlen(COLLECTOR)) == 0)
@@ -67,9 +70,11 @@ static bool take_name(void *arg, const struct cn_s3_object *object, struct cn_er
     if (strspn(name, "0123456789abcdef") != NUMBER_LEN)
         return true;
     number = (uint32_t)strtoul(name, NULL, 16);
+    is_gone = strcmp(name + NUMBER_LEN, GONE) == 0;
+    names->state = (names->state ^ (number * 2 + is_gone + 1)) * UINT64_C(0x100000001b3);
     if (number >= names->next_number)
         names->next_number = number + 1;
-    if (strcmp(name + NUMBER_LEN, GONE) == 0)
+    if (is_gone)
         *cn_map_at(&names->gone, number, 0) = 1;
     if (name[NUMBER_LEN] != '\0')
         return true;
@@ -79,18 +84,42 @@ static bool take_name(void *arg, const struct cn_s3_object *object, struct cn_er
     return true;
 }
 
-static bool list_names(struct cn_bucket *bucket, struct names *names,
-                       struct cn_error *err)
+void cn_manifest_names_free(struct cn_manifest_names *names)
 {
-    *names = (struct names){0};
-    return cn_s3_list(bucket->s3, FOLDER, take_name, names, err);
-}
-
-static void names_done(struct names *names)
-{
+    if (!names)
+        return;
     free(names->numbers);
     free(names->collectors);
     cn_map_done(&names->gone);
+    free(names);
+}
+
+static struct cn_manifest_names *list_names(struct cn_bucket *bucket,
+                                            struct cn_error *err)
+{
+    struct cn_manifest_names *names = cn_alloc(1, sizeof(*names));
+
+    if (cn_s3_list(bucket->s3, FOLDER, take_name, names, err))
+        return names;
+    cn_manifest_names_free(names);
+    return NULL;
+}
+
+bool cn_bucket_get_and_list(struct cn_bucket *bucket, const char *key,
+                            struct cn_text *out, bool *is_found, struct cn_error *err)
+{
+    struct cn_manifest_names *names = cn_alloc(1, sizeof(*names));
+
+    if (!cn_s3_get_and_list(bucket->s3, key, out, is_found, FOLDER, take_name, names,
+                            err)) {
+        cn_manifest_names_free(names);
+        return false;
+    }
+    cn_lock_take(&bucket->lock);
+    cn_manifest_names_free(bucket->names);
+    bucket->names = names;
+    cn_lock_release(&bucket->lock);
+    return true;
 }
 
 static void add_entry(struct cn_manifest *manifest, struct cn_manifest_entry *entry)
@@ -192,7 +221,7 @@ static bool fetch(struct cn_bucket *bucket, const uint32_t *numbers, size_t coun
     return ok;
 }
 
-static bool read_entries(struct cn_bucket *bucket, const struct names *names,
+static bool read_entries(struct cn_bucket *bucket, const struct cn_manifest_names *names,
                          struct cn_manifest *manifest, struct cn_error *err)
 {
     uint32_t missing[TOGETHER];
@@ -250,20 +279,12 @@ static void leave_out_dead(struct cn_manifest *manifest)
     cn_names_done(&ids);
 }
 
-bool cn_bucket_read_manifest(struct cn_bucket *bucket, struct cn_manifest *out,
-                             struct cn_error *err)
+static bool read_named(struct cn_bucket *bucket, const struct cn_manifest_names *names,
+                       struct cn_manifest *out, struct cn_error *err)
 {
-    struct cn_manifest manifest = {0};
-    struct names names;
-    bool ok =
-        list_names(bucket, &names, err) && read_entries(bucket, &names, &manifest, err);
+    struct cn_manifest manifest = {.next_number = names->next_number};
 
-    manifest.next_number = names.next_number;
-    manifest.collectors = names.collectors;
-    manifest.collector_count = names.collector_count;
-    names.collectors = NULL;
-    names_done(&names);
-    if (!ok) {
+    if (!read_entries(bucket, names, &manifest, err)) {
         cn_manifest_done(&manifest);
         return false;
     }
@@ -273,6 +294,120 @@ bool cn_bucket_read_manifest(struct cn_bucket *bucket, struct cn_manifest *out,
     leave_out_dead(&manifest);
     *out = manifest;
     return true;
+}
+
+/* Ask the collectors of a list, then list again: see store/bucket/fresh.h. Takes the names over.
+ * Without collectors, nothing is asked and `fresh` receives NULL. */
+static struct cn_manifest_names *ask_collectors(struct cn_bucket *bucket,
+                                                struct cn_manifest_names *names,
+                                                struct cn_fresh **fresh,
+                                                struct cn_error *err)
+{
+    uint64_t state;
+
+    *fresh = NULL;
+    if (!names || names->collector_count == 0 || cn_s3_settings(bucket->s3)->fresh_s == 0)
+        return names;
+    *fresh = cn_fresh_fetch(bucket, names->collectors, names->collector_count);
+    state = cn_fresh_state(*fresh);
+    if ((*fresh)->count > 0) {
+        cn_manifest_names_free(names);
+        names = list_names(bucket, err);
+    }
+    if (names) {
+        names->state ^= state;
+        return names;
+    }
+    cn_fresh_free(*fresh);
+    *fresh = NULL;
+    return NULL;
+}
+
+/* Takes the names over. */
+static bool read_and_note(struct cn_bucket *bucket, struct cn_manifest_names *names,
+                          struct cn_manifest *out, struct cn_error *err)
+{
+    bool ok = names && read_named(bucket, names, out, err);
+
+    if (ok) {
+        cn_lock_take(&bucket->lock);
+        bucket->state = names->state;
+        cn_lock_release(&bucket->lock);
+    }
+    cn_manifest_names_free(names);
+    return ok;
+}
+
+bool cn_bucket_read_manifest(struct cn_bucket *bucket, struct cn_manifest *out,
+                             struct cn_error *err)
+{
+    return read_and_note(bucket, list_names(bucket, err), out, err);
+}
+
+bool cn_bucket_take_manifest(struct cn_bucket *bucket, struct cn_manifest *out,
+                             struct cn_error *err)
+{
+    struct cn_manifest_names *names;
+    struct cn_manifest *ahead;
+    struct cn_fresh *fresh;
+
+    cn_lock_take(&bucket->lock);
+    ahead = bucket->ahead;
+    names = bucket->names;
+    bucket->ahead = NULL;
+    bucket->names = NULL;
+    cn_lock_release(&bucket->lock);
+    if (ahead) {
+        *out = *ahead;
+        free(ahead);
+        cn_manifest_names_free(names);
+        return true;
+    }
+    names = ask_collectors(bucket, names ? names : list_names(bucket, err), &fresh, err);
+    if (!read_and_note(bucket, names, out, err)) {
+        cn_fresh_free(fresh);
+        return false;
+    }
+    out->fresh = fresh;
+    return true;
+}
+
+bool cn_bucket_look(struct cn_bucket *bucket, bool *is_changed, struct cn_error *err)
+{
+    struct cn_fresh *fresh;
+    struct cn_manifest_names *names =
+        ask_collectors(bucket, list_names(bucket, err), &fresh, err);
+    struct cn_manifest *ahead = NULL, *earlier = NULL;
+    bool is_other, is_waiting, ok = names != NULL;
+
+    if (!ok)
+        return false;
+    cn_lock_take(&bucket->lock);
+    is_other = names->state != bucket->state;
+    is_waiting = bucket->ahead != NULL;
+    cn_lock_release(&bucket->lock);
+    if (is_other) {
+        ahead = cn_alloc(1, sizeof(*ahead));
+        ok = read_named(bucket, names, ahead, err);
+        ahead->fresh = fresh;
+        fresh = NULL;
+    }
+    cn_fresh_free(fresh);
+    if (ok && is_other) {
+        cn_lock_take(&bucket->lock);
+        earlier = bucket->ahead;
+        bucket->ahead = ahead;
+        bucket->state = names->state;
+        cn_lock_release(&bucket->lock);
+        ahead = earlier;
+    }
+    if (ok)
+        *is_changed = is_other || is_waiting;
+    if (earlier)
+        cn_manifest_done(earlier);
+    free(ahead);
+    cn_manifest_names_free(names);
+    return ok;
 }
 
 /* True if an object is an entry with this id, or the body of a removed one: the id. */
@@ -341,11 +476,11 @@ static bool try_number(struct cn_bucket *bucket, struct cn_manifest_entry *entry
 bool cn_bucket_add_entry(struct cn_bucket *bucket, struct cn_manifest_entry *entry,
                          cn_bucket_note note, void *arg, struct cn_error *err)
 {
-    struct names names;
-    bool is_done = false, ok = list_names(bucket, &names, err);
+    struct cn_manifest_names *names = list_names(bucket, err);
+    bool is_done = false, ok = names != NULL;
 
-    entry->number = names.next_number;
-    names_done(&names);
+    entry->number = ok ? names->next_number : 0;
+    cn_manifest_names_free(names);
     while (ok && !is_done && entry->number <= NUMBER_MAX) {
         ok = (!note || note(arg, entry->number, err)) &&
              try_number(bucket, entry, &is_done, err);

@@ -121,8 +121,9 @@ static void open_fresh(struct cn_store *store, struct cn_fresh *fresh)
 bool cn_remote_store_open(struct cn_store *store, const char *address,
                           const struct cn_store *earlier, struct cn_error *err)
 {
+    static const uint64_t day_s = 86400;
     struct cn_manifest manifest = {0};
-    struct cn_fresh fresh = {0};
+    uint64_t refresh_s;
     bool ok = true;
 
     if (earlier && earlier->bucket)
@@ -132,24 +133,21 @@ bool cn_remote_store_open(struct cn_store *store, const char *address,
     if (!ok)
         return false;
     store->close_bucket = cn_bucket_close;
+    store->look = cn_bucket_look;
+    refresh_s = cn_s3_settings(store->bucket->s3)->refresh_s;
+    store->look_ns = (refresh_s < day_s ? refresh_s : day_s) * UINT64_C(1000000000);
     cn_bucket_limit_cache(store->bucket);
-    ok = cn_bucket_read_manifest(store->bucket, &manifest, err);
-    if (ok)
-        cn_fresh_fetch(store->bucket, &manifest, &fresh);
-    /* Again: see store/bucket/fresh.h. */
-    if (ok && fresh.count > 0) {
-        cn_manifest_done(&manifest);
-        ok = cn_bucket_read_manifest(store->bucket, &manifest, err);
-    }
+    ok = cn_bucket_take_manifest(store->bucket, &manifest, err);
+    if (ok && manifest.fresh)
+        leave_out_named(manifest.fresh, &manifest);
     if (ok) {
-        leave_out_named(&fresh, &manifest);
         store->segments =
-            cn_alloc(manifest.count + fresh.count, sizeof(struct cn_segment *));
+            cn_alloc(manifest.count + (manifest.fresh ? manifest.fresh->count : 0),
+                     sizeof(struct cn_segment *));
         ok = open_segments(store, &manifest, earlier, err);
     }
-    if (ok)
-        open_fresh(store, &fresh);
-    cn_fresh_done(&fresh);
+    if (ok && manifest.fresh)
+        open_fresh(store, manifest.fresh);
     cn_manifest_done(&manifest);
     return ok;
 }

@@ -20,6 +20,8 @@ struct cn_store {
     void (*close_bucket)(struct cn_bucket *bucket);
     char **missing; /* collectors that did not answer */
     size_t missing_count;
+    uint64_t look_ns; /* from one look to the next */
+    bool (*look)(struct cn_bucket *bucket, bool *is_changed, struct cn_error *err);
 };
 
 /* Open all segments that the manifest names, sharing those of an earlier snapshot, which may be
