@@ -389,8 +389,9 @@ bool cn_bucket_look(struct cn_bucket *bucket, bool *is_changed, struct cn_error 
     if (is_other) {
         ahead = cn_alloc(1, sizeof(*ahead));
         ok = read_named(bucket, names, ahead, err);
-        ahead->fresh = fresh;
-        fresh = NULL;
+        if (ok)
+            ahead->fresh = fresh;
+        fresh = ok ? NULL : fresh;
     }
     cn_fresh_free(fresh);
     if (ok && is_other) {
