@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -183,6 +184,54 @@ class Collecting(unittest.TestCase):
         self.assertEqual(acknowledged - set(found), set())
         self.assertEqual((len(set(found)), spans), (len(found), 2 * len(found)))
         self.cairn_ok("store", "verify", self.address)
+
+    def commits(self):
+        """The segments of which there are commits, by collector and id."""
+        return {tuple(key.split("/")[3:5]) for key in GATEWAY.keys("traces", f"collected/{self._testMethodName}/commits/")}
+
+    def test_nothing_acknowledged_is_lost_with_the_disk(self):
+        """--replicate: the machine of a collector is lost, and its object storage fails before that."""
+        acknowledged = set()
+        with object_storage.Proxy(GATEWAY.port) as proxy:
+            with self.collector(self.spools[0], proxy.port, ["--replicate=1"]) as (process, port):
+                for number in range(40):
+                    acknowledged.add(number)
+                    self.assertEqual(self.send(port, number), 202)
+                proxy.spoil = lambda path, times: 403 if "/commits/" in path else None
+                self.assertEqual([self.send(port, number) for number in (40, 41, 40)], [503] * 3)
+                proxy.spoil = lambda path, times: None
+                self.assertEqual(self.send(port, 40), 202, "it is known, and copied now")
+                acknowledged |= {40, 41}
+                process.kill()
+                process.wait()
+        shutil.rmtree(self.spools[0])
+        self.assertIn("collectors that are alive", self.cairn("store", "recover", self.address).stderr)
+        registered, = (key for key in GATEWAY.keys("traces", f"collected/{self._testMethodName}/manifest/") if "collector-" in key)
+        GATEWAY.ask("DELETE", "/traces/" + registered)
+        racing = [self.start("store", "recover", self.address, cache=f"cache{i}") for i in range(2)]
+        for process in racing:
+            self.assertEqual(process.communicate(timeout=300)[0:1] + (process.returncode,), ("", 0))
+        for _ in range(2):
+            found, spans = self.found()
+            self.assertEqual((sorted(found), spans), (sorted(acknowledged), 2 * len(found)))
+            self.cairn_ok("store", "verify", self.address)
+            self.assertIn("in 0 segments", self.cairn("store", "recover", self.address).stderr)
+
+    def test_commits_are_removed_when_their_segment_is_uploaded(self):
+        with self.collector(self.spools[0], more=["--replicate=1"]) as (process, port):
+            for number in range(120):
+                self.assertEqual(self.send(port, number), 202)
+        with self.collector(self.spools[0], more=["--replicate=1"]) as (process, port):
+            end, left = time.monotonic() + 120, None
+            while left is None or len(left) > 1:
+                self.assertLess(time.monotonic(), end, left)
+                time.sleep(0.1)
+                left = self.commits()
+            self.assertEqual(self.send(port, 119), 202, "it was copied before the restart")
+        self.cairn_ok("store", "seal", "-q", self.spools[0], "--upload", self.address)
+        self.cairn_ok("store", "expire", "-q", self.address, "--max-size=1T")
+        self.assertEqual(self.commits(), set())
+        self.assertEqual(sorted(self.found()[0]), list(range(120)))
 
     def test_ingest_goes_on_without_object_storage_until_the_limit(self):
         with object_storage.Proxy(GATEWAY.port) as proxy:

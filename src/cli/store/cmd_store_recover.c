@@ -14,6 +14,11 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         return false;
     cn_cli_say(args, "recovered %" PRIu64 " traces and spans in %" PRIu32 " segments",
                found.rows, found.segments);
+    if (found.alive > 0)
+        cn_cli_say(args,
+                   "%" PRIu32 " segments belong to collectors that are alive or were a "
+                   "minute ago",
+                   found.alive);
     if (found.bad_chunks > 0 || found.bad_records > 0)
         cn_cli_warn(args, "%" PRIu64 " chunks and %" PRIu64 " records cannot be read",
                     found.bad_chunks, found.bad_records);

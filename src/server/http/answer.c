@@ -362,6 +362,11 @@ static void add_collector_metrics(struct cn_text *text, struct cn_collector *col
                of.known);
     add_metric(text, "collector_records_total", "Calls and spans stored.", of.records);
     add_metric(text, "collector_commits_total", "Commits to disk.", of.commits);
+    add_metric(text, "collector_failures_total",
+               "Lanes closed because the store could not be written.", of.failures);
+    add_metric(text, "collector_not_copied_total",
+               "Commits that could not be copied to object storage (--replicate).",
+               of.not_copied);
 }
 
 static enum MHD_Result answer_metrics(struct cn_server *server,

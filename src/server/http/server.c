@@ -279,6 +279,7 @@ static bool start_uploader(struct cn_server *server,
         .kept = 2 * cn_collector_lane_count(server->collector),
         .len_max = options->collect_space,
         .url = server->advertised,
+        .replicates = options->replicates,
     };
 
     return cn_uploader_start(&server->uploader, &upload, err);
@@ -324,6 +325,7 @@ static bool open_collector(struct cn_server *server,
         .waiting_max = options->collect_limit,
         .waiting_max_of_one = (options->collect_limit + 3) / 4,
         .lanes = options->collect_lanes,
+        .replicate = options->replicates ? options->upload : NULL,
     };
 
     if (options->collect_token_file &&
@@ -334,11 +336,14 @@ static bool open_collector(struct cn_server *server,
         return false;
     if (!options->collect && (options->upload || options->collect_space > 0))
         return cn_fail(err, CN_ERR_USAGE, "--upload and --collect-space need --collect");
+    if (options->replicates && !options->upload)
+        return cn_fail(err, CN_ERR_USAGE, "--replicate needs --upload");
     if (!check_advertise(server, options, err))
         return false;
     if (!options->collect)
         return true;
     server->collect = cn_strdup(options->collect);
+    limits.url = server->advertised ? server->advertised : "";
     cn_manifest_new_id(server->start_id);
     if (!cn_collector_open(&server->collector, options->collect, &limits, err) ||
         !cn_served_open(&server->sources.list[server->sources.count], options->collect,

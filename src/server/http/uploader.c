@@ -11,6 +11,7 @@
 #include "base/run/clock.h"
 #include "store/bucket/bucket.h"
 #include "store/care/fresh_list.h"
+#include "store/care/replica.h"
 #include "store/care/upload.h"
 #include "store/segment/config.h"
 #include "store/segment/segments.h"
@@ -23,6 +24,8 @@ struct cn_uploader {
     char id[CN_MANIFEST_ID_LEN + 1]; /* of the collector */
     uint64_t registered_ns;          /* 0: not so far */
     unsigned kept;
+    bool replicates;
+    bool has_begun; /* commits that an earlier start has left are removed */
     uint64_t len_max;
     struct cn_bucket *bucket; /* of the thread; NULL: not reached so far */
     pthread_t thread;
@@ -64,6 +67,20 @@ static bool sign_up(struct cn_uploader *uploader, struct cn_error *err)
     return true;
 }
 
+/* Of a segment that the manifest names. A sweep removes what is left. */
+static bool remove_commits(const struct cn_uploader *uploader, uint32_t number,
+                           struct cn_error *err)
+{
+    char *dir = cn_segment_dir(uploader->path, number);
+    char id[CN_MANIFEST_ID_LEN + 1];
+    bool is_named, ok = !uploader->replicates ||
+                        (cn_upload_id(dir, id, &is_named, err) &&
+                         cn_replica_remove(uploader->bucket, uploader->id, id, err));
+
+    free(dir);
+    return ok;
+}
+
 /* Upload the sealed segments, the oldest first. */
 static bool upload_all(struct cn_uploader *uploader, const uint32_t *numbers,
                        size_t count, struct cn_error *err)
@@ -74,18 +91,23 @@ static bool upload_all(struct cn_uploader *uploader, const uint32_t *numbers,
         return false;
     for (size_t i = 0; i < count && !is_ending(uploader); i++) {
         char *dir = cn_segment_dir(uploader->path, numbers[i]);
-        bool is_due = is_sealed(dir) && !cn_upload_is_done(uploader->path, numbers[i]);
+        bool is_done = cn_upload_is_done(uploader->path, numbers[i]);
+        bool is_due = is_sealed(dir) && !is_done;
 
         free(dir);
+        if (is_done && !uploader->has_begun && !remove_commits(uploader, numbers[i], err))
+            return false;
         if (!is_due)
             continue;
         if (!sign_up(uploader, err) ||
-            !cn_upload_segment(uploader->bucket, uploader->path, numbers[i], err))
+            !cn_upload_segment(uploader->bucket, uploader->path, numbers[i], err) ||
+            !remove_commits(uploader, numbers[i], err))
             return false;
         (void)pthread_mutex_lock(&uploader->lock);
         uploader->counts.segments++;
         (void)pthread_mutex_unlock(&uploader->lock);
     }
+    uploader->has_begun = true;
     return true;
 }
 
@@ -194,6 +216,7 @@ bool cn_uploader_start(struct cn_uploader **out,
     uploader->url = cn_strdup(options->url ? options->url : "");
     memcpy(uploader->id, id, sizeof(id));
     uploader->kept = options->kept;
+    uploader->replicates = options->replicates;
     uploader->len_max = options->len_max;
     (void)pthread_mutex_init(&uploader->lock, NULL);
     (void)pthread_cond_init(&uploader->is_ending_now, NULL);

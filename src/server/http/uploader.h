@@ -20,6 +20,7 @@ struct cn_uploader_options {
     const char *address; /* of the one in object storage */
     unsigned kept;       /* newest sealed segments that stay */
     uint64_t len_max;    /* bytes of the local store; 0: no limit */
+    bool replicates;     /* commits of segments are removed when these are uploaded */
     const char *url;     /* where readers reach the collector; NULL: nowhere */
 };
 

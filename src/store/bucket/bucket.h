@@ -65,6 +65,11 @@ CN_CHECK bool cn_bucket_register(struct cn_bucket *bucket, const char *id,
 CN_CHECK bool cn_bucket_unregister(struct cn_bucket *bucket, const char *id,
                                    struct cn_error *err);
 
+/* All that are registered. The caller frees them. */
+CN_CHECK bool cn_bucket_list_collectors(struct cn_bucket *bucket,
+                                        struct cn_manifest_collector **out, size_t *count,
+                                        struct cn_error *err);
+
 /* Where it is reached; empty if nowhere, or if it is no longer registered. */
 CN_CHECK bool cn_bucket_collector_url(struct cn_bucket *bucket, const char *id,
                                       struct cn_text *out, struct cn_error *err);

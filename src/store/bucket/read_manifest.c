@@ -296,6 +296,21 @@ static bool read_named(struct cn_bucket *bucket, const struct cn_manifest_names 
     return true;
 }
 
+bool cn_bucket_list_collectors(struct cn_bucket *bucket,
+                               struct cn_manifest_collector **out, size_t *count,
+                               struct cn_error *err)
+{
+    struct cn_manifest_names *names = list_names(bucket, err);
+
+    if (!names)
+        return false;
+    *out = names->collectors;
+    *count = names->collector_count;
+    names->collectors = NULL;
+    cn_manifest_names_free(names);
+    return true;
+}
+
 /* Ask the collectors of a list, then list again: see store/bucket/fresh.h. Takes the names over.
  * Without collectors, nothing is asked and `fresh` receives NULL. */
 static struct cn_manifest_names *ask_collectors(struct cn_bucket *bucket,

@@ -359,6 +359,19 @@ bool cn_upload_segment(struct cn_bucket *bucket, const char *base, uint32_t numb
     return cn_upload_replacing(bucket, base, number, NULL, 0, err);
 }
 
+bool cn_upload_with_id(struct cn_bucket *bucket, const char *base, uint32_t number,
+                       const char *id, struct cn_error *err)
+{
+    char *dir = cn_segment_dir(base, number);
+    struct state state = {0};
+    bool ok;
+
+    (void)snprintf(state.id, sizeof(state.id), "%s", id);
+    ok = write_state(dir, &state, err);
+    free(dir);
+    return ok && cn_upload_segment(bucket, base, number, err);
+}
+
 bool cn_upload_name_again(struct cn_bucket *bucket, const char *base, uint32_t number,
                           const char *id, uint64_t *rows, struct cn_error *err)
 {

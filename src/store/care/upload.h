@@ -31,6 +31,10 @@ CN_CHECK bool cn_upload_replacing(struct cn_bucket *bucket, const char *base,
                                   uint32_t number, const uint32_t *replaced,
                                   size_t replaced_count, struct cn_error *err);
 
+/* The same for a segment whose objects have an id that is known. */
+CN_CHECK bool cn_upload_with_id(struct cn_bucket *bucket, const char *base,
+                                uint32_t number, const char *id, struct cn_error *err);
+
 /* Name a segment again whose entry was lost, from its files in a directory of a local store. `rows`
  * receives their number. */
 CN_CHECK bool cn_upload_name_again(struct cn_bucket *bucket, const char *base,
