@@ -8,15 +8,16 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "base/run/clock.h"
+#include "base/run/progress.h"
 #include "store/bucket/bucket.h"
 #include "store/care/fresh_list.h"
 #include "store/care/replica.h"
 #include "store/care/upload.h"
-#include "store/segment/config.h"
 #include "store/segment/segments.h"
 
-enum { PAUSE_MS = 500, PAUSE_FAILED_MS = 3000 };
+enum { PAUSE_MS = 500, PAUSE_FAILED_MS = 3000, TOGETHER = 32 };
 static const uint64_t register_ns = CN_COLLECTOR_GONE_S * UINT64_C(1000000000) / 3;
 
 struct cn_uploader {
@@ -25,7 +26,7 @@ struct cn_uploader {
     uint64_t registered_ns;          /* 0: not so far */
     unsigned kept;
     bool replicates;
-    bool has_begun; /* commits that an earlier start has left are removed */
+    struct cn_map cleaned; /* numbers of segments whose commits were removed */
     uint64_t len_max;
     struct cn_bucket *bucket; /* of the thread; NULL: not reached so far */
     pthread_t thread;
@@ -36,22 +37,15 @@ struct cn_uploader {
     struct cn_error failure; /* of the last attempt */
 };
 
-static bool is_ending(struct cn_uploader *uploader)
+static bool is_ending(void *arg)
 {
+    struct cn_uploader *uploader = arg;
     bool is_ending;
 
     (void)pthread_mutex_lock(&uploader->lock);
     is_ending = uploader->is_ending;
     (void)pthread_mutex_unlock(&uploader->lock);
     return is_ending;
-}
-
-static bool is_sealed(const char *dir)
-{
-    struct cn_store_config config;
-    struct cn_error ignored;
-
-    return cn_store_config_read(&config, dir, &ignored) && config.is_sealed;
 }
 
 /* Register the collector, or do so again. */
@@ -67,16 +61,22 @@ static bool sign_up(struct cn_uploader *uploader, struct cn_error *err)
     return true;
 }
 
-/* Of a segment that the manifest names. A sweep removes what is left. */
-static bool remove_commits(const struct cn_uploader *uploader, uint32_t number,
+/* Remove the commits of a segment, once, when the manifest names it. A sweep removes what a crash
+ * leaves. */
+static bool remove_commits(struct cn_uploader *uploader, uint32_t number,
                            struct cn_error *err)
 {
-    char *dir = cn_segment_dir(uploader->path, number);
-    char id[CN_MANIFEST_ID_LEN + 1];
-    bool is_named, ok = !uploader->replicates ||
-                        (cn_upload_id(dir, id, &is_named, err) &&
-                         cn_replica_remove(uploader->bucket, uploader->id, id, err));
+    char id[CN_MANIFEST_ID_LEN + 1], *dir;
+    bool is_named, ok;
 
+    if (!uploader->replicates || cn_map_find(&uploader->cleaned, number, 0) ||
+        !cn_upload_is_done(uploader->path, number))
+        return true;
+    dir = cn_segment_dir(uploader->path, number);
+    ok = cn_upload_id(dir, id, &is_named, err) &&
+         cn_replica_remove(uploader->bucket, uploader->id, id, err);
+    if (ok)
+        *cn_map_at(&uploader->cleaned, number, 0) = 1;
     free(dir);
     return ok;
 }
@@ -85,30 +85,27 @@ static bool remove_commits(const struct cn_uploader *uploader, uint32_t number,
 static bool upload_all(struct cn_uploader *uploader, const uint32_t *numbers,
                        size_t count, struct cn_error *err)
 {
+    const struct cn_progress progress = {.arg = uploader, .is_stopped = is_ending};
+    uint32_t sent = 0;
+    bool ok;
+
     if (!uploader->bucket && !cn_bucket_open(&uploader->bucket, uploader->address, err))
         return false;
-    if (!sign_up(uploader, err))
-        return false;
-    for (size_t i = 0; i < count && !is_ending(uploader); i++) {
-        char *dir = cn_segment_dir(uploader->path, numbers[i]);
-        bool is_done = cn_upload_is_done(uploader->path, numbers[i]);
-        bool is_due = is_sealed(dir) && !is_done;
+    for (size_t i = 0; i < count && !is_ending(uploader); i += TOGETHER) {
+        size_t n = count - i < TOGETHER ? count - i : TOGETHER;
 
-        free(dir);
-        if (is_done && !uploader->has_begun && !remove_commits(uploader, numbers[i], err))
-            return false;
-        if (!is_due)
-            continue;
-        if (!sign_up(uploader, err) ||
-            !cn_upload_segment(uploader->bucket, uploader->path, numbers[i], err) ||
-            !remove_commits(uploader, numbers[i], err))
-            return false;
+        ok = sign_up(uploader, err) &&
+             cn_upload_segments(uploader->bucket, uploader->path, numbers + i, n,
+                                &progress, &sent, err);
         (void)pthread_mutex_lock(&uploader->lock);
-        uploader->counts.segments++;
+        uploader->counts.segments += sent;
         (void)pthread_mutex_unlock(&uploader->lock);
+        for (size_t k = i; ok && k < i + n; k++)
+            ok = remove_commits(uploader, numbers[k], err);
+        if (!ok)
+            return false;
     }
-    uploader->has_begun = true;
-    return true;
+    return sign_up(uploader, err);
 }
 
 /* Remove local copies of named segments except the newest; returns the bytes of all that stay. */
@@ -183,6 +180,7 @@ static void free_uploader(struct cn_uploader *uploader)
     free(uploader->path);
     free(uploader->address);
     free(uploader->url);
+    cn_map_done(&uploader->cleaned);
     free(uploader);
 }
 

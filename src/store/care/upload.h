@@ -16,6 +16,7 @@
 #include "store/bucket/manifest.h"
 
 struct cn_bucket;
+struct cn_progress;
 
 /* The id that the objects of a segment have or will have. `is_named` receives true if the manifest
  * names it. Any thread may ask. */
@@ -40,6 +41,13 @@ CN_CHECK bool cn_upload_with_id(struct cn_bucket *bucket, const char *base,
 CN_CHECK bool cn_upload_name_again(struct cn_bucket *bucket, const char *base,
                                    uint32_t number, const char *id, uint64_t *rows,
                                    struct cn_error *err);
+
+/* Upload those of these segments that are sealed and were not uploaded, several at a time. `sent`
+ * receives their number, also if another one fails. */
+CN_CHECK bool cn_upload_segments(struct cn_bucket *bucket, const char *base,
+                                 const uint32_t *numbers, size_t count,
+                                 const struct cn_progress *progress, uint32_t *sent,
+                                 struct cn_error *err);
 
 /* Upload all sealed segments of a store. `count` receives the number of those that were not
  * uploaded before. */
