@@ -94,6 +94,7 @@ static bool upload_all(struct cn_uploader *uploader, const uint32_t *numbers,
     for (size_t i = 0; i < count && !is_ending(uploader); i += TOGETHER) {
         size_t n = count - i < TOGETHER ? count - i : TOGETHER;
 
+        sent = 0;
         ok = sign_up(uploader, err) &&
              cn_upload_segments(uploader->bucket, uploader->path, numbers + i, n,
                                 &progress, &sent, err);
