@@ -70,6 +70,14 @@ static bool read_size(const char *value, uint64_t *out)
     return true;
 }
 
+static uint64_t cache_len_max; /* of all addresses; 0: not set */
+
+bool cn_s3_limit_caches(const char *size, struct cn_error *err)
+{
+    return (read_size(size, &cache_len_max) && cache_len_max > 0) ||
+           cn_fail(err, CN_ERR_USAGE, "'%s' is not a size such as 10G", size);
+}
+
 static bool read_parameter(struct reading *reading, const char *name, char *value,
                            struct cn_error *err)
 {
@@ -314,6 +322,8 @@ bool cn_s3_settings_read(struct cn_s3_settings *out, const char *address,
     }
     if (settings.timeout_s == 0)
         settings.timeout_s = DEFAULT_TIMEOUT_S;
+    if (settings.cache_len == 0)
+        settings.cache_len = cache_len_max;
     *out = settings;
     return true;
 }

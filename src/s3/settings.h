@@ -35,6 +35,9 @@ struct cn_s3_settings {
     char *collector_token_file; /* NULL: they need none */
 };
 
+/* Limit caches of stores whose address does not: "10G". Before other threads are started. */
+CN_CHECK bool cn_s3_limit_caches(const char *size, struct cn_error *err);
+
 /* Read everything. On failure nothing has to be released. */
 CN_CHECK bool cn_s3_settings_read(struct cn_s3_settings *out, const char *address,
                                   struct cn_error *err);

@@ -209,7 +209,7 @@ static bool run_view(const struct cn_args *args, struct cn_error *err)
         .name = "tls-key", .value = "FILE", .help = "TLS key"                            \
     }
 
-static const struct cn_option options[] = {SERVE_OPTIONS, {0}};
+static const struct cn_option options[] = {SERVE_OPTIONS, CN_OPTION_CACHE_SIZE, {0}};
 
 static const struct cn_example serve_examples[] = {
     {"cairn serve run.db", "print an address to open in a browser"},

@@ -31,6 +31,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     return true;
 }
 
+static const struct cn_option options[] = {CN_OPTION_CACHE_SIZE, {0}};
+
 static const struct cn_example examples[] = {
     {"cairn store recover traces", "after files were lost or damaged"},
     {0},
@@ -49,5 +51,6 @@ const struct cn_command cn_cmd_store_recover = {
                    "#NUMBER; its "
                    "trace remains.",
     .examples = examples,
+    .options = options,
     .run = run,
 };

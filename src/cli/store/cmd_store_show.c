@@ -149,6 +149,7 @@ static const struct cn_option options[] = {
             "tree (default), JSON, Chrome trace events, or folded stacks in nanoseconds; "
             "with --stats and --critical-path also CSV",
     },
+    CN_OPTION_CACHE_SIZE,
     {0},
 };
 
