@@ -174,31 +174,42 @@ static bool visit_below(void *arg, const struct cn_s3_object *object,
     return page->visit(page->arg, &below, err);
 }
 
-/* `next` is the token of this page and receives the one of the next page; empty: the last. */
+/* The query for a page; `token`: empty for the first. */
+static void print_query(struct cn_text *query, const struct page *page, const char *begin,
+                        const struct cn_text *token)
+{
+    if (token->len > 0) {
+        cn_text_str_add(query, "continuation-token=");
+        encode(query, cn_text_str(token));
+        cn_text_char(query, '&');
+    }
+    cn_text_str_add(query, "list-type=2&prefix=");
+    encode(query, page->prefix);
+    encode(query, begin);
+}
+
+/* `next` receives the token of the next page; empty: this is the last. */
+static bool take_page(struct cn_s3 *s3, const struct cn_s3_request *request,
+                      struct page *page, struct cn_text *next, struct cn_error *err)
+{
+    if (request->status == 404)
+        return cn_fail(err, CN_ERR_NOT_FOUND, "bucket '%s' does not exist",
+                       cn_s3_settings(s3)->bucket);
+    return cn_s3_xml_list(&request->answer, visit_below, page, err) &&
+           cn_s3_xml_find(&request->answer, "NextContinuationToken", next, err);
+}
+
 static bool list_page(struct cn_s3 *s3, const char *begin, struct page *page,
                       struct cn_text *next, struct cn_error *err)
 {
-    struct cn_text query = {0}, answer = {0};
     struct cn_s3_request request = {.method = CN_S3_GET};
+    struct cn_text query = {0};
     bool ok;
 
-    if (next->len > 0) {
-        cn_text_str_add(&query, "continuation-token=");
-        encode(&query, cn_text_str(next));
-        cn_text_char(&query, '&');
-    }
-    cn_text_str_add(&query, "list-type=2&prefix=");
-    encode(&query, page->prefix);
-    encode(&query, begin);
+    print_query(&query, page, begin, next);
     request.query = cn_text_str(&query);
-    ok = cn_s3_run(s3, &request, 1, err);
-    if (ok && request.status == 404)
-        ok = cn_fail(err, CN_ERR_NOT_FOUND, "bucket '%s' does not exist",
-                     cn_s3_settings(s3)->bucket);
-    ok = ok && cn_s3_xml_list(&request.answer, visit_below, page, err) &&
-         cn_s3_xml_find(&request.answer, "NextContinuationToken", next, err);
+    ok = cn_s3_run(s3, &request, 1, err) && take_page(s3, &request, page, next, err);
     cn_text_done(&request.answer);
-    cn_text_done(&answer);
     cn_text_done(&query);
     return ok;
 }
@@ -213,6 +224,36 @@ bool cn_s3_list(struct cn_s3 *s3, const char *begin, cn_s3_visit visit, void *ar
     do {
         ok = list_page(s3, begin, &page, &next, err);
     } while (ok && next.len > 0);
+    cn_text_done(&next);
+    return ok;
+}
+
+bool cn_s3_get_and_list(struct cn_s3 *s3, const char *key, struct cn_text *out,
+                        bool *is_found, const char *begin, cn_s3_visit visit, void *arg,
+                        struct cn_error *err)
+{
+    struct page page = {cn_s3_settings(s3)->prefix, visit, arg};
+    struct cn_s3_request requests[] = {{.method = CN_S3_GET, .key = key},
+                                       {.method = CN_S3_GET}};
+    struct cn_text query = {0}, next = {0};
+    bool ok;
+
+    print_query(&query, &page, begin, &next);
+    requests[1].query = cn_text_str(&query);
+    ok = cn_s3_run(s3, requests, 2, err);
+    cn_text_clear(out);
+    if (ok) {
+        *is_found = requests[0].status != 404;
+        if (*is_found) {
+            cn_text_add(out, cn_text_str(&requests[0].answer), requests[0].answer.len);
+            ok = take_page(s3, &requests[1], &page, &next, err);
+        }
+    }
+    while (ok && next.len > 0)
+        ok = list_page(s3, begin, &page, &next, err);
+    cn_text_done(&requests[0].answer);
+    cn_text_done(&requests[1].answer);
+    cn_text_done(&query);
     cn_text_done(&next);
     return ok;
 }

@@ -32,6 +32,7 @@ const struct cn_s3_settings *cn_s3_settings(const struct cn_s3 *s3);
 /* Requests so far, repeated ones included, and bytes of bodies. */
 struct cn_s3_counts {
     uint64_t requests, repeated, received_len, sent_len;
+    uint64_t fetched; /* objects and parts of objects */
 };
 struct cn_s3_counts cn_s3_counts(struct cn_s3 *s3);
 
@@ -79,5 +80,11 @@ typedef bool (*cn_s3_visit)(void *arg, const struct cn_s3_object *object,
                             struct cn_error *err);
 CN_CHECK bool cn_s3_list(struct cn_s3 *s3, const char *begin, cn_s3_visit visit,
                          void *arg, struct cn_error *err);
+
+/* Read an object and list others, as cn_s3_get() and cn_s3_list() do, without waiting for one before
+ * the other is asked for. If the object is not found, nothing is visited. */
+CN_CHECK bool cn_s3_get_and_list(struct cn_s3 *s3, const char *key, struct cn_text *out,
+                                 bool *is_found, const char *begin, cn_s3_visit visit,
+                                 void *arg, struct cn_error *err);
 
 #endif

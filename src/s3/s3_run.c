@@ -407,6 +407,8 @@ static bool finish(struct transfer *transfer, struct session *session, CURLcode 
     (void)curl->multi_remove_handle(session->multi, transfer->easy);
     cn_lock_take(&transfer->s3->lock);
     counts->requests++;
+    counts->fetched +=
+        transfer->request->method == CN_S3_GET && transfer->request->key != NULL;
     counts->repeated += transfer->attempts > 1;
     counts->received_len += transfer->received;
     counts->sent_len += transfer->sent;

@@ -11,7 +11,7 @@
 
 #define SCHEME         "s3://"
 #define DEFAULT_REGION "us-east-1"
-enum { DEFAULT_TIMEOUT_S = 10, DEFAULT_GRACE_S = 900 };
+enum { DEFAULT_TIMEOUT_S = 10, DEFAULT_GRACE_S = 900, DEFAULT_REFRESH_S = 10 };
 
 void cn_s3_settings_done(struct cn_s3_settings *settings)
 {
@@ -76,12 +76,13 @@ static bool read_parameter(struct reading *reading, const char *name, char *valu
     uint64_t *number = strcmp(name, "cache-size") == 0 ? &settings->cache_len
                        : strcmp(name, "timeout") == 0  ? &settings->timeout_s
                        : strcmp(name, "grace") == 0    ? &settings->grace_s
+                       : strcmp(name, "refresh") == 0  ? &settings->refresh_s
                                                        : NULL;
 
     if (!to && !number)
         return cn_fail(err, CN_ERR_USAGE,
                        "unknown name '%s'; known are endpoint, region, credentials, "
-                       "profile, cache-size, timeout and grace",
+                       "profile, cache-size, timeout, grace and refresh",
                        name);
     if (number && !read_size(value, number))
         return cn_fail(err, CN_ERR_USAGE, "%s: '%s' is not a number such as 10 or 4G",
@@ -288,7 +289,8 @@ static bool check_endpoint(struct cn_s3_settings *settings, struct cn_error *err
 bool cn_s3_settings_read(struct cn_s3_settings *out, const char *address,
                          struct cn_error *err)
 {
-    struct cn_s3_settings settings = {.grace_s = DEFAULT_GRACE_S};
+    struct cn_s3_settings settings = {.grace_s = DEFAULT_GRACE_S,
+                                      .refresh_s = DEFAULT_REFRESH_S};
     struct reading reading = {.settings = &settings};
     bool ok = read_address(&reading, address, err) && read_rest(&reading, err) &&
               check_endpoint(&settings, err);

@@ -4,8 +4,8 @@
  *
  * Names: endpoint, region, credentials (a file in the format of ~/.aws/credentials), profile,
  * cache-size, timeout (seconds without progress before a request is repeated), grace (seconds for
- * which readers may use segments that were removed). What an address does
- * not set comes from the environment (AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_REGION,
+ * which readers may use segments that were removed), refresh (seconds after which a server looks for
+ * new segments). What an address does not set comes from the environment (AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_REGION,
  * AWS_DEFAULT_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_PROFILE,
  * AWS_SHARED_CREDENTIALS_FILE, AWS_CONFIG_FILE, AWS_CA_BUNDLE), then from ~/.aws/config and
  * ~/.aws/credentials. Keys are never part of an address: addresses are printed.
@@ -26,7 +26,8 @@ struct cn_s3_settings {
     char *ca_file;                 /* NULL: those of the system */
     uint64_t cache_len;            /* bytes; 0: not set */
     uint64_t timeout_s;
-    uint64_t grace_s; /* for which the objects of removed segments stay */
+    uint64_t grace_s;   /* for which the objects of removed segments stay */
+    uint64_t refresh_s; /* from one look for new segments to the next */
 };
 
 /* Read everything. On failure nothing has to be released. */

@@ -7,10 +7,9 @@
 #include <time.h>
 
 #include "base/alloc.h"
-#include "base/text.h"
+#include "base/run/progress.h"
 #include "store/bucket/bucket.h"
 #include "store/care/upload.h"
-#include "store/segment/config.h"
 #include "store/segment/segments.h"
 
 enum { PAUSE_MS = 500, PAUSE_FAILED_MS = 3000 };
@@ -28,8 +27,9 @@ struct cn_uploader {
     struct cn_error failure; /* of the last attempt */
 };
 
-static bool is_ending(struct cn_uploader *uploader)
+static bool is_ending(void *arg)
 {
+    struct cn_uploader *uploader = arg;
     bool is_ending;
 
     (void)pthread_mutex_lock(&uploader->lock);
@@ -38,34 +38,22 @@ static bool is_ending(struct cn_uploader *uploader)
     return is_ending;
 }
 
-static bool is_sealed(const char *dir)
-{
-    struct cn_store_config config;
-    struct cn_error ignored;
-
-    return cn_store_config_read(&config, dir, &ignored) && config.is_sealed;
-}
-
 /* Upload the sealed segments, the oldest first. */
 static bool upload_all(struct cn_uploader *uploader, const uint32_t *numbers,
                        size_t count, struct cn_error *err)
 {
+    const struct cn_progress progress = {.arg = uploader, .is_stopped = is_ending};
+    uint32_t sent = 0;
+    bool ok;
+
     if (!uploader->bucket && !cn_bucket_open(&uploader->bucket, uploader->address, err))
         return false;
-    for (size_t i = 0; i < count && !is_ending(uploader); i++) {
-        char *dir = cn_segment_dir(uploader->path, numbers[i]);
-        bool is_due = is_sealed(dir) && !cn_upload_is_done(uploader->path, numbers[i]);
-
-        free(dir);
-        if (!is_due)
-            continue;
-        if (!cn_upload_segment(uploader->bucket, uploader->path, numbers[i], err))
-            return false;
-        (void)pthread_mutex_lock(&uploader->lock);
-        uploader->counts.segments++;
-        (void)pthread_mutex_unlock(&uploader->lock);
-    }
-    return true;
+    ok = cn_upload_segments(uploader->bucket, uploader->path, numbers, count, &progress,
+                            &sent, err);
+    (void)pthread_mutex_lock(&uploader->lock);
+    uploader->counts.segments += sent;
+    (void)pthread_mutex_unlock(&uploader->lock);
+    return ok;
 }
 
 /* Remove local copies of named segments except the newest; returns the bytes of all that stay. */

@@ -12,10 +12,14 @@
 #include "base/text.h"
 #include "store/search/search_traces.h"
 
-enum { FLAME_MAX = 2, GROUPS_MAX = 16 };
+enum {
+    FLAME_MAX = 2,
+    GROUPS_MAX = 16,
+    LOOKS_MAX =
+        6, /* in object storage: when none of so many succeeded, requests wait for one */
+};
 
 static const uint64_t refresh_ns = 200000000, refresh_row_ns = 200;
-static const uint64_t remote_ns = UINT64_C(10000000000);
 static const uint64_t fresh_ns = 5000000000;
 static const uint64_t budget_ns = 25000000; /* of a request for a partial result */
 
@@ -44,9 +48,6 @@ static uint64_t size_of_open(const struct cn_served_store *served)
 {
     uint64_t size = size_of(served->path);
 
-    /* Only a request can tell: look again after a while. */
-    if (cn_path_is_address(served->path))
-        return cn_clock_ns() / remote_ns;
     for (size_t i = 0; i < cn_store_segment_count(served->store); i++) {
         const struct cn_segment *segment = cn_store_segment(served->store, i);
 
@@ -100,10 +101,53 @@ static bool take_snapshot(struct cn_served_store *served, struct cn_error *err)
     return true;
 }
 
+static bool look(void *arg, const struct cn_progress *progress, struct cn_error *err)
+{
+    struct cn_served_store *served = arg;
+
+    (void)progress;
+    return cn_store_look(served->store, &served->is_changed, err);
+}
+
+static bool renew_snapshot(struct cn_served_store *served, struct cn_error *err)
+{
+    /* The loader caches a chunk of the old snapshot. */
+    cn_segment_loader_free(served->loader);
+    served->loader = cn_segment_loader_new();
+    return take_snapshot(served, err);
+}
+
+static bool refresh_remote(struct cn_served_store *served, struct cn_error *err)
+{
+    uint64_t now_ns = cn_clock_ns(), look_ns = cn_store_look_ns(served->store);
+    bool is_stale = now_ns - served->opened_ns > LOOKS_MAX * look_ns, ok;
+
+    if (!served->is_looking) {
+        if (!is_stale && now_ns - served->looked_ns < look_ns)
+            return true;
+        if (!cn_job_start(&served->look, err))
+            return false;
+        served->is_looking = true;
+        served->looked_ns = now_ns;
+    }
+    if (!is_stale && cn_job_is_running(&served->look))
+        return true;
+    ok = cn_job_finish(&served->look, err);
+    cn_job_end(&served->look);
+    served->is_looking = false;
+    /* What is known is shown until it is stale. */
+    if (!ok)
+        return !is_stale;
+    served->opened_ns = now_ns;
+    return !served->is_changed || renew_snapshot(served, err);
+}
+
 bool cn_served_store_refresh(struct cn_served_store *served, struct cn_error *err)
 {
     uint64_t now_ns = cn_clock_ns(), row_count = 0;
 
+    if (cn_path_is_address(served->path))
+        return refresh_remote(served, err);
     for (size_t i = 0; i < cn_store_segment_count(served->store); i++)
         row_count += cn_segment_row_count(cn_store_segment(served->store, i));
     if (now_ns - served->opened_ns < refresh_ns + row_count * refresh_row_ns)
@@ -112,10 +156,7 @@ bool cn_served_store_refresh(struct cn_served_store *served, struct cn_error *er
         served->opened_ns = now_ns;
         return true;
     }
-    /* The loader caches a chunk of the old snapshot. */
-    cn_segment_loader_free(served->loader);
-    served->loader = cn_segment_loader_new();
-    return take_snapshot(served, err);
+    return renew_snapshot(served, err);
 }
 
 static void free_flame(void *value)
@@ -147,11 +188,21 @@ bool cn_served_store_open(struct cn_served_store *served, const char *path,
         .flames = {.count_max = FLAME_MAX, .free_value = free_flame},
         .groups = {.count_max = GROUPS_MAX, .free_value = free_groups},
     };
+    cn_job_group_init(&served->jobs, 1);
+    served->look = (struct cn_job){.group = &served->jobs,
+                                   .work = look,
+                                   .arg = served,
+                                   .what = "looking for new segments"};
+    served->looked_ns = cn_clock_ns();
     return take_snapshot(served, err);
 }
 
 void cn_served_store_close(struct cn_served_store *served)
 {
+    if (!served->path)
+        return;
+    cn_job_end(&served->look);
+    cn_job_group_done(&served->jobs);
     cn_cache_done(&served->flames);
     cn_cache_done(&served->groups);
     release(served->snapshot);

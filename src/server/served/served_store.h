@@ -7,6 +7,7 @@
 
 #include "base/cache.h"
 #include "base/error.h"
+#include "server/served/job.h"
 #include "server/served/trace_flame.h"
 #include "store/search/group.h"
 #include "store/search/query.h"
@@ -50,6 +51,11 @@ struct cn_served_store {
     struct cn_segment_loader *loader;
     uint64_t opened_ns; /* when the snapshot was taken or found to be current */
     uint64_t size;      /* of the files of the open segments then */
+    struct cn_job_group jobs;
+    struct cn_job look; /* for other segments, in object storage */
+    bool is_looking;    /* the job was started */
+    bool is_changed;    /* it found others; read when it has ended */
+    uint64_t looked_ns; /* when it was started */
     struct cn_cache flames, groups;
 };
 
@@ -58,7 +64,9 @@ CN_CHECK bool cn_served_store_open(struct cn_served_store *served, const char *p
 void cn_served_store_close(struct cn_served_store *served); /* safe when never opened */
 
 /* See what was committed meanwhile; looks at most five times a second, less often if the
- * store is large, because the spans of a snapshot are grouped by trace again. */
+ * store is large, because the spans of a snapshot are grouped by trace again. In object storage a
+ * job looks every ten seconds while requests arrive; they do not wait for it, unless the last look
+ * that succeeded is older than a minute. */
 CN_CHECK bool cn_served_store_refresh(struct cn_served_store *served,
                                       struct cn_error *err);
 

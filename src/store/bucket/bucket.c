@@ -57,7 +57,8 @@ static bool read_config(struct cn_bucket *bucket, struct cn_error *err)
 {
     struct cn_text text = {0};
     const char *id;
-    bool is_found = false, ok = cn_s3_get(bucket->s3, CONFIG_NAME, &text, &is_found, err);
+    bool is_found = false,
+         ok = cn_bucket_get_and_list(bucket, CONFIG_NAME, &text, &is_found, err);
 
     if (ok && !is_found)
         ok =
@@ -72,6 +73,7 @@ static bool read_config(struct cn_bucket *bucket, struct cn_error *err)
     if (ok) {
         memcpy(bucket->id, id + strlen(ID_KEY), CN_MANIFEST_ID_LEN);
         bucket->config = cn_strdup(cn_text_str(&text));
+        bucket->limited_count = cn_s3_counts(bucket->s3).fetched;
     }
     cn_text_done(&text);
     return ok;
@@ -96,6 +98,8 @@ bool cn_bucket_open(struct cn_bucket **out, const char *address, struct cn_error
     struct cn_bucket *bucket = cn_alloc(1, sizeof(*bucket));
 
     bucket->address = plain_address(address);
+    cn_lock_init(&bucket->lock);
+    cn_lock_init(&bucket->naming);
     if (!cn_s3_open(&bucket->s3, address, err) || !read_config(bucket, err) ||
         !open_cache(bucket, err)) {
         cn_bucket_close(bucket);
@@ -118,15 +122,25 @@ void cn_bucket_close(struct cn_bucket *bucket)
     if (bucket->cache_dir)
         cn_bucket_limit_cache(bucket);
     cn_s3_close(bucket->s3);
+    cn_manifest_names_free(bucket->names);
+    if (bucket->ahead)
+        cn_manifest_done(bucket->ahead);
+    free(bucket->ahead);
+    cn_lock_done(&bucket->lock);
+    cn_lock_done(&bucket->naming);
     free(bucket->address);
     free(bucket->config);
     free(bucket->cache_dir);
     free(bucket);
 }
 
-void cn_bucket_limit_cache(const struct cn_bucket *bucket)
+void cn_bucket_limit_cache(struct cn_bucket *bucket)
 {
     uint64_t len = cn_s3_settings(bucket->s3)->cache_len;
+    uint64_t count = cn_s3_counts(bucket->s3).fetched;
 
+    if (count == bucket->limited_count)
+        return;
+    bucket->limited_count = count;
     cn_cache_dir_limit(bucket->cache_dir, len > 0 ? len : default_cache_len);
 }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/run/lock.h"
 #include "s3/s3.h"
 #include "store/bucket/manifest.h"
 
@@ -26,6 +27,14 @@ struct cn_bucket {
     char *config;        /* the text of config.props */
     char id[CN_MANIFEST_ID_LEN + 1];
     char *cache_dir;
+    uint64_t
+        limited_count;   /* objects that were fetched when the cache was last limited */
+    struct cn_lock lock; /* of the following */
+    struct cn_manifest_names *names; /* of cn_bucket_get_and_list(); NULL: list again */
+    struct cn_manifest *ahead;       /* read by cn_bucket_look(); NULL: read again */
+    uint64_t state;                  /* of the manifest that was read last */
+    struct cn_lock naming;           /* taken while an entry is written */
+    uint32_t next_number;            /* above all that were named with this bucket */
 };
 
 /* Make the bucket, if it does not exist, and an empty store with these settings, in the form of
@@ -38,8 +47,9 @@ CN_CHECK bool cn_bucket_open(struct cn_bucket **out, const char *address,
 struct cn_bucket *cn_bucket_share(struct cn_bucket *bucket);
 void cn_bucket_close(struct cn_bucket *bucket); /* NULL is fine */
 
-/* Remove what was not used for longest from the cache, until it has its size. */
-void cn_bucket_limit_cache(const struct cn_bucket *bucket);
+/* Remove what was not used for longest from the cache, until it has its size. Does nothing if
+ * nothing was fetched since the last time. */
+void cn_bucket_limit_cache(struct cn_bucket *bucket);
 
 /* The segments of a store, by number. The owner of a list releases it and the entries in it. */
 struct cn_manifest {
@@ -54,8 +64,25 @@ void cn_manifest_done(struct cn_manifest *manifest);
 CN_CHECK bool cn_bucket_read_manifest(struct cn_bucket *bucket, struct cn_manifest *out,
                                       struct cn_error *err);
 
+/* The same as it was when the bucket was opened, or at the last cn_bucket_look(): waits for fewer
+ * requests. A second call reads it again. */
+CN_CHECK bool cn_bucket_take_manifest(struct cn_bucket *bucket, struct cn_manifest *out,
+                                      struct cn_error *err);
+
+/* Read an object and list the manifest together, for cn_bucket_take_manifest(). Nothing is listed if
+ * the object is not found. */
+CN_CHECK bool cn_bucket_get_and_list(struct cn_bucket *bucket, const char *key,
+                                     struct cn_text *out, bool *is_found,
+                                     struct cn_error *err);
+void cn_manifest_names_free(struct cn_manifest_names *names); /* NULL is fine */
+
+/* Look whether the manifest has changed since it was read; if so, it is read for
+ * cn_bucket_take_manifest(), which then waits for nothing. Any thread. */
+CN_CHECK bool cn_bucket_look(struct cn_bucket *bucket, bool *is_changed,
+                             struct cn_error *err);
+
 /* Name a segment whose files were uploaded: gives it the next free number. `note` is called with
- * each number before it is tried; NULL: not. */
+ * each number before it is tried; NULL: not. Any thread. */
 typedef bool (*cn_bucket_note)(void *arg, uint32_t number, struct cn_error *err);
 CN_CHECK bool cn_bucket_add_entry(struct cn_bucket *bucket,
                                   struct cn_manifest_entry *entry, cn_bucket_note note,

@@ -29,27 +29,31 @@ void cn_manifest_done(struct cn_manifest *manifest)
 }
 
 /* What a list found. */
-struct names {
+struct cn_manifest_names {
     uint32_t *numbers; /* with an entry */
     size_t count, capacity;
     struct cn_map gone;
     uint32_t next_number;
+    uint64_t state; /* differs from that of another list */
 };
 
 static bool take_name(void *arg, const struct cn_s3_object *object, struct cn_error *err)
 {
-    struct names *names = arg;
+    struct cn_manifest_names *names = arg;
     const char *name = object->key + strlen(FOLDER);
     uint32_t number;
+    bool is_gone;
 
     (void)err;
     /* Other objects are none of ours. */
     if (strspn(name, "0123456789abcdef") != NUMBER_LEN)
         return true;
     number = (uint32_t)strtoul(name, NULL, 16);
+    is_gone = strcmp(name + NUMBER_LEN, GONE) == 0;
+    names->state = (names->state ^ (number * 2 + is_gone + 1)) * UINT64_C(0x100000001b3);
     if (number >= names->next_number)
         names->next_number = number + 1;
-    if (strcmp(name + NUMBER_LEN, GONE) == 0)
+    if (is_gone)
         *cn_map_at(&names->gone, number, 0) = 1;
     if (name[NUMBER_LEN] != '\0')
         return true;
@@ -59,17 +63,41 @@ static bool take_name(void *arg, const struct cn_s3_object *object, struct cn_er
     return true;
 }
 
-static bool list_names(struct cn_bucket *bucket, struct names *names,
-                       struct cn_error *err)
+void cn_manifest_names_free(struct cn_manifest_names *names)
 {
-    *names = (struct names){0};
-    return cn_s3_list(bucket->s3, FOLDER, take_name, names, err);
-}
-
-static void names_done(struct names *names)
-{
+    if (!names)
+        return;
     free(names->numbers);
     cn_map_done(&names->gone);
+    free(names);
+}
+
+static struct cn_manifest_names *list_names(struct cn_bucket *bucket,
+                                            struct cn_error *err)
+{
+    struct cn_manifest_names *names = cn_alloc(1, sizeof(*names));
+
+    if (cn_s3_list(bucket->s3, FOLDER, take_name, names, err))
+        return names;
+    cn_manifest_names_free(names);
+    return NULL;
+}
+
+bool cn_bucket_get_and_list(struct cn_bucket *bucket, const char *key,
+                            struct cn_text *out, bool *is_found, struct cn_error *err)
+{
+    struct cn_manifest_names *names = cn_alloc(1, sizeof(*names));
+
+    if (!cn_s3_get_and_list(bucket->s3, key, out, is_found, FOLDER, take_name, names,
+                            err)) {
+        cn_manifest_names_free(names);
+        return false;
+    }
+    cn_lock_take(&bucket->lock);
+    cn_manifest_names_free(bucket->names);
+    bucket->names = names;
+    cn_lock_release(&bucket->lock);
+    return true;
 }
 
 static void add_entry(struct cn_manifest *manifest, struct cn_manifest_entry *entry)
@@ -171,7 +199,7 @@ static bool fetch(struct cn_bucket *bucket, const uint32_t *numbers, size_t coun
     return ok;
 }
 
-static bool read_entries(struct cn_bucket *bucket, const struct names *names,
+static bool read_entries(struct cn_bucket *bucket, const struct cn_manifest_names *names,
                          struct cn_manifest *manifest, struct cn_error *err)
 {
     uint32_t missing[TOGETHER];
@@ -229,17 +257,12 @@ static void leave_out_dead(struct cn_manifest *manifest)
     cn_names_done(&ids);
 }
 
-bool cn_bucket_read_manifest(struct cn_bucket *bucket, struct cn_manifest *out,
-                             struct cn_error *err)
+static bool read_named(struct cn_bucket *bucket, const struct cn_manifest_names *names,
+                       struct cn_manifest *out, struct cn_error *err)
 {
-    struct cn_manifest manifest = {0};
-    struct names names;
-    bool ok =
-        list_names(bucket, &names, err) && read_entries(bucket, &names, &manifest, err);
+    struct cn_manifest manifest = {.next_number = names->next_number};
 
-    manifest.next_number = names.next_number;
-    names_done(&names);
-    if (!ok) {
+    if (!read_entries(bucket, names, &manifest, err)) {
         cn_manifest_done(&manifest);
         return false;
     }
@@ -249,6 +272,81 @@ bool cn_bucket_read_manifest(struct cn_bucket *bucket, struct cn_manifest *out,
     leave_out_dead(&manifest);
     *out = manifest;
     return true;
+}
+
+/* Takes the names over. */
+static bool read_and_note(struct cn_bucket *bucket, struct cn_manifest_names *names,
+                          struct cn_manifest *out, struct cn_error *err)
+{
+    bool ok = names && read_named(bucket, names, out, err);
+
+    if (ok) {
+        cn_lock_take(&bucket->lock);
+        bucket->state = names->state;
+        cn_lock_release(&bucket->lock);
+    }
+    cn_manifest_names_free(names);
+    return ok;
+}
+
+bool cn_bucket_read_manifest(struct cn_bucket *bucket, struct cn_manifest *out,
+                             struct cn_error *err)
+{
+    return read_and_note(bucket, list_names(bucket, err), out, err);
+}
+
+bool cn_bucket_take_manifest(struct cn_bucket *bucket, struct cn_manifest *out,
+                             struct cn_error *err)
+{
+    struct cn_manifest_names *names;
+    struct cn_manifest *ahead;
+
+    cn_lock_take(&bucket->lock);
+    ahead = bucket->ahead;
+    names = bucket->names;
+    bucket->ahead = NULL;
+    bucket->names = NULL;
+    cn_lock_release(&bucket->lock);
+    if (ahead) {
+        *out = *ahead;
+        free(ahead);
+        cn_manifest_names_free(names);
+        return true;
+    }
+    return read_and_note(bucket, names ? names : list_names(bucket, err), out, err);
+}
+
+bool cn_bucket_look(struct cn_bucket *bucket, bool *is_changed, struct cn_error *err)
+{
+    struct cn_manifest_names *names = list_names(bucket, err);
+    struct cn_manifest *ahead = NULL, *earlier = NULL;
+    bool is_other, is_waiting, ok = names != NULL;
+
+    if (!ok)
+        return false;
+    cn_lock_take(&bucket->lock);
+    is_other = names->state != bucket->state;
+    is_waiting = bucket->ahead != NULL;
+    cn_lock_release(&bucket->lock);
+    if (is_other) {
+        ahead = cn_alloc(1, sizeof(*ahead));
+        ok = read_named(bucket, names, ahead, err);
+    }
+    if (ok && is_other) {
+        cn_lock_take(&bucket->lock);
+        earlier = bucket->ahead;
+        bucket->ahead = ahead;
+        bucket->state = names->state;
+        cn_lock_release(&bucket->lock);
+        ahead = earlier;
+    }
+    if (ok)
+        *is_changed = is_other || is_waiting;
+    if (earlier)
+        cn_manifest_done(earlier);
+    free(ahead);
+    cn_manifest_names_free(names);
+    return ok;
 }
 
 /* True if an object is an entry with this id, or the body of a removed one: the id. */
@@ -314,23 +412,50 @@ static bool try_number(struct cn_bucket *bucket, struct cn_manifest_entry *entry
     return ok && (*is_done || has_id(bucket, key, entry->id, is_done, err));
 }
 
-bool cn_bucket_add_entry(struct cn_bucket *bucket, struct cn_manifest_entry *entry,
-                         cn_bucket_note note, void *arg, struct cn_error *err)
+/* The next number that no list has. */
+static bool find_number(struct cn_bucket *bucket, uint32_t *out, struct cn_error *err)
 {
-    struct names names;
-    bool is_done = false, ok = list_names(bucket, &names, err);
+    struct cn_manifest_names *names = list_names(bucket, err);
 
-    entry->number = names.next_number;
-    names_done(&names);
+    if (!names)
+        return false;
+    *out = names->next_number;
+    cn_manifest_names_free(names);
+    return true;
+}
+
+/* Numbers are tried one after the other: where one is left out, an entry that is written later could
+ * have it, and count instead of one that readers have seen. */
+static bool name_next(struct cn_bucket *bucket, struct cn_manifest_entry *entry,
+                      cn_bucket_note note, void *arg, struct cn_error *err)
+{
+    bool is_done = false, ok = true;
+
+    if (entry->number < bucket->next_number)
+        entry->number = bucket->next_number;
     while (ok && !is_done && entry->number <= NUMBER_MAX) {
         ok = (!note || note(arg, entry->number, err)) &&
              try_number(bucket, entry, &is_done, err);
         if (ok && !is_done)
-            entry->number++;
+            ok = find_number(bucket, &entry->number, err);
     }
     if (ok && !is_done)
         return cn_fail(err, CN_ERR_LIMIT, "%s: no number is left for a segment",
                        bucket->address);
+    bucket->next_number = ok ? entry->number + 1 : 0;
+    return ok;
+}
+
+bool cn_bucket_add_entry(struct cn_bucket *bucket, struct cn_manifest_entry *entry,
+                         cn_bucket_note note, void *arg, struct cn_error *err)
+{
+    bool ok = find_number(bucket, &entry->number, err);
+
+    if (!ok)
+        return false;
+    cn_lock_take(&bucket->naming);
+    ok = name_next(bucket, entry, note, arg, err);
+    cn_lock_release(&bucket->naming);
     return ok;
 }
 

@@ -152,31 +152,35 @@ static bool choose_segments(struct cn_search *search, const struct cn_query *que
 /* The indexes that a table is made of. */
 struct indexes {
     struct cn_search *search;
-    const bool *chosen;
+    uint32_t *segments; /* that were chosen */
     const struct cn_store_index **list;
 };
 
 static void open_chosen(void *arg, size_t i, unsigned worker)
 {
     struct indexes *indexes = arg;
+    uint32_t segment = indexes->segments[i];
 
     (void)worker;
-    if (indexes->chosen[i])
-        indexes->list[i] = index_for_traces(indexes->search, (uint32_t)i);
+    indexes->list[segment] = index_for_traces(indexes->search, segment);
 }
 
 static bool make_traces(struct cn_search *search, const bool *chosen,
                         struct cn_error *err)
 {
     const struct cn_store_index **indexes = cn_alloc(search->count, sizeof(*indexes));
-    struct indexes opening = {search, chosen, indexes};
-    struct cn_jobs jobs = {.count = search->count, .arg = &opening, .run = open_chosen};
+    struct indexes opening = {search, cn_alloc(search->count, sizeof(uint32_t)), indexes};
+    struct cn_jobs jobs = {.arg = &opening, .run = open_chosen};
     unsigned workers = cn_search_workers(search);
     bool ok;
 
+    for (size_t i = 0; i < search->count; i++)
+        if (chosen[i])
+            opening.segments[jobs.count++] = (uint32_t)i;
     cn_pool_run(&jobs, workers > cn_pool_default_workers() ? workers : 1);
     cn_trace_table_done(&search->traces);
     ok = cn_trace_table_make(&search->traces, indexes, search->count, err);
+    free(opening.segments);
     free(indexes);
     return ok;
 }

@@ -23,6 +23,16 @@ void cn_store_close(struct cn_store *store)
     free(store);
 }
 
+bool cn_store_look(const struct cn_store *store, bool *is_changed, struct cn_error *err)
+{
+    return store->look(store->bucket, is_changed, err);
+}
+
+uint64_t cn_store_look_ns(const struct cn_store *store)
+{
+    return store->look_ns;
+}
+
 size_t cn_store_segment_count(const struct cn_store *store)
 {
     return store->count;

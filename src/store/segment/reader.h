@@ -42,6 +42,14 @@ CN_CHECK bool cn_store_open_again(struct cn_store **out, const char *path,
                                   const struct cn_store *earlier, struct cn_error *err);
 void cn_store_close(struct cn_store *store); /* NULL is fine */
 
+/* Of a store in object storage: look whether it has other segments now. If so, opening it again
+ * waits for no request. Any thread, while the store is open. */
+CN_CHECK bool cn_store_look(const struct cn_store *store, bool *is_changed,
+                            struct cn_error *err);
+
+/* How long to wait from one look to the next; 0: the store is a directory. */
+uint64_t cn_store_look_ns(const struct cn_store *store);
+
 /* By number, oldest first. */
 size_t cn_store_segment_count(const struct cn_store *store);
 const struct cn_segment *cn_store_segment(const struct cn_store *store, size_t i);

@@ -58,7 +58,9 @@ static bool open_segments(struct cn_store *store, struct cn_manifest *manifest,
 bool cn_remote_store_open(struct cn_store *store, const char *address,
                           const struct cn_store *earlier, struct cn_error *err)
 {
+    static const uint64_t day_s = 86400;
     struct cn_manifest manifest = {0};
+    uint64_t refresh_s;
     bool ok = true;
 
     if (earlier && earlier->bucket)
@@ -68,8 +70,11 @@ bool cn_remote_store_open(struct cn_store *store, const char *address,
     if (!ok)
         return false;
     store->close_bucket = cn_bucket_close;
+    store->look = cn_bucket_look;
+    refresh_s = cn_s3_settings(store->bucket->s3)->refresh_s;
+    store->look_ns = (refresh_s < day_s ? refresh_s : day_s) * UINT64_C(1000000000);
     cn_bucket_limit_cache(store->bucket);
-    ok = cn_bucket_read_manifest(store->bucket, &manifest, err) &&
+    ok = cn_bucket_take_manifest(store->bucket, &manifest, err) &&
          open_segments(store, &manifest, earlier, err);
     cn_manifest_done(&manifest);
     return ok;

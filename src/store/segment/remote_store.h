@@ -18,6 +18,8 @@ struct cn_store {
     size_t count;
     struct cn_bucket *bucket; /* NULL: a local directory */
     void (*close_bucket)(struct cn_bucket *bucket);
+    uint64_t look_ns; /* from one look to the next */
+    bool (*look)(struct cn_bucket *bucket, bool *is_changed, struct cn_error *err);
 };
 
 /* Open all segments that the manifest names, sharing those of an earlier snapshot, which may be

@@ -50,13 +50,15 @@ static void takes_each_value_from_the_first_that_has_it(void **state)
     (void)setenv("AWS_ACCESS_KEY_ID", "mine", 1);
     (void)setenv("AWS_SECRET_ACCESS_KEY", "hidden", 1);
     (void)setenv("AWS_ENDPOINT_URL", "http://there:1/", 1);
-    assert_true(
-        cn_s3_settings_read(&settings, "s3://bucket?cache-size=3G&region=x", &err));
+    assert_true(cn_s3_settings_read(
+        &settings, "s3://bucket?cache-size=3G&region=x&refresh=2", &err));
     assert_string_equal(settings.prefix, "");
     assert_string_equal(settings.key_id, "mine");
     assert_string_equal(settings.endpoint, "http://there:1");
     assert_string_equal(settings.region, "x");
     assert_int_equal(settings.cache_len, UINT64_C(3) << 30);
+    assert_int_equal(settings.refresh_s, 2);
+    assert_int_equal(settings.grace_s, 900);
     cn_s3_settings_done(&settings);
 }
 
