@@ -451,15 +451,38 @@ static bool has_id(struct cn_bucket *bucket, const char *key, const char *id, bo
 
 enum { KEY_LEN = sizeof(FOLDER) + NUMBER_LEN + sizeof(GONE) };
 
+/* True if the note that a segment is gone has another id: the number was used before, and its entry
+ * was swept. */
+static bool is_used_up(struct cn_bucket *bucket, uint32_t number, const char *id,
+                       bool *out, struct cn_error *err)
+{
+    struct cn_text text = {0};
+    char key[KEY_LEN];
+    bool is_found = false, ok;
+
+    (void)snprintf(key, sizeof(key), FOLDER "%06x" GONE, number);
+    ok = cn_s3_get(bucket->s3, key, &text, &is_found, err);
+    *out = ok && is_found && strcmp(cn_text_str(&text), id) != 0;
+    cn_text_done(&text);
+    return ok;
+}
+
 bool cn_bucket_has_entry(struct cn_bucket *bucket, uint32_t number, const char *id,
                          bool *out, struct cn_error *err)
 {
     char key[KEY_LEN], gone[KEY_LEN];
+    bool is_other = false;
 
     (void)snprintf(key, sizeof(key), FOLDER "%06x", number);
     (void)snprintf(gone, sizeof(gone), FOLDER "%06x" GONE, number);
-    return has_id(bucket, key, id, out, err) &&
-           (*out || has_id(bucket, gone, id, out, err));
+    if (!has_id(bucket, key, id, out, err))
+        return false;
+    if (!*out)
+        return has_id(bucket, gone, id, out, err);
+    if (!is_used_up(bucket, number, id, &is_other, err))
+        return false;
+    *out = !is_other;
+    return true;
 }
 
 bool cn_bucket_mark_gone(struct cn_bucket *bucket, const struct cn_manifest_entry *entry,
@@ -523,15 +546,19 @@ static bool name_next(struct cn_bucket *bucket, struct cn_manifest_entry *entry,
     return ok;
 }
 
+/* A writer that was stopped for longer than sweeps wait may get a number whose entry they removed:
+ * the note that it is gone tells. */
 bool cn_bucket_add_entry(struct cn_bucket *bucket, struct cn_manifest_entry *entry,
                          cn_bucket_note note, void *arg, struct cn_error *err)
 {
-    bool ok = find_number(bucket, &entry->number, err);
+    bool is_other = true, ok = true;
 
-    if (!ok)
-        return false;
-    cn_lock_take(&bucket->naming);
-    ok = name_next(bucket, entry, note, arg, err);
-    cn_lock_release(&bucket->naming);
+    while (ok && is_other) {
+        ok = find_number(bucket, &entry->number, err);
+        cn_lock_take(&bucket->naming);
+        ok = ok && name_next(bucket, entry, note, arg, err);
+        cn_lock_release(&bucket->naming);
+        ok = ok && is_used_up(bucket, entry->number, entry->id, &is_other, err);
+    }
     return ok;
 }
