@@ -129,6 +129,10 @@ struct cn_bucket_swept {
 CN_CHECK bool cn_bucket_sweep(struct cn_bucket *bucket, uint64_t grace_ns,
                               struct cn_bucket_swept *out, struct cn_error *err);
 
+/* Merge entries: each CN_MANIFEST_TOGETHER of them into one more object, which new readers fetch
+ * instead. The first one that writes it wins; one whose entries are all gone is removed. */
+CN_CHECK bool cn_bucket_merge(struct cn_bucket *bucket, struct cn_error *err);
+
 /* Download all files of a segment to a new directory. */
 CN_CHECK bool cn_bucket_download(struct cn_bucket *bucket,
                                  const struct cn_manifest_entry *entry, const char *dir,
