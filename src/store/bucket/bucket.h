@@ -56,6 +56,7 @@ void cn_bucket_limit_cache(struct cn_bucket *bucket);
 struct cn_manifest_collector {
     char id[CN_MANIFEST_ID_LEN + 1];
     uint64_t seen_ns; /* since the epoch */
+    bool has_url;     /* readers can reach it */
 };
 
 /* Seconds after which a collector that did not register again is taken for gone. */
@@ -72,9 +73,12 @@ CN_CHECK bool cn_bucket_list_collectors(struct cn_bucket *bucket,
                                         struct cn_manifest_collector **out, size_t *count,
                                         struct cn_error *err);
 
-/* Where it is reached; empty if nowhere, or if it is no longer registered. */
-CN_CHECK bool cn_bucket_collector_url(struct cn_bucket *bucket, const char *id,
-                                      struct cn_text *out, struct cn_error *err);
+/* Where collectors are reached; empty if nowhere, or if they are no longer registered. The caller
+ * releases the texts, also after a failure. */
+CN_CHECK bool cn_bucket_collector_urls(struct cn_bucket *bucket,
+                                       const struct cn_manifest_collector *collectors,
+                                       size_t count, struct cn_text *out,
+                                       struct cn_error *err);
 
 /* The segments of a store, by number. The owner of a list releases it and the entries in it. */
 struct cn_manifest {

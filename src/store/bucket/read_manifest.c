@@ -51,7 +51,8 @@ static void take_collector(struct cn_manifest_names *names, const char *id,
     names->collectors = cn_grow(names->collectors, names->collector_count,
                                 &names->collector_capacity, sizeof(*names->collectors));
     found = &names->collectors[names->collector_count++];
-    *found = (struct cn_manifest_collector){.seen_ns = object->changed_ns};
+    *found = (struct cn_manifest_collector){.seen_ns = object->changed_ns,
+                                            .has_url = object->len > 0};
     memcpy(found->id, id, CN_MANIFEST_ID_LEN);
 }
 
