@@ -4,6 +4,7 @@
 Usage: test_s3.py --cairn PROGRAM [--kills N]
 """
 import argparse
+import concurrent.futures
 import contextlib
 import http.client
 import itertools
@@ -151,7 +152,7 @@ class Collecting(unittest.TestCase):
             yield process, urllib.parse.urlsplit(process.stdout.readline()).port
         finally:
             process.kill()
-            process.communicate()
+            self.assertNotIn("Sanitizer", process.communicate()[1])
 
     @staticmethod
     def send(port, first, count=1, late=()):
@@ -228,6 +229,26 @@ class Collecting(unittest.TestCase):
             self.cairn_ok("store", "compact", self.address + "?grace=0")
         self.cairn_ok("store", "verify", self.address)
 
+    def test_collectors_and_readers_agree_with_one_store(self):
+        """Four collectors write one store, with traces of which they have a part each; two readers read it."""
+        local, folder = str(self.folder / "local"), self.folder
+        self.spools += [str(folder / f"spool{i}") for i in range(2, 4)]
+        with contextlib.ExitStack() as stack:
+            ports = [stack.enter_context(self.collector(spool))[1] for spool in self.spools]
+            for part in range(8):
+                late = range(max(part * 10 - 10, 0), part * 10)
+                self.assertEqual(self.send(ports[part % 4], part * 10, 10, late), 202)
+                path = folder / f"{part}.json"
+                path.write_text(json.dumps(otlp(part * 10, 10, late)), encoding="utf-8")
+        for spool in self.spools:
+            self.cairn_ok("store", "seal", "-q", spool, "--upload", self.address)
+        self.cairn_ok("store", "add", "-q", "--create", local, *(folder / f"{part}.json" for part in range(8)))
+        for question in (("search", "{}", "-n", "1000"), ("search", "{}", "service = mail", "--group-by", "operation"),
+                         ("search", "{}", "order = order-37"), ("show", "{}", f"{38:032x}"), ("services", "{}")):
+            here, *there = (self.cairn_ok("store", *(part.format(store) for part in question), cache=cache)
+                            for store, cache in ((local, "reader0"), (self.address, "reader0"), (self.address, "reader1")))
+            self.assertEqual([here, here], there, question)
+
     def commits(self):
         """The segments of which there are commits, by collector and id."""
         return {tuple(key.split("/")[3:5]) for key in GATEWAY.keys("traces", f"collected/{self._testMethodName}/commits/")}
@@ -275,26 +296,6 @@ class Collecting(unittest.TestCase):
         self.cairn_ok("store", "expire", "-q", self.address, "--max-size=1T")
         self.assertEqual(self.commits(), set())
         self.assertEqual(sorted(self.found()[0]), list(range(120)))
-
-    def test_collectors_and_readers_agree_with_one_store(self):
-        """Four collectors write one store, with traces of which they have a part each; two readers read it."""
-        local, folder = str(self.folder / "local"), self.folder
-        self.spools += [str(folder / f"spool{i}") for i in range(2, 4)]
-        with contextlib.ExitStack() as stack:
-            ports = [stack.enter_context(self.collector(spool))[1] for spool in self.spools]
-            for part in range(8):
-                late = range(max(part * 10 - 10, 0), part * 10)
-                self.assertEqual(self.send(ports[part % 4], part * 10, 10, late), 202)
-                path = folder / f"{part}.json"
-                path.write_text(json.dumps(otlp(part * 10, 10, late)), encoding="utf-8")
-        for spool in self.spools:
-            self.cairn_ok("store", "seal", "-q", spool, "--upload", self.address)
-        self.cairn_ok("store", "add", "-q", "--create", local, *(folder / f"{part}.json" for part in range(8)))
-        for question in (("search", "{}", "-n", "1000"), ("search", "{}", "service = mail", "--group-by", "operation"),
-                         ("search", "{}", "order = order-37"), ("show", "{}", f"{38:032x}"), ("services", "{}")):
-            here, *there = (self.cairn_ok("store", *(part.format(store) for part in question), cache=cache)
-                            for store, cache in ((local, "reader0"), (self.address, "reader0"), (self.address, "reader1")))
-            self.assertEqual([here, here], there, question)
 
     def test_ingest_goes_on_without_object_storage_until_the_limit(self):
         """It refuses, then hangs, then is down."""
@@ -412,7 +413,7 @@ class Reading(Bucket):
             yield ask
         finally:
             process.terminate()
-            process.communicate()
+            self.assertNotIn("Sanitizer", process.communicate()[1])
 
     def test_a_server_shows_what_it_shows_of_a_directory(self):
         answers = []
@@ -504,15 +505,18 @@ class Reading(Bucket):
             "hang": lambda path, times: "hang" if times == 0 and "/000000" in path else None,
             "late": lambda path, times: "late" if times == 0 and "/000001" in path else None,
         }
-        for name, spoil in spoilers.items():
+
+        def upload(name):
             address, copy = f"s3://traces/spoiled/{name}", self.folder / f"spoiled-{name}"
             shutil.copytree(self.local, copy)
             self.cairn_ok("store", "init", "-q", address)
             with object_storage.Proxy(GATEWAY.port) as proxy:
-                proxy.spoil = spoil
+                proxy.spoil = spoilers[name]
                 self.cairn_ok("store", "seal", "-q", copy, "--upload", address + "?timeout=3", port=proxy.port)
             self.assertEqual(self.cairn_ok("store", "search", address, "-n", "1000"), expected, name)
             self.assertEqual(len(GATEWAY.keys("traces", f"spoiled/{name}/manifest/")), SEGMENTS, name)
+        with concurrent.futures.ThreadPoolExecutor(len(spoilers)) as pool:
+            list(pool.map(upload, spoilers))
 
     def test_damage_of_the_cache_is_fetched_again(self):
         ask = ("store", "search", self.address, "errors")

@@ -18,8 +18,8 @@
 #include "store/segment/segments.h"
 
 enum { PAUSE_MS = 500, PAUSE_FAILED_MS = 3000, TOGETHER = 32 };
-static const uint64_t register_ns = CN_COLLECTOR_GONE_S * UINT64_C(1000000000) / 3;
 static const uint64_t measure_ns = 500000000; /* from one measurement to the next */
+static const uint64_t register_ns = CN_COLLECTOR_GONE_S * UINT64_C(1000000000) / 3;
 
 struct cn_uploader {
     char *path, *address, *url;
