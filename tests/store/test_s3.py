@@ -457,6 +457,23 @@ class Reading(Bucket):
             self.assertEqual(self.cairn_ok("store", "search", "-c", self.address, "order = none", port=proxy.port, cache="rare"), "0\n")
             self.assertEqual([path for _, path in proxy.seen if "/segments/" in path], [])
 
+    def test_new_readers_fetch_merged_entries(self):
+        expected = self.cairn_ok("store", "search", self.local, "errors")
+        for number in range(SEGMENTS, 64):
+            GATEWAY.ask("PUT", f"/traces/{self.prefix}/manifest/{number:06x}.gone", body=b"0" * 32)
+        racing = [self.start("store", "expire", self.address, "--max-size=1T", cache=f"merging{i}") for i in range(2)]
+        self.assertEqual([process.communicate(timeout=300)[0] + str(process.returncode) for process in racing], ["0"] * 2)
+        merged = f"/traces/{self.prefix}/manifest/000000.all"
+        for content in (GATEWAY.ask("GET", merged), b"damaged"):
+            GATEWAY.ask("PUT", merged, body=content)
+            with object_storage.Proxy(GATEWAY.port) as proxy:
+                found = self.cairn_ok("store", "search", self.address, "errors", port=proxy.port, cache=f"merged{len(content)}")
+                self.assertEqual(found, expected)
+                asked = {path.split("/")[-1] for _, path in proxy.seen if "/manifest/" in path}
+                self.assertEqual(asked, {"000000.all", *(f"{number:06x}" for number in range(SEGMENTS) if content == b"damaged")})
+        self.cairn_ok("store", "recover", self.address)
+        self.assertEqual(self.cairn_ok("store", "search", self.address, "errors"), expected)
+
     def test_the_newest_traces_take_requests_of_the_newest_segments(self):
         with object_storage.Proxy(GATEWAY.port) as proxy:
             for count in (3, 70, 1000):
