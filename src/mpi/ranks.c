@@ -11,10 +11,11 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/run/lock.h"
 #include "base/run/ranks.h"
 
 enum {
-    TAG = 1,
+    TAG = 1,             /* of channel 0; the others follow */
     PIECE_LEN = 1 << 30, /* MPI counts with int */
     SPINS = 200,         /* before a wait gives the processor away, */
     YIELDS = 2000,       /* and before it sleeps */
@@ -22,30 +23,52 @@ enum {
 };
 
 struct mpi_ranks {
-    struct cn_ranks ranks; /* first: operations receive a pointer to it */
+    struct cn_ranks ranks; /* channel 0; its `group` is this */
+    struct cn_lock lock;   /* MPI serves one thread at a time */
     bool is_broken;        /* something is still on its way, and never will arrive */
 };
 
 __attribute__((visibility("default"))) bool cn_ranks_connect(struct cn_ranks **out,
                                                              struct cn_error *err);
 
+static void note_broken(const struct cn_ranks *ranks)
+{
+    struct mpi_ranks *self = ranks->group;
+
+    cn_lock_take(&self->lock);
+    self->is_broken = true;
+    cn_lock_release(&self->lock);
+}
+
+/* Whether a message is delivered; false also if it never will be. */
+static bool is_delivered(const struct cn_ranks *ranks, MPI_Request *request,
+                         bool *has_failed)
+{
+    struct mpi_ranks *self = ranks->group;
+    int is_done = 0;
+
+    cn_lock_take(&self->lock);
+    *has_failed = MPI_Test(request, &is_done, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+    cn_lock_release(&self->lock);
+    return !*has_failed && is_done;
+}
+
 /* MPI's own waiting keeps a processor busy that others could use, and does not end
  * when this process is asked to stop. */
 static bool wait_for(struct cn_ranks *ranks, MPI_Request *request, struct cn_error *err)
 {
-    struct mpi_ranks *self = (struct mpi_ranks *)ranks;
     struct timespec nap = {.tv_nsec = NAP_NS};
-    int is_done = 0;
+    bool has_failed;
 
     for (unsigned i = 0;; i++) {
-        if (MPI_Test(request, &is_done, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
-            self->is_broken = true;
+        if (is_delivered(ranks, request, &has_failed))
+            return true;
+        if (has_failed) {
+            note_broken(ranks);
             return cn_fail(err, CN_ERR_IO, "rank %u has lost the others", ranks->rank);
         }
-        if (is_done)
-            return true;
         if (ranks->is_stopped && ranks->is_stopped()) {
-            self->is_broken = true;
+            note_broken(ranks);
             return cn_fail(err, CN_ERR_INTERRUPTED,
                            "interrupted while waiting for other processes");
         }
@@ -61,8 +84,35 @@ static bool wait_for(struct cn_ranks *ranks, MPI_Request *request, struct cn_err
 static bool fail_to(struct cn_ranks *ranks, const char *what, unsigned other,
                     struct cn_error *err)
 {
-    ((struct mpi_ranks *)ranks)->is_broken = true;
+    note_broken(ranks);
     return cn_fail(err, CN_ERR_IO, "cannot %s rank %u", what, other);
+}
+
+/* Begin to send or receive; MPI serves one thread at a time. */
+static bool begin_send(const struct cn_ranks *ranks, const void *data, size_t len,
+                       unsigned to, MPI_Request *request)
+{
+    struct mpi_ranks *self = ranks->group;
+    int status;
+
+    cn_lock_take(&self->lock);
+    status = MPI_Isend(data, (int)len, MPI_BYTE, (int)to, TAG + (int)ranks->channel,
+                       MPI_COMM_WORLD, request);
+    cn_lock_release(&self->lock);
+    return status == MPI_SUCCESS;
+}
+
+static bool begin_receive(const struct cn_ranks *ranks, void *data, size_t len,
+                          unsigned from, MPI_Request *request)
+{
+    struct mpi_ranks *self = ranks->group;
+    int status;
+
+    cn_lock_take(&self->lock);
+    status = MPI_Irecv(data, (int)len, MPI_BYTE, (int)from, TAG + (int)ranks->channel,
+                       MPI_COMM_WORLD, request);
+    cn_lock_release(&self->lock);
+    return status == MPI_SUCCESS;
 }
 
 static bool mpi_send(struct cn_ranks *ranks, unsigned to, const void *data, size_t len,
@@ -74,8 +124,7 @@ static bool mpi_send(struct cn_ranks *ranks, unsigned to, const void *data, size
         size_t piece = len < PIECE_LEN ? len : PIECE_LEN;
         MPI_Request request;
 
-        if (MPI_Isend(at, (int)piece, MPI_BYTE, (int)to, TAG, MPI_COMM_WORLD, &request) !=
-            MPI_SUCCESS)
+        if (!begin_send(ranks, at, piece, to, &request))
             return fail_to(ranks, "send to", to, err);
         if (!wait_for(ranks, &request, err))
             return false;
@@ -94,8 +143,7 @@ static bool mpi_receive(struct cn_ranks *ranks, unsigned from, void *data, size_
         size_t piece = len < PIECE_LEN ? len : PIECE_LEN;
         MPI_Request request;
 
-        if (MPI_Irecv(at, (int)piece, MPI_BYTE, (int)from, TAG, MPI_COMM_WORLD,
-                      &request) != MPI_SUCCESS)
+        if (!begin_receive(ranks, at, piece, from, &request))
             return fail_to(ranks, "receive from", from, err);
         if (!wait_for(ranks, &request, err))
             return false;
@@ -108,10 +156,11 @@ static bool mpi_receive(struct cn_ranks *ranks, unsigned from, void *data, size_
 /* Finalising waits for the others: not where they will not come. */
 static void mpi_close(struct cn_ranks *ranks)
 {
-    struct mpi_ranks *self = (struct mpi_ranks *)ranks;
+    struct mpi_ranks *self = ranks->group;
 
     if (!self->is_broken)
         (void)MPI_Finalize();
+    cn_lock_done(&self->lock);
     free(self);
 }
 
@@ -138,8 +187,9 @@ bool cn_ranks_connect(struct cn_ranks **out, struct cn_error *err)
     /* Naps as short as they say. */
     (void)prctl(PR_SET_TIMERSLACK, 1UL);
     self = cn_alloc(1, sizeof(*self));
-    self->ranks =
-        (struct cn_ranks){.ops = &ops, .rank = (unsigned)rank, .size = (unsigned)size};
+    cn_lock_init(&self->lock);
+    self->ranks = (struct cn_ranks){
+        .ops = &ops, .rank = (unsigned)rank, .size = (unsigned)size, .group = self};
     *out = &self->ranks;
     return true;
 }

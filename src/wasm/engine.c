@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/files/content.h"
 #include "base/text.h"
 #include "server/api/request.h"
 #include "server/api/route.h"
@@ -17,6 +18,11 @@ static struct cn_text answer;
 char *cn_engine_alloc(size_t len)
 {
     return cn_alloc(len, 1);
+}
+
+void cn_engine_read_by_range(size_t page_len, size_t cached_len)
+{
+    cn_ranges_begin(page_len, cached_len);
 }
 
 static bool fail(const struct cn_error *err)

@@ -14,6 +14,10 @@
 /* Memory for a string; the function that receives it frees it. NULL is no string. */
 CN_EXPORTED(alloc) char *cn_engine_alloc(size_t len);
 
+/* How content of files is read; called once, first. As cn_ranges_begin(). */
+CN_EXPORTED(read_by_range)
+void cn_engine_read_by_range(size_t page_len, size_t cached_len);
+
 /* Open a database, recording or store as the next source; `format` and `folder` as in
  * struct cn_served_options. On failure, the answer is the error. */
 CN_EXPORTED(open)

@@ -18,7 +18,7 @@ static void read_all(struct cn_bytes bytes, enum cn_chunk_dialect dialect,
     struct cn_chunk chunk;
     struct cn_error err = {0};
 
-    if (cn_chunk_file_init(&file, bytes, dialect, &err)) {
+    if (cn_chunk_file_init(&file, cn_content_of(bytes), dialect, &err)) {
         cn_chunk_walk_begin(&walk, &file);
         while (!cn_chunk_walk_is_at_end(&walk)) {
             if (!cn_chunk_walk_next(&walk, is_checked, &chunk, &err) ||

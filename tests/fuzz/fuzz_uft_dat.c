@@ -58,16 +58,16 @@ static void read_stream(struct cn_call_stream *stream, size_t len, struct cn_tex
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-    struct cn_bytes before;
+    struct cn_content before;
     struct cn_call_stream *stream;
     struct cn_error err = {0};
     struct cn_text text = {0};
 
     if (!sample)
         open_sample();
-    before = main_records()->bytes;
+    before = main_records()->content;
     main_records()->is_mapped = false; /* what follows are not pages of a file */
-    main_records()->bytes = (struct cn_bytes){data, len};
+    main_records()->content = cn_content_of((struct cn_bytes){data, len});
     if (cn_recording_stream_open(sample, 0, cn_time_always, &stream, &err))
         read_stream(stream, len, &text);
     if (cn_recording_source_open(sample, 0, &stream, &err))
@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     if (cn_recording_stream_open(
             sample, 0, (struct cn_time_range){1000000050, 1000002000}, &stream, &err))
         read_stream(stream, len, &text);
-    main_records()->bytes = before;
+    main_records()->content = before;
     cn_text_done(&text);
     return 0;
 }
@@ -86,7 +86,7 @@ void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
 
     if (!sample)
         open_sample();
-    file = main_records()->bytes;
+    file = cn_content_bytes(main_records()->content);
     emit(file.ptr, file.len);
     emit(file.ptr, file.len / 2);
 }

@@ -22,7 +22,7 @@ static void read_file(struct cn_bytes bytes)
     size_t used_len = 0;
     enum cn_step step;
 
-    if (!cn_uft_records_init(&records, "1.zts", bytes, false, &err))
+    if (!cn_uft_records_init(&records, "1.zts", cn_content_of(bytes), false, &err))
         return;
     reader = cn_uft_record_reader_new(&records, cn_uft_records_find(&records, 1 << 20));
     while ((step = cn_uft_record_reader_next(reader, used_len, &block, &err)) != CN_END)

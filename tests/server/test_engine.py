@@ -9,12 +9,13 @@ import json
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
 import unittest
 
-from service import engine_answers, has_engine, serving
+from service import ask_engine, engine_answers, has_engine, serving
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIXTURES = pathlib.Path(os.environ.get("CAIRN_FIXTURES", ROOT.parent / "shared" / "fixtures"))
@@ -109,6 +110,31 @@ class SameAnswers(unittest.TestCase):
                 for words in (["init", stores[-1]], ["import", stores[-1], str(java)]):
                     subprocess.run([OPTIONS.cairn, "store", *words, "-q"], check=True)
             self.ask_all(f"{OPTIONS.testdata}/sample", f"{OPTIONS.testdata}/recording", *fixtures(), *stores)
+
+    def test_of_a_file_of_more_than_4_gb(self):
+        """Its offsets have 64 bits: the samples are moved behind a hole, which takes no space."""
+        hole = 5 << 30
+        with tempfile.TemporaryDirectory() as folder:
+            database = shutil.copytree(f"{OPTIONS.testdata}/sample", f"{folder}/far.db")
+            trace = pathlib.Path(database, "trace.db")
+            content = bytearray(trace.read_bytes())
+            records, count, length = struct.unpack_from("<QIB", content, struct.unpack_from("<Q", content, 0x18)[0])
+            for off in range(records + 8, records + count * length, length):
+                begin, end = struct.unpack_from("<QQ", content, off)
+                struct.pack_into("<QQ", content, off, begin + hole, end + hole)
+            head = records + count * length
+            with open(trace, "wb") as file:
+                file.write(content[:head])
+                file.seek(head + hole)
+                file.write(content[head:])
+            with serving(OPTIONS.cairn, database) as service:
+                service.get_ready()
+                ask_database(service, 0)
+                asked = dict(service.asked)
+                service.asked.clear()  # a page in a browser has no such file
+            result = ask_engine(list(asked.items()), {"sources": [{"path": database}]})
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+            self.assertTrue(any("timeline" in address for address in asked))
 
     def test_of_samples_in_a_page(self):
         """Their symbols are those of the machine that exported them."""

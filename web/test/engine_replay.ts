@@ -3,10 +3,10 @@
 // QUESTIONS is JSON: {sources: [{path}], questions: [[address, answer]]}, or {page: FILE, ...} for
 // the data in a page of cairn export-html. Answers to questions without one are printed, each as a string in JSON.
 
-import { readFileSync, readdirSync, statSync } from "node:fs";
+import { openSync, readFileSync, readSync, readdirSync, statSync } from "node:fs";
 import { inflateRawSync } from "node:zlib";
 import { Engine, type SourceToOpen } from "../src/engine/engine";
-import { Bytes, type FileSystem } from "../src/engine/file_system";
+import { Bytes, type Content, type FileSystem } from "../src/engine/file_system";
 
 interface Questions {
   sources?: SourceToOpen[];
@@ -22,8 +22,26 @@ interface PageList {
 // Of answers that continue when they are asked for again.
 const UNFINISHED = /"(isPending|isPartial)": true/;
 
+// Read by range, as files that were dropped into a page.
+class OnDisk implements Content {
+  private readonly fd: number;
+  readonly size: number;
+
+  constructor(path: string) {
+    this.fd = openSync(path, "r");
+    this.size = statSync(path).size;
+  }
+
+  read(offset: number, into: Uint8Array): number {
+    return readSync(this.fd, into, 0, into.length, offset);
+  }
+}
+
+// Pages and a cache so small that most of what is read crosses pages and is read again.
+const RANGES = { page: 512, cached: 16384 };
+
 function addFiles(files: FileSystem, path: string): void {
-  if (!statSync(path).isDirectory()) return files.add(path, new Bytes(readFileSync(path)));
+  if (!statSync(path).isDirectory()) return files.add(path, new OnDisk(path));
   files.makeFolders(path);
   for (const name of readdirSync(path)) addFiles(files, `${path}/${name}`);
 }
@@ -50,7 +68,7 @@ function firstDifference(a: string, b: string): number {
 
 const { sources, page, questions } = JSON.parse(readFileSync(0, "utf8")) as Questions;
 const module = new WebAssembly.Module(readFileSync(process.argv[2] ?? ""));
-const engine = await Engine.start(module);
+const engine = await Engine.start(module, RANGES);
 for (const source of sources ?? []) addFiles(engine.files, source.path);
 for (const source of sources ?? addPage(engine.files, page ?? "")) {
   const { ok, text } = engine.open(source);

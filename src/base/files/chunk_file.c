@@ -2,15 +2,17 @@
 
 #include <inttypes.h>
 
-bool cn_chunk_file_init(struct cn_chunk_file *file, struct cn_bytes bytes,
+bool cn_chunk_file_init(struct cn_chunk_file *file, struct cn_content content,
                         enum cn_chunk_dialect dialect, struct cn_error *err)
 {
     enum { METHODS = CN_CHUNK_FLAG_LZ4 | CN_CHUNK_FLAG_DEFLATE };
     enum cn_compression compression = CN_COMPRESSION_NONE;
     bool is_spec = dialect == CN_CHUNK_DIALECT_SPEC;
     struct cn_chunk_file_header head;
+    struct cn_bytes start;
 
-    if (!cn_chunk_file_header_decode(bytes, &head) || head.magic != CN_CHUNK_FILE_MAGIC)
+    if (!cn_content_slice(content, 0, cn_chunk_file_header_size, &start) ||
+        !cn_chunk_file_header_decode(start, &head) || head.magic != CN_CHUNK_FILE_MAGIC)
         return cn_fail(err, CN_ERR_FORMAT,
                        "not a chunk file: it does not begin with ZTS0");
     if (head.flags & ~(uint32_t)(METHODS | CN_CHUNK_FLAG_CRC32) ||
@@ -22,7 +24,7 @@ bool cn_chunk_file_init(struct cn_chunk_file *file, struct cn_bytes bytes,
                           ? CN_COMPRESSION_LZ4
                           : CN_COMPRESSION_DEFLATE;
     *file = (struct cn_chunk_file){
-        .bytes = bytes,
+        .content = content,
         .compression = compression,
         .has_checksums = head.flags & CN_CHUNK_FLAG_CRC32,
     };
@@ -43,7 +45,7 @@ bool cn_chunk_file_init_from(struct cn_chunk_file *file, const struct cn_file *m
     if (head.len > cn_chunk_file_header_size)
         head.len = cn_chunk_file_header_size;
     if (!cn_file_need(mapped, head, err) ||
-        !cn_chunk_file_init(file, mapped->bytes, dialect, err))
+        !cn_chunk_file_init(file, cn_file_content(mapped), dialect, err))
         return false;
     file->source = mapped->source;
     return true;
@@ -52,11 +54,10 @@ bool cn_chunk_file_init_from(struct cn_chunk_file *file, const struct cn_file *m
 bool cn_chunk_file_at(const struct cn_chunk_file *file, uint64_t off,
                       struct cn_chunk *out, struct cn_error *err)
 {
-    struct cn_bytes rest, stored, bytes;
+    struct cn_bytes stored, bytes;
     struct cn_chunk_header head;
 
-    if (!cn_bytes_from(file->bytes, off, &rest) ||
-        !cn_bytes_slice(rest, 0, cn_chunk_header_size, &bytes))
+    if (!cn_content_slice(file->content, off, cn_chunk_header_size, &bytes))
         return cn_fail(err, CN_ERR_FORMAT,
                        "chunk at 0x%" PRIx64 ": the file ends inside its header", off);
     if (!need(file, bytes, err) || !cn_chunk_header_decode(bytes, &head))
@@ -64,10 +65,11 @@ bool cn_chunk_file_at(const struct cn_chunk_file *file, uint64_t off,
     if (head.magic != CN_CHUNK_MAGIC)
         return cn_fail(err, CN_ERR_FORMAT, "chunk at 0x%" PRIx64 ": 0x%08x is not ZCH0",
                        off, head.magic);
-    if (!cn_bytes_slice(rest, cn_chunk_header_size, head.stored_len, &stored))
-        return cn_fail(err, CN_ERR_FORMAT,
-                       "chunk at 0x%" PRIx64 ": %u bytes, but the file ends after %zu",
-                       off, head.stored_len, rest.len - cn_chunk_header_size);
+    if (!cn_content_has(file->content, off + cn_chunk_header_size, head.stored_len))
+        return cn_fail(
+            err, CN_ERR_FORMAT,
+            "chunk at 0x%" PRIx64 ": %u bytes, but the file ends after %" PRIu64, off,
+            head.stored_len, file->content.len - off - cn_chunk_header_size);
     if (head.plain_len > CN_CHUNK_LEN_MAX || head.stored_len > CN_CHUNK_LEN_MAX)
         return cn_fail(err, CN_ERR_LIMIT,
                        "chunk at 0x%" PRIx64 ": %u bytes, at most %d are allowed", off,
@@ -77,7 +79,9 @@ bool cn_chunk_file_at(const struct cn_chunk_file *file, uint64_t off,
                        "chunk at 0x%" PRIx64 ": %u bytes do not come out of %u, at most "
                        "%d times as many do",
                        off, head.plain_len, head.stored_len, CN_CHUNK_GROWTH_MAX);
-    if (!need(file, stored, err))
+    if (!cn_content_slice(file->content, off + cn_chunk_header_size, head.stored_len,
+                          &stored) ||
+        !need(file, stored, err))
         return false;
     *out = (struct cn_chunk){
         .off = off,
@@ -127,7 +131,7 @@ void cn_chunk_walk_begin_at(struct cn_chunk_walk *walk, const struct cn_chunk_fi
 
 bool cn_chunk_walk_is_at_end(const struct cn_chunk_walk *walk)
 {
-    return walk->off >= walk->file->bytes.len;
+    return walk->off >= walk->file->content.len;
 }
 
 /* Whether a chunk, or nothing, begins at `off`. */
@@ -135,27 +139,37 @@ static bool is_boundary(const struct cn_chunk_file *file, uint64_t off)
 {
     struct cn_bytes magic;
 
-    if (off == file->bytes.len)
+    if (off == file->content.len)
         return true;
-    return cn_bytes_slice(file->bytes, off, CN_CHUNK_MAGIC_LEN, &magic) &&
+    return cn_content_slice(file->content, off, CN_CHUNK_MAGIC_LEN, &magic) &&
            cn_u32_be_get(magic.ptr) == CN_CHUNK_MAGIC;
 }
 
 /* The next place behind `off` that looks like the start of a chunk; else the end. */
 static uint64_t find_magic(const struct cn_chunk_file *file, uint64_t off)
 {
-    struct cn_bytes rest;
+    enum { PIECE_LEN = 16 << 20 };
+    uint64_t len = file->content.len, piece_len;
+    struct cn_bytes piece;
     uint8_t magic[CN_CHUNK_MAGIC_LEN];
     struct cn_error ignored;
-    const uint8_t *found;
 
-    /* What cannot be fetched has no chunks. */
-    if (!cn_bytes_from(file->bytes, off + 1, &rest) || rest.len == 0 ||
-        !need(file, rest, &ignored))
-        return file->bytes.len;
     cn_u32_be_put(magic, CN_CHUNK_MAGIC);
-    found = memmem(rest.ptr, rest.len, magic, sizeof(magic));
-    return found ? off + 1 + (uint64_t)(found - rest.ptr) : file->bytes.len;
+    /* Pieces overlap by what may be the first bytes of a magic number. */
+    for (off++; off < len && len - off >= sizeof(magic);
+         off += piece_len - (sizeof(magic) - 1)) {
+        const uint8_t *found;
+
+        piece_len = len - off < PIECE_LEN ? len - off : PIECE_LEN;
+        /* What cannot be fetched has no chunks. */
+        if (!cn_content_slice(file->content, off, piece_len, &piece) ||
+            !need(file, piece, &ignored))
+            return len;
+        found = memmem(piece.ptr, piece.len, magic, sizeof(magic));
+        if (found)
+            return off + (uint64_t)(found - piece.ptr);
+    }
+    return len;
 }
 
 static void skip_to(struct cn_chunk_walk *walk, uint64_t off)
@@ -173,7 +187,7 @@ static void skip_unsound(struct cn_chunk_walk *walk, const struct cn_chunk *chun
     uint64_t end_off = chunk->off + cn_chunk_header_size + chunk->stored.len;
 
     walk->wasted_len += chunk->stored.len;
-    if (is_boundary(walk->file, end_off) || walk->wasted_len > walk->file->bytes.len)
+    if (is_boundary(walk->file, end_off) || walk->wasted_len > walk->file->content.len)
         skip_to(walk, end_off);
     else
         skip_to(walk, find_magic(walk->file, chunk->off));

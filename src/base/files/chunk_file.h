@@ -1,7 +1,7 @@
 /* Chunk files: a header, then chunks that each carry their length and checksum (the layout is
  * in base/files/chunk_format.h).
  *
- * Reading: cn_chunk_file_init() on the mapped bytes, then cn_chunk_walk_next() for all chunks
+ * Reading: cn_chunk_file_init() on the content of a file, then cn_chunk_walk_next() for all chunks
  * in turn, or cn_chunk_file_at() for the chunk at an offset, and cn_chunk_read() for what is
  * in it. Damage costs the chunk it is in: after a failure the walk continues after it.
  *
@@ -27,15 +27,15 @@ enum cn_chunk_dialect {
 };
 
 struct cn_chunk_file {
-    struct cn_bytes bytes;         /* borrowed */
-    struct cn_file_source *source; /* of the bytes; NULL: they are there */
+    struct cn_content content;     /* borrowed */
+    struct cn_file_source *source; /* of mapped bytes; NULL: they are there */
     enum cn_compression compression;
     bool has_checksums;
 };
 
 struct cn_chunk {
-    uint64_t off; /* of its header */
-    struct cn_bytes stored;
+    uint64_t off;           /* of its header */
+    struct cn_bytes stored; /* a slice of the content */
     uint32_t plain_len;
     uint32_t checksum;
 };
@@ -48,7 +48,7 @@ struct cn_chunk_walk {
 };
 
 /* Read the file header. */
-CN_CHECK bool cn_chunk_file_init(struct cn_chunk_file *file, struct cn_bytes bytes,
+CN_CHECK bool cn_chunk_file_init(struct cn_chunk_file *file, struct cn_content content,
                                  enum cn_chunk_dialect dialect, struct cn_error *err);
 
 /* The same for a file that may be elsewhere; its chunks are fetched when they are read. */

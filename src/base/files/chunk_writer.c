@@ -89,12 +89,12 @@ static bool inspect(const char *path, struct cn_chunk_file *out, uint64_t *end_o
 
     if (!cn_file_open(&file, path, err))
         return false;
-    ok = cn_chunk_file_init(out, file.bytes, CN_CHUNK_DIALECT_SPEC, err) ||
+    ok = cn_chunk_file_init(out, cn_content_of(file.bytes), CN_CHUNK_DIALECT_SPEC, err) ||
          cn_fail_in(err, "%s", path);
     if (ok) {
         *end_off = sound_end(out);
         *cut_len = file.bytes.len - *end_off;
-        out->bytes = (struct cn_bytes){0};
+        out->content = (struct cn_content){0};
     }
     cn_file_close(&file);
     return ok;

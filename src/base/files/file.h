@@ -11,6 +11,7 @@
 
 #include "base/bytes/bytes.h"
 #include "base/error.h"
+#include "base/files/content.h"
 
 struct cn_file;
 
@@ -27,6 +28,7 @@ struct cn_file_source {
 struct cn_file {
     struct cn_bytes bytes;
     struct cn_file_source *source; /* NULL: a local file, all of it is there */
+    struct cn_ranges *ranges;      /* NULL: mapped; else `bytes` is empty */
 };
 
 /* True for an address in object storage, "s3://BUCKET/PREFIX", which is no path here. */
@@ -42,7 +44,24 @@ CN_CHECK bool cn_file_open(struct cn_file *file, const char *path, struct cn_err
 CN_CHECK bool cn_file_open_at(struct cn_file *file, const char *dir, const char *name,
                               struct cn_error *err);
 
-/* The same, or the file `name` of a source, unless that is NULL. */
+/* The same for large files, of which cn_file_content() is read and not `bytes`: where files are read by
+ * range, none of it is read yet. */
+CN_CHECK bool cn_file_open_content(struct cn_file *file, const char *path,
+                                   struct cn_error *err);
+CN_CHECK bool cn_file_open_content_at(struct cn_file *file, const char *dir,
+                                      const char *name, struct cn_error *err);
+
+static inline struct cn_content cn_file_content(const struct cn_file *file)
+{
+    return cn_content_in(file->bytes, file->ranges);
+}
+
+static inline bool cn_file_is_open(const struct cn_file *file)
+{
+    return file->ranges || file->bytes.ptr;
+}
+
+/* The file `name` in `dir`, mapped, or of a source, unless that is NULL. */
 CN_CHECK bool cn_file_open_from(struct cn_file *file, struct cn_file_source *source,
                                 const char *dir, const char *name, struct cn_error *err);
 

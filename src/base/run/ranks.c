@@ -1,5 +1,6 @@
 #include "base/run/ranks.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -16,6 +17,15 @@ void cn_ranks_close(struct cn_ranks *ranks)
 {
     if (ranks && ranks->ops)
         ranks->ops->close(ranks);
+}
+
+struct cn_ranks cn_ranks_channel(const struct cn_ranks *ranks, unsigned channel)
+{
+    struct cn_ranks copy = *ranks;
+
+    assert(channel < CN_RANKS_CHANNEL_COUNT);
+    copy.channel = channel;
+    return copy;
 }
 
 bool cn_ranks_send(struct cn_ranks *ranks, unsigned to, const struct cn_text *message,

@@ -6,7 +6,10 @@
  *
  * A failure on one rank must not leave the others waiting: after each step all ranks
  * call cn_ranks_agree(), and continue or stop together.
- * Threads: one thread at a time, which need not always be the same.
+ *
+ * Work that is independent uses channels: messages of one channel do not meet those of
+ * another, so threads may wait on several at a time.
+ * Threads: for each channel one thread at a time, which need not always be the same.
  */
 #ifndef CN_BASE_RUN_RANKS_H
 #define CN_BASE_RUN_RANKS_H
@@ -17,11 +20,11 @@
 
 struct cn_ranks;
 
-enum { CN_RANKS_COUNT_MAX = 65535 };
+enum { CN_RANKS_COUNT_MAX = 65535, CN_RANKS_CHANNEL_COUNT = 8 };
 
-/* An implementation: sends bytes from one rank to another, in order. Both functions wait
- * until that is done; they fail if the connection is lost or this process was asked to
- * stop. */
+/* An implementation: sends bytes from one rank to another, in order within a channel. Both
+ * functions wait until that is done; they fail if the connection is lost or this process was
+ * asked to stop. */
 struct cn_ranks_ops {
     bool (*send)(struct cn_ranks *ranks, unsigned to, const void *data, size_t len,
                  struct cn_error *err);
@@ -33,6 +36,8 @@ struct cn_ranks_ops {
 struct cn_ranks {
     const struct cn_ranks_ops *ops;
     unsigned rank, size;
+    unsigned channel;         /* below CN_RANKS_CHANNEL_COUNT */
+    void *group;              /* of the implementation: the same for all channels */
     bool (*is_stopped)(void); /* asked while waiting; may be NULL */
 };
 
@@ -43,6 +48,9 @@ extern struct cn_ranks cn_ranks_alone;
 typedef bool (*cn_ranks_connect_fn)(struct cn_ranks **out, struct cn_error *err);
 
 void cn_ranks_close(struct cn_ranks *ranks); /* NULL is fine */
+
+/* The same ranks, on a channel other than 0. Valid as long as `ranks`, and not closed. */
+struct cn_ranks cn_ranks_channel(const struct cn_ranks *ranks, unsigned channel);
 
 static inline bool cn_ranks_is_first(const struct cn_ranks *ranks)
 {

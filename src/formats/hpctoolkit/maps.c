@@ -38,12 +38,20 @@ char *cn_hpc_directory(const char *path)
 
 static bool file_is(const char *dir, const char *name, bool (*is)(struct cn_bytes))
 {
+    enum { START_LEN = 4096 };
     struct cn_file file = {0};
     struct cn_error ignored;
-    bool ok = (dir ? cn_file_open_at(&file, dir, name, &ignored)
-                   : cn_file_open(&file, name, &ignored)) &&
-              is(file.bytes);
+    struct cn_bytes start;
+    bool ok = dir ? cn_file_open_content_at(&file, dir, name, &ignored)
+                  : cn_file_open_content(&file, name, &ignored);
 
+    if (ok) {
+        struct cn_content content = cn_file_content(&file);
+
+        ok = cn_content_slice(
+                 content, 0, content.len < START_LEN ? content.len : START_LEN, &start) &&
+             is(start);
+    }
     cn_file_close(&file);
     return ok;
 }
@@ -60,11 +68,12 @@ bool cn_hpc_maps_probe(const char *path, const char *tree_name,
     return found;
 }
 
-/* Map a file if it exists; `damage` says why it cannot be read. */
-static void map_optional(struct cn_file *file, const char *dir, const char *name,
-                         struct cn_error *damage)
+/* Open a file if it exists; `damage` says why it cannot be read. */
+static void open_optional(struct cn_file *file, const char *dir, const char *name,
+                          struct cn_error *damage)
 {
-    if (!cn_file_open_at(file, dir, name, damage) && damage->kind == CN_ERR_NOT_FOUND)
+    if (!cn_file_open_content_at(file, dir, name, damage) &&
+        damage->kind == CN_ERR_NOT_FOUND)
         *damage = (struct cn_error){0};
 }
 
@@ -77,11 +86,11 @@ bool cn_hpc_maps_open(struct cn_hpc_maps *maps, const char *dir, const char *tre
     for (size_t i = 0; i < CN_HPC_FILE_COUNT; i++) {
         struct cn_error damage = {0};
 
-        map_optional(&maps->file[i], dir, names[i], &damage);
-        if (damage.kind != CN_ERR_NONE) {
-            *err = damage;
-            return false;
-        }
+        if (cn_file_open_at(&maps->file[i], dir, names[i], &damage) ||
+            damage.kind == CN_ERR_NOT_FOUND)
+            continue;
+        *err = damage;
+        return false;
     }
     return true;
 }
@@ -106,11 +115,15 @@ static bool open_directory(struct cn_database **out, struct cn_hpc_maps *maps,
     struct cn_database *db;
 
     if (!cn_file_open_at(&maps->file[CN_HPC_TREE_FILE], dir, tree_name, err) ||
-        !cn_file_open_at(&maps->file[CN_HPC_PROFILE_FILE], dir, "profile.db", err))
+        !cn_file_open_content_at(&maps->file[CN_HPC_PROFILE_FILE], dir, "profile.db",
+                                 err))
         return false;
-    map_optional(&maps->file[CN_HPC_CCT_FILE], dir, "cct.db", &damage.cct);
-    map_optional(&maps->file[CN_HPC_TRACE_FILE], dir, "trace.db", &damage.trace);
-    map_optional(&maps->file[CN_HPC_LATENCY_FILE], dir, "latency.db", &damage.latency);
+    open_optional(&maps->file[CN_HPC_CCT_FILE], dir, "cct.db", &damage.cct);
+    open_optional(&maps->file[CN_HPC_TRACE_FILE], dir, "trace.db", &damage.trace);
+    if (!cn_file_open_at(&maps->file[CN_HPC_LATENCY_FILE], dir, "latency.db",
+                         &damage.latency) &&
+        damage.latency.kind == CN_ERR_NOT_FOUND)
+        damage.latency = (struct cn_error){0};
     if (!open(&db, maps, dir, &damage, err))
         return cn_fail_in(err, "%s", dir);
     if (damage.cct.kind != CN_ERR_NONE)

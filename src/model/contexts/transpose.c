@@ -452,7 +452,7 @@ bool cn_transpose_run(struct cn_database *db, const struct cn_transpose_options 
 {
     struct cn_transposition t = {
         .db = db,
-        .ranks = cn_database_ranks(db),
+        .ranks = options->ranks ? options->ranks : cn_database_ranks(db),
         .options = options,
         .sink = sink,
     };

@@ -26,6 +26,7 @@
 #include "model/contexts/database.h"
 
 struct cn_progress;
+struct cn_ranks;
 
 /* Contexts first..last, and the number of their values. */
 struct cn_context_range {
@@ -70,7 +71,8 @@ struct cn_transpose_sink {
 enum { CN_TRANSPOSE_MEMORY_LEN = 64 * 1024 * 1024 };
 
 struct cn_transpose_options {
-    unsigned workers;  /* at least 1 */
+    unsigned workers;       /* at least 1 */
+    struct cn_ranks *ranks; /* a channel of those of the database; NULL: these */
     size_t memory_len; /* for the values of all workers; 0: the constant above. A single
                           large context may need more. */
     size_t value_len, context_len; /* bytes of that memory that the sink needs for each */

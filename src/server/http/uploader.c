@@ -7,13 +7,14 @@
 #include <time.h>
 
 #include "base/alloc.h"
-#include "base/text.h"
+#include "base/run/clock.h"
+#include "base/run/progress.h"
 #include "store/bucket/bucket.h"
 #include "store/care/upload.h"
-#include "store/segment/config.h"
 #include "store/segment/segments.h"
 
 enum { PAUSE_MS = 500, PAUSE_FAILED_MS = 3000 };
+static const uint64_t measure_ns = 500000000; /* from one measurement to the next */
 
 struct cn_uploader {
     char *path, *address;
@@ -25,11 +26,13 @@ struct cn_uploader {
     pthread_cond_t is_ending_now;
     bool is_ending;
     struct cn_uploader_counts counts;
+    uint64_t measured_ns;    /* when the local store was measured */
     struct cn_error failure; /* of the last attempt */
 };
 
-static bool is_ending(struct cn_uploader *uploader)
+static bool is_ending(void *arg)
 {
+    struct cn_uploader *uploader = arg;
     bool is_ending;
 
     (void)pthread_mutex_lock(&uploader->lock);
@@ -38,54 +41,57 @@ static bool is_ending(struct cn_uploader *uploader)
     return is_ending;
 }
 
-static bool is_sealed(const char *dir)
-{
-    struct cn_store_config config;
-    struct cn_error ignored;
-
-    return cn_store_config_read(&config, dir, &ignored) && config.is_sealed;
-}
-
 /* Upload the sealed segments, the oldest first. */
 static bool upload_all(struct cn_uploader *uploader, const uint32_t *numbers,
                        size_t count, struct cn_error *err)
 {
+    const struct cn_progress progress = {.arg = uploader, .is_stopped = is_ending};
+    uint32_t sent = 0;
+    bool ok;
+
     if (!uploader->bucket && !cn_bucket_open(&uploader->bucket, uploader->address, err))
         return false;
-    for (size_t i = 0; i < count && !is_ending(uploader); i++) {
-        char *dir = cn_segment_dir(uploader->path, numbers[i]);
-        bool is_due = is_sealed(dir) && !cn_upload_is_done(uploader->path, numbers[i]);
-
-        free(dir);
-        if (!is_due)
-            continue;
-        if (!cn_upload_segment(uploader->bucket, uploader->path, numbers[i], err))
-            return false;
-        (void)pthread_mutex_lock(&uploader->lock);
-        uploader->counts.segments++;
-        (void)pthread_mutex_unlock(&uploader->lock);
-    }
-    return true;
+    ok = cn_upload_segments(uploader->bucket, uploader->path, numbers, count, &progress,
+                            &sent, err);
+    (void)pthread_mutex_lock(&uploader->lock);
+    uploader->counts.segments += sent;
+    (void)pthread_mutex_unlock(&uploader->lock);
+    return ok;
 }
 
-/* Remove local copies of named segments except the newest; returns the bytes of all that stay. */
-static uint64_t evict(const struct cn_uploader *uploader, const uint32_t *numbers,
-                      size_t count)
+/* Remove local copies of named segments except the newest. */
+static void evict(const struct cn_uploader *uploader, const uint32_t *numbers,
+                  size_t count)
 {
     unsigned kept = 0;
-    uint64_t len = 0;
 
     for (size_t i = count; i-- > 0;) {
-        char *dir = cn_segment_dir(uploader->path, numbers[i]);
         struct cn_error ignored;
-        bool is_named = cn_upload_is_done(uploader->path, numbers[i]);
 
-        if (!is_named || kept++ < uploader->kept ||
-            !cn_segment_remove(uploader->path, numbers[i], &ignored))
-            len += cn_segment_disk_len(dir);
+        if (cn_upload_is_done(uploader->path, numbers[i]) && kept++ >= uploader->kept)
+            (void)!cn_segment_remove(uploader->path, numbers[i], &ignored);
+    }
+}
+
+/* With the lock held: note the bytes of the local store. */
+static void measure(struct cn_uploader *uploader)
+{
+    uint32_t *numbers = NULL;
+    struct cn_error ignored;
+    uint64_t len = 0;
+    size_t count = 0;
+
+    if (!cn_segments_list(uploader->path, &numbers, &count, &ignored))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        char *dir = cn_segment_dir(uploader->path, numbers[i]);
+
+        len += cn_segment_disk_len(dir);
         free(dir);
     }
-    return len;
+    free(numbers);
+    uploader->counts.local_len = len;
+    uploader->measured_ns = cn_clock_ns();
 }
 
 static bool pass(struct cn_uploader *uploader)
@@ -95,11 +101,11 @@ static bool pass(struct cn_uploader *uploader)
     struct cn_error err = {0};
     bool ok = cn_segments_list(uploader->path, &numbers, &count, &err) &&
               upload_all(uploader, numbers, count, &err);
-    uint64_t len = evict(uploader, numbers, count);
 
+    evict(uploader, numbers, count);
     free(numbers);
     (void)pthread_mutex_lock(&uploader->lock);
-    uploader->counts.local_len = len;
+    measure(uploader);
     uploader->counts.failures += !ok;
     uploader->failure = err;
     (void)pthread_mutex_unlock(&uploader->lock);
@@ -198,6 +204,9 @@ bool cn_uploader_has_room(struct cn_uploader *uploader, struct cn_error *err)
     if (!uploader || uploader->len_max == 0)
         return true;
     (void)pthread_mutex_lock(&uploader->lock);
+    /* A pass may wait for minutes, while traces arrive. */
+    if (cn_clock_ns() - uploader->measured_ns > measure_ns)
+        measure(uploader);
     ok = uploader->counts.local_len <= uploader->len_max;
     if (!ok)
         (void)cn_fail(err, CN_ERR_IO,

@@ -99,6 +99,7 @@ bool cn_bucket_open(struct cn_bucket **out, const char *address, struct cn_error
 
     bucket->address = plain_address(address);
     cn_lock_init(&bucket->lock);
+    cn_lock_init(&bucket->naming);
     if (!cn_s3_open(&bucket->s3, address, err) || !read_config(bucket, err) ||
         !open_cache(bucket, err)) {
         cn_bucket_close(bucket);
@@ -126,6 +127,7 @@ void cn_bucket_close(struct cn_bucket *bucket)
         cn_manifest_done(bucket->ahead);
     free(bucket->ahead);
     cn_lock_done(&bucket->lock);
+    cn_lock_done(&bucket->naming);
     free(bucket->address);
     free(bucket->config);
     free(bucket->cache_dir);

@@ -33,6 +33,8 @@ struct cn_bucket {
     struct cn_manifest_names *names; /* of cn_bucket_get_and_list(); NULL: list again */
     struct cn_manifest *ahead;       /* read by cn_bucket_look(); NULL: read again */
     uint64_t state;                  /* of the manifest that was read last */
+    struct cn_lock naming;           /* taken while an entry is written */
+    uint32_t next_number;            /* above all that were named with this bucket */
 };
 
 /* Make the bucket, if it does not exist, and an empty store with these settings, in the form of
@@ -80,7 +82,7 @@ CN_CHECK bool cn_bucket_look(struct cn_bucket *bucket, bool *is_changed,
                              struct cn_error *err);
 
 /* Name a segment whose files were uploaded: gives it the next free number. `note` is called with
- * each number before it is tried; NULL: not. */
+ * each number before it is tried; NULL: not. Any thread. */
 typedef bool (*cn_bucket_note)(void *arg, uint32_t number, struct cn_error *err);
 CN_CHECK bool cn_bucket_add_entry(struct cn_bucket *bucket,
                                   struct cn_manifest_entry *entry, cn_bucket_note note,

@@ -412,23 +412,50 @@ static bool try_number(struct cn_bucket *bucket, struct cn_manifest_entry *entry
     return ok && (*is_done || has_id(bucket, key, entry->id, is_done, err));
 }
 
-bool cn_bucket_add_entry(struct cn_bucket *bucket, struct cn_manifest_entry *entry,
-                         cn_bucket_note note, void *arg, struct cn_error *err)
+/* The next number that no list has. */
+static bool find_number(struct cn_bucket *bucket, uint32_t *out, struct cn_error *err)
 {
     struct cn_manifest_names *names = list_names(bucket, err);
-    bool is_done = false, ok = names != NULL;
 
-    entry->number = ok ? names->next_number : 0;
+    if (!names)
+        return false;
+    *out = names->next_number;
     cn_manifest_names_free(names);
+    return true;
+}
+
+/* Numbers are tried one after the other: where one is left out, an entry that is written later could
+ * have it, and count instead of one that readers have seen. */
+static bool name_next(struct cn_bucket *bucket, struct cn_manifest_entry *entry,
+                      cn_bucket_note note, void *arg, struct cn_error *err)
+{
+    bool is_done = false, ok = true;
+
+    if (entry->number < bucket->next_number)
+        entry->number = bucket->next_number;
     while (ok && !is_done && entry->number <= NUMBER_MAX) {
         ok = (!note || note(arg, entry->number, err)) &&
              try_number(bucket, entry, &is_done, err);
         if (ok && !is_done)
-            entry->number++;
+            ok = find_number(bucket, &entry->number, err);
     }
     if (ok && !is_done)
         return cn_fail(err, CN_ERR_LIMIT, "%s: no number is left for a segment",
                        bucket->address);
+    bucket->next_number = ok ? entry->number + 1 : 0;
+    return ok;
+}
+
+bool cn_bucket_add_entry(struct cn_bucket *bucket, struct cn_manifest_entry *entry,
+                         cn_bucket_note note, void *arg, struct cn_error *err)
+{
+    bool ok = find_number(bucket, &entry->number, err);
+
+    if (!ok)
+        return false;
+    cn_lock_take(&bucket->naming);
+    ok = name_next(bucket, entry, note, arg, err);
+    cn_lock_release(&bucket->naming);
     return ok;
 }
 

@@ -11,6 +11,9 @@
 #include "base/files/disk.h"
 #include "base/files/file.h"
 #include "base/files/outdir.h"
+#include "base/run/failures.h"
+#include "base/run/pool.h"
+#include "base/run/progress.h"
 #include "base/text.h"
 #include "store/bucket/bucket.h"
 #include "store/care/care.h"
@@ -335,28 +338,85 @@ bool cn_upload_name_again(struct cn_bucket *bucket, const char *base, uint32_t n
     return ok;
 }
 
+/* Segments that are uploaded together: while one waits for an answer, others are sent. */
+struct uploads {
+    struct cn_bucket *bucket;
+    const char *base;
+    uint32_t *numbers;
+    bool *is_sent;
+    const struct cn_progress *progress;
+    struct cn_failures failures;
+};
+
+static void upload_job(void *arg, size_t i, unsigned worker)
+{
+    struct uploads *uploads = arg;
+    struct cn_error *err = cn_failures_error(&uploads->failures, worker);
+
+    if (cn_failures_stopped(&uploads->failures, worker))
+        return;
+    if (cn_progress_check(uploads->progress, "uploading segments", err) &&
+        cn_upload_segment(uploads->bucket, uploads->base, uploads->numbers[i], err))
+        uploads->is_sent[i] = true;
+    else
+        cn_failures_note(&uploads->failures, worker, i);
+}
+
+static void share_failure(void *arg, size_t i, unsigned worker)
+{
+    struct uploads *uploads = arg;
+
+    (void)i;
+    (void)cn_failures_share(&uploads->failures, worker);
+}
+
+static bool is_due(const char *base, uint32_t number)
+{
+    char *dir = cn_segment_dir(base, number);
+    struct cn_store_config config;
+    struct cn_error ignored;
+    bool is_sealed = cn_store_config_read(&config, dir, &ignored) && config.is_sealed;
+
+    free(dir);
+    return is_sealed && !cn_upload_is_done(base, number);
+}
+
+bool cn_upload_segments(struct cn_bucket *bucket, const char *base,
+                        const uint32_t *numbers, size_t count,
+                        const struct cn_progress *progress, uint32_t *sent,
+                        struct cn_error *err)
+{
+    enum { TOGETHER = 8 };
+    struct uploads uploads = {
+        bucket,   base, cn_alloc(count, sizeof(*numbers)), cn_alloc(count, sizeof(bool)),
+        progress, {0}};
+    struct cn_jobs jobs = {.arg = &uploads, .run = upload_job, .take = share_failure};
+    bool ok;
+
+    for (size_t i = 0; i < count; i++)
+        if (is_due(base, numbers[i]))
+            uploads.numbers[jobs.count++] = numbers[i];
+    cn_failures_init(&uploads.failures, TOGETHER);
+    cn_pool_run(&jobs, TOGETHER);
+    *sent = 0;
+    for (size_t i = 0; i < jobs.count; i++)
+        *sent += uploads.is_sent[i];
+    ok = cn_failures_result(&uploads.failures, err);
+    cn_failures_done(&uploads.failures);
+    free(uploads.numbers);
+    free(uploads.is_sent);
+    return ok;
+}
+
 bool cn_upload_store(struct cn_bucket *bucket, const char *base, uint32_t *count,
                      struct cn_error *err)
 {
-    uint32_t *numbers = NULL, sent = 0;
+    uint32_t *numbers = NULL;
     size_t n;
-    bool ok = cn_segments_list(base, &numbers, &n, err);
+    bool ok = cn_segments_list(base, &numbers, &n, err) &&
+              cn_upload_segments(bucket, base, numbers, n, NULL, count, err);
 
-    for (size_t i = 0; ok && i < n; i++) {
-        char *dir = cn_segment_dir(base, numbers[i]);
-        struct cn_store_config config;
-        struct cn_error ignored;
-
-        if (cn_store_config_read(&config, dir, &ignored) && config.is_sealed &&
-            !cn_upload_is_done(base, numbers[i])) {
-            ok = cn_upload_segment(bucket, base, numbers[i], err);
-            sent += ok;
-        }
-        free(dir);
-    }
     free(numbers);
-    if (ok)
-        *count = sent;
     return ok;
 }
 

@@ -15,6 +15,7 @@
 #include "base/error.h"
 
 struct cn_bucket;
+struct cn_progress;
 
 /* Upload a sealed segment, unless that was done. */
 CN_CHECK bool cn_upload_segment(struct cn_bucket *bucket, const char *base,
@@ -30,6 +31,13 @@ CN_CHECK bool cn_upload_replacing(struct cn_bucket *bucket, const char *base,
 CN_CHECK bool cn_upload_name_again(struct cn_bucket *bucket, const char *base,
                                    uint32_t number, const char *id, uint64_t *rows,
                                    struct cn_error *err);
+
+/* Upload those of these segments that are sealed and were not uploaded, several at a time. `sent`
+ * receives their number, also if another one fails. */
+CN_CHECK bool cn_upload_segments(struct cn_bucket *bucket, const char *base,
+                                 const uint32_t *numbers, size_t count,
+                                 const struct cn_progress *progress, uint32_t *sent,
+                                 struct cn_error *err);
 
 /* Upload all sealed segments of a store. `count` receives the number of those that were not
  * uploaded before. */

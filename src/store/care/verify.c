@@ -126,7 +126,7 @@ static void check_data_header(struct check *check, uint64_t end)
     struct cn_chunk_file ignored;
     struct cn_error found;
 
-    if (cn_chunk_file_init(&ignored, data, CN_CHUNK_DIALECT_SPEC, &found))
+    if (cn_chunk_file_init(&ignored, cn_content_of(data), CN_CHUNK_DIALECT_SPEC, &found))
         return;
     if (data.len < cn_chunk_file_header_size && end <= cn_chunk_file_header_size)
         report(check, false, CN_TRACES_NAME, 0, "unfinished",

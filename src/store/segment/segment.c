@@ -207,7 +207,7 @@ static void rebuild_last_rows(struct cn_segment *segment, struct cn_bytes rows)
 static bool open_rows_log(struct cn_segment *segment)
 {
     struct cn_bytes log = segment->rows_log.bytes, rows;
-    uint64_t len, data_len = segment->data.bytes.len;
+    uint64_t len, data_len = cn_file_content(&segment->data).len;
     uint32_t count = cn_segment_scan_rows(log, &len);
 
     if (len == 0)
@@ -217,11 +217,11 @@ static bool open_rows_log(struct cn_segment *segment)
         lose(segment,
              CN_TRACES_NAME ": ends at 0x%" PRIx64 ", but rows point to 0x%" PRIx64,
              data_len, cn_segment_rows_end(log, count));
-    count = cn_segment_rows_of_whole_chunks(log, count, segment->data.bytes.len);
+    count = cn_segment_rows_of_whole_chunks(log, count, data_len);
     if (!cn_bytes_array(log, cn_store_log_header_size, count, cn_store_row_size, &rows))
         return false;
     segment->logged_rows = count;
-    if (cn_segment_rows_end(log, count) < segment->data.bytes.len)
+    if (cn_segment_rows_end(log, count) < data_len)
         rebuild_last_rows(segment, rows);
     else
         cn_columns_of_rows(&segment->columns, rows);
@@ -281,7 +281,7 @@ static bool open_files(struct cn_segment *segment, struct cn_error *err)
         has_rows =
             cn_file_open_at(&segment->rows_log, segment->dir, CN_ROWS_LOG_NAME, &ignored);
     /* A crash may have left a segment without data. */
-    if (!cn_file_open_at(&segment->data, segment->dir, CN_TRACES_NAME, &ignored))
+    if (!cn_file_open_content_at(&segment->data, segment->dir, CN_TRACES_NAME, &ignored))
         segment->is_damaged = true;
     open_rows(segment, has_rows);
     if (!segment->config.is_sealed)

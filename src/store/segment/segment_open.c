@@ -280,7 +280,7 @@ static bool repair_header(struct cn_segment_writer *segment, struct cn_bytes dat
     struct cn_text head = {0};
     bool ok;
 
-    if (cn_chunk_file_init(&file, data, CN_CHUNK_DIALECT_SPEC, &ignored))
+    if (cn_chunk_file_init(&file, cn_content_of(data), CN_CHUNK_DIALECT_SPEC, &ignored))
         return true;
     begin_data(segment);
     head = segment->files.data.waiting;

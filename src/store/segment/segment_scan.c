@@ -164,7 +164,7 @@ static bool can_read_some(const struct cn_chunk_file *file)
 void cn_segment_open_chunks(struct cn_chunk_file *out, const struct cn_file *data)
 {
     struct cn_chunk_file file = {
-        .bytes = data->bytes, .source = data->source, .has_checksums = true};
+        .content = cn_file_content(data), .source = data->source, .has_checksums = true};
     struct cn_error ignored;
 
     if (cn_chunk_file_init_from(out, data, CN_CHUNK_DIALECT_SPEC, &ignored) &&
@@ -353,7 +353,7 @@ void cn_segment_scan_chunks(struct cn_segment_scan *scan, uint64_t from_off)
     struct cn_chunk chunk;
     struct cn_error ignored;
 
-    if (from_off <= scan->file.bytes.len && from_off > scan->sound_len)
+    if (from_off <= scan->file.content.len && from_off > scan->sound_len)
         scan->sound_len = from_off;
     cn_chunk_walk_begin_at(&walk, &scan->file, from_off);
     while (!cn_chunk_walk_is_at_end(&walk)) {

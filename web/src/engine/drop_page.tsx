@@ -4,15 +4,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { openDropped, useEngineState } from "../shared/api";
-import {
-  filesOfDrop,
-  filesOfInput,
-  SIZE_MAX,
-  sizeOf,
-  sourcesOf,
-  type Dropped,
-  type DroppedFile,
-} from "./dropped";
+import { filesOfDrop, filesOfInput, sourcesOf, type Dropped, type DroppedFile } from "./dropped";
 
 const FORMATS =
   "HPCToolkit databases (meta.db, experiment.xml), uftrace and cairn recordings, perf.data, trace stores, " +
@@ -25,11 +17,6 @@ export function DropPage(props: { children: ComponentChildren }) {
   const add = (chosen: DroppedFile[]) => {
     if (chosen.length === 0) return;
     const next = sourcesOf(chosen, dropped);
-    if (sizeOf(next) > SIZE_MAX) {
-      const size = (sizeOf(next) / 1e9).toFixed(1);
-      setProblem(`${size} GB are too much for a page (3.5 GB); run: cairn view PATH`);
-      return;
-    }
     setProblem("");
     setDropped(next);
     openDropped(next);

@@ -33,8 +33,6 @@ type ItemWithHandle = DataTransferItem & {
 // Names that a folder of some format has: dropped beside each other, they are its contents.
 const CONTENTS = ["meta.db", "experiment.xml", "task.txt", "config.props"];
 
-export const SIZE_MAX = 3.5e9; // of what fits into 32-bit addresses, with room for results
-
 function freeName(name: string, taken: Set<string>): string {
   let free = name;
   for (let i = 2; taken.has(free); i++) free = `${name} (${i})`;
@@ -57,10 +55,6 @@ export function sourcesOf(chosen: DroppedFile[], before: Dropped): Dropped {
   });
   const sources = [...names.values()].map((path) => ({ path }));
   return { files: [...before.files, ...files], sources: [...before.sources, ...sources] };
-}
-
-export function sizeOf(dropped: Dropped): number {
-  return dropped.files.reduce((sum, { file }) => sum + file.size, 0);
 }
 
 function fileOf(entry: FileSystemFileEntry): Promise<File> {

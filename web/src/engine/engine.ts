@@ -8,6 +8,7 @@ interface Exports {
   memory: WebAssembly.Memory;
   _initialize(): void;
   alloc(length: number): number;
+  read_by_range(pageLength: number, cachedLength: number): void;
   open(path: number, format: number, folder: number, isRaw: number): number;
   ask(address: number): number;
   answer(): number;
@@ -27,6 +28,14 @@ export interface SourceToOpen {
   isRaw?: boolean;
 }
 
+// How large files are read: pages of a file, and how much of all files is cached, in bytes.
+export interface Ranges {
+  page: number;
+  cached: number;
+}
+
+const RANGES: Ranges = { page: 1 << 20, cached: 256 << 20 };
+
 export class Engine {
   private constructor(
     readonly files: FileSystem,
@@ -34,7 +43,7 @@ export class Engine {
     private readonly exports: Exports,
   ) {}
 
-  static async start(module: WebAssembly.Module): Promise<Engine> {
+  static async start(module: WebAssembly.Module, ranges = RANGES): Promise<Engine> {
     const files = new FileSystem();
     const wasi = new Wasi(files);
     const instance = await WebAssembly.instantiate(module, {
@@ -43,6 +52,7 @@ export class Engine {
     const exports = instance.exports as unknown as Exports;
     wasi.memory = exports.memory;
     exports._initialize();
+    exports.read_by_range(ranges.page, ranges.cached);
     return new Engine(files, wasi, exports);
   }
 

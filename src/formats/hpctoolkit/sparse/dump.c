@@ -8,7 +8,7 @@ static bool dump_profiles(struct cn_hpc_dump *dump, struct cn_error *err)
 
     return cn_hpc_dump_item(dump, &cn_hpc_sparse_profile_header_layout, 0, 0, NULL,
                             err) &&
-           cn_hpc_sparse_profiles_open(dump->bytes, &planes, err) &&
+           cn_hpc_sparse_profiles_open(cn_content_of(dump->bytes), &planes, err) &&
            cn_hpc_dump_planes(dump, &cn_hpc_sparse_profile_layout, &planes, err);
 }
 
@@ -20,7 +20,8 @@ static bool dump_cct(struct cn_hpc_dump *dump, struct cn_error *err)
 
     /* Unfinished writers left none: what is there can be dumped. */
     without_footer.footer = NULL;
-    if (!cn_hpc_sparse_frame_open(dump->bytes, &without_footer, &frame, err))
+    if (!cn_hpc_sparse_frame_open(cn_content_of(dump->bytes), &without_footer, &frame,
+                                  err))
         return false;
     planes = cn_hpc_sparse_planes(&frame, &cn_hpc_sparse_context_planes);
     return cn_hpc_dump_planes(dump, &cn_hpc_sparse_context_layout, &planes, err);
@@ -31,7 +32,7 @@ static bool dump_traces(struct cn_hpc_dump *dump, struct cn_error *err)
     struct cn_hpc_traces traces;
 
     return cn_hpc_dump_item(dump, &cn_hpc_sparse_trace_header_layout, 0, 0, NULL, err) &&
-           cn_hpc_sparse_traces_open(dump->bytes, &traces, err) &&
+           cn_hpc_sparse_traces_open(cn_content_of(dump->bytes), &traces, err) &&
            cn_hpc_dump_traces(dump, &cn_hpc_sparse_trace_layout,
                               &cn_hpc_sparse_sample_layout, &traces, err);
 }

@@ -59,13 +59,14 @@ const struct cn_hpc_sparse_kind *cn_hpc_sparse_kind_of(struct cn_bytes file)
     return NULL;
 }
 
-bool cn_hpc_sparse_has_footer(struct cn_bytes file, const struct cn_hpc_sparse_kind *kind)
+bool cn_hpc_sparse_has_footer(struct cn_content file,
+                              const struct cn_hpc_sparse_kind *kind)
 {
     struct cn_bytes footer;
 
     return file.len >= kind->header_len + CN_HPC_SPARSE_FOOTER_LEN &&
-           cn_bytes_slice(file, file.len - CN_HPC_SPARSE_FOOTER_LEN,
-                          CN_HPC_SPARSE_FOOTER_LEN, &footer) &&
+           cn_content_slice(file, file.len - CN_HPC_SPARSE_FOOTER_LEN,
+                            CN_HPC_SPARSE_FOOTER_LEN, &footer) &&
            (memcmp(footer.ptr, kind->footer, CN_HPC_SPARSE_FOOTER_LEN) == 0 ||
             memcmp(footer.ptr, kind->swapped_footer, CN_HPC_SPARSE_FOOTER_LEN) == 0);
 }
@@ -77,22 +78,26 @@ bool cn_hpc_sparse_records_find(struct cn_hpc_sparse_frame *frame,
 
     frame->records = (struct cn_hpc_table){
         .span.off = head->infos_off, .count = head->count, .stride = kind->record_len};
-    return head->count == 0 ||
-           cn_bytes_array(frame->file, head->infos_off, head->count, kind->record_len,
-                          &frame->records.span.bytes);
+    return head->count == 0 || cn_content_keep(frame->file, head->infos_off,
+                                               (uint64_t)head->count * kind->record_len,
+                                               &frame->records.span.bytes);
 }
 
-static bool check_head(struct cn_bytes file, const struct cn_hpc_sparse_kind *kind,
+static bool check_head(struct cn_content file, const struct cn_hpc_sparse_kind *kind,
                        struct cn_hpc_sparse_header *head, struct cn_error *err)
 {
-    if (file.len == 0)
+    uint64_t start_len = file.len < kind->header_len ? file.len : kind->header_len;
+    struct cn_bytes start;
+
+    if (file.len == 0 || !cn_content_slice(file, 0, start_len, &start))
         return cn_fail(err, CN_ERR_FORMAT, "file is empty");
-    if (!cn_hpc_sparse_file_is(file, kind))
+    if (!cn_hpc_sparse_file_is(start, kind))
         return cn_fail(err, CN_ERR_FORMAT, "not a %s: does not start with %s", kind->name,
                        kind->magic);
-    if (file.len < kind->header_len || !cn_hpc_sparse_header_decode(file, head))
+    if (start.len < kind->header_len || !cn_hpc_sparse_header_decode(start, head))
         return cn_fail(err, CN_ERR_FORMAT,
-                       "file is incomplete: %zu bytes, at least %" PRIu32 " needed",
+                       "file is incomplete: %" PRIu64 " bytes, at least %" PRIu32
+                       " needed",
                        file.len, kind->header_len);
     if (head->major < CN_HPC_SPARSE_MAJOR_MIN || head->major > CN_HPC_SPARSE_MAJOR_MAX)
         return cn_fail(err, CN_ERR_VERSION, "version %u.%u, can read %d.x to %d.x",
@@ -101,7 +106,8 @@ static bool check_head(struct cn_bytes file, const struct cn_hpc_sparse_kind *ki
     return true;
 }
 
-bool cn_hpc_sparse_frame_open(struct cn_bytes file, const struct cn_hpc_sparse_kind *kind,
+bool cn_hpc_sparse_frame_open(struct cn_content file,
+                              const struct cn_hpc_sparse_kind *kind,
                               struct cn_hpc_sparse_frame *out, struct cn_error *err)
 {
     struct cn_hpc_sparse_frame frame = {.file = file};
@@ -112,12 +118,13 @@ bool cn_hpc_sparse_frame_open(struct cn_bytes file, const struct cn_hpc_sparse_k
     if (kind->footer) {
         if (!cn_hpc_sparse_has_footer(file, kind))
             return cn_fail(err, CN_ERR_FORMAT,
-                           "file of %zu bytes is incomplete: no footer", file.len);
+                           "file of %" PRIu64 " bytes is incomplete: no footer",
+                           file.len);
         frame.file.len -= CN_HPC_SPARSE_FOOTER_LEN;
     }
     if (!cn_hpc_sparse_records_find(&frame, kind))
         return cn_fail(err, CN_ERR_FORMAT,
-                       "%" PRIu32 " %s at 0x%" PRIx64 " do not fit the file of %zu",
+                       "%" PRIu32 " %s at 0x%" PRIx64 " do not fit the file of %" PRIu64,
                        head->count, kind->records, head->infos_off, file.len);
     if (frame.records.span.bytes.len > head->infos_len)
         return cn_fail(err, CN_ERR_FORMAT,

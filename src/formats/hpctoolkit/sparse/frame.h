@@ -7,6 +7,7 @@
 #define CN_FORMATS_HPCTOOLKIT_SPARSE_FRAME_H
 
 #include "base/error.h"
+#include "base/files/content.h"
 #include "formats/hpctoolkit/sparse/format.h"
 #include "formats/hpctoolkit/table.h"
 
@@ -29,7 +30,7 @@ extern const struct cn_hpc_sparse_kind
     *const cn_hpc_sparse_kinds[CN_HPC_SPARSE_KIND_COUNT];
 
 struct cn_hpc_sparse_frame {
-    struct cn_bytes file; /* without the footer */
+    struct cn_content file; /* without the footer */
     struct cn_hpc_sparse_header head;
     struct cn_hpc_table records;
 };
@@ -40,8 +41,8 @@ bool cn_hpc_sparse_file_is(struct cn_bytes file, const struct cn_hpc_sparse_kind
 /* The kind of a file; NULL: none of these. */
 const struct cn_hpc_sparse_kind *cn_hpc_sparse_kind_of(struct cn_bytes file);
 
-/* True if the bytes end with a footer of this kind. */
-bool cn_hpc_sparse_has_footer(struct cn_bytes file,
+/* True if the file ends with a footer of this kind. */
+bool cn_hpc_sparse_has_footer(struct cn_content file,
                               const struct cn_hpc_sparse_kind *kind);
 
 /* Set frame->records from the header. False if they do not lie inside the file. */
@@ -49,7 +50,7 @@ bool cn_hpc_sparse_records_find(struct cn_hpc_sparse_frame *frame,
                                 const struct cn_hpc_sparse_kind *kind);
 
 /* Check magic, version, footer, and that the records lie inside the file. */
-CN_CHECK bool cn_hpc_sparse_frame_open(struct cn_bytes file,
+CN_CHECK bool cn_hpc_sparse_frame_open(struct cn_content file,
                                        const struct cn_hpc_sparse_kind *kind,
                                        struct cn_hpc_sparse_frame *out,
                                        struct cn_error *err);

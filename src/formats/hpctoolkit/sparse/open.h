@@ -13,6 +13,8 @@
 
 struct cn_hpc_sparse_files {
     struct cn_bytes profile, cct, trace;
+    /* In place of the bytes of those that are read by range; else NULL. */
+    struct cn_ranges *profile_ranges, *cct_ranges, *trace_ranges;
     bool has_cct, has_trace;
 };
 

@@ -308,35 +308,37 @@ struct cn_hpc_planes cn_hpc_sparse_planes(const struct cn_hpc_sparse_frame *fram
 }
 
 static bool blocks_overlap(const char *owner, const struct cn_hpc_table *records,
-                           uint32_t i, uint64_t total, size_t file_len,
+                           uint32_t i, uint64_t total, uint64_t file_len,
                            struct cn_error *err)
 {
     return cn_fail(err, CN_ERR_FORMAT,
                    "%s %" PRIu32 " at 0x%" PRIx64 ": blocks overlap: %" PRIu64
-                   " bytes of them in a file of %zu",
+                   " bytes of them in a file of %" PRIu64,
                    owner, i, cn_hpc_table_off(records, i), total, file_len);
 }
 
-bool cn_hpc_sparse_profiles_open(struct cn_bytes file, struct cn_hpc_planes *out,
+bool cn_hpc_sparse_profiles_open(struct cn_content file, struct cn_hpc_planes *out,
                                  struct cn_error *err)
 {
     struct cn_hpc_sparse_profile_header head;
     struct cn_hpc_sparse_frame frame;
     struct cn_hpc_planes planes;
+    struct cn_bytes start;
     uint64_t total = 0, values_len;
 
     if (!cn_hpc_sparse_frame_open(file, &cn_hpc_sparse_profile_kind, &frame, err))
         return false;
     planes = cn_hpc_sparse_planes(&frame, &cn_hpc_sparse_profile_planes);
-    if (!cn_hpc_sparse_profile_header_decode(file, &head))
+    if (!cn_content_slice(file, 0, cn_hpc_sparse_profile_header_size, &start) ||
+        !cn_hpc_sparse_profile_header_decode(start, &head))
         return cn_fail(err, CN_ERR_FORMAT, "header is cut off");
     if (planes.records.count == 0)
         return cn_fail(err, CN_ERR_FORMAT, "no profiles, not even a summary");
-    if (!cn_bytes_slice(planes.file, head.tuples_off, head.tuples_len,
-                        &planes.tuples.bytes))
+    if (!cn_content_keep(planes.file, head.tuples_off, head.tuples_len,
+                         &planes.tuples.bytes))
         return cn_fail(err, CN_ERR_FORMAT,
                        "identity tuples of %" PRIu64 " bytes at 0x%" PRIx64
-                       " do not fit the file of %zu",
+                       " do not fit the file of %" PRIu64,
                        head.tuples_len, head.tuples_off, file.len);
     planes.tuples.off = head.tuples_off;
     for (uint32_t i = 0; i < planes.records.count; i++) {
@@ -366,13 +368,13 @@ static bool is_zero(struct cn_bytes bytes)
     return true;
 }
 
-bool cn_hpc_sparse_cct_open(struct cn_bytes file, struct cn_hpc_planes *out,
+bool cn_hpc_sparse_cct_open(struct cn_content file, struct cn_hpc_planes *out,
                             bool *is_zeroed, struct cn_error *err)
 {
     struct cn_hpc_sparse_frame frame;
     struct cn_hpc_planes planes;
     struct cn_bytes values;
-    uint64_t total = 0;
+    uint64_t total = 0, len;
 
     if (!cn_hpc_sparse_frame_open(file, &cn_hpc_sparse_cct_kind, &frame, err))
         return false;
@@ -389,12 +391,12 @@ bool cn_hpc_sparse_cct_open(struct cn_bytes file, struct cn_hpc_planes *out,
                            i, cn_hpc_table_off(&planes.records, i), record.context);
         /* One that does not fit fails when it is read. */
         if (record.value_count == 0 ||
-            !cn_bytes_array(planes.file, record.block_off, record.value_count,
-                            cn_hpc_sparse_context_value_size, &values))
+            !cn_u64_mul(record.value_count, cn_hpc_sparse_context_value_size, &len) ||
+            !cn_content_has(planes.file, record.block_off, len))
             continue;
-        if (total == 0)
+        if (total == 0 && cn_content_slice(planes.file, record.block_off, len, &values))
             *is_zeroed = is_zero(values);
-        total += values.len;
+        total += len;
         if (total > planes.file.len)
             return blocks_overlap("context", &planes.records, i, total, planes.file.len,
                                   err);
@@ -403,17 +405,19 @@ bool cn_hpc_sparse_cct_open(struct cn_bytes file, struct cn_hpc_planes *out,
     return true;
 }
 
-bool cn_hpc_sparse_traces_open(struct cn_bytes file, struct cn_hpc_traces *out,
+bool cn_hpc_sparse_traces_open(struct cn_content file, struct cn_hpc_traces *out,
                                struct cn_error *err)
 {
     struct cn_hpc_sparse_trace_header head;
     struct cn_hpc_sparse_frame frame;
     struct cn_hpc_traces traces;
+    struct cn_bytes start;
     uint64_t total = 0;
 
     if (!cn_hpc_sparse_frame_open(file, &cn_hpc_sparse_trace_kind, &frame, err))
         return false;
-    if (!cn_hpc_sparse_trace_header_decode(file, &head))
+    if (!cn_content_slice(file, 0, cn_hpc_sparse_trace_header_size, &start) ||
+        !cn_hpc_sparse_trace_header_decode(start, &head))
         return cn_fail(err, CN_ERR_FORMAT, "header is cut off");
     traces = (struct cn_hpc_traces){
         .encoding = &cn_hpc_sparse_samples,

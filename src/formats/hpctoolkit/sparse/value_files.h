@@ -18,15 +18,16 @@ extern const struct cn_hpc_plane_encoding cn_hpc_sparse_profile_planes,
 extern const struct cn_hpc_sample_encoding cn_hpc_sparse_samples;
 
 /* There is at least one profile, the summary. */
-CN_CHECK bool cn_hpc_sparse_profiles_open(struct cn_bytes file, struct cn_hpc_planes *out,
+CN_CHECK bool cn_hpc_sparse_profiles_open(struct cn_content file,
+                                          struct cn_hpc_planes *out,
                                           struct cn_error *err);
 
 /* Records are in the order of their ids, from 0 on. `is_zeroed`: the blocks are all zero,
  * which a bug of the time left. */
-CN_CHECK bool cn_hpc_sparse_cct_open(struct cn_bytes file, struct cn_hpc_planes *out,
+CN_CHECK bool cn_hpc_sparse_cct_open(struct cn_content file, struct cn_hpc_planes *out,
                                      bool *is_zeroed, struct cn_error *err);
 
-CN_CHECK bool cn_hpc_sparse_traces_open(struct cn_bytes file, struct cn_hpc_traces *out,
+CN_CHECK bool cn_hpc_sparse_traces_open(struct cn_content file, struct cn_hpc_traces *out,
                                         struct cn_error *err);
 
 /* The planes of an opened frame. */

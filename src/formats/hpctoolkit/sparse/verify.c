@@ -71,12 +71,12 @@ static bool check_frame(struct cn_hpc_check *c, struct cn_bytes file,
                         const struct cn_hpc_sparse_kind *kind,
                         struct cn_hpc_sparse_frame *out)
 {
-    struct cn_hpc_sparse_frame frame = {.file = file};
+    struct cn_hpc_sparse_frame frame = {.file = cn_content_of(file)};
 
     if (!check_start(c, file, kind, &frame.head))
         return false;
     if (kind->footer) {
-        if (cn_hpc_sparse_has_footer(file, kind))
+        if (cn_hpc_sparse_has_footer(frame.file, kind))
             frame.file.len -= CN_HPC_SPARSE_FOOTER_LEN;
         else
             cn_findings_error(&c->f, "footer", file.len,
@@ -143,8 +143,8 @@ static bool verify_profiles(struct cn_hpc_check *c, struct cn_bytes file,
         return true;
     p.planes = cn_hpc_sparse_planes(&frame, &cn_hpc_sparse_profile_planes);
     p.planes.tuples.off = head.tuples_off;
-    if (!cn_bytes_slice(frame.file, head.tuples_off, head.tuples_len,
-                        &p.planes.tuples.bytes)) {
+    if (!cn_content_slice(frame.file, head.tuples_off, head.tuples_len,
+                          &p.planes.tuples.bytes)) {
         cn_findings_error(&c->f, "section-bounds", 0x30,
                           "identity tuples of %" PRIu64 " bytes at 0x%" PRIx64
                           " do not fit the file of %zu",
@@ -180,7 +180,8 @@ static bool verify_cct(struct cn_hpc_check *c, struct cn_bytes file, struct cn_e
     if (!check_frame(c, file, &cn_hpc_sparse_cct_kind, &frame))
         return true;
     cn_hpc_check_context_count(c, frame.head.count, 0x12);
-    if (cn_hpc_sparse_cct_open(file, &ignored, &is_zeroed, &damage) && is_zeroed) {
+    if (cn_hpc_sparse_cct_open(cn_content_of(file), &ignored, &is_zeroed, &damage) &&
+        is_zeroed) {
         cn_findings_warn(&c->f, "cct-zeroed", frame.head.infos_off,
                          "blocks of values are zero: they were never written");
         return true;

@@ -235,6 +235,7 @@ static bool transpose(struct cct_writer *c, struct cn_error *err)
 {
     struct cn_transpose_options options = {
         .workers = c->job->workers,
+        .ranks = c->job->ranks,
         .memory_len = c->job->options->memory_len,
         .value_len = c->encoding->value_len,
         .context_len = sizeof(struct cn_hpc_cct_block) + c->encoding->record_len,
@@ -288,8 +289,7 @@ bool cn_hpc_cct_blocks_write(const struct cn_hpc_value_job *job,
     bool ok;
 
     c.workers = cn_alloc(job->workers, sizeof(*c.workers));
-    ok = transpose(&c, err) &&
-         (!cn_ranks_is_first(cn_database_ranks(job->db)) || write_rest(&c, err));
+    ok = transpose(&c, err) && (!cn_ranks_is_first(job->ranks) || write_rest(&c, err));
     for (unsigned i = 0; i < job->workers; i++) {
         free(c.workers[i].bytes);
         free(c.workers[i].records);

@@ -83,19 +83,20 @@ static bool open_block(struct cn_hpc_plane_check *p, uint32_t number,
                                .key_count = record->key_count};
     if (b->value_count == 0 && b->key_count == 0)
         return false;
-    if (!cn_bytes_array(p->planes.file, b->values_off, b->value_count, e->value->size,
-                        &b->values)) {
+    if (!cn_content_array(p->planes.file, b->values_off, b->value_count, e->value->size,
+                          &b->values)) {
         cn_findings_error(f, "values-bounds", off,
                           "%" PRIu64 " values at 0x%" PRIx64
-                          " do not fit the file of %zu",
+                          " do not fit the file of %" PRIu64,
                           b->value_count, b->values_off, p->planes.file_len);
         return false;
     }
-    if (!cn_bytes_array(p->planes.file, b->index_off, (uint64_t)b->key_count + e->has_end,
-                        e->index->size, &b->index)) {
+    if (!cn_content_array(p->planes.file, b->index_off,
+                          (uint64_t)b->key_count + e->has_end, e->index->size,
+                          &b->index)) {
         cn_findings_error(f, "index-bounds", off,
                           "index of %" PRIu32 " %ss at 0x%" PRIx64
-                          " does not fit the file of %zu",
+                          " does not fit the file of %" PRIu64,
                           b->key_count, e->key, b->index_off, p->planes.file_len);
         return false;
     }
@@ -294,7 +295,8 @@ static void check_record(struct cn_hpc_plane_check *p, uint32_t number)
         for (uint32_t i = 0; i < block.key_count; i++)
             check_entry(p, number, &block, i);
     }
-    cn_hpc_check_forget(p->c, p->planes.file, block.values.len + block.index.len);
+    cn_hpc_check_forget(p->c, cn_content_bytes(p->planes.file),
+                        block.values.len + block.index.len);
 }
 
 bool cn_hpc_check_planes(struct cn_hpc_plane_check *p, struct cn_error *err)

@@ -92,7 +92,7 @@ static void check_line(struct cn_hpc_trace_check *t, struct line *line)
         if (!t->is_strict && begin > t->traces.file.len)
             cn_findings_warn(f, "empty-trace", line->off,
                              "empty trace %" PRIu32 " at 0x%" PRIx64
-                             " lies after the end of the file of %zu",
+                             " lies after the end of the file of %" PRIu64,
                              line->number, begin, t->traces.file_len);
         return;
     }
@@ -103,10 +103,10 @@ static void check_line(struct cn_hpc_trace_check *t, struct line *line)
                           line->number, begin, end, t->traces.encoding->sample_len);
         return;
     }
-    if (!cn_bytes_slice(t->traces.file, begin, end - begin, &line->samples)) {
+    if (!cn_content_slice(t->traces.file, begin, end - begin, &line->samples)) {
         cn_findings_error(f, "trace-bounds", line->off,
                           "trace %" PRIu32 " from 0x%" PRIx64 " to 0x%" PRIx64
-                          " does not fit the file of %zu",
+                          " does not fit the file of %" PRIu64,
                           line->number, begin, end, t->traces.file_len);
         return;
     }
@@ -165,7 +165,7 @@ bool cn_hpc_check_traces(struct cn_hpc_trace_check *t, struct cn_error *err)
 
         check_profile(t, &line);
         check_line(t, &line);
-        cn_hpc_check_forget(t->c, t->traces.file, line.samples.len);
+        cn_hpc_check_forget(t->c, cn_content_bytes(t->traces.file), line.samples.len);
         if (i % TRACES_PER_REPORT == 0)
             ok = cn_progress_report(t->c->progress, "verifying trace.db", i, count,
                                     "traces", err);

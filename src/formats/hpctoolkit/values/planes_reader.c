@@ -42,18 +42,19 @@ static bool find_block(const struct cn_hpc_planes *planes,
                                  .index_off = record->index_off,
                                  .key_count = record->key_count};
     if (out->value_count > 0 &&
-        !cn_bytes_array(planes->file, out->values_off, out->value_count, e->value->size,
-                        &out->values))
+        !cn_content_array(planes->file, out->values_off, out->value_count, e->value->size,
+                          &out->values))
         return cn_fail(err, CN_ERR_FORMAT,
-                       "%" PRIu64 " values at 0x%" PRIx64 " do not fit the file of %zu",
+                       "%" PRIu64 " values at 0x%" PRIx64
+                       " do not fit the file of %" PRIu64,
                        out->value_count, out->values_off, planes->file_len);
     if ((out->key_count > 0 || needs_end) &&
-        !cn_bytes_array(planes->file, out->index_off,
-                        (uint64_t)out->key_count + needs_end, e->index->size,
-                        &out->index))
+        !cn_content_array(planes->file, out->index_off,
+                          (uint64_t)out->key_count + needs_end, e->index->size,
+                          &out->index))
         return cn_fail(err, CN_ERR_FORMAT,
                        "index of %" PRIu32 " %ss at 0x%" PRIx64
-                       " does not fit the file of %zu",
+                       " does not fit the file of %" PRIu64,
                        out->key_count, e->key, out->index_off, planes->file_len);
     return !needs_end || check_end(out, err);
 }

@@ -13,6 +13,7 @@
 #define CN_FORMATS_HPCTOOLKIT_VALUES_PLANES_READER_H
 
 #include "base/bytes/record.h"
+#include "base/files/content.h"
 #include "formats/hpctoolkit/table.h"
 #include "formats/hpctoolkit/values/metric_ids.h"
 #include "model/contexts/database.h"
@@ -77,8 +78,8 @@ struct cn_hpc_plane_encoding {
 
 struct cn_hpc_planes {
     const struct cn_hpc_plane_encoding *encoding;
-    struct cn_bytes file; /* without the footer */
-    size_t file_len;      /* with it */
+    struct cn_content file; /* without the footer */
+    uint64_t file_len;      /* with it */
     struct cn_hpc_table records;
     struct cn_hpc_span tuples; /* of profile.db */
 };

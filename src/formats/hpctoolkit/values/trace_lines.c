@@ -248,7 +248,7 @@ static struct lines_total add_up_workers(const struct trace_writer *t)
 static bool add_up_ranks(struct trace_writer *t, struct lines_total *total,
                          struct cn_error *err)
 {
-    struct cn_ranks *ranks = cn_database_ranks(t->job->db);
+    struct cn_ranks *ranks = t->job->ranks;
     uint64_t *end_offs = cn_alloc(t->lines->count, sizeof(*end_offs));
     bool ok;
 
@@ -293,8 +293,7 @@ static bool write_lines(struct trace_writer *t, struct cn_error *err)
     struct lines_total total;
     bool ok = run_jobs(t, &total, err);
 
-    if (!cn_ranks_agree(cn_database_ranks(t->job->db), ok, err) ||
-        !add_up_ranks(t, &total, err))
+    if (!cn_ranks_agree(t->job->ranks, ok, err) || !add_up_ranks(t, &total, err))
         return false;
     if (total.begin_ns <= total.end_ns) {
         t->lines->begin_ns = total.begin_ns;

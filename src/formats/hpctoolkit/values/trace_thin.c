@@ -303,7 +303,7 @@ static bool run_units(struct thin_writer *t, struct cn_error *err)
 /* Make the lengths of all lines known to all ranks, and add up what they report. */
 static bool share_results(struct thin_writer *t, struct cn_error *err)
 {
-    struct cn_ranks *ranks = cn_database_ranks(t->job->db);
+    struct cn_ranks *ranks = t->job->ranks;
     uint64_t begin_ns = t->run.has_span ? t->run.begin_ns : UINT64_MAX;
     uint64_t end_ns = t->run.has_span ? t->run.end_ns : 0;
     const char *unlisted =
@@ -362,7 +362,7 @@ static bool place_lines(struct thin_writer *t, uint64_t spool_off, struct cn_out
 
 static bool write_thinned(struct thin_writer *t, struct cn_out *out, struct cn_error *err)
 {
-    struct cn_ranks *ranks = cn_database_ranks(t->job->db);
+    struct cn_ranks *ranks = t->job->ranks;
     uint64_t spool_off = 0;
     bool ok = cn_spool_open(&t->spool, t->job->dir, err);
 

@@ -49,24 +49,22 @@ bool cn_hpc_traces_at(const struct cn_hpc_traces *traces, uint32_t index,
     struct cn_hpc_trace_record record = cn_hpc_traces_record(traces, index);
     uint64_t off = cn_hpc_table_off(&traces->records, index);
     size_t sample_len = traces->encoding->sample_len;
-    struct cn_bytes samples = {0};
+    uint64_t len = record.end_off - record.begin_off;
 
     /* The offset of an empty trace does not matter: writers leave it after the end. */
     if (record.begin_off != record.end_off &&
         (record.end_off < record.begin_off ||
-         !cn_bytes_slice(traces->file, record.begin_off,
-                         record.end_off - record.begin_off, &samples)))
+         !cn_content_has(traces->file, record.begin_off, len)))
         return cn_fail(err, CN_ERR_FORMAT,
                        "trace %" PRIu32 " at 0x%" PRIx64 ": samples from 0x%" PRIx64
-                       " to 0x%" PRIx64 " do not fit the file of %zu",
+                       " to 0x%" PRIx64 " do not fit the file of %" PRIu64,
                        index, off, record.begin_off, record.end_off, traces->file_len);
-    if (samples.len % sample_len != 0)
+    if (len % sample_len != 0)
         return cn_fail(err, CN_ERR_FORMAT,
-                       "trace %" PRIu32 " at 0x%" PRIx64
-                       ": %zu bytes of samples are no multiple of %zu",
-                       index, off, samples.len, sample_len);
-    *out =
-        (struct cn_timeline){.count = samples.len / sample_len, .at = record.begin_off};
+                       "trace %" PRIu32 " at 0x%" PRIx64 ": %" PRIu64
+                       " bytes of samples are no multiple of %zu",
+                       index, off, len, sample_len);
+    *out = (struct cn_timeline){.count = len / sample_len, .at = record.begin_off};
     return true;
 }
 
@@ -101,7 +99,7 @@ bool cn_hpc_traces_samples(const struct cn_hpc_traces *traces,
     uint64_t off = timeline->at + first * sample_len;
     struct cn_bytes samples;
 
-    if (!cn_bytes_array(traces->file, off, count, sample_len, &samples))
+    if (!cn_content_array(traces->file, off, count, sample_len, &samples))
         return cn_fail(err, CN_ERR_FORMAT,
                        "%zu samples at 0x%" PRIx64 " do not fit the file", count, off);
     traces->encoding->decode_samples(samples, count, out);

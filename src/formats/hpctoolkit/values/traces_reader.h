@@ -10,6 +10,7 @@
 #define CN_FORMATS_HPCTOOLKIT_VALUES_TRACES_READER_H
 
 #include "base/bytes/record.h"
+#include "base/files/content.h"
 #include "formats/hpctoolkit/table.h"
 #include "model/contexts/database.h"
 
@@ -32,8 +33,8 @@ struct cn_hpc_trace_slot {
 
 struct cn_hpc_traces {
     const struct cn_hpc_sample_encoding *encoding;
-    struct cn_bytes file; /* without the footer */
-    size_t file_len;      /* with it */
+    struct cn_content file; /* without the footer */
+    uint64_t file_len;      /* with it */
     struct cn_hpc_table records;
     const struct cn_hpc_trace_slot *by_profile; /* NULL: trace i is of profile i + 1 */
     uint32_t slot_count;

@@ -23,6 +23,7 @@ static bool add_entry(struct cn_uft_directory *dir, const char *name,
     char path[PATH_MAX];
     struct cn_file file = {0};
     struct stat st;
+    uint32_t tid;
 
     if (snprintf(path, sizeof(path), "%s/%s", dir->rec.path, name) >= (int)sizeof(path))
         return cn_fail(err, CN_ERR_LIMIT, "%s/%s: path too long", dir->rec.path, name);
@@ -32,7 +33,9 @@ static bool add_entry(struct cn_uft_directory *dir, const char *name,
     if (dir->entry_count == CN_UFT_FILES_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "%s: more than %d files", dir->rec.path,
                        CN_UFT_FILES_MAX);
-    if (!cn_file_open(&file, path, err))
+    if (cn_uft_task_file(name, &tid) == CN_UFT_NO_TASK
+            ? !cn_file_open(&file, path, err)
+            : !cn_file_open_content(&file, path, err))
         return false;
     dir->entries = cn_grow(dir->entries, dir->entry_count, &dir->entry_capacity,
                            sizeof(*dir->entries));
@@ -60,8 +63,8 @@ bool cn_uft_directory_list(struct cn_uft_directory *dir, struct cn_error *err)
     return ok;
 }
 
-static const struct cn_uft_entry *find_entry(const struct cn_uft_directory *dir,
-                                             const char *name)
+const struct cn_uft_entry *cn_uft_directory_entry(const struct cn_uft_directory *dir,
+                                                  const char *name)
 {
     struct cn_uft_entry key = {.name = name};
 
@@ -70,20 +73,9 @@ static const struct cn_uft_entry *find_entry(const struct cn_uft_directory *dir,
                                 : NULL;
 }
 
-const char *cn_uft_directory_find_name(const struct cn_uft_directory *dir,
-                                       const char *name, struct cn_bytes *out)
-{
-    const struct cn_uft_entry *found = find_entry(dir, name);
-
-    if (!found)
-        return NULL;
-    *out = found->file.bytes;
-    return found->name;
-}
-
 uint64_t cn_uft_directory_mtime(const struct cn_uft_directory *dir, const char *name)
 {
-    const struct cn_uft_entry *found = find_entry(dir, name);
+    const struct cn_uft_entry *found = cn_uft_directory_entry(dir, name);
 
     return found ? found->mtime_ns : 0;
 }
@@ -91,7 +83,11 @@ uint64_t cn_uft_directory_mtime(const struct cn_uft_directory *dir, const char *
 bool cn_uft_directory_find(const struct cn_uft_directory *dir, const char *name,
                            struct cn_bytes *out)
 {
-    return cn_uft_directory_find_name(dir, name, out) != NULL;
+    const struct cn_uft_entry *found = cn_uft_directory_entry(dir, name);
+
+    if (found)
+        *out = found->file.bytes;
+    return found;
 }
 
 void cn_uft_source_add(struct cn_uft_directory *dir, const char *name,

@@ -82,13 +82,13 @@ struct cn_uft_directory {
  * mapped. */
 CN_CHECK bool cn_uft_directory_list(struct cn_uft_directory *dir, struct cn_error *err);
 
-/* The bytes of the file `name`; false when there is none. */
+/* The bytes of the file `name`, which has no records; false when there is none. */
 bool cn_uft_directory_find(const struct cn_uft_directory *dir, const char *name,
                            struct cn_bytes *out);
 
-/* The same; returns the directory's copy of the name, or NULL when there is none. */
-const char *cn_uft_directory_find_name(const struct cn_uft_directory *dir,
-                                       const char *name, struct cn_bytes *out);
+/* The file `name`; NULL when there is none. */
+const struct cn_uft_entry *cn_uft_directory_entry(const struct cn_uft_directory *dir,
+                                                  const char *name);
 
 /* The modification time of the file `name`; 0 when there is none. */
 uint64_t cn_uft_directory_mtime(const struct cn_uft_directory *dir, const char *name);

@@ -45,8 +45,8 @@ static bool begins_at(const struct cn_uft_records *records, uint64_t off,
         struct cn_uft_record record;
         struct cn_bytes bytes;
 
-        if (!cn_bytes_slice(records->bytes, off + i * (uint64_t)cn_uft_record_size,
-                            cn_uft_record_size, &bytes))
+        if (!cn_content_slice(records->content, off + i * (uint64_t)cn_uft_record_size,
+                              cn_uft_record_size, &bytes))
             return false;
         record = cn_uft_record_get(bytes, records->is_big_endian);
         if (!cn_uft_record_has_magic(record) ||
@@ -65,12 +65,12 @@ static bool begins_at(const struct cn_uft_records *records, uint64_t off,
 static void forget_around(const struct cn_uft_records *records, uint64_t off)
 {
     uint64_t begin_off = off > LOOK_LEN ? off - LOOK_LEN : 0;
-    uint64_t rest_len = records->bytes.len - begin_off;
+    uint64_t rest_len = records->content.len - begin_off;
     struct cn_bytes part;
 
     if (records->is_mapped &&
-        cn_bytes_slice(records->bytes, begin_off,
-                       rest_len < 2 * LOOK_LEN ? rest_len : 2 * LOOK_LEN, &part))
+        cn_content_slice(records->content, begin_off,
+                         rest_len < 2 * LOOK_LEN ? rest_len : 2 * LOOK_LEN, &part))
         cn_file_forget(part);
 }
 
@@ -81,7 +81,7 @@ static void cut_plain(struct parts *parts, const struct cn_uft_directory *dir,
     const struct cn_uft_records *records = &dir->records[task];
     uint64_t search_len = part_len < SEARCH_LEN ? part_len : SEARCH_LEN;
 
-    for (uint64_t target = part_len; target < records->bytes.len; target += part_len) {
+    for (uint64_t target = part_len; target < records->content.len; target += part_len) {
         uint64_t time_ns;
 
         for (uint64_t off = cn_align_up(target, CN_UFT_PAYLOAD_ALIGN);
@@ -130,14 +130,14 @@ size_t cn_uft_parts(const struct cn_recording *rec, uint32_t task, uint64_t part
     const struct cn_uft_records *records = &dir->records[task];
     struct parts parts = {0};
 
-    if (!records->name || (!records->is_packed && records->bytes.len <= part_len))
+    if (!records->name || (!records->is_packed && records->content.len <= part_len))
         return 0;
     add(&parts, 0, 0);
     if (records->is_packed)
         cut_packed(&parts, dir, task, part_len);
     else
         cut_plain(&parts, dir, task, part_len);
-    parts.list[parts.count - 1].end_off = records->bytes.len;
+    parts.list[parts.count - 1].end_off = records->content.len;
     if (parts.count == 1) {
         free(parts.list);
         return 0;

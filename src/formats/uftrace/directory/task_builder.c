@@ -141,7 +141,7 @@ static void add_files(struct building *b)
                               entry->name);
         task = task_at(b, tid, tid, 0);
         task->has_file = true;
-        task->data_len = entry->file.bytes.len;
+        task->data_len = cn_file_content(&entry->file).len;
     }
 }
 
@@ -153,24 +153,24 @@ static void add_records(struct cn_uft_directory *dir, size_t index)
     struct cn_uft_record_reader *reader;
     struct cn_uft_record_block block;
     struct cn_error err = {0};
-    struct cn_bytes bytes;
-    const char *name = NULL;
+    const struct cn_uft_entry *entry = NULL;
 
-    for (size_t i = 0; i < 2 && !name && task->has_file; i++) {
+    for (size_t i = 0; i < 2 && !entry && task->has_file; i++) {
         char wanted[16];
 
         (void)snprintf(wanted, sizeof(wanted), "%" PRIu32 "%s", task->tid,
                        i == 0 ? ".dat" : ".zts");
-        name = cn_uft_directory_find_name(dir, wanted, &bytes);
+        entry = cn_uft_directory_entry(dir, wanted);
     }
-    if (!name)
+    if (!entry)
         return;
-    if (!cn_uft_records_init(records, name, bytes, dir->rec.is_big_endian, &err)) {
+    if (!cn_uft_records_init(records, entry->name, cn_file_content(&entry->file),
+                             dir->rec.is_big_endian, &err)) {
         cn_recording_warn(&dir->rec, true, "%s", err.text);
         *records = (struct cn_uft_records){0};
         return;
     }
-    records->is_mapped = true;
+    records->is_mapped = !entry->file.ranges;
     reader = cn_uft_record_reader_new(records, 0);
     if (cn_uft_record_reader_next(reader, 0, &block, &err) == CN_ITEM)
         task->first_ns = cn_uft_first_time(&dir->rec, block.bytes);

@@ -35,7 +35,7 @@ struct task_stream {
     const struct cn_uft_records *records;
     struct cn_uft_records part; /* the records of a part of a task */
     struct cn_uft_record_reader *reader;
-    struct cn_bytes block;  /* current block of records; all of a plain file */
+    struct cn_bytes block;  /* current block of records; all of a mapped plain file */
     uint64_t block_off;     /* its offset in TID.dat */
     uint64_t at, forgotten; /* offsets in the block */
     bool is_final;          /* no block follows */
@@ -419,7 +419,8 @@ static void next_block(struct task_stream *s)
     if (step != CN_ITEM)
         return;
     /* The block has no more than the rest of the last one: the data ends. */
-    s->is_final = !s->records->is_packed || (left > 0 && block.bytes.len == left);
+    s->is_final =
+        cn_uft_records_are_one_block(s->records) || (left > 0 && block.bytes.len == left);
     s->block = block.bytes;
     s->block_off = block.off;
     s->at = s->begin_off = 0;
@@ -601,8 +602,8 @@ struct cn_uft_stream *cn_uft_part_stream_new(const struct cn_uft_directory *dir,
         (struct task_stream *)cn_uft_task_stream_new(dir, task, cn_time_always, false);
 
     s->part = *s->records;
-    s->part.bytes.len = (size_t)part->end_off;
-    s->part.chunks.bytes.len = (size_t)part->end_off;
+    s->part.content.len = part->end_off;
+    s->part.chunks.content.len = part->end_off;
     s->records = &s->part;
     s->end_ns = part->end_ns;
     cn_uft_record_reader_free(s->reader);

@@ -20,7 +20,7 @@ struct cn_uft_record_reader {
     struct cn_uft_unpacker *unpacker; /* NULL for a plain file */
     struct cn_chunk_walk walk;
     struct cn_uft_record_block block; /* the last block returned */
-    uint64_t stored_off;              /* where to begin in a plain file */
+    uint64_t stored_off;              /* where to go on in a plain file */
     uint64_t chunk_off;               /* of the chunk being unpacked */
     uint64_t forgotten_off;           /* end of the pages that were dropped */
     bool has_chunk, has_block, is_at_end;
@@ -28,6 +28,8 @@ struct cn_uft_record_reader {
     size_t rest_len;
     uint8_t *joined; /* the rest and the next chunk */
     size_t joined_capacity;
+    uint8_t *stored; /* copy of a chunk that is read by range */
+    size_t stored_capacity;
 };
 
 enum cn_uft_task_file cn_uft_task_file(const char *name, uint32_t *tid)
@@ -43,18 +45,19 @@ enum cn_uft_task_file cn_uft_task_file(const char *name, uint32_t *tid)
 }
 
 bool cn_uft_records_init(struct cn_uft_records *records, const char *name,
-                         struct cn_bytes bytes, bool is_big_endian, struct cn_error *err)
+                         struct cn_content content, bool is_big_endian,
+                         struct cn_error *err)
 {
     struct cn_uft_records made = {
         .name = name,
-        .bytes = bytes,
+        .content = content,
         .is_big_endian = is_big_endian,
     };
     uint32_t tid;
 
     made.is_packed = cn_uft_task_file(name, &tid) == CN_UFT_PACKED_TASK;
     if (made.is_packed &&
-        !cn_chunk_file_init(&made.chunks, bytes, CN_CHUNK_DIALECT_SPEC, err))
+        !cn_chunk_file_init(&made.chunks, content, CN_CHUNK_DIALECT_SPEC, err))
         return cn_fail_in(err, "%s", name);
     if (made.is_packed && made.chunks.compression != CN_COMPRESSION_NONE)
         return cn_fail(err, CN_ERR_VERSION,
@@ -83,7 +86,7 @@ uint64_t cn_uft_records_find(const struct cn_uft_records *records, uint64_t time
             lead.last_ns >= time_ns)
             return off;
     }
-    return records->bytes.len;
+    return records->content.len;
 }
 
 struct cn_uft_record_reader *
@@ -93,9 +96,10 @@ cn_uft_record_reader_new(const struct cn_uft_records *records, uint64_t stored_o
 
     reader->records = records;
     reader->stored_off = reader->forgotten_off = stored_off;
+    if (!cn_uft_records_are_one_block(records))
+        reader->rest = cn_alloc(LEFT_MAX, 1);
     if (records->is_packed) {
         reader->unpacker = cn_uft_unpacker_new();
-        reader->rest = cn_alloc(LEFT_MAX, 1);
         cn_chunk_walk_begin_at(&reader->walk, &records->chunks,
                                stored_off ? stored_off : cn_chunk_file_header_size);
     }
@@ -109,6 +113,7 @@ void cn_uft_record_reader_free(struct cn_uft_record_reader *reader)
     cn_uft_unpacker_free(reader->unpacker);
     free(reader->rest);
     free(reader->joined);
+    free(reader->stored);
     free(reader);
 }
 
@@ -121,7 +126,8 @@ static enum cn_step next_plain(struct cn_uft_record_reader *reader,
     if (reader->is_at_end)
         return CN_END;
     reader->is_at_end = true;
-    if (!cn_bytes_from(reader->records->bytes, reader->stored_off, &block.bytes))
+    if (!cn_bytes_from(cn_content_bytes(reader->records->content), reader->stored_off,
+                       &block.bytes))
         return cn_fail(err, CN_ERR_FORMAT, "%s: no records at 0x%" PRIx64,
                        reader->records->name, reader->stored_off);
     if (block.bytes.len == 0)
@@ -152,10 +158,11 @@ static struct cn_bytes join_rest(struct cn_uft_record_reader *reader,
 {
     size_t len = reader->rest_len + bytes.len;
 
-    if (reader->rest_len == 0)
+    if (reader->rest_len == 0 && reader->records->is_packed)
         return bytes;
     reader->joined = cn_grow_to(reader->joined, len, &reader->joined_capacity, 1);
-    memcpy(reader->joined, reader->rest, reader->rest_len);
+    if (reader->rest_len)
+        memcpy(reader->joined, reader->rest, reader->rest_len);
     if (bytes.len)
         memcpy(reader->joined + reader->rest_len, bytes.ptr, bytes.len);
     return (struct cn_bytes){reader->joined, len};
@@ -186,10 +193,21 @@ static void drop_read_pages(struct cn_uft_record_reader *reader)
     if (!reader->records->is_mapped ||
         reader->chunk_off - reader->forgotten_off < FORGET_LEN)
         return;
-    if (cn_bytes_slice(reader->records->bytes, reader->forgotten_off,
-                       reader->chunk_off - reader->forgotten_off, &pages))
+    if (cn_content_slice(reader->records->content, reader->forgotten_off,
+                         reader->chunk_off - reader->forgotten_off, &pages))
         cn_file_forget(pages);
     reader->forgotten_off = reader->chunk_off;
+}
+
+/* An unpacker reads the chunk for longer than a slice is valid. */
+static void own_chunk(struct cn_uft_record_reader *reader, struct cn_chunk *chunk)
+{
+    if (!reader->records->content.ranges)
+        return;
+    reader->stored =
+        cn_grow_to(reader->stored, chunk->stored.len, &reader->stored_capacity, 1);
+    memcpy(reader->stored, chunk->stored.ptr, chunk->stored.len);
+    chunk->stored.ptr = reader->stored;
 }
 
 static bool begin_chunk(struct cn_uft_record_reader *reader,
@@ -202,6 +220,7 @@ static bool begin_chunk(struct cn_uft_record_reader *reader,
         return false;
     reader->chunk_off = chunk.off;
     drop_read_pages(reader);
+    own_chunk(reader, &chunk);
     if (!cn_uft_unpacker_begin(reader->unpacker, chunk.stored, &lead, err) ||
         !check_chunk(reader, &lead, err))
         return cn_fail_in(err, "chunk at 0x%" PRIx64, chunk.off);
@@ -238,6 +257,26 @@ static enum cn_step read_chunk(struct cn_uft_record_reader *reader,
     return CN_ITEM;
 }
 
+/* The next records of a plain file that is read by range. */
+static enum cn_step read_piece(struct cn_uft_record_reader *reader,
+                               struct cn_uft_record_block *out, struct cn_error *err)
+{
+    struct cn_content content = reader->records->content;
+    uint64_t off = reader->stored_off, len = 0, len_max = cn_ranges_page_len();
+    struct cn_bytes piece;
+
+    if (off <= content.len)
+        len = content.len - off < len_max ? content.len - off : len_max;
+    reader->stored_off = off + len < content.len ? off + len : content.len;
+    if (!cn_content_slice(content, off, len, &piece))
+        return cn_fail(err, CN_ERR_FORMAT, "no records at 0x%" PRIx64, off);
+    if (len == 0)
+        return CN_END;
+    out->bytes = join_rest(reader, piece);
+    out->off = out->stored_off = off - reader->rest_len;
+    return CN_ITEM;
+}
+
 /* At the end of the file, return the rest, which is not a whole record. */
 static enum cn_step read_rest(struct cn_uft_record_reader *reader,
                               struct cn_uft_record_block *out)
@@ -258,10 +297,11 @@ enum cn_step cn_uft_record_reader_next(struct cn_uft_record_reader *reader,
     struct cn_uft_record_block block = {0};
     enum cn_step step = CN_FAIL;
 
-    if (!reader->records->is_packed)
+    if (cn_uft_records_are_one_block(reader->records))
         return next_plain(reader, out, err);
     if (save_rest(reader, used_len, err))
-        step = read_chunk(reader, &block, err);
+        step = reader->records->is_packed ? read_chunk(reader, &block, err)
+                                          : read_piece(reader, &block, err);
     if (step == CN_END)
         step = read_rest(reader, &block);
     if (step == CN_FAIL)

@@ -1,5 +1,5 @@
-/* Reads the records of a task in blocks of TID.dat, mapped as it is or unpacked from
- * TID.zts:
+/* Reads the records of a task in blocks of TID.dat, which is one block where it is mapped,
+ * or unpacked from TID.zts:
  *
  *     reader = cn_uft_record_reader_new(&records, cn_uft_records_find(&records, first_ns));
  *     while ((step = cn_uft_record_reader_next(reader, used_len, &block, &err)) == CN_ITEM)
@@ -21,14 +21,14 @@
 
 struct cn_uft_record_reader;
 
-/* The records of one task. Name and bytes are borrowed. */
+/* The records of one task. Name and content are borrowed. */
 struct cn_uft_records {
     const char *name; /* "1234.dat" or "1234.zts" */
-    struct cn_bytes bytes;
+    struct cn_content content;
     struct cn_chunk_file chunks; /* if packed */
     bool is_packed;
     bool is_big_endian; /* of the records; packed files are always little endian */
-    bool is_mapped;     /* set by the caller: readers may drop pages of `bytes` */
+    bool is_mapped;     /* set by the caller: readers may drop pages of it */
 };
 
 /* Borrowed until the next call to the reader. */
@@ -50,8 +50,14 @@ enum cn_uft_task_file cn_uft_task_file(const char *name, uint32_t *tid);
 /* Init the records of a file; the name says whether they are packed. Fails when the
  * header of a packed file is invalid. */
 CN_CHECK bool cn_uft_records_init(struct cn_uft_records *records, const char *name,
-                                  struct cn_bytes bytes, bool is_big_endian,
+                                  struct cn_content content, bool is_big_endian,
                                   struct cn_error *err);
+
+/* Whether a reader returns all records as one block. */
+static inline bool cn_uft_records_are_one_block(const struct cn_uft_records *records)
+{
+    return !records->is_packed && !records->content.ranges;
+}
 
 /* The offset in the file from which a reader sees all records since `time_ns`: 0 for a
  * plain file, that of a chunk for a packed one. Reads the leads of chunks only. */

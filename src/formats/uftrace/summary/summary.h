@@ -74,7 +74,7 @@ cn_uft_summary_task_of(const struct cn_uft_summary_source *source)
     return (struct cn_uft_summary_task){
         .tid = source->tid,
         .is_packed = source->records->is_packed,
-        .len = source->records->bytes.len,
+        .len = source->records->content.len,
         .mtime_ns = source->mtime_ns,
     };
 }

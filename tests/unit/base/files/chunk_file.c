@@ -68,7 +68,7 @@ static unsigned chunks_in(struct cn_bytes bytes, enum cn_chunk_dialect dialect,
     unsigned found = 0;
 
     *failures = 0;
-    assert_true(cn_chunk_file_init(&file, bytes, dialect, &err));
+    assert_true(cn_chunk_file_init(&file, cn_content_of(bytes), dialect, &err));
     cn_chunk_walk_begin(&walk, &file);
     while (!cn_chunk_walk_is_at_end(&walk)) {
         if (!cn_chunk_walk_next(&walk, true, &chunk, &err) ||
@@ -149,7 +149,8 @@ static void finds_a_chunk_by_its_offset(void **state)
     (void)state;
     write_file("f", CN_CHUNK_FLAG_CRC32);
     bytes = load("f");
-    assert_true(cn_chunk_file_init(&file, bytes, CN_CHUNK_DIALECT_SPEC, &err));
+    assert_true(
+        cn_chunk_file_init(&file, cn_content_of(bytes), CN_CHUNK_DIALECT_SPEC, &err));
     assert_true(cn_chunk_file_at(&file, 16, &chunk, &err));
     assert_memory_equal(chunk.stored.ptr, "chunk 0 ", 8);
     assert_true(cn_chunk_check(&file, &chunk, &err));
@@ -170,7 +171,8 @@ static void every_truncation_leaves_the_chunks_before_it(void **state)
     write_file("f", CN_CHUNK_FLAG_CRC32);
     bytes = load("f");
     for (size_t len = 0; len < 16; len++)
-        assert_false(cn_chunk_file_init(&file, (struct cn_bytes){bytes.ptr, len},
+        assert_false(cn_chunk_file_init(&file,
+                                        cn_content_of((struct cn_bytes){bytes.ptr, len}),
                                         CN_CHUNK_DIALECT_SPEC, &err));
     for (size_t len = 16; len <= bytes.len; len++) {
         struct cn_bytes part = {memcpy(cn_alloc(len, 1), bytes.ptr, len), len};
@@ -244,15 +246,15 @@ static void refuses_what_is_no_chunk_file(void **state)
     uint64_t cut_len;
 
     (void)state;
-    assert_false(cn_chunk_file_init(&file, (struct cn_bytes){wrong, 16},
+    assert_false(cn_chunk_file_init(&file, cn_content_of((struct cn_bytes){wrong, 16}),
                                     CN_CHUNK_DIALECT_SPEC, &err));
     assert_string_equal(err.text, "not a chunk file: it does not begin with ZTS0");
     flags[7] = 0x20;
-    assert_false(cn_chunk_file_init(&file, (struct cn_bytes){flags, 16},
+    assert_false(cn_chunk_file_init(&file, cn_content_of((struct cn_bytes){flags, 16}),
                                     CN_CHUNK_DIALECT_SPEC, &err));
     assert_string_equal(err.text, "chunk file with unknown flags 0x20");
     flags[7] = 0x03;
-    assert_false(cn_chunk_file_init(&file, (struct cn_bytes){flags, 16},
+    assert_false(cn_chunk_file_init(&file, cn_content_of((struct cn_bytes){flags, 16}),
                                     CN_CHUNK_DIALECT_SPEC, &err));
     cn_scratch_write("w", wrong, 16);
     assert_false(cn_chunk_writer_reopen(&writer, "w", 0, &cut_len, &err));
@@ -282,7 +284,7 @@ static void checks_are_linear_in_a_file_full_of_headers(void **state)
         chunk_head.stored_len = rest > 7 ? rest - 7 : rest;
         cn_chunk_header_encode(&chunk_head, bytes + 16 + (size_t)i * 16);
     }
-    assert_true(cn_chunk_file_init(&file, (struct cn_bytes){bytes, LEN},
+    assert_true(cn_chunk_file_init(&file, cn_content_of((struct cn_bytes){bytes, LEN}),
                                    CN_CHUNK_DIALECT_SPEC, &err));
     cn_chunk_walk_begin(&walk, &file);
     while (!cn_chunk_walk_is_at_end(&walk))
@@ -297,7 +299,7 @@ static void refuses_chunks_beyond_the_limit(void **state)
     uint8_t bytes[64] = {0};
     struct cn_chunk_header head = {
         .magic = CN_CHUNK_MAGIC, .stored_len = 4, .plain_len = CN_CHUNK_LEN_MAX + 1U};
-    struct cn_chunk_file file = {.bytes = {bytes, sizeof(bytes)}};
+    struct cn_chunk_file file = {.content = {bytes, sizeof(bytes), NULL}};
     struct cn_chunk chunk;
     struct cn_error err = {0};
 

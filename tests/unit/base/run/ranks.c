@@ -83,6 +83,37 @@ static void all_reach_all(void **state)
     run_sizes(share);
 }
 
+/* Receive in the reverse order of channels: each message is that of its channel. */
+static void use_channels(struct cn_ranks *ranks, void *arg)
+{
+    struct cn_text message = {0};
+    struct cn_error err;
+
+    for (unsigned i = 0; i < CN_RANKS_CHANNEL_COUNT && ranks->rank == 0; i++) {
+        struct cn_ranks channel = cn_ranks_channel(ranks, i);
+
+        cn_text_clear(&message);
+        cn_text_printf(&message, "channel %u", i);
+        for (unsigned to = 1; to < ranks->size; to++)
+            expect(ranks, arg, cn_ranks_send(&channel, to, &message, &err));
+    }
+    for (unsigned i = CN_RANKS_CHANNEL_COUNT; i-- > 0 && ranks->rank > 0;) {
+        struct cn_ranks channel = cn_ranks_channel(ranks, i);
+        char expected[32];
+
+        (void)snprintf(expected, sizeof(expected), "channel %u", i);
+        expect(ranks, arg, cn_ranks_receive(&channel, 0, &message, &err));
+        expect(ranks, arg, strcmp(cn_text_str(&message), expected) == 0);
+    }
+    cn_text_done(&message);
+}
+
+static void channels_do_not_meet(void **state)
+{
+    (void)state;
+    run_sizes(use_channels);
+}
+
 static void add_name(void *arg, struct cn_text *message)
 {
     const struct cn_text *own = arg;
@@ -310,6 +341,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rank_0_reaches_all),
         cmocka_unit_test(all_reach_all),
+        cmocka_unit_test(channels_do_not_meet),
         cmocka_unit_test(lower_ranks_come_first),
         cmocka_unit_test(numbers_are_combined),
         cmocka_unit_test(a_failure_is_everybodys),

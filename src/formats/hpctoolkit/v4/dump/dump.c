@@ -16,7 +16,7 @@ static bool dump_profiles(struct cn_hpc_dump *dump, uint64_t section_off,
 {
     struct cn_hpc_planes planes;
 
-    return cn_hpc_v4_profiles_open(dump->bytes, &planes, err) &&
+    return cn_hpc_v4_profiles_open(cn_content_of(dump->bytes), &planes, err) &&
            cn_hpc_dump_item(dump, &cn_hpc_profiles_header_layout, section_off, 0, NULL,
                             err) &&
            cn_hpc_dump_planes(dump,
@@ -30,7 +30,7 @@ static bool dump_cct(struct cn_hpc_dump *dump, uint64_t section_off, struct cn_e
 {
     struct cn_hpc_planes planes;
 
-    return cn_hpc_v4_cct_open(dump->bytes, &planes, err) &&
+    return cn_hpc_v4_cct_open(cn_content_of(dump->bytes), &planes, err) &&
            cn_hpc_dump_item(dump, &cn_hpc_context_infos_header_layout, section_off, 0,
                             NULL, err) &&
            cn_hpc_dump_planes(dump, &cn_hpc_context_info_layout, &planes, err);
@@ -41,7 +41,7 @@ static bool dump_traces(struct cn_hpc_dump *dump, uint64_t section_off,
 {
     struct cn_hpc_traces traces;
 
-    return cn_hpc_v4_traces_open(dump->bytes, &traces, err) &&
+    return cn_hpc_v4_traces_open(cn_content_of(dump->bytes), &traces, err) &&
            cn_hpc_dump_item(dump, &cn_hpc_traces_header_layout, section_off, 0, NULL,
                             err) &&
            cn_hpc_dump_traces(dump, &cn_hpc_trace_layout, &cn_hpc_sample_layout, &traces,
@@ -63,7 +63,7 @@ static bool dump_kind(struct cn_hpc_dump *dump, const struct cn_hpc_file_kind *k
                               cn_hpc_file_header_size + i * cn_hpc_section_size, i,
                               kind->section[i], err))
             return false;
-    if (!cn_hpc_sections_open(dump->bytes, kind, &sections, err))
+    if (!cn_hpc_sections_open(cn_content_of(dump->bytes), kind, &sections, err))
         return false;
     off = sections.list[0].off;
     if (kind == &cn_hpc_meta_kind)

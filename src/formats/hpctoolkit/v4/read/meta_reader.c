@@ -75,7 +75,8 @@ bool cn_hpc_meta_open(struct cn_bytes file, struct cn_hpc_meta *out, struct cn_e
     struct cn_hpc_meta meta = {0};
     const struct cn_hpc_span *list = meta.sections.list;
 
-    if (!cn_hpc_sections_open(file, &cn_hpc_meta_kind, &meta.sections, err) ||
+    if (!cn_hpc_sections_open(cn_content_of(file), &cn_hpc_meta_kind, &meta.sections,
+                              err) ||
         !cn_hpc_meta_is_draft(&meta.sections, &meta.is_draft, err) ||
         !cn_hpc_meta_table(list[CN_HPC_MODULES], "modules", cn_hpc_module_size,
                            &meta.modules, err) ||

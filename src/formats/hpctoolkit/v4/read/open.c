@@ -18,10 +18,13 @@ void cn_hpc_v4_files_init(struct cn_hpc_v4_files *files, const struct cn_hpc_map
         .profile = maps->file[CN_HPC_PROFILE_FILE].bytes,
         .cct = maps->file[CN_HPC_CCT_FILE].bytes,
         .trace = maps->file[CN_HPC_TRACE_FILE].bytes,
-        .has_cct = maps->file[CN_HPC_CCT_FILE].bytes.ptr != NULL,
         .latency = maps->file[CN_HPC_LATENCY_FILE].bytes,
-        .has_trace = maps->file[CN_HPC_TRACE_FILE].bytes.ptr != NULL,
-        .has_latency = maps->file[CN_HPC_LATENCY_FILE].bytes.ptr != NULL,
+        .profile_ranges = maps->file[CN_HPC_PROFILE_FILE].ranges,
+        .cct_ranges = maps->file[CN_HPC_CCT_FILE].ranges,
+        .trace_ranges = maps->file[CN_HPC_TRACE_FILE].ranges,
+        .has_cct = cn_file_is_open(&maps->file[CN_HPC_CCT_FILE]),
+        .has_trace = cn_file_is_open(&maps->file[CN_HPC_TRACE_FILE]),
+        .has_latency = cn_file_is_open(&maps->file[CN_HPC_LATENCY_FILE]),
     };
 }
 
@@ -87,14 +90,16 @@ static bool open_meta(struct cn_hpc_v4 *v4, struct cn_bytes file, struct cn_erro
 static bool open_values(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *files,
                         struct cn_error *err)
 {
+    struct cn_content cct = cn_content_in(files->cct, files->cct_ranges);
+    struct cn_content trace = cn_content_in(files->trace, files->trace_ranges);
     struct cn_hpc_values *values = &v4->database.values;
     struct cn_database *db = &v4->database.base;
     struct cn_error damage;
 
-    if (!cn_hpc_v4_profiles_open(files->profile, &values->profiles, err))
+    if (!cn_hpc_v4_profiles_open(cn_content_in(files->profile, files->profile_ranges),
+                                 &values->profiles, err))
         return cn_fail_in(err, "profile.db");
-    values->has_cct =
-        files->has_cct && cn_hpc_v4_cct_open(files->cct, &values->cct, &damage);
+    values->has_cct = files->has_cct && cn_hpc_v4_cct_open(cct, &values->cct, &damage);
     values->context_limit = values->cct.records.count;
     if (!values->has_cct) {
         cn_database_warn(db, "cct.db: %s; no values by context",
@@ -106,7 +111,7 @@ static bool open_values(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *file
     if (files->has_trace)
         cn_hpc_values_add_traces(
             values, db,
-            cn_hpc_v4_traces_open(files->trace, &values->traces, &values->trace_damage));
+            cn_hpc_v4_traces_open(trace, &values->traces, &values->trace_damage));
     db->profile_count = values->profiles.records.count;
     db->context_limit = values->context_limit;
     db->has_context_values = values->has_cct;

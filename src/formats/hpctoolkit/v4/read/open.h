@@ -25,6 +25,8 @@ struct cn_hpc_v4_yaml {
 
 struct cn_hpc_v4_files {
     struct cn_bytes meta, profile, cct, trace, latency;
+    /* In place of the bytes of those that are read by range; else NULL. */
+    struct cn_ranges *profile_ranges, *cct_ranges, *trace_ranges;
     bool has_cct, has_trace, has_latency;
     struct cn_hpc_v4_yaml yaml[CN_HPC_YAML_MAX]; /* default.yaml first, if it exists */
     size_t yaml_count;

@@ -31,16 +31,17 @@ bool cn_hpc_file_is(struct cn_bytes file, const struct cn_hpc_file_kind *kind)
            memcmp(format.ptr, kind->format, CN_HPC_FORMAT_LEN) == 0;
 }
 
-static bool check_frame(struct cn_bytes file, const struct cn_hpc_file_kind *kind,
+static bool check_frame(struct cn_content file, const struct cn_hpc_file_kind *kind,
                         struct cn_hpc_sections *out, struct cn_error *err)
 {
     uint64_t head_len = cn_hpc_header_len(kind);
     struct cn_hpc_file_header head;
-    struct cn_bytes footer;
+    struct cn_bytes start, footer;
 
     if (file.len == 0)
         return cn_fail(err, CN_ERR_FORMAT, "file is empty");
-    if (!cn_hpc_file_is(file, kind) || !cn_hpc_file_header_decode(file, &head))
+    if (!cn_content_slice(file, 0, file.len < head_len ? file.len : head_len, &start) ||
+        !cn_hpc_file_is(start, kind) || !cn_hpc_file_header_decode(start, &head))
         return cn_fail(err, CN_ERR_FORMAT,
                        "not a %s: does not start with " CN_HPC_MAGIC "%s", kind->name,
                        kind->format);
@@ -49,42 +50,43 @@ static bool check_frame(struct cn_bytes file, const struct cn_hpc_file_kind *kin
                        head.minor, CN_HPC_MAJOR);
     if (file.len < head_len + CN_HPC_FOOTER_LEN)
         return cn_fail(err, CN_ERR_FORMAT,
-                       "file is incomplete: %zu bytes, at least "
+                       "file is incomplete: %" PRIu64 " bytes, at least "
                        "%" PRIu64 " needed",
                        file.len, head_len + CN_HPC_FOOTER_LEN);
-    if (!cn_bytes_slice(file, file.len - CN_HPC_FOOTER_LEN, CN_HPC_FOOTER_LEN, &footer) ||
+    if (!cn_content_slice(file, file.len - CN_HPC_FOOTER_LEN, CN_HPC_FOOTER_LEN,
+                          &footer) ||
         memcmp(footer.ptr, kind->footer, CN_HPC_FOOTER_LEN) != 0)
-        return cn_fail(err, CN_ERR_FORMAT, "file is incomplete: no footer at 0x%zx",
+        return cn_fail(err, CN_ERR_FORMAT, "file is incomplete: no footer at 0x%" PRIx64,
                        file.len - CN_HPC_FOOTER_LEN);
     out->minor = head.minor;
-    out->file.bytes = (struct cn_bytes){file.ptr, file.len - CN_HPC_FOOTER_LEN};
+    out->file = file;
+    out->file.len -= CN_HPC_FOOTER_LEN;
     return true;
 }
 
-static bool read_section(struct cn_hpc_span file, size_t i, const char *name,
+static bool read_section(struct cn_content file, size_t i, const char *name,
                          struct cn_hpc_span *out, struct cn_error *err)
 {
     uint64_t at = cn_hpc_file_header_size + (uint64_t)i * cn_hpc_section_size;
     struct cn_hpc_section section;
     struct cn_bytes head;
 
-    if (!cn_hpc_span_slice(file, at, cn_hpc_section_size, &head) ||
+    if (!cn_content_slice(file, at, cn_hpc_section_size, &head) ||
         !cn_hpc_section_decode(head, &section))
         return cn_fail(err, CN_ERR_FORMAT, "no header of section %s at 0x%" PRIx64, name,
                        at);
     if (section.len == 0)
         section.off = 0;
-    if (!cn_hpc_span_slice(file, section.off, section.len, &out->bytes))
+    if (!cn_content_keep(file, section.off, section.len, &out->bytes))
         return cn_fail(err, CN_ERR_FORMAT,
                        "section %s of %" PRIu64 " bytes at 0x%" PRIx64
-                       " does not fit the file of %zu",
-                       name, section.len, section.off,
-                       file.bytes.len + CN_HPC_FOOTER_LEN);
+                       " does not fit the file of %" PRIu64,
+                       name, section.len, section.off, file.len + CN_HPC_FOOTER_LEN);
     out->off = section.off;
     return true;
 }
 
-bool cn_hpc_sections_open(struct cn_bytes file, const struct cn_hpc_file_kind *kind,
+bool cn_hpc_sections_open(struct cn_content file, const struct cn_hpc_file_kind *kind,
                           struct cn_hpc_sections *out, struct cn_error *err)
 {
     struct cn_hpc_sections sections = {.kind = kind};

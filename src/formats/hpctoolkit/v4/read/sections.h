@@ -7,6 +7,7 @@
 #define CN_FORMATS_HPCTOOLKIT_V4_READ_SECTIONS_H
 
 #include "base/error.h"
+#include "base/files/content.h"
 #include "formats/hpctoolkit/table.h"
 #include "formats/hpctoolkit/v4/format.h"
 
@@ -30,7 +31,7 @@ static inline uint64_t cn_hpc_header_len(const struct cn_hpc_file_kind *kind)
 
 struct cn_hpc_sections {
     const struct cn_hpc_file_kind *kind;
-    struct cn_hpc_span file; /* without the footer */
+    struct cn_content file; /* without the footer */
     uint8_t minor;
     struct cn_hpc_span list[CN_HPC_SECTION_MAX];
 };
@@ -40,7 +41,7 @@ bool cn_hpc_file_is(struct cn_bytes file, const struct cn_hpc_file_kind *kind);
 
 /* Check magic, version and footer, and that sections lie inside the file and do not
  * overlap. */
-CN_CHECK bool cn_hpc_sections_open(struct cn_bytes file,
+CN_CHECK bool cn_hpc_sections_open(struct cn_content file,
                                    const struct cn_hpc_file_kind *kind,
                                    struct cn_hpc_sections *out, struct cn_error *err);
 

@@ -231,8 +231,8 @@ static bool open_planes(const struct cn_hpc_sections *sections,
 {
     struct cn_hpc_planes planes = {
         .encoding = encoding,
-        .file = sections->file.bytes,
-        .file_len = sections->file.bytes.len + CN_HPC_FOOTER_LEN,
+        .file = sections->file,
+        .file_len = sections->file.len + CN_HPC_FOOTER_LEN,
     };
 
     if (!cn_hpc_table_open(sections->list[0], array, &planes.records, err))
@@ -241,7 +241,7 @@ static bool open_planes(const struct cn_hpc_sections *sections,
     return true;
 }
 
-bool cn_hpc_v4_profiles_open(struct cn_bytes file, struct cn_hpc_planes *out,
+bool cn_hpc_v4_profiles_open(struct cn_content file, struct cn_hpc_planes *out,
                              struct cn_error *err)
 {
     struct cn_hpc_profiles_header head;
@@ -263,7 +263,7 @@ bool cn_hpc_v4_profiles_open(struct cn_bytes file, struct cn_hpc_planes *out,
     return true;
 }
 
-bool cn_hpc_v4_cct_open(struct cn_bytes file, struct cn_hpc_planes *out,
+bool cn_hpc_v4_cct_open(struct cn_content file, struct cn_hpc_planes *out,
                         struct cn_error *err)
 {
     struct cn_hpc_context_infos_header head;
@@ -281,7 +281,7 @@ bool cn_hpc_v4_cct_open(struct cn_bytes file, struct cn_hpc_planes *out,
                        out, err);
 }
 
-bool cn_hpc_v4_traces_open(struct cn_bytes file, struct cn_hpc_traces *out,
+bool cn_hpc_v4_traces_open(struct cn_content file, struct cn_hpc_traces *out,
                            struct cn_error *err)
 {
     struct cn_hpc_traces traces = {.encoding = &cn_hpc_v4_samples, .file_len = file.len};
@@ -298,7 +298,7 @@ bool cn_hpc_v4_traces_open(struct cn_bytes file, struct cn_hpc_traces *out,
                                                   cn_hpc_trace_size},
                            &traces.records, err))
         return false;
-    traces.file = sections.file.bytes;
+    traces.file = sections.file;
     traces.begin_ns = head.begin_ns;
     traces.end_ns = head.end_ns;
     *out = traces;

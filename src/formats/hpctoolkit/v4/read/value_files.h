@@ -13,14 +13,14 @@ extern const struct cn_hpc_plane_encoding cn_hpc_v4_profile_planes,
 extern const struct cn_hpc_sample_encoding cn_hpc_v4_samples;
 
 /* There is at least one profile, the summary. */
-CN_CHECK bool cn_hpc_v4_profiles_open(struct cn_bytes file, struct cn_hpc_planes *out,
+CN_CHECK bool cn_hpc_v4_profiles_open(struct cn_content file, struct cn_hpc_planes *out,
                                       struct cn_error *err);
 
 /* Records are indexed by context id. */
-CN_CHECK bool cn_hpc_v4_cct_open(struct cn_bytes file, struct cn_hpc_planes *out,
+CN_CHECK bool cn_hpc_v4_cct_open(struct cn_content file, struct cn_hpc_planes *out,
                                  struct cn_error *err);
 
-CN_CHECK bool cn_hpc_v4_traces_open(struct cn_bytes file, struct cn_hpc_traces *out,
+CN_CHECK bool cn_hpc_v4_traces_open(struct cn_content file, struct cn_hpc_traces *out,
                                     struct cn_error *err);
 
 #endif

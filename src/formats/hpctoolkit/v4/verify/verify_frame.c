@@ -99,12 +99,12 @@ static bool check_section(struct cn_hpc_v4_check *v, struct cn_hpc_v4_check_file
     struct cn_hpc_section section;
     struct cn_bytes bytes;
 
-    if (!cn_hpc_span_slice(file->sections.file, at, cn_hpc_section_size, &bytes) ||
+    if (!cn_content_slice(file->sections.file, at, cn_hpc_section_size, &bytes) ||
         !cn_hpc_section_decode(bytes, &section))
         return false;
     if (section.len == 0)
         return true;
-    if (!cn_hpc_span_slice(file->sections.file, section.off, section.len, &out->bytes)) {
+    if (!cn_content_slice(file->sections.file, section.off, section.len, &out->bytes)) {
         cn_findings_error(&v->c.f, "section-bounds", at,
                           "section %s of %" PRIu64 " bytes at 0x%" PRIx64
                           " does not fit the file of %zu",
@@ -177,7 +177,8 @@ void cn_hpc_v4_check_frame(struct cn_hpc_v4_check *v, struct cn_hpc_v4_check_fil
                           file->kind->footer);
     file->is_readable = true;
     file->sections.kind = file->kind;
-    file->sections.file.bytes = (struct cn_bytes){file->bytes.ptr, (size_t)footer_off};
+    file->sections.file = cn_content_of(file->bytes);
+    file->sections.file.len = footer_off;
     for (size_t i = 0; i < file->kind->section_count; i++)
         if (!check_section(v, file, i))
             file->is_readable = false;

@@ -61,7 +61,7 @@ static struct cn_hpc_plane_check plane_check(struct cn_hpc_v4_check *v,
     return (struct cn_hpc_plane_check){
         .c = &v->c,
         .planes = {.encoding = encoding,
-                   .file = file->sections.file.bytes,
+                   .file = file->sections.file,
                    .file_len = file->bytes.len},
         .taken = {file->sections.list, file->kind->section, file->kind->section_count},
         .is_strict = true,
@@ -128,7 +128,7 @@ bool cn_hpc_v4_check_trace(struct cn_hpc_v4_check *v, struct cn_error *err)
     struct cn_hpc_trace_check t = {
         .c = &v->c,
         .traces = {.encoding = &cn_hpc_v4_samples,
-                   .file = file->sections.file.bytes,
+                   .file = file->sections.file,
                    .file_len = file->bytes.len},
         .taken = {file->sections.list, file->kind->section, file->kind->section_count},
         .has_range = true,

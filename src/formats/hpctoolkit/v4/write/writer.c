@@ -76,10 +76,11 @@ static bool write_file(struct cn_hpc_writing *w, struct cn_database *all, size_t
     }
 }
 
-/* One of the large files. A single process writes them at the same time: the kernel takes
- * one write at a time to a file. */
+/* One of the large files. They are written at the same time: the kernel takes one write at a
+ * time to a file, and a rank that waits for others continues with another file. */
 struct file {
     struct cn_hpc_writing w;
+    struct cn_ranks ranks; /* a channel for each file */
     struct cn_database *all;
     struct cn_write_options options;
     struct cn_progress_part progress;
@@ -92,7 +93,8 @@ static void file_run(void *arg, size_t number, unsigned worker)
     struct file *file = (struct file *)arg + number;
 
     (void)worker;
-    file->ok = write_file(&file->w, file->all, number, &file->err);
+    file->ok = cn_ranks_agree(
+        &file->ranks, write_file(&file->w, file->all, number, &file->err), &file->err);
     cn_progress_part_end(&file->progress);
 }
 
@@ -104,7 +106,9 @@ static bool write_at_once(struct cn_hpc_writing *w, struct cn_database *all,
     for (size_t i = 0; i < FILE_COUNT; i++) {
         struct file *file = &files[i];
 
+        file->ranks = cn_ranks_channel(w->ranks, (unsigned)i + 1);
         file->w = *w;
+        file->w.ranks = &file->ranks;
         file->all = all;
         file->w.options = &file->options;
         file->options = *w->options;
@@ -112,7 +116,7 @@ static bool write_at_once(struct cn_hpc_writing *w, struct cn_database *all,
             &file->progress, w->options->progress, i > 0 ? &files[i - 1].progress : NULL);
     }
     cn_pool_run(&(struct cn_jobs){.count = FILE_COUNT, .arg = files, .run = file_run},
-                w->workers);
+                w->ranks->size > 1 ? FILE_COUNT : w->workers);
     w->resolution_ns = files[TRACES].w.resolution_ns;
     for (size_t i = 0; i < FILE_COUNT; i++)
         if (!files[i].ok) {
@@ -125,10 +129,10 @@ static bool write_at_once(struct cn_hpc_writing *w, struct cn_database *all,
 static bool write_files(struct cn_hpc_writing *w, struct cn_database *all,
                         struct cn_error *err)
 {
-    if (w->ranks->size == 1 && w->workers > 1)
+    if (w->ranks->size > 1 || w->workers > 1)
         return write_at_once(w, all, err);
     for (size_t i = 0; i < FILE_COUNT; i++)
-        if (!cn_ranks_agree(w->ranks, write_file(w, all, i, err), err))
+        if (!write_file(w, all, i, err))
             return false;
     return true;
 }

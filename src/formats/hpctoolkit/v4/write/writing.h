@@ -31,6 +31,7 @@ struct cn_hpc_writing {
 static inline struct cn_hpc_value_job cn_hpc_writing_job(const struct cn_hpc_writing *w)
 {
     return (struct cn_hpc_value_job){.db = w->db,
+                                     .ranks = w->ranks,
                                      .options = w->options,
                                      .dir = w->dir,
                                      .workers = w->workers,

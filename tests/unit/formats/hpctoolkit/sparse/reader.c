@@ -238,9 +238,10 @@ static void accepts_early_magics_both_footers_and_versions_1_to_4(void **state)
            CN_HPC_SPARSE_PROFILE_SWAPPED_FOOTER, CN_HPC_SPARSE_FOOTER_LEN);
     for (uint8_t major = 0; major <= 5; major++) {
         f.bytes[CN_HPC_SPARSE_MAGIC_LEN] = major;
-        assert_int_equal(cn_hpc_sparse_profiles_open((struct cn_bytes){f.bytes, f.len},
-                                                     &profiles, &err),
-                         major >= 1 && major <= 4);
+        assert_int_equal(
+            cn_hpc_sparse_profiles_open(cn_content_of((struct cn_bytes){f.bytes, f.len}),
+                                        &profiles, &err),
+            major >= 1 && major <= 4);
     }
     assert_string_equal(err.text, "version 5.0, can read 1.x to 4.x");
 }
@@ -257,8 +258,8 @@ static void blocks_that_share_their_bytes_are_refused(void **state)
     cn_u64_be_put(f.bytes + CN_HPC_SPARSE_HEADER_LEN + 0x20, 30);
     cn_u64_be_put(f.bytes + CN_HPC_SPARSE_HEADER_LEN + cn_hpc_sparse_profile_size + 0x20,
                   30);
-    assert_false(
-        cn_hpc_sparse_profiles_open((struct cn_bytes){f.bytes, f.len}, &profiles, &err));
+    assert_false(cn_hpc_sparse_profiles_open(
+        cn_content_of((struct cn_bytes){f.bytes, f.len}), &profiles, &err));
     assert_non_null(strstr(err.text, "blocks overlap"));
 }
 

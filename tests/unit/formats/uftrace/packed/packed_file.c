@@ -39,8 +39,8 @@ static void make_pair(struct pair *pair, unsigned kinds)
     assert_true(
         cn_uft_pack_file(pair->plain, false, CN_COMPRESSION_ZSTD, 1, "12.zts", &err));
     assert_true(cn_file_open(&pair->file, "12.zts", &err));
-    assert_true(
-        cn_uft_records_init(&pair->records, "12.zts", pair->file.bytes, false, &err));
+    assert_true(cn_uft_records_init(&pair->records, "12.zts",
+                                    cn_content_of(pair->file.bytes), false, &err));
 }
 
 static void drop_pair(struct pair *pair)
@@ -102,7 +102,8 @@ static void a_plain_file_is_one_block(void **state)
 
     (void)state;
     plain.ptr = made;
-    assert_true(cn_uft_records_init(&records, "12.dat", plain, false, &err));
+    assert_true(
+        cn_uft_records_init(&records, "12.dat", cn_content_of(plain), false, &err));
     assert_int_equal(cn_uft_records_find(&records, UINT64_MAX), 0);
     reader = cn_uft_record_reader_new(&records, 32);
     assert_int_equal(cn_uft_record_reader_next(reader, 0, &block, &err), CN_ITEM);
@@ -178,9 +179,9 @@ static void damage_costs_one_chunk(void **state)
     copy = memcpy(cn_alloc(pair.file.bytes.len, 1), pair.file.bytes.ptr,
                   pair.file.bytes.len);
     copy[2000] ^= 1;
-    assert_true(cn_uft_records_init(&pair.records, "12.zts",
-                                    (struct cn_bytes){copy, pair.file.bytes.len}, false,
-                                    &err));
+    assert_true(cn_uft_records_init(
+        &pair.records, "12.zts",
+        cn_content_of((struct cn_bytes){copy, pair.file.bytes.len}), false, &err));
     reader = cn_uft_record_reader_new(&pair.records, 0);
     assert_int_equal(cn_uft_record_reader_next(reader, 0, &block, &err), CN_FAIL);
     assert_memory_equal(err.text, "12.zts: chunk at 0x10: checksum is 0x", 37);
@@ -214,8 +215,9 @@ static void notices_a_chunk_that_is_missing(void **state)
     memcpy(copy + second.off, pair.file.bytes.ptr + second.off + cut_len,
            pair.file.bytes.len - second.off - cut_len);
     assert_true(cn_uft_records_init(
-        &pair.records, "12.zts", (struct cn_bytes){copy, pair.file.bytes.len - cut_len},
-        false, &err));
+        &pair.records, "12.zts",
+        cn_content_of((struct cn_bytes){copy, pair.file.bytes.len - cut_len}), false,
+        &err));
     reader = cn_uft_record_reader_new(&pair.records, 0);
     do {
         step = cn_uft_record_reader_next(reader, used_len, &block, &err);
@@ -240,12 +242,12 @@ static void refuses_what_is_not_packed(void **state)
     uint8_t head[16] = "ZTS0";
 
     (void)state;
-    assert_false(
-        cn_uft_records_init(&records, "1.zts", (struct cn_bytes){head, 3}, false, &err));
+    assert_false(cn_uft_records_init(
+        &records, "1.zts", cn_content_of((struct cn_bytes){head, 3}), false, &err));
     assert_string_equal(err.text, "1.zts: not a chunk file: it does not begin with ZTS0");
     head[7] = 1;
-    assert_false(
-        cn_uft_records_init(&records, "1.zts", (struct cn_bytes){head, 16}, false, &err));
+    assert_false(cn_uft_records_init(
+        &records, "1.zts", cn_content_of((struct cn_bytes){head, 16}), false, &err));
     assert_string_equal(err.text,
                         "1.zts: packed records do not support lz4 in the chunk file");
 }
@@ -269,7 +271,8 @@ static void packs_a_directory_in_place(void **state)
     assert_int_equal(cn_scratch_count("d"), 4);
     assert_true(cn_scratch_holds("d/perf-cpu0.dat", "x", 1));
     assert_true(cn_file_open(&file, "d/5.zts", &err));
-    assert_true(cn_uft_records_init(&records, "5.zts", file.bytes, true, &err));
+    assert_true(
+        cn_uft_records_init(&records, "5.zts", cn_content_of(file.bytes), true, &err));
     assert_true(cn_uft_unpack_file(&records, "5.dat", &err));
     assert_true(cn_scratch_holds("5.dat", made, plain.len));
     /* The byte order is part of the file. */
@@ -296,7 +299,8 @@ static void check_fixture_file(const char *dir, const char *name)
     assert_true(
         cn_uft_pack_file(file.bytes, false, CN_COMPRESSION_ZSTD, 1, "1.zts", &err));
     assert_true(cn_file_open(&packed, "1.zts", &err));
-    assert_true(cn_uft_records_init(&records, "1.zts", packed.bytes, false, &err));
+    assert_true(
+        cn_uft_records_init(&records, "1.zts", cn_content_of(packed.bytes), false, &err));
     assert_true(cn_uft_unpack_file(&records, "1.dat", &err));
     assert_true(cn_scratch_holds("1.dat", file.bytes.ptr, file.bytes.len));
     cn_file_close(&packed);

@@ -45,10 +45,10 @@ static int enter(void **state)
     assert_true(
         cn_uft_pack_file(world->plain, false, CN_COMPRESSION_LZ4, 0, "20.zts", &err));
     assert_true(cn_file_open(&world->packed, "20.zts", &err));
-    assert_true(
-        cn_uft_records_init(&world->records[0], "10.dat", world->plain, false, &err));
-    assert_true(cn_uft_records_init(&world->records[1], "20.zts", world->packed.bytes,
-                                    false, &err));
+    assert_true(cn_uft_records_init(&world->records[0], "10.dat",
+                                    cn_content_of(world->plain), false, &err));
+    assert_true(cn_uft_records_init(&world->records[1], "20.zts",
+                                    cn_content_of(world->packed.bytes), false, &err));
     for (uint32_t i = 0; i < TASKS; i++)
         world->sources[i] = (struct cn_uft_summary_source){
             .tid = 10 * (i + 1),
@@ -234,7 +234,7 @@ static void does_not_count_for_other_records(void **state)
     assert_false(cn_uft_summary_open(&kept, "d", world->sources, TASKS, &err));
     world->sources[1].mtime_ns--;
     assert_false(cn_uft_summary_open(&kept, "d", world->sources, 1, &err));
-    world->records[0].bytes.len -= 16;
+    world->records[0].content.len -= 16;
     assert_false(cn_uft_summary_open(&kept, "d", world->sources, TASKS, &err));
     /* It is built again. */
     assert_true(cn_uft_summary_get(&kept, "d", world->sources, TASKS, 0, NULL, &err));
@@ -283,10 +283,10 @@ static void tells_where_records_are_damaged(void **state)
     off = summary->blocks[summary->tasks[1].first_block + 1].stored_off;
     cn_uft_summary_free(summary);
     copy[off + 1000] ^= 4;
-    world->records[0].bytes.len -= 3;
-    assert_true(cn_uft_records_init(&world->records[1], "20.zts",
-                                    (struct cn_bytes){copy, world->packed.bytes.len},
-                                    false, &err));
+    world->records[0].content.len -= 3;
+    assert_true(cn_uft_records_init(
+        &world->records[1], "20.zts",
+        cn_content_of((struct cn_bytes){copy, world->packed.bytes.len}), false, &err));
     summary = build(world);
     assert_int_equal(summary->tasks[0].damage_count, 1);
     assert_in_range(summary->tasks[0].sound_len, world->plain.len - 40,
@@ -308,7 +308,7 @@ static void refuses_every_truncation_and_every_flipped_bit(void **state)
     char path[512];
 
     use_cache();
-    world->records[0].bytes.len = 16 * 100; /* the small task alone is enough */
+    world->records[0].content.len = 16 * 100; /* the small task alone is enough */
     assert_true(cn_uft_summary_build(&summary, world->sources, 1, 1, NULL, &err));
     assert_true(cn_uft_summary_save(summary, "d", &err));
     cn_uft_summary_free(summary);
