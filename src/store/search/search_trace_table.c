@@ -139,8 +139,10 @@ static void note_row(void *arg, uint32_t row)
 /* True if a segment may have rows of one of these traces. */
 static bool may_have_ids(const struct cn_segment *segment, const struct hit_ids *ids)
 {
-    const struct cn_columns *columns = cn_segment_columns(segment);
     struct cn_bytes filter = cn_segment_filter(segment);
+    /* Columns in object storage are fetched when they are asked for. */
+    const struct cn_columns *columns =
+        filter.len > 0 || ids->count == 0 ? NULL : cn_segment_columns(segment);
 
     if (ids->count == ids->max)
         return true;
