@@ -76,12 +76,12 @@ class Data:
     @property
     def path(self) -> str:
         """The path that was opened; "" of data in memory."""
-        return self._info["path"]
+        return str(self._info["path"])
 
     @property
     def format(self) -> str:
         """The name of the format, as `cairn formats` lists it."""
-        return self._info["format"]
+        return str(self._info["format"])
 
     @property
     def warnings(self) -> list[str]:
@@ -113,7 +113,7 @@ class Database(Data):
     @property
     def title(self) -> str:
         """The title: usually the name of the program."""
-        return self._info["title"]
+        return str(self._info["title"])
 
     @property
     def time_ns(self) -> tuple[int, int]:

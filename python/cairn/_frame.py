@@ -65,7 +65,7 @@ class Table:
         if column.type != "category":
             return column.texts()
         texts = column.texts()
-        return [texts[code] if code >= 0 else None for code in memoryview(column)]
+        return [texts[code] if code >= 0 else None for code in memoryview(self.buffer(name))]
 
     def buffer(self, name: str) -> Any:
         """A column that supports the buffer protocol; of a category its codes."""

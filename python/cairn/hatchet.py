@@ -24,7 +24,8 @@ def _identity(text: str) -> dict[str, int]:
 
 def _names(contexts: Any, kinds: list[Any], files: list[Any], lines: Any) -> list[str]:
     """The names that Hatchet gives: functions, FILE:LINE, Loop@FILE:LINE, MODULE:OFFSET."""
-    names, modules = contexts.texts("name"), contexts.texts("module")
+    names: list[str] = contexts.texts("name")
+    modules = contexts.texts("module")
     offsets, relations = contexts["offset"], contexts.texts("relation")
     for i, kind in enumerate(kinds):
         if kind == "line":
@@ -47,7 +48,8 @@ def _nodes(contexts: Any, columns: dict[str, Any]) -> tuple[list[Any], list[Any]
 
     ids, parents = contexts["id"].tolist(), contexts["parent"].tolist()
     by_id: dict[int, Any] = {}
-    nodes, roots = [], []
+    nodes: list[Any] = []
+    roots: list[Any] = []
     for i, kind in enumerate(columns["type"]):
         if kind in ("line", "loop"):
             about = {"type": kind, "file": columns["file"][i], "line": columns["line"][i]}

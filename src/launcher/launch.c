@@ -14,7 +14,6 @@
 
 #include "base/alloc.h"
 #include "base/files/out.h"
-#include "base/files/own_library.h"
 #include "base/run/clock.h"
 #include "base/text.h"
 #include "formats/uftrace/directory/checksums.h"
@@ -128,7 +127,8 @@ static bool configure(struct launch *launch, struct cn_error *err)
         head->has_libcalls = head->has_nested_libcalls = 0;
     }
     head->has_sites = options->has_sites;
-    head->has_counter = head->has_counter && !options->asks_kernel;
+    head->has_counter = head->has_counter && !options->asks_kernel &&
+                        !cn_program_is_foreign(&launch->program);
     head->is_on = !options->is_off;
     head->has_agent = options->has_agent;
     launch->rules = (struct cn_module_rules){
@@ -186,7 +186,7 @@ static bool prepare(struct launch *launch, struct cn_error *err)
         return false;
     if (options->library)
         launch->library = cn_strdup(options->library);
-    else if (!cn_own_library_find(CN_REC_LIBRARY, &launch->library, err))
+    else if (!cn_program_recorder_find(&launch->program, &launch->library, err))
         return false;
     if (!cn_recording_dir_create(options->dir, options->rank, &launch->dir, &launch->lock,
                                  err) ||

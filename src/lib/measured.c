@@ -90,6 +90,7 @@ bool cn_measured_open(struct cn_measured *out, const char *const *paths, size_t 
     source->lines =
         (struct cn_hpc_lines){cn_resolver_new(), find_instruction, find_function};
     reading->lines = &source->lines;
+    reading->ranks = building->ranks;
     building->on_damage = on_damage;
     building->on_damage_arg = source;
     ok = cn_hpc_meas_open(&source->measurements, paths, count, reading, err);

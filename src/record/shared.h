@@ -22,6 +22,7 @@
 #ifndef CN_RECORD_SHARED_H
 #define CN_RECORD_SHARED_H
 
+#include <elf.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,7 +36,14 @@
     "ld-linux libc.so. libpthread.so. libdl.so. librt.so. libgcc_s. libasan.so. " \
     "libtsan.so. libubsan.so. liblsan.so. linux-vdso libcairn-record"
 
-#define CN_REC_MAGIC 0x31306472636e7263u
+#define CN_REC_MAGIC 0x32306472636e7263u
+
+/* The processor that this file is compiled for. */
+#if defined(__x86_64__)
+enum { CN_REC_MACHINE = EM_X86_64 };
+#else
+enum { CN_REC_MACHINE = EM_AARCH64 };
+#endif
 
 enum {
     CN_REC_PAGE_LEN = 4096,
@@ -357,6 +365,7 @@ struct cn_rec_shared {
     uint32_t program_patch_count; /* of the started program; these come first */
     _Atomic uint32_t
         unpatched_count;     /* the code is another, or there is no room near it */
+    uint16_t machine;        /* EM_* of the launcher: another one is emulated */
     uint8_t has_counter;     /* 0: use the kernel's clock */
     uint8_t python;          /* CN_REC_PYTHON_*; 0: do not record its functions */
     uint8_t has_own_writing; /* threads drain full rings themselves */

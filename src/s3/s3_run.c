@@ -131,6 +131,7 @@ struct transfer {
     uint64_t received, sent;
     unsigned attempts;
     uint64_t not_before_ns;
+    uint64_t moved_ns; /* when bytes were last sent or received */
     bool is_done;
 };
 
@@ -141,6 +142,7 @@ static size_t take_body(char *data, size_t size, size_t count, void *arg)
     size_t len = size * count;
     long status = 0;
 
+    transfer->moved_ns = cn_clock_ns();
     (void)transfer->s3->curl->easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE,
                                            &status);
     if (status >= 300) {
@@ -168,6 +170,7 @@ static size_t give_body(char *out, size_t size, size_t count, void *arg)
     size_t len = size * count, rest = body.len - (size_t)transfer->sent;
 
     len = len < rest ? len : rest;
+    transfer->moved_ns = cn_clock_ns();
     if (len > 0)
         memcpy(out, body.ptr + transfer->sent, len);
     transfer->sent += len;
@@ -287,6 +290,7 @@ static void start(struct transfer *transfer, struct session *session, size_t slo
     transfer->slot = slot;
     transfer->attempts++;
     transfer->received = transfer->sent = 0;
+    transfer->moved_ns = cn_clock_ns();
     cn_text_clear(&transfer->refusal);
     cn_text_clear(&transfer->request->answer);
     if (!transfer->headers)
@@ -299,8 +303,6 @@ static void start(struct transfer *transfer, struct session *session, size_t slo
     (void)curl->easy_setopt(easy, CURLOPT_USERPWD, cn_text_str(&transfer->s3->login));
     (void)curl->easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers);
     (void)curl->easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, (long)settings->timeout_s);
-    (void)curl->easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    (void)curl->easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)settings->timeout_s);
     (void)curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
     (void)curl->easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
     (void)curl->easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
@@ -459,6 +461,20 @@ static size_t start_some(struct transfer *transfers, size_t count,
     return left;
 }
 
+/* End the transfers that make no progress. libcurl's own limit is for a speed over several seconds. */
+static bool end_stopped(struct cn_s3 *s3, struct transfer *transfers, size_t count,
+                        struct session *session, struct cn_error *err)
+{
+    uint64_t now_ns = cn_clock_ns(),
+             max_ns = s3->settings.timeout_s * UINT64_C(1000000000);
+    bool ok = true;
+
+    for (size_t i = 0; i < count; i++)
+        if (transfers[i].easy && now_ns - transfers[i].moved_ns > max_ns)
+            ok = finish(&transfers[i], session, CURLE_OPERATION_TIMEDOUT, err) && ok;
+    return ok;
+}
+
 static bool run(struct cn_s3 *s3, struct transfer *transfers, size_t count,
                 struct session *session, struct cn_error *err)
 {
@@ -481,6 +497,7 @@ static bool run(struct cn_s3 *s3, struct transfer *transfers, size_t count,
             ok = finish(transfer, session, code, ok ? err : &(struct cn_error){0}) && ok;
             wait_ms = 0;
         }
+        ok = ok && end_stopped(s3, transfers, count, session, err);
         if (ok && wait_ms > 0)
             (void)s3->curl->multi_poll(session->multi, NULL, 0, wait_ms, NULL);
     }

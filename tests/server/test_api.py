@@ -479,10 +479,26 @@ class Answers(unittest.TestCase):
             before = found["time"]
         self.assertEqual((there, back), (times, times))
 
+    def test_callers_are_found_before_a_page(self):
+        records = self.ask(1, "calls", limit=2000)["calls"]
+        compared = 0
+        for i, inner in enumerate(records):
+            if inner["kind"] != "enter" or inner["depth"] == 0:
+                continue
+            page = self.ask(1, "calls", time=inner["time"], limit=1)
+            caller = [c for c in records[:i] if c["kind"] == "enter" and c["depth"] < inner["depth"]][-1]
+            found = self.ask(1, "find", function=".", depth=inner["depth"] - 1, reverse=1, at=page["first"])
+            self.assertEqual((found["isFound"], found["time"]), (True, caller["time"]))
+            compared += 1
+        self.assertGreater(compared, 2)
+
     def test_pages_of_calls_make_up_the_whole(self):
         everything = self.ask(1, "calls", limit=2000)
         self.assertTrue(everything["isEnd"])
         records = everything["calls"]
+        times = [call["time"] for call in records]
+        self.assertEqual(times, sorted(times))
+        self.assertEqual((times[0], records[0]["kind"]), (-10, "event"))  # before the first call
         self.assertEqual(self.all_calls(), records)
         middle = self.ask(1, "calls", limit=9, time=records[len(records) // 2]["time"])
         back, at = [], middle["first"]

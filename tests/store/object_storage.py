@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import threading
@@ -135,6 +136,18 @@ class Gateway:
         listed = self.ask("GET", f"/{bucket}", f"list-type=2&prefix={urllib.parse.quote(prefix, safe='')}")
         return re.findall("<Key>([^<]*)</Key>", listed.decode())
 
+    def pause(self, is_paused):
+        """Connections are accepted, but not answered."""
+        self.processes[-1].send_signal(signal.SIGSTOP if is_paused else signal.SIGCONT)
+
+    def down(self, is_down):
+        if is_down:
+            self.processes[-1].kill()
+            self.processes.pop().wait()
+        elif len(self.processes) < 3:
+            self.start("radosgw", "-n", "client.rgw", "-f")
+            self.wait()
+
     def __exit__(self, *_):
         for process in reversed(self.processes):
             process.kill()
@@ -143,7 +156,8 @@ class Gateway:
 
 class Proxy:
     """Forwards requests to a gateway. `spoil(path, times)`, with the number of earlier requests for it, returns None or what
-    to do instead: a status, a status and headers, "hang" or "cut". `seen` lists methods and paths, `sent` counts bytes of answers."""
+    to do instead: a status, a status and headers, "hang", "cut" or "late": it is done, and the answer never comes. `seen` lists
+    methods and paths, `sent` counts bytes of answers."""
 
     def __init__(self, port, latency=0.0):
         self.latency, self.spoil, self.seen, self.sent = latency, lambda path, times: None, [], 0
@@ -162,8 +176,11 @@ class Proxy:
             def log_message(self, *_):
                 pass
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
+        class Server(http.server.ThreadingHTTPServer):
+            daemon_threads = True
+            request_queue_size = 256  # a connection that is not accepted at once is tried again after a second
+
+        self.server = Server(("127.0.0.1", 0), Handler)
         self.port = self.server.server_address[1]
         self.lock = threading.Lock()
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
@@ -192,6 +209,10 @@ class Proxy:
             connection.endheaders(body or None)
             answer = connection.getresponse()
             content = answer.read()
+        if what == "late":
+            self.released.wait(60)
+            request.close_connection = True
+            return
         with self.lock:
             self.sent += len(content)
         headers = {name: value for name, value in answer.getheaders()

@@ -6,10 +6,12 @@ Usage: test_s3.py --cairn PROGRAM [--kills N]
 import argparse
 import contextlib
 import http.client
+import itertools
 import json
 import os
 import pathlib
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -143,7 +145,7 @@ class Collecting(unittest.TestCase):
 
     @contextlib.contextmanager
     def collector(self, spool, port=None, more=()):
-        process = self.start("serve", "-q", "--collect", spool, "--collect-lanes=1", "--upload", self.address + "?timeout=1",
+        process = self.start("serve", "-q", "--collect", spool, "--collect-lanes=1", "--upload", self.address + "?timeout=3",
                              *more, port=port)
         try:
             yield process, urllib.parse.urlsplit(process.stdout.readline()).port
@@ -152,52 +154,110 @@ class Collecting(unittest.TestCase):
             process.communicate()
 
     @staticmethod
-    def send(port, number):
-        """The status of a request with one trace."""
+    def send(port, first, count=1, late=()):
+        """The status of a request with traces."""
         with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
-            connection.request("POST", "/v1/traces", json.dumps(otlp(number, 1)), {"Content-Type": "application/json"})
+            connection.request("POST", "/v1/traces", json.dumps(otlp(first, count, late)), {"Content-Type": "application/json"})
             return connection.getresponse().status
+
+    def go_on(self, port, statuses, fail):
+        """Send until the limit while object storage fails, and until there is room again: `fail(True)` begins it, `fail(False)` ends it."""
+        begin, fail_no_more = len(statuses), contextlib.ExitStack()
+        with fail_no_more:
+            fail(True)
+            fail_no_more.callback(fail, False)
+            while statuses[begin:][-1:] != [503] and len(statuses) < 20000:
+                statuses.append(self.send(port, len(statuses)))
+        self.assertEqual((statuses[-1], set(statuses[begin:-1]) <= {202}), (503, True), statuses)
+        end = time.monotonic() + 120
+        while statuses[-1] != 202 and time.monotonic() < end:
+            time.sleep(0.1)
+            statuses.append(self.send(port, len(statuses)))
+        self.assertEqual(statuses[-1], 202)
 
     def found(self):
         listed = json.loads(self.cairn_ok("store", "search", self.address, "-n", "100000", "--format=json"))
         return [int(row["trace_id"], 16) - 1 for row in listed], int(self.cairn_ok("store", "search", self.address, "--spans", "-c"))
 
+    @contextlib.contextmanager
+    def killed(self, chance, *arguments, **more):
+        """A command beside others, killed at any moment; it may also end before."""
+        process = self.start(*arguments, **more)
+        killer = threading.Timer(2 * chance.random(), process.kill)
+        killer.start()
+        try:
+            yield
+        finally:
+            killer.join()
+            process.communicate()
+
+    def collect_and_kill(self, chance, kill, numbers):
+        """Kill a collector, with what it uploads, beside compactions that are killed; the numbers that were acknowledged."""
+        acknowledged = set()
+        with contextlib.ExitStack() as stack:
+            for racer in range(chance.choice((0, 1, 2))):
+                stack.enter_context(self.killed(chance, "store", "compact", self.address + chance.choice(("", "?grace=0")),
+                                                cache=f"compact{racer}"))
+            if kill % 3 == 2:
+                stack.enter_context(self.killed(chance, "store", "seal", self.spools[(kill + 1) % 2], "--upload", self.address))
+            process, port = stack.enter_context(self.collector(self.spools[kill % 2]))
+            end = time.monotonic() + chance.random()
+            killer = threading.Timer(chance.random(), process.kill)
+            killer.start()
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                while time.monotonic() < end:
+                    number = next(numbers)
+                    if self.send(port, number) < 300:
+                        acknowledged.add(number)
+            killer.join()
+        return acknowledged
+
     def test_nothing_acknowledged_is_lost_and_nothing_is_doubled(self):
-        chance, acknowledged, number = random.Random(23), set(), 0
+        """Collectors, uploads and compactions are killed, compactions race."""
+        chance, acknowledged, numbers = random.Random(23), set(), itertools.count(1)
         for kill in range(OPTIONS.kills):
-            with self.collector(self.spools[kill % 2]) as (process, port):
-                end = time.monotonic() + chance.random()
-                killer = threading.Timer(chance.random(), process.kill)
-                killer.start()
-                with contextlib.suppress(OSError, http.client.HTTPException):
-                    while time.monotonic() < end:
-                        number += 1
-                        if self.send(port, number) < 300:
-                            acknowledged.add(number)
-                killer.join()
+            acknowledged |= self.collect_and_kill(chance, kill, numbers)
         for spool in self.spools:
             self.cairn_ok("store", "seal", "-q", spool, "--upload", self.address)
             self.cairn_ok("store", "seal", "-q", spool, "--upload", self.address)
-        found, spans = self.found()
         self.assertGreater(len(acknowledged), 0)
-        self.assertEqual(acknowledged - set(found), set())
-        self.assertEqual((len(set(found)), spans), (len(found), 2 * len(found)))
+        for _ in range(2):
+            found, spans = self.found()
+            self.assertEqual(acknowledged - set(found), set())
+            self.assertEqual((len(set(found)), spans), (len(found), 2 * len(found)))
+            self.cairn_ok("store", "compact", self.address + "?grace=0")
         self.cairn_ok("store", "verify", self.address)
 
+    def test_collectors_and_readers_agree_with_one_store(self):
+        """Four collectors write one store, with traces of which they have a part each; two readers read it."""
+        local, folder = str(self.folder / "local"), self.folder
+        self.spools += [str(folder / f"spool{i}") for i in range(2, 4)]
+        with contextlib.ExitStack() as stack:
+            ports = [stack.enter_context(self.collector(spool))[1] for spool in self.spools]
+            for part in range(8):
+                late = range(max(part * 10 - 10, 0), part * 10)
+                self.assertEqual(self.send(ports[part % 4], part * 10, 10, late), 202)
+                path = folder / f"{part}.json"
+                path.write_text(json.dumps(otlp(part * 10, 10, late)), encoding="utf-8")
+        for spool in self.spools:
+            self.cairn_ok("store", "seal", "-q", spool, "--upload", self.address)
+        self.cairn_ok("store", "add", "-q", "--create", local, *(folder / f"{part}.json" for part in range(8)))
+        for question in (("search", "{}", "-n", "1000"), ("search", "{}", "service = mail", "--group-by", "operation"),
+                         ("search", "{}", "order = order-37"), ("show", "{}", f"{38:032x}"), ("services", "{}")):
+            here, *there = (self.cairn_ok("store", *(part.format(store) for part in question), cache=cache)
+                            for store, cache in ((local, "reader0"), (self.address, "reader0"), (self.address, "reader1")))
+            self.assertEqual([here, here], there, question)
+
     def test_ingest_goes_on_without_object_storage_until_the_limit(self):
+        """It refuses, then hangs, then is down."""
         with object_storage.Proxy(GATEWAY.port) as proxy:
-            proxy.spoil = lambda path, times: 503
+            def refuse(is_refusing):
+                proxy.spoil = lambda path, times: 503 if is_refusing else None
+            refuse(True)
             with self.collector(self.spools[0], proxy.port, ["--collect-space=64K"]) as (_, port):
-                statuses = [self.send(port, 0)]
-                while statuses[-1] < 300 and len(statuses) < 20000:
-                    statuses.append(self.send(port, len(statuses)))
-                self.assertEqual((statuses[-1], len(statuses) > 50), (503, True), len(statuses))
-                proxy.spoil = lambda path, times: None
-                end = time.monotonic() + 120
-                while statuses[-1] != 202 and time.monotonic() < end:
-                    time.sleep(0.1)
-                    statuses.append(self.send(port, len(statuses)))
-                self.assertEqual(statuses[-1], 202)
+                statuses = []
+                for fail in (refuse, GATEWAY.pause) + ((GATEWAY.down,) if os.environ.get("CAIRN_THOROUGH") else ()):
+                    self.go_on(port, statuses, fail)
                 self.assertLess(len(os.listdir(self.spools[0])), 12, "local copies of named segments are removed")
         self.cairn_ok("store", "seal", "-q", self.spools[0], "--upload", self.address)
         found, spans = self.found()
@@ -300,8 +360,27 @@ class Reading(Bucket):
         for name, spoil in spoilers.items():
             with object_storage.Proxy(GATEWAY.port) as proxy:
                 proxy.spoil = spoil
-                self.assertEqual(self.cairn_ok("store", "search", self.address + "?timeout=1", "errors", port=proxy.port, cache=name),
+                self.assertEqual(self.cairn_ok("store", "search", self.address + "?timeout=3", "errors", port=proxy.port, cache=name),
                                  expected, name)
+
+    def test_uploads_survive_faults_that_pass(self):
+        """An answer that is cut or never comes may be that of a request which was done."""
+        expected = self.cairn_ok("store", "search", self.local, "-n", "1000")
+        spoilers = {
+            "status": lambda path, times: (403, 429, 500, (503, {"Retry-After": "1"}))[len(path) % 4] if times == 0 else None,
+            "cut": lambda path, times: "cut" if times == 0 else None,
+            "hang": lambda path, times: "hang" if times == 0 and "/000000" in path else None,
+            "late": lambda path, times: "late" if times == 0 and "/000001" in path else None,
+        }
+        for name, spoil in spoilers.items():
+            address, copy = f"s3://traces/spoiled/{name}", self.folder / f"spoiled-{name}"
+            shutil.copytree(self.local, copy)
+            self.cairn_ok("store", "init", "-q", address)
+            with object_storage.Proxy(GATEWAY.port) as proxy:
+                proxy.spoil = spoil
+                self.cairn_ok("store", "seal", "-q", copy, "--upload", address + "?timeout=3", port=proxy.port)
+            self.assertEqual(self.cairn_ok("store", "search", address, "-n", "1000"), expected, name)
+            self.assertEqual(len(GATEWAY.keys("traces", f"spoiled/{name}/manifest/")), SEGMENTS, name)
 
     def test_damage_of_the_cache_is_fetched_again(self):
         ask = ("store", "search", self.address, "errors")
@@ -336,7 +415,7 @@ class Reading(Bucket):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--cairn", required=True)
-    parser.add_argument("--kills", type=int, default=4, help="collectors that are killed")
+    parser.add_argument("--kills", type=int, default=200 if os.environ.get("CAIRN_THOROUGH") else 4, help="collectors that are killed")
     OPTIONS, rest = parser.parse_known_args()
     if not object_storage.is_installed():
         print("skipped: the packages ceph-mon, ceph-osd, radosgw and ceph-common are not installed")

@@ -21,3 +21,9 @@ PATH="$scratch/bin" tools/build-web --placeholder "$scratch/page"
 grep -q 'without its viewer' "$scratch/page/index.html"
 test -e "$scratch/page/app.js"
 test -e "$scratch/page/app.css"
+
+# A fresh folder without the viewer can be configured.
+cmake -S . -B "$scratch/build" -G Ninja -DCN_WEB=OFF -DCN_TESTS=OFF -DCN_MPI=OFF >"$scratch/message" 2>&1 || {
+    cat "$scratch/message"
+    exit 1
+}

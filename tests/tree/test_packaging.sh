@@ -19,9 +19,10 @@ grep -qF "version(\"$version\", " packaging/spack/package.py || fail "package.py
 grep -m 1 '^## ' CHANGELOG.md | grep -qF "## $version " || fail "CHANGELOG.md does not begin with $version"
 
 # What tools/packages lists for the build is what the package is built with.
-listed=$(sed -n 's/^\([a-z][^ ]*\) .*# \(build\|web\): .*/\1/p' tools/packages | grep -v '^build-essential$' | sort)
+listed=$(sed -n 's/^\([a-z][^ ]*\) .*# \(build\|web\|package\): .*/\1/p' tools/packages |
+    grep -v '^\(build-essential\|debhelper\|dh-python\|lintian\|mmdebstrap\)$' | sort)
 named=$(sed -n '/^Build-Depends/,/^$/p' debian/control | tr ',' '\n' |
-    sed 's/^Build-Depends://; s/^ *//; s/[ (|].*//; /^$/d; /^debhelper-compat$/d; /^libopenmpi-dev$/d; /python3/d' | sort)
+    sed 's/^Build-Depends://; s/^ *//; s/[ (|].*//; /^$/d; /^debhelper-compat$/d; /^dh-sequence-python3$/d' | sort)
 [ "$listed" = "$named" ] || fail "tools/packages and debian/control differ:
 $listed
 

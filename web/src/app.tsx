@@ -148,7 +148,7 @@ function SourcePalette(props: { sources: Sources; onClose: () => void }) {
 
 function HeaderButtons(props: { onHelp: () => void; onPalette: () => void }) {
   return (
-    <>
+    <span class="header-buttons">
       <button
         aria-label="go to a view, function, thread or source"
         title="go to a view, function, thread or source (Ctrl-K)"
@@ -162,7 +162,7 @@ function HeaderButtons(props: { onHelp: () => void; onPalette: () => void }) {
       <button aria-label="switch theme" title="light or dark theme (t)" onClick={switchTheme}>
         ◐
       </button>
-    </>
+    </span>
   );
 }
 

@@ -11,6 +11,7 @@ import {
   prependPage,
   siblingOf,
 } from "../src/calls/calls_model";
+import { formatMoment } from "../src/shared/format";
 import type { Call, Calls } from "../src/shared/types";
 
 const call = (time: number, kind: Call["kind"], depth: number): Call => ({
@@ -103,4 +104,9 @@ test("callers, callees and neighbours are found", () => {
   assert.equal(siblingOf(lines, 1, 1), 4);
   assert.equal(siblingOf(lines, 4, -1), 1);
   assert.equal(siblingOf(lines, 2, 1), -1);
+});
+
+test("times before the first call are negative", () => {
+  assert.equal(formatMoment(1234567), "1,234.567");
+  assert.equal(formatMoment(-1005), "−1.005");
 });

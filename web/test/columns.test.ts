@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openNodes, printRows, stackOf } from "../src/tree/copy_rows";
 import { addRows, makeLevel, openNode } from "../src/tree/tree_model";
-import { locationOf, shownColumns, treeColumns } from "../src/tree/tree_rows";
+import { locationOf, nameColumn, shownColumns, treeColumns } from "../src/tree/tree_rows";
 import type { Column, Row } from "../src/shared/types";
 
 const column = (metric: string, side: "inclusive" | "exclusive", total: number): Column => ({
@@ -28,11 +28,18 @@ const row = (label: string, values: (number | null)[]): Row => ({
 const layout = { hidden: new Set<string>(), order: [] as string[], mode: "auto" as const };
 
 test("columns are ordered, hidden, and have one unit", () => {
-  const titles = (changes: Partial<typeof layout>) =>
-    treeColumns(shownColumns(columns, { ...layout, ...changes })).map(({ title }) => title);
+  const titles = (changes: Partial<typeof layout>, px = 1000) => {
+    const shown = shownColumns(columns, { ...layout, ...changes });
+    return treeColumns(shown, nameColumn(shown, px)).map(({ title }) => title);
+  };
   assert.deepEqual(titles({}), ["time total (ms)", "time self (ms)", "context"]);
   assert.deepEqual(titles({ order: ["time_exclusive"] })[0], "time self (ms)");
   assert.deepEqual(titles({ hidden: new Set(["time_inclusive"]) }), ["time self (ms)", "context"]);
+  // In a narrow table, names come first, and are not indented out of sight.
+  assert.deepEqual(titles({}, 500), ["context", "time total (ms)", "time self (ms)"]);
+  const names = nameColumn(shownColumns(columns, layout), 500);
+  assert.equal(names.widths, "225px 13em 13em");
+  assert.ok(names.indent(1) > 0 && names.indent(1000) < 225 / 2);
 });
 
 test("a location is said once", () => {

@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/files/disk.h"
 #include "base/files/file.h"
+#include "base/text.h"
 
 #define CN_BLOCK_FILE_HEADER(F)                           \
     F(0x00, u64, magic, "what the file is, see its user") \
@@ -100,6 +101,20 @@ CN_CHECK bool cn_block_writer_section(struct cn_block_writer *writer, uint32_t i
                                       struct cn_error *err);
 CN_CHECK bool cn_block_writer_add(struct cn_block_writer *writer, const void *data,
                                   size_t len, struct cn_error *err);
+
+/* The file while it is written, in the folder `dir`. */
+#define CN_BLOCK_WRITER_ENDING ".tmp"
+
+/* Append `len` bytes that other processes write into the file at its `end_off`, of which these
+ * are the checksums: u32 each block, of the bytes in it. */
+CN_CHECK bool cn_block_writer_add_written(struct cn_block_writer *writer,
+                                          struct cn_bytes checksums, uint64_t len,
+                                          struct cn_error *err);
+
+/* The checksums for that, of more bytes, which begin at `off` of the file. `*crcs` has those of
+ * the bytes before, which begin at `first_off`. */
+void cn_block_checksums_add(uint64_t first_off, uint64_t off, struct cn_bytes bytes,
+                            struct cn_text *crcs);
 
 /* Complete the file, wait until it is on the disk and give it its name, replacing an earlier
  * file. The writer is released in any case. */

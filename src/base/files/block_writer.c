@@ -17,7 +17,7 @@ bool cn_block_writer_open(struct cn_block_writer *writer, const struct cn_disk *
     struct cn_text path = {0}, temporary = {0};
 
     cn_text_printf(&path, "%s/%s", dir, name);
-    cn_text_printf(&temporary, "%s/%s.tmp", dir, name);
+    cn_text_printf(&temporary, "%s/%s" CN_BLOCK_WRITER_ENDING, dir, name);
     *writer = (struct cn_block_writer){
         .disk = disk,
         .fd = -1,
@@ -95,6 +95,54 @@ bool cn_block_writer_add(struct cn_block_writer *writer, const void *data, size_
             end_block(writer);
     }
     return write_bytes(writer, data, len, err);
+}
+
+/* Bytes from `off` to the end of their block, `len` at most. */
+static size_t part_len(uint64_t off, uint64_t len)
+{
+    uint64_t room = CN_BLOCK_LEN - off % CN_BLOCK_LEN;
+
+    return (size_t)(len < room ? len : room);
+}
+
+bool cn_block_writer_add_written(struct cn_block_writer *writer,
+                                 struct cn_bytes checksums, uint64_t len,
+                                 struct cn_error *err)
+{
+    if (!write_waiting(writer, err))
+        return false;
+    while (len > 0) {
+        size_t part = part_len(writer->end_off, len);
+        struct cn_bytes bytes;
+
+        if (!cn_bytes_take(&checksums, sizeof(uint32_t), &bytes))
+            return cn_fail(err, CN_ERR_FORMAT, "%s: too few checksums", writer->path);
+        writer->crc = cn_crc32c_join(writer->crc, cn_u32_get(bytes.ptr), part);
+        writer->in_block += part;
+        writer->end_off += part;
+        len -= part;
+        if (writer->in_block == CN_BLOCK_LEN)
+            end_block(writer);
+    }
+    return checksums.len == 0 ||
+           cn_fail(err, CN_ERR_FORMAT, "%s: too many checksums", writer->path);
+}
+
+void cn_block_checksums_add(uint64_t first_off, uint64_t off, struct cn_bytes bytes,
+                            struct cn_text *crcs)
+{
+    struct cn_bytes part;
+
+    while (bytes.len > 0 && cn_bytes_take(&bytes, part_len(off, bytes.len), &part)) {
+        bool is_new = off == first_off || off % CN_BLOCK_LEN == 0;
+        uint8_t *last;
+
+        if (is_new)
+            cn_text_add(crcs, "\0\0\0\0", sizeof(uint32_t));
+        last = (uint8_t *)crcs->chars + crcs->len - sizeof(uint32_t);
+        cn_u32_put(last, cn_crc32c_add(cn_u32_get(last), part));
+        off += part.len;
+    }
 }
 
 static void end_section(struct cn_block_writer *writer)

@@ -96,3 +96,18 @@ uint32_t cn_crc32c(struct cn_bytes bytes)
 {
     return cn_crc32c_add(0, bytes);
 }
+
+/* Zeros shift the first checksum; they need no conditioning at either end. */
+uint32_t cn_crc32c_join(uint32_t left, uint32_t right, size_t right_len)
+{
+    static const uint8_t zeros[4096];
+    uint32_t shifted = ~left;
+
+    while (right_len > 0) {
+        size_t len = right_len < sizeof(zeros) ? right_len : sizeof(zeros);
+
+        shifted = cn_crc32c_add(shifted, (struct cn_bytes){zeros, len});
+        right_len -= len;
+    }
+    return ~shifted ^ right;
+}

@@ -6,9 +6,10 @@
 
 #include "base/text.h"
 
-bool cn_own_library_find(const char *name, char **out, struct cn_error *err)
+/* Look in `folders`, up to NULL, which are relative to the folder of the program. */
+static bool find(const char *const *folders, const char *name, char **out,
+                 struct cn_error *err)
 {
-    static const char *const folders[] = {"", "../lib/cairn/", "../" CN_LIBDIR "/cairn/"};
     char self[PATH_MAX];
     ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
@@ -16,7 +17,7 @@ bool cn_own_library_find(const char *name, char **out, struct cn_error *err)
         return cn_fail_errno(err, "/proc/self/exe");
     self[len] = '\0';
     strrchr(self, '/')[1] = '\0';
-    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+    for (size_t i = 0; folders[i]; i++) {
         struct cn_text path = {0};
 
         cn_text_printf(&path, "%s%s%s", self, folders[i], name);
@@ -27,4 +28,29 @@ bool cn_own_library_find(const char *name, char **out, struct cn_error *err)
         cn_text_done(&path);
     }
     return cn_fail(err, CN_ERR_NOT_FOUND, "no %s in %s", name, self);
+}
+
+bool cn_own_library_find(const char *name, char **out, struct cn_error *err)
+{
+    static const char *const folders[] = {"", "../lib/cairn/", "../" CN_LIBDIR "/cairn/",
+                                          NULL};
+
+    return find(folders, name, out, err);
+}
+
+bool cn_own_library_find_for(const char *triplet, const char *name, char **out,
+                             struct cn_error *err)
+{
+    struct cn_text beside = {0}, installed = {0};
+    const char *folders[3] = {0};
+    bool ok;
+
+    cn_text_printf(&beside, "%s/", triplet);
+    cn_text_printf(&installed, "../lib/%s/cairn/", triplet);
+    folders[0] = cn_text_str(&beside);
+    folders[1] = cn_text_str(&installed);
+    ok = find(folders, name, out, err);
+    cn_text_done(&beside);
+    cn_text_done(&installed);
+    return ok;
 }

@@ -177,7 +177,41 @@ static void print_text(const struct cn_args *args, const struct rows *rows)
     cn_text_done(&name);
 }
 
-/* CSV as uftrace report writes it. */
+static bool is_total(size_t field)
+{
+    return field <= CN_REPORT_TOTAL_MAX ||
+           (field >= CN_REPORT_P50 && field <= CN_REPORT_P999);
+}
+
+/* Without a known begin or end, a call has no total time; a function that has only such
+ * calls has no self time either. Sizes, times of day and processors may not be recorded. */
+static bool is_unknown(const struct rows *rows, size_t row, size_t field)
+{
+    unsigned flags = rows->fields[field].flags;
+    bool has_time;
+
+    if (!rows->functions)
+        return false;
+    has_time = rows->functions[row].cost.total.sum_ns > 0;
+    if (flags & CN_OUTPUT_PERCENT)
+        return !has_time;
+    if (flags & CN_OUTPUT_TIME)
+        return !has_time || (is_total(field) && value_at(rows, row, field) == 0);
+    return field != CN_REPORT_CALL && value_at(rows, row, field) == 0;
+}
+
+static void add_csv_cell(struct cn_text *text, const struct rows *rows, size_t row,
+                         size_t field)
+{
+    if (rows->fields[field].flags & CN_OUTPUT_PERCENT)
+        cn_text_printf(text, "%.2f", percent_at(rows, row, field));
+    else if (rows->fields[field].flags & CN_OUTPUT_CENTERED)
+        cn_report_text(&rows->functions[row], (enum cn_report_field)field, text);
+    else
+        cn_text_printf(text, "%" PRIu64, value_at(rows, row, field));
+}
+
+/* CSV as uftrace report writes it, with empty cells for what is unknown. */
 static void print_csv(const struct cn_args *args, const struct rows *rows)
 {
     struct cn_text text = {0};
@@ -189,13 +223,11 @@ static void print_csv(const struct cn_args *args, const struct rows *rows)
     cn_text_printf(&text, "%s\n", rows->name_heading);
     for (size_t r = 0; r < rows->count; r++) {
         for (size_t i = 0; i < rows->field_count; i++) {
-            if (rows->has[i] && (rows->fields[i].flags & CN_OUTPUT_PERCENT))
-                cn_text_printf(&text, "%.2f,", percent_at(rows, r, i));
-            else if (rows->has[i] && (rows->fields[i].flags & CN_OUTPUT_CENTERED)) {
-                cn_report_text(&rows->functions[r], (enum cn_report_field)i, &text);
-                cn_text_char(&text, ',');
-            } else if (rows->has[i])
-                cn_text_printf(&text, "%" PRIu64 ",", value_at(rows, r, i));
+            if (!rows->has[i])
+                continue;
+            if (!is_unknown(rows, r, i))
+                add_csv_cell(&text, rows, r, i);
+            cn_text_char(&text, ',');
         }
         cn_csv_add(&text, name_at(rows, r));
         cn_text_char(&text, '\n');
@@ -220,17 +252,6 @@ static bool has_text(const struct rows *rows, size_t field)
            field != CN_REPORT_CPU_COUNT;
 }
 
-/* Where the text has a blank: a total time without a known begin or end, self times of a
- * function that has only such calls, and a processor that was not recorded. */
-static bool is_unknown(const struct rows *rows, size_t row, size_t field)
-{
-    if (rows->fields[field].flags & CN_OUTPUT_CENTERED)
-        return value_at(rows, row, field) == 0;
-    return (rows->fields[field].flags & CN_OUTPUT_TIME) && rows->functions &&
-           (rows->functions[row].cost.total.sum_ns == 0 ||
-            (field <= CN_REPORT_TOTAL_MAX && value_at(rows, row, field) == 0));
-}
-
 static void print_table(const struct cn_args *args, const struct rows *rows)
 {
     struct cn_column columns[CN_REPORT_FIELD_COUNT + 1] = {0};
@@ -249,13 +270,15 @@ static void print_table(const struct cn_args *args, const struct rows *rows)
     table = cn_cli_table(args, columns, count);
     for (size_t r = 0; r < rows->count; r++) {
         for (size_t i = 0; i < rows->field_count; i++) {
-            if (rows->has[i] && (rows->fields[i].flags & CN_OUTPUT_PERCENT))
-                cn_table_f64(table, percent_at(rows, r, i));
-            else if (rows->has[i] && is_unknown(rows, r, i))
+            if (!rows->has[i])
+                continue;
+            if (is_unknown(rows, r, i))
                 cn_table_none(table);
-            else if (rows->has[i] && has_text(rows, i))
+            else if (rows->fields[i].flags & CN_OUTPUT_PERCENT)
+                cn_table_f64(table, percent_at(rows, r, i));
+            else if (has_text(rows, i))
                 add_text(table, &rows->functions[r], (enum cn_report_field)i);
-            else if (rows->has[i])
+            else
                 cn_table_u64(table, value_at(rows, r, i));
         }
         cn_table_str(table, name_at(rows, r));

@@ -15,15 +15,27 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/files/own_library.h"
 #include "base/text.h"
 #include "launcher/code/prologue.h"
 #include "record/shared.h"
 
-#if defined(__x86_64__)
-enum { OWN_MACHINE = EM_X86_64 };
-#else
-enum { OWN_MACHINE = EM_AARCH64 };
-#endif
+/* The processors that there are recorders for. */
+static const struct machine {
+    unsigned number; /* EM_* */
+    const char *name, *triplet, *debian;
+} machines[] = {
+    {EM_X86_64, "x86_64", "x86_64-linux-gnu", "amd64"},
+    {EM_AARCH64, "aarch64", "aarch64-linux-gnu", "arm64"},
+};
+
+static const struct machine *find_machine(unsigned number)
+{
+    for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
+        if (machines[i].number == number)
+            return &machines[i];
+    return NULL;
+}
 
 static bool is_program(const char *path)
 {
@@ -96,8 +108,14 @@ bool cn_program_file_check(const struct cn_program_file *program, bool has_libca
 
     if (program->is_script)
         return true;
-    if (elf->machine != OWN_MACHINE)
-        return cn_fail(err, CN_ERR_USAGE, "'%s' is built for another processor",
+    if (elf->word_class != ELFCLASS64)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "'%s' is a 32-bit program, whose calls cannot be recorded: build "
+                       "it for 64 bits, or sample it: cairn sample",
+                       program->path);
+    if (!find_machine(elf->machine))
+        return cn_fail(err, CN_ERR_USAGE,
+                       "'%s' is built for another processor than x86_64 and aarch64",
                        program->path);
     if (elf->is_static)
         return cn_fail(err, CN_ERR_USAGE,
@@ -118,6 +136,27 @@ bool cn_program_file_check(const struct cn_program_file *program, bool has_libca
             "functions with -P ., or use --force",
             program->path);
     return true;
+}
+
+bool cn_program_is_foreign(const struct cn_program_file *program)
+{
+    return !program->is_script && program->elf.machine != CN_REC_MACHINE;
+}
+
+bool cn_program_recorder_find(const struct cn_program_file *program, char **out,
+                              struct cn_error *err)
+{
+    const struct machine *machine = find_machine(program->elf.machine);
+    struct cn_error missing = {0};
+
+    if (!cn_program_is_foreign(program) || !machine)
+        return cn_own_library_find(CN_REC_LIBRARY, out, err);
+    if (cn_own_library_find_for(machine->triplet, CN_REC_LIBRARY, out, &missing))
+        return true;
+    return cn_fail(err, CN_ERR_USAGE,
+                   "'%s' is built for %s, and the recorder of that processor is missing "
+                   "(package cairn-record:%s)",
+                   program->path, machine->name, machine->debian);
 }
 
 /* Prepend the recorder to LD_PRELOAD, after a sanitizer, which must be first. */
@@ -231,6 +270,17 @@ void cn_program_kept_close(struct cn_program_kept *kept)
     *kept = (struct cn_program_kept){0};
 }
 
+/* The program was not started: errno says why. */
+static bool fail_to_run(const struct cn_program_file *program, struct cn_error *err)
+{
+    if (errno == ENOEXEC && cn_program_is_foreign(program))
+        return cn_fail(err, CN_ERR_IO,
+                       "cannot run '%s': no emulator is set up for the programs of its "
+                       "processor (package qemu-user-static)",
+                       program->path);
+    return cn_fail_errno(err, "cannot run '%s'", program->path);
+}
+
 static bool start_kept(const struct cn_program_kept *kept,
                        const struct cn_program_file *program, const char *library,
                        const char *shared_path, struct cn_error *err)
@@ -251,7 +301,7 @@ static bool start_kept(const struct cn_program_kept *kept,
     /* The channel ends when the program runs. */
     if (ok && recv(kept->channel, &error, sizeof(error), MSG_WAITALL) == sizeof(error)) {
         errno = error;
-        ok = cn_fail_errno(err, "cannot run '%s'", program->path);
+        ok = fail_to_run(program, err);
     }
     free(order);
     return ok;
@@ -313,7 +363,7 @@ bool cn_program_file_start(const struct cn_program_file *program,
         pid = -1;
     } else if (pid > 0 && read(pipe_fds[0], &error, sizeof(error)) == sizeof(error)) {
         errno = error;
-        (void)cn_fail_errno(err, "cannot run '%s'", program->path);
+        (void)fail_to_run(program, err);
         (void)waitpid(pid, NULL, 0);
         pid = -1;
     }

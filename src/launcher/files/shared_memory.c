@@ -259,6 +259,7 @@ void cn_shared_memory_clock_begin(struct cn_shared_memory *memory)
 {
     struct cn_rec_shared *head = memory->head;
 
+    head->machine = CN_REC_MACHINE;
     head->has_counter = has_steady_counter();
     read_pair(&memory->clock_start, &memory->clock_start_ns);
 }

@@ -1,18 +1,12 @@
 #include "record/start/exec_file.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
 
+#include "record/shared.h"
 #include "record/syscalls.h"
-
-#if defined(__x86_64__)
-enum { OWN_MACHINE = EM_X86_64 };
-#else
-enum { OWN_MACHINE = EM_AARCH64 };
-#endif
 
 static uint64_t read_at(int fd, void *out, uint64_t len, uint64_t off)
 {
@@ -98,7 +92,7 @@ void cn_rec_exec_file_read(struct cn_rec_exec_file *file, int fd)
         file->kind = CN_REC_EXEC_SETUID;
         return;
     }
-    if (head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_machine != OWN_MACHINE) {
+    if (head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_machine != CN_REC_MACHINE) {
         file->kind = CN_REC_EXEC_FOREIGN;
         return;
     }

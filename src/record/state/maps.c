@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <stddef.h>
 
+#include "record/process.h"
+#include "record/shared.h"
 #include "record/syscalls.h"
 #include "record/text.h"
 
@@ -15,6 +17,7 @@ struct walk {
     struct cn_rec_mapping file; /* the current file; its path is in `path` */
     char path[PATH_LEN];
 
+    bool is_emulated;
     uintptr_t start, end; /* of the current line */
     bool is_code;
     unsigned
@@ -45,7 +48,8 @@ static void end_line(struct walk *walk)
     is_file = path[0] == '/' || (path[0] == '[' && path[1] == 's' && path[2] == 't');
     if (is_file && walk->file.path && cn_rec_text_is_same(walk->path, path)) {
         walk->file.end = walk->end;
-        walk->file.is_code |= walk->is_code;
+        /* Emulators show no executable segments: several are those of a program then. */
+        walk->file.is_code |= walk->is_code || walk->is_emulated;
     } else if (is_file) {
         hand_out(walk);
         for (uint32_t i = 0; i <= walk->path_len; i++)
@@ -91,6 +95,7 @@ bool cn_rec_maps_walk(cn_rec_mapping_visit visit, void *arg)
     walk.visit = visit;
     walk.arg = arg;
     walk.file = (struct cn_rec_mapping){0};
+    walk.is_emulated = cn_rec_process.shared->machine != CN_REC_MACHINE;
     walk.start = walk.end = 0;
     walk.is_code = false;
     walk.field = 0;

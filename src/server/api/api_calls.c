@@ -114,6 +114,15 @@ static void add_position(struct cn_json *json, const char *key,
     cn_json_add_str(json, key, text);
 }
 
+/* The time from the first call of all tasks; events of the scheduler may be earlier. */
+static void add_time(struct cn_json *json, uint64_t time_ns, uint64_t origin_ns)
+{
+    if (time_ns < origin_ns)
+        cn_json_add_f64(json, "time", -(double)(origin_ns - time_ns));
+    else
+        cn_json_add_u64(json, "time", time_ns - origin_ns);
+}
+
 /* How long an entered call took. One that never returned ends with its task, as in `report`; of one that
  * ends after what was read, only a lower limit is known. */
 static void add_duration(struct cn_json *json, const struct cn_call_list *list,
@@ -135,12 +144,10 @@ static void add_call(struct cn_json *json, const struct question *question,
 {
     static const char *const kind_names[] = {"enter", "exit", "lost", "event"};
     const struct cn_call *call = &item->call;
-    uint64_t origin_ns = question->origin_ns;
     char buffer[CN_CALL_NAME_MAX];
 
     cn_json_object(json);
-    cn_json_add_u64(json, "time",
-                    call->time_ns > origin_ns ? call->time_ns - origin_ns : 0);
+    add_time(json, call->time_ns, question->origin_ns);
     cn_json_add_str(json, "kind", kind_names[call->kind & 3]);
     cn_json_add_u64(json, "depth", call->depth);
     if (call->kind == CN_CALL_EVENT)
@@ -236,7 +243,7 @@ static void add_found(struct cn_json *json, const struct question *question,
     cn_json_object(json);
     cn_json_add_bool(json, "isFound", item != NULL);
     if (item) {
-        cn_json_add_u64(json, "time", item->call.time_ns - question->origin_ns);
+        add_time(json, item->call.time_ns, question->origin_ns);
         cn_json_add_u64(json, "duration",
                         (item->is_open ? list->time_ns : item->end_ns) -
                             item->call.time_ns);
@@ -311,8 +318,7 @@ bool cn_api_slowest(struct cn_served *served, struct cn_request *request,
         cn_json_object(json);
         cn_json_add_str(json, "function", call->function);
         cn_json_add_u64(json, "task", call->task);
-        cn_json_add_u64(json, "time",
-                        call->begin_ns > origin_ns ? call->begin_ns - origin_ns : 0);
+        add_time(json, call->begin_ns, origin_ns);
         cn_json_add_u64(json, "duration", call->duration_ns);
         cn_json_add_u64(json, "mean", call->mean_ns);
         cn_json_add_u64(json, "count", call->calls);

@@ -7,12 +7,14 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/run/clock.h"
 #include "base/run/progress.h"
 #include "store/bucket/bucket.h"
 #include "store/care/upload.h"
 #include "store/segment/segments.h"
 
 enum { PAUSE_MS = 500, PAUSE_FAILED_MS = 3000 };
+static const uint64_t measure_ns = 500000000; /* from one measurement to the next */
 
 struct cn_uploader {
     char *path, *address;
@@ -24,6 +26,7 @@ struct cn_uploader {
     pthread_cond_t is_ending_now;
     bool is_ending;
     struct cn_uploader_counts counts;
+    uint64_t measured_ns;    /* when the local store was measured */
     struct cn_error failure; /* of the last attempt */
 };
 
@@ -56,24 +59,39 @@ static bool upload_all(struct cn_uploader *uploader, const uint32_t *numbers,
     return ok;
 }
 
-/* Remove local copies of named segments except the newest; returns the bytes of all that stay. */
-static uint64_t evict(const struct cn_uploader *uploader, const uint32_t *numbers,
-                      size_t count)
+/* Remove local copies of named segments except the newest. */
+static void evict(const struct cn_uploader *uploader, const uint32_t *numbers,
+                  size_t count)
 {
     unsigned kept = 0;
-    uint64_t len = 0;
 
     for (size_t i = count; i-- > 0;) {
-        char *dir = cn_segment_dir(uploader->path, numbers[i]);
         struct cn_error ignored;
-        bool is_named = cn_upload_is_done(uploader->path, numbers[i]);
 
-        if (!is_named || kept++ < uploader->kept ||
-            !cn_segment_remove(uploader->path, numbers[i], &ignored))
-            len += cn_segment_disk_len(dir);
+        if (cn_upload_is_done(uploader->path, numbers[i]) && kept++ >= uploader->kept)
+            (void)!cn_segment_remove(uploader->path, numbers[i], &ignored);
+    }
+}
+
+/* With the lock held: note the bytes of the local store. */
+static void measure(struct cn_uploader *uploader)
+{
+    uint32_t *numbers = NULL;
+    struct cn_error ignored;
+    uint64_t len = 0;
+    size_t count = 0;
+
+    if (!cn_segments_list(uploader->path, &numbers, &count, &ignored))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        char *dir = cn_segment_dir(uploader->path, numbers[i]);
+
+        len += cn_segment_disk_len(dir);
         free(dir);
     }
-    return len;
+    free(numbers);
+    uploader->counts.local_len = len;
+    uploader->measured_ns = cn_clock_ns();
 }
 
 static bool pass(struct cn_uploader *uploader)
@@ -83,11 +101,11 @@ static bool pass(struct cn_uploader *uploader)
     struct cn_error err = {0};
     bool ok = cn_segments_list(uploader->path, &numbers, &count, &err) &&
               upload_all(uploader, numbers, count, &err);
-    uint64_t len = evict(uploader, numbers, count);
 
+    evict(uploader, numbers, count);
     free(numbers);
     (void)pthread_mutex_lock(&uploader->lock);
-    uploader->counts.local_len = len;
+    measure(uploader);
     uploader->counts.failures += !ok;
     uploader->failure = err;
     (void)pthread_mutex_unlock(&uploader->lock);
@@ -186,6 +204,9 @@ bool cn_uploader_has_room(struct cn_uploader *uploader, struct cn_error *err)
     if (!uploader || uploader->len_max == 0)
         return true;
     (void)pthread_mutex_lock(&uploader->lock);
+    /* A pass may wait for minutes, while traces arrive. */
+    if (cn_clock_ns() - uploader->measured_ns > measure_ns)
+        measure(uploader);
     ok = uploader->counts.local_len <= uploader->len_max;
     if (!ok)
         (void)cn_fail(err, CN_ERR_IO,

@@ -19,7 +19,7 @@ import { FindCall, criteriaOf } from "./calls_find";
 import { formatMoment, formatNs, parseNs } from "../shared/format";
 import { go, isOn, linkTo, type State } from "../shared/state";
 import { LatencyPlot } from "../tree/plots";
-import type { Call, Calls, ContextDetail, Hits, Task } from "../shared/types";
+import type { Call, Calls, ContextDetail, Found, Hits, Task } from "../shared/types";
 import { columnUnit } from "../shared/units";
 import { useAnswer } from "../shared/use_answer";
 import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";
@@ -32,7 +32,7 @@ const NEAR = 40; // lines from the edge at which the next page is loaded
 const MICROSECONDS = columnUnit("sec", null, "auto");
 
 const COLUMNS: TableColumn[] = [
-  { name: "time", title: "time", isNumber: true },
+  { name: "time", title: "time (µs)", isNumber: true },
   { name: "duration", title: "duration (µs, recorded)", isNumber: true },
   { name: "call", title: "call" },
 ];
@@ -106,7 +106,24 @@ function useCalls(path: string, task: number, time: number, criteria: Parameters
     },
     [shown.pages, ask],
   );
-  return { shown, extend };
+
+  // The time of the last call before the listed ones that is not deeper; null: there is none.
+  const findBefore = async (depth: number): Promise<number | null> => {
+    let at = shown.pages[0]?.first;
+    while (at !== undefined) {
+      const found = await get<Found>(`${path}/find`, {
+        task,
+        function: ".",
+        depth,
+        reverse: 1,
+        at,
+      });
+      if (found.isFound) return found.time ?? null;
+      at = found.next;
+    }
+    return null;
+  };
+  return { shown, extend, findBefore };
 }
 
 export function CallsView(props: Props) {
@@ -114,7 +131,12 @@ export function CallsView(props: Props) {
   const task = Number(state.task ?? 0);
   const time = Number(state.time ?? 0);
   const isOnly = isOn(state, "only");
-  const { shown, extend } = useCalls(props.path, task, time, isOnly ? criteriaOf(state) : {});
+  const { shown, extend, findBefore } = useCalls(
+    props.path,
+    task,
+    time,
+    isOnly ? criteriaOf(state) : {},
+  );
   const lines = linesOf(shown);
   const chosen = lineAt(lines, time);
   const [selected, setSelected] = useState<Line | null>(null);
@@ -137,10 +159,18 @@ export function CallsView(props: Props) {
               : null;
     if (to === null) return false;
     const line = lines[to];
+    const depth = lines[from]?.depth ?? 0;
     if (line) setSelected(line);
+    else if (key === "ArrowLeft" && depth > 0 && !isOnly)
+      void findBefore(depth - 1).then(
+        (caller) => caller !== null && go({ time: String(caller) }),
+        () => undefined, // The key asks again.
+      );
     return true;
   };
-  const name = lines[at]?.call.kind === "event" ? undefined : lines[at]?.call.name;
+  // An event belongs to the call around it.
+  const named = lines[at]?.call.kind === "event" ? callerOf(lines, at) : at;
+  const name = lines[named]?.call.name;
   return (
     <section class="calls" aria-label="calls of a task">
       <CallsToolbar
@@ -155,7 +185,7 @@ export function CallsView(props: Props) {
           class="call-list"
           label="calls in time order, with arguments and results"
           columns={COLUMNS}
-          widths="11em 13em minmax(20em, 1fr)"
+          widths="9em 12em minmax(18em, 1fr)"
           count={lines.length}
           row={(i) => rowOf(lines[i] as Line, isOnly, i === chosen)}
           selected={at}
@@ -170,7 +200,9 @@ export function CallsView(props: Props) {
           }
           revealFor={selected ? `selected ${selected.call.time}` : `${time} ${shown.load}`}
         />
-        {props.isReady && selected && name && <Distribution path={props.path} name={name} />}
+        {props.isReady && (selected || state.time) && name && (
+          <Distribution path={props.path} name={name} />
+        )}
       </div>
       {lines.length === 0 && shown.pages.length > 0 && <p class="status">no matching calls here</p>}
     </section>

@@ -186,18 +186,24 @@ const Fact = (props: { value: string; label: string }) => (
   </div>
 );
 
+const OPTIONAL = new Set(["", "ratio", "share"]); // left out of narrow windows
 const KINDS = { self: "", new: "new: ", gone: "gone: ", moved: "moved: ", calls: "calls: " };
 
 function Lines(props: { answer: Explained }) {
   const { answer } = props;
   const most = Math.max(...answer.lines.map((line) => Math.abs(line.difference)));
-  const number = (text: ComponentChildren) => <td>{text}</td>;
+  const number = (text: ComponentChildren, style = "") => <td class={style}>{text}</td>;
   return (
     <table class="overview-table">
       <thead>
         <tr>
           {["context", "", "A", "B", "difference", "ratio", "share", "verdict"].map((title, i) => (
-            <th key={i} scope="col" aria-label={title || "size of the change"}>
+            <th
+              key={i}
+              scope="col"
+              class={OPTIONAL.has(title) ? "optional" : ""}
+              aria-label={title || "size of the change"}
+            >
               {title}
             </th>
           ))}
@@ -222,7 +228,7 @@ function Lines(props: { answer: Explained }) {
                   : ""}
               </small>
             </th>
-            <td class="share">
+            <td class="share optional">
               <span>
                 <i
                   style={{
@@ -238,8 +244,13 @@ function Lines(props: { answer: Explained }) {
             {number(formatValue(line.a, answer.metric))}
             {number(formatValue(line.b, answer.metric))}
             {number(signed(line.difference, answer.metric))}
-            {number(line.ratio === null ? "" : line.ratio.toFixed(3))}
-            {number(line.sharePercent === null ? "" : `${line.sharePercent.toFixed(1)} %`)}
+            {number(line.ratio === null ? "" : line.ratio.toFixed(3), "optional")}
+            {number(
+              line.sharePercent === null
+                ? ""
+                : `${line.sharePercent.toFixed(1).replace("-", "−")} %`,
+              "optional",
+            )}
             {number(verdictOf(line, answer))}
           </tr>
         ))}

@@ -23,11 +23,11 @@ import type { Overview, SlowCall } from "./overview_types";
 const THREADS_LISTED = 8;
 const NAME_MAX = 48;
 
-function Heads(props: { shown: { title: string }[] }) {
+function Heads(props: { shown: { title: string; isOptional?: boolean }[] }) {
   return (
     <>
-      {props.shown.map(({ title }) => (
-        <th key={title} scope="col">
+      {props.shown.map(({ title, isOptional }) => (
+        <th key={title} scope="col" class={isOptional ? "optional" : ""}>
           {title}
         </th>
       ))}
@@ -103,14 +103,19 @@ function Name(props: { other: Other }) {
 interface Shown {
   index: number;
   title: string;
+  isOptional: boolean; // left out of narrow windows
   unit: ReturnType<typeof columnUnit>;
 }
 
 // The columns of a list, each with the unit of its largest value.
-function shownColumns(columns: Column[], others: Other[], wanted: [number, string][]): Shown[] {
+function shownColumns(
+  columns: Column[],
+  others: Other[],
+  wanted: [index: number, title: string, isOptional?: boolean][],
+): Shown[] {
   return wanted
     .filter(([index]) => index >= 0)
-    .map(([index, title]) => {
+    .map(([index, title, isOptional = false]) => {
       const column = columns[index];
       // Durations of calls differ by more than one unit shows: microseconds, to the nanosecond.
       const isDuration = column?.isPercentile ?? false;
@@ -118,7 +123,7 @@ function shownColumns(columns: Column[], others: Other[], wanted: [number, strin
       const unit = isDuration
         ? columnUnit("sec", null, "auto")
         : columnUnit(column?.metric ?? "", most, "auto");
-      return { index, title: unit.unit ? `${title} (${unit.unit})` : title, unit };
+      return { index, title: unit.unit ? `${title} (${unit.unit})` : title, isOptional, unit };
     });
 }
 
@@ -135,9 +140,9 @@ function Functions(props: { overview: Overview }) {
   const most = functions[0]?.row.values[self] ?? 0;
   const shown = shownColumns(columns, functions, [
     [self, "self"],
-    [columnIndex(columns, metric, "inclusive"), "total"],
+    [columnIndex(columns, metric, "inclusive"), "total", true],
     [columnIndex(columns, "calls", "exclusive"), "calls"],
-    [percentileIndex(columns, "p50"), "p50"],
+    [percentileIndex(columns, "p50"), "p50", true],
     [percentileIndex(columns, "p99"), "p99"],
   ]);
   return (
@@ -169,8 +174,10 @@ function Functions(props: { overview: Overview }) {
                   <span>{formatPercent(other.row.values[self] ?? null, whole)}</span>
                 </span>
               </td>
-              {shown.map(({ index, title, unit }) => (
-                <td key={title}>{unit.print(other.row.values[index])}</td>
+              {shown.map(({ index, title, isOptional, unit }) => (
+                <td key={title} class={isOptional ? "optional" : ""}>
+                  {unit.print(other.row.values[index])}
+                </td>
               ))}
             </tr>
           ))}

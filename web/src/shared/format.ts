@@ -24,10 +24,11 @@ function trim(value: number): string {
 
 export const isSeconds = (metric: string) => /\bsec\b|\(s\)$/.test(metric);
 
-// A time, to the nanosecond.
+// A time in microseconds, to the nanosecond.
 export function formatMoment(ns: number): string {
+  if (ns < 0) return `−${formatMoment(-ns)}`;
   const micros = Math.floor(ns / 1000);
-  return `${micros.toLocaleString("en-US")}.${String(Math.floor(ns % 1000)).padStart(3, "0")} µs`;
+  return `${micros.toLocaleString("en-US")}.${String(Math.floor(ns % 1000)).padStart(3, "0")}`;
 }
 
 // The value of a metric: durations with their unit, others with grouped digits.

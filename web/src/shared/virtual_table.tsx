@@ -44,6 +44,7 @@ interface Props {
   reveal?: number; // row that must be visible when `revealFor` changes
   revealFor?: string; // default: when `reveal` changes
   isTree?: boolean;
+  isFirstFixed?: boolean; // the first column does not scroll
   isClickOpen?: boolean; // one click opens
   takesFocus?: boolean; // keys work without a click, unless something else has the focus
 }
@@ -124,7 +125,7 @@ export function VirtualTable(props: Props) {
   for (let i = first; i < last; i++) rows.push(i);
   return (
     <div
-      class={`vtable ${props.class}`}
+      class={`vtable ${props.class}${props.isFirstFixed ? " first-fixed" : ""}`}
       ref={scroller}
       tabIndex={0}
       role={props.isTree ? "treegrid" : "grid"}

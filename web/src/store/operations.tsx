@@ -4,10 +4,11 @@ import { useState } from "preact/hooks";
 import { formatNs } from "../shared/format";
 import { useListKeys } from "./list_keys";
 import { Latencies } from "./latencies";
-import { useIsNarrow } from "./narrow";
+import { useIsNarrow } from "../shared/narrow";
 import { operationQuery, perSecond, share, sortOperations } from "./operations_model";
 import { flag, go, isOn, type State } from "../shared/state";
 import type { Groups, Histogram } from "./store_types";
+import { MethodName } from "./store_results";
 import { useAnswer } from "../shared/use_answer";
 import { VirtualTable, type TableColumn } from "../shared/virtual_table";
 
@@ -28,6 +29,17 @@ const COLUMNS: TableColumn[] = [
 ];
 const WIDTHS = ["minmax(10em, 1fr)", "5em", "6em", "5em", "6em", "6em", "6em"];
 const NARROW = ["value", "count", "errors", "p50", "p99"];
+
+// "shop: com.example.Dao.query", or the method alone.
+function OperationName(props: { value: string }) {
+  const [, service = "", method = props.value] = /^([^:]*: )(.*)$/.exec(props.value) ?? [];
+  return (
+    <span title={props.value}>
+      {service}
+      <MethodName name={method} />
+    </span>
+  );
+}
 
 export function Operations(props: Props) {
   const { state } = props;
@@ -77,7 +89,7 @@ export function Operations(props: Props) {
             ? {
                 class: group.errors > 0 ? "failed" : "",
                 cells: [
-                  <span title={group.value}>{group.value}</span>,
+                  <OperationName value={group.value} />,
                   group.count.toLocaleString("en-US"),
                   perSecond(group.count, time.value?.step ?? 0),
                   share(group.errors, group.count),

@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { formatNs } from "../shared/format";
+import { useIsNarrow } from "../shared/narrow";
 import { useListKeys } from "./list_keys";
 import { perSecond, share } from "./operations_model";
 import { hasCondition, quote, toggleCondition } from "./query_text";
@@ -27,11 +28,14 @@ const COLUMNS: TableColumn[] = [
   { name: "p90", title: "p90", isNumber: true },
   { name: "p99", title: "p99", isNumber: true },
 ];
-const WIDTHS = "minmax(6em, 1fr) minmax(6em, 1fr) 5em 6em 5em 6em 6em 6em";
+const WIDTHS = ["minmax(6em, 1fr)", "minmax(6em, 1fr)", "5em", "6em", "5em", "6em", "6em", "6em"];
+const WIDE = ["rate", "p90"]; // left out of narrow windows
 
 export function ServicesView(props: Props) {
   const query = props.state.q ?? "";
   const [selected, setSelected] = useState(-1);
+  const isNarrow = useIsNarrow();
+  const isShown = (_: unknown, i: number) => !isNarrow || !WIDE.includes(COLUMNS[i]?.name ?? "");
   const { value, error } = useAnswer<Services>(`${props.path}/services`, { q: query });
   useListKeys(".service-calls");
   if (!value) return <p class="status">{error ?? "loading…"}</p>;
@@ -51,10 +55,13 @@ export function ServicesView(props: Props) {
       <VirtualTable
         class="service-calls"
         label="calls between services; Enter shows the operations of the callee"
-        columns={COLUMNS}
-        widths={WIDTHS}
+        columns={COLUMNS.filter(isShown)}
+        widths={WIDTHS.filter(isShown).join(" ")}
         count={value.edges.length}
-        row={(i) => edgeRow(value.edges[i] as ServiceEdge, ns)}
+        row={(i) => {
+          const row = edgeRow(value.edges[i] as ServiceEdge, ns);
+          return { ...row, cells: row.cells.filter(isShown) };
+        }}
         selected={selected}
         onSelect={setSelected}
         onOpen={(i) => value.edges[i] && show(value.edges[i].callee)}

@@ -60,7 +60,7 @@ export function HitsFlame(props: Props) {
         {value?.isPartial && <span class="status">{value.traceCount} so far</span>}
         <input
           type="search"
-          placeholder="find a method"
+          placeholder="method"
           aria-label="find a method in the flame graph, a regular expression"
           value={state.find ?? ""}
           onInput={(event) => go({ find: event.currentTarget.value }, true)}

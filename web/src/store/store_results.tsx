@@ -7,7 +7,7 @@ import { useRowPages } from "../shared/row_pages";
 import { flag, go, isOn, type State } from "../shared/state";
 import { useListKeys } from "./list_keys";
 import { useLive } from "./live";
-import { useIsNarrow } from "./narrow";
+import { useIsNarrow } from "../shared/narrow";
 import type { SpanList, SpanRow, TraceList, TraceRow } from "./store_types";
 import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";
 
@@ -107,7 +107,7 @@ export function printTime(ns: string): string {
     .padEnd(23, "0");
 }
 
-function MethodName(props: { name: string }) {
+export function MethodName(props: { name: string }) {
   const { short, around } = splitMethod(props.name);
   return (
     <span title={props.name}>

@@ -4,7 +4,7 @@
 import { Facets } from "./store_facets";
 import { HitsFlame } from "./store_flame";
 import { TimeHistogram } from "./store_histogram";
-import { useIsNarrow } from "./narrow";
+import { useIsNarrow } from "../shared/narrow";
 import { Operations } from "./operations";
 import { Scatter } from "./scatter";
 import { ServicesView } from "./services";

@@ -225,7 +225,7 @@ function FindInTrace(props: Props) {
       <input
         id="search"
         type="search"
-        placeholder="find a method (/)"
+        placeholder="method (/)"
         aria-label="find a method in the trace, a regular expression"
         value={state.find ?? ""}
         onInput={(event) => go({ find: event.currentTarget.value }, true)}

@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { formatNs, formatValue } from "../shared/format";
+import { shorten } from "../shared/names";
 import { decades, nearest, threadPoints } from "./plot_scale";
 import type { ContextDetail, Thread } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
@@ -134,6 +135,16 @@ export function LatencyPlot(props: { latency: ContextDetail["latency"] }) {
   );
 }
 
+// The label of a thread, short enough for an axis.
+function useThreadName(path: string, thread: [number, number] | undefined): string {
+  const { value } = useAnswer<Thread[]>(thread ? `${path}/threads` : null, {
+    first: thread?.[0],
+    count: 1,
+  });
+  const found = value?.[0]?.profile === thread?.[0] ? value?.[0] : undefined;
+  return found ? shorten(`${found.group} ${found.name}`.trim(), 24) : "";
+}
+
 interface ThreadPlotProps {
   path: string;
   threads: [number, number][];
@@ -146,7 +157,10 @@ export function ThreadPlot(props: ThreadPlotProps) {
   const { threads, metric } = props;
   const [hovered, setHovered] = useState(-1);
   const names = useAnswer<Thread[]>(hovered >= 0 ? `${props.path}/threads` : null, { count: 2000 });
-  if (threads.length < 2) return null;
+  const isPlotted = threads.length >= 2;
+  const firstName = useThreadName(props.path, isPlotted ? threads[0] : undefined);
+  const lastName = useThreadName(props.path, isPlotted ? threads[threads.length - 1] : undefined);
+  if (!isPlotted) return null;
   const { points, most, last } = threadPoints(threads, props.isSorted);
   const x = (at: number) => PLOT.left + (at / Math.max(last, 1)) * INNER.width;
   const y = (value: number) => FLOOR - (most > 0 ? value / most : 0) * INNER.height;
@@ -190,10 +204,10 @@ export function ThreadPlot(props: ThreadPlotProps) {
         />
         {point && <circle class="plot-chosen" cx={x(point.at)} cy={y(point.value)} r={4} />}
         <text class="plot-text" x={PLOT.left} y={PLOT.height - 5}>
-          {props.isSorted ? "minimum" : `thread ${points[0]?.profile ?? ""}`}
+          {props.isSorted ? "minimum" : firstName}
         </text>
         <text class="plot-text" text-anchor="end" x={PLOT.width - PLOT.right} y={PLOT.height - 5}>
-          {props.isSorted ? "maximum" : points[points.length - 1]?.profile}
+          {props.isSorted ? "maximum" : lastName}
         </text>
       </svg>
       <label>

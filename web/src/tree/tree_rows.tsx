@@ -8,6 +8,36 @@ import { columnUnit, type ColumnUnit, type UnitMode } from "../shared/units";
 import type { TableColumn, TableRow } from "../shared/virtual_table";
 
 const NAME_MAX = 90;
+const INDENT_PX = 16; // of a level
+const EM_PX = 13;
+const GAP_PX = 12;
+const NAME_MIN_PX = 180; // with less room, names are the first column and do not scroll
+
+const widthOf = ({ column }: ShownColumn): number => (hasShare(column) ? 13 : 8.5); // em
+
+// Where the names of rows are, for a table of `px` pixels.
+export interface NameColumn {
+  isFirst: boolean;
+  widths: string; // of all columns, as in grid-template-columns
+  indent: (depth: number) => number; // pixels
+}
+
+export function nameColumn(shown: ShownColumn[], px: number): NameColumn {
+  const numbers = shown.map((one) => `${widthOf(one)}em`).join(" ");
+  const needed = shown.reduce((sum, one) => sum + widthOf(one) * EM_PX + GAP_PX, 0);
+  if (px === 0 || px >= needed + NAME_MIN_PX)
+    return {
+      isFirst: false,
+      widths: `${numbers} minmax(max-content, 1fr)`,
+      indent: (depth) => depth * INDENT_PX,
+    };
+  const name = Math.max(Math.round(px * 0.45), px - needed - 2 * GAP_PX);
+  return {
+    isFirst: true,
+    widths: `${name}px ${numbers}`,
+    indent: (depth) => Math.min(depth * (INDENT_PX / 2), name * 0.4),
+  };
+}
 
 export interface Sort {
   column: string; // "": the first
@@ -62,9 +92,12 @@ export function shownColumns(
 export const unitTitle = ({ column, unit }: ShownColumn): string =>
   unit.unit ? `${columnTitle(column)} (${unit.unit})` : columnTitle(column);
 
-export function treeColumns(shown: ShownColumn[]): TableColumn[] {
-  return [
-    ...shown.map((one) => ({
+const ordered = <T,>(values: T[], name: T, isFirst: boolean): T[] =>
+  isFirst ? [name, ...values] : [...values, name];
+
+export function treeColumns(shown: ShownColumn[], names: NameColumn): TableColumn[] {
+  return ordered<TableColumn>(
+    shown.map((one) => ({
       name: one.column.name,
       title: unitTitle(one),
       hint: `sort by ${columnTitle(one.column)}; again: reverse`,
@@ -72,7 +105,8 @@ export function treeColumns(shown: ShownColumn[]): TableColumn[] {
       isSortable: one.column.isSortable ?? true,
     })),
     { name: "context", title: "context" },
-  ];
+    names.isFirst,
+  );
 }
 
 // "file.c:12", unless the label says it.
@@ -88,6 +122,7 @@ export function locationOf(row: Row): string {
 export function treeRow(
   node: Node,
   shown: ShownColumn[],
+  names: NameColumn,
   isHit: boolean,
   onToggle: (node: Node) => void,
 ): TableRow {
@@ -99,9 +134,9 @@ export function treeRow(
     position: node.index + 1,
     siblings: node.level.total,
     ...(row.isLeaf ? {} : { isOpen: node.isOpen }),
-    cells: [
-      ...shown.map((one) => <Value value={row.values[one.index] ?? null} shown={one} />),
-      <span style={{ paddingLeft: `${node.depth * 16}px` }}>
+    cells: ordered(
+      shown.map((one) => <Value value={row.values[one.index] ?? null} shown={one} />),
+      <span style={{ paddingLeft: `${names.indent(node.depth)}px` }}>
         <button
           class="twist"
           tabIndex={-1}
@@ -119,7 +154,8 @@ export function treeRow(
         </span>
         <span class="location">{locationOf(row)}</span>
       </span>,
-    ],
+      names.isFirst,
+    ),
   };
 }
 

@@ -3,7 +3,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { closeNode, isInside, lineAt, lineOf, pathOf, type Node } from "./tree_model";
 import { printRows, stackOf, openNodes, type CopyFormat, type CopyWhat } from "./copy_rows";
-import { hasShare, shownColumns, treeColumns, treeRow, type Sort } from "./tree_rows";
+import { nameColumn, shownColumns, treeColumns, treeRow, type Sort } from "./tree_rows";
+import { useWidth } from "../shared/narrow";
 import { useSearch, useSearchSteps, type Search } from "../shared/tree_search";
 import type { Column, Hits, Row } from "../shared/types";
 import { useTree, type AskRows } from "./use_tree";
@@ -38,6 +39,7 @@ export function TreeView(props: TreeProps) {
     props.open === "",
     props.isSkipping,
   );
+  const frame = useWidth(tree !== null);
   const [selected, setSelected] = useState<Node | null>(null);
   const search = useSearch(props.search, tree ? props.find : undefined);
 
@@ -127,22 +129,23 @@ export function TreeView(props: TreeProps) {
   // Rows that are opened for other matches move the current one.
   const isMatch = (search?.at ?? -1) >= 0;
   const sortedBy = sort.column === "" ? (tree.columns[0]?.name ?? "") : sort.column;
-  const columns = treeColumns(shown);
+  const names = nameColumn(shown, frame.width);
   return (
-    <div class="tree-frame">
+    <div class="tree-frame" ref={frame.element}>
       <VirtualTable
         class="tree"
         takesFocus
         label="calling contexts and their costs"
         isTree
-        columns={columns}
-        widths={`${shown.map(({ column }) => (hasShare(column) ? "13em" : "8.5em")).join(" ")} minmax(max-content, 1fr)`}
+        columns={treeColumns(shown, names)}
+        widths={names.widths}
+        isFirstFixed={names.isFirst}
         count={tree.top.lines}
         row={(index) => {
           const at = lineAt(tree.top, index);
           if (!at || !("node" in at)) return null;
           const isHit = search?.matches(at.node.row.label) ?? false;
-          return treeRow(at.node, shown, isHit, toggle);
+          return treeRow(at.node, shown, names, isHit, toggle);
         }}
         selected={line}
         reveal={line}

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct cn_path_map;
+struct cn_ranks;
 
 /* The location of an instruction in the debug information. */
 struct cn_hpc_line {
@@ -30,6 +31,7 @@ struct cn_hpc_lines {
 };
 
 struct cn_hpc_meas_options {
+    struct cn_ranks *ranks; /* that open the measurements together; NULL: this process */
     const char *const *structs; /* additional .hpcstruct files, or directories of them */
     size_t struct_count;
     const struct cn_path_map *maps;

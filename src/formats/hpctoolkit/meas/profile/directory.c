@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/run/ranks.h"
 #include "base/search.h"
 
 static int compare_names(const void *left, const void *right)
@@ -46,17 +47,38 @@ static void add_profile(struct cn_hpc_directories *d, const char *path, const ch
     cn_text_add(&d->names, name, strlen(name) + 1);
 }
 
+/* The names of the profiles in a directory, sorted, each with its NUL. Thousands of ranks that
+ * read a large directory would keep its server busy. */
+static bool list_profiles(const struct cn_hpc_directories *d, const char *dir,
+                          struct cn_text *out, struct cn_error *err)
+{
+    size_t count = 0;
+    char **names = NULL;
+
+    if (cn_ranks_is_first(d->ranks))
+        names = cn_hpc_list_names(dir, ".hpcrun", &count);
+    for (size_t i = 0; i < count; i++) {
+        cn_text_add(out, names[i], strlen(names[i]) + 1);
+        free(names[i]);
+    }
+    free(names);
+    return cn_ranks_broadcast(d->ranks, out, err) &&
+           (out->len == 0 || out->chars[out->len - 1] == '\0' ||
+            cn_fail(err, CN_ERR_FORMAT, "rank 0: names of profiles without an end"));
+}
+
 bool cn_hpc_directories_add(struct cn_hpc_directories *d, const char *path,
                             struct cn_error *err)
 {
     char *canonical = realpath(path, NULL);
-    char **names;
+    struct cn_text names = {0};
+    size_t count = d->profile_count;
     struct stat st;
-    size_t count;
+    bool ok = (canonical && stat(canonical, &st) == 0) || cn_fail_errno(err, "%s", path);
 
-    if (!canonical || stat(canonical, &st) < 0) {
+    if (!cn_ranks_agree(d->ranks, ok, err)) {
         free(canonical);
-        return cn_fail_errno(err, "%s", path);
+        return false;
     }
     d->list = cn_grow(d->list, d->count, &d->capacity, sizeof(*d->list));
     d->list[d->count++] =
@@ -68,13 +90,12 @@ bool cn_hpc_directories_add(struct cn_hpc_directories *d, const char *path,
         add_profile(d, canonical, slash + 1);
         return true;
     }
-    names = cn_hpc_list_names(canonical, ".hpcrun", &count);
-    for (size_t i = 0; i < count; i++) {
-        add_profile(d, path, names[i]);
-        free(names[i]);
-    }
-    free(names);
-    return count > 0 || cn_fail(err, CN_ERR_NOT_FOUND, "%s: no .hpcrun files", path);
+    ok = list_profiles(d, canonical, &names, err);
+    for (size_t at = 0; ok && at < names.len; at += strlen(names.chars + at) + 1)
+        add_profile(d, path, names.chars + at);
+    cn_text_done(&names);
+    return ok && (d->profile_count > count ||
+                  cn_fail(err, CN_ERR_NOT_FOUND, "%s: no .hpcrun files", path));
 }
 
 const struct cn_hpc_directory *cn_hpc_directories_of(const struct cn_hpc_directories *d,

@@ -12,6 +12,8 @@
 #include "base/error.h"
 #include "base/text.h"
 
+struct cn_ranks;
+
 struct cn_hpc_directory {
     uint64_t first;   /* index of its first profile */
     char *path;       /* canonical */
@@ -21,14 +23,15 @@ struct cn_hpc_directory {
 struct cn_hpc_directories {
     struct cn_hpc_directory *list;
     size_t count, capacity;
-    bool has_several;     /* shown names include the directory; set before adding */
-    struct cn_text names; /* of profiles, NUL-terminated */
-    uint64_t *name_offs;  /* by profile */
+    bool has_several;       /* shown names include the directory; set before adding */
+    struct cn_ranks *ranks; /* that add together; set before adding */
+    struct cn_text names;   /* of profiles, NUL-terminated */
+    uint64_t *name_offs;    /* by profile */
     size_t profile_count, profile_capacity;
 };
 
 /* Add a directory, or a single profile of one. A directory without profiles is an
- * error. */
+ * error. All ranks call it; rank 0 reads the directory, and all fail if one does. */
 CN_CHECK bool cn_hpc_directories_add(struct cn_hpc_directories *directories,
                                      const char *path, struct cn_error *err);
 

@@ -6,6 +6,7 @@
 
 #include "base/files/file.h"
 #include "base/run/progress.h"
+#include "base/run/ranks.h"
 #include "base/text.h"
 #include "formats/hpctoolkit/meas/code/structure.h"
 #include "formats/hpctoolkit/meas/profile/directory.h"
@@ -135,7 +136,7 @@ static void verify_structures(const char *dir, cn_finding_fn report, void *arg)
 bool cn_hpc_meas_verify(const char *path, const struct cn_progress *progress,
                         cn_finding_fn report, void *arg, struct cn_error *err)
 {
-    struct cn_hpc_directories directories = {0};
+    struct cn_hpc_directories directories = {.ranks = &cn_ranks_alone};
     struct cn_hpc_load run = {0}, trace = {0};
     bool ok = cn_hpc_directories_add(&directories, path, err);
 

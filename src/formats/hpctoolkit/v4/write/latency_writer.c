@@ -7,6 +7,8 @@
 #include "base/alloc.h"
 #include "base/bytes/wire.h"
 #include "base/files/block_file.h"
+#include "base/files/out.h"
+#include "base/files/spool.h"
 #include "base/run/failures.h"
 #include "base/run/pool.h"
 #include "base/run/progress.h"
@@ -17,8 +19,8 @@
 enum {
     ID_COUNT = UINT16_MAX + 1,
     NO_BUCKET = UINT16_MAX,
-    PART_VALUES = 64 * 1024,    /* of a part of a plane, about */
-    MESSAGE_LEN_MAX = 64 << 20, /* of planes before they are sent */
+    PART_VALUES = 64 * 1024, /* of a part of a plane, about */
+    COPY_LEN = 1 << 20,      /* of encoded planes, to and from the spool */
 };
 
 struct bucket {
@@ -49,16 +51,18 @@ struct worker {
     size_t context_count, context_capacity;
 };
 
-/* Rank 0 writes the file. The others encode the planes of their profiles and send them. */
+/* Rank 0 makes the file and writes the planes of its profiles. The others encode theirs, and
+ * write them once the lengths of all are known. */
 struct latency_writer {
     const struct cn_hpc_writing *w;
     struct cn_database *db;
+    struct cn_disk disk;
     struct cn_block_writer out;
     struct bucket *buckets; /* ascending */
     size_t bucket_count;
     uint16_t *by_prop_id, *by_stat_id; /* bucket, or NO_BUCKET */
     struct cn_hpc_latency_profile *profiles;
-    uint64_t end_off; /* in the section of planes */
+    uint64_t end_off; /* of the planes of this rank, from their beginning */
     struct part *parts;
     size_t part_count, part_capacity;
     struct worker *workers;
@@ -67,7 +71,10 @@ struct latency_writer {
     /* The plane that is being written. */
     uint64_t count_count;
     struct cn_text contexts; /* encoded; they follow the counts */
-    struct cn_text message;  /* to rank 0 */
+
+    /* Encoded planes of a rank other than 0, until their offset is known. */
+    struct cn_spool spool;
+    struct cn_text encoded; /* not in the spool yet */
 };
 
 static int compare_buckets(const void *left, const void *right)
@@ -218,54 +225,31 @@ static void part_run(void *arg, size_t job, unsigned worker)
     cn_failures_note(&l->failures, worker, job);
 }
 
-/* Append to the plane that is being written. */
-static bool add_bytes(struct latency_writer *l, struct cn_bytes bytes,
-                      struct cn_error *err)
+static bool spool_encoded(struct latency_writer *l, struct cn_error *err)
 {
-    if (cn_ranks_is_first(l->w->ranks))
-        return cn_block_writer_add(&l->out, bytes.ptr, bytes.len, err);
-    cn_text_add(&l->message, (const char *)bytes.ptr, bytes.len);
-    return true;
-}
+    uint64_t off = cn_spool_reserve(&l->spool, l->encoded.len);
+    bool ok = cn_spool_write(&l->spool, off, l->encoded.chars, l->encoded.len, err);
 
-/* Send what is encoded, in front of it whether more follows. */
-static bool send_message(struct latency_writer *l, bool is_last, struct cn_error *err)
-{
-    struct cn_text message = {0};
-    bool ok;
-
-    cn_wire_u32(&message, is_last);
-    cn_text_add(&message, cn_text_str(&l->message), l->message.len);
-    ok = cn_ranks_send(l->w->ranks, 0, &message, err);
-    cn_text_done(&message);
-    cn_text_clear(&l->message);
+    cn_text_clear(&l->encoded);
     return ok;
 }
 
-/* A plane is complete on rank 0: its counts are written, its contexts follow. */
-static bool end_plane(struct latency_writer *l, uint32_t profile, uint64_t count_count,
-                      struct cn_bytes contexts, struct cn_error *err)
+/* Append to the planes of this rank. */
+static bool add_bytes(struct latency_writer *l, struct cn_bytes bytes,
+                      struct cn_error *err)
 {
-    uint64_t context_count = contexts.len / cn_hpc_latency_context_size;
-
-    if (!cn_block_writer_add(&l->out, contexts.ptr, contexts.len, err))
-        return false;
-    l->profiles[profile] = (struct cn_hpc_latency_profile){
-        .counts_off = l->end_off,
-        .count_count = count_count,
-        .context_count = (uint32_t)context_count,
-    };
-    l->end_off += count_count * cn_hpc_latency_count_size + contexts.len;
-    return true;
+    l->end_off += bytes.len;
+    if (cn_ranks_is_first(l->w->ranks))
+        return cn_block_writer_add(&l->out, bytes.ptr, bytes.len, err);
+    cn_text_add(&l->encoded, (const char *)bytes.ptr, bytes.len);
+    return l->encoded.len < COPY_LEN || spool_encoded(l, err);
 }
 
 static bool add_part(struct latency_writer *l, const struct part *part,
                      struct worker *self, struct cn_error *err)
 {
-    bool ok;
-
-    if (!cn_ranks_is_first(l->w->ranks))
-        cn_wire_u64(&l->message, self->counts.len);
+    if (l->count_count == 0 && l->contexts.len == 0)
+        l->profiles[part->profile].counts_off = l->end_off;
     if (!add_bytes(l, cn_wire_view(&self->counts), err))
         return false;
     for (size_t i = 0; i < self->context_count; i++) {
@@ -276,21 +260,16 @@ static bool add_part(struct latency_writer *l, const struct part *part,
         cn_text_add(&l->contexts, (const char *)bytes, sizeof(bytes));
     }
     l->count_count += self->count_count;
-    if (!part->is_last) {
-        if (!cn_ranks_is_first(l->w->ranks))
-            cn_wire_u64(&l->message, CN_NONE);
+    if (!part->is_last)
         return true;
-    }
-    if (cn_ranks_is_first(l->w->ranks)) {
-        ok = end_plane(l, part->profile, l->count_count, cn_wire_view(&l->contexts), err);
-    } else {
-        cn_wire_u64(&l->message, part->profile);
-        cn_wire_bytes(&l->message, cn_text_str(&l->contexts), l->contexts.len);
-        ok = l->message.len < MESSAGE_LEN_MAX || send_message(l, false, err);
-    }
+    l->profiles[part->profile].count_count = l->count_count;
+    l->profiles[part->profile].context_count =
+        (uint32_t)(l->contexts.len / cn_hpc_latency_context_size);
+    if (!add_bytes(l, cn_wire_view(&l->contexts), err))
+        return false;
     l->count_count = 0;
     cn_text_clear(&l->contexts);
-    return ok;
+    return true;
 }
 
 static void part_take(void *arg, size_t job, unsigned worker)
@@ -364,60 +343,115 @@ static bool write_own(struct latency_writer *l, struct cn_error *err)
     return ok;
 }
 
-/* Take the plane of a profile out of a message. */
-static bool take_plane(struct latency_writer *l, struct cn_bytes *from,
+/* The lengths of the planes of all ranks, and where those of rank 0 end in the file. */
+static bool share_lens(const struct latency_writer *l, uint64_t *lens,
                        struct cn_error *err)
-{
-    uint64_t profile = CN_NONE, count_count = 0;
-    struct cn_bytes bytes;
-
-    while (profile == CN_NONE) {
-        if (!cn_wire_bytes_take(from, &bytes) || !cn_wire_u64_take(from, &profile) ||
-            bytes.len % cn_hpc_latency_count_size != 0)
-            return cn_fail(err, CN_ERR_FORMAT, "damaged message about durations");
-        if (!cn_block_writer_add(&l->out, bytes.ptr, bytes.len, err))
-            return false;
-        count_count += bytes.len / cn_hpc_latency_count_size;
-    }
-    if (!cn_wire_bytes_take(from, &bytes) || profile >= l->db->profile_count ||
-        bytes.len % cn_hpc_latency_context_size != 0)
-        return cn_fail(err, CN_ERR_FORMAT, "damaged message about durations");
-    return end_plane(l, (uint32_t)profile, count_count, bytes, err);
-}
-
-/* Write the planes of the other ranks, in their order. After a failure their messages are
- * received all the same. */
-static bool write_others(struct latency_writer *l, bool ok, struct cn_error *err)
 {
     struct cn_ranks *ranks = l->w->ranks;
 
-    for (unsigned i = 1; i < ranks->size; i++) {
-        uint32_t is_last = 0;
+    lens[ranks->rank] = l->end_off;
+    if (cn_ranks_is_first(ranks))
+        lens[ranks->size] = l->out.end_off;
+    return cn_ranks_combine(ranks, CN_RANKS_ADD, lens, (size_t)ranks->size + 1, err);
+}
 
-        while (!is_last) {
-            struct cn_error ignored = {0};
-            struct cn_text message = {0};
-            struct cn_bytes bytes;
-            bool is_here = cn_ranks_receive(ranks, i, &message, ok ? err : &ignored);
+/* Copy the encoded planes to `first_off` of the file; appends their checksums. */
+static bool place_planes(const struct latency_writer *l, uint64_t first_off,
+                         struct cn_text *crcs, struct cn_error *err)
+{
+    uint8_t *chunk = cn_alloc(COPY_LEN, 1);
+    struct cn_out out = {0};
+    bool ok =
+        cn_out_join_at(&out, l->w->dir, CN_HPC_LATENCY_NAME CN_BLOCK_WRITER_ENDING, err);
 
-            bytes = cn_wire_view(&message);
-            is_here = is_here && cn_wire_u32_take(&bytes, &is_last);
-            while (ok && is_here && bytes.len > 0)
-                ok = take_plane(l, &bytes, err);
-            cn_text_done(&message);
-            if (!is_here)
-                return ok ? cn_fail(err, CN_ERR_FORMAT, "rank %u sent no durations", i)
-                          : false;
-        }
+    for (uint64_t at = 0; ok && at < l->end_off;) {
+        uint64_t left = l->end_off - at;
+        struct cn_bytes part = {chunk, left < COPY_LEN ? (size_t)left : COPY_LEN};
+
+        ok = cn_spool_read(&l->spool, at, chunk, part.len, err) &&
+             cn_out_write_at(&out, first_off + at, chunk, part.len, err);
+        cn_block_checksums_add(first_off, first_off + at, part, crcs);
+        at += part.len;
     }
+    cn_out_abandon(&out);
+    free(chunk);
     return ok;
 }
 
-static bool write_planes(struct latency_writer *l, bool ok, struct cn_error *err)
+/* The checksums of the planes of a rank, and the records of its profiles. */
+static void encode_own(const struct latency_writer *l, const struct cn_text *crcs,
+                       struct cn_text *message)
 {
-    ok = ok && cn_block_writer_section(&l->out, CN_HPC_LATENCY_PLANES, err) &&
-         write_own(l, err);
-    return write_others(l, ok, err);
+    uint32_t first = cn_database_own_first(l->db), end = cn_database_own_end(l->db);
+
+    cn_wire_bytes(message, crcs->chars, crcs->len);
+    cn_wire_u32(message, first);
+    for (uint32_t i = first; i < end; i++) {
+        cn_wire_u64(message, l->profiles[i].counts_off);
+        cn_wire_u64(message, l->profiles[i].count_count);
+        cn_wire_u32(message, l->profiles[i].context_count);
+    }
+}
+
+/* Add the planes that a rank has written, `len` bytes. */
+static bool add_rank(struct latency_writer *l, struct cn_bytes message, uint64_t len,
+                     struct cn_error *err)
+{
+    struct cn_bytes crcs;
+    uint32_t profile;
+
+    if (!cn_wire_bytes_take(&message, &crcs) || !cn_wire_u32_take(&message, &profile))
+        return cn_fail(err, CN_ERR_FORMAT, "damaged message about durations");
+    for (; message.len > 0; profile++) {
+        struct cn_hpc_latency_profile *record;
+
+        if (profile >= l->db->profile_count)
+            return cn_fail(err, CN_ERR_FORMAT, "durations of profile %" PRIu32, profile);
+        record = &l->profiles[profile];
+        if (!cn_wire_u64_take(&message, &record->counts_off) ||
+            !cn_wire_u64_take(&message, &record->count_count) ||
+            !cn_wire_u32_take(&message, &record->context_count) ||
+            !cn_u64_add(record->counts_off, l->end_off, &record->counts_off))
+            return cn_fail(err, CN_ERR_FORMAT, "damaged message about durations");
+    }
+    l->end_off += len;
+    return cn_block_writer_add_written(&l->out, crcs, len, err);
+}
+
+static bool add_ranks(struct latency_writer *l, struct cn_bytes all, const uint64_t *lens,
+                      struct cn_error *err)
+{
+    struct cn_bytes message;
+
+    for (unsigned i = 0; i < l->w->ranks->size; i++)
+        if (!cn_wire_bytes_take(&all, &message) ||
+            (i > 0 && !add_rank(l, message, lens[i], err)))
+            return cn_fail_in(err, "rank %u", i);
+    return true;
+}
+
+/* All ranks write their planes at once, and rank 0 learns where these are. */
+static bool join_planes(struct latency_writer *l, struct cn_error *err)
+{
+    struct cn_ranks *ranks = l->w->ranks;
+    uint64_t *lens = cn_alloc((size_t)ranks->size + 1, sizeof(*lens));
+    struct cn_text crcs = {0}, own = {0}, all = {0};
+    bool ok = share_lens(l, lens, err);
+    uint64_t off = lens[ranks->size];
+
+    for (unsigned i = 1; i < ranks->rank; i++)
+        off += lens[i];
+    if (ok && !cn_ranks_is_first(ranks)) {
+        ok = place_planes(l, off, &crcs, err);
+        encode_own(l, &crcs, &own);
+    }
+    ok = cn_ranks_agree(ranks, ok, err) && cn_ranks_collect(ranks, &own, &all, err) &&
+         (!cn_ranks_is_first(ranks) || add_ranks(l, cn_wire_view(&all), lens, err));
+    free(lens);
+    cn_text_done(&crcs);
+    cn_text_done(&own);
+    cn_text_done(&all);
+    return ok;
 }
 
 static bool write_profiles(struct latency_writer *l, struct cn_error *err)
@@ -451,27 +485,29 @@ static bool no_sync_dir(void *arg, const char *path, struct cn_error *err)
     return true;
 }
 
-static bool write_file(struct latency_writer *l, struct cn_error *err)
+/* Make the file on rank 0, up to the planes. */
+static bool begin_file(struct latency_writer *l, struct cn_error *err)
 {
-    struct cn_disk disk = cn_disk_files;
-    bool ok;
-
-    disk.sync = no_sync;
-    disk.sync_dir = no_sync_dir;
-    ok = cn_block_writer_open(&l->out, &disk, l->w->dir, CN_HPC_LATENCY_NAME,
-                              CN_HPC_LATENCY_MAGIC, CN_HPC_LATENCY_VERSION, err) &&
-         write_buckets(l, err);
-    return write_planes(l, ok, err) && write_profiles(l, err) &&
-           cn_block_writer_commit(&l->out, err);
+    l->disk = cn_disk_files;
+    l->disk.sync = no_sync;
+    l->disk.sync_dir = no_sync_dir;
+    return cn_block_writer_open(&l->out, &l->disk, l->w->dir, CN_HPC_LATENCY_NAME,
+                                CN_HPC_LATENCY_MAGIC, CN_HPC_LATENCY_VERSION, err) &&
+           write_buckets(l, err) &&
+           cn_block_writer_section(&l->out, CN_HPC_LATENCY_PLANES, err);
 }
 
-/* Encode the planes of this rank, and send them. */
-static bool send_planes(struct latency_writer *l, struct cn_error *err)
+static bool write_file(struct latency_writer *l, struct cn_error *err)
 {
-    struct cn_error ignored = {0};
-    bool ok = write_own(l, err);
+    struct cn_ranks *ranks = l->w->ranks;
+    bool is_first = cn_ranks_is_first(ranks);
+    bool ok =
+        (is_first ? begin_file(l, err) : cn_spool_open(&l->spool, l->w->dir, err)) &&
+        write_own(l, err) && (is_first || spool_encoded(l, err));
 
-    return send_message(l, true, ok ? err : &ignored) && ok;
+    return cn_ranks_agree(ranks, ok, err) && (ranks->size == 1 || join_planes(l, err)) &&
+           (!is_first ||
+            (write_profiles(l, err) && cn_block_writer_commit(&l->out, err)));
 }
 
 bool cn_hpc_latency_write(const struct cn_hpc_writing *w, struct cn_database *source,
@@ -484,8 +520,7 @@ bool cn_hpc_latency_write(const struct cn_hpc_writing *w, struct cn_database *so
     if (l.bucket_count > 0) {
         l.profiles = cn_alloc(source->profile_count, sizeof(*l.profiles));
         route_ids(&l);
-        ok = cn_ranks_agree(w->ranks, check_buckets(&l, err), err) &&
-             (cn_ranks_is_first(w->ranks) ? write_file(&l, err) : send_planes(&l, err));
+        ok = cn_ranks_agree(w->ranks, check_buckets(&l, err), err) && write_file(&l, err);
         cn_block_writer_abandon(&l.out);
     }
     free(l.buckets);
@@ -494,6 +529,7 @@ bool cn_hpc_latency_write(const struct cn_hpc_writing *w, struct cn_database *so
     free(l.profiles);
     free(l.parts);
     cn_text_done(&l.contexts);
-    cn_text_done(&l.message);
+    cn_text_done(&l.encoded);
+    cn_spool_close(&l.spool);
     return ok || cn_fail_in(err, CN_HPC_LATENCY_NAME);
 }

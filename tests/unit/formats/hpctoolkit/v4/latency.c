@@ -10,7 +10,9 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "base/files/block_file.h"
 #include "base/files/file.h"
+#include "base/files/out.h"
 #include "formats/hpctoolkit/v4/read/latency_reader.h"
 #include "formats/hpctoolkit/v4/read/open.h"
 #include "formats/hpctoolkit/v4/verify/verify.h"
@@ -231,12 +233,92 @@ static void a_second_conversion_gives_the_same_bytes(void **state)
     cn_database_close(from);
 }
 
+enum { DATA_LEN = 200000, MAGIC = 7 };
+
+/* Write DATA_LEN bytes in parts of `len` bytes; of those after the first, only the checksums are
+ * known to the writer, as when other processes write them. */
+static void write_in_parts(const char *name, const uint8_t *data, size_t len)
+{
+    struct cn_block_writer writer;
+    struct cn_error err;
+    struct cn_text crcs = {0}, path = {0};
+
+    cn_text_printf(&path, "%s" CN_BLOCK_WRITER_ENDING, name);
+    assert_true(cn_block_writer_open(&writer, &cn_disk_files, ".", name, MAGIC, 1, &err));
+    assert_true(cn_block_writer_section(&writer, 1, &err));
+    assert_true(cn_block_writer_add(&writer, data, len, &err));
+    for (size_t at = len; at < DATA_LEN; at += len) {
+        struct cn_bytes part = {data + at, DATA_LEN - at < len ? DATA_LEN - at : len};
+        struct cn_bytes halves[2] = {{part.ptr, part.len / 3},
+                                     {part.ptr + part.len / 3, part.len - part.len / 3}};
+        uint64_t off = writer.end_off;
+        struct cn_out out = {0};
+
+        assert_true(cn_out_join_at(&out, ".", cn_text_str(&path), &err));
+        assert_true(cn_out_write_at(&out, off, part.ptr, part.len, &err));
+        cn_out_abandon(&out);
+        cn_text_clear(&crcs);
+        cn_block_checksums_add(off, off, halves[0], &crcs);
+        cn_block_checksums_add(off, off + halves[0].len, halves[1], &crcs);
+        assert_true(cn_block_writer_add_written(
+            &writer, (struct cn_bytes){(const uint8_t *)crcs.chars, crcs.len}, part.len,
+            &err));
+    }
+    assert_true(cn_block_writer_section(&writer, 2, &err));
+    assert_true(cn_block_writer_add(&writer, data, 11, &err));
+    assert_true(cn_block_writer_commit(&writer, &err));
+    cn_text_done(&crcs);
+    cn_text_done(&path);
+}
+
+static void bytes_that_others_write_give_the_same_file(void **state)
+{
+    static const size_t lens[] = {1000, 65536, 65520, 70001};
+    uint8_t *data = cn_alloc(DATA_LEN, 1);
+    struct cn_file whole, parts;
+    struct cn_error err;
+
+    (void)state;
+    for (size_t i = 0; i < DATA_LEN; i++)
+        data[i] = (uint8_t)(i * i >> 3);
+    write_in_parts("whole", data, DATA_LEN);
+    assert_true(cn_file_open(&whole, "whole", &err));
+    for (size_t i = 0; i < sizeof(lens) / sizeof(*lens); i++) {
+        write_in_parts("parts", data, lens[i]);
+        assert_true(cn_file_open(&parts, "parts", &err));
+        assert_int_equal(parts.bytes.len, whole.bytes.len);
+        assert_memory_equal(parts.bytes.ptr, whole.bytes.ptr, whole.bytes.len);
+        cn_file_close(&parts);
+    }
+    cn_file_close(&whole);
+    free(data);
+}
+
+/* Checksums of another process that do not fit its bytes are refused. */
+static void checksums_must_fit_the_bytes(void **state)
+{
+    static const uint8_t crcs[8];
+    struct cn_block_writer writer;
+    struct cn_error err;
+
+    (void)state;
+    for (size_t len = 0; len <= sizeof(crcs); len += sizeof(crcs)) {
+        assert_true(
+            cn_block_writer_open(&writer, &cn_disk_files, ".", "few", MAGIC, 1, &err));
+        assert_false(cn_block_writer_add_written(&writer, (struct cn_bytes){crcs, len},
+                                                 100, &err));
+        cn_block_writer_abandon(&writer);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CN_SCRATCH_TEST(the_other_files_do_not_have_these_metrics),
         CN_SCRATCH_TEST(every_flipped_byte_and_truncation_is_noticed),
         CN_SCRATCH_TEST(a_second_conversion_gives_the_same_bytes),
+        CN_SCRATCH_TEST(bytes_that_others_write_give_the_same_file),
+        CN_SCRATCH_TEST(checksums_must_fit_the_bytes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
