@@ -45,6 +45,7 @@ static bool open_path(struct cn_file *file, const char *path, bool is_content,
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     bool ok;
 
+    *file = (struct cn_file){0};
     if (fd < 0)
         return cn_fail_errno(err, "%s", path);
     ok = map_descriptor(file, &fd, path, is_content, err);
