@@ -249,9 +249,6 @@ export interface Picture {
   sizes: Sizes;
   selection: Selection | null;
   isSelected: (profile: number) => boolean;
-  cursor: Cursor | null;
-  marks: number[];
-  measured: Range | null;
   flows: Flow[];
   pointsOf: PointsOf;
   matches: Matches;
@@ -388,46 +385,10 @@ function drawFlows(
   }
 }
 
-function drawTimes(
-  context: CanvasRenderingContext2D,
-  picture: Picture,
-  theme: Theme,
-  xOf: (time: number) => number,
-): void {
-  const { cursor, range, sizes, height } = picture;
-  const isVisible = (time: number) => time >= range.begin && time <= range.end;
-  context.fillStyle = theme.accent;
-  for (const mark of picture.marks) if (isVisible(mark)) context.fillRect(xOf(mark), 0, 1, height);
-  const { measured } = picture;
-  if (measured) {
-    const [from, to] = [xOf(measured.begin), xOf(measured.end)];
-    context.fillStyle = theme.ink;
-    context.globalAlpha = 0.08;
-    context.fillRect(Math.max(from, sizes.label), 0, to - Math.max(from, sizes.label), height);
-    context.globalAlpha = 1;
-    for (const time of [measured.begin, measured.end])
-      if (isVisible(time)) context.fillRect(xOf(time), 0, 1, height);
-  }
-  if (cursor && isVisible(cursor.time)) {
-    context.strokeStyle = theme.ink;
-    context.setLineDash([3, 3]);
-    context.beginPath();
-    context.moveTo(Math.round(xOf(cursor.time)) + 0.5, 0);
-    context.lineTo(Math.round(xOf(cursor.time)) + 0.5, height);
-    context.stroke();
-    context.setLineDash([]);
-  }
-}
-
 const timeScale =
   ({ range, width, sizes }: Picture) =>
   (time: number): number =>
     sizes.label + ((time - range.begin) / (range.end - range.begin)) * width;
-
-// The cursor and marked times lie on the tracks.
-export function drawOverlay(context: CanvasRenderingContext2D, picture: Picture): void {
-  drawTimes(context, picture, readTheme(), timeScale(picture));
-}
 
 // All that does not move with the pointer.
 export function drawTracks(element: HTMLCanvasElement, picture: Picture): void {
