@@ -16,7 +16,7 @@ release := $(BUILD)/release
 fuzz := $(BUILD)/fuzz
 target := $(patsubst fuzz_%,%,$(TARGET))
 
-.PHONY: all demo test install python bench deb deb-check fuzz tidy format clean help
+.PHONY: all demo test install uninstall python bench deb deb-check fuzz tidy format clean help
 
 all: ## build the optimised program, build/cairn
 	@[ -f $(release)/build.ninja ] || cmake --preset release -B $(release) -DCN_WEB=$(WEB) --log-level=WARNING
@@ -35,6 +35,11 @@ test: ## install what is missing, build, and run every test
 
 install: all ## install below $(DESTDIR)$(prefix): program, man pages, completions
 	@DESTDIR='$(DESTDIR)' cmake --install $(release) --prefix '$(prefix)'
+
+uninstall: ## remove what `make install` installed last, below the same $(DESTDIR)
+	@sed 's|^|$(DESTDIR)|' $(release)/install_manifest.txt | xargs -d '\n' rm -f --
+	@sed -n 's|\(.*/cairn\)/[^/]*$$|$(DESTDIR)\1|p' $(release)/install_manifest.txt | sort -u | \
+	    xargs -r -d '\n' rmdir --ignore-fail-on-non-empty --
 
 python: ## build the Python module, a wheel in build/python
 	@$(SETUP) build web test

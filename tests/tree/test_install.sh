@@ -55,6 +55,12 @@ echo 'int main(void) { return 0; }' >"$root/none.c"
 cc -pg "$root/none.c" -o "$root/none"
 "$home/bin/cairn" record -q -d "$root/data" "$root/none"
 "$home/bin/cairn" report "$root/data" | grep -q main
+test "$(PATH=$home/bin:$PATH man -w cairn-tree)" = "$home/share/man/man1/cairn-tree.1"
+PKG_CONFIG_PATH=$(dirname "$(find "$home" -name cairn.pc)") pkg-config --libs cairn | grep -q "$home/"
+make -s -C "$CAIRN_SOURCE" uninstall release="$CAIRN_BUILD"
+if find "$home" ! -type d | grep .; then
+    exit 1
+fi
 
 # Pages that only refer to another one are rendered there.
 for page in "$share"/man/man1/*.1 $(grep -L '^\.so' "$share"/man/man3/*.3); do

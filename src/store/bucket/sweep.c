@@ -12,9 +12,10 @@
 #include "base/text.h"
 #include "store/bucket/bucket.h"
 
-#define ENTRIES  "manifest/"
-#define SEGMENTS "segments/"
-#define GONE     ".gone"
+#define ENTRIES   "manifest/"
+#define SEGMENTS  "segments/"
+#define GONE      ".gone"
+#define COLLECTOR "collector-"
 enum { NUMBER_LEN = 6, TOGETHER = 64 };
 static const uint64_t orphan_ns = UINT64_C(24) * 3600 * 1000000000;
 
@@ -50,7 +51,9 @@ static bool note_entry(void *arg, const struct cn_s3_object *object, struct cn_e
     const char *name = object->key + strlen(ENTRIES);
     uint32_t number;
 
-    (void)err;
+    if (strncmp(name, COLLECTOR, strlen(COLLECTOR)) == 0 &&
+        is_older(sweep, object->changed_ns, orphan_ns))
+        return cn_s3_remove(sweep->bucket->s3, object->key, err);
     if (strspn(name, "0123456789abcdef") != NUMBER_LEN)
         return true;
     number = (uint32_t)strtoul(name, NULL, 16);
