@@ -287,9 +287,9 @@ function drawTrack(
     );
 }
 
-// The lowest and highest value of what is visible.
-export function counterScale(points: Points): { low: number; high: number } {
-  const low = Math.min(...points.map((point) => point[1]));
+// The lowest and highest value of what is visible; rates begin at 0.
+export function counterScale(points: Points, isRate = false): { low: number; high: number } {
+  const low = isRate ? 0 : Math.min(...points.map((point) => point[1]));
   const high = Math.max(...points.map((point) => point[2]));
   return low < high ? { low, high } : { low: low - 1, high: high + 1 };
 }
@@ -299,11 +299,12 @@ export function counterScale(points: Points): { low: number; high: number } {
 function drawCounter(
   context: CanvasRenderingContext2D,
   points: Points,
+  isRate: boolean,
   box: Area & { top: number; height: number },
   theme: Theme,
 ): void {
   if (points.length === 0) return;
-  const { low, high } = counterScale(points);
+  const { low, high } = counterScale(points, isRate);
   const span = box.range.end - box.range.begin;
   const xOf = (time: number) => box.left + ((time - box.range.begin) / span) * box.width;
   const yOf = (value: number) => box.top + box.height * (1 - (value - low) / (high - low));
@@ -419,6 +420,7 @@ export function drawTracks(element: HTMLCanvasElement, picture: Picture): void {
         drawCounter(
           context,
           picture.pointsOf(track.counter) ?? [],
+          track.counter.name.endsWith("/s"),
           { ...area, top: top + 5, height: track.height - 10 },
           theme,
         );
