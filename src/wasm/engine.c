@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/files/compress.h"
 #include "base/files/content.h"
 #include "base/text.h"
 #include "server/api/request.h"
@@ -68,6 +69,23 @@ bool cn_engine_ask(char *address)
     free(request);
     free(address);
     return ok || fail(&err);
+}
+
+bool cn_engine_inflate(char *packed, size_t packed_len, size_t len)
+{
+    struct cn_decompressor *decompressor = cn_decompressor_new();
+    struct cn_bytes in = {(const uint8_t *)packed, packed_len};
+    struct cn_error ignored;
+    bool ok;
+
+    cn_text_clear(&answer);
+    ok = cn_decompress(decompressor, CN_COMPRESSION_DEFLATE, in,
+                       (uint8_t *)cn_text_room(&answer, len), len, &ignored);
+    if (ok)
+        cn_text_advance(&answer, len);
+    cn_decompressor_free(decompressor);
+    free(packed);
+    return ok;
 }
 
 const char *cn_engine_answer(void)

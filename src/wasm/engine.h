@@ -26,6 +26,9 @@ bool cn_engine_open(char *path, char *format, char *folder, bool is_raw);
 /* Answer an address: "/api/v1/sources/0/info". False if the answer is an error. */
 CN_EXPORTED(ask) bool cn_engine_ask(char *address);
 
+/* Decompress deflate of which `len` bytes come; they are the answer. False if it is damaged. */
+CN_EXPORTED(inflate) bool cn_engine_inflate(char *packed, size_t packed_len, size_t len);
+
 /* The last answer, valid until the next call. */
 CN_EXPORTED(answer) const char *cn_engine_answer(void);
 CN_EXPORTED(answer_len) size_t cn_engine_answer_len(void);

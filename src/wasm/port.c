@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -36,6 +37,32 @@ int madvise(void *begin, size_t len, int advice)
     (void)len;
     (void)advice;
     return 0; /* copies of files are not read again */
+}
+
+/* The end of what malloc() has. Memory grows in large steps: each makes the page's JavaScript look at it
+ * anew, and its collector run. */
+void *sbrk(intptr_t increment)
+{
+    enum { PAGE = 1 << 16, PAGES_MAX = (1 << 16) - 1, STEP_MIN = 256 };
+    static size_t end;
+    size_t pages = __builtin_wasm_memory_size(0), step;
+    size_t size = (pages < PAGES_MAX ? pages : PAGES_MAX) * PAGE;
+
+    if (end == 0)
+        end = size;
+    if (increment > 0 && (size_t)increment > size - end) {
+        size_t missing = ((size_t)increment - (size - end)) / PAGE + 1;
+
+        step = pages / 4 > STEP_MIN ? pages / 4 : STEP_MIN;
+        if (pages + missing > PAGES_MAX ||
+            ((missing > step || __builtin_wasm_memory_grow(0, step) == SIZE_MAX) &&
+             __builtin_wasm_memory_grow(0, missing) == SIZE_MAX)) {
+            errno = ENOMEM;
+            return (void *)-1;
+        }
+    }
+    end += (size_t)increment;
+    return (void *)(end - (size_t)increment);
 }
 
 mode_t umask(mode_t mask)

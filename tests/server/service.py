@@ -119,7 +119,7 @@ def load_of(sources=None, page=None):
         with open(page, encoding="utf-8") as file:
             text = file.read()
         listed = json.loads(re.search('id="cairn-files">(.*?)</script>', text, re.DOTALL)[1])
-        return {"sources": listed["sources"], "files": listed["files"],
+        return {"sources": listed["sources"], "files": listed["files"], "blockSize": listed["blockSize"],
                 "blocks": re.findall('class="cairn-data">(.*?)</script>', text)}
     files, packer, block = [], zlib.compressobj(1, wbits=-15), []
     for source in sources:
@@ -131,7 +131,8 @@ def load_of(sources=None, page=None):
             files.append({"path": name, "size": len(content)})
             block.append(packer.compress(content))
     block.append(packer.flush())
-    return {"sources": sources, "files": files, "blocks": [base64.b64encode(b"".join(block)).decode()]}
+    return {"sources": sources, "files": files, "blockSize": max(sum(file["size"] for file in files), 1),
+            "blocks": [base64.b64encode(b"".join(block)).decode()]}
 
 
 def keep_asked(asked, data):

@@ -180,6 +180,9 @@ class Proxy:
             daemon_threads = True
             request_queue_size = 256  # a connection that is not accepted at once is tried again after a second
 
+            def handle_error(self, *_):
+                """The gateway is down, or the client is gone: the connection is closed."""
+
         self.server = Server(("127.0.0.1", 0), Handler)
         self.port = self.server.server_address[1]
         self.lock = threading.Lock()

@@ -457,6 +457,23 @@ class Reading(Bucket):
             self.assertEqual(self.cairn_ok("store", "search", "-c", self.address, "order = none", port=proxy.port, cache="rare"), "0\n")
             self.assertEqual([path for _, path in proxy.seen if "/segments/" in path], [])
 
+    def test_new_readers_fetch_merged_entries(self):
+        expected = self.cairn_ok("store", "search", self.local, "errors")
+        for number in range(SEGMENTS, 64):
+            GATEWAY.ask("PUT", f"/traces/{self.prefix}/manifest/{number:06x}.gone", body=b"0" * 32)
+        racing = [self.start("store", "expire", self.address, "--max-size=1T", cache=f"merging{i}") for i in range(2)]
+        self.assertEqual([process.communicate(timeout=300)[0] + str(process.returncode) for process in racing], ["0"] * 2)
+        merged = f"/traces/{self.prefix}/manifest/000000.all"
+        for content in (GATEWAY.ask("GET", merged), b"damaged"):
+            GATEWAY.ask("PUT", merged, body=content)
+            with object_storage.Proxy(GATEWAY.port) as proxy:
+                found = self.cairn_ok("store", "search", self.address, "errors", port=proxy.port, cache=f"merged{len(content)}")
+                self.assertEqual(found, expected)
+                asked = {path.split("/")[-1] for _, path in proxy.seen if "/manifest/" in path}
+                self.assertEqual(asked, {"000000.all", *(f"{number:06x}" for number in range(SEGMENTS) if content == b"damaged")})
+        self.cairn_ok("store", "recover", self.address)
+        self.assertEqual(self.cairn_ok("store", "search", self.address, "errors"), expected)
+
     def test_the_newest_traces_take_requests_of_the_newest_segments(self):
         with object_storage.Proxy(GATEWAY.port) as proxy:
             for count in (3, 70, 1000):
@@ -480,13 +497,17 @@ class Reading(Bucket):
                                  expected, name)
 
     def test_uploads_survive_faults_that_pass(self):
-        """An answer that is cut or never comes may be that of a request which was done."""
+        """An answer that is cut or never comes may be that of a request which was done; a number may have been used and swept."""
+        def sweep(path, times):
+            if times == 0 and path.endswith("/000000"):
+                GATEWAY.ask("PUT", path + ".gone", body=b"0" * 32)
         expected = self.cairn_ok("store", "search", self.local, "-n", "1000")
         spoilers = {
             "status": lambda path, times: (403, 429, 500, (503, {"Retry-After": "1"}))[len(path) % 4] if times == 0 else None,
             "cut": lambda path, times: "cut" if times == 0 else None,
             "hang": lambda path, times: "hang" if times == 0 and "/000000" in path else None,
             "late": lambda path, times: "late" if times == 0 and "/000001" in path else None,
+            "swept": sweep,
         }
 
         def upload(name):
@@ -497,7 +518,7 @@ class Reading(Bucket):
                 proxy.spoil = spoilers[name]
                 self.cairn_ok("store", "seal", "-q", copy, "--upload", address + "?timeout=3", port=proxy.port)
             self.assertEqual(self.cairn_ok("store", "search", address, "-n", "1000"), expected, name)
-            self.assertEqual(len(GATEWAY.keys("traces", f"spoiled/{name}/manifest/")), SEGMENTS, name)
+            self.assertEqual(len(GATEWAY.keys("traces", f"spoiled/{name}/manifest/")), SEGMENTS + 2 * (name == "swept"), name)
         with concurrent.futures.ThreadPoolExecutor(len(spoilers)) as pool:
             list(pool.map(upload, spoilers))
 

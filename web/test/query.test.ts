@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  clockMarks,
   complete,
   errorColumn,
   fieldName,
@@ -104,4 +105,18 @@ test("errors point at a character, though columns are bytes", () => {
 test("the last query is remembered first, once", () => {
   assert.deepEqual(remember(["a", "b"], "b"), ["b", "a"]);
   assert.deepEqual(remember(["a"], ""), ["a"]);
+});
+
+test("marks of an axis are different times", () => {
+  const second = 1_000_000_000n;
+  const first = 1_700_000_000n * second;
+  assert.deepEqual(clockMarks(first, first + second / 2n, 3), [
+    "2023-11-14 22:13:20 UTC",
+    "22:13:20.25",
+    "22:13:20.5",
+  ]);
+  assert.deepEqual(clockMarks(first, first + 86_400n * second, 2), [
+    "2023-11-14 22:13:20 UTC",
+    "2023-11-15 22:13:20",
+  ]);
 });

@@ -9,7 +9,7 @@ void cn_base64_add(struct cn_text *out, struct cn_bytes bytes)
 
     if (bytes.len == 0)
         return;
-    cn_text_grow(out, (bytes.len + 2) / 3 * 4);
+    (void)cn_text_room(out, (bytes.len + 2) / 3 * 4);
     for (size_t i = 0; i < bytes.len; i += 3) {
         size_t left = bytes.len - i;
         uint32_t group = (uint32_t)bytes.ptr[i] << 16 |

@@ -25,9 +25,11 @@ static int remove_entry(const char *path, const struct stat *st, int type,
 
 void cn_outdir_remove(const char *path)
 {
-    enum { OPEN_DIRECTORIES = 16 };
+    enum { OPEN_DIRECTORIES = 16, TRIES = 16 };
 
-    (void)nftw(path, remove_entry, OPEN_DIRECTORIES, FTW_DEPTH | FTW_PHYS);
+    /* Another rank may add a file meanwhile, until it fails as well. */
+    for (int i = 0; i < TRIES && access(path, F_OK) == 0; i++)
+        (void)nftw(path, remove_entry, OPEN_DIRECTORIES, FTW_DEPTH | FTW_PHYS);
 }
 
 /* "a/b/" is meant as "a/b". */

@@ -151,13 +151,12 @@ struct cn_task_session {
 
 struct cn_task {
     uint32_t tid, pid;
-    uint32_t parent;  /* index of the task that created it; CN_NONE if unknown */
-    const char *name; /* the last one */
-    bool is_renamed;  /* events have its names */
-    uint64_t time_ns; /* of its start */
-    bool
-        has_first; /* the time of its first record, in an import its first call, is known */
-    uint64_t first_ns; /* that time; 0: not known, or it is 0 */
+    uint32_t parent;   /* index of the task that created it; CN_NONE if unknown */
+    const char *name;  /* the last one */
+    bool is_renamed;   /* events have its names */
+    uint64_t time_ns;  /* of its start */
+    bool has_first;    /* first_ns is known */
+    uint64_t first_ns; /* of its first record, in an import its first call */
     uint64_t data_len; /* bytes of its records in the file */
     bool has_session;  /* a program was started in it */
     bool is_fork;      /* created by fork, not by pthread_create or the recorder */

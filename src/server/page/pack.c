@@ -14,8 +14,7 @@
 #include "base/files/sink.h"
 #include "base/text.h"
 
-/* Strings of a page must not be too long for browsers. */
-enum { BLOCK_LEN = 16 << 20, LEVEL = 6 };
+enum { LEVEL = 6 };
 
 static int by_name(const FTSENT **a, const FTSENT **b)
 {
@@ -130,13 +129,13 @@ static bool write_file(struct block *block, const struct cn_packed_file *from,
     if (ok && file.bytes.len < from->size)
         ok = cn_fail(err, CN_ERR_IO, "%s: has become shorter", from->path);
     for (size_t at = 0; ok && at < from->size;) {
-        size_t room = BLOCK_LEN - block->len, left = (size_t)from->size - at;
+        size_t room = CN_PACK_BLOCK_LEN - block->len, left = (size_t)from->size - at;
         size_t len = left < room ? left : room;
 
         memcpy(block->bytes + block->len, file.bytes.ptr + at, len);
         block->len += len;
         at += len;
-        ok = block->len < BLOCK_LEN || write_block(block, err);
+        ok = block->len < CN_PACK_BLOCK_LEN || write_block(block, err);
     }
     cn_file_close(&file);
     return ok;
@@ -146,13 +145,14 @@ static bool write_blocks(const struct cn_pack *pack, struct cn_sink *out,
                          uint64_t *written, struct cn_error *err)
 {
     struct block block = {
-        .bytes = cn_alloc(BLOCK_LEN, 1),
+        .bytes = cn_alloc(CN_PACK_BLOCK_LEN, 1),
         .compressor = cn_compressor_new(CN_COMPRESSION_DEFLATE, LEVEL),
         .out = out,
     };
     bool ok = true;
 
-    block.compressed = cn_alloc(cn_compressor_bound(block.compressor, BLOCK_LEN), 1);
+    block.compressed =
+        cn_alloc(cn_compressor_bound(block.compressor, CN_PACK_BLOCK_LEN), 1);
     for (size_t i = 0; ok && i < pack->count; i++)
         ok = write_file(&block, &pack->list[i], err);
     if (ok && block.len > 0)

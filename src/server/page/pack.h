@@ -21,6 +21,10 @@
 struct cn_json;
 struct cn_sink;
 
+/* Bytes that are compressed together. A page decompresses the blocks that it needs, and its strings must
+ * not be too long for browsers. */
+enum { CN_PACK_BLOCK_LEN = 4 << 20 };
+
 struct cn_packed_file {
     char *path;    /* on this machine */
     char *as;      /* in the page */

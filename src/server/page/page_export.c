@@ -250,6 +250,7 @@ static void add_list(const struct page *page, struct cn_text *out)
     cn_json_end(&json);
     cn_json_end(&json);
     cn_json_add_str(&json, "leftOut", cn_text_str(page->left_out));
+    cn_json_add_u64(&json, "blockSize", CN_PACK_BLOCK_LEN);
     cn_json_key(&json, "files");
     cn_pack_list(&page->pack, &json);
     cn_json_end(&json);

@@ -56,6 +56,7 @@ void cn_bucket_limit_cache(struct cn_bucket *bucket);
 struct cn_manifest_collector {
     char id[CN_MANIFEST_ID_LEN + 1];
     uint64_t seen_ns; /* since the epoch */
+    bool has_url;     /* readers can reach it */
 };
 
 /* Seconds after which a collector that did not register again is taken for gone. */
@@ -72,9 +73,12 @@ CN_CHECK bool cn_bucket_list_collectors(struct cn_bucket *bucket,
                                         struct cn_manifest_collector **out, size_t *count,
                                         struct cn_error *err);
 
-/* Where it is reached; empty if nowhere, or if it is no longer registered. */
-CN_CHECK bool cn_bucket_collector_url(struct cn_bucket *bucket, const char *id,
-                                      struct cn_text *out, struct cn_error *err);
+/* Where collectors are reached; empty if nowhere, or if they are no longer registered. The caller
+ * releases the texts, also after a failure. */
+CN_CHECK bool cn_bucket_collector_urls(struct cn_bucket *bucket,
+                                       const struct cn_manifest_collector *collectors,
+                                       size_t count, struct cn_text *out,
+                                       struct cn_error *err);
 
 /* The segments of a store, by number. The owner of a list releases it and the entries in it. */
 struct cn_manifest {
@@ -128,6 +132,10 @@ struct cn_bucket_swept {
 };
 CN_CHECK bool cn_bucket_sweep(struct cn_bucket *bucket, uint64_t grace_ns,
                               struct cn_bucket_swept *out, struct cn_error *err);
+
+/* Merge entries: each CN_MANIFEST_TOGETHER of them into one more object, which new readers fetch
+ * instead. The first one that writes it wins; one whose entries are all gone is removed. */
+CN_CHECK bool cn_bucket_merge(struct cn_bucket *bucket, struct cn_error *err);
 
 /* Download all files of a segment to a new directory. */
 CN_CHECK bool cn_bucket_download(struct cn_bucket *bucket,

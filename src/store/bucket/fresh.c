@@ -118,33 +118,37 @@ static bool is_url(const char *url)
            strspn(url, CN_COLLECTOR_URL_CHARACTERS) == strlen(url);
 }
 
-/* Fetch the addresses of the collectors. Those that are gone are not asked. */
+/* A collector at an address. One that is gone is not asked. */
+static void add_asked(struct asking *asking,
+                      const struct cn_manifest_collector *collector, const char *url)
+{
+    uint64_t gone_ns = CN_COLLECTOR_GONE_S * UINT64_C(1000000000);
+    uint64_t now_ns = cn_clock_date_ns();
+    uint64_t age_ns = now_ns > collector->seen_ns ? now_ns - collector->seen_ns : 0;
+    struct asked *asked = &asking->list[asking->count++];
+
+    *asked = (struct asked){.collector = collector, .url = cn_strdup(url)};
+    asked->is_done = age_ns > gone_ns;
+    if (asked->is_done)
+        (void)cn_fail(&asked->err, CN_ERR_IO, "not seen for %" PRIu64 " s",
+                      age_ns / 1000000000);
+}
+
+/* Fetch the addresses of the collectors. */
 static bool read_urls(struct asking *asking,
                       const struct cn_manifest_collector *collectors, size_t count,
                       struct cn_error *err)
 {
-    uint64_t now_ns = cn_clock_date_ns(),
-             gone_ns = CN_COLLECTOR_GONE_S * UINT64_C(1000000000);
-    bool ok = true;
+    struct cn_text *urls = cn_alloc(count, sizeof(*urls));
+    bool ok = cn_bucket_collector_urls(asking->bucket, collectors, count, urls, err);
 
     asking->list = cn_alloc(count, sizeof(*asking->list));
-    for (size_t i = 0; ok && i < count; i++) {
-        const struct cn_manifest_collector *collector = &collectors[i];
-        uint64_t age_ns = now_ns > collector->seen_ns ? now_ns - collector->seen_ns : 0;
-        struct asked *asked = &asking->list[asking->count];
-        struct cn_text url = {0};
-
-        ok = cn_bucket_collector_url(asking->bucket, collector->id, &url, err);
-        if (ok && url.len > 0 && is_url(url.chars)) {
-            *asked = (struct asked){.collector = collector, .url = cn_strdup(url.chars)};
-            asked->is_done = age_ns > gone_ns;
-            if (asked->is_done)
-                (void)cn_fail(&asked->err, CN_ERR_IO, "not seen for %" PRIu64 " s",
-                              age_ns / 1000000000);
-            asking->count++;
-        }
-        cn_text_done(&url);
+    for (size_t i = 0; i < count; i++) {
+        if (ok && urls[i].len > 0 && is_url(cn_text_str(&urls[i])))
+            add_asked(asking, &collectors[i], cn_text_str(&urls[i]));
+        cn_text_done(&urls[i]);
     }
+    free(urls);
     return ok;
 }
 

@@ -3,7 +3,7 @@
  *
  * Objects, written once and never changed:
  *   manifest/00002a          one entry, of segment 0x2a: the segment is part of the store
- *   manifest/00002a.gone     the segment was removed (empty)
+ *   manifest/00002a.gone     the segment was removed: its id
  * The number belongs to the writer whose conditional put made the object. A segment may replace
  * others (compaction): they are no longer part of the store. If two replace the same segment, the
  * one with the lower number counts and the other does not exist.
@@ -82,6 +82,12 @@ static inline uint32_t cn_manifest_fresh_number(const char *id)
     memcpy(digits, id, sizeof(digits) - 1);
     return 0x1000000 | (uint32_t)strtoul(digits, NULL, 16);
 }
+
+/* Entries are also merged: manifest/000040.all has those of numbers 0x40 to 0x7f that counted when it
+ * was written, in the form of a list. It saves requests, and decides nothing: an entry counts if its
+ * own object exists. */
+#define CN_MANIFEST_MERGED ".all"
+enum { CN_MANIFEST_TOGETHER = 64 };
 
 /* "0123456789abcdef...", random. */
 void cn_manifest_new_id(char id[CN_MANIFEST_ID_LEN + 1]);

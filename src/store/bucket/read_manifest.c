@@ -4,14 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/files/disk.h"
-#include "base/files/file.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "store/bucket/bucket.h"
+#include "store/bucket/entry_cache.h"
 #include "store/bucket/fresh.h"
 
 #define FOLDER    "manifest/"
@@ -36,6 +34,7 @@ struct cn_manifest_names {
     uint32_t *numbers; /* with an entry */
     size_t count, capacity;
     struct cn_map gone;
+    struct cn_map merged; /* first numbers of merged entries */
     uint32_t next_number;
     struct cn_manifest_collector *collectors;
     size_t collector_count, collector_capacity;
@@ -52,7 +51,8 @@ static void take_collector(struct cn_manifest_names *names, const char *id,
     names->collectors = cn_grow(names->collectors, names->collector_count,
                                 &names->collector_capacity, sizeof(*names->collectors));
     found = &names->collectors[names->collector_count++];
-    *found = (struct cn_manifest_collector){.seen_ns = object->changed_ns};
+    *found = (struct cn_manifest_collector){.seen_ns = object->changed_ns,
+                                            .has_url = object->len > 0};
     memcpy(found->id, id, CN_MANIFEST_ID_LEN);
 }
 
@@ -70,6 +70,10 @@ static bool take_name(void *arg, const struct cn_s3_object *object, struct cn_er
     if (strspn(name, "0123456789abcdef") != NUMBER_LEN)
         return true;
     number = (uint32_t)strtoul(name, NULL, 16);
+    if (strcmp(name + NUMBER_LEN, CN_MANIFEST_MERGED) == 0) {
+        *cn_map_at(&names->merged, number, 0) = 1;
+        return true;
+    }
     is_gone = strcmp(name + NUMBER_LEN, GONE) == 0;
     names->state = (names->state ^ (number * 2 + is_gone + 1)) * UINT64_C(0x100000001b3);
     if (number >= names->next_number)
@@ -91,6 +95,7 @@ void cn_manifest_names_free(struct cn_manifest_names *names)
     free(names->numbers);
     free(names->collectors);
     cn_map_done(&names->gone);
+    cn_map_done(&names->merged);
     free(names);
 }
 
@@ -129,54 +134,15 @@ static void add_entry(struct cn_manifest *manifest, struct cn_manifest_entry *en
     manifest->entries[manifest->count++] = entry;
 }
 
-#define CACHED "entry-%06x"
-
 /* False if the entry is not cached, or damaged. */
 static bool read_cached(const struct cn_bucket *bucket, uint32_t number,
                         struct cn_manifest *manifest)
 {
-    struct cn_manifest_entry *entry;
-    struct cn_file file = {0};
-    struct cn_text name = {0};
-    struct cn_error ignored;
-    bool ok;
+    struct cn_manifest_entry *entry = cn_entry_cache_read(bucket, number);
 
-    cn_text_printf(&name, CACHED, number);
-    ok = cn_file_open_at(&file, bucket->cache_dir, cn_text_str(&name), &ignored) &&
-         cn_manifest_entry_decode(file.bytes, &entry, &ignored);
-    if (ok && entry->number != number) {
-        cn_manifest_entry_free(entry);
-        ok = false;
-    }
-    if (ok)
+    if (entry)
         add_entry(manifest, entry);
-    cn_file_close(&file);
-    cn_text_done(&name);
-    return ok;
-}
-
-/* An entry that cannot be cached is fetched again next time. */
-static void cache_entry(const struct cn_bucket *bucket, uint32_t number,
-                        const struct cn_text *body)
-{
-    struct cn_text name = {0}, made = {0}, path = {0};
-    FILE *file;
-
-    cn_text_printf(&name, CACHED, number);
-    cn_text_printf(&made, "%s/.%s.%ld", bucket->cache_dir, cn_text_str(&name),
-                   (long)getpid());
-    cn_text_printf(&path, "%s/%s", bucket->cache_dir, cn_text_str(&name));
-    file = fopen(cn_text_str(&made), "we");
-    if (file) {
-        bool ok = fwrite(cn_text_str(body), 1, body->len, file) == body->len;
-
-        ok = fclose(file) == 0 && ok;
-        if (!ok || rename(cn_text_str(&made), cn_text_str(&path)) < 0)
-            (void)unlink(cn_text_str(&made));
-    }
-    cn_text_done(&name);
-    cn_text_done(&made);
-    cn_text_done(&path);
+    return entry != NULL;
 }
 
 static bool take_answer(struct cn_bucket *bucket, uint32_t number,
@@ -198,7 +164,7 @@ static bool take_answer(struct cn_bucket *bucket, uint32_t number,
         return false;
     }
     add_entry(manifest, entry);
-    cache_entry(bucket, number, &request->answer);
+    cn_entry_cache_write(bucket, number, bytes);
     return true;
 }
 
@@ -221,24 +187,47 @@ static bool fetch(struct cn_bucket *bucket, const uint32_t *numbers, size_t coun
     return ok;
 }
 
+/* Take entries from merged ones, where several of these are missing. Numbers ascend. Returns how many
+ * are left. */
+static size_t take_merged(struct cn_bucket *bucket, const struct cn_manifest_names *names,
+                          uint32_t *missing, size_t count, struct cn_manifest *manifest)
+{
+    enum { WORTH = 4 };
+    size_t kept = 0, end;
+
+    for (size_t i = 0; i < count; i = end) {
+        uint32_t first = missing[i] - missing[i] % CN_MANIFEST_TOGETHER;
+
+        for (end = i; end < count && missing[end] - first < CN_MANIFEST_TOGETHER;)
+            end++;
+        if (end - i >= WORTH && cn_map_find(&names->merged, first, 0))
+            cn_entry_cache_merged(bucket, first);
+        else
+            first = UINT32_MAX;
+        for (size_t k = i; k < end; k++)
+            if (first == UINT32_MAX || !read_cached(bucket, missing[k], manifest))
+                missing[kept++] = missing[k];
+    }
+    return kept;
+}
+
 static bool read_entries(struct cn_bucket *bucket, const struct cn_manifest_names *names,
                          struct cn_manifest *manifest, struct cn_error *err)
 {
-    uint32_t missing[TOGETHER];
+    uint32_t *missing = cn_alloc(names->count, sizeof(*missing));
     size_t count = 0;
+    bool ok = true;
 
-    for (size_t i = 0; i < names->count; i++) {
-        if (cn_map_find(&names->gone, names->numbers[i], 0) ||
-            read_cached(bucket, names->numbers[i], manifest))
-            continue;
-        missing[count++] = names->numbers[i];
-        if (count == TOGETHER) {
-            if (!fetch(bucket, missing, count, manifest, err))
-                return false;
-            count = 0;
-        }
-    }
-    return fetch(bucket, missing, count, manifest, err);
+    for (size_t i = 0; i < names->count; i++)
+        if (!cn_map_find(&names->gone, names->numbers[i], 0) &&
+            !read_cached(bucket, names->numbers[i], manifest))
+            missing[count++] = names->numbers[i];
+    count = take_merged(bucket, names, missing, count, manifest);
+    for (size_t i = 0; ok && i < count; i += TOGETHER)
+        ok = fetch(bucket, missing + i, count - i < TOGETHER ? count - i : TOGETHER,
+                   manifest, err);
+    free(missing);
+    return ok;
 }
 
 static int by_number(const void *a, const void *b)
@@ -451,15 +440,38 @@ static bool has_id(struct cn_bucket *bucket, const char *key, const char *id, bo
 
 enum { KEY_LEN = sizeof(FOLDER) + NUMBER_LEN + sizeof(GONE) };
 
+/* True if the note that a segment is gone has another id: the number was used before, and its entry
+ * was swept. */
+static bool is_used_up(struct cn_bucket *bucket, uint32_t number, const char *id,
+                       bool *out, struct cn_error *err)
+{
+    struct cn_text text = {0};
+    char key[KEY_LEN];
+    bool is_found = false, ok;
+
+    (void)snprintf(key, sizeof(key), FOLDER "%06x" GONE, number);
+    ok = cn_s3_get(bucket->s3, key, &text, &is_found, err);
+    *out = ok && is_found && strcmp(cn_text_str(&text), id) != 0;
+    cn_text_done(&text);
+    return ok;
+}
+
 bool cn_bucket_has_entry(struct cn_bucket *bucket, uint32_t number, const char *id,
                          bool *out, struct cn_error *err)
 {
     char key[KEY_LEN], gone[KEY_LEN];
+    bool is_other = false;
 
     (void)snprintf(key, sizeof(key), FOLDER "%06x", number);
     (void)snprintf(gone, sizeof(gone), FOLDER "%06x" GONE, number);
-    return has_id(bucket, key, id, out, err) &&
-           (*out || has_id(bucket, gone, id, out, err));
+    if (!has_id(bucket, key, id, out, err))
+        return false;
+    if (!*out)
+        return has_id(bucket, gone, id, out, err);
+    if (!is_used_up(bucket, number, id, &is_other, err))
+        return false;
+    *out = !is_other;
+    return true;
 }
 
 bool cn_bucket_mark_gone(struct cn_bucket *bucket, const struct cn_manifest_entry *entry,
@@ -523,15 +535,19 @@ static bool name_next(struct cn_bucket *bucket, struct cn_manifest_entry *entry,
     return ok;
 }
 
+/* A writer that was stopped for longer than sweeps wait may get a number whose entry they removed:
+ * the note that it is gone tells. */
 bool cn_bucket_add_entry(struct cn_bucket *bucket, struct cn_manifest_entry *entry,
                          cn_bucket_note note, void *arg, struct cn_error *err)
 {
-    bool ok = find_number(bucket, &entry->number, err);
+    bool is_other = true, ok = true;
 
-    if (!ok)
-        return false;
-    cn_lock_take(&bucket->naming);
-    ok = name_next(bucket, entry, note, arg, err);
-    cn_lock_release(&bucket->naming);
+    while (ok && is_other) {
+        ok = find_number(bucket, &entry->number, err);
+        cn_lock_take(&bucket->naming);
+        ok = ok && name_next(bucket, entry, note, arg, err);
+        cn_lock_release(&bucket->naming);
+        ok = ok && is_used_up(bucket, entry->number, entry->id, &is_other, err);
+    }
     return ok;
 }

@@ -28,7 +28,8 @@ static bool visit_entry(void *arg, const struct cn_s3_object *object,
     struct cn_text text = {0};
     bool is_found = false, ok;
 
-    if (strspn(object->key + strlen(FOLDER), "0123456789abcdef") != NUMBER_LEN)
+    if (strspn(object->key + strlen(FOLDER), "0123456789abcdef") != NUMBER_LEN ||
+        cn_ends_with(object->key, CN_MANIFEST_MERGED))
         return true;
     ok = cn_s3_get(walk->bucket->s3, object->key, &text, &is_found, err) &&
          (!is_found || walk->take(walk->bucket, object->key, &text, walk->arg, err));

@@ -21,7 +21,7 @@ static bool sweep(struct cn_bucket *bucket, struct cn_error *err)
     return cn_bucket_sweep(bucket,
                            cn_s3_settings(bucket->s3)->grace_s * UINT64_C(1000000000),
                            &ignored, err) &&
-           cn_replica_sweep(bucket, err);
+           cn_bucket_merge(bucket, err) && cn_replica_sweep(bucket, err);
 }
 
 static int by_age(const void *a, const void *b)

@@ -56,8 +56,8 @@ CN_CHECK bool cn_search_newest_table(struct cn_search *search,
                                      const struct cn_trace_table **out,
                                      struct cn_error *err);
 
-/* True if segments have filters, by which a table of some of them is useful. */
-bool cn_search_has_filters(const struct cn_search *search);
+/* True if a table of the newest traces, so many at most, is made faster than one of all. */
+bool cn_search_newest_helps(const struct cn_search *search, size_t trace_max);
 
 /* The table of the last call, which must have succeeded. */
 const struct cn_trace_table *cn_search_traces_made(const struct cn_search *search);

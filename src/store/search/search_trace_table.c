@@ -1,5 +1,5 @@
-/* Chooses the segments whose rows are grouped by trace: all, or in object storage those that may have
- * rows of the traces that a query finds. */
+/* Chooses the segments whose rows are grouped by trace: all, or those that may have rows of the traces
+ * that a query finds, by their filters in object storage, by their tables of ids elsewhere. */
 
 #include <assert.h>
 #include <stdlib.h>
@@ -41,31 +41,13 @@ struct hit_id {
 struct hit_ids {
     struct hit_id *list;
     size_t count, capacity, max;
+    size_t newest_max; /* only so many are of interest, the newest; 0: all */
+    uint64_t floor_ns; /* older hits are not of interest */
+    uint64_t rest_ns;  /* no trace that was dropped is after it; 0: there is none */
     bool *is_found;
 };
 
 enum { IDS_MAX = 1 << 16 }; /* more are in most segments anyway */
-
-static bool note_ids(void *arg, uint32_t segment, const struct cn_store_index *index,
-                     const struct cn_rows *rows, struct cn_error *err)
-{
-    struct hit_ids *ids = arg;
-    struct cn_store_column high, low, time;
-
-    ids->is_found[segment] = true;
-    if (!cn_columns_field(index->columns, CN_STORE_FIELD_trace_high, &high, err) ||
-        !cn_columns_field(index->columns, CN_STORE_FIELD_trace_low, &low, err) ||
-        !cn_columns_field(index->columns, CN_STORE_FIELD_time_ns, &time, err))
-        return false;
-    for (uint32_t row = cn_rows_next(rows, 0); row < rows->count && ids->count < ids->max;
-         row = cn_rows_next(rows, row + 1)) {
-        ids->list = cn_grow(ids->list, ids->count, &ids->capacity, sizeof(*ids->list));
-        ids->list[ids->count++] =
-            (struct hit_id){cn_store_column_at(&high, row), cn_store_column_at(&low, row),
-                            cn_store_column_at(&time, row)};
-    }
-    return true;
-}
 
 static int by_id(const void *a, const void *b)
 {
@@ -86,11 +68,10 @@ static int by_newest(const void *a, const void *b)
 }
 
 /* Drop all except the newest. A trace is not after the earliest of its hits. */
-static void drop_older(struct hit_ids *ids, struct cn_search_newest *newest)
+static void drop_older(struct hit_ids *ids)
 {
-    size_t kept = 0;
+    size_t kept = 0, max = ids->newest_max;
 
-    newest->rest_ns = 0;
     if (ids->count == 0)
         return;
     qsort(ids->list, ids->count, sizeof(*ids->list), by_id);
@@ -100,26 +81,85 @@ static void drop_older(struct hit_ids *ids, struct cn_search_newest *newest)
             ids->list[kept++] = ids->list[i];
     qsort(ids->list, kept, sizeof(*ids->list), by_newest);
     ids->count = kept;
-    if (kept > newest->trace_max) {
-        newest->rest_ns = ids->list[newest->trace_max].time_ns;
-        ids->count = newest->trace_max;
+    if (kept > max) {
+        if (ids->list[max].time_ns > ids->rest_ns)
+            ids->rest_ns = ids->list[max].time_ns;
+        ids->floor_ns = ids->list[max].time_ns;
+        ids->count = max;
     }
+}
+
+/* True if a hit is so old that its trace is dropped, unless another hit of it is newer. */
+static bool is_too_old(struct hit_ids *ids, uint64_t time_ns)
+{
+    enum { CROWD = 4 };
+
+    if (ids->newest_max == 0)
+        return false;
+    if (ids->count >= CROWD * ids->newest_max)
+        drop_older(ids);
+    if (ids->floor_ns == 0 || time_ns > ids->floor_ns)
+        return false;
+    if (time_ns > ids->rest_ns)
+        ids->rest_ns = time_ns;
+    return true;
+}
+
+static bool note_ids(void *arg, uint32_t segment, const struct cn_store_index *index,
+                     const struct cn_rows *rows, struct cn_error *err)
+{
+    struct hit_ids *ids = arg;
+    struct cn_store_column high, low, time;
+
+    ids->is_found[segment] = true;
+    if (!cn_columns_field(index->columns, CN_STORE_FIELD_trace_high, &high, err) ||
+        !cn_columns_field(index->columns, CN_STORE_FIELD_trace_low, &low, err) ||
+        !cn_columns_field(index->columns, CN_STORE_FIELD_time_ns, &time, err))
+        return false;
+    /* The last rows are mostly the newest: after them most others are too old. */
+    for (uint32_t row = cn_rows_before(rows, rows->count);
+         row < rows->count && ids->count < ids->max; row = cn_rows_before(rows, row)) {
+        uint64_t time_ns = cn_store_column_at(&time, row);
+
+        if (is_too_old(ids, time_ns))
+            continue;
+        ids->list = cn_grow(ids->list, ids->count, &ids->capacity, sizeof(*ids->list));
+        ids->list[ids->count++] = (struct hit_id){cn_store_column_at(&high, row),
+                                                  cn_store_column_at(&low, row), time_ns};
+    }
+    return true;
+}
+
+static void note_row(void *arg, uint32_t row)
+{
+    (void)row;
+    *(bool *)arg = true;
 }
 
 /* True if a segment may have rows of one of these traces. */
 static bool may_have_ids(const struct cn_segment *segment, const struct hit_ids *ids)
 {
     struct cn_bytes filter = cn_segment_filter(segment);
+    /* Columns in object storage are fetched when they are asked for. */
+    const struct cn_columns *columns =
+        filter.len > 0 || ids->count == 0 ? NULL : cn_segment_columns(segment);
 
-    if (filter.len == 0 || ids->count == ids->max)
+    if (ids->count == ids->max)
         return true;
-    for (size_t i = 0; i < ids->count; i++)
-        if (cn_word_filter_may_have_id(filter, ids->list[i].high, ids->list[i].low))
+    for (size_t i = 0; i < ids->count; i++) {
+        uint64_t high = ids->list[i].high, low = ids->list[i].low;
+        bool has_trace = false;
+
+        if (filter.len > 0
+                ? cn_word_filter_may_have_id(filter, high, low)
+                : !cn_columns_find_trace(columns, high, low, note_row, &has_trace) ||
+                      has_trace)
             return true;
+    }
     return false;
 }
 
-bool cn_search_has_filters(const struct cn_search *search)
+static bool has_filters(const struct cn_search *search)
 {
     for (size_t i = 0; i < search->count; i++)
         if (cn_segment_filter(cn_store_segment(search->store, i)).len > 0)
@@ -127,21 +167,38 @@ bool cn_search_has_filters(const struct cn_search *search)
     return false;
 }
 
-/* Choose the segments that may have rows of the traces that a query finds: all that have no filter,
- * or without a query. */
+bool cn_search_newest_helps(const struct cn_search *search, size_t trace_max)
+{
+    enum { FILTERED_MAX = 1 << 16, ROWS_A_LOOKUP = 16 };
+    bool has_all = search->in_traces != NULL;
+
+    if (has_filters(search))
+        return trace_max < FILTERED_MAX;
+    for (size_t i = 0; has_all && i < search->count; i++)
+        has_all = search->in_traces[i];
+    return !has_all && search->count > 1 &&
+           trace_max < search->row_count / ROWS_A_LOOKUP / search->count;
+}
+
+/* Choose the segments that may have rows of the traces that a query finds: all without a query, or
+ * if there are no filters and not only the newest traces are wanted. */
 static bool choose_segments(struct cn_search *search, const struct cn_query *query,
                             struct cn_search_newest *newest, bool *chosen,
                             struct cn_error *err)
 {
-    struct hit_ids ids = {.is_found = chosen, .max = newest ? SIZE_MAX : IDS_MAX};
+    struct hit_ids ids = {.is_found = chosen,
+                          .max = newest ? SIZE_MAX : IDS_MAX,
+                          .newest_max = newest ? newest->trace_max : 0};
     struct cn_search_visitor visitor = {
         .visit = note_ids, .arg = &ids, .end = newest ? newest->end : 0};
-    bool is_all = !query || !cn_search_has_filters(search), ok = true;
+    bool is_all = !query || (!newest && !has_filters(search)), ok = true;
 
     if (!is_all)
         ok = cn_search_walk(search, query, &visitor, err);
-    if (newest)
-        drop_older(&ids, newest);
+    if (newest) {
+        drop_older(&ids);
+        newest->rest_ns = ids.rest_ns;
+    }
     for (size_t i = 0; ok && i < search->count; i++)
         chosen[i] =
             chosen[i] || is_all || may_have_ids(cn_store_segment(search->store, i), &ids);

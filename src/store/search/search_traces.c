@@ -184,8 +184,8 @@ static void begin_page(struct page *page)
     page->best.arg = page;
 }
 
-/* In object storage: the newest segments first, and more of them until no other trace can be newer.
- * The result is the same as that of all segments. */
+/* The newest segments first, and more of them until no other trace can be newer. The result is the
+ * same as that of all segments. */
 static bool find_newest(struct cn_search *search, const struct cn_query *query,
                         struct each *each, struct cn_error *err)
 {
@@ -217,7 +217,6 @@ static bool find_page(struct cn_search *search, const struct cn_query *query,
                       const struct cn_search_order *order, uint64_t **places,
                       size_t *count, struct cn_error *err)
 {
-    enum { NEWEST_MAX = 1 << 16 };
     struct page page = {
         .search = search,
         .order = order,
@@ -233,7 +232,7 @@ static bool find_page(struct cn_search *search, const struct cn_query *query,
     each.needs[ERRORS] = order->sort == CN_SEARCH_BY_ERRORS;
     begin_page(&page);
     ok =
-        is_newest && page.best.limit < NEWEST_MAX && cn_search_has_filters(search)
+        is_newest && cn_search_newest_helps(search, page.best.limit)
             ? find_newest(search, query, &each, err)
             : visit_each(search, query, &each, is_newest ? may_improve : NULL, NULL, err);
     if (ok) {

@@ -123,10 +123,11 @@ export function loadOfPage(): Load | null {
   const engine = engineOfPage();
   const list = document.getElementById("cairn-files")?.textContent;
   if (engine === "" || !list) return null;
-  const { files, sources } = JSON.parse(list) as Pick<Load, "files" | "sources">;
+  const listed = JSON.parse(list) as Pick<Load, "files" | "blockSize" | "sources">;
   const blocks = Array.from(
     document.querySelectorAll(".cairn-data"),
     (element) => element.textContent ?? "",
   );
-  return { engine, files, sources, blocks, dropped: [] };
+  const { files, blockSize, sources } = listed;
+  return { engine, files, blockSize, sources, blocks, dropped: [] };
 }

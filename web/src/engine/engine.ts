@@ -11,6 +11,7 @@ interface Exports {
   read_by_range(pageLength: number, cachedLength: number): void;
   open(path: number, format: number, folder: number, isRaw: number): number;
   ask(address: number): number;
+  inflate(packed: number, packedLength: number, length: number): number;
   answer(): number;
   answer_len(): number;
 }
@@ -66,6 +67,15 @@ export class Engine {
   // Answer an address below /api/v1/.
   ask(address: string): Answer {
     return this.call(() => this.exports.ask(this.string(address)));
+  }
+
+  // The bytes that raw deflate decompresses to.
+  inflate(packed: Uint8Array, size: number): Uint8Array {
+    const { memory, alloc, inflate, answer } = this.exports;
+    const at = alloc(packed.length);
+    new Uint8Array(memory.buffer, at).set(packed);
+    if (inflate(at, packed.length, size) === 0) throw new Error("the page is damaged");
+    return new Uint8Array(memory.buffer, answer(), size).slice();
   }
 
   get memorySize(): number {

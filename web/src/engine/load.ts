@@ -1,12 +1,13 @@
 // What the engine starts with: itself, and the files it opens.
 
 import { Engine, type Answer, type SourceToOpen } from "./engine";
-import { Bytes, type Content } from "./file_system";
+import { type Content } from "./file_system";
 
 export interface Load {
   engine: string; // base64 of the engine, compressed with gzip
   files: { path: string; size: number }[]; // of the blocks
   blocks: string[]; // base64 of the bytes of all files, each compressed with deflate
+  blockSize: number; // of what all but the last of them decompress to
   dropped: { path: string; file: File }[]; // by the user, read by range
   sources: SourceToOpen[];
 }
@@ -27,31 +28,67 @@ function decode(base64: string): Uint8Array {
   return bytes;
 }
 
-function inflate(base64: string, format: CompressionFormat): ReadableStream<Uint8Array> {
-  return new Blob([decode(base64)]).stream().pipeThrough(new DecompressionStream(format));
+const CACHED_BLOCKS = 16;
+
+// The bytes of all files of a page, one after another. A block is decompressed when it is first needed.
+class Blocks {
+  private readonly unpacked = new Map<number, Uint8Array>(); // the last used one is last
+
+  constructor(
+    private readonly engine: Engine, // not the one that reads: it cannot be asked while it does
+    private readonly load: Load,
+    private readonly size: number, // of all files
+  ) {}
+
+  read(offset: number, into: Uint8Array): void {
+    const { blockSize } = this.load;
+    for (let at = 0; at < into.length;) {
+      const inBlock = (offset + at) % blockSize;
+      const block = this.block((offset + at - inBlock) / blockSize);
+      const part = block.subarray(inBlock, inBlock + into.length - at);
+      into.set(part, at);
+      at += part.length;
+    }
+  }
+
+  private block(index: number): Uint8Array {
+    let block = this.unpacked.get(index);
+    this.unpacked.delete(index);
+    if (!block) {
+      const { blocks, blockSize } = this.load;
+      const size = Math.min(blockSize, this.size - index * blockSize);
+      block = this.engine.inflate(decode(blocks[index] ?? ""), size);
+      const [oldest] = this.unpacked.keys();
+      if (oldest !== undefined && this.unpacked.size === CACHED_BLOCKS)
+        this.unpacked.delete(oldest);
+    }
+    this.unpacked.set(index, block);
+    return block;
+  }
 }
 
-// The bytes of the blocks, as files; each part is copied once, to where it belongs.
-async function readBlocks(load: Load): Promise<{ path: string; bytes: Uint8Array }[]> {
-  const files = load.files.map(({ path, size }) => ({ path, bytes: new Uint8Array(size) }));
-  let index = 0;
-  let filled = 0;
-  const add = (part: Uint8Array) => {
-    for (let rest = part; rest.length > 0; index++, filled = 0) {
-      const file = files[index];
-      if (!file) throw new Error("the page is damaged: it has more data than files");
-      const fits = rest.subarray(0, file.bytes.length - filled);
-      file.bytes.set(fits, filled);
-      filled += fits.length;
-      rest = rest.subarray(fits.length);
-      if (filled < file.bytes.length) break;
-    }
-  };
-  for (const base64 of load.blocks) {
-    const reader = inflate(base64, "deflate-raw").getReader();
-    for (let read = await reader.read(); !read.done; read = await reader.read()) add(read.value);
+class InBlocks implements Content {
+  constructor(
+    private readonly blocks: Blocks,
+    private readonly begin: number,
+    readonly size: number,
+  ) {}
+
+  read(offset: number, into: Uint8Array): number {
+    const length = Math.max(0, Math.min(into.length, this.size - offset));
+    this.blocks.read(this.begin + offset, into.subarray(0, length));
+    return length;
   }
-  return files;
+}
+
+async function addBlocks(engine: Engine, module: WebAssembly.Module, load: Load): Promise<void> {
+  const size = load.files.reduce((sum, file) => sum + file.size, 0);
+  const blocks = new Blocks(await Engine.start(module), load, size);
+  let begin = 0;
+  for (const file of load.files) {
+    engine.files.add(file.path, new InBlocks(blocks, begin, file.size));
+    begin += file.size;
+  }
 }
 
 // Of workers; the types of TypeScript have it only there.
@@ -81,18 +118,16 @@ class Dropped implements Content {
   }
 }
 
-// The engine with all sources that open, and why others do not. It is compiled while the data is
-// being read.
+// The engine with all sources that open, and why others do not.
 export async function startEngine(load: Load): Promise<{ engine: Engine; failures: Failure[] }> {
-  const source = new Response(inflate(load.engine, "gzip"), {
-    headers: { "Content-Type": "application/wasm" },
-  });
-  const [module, files] = await Promise.all([
-    WebAssembly.compileStreaming(source),
-    readBlocks(load),
-  ]);
+  const unzipped = new Blob([decode(load.engine)])
+    .stream()
+    .pipeThrough(new DecompressionStream("gzip"));
+  const module = await WebAssembly.compileStreaming(
+    new Response(unzipped, { headers: { "Content-Type": "application/wasm" } }),
+  );
   const engine = await Engine.start(module);
-  for (const { path, bytes } of files) engine.files.add(path, new Bytes(bytes));
+  if (load.files.length > 0) await addBlocks(engine, module, load);
   for (const { path, file } of load.dropped) engine.files.add(path, new Dropped(file));
   const failures: Failure[] = [];
   for (const source of load.sources) {

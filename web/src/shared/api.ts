@@ -59,6 +59,7 @@ export function openDropped({ files, sources }: Dropped): void {
     engine: engineOfPage(),
     files: [],
     blocks: [],
+    blockSize: 1,
     dropped: files,
     sources,
   });

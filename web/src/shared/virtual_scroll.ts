@@ -67,7 +67,10 @@ export function useViewport(headPx: number) {
       ? { top: element.scrollTop, height: Math.max(24, element.clientHeight - headPx) }
       : view;
   };
-  const measure = useCallback(() => setView(current()), [headPx]);
+  // A printed list is as high as its rows: it must not get more of them for that.
+  const measure = useCallback(() => {
+    if (!matchMedia("print").matches) setView(current());
+  }, [headPx]);
   useLayoutEffect(() => {
     const observer = new ResizeObserver(measure);
     if (scroller.current) observer.observe(scroller.current);

@@ -203,6 +203,20 @@ export function printClock(ns: bigint): string {
   return fraction === "" ? seconds : `${seconds}.${fraction}`;
 }
 
+const SHORT_NS = 10_000_000_000n;
+
+// `count` evenly distributed times as marks of an axis: the date where it is new, milliseconds of a
+// short range.
+export function clockMarks(first: bigint, last: bigint, count: number): string[] {
+  const at = (i: number) => first + ((last - first) * BigInt(i)) / BigInt(count - 1);
+  const digits = last - first < SHORT_NS ? 23 : 19;
+  const isOneDay = printClock(first).slice(0, 10) === printClock(last).slice(0, 10);
+  return Array.from({ length: count }, (_, i) => {
+    const text = printClock(at(i)).slice(0, digits);
+    return i > 0 && isOneDay ? text.slice(11) : `${text}${i === 0 ? " UTC" : ""}`;
+  });
+}
+
 const TIMES = /\s*\b(since|until|last)\s+("[^"]*"|[^\s()]+)/g;
 
 // The query without a time range.

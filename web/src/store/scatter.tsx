@@ -3,7 +3,7 @@
 
 import { useState } from "preact/hooks";
 import { countOf, formatNs } from "../shared/format";
-import { printClock } from "./query_text";
+import { clockMarks } from "./query_text";
 import { durationScale, rectangleQuery, roundDurations, type Scale } from "./scatter_model";
 import { printTime } from "./store_results";
 import { go, type State } from "../shared/state";
@@ -21,6 +21,7 @@ interface Spot {
 }
 
 const LIMIT = 1000;
+const MARKS = 5; // of the time
 const CLICK = 0.004;
 
 function spotOf(event: PointerEvent): Spot {
@@ -91,8 +92,8 @@ export function Scatter(props: Props) {
         </div>
       </div>
       <div class="scatter-axis">
-        {[0, 0.25, 0.5, 0.75, 1].map((at) => (
-          <span key={at}>{printClock(scale.timeAt(at)).slice(0, 19)}</span>
+        {clockMarks(scale.timeAt(0), scale.timeAt(1), MARKS).map((text, i) => (
+          <span key={i}>{text}</span>
         ))}
       </div>
     </figure>

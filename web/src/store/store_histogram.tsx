@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { countOf, formatNs } from "../shared/format";
 import { useLive } from "./live";
-import { printClock, withTimes, withoutTimes } from "./query_text";
+import { clockMarks, printClock, withTimes, withoutTimes } from "./query_text";
 import { flag, go, type State } from "../shared/state";
 import type { Histogram } from "./store_types";
 import { useAnswer } from "../shared/use_answer";
@@ -171,20 +171,11 @@ function Caption(props: {
 }
 
 function Axis(props: { timeAt: (step: number) => bigint; count: number }) {
-  const marks = Array.from({ length: MARKS }, (_, i) => (i * props.count) / (MARKS - 1));
-  const first = printClock(props.timeAt(0));
-  const isOneDay = first.slice(0, 10) === printClock(props.timeAt(props.count)).slice(0, 10);
-  const isShort = props.timeAt(props.count) - props.timeAt(0) < 10_000_000_000n;
   return (
     <div class="histogram-axis">
-      {marks.map((step, i) => {
-        const text = printClock(props.timeAt(step)).slice(0, isShort ? 23 : 19);
-        return (
-          <span key={i}>
-            {i > 0 && isOneDay ? text.slice(11) : `${text}${i === 0 ? " UTC" : ""}`}
-          </span>
-        );
-      })}
+      {clockMarks(props.timeAt(0), props.timeAt(props.count), MARKS).map((text, i) => (
+        <span key={i}>{text}</span>
+      ))}
     </div>
   );
 }

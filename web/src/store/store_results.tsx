@@ -82,7 +82,7 @@ const COLUMNS: Record<string, Column> = {
   services: {
     name: "services",
     title: "services",
-    width: "minmax(6em, 2fr)",
+    width: "minmax(5em, 2fr)",
     isWide: true,
     cell: (row) => {
       const names = "services" in row ? row.services.join(", ") : (row.service ?? "");
@@ -92,7 +92,7 @@ const COLUMNS: Record<string, Column> = {
   method: {
     name: "method",
     title: "method",
-    width: "minmax(8em, 4fr)",
+    width: "minmax(11em, 4fr)",
     cell: (row) => <MethodName name={row.method ?? "?"} />,
   },
 };

@@ -463,16 +463,23 @@ bool cn_import_database(struct cn_database **out, const char *path,
 
 bool cn_import_probe(const char *path, cn_import_look_fn looks_right)
 {
+    /* Of a compressed file: it does not grow by more than this, nor is a block of it longer. */
+    enum { STORED_LEN = LOOK_LEN + (256 << 10) };
     struct cn_file file = {0};
+    struct cn_content content;
     struct cn_error ignored;
+    struct cn_bytes stored;
     uint8_t *beginning;
-    size_t len;
+    size_t len = 0;
     bool ok;
 
-    if (!cn_file_open(&file, path, &ignored))
+    if (!cn_file_open_content(&file, path, &ignored))
         return false;
     beginning = cn_alloc(1, LOOK_LEN);
-    len = cn_unpack_beginning(file.bytes, beginning, LOOK_LEN);
+    content = cn_file_content(&file);
+    if (cn_content_slice(content, 0, content.len < STORED_LEN ? content.len : STORED_LEN,
+                         &stored))
+        len = cn_unpack_beginning(stored, beginning, LOOK_LEN);
     ok = len > 0 && looks_right((struct cn_bytes){beginning, len}, len < LOOK_LEN);
     free(beginning);
     cn_file_close(&file);

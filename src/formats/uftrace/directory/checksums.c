@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "formats/uftrace/format.h"
 #include "formats/uftrace/packed/record_source.h"
-#include "formats/uftrace/summary/summary_format.h"
 #include "formats/uftrace/text/scan.h"
 
 #define HEAD "cairn-checksums-1 "
@@ -26,7 +25,6 @@ static bool is_wanted(const char *name)
 
     return name[0] != '.' && !strchr(name, '\n') &&
            cn_uft_task_file(name, &tid) == CN_UFT_NO_TASK &&
-           strcmp(name, CN_UFT_SUMMARY_NAME) != 0 &&
            strcmp(name, CN_UFT_CHECKSUMS_NAME) != 0;
 }
 

@@ -86,7 +86,7 @@ static void check_files(struct cn_uft_directory *dir)
             text, &(struct cn_uft_checksums_check){find_file, report_damage, dir});
 }
 
-/* Keep all files for copying, except records, the summary and checksums. */
+/* Keep all files for copying, except records and checksums. */
 static void keep_files(struct cn_uft_directory *dir)
 {
     struct cn_copied_file *kept =
@@ -97,7 +97,6 @@ static void keep_files(struct cn_uft_directory *dir)
         const struct cn_uft_entry *entry = &dir->entries[i];
 
         if (cn_uft_task_file(entry->name, &tid) == CN_UFT_NO_TASK &&
-            strcmp(entry->name, CN_UFT_SUMMARY_NAME) != 0 &&
             strcmp(entry->name, CN_UFT_CHECKSUMS_NAME) != 0)
             kept[count++] = (struct cn_copied_file){entry->name, entry->file.bytes};
     }

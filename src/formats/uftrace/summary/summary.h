@@ -5,8 +5,8 @@
  *     block = cn_uft_summary_find(summary, task, time_ns);
  *     reader = cn_uft_record_reader_new(records, summary->blocks[block].stored_off);
  *
- * It is cached in the file cairn.summary beside the records, or in the user's cache where
- * that cannot be written. A file that does not match the records is ignored and replaced.
+ * It is cached in the user's cache, up to 256 MiB of all recordings. A file that does not match
+ * the records is ignored and replaced.
  * Threads: immutable once built.
  */
 #ifndef CN_FORMATS_UFTRACE_SUMMARY_SUMMARY_H
@@ -50,9 +50,7 @@ CN_CHECK bool cn_uft_summary_get(struct cn_uft_summary **out, const char *dir,
                                  const struct cn_progress *progress,
                                  struct cn_error *err);
 
-/* The steps of cn_uft_summary_get(). Opening looks beside the records, then in the cache,
- * and fails when the file there is invalid; saving writes to the first of these that is
- * writable. */
+/* The steps of cn_uft_summary_get(). Opening fails if there is no file, or an invalid one. */
 CN_CHECK bool cn_uft_summary_open(struct cn_uft_summary **out, const char *dir,
                                   const struct cn_uft_summary_source *sources,
                                   uint32_t count, struct cn_error *err);

@@ -1,4 +1,4 @@
-/* Files of summaries: beside the records, else in the user's cache. */
+/* Files of summaries, in the user's cache: a reader writes nothing into a recording. */
 
 #include <inttypes.h>
 #include <limits.h>
@@ -12,6 +12,10 @@
 #include "base/files/file.h"
 #include "base/files/out.h"
 #include "formats/uftrace/summary/summary.h"
+
+#define CACHE_FOLDER "/summaries"
+
+enum { CACHE_LEN_MAX = 256 << 20 }; /* bytes of all summaries in the cache */
 
 static void hash_number(XXH3_state_t *state, uint64_t number)
 {
@@ -89,16 +93,14 @@ bool cn_uft_summary_open(struct cn_uft_summary **out, const char *dir,
 {
     struct cn_uft_summary_task *wanted = cn_alloc(count, sizeof(*wanted));
     char folder[PATH_MAX], name[NAME_MAX];
-    struct cn_error ignored;
     bool ok;
 
     for (uint32_t i = 0; i < count; i++)
         wanted[i] = cn_uft_summary_task_of(&sources[i]);
-    ok = open_at(out, dir, CN_UFT_SUMMARY_NAME, wanted, count, err);
-    if (!ok && cn_cache_dir("", folder)) {
-        cache_name(dir, wanted, count, name);
-        ok = open_at(out, folder, name, wanted, count, &ignored);
-    }
+    cache_name(dir, wanted, count, name);
+    ok = cn_cache_dir(CACHE_FOLDER, folder)
+             ? open_at(out, folder, name, wanted, count, err)
+             : cn_fail(err, CN_ERR_NOT_FOUND, "no folder for cached files");
     free(wanted);
     return ok;
 }
@@ -142,16 +144,18 @@ bool cn_uft_summary_save(const struct cn_uft_summary *summary, const char *dir,
 {
     char folder[PATH_MAX], name[NAME_MAX];
     size_t len;
-    uint8_t *encoded = encode(summary, &len);
+    uint8_t *encoded;
     bool ok;
 
-    ok = cn_out_replace(dir, CN_UFT_SUMMARY_NAME, encoded, len, err);
-    if (!ok && cn_cache_dir("", folder)) {
-        cn_cache_dir_make(folder);
-        cache_name(dir, summary->tasks, summary->task_count, name);
-        ok = cn_out_replace(folder, name, encoded, len, err);
-    }
+    if (!cn_cache_dir(CACHE_FOLDER, folder))
+        return cn_fail(err, CN_ERR_NOT_FOUND, "no folder for cached files");
+    cn_cache_dir_make(folder);
+    cache_name(dir, summary->tasks, summary->task_count, name);
+    encoded = encode(summary, &len);
+    ok = cn_out_replace(folder, name, encoded, len, err);
     free(encoded);
+    if (ok)
+        cn_cache_dir_limit(folder, CACHE_LEN_MAX);
     return ok;
 }
 

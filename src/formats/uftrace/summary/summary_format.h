@@ -1,4 +1,4 @@
-/* cairn.summary, byte by byte: an index of the records of a recording.
+/* HASH.summary, byte by byte: an index of the records of a recording.
  *
  *   header -> tasks[task_count] -> blocks[block_count] -> open addresses, u64 each
  *
@@ -11,8 +11,6 @@
 #define CN_FORMATS_UFTRACE_SUMMARY_SUMMARY_FORMAT_H
 
 #include "base/bytes/record.h"
-
-#define CN_UFT_SUMMARY_NAME "cairn.summary"
 
 #define CN_UFT_SUMMARY_HEADER(F)                                   \
     F(0x00, u64, magic, "\"CAIRNSUM\"")                            \

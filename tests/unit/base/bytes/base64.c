@@ -36,11 +36,28 @@ static void encodes_all_digits(void **state)
     cn_text_done(&text);
 }
 
+static void needs_no_more_room_for_the_next_text(void **state)
+{
+    struct cn_text text = {0};
+    size_t capacity;
+
+    (void)state;
+    cn_base64_add(&text, (struct cn_bytes){(const uint8_t *)"foobar", 6});
+    capacity = text.capacity;
+    for (int i = 0; i < 10; i++) {
+        cn_text_clear(&text);
+        cn_base64_add(&text, (struct cn_bytes){(const uint8_t *)"foobar", 6});
+    }
+    assert_int_equal(text.capacity, capacity);
+    cn_text_done(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(encodes_every_rest_of_three_bytes),
         cmocka_unit_test(encodes_all_digits),
+        cmocka_unit_test(needs_no_more_room_for_the_next_text),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@
 #include "model/traces/trace.h"
 #include "store/search/group.h"
 #include "store/search/query.h"
+#include "store/search/search_segments.h"
 #include "store/search/search_steps.h"
 #include "store/search/search_traces.h"
 #include "store/search/services.h"
@@ -265,6 +266,27 @@ static void check_page(const struct cn_query *query, struct expected *expected,
     }
 }
 
+/* A search that has not grouped all rows by trace reads the newest segments first. */
+static void check_first_search(const struct cn_query *query, struct expected *expected,
+                               size_t count)
+{
+    const struct cn_search_order order = {.limit = 1 + cn_random_below(4)};
+    struct cn_search *earlier[STORES];
+    struct cn_error err = {0};
+
+    for (size_t s = 0; s < STORES; s++) {
+        earlier[s] = searches[s];
+        assert_true(cn_search_open(&searches[s], stores[s], &err));
+        assert_true(s == 0 || cn_search_newest_helps(searches[s], (size_t)order.limit));
+    }
+    check_page(query, expected, count, &order);
+    check_page(query, expected, count, &order);
+    for (size_t s = 0; s < STORES; s++) {
+        cn_search_close(searches[s]);
+        searches[s] = earlier[s];
+    }
+}
+
 static void check_query(const struct cn_random_query *tree, const char *text)
 {
     static struct expected expected[TRACES + 1];
@@ -290,6 +312,7 @@ static void check_query(const struct cn_random_query *tree, const char *text)
     }
     for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++)
         check_page(query, expected, count, &orders[i]);
+    check_first_search(query, expected, count);
     cn_query_free(query);
 }
 
