@@ -156,6 +156,7 @@ test("counters follow the threads, in a group of their own", () => {
   );
   assert.deepEqual(counterScale([[1, 5, 9, 7]]), { low: 5, high: 9 });
   assert.deepEqual(counterScale([[1, 5, 5, 5]]), { low: 4, high: 6 });
+  assert.deepEqual(counterScale([[1, 5, 9, 7]], true), { low: 0, high: 9 });
 });
 
 test("moves are in the address, one a thread", () => {

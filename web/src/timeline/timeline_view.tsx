@@ -16,6 +16,7 @@ import { TimelineToolbar } from "./timeline_toolbar";
 import { drawAxis, sizes as readSizes, type Cursor, type Flow, type Selection } from "./track_draw";
 import { paintTracks } from "./track_canvas";
 import { TrackLabels } from "./track_labels";
+import { TrackOverlay } from "./track_overlay";
 import {
   layOut,
   moveTrack as movedChoice,
@@ -134,9 +135,6 @@ export function TimelineView(props: TimelineProps) {
       sizes,
       selection,
       isSelected: (number) => holdsNumber(selection?.threads ?? "", number),
-      cursor,
-      marks: props.marks,
-      measured,
       flows,
       pointsOf,
       matches,
@@ -353,6 +351,15 @@ export function TimelineView(props: TimelineProps) {
                 style={{ width: `${width + sizes.label}px`, height: `${size.height}px` }}
                 onDblClick={onDouble}
                 {...pointers}
+              />
+              <TrackOverlay
+                range={range}
+                left={sizes.label}
+                width={width}
+                height={size.height}
+                cursor={cursor?.time}
+                marks={props.marks}
+                measured={measured}
               />
               <TrackLabels
                 tracks={visible}

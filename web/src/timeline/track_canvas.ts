@@ -1,9 +1,9 @@
-// The canvas of the tracks. Tracks are drawn on a canvas of their own, and copied: the pointer moves
-// over a copy, and where drawing takes long, movements shift and stretch the copy between drawings.
+// The canvas of the tracks. Tracks are drawn on a canvas of their own, and copied: where drawing takes
+// long, movements shift and stretch the copy between drawings.
 
 import { isDark } from "../shared/colors";
 import type { Range } from "../shared/range";
-import { drawOverlay, drawTracks, prepare, type Picture } from "./track_draw";
+import { drawTracks, prepare, type Picture } from "./track_draw";
 
 const SLOW_MS = 5; // of drawing
 const PAUSE_MS = 70; // between drawings, at least
@@ -15,6 +15,7 @@ interface Drawn {
   isDark: boolean;
   ms: number; // that drawing took
   at: number; // when it ended
+  shown: Range; // of the copy that is visible
   timer?: ReturnType<typeof setTimeout>;
 }
 
@@ -61,13 +62,14 @@ function draw(element: HTMLCanvasElement, picture: Picture): Drawn {
   const begin = performance.now();
   drawTracks(canvas, picture);
   const at = performance.now();
-  const drawn = { canvas, picture, isDark: isDark(), ms: at - begin, at };
+  const drawn = { canvas, picture, isDark: isDark(), ms: at - begin, at, shown: picture.range };
   drawings.set(element, drawn);
   return drawn;
 }
 
 function copy(element: HTMLCanvasElement, drawn: Drawn, picture: Picture): void {
   const { width, height, sizes, range } = picture;
+  drawn.shown = range;
   const context = prepare(element, width + sizes.label, height);
   if (!context) return;
   const { canvas } = drawn;
@@ -94,14 +96,16 @@ function copy(element: HTMLCanvasElement, drawn: Drawn, picture: Picture): void 
     );
     context.restore();
   }
-  drawOverlay(context, picture);
 }
 
 export function paintTracks(element: HTMLCanvasElement, picture: Picture): void {
   const before = drawings.get(element);
   clearTimeout(before?.timer);
   const isUsable = before !== undefined && before.isDark === isDark();
-  if (isUsable && isSame(before.picture, picture)) return copy(element, before, picture);
+  if (isUsable && isSame(before.picture, picture)) {
+    if (!isSameRange(before.shown, picture.range)) copy(element, before, picture);
+    return;
+  }
   const wait = before ? before.at + Math.max(PAUSE_MS, REST * before.ms) - performance.now() : 0;
   if (isUsable && before.ms > SLOW_MS && wait > 0 && hasSameTracks(before.picture, picture)) {
     before.timer = setTimeout(() => copy(element, draw(element, picture), picture), wait);

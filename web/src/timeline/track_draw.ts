@@ -249,9 +249,6 @@ export interface Picture {
   sizes: Sizes;
   selection: Selection | null;
   isSelected: (profile: number) => boolean;
-  cursor: Cursor | null;
-  marks: number[];
-  measured: Range | null;
   flows: Flow[];
   pointsOf: PointsOf;
   matches: Matches;
@@ -290,9 +287,9 @@ function drawTrack(
     );
 }
 
-// The lowest and highest value of what is visible.
-export function counterScale(points: Points): { low: number; high: number } {
-  const low = Math.min(...points.map((point) => point[1]));
+// The lowest and highest value of what is visible; rates begin at 0.
+export function counterScale(points: Points, isRate = false): { low: number; high: number } {
+  const low = isRate ? 0 : Math.min(...points.map((point) => point[1]));
   const high = Math.max(...points.map((point) => point[2]));
   return low < high ? { low, high } : { low: low - 1, high: high + 1 };
 }
@@ -302,11 +299,12 @@ export function counterScale(points: Points): { low: number; high: number } {
 function drawCounter(
   context: CanvasRenderingContext2D,
   points: Points,
+  isRate: boolean,
   box: Area & { top: number; height: number },
   theme: Theme,
 ): void {
   if (points.length === 0) return;
-  const { low, high } = counterScale(points);
+  const { low, high } = counterScale(points, isRate);
   const span = box.range.end - box.range.begin;
   const xOf = (time: number) => box.left + ((time - box.range.begin) / span) * box.width;
   const yOf = (value: number) => box.top + box.height * (1 - (value - low) / (high - low));
@@ -388,46 +386,10 @@ function drawFlows(
   }
 }
 
-function drawTimes(
-  context: CanvasRenderingContext2D,
-  picture: Picture,
-  theme: Theme,
-  xOf: (time: number) => number,
-): void {
-  const { cursor, range, sizes, height } = picture;
-  const isVisible = (time: number) => time >= range.begin && time <= range.end;
-  context.fillStyle = theme.accent;
-  for (const mark of picture.marks) if (isVisible(mark)) context.fillRect(xOf(mark), 0, 1, height);
-  const { measured } = picture;
-  if (measured) {
-    const [from, to] = [xOf(measured.begin), xOf(measured.end)];
-    context.fillStyle = theme.ink;
-    context.globalAlpha = 0.08;
-    context.fillRect(Math.max(from, sizes.label), 0, to - Math.max(from, sizes.label), height);
-    context.globalAlpha = 1;
-    for (const time of [measured.begin, measured.end])
-      if (isVisible(time)) context.fillRect(xOf(time), 0, 1, height);
-  }
-  if (cursor && isVisible(cursor.time)) {
-    context.strokeStyle = theme.ink;
-    context.setLineDash([3, 3]);
-    context.beginPath();
-    context.moveTo(Math.round(xOf(cursor.time)) + 0.5, 0);
-    context.lineTo(Math.round(xOf(cursor.time)) + 0.5, height);
-    context.stroke();
-    context.setLineDash([]);
-  }
-}
-
 const timeScale =
   ({ range, width, sizes }: Picture) =>
   (time: number): number =>
     sizes.label + ((time - range.begin) / (range.end - range.begin)) * width;
-
-// The cursor and marked times lie on the tracks.
-export function drawOverlay(context: CanvasRenderingContext2D, picture: Picture): void {
-  drawTimes(context, picture, readTheme(), timeScale(picture));
-}
 
 // All that does not move with the pointer.
 export function drawTracks(element: HTMLCanvasElement, picture: Picture): void {
@@ -458,6 +420,7 @@ export function drawTracks(element: HTMLCanvasElement, picture: Picture): void {
         drawCounter(
           context,
           picture.pointsOf(track.counter) ?? [],
+          track.counter.name.endsWith("/s"),
           { ...area, top: top + 5, height: track.height - 10 },
           theme,
         );

@@ -12,7 +12,8 @@
 #include "server/served/job.h"
 
 struct work {
-    sem_t may_end;
+    sem_t has_begun, may_end;
+    struct cn_job *estimated; /* it has an estimate as soon as it runs; NULL: none */
     bool fails;
     int run_count;
 };
@@ -23,6 +24,9 @@ static bool work(void *arg, const struct cn_progress *progress, struct cn_error 
 
     if (!cn_progress_report(progress, "working", 1, 4, "steps", err))
         return false;
+    if (self->estimated)
+        cn_job_estimated(self->estimated);
+    (void)sem_post(&self->has_begun);
     (void)sem_wait(&self->may_end);
     self->run_count++;
     return !self->fails || cn_fail(err, CN_ERR_FORMAT, "it is broken");
@@ -40,6 +44,7 @@ static bool run_until_cancelled(void *arg, const struct cn_progress *progress,
 static void begin(struct cn_job_group *group, struct cn_job *job, struct work *self)
 {
     *self = (struct work){0};
+    (void)sem_init(&self->has_begun, 0, 0);
     (void)sem_init(&self->may_end, 0, 0);
     cn_job_group_init(group, 1);
     *job = (struct cn_job){
@@ -57,6 +62,8 @@ static void reports_progress_at_the_deadline(void **state)
     begin(&group, &job, &self);
     assert_false(cn_job_check(&job, &err));
     assert_false(cn_job_is_running(&job));
+    assert_true(cn_job_start(&job, &err));
+    (void)sem_wait(&self.has_begun);
     assert_false(cn_job_wait(&job, &err));
     assert_int_equal(err.kind, CN_ERR_INTERRUPTED);
     assert_string_equal(err.text, "computing the answer: 25 % done");
@@ -66,6 +73,29 @@ static void reports_progress_at_the_deadline(void **state)
     assert_true(cn_job_wait(&job, &err));
     assert_true(cn_job_check(&job, &err));
     assert_int_equal(self.run_count, 1);
+    cn_job_end(&job);
+    cn_job_group_done(&group);
+}
+
+static void has_an_estimate_until_it_is_done(void **state)
+{
+    struct cn_job_group group;
+    struct cn_job job;
+    struct work self;
+    struct cn_error err = {0};
+
+    (void)state;
+    begin(&group, &job, &self);
+    self.estimated = &job;
+    assert_false(job.has_estimate);
+    assert_true(cn_job_start(&job, &err));
+    (void)sem_wait(&self.has_begun);
+    assert_false(cn_job_wait_estimate(&job, &err));
+    assert_int_equal(err.kind, CN_ERR_INTERRUPTED);
+    assert_true(job.has_estimate);
+    (void)sem_post(&self.may_end);
+    assert_true(cn_job_finish(&job, &err));
+    assert_true(cn_job_wait_estimate(&job, &err));
     cn_job_end(&job);
     cn_job_group_done(&group);
 }
@@ -178,6 +208,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reports_progress_at_the_deadline),
+        cmocka_unit_test(has_an_estimate_until_it_is_done),
         cmocka_unit_test(starts_again_after_its_failure_was_told),
         cmocka_unit_test(runs_once_more_when_started_while_running),
         cmocka_unit_test(waits_for_room_in_its_group),
