@@ -7,6 +7,7 @@
 #include <mpi.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
 
@@ -166,11 +167,23 @@ static void mpi_close(struct cn_ranks *ranks)
 
 static const struct cn_ranks_ops ops = {mpi_send, mpi_receive, mpi_close};
 
+/* Where all ranks are on this machine, shared memory carries their messages. Open MPI starts its
+ * network transports first, which takes 0.2 s of 0.45 s with 16 ranks. A choice of the user wins. */
+static void skip_networks(void)
+{
+    const char *size = getenv("OMPI_COMM_WORLD_SIZE");
+    const char *local_size = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+
+    if (size && local_size && strcmp(size, local_size) == 0)
+        (void)setenv("OMPI_MCA_pml", "^ucx,cm", 0);
+}
+
 bool cn_ranks_connect(struct cn_ranks **out, struct cn_error *err)
 {
     struct mpi_ranks *self;
     int provided, rank, size;
 
+    skip_networks();
     /* Any thread may talk, one at a time. */
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS)
         return cn_fail(err, CN_ERR_IO, "MPI does not start");

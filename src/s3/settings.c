@@ -11,7 +11,12 @@
 
 #define SCHEME         "s3://"
 #define DEFAULT_REGION "us-east-1"
-enum { DEFAULT_TIMEOUT_S = 10, DEFAULT_GRACE_S = 900, DEFAULT_REFRESH_S = 10 };
+enum {
+    DEFAULT_TIMEOUT_S = 10,
+    DEFAULT_GRACE_S = 900,
+    DEFAULT_FRESH_S = 2,
+    DEFAULT_REFRESH_S = 10
+};
 
 void cn_s3_settings_done(struct cn_s3_settings *settings)
 {
@@ -23,6 +28,7 @@ void cn_s3_settings_done(struct cn_s3_settings *settings)
     free(settings->secret);
     free(settings->token);
     free(settings->ca_file);
+    free(settings->collector_token_file);
     *settings = (struct cn_s3_settings){0};
 }
 
@@ -64,25 +70,36 @@ static bool read_size(const char *value, uint64_t *out)
     return true;
 }
 
+static uint64_t cache_len_max; /* of all addresses; 0: not set */
+
+bool cn_s3_limit_caches(const char *size, struct cn_error *err)
+{
+    return (read_size(size, &cache_len_max) && cache_len_max > 0) ||
+           cn_fail(err, CN_ERR_USAGE, "'%s' is not a size such as 10G", size);
+}
+
 static bool read_parameter(struct reading *reading, const char *name, char *value,
                            struct cn_error *err)
 {
     struct cn_s3_settings *settings = reading->settings;
-    char **to = strcmp(name, "endpoint") == 0      ? &settings->endpoint
-                : strcmp(name, "region") == 0      ? &settings->region
-                : strcmp(name, "credentials") == 0 ? &reading->credentials
-                : strcmp(name, "profile") == 0     ? &reading->profile
-                                                   : NULL;
+    char **to = strcmp(name, "endpoint") == 0          ? &settings->endpoint
+                : strcmp(name, "region") == 0          ? &settings->region
+                : strcmp(name, "credentials") == 0     ? &reading->credentials
+                : strcmp(name, "profile") == 0         ? &reading->profile
+                : strcmp(name, "collector-token") == 0 ? &settings->collector_token_file
+                                                       : NULL;
     uint64_t *number = strcmp(name, "cache-size") == 0 ? &settings->cache_len
                        : strcmp(name, "timeout") == 0  ? &settings->timeout_s
                        : strcmp(name, "grace") == 0    ? &settings->grace_s
+                       : strcmp(name, "fresh") == 0    ? &settings->fresh_s
                        : strcmp(name, "refresh") == 0  ? &settings->refresh_s
                                                        : NULL;
 
     if (!to && !number)
         return cn_fail(err, CN_ERR_USAGE,
                        "unknown name '%s'; known are endpoint, region, credentials, "
-                       "profile, cache-size, timeout, grace and refresh",
+                       "profile, cache-size, timeout, grace, refresh, fresh and "
+                       "collector-token",
                        name);
     if (number && !read_size(value, number))
         return cn_fail(err, CN_ERR_USAGE, "%s: '%s' is not a number such as 10 or 4G",
@@ -252,6 +269,7 @@ static bool read_rest(struct reading *reading, struct cn_error *err)
     set_from(&settings->region, getenv("AWS_REGION"));
     set_from(&settings->region, getenv("AWS_DEFAULT_REGION"));
     set_from(&settings->ca_file, getenv("AWS_CA_BUNDLE"));
+    set_from(&settings->collector_token_file, getenv("CAIRN_COLLECTOR_TOKEN_FILE"));
     if (!settings->key_id)
         read_usual_file(settings, "AWS_SHARED_CREDENTIALS_FILE", "credentials", profile);
     read_usual_file(settings, "AWS_CONFIG_FILE", "config", profile);
@@ -290,6 +308,7 @@ bool cn_s3_settings_read(struct cn_s3_settings *out, const char *address,
                          struct cn_error *err)
 {
     struct cn_s3_settings settings = {.grace_s = DEFAULT_GRACE_S,
+                                      .fresh_s = DEFAULT_FRESH_S,
                                       .refresh_s = DEFAULT_REFRESH_S};
     struct reading reading = {.settings = &settings};
     bool ok = read_address(&reading, address, err) && read_rest(&reading, err) &&
@@ -303,6 +322,8 @@ bool cn_s3_settings_read(struct cn_s3_settings *out, const char *address,
     }
     if (settings.timeout_s == 0)
         settings.timeout_s = DEFAULT_TIMEOUT_S;
+    if (settings.cache_len == 0)
+        settings.cache_len = cache_len_max;
     *out = settings;
     return true;
 }

@@ -2,9 +2,11 @@
 
 #include "analyze/calls/trace_calls.h"
 #include "base/map.h"
+#include "base/text.h"
 #include "model/calls/recording.h"
 #include "model/traces/trace.h"
 #include "store/search/trace_cursor.h"
+#include "store/segment/reader.h"
 #include "store/write/java_import.h"
 
 /* Spans inside of traces that are added. A span can arrive twice, on its own and inside its
@@ -86,8 +88,10 @@ static bool add_traces(struct cn_trace_calls *calls, const struct cn_store_query
     return ok && step == CN_END;
 }
 
+/* `missing` receives a collector that did not answer, if there is one. */
 static bool search_store(struct cn_trace_calls *calls, const char *path,
-                         const char *query_text, struct cn_error *err)
+                         const char *query_text, struct cn_text *missing,
+                         struct cn_error *err)
 {
     struct cn_store_query query;
     struct inner_spans inner = {0};
@@ -100,6 +104,8 @@ static bool search_store(struct cn_trace_calls *calls, const char *path,
          (cn_search_check(query.search, err) ||
           cn_fail_in(err, "copy what is left with 'cairn store export'"));
     inner_spans_done(&inner);
+    if (cn_store_missing_count(query.store) > 0)
+        cn_text_str_add(missing, cn_store_missing(query.store, 0));
     cn_store_query_close(&query);
     return ok;
 }
@@ -159,13 +165,18 @@ bool cn_store_recording_open(struct cn_recording **out, const char *path,
                              const char *query, struct cn_error *err)
 {
     struct cn_trace_calls *calls = cn_trace_calls_new();
+    struct cn_text missing = {0};
     bool ok = cn_java_store_probe(path) ? walk_java_store(calls, path, query, err)
-                                        : search_store(calls, path, query, err);
+                                        : search_store(calls, path, query, &missing, err);
 
     if (ok) {
         *out = cn_trace_calls_finish(calls);
         (*out)->path = cn_arena_strdup(&(*out)->arena, path);
+        if (missing.len > 0)
+            cn_recording_warn(*out, false, "fresh traces are missing: %s",
+                              cn_text_str(&missing));
     }
     cn_trace_calls_free(calls);
+    cn_text_done(&missing);
     return ok || cn_fail_in(err, "%s", path);
 }

@@ -390,7 +390,27 @@ class Answers(unittest.TestCase):
         self.assertEqual(memory[1][3] - memory[0][3], 2048)
         one = self.ask(1, "counters", columns=1)["counters"][0]["points"]
         self.assertEqual(len(one), 1)
-        self.assertEqual(self.ask(0, "counters")["counters"], [])
+        names = self.ask(1, "counters", list=1)
+        self.assertEqual([(one["profile"], one["name"]) for one in names["counters"]], list(counters))
+        self.assertEqual(names["count"], len(counters))
+        self.assertNotIn("points", names["counters"][0])
+        only = self.ask(1, "counters", name="resident memory (KB)")["counters"]
+        self.assertEqual({one["name"] for one in only}, {"resident memory (KB)"})
+
+    def test_rates_of_samples_add_up_to_their_number(self):
+        end = self.ask(0, "info")["duration"]
+        threads = {one["profile"]: one["samples"] for one in self.ask(0, "threads") if one["samples"] > 0}
+        rates = {one["profile"]: one["points"] for one in self.ask(0, "counters", columns=4000)["counters"]
+                 if one["name"] == "samples/s"}
+        self.assertEqual(sorted(rates), sorted(threads))
+        for profile, points in rates.items():
+            length = points[1][0] - points[0][0]
+            self.assertEqual(length & (length - 1), 0)
+            # The last sample of a thread may be at the very end, which is in no part.
+            total = round(sum(point[3] for point in points) * length / 1e9, 6)
+            self.assertIn(threads[profile] - total, (0, 1))
+            inside = self.ask(0, "counters", begin=end // 3, end=end // 2, thread=profile)["counters"][0]["points"]
+            self.assertLessEqual(inside[0][0], end // 3)
 
     def test_rates_of_calls_add_up_to_their_number(self):
         rates = {one["profile"]: one["points"]

@@ -4,6 +4,7 @@
 Usage: test_s3.py --cairn PROGRAM [--kills N]
 """
 import argparse
+import concurrent.futures
 import contextlib
 import http.client
 import itertools
@@ -151,7 +152,7 @@ class Collecting(unittest.TestCase):
             yield process, urllib.parse.urlsplit(process.stdout.readline()).port
         finally:
             process.kill()
-            process.communicate()
+            self.assertNotIn("Sanitizer", process.communicate()[1])
 
     @staticmethod
     def send(port, first, count=1, late=()):
@@ -248,6 +249,54 @@ class Collecting(unittest.TestCase):
                             for store, cache in ((local, "reader0"), (self.address, "reader0"), (self.address, "reader1")))
             self.assertEqual([here, here], there, question)
 
+    def commits(self):
+        """The segments of which there are commits, by collector and id."""
+        return {tuple(key.split("/")[3:5]) for key in GATEWAY.keys("traces", f"collected/{self._testMethodName}/commits/")}
+
+    def test_nothing_acknowledged_is_lost_with_the_disk(self):
+        """--replicate: the machine of a collector is lost, and its object storage fails before that."""
+        acknowledged = set()
+        with object_storage.Proxy(GATEWAY.port) as proxy:
+            with self.collector(self.spools[0], proxy.port, ["--replicate=1"]) as (process, port):
+                for number in range(40):
+                    acknowledged.add(number)
+                    self.assertEqual(self.send(port, number), 202)
+                proxy.spoil = lambda path, times: 403 if "/commits/" in path else None
+                self.assertEqual([self.send(port, number) for number in (40, 41, 40)], [503] * 3)
+                proxy.spoil = lambda path, times: None
+                self.assertEqual(self.send(port, 40), 202, "it is known, and copied now")
+                acknowledged |= {40, 41}
+                process.kill()
+                process.wait()
+        shutil.rmtree(self.spools[0])
+        self.assertIn("collectors that are alive", self.cairn("store", "recover", self.address).stderr)
+        registered, = (key for key in GATEWAY.keys("traces", f"collected/{self._testMethodName}/manifest/") if "collector-" in key)
+        GATEWAY.ask("DELETE", "/traces/" + registered)
+        racing = [self.start("store", "recover", self.address, cache=f"cache{i}") for i in range(2)]
+        for process in racing:
+            self.assertEqual(process.communicate(timeout=300)[0:1] + (process.returncode,), ("", 0))
+        for _ in range(2):
+            found, spans = self.found()
+            self.assertEqual((sorted(found), spans), (sorted(acknowledged), 2 * len(found)))
+            self.cairn_ok("store", "verify", self.address)
+            self.assertIn("in 0 segments", self.cairn("store", "recover", self.address).stderr)
+
+    def test_commits_are_removed_when_their_segment_is_uploaded(self):
+        with self.collector(self.spools[0], more=["--replicate=1"]) as (process, port):
+            for number in range(120):
+                self.assertEqual(self.send(port, number), 202)
+        with self.collector(self.spools[0], more=["--replicate=1"]) as (process, port):
+            end, left = time.monotonic() + 120, None
+            while left is None or len(left) > 1:
+                self.assertLess(time.monotonic(), end, left)
+                time.sleep(0.1)
+                left = self.commits()
+            self.assertEqual(self.send(port, 119), 202, "it was copied before the restart")
+        self.cairn_ok("store", "seal", "-q", self.spools[0], "--upload", self.address)
+        self.cairn_ok("store", "expire", "-q", self.address, "--max-size=1T")
+        self.assertEqual(self.commits(), set())
+        self.assertEqual(sorted(self.found()[0]), list(range(120)))
+
     def test_ingest_goes_on_without_object_storage_until_the_limit(self):
         """It refuses, then hangs, then is down."""
         with object_storage.Proxy(GATEWAY.port) as proxy:
@@ -263,6 +312,73 @@ class Collecting(unittest.TestCase):
         found, spans = self.found()
         self.assertEqual(sorted(found), [number for number, status in enumerate(statuses) if status < 300])
         self.assertEqual(spans, 2 * len(found))
+
+
+class Fresh(unittest.TestCase):
+    """Readers ask collectors for what is not uploaded."""
+    start, cairn, cairn_ok = (Bucket.__dict__[name] for name in ("start", "cairn", "cairn_ok"))
+    collector, send = (Collecting.__dict__[name] for name in ("collector", "send"))
+
+    def setUp(self):
+        type(self).folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        (self.folder / "token").write_text("0123456789abcdef\n", encoding="utf-8")
+        self.address, self.local = "s3://traces/fresh", str(self.folder / "local")
+        self.reader = f"{self.address}?fresh=60&collector-token={self.folder / 'token'}"
+        for store in (self.address, self.local):
+            self.cairn_ok("store", "init", "-q", store)
+
+    def collecting(self, name):
+        return self.collector(str(self.folder / name), more=["--advertise=http://127.0.0.1", f"--token-file={self.folder / 'token'}"])
+
+    def add(self, port, *arguments, **more):
+        """Send traces to a collector, and add them to the local store."""
+        body = json.dumps(otlp(*arguments, **more))
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+            connection.request("POST", "/v1/traces", body, {"Content-Type": "application/json"})
+            self.assertEqual(connection.getresponse().status, 202)
+        (self.folder / "sent.json").write_text(body, encoding="utf-8")
+        self.cairn_ok("store", "add", "-q", self.local, self.folder / "sent.json")
+
+    def wait_for(self, count):
+        end = time.monotonic() + 120
+        while len([key for key in GATEWAY.keys("traces", "fresh/manifest/") if "collector-" in key]) != count:
+            self.assertLess(time.monotonic(), end, "collectors do not register")
+            time.sleep(0.05)
+
+    def check(self):
+        for question in (("", "-n", "1000"), ("order = order-7",), ("service = mail", "--group-by", "operation"), ("--spans", "-c")):
+            here, there = (self.cairn("store", "search", store, *question) for store in (self.local, self.reader))
+            self.assertEqual((here.returncode, here.stdout, there.stderr), (there.returncode, there.stdout, ""), question)
+        shown = [self.cairn_ok("store", "show", store, f"{8:032x}") for store in (self.local, self.reader)]
+        self.assertEqual(*shown)
+
+    def test_fresh_traces(self):
+        with self.collecting("a") as (first, port_a), self.collecting("b") as (_, port_b):
+            self.wait_for(2)
+            self.add(port_a, 0, 20)
+            self.add(port_b, 20, 20, late=range(20))  # spans of traces of the other one
+            self.check()
+            self.add(port_a, 40, 5)  # a segment that was copied has grown
+            self.check()
+            self.assertNotIn("0123456789abcdef", GATEWAY.ask("GET", "/traces/" + GATEWAY.keys("traces", "fresh/manifest/")[0]).decode())
+            self.refused()
+            first.kill()
+            first.wait()
+            lacking = self.cairn("store", "search", self.reader, "-c")
+            self.assertEqual((lacking.returncode, lacking.stdout), (0, "40\n"), lacking)
+            self.assertRegex(lacking.stderr, f"fresh traces are missing: http://127.0.0.1:{port_a}: .*connect")
+            with Reading.server(self, self.reader) as ask:
+                answer = ask("traces?q=&limit=1")
+            self.assertEqual((answer["count"], f"fresh traces of 1 collectors: http://127.0.0.1:{port_a}: " in answer["damage"]), (40, True))
+        self.cairn_ok("store", "seal", "-q", self.folder / "a", "--upload", self.address)
+        self.cairn_ok("store", "seal", "-q", self.folder / "b", "--upload", self.address)
+        self.wait_for(0)
+        shown = [self.cairn_ok("store", "search", store, "-n", "1000") for store in (self.local, self.address)]
+        self.assertEqual(*shown)
+
+    def refused(self):
+        result = self.cairn("store", "search", self.address + "?fresh=60", "-c")
+        self.assertEqual((result.returncode, result.stdout, result.stderr.count("token of collectors is missing or wrong")), (0, "0\n", 2))
 
 
 class Reading(Bucket):
@@ -297,7 +413,7 @@ class Reading(Bucket):
             yield ask
         finally:
             process.terminate()
-            process.communicate()
+            self.assertNotIn("Sanitizer", process.communicate()[1])
 
     def test_a_server_shows_what_it_shows_of_a_directory(self):
         answers = []
@@ -372,15 +488,18 @@ class Reading(Bucket):
             "hang": lambda path, times: "hang" if times == 0 and "/000000" in path else None,
             "late": lambda path, times: "late" if times == 0 and "/000001" in path else None,
         }
-        for name, spoil in spoilers.items():
+
+        def upload(name):
             address, copy = f"s3://traces/spoiled/{name}", self.folder / f"spoiled-{name}"
             shutil.copytree(self.local, copy)
             self.cairn_ok("store", "init", "-q", address)
             with object_storage.Proxy(GATEWAY.port) as proxy:
-                proxy.spoil = spoil
+                proxy.spoil = spoilers[name]
                 self.cairn_ok("store", "seal", "-q", copy, "--upload", address + "?timeout=3", port=proxy.port)
             self.assertEqual(self.cairn_ok("store", "search", address, "-n", "1000"), expected, name)
             self.assertEqual(len(GATEWAY.keys("traces", f"spoiled/{name}/manifest/")), SEGMENTS, name)
+        with concurrent.futures.ThreadPoolExecutor(len(spoilers)) as pool:
+            list(pool.map(upload, spoilers))
 
     def test_damage_of_the_cache_is_fetched_again(self):
         ask = ("store", "search", self.address, "errors")

@@ -145,7 +145,7 @@ test("tracks are in natural order, in groups, without threads that have no data"
 });
 
 test("counters follow the threads, in a group of their own", () => {
-  const counter = { profile: 1, label: "t 1", name: "cycles", points: [] };
+  const counter = { profile: 1, label: "t 1", name: "cycles" };
   const layout = layOut(threads, plain, heights, () => 2, [counter]);
   assert.deepEqual(
     layout.tracks.slice(-2).map((track) => [track.kind, track.height]),

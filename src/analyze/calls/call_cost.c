@@ -11,8 +11,8 @@ static void note_moment(struct cn_call_moments *moments, enum cn_call_moment whi
     struct cn_call_moment_of *known = &moments->list[which];
     bool wants_min = which == CN_MOMENT_TOTAL_MIN || which == CN_MOMENT_SELF_MIN;
 
-    if (call->begin_ns > 0 &&
-        (known->begin_ns == 0 ||
+    if (call->has_call &&
+        (!known->has_call ||
          (wants_min ? call->time_ns < known->time_ns : call->time_ns > known->time_ns) ||
          (call->time_ns == known->time_ns && call->begin_ns < known->begin_ns)))
         *known = *call;
@@ -24,9 +24,9 @@ void cn_call_moments_note(struct cn_call_moments *moments, uint32_t task,
     for (int i = 0; i < CN_MOMENT_COUNT; i++) {
         bool is_total = i == CN_MOMENT_TOTAL_MIN || i == CN_MOMENT_TOTAL_MAX;
 
-        note_moment(
-            moments, (enum cn_call_moment)i,
-            &(struct cn_call_moment_of){begin_ns, is_total ? total_ns : self_ns, task});
+        note_moment(moments, (enum cn_call_moment)i,
+                    &(struct cn_call_moment_of){begin_ns, is_total ? total_ns : self_ns,
+                                                task, true});
     }
 }
 

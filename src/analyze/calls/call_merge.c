@@ -109,18 +109,19 @@ void cn_call_merge_close(struct cn_call_merge *merge)
     *merge = (struct cn_call_merge){0};
 }
 
-/* The first time that a task is known to run; 0 when it never does. */
+/* The first time that a task is known to run; UINT64_MAX when it never does. */
 static uint64_t start_of_task(const struct cn_recording *rec, uint32_t task)
 {
     struct cn_call_stream *stream;
     struct cn_call_batch batch;
     struct cn_error err;
-    uint64_t start_ns = 0;
+    uint64_t start_ns = UINT64_MAX;
 
     if (!cn_recording_stream_open(rec, task, cn_time_always, &stream, &err))
-        return 0;
-    while (start_ns == 0 && cn_call_stream_next(stream, &batch, &err) == CN_ITEM) {
-        for (size_t i = 0; start_ns == 0 && i < batch.count; i++) {
+        return start_ns;
+    while (start_ns == UINT64_MAX &&
+           cn_call_stream_next(stream, &batch, &err) == CN_ITEM) {
+        for (size_t i = 0; start_ns == UINT64_MAX && i < batch.count; i++) {
             const struct cn_call *call = &batch.calls[i];
 
             if (call->kind <= CN_CALL_EXIT ||
@@ -134,13 +135,13 @@ static uint64_t start_of_task(const struct cn_recording *rec, uint32_t task)
 
 uint64_t cn_call_query_start(const struct cn_call_query *query)
 {
-    uint64_t first_ns = 0;
+    uint64_t first_ns = UINT64_MAX;
 
     for (uint32_t i = 0; i < query->rec->task_count; i++) {
         uint64_t start_ns = start_of_task(query->rec, i);
 
-        if (start_ns && (!first_ns || start_ns < first_ns))
+        if (start_ns < first_ns)
             first_ns = start_ns;
     }
-    return first_ns;
+    return first_ns == UINT64_MAX ? 0 : first_ns;
 }

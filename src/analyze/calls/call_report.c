@@ -556,8 +556,8 @@ static void merge_worker(struct cn_call_report *report, struct worker *worker,
 
         open->slots[i].cost.total.min_ns = open->slots[i].cost.self.min_ns = UINT64_MAX;
         if (moments)
-            moments->list[CN_MOMENT_TOTAL_MIN].begin_ns =
-                moments->list[CN_MOMENT_SELF_MIN].begin_ns = 0;
+            moments->list[CN_MOMENT_TOTAL_MIN].has_call =
+                moments->list[CN_MOMENT_SELF_MIN].has_call = false;
     }
     merge_tally(report, &worker->tally, capacity);
     merge_tally(report, open, capacity);
@@ -604,7 +604,7 @@ bool cn_call_report_build(struct cn_call_report *report,
         struct cn_call_moments *moments = report->rows[i].moments;
 
         report->rows[i].name = report->names.list[i];
-        if (moments && moments->list[CN_MOMENT_TOTAL_MIN].begin_ns == 0) {
+        if (moments && !moments->list[CN_MOMENT_TOTAL_MIN].has_call) {
             moments->list[CN_MOMENT_TOTAL_MIN] = moments->list[CN_MOMENT_TOTAL_MAX];
             moments->list[CN_MOMENT_SELF_MIN] = moments->list[CN_MOMENT_SELF_MAX];
         }

@@ -57,7 +57,8 @@ struct cn_call_moments {
     struct cn_call_moment_of {
         uint64_t begin_ns, time_ns; /* begin; total or self time */
         uint32_t task;
-    } list[CN_MOMENT_COUNT]; /* begin_ns is 0 while there is none */
+        bool has_call; /* false while there is none */
+    } list[CN_MOMENT_COUNT];
 };
 
 /* Note a call of a task that began then, and add what another list notes, which may be

@@ -12,10 +12,9 @@ struct task {
 
 static void note_time(struct cn_task_cost *cost, uint64_t time_ns)
 {
-    if (time_ns == 0)
-        return;
-    if (cost->first_ns == 0)
+    if (!cost->has_times)
         cost->first_ns = time_ns;
+    cost->has_times = true;
     if (time_ns > cost->last_ns)
         cost->last_ns = time_ns;
 }

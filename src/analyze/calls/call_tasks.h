@@ -11,7 +11,8 @@ struct cn_task_cost {
     uint64_t calls;             /* whether they returned or not, and waits */
     uint64_t total_ns;          /* in outermost calls */
     uint64_t self_ns;           /* of total_ns, without waiting */
-    uint64_t first_ns, last_ns; /* of the records; 0 without records */
+    bool has_times;             /* it has records that count */
+    uint64_t first_ns, last_ns; /* of these records */
     uint64_t slept_ns;          /* waiting while a call was open */
 };
 

@@ -6,6 +6,7 @@
 #include "analyze/timeline/occupancy.h"
 #include "base/alloc.h"
 #include "base/run/progress.h"
+#include "base/search.h"
 
 const char *const cn_task_state_names[CN_TASK_UNKNOWN] = {
     [CN_TASK_RUNNING] = "running",
@@ -259,17 +260,10 @@ void cn_task_tracks_done(struct cn_task_tracks *tracks)
 /* The number of changes at or before a time. */
 static size_t changes_until(const struct cn_task_tracks *tracks, uint64_t time_ns)
 {
-    size_t low = 0, high = tracks->change_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (tracks->changes[middle].time_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return tracks->change_count == 0
+               ? 0
+               : cn_search_u64(&tracks->changes->time_ns, tracks->change_count,
+                               sizeof(*tracks->changes), time_ns);
 }
 
 /* Add the states from a time on to `out_ns`; `at` is the number of changes until then, and

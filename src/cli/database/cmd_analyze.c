@@ -358,6 +358,7 @@ static const struct cn_option options[] = {
     {.name = "no-traces", .help = "measurements: write no timelines, as --no-trace"},
     {.name = "hpcprof-compatible",
      .help = "measurements: write the same values as hpcprof, even those that are wrong"},
+    CN_OPTION_CACHE_SIZE,
     {0},
 };
 

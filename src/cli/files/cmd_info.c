@@ -35,6 +35,7 @@ static const struct cn_option options[] = {
     {.name = "system", .help = "describe this machine; no PATH is read"},
     CN_RECORDING_DEMANGLE_OPTION,
     CN_OPTION_FORMAT,
+    CN_OPTION_CACHE_SIZE,
     {0},
 };
 

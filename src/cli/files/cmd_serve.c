@@ -113,20 +113,23 @@ static bool serve(const struct cn_args *args, bool with_browser, struct cn_error
         .collect = cn_args_value(args, "collect"),
         .collect_token_file = cn_args_value(args, "collect-token-file"),
         .upload = cn_args_value(args, "upload"),
+        .advertise = cn_args_value(args, "advertise"),
         .paths = args->operands,
     };
     struct cn_server *server;
     sigset_t ends;
     int signal_number;
-    uint64_t limit = 0, lanes = 0;
+    uint64_t limit = 0, lanes = 0, copies = 0;
     const char *last;
     bool ok;
 
     if (!cn_args_u64(args, "collect-limit", 1, COLLECT_LIMIT_MAX, 0, &limit, err) ||
         !cn_args_u64(args, "collect-lanes", 1, CN_STORE_LANES_MAX, 0, &lanes, err) ||
+        !cn_args_u64(args, "replicate", 0, 1, 0, &copies, err) ||
         !cn_size_option(args, "collect-space", &options.collect_space, err) ||
         !take_socket(args, &options.socket, err))
         return false;
+    options.replicates = copies > 0;
     options.collect_limit = (size_t)limit;
     options.collect_lanes = (unsigned)lanes;
     if (options.path_count == 0 && !options.collect) {
@@ -189,6 +192,14 @@ static bool run_view(const struct cn_args *args, struct cn_error *err)
          .value = "ADDRESS",                                                             \
          .help = "with --collect: upload sealed segments to this store in object "       \
                  "storage, s3://BUCKET/PREFIX, and remove local copies"},                \
+        {.name = "replicate",                                                            \
+         .value = "N",                                                                   \
+         .help = "with --upload: answer senders when N copies of their traces are in "   \
+                 "object storage as well, 0 or 1 (default: 0)"},                         \
+        {.name = "advertise",                                                            \
+         .value = "URL",                                                                 \
+         .help = "with --upload: readers of that store ask http://HOST:PORT for what "   \
+                 "is not uploaded, with the token of --token-file"},                     \
         {.name = "collect-space",                                                        \
          .value = "SIZE",                                                                \
          .help = "answer 503 while local segments take more than this, because they "    \
@@ -198,7 +209,7 @@ static bool run_view(const struct cn_args *args, struct cn_error *err)
         .name = "tls-key", .value = "FILE", .help = "TLS key"                            \
     }
 
-static const struct cn_option options[] = {SERVE_OPTIONS, {0}};
+static const struct cn_option options[] = {SERVE_OPTIONS, CN_OPTION_CACHE_SIZE, {0}};
 
 static const struct cn_example serve_examples[] = {
     {"cairn serve run.db", "print an address to open in a browser"},

@@ -110,6 +110,7 @@ static const struct cn_option options[] = {
     CN_RECORDING_SRCLINE_OPTION,
     CN_RECORDING_THREADS_OPTION,
     CN_OPTION_FORMAT,
+    CN_OPTION_CACHE_SIZE,
     {0},
 };
 

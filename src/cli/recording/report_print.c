@@ -385,7 +385,7 @@ bool cn_report_print_tasks(const struct cn_args *args, const struct cn_recording
         return cn_fields_fail(task_fields, TASK_FIELD_COUNT, false, sort, sort_len, err);
     /* Tasks without a record are not shown. */
     for (size_t i = 0; i < tasks->count; i++)
-        if (tasks->list[i].first_ns > 0)
+        if (tasks->list[i].has_times)
             tasks->list[rows.count++] = tasks->list[i];
     if (rows.count > 0)
         qsort_r(tasks->list, rows.count, sizeof(*tasks->list), compare_tasks, &order);

@@ -36,6 +36,13 @@ struct cn_option {
         .help = "print as aligned text (the default), as JSON or as CSV", \
     }
 
+/* For those of commands that take a store: read before the command runs. */
+#define CN_OPTION_CACHE_SIZE                                                     \
+    {                                                                            \
+        .name = "cache-size", .value = "SIZE",                                   \
+        .help = "limit of the cache of a store in object storage (default: 4G)", \
+    }
+
 struct cn_example {
     const char *command; /* as typed, without the prompt: "cairn tree run.db" */
     const char *meaning; /* lower case, no full stop */

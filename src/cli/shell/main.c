@@ -15,6 +15,7 @@
 #include "cli/shell/progress.h"
 #include "cli/shell/ranks.h"
 #include "cli/shell/uftrace.h"
+#include "s3/settings.h"
 
 enum {
     STATUS_OK = 0,
@@ -88,12 +89,25 @@ static void print_failure(const struct cn_command *command, const struct cn_erro
         cn_cli_fail(command, err);
 }
 
+/* --cache-size, of commands that have it. */
+static bool limit_caches(const struct cn_args *args, struct cn_error *err)
+{
+    static const char name[] = "cache-size";
+    const struct cn_option *option = args->command->options;
+
+    while (option && option->name && strcmp(option->name, name) != 0)
+        option++;
+    return !option || !option->name || !cn_args_has(args, name) ||
+           cn_s3_limit_caches(cn_args_value(args, name), err) ||
+           cn_fail_in(err, "--%s", name);
+}
+
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     struct cn_text text = {0};
 
     if (!cn_args_has(args, "help"))
-        return args->command->run(args, err);
+        return limit_caches(args, err) && args->command->run(args, err);
     cn_cli_add_help(args, args->command, &text);
     cn_cli_print(args, &text);
     cn_text_done(&text);

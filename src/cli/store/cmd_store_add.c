@@ -238,6 +238,7 @@ static const struct cn_option options[] = {
         .value = "FUNCTION",
         .help = "function whose calls become traces, with arguments as attributes",
     },
+    CN_OPTION_CACHE_SIZE,
     {0},
 };
 

@@ -27,6 +27,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     return true;
 }
 
+static const struct cn_option options[] = {CN_OPTION_CACHE_SIZE, {0}};
+
 static const struct cn_example examples[] = {
     {"cairn store compact traces", "join small segments"},
     {0},
@@ -43,5 +45,6 @@ const struct cn_command cn_cmd_store_compact = {
                    "Strings are then "
                    "stored once, and searches read fewer files.",
     .examples = examples,
+    .options = options,
     .run = run,
 };

@@ -62,6 +62,7 @@ static const struct cn_option options[] = {
     {.name = "before", .value = "DATE", .help = "remove traces from before this time"},
     {.name = "max-size", .value = "SIZE", .help = "limit the size, such as 100G"},
     {.name = "max-count", .value = "N", .help = "limit the number of traces"},
+    CN_OPTION_CACHE_SIZE,
     {0},
 };
 

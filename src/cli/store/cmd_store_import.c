@@ -70,6 +70,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     return is_saved && ok;
 }
 
+static const struct cn_option options[] = {CN_OPTION_CACHE_SIZE, {0}};
+
 static const struct cn_example examples[] = {
     {"cairn store import traces old-zico-data", "a store of the original collector"},
     {"cairn store import traces failed", "a store written by cairn store export"},
@@ -86,5 +88,6 @@ const struct cn_command cn_cmd_store_import = {
     .description = "Adds stores of cairn and of the original Java implementation, both "
                    "generations. Traces that the store already has are not stored again.",
     .examples = examples,
+    .options = options,
     .run = run,
 };

@@ -14,6 +14,11 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         return false;
     cn_cli_say(args, "recovered %" PRIu64 " traces and spans in %" PRIu32 " segments",
                found.rows, found.segments);
+    if (found.alive > 0)
+        cn_cli_say(args,
+                   "%" PRIu32 " segments belong to collectors that are alive or were a "
+                   "minute ago",
+                   found.alive);
     if (found.bad_chunks > 0 || found.bad_records > 0)
         cn_cli_warn(args, "%" PRIu64 " chunks and %" PRIu64 " records cannot be read",
                     found.bad_chunks, found.bad_records);
@@ -25,6 +30,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
                     found.cut_len);
     return true;
 }
+
+static const struct cn_option options[] = {CN_OPTION_CACHE_SIZE, {0}};
 
 static const struct cn_example examples[] = {
     {"cairn store recover traces", "after files were lost or damaged"},
@@ -44,5 +51,6 @@ const struct cn_command cn_cmd_store_recover = {
                    "#NUMBER; its "
                    "trace remains.",
     .examples = examples,
+    .options = options,
     .run = run,
 };

@@ -6,6 +6,7 @@
 #include "cli/shell/command.h"
 #include "store/bucket/bucket.h"
 #include "store/care/care.h"
+#include "store/care/fresh_list.h"
 #include "store/care/upload.h"
 
 static bool run(const struct cn_args *args, struct cn_error *err)
@@ -23,7 +24,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         return true;
     if (!cn_bucket_open(&bucket, address, err))
         return false;
-    ok = cn_upload_store(bucket, path, &count, err);
+    ok = cn_upload_store(bucket, path, &count, err) &&
+         cn_collector_sign_off(bucket, path, err);
     cn_bucket_close(bucket);
     if (ok)
         cn_cli_say(args, "%" PRIu32 " segment%s uploaded", count, count == 1 ? "" : "s");

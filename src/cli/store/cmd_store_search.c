@@ -523,6 +523,7 @@ static const struct cn_option options[] = {
      .value = "NAME",
      .help = "list the values of an attribute with their counts"},
     CN_OPTION_FORMAT,
+    CN_OPTION_CACHE_SIZE,
     {0},
 };
 

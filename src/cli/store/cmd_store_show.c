@@ -6,6 +6,7 @@
 #include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
+#include "cli/store/store_args.h"
 #include "cli/store/trace_print.h"
 #include "store/search/query.h"
 #include "store/search/search.h"
@@ -115,8 +116,10 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         !make_query(&query.query, cn_args_operand(args, 1), err))
         return false;
     cut.depth = (uint32_t)depth;
-    ok = cn_store_open(&query.store, cn_args_operand(args, 0), err) &&
-         cn_search_open(&query.search, query.store, err) &&
+    ok = cn_store_open(&query.store, cn_args_operand(args, 0), err);
+    if (ok)
+        cn_store_warn_missing(args, query.store);
+    ok = ok && cn_search_open(&query.search, query.store, err) &&
          show(&query, args, &cut, err) && cn_search_check(query.search, err);
     cn_store_query_close(&query);
     return ok;
@@ -146,6 +149,7 @@ static const struct cn_option options[] = {
             "tree (default), JSON, Chrome trace events, or folded stacks in nanoseconds; "
             "with --stats and --critical-path also CSV",
     },
+    CN_OPTION_CACHE_SIZE,
     {0},
 };
 

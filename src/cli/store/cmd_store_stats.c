@@ -110,6 +110,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 
     if (!cn_store_open(&store, cn_args_operand(args, 0), err))
         return false;
+    cn_store_warn_missing(args, store);
     ok = print(store, args, err);
     cn_store_close(store);
     return ok;
@@ -117,6 +118,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 
 static const struct cn_option options[] = {
     CN_OPTION_FORMAT,
+    CN_OPTION_CACHE_SIZE,
     {0},
 };
 

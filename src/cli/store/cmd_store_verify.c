@@ -64,6 +64,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
 
 static const struct cn_option options[] = {
     CN_OPTION_FORMAT,
+    CN_OPTION_CACHE_SIZE,
     {0},
 };
 

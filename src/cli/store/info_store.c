@@ -1,4 +1,5 @@
 #include "cli/store/info_store.h"
+#include "cli/store/store_args.h"
 
 #include <inttypes.h>
 
@@ -14,13 +15,15 @@ struct summary {
     struct cn_segment_summary all;
 };
 
-static bool summarize(struct summary *summary, const char *path, struct cn_error *err)
+static bool summarize(const struct cn_args *args, struct summary *summary,
+                      const char *path, struct cn_error *err)
 {
     struct cn_store *store;
     bool ok = true;
 
     if (!cn_store_open(&store, path, err))
         return false;
+    cn_store_warn_missing(args, store);
     summary->segments = cn_store_segment_count(store);
     for (size_t i = 0; ok && i < summary->segments; i++) {
         const struct cn_segment *segment = cn_store_segment(store, i);
@@ -126,7 +129,7 @@ bool cn_info_store(const struct cn_args *args, const char *path, struct cn_error
     struct summary summary = {.all.first_ns = UINT64_MAX};
 
     if (cn_java_store_probe(path) ? !summarize_java(&summary, path, err)
-                                  : !summarize(&summary, path, err))
+                                  : !summarize(args, &summary, path, err))
         return false;
     if (cn_cli_format(args) == CN_TABLE_TEXT)
         print_text(args, &summary);

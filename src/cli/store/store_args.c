@@ -8,6 +8,7 @@
 #include "cli/shell/cli.h"
 #include "store/search/query_values.h"
 #include "store/search/search.h"
+#include "store/segment/reader.h"
 #include "store/write/writer.h"
 
 bool cn_store_query_open_args(struct cn_store_query *out, const struct cn_args *args,
@@ -20,7 +21,15 @@ bool cn_store_query_open_args(struct cn_store_query *out, const struct cn_args *
         cn_text_printf(&query, "%s%s", i > 1 ? " " : "", cn_args_operand(args, i));
     ok = cn_store_query_open(out, cn_args_operand(args, 0), cn_text_str(&query), err);
     cn_text_done(&query);
+    if (ok)
+        cn_store_warn_missing(args, out->store);
     return ok;
+}
+
+void cn_store_warn_missing(const struct cn_args *args, const struct cn_store *store)
+{
+    for (size_t i = 0; i < cn_store_missing_count(store); i++)
+        cn_cli_warn(args, "fresh traces are missing: %s", cn_store_missing(store, i));
 }
 
 bool cn_size_option(const struct cn_args *args, const char *name, uint64_t *out,

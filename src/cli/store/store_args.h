@@ -10,6 +10,7 @@
 #include "base/error.h"
 
 struct cn_args;
+struct cn_store;
 struct cn_store_added;
 struct cn_store_query;
 struct cn_table;
@@ -18,6 +19,9 @@ struct cn_table;
  * failure nothing has to be released. */
 CN_CHECK bool cn_store_query_open_args(struct cn_store_query *out,
                                        const struct cn_args *args, struct cn_error *err);
+
+/* Warn about collectors of a store that did not answer. */
+void cn_store_warn_missing(const struct cn_args *args, const struct cn_store *store);
 
 /* The value of an option in bytes: "1000", "64K", "256M", "2G" (powers of 1024). `out` stays
  * as it is if the option was not given. */

@@ -115,7 +115,7 @@ uint64_t cn_export_start_ns(const struct cn_call_query *query)
     for (uint32_t i = 0; i < query->task_count; i++) {
         const struct cn_task *task = &query->rec->tasks[query->tasks[i]];
 
-        if (task->first_ns && task->first_ns < start_ns)
+        if (task->has_first && task->first_ns < start_ns)
             start_ns = task->first_ns;
         if (task->time_ns && task->time_ns < start_ns)
             start_ns = task->time_ns;

@@ -13,7 +13,7 @@ uint64_t cn_recording_begin_ns(const struct cn_recording *rec)
     uint64_t first_ns = UINT64_MAX;
 
     for (uint32_t i = 0; i < rec->task_count; i++)
-        if (rec->tasks[i].first_ns > 0 && rec->tasks[i].first_ns < first_ns)
+        if (rec->tasks[i].has_first && rec->tasks[i].first_ns < first_ns)
             first_ns = rec->tasks[i].first_ns;
     return first_ns == UINT64_MAX ? 0 : first_ns;
 }

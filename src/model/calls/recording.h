@@ -155,7 +155,8 @@ struct cn_task {
     const char *name;  /* the last one */
     bool is_renamed;   /* events have its names */
     uint64_t time_ns;  /* of its start */
-    uint64_t first_ns; /* of its first record, in an import its first call; 0: none */
+    bool has_first;    /* first_ns is known */
+    uint64_t first_ns; /* of its first record, in an import its first call */
     uint64_t data_len; /* bytes of its records in the file */
     bool has_session;  /* a program was started in it */
     bool is_fork;      /* created by fork, not by pthread_create or the recorder */

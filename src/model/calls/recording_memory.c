@@ -232,7 +232,8 @@ struct cn_recording *cn_memory_recording_finish(struct cn_memory_recording *m)
 
         task->sessions = m->calls[i].sessions;
         task->session_count = m->calls[i].session_count;
-        task->first_ns = m->calls[i].count > 0 ? m->calls[i].list[0].time_ns : 0;
+        task->has_first = m->calls[i].count > 0;
+        task->first_ns = task->has_first ? m->calls[i].list[0].time_ns : 0;
         task->data_len = m->calls[i].count * 16 + m->calls[i].data.len;
     }
     for (uint32_t i = 0; i < m->rec.session_count; i++) {

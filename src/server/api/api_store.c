@@ -47,11 +47,15 @@ static bool with_query(struct cn_served *served, struct cn_request *request,
 }
 
 /* "damage": what the searches so far may have missed, and why; null if nothing. */
-static void add_damage(struct cn_json *json, const struct cn_search *search)
+static void add_damage(struct cn_json *json, const struct cn_served_store *store)
 {
     struct cn_error damage = {0};
-    bool is_sound = cn_search_check(search, &damage);
+    bool is_sound = cn_search_check(store->search, &damage);
 
+    if (is_sound && cn_store_missing_count(store->store) > 0)
+        is_sound = cn_fail(&damage, CN_ERR_IO, "fresh traces of %zu collectors: %s",
+                           cn_store_missing_count(store->store),
+                           cn_store_missing(store->store, 0));
     cn_json_add_str(json, "damage", is_sound ? NULL : damage.text);
 }
 
@@ -181,7 +185,7 @@ static void begin_list(struct cn_json *json, const struct cn_served_store *store
 {
     cn_json_object(json);
     cn_json_add_u64(json, "count", count);
-    add_damage(json, store->search);
+    add_damage(json, store);
     cn_json_key(json, name);
     cn_json_array(json);
 }
@@ -252,7 +256,7 @@ static bool add_histogram(struct cn_served_store *store, struct cn_request *requ
     cn_json_object(json);
     cn_json_add_id(json, "first", steps.first_ns);
     cn_json_add_u64(json, "step", steps.step_ns > 0 ? steps.step_ns : 1);
-    add_damage(json, store->search);
+    add_damage(json, store);
     cn_json_key(json, "steps");
     cn_json_array(json);
     for (size_t i = 0; i < steps.count; i++) {
@@ -314,7 +318,7 @@ static bool add_groups(struct cn_served_store *store, struct cn_request *request
     cn_json_object(json);
     cn_json_add_u64(json, "count", found->groups.all_count);
     cn_json_add_bool(json, "isPartial", found->grouping != NULL);
-    add_damage(json, store->search);
+    add_damage(json, store);
     cn_json_key(json, "groups");
     cn_json_array(json);
     for (size_t i = 0; i < found->groups.count; i++)
@@ -360,7 +364,7 @@ static bool add_services(struct cn_served_store *store, struct cn_request *reque
     cn_json_add_u64(json, "count", services.count);
     cn_json_add_id(json, "first", services.count == 0 ? 0 : services.first_ns);
     cn_json_add_id(json, "last", services.last_ns);
-    add_damage(json, store->search);
+    add_damage(json, store);
     cn_json_key(json, "edges");
     cn_json_array(json);
     for (size_t i = 0; i < services.count && i < limit; i++)
@@ -427,7 +431,7 @@ static bool add_info(struct cn_served_store *store, struct cn_request *request,
     cn_json_add_u64(json, "traceCount", traces.count);
     cn_json_add_u64(json, "spanCount", spans);
     cn_json_add_u64(json, "segmentCount", cn_store_segment_count(store->store));
-    add_damage(json, store->search);
+    add_damage(json, store);
     cn_json_add_id(json, "first", traces.count == 0 ? 0 : traces.first_ns);
     cn_json_add_id(json, "last", traces.count == 0 ? 0 : traces.last_ns);
     return true;
@@ -466,7 +470,7 @@ static bool add_flame(struct cn_served_store *store, struct cn_request *request,
     cn_json_add_bool(json, "isPartial", !cn_trace_flame_is_complete(found));
     cn_json_add_u64(json, "traceCount", found->added);
     cn_json_add_u64(json, "hitCount", found->hits.count);
-    add_damage(json, store->search);
+    add_damage(json, store);
     cn_flame_end(&flame, json, found->total_ns / 1e9);
     cn_json_end(json);
     return true;

@@ -6,6 +6,7 @@
 #include "analyze/timeline/occupancy.h"
 #include "analyze/timeline/spans.h"
 #include "base/alloc.h"
+#include "base/run/pool.h"
 #include "server/api/api.h"
 #include "server/api/parameters.h"
 #include "server/api/request.h"
@@ -25,7 +26,9 @@ enum {
     REFINED = 2 << 20, /* and in the one that refines it */
     LONG = 1 << 20,    /* samples of a timeline that is not read without a pyramid */
     SAMPLES_MIN = 32,
+    DRAWERS_MAX = 4, /* threads that draw a frame */
     PREVIEW_CELLS = 2000,
+    FIRST_LOOKS = 16000, /* stacks looked at for a first answer */
     HALVINGS_MAX = 5,
 };
 
@@ -48,33 +51,62 @@ static void snap(const struct cn_database *db, struct cn_occupancy_request *want
     wanted->end_ns = wanted->begin_ns + ((uint64_t)wanted->column_count << shift);
 }
 
-/* True if a thread has many samples in the range, far apart in its file. */
-static bool is_crowded(struct cn_database *db, const struct cn_occupancy_request *wanted,
-                       uint32_t profile)
+/* What drawing rows without pyramids takes. */
+struct effort {
+    uint64_t *samples; /* by row, in the range; 0: few enough to read them all */
+    size_t crowded;    /* rows with many samples in the range, far apart in their file */
+};
+
+static void weigh_row(struct cn_database *db, const struct cn_occupancy_request *wanted,
+                      size_t row, struct effort *effort)
 {
     struct cn_timeline timeline;
     struct cn_error err; /* drawing meets it again */
     uint64_t first, last;
 
-    return cn_timeline_open(db, profile, &timeline, &err) && timeline.count > LONG &&
-           cn_timeline_find(db, &timeline, wanted->begin_ns, &first, &err) &&
-           cn_timeline_find(db, &timeline, wanted->end_ns, &last, &err) &&
-           last - first > (uint64_t)wanted->column_count * SAMPLES_MIN;
+    if (!cn_timeline_open(db, wanted->profiles[row], &timeline, &err) ||
+        timeline.count <= wanted->crowded_max ||
+        !cn_timeline_find(db, &timeline, wanted->begin_ns, &first, &err) ||
+        !cn_timeline_find(db, &timeline, wanted->end_ns, &last, &err))
+        return;
+    if (last - first > wanted->crowded_max)
+        effort->samples[row] = last - first;
+    if (timeline.count > LONG &&
+        last - first > (uint64_t)wanted->column_count * SAMPLES_MIN)
+        effort->crowded++;
 }
 
-/* Each look into a long timeline maps a page: until its pyramid is there, draw fewer
- * columns. */
-static void preview(struct cn_database *db, struct cn_occupancy_request *wanted)
+/* The stacks that are looked at with so many columns. */
+static uint64_t looks_of(const struct effort *effort, size_t rows, uint32_t columns)
 {
-    size_t crowded = 0;
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < rows; i++)
+        sum += effort->samples[i] < columns ? effort->samples[i] : columns;
+    return sum;
+}
+
+/* Until pyramids are there, draw fewer columns: each look into a long timeline maps a page,
+ * and adding up stacks takes long. An answer that refines another one has time. */
+static void preview(const struct cn_request *request, struct cn_database *db,
+                    struct cn_occupancy_request *wanted)
+{
+    size_t rows = wanted->profile_count;
+    struct effort effort = {.samples = cn_alloc(rows, sizeof(*effort.samples))};
+    bool is_brief = wanted->depth == CN_DEPTH_ALL && !cn_request_flag(request, "refine");
+    size_t crowded;
     unsigned halvings = 0;
 
-    for (size_t i = 0; i < wanted->profile_count; i++)
-        if (!wanted->pyramids[i] && is_crowded(db, wanted, wanted->profiles[i]))
-            crowded++;
-    while (crowded * (wanted->column_count >> halvings) > PREVIEW_CELLS &&
-           halvings < HALVINGS_MAX)
+    for (size_t i = 0; i < rows; i++)
+        if (!wanted->pyramids[i])
+            weigh_row(db, wanted, i, &effort);
+    crowded = effort.crowded;
+    while (halvings < HALVINGS_MAX &&
+           (crowded * (wanted->column_count >> halvings) > PREVIEW_CELLS ||
+            (is_brief &&
+             looks_of(&effort, rows, wanted->column_count >> halvings) > FIRST_LOOKS)))
         halvings++;
+    free(effort.samples);
     if (halvings > 0)
         snap(db, wanted, halvings);
     if (crowded > 0) {
@@ -128,7 +160,7 @@ static bool draw(struct cn_served *served, struct cn_request *request,
     wanted->pyramids = pyramids;
     choose_looks(request, wanted);
     if (is_snapped)
-        preview(served->db, wanted);
+        preview(request, served->db, wanted);
     wanted->cut = cn_served_cut_borrow(&served->pyramids, wanted->depth);
     ok = cn_occupancy_build(&occupancy, served->db, &served->structure.frames, wanted,
                             err);
@@ -152,7 +184,9 @@ static bool draw(struct cn_served *served, struct cn_request *request,
 static bool answer_timeline(struct cn_served *served, struct cn_request *request,
                             struct cn_thread_list *threads, struct cn_error *err)
 {
-    struct cn_occupancy_request wanted = {.workers = 1};
+    unsigned processors = cn_pool_default_workers();
+    struct cn_occupancy_request wanted = {
+        .workers = processors < DRAWERS_MAX ? processors : DRAWERS_MAX};
     bool is_nested = cn_request_flag(request, "nested");
     uint64_t columns, depth, first, count, every;
 

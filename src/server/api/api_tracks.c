@@ -1,5 +1,10 @@
-/* States and counters of threads over time, of a recording. */
+/* States, counters and rates of threads over time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/timeline/sample_rate.h"
 #include "analyze/timeline/task_tracks.h"
+#include "base/search.h"
 #include "base/text.h"
 #include "server/api/api.h"
 #include "server/api/parameters.h"
@@ -7,13 +12,27 @@
 #include "server/served/served.h"
 #include "server/served/thread_list.h"
 
-enum { COLUMN_MAX = 4000, TRACK_MAX = 200 };
+enum {
+    COLUMN_MAX = 4000,
+    TRACK_MAX = 200,     /* with points */
+    LISTED_MAX = 100000, /* names alone */
+};
 
 /* A question about some time of some threads, in times of the recording. */
 struct question {
     struct cn_thread_list threads;
     uint64_t origin_ns, begin_ns, end_ns;
     uint64_t columns;
+};
+
+/* The tracks of an answer. */
+struct tracks {
+    struct cn_json *json;
+    struct cn_served *served;
+    struct question question;
+    bool is_list;                  /* names, no points */
+    struct cn_question_list names; /* of the tracks asked for; none: all */
+    size_t count, count_max;       /* all tracks; those that are listed */
 };
 
 static bool ask(struct cn_served *served, struct cn_request *request,
@@ -77,20 +96,9 @@ bool cn_api_states(struct cn_served *served, struct cn_request *request,
     return true;
 }
 
-/* The first reading at or after a time. */
-static size_t find_reading(const struct cn_readings *readings, uint64_t time_ns)
+static bool is_before(const void *data, uint64_t index, uint64_t time_ns)
 {
-    size_t low = 0, high = readings->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (readings->list[middle].time_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return ((const struct cn_reading *)data)[index].time_ns < time_ns;
 }
 
 static uint64_t column_of(const struct question *question, uint64_t time_ns)
@@ -106,7 +114,8 @@ static uint64_t column_of(const struct question *question, uint64_t time_ns)
 static void add_points(struct cn_json *json, const struct question *question,
                        const struct cn_readings *readings)
 {
-    size_t at = find_reading(readings, question->begin_ns);
+    size_t at =
+        cn_search(0, readings->count, is_before, readings->list, question->begin_ns);
 
     at -= at > 0;
     cn_json_key(json, "points");
@@ -114,9 +123,9 @@ static void add_points(struct cn_json *json, const struct question *question,
     while (at < readings->count && readings->list[at].time_ns < question->end_ns) {
         const struct cn_reading *first = &readings->list[at], *last = first;
         double low = first->value, high = first->value;
-        bool is_before = first->time_ns < question->begin_ns;
+        bool is_outside = first->time_ns < question->begin_ns;
 
-        for (at++; !is_before && at < readings->count &&
+        for (at++; !is_outside && at < readings->count &&
                    readings->list[at].time_ns < question->end_ns &&
                    column_of(question, readings->list[at].time_ns) ==
                        column_of(question, first->time_ns);
@@ -137,31 +146,42 @@ static void add_points(struct cn_json *json, const struct question *question,
     cn_json_end(json);
 }
 
-static void add_counter(struct cn_json *json, struct cn_served *served, uint32_t index,
-                        const char *name, const struct question *question,
+static bool is_asked_for(const struct tracks *tracks, const char *name)
+{
+    for (size_t i = 0; i < tracks->names.count; i++)
+        if (strcmp(tracks->names.list[i], name) == 0)
+            return true;
+    return tracks->names.count == 0;
+}
+
+/* A track; of a list, only its name. */
+static void add_counter(struct tracks *tracks, uint32_t index, const char *name,
                         const struct cn_readings *readings)
 {
+    struct cn_json *json = tracks->json;
     struct cn_text label = {0};
     struct cn_profile profile;
     struct cn_error ignored;
 
-    if (cn_database_profile(served->db, index, &profile, &ignored))
-        cn_served_thread_label(served, index, &profile, &label);
+    if (!is_asked_for(tracks, name) || tracks->count++ >= tracks->count_max)
+        return;
+    if (cn_database_profile(tracks->served->db, index, &profile, &ignored))
+        cn_served_thread_label(tracks->served, index, &profile, &label);
     cn_json_object(json);
     cn_json_add_u64(json, "profile", index);
     cn_json_add_str(json, "label", cn_text_str(&label));
     cn_json_add_str(json, "name", name);
-    add_points(json, question, readings);
+    if (!tracks->is_list)
+        add_points(json, &tracks->question, readings);
     cn_json_end(json);
     cn_text_done(&label);
 }
 
-/* The counters of a thread; `left` is the number of tracks that may follow. */
-static void add_counters(struct cn_json *json, struct cn_served *served, uint32_t index,
-                         const struct question *question,
-                         const struct cn_task_tracks *tracks, size_t *left)
+/* The counters of a thread. */
+static void add_counters(struct tracks *out, uint32_t index,
+                         const struct cn_task_tracks *tracks)
 {
-    for (size_t i = 0; i<CN_COUNTER_COUNT + tracks->named_count && * left> 0; i++) {
+    for (size_t i = 0; i < CN_COUNTER_COUNT + tracks->named_count; i++) {
         bool is_named = i >= CN_COUNTER_COUNT;
         size_t number = is_named ? i - CN_COUNTER_COUNT : i;
         const struct cn_readings *readings =
@@ -170,51 +190,84 @@ static void add_counters(struct cn_json *json, struct cn_served *served, uint32_
 
         if (readings->count == 0)
             continue;
-        name = is_named
-                   ? cn_recording_event_name(served->recording, CN_EVENT_COUNTER + number)
-                   : cn_counter_names[number];
-        if (!name)
-            continue; /* the file of names is damaged */
-        add_counter(json, served, index, name, question, readings);
-        --*left;
+        name = is_named ? cn_recording_event_name(out->served->recording,
+                                                  CN_EVENT_COUNTER + number)
+                        : cn_counter_names[number];
+        if (name) /* else the file of names is damaged */
+            add_counter(out, index, name, readings);
     }
+}
+
+static void add_of_recording(struct tracks *out)
+{
+    const struct cn_thread_list *threads = &out->question.threads;
+
+    for (size_t i = 0; i < threads->count; i++) {
+        const struct cn_task_tracks *tracks =
+            cn_served_tracks_of(&out->served->tracks, threads->profiles[i]);
+
+        if (tracks)
+            add_counters(out, threads->profiles[i], tracks);
+    }
+    for (size_t i = 0; i < threads->count; i++) {
+        const struct cn_task_tracks *tracks =
+            cn_served_tracks_of(&out->served->tracks, threads->profiles[i]);
+
+        if (tracks && tracks->call_rate.count > 0)
+            add_counter(out, threads->profiles[i], "calls/s", &tracks->call_rate);
+    }
+}
+
+static bool add_of_database(struct tracks *out, struct cn_error *err)
+{
+    struct cn_database *db = out->served->db;
+    const struct cn_thread_list *threads = &out->question.threads;
+
+    for (size_t i = 0; i < threads->count; i++) {
+        struct cn_readings rate = {0};
+        struct cn_timeline timeline;
+        bool ok = cn_timeline_open(db, threads->profiles[i], &timeline, err);
+
+        if (ok && timeline.count == 0)
+            continue;
+        if (ok && !out->is_list && out->count < out->count_max &&
+            is_asked_for(out, "samples/s"))
+            ok = cn_sample_rate_read(&rate, db, threads->profiles[i],
+                                     out->question.begin_ns + db->begin_ns,
+                                     out->question.end_ns + db->begin_ns, err);
+        if (ok)
+            add_counter(out, threads->profiles[i], "samples/s", &rate);
+        free(rate.list);
+        if (!ok)
+            return false;
+    }
+    return true;
 }
 
 bool cn_api_counters(struct cn_served *served, struct cn_request *request,
                      struct cn_error *err)
 {
     struct cn_json *json = &request->json;
-    struct question question;
-    size_t left = TRACK_MAX;
-    bool is_ready, is_pending;
+    struct tracks tracks = {
+        .json = json, .served = served, .is_list = cn_request_flag(request, "list")};
+    bool is_ready, is_pending, ok = true;
 
-    if (!ask(served, request, &question, err))
+    if (!ask(served, request, &tracks.question, err))
         return false;
+    cn_request_list(request, "name", &tracks.names);
+    tracks.count_max = tracks.is_list ? LISTED_MAX : TRACK_MAX;
     is_ready = cn_served_counters_ready(&served->tracks, &is_pending);
     cn_json_object(json);
     cn_json_add_bool(json, "isPending", is_pending);
     cn_json_key(json, "counters");
     cn_json_array(json);
-    for (size_t i = 0; is_ready && i < question.threads.count; i++) {
-        const struct cn_task_tracks *tracks =
-            cn_served_tracks_of(&served->tracks, question.threads.profiles[i]);
-
-        if (tracks)
-            add_counters(json, served, question.threads.profiles[i], &question, tracks,
-                         &left);
-    }
-    for (size_t i = 0; is_ready && i < question.threads.count && left > 0; i++) {
-        const struct cn_task_tracks *tracks =
-            cn_served_tracks_of(&served->tracks, question.threads.profiles[i]);
-
-        if (!tracks || tracks->call_rate.count == 0)
-            continue;
-        add_counter(json, served, question.threads.profiles[i], "calls/s", &question,
-                    &tracks->call_rate);
-        left--;
-    }
+    if (!served->recording)
+        ok = add_of_database(&tracks, err);
+    else if (is_ready)
+        add_of_recording(&tracks);
     cn_json_end(json);
+    cn_json_add_u64(json, "count", tracks.count);
     cn_json_end(json);
-    cn_thread_list_done(&question.threads);
-    return true;
+    cn_thread_list_done(&tracks.question.threads);
+    return ok;
 }

@@ -27,7 +27,8 @@ static bool find(const struct cn_served_store *store, const char *key,
     for (size_t i = 0; is_key && i < cn_store_segment_count(store->store); i++) {
         *segment = cn_store_segment(store->store, i);
         *out = (uint32_t)row;
-        if (cn_segment_number(*segment) == number && row < cn_segment_row_count(*segment))
+        if (cn_segment_answers_to(*segment, (uint32_t)number) &&
+            row < cn_segment_row_count(*segment))
             return true;
     }
     return cn_fail(err, CN_ERR_NOT_FOUND, "there is no trace '%.40s'", key);

@@ -12,6 +12,7 @@
 #include "server/api/request.h"
 #include "server/http/collect.h"
 #include "server/http/collector.h"
+#include "server/http/fresh.h"
 #include "server/http/server_state.h"
 #include "server/http/uploader.h"
 #include "server/page/assets.h"
@@ -305,6 +306,18 @@ static enum MHD_Result answer_api(struct cn_server *server,
     return send_error(connection, status_of(err.kind), &err);
 }
 
+static enum MHD_Result answer_fresh(struct cn_server *server,
+                                    struct MHD_Connection *connection, const char *url)
+{
+    struct cn_error err;
+    struct MHD_Response *response = cn_fresh_answer(server, connection, url, &err);
+
+    if (!response)
+        return send_error(connection, status_of(err.kind), &err);
+    add_headers(response, "application/octet-stream");
+    return deliver(connection, MHD_HTTP_OK, response);
+}
+
 static enum MHD_Result answer_asset(struct cn_server *server,
                                     struct MHD_Connection *connection, const char *url)
 {
@@ -349,6 +362,11 @@ static void add_collector_metrics(struct cn_text *text, struct cn_collector *col
                of.known);
     add_metric(text, "collector_records_total", "Calls and spans stored.", of.records);
     add_metric(text, "collector_commits_total", "Commits to disk.", of.commits);
+    add_metric(text, "collector_failures_total",
+               "Lanes closed because the store could not be written.", of.failures);
+    add_metric(text, "collector_not_copied_total",
+               "Commits that could not be copied to object storage (--replicate).",
+               of.not_copied);
 }
 
 static enum MHD_Result answer_metrics(struct cn_server *server,
@@ -453,6 +471,8 @@ static enum MHD_Result answer(struct cn_server *server, struct MHD_Connection *c
         return answer_metrics(server, connection);
     if (strncmp(url, "/api/", 5) == 0)
         return answer_api(server, connection, url);
+    if (cn_fresh_is_address(url))
+        return answer_fresh(server, connection, url);
     return answer_asset(server, connection, url);
 }
 

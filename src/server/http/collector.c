@@ -12,6 +12,8 @@
 #include "base/run/clock.h"
 #include "base/run/pool.h"
 #include "server/served/job.h"
+#include "store/care/replica.h"
+#include "store/segment/commit.h"
 #include "store/segment/seal.h"
 #include "store/write/ingest.h"
 #include "store/write/lanes.h"
@@ -74,6 +76,7 @@ struct lane {
     bool is_out;          /* the saver has a commit that was not taken back */
 
     /* Used by the saver while it saves, otherwise by the reader. */
+    struct cn_replica_lane copied;
     struct cn_store_commit *commit;
     struct entries cut; /* requests of this commit */
 };
@@ -82,6 +85,7 @@ struct cn_collector {
     char *path;
     struct cn_collector_options options;
     struct cn_store_lanes *store; /* each lane uses its own */
+    struct cn_replica *replica;   /* NULL: none */
     struct cn_job_group jobs;
     struct lane lanes[CN_STORE_LANES_MAX];
     unsigned lane_count;
@@ -131,6 +135,7 @@ static bool reopen(struct lane *lane, struct cn_error *err)
 {
     if (!cn_store_lane_reopen(lane->collector->store, lane->number, err))
         return false;
+    cn_replica_lane_reset(&lane->copied);
     begin_ingest(lane);
     return true;
 }
@@ -141,6 +146,9 @@ static void drop_store(struct lane *lane, const struct cn_error *failure)
 {
     lane->failure = *failure;
     lane->failed_ns = cn_clock_ns();
+    (void)pthread_mutex_lock(&lane->collector->lock);
+    lane->collector->counts.failures++;
+    (void)pthread_mutex_unlock(&lane->collector->lock);
     cn_job_end(&lane->sealer);
     cn_store_ingest_free(lane->ingest);
     cn_store_lane_drop(lane->collector->store, lane->number);
@@ -171,6 +179,19 @@ static void take_back(struct lane *lane, bool waits)
         drop_store(lane, &lane->save_failure);
 }
 
+/* Copy what was saved to object storage, if that is wanted. `dir` as in cn_replica_send(). */
+static bool copy(struct lane *lane, const char *dir, struct cn_error *err)
+{
+    struct cn_collector *c = lane->collector;
+
+    if (!c->replica || cn_replica_send(c->replica, &lane->copied, dir, err))
+        return true;
+    (void)pthread_mutex_lock(&c->lock);
+    c->counts.not_copied++;
+    (void)pthread_mutex_unlock(&c->lock);
+    return false;
+}
+
 /* Hand the requests that were read to the saver, which is idle. */
 static void hand_over(struct lane *lane)
 {
@@ -179,7 +200,8 @@ static void hand_over(struct lane *lane)
 
     /* Symbols alone stay in memory, and traces that are known are on disk. */
     if (cn_store_writer_waiting(lane->writer) == 0) {
-        answer(lane->collector, lane->read.list, lane->read.count, CN_COLLECTED, NULL);
+        answer(lane->collector, lane->read.list, lane->read.count,
+               copy(lane, NULL, &err) ? CN_COLLECTED : CN_COLLECTED_NOT_SAVED, &err);
         lane->read.count = 0;
         return;
     }
@@ -344,7 +366,7 @@ static bool save_forever(void *arg, const struct cn_progress *progress,
                          struct cn_error *err)
 {
     struct lane *lane = arg;
-    bool is_saved;
+    bool is_saved, is_copied;
 
     (void)progress;
     (void)err;
@@ -356,8 +378,9 @@ static bool save_forever(void *arg, const struct cn_progress *progress,
             break;
         (void)pthread_mutex_unlock(&lane->collector->lock);
         is_saved = cn_store_commit_save(lane->commit, &lane->save_failure);
+        is_copied = is_saved && copy(lane, lane->commit->files->dir, &lane->save_failure);
         answer(lane->collector, lane->cut.list, lane->cut.count,
-               is_saved ? CN_COLLECTED : CN_COLLECTED_NOT_SAVED, &lane->save_failure);
+               is_copied ? CN_COLLECTED : CN_COLLECTED_NOT_SAVED, &lane->save_failure);
         lane->cut.count = 0;
         (void)pthread_mutex_lock(&lane->collector->lock);
         lane->collector->counts.commits++;
@@ -378,6 +401,7 @@ static void free_lane(struct lane *lane)
     free(lane->read.list);
     free(lane->cut.list);
     free(lane->full);
+    cn_replica_lane_done(&lane->copied);
     (void)pthread_cond_destroy(&lane->has_work);
     (void)pthread_cond_destroy(&lane->has_commit);
 }
@@ -388,6 +412,7 @@ static void free_collector(struct cn_collector *c)
         free_lane(&c->lanes[i]);
     cn_job_group_done(&c->jobs);
     cn_map_done(&c->waiting_of);
+    cn_replica_close(c->replica);
     (void)pthread_mutex_destroy(&c->lock);
     free(c->path);
     free(c);
@@ -427,6 +452,8 @@ static bool open_store(struct cn_collector *c, struct cn_error *err)
     struct stat st;
 
     return (stat(c->path, &st) == 0 || cn_store_init(c->path, &options, err)) &&
+           (!c->options.replicate || cn_replica_open(&c->replica, c->options.replicate,
+                                                     c->path, c->options.url, err)) &&
            cn_store_lanes_open(&c->store, c->path, c->options.lanes, &options, err);
 }
 

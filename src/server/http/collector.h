@@ -9,6 +9,10 @@
  *     cn_collector_submit(collector, kind, &request, who, done, arg)
  *         done(arg, CN_COLLECTED, NULL) is called later, from another thread
  *
+ * With `replicate`, the saver also copies the commit to object storage. If that fails, its requests
+ * are called back with CN_COLLECTED_NOT_SAVED, and what they brought stays: a request that is sent
+ * again is answered when it is copied as well.
+ *
  * After a write error all waiting requests of the lane are called back with
  * CN_COLLECTED_NOT_SAVED. A request that comes at least a second later opens it again.
  * Threads: any thread may submit.
@@ -47,11 +51,17 @@ struct cn_collector_options {
     uint64_t waiting_len_max;  /* bytes of their bodies */
     unsigned lanes;            /* 0: one for every two processors */
     const struct cn_disk *io;  /* NULL: files */
+    const char
+        *replicate;  /* address of the store in object storage where commits are copied
+                                  before requests are answered; NULL: nowhere */
+    const char *url; /* where readers of that store reach the collector; or "" */
 };
 
 struct cn_collector_counts {
     uint64_t requests, refused, put_off; /* put off: 429 */
     uint64_t traces, known, records, commits;
+    uint64_t not_copied; /* commits that could not be copied to object storage */
+    uint64_t failures; /* lanes that were closed because the store could not be written */
 };
 
 /* Open the store for writing, or create it. `options` may be NULL. */

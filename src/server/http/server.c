@@ -17,11 +17,13 @@
 
 #include "base/alloc.h"
 #include "base/files/file.h"
+#include "base/text.h"
 #include "server/http/answer.h"
 #include "server/http/collector.h"
 #include "server/http/guard.h"
 #include "server/http/server_state.h"
 #include "server/http/uploader.h"
+#include "store/bucket/collector_url.h"
 
 enum {
     WORKERS = 4,
@@ -276,9 +278,44 @@ static bool start_uploader(struct cn_server *server,
         .address = options->upload,
         .kept = 2 * cn_collector_lane_count(server->collector),
         .len_max = options->collect_space,
+        .url = server->advertised,
+        .replicates = options->replicates,
     };
 
     return cn_uploader_start(&server->uploader, &upload, err);
+}
+
+/* Readers have a token: that of the page, which has to be one that they can know. Their requests
+ * name the server by its URL. */
+static bool check_advertise(struct cn_server *server,
+                            const struct cn_server_options *options, struct cn_error *err)
+{
+    const char *url = options->advertise, *host;
+    struct cn_text made = {0};
+    size_t len;
+
+    if (!url)
+        return true;
+    if (!options->upload || !options->token_file)
+        return cn_fail(err, CN_ERR_USAGE, "--advertise needs --upload and --token-file");
+    host = strstr(url, "://");
+    if ((strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0) ||
+        strspn(url, CN_COLLECTOR_URL_CHARACTERS) != strlen(url) || strchr(host + 3, '/'))
+        return cn_fail(err, CN_ERR_USAGE, "--advertise '%s' is not http://HOST:PORT",
+                       url);
+    host += 3;
+    len = host[0] == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
+    cn_text_printf(&made, "%s", url);
+    if (strlen(host) <= len) /* without a port */
+        cn_text_printf(&made, ":%u", server->guard.port);
+    server->advertised = made.chars;
+    if (!server->guard.host) {
+        server->advertised_host = cn_strdup(host);
+        if (strlen(host) > len)
+            server->advertised_host[len] = '\0';
+        server->guard.host = server->advertised_host;
+    }
+    return true;
 }
 
 static bool open_collector(struct cn_server *server,
@@ -288,6 +325,7 @@ static bool open_collector(struct cn_server *server,
         .waiting_max = options->collect_limit,
         .waiting_max_of_one = (options->collect_limit + 3) / 4,
         .lanes = options->collect_lanes,
+        .replicate = options->replicates ? options->upload : NULL,
     };
 
     if (options->collect_token_file &&
@@ -298,8 +336,15 @@ static bool open_collector(struct cn_server *server,
         return false;
     if (!options->collect && (options->upload || options->collect_space > 0))
         return cn_fail(err, CN_ERR_USAGE, "--upload and --collect-space need --collect");
+    if (options->replicates && !options->upload)
+        return cn_fail(err, CN_ERR_USAGE, "--replicate needs --upload");
+    if (!check_advertise(server, options, err))
+        return false;
     if (!options->collect)
         return true;
+    server->collect = cn_strdup(options->collect);
+    limits.url = server->advertised ? server->advertised : "";
+    cn_manifest_new_id(server->start_id);
     if (!cn_collector_open(&server->collector, options->collect, &limits, err) ||
         !cn_served_open(&server->sources.list[server->sources.count], options->collect,
                         (struct cn_served_options){0}, err))
@@ -375,5 +420,8 @@ void cn_server_stop(struct cn_server *server)
     free(server->sources.list);
     free(server->tls_cert);
     free(server->tls_key);
+    free(server->collect);
+    free(server->advertised);
+    free(server->advertised_host);
     free(server);
 }

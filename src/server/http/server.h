@@ -32,6 +32,9 @@ struct cn_server_options {
     unsigned collect_lanes;         /* that write the store; 0: default */
     uint64_t collect_space;         /* bytes of the store with `upload`; 0: no limit */
     const char *upload; /* address of the store for its segments; NULL: none */
+    bool replicates;    /* requests are answered when their commits are there as well */
+    const char
+        *advertise; /* URL where readers of that store reach this one; NULL: nowhere */
     void (*log)(void *arg, const char *text); /* may be NULL */
     void *log_arg;
 };

@@ -12,6 +12,7 @@
 #include "server/http/server.h"
 #include "server/served/served.h"
 #include "server/served/served_diffs.h"
+#include "store/bucket/manifest.h"
 
 struct MHD_Daemon;
 struct cn_collector;
@@ -31,10 +32,13 @@ struct cn_server {
     struct cn_served_list sources;
     struct cn_served_diffs diffs; /* of the sources */
     struct cn_server_counts counts;
-    struct cn_collector *collector;  /* NULL: none */
-    struct cn_uploader *uploader;    /* of its segments; NULL: none */
-    struct cn_guard collector_guard; /* its token; "": none is needed */
+    struct cn_collector *collector;        /* NULL: none */
+    struct cn_uploader *uploader;          /* of its segments; NULL: none */
+    char *collect;                         /* the store of the collector; NULL: none */
+    char start_id[CN_MANIFEST_ID_LEN + 1]; /* random */
+    struct cn_guard collector_guard;       /* its token; "": none is needed */
     char *tls_cert, *tls_key;
+    char *advertised, *advertised_host; /* URL for readers, its host; NULL: none */
     char url[512];
     void (*log)(void *arg, const char *text);
     void *log_arg;

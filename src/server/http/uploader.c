@@ -4,21 +4,30 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "base/run/clock.h"
 #include "base/run/progress.h"
 #include "store/bucket/bucket.h"
+#include "store/care/fresh_list.h"
+#include "store/care/replica.h"
 #include "store/care/upload.h"
 #include "store/segment/segments.h"
 
-enum { PAUSE_MS = 500, PAUSE_FAILED_MS = 3000 };
+enum { PAUSE_MS = 500, PAUSE_FAILED_MS = 3000, TOGETHER = 32 };
 static const uint64_t measure_ns = 500000000; /* from one measurement to the next */
+static const uint64_t register_ns = CN_COLLECTOR_GONE_S * UINT64_C(1000000000) / 3;
 
 struct cn_uploader {
-    char *path, *address;
+    char *path, *address, *url;
+    char id[CN_MANIFEST_ID_LEN + 1]; /* of the collector */
+    uint64_t registered_ns;          /* 0: not so far */
     unsigned kept;
+    bool replicates;
+    struct cn_map cleaned; /* numbers of segments whose commits were removed */
     uint64_t len_max;
     struct cn_bucket *bucket; /* of the thread; NULL: not reached so far */
     pthread_t thread;
@@ -41,6 +50,39 @@ static bool is_ending(void *arg)
     return is_ending;
 }
 
+/* Register the collector, or do so again. */
+static bool sign_up(struct cn_uploader *uploader, struct cn_error *err)
+{
+    uint64_t now_ns = cn_clock_ns();
+
+    if (uploader->registered_ns > 0 && now_ns - uploader->registered_ns < register_ns)
+        return true;
+    if (!cn_bucket_register(uploader->bucket, uploader->id, uploader->url, err))
+        return false;
+    uploader->registered_ns = now_ns;
+    return true;
+}
+
+/* Remove the commits of a segment, once, when the manifest names it. A sweep removes what a crash
+ * leaves. */
+static bool remove_commits(struct cn_uploader *uploader, uint32_t number,
+                           struct cn_error *err)
+{
+    char id[CN_MANIFEST_ID_LEN + 1], *dir;
+    bool is_named, ok;
+
+    if (!uploader->replicates || cn_map_find(&uploader->cleaned, number, 0) ||
+        !cn_upload_is_done(uploader->path, number))
+        return true;
+    dir = cn_segment_dir(uploader->path, number);
+    ok = cn_upload_id(dir, id, &is_named, err) &&
+         cn_replica_remove(uploader->bucket, uploader->id, id, err);
+    if (ok)
+        *cn_map_at(&uploader->cleaned, number, 0) = 1;
+    free(dir);
+    return ok;
+}
+
 /* Upload the sealed segments, the oldest first. */
 static bool upload_all(struct cn_uploader *uploader, const uint32_t *numbers,
                        size_t count, struct cn_error *err)
@@ -51,12 +93,22 @@ static bool upload_all(struct cn_uploader *uploader, const uint32_t *numbers,
 
     if (!uploader->bucket && !cn_bucket_open(&uploader->bucket, uploader->address, err))
         return false;
-    ok = cn_upload_segments(uploader->bucket, uploader->path, numbers, count, &progress,
-                            &sent, err);
-    (void)pthread_mutex_lock(&uploader->lock);
-    uploader->counts.segments += sent;
-    (void)pthread_mutex_unlock(&uploader->lock);
-    return ok;
+    for (size_t i = 0; i < count && !is_ending(uploader); i += TOGETHER) {
+        size_t n = count - i < TOGETHER ? count - i : TOGETHER;
+
+        sent = 0;
+        ok = sign_up(uploader, err) &&
+             cn_upload_segments(uploader->bucket, uploader->path, numbers + i, n,
+                                &progress, &sent, err);
+        (void)pthread_mutex_lock(&uploader->lock);
+        uploader->counts.segments += sent;
+        (void)pthread_mutex_unlock(&uploader->lock);
+        for (size_t k = i; ok && k < i + n; k++)
+            ok = remove_commits(uploader, numbers[k], err);
+        if (!ok)
+            return false;
+    }
+    return sign_up(uploader, err);
 }
 
 /* Remove local copies of named segments except the newest. */
@@ -145,6 +197,8 @@ static void free_uploader(struct cn_uploader *uploader)
     (void)pthread_cond_destroy(&uploader->is_ending_now);
     free(uploader->path);
     free(uploader->address);
+    free(uploader->url);
+    cn_map_done(&uploader->cleaned);
     free(uploader);
 }
 
@@ -164,16 +218,21 @@ static bool start_thread(struct cn_uploader *uploader, struct cn_error *err)
 bool cn_uploader_start(struct cn_uploader **out,
                        const struct cn_uploader_options *options, struct cn_error *err)
 {
+    char id[CN_MANIFEST_ID_LEN + 1];
     struct cn_uploader *uploader;
     struct cn_s3 *s3;
 
-    if (!cn_s3_open(&s3, options->address, err))
+    if (!cn_collector_id(options->path, id, err) ||
+        !cn_s3_open(&s3, options->address, err))
         return false;
     cn_s3_close(s3);
     uploader = cn_alloc(1, sizeof(*uploader));
     uploader->path = cn_strdup(options->path);
     uploader->address = cn_strdup(options->address);
+    uploader->url = cn_strdup(options->url ? options->url : "");
+    memcpy(uploader->id, id, sizeof(id));
     uploader->kept = options->kept;
+    uploader->replicates = options->replicates;
     uploader->len_max = options->len_max;
     (void)pthread_mutex_init(&uploader->lock, NULL);
     (void)pthread_cond_init(&uploader->is_ending_now, NULL);
@@ -187,6 +246,8 @@ bool cn_uploader_start(struct cn_uploader **out,
 
 void cn_uploader_stop(struct cn_uploader *uploader)
 {
+    struct cn_error ignored;
+
     if (!uploader)
         return;
     (void)pthread_mutex_lock(&uploader->lock);
@@ -194,6 +255,8 @@ void cn_uploader_stop(struct cn_uploader *uploader)
     (void)pthread_cond_signal(&uploader->is_ending_now);
     (void)pthread_mutex_unlock(&uploader->lock);
     (void)pthread_join(uploader->thread, NULL);
+    if (uploader->registered_ns > 0 && uploader->failure.kind == CN_ERR_NONE)
+        (void)!cn_collector_sign_off(uploader->bucket, uploader->path, &ignored);
     free_uploader(uploader);
 }
 

@@ -2,7 +2,8 @@
  *
  * A local copy is removed when the manifest names its segment, except the newest ones: the collector
  * knows by them which traces it already has. While object storage takes nothing, segments stay;
- * when they take more than the limit, the collector should refuse traces.
+ * when they take more than the limit, the collector should refuse traces. The collector is
+ * registered in object storage, by the id in the file "collector" of its store.
  * Threads: any thread may ask; started and stopped by one.
  */
 #ifndef CN_SERVER_HTTP_UPLOADER_H
@@ -19,6 +20,8 @@ struct cn_uploader_options {
     const char *address; /* of the one in object storage */
     unsigned kept;       /* newest sealed segments that stay */
     uint64_t len_max;    /* bytes of the local store; 0: no limit */
+    bool replicates;     /* commits of segments are removed when these are uploaded */
+    const char *url;     /* where readers reach the collector; NULL: nowhere */
 };
 
 struct cn_uploader_counts {

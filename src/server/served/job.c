@@ -8,6 +8,7 @@
 
 static const uint64_t ns_per_s = 1000000000;
 static const uint64_t wait_ns = 80000000;      /* deadline of a request */
+static const uint64_t estimate_ns = 40000000;  /* of one that takes an estimate */
 static const uint64_t unasked_ns = 5000000000; /* after that, see stops_unasked */
 
 void cn_job_group_init(struct cn_job_group *group, unsigned running_max)
@@ -75,6 +76,7 @@ static void *run(void *arg)
 
         job->runs_again = false;
         job->share_done = 0;
+        job->has_estimate = false;
         (void)pthread_mutex_unlock(&group->lock);
         ok = job->work(job->arg, &progress, &err);
         (void)pthread_mutex_lock(&group->lock);
@@ -154,13 +156,25 @@ static bool result_of(const struct cn_job *job, struct cn_error *err)
     return false;
 }
 
-static bool wait_until(struct cn_job *job, uint64_t deadline_ns, struct cn_error *err)
+/* With the lock held: wait until something changes; false if that takes too long. */
+static bool wait_for_change(struct cn_job_group *group, uint64_t deadline_ns)
 {
-    struct cn_job_group *group = job->group;
     struct timespec deadline = {.tv_sec = (time_t)(deadline_ns / ns_per_s),
                                 .tv_nsec = (long)(deadline_ns % ns_per_s)};
-    int timeout = 0;
-    bool ok;
+
+    if (deadline_ns != UINT64_MAX)
+        return pthread_cond_timedwait(&group->changed, &group->lock, &deadline) !=
+               ETIMEDOUT;
+    (void)pthread_cond_wait(&group->changed, &group->lock);
+    return true;
+}
+
+/* Wait until a deadline, or until an earlier one where the job has an estimate. */
+static bool wait_until(struct cn_job *job, uint64_t deadline_ns, uint64_t estimated_ns,
+                       struct cn_error *err)
+{
+    struct cn_job_group *group = job->group;
+    bool ok, is_late = false;
 
     (void)pthread_mutex_lock(&group->lock);
     job->asked_ns = cn_clock_ns();
@@ -168,12 +182,9 @@ static bool wait_until(struct cn_job *job, uint64_t deadline_ns, struct cn_error
         job->state = CN_JOB_NEW;
     for (;;) {
         ok = job->state != CN_JOB_NEW || start(job, err);
-        if (!ok || job->state == CN_JOB_DONE || job->state == CN_JOB_FAILED ||
-            timeout == ETIMEDOUT)
+        if (!ok || job->state == CN_JOB_DONE || job->state == CN_JOB_FAILED || is_late)
             break;
-        timeout = deadline_ns == UINT64_MAX
-                      ? pthread_cond_wait(&group->changed, &group->lock)
-                      : pthread_cond_timedwait(&group->changed, &group->lock, &deadline);
+        is_late = !wait_for_change(group, job->has_estimate ? estimated_ns : deadline_ns);
     }
     ok = ok && result_of(job, err);
     job->is_reported = job->state == CN_JOB_FAILED;
@@ -183,12 +194,29 @@ static bool wait_until(struct cn_job *job, uint64_t deadline_ns, struct cn_error
 
 bool cn_job_wait(struct cn_job *job, struct cn_error *err)
 {
-    return wait_until(job, cn_clock_ns() + wait_ns, err);
+    uint64_t deadline_ns = cn_clock_ns() + wait_ns;
+
+    return wait_until(job, deadline_ns, deadline_ns, err);
 }
 
 bool cn_job_finish(struct cn_job *job, struct cn_error *err)
 {
-    return wait_until(job, UINT64_MAX, err);
+    return wait_until(job, UINT64_MAX, UINT64_MAX, err);
+}
+
+bool cn_job_wait_estimate(struct cn_job *job, struct cn_error *err)
+{
+    uint64_t now_ns = cn_clock_ns();
+
+    return wait_until(job, now_ns + wait_ns, now_ns + estimate_ns, err);
+}
+
+void cn_job_estimated(struct cn_job *job)
+{
+    (void)pthread_mutex_lock(&job->group->lock);
+    job->has_estimate = true;
+    (void)pthread_cond_broadcast(&job->group->changed);
+    (void)pthread_mutex_unlock(&job->group->lock);
 }
 
 bool cn_job_check(struct cn_job *job, struct cn_error *err)

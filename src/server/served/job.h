@@ -1,6 +1,7 @@
 /* Jobs: work that may take long, done by a thread of its own. A request waits for a job
- * until a deadline (250 ms); after that it answers how far the job is, and the client
- * asks again.
+ * until a deadline (80 ms); after that it answers how far the job is, and the client
+ * asks again. A job may have an estimate before it is done: requests that take it wait for
+ * less (40 ms).
  *
  *     struct cn_job job = {.group = &group, .work = build, .arg = &result};
  *
@@ -46,6 +47,7 @@ struct cn_job {
     /* Under the group's lock; zero at first. */
     enum { CN_JOB_NEW, CN_JOB_RUNNING, CN_JOB_DONE, CN_JOB_FAILED } state;
     double share_done; /* 0 to 1 */
+    bool has_estimate; /* since this run, see cn_job_estimated() */
     uint64_t asked_ns; /* when a request last waited for it */
     bool runs_again;   /* it was started while it was running */
     struct cn_error failure;
@@ -70,11 +72,17 @@ CN_CHECK bool cn_job_start(struct cn_job *job, struct cn_error *err);
  * progress. */
 CN_CHECK bool cn_job_wait(struct cn_job *job, struct cn_error *err);
 
+/* The same, with the shorter deadline once the job has an estimate. */
+CN_CHECK bool cn_job_wait_estimate(struct cn_job *job, struct cn_error *err);
+
 /* The same without a deadline. */
 CN_CHECK bool cn_job_finish(struct cn_job *job, struct cn_error *err);
 
 /* The same without waiting or starting. */
 CN_CHECK bool cn_job_check(struct cn_job *job, struct cn_error *err);
+
+/* Called by the work of a job when an estimate of its result can be read. */
+void cn_job_estimated(struct cn_job *job);
 
 bool cn_job_is_running(struct cn_job *job);
 double cn_job_share_done(struct cn_job *job);

@@ -10,8 +10,9 @@
 #include "server/served/structure.h"
 
 enum {
-    CUT_MAX = 6,         /* more than requests at a time and the builder need */
-    COST_MAX = 28 << 20, /* bytes of all cached pyramids */
+    CUT_MAX = 6,          /* more than requests at a time and the builder need */
+    CUTS_COST = 12 << 20, /* bytes of all cached cuts that are not in use, about */
+    COST_MAX = 28 << 20,  /* bytes of all cached pyramids */
     QUEUE_MAX = 1024,
     FORGET_EVERY = 16, /* pyramids */
     KEY_MAX = 24,
@@ -49,7 +50,8 @@ const struct cn_cut *cn_served_cut_borrow(struct cn_served_pyramids *pyramids,
         struct cn_cut *cut = cn_alloc(1, sizeof(*cut));
 
         cn_cut_init(cut, &pyramids->structure->frames, depth);
-        entry = cn_cache_add(&pyramids->cuts, key, cut, 0);
+        entry =
+            cn_cache_add(&pyramids->cuts, key, cut, cut->id_limit * sizeof(*cut->place));
         assert(entry);
     }
     cn_cached_pin(entry);
@@ -159,7 +161,7 @@ void cn_served_pyramids_init(struct cn_served_pyramids *pyramids,
 {
     *pyramids = (struct cn_served_pyramids){
         .structure = structure,
-        .cuts = {.count_max = CUT_MAX, .free_value = free_cut},
+        .cuts = {.count_max = CUT_MAX, .cost_max = CUTS_COST, .free_value = free_cut},
         .pyramids = {.cost_max = COST_MAX,
                      .free_value = free_pyramid,
                      .is_busy = is_recent,

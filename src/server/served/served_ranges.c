@@ -241,8 +241,12 @@ static bool compute(void *arg, const struct cn_progress *progress, struct cn_err
     struct range *range = arg;
     bool is_estimate;
 
-    return answer(range, FIRST_SAMPLES, &is_estimate, progress, err) &&
-           (!is_estimate || answer(range, 0, &is_estimate, progress, err));
+    if (!answer(range, FIRST_SAMPLES, &is_estimate, progress, err))
+        return false;
+    if (!is_estimate)
+        return true;
+    cn_job_estimated(&range->job);
+    return answer(range, 0, &is_estimate, progress, err);
 }
 
 static void print_key(const struct cn_range_question *question, struct cn_text *key)
@@ -308,7 +312,7 @@ bool cn_served_range(struct cn_served_ranges *ranges,
     if (!ok)
         return false;
     range = entry->value;
-    ok = cn_job_wait(&range->job, err) || err->kind == CN_ERR_INTERRUPTED;
+    ok = cn_job_wait_estimate(&range->job, err) || err->kind == CN_ERR_INTERRUPTED;
     (void)pthread_mutex_lock(&range->lock);
     ok = ok && range->answer.len > 0;
     if (ok)

@@ -284,8 +284,11 @@ static bool build(void *arg, const struct cn_progress *progress, struct cn_error
     if (view->index->count >= MANY_CONTEXTS)
         view->costs.thread_step =
             cn_costs_choose_step(&view->costs, ESTIMATE_THREADS, MANY_THREADS);
-    if (view->costs.thread_step > 1 && !make(view, progress, err))
-        return false;
+    if (view->costs.thread_step > 1) {
+        if (!make(view, progress, err))
+            return false;
+        cn_job_estimated(&view->job);
+    }
     view->costs.thread_step = 0;
     return make(view, progress, err);
 }
@@ -367,7 +370,9 @@ bool cn_served_view_borrow(struct cn_served_views *views,
     ok = set_up_columns(view, question, err) && set_up(view, question, err);
     has_job = view->job.group != NULL;
     (void)pthread_mutex_unlock(&view->lock);
-    if (ok && has_job && !cn_job_wait(&view->job, err)) {
+    if (ok && has_job &&
+        !(question->takes_estimate ? cn_job_wait_estimate(&view->job, err)
+                                   : cn_job_wait(&view->job, err))) {
         ok = question->takes_estimate && err->kind == CN_ERR_INTERRUPTED;
         has_estimate = true;
     }

@@ -18,6 +18,7 @@
 #include "s3/s3.h"
 #include "store/bucket/manifest.h"
 
+struct cn_fresh;
 struct cn_names;
 
 struct cn_bucket {
@@ -51,6 +52,30 @@ void cn_bucket_close(struct cn_bucket *bucket); /* NULL is fine */
  * nothing was fetched since the last time. */
 void cn_bucket_limit_cache(struct cn_bucket *bucket);
 
+/* A collector that writes to the store, by the object that it writes again from time to time. */
+struct cn_manifest_collector {
+    char id[CN_MANIFEST_ID_LEN + 1];
+    uint64_t seen_ns; /* since the epoch */
+};
+
+/* Seconds after which a collector that did not register again is taken for gone. */
+enum { CN_COLLECTOR_GONE_S = 60 };
+
+/* Register a collector. `url` is where readers reach it; "": nowhere. */
+CN_CHECK bool cn_bucket_register(struct cn_bucket *bucket, const char *id,
+                                 const char *url, struct cn_error *err);
+CN_CHECK bool cn_bucket_unregister(struct cn_bucket *bucket, const char *id,
+                                   struct cn_error *err);
+
+/* All that are registered. The caller frees them. */
+CN_CHECK bool cn_bucket_list_collectors(struct cn_bucket *bucket,
+                                        struct cn_manifest_collector **out, size_t *count,
+                                        struct cn_error *err);
+
+/* Where it is reached; empty if nowhere, or if it is no longer registered. */
+CN_CHECK bool cn_bucket_collector_url(struct cn_bucket *bucket, const char *id,
+                                      struct cn_text *out, struct cn_error *err);
+
 /* The segments of a store, by number. The owner of a list releases it and the entries in it. */
 struct cn_manifest {
     struct cn_manifest_entry **entries;
@@ -58,6 +83,8 @@ struct cn_manifest {
     struct cn_manifest_entry **dead; /* replaced, or named twice: not part of the store */
     size_t dead_count;
     uint32_t next_number; /* above all that were ever named */
+    struct cn_fresh
+        *fresh; /* of cn_bucket_take_manifest(); NULL: there are no collectors */
 };
 void cn_manifest_done(struct cn_manifest *manifest);
 

@@ -191,3 +191,50 @@ bool cn_manifest_entry_decode(struct cn_bytes bytes, struct cn_manifest_entry **
     *out = entry;
     return true;
 }
+
+void cn_manifest_list_encode(const char *label, struct cn_manifest_entry *const *entries,
+                             size_t count, struct cn_cbor_out *out)
+{
+    cn_cbor_put(out, CN_CBOR_ARRAY, count + 1);
+    put_str(out, label);
+    for (size_t i = 0; i < count; i++) {
+        struct cn_cbor_out one = {0};
+
+        cn_manifest_entry_encode(entries[i], &one);
+        put_bytes(out, CN_CBOR_BYTES, one.bytes, one.len);
+        cn_cbor_out_done(&one);
+    }
+}
+
+bool cn_manifest_list_decode(struct cn_bytes bytes, char label[CN_MANIFEST_ID_LEN + 1],
+                             struct cn_manifest_entry ***entries, size_t *count,
+                             struct cn_error *err)
+{
+    struct cn_manifest_entry **list = NULL;
+    struct cn_cbor in = {.bytes = bytes};
+    struct cn_bytes one;
+    size_t n = 0, capacity = 0;
+    uint64_t announced;
+    bool ok = cn_cbor_take(&in, CN_CBOR_ARRAY, &announced) && announced > 0 &&
+              take_name(&in, label, CN_MANIFEST_ID_LEN, "0123456789abcdef");
+
+    if (!ok)
+        return cn_fail(err, CN_ERR_FORMAT, "not a list of segments");
+    for (uint64_t i = 1; ok && i < announced; i++) {
+        ok = cn_cbor_byte_string(&in, &one) ||
+             cn_fail(err, CN_ERR_FORMAT, "the list of segments breaks at byte %zu",
+                     in.off);
+        list = cn_grow(list, n, &capacity, sizeof(*list));
+        ok = ok && cn_manifest_entry_decode(one, &list[n], err);
+        n += ok;
+    }
+    if (!ok) {
+        while (n > 0)
+            cn_manifest_entry_free(list[--n]);
+        free(list);
+        return false;
+    }
+    *entries = list;
+    *count = n;
+    return true;
+}

@@ -19,6 +19,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/bytes/bytes.h"
 #include "base/bytes/cbor.h"
@@ -60,6 +62,26 @@ void cn_manifest_entry_encode(const struct cn_manifest_entry *entry,
 CN_CHECK bool cn_manifest_entry_decode(struct cn_bytes bytes,
                                        struct cn_manifest_entry **out,
                                        struct cn_error *err);
+
+/* A list of entries, for example those of a collector that are in no bucket so far. Layout: CBOR
+ * array of a label and the entries, each in the layout above as a byte string. The label has at
+ * most CN_MANIFEST_ID_LEN hexadecimal digits. The caller releases the decoded entries and their
+ * list. */
+void cn_manifest_list_encode(const char *label, struct cn_manifest_entry *const *entries,
+                             size_t count, struct cn_cbor_out *out);
+CN_CHECK bool cn_manifest_list_decode(struct cn_bytes bytes,
+                                      char label[CN_MANIFEST_ID_LEN + 1],
+                                      struct cn_manifest_entry ***entries, size_t *count,
+                                      struct cn_error *err);
+
+/* The number of a segment before it is uploaded: by its id, and of no entry. */
+static inline uint32_t cn_manifest_fresh_number(const char *id)
+{
+    char digits[7] = "";
+
+    memcpy(digits, id, sizeof(digits) - 1);
+    return 0x1000000 | (uint32_t)strtoul(digits, NULL, 16);
+}
 
 /* "0123456789abcdef...", random. */
 void cn_manifest_new_id(char id[CN_MANIFEST_ID_LEN + 1]);

@@ -12,9 +12,11 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "store/bucket/bucket.h"
+#include "store/bucket/fresh.h"
 
-#define FOLDER "manifest/"
-#define GONE   ".gone"
+#define FOLDER    "manifest/"
+#define GONE      ".gone"
+#define COLLECTOR "collector-"
 enum { NUMBER_LEN = 6, NUMBER_MAX = 0xffffff, TOGETHER = 64 };
 
 void cn_manifest_done(struct cn_manifest *manifest)
@@ -25,6 +27,7 @@ void cn_manifest_done(struct cn_manifest *manifest)
         cn_manifest_entry_free(manifest->dead[i]);
     free(manifest->entries);
     free(manifest->dead);
+    cn_fresh_free(manifest->fresh);
     *manifest = (struct cn_manifest){0};
 }
 
@@ -34,8 +37,24 @@ struct cn_manifest_names {
     size_t count, capacity;
     struct cn_map gone;
     uint32_t next_number;
+    struct cn_manifest_collector *collectors;
+    size_t collector_count, collector_capacity;
     uint64_t state; /* differs from that of another list */
 };
+
+static void take_collector(struct cn_manifest_names *names, const char *id,
+                           const struct cn_s3_object *object)
+{
+    struct cn_manifest_collector *found;
+
+    if (strspn(id, "0123456789abcdef") != CN_MANIFEST_ID_LEN || id[CN_MANIFEST_ID_LEN])
+        return;
+    names->collectors = cn_grow(names->collectors, names->collector_count,
+                                &names->collector_capacity, sizeof(*names->collectors));
+    found = &names->collectors[names->collector_count++];
+    *found = (struct cn_manifest_collector){.seen_ns = object->changed_ns};
+    memcpy(found->id, id, CN_MANIFEST_ID_LEN);
+}
 
 static bool take_name(void *arg, const struct cn_s3_object *object, struct cn_error *err)
 {
@@ -45,6 +64,8 @@ static bool take_name(void *arg, const struct cn_s3_object *object, struct cn_er
     bool is_gone;
 
     (void)err;
+    if (strncmp(name, COLLECTOR, strlen(COLLECTOR)) == 0)
+        take_collector(names, name + strlen(COLLECTOR), object);
     /* Other objects are none of ours. */
     if (strspn(name, "0123456789abcdef") != NUMBER_LEN)
         return true;
@@ -68,6 +89,7 @@ void cn_manifest_names_free(struct cn_manifest_names *names)
     if (!names)
         return;
     free(names->numbers);
+    free(names->collectors);
     cn_map_done(&names->gone);
     free(names);
 }
@@ -274,6 +296,48 @@ static bool read_named(struct cn_bucket *bucket, const struct cn_manifest_names 
     return true;
 }
 
+bool cn_bucket_list_collectors(struct cn_bucket *bucket,
+                               struct cn_manifest_collector **out, size_t *count,
+                               struct cn_error *err)
+{
+    struct cn_manifest_names *names = list_names(bucket, err);
+
+    if (!names)
+        return false;
+    *out = names->collectors;
+    *count = names->collector_count;
+    names->collectors = NULL;
+    cn_manifest_names_free(names);
+    return true;
+}
+
+/* Ask the collectors of a list, then list again: see store/bucket/fresh.h. Takes the names over.
+ * Without collectors, nothing is asked and `fresh` receives NULL. */
+static struct cn_manifest_names *ask_collectors(struct cn_bucket *bucket,
+                                                struct cn_manifest_names *names,
+                                                struct cn_fresh **fresh,
+                                                struct cn_error *err)
+{
+    uint64_t state;
+
+    *fresh = NULL;
+    if (!names || names->collector_count == 0 || cn_s3_settings(bucket->s3)->fresh_s == 0)
+        return names;
+    *fresh = cn_fresh_fetch(bucket, names->collectors, names->collector_count);
+    state = cn_fresh_state(*fresh);
+    if ((*fresh)->count > 0) {
+        cn_manifest_names_free(names);
+        names = list_names(bucket, err);
+    }
+    if (names) {
+        names->state ^= state;
+        return names;
+    }
+    cn_fresh_free(*fresh);
+    *fresh = NULL;
+    return NULL;
+}
+
 /* Takes the names over. */
 static bool read_and_note(struct cn_bucket *bucket, struct cn_manifest_names *names,
                           struct cn_manifest *out, struct cn_error *err)
@@ -300,6 +364,7 @@ bool cn_bucket_take_manifest(struct cn_bucket *bucket, struct cn_manifest *out,
 {
     struct cn_manifest_names *names;
     struct cn_manifest *ahead;
+    struct cn_fresh *fresh;
 
     cn_lock_take(&bucket->lock);
     ahead = bucket->ahead;
@@ -313,12 +378,20 @@ bool cn_bucket_take_manifest(struct cn_bucket *bucket, struct cn_manifest *out,
         cn_manifest_names_free(names);
         return true;
     }
-    return read_and_note(bucket, names ? names : list_names(bucket, err), out, err);
+    names = ask_collectors(bucket, names ? names : list_names(bucket, err), &fresh, err);
+    if (!read_and_note(bucket, names, out, err)) {
+        cn_fresh_free(fresh);
+        return false;
+    }
+    out->fresh = fresh;
+    return true;
 }
 
 bool cn_bucket_look(struct cn_bucket *bucket, bool *is_changed, struct cn_error *err)
 {
-    struct cn_manifest_names *names = list_names(bucket, err);
+    struct cn_fresh *fresh;
+    struct cn_manifest_names *names =
+        ask_collectors(bucket, list_names(bucket, err), &fresh, err);
     struct cn_manifest *ahead = NULL, *earlier = NULL;
     bool is_other, is_waiting, ok = names != NULL;
 
@@ -331,7 +404,11 @@ bool cn_bucket_look(struct cn_bucket *bucket, bool *is_changed, struct cn_error 
     if (is_other) {
         ahead = cn_alloc(1, sizeof(*ahead));
         ok = read_named(bucket, names, ahead, err);
+        if (ok)
+            ahead->fresh = fresh;
+        fresh = ok ? NULL : fresh;
     }
+    cn_fresh_free(fresh);
     if (ok && is_other) {
         cn_lock_take(&bucket->lock);
         earlier = bucket->ahead;
@@ -457,77 +534,4 @@ bool cn_bucket_add_entry(struct cn_bucket *bucket, struct cn_manifest_entry *ent
     ok = name_next(bucket, entry, note, arg, err);
     cn_lock_release(&bucket->naming);
     return ok;
-}
-
-/* Call `take` with the content of each entry, or of the note that it is gone. */
-typedef bool (*entry_visit)(struct cn_bucket *bucket, const char *key,
-                            const struct cn_text *content, void *arg,
-                            struct cn_error *err);
-
-struct entry_walk {
-    struct cn_bucket *bucket;
-    entry_visit take;
-    void *arg;
-};
-
-static bool visit_entry(void *arg, const struct cn_s3_object *object,
-                        struct cn_error *err)
-{
-    const struct entry_walk *walk = arg;
-    struct cn_text text = {0};
-    bool is_found = false, ok;
-
-    if (strspn(object->key + strlen(FOLDER), "0123456789abcdef") != NUMBER_LEN)
-        return true;
-    ok = cn_s3_get(walk->bucket->s3, object->key, &text, &is_found, err) &&
-         (!is_found || walk->take(walk->bucket, object->key, &text, walk->arg, err));
-    cn_text_done(&text);
-    return ok;
-}
-
-static bool remove_damaged(struct cn_bucket *bucket, const char *key,
-                           const struct cn_text *content, void *arg, struct cn_error *err)
-{
-    struct cn_bytes bytes = {(const uint8_t *)cn_text_str(content), content->len};
-    struct cn_manifest_entry *entry = NULL;
-    struct cn_error ignored;
-    bool is_sound =
-        cn_ends_with(key, GONE) || cn_manifest_entry_decode(bytes, &entry, &ignored);
-
-    (void)arg;
-    cn_manifest_entry_free(entry);
-    return is_sound || cn_s3_remove(bucket->s3, key, err);
-}
-
-static bool add_id(struct cn_bucket *bucket, const char *key,
-                   const struct cn_text *content, void *arg, struct cn_error *err)
-{
-    struct cn_bytes bytes = {(const uint8_t *)cn_text_str(content), content->len};
-    struct cn_manifest_entry *entry;
-
-    (void)bucket;
-    if (cn_ends_with(key, GONE)) {
-        (void)cn_names_add(arg, cn_text_str(content));
-        return true;
-    }
-    if (!cn_manifest_entry_decode(bytes, &entry, err))
-        return cn_fail_in(err, "%s", key);
-    (void)cn_names_add(arg, entry->id);
-    cn_manifest_entry_free(entry);
-    return true;
-}
-
-bool cn_bucket_remove_damaged(struct cn_bucket *bucket, struct cn_error *err)
-{
-    struct entry_walk walk = {bucket, remove_damaged, NULL};
-
-    return cn_s3_list(bucket->s3, FOLDER, visit_entry, &walk, err);
-}
-
-bool cn_bucket_list_ids(struct cn_bucket *bucket, struct cn_names *ids,
-                        struct cn_error *err)
-{
-    struct entry_walk walk = {bucket, add_id, ids};
-
-    return cn_s3_list(bucket->s3, FOLDER, visit_entry, &walk, err);
 }

@@ -12,9 +12,10 @@
 #include "base/text.h"
 #include "store/bucket/bucket.h"
 
-#define ENTRIES  "manifest/"
-#define SEGMENTS "segments/"
-#define GONE     ".gone"
+#define ENTRIES   "manifest/"
+#define SEGMENTS  "segments/"
+#define GONE      ".gone"
+#define COLLECTOR "collector-"
 enum { NUMBER_LEN = 6, TOGETHER = 64 };
 static const uint64_t orphan_ns = UINT64_C(24) * 3600 * 1000000000;
 
@@ -50,7 +51,9 @@ static bool note_entry(void *arg, const struct cn_s3_object *object, struct cn_e
     const char *name = object->key + strlen(ENTRIES);
     uint32_t number;
 
-    (void)err;
+    if (strncmp(name, COLLECTOR, strlen(COLLECTOR)) == 0 &&
+        is_older(sweep, object->changed_ns, orphan_ns))
+        return cn_s3_remove(sweep->bucket->s3, object->key, err);
     if (strspn(name, "0123456789abcdef") != NUMBER_LEN)
         return true;
     number = (uint32_t)strtoul(name, NULL, 16);
@@ -143,17 +146,45 @@ static bool has_name(struct cn_names *names, const char *name)
     return cn_names_add(names, name) < count;
 }
 
+static bool note_newest(void *arg, const struct cn_s3_object *object,
+                        struct cn_error *err)
+{
+    uint64_t *newest_ns = arg;
+
+    (void)err;
+    if (object->changed_ns > *newest_ns)
+        *newest_ns = object->changed_ns;
+    return true;
+}
+
+/* A collector that was away for long may be sending an orphan again, to name it: look once more. */
+static bool is_still_orphan(struct sweep *sweep, const struct found *found, bool *out,
+                            struct cn_error *err)
+{
+    char begin[sizeof(SEGMENTS) + CN_MANIFEST_ID_LEN + 1];
+    uint64_t newest_ns = 0;
+
+    (void)snprintf(begin, sizeof(begin), SEGMENTS "%s/", found->id);
+    if (!cn_s3_list(sweep->bucket->s3, begin, note_newest, &newest_ns, err))
+        return false;
+    *out = is_older(sweep, newest_ns, orphan_ns);
+    return true;
+}
+
 /* Live segments are known; an id that is both known and gone was named twice. */
 static bool remove_segments(struct sweep *sweep, struct cn_error *err)
 {
     for (size_t i = 0; i < sweep->count; i++) {
         const struct found *found = &sweep->segments[i];
-        bool is_doomed;
+        bool is_doomed, is_orphan;
 
         if (has_name(&sweep->known, found->id))
             continue;
         is_doomed = has_name(&sweep->doomed, found->id);
-        if (!is_doomed && !is_older(sweep, found->changed_ns, orphan_ns))
+        is_orphan = !is_doomed && is_older(sweep, found->changed_ns, orphan_ns);
+        if (is_orphan && !is_still_orphan(sweep, found, &is_orphan, err))
+            return false;
+        if (!is_doomed && !is_orphan)
             continue;
         if (!remove_keys(sweep->bucket->s3, found->keys, found->key_count, err))
             return false;

@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "store/bucket/bucket.h"
+#include "store/care/replica.h"
 #include "store/care/upload.h"
 #include "store/segment/log_format.h"
 #include "store/segment/segment.h"
@@ -19,7 +20,8 @@ static bool sweep(struct cn_bucket *bucket, struct cn_error *err)
 
     return cn_bucket_sweep(bucket,
                            cn_s3_settings(bucket->s3)->grace_s * UINT64_C(1000000000),
-                           &ignored, err);
+                           &ignored, err) &&
+           cn_replica_sweep(bucket, err);
 }
 
 static int by_age(const void *a, const void *b)
@@ -291,6 +293,7 @@ bool cn_bucket_recover(const char *address, struct cn_store_recovery *out,
     }
     free(lost.list);
     cn_names_done(&known);
+    ok = ok && cn_replica_recover(bucket, &counts, &counts.alive, err);
     cn_bucket_close(bucket);
     if (ok)
         *out = counts;

@@ -26,6 +26,7 @@ struct cn_store_recovery {
     uint64_t bad_records;
     uint64_t lost_words; /* numbers without a word */
     uint64_t cut_len;    /* bytes cut off after the last sound chunk */
+    uint32_t alive;      /* segments of collectors that are not gone: left to them */
 };
 
 /* Rebuild all indexes: rows from traces.dat, words from text.log. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/files/disk.h"
@@ -69,6 +70,48 @@ static bool write_state(const char *dir, const struct state *state, struct cn_er
                          err);
     cn_text_done(&text);
     return ok;
+}
+
+/* Choose the id of a segment's objects, unless that was done: two may choose at once. */
+static bool make_state(const char *dir, struct state *state, struct cn_error *err)
+{
+    struct cn_text made = {0}, path = {0};
+    FILE *file;
+
+    if (read_state(dir, state))
+        return true;
+    *state = (struct state){0};
+    cn_manifest_new_id(state->id);
+    cn_text_printf(&made, "%s/." STATE_NAME "-%s", dir, state->id);
+    cn_text_printf(&path, "%s/" STATE_NAME, dir);
+    file = fopen(cn_text_str(&made), "wxe");
+    if (file) {
+        bool ok = fprintf(file, "%s %06x sending\n", state->id, 0U) > 0;
+
+        ok = fclose(file) == 0 && ok;
+        if (ok)
+            (void)link(cn_text_str(&made), cn_text_str(&path));
+        (void)unlink(cn_text_str(&made));
+    }
+    cn_text_done(&made);
+    cn_text_done(&path);
+    /* A power failure may have left it empty. */
+    if (read_state(dir, state))
+        return true;
+    cn_manifest_new_id(state->id);
+    return write_state(dir, state, err);
+}
+
+bool cn_upload_id(const char *dir, char id[CN_MANIFEST_ID_LEN + 1], bool *is_named,
+                  struct cn_error *err)
+{
+    struct state state;
+
+    if (!make_state(dir, &state, err))
+        return false;
+    memcpy(id, state.id, sizeof(state.id));
+    *is_named = state.is_done;
+    return true;
 }
 
 bool cn_upload_is_done(const char *base, uint32_t number)
@@ -297,13 +340,8 @@ bool cn_upload_replacing(struct cn_bucket *bucket, const char *base, uint32_t nu
     char *dir = cn_segment_dir(base, number);
     struct state state;
     struct claim claim = {dir, &state, replaced, replaced_count};
-    bool ok = true;
+    bool ok = make_state(dir, &state, err);
 
-    if (!read_state(dir, &state)) {
-        state = (struct state){0};
-        cn_manifest_new_id(state.id);
-        ok = write_state(dir, &state, err);
-    }
     if (ok && state.has_number && !state.is_done)
         ok = cn_bucket_has_entry(bucket, state.number, state.id, &state.is_done, err);
     if (ok && !state.is_done)
@@ -322,6 +360,19 @@ bool cn_upload_segment(struct cn_bucket *bucket, const char *base, uint32_t numb
                        struct cn_error *err)
 {
     return cn_upload_replacing(bucket, base, number, NULL, 0, err);
+}
+
+bool cn_upload_with_id(struct cn_bucket *bucket, const char *base, uint32_t number,
+                       const char *id, struct cn_error *err)
+{
+    char *dir = cn_segment_dir(base, number);
+    struct state state = {0};
+    bool ok;
+
+    (void)snprintf(state.id, sizeof(state.id), "%s", id);
+    ok = write_state(dir, &state, err);
+    free(dir);
+    return ok && cn_upload_segment(bucket, base, number, err);
 }
 
 bool cn_upload_name_again(struct cn_bucket *bucket, const char *base, uint32_t number,

@@ -13,9 +13,15 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "store/bucket/manifest.h"
 
 struct cn_bucket;
 struct cn_progress;
+
+/* The id that the objects of a segment have or will have. `is_named` receives true if the manifest
+ * names it. Any thread may ask. */
+CN_CHECK bool cn_upload_id(const char *dir, char id[CN_MANIFEST_ID_LEN + 1],
+                           bool *is_named, struct cn_error *err);
 
 /* Upload a sealed segment, unless that was done. */
 CN_CHECK bool cn_upload_segment(struct cn_bucket *bucket, const char *base,
@@ -25,6 +31,10 @@ CN_CHECK bool cn_upload_segment(struct cn_bucket *bucket, const char *base,
 CN_CHECK bool cn_upload_replacing(struct cn_bucket *bucket, const char *base,
                                   uint32_t number, const uint32_t *replaced,
                                   size_t replaced_count, struct cn_error *err);
+
+/* The same for a segment whose objects have an id that is known. */
+CN_CHECK bool cn_upload_with_id(struct cn_bucket *bucket, const char *base,
+                                uint32_t number, const char *id, struct cn_error *err);
 
 /* Name a segment again whose entry was lost, from its files in a directory of a local store. `rows`
  * receives their number. */

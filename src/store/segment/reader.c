@@ -19,8 +19,21 @@ void cn_store_close(struct cn_store *store)
         cn_segment_close(store->segments[i]);
     if (store->bucket)
         store->close_bucket(store->bucket);
+    for (size_t i = 0; i < store->missing_count; i++)
+        free(store->missing[i]);
+    free(store->missing);
     free(store->segments);
     free(store);
+}
+
+size_t cn_store_missing_count(const struct cn_store *store)
+{
+    return store->missing_count;
+}
+
+const char *cn_store_missing(const struct cn_store *store, size_t i)
+{
+    return store->missing[i];
 }
 
 bool cn_store_look(const struct cn_store *store, bool *is_changed, struct cn_error *err)

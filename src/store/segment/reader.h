@@ -42,6 +42,11 @@ CN_CHECK bool cn_store_open_again(struct cn_store **out, const char *path,
                                   const struct cn_store *earlier, struct cn_error *err);
 void cn_store_close(struct cn_store *store); /* NULL is fine */
 
+/* Collectors of a store in object storage that did not answer, each with the reason: traces of
+ * theirs that were not uploaded so far are missing. */
+size_t cn_store_missing_count(const struct cn_store *store);
+const char *cn_store_missing(const struct cn_store *store, size_t i);
+
 /* Of a store in object storage: look whether it has other segments now. If so, opening it again
  * waits for no request. Any thread, while the store is open. */
 CN_CHECK bool cn_store_look(const struct cn_store *store, bool *is_changed,
@@ -54,7 +59,10 @@ uint64_t cn_store_look_ns(const struct cn_store *store);
 size_t cn_store_segment_count(const struct cn_store *store);
 const struct cn_segment *cn_store_segment(const struct cn_store *store, size_t i);
 
-uint32_t cn_segment_number(const struct cn_segment *segment);  /* 0x00002a */
+uint32_t cn_segment_number(const struct cn_segment *segment); /* 0x00002a */
+
+/* True if it has this number, or had it before it was uploaded by a collector. */
+bool cn_segment_answers_to(const struct cn_segment *segment, uint32_t number);
 const char *cn_segment_path(const struct cn_segment *segment); /* its directory */
 const char *cn_segment_lane(const struct cn_segment *segment); /* that wrote it; or "" */
 bool cn_segment_is_sealed(const struct cn_segment *segment);

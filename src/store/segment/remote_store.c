@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/files/cache_dir.h"
 #include "base/text.h"
 #include "store/bucket/bucket.h"
+#include "store/bucket/fresh.h"
 #include "store/bucket/remote_segment.h"
 #include "store/segment/segment.h"
 
@@ -33,7 +35,6 @@ static bool open_segments(struct cn_store *store, struct cn_manifest *manifest,
     size_t at = 0;
     bool ok = true;
 
-    store->segments = cn_alloc(manifest->count, sizeof(struct cn_segment *));
     for (size_t i = 0; ok && i < manifest->count; i++) {
         struct cn_segment *shared = find_earlier(earlier, manifest->entries[i], &at);
         struct cn_text dir = {0};
@@ -55,6 +56,68 @@ static bool open_segments(struct cn_store *store, struct cn_manifest *manifest,
     return ok;
 }
 
+/* True if the manifest names the objects of a fresh segment. */
+static bool is_named(const struct cn_manifest *manifest, const char *id)
+{
+    for (size_t i = 0; i < manifest->count; i++)
+        if (strcmp(manifest->entries[i]->id, id) == 0)
+            return true;
+    for (size_t i = 0; i < manifest->dead_count; i++)
+        if (strcmp(manifest->dead[i]->id, id) == 0)
+            return true;
+    return false;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct cn_fresh_segment *x = a, *y = b;
+
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Leave out what was uploaded in the meantime. */
+static void leave_out_named(struct cn_fresh *fresh, const struct cn_manifest *manifest)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < fresh->count; i++) {
+        struct cn_fresh_segment segment = fresh->segments[i];
+
+        if (is_named(manifest, segment.entry->id)) {
+            fresh->segments[i] = fresh->segments[kept];
+            fresh->segments[kept++] = segment;
+        }
+    }
+    cn_fresh_drop(fresh, kept);
+    if (fresh->count > 0)
+        qsort(fresh->segments, fresh->count, sizeof(*fresh->segments), by_number);
+}
+
+/* The copy of a damaged segment may be what is damaged: it is made again next time. */
+static void open_fresh(struct cn_store *store, struct cn_fresh *fresh)
+{
+    for (size_t i = 0; i < fresh->count; i++) {
+        const struct cn_fresh_segment *copy = &fresh->segments[i];
+        struct cn_segment **opened = &store->segments[store->count];
+        struct cn_error err;
+
+        if (i > 0 && copy->number == fresh->segments[i - 1].number)
+            (void)cn_fail(&err, CN_ERR_FORMAT, "two segments have the number %06x",
+                          copy->number);
+        else if (cn_segment_open(opened, copy->base, copy->number, &err)) {
+            store->count++;
+            if (!cn_segment_check(*opened, &err))
+                cn_cache_dir_remove(copy->base);
+            continue;
+        }
+        cn_fresh_note_missing(fresh, "a segment of a collector", &err);
+    }
+    store->missing = fresh->missing;
+    store->missing_count = fresh->missing_count;
+    fresh->missing = NULL;
+    fresh->missing_count = 0;
+}
+
 bool cn_remote_store_open(struct cn_store *store, const char *address,
                           const struct cn_store *earlier, struct cn_error *err)
 {
@@ -74,8 +137,17 @@ bool cn_remote_store_open(struct cn_store *store, const char *address,
     refresh_s = cn_s3_settings(store->bucket->s3)->refresh_s;
     store->look_ns = (refresh_s < day_s ? refresh_s : day_s) * UINT64_C(1000000000);
     cn_bucket_limit_cache(store->bucket);
-    ok = cn_bucket_take_manifest(store->bucket, &manifest, err) &&
-         open_segments(store, &manifest, earlier, err);
+    ok = cn_bucket_take_manifest(store->bucket, &manifest, err);
+    if (ok && manifest.fresh)
+        leave_out_named(manifest.fresh, &manifest);
+    if (ok) {
+        store->segments =
+            cn_alloc(manifest.count + (manifest.fresh ? manifest.fresh->count : 0),
+                     sizeof(struct cn_segment *));
+        ok = open_segments(store, &manifest, earlier, err);
+    }
+    if (ok && manifest.fresh)
+        open_fresh(store, manifest.fresh);
     cn_manifest_done(&manifest);
     return ok;
 }

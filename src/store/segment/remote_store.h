@@ -18,12 +18,14 @@ struct cn_store {
     size_t count;
     struct cn_bucket *bucket; /* NULL: a local directory */
     void (*close_bucket)(struct cn_bucket *bucket);
+    char **missing; /* collectors that did not answer */
+    size_t missing_count;
     uint64_t look_ns; /* from one look to the next */
     bool (*look)(struct cn_bucket *bucket, bool *is_changed, struct cn_error *err);
 };
 
 /* Open all segments that the manifest names, sharing those of an earlier snapshot, which may be
- * NULL. On failure `store` has to be closed. */
+ * NULL; and the fresh segments of collectors. On failure `store` has to be closed. */
 CN_CHECK bool cn_remote_store_open(struct cn_store *store, const char *address,
                                    const struct cn_store *earlier, struct cn_error *err);
 

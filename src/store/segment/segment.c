@@ -363,6 +363,13 @@ uint32_t cn_segment_number(const struct cn_segment *segment)
     return segment->number;
 }
 
+bool cn_segment_answers_to(const struct cn_segment *segment, uint32_t number)
+{
+    return segment->number == number ||
+           (segment->remote &&
+            cn_manifest_fresh_number(segment->remote->entry->id) == number);
+}
+
 const char *cn_segment_path(const struct cn_segment *segment)
 {
     return segment->dir;

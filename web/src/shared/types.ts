@@ -192,12 +192,17 @@ export interface Counter {
   profile: number;
   label: string; // of the thread
   name: string;
-  points: [number, number, number, number][]; // time, minimum, maximum and last of a column
 }
 
-export interface Counters {
+export type Points = [number, number, number, number][]; // time, minimum, maximum, last of a column
+
+export interface CounterList {
   isPending: boolean;
   counters: Counter[];
+}
+
+export interface CounterPoints {
+  counters: (Counter & { points: Points })[];
 }
 
 export interface States {

@@ -61,7 +61,6 @@ export function TimelinePage(props: ViewProps) {
         first={Number(state.first ?? 0)}
         thread={state.t ?? ""}
         search={state.q ?? ""}
-        isRecording={info.kind === "recording" && info.tasks !== undefined}
         hasStates={info.states.length > 0 && info.tasks !== undefined}
         timesLabel={info.costTimes === "corrected" ? "recorded time " : ""}
         selection={range && { ...range, threads: state.st ?? "" }}

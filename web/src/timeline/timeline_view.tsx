@@ -25,7 +25,8 @@ import {
   type ThreadTrack,
 } from "./tracks";
 import {
-  useCounters,
+  useCounterList,
+  useCounterPoints,
   useFrame,
   useLevels,
   useMap,
@@ -51,7 +52,6 @@ export interface TimelineProps {
   first: number; // number of the first visible thread
   thread: string; // selection of threads
   search: string;
-  isRecording: boolean;
   hasStates: boolean; // scheduler events
   timesLabel: string; // says which times these are; may be empty
   selection: Selection | null;
@@ -94,7 +94,7 @@ export function TimelineView(props: TimelineProps) {
   const overview = useMap(props.path, threads, props.thread, width, mapHeight);
   const [heldFrame, holdFrame] = useState<ReturnType<typeof useFrame>["frame"]>(null);
   const levelsOf = useLevels(overview.map, heldFrame);
-  const counters = useCounters(props.path, props.isRecording, range, width, props.thread);
+  const counters = useCounterList(props.path, props.thread);
   const choiceKey = JSON.stringify([choice.filter, choice.pinned, choice.moved]);
   const openKey = [...choice.flipped, ...choice.shut].join("\n");
   const layout = useMemo(
@@ -102,6 +102,12 @@ export function TimelineView(props: TimelineProps) {
     [threads, choiceKey, openKey, sizes, levelsOf, counters],
   );
   const visible = visibleTracks(layout, scrolled, size.height);
+  const pointsOf = useCounterPoints(
+    props.path,
+    range,
+    width,
+    visible.flatMap((track) => (track.kind === "counter" ? [track.counter] : [])),
+  );
   const { frame, error } = useFrame(
     props.path,
     range,
@@ -132,6 +138,7 @@ export function TimelineView(props: TimelineProps) {
       marks: props.marks,
       measured,
       flows,
+      pointsOf,
       matches,
     });
   });
@@ -353,6 +360,7 @@ export function TimelineView(props: TimelineProps) {
                 scrolled={scrolled}
                 width={sizes.label}
                 frame={frame}
+                pointsOf={pointsOf}
                 current={cursor?.profile}
                 time={cursor?.time}
                 {...actions}

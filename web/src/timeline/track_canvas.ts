@@ -51,6 +51,7 @@ const isSame = (a: Picture, b: Picture): boolean =>
   hasSameTracks(a, b) &&
   a.frame === b.frame &&
   a.flows === b.flows &&
+  a.pointsOf === b.pointsOf &&
   isSameRange(a.range, b.range);
 
 const drawings = new WeakMap<HTMLCanvasElement, Drawn>();

@@ -4,8 +4,9 @@ import { colorOf, isDark, themeColor } from "../shared/colors";
 import { axisStep, formatNs } from "../shared/format";
 import type { Range } from "../shared/range";
 import { uiScale } from "../shared/ui_scale";
-import type { Counter } from "../shared/types";
+import type { Points } from "../shared/types";
 import { stripOf, type NestedFrame, type NestedRow } from "./nested";
+import type { PointsOf } from "./use_tracks";
 import { topInWindow, visibleTracks, type Layout, type ThreadTrack, type Track } from "./tracks";
 
 export interface Sizes {
@@ -252,6 +253,7 @@ export interface Picture {
   marks: number[];
   measured: Range | null;
   flows: Flow[];
+  pointsOf: PointsOf;
   matches: Matches;
 }
 
@@ -289,7 +291,7 @@ function drawTrack(
 }
 
 // The lowest and highest value of what is visible.
-export function counterScale(points: Counter["points"]): { low: number; high: number } {
+export function counterScale(points: Points): { low: number; high: number } {
   const low = Math.min(...points.map((point) => point[1]));
   const high = Math.max(...points.map((point) => point[2]));
   return low < high ? { low, high } : { low: low - 1, high: high + 1 };
@@ -299,11 +301,10 @@ export function counterScale(points: Counter["points"]): { low: number; high: nu
 // highest.
 function drawCounter(
   context: CanvasRenderingContext2D,
-  counter: Counter,
+  points: Points,
   box: Area & { top: number; height: number },
   theme: Theme,
 ): void {
-  const { points } = counter;
   if (points.length === 0) return;
   const { low, high } = counterScale(points);
   const span = box.range.end - box.range.begin;
@@ -456,7 +457,7 @@ export function drawTracks(element: HTMLCanvasElement, picture: Picture): void {
       else if (track.kind === "counter")
         drawCounter(
           context,
-          track.counter,
+          picture.pointsOf(track.counter) ?? [],
           { ...area, top: top + 5, height: track.height - 10 },
           theme,
         );

@@ -2,6 +2,7 @@
 
 import { useRef, useState } from "preact/hooks";
 import { formatPercent } from "../shared/format";
+import type { Points } from "../shared/types";
 import { runningShare, type NestedFrame } from "./nested";
 import {
   dropTarget,
@@ -12,6 +13,7 @@ import {
   type ThreadTrack,
   type Track,
 } from "./tracks";
+import type { PointsOf } from "./use_tracks";
 
 export interface TrackActions {
   onOpen: (profile: number) => void; // or close
@@ -28,6 +30,7 @@ interface Props extends TrackActions {
   scrolled: number;
   width: number;
   frame: NestedFrame | null;
+  pointsOf: PointsOf;
   current: number | undefined; // profile
   time: number | undefined; // of the cursor
 }
@@ -57,6 +60,7 @@ export function TrackLabels(props: Props) {
               track={track}
               style={{ ...style, width: `${props.width}px` }}
               time={props.time}
+              points={props.pointsOf(track.counter)}
             />
           );
         return track.kind === "group" ? (
@@ -102,11 +106,16 @@ function GroupLabel({ track, style, frame, onGroup }: Props & { track: GroupTrac
 }
 
 // The value at the cursor, else the highest one that is visible.
-function CounterLabel(props: { track: CounterTrack; style: Style; time: number | undefined }) {
+function CounterLabel(props: {
+  track: CounterTrack;
+  style: Style;
+  time: number | undefined;
+  points: Points | undefined; // undefined: not known yet
+}) {
   const { counter } = props.track;
-  const { time } = props;
-  const at = counter.points.filter((point) => time === undefined || point[0] <= time).pop();
-  const most = Math.max(...counter.points.map((point) => point[2]));
+  const { time, points = [] } = props;
+  const at = points.filter((point) => time === undefined || point[0] <= time).pop();
+  const most = Math.max(...points.map((point) => point[2]));
   const value = time === undefined ? most : at?.[3];
   return (
     <div class="track-label counter" role="listitem" style={props.style} title={counter.label}>
@@ -115,7 +124,9 @@ function CounterLabel(props: { track: CounterTrack; style: Style; time: number |
         <br />
         <small>
           {value === undefined || !Number.isFinite(value)
-            ? "no data"
+            ? props.points
+              ? "no data"
+              : "…"
             : (time === undefined ? "max " : "") + value.toLocaleString("en-US")}
           {" · "}
           {counter.label}

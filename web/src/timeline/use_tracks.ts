@@ -3,7 +3,14 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { getWhenReady, type Parameters } from "../shared/api";
 import type { Range } from "../shared/range";
-import type { Counter, Counters, NestedAnswer, Thread } from "../shared/types";
+import type {
+  Counter,
+  CounterList,
+  CounterPoints,
+  NestedAnswer,
+  Points,
+  Thread,
+} from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
 import { chooseDepth, LEVEL_MAX, parseNested, type NestedFrame } from "./nested";
 import { printNumbers } from "./thread_numbers";
@@ -163,31 +170,36 @@ export function useMap(
 }
 
 const NO_COUNTERS: Counter[] = [];
-const isReading = (answer: Counters) => answer.isPending;
+const isReading = (answer: CounterList) => answer.isPending;
 
-// The counters of a recording; only one that has some is asked for each range.
-export function useCounters(
+// The names of all counters and rates.
+export function useCounterList(path: string, thread: string): Counter[] {
+  const { value } = useAnswer<CounterList>(`${path}/counters`, { list: 1, thread }, isReading);
+  return value?.counters ?? NO_COUNTERS;
+}
+
+export const counterKey = ({ profile, name }: Counter): string => `${profile} ${name}`;
+
+export type PointsOf = (counter: Counter) => Points | undefined;
+
+// The points of the counters that are visible. Those of the range before stay until they are there.
+export function useCounterPoints(
   path: string,
-  isRecording: boolean,
   range: Range,
   columns: number,
-  thread: string,
-): Counter[] {
-  const any = useAnswer<Counters>(
-    isRecording ? `${path}/counters` : null,
-    { columns: 1, thread },
-    isReading,
-  );
-  const here = useAnswer<Counters>(
-    any.value && any.value.counters.length > 0 ? `${path}/counters` : null,
-    {
-      begin: Math.floor(range.begin),
-      end: Math.ceil(range.end),
-      columns: Math.min(4000, columns),
-      thread,
-    },
-  );
-  return here.value?.counters ?? any.value?.counters ?? NO_COUNTERS;
+  visible: Counter[],
+): PointsOf {
+  const { value } = useAnswer<CounterPoints>(visible.length > 0 ? `${path}/counters` : null, {
+    begin: Math.floor(range.begin),
+    end: Math.ceil(range.end),
+    columns: Math.min(COLUMNS_MAX, columns),
+    thread: printNumbers([...new Set(visible.map((counter) => counter.profile))]),
+    name: [...new Set(visible.map((counter) => counter.name))],
+  });
+  return useMemo(() => {
+    const known = new Map(value?.counters.map((one) => [counterKey(one), one.points]));
+    return (counter: Counter) => known.get(counterKey(counter));
+  }, [value]);
 }
 
 // The most levels of calls that each thread was seen to have: tracks do not shrink while zooming.

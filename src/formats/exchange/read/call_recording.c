@@ -375,7 +375,8 @@ struct cn_recording *cn_call_recording_new(const char *module,
         uint64_t first_ns = r->tracks.list[i].first_ns;
 
         tasks[i] = r->tables->tasks[i];
-        tasks[i].first_ns = first_ns == UINT64_MAX ? 0 : first_ns + base_ns;
+        tasks[i].has_first = first_ns != UINT64_MAX;
+        tasks[i].first_ns = tasks[i].has_first ? first_ns + base_ns : 0;
         tasks[i].data_len =
             2 * RECORD_LEN *
             (count_of(&r->tracks.list[i].runs) + count_of(&r->tracks.list[i].readings));

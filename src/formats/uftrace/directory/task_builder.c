@@ -173,7 +173,7 @@ static void add_records(struct cn_uft_directory *dir, size_t index)
     records->is_mapped = !entry->file.ranges;
     reader = cn_uft_record_reader_new(records, 0);
     if (cn_uft_record_reader_next(reader, 0, &block, &err) == CN_ITEM)
-        task->first_ns = cn_uft_first_time(&dir->rec, block.bytes);
+        task->has_first = cn_uft_first_time(&dir->rec, block.bytes, &task->first_ns);
     cn_uft_record_reader_free(reader);
     if (task->time_ns == 0)
         task->time_ns = task->first_ns;

@@ -103,15 +103,20 @@ bool cn_uft_payload_measure(const struct cn_recording *rec, struct cn_uft_record
     return true;
 }
 
-uint64_t cn_uft_first_time(const struct cn_recording *rec, struct cn_bytes file)
+bool cn_uft_first_time(const struct cn_recording *rec, struct cn_bytes file,
+                       uint64_t *time_ns)
 {
     struct cn_bytes rest = file, bytes;
 
     while (cn_bytes_take(&rest, cn_uft_record_size, &bytes)) {
         struct cn_uft_record record = cn_uft_record_get(bytes, rec->is_big_endian);
 
-        if (!cn_uft_record_has_magic(record) || type_of(record) != CN_UFT_LOST)
-            return cn_uft_record_has_magic(record) ? record.time_ns : 0;
+        if (!cn_uft_record_has_magic(record))
+            return false;
+        if (type_of(record) != CN_UFT_LOST) {
+            *time_ns = record.time_ns;
+            return true;
+        }
     }
-    return 0;
+    return false;
 }

@@ -81,7 +81,8 @@ CN_CHECK bool cn_uft_payload_measure(const struct cn_recording *rec,
                                      struct cn_uft_record record, uint32_t function,
                                      struct cn_bytes rest, struct cn_uft_payload *out);
 
-/* The time of the first record that has one; 0 when there is none. */
-uint64_t cn_uft_first_time(const struct cn_recording *rec, struct cn_bytes file);
+/* The time of the first record that has one; false when there is none. */
+bool cn_uft_first_time(const struct cn_recording *rec, struct cn_bytes file,
+                       uint64_t *time_ns);
 
 #endif

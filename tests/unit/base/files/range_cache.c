@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/run/pool.h"
 #include "support/scratch.h"
 
 enum { BLOCK = CN_RANGE_BLOCK_LEN, LEN = 5 * BLOCK + 1000 };
@@ -122,12 +123,51 @@ static void fetches_damaged_blocks_again(void **state)
     cn_range_cache_close(cache);
 }
 
+/* Threads that need parts of each other, each with a cache of its own or a shared one. */
+struct readers {
+    struct cn_range_cache *caches[2];
+};
+
+static void read_parts(void *arg, size_t job, unsigned worker)
+{
+    struct readers *readers = arg;
+
+    (void)worker;
+    for (size_t i = 0; i < 6; i++) {
+        struct cn_range_cache *cache = readers->caches[job % 2];
+        size_t off = (job * 7 + i * 5) % 5 * BLOCK + job;
+        struct cn_bytes part = {cn_range_cache_bytes(cache).ptr + off, BLOCK};
+        struct cn_error err = {0};
+
+        if (!cn_range_cache_need(cache, &part, 1, &err))
+            abort();
+        for (size_t k = 0; k < part.len; k++)
+            if (part.ptr[k] != byte_at(off + k))
+                abort();
+    }
+}
+
+static void serves_threads_and_other_caches_of_the_file(void **state)
+{
+    struct elsewhere elsewhere[2] = {0};
+    struct readers readers = {{open_cache(&elsewhere[0]), open_cache(&elsewhere[1])}};
+    struct cn_jobs jobs = {.count = 8, .arg = &readers, .run = read_parts};
+
+    (void)state;
+    cn_pool_run(&jobs, 4);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(elsewhere[i].blocks <= 6);
+        cn_range_cache_close(readers.caches[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CN_SCRATCH_TEST(fetches_what_is_needed_once),
         CN_SCRATCH_TEST(says_why_nothing_came),
         CN_SCRATCH_TEST(fetches_damaged_blocks_again),
+        CN_SCRATCH_TEST(serves_threads_and_other_caches_of_the_file),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/files/crc32c.h"
+#include "store/care/commit_object.h"
 #include "store/index/word_filter.h"
 #include "store/search/query.h"
 #include "store/search/query_filter.h"
@@ -107,6 +108,78 @@ static void survives_lies(void **state)
     cn_cbor_out_done(&out);
 }
 
+static bool decode_list(const struct cn_cbor_out *out, size_t len, size_t expected)
+{
+    char label[CN_MANIFEST_ID_LEN + 1];
+    struct cn_manifest_entry **entries;
+    struct cn_error err = {0};
+    size_t count;
+
+    if (!cn_manifest_list_decode((struct cn_bytes){out->bytes, len}, label, &entries,
+                                 &count, &err)) {
+        assert_true(err.kind == CN_ERR_FORMAT && err.text[0] != '\0');
+        return false;
+    }
+    assert_string_equal(label, "17ab");
+    assert_int_equal(count, expected);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(entries[i]->number, 0x2a);
+        cn_manifest_entry_free(entries[i]);
+    }
+    free(entries);
+    return true;
+}
+
+static void lists_are_read_whole_or_not_at_all(void **state)
+{
+    struct cn_cbor_out one = {0}, out = {0};
+    struct cn_manifest_entry *entries[2];
+
+    (void)state;
+    encode(&one);
+    entries[0] = entries[1] = decode(&one, one.len);
+    cn_manifest_list_encode("17ab", entries, 2, &out);
+    assert_true(decode_list(&out, out.len, 2));
+    for (size_t len = 0; len < out.len; len++)
+        assert_false(decode_list(&out, len, 2));
+    out.len = 0;
+    cn_manifest_list_encode("17ab", entries, 0, &out);
+    assert_true(decode_list(&out, out.len, 0));
+    cn_manifest_entry_free(entries[0]);
+    cn_cbor_out_done(&one);
+    cn_cbor_out_done(&out);
+}
+
+static void commits_are_read_whole_or_not_at_all(void **state)
+{
+    struct cn_commit_object commit = {.text_off = 16,
+                                      .text = {(const uint8_t *)"words", 5},
+                                      .data_off = 70000,
+                                      .data = {(const uint8_t *)"chunk", 5},
+                                      .config = {(const uint8_t *)"a = 1", 5}},
+                            found;
+    struct cn_cbor_out out = {0};
+    struct cn_error err;
+
+    (void)state;
+    cn_commit_object_encode(&commit, &out);
+    assert_true(
+        cn_commit_object_decode((struct cn_bytes){out.bytes, out.len}, &found, &err));
+    assert_int_equal(found.text_off, 16);
+    assert_int_equal(found.data_off, 70000);
+    assert_memory_equal(found.data.ptr, "chunk", 5);
+    for (size_t len = 0; len < out.len; len++)
+        assert_false(
+            cn_commit_object_decode((struct cn_bytes){out.bytes, len}, &found, &err));
+    for (size_t bit = 0; bit < out.len * 8; bit++) {
+        out.bytes[bit / 8] ^= (uint8_t)(1U << bit % 8);
+        assert_false(
+            cn_commit_object_decode((struct cn_bytes){out.bytes, out.len}, &found, &err));
+        out.bytes[bit / 8] ^= (uint8_t)(1U << bit % 8);
+    }
+    cn_cbor_out_done(&out);
+}
+
 static struct cn_bytes bytes_of(const char *text)
 {
     return (struct cn_bytes){(const uint8_t *)text, strlen(text)};
@@ -188,6 +261,8 @@ int main(void)
         cmocka_unit_test(reads_what_was_written),
         cmocka_unit_test(refuses_every_truncation_and_flip),
         cmocka_unit_test(survives_lies),
+        cmocka_unit_test(lists_are_read_whole_or_not_at_all),
+        cmocka_unit_test(commits_are_read_whole_or_not_at_all),
         cmocka_unit_test(excludes_queries_without_hits),
         cmocka_unit_test(filters_are_bounded_and_rarely_wrong),
     };
