@@ -4,7 +4,9 @@
 
 #include "analyze/calls/call_stack.h"
 #include "base/alloc.h"
+#include "base/bytes/utf8.h"
 #include "formats/exchange/spans/finished.h"
+#include "sql/call_groups.h"
 #include "sql/table.h"
 
 /* Columns of calls, in the order of cn_calls_table. */
@@ -54,6 +56,8 @@ struct call_scan {
     size_t count, capacity, at;
     struct cn_text texts, scratch;
     char name[CN_CALL_NAME_MAX];
+    struct cn_call_groups *groups; /* NULL: calls in the order of their ends */
+    bool is_grouped;               /* all calls are in `groups` */
 };
 
 static size_t add_text(struct call_scan *scan, const char *text)
@@ -111,6 +115,17 @@ static void visit_call(void *arg, const struct cn_span *span)
         row->result = add_text(scan, call.result);
 }
 
+static void visit_grouped(void *arg, const struct cn_span *span)
+{
+    struct call_scan *scan = arg;
+
+    if (span->kind == CN_SPAN_BEGIN && span->depth == 0)
+        scan->outer_ns = span->begin_ns;
+    scan->now_ns = span->time_ns;
+    if (span->kind == CN_SPAN_END && span->has_begin && is_wanted(scan, span))
+        cn_call_groups_add(scan->groups, scan->row_task, span);
+}
+
 static void visit_event(void *arg, const struct cn_span *span)
 {
     struct call_scan *scan = arg;
@@ -142,6 +157,33 @@ static void choose_functions(struct call_scan *scan, const struct cn_recording *
         scan->is_chosen[i] = strcmp(rec->functions[i].name, scan->ask.text) == 0;
 }
 
+/* The numbers of calls that columns show, as a set. */
+static unsigned kept(uint64_t used)
+{
+    static const struct {
+        unsigned column, number;
+    } shown[] = {{THREAD, CN_CALL_PLACE},   {DEPTH, CN_CALL_PLACE},
+                 {BEGIN_NS, CN_CALL_BEGIN}, {END_NS, CN_CALL_END_NS},
+                 {TOTAL_NS, CN_CALL_TOTAL}, {SELF_NS, CN_CALL_SELF}};
+    unsigned set = 0;
+
+    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
+        if (used >> shown[i].column & 1)
+            set |= 1u << shown[i].number;
+    return set;
+}
+
+/* A record has 16 bytes, a call two records. */
+static uint64_t calls_count(struct cn_sql_data *data)
+{
+    enum { CALL_LEN = 32, USUAL_COUNT = 1000000 };
+    uint64_t len = 0;
+
+    for (uint32_t i = 0; data->rec && i < data->rec->task_count; i++)
+        len += data->rec->tasks[i].data_len;
+    return data->rec ? len / CALL_LEN + 1 : USUAL_COUNT;
+}
+
 static bool calls_open(struct cn_sql_data *data, const struct cn_sql_table *table,
                        const struct cn_sql_ask *ask, struct cn_sql_scan **out,
                        struct cn_error *err)
@@ -155,8 +197,36 @@ static bool calls_open(struct cn_sql_data *data, const struct cn_sql_table *tabl
     scan->of_events = table->shape == &cn_events_table;
     cn_sql_range_u64(ask->keys[KEY_THREAD], UINT32_MAX, &scan->task, &scan->last_task);
     choose_functions(scan, data->rec);
+    if (ask->group != CN_SQL_NO_COLUMN)
+        scan->groups = cn_call_groups_new(data->rec, ask->group == NAME, kept(ask->used));
     *out = &scan->base;
     return true;
+}
+
+/* A scan by name has one group for each text that SQLite sees. */
+static bool are_names_plain(const struct cn_recording *rec)
+{
+    for (uint32_t i = 0; i < rec->function_count; i++) {
+        const char *name = rec->functions[i].name;
+
+        if (!cn_utf8_is_valid(name, strlen(name)))
+            return false;
+    }
+    return true;
+}
+
+/* The calls must fit in half of the memory of a statement. */
+static bool calls_can_group(struct cn_sql_data *data, unsigned column, uint64_t used)
+{
+    const uint64_t texts = 1 << ID | 1 << PARENT | 1 << ARGUMENTS | 1 << RESULT;
+    struct cn_error ignored = {0};
+    uint64_t len;
+
+    if ((column != NAME && column != FUNCTION) || (used & texts) != 0 || !data->rec)
+        return false;
+    len = calls_count(data) * cn_call_groups_call_len(kept(used));
+    return cn_sql_check_memory(data->sql, 2 * len, &ignored) &&
+           (column == FUNCTION || are_names_plain(data->rec));
 }
 
 static void close_task(struct call_scan *scan)
@@ -200,7 +270,9 @@ static void open_task(struct call_scan *scan)
 static enum cn_step fill_rows(struct call_scan *scan, struct cn_error *err)
 {
     struct cn_sql_data *data = scan->base.data;
-    cn_span_fn visit = scan->of_events ? visit_event : visit_call;
+    cn_span_fn visit = scan->groups      ? visit_grouped
+                       : scan->of_events ? visit_event
+                                         : visit_call;
     struct cn_error damage = {0};
     enum cn_step step;
 
@@ -229,10 +301,45 @@ static enum cn_step fill_rows(struct call_scan *scan, struct cn_error *err)
     return CN_ITEM;
 }
 
+/* The next call of a group. */
+static enum cn_step grouped_next(struct call_scan *scan, struct cn_error *err)
+{
+    const struct cn_sql *sql = scan->base.data->sql;
+    struct cn_grouped_call call = {0};
+    enum cn_step step = CN_ITEM;
+
+    while (!scan->is_grouped && step == CN_ITEM) {
+        step = fill_rows(scan, err);
+        if (step == CN_FAIL ||
+            !cn_sql_check_memory(sql, cn_call_groups_len(scan->groups), err))
+            return CN_FAIL;
+        scan->is_grouped = step == CN_END;
+        if (scan->is_grouped)
+            cn_call_groups_sort(scan->groups);
+    }
+    if (!cn_call_groups_next(scan->groups, &call))
+        return CN_END;
+    scan->count = 0;
+    *add_row(scan) = (struct call_row){
+        .begin_ns = call.numbers[CN_CALL_BEGIN],
+        .end_ns = call.numbers[CN_CALL_END_NS],
+        .total_ns = call.numbers[CN_CALL_TOTAL],
+        .self_ns = call.numbers[CN_CALL_SELF],
+        .depth = (uint32_t)call.numbers[CN_CALL_PLACE],
+        .function = call.function,
+        .address = call.address,
+    };
+    scan->row_task = call.numbers[CN_CALL_PLACE] >> 32;
+    scan->at = 1;
+    return CN_ITEM;
+}
+
 static enum cn_step calls_next(struct cn_sql_scan *base, struct cn_error *err)
 {
     struct call_scan *scan = (struct call_scan *)base;
 
+    if (scan->groups)
+        return grouped_next(scan, err);
     while (scan->at >= scan->count) {
         enum cn_step step = fill_rows(scan, err);
 
@@ -303,160 +410,12 @@ static void calls_close(struct cn_sql_scan *base)
     struct call_scan *scan = (struct call_scan *)base;
 
     close_task(scan);
+    cn_call_groups_free(scan->groups);
     free(scan->is_chosen);
     free(scan->rows);
     cn_text_done(&scan->texts);
     cn_text_done(&scan->scratch);
     free(scan);
-}
-
-/* A record has 16 bytes, a call two records. */
-static uint64_t calls_count(struct cn_sql_data *data)
-{
-    enum { CALL_LEN = 32, USUAL_COUNT = 1000000 };
-    uint64_t len = 0;
-
-    for (uint32_t i = 0; data->rec && i < data->rec->task_count; i++)
-        len += data->rec->tasks[i].data_len;
-    return data->rec ? len / CALL_LEN + 1 : USUAL_COUNT;
-}
-
-/* The rows of cairn report: counted by all processors, without a row for each call. */
-enum {
-    REPORT_NAME,
-    REPORT_CALLS,
-    REPORT_TOTAL,
-    REPORT_SELF,
-    REPORT_TOTAL_MIN,
-    REPORT_TOTAL_AVG,
-    REPORT_TOTAL_MAX,
-    REPORT_SELF_MIN,
-    REPORT_SELF_AVG,
-    REPORT_SELF_MAX,
-    REPORT_SUM,
-    REPORT_THREAD,
-    REPORT_FIRST,
-    REPORT_LAST,
-};
-
-static const struct cn_table_shape report_shape = {
-    .name = "report",
-    .columns = {{"name", CN_CELL_TEXT},
-                {"calls", CN_CELL_INTEGER},
-                {"total_ns", CN_CELL_INTEGER},
-                {"self_ns", CN_CELL_INTEGER},
-                {"total_min_ns", CN_CELL_INTEGER},
-                {"total_avg_ns", CN_CELL_INTEGER},
-                {"total_max_ns", CN_CELL_INTEGER},
-                {"self_min_ns", CN_CELL_INTEGER},
-                {"self_avg_ns", CN_CELL_INTEGER},
-                {"self_max_ns", CN_CELL_INTEGER},
-                {"sum_ns", CN_CELL_INTEGER},
-                {"thread", CN_CELL_INTEGER},
-                {"first_ns", CN_CELL_INTEGER},
-                {"last_ns", CN_CELL_INTEGER}},
-};
-
-struct report_scan {
-    struct cn_sql_scan base;
-    size_t next;
-};
-
-/* Build the report unless the last statement or loop asked for the same one. */
-static bool build_report(struct cn_sql_data *data, const struct cn_sql_range *keys,
-                         struct cn_error *err)
-{
-    struct cn_call_query query = data->calls.query;
-    struct cn_call_report_options options = {0};
-    uint32_t task = 0;
-
-    if (data->has_report && memcmp(data->report_of, keys, sizeof(data->report_of)) == 0)
-        return true;
-    if (data->has_report)
-        cn_call_report_done(&data->report);
-    data->report = (struct cn_call_report){0};
-    data->has_report = true;
-    /* A failed report is not reused: these are the parameters of none. */
-    memset(data->report_of, 0xff, sizeof(data->report_of));
-    if (cn_sql_range_is_one(keys[0])) {
-        task = (uint32_t)keys[0].first;
-        query.tasks = &task;
-        query.task_count = keys[0].first >= 0 && keys[0].first < data->rec->task_count;
-    }
-    if (cn_sql_range_is_one(keys[1]) && keys[1].first > 0)
-        query.range.first_ns = (uint64_t)keys[1].first;
-    if (cn_sql_range_is_one(keys[2]) && keys[2].first >= 0)
-        query.range.last_ns = (uint64_t)keys[2].first;
-    query.progress = cn_sql_progress(data->sql);
-    if (!cn_call_report_build(&data->report, &query, 0, options, err))
-        return false;
-    for (size_t i = 0; i < data->report.damages.count; i++) {
-        struct cn_call_damage *damage = &data->report.damages.list[i];
-
-        (void)cn_fail_in(&damage->err, "task %u", data->rec->tasks[damage->task].tid);
-        cn_sql_data_damage(data, &damage->err);
-    }
-    memcpy(data->report_of, keys, sizeof(data->report_of));
-    return true;
-}
-
-static bool report_open(struct cn_sql_data *data, const struct cn_sql_table *table,
-                        const struct cn_sql_ask *ask, struct cn_sql_scan **out,
-                        struct cn_error *err)
-{
-    struct report_scan *scan;
-
-    (void)table;
-    if (!cn_sql_data_calls(data, err) || !build_report(data, ask->keys, err))
-        return false;
-    scan = cn_alloc(1, sizeof(*scan));
-    *out = &scan->base;
-    return true;
-}
-
-static enum cn_step report_next(struct cn_sql_scan *base, struct cn_error *err)
-{
-    struct report_scan *scan = (struct report_scan *)base;
-
-    (void)err;
-    if (scan->next >= base->data->report.row_count)
-        return CN_END;
-    scan->next++;
-    return CN_ITEM;
-}
-
-static bool report_cell(struct cn_sql_scan *base, unsigned column,
-                        struct cn_sql_cell *out, struct cn_error *err)
-{
-    const struct report_scan *scan = (const struct report_scan *)base;
-    const struct cn_call_row *row = &base->data->report.rows[scan->next - 1];
-    const struct cn_call_cost *cost = &row->cost;
-    const uint64_t numbers[] = {
-        [REPORT_CALLS] = cost->calls,
-        [REPORT_TOTAL] = cost->total_ns,
-        [REPORT_SELF] = cost->self.sum_ns,
-        [REPORT_TOTAL_MIN] = cost->total.min_ns,
-        [REPORT_TOTAL_AVG] = cn_call_times_mean(&cost->total, cost->calls),
-        [REPORT_TOTAL_MAX] = cost->total.max_ns,
-        [REPORT_SELF_MIN] = cost->self.min_ns,
-        [REPORT_SELF_AVG] = cn_call_times_mean(&cost->self, cost->calls),
-        [REPORT_SELF_MAX] = cost->self.max_ns,
-        [REPORT_SUM] = cost->total.sum_ns,
-    };
-
-    (void)err;
-    if (column == REPORT_NAME)
-        cn_sql_cell_text(out, row->name, false);
-    else if (column >= REPORT_THREAD)
-        cn_sql_cell_text(out, NULL, false); /* parameters have no value of their own */
-    else
-        cn_sql_cell_integer(out, numbers[column]);
-    return true;
-}
-
-static uint64_t report_count(struct cn_sql_data *data)
-{
-    return data->rec ? data->rec->function_count + 1 : 1;
 }
 
 static bool add_functions(struct cn_rows *rows, struct cn_error *err)
@@ -480,6 +439,7 @@ static const struct cn_sql_table calls = {
     .keys = {THREAD, FUNCTION, BEGIN_NS, END_NS, TOTAL_NS, SELF_NS},
     .text_key = NAME,
     .row_count = calls_count,
+    .can_group = calls_can_group,
     .open = calls_open,
     .next = calls_next,
     .cell = calls_cell,
@@ -496,20 +456,8 @@ static const struct cn_sql_table events = {
     .cell = events_cell,
     .close = calls_close,
 };
-static const struct cn_sql_table report = {
-    .shape = &report_shape,
-    .hidden_count = 3,
-    .key_count = 3,
-    .keys = {REPORT_THREAD, REPORT_FIRST, REPORT_LAST},
-    .text_key = CN_SQL_NO_COLUMN,
-    .row_count = report_count,
-    .open = report_open,
-    .next = report_next,
-    .cell = report_cell,
-    .close = cn_sql_scan_free,
-};
 
-#define OF_CALLS &facts, &threads, &functions, &calls, &events, &report
+#define OF_CALLS &facts, &threads, &functions, &calls, &events, &cn_sql_report
 static const struct cn_sql_table *const tables[] = {OF_CALLS, NULL};
 static const struct cn_sql_table *const store_tables[] = {&cn_sql_traces, &cn_sql_spans,
                                                           OF_CALLS, NULL};

@@ -21,7 +21,10 @@ struct cursor {
     bool is_at_end;
 };
 
-enum { BOUNDS_MAX = 32 }; /* bounds that a scan takes; SQLite checks the others alone */
+enum {
+    BOUNDS_MAX = 32, /* bounds that a scan takes; SQLite checks the others alone */
+    USED_LEN = 17,   /* digits of the columns that are read, and a space */
+};
 
 static int fail(const struct cn_sql_data *data, const struct cn_error *err)
 {
@@ -147,7 +150,20 @@ static void estimate(const struct vtab *vtab, sqlite3_index_info *info, const ch
     info->estimatedCost = rows + 1;
 }
 
-/* The plan is a text: for each argument of the scan, its key and its comparison. */
+/* The column that rows are to be grouped or sorted by, if the scan can do it; or
+ * CN_SQL_NO_COLUMN. Then SQLite does not sort. */
+static unsigned group_of(const struct vtab *vtab, sqlite3_index_info *info)
+{
+    int column = info->nOrderBy == 1 ? info->aOrderBy[0].iColumn : -1;
+
+    if (column >= 0 && !info->aOrderBy[0].desc && vtab->table->can_group &&
+        vtab->table->can_group(vtab->data, (unsigned)column, info->colUsed))
+        return (unsigned)column;
+    return CN_SQL_NO_COLUMN;
+}
+
+/* The plan is a text: for each argument of the scan, its key and its comparison, after the
+ * column of groups and the columns that are read. */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     const struct vtab *vtab = (const struct vtab *)base;
@@ -171,7 +187,9 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
         info->aConstraintUsage[i].omit = is_hidden(vtab->table, column);
     }
     estimate(vtab, info, plan);
-    info->idxStr = sqlite3_mprintf("%s", plan);
+    info->idxNum = (int)group_of(vtab, info);
+    info->orderByConsumed = info->idxNum != CN_SQL_NO_COLUMN;
+    info->idxStr = sqlite3_mprintf("%016llx %s", (unsigned long long)info->colUsed, plan);
     info->needToFreeIdxStr = 1;
     return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }
@@ -240,15 +258,15 @@ static int next_row(sqlite3_vtab_cursor *base)
     return SQLITE_OK;
 }
 
-static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int argc,
+static int filter(sqlite3_vtab_cursor *base, int group, const char *text, int argc,
                   sqlite3_value **argv)
 {
     struct cursor *cursor = (struct cursor *)base;
     const struct vtab *vtab = (const struct vtab *)base->pVtab;
-    struct cn_sql_ask ask = {0};
+    struct cn_sql_ask ask = {.group = (uint8_t)group, .used = strtoull(text, NULL, 16)};
+    const char *plan = text + USED_LEN;
     struct cn_error err = {0};
 
-    (void)number;
     close_scan(cursor);
     cursor->row = 0;
     for (unsigned k = 0; k < CN_SQL_KEYS_MAX; k++)

@@ -52,7 +52,12 @@ static inline bool cn_sql_range_is_one(struct cn_sql_range range)
 struct cn_sql_ask {
     struct cn_sql_range keys[CN_SQL_KEYS_MAX]; /* by number of the key */
     const char *text;                          /* value of the text key; NULL: any */
+    uint64_t used; /* columns that are read: 1 << column; 1 << 63: all after */
+    uint8_t group; /* rows are sorted by this column; or
+                      CN_SQL_NO_COLUMN */
 };
+
+enum { CN_SQL_NO_COLUMN = UINT8_MAX };
 
 struct cn_sql_data;
 struct cn_sql_table;
@@ -62,8 +67,6 @@ struct cn_sql_scan {
     const struct cn_sql_table *table;
     struct cn_sql_data *data;
 };
-
-enum { CN_SQL_NO_COLUMN = UINT8_MAX };
 
 struct cn_sql_table {
     const char *name; /* NULL: that of the shape */
@@ -75,6 +78,8 @@ struct cn_sql_table {
     bool (*add)(struct cn_rows *rows, struct cn_error *err); /* of a table in memory */
 
     uint64_t (*row_count)(struct cn_sql_data *data); /* a guess */
+    /* True if a scan can deliver rows grouped by a column; NULL: none can. */
+    bool (*can_group)(struct cn_sql_data *data, unsigned column, uint64_t used);
     bool (*open)(struct cn_sql_data *data, const struct cn_sql_table *table,
                  const struct cn_sql_ask *ask, struct cn_sql_scan **out,
                  struct cn_error *err);
@@ -95,6 +100,9 @@ struct cn_sql_tables {
 };
 extern const struct cn_sql_tables cn_sql_database_tables, cn_sql_recording_tables,
     cn_sql_store_tables;
+
+/* That of report_table.c. */
+extern const struct cn_sql_table cn_sql_report;
 
 /* The two of store_tables.c; a store also has those of a recording. */
 extern const struct cn_sql_table cn_sql_traces, cn_sql_spans;

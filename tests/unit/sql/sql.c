@@ -2,6 +2,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,6 +81,48 @@ static const char *ask(struct session *s, const char *statement)
     if (!cn_sql_run(s->sql, statement, &sink, s, &err))
         fail_msg("%s: %s", statement, err.text);
     return cn_text_str(&s->out);
+}
+
+/* Rows that are delivered in groups are those that SQLite sorts: `+` hides the column. */
+static void groups_calls_as_sqlite_does(void **state)
+{
+    static const char *const columns[] = {"name", "function"};
+    static const char *const rests[] = {
+        ", count(*) FROM calls GROUP BY 1",
+        ", count(*), sum(total_ns), sum(self_ns), min(begin_ns), max(end_ns), "
+        "sum(depth), "
+        "group_concat(DISTINCT thread) FROM calls GROUP BY 1",
+        ", sum(depth), min(thread) FROM calls WHERE thread >= 0 AND total_ns > 1 "
+        "GROUP BY 1 ORDER BY 1 DESC",
+        " FROM calls ORDER BY 1",
+        ", count(arguments), max(id) FROM calls GROUP BY 1",
+    };
+    struct session s;
+
+    (void)state;
+    open_session(&s, &no_limits);
+    for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+        for (size_t k = 0; k < sizeof(rests) / sizeof(rests[0]); k++) {
+            char statement[300];
+            char *expected;
+
+            (void)snprintf(statement, sizeof(statement), "SELECT +%s%s", columns[i],
+                           rests[k]);
+            expected = strdup(ask(&s, statement));
+            assert_true(s.row_count > 1);
+            (void)snprintf(statement, sizeof(statement), "SELECT %s%s", columns[i],
+                           rests[k]);
+            assert_string_equal(ask(&s, statement), expected);
+            free(expected);
+        }
+    }
+    assert_string_equal(ask(&s, "SELECT count(DISTINCT name) = (SELECT count(*) FROM "
+                                "(SELECT DISTINCT name FROM calls)) FROM calls"),
+                        "1|\n");
+    assert_null(strstr(
+        ask(&s, "EXPLAIN QUERY PLAN SELECT name, sum(total_ns) FROM calls GROUP BY name"),
+        "TEMP B-TREE"));
+    close_session(&s);
 }
 
 /* The report counts the return of fork() in the child; it is no row of calls. */
@@ -316,6 +359,7 @@ static void lists_tables_and_views(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(groups_calls_as_sqlite_does),
         cmocka_unit_test(adds_up_calls_as_the_report_does),
         cmocka_unit_test(reports_one_thread_and_time),
         cmocka_unit_test(bounds_choose_the_same_rows),
