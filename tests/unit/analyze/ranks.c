@@ -76,7 +76,7 @@ static void analyse_measurements(struct cn_ranks *ranks, void *arg)
 static void check_same_file(const char *left, const char *right, const char *name)
 {
     struct cn_text paths[2] = {0};
-    struct cn_file files[2];
+    struct cn_file files[2] = {0};
     struct cn_error err;
 
     cn_text_printf(&paths[0], "%s/%s", left, name);

@@ -275,7 +275,7 @@ static void bytes_that_others_write_give_the_same_file(void **state)
 {
     static const size_t lens[] = {1000, 65536, 65520, 70001};
     uint8_t *data = cn_alloc(DATA_LEN, 1);
-    struct cn_file whole, parts;
+    struct cn_file whole = {0}, parts = {0};
     struct cn_error err;
 
     (void)state;
