@@ -89,8 +89,9 @@ static bool make_state(const char *dir, struct state *state, struct cn_error *er
         bool ok = fprintf(file, "%s %06x sending\n", state->id, 0U) > 0;
 
         ok = fclose(file) == 0 && ok;
+        /* Another may be first. */
         if (ok)
-            (void)link(cn_text_str(&made), cn_text_str(&path));
+            (void)!link(cn_text_str(&made), cn_text_str(&path));
         (void)unlink(cn_text_str(&made));
     }
     cn_text_done(&made);
