@@ -1,8 +1,9 @@
 // Times pages without a server in a browser: node offline.mjs EXPORTED VIEWER FOLDER <QUESTIONS
 //
 // EXPORTED is a page of data, VIEWER one without, into which FOLDER is put. QUESTIONS are addresses
-// of the API, as JSON. Prints JSON: wall and processor time in ms of all processes of the browser until
-// the first view of either page is shown, the memory of the largest of them, and the processor time of each
+// of the API, as JSON. Prints JSON: when the first view of either page was painted, and when the page was loaded
+// or the folder given, in ms since the address was opened; until then the processor time in ms of all
+// processes of the browser, and the memory of the largest of them; and the processor time of each
 // question to the engine in the worker, the first time and after that.
 import { readdirSync, readFileSync } from "node:fs";
 import { launch } from "../../web/e2e/harness.mjs";
@@ -61,22 +62,41 @@ async function ask(address) {
   while (/"(isPending|isPartial)": true/.test(answer.text)) answer = await once();
 }
 
+// In the page: note when files were given, and when the first view was painted.
+function noteTimes(selector) {
+  const times = { given: 0, shown: 0 };
+  window.times = times;
+  document.addEventListener("change", () => (times.given = performance.now()), true);
+  const watch = new MutationObserver(() => {
+    if (!document.querySelector(selector)) return;
+    watch.disconnect();
+    requestAnimationFrame(() => requestAnimationFrame(() => (times.shown = performance.now())));
+  });
+  watch.observe(document, { childList: true, subtree: true });
+}
+
+const readTimes = () => {
+  const [load] = performance.getEntriesByType("navigation");
+  return { ...window.times, loaded: load.loadEventEnd };
+};
+
 // A page with its own browser, so that nothing else counts.
 async function open(file, fill, addresses) {
   const browser = await launch();
   const page = await browser.newPage();
   page.setDefaultTimeout(120_000);
   await page.addInitScript(catchWorker);
+  await page.addInitScript(noteTimes, FIRST_VIEW);
   const before = spent();
-  const begin = performance.now();
   await page.goto(`file://${file}`);
-  const loaded = performance.now();
   await fill(page);
   await page.waitForSelector(FIRST_VIEW);
   const now = spent();
+  let at = await page.evaluate(readTimes);
+  while (at.shown === 0) at = await page.evaluate(readTimes);
   const figures = {
-    wall: performance.now() - begin,
-    loaded: loaded - begin,
+    wall: at.shown,
+    loaded: at.given || at.loaded,
     cpu: now.ms - before.ms,
     mb: now.mb,
   };

@@ -13,13 +13,16 @@ struct cn_hpc_plane_record cn_hpc_planes_record(const struct cn_hpc_planes *plan
 
 /* A block that was never written reads as zeros: without the marker they would look like
  * values. */
-static bool check_end(const struct cn_hpc_block *block, struct cn_error *err)
+static bool check_end(struct cn_content file, const struct cn_hpc_block *block,
+                      struct cn_error *err)
 {
     const struct cn_hpc_plane_encoding *e = block->encoding;
-    uint32_t key =
-        e->decode_entry(cn_bytes_element(block->index, block->key_count, e->index->size))
-            .key;
+    struct cn_bytes last;
+    uint32_t key = 0;
 
+    if (cn_content_slice(file, block->index_off + block->key_count * e->index->size,
+                         e->index->size, &last))
+        key = e->decode_entry(last).key;
     if (key == e->end_key)
         return true;
     return cn_fail(err, CN_ERR_FORMAT,
@@ -27,11 +30,21 @@ static bool check_end(const struct cn_hpc_block *block, struct cn_error *err)
                    block->index_off, key, e->end_key);
 }
 
+/* An array in the file; where `is_read` is false, its bytes are not asked for. */
+static inline bool find_array(struct cn_content file, uint64_t off, uint64_t count,
+                              uint64_t size, bool is_read, struct cn_bytes *out)
+{
+    uint64_t len;
+
+    return is_read ? cn_content_array(file, off, count, size, out)
+                   : cn_u64_mul(count, size, &len) && cn_content_has(file, off, len);
+}
+
 /* Fills in the caller's struct at once: planes of contexts are small, and this is most of
  * the work of reading one. */
-static bool find_block(const struct cn_hpc_planes *planes,
-                       const struct cn_hpc_plane_record *record, struct cn_hpc_block *out,
-                       struct cn_error *err)
+static inline bool find_block(const struct cn_hpc_planes *planes,
+                              const struct cn_hpc_plane_record *record, bool is_read,
+                              struct cn_hpc_block *out, struct cn_error *err)
 {
     const struct cn_hpc_plane_encoding *e = planes->encoding;
     bool needs_end = e->is_end_read && (record->value_count > 0 || record->key_count > 0);
@@ -42,21 +55,20 @@ static bool find_block(const struct cn_hpc_planes *planes,
                                  .index_off = record->index_off,
                                  .key_count = record->key_count};
     if (out->value_count > 0 &&
-        !cn_content_array(planes->file, out->values_off, out->value_count, e->value->size,
-                          &out->values))
+        !find_array(planes->file, out->values_off, out->value_count, e->value->size,
+                    is_read, &out->values))
         return cn_fail(err, CN_ERR_FORMAT,
                        "%" PRIu64 " values at 0x%" PRIx64
                        " do not fit the file of %" PRIu64,
                        out->value_count, out->values_off, planes->file_len);
     if ((out->key_count > 0 || needs_end) &&
-        !cn_content_array(planes->file, out->index_off,
-                          (uint64_t)out->key_count + needs_end, e->index->size,
-                          &out->index))
+        !find_array(planes->file, out->index_off, (uint64_t)out->key_count + needs_end,
+                    e->index->size, is_read, &out->index))
         return cn_fail(err, CN_ERR_FORMAT,
                        "index of %" PRIu32 " %ss at 0x%" PRIx64
                        " does not fit the file of %" PRIu64,
                        out->key_count, e->key, out->index_off, planes->file_len);
-    return !needs_end || check_end(out, err);
+    return !needs_end || check_end(planes->file, out, err);
 }
 
 static bool fail_in_record(const struct cn_hpc_planes *planes, uint32_t number,
@@ -71,7 +83,8 @@ bool cn_hpc_planes_block(const struct cn_hpc_planes *planes, uint32_t number,
 {
     struct cn_hpc_plane_record record = cn_hpc_planes_record(planes, number);
 
-    return find_block(planes, &record, out, err) || fail_in_record(planes, number, err);
+    return find_block(planes, &record, true, out, err) ||
+           fail_in_record(planes, number, err);
 }
 
 struct cn_hpc_plane_entry cn_hpc_block_entry(const struct cn_hpc_block *block, uint64_t i)
@@ -192,7 +205,7 @@ bool cn_hpc_planes_profile(const struct cn_hpc_planes *planes, uint32_t number,
                                  .context_count = record.key_count};
     struct cn_hpc_block block;
 
-    if (!find_block(planes, &record, &block, err) ||
+    if (!find_block(planes, &record, false, &block, err) ||
         (number > 0 && record.tuple_off != 0 &&
          !read_identity(planes, record.tuple_off, &profile.identity, err)))
         return fail_in_record(planes, number, err);
