@@ -52,11 +52,14 @@ function useCommands(props: Props, text: string): Command[] {
     limit: FUNCTIONS_MAX,
   });
   const threads = useAnswer<Thread[]>(isAsking ? `${props.path}/threads` : null, { count: 2000 });
-  const functions = (isAsking ? (hits.value?.hits ?? []) : []).map(({ row }) => ({
-    group: "function",
-    title: row.label,
-    to: { v: "sandwich", at: row.context },
-  }));
+  // Until the next answer is there, the last one is that of a shorter text.
+  const functions = (isAsking ? (hits.value?.hits ?? []) : [])
+    .filter(({ row }) => row.label.toLowerCase().includes(text.toLowerCase()))
+    .map(({ row }) => ({
+      group: "function",
+      title: row.label,
+      to: { v: "sandwich", at: row.context },
+    }));
   const named = (threads.value ?? [])
     .filter((thread) => isAsking && matchesWords(`thread ${thread.label}`, text))
     .slice(0, THREADS_MAX)

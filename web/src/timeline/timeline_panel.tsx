@@ -8,6 +8,7 @@ import type { Range } from "../shared/range";
 import type { Flame, Stack, States } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
 import type { NestedFrame, StateName } from "./nested";
+import { printNumbers } from "./thread_numbers";
 import type { Cursor, Selection } from "./track_draw";
 
 const LISTED = 12; // functions; the others are one line
@@ -149,6 +150,7 @@ function StackList(props: { stack: Stack | null }) {
 interface Props {
   path: string;
   hasStates: boolean; // of a recording with scheduler events
+  duration: number; // of the data, ns
   frame: NestedFrame | null;
   selection: Selection | null;
   cursor: Cursor | null;
@@ -162,6 +164,16 @@ interface Props {
   onUnmark: (time: number) => void;
 }
 
+// The time of each state of some threads, where scheduler events tell; empty: not known.
+function useStates(props: Props, begin: number, end: number, thread: string) {
+  const answer = useAnswer<States>(
+    props.hasStates && begin < end ? `${props.path}/states` : null,
+    { begin: Math.floor(begin), end: Math.min(Math.ceil(end), props.duration), thread },
+    ({ isPending }) => isPending,
+  );
+  return answer.value?.states ?? [];
+}
+
 function Selected(props: Props & { selection: Selection }) {
   const { selection, path } = props;
   const { value, error } = useAnswer<Flame>(`${path}/range`, {
@@ -169,16 +181,7 @@ function Selected(props: Props & { selection: Selection }) {
     end: Math.ceil(selection.end),
     thread: selection.threads,
   });
-  const waits = useAnswer<States>(
-    props.hasStates ? `${path}/states` : null,
-    {
-      begin: Math.floor(selection.begin),
-      end: Math.ceil(selection.end),
-      thread: selection.threads,
-    },
-    (answer) => answer.isPending,
-  );
-  const known = waits.value?.states ?? [];
+  const known = useStates(props, selection.begin, selection.end, selection.threads);
   return (
     <>
       <h2>Selection</h2>
@@ -220,15 +223,21 @@ function Selected(props: Props & { selection: Selection }) {
   );
 }
 
-function Visible({ frame }: { frame: NestedFrame | null }) {
+function Visible(props: Props) {
+  const { frame } = props;
+  const threads = printNumbers([...(frame?.rows.keys() ?? [])]);
+  const known = useStates(props, frame?.begin ?? 0, frame?.end ?? 0, threads);
   if (!frame) return <p class="status">loading…</p>;
+  const drawn = visibleStates(frame);
   return (
     <>
       <h2>Visible range</h2>
       <p class="status">self time of the visible threads</p>
       <FunctionList times={frame} />
       <h3>States</h3>
-      <StateList states={visibleStates(frame)} />
+      <StateList
+        states={known.length > 0 ? [...known, ...drawn.filter(([, ns]) => ns === null)] : drawn}
+      />
     </>
   );
 }
@@ -241,7 +250,7 @@ export function TimelinePanel(props: Props) {
       {props.selection ? (
         <Selected {...props} selection={props.selection} />
       ) : (
-        <Visible frame={props.frame} />
+        <Visible {...props} />
       )}
       {cursor && (
         <>

@@ -379,6 +379,7 @@ export function TimelineView(props: TimelineProps) {
         <TimelinePanel
           path={props.path}
           hasStates={props.hasStates}
+          duration={props.duration}
           frame={frame}
           selection={selection}
           cursor={cursor}

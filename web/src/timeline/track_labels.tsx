@@ -1,7 +1,6 @@
 // The labels of tracks, with buttons that open, pin and move them.
 
 import { useRef, useState } from "preact/hooks";
-import { formatPercent } from "../shared/format";
 import type { Points } from "../shared/types";
 import { runningShare, type NestedFrame } from "./nested";
 import {
@@ -98,7 +97,7 @@ function GroupLabel({ track, style, frame, onGroup }: Props & { track: GroupTrac
       {count > 0 && (
         <small>
           {count.toLocaleString("en-US")} {count === 1 ? "thread" : "threads"}
-          {share !== null && ` · ${formatPercent(share, 1)} running`}
+          {share !== null && ` · about ${Math.round(100 * share)} % running`}
         </small>
       )}
     </div>
@@ -120,16 +119,15 @@ function CounterLabel(props: {
   return (
     <div class="track-label counter" role="listitem" style={props.style} title={counter.label}>
       <span>
-        {counter.name}
+        {counter.label}
         <br />
         <small>
+          {counter.name}{" "}
           {value === undefined || !Number.isFinite(value)
             ? props.points
               ? "no data"
               : "…"
             : (time === undefined ? "max " : "") + value.toLocaleString("en-US")}
-          {" · "}
-          {counter.label}
         </small>
       </span>
     </div>
