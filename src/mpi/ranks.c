@@ -82,76 +82,59 @@ static bool wait_for(struct cn_ranks *ranks, MPI_Request *request, struct cn_err
     }
 }
 
-static bool fail_to(struct cn_ranks *ranks, const char *what, unsigned other,
-                    struct cn_error *err)
-{
-    note_broken(ranks);
-    return cn_fail(err, CN_ERR_IO, "cannot %s rank %u", what, other);
-}
+/* Sends to another rank, or receives from it. */
+struct message {
+    bool is_sent;
+    void *data; /* of a message that is sent: only read */
+    unsigned other;
+};
 
-/* Begin to send or receive; MPI serves one thread at a time. */
-static bool begin_send(const struct cn_ranks *ranks, const void *data, size_t len,
-                       unsigned to, MPI_Request *request)
+/* Begin with `len` bytes at an offset; MPI serves one thread at a time. */
+static bool begin(const struct cn_ranks *ranks, const struct message *message, size_t off,
+                  size_t len, MPI_Request *request)
 {
     struct mpi_ranks *self = ranks->group;
-    int status;
+    char *at = (char *)message->data + off;
+    int other = (int)message->other, tag = TAG + (int)ranks->channel, status;
 
     cn_lock_take(&self->lock);
-    status = MPI_Isend(data, (int)len, MPI_BYTE, (int)to, TAG + (int)ranks->channel,
-                       MPI_COMM_WORLD, request);
+    status = message->is_sent
+                 ? MPI_Isend(at, (int)len, MPI_BYTE, other, tag, MPI_COMM_WORLD, request)
+                 : MPI_Irecv(at, (int)len, MPI_BYTE, other, tag, MPI_COMM_WORLD, request);
     cn_lock_release(&self->lock);
     return status == MPI_SUCCESS;
 }
 
-static bool begin_receive(const struct cn_ranks *ranks, void *data, size_t len,
-                          unsigned from, MPI_Request *request)
+static bool transfer(struct cn_ranks *ranks, const struct message *message, size_t len,
+                     struct cn_error *err)
 {
-    struct mpi_ranks *self = ranks->group;
-    int status;
+    for (size_t off = 0; off < len;) {
+        size_t piece = len - off < PIECE_LEN ? len - off : PIECE_LEN;
+        MPI_Request request;
 
-    cn_lock_take(&self->lock);
-    status = MPI_Irecv(data, (int)len, MPI_BYTE, (int)from, TAG + (int)ranks->channel,
-                       MPI_COMM_WORLD, request);
-    cn_lock_release(&self->lock);
-    return status == MPI_SUCCESS;
+        if (!begin(ranks, message, off, piece, &request)) {
+            note_broken(ranks);
+            return cn_fail(err, CN_ERR_IO, "cannot %s rank %u",
+                           message->is_sent ? "send to" : "receive from", message->other);
+        }
+        if (!wait_for(ranks, &request, err))
+            return false;
+        off += piece;
+    }
+    return true;
 }
 
 static bool mpi_send(struct cn_ranks *ranks, unsigned to, const void *data, size_t len,
                      struct cn_error *err)
 {
-    const char *at = data;
-
-    while (len > 0) {
-        size_t piece = len < PIECE_LEN ? len : PIECE_LEN;
-        MPI_Request request;
-
-        if (!begin_send(ranks, at, piece, to, &request))
-            return fail_to(ranks, "send to", to, err);
-        if (!wait_for(ranks, &request, err))
-            return false;
-        at += piece;
-        len -= piece;
-    }
-    return true;
+    return transfer(ranks, &(struct message){true, (void *)(uintptr_t)data, to}, len,
+                    err);
 }
 
 static bool mpi_receive(struct cn_ranks *ranks, unsigned from, void *data, size_t len,
                         struct cn_error *err)
 {
-    char *at = data;
-
-    while (len > 0) {
-        size_t piece = len < PIECE_LEN ? len : PIECE_LEN;
-        MPI_Request request;
-
-        if (!begin_receive(ranks, at, piece, from, &request))
-            return fail_to(ranks, "receive from", from, err);
-        if (!wait_for(ranks, &request, err))
-            return false;
-        at += piece;
-        len -= piece;
-    }
-    return true;
+    return transfer(ranks, &(struct message){false, data, from}, len, err);
 }
 
 /* Finalising waits for the others: not where they will not come. */

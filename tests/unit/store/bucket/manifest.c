@@ -15,26 +15,7 @@
 #include "store/index/word_filter.h"
 #include "store/search/query.h"
 #include "store/search/query_filter.h"
-
-static void encode(struct cn_cbor_out *out)
-{
-    uint32_t replaced[] = {3, 7};
-    uint8_t filter[] = {1, 2, 3};
-    struct cn_manifest_entry entry = {
-        .number = 0x2a,
-        .id = "0123456789abcdef0123456789abcdef",
-        .summary = {.first_ns = 1, .last_ns = 2, .spans = 3, .disk_len = 99},
-        .files = {{"traces.dat", 70000}, {"meta.dat", 12}},
-        .file_count = 2,
-        .config = (char[]){"version = 1\n"},
-        .replaced = replaced,
-        .replaced_count = 2,
-        .filter = filter,
-        .filter_len = sizeof(filter),
-    };
-
-    cn_manifest_entry_encode(&entry, out);
-}
+#include "support/made_entry.h"
 
 static struct cn_manifest_entry *decode(const struct cn_cbor_out *out, size_t len)
 {
@@ -52,7 +33,7 @@ static void reads_what_was_written(void **state)
     struct cn_manifest_entry *entry;
 
     (void)state;
-    encode(&out);
+    cn_made_entry_encode(&out);
     entry = decode(&out, out.len);
     assert_non_null(entry);
     assert_int_equal(entry->number, 0x2a);
@@ -64,7 +45,7 @@ static void reads_what_was_written(void **state)
     assert_string_equal(entry->config, "version = 1\n");
     assert_int_equal(entry->replaced_count, 2);
     assert_int_equal(entry->replaced[1], 7);
-    assert_int_equal(entry->filter_len, 3);
+    assert_int_equal(entry->filter_len, CN_MADE_FILTER_LEN);
     cn_manifest_entry_free(entry);
     cn_cbor_out_done(&out);
 }
@@ -74,7 +55,7 @@ static void refuses_every_truncation_and_flip(void **state)
     struct cn_cbor_out out = {0};
 
     (void)state;
-    encode(&out);
+    cn_made_entry_encode(&out);
     for (size_t len = 0; len < out.len; len++)
         assert_null(decode(&out, len));
     for (size_t bit = 0; bit < out.len * 8; bit++) {
@@ -92,7 +73,7 @@ static void survives_lies(void **state)
     struct cn_cbor_out out = {0};
 
     (void)state;
-    encode(&out);
+    cn_made_entry_encode(&out);
     for (size_t bit = HEAD * 8; bit < out.len * 8; bit++) {
         struct cn_manifest_entry *entry;
 
@@ -136,7 +117,7 @@ static void lists_are_read_whole_or_not_at_all(void **state)
     struct cn_manifest_entry *entries[2];
 
     (void)state;
-    encode(&one);
+    cn_made_entry_encode(&one);
     entries[0] = entries[1] = decode(&one, one.len);
     cn_manifest_list_encode("17ab", entries, 2, &out);
     assert_true(decode_list(&out, out.len, 2));
