@@ -20,7 +20,8 @@ static bool check_end(struct cn_content file, const struct cn_hpc_block *block,
     struct cn_bytes last;
     uint32_t key = 0;
 
-    if (cn_content_slice(file, block->index_off + block->key_count * e->index->size,
+    if (cn_content_slice(file,
+                         block->index_off + (uint64_t)block->key_count * e->index->size,
                          e->index->size, &last))
         key = e->decode_entry(last).key;
     if (key == e->end_key)
