@@ -426,7 +426,7 @@ static struct callers_view *new_view(const struct callers_shape *shape,
     self->top_count = (uint32_t)shape->tops.group_count;
     for (uint32_t i = 0; i < self->top_count; i++) {
         (void)new_row(self, i);
-        self->rows[i].kind = shape->tops.groups[i].place.kind;
+        self->rows[i].kind = shape->tops.groups[i].kind;
         self->rows[i].has_callers = shape->has_callers[i];
     }
     self->view = (struct cn_view){
