@@ -468,8 +468,8 @@ static bool add_flame(struct cn_served_store *store, struct cn_request *request,
     cn_json_object(json);
     cn_json_add_str(json, "column", "time (s)");
     cn_json_add_bool(json, "isPartial", !cn_trace_flame_is_complete(found));
-    cn_json_add_u64(json, "traceCount", found->added);
-    cn_json_add_u64(json, "hitCount", found->hits.count);
+    cn_json_add_u64(json, "traceCount", found->added_count);
+    cn_json_add_u64(json, "hitCount", found->trace_count);
     add_damage(json, store);
     cn_flame_end(&flame, json, found->total_ns / 1e9);
     cn_json_end(json);
