@@ -98,6 +98,8 @@ class Requests(unittest.TestCase):
         self.assertEqual(boxes, [(0, "late", 30, 30), (0, "root", 100, 20), (1, "first", 50, 50),
                                  (1, "long", 10, 10), (1, "second", 20, 10), (2, "inner", 10, 10)])
         self.assertAlmostEqual(flame["total"], 0.130)
+        self.assertEqual([flame["names"][node[1]] for node in flame["nodes"]],
+                         ["root", "first", "second", "inner", "long", "late"])
 
     def test_the_command_and_the_api_agree(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -145,6 +147,11 @@ class Requests(unittest.TestCase):
              for one in served["services"]["edges"]])
         self.assertEqual({(one["caller"], one["callee"]): (one["calls"], one["error_count"]) for one in edges},
                          {(None, "gateway"): (50, 0), ("gateway", "cart"): (50, 0), ("cart", "database"): (50, 5)})
+        # Each service has one caller here, so that its edge has all its calls.
+        self.assertEqual({one["callee"]: (one["count"], one["errors"], one["p50"], one["p99"], one["total"])
+                          for one in served["services"]["edges"]},
+                         {one["service"]: (one["count"], one["errors"], one["p50"], one["p99"], one["total"])
+                          for one in served["services"]["services"]})
         self.assertEqual(
             [(one["value"], one["count"], one["error_count"], one["p50_ns"], one["p99_ns"]) for one in operations],
             [(one["value"], one["count"], one["errors"], one["p50"], one["p99"])

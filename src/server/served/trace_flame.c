@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/files/file.h"
@@ -40,21 +41,18 @@ static uint32_t child_of(struct cn_trace_flame *flame, uint32_t parent, uint32_t
 {
     uint64_t key = (uint64_t)(parent + 1) << 32 | name; /* no parent is CN_NONE: 0 */
     uint32_t *at = cn_map_at(&flame->children, key, CN_NONE);
-    uint32_t *list;
 
     if (*at != CN_NONE)
         return *at;
     *at = (uint32_t)flame->count;
     flame->nodes =
         cn_grow(flame->nodes, flame->count, &flame->capacity, sizeof(*flame->nodes));
-    list = parent == CN_NONE ? &flame->first_top : &flame->nodes[parent].first_child;
     flame->nodes[flame->count] = (struct cn_trace_flame_node){
         .parent = parent,
         .name = name,
         .first_child = CN_NONE,
-        .next = *list,
+        .next = CN_NONE,
     };
-    *list = (uint32_t)flame->count;
     return (uint32_t)flame->count++;
 }
 
@@ -185,6 +183,41 @@ static void take_trace(void *arg, size_t i, unsigned number)
         *batch->err = worker->err;
 }
 
+/* The nodes of a caller one after the other, the largest first. */
+static int compare_nodes(const void *a, const void *b, void *arg)
+{
+    const struct cn_trace_flame *flame = arg;
+    const struct cn_trace_flame_node *x = &flame->nodes[*(const uint32_t *)a];
+    const struct cn_trace_flame_node *y = &flame->nodes[*(const uint32_t *)b];
+
+    if (x->parent != y->parent)
+        return x->parent < y->parent ? -1 : 1;
+    if (x->total_ns != y->total_ns)
+        return x->total_ns > y->total_ns ? -1 : 1;
+    return strcmp(flame->names.list[x->name], flame->names.list[y->name]);
+}
+
+/* Link the callees of each node. */
+static void link_nodes(struct cn_trace_flame *flame)
+{
+    uint32_t *order = cn_alloc(flame->count, sizeof(*order));
+
+    for (uint32_t i = 0; i < flame->count; i++)
+        order[i] = i;
+    if (flame->count > 1)
+        qsort_r(order, flame->count, sizeof(*order), compare_nodes, flame);
+    for (size_t i = flame->count; i-- > 0;) {
+        struct cn_trace_flame_node *node = &flame->nodes[order[i]];
+        bool is_last =
+            i + 1 == flame->count || flame->nodes[order[i + 1]].parent != node->parent;
+
+        node->next = is_last ? CN_NONE : order[i + 1];
+        *(node->parent == CN_NONE ? &flame->first_top
+                                  : &flame->nodes[node->parent].first_child) = order[i];
+    }
+    free(order);
+}
+
 bool cn_trace_flame_add(struct cn_trace_flame *flame, uint64_t budget_ns,
                         struct cn_error *err)
 {
@@ -212,6 +245,7 @@ bool cn_trace_flame_add(struct cn_trace_flame *flame, uint64_t budget_ns,
         if (cn_clock_ns() >= deadline_ns)
             break;
     }
+    link_nodes(flame);
     for (unsigned i = 0; i < workers; i++) {
         cn_segment_loader_free(batch.workers[i].loader);
         cn_trace_set_done(&batch.workers[i].set);

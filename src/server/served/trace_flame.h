@@ -27,7 +27,7 @@ struct cn_flame;
 
 struct cn_trace_flame_node {
     uint32_t parent, name;
-    uint32_t first_child, next; /* CN_NONE: none */
+    uint32_t first_child, next; /* the largest first; CN_NONE: none */
     double total_ns, self_ns;
 };
 
