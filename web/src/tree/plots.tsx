@@ -87,8 +87,14 @@ export function LatencyPlot(props: { latency: ContextDetail["latency"] }) {
       >
         <ValueAxis most={most} print={(value) => Math.round(value).toLocaleString("en-US")} />
         {decades(low, high).map((ns) => (
-          <text key={ns} class="plot-text" text-anchor="middle" x={x(ns)} y={PLOT.height - 5}>
-            {formatNs(ns).replace(".0 ", " ")}
+          <text
+            key={ns}
+            class="plot-text"
+            text-anchor={x(ns) > PLOT.width - 24 ? "end" : "middle"}
+            x={x(ns) > PLOT.width - 24 ? PLOT.width : x(ns)}
+            y={PLOT.height - 5}
+          >
+            {formatNs(ns)}
           </text>
         ))}
         {buckets.map(([from, to, count], i) => {
