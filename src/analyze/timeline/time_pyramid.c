@@ -64,7 +64,7 @@ struct builder {
     struct cn_main_path path;           /* of stacks that are not cut */
     uint64_t at;                        /* the cell of level 0 that is open */
     size_t sum_capacity, sum_ns_capacity, sum_max;
-    struct cn_tally functions; /* of the sums of two cells; by function */
+    struct cn_tally functions; /* of the cell whose sums are appended; by function */
 };
 
 static unsigned choose_shift(uint64_t span_ns, uint64_t sample_count)
@@ -137,34 +137,30 @@ static uint32_t function_of(const struct builder *b, uint32_t slot)
                           : b->place_of_slot[slot];
 }
 
-static void keep_sums(struct builder *b, const struct cn_tally *tally, size_t cell)
+/* Append the sums of a cell, and forget them. */
+static void append_sums(struct builder *b)
 {
     struct cn_time_pyramid *p = b->pyramid;
+    struct cn_tally *tally = &b->functions;
 
     for (size_t i = 0; i < tally->used_count; i++) {
         p->sum_function = cn_grow(p->sum_function, p->sum_count, &b->sum_capacity,
                                   sizeof(*p->sum_function));
         p->sum_ns =
             cn_grow(p->sum_ns, p->sum_count, &b->sum_ns_capacity, sizeof(*p->sum_ns));
-        p->sum_function[p->sum_count] = function_of(b, tally->used[i]);
-        p->sum_ns[p->sum_count++] = tally->ns[tally->used[i]];
-    }
-    p->sum_start[cell + 1] = p->sum_count;
-}
-
-/* Replace the sums of two cells by those of the cell above. */
-static void join_sums(struct builder *b, size_t begin, size_t end)
-{
-    struct cn_time_pyramid *p = b->pyramid;
-    struct cn_tally *tally = &b->functions;
-
-    for (size_t i = begin; i < end; i++)
-        cn_tally_add(tally, p->sum_function[i], p->sum_ns[i]);
-    for (size_t i = 0; i < tally->used_count; i++) {
         p->sum_function[p->sum_count] = tally->used[i];
         p->sum_ns[p->sum_count++] = tally->ns[tally->used[i]];
     }
     cn_tally_clear(tally);
+}
+
+static void keep_sums(struct builder *b, const struct cn_tally *tally, size_t cell)
+{
+    for (size_t i = 0; i < tally->used_count; i++)
+        cn_tally_add(&b->functions, function_of(b, tally->used[i]),
+                     tally->ns[tally->used[i]]);
+    append_sums(b);
+    b->pyramid->sum_start[cell + 1] = b->pyramid->sum_count;
 }
 
 /* Keep the sums of the next level instead. The cell above `last`, the one that was closed just now,
@@ -176,18 +172,13 @@ static void raise_sums(struct builder *b, uint64_t last)
     uint64_t above = p->levels[p->sums_level + 1].first;
     size_t begin = 0;
 
-    if (!b->functions.ns) {
-        size_t count = b->cut->frames->names.count + 1; /* and waiting */
-
-        b->functions.ns = cn_alloc(count, sizeof(*b->functions.ns));
-        b->functions.used = cn_alloc(count, sizeof(*b->functions.used));
-    }
     p->sum_count = 0;
     for (uint64_t cell = above; cell < last / 2; cell++) {
         size_t end = p->sum_start[cell * 2 + 2 - first];
 
-        join_sums(b, begin, end);
-        begin = end;
+        for (; begin < end; begin++)
+            cn_tally_add(&b->functions, p->sum_function[begin], p->sum_ns[begin]);
+        append_sums(b);
         p->sum_start[cell + 1 - above] = p->sum_count;
     }
     p->sums_level++;
@@ -370,10 +361,13 @@ bool cn_time_pyramid_build(struct cn_time_pyramid **out, struct cn_database *db,
 {
     bool is_nested = cut->depth == CN_DEPTH_ALL;
     size_t place_count = is_nested ? 0 : (size_t)cut->idle + 1;
+    size_t function_count = cut->frames->names.count + 1; /* and waiting */
     struct builder b = {
         .pyramid = cn_alloc(1, sizeof(*b.pyramid)),
         .cut = cut,
         .slot_of_place = cn_alloc(place_count, sizeof(*b.slot_of_place)),
+        .functions = {.ns = cn_alloc(function_count, sizeof(*b.functions.ns)),
+                      .used = cn_alloc(function_count, sizeof(*b.functions.used))},
     };
     struct cn_timeline timeline;
     bool ok;

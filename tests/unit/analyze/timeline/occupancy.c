@@ -539,24 +539,25 @@ static void a_pyramid_of_whole_stacks_knows_it_as_well(void **state)
     check_pyramid(CN_DEPTH_ALL);
 }
 
-/* A thread with samples of so many functions, one a microsecond. */
+/* A thread with samples of so many functions with two callers each, one a microsecond. */
 static uint32_t add_random_thread(struct world *w, uint32_t functions, uint32_t samples)
 {
-    uint32_t *contexts = cn_alloc(functions, sizeof(*contexts));
+    uint32_t count = 2 * functions;
+    uint32_t *contexts = cn_alloc(count, sizeof(*contexts));
     uint32_t profile = add_thread(w, NULL, 0), number = 1;
     char name[16];
 
-    for (uint32_t i = 0; i < functions; i++) {
-        (void)snprintf(name, sizeof(name), "f%u", i);
-        contexts[i] = add_call(w->m, w->main, name);
+    for (uint32_t i = 0; i < count; i++) {
+        (void)snprintf(name, sizeof(name), "f%u", i % functions);
+        contexts[i] = add_call(w->m, i < functions ? w->main : w->work, name);
     }
     for (uint32_t i = 0; i < samples; i++) {
-        uint32_t function = functions == samples ? i : (number >> 8) % functions;
+        uint32_t at = functions == samples ? i : (number >> 8) % count;
 
         number = number * 1103515245U + 12345U;
         cn_memory_database_add_sample(
             w->m, profile,
-            (struct cn_sample){1000000 + (uint64_t)i * 1000, contexts[function]});
+            (struct cn_sample){1000000 + (uint64_t)i * 1000, contexts[at]});
     }
     free(contexts);
     return profile;
