@@ -115,7 +115,7 @@ test("waiting of threads, in calls and outside", () => {
       { name: "pre-empted", seconds: 0.1 },
     ],
   } as unknown as Info;
-  assert.equal(factsOf(known, overview)[2]?.value, "300.0 ms");
+  assert.equal(factsOf(known, overview)[2]?.value, "300 ms");
   assert.deepEqual(factsOf(known, overview, states)[2], {
     value: "800.0 ms",
     label: "waiting, 25.0 % pre-empted, 500.0 ms outside calls",
