@@ -160,7 +160,8 @@ static bool add_traces(struct cn_trace_calls *calls, const struct cn_store_query
         cn_search_trace_spans(query->search, query->query, &oldest_first, &hits, err);
 
     if (ok && hits.count == 0)
-        ok = cn_fail(err, CN_ERR_NOT_FOUND, "no trace matches");
+        ok = cn_search_check(query->search, err) &&
+             cn_fail(err, CN_ERR_NOT_FOUND, "no trace matches");
     traces = cn_alloc(hits.count, sizeof(*traces));
     ok = ok && list_traces(query->store, &hits, traces, &count, err);
     for (size_t i = 0; ok && i < count; i++) {
