@@ -19,6 +19,7 @@ import { TrackLabels } from "./track_labels";
 import { TrackOverlay } from "./track_overlay";
 import {
   layOut,
+  mapRows,
   moveTrack as movedChoice,
   printOpened,
   toggled,
@@ -121,6 +122,7 @@ export function TimelineView(props: TimelineProps) {
   );
   useEffect(() => holdFrame(frame), [frame]);
   const depth = props.depth || overview.depth;
+  const mapped = useMemo(() => mapRows(known), [threads]);
   const flows = useMemo(() => flowsOf(known), [threads]);
   const measured = measuredRange(measure.times, cursor);
   const shown: Shown = { layout, scrolled, frame, range, width, sizes, depth };
@@ -316,6 +318,7 @@ export function TimelineView(props: TimelineProps) {
           <Minimap
             frame={overview.map}
             every={overview.every}
+            rows={mapped}
             width={width}
             height={mapHeight}
             sizes={sizes}
