@@ -17,7 +17,8 @@ const COUNTS: [number, string][] = [
 
 // A duration with three or four significant digits.
 export function formatNs(ns: number): string {
-  const size = Math.abs(ns);
+  // 999,960 ns are 1 ms, not 1000 µs.
+  const size = Math.abs(ns) * (1 + 5e-5);
   for (const [factor, unit] of UNITS) if (size >= factor) return `${trim(ns / factor)} ${unit}`;
   return `${trim(ns)} ns`;
 }
@@ -25,8 +26,7 @@ export function formatNs(ns: number): string {
 function trim(value: number): string {
   const size = Math.abs(value);
   if (size >= 1000) return value.toFixed(0);
-  if (size >= 100) return value.toFixed(1);
-  return value.toFixed(size >= 10 ? 2 : 3).replace(/\.?0+$/, "");
+  return value.toFixed(size >= 100 ? 1 : size >= 10 ? 2 : 3).replace(/\.?0+$/, "");
 }
 
 export const isSeconds = (metric: string) => /\bsec\b|\(s\)$/.test(metric);

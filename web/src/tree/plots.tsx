@@ -91,10 +91,10 @@ export function LatencyPlot(props: { latency: ContextDetail["latency"] }) {
             key={ns}
             class="plot-text"
             text-anchor={x(ns) > PLOT.width - 24 ? "end" : "middle"}
-            x={Math.min(x(ns), PLOT.width - 1)}
+            x={x(ns) > PLOT.width - 24 ? PLOT.width : x(ns)}
             y={PLOT.height - 5}
           >
-            {formatNs(ns).replace(".0 ", " ")}
+            {formatNs(ns)}
           </text>
         ))}
         {buckets.map(([from, to, count], i) => {
