@@ -78,7 +78,7 @@ export const tests = {
     assert.match((await titles()).join(), /^cpu time total.*,cpu time self[^,]*,context$/);
     assert.match(
       await page.textContent(".toolbar"),
-      /3\.49 µs: running 3\.1 µs, blocked 390\.0 ns/,
+      /3\.49 µs: running 3\.1 µs, blocked 390 ns/,
     );
     await page.keyboard.press("w");
     await until("all time", async () => (await titles())[2] === "blocked time total (ns)");
