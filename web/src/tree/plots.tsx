@@ -74,7 +74,7 @@ export function LatencyPlot(props: { latency: ContextDetail["latency"] }) {
       <figcaption aria-live="polite">
         {bucket
           ? `${formatNs(bucket[0])} – ${formatNs(bucket[1])}: ${bucket[2].toLocaleString("en-US")} calls`
-          : `call durations: ${words}`}
+          : `calls: ${words}`}
       </figcaption>
       <svg
         viewBox={`0 ${-MARKS} ${PLOT.width} ${PLOT.height + MARKS}`}
@@ -114,12 +114,12 @@ export function LatencyPlot(props: { latency: ContextDetail["latency"] }) {
         {marks.map(([name, ns], i) =>
           ns === null ? null : (
             <g key={name}>
-              <line class="plot-mark" x1={x(ns)} x2={x(ns)} y1={7 * i - MARKS} y2={FLOOR} />
+              <line class="plot-mark" x1={x(ns)} x2={x(ns)} y1={9 * i - MARKS} y2={FLOOR} />
               <text
                 class="plot-text"
                 text-anchor={x(ns) > PLOT.width - 40 ? "end" : "start"}
                 x={x(ns) + (x(ns) > PLOT.width - 40 ? -2 : 2)}
-                y={7 * i - MARKS + 9}
+                y={9 * i - MARKS + 8}
               >
                 {name}
               </text>
