@@ -20,13 +20,9 @@ struct cn_sdt_file {
     size_t count;
 };
 
-/* Read the probes; none when the file is not an ELF file of this machine. Notes that are
- * damaged are skipped. */
-void cn_sdt_file_read(struct cn_sdt_file *file, const char *path);
-void cn_sdt_file_done(struct cn_sdt_file *file);
-
-/* The same for a program and the libraries that its loader finds for it; it is not run. The
- * files are an array, to be released with cn_sdt_files_free(). */
+/* The probes of a program and of the libraries that its loader finds for it; it is not run. A file
+ * that is not an ELF file of this machine has none. Damaged notes are skipped. The files are an
+ * array, to be released with cn_sdt_files_free(). */
 struct cn_sdt_file *cn_sdt_files_read(const char *program, size_t *count);
 void cn_sdt_files_free(struct cn_sdt_file *files, size_t count);
 
