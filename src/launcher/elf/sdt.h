@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One instruction that does nothing until someone is interested. */
+/* One instruction that does nothing until a tracer is interested. */
 struct cn_sdt_probe {
     char *name;             /* "provider:probe"; several probes may have the same */
     uint64_t off;           /* in the file */
-    uint64_t semaphore_off; /* of the counter of those who are interested; 0: none */
+    uint64_t semaphore_off; /* of the counter of interested tracers; 0: none */
 };
 
 struct cn_sdt_file {
