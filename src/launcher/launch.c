@@ -518,9 +518,14 @@ static bool prepare_program(void *arg, pid_t pid, struct cn_error *err)
 static bool start_and_watch(struct launch *launch, struct cn_launch_result *result,
                             struct cn_error *err)
 {
-    struct cn_program_preparation before = {
-        launch->chosen.count > 0 || launch->has_kernel ? prepare_program : NULL, launch};
+    struct cn_program_start start = {
+        .settings = &launch->settings,
+        .library = launch->library,
+        .words = launch->options->words,
+        .kept = &launch->kept,
+    };
     struct cn_error failure = {0};
+    pid_t pid;
     char *path;
     bool ok;
 
@@ -529,12 +534,14 @@ static bool start_and_watch(struct launch *launch, struct cn_launch_result *resu
     catch_signals();
     launch->start_ns = cn_clock_ns();
     path = cn_shared_memory_path(&launch->memory, launch->standby.pid);
-    ok = cn_program_file_start(&launch->program, &launch->settings, launch->library, path,
-                               launch->options->words, before, &launch->kept,
-                               &launch->pid, err);
+    start.shared_path = path;
+    if (launch->chosen.count > 0 || launch->has_kernel)
+        start.before = (struct cn_program_preparation){prepare_program, launch};
+    ok = cn_program_file_start(&launch->program, &start, &pid, err);
     free(path);
     if (!ok)
         return false;
+    launch->pid = pid;
     forwarded_to = launch->pid;
     return complete(launch, watch(launch, &failure), result, &failure);
 }

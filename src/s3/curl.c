@@ -57,4 +57,25 @@ bool cn_curl_load(const struct cn_curl **out, struct cn_error *err)
     *out = &functions;
     return true;
 }
+
+bool cn_curl_step(const struct cn_curl *curl, CURLM *multi, cn_curl_ended ended,
+                  void *arg)
+{
+    const CURLMsg *message;
+    bool has_ended = false;
+    int running, left;
+
+    (void)curl->multi_perform(multi, &running);
+    while ((message = curl->multi_info_read(multi, &left))) {
+        CURLcode code = message->data.result;
+        void *transfer = NULL;
+
+        if (message->msg != CURLMSG_DONE)
+            continue;
+        (void)curl->easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
+        ended(transfer, code, arg);
+        has_ended = true;
+    }
+    return has_ended;
+}
 #endif

@@ -38,4 +38,11 @@ struct cn_curl {
 /* Fails with the name of the package if the library is not installed. */
 CN_CHECK bool cn_curl_load(const struct cn_curl **out, struct cn_error *err);
 
+/* Called for a transfer that has ended: `transfer` is its CURLOPT_PRIVATE. */
+typedef void (*cn_curl_ended)(void *transfer, CURLcode code, void *arg);
+
+/* Let the transfers of `multi` continue. True if one has ended. */
+bool cn_curl_step(const struct cn_curl *curl, CURLM *multi, cn_curl_ended ended,
+                  void *arg);
+
 #endif

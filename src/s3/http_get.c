@@ -81,8 +81,9 @@ static void end(struct transfer *transfer, CURLM *multi)
     transfer->headers = NULL;
 }
 
-static void finish(struct transfer *transfer, CURLM *multi, CURLcode code)
+static void finish(void *arg, CURLcode code, void *multi)
 {
+    struct transfer *transfer = arg;
     struct cn_http_get *get = transfer->get;
 
     (void)transfer->curl->easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE,
@@ -120,25 +121,13 @@ static void run(struct transfer *transfers, size_t count, CURLM *multi,
 {
     const struct cn_curl *curl = transfers[0].curl;
     uint64_t now_ns;
-    int running, left;
 
     while ((now_ns = cn_clock_ns()) < deadline_ns) {
         uint64_t left_ms = (deadline_ns - now_ns) / 1000000 + 1;
-        const CURLMsg *message;
 
         if (start_some(transfers, count, multi, left_ms) == 0)
             return;
-        (void)curl->multi_perform(multi, &running);
-        while ((message = curl->multi_info_read(multi, &left))) {
-            struct transfer *transfer = NULL;
-            CURLcode code = message->data.result;
-
-            if (message->msg != CURLMSG_DONE)
-                continue;
-            (void)curl->easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
-            finish(transfer, multi, code);
-        }
-        if (running > 0)
+        if (!cn_curl_step(curl, multi, finish, multi))
             (void)curl->multi_poll(multi, NULL, 0, left_ms < 1000 ? (int)left_ms : 1000,
                                    NULL);
     }

@@ -396,17 +396,25 @@ static uint64_t delay_ns(const struct transfer *transfer)
     return (ms / 2 + ms * random / 2048) * 1000000;
 }
 
-/* Returns false if the request failed for good. */
-static bool finish(struct transfer *transfer, struct session *session, CURLcode code,
-                   struct cn_error *err)
+/* The requests of one call. The first failure is reported; the others are over as well. */
+struct run {
+    struct session *session;
+    struct transfer *transfers;
+    size_t count;
+    bool has_failed;
+    struct cn_error *err;
+};
+
+static void finish(void *arg, CURLcode code, void *run_arg)
 {
+    struct transfer *transfer = arg;
+    struct run *run = run_arg;
     const struct cn_curl *curl = transfer->s3->curl;
     struct cn_s3_counts *counts = &transfer->s3->counts;
-    bool ok = true;
 
     (void)curl->easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE,
                              &transfer->request->status);
-    (void)curl->multi_remove_handle(session->multi, transfer->easy);
+    (void)curl->multi_remove_handle(run->session->multi, transfer->easy);
     cn_lock_take(&transfer->s3->lock);
     counts->requests++;
     counts->fetched +=
@@ -420,29 +428,27 @@ static bool finish(struct transfer *transfer, struct session *session, CURLcode 
     } else if (may_pass(transfer, code)) {
         transfer->not_before_ns = cn_clock_ns() + delay_ns(transfer);
     } else {
-        fail(transfer, code, err);
+        fail(transfer, code, run->has_failed ? &(struct cn_error){0} : run->err);
         transfer->is_done = true;
-        ok = false;
+        run->has_failed = true;
     }
     transfer->easy = NULL;
-    return ok;
 }
 
 /* Start what may start. Returns the number of requests that are not done; `wait_ms` receives how
  * long to wait for a delayed one. */
-static size_t start_some(struct transfer *transfers, size_t count,
-                         struct session *session, int *wait_ms)
+static size_t start_some(const struct run *run, int *wait_ms)
 {
     bool is_busy[PARALLEL] = {0};
     uint64_t now_ns = cn_clock_ns();
     size_t left = 0, slot = 0;
 
     *wait_ms = 1000;
-    for (size_t i = 0; i < count; i++)
-        if (transfers[i].easy)
-            is_busy[transfers[i].slot] = true;
-    for (size_t i = 0; i < count; i++) {
-        struct transfer *transfer = &transfers[i];
+    for (size_t i = 0; i < run->count; i++)
+        if (run->transfers[i].easy)
+            is_busy[run->transfers[i].slot] = true;
+    for (size_t i = 0; i < run->count; i++) {
+        struct transfer *transfer = &run->transfers[i];
 
         left += !transfer->is_done;
         if (transfer->is_done || transfer->easy)
@@ -456,75 +462,56 @@ static size_t start_some(struct transfer *transfers, size_t count,
         while (slot < PARALLEL && is_busy[slot])
             slot++;
         if (slot < PARALLEL)
-            start(transfer, session, slot++);
+            start(transfer, run->session, slot++);
     }
     return left;
 }
 
 /* End the transfers that make no progress. libcurl's own limit is for a speed over several seconds. */
-static bool end_stopped(struct cn_s3 *s3, struct transfer *transfers, size_t count,
-                        struct session *session, struct cn_error *err)
+static void end_stopped(const struct cn_s3 *s3, struct run *run)
 {
     uint64_t now_ns = cn_clock_ns(),
              max_ns = s3->settings.timeout_s * UINT64_C(1000000000);
-    bool ok = true;
 
-    for (size_t i = 0; i < count; i++)
-        if (transfers[i].easy && now_ns - transfers[i].moved_ns > max_ns)
-            ok = finish(&transfers[i], session, CURLE_OPERATION_TIMEDOUT, err) && ok;
-    return ok;
+    for (size_t i = 0; i < run->count; i++)
+        if (run->transfers[i].easy && now_ns - run->transfers[i].moved_ns > max_ns)
+            finish(&run->transfers[i], CURLE_OPERATION_TIMEDOUT, run);
 }
 
-static bool run(struct cn_s3 *s3, struct transfer *transfers, size_t count,
-                struct session *session, struct cn_error *err)
+static void run_all(const struct cn_s3 *s3, struct run *run)
 {
-    int wait_ms, running, left;
-    bool ok = true;
+    int wait_ms;
 
-    while (ok && start_some(transfers, count, session, &wait_ms) > 0) {
-        const CURLMsg *message;
+    while (!run->has_failed && start_some(run, &wait_ms) > 0) {
+        bool has_ended = cn_curl_step(s3->curl, run->session->multi, finish, run);
 
-        (void)s3->curl->multi_perform(session->multi, &running);
-        while ((message = s3->curl->multi_info_read(session->multi, &left))) {
-            struct transfer *transfer = NULL;
-            CURLcode code = message->data.result;
-
-            if (message->msg != CURLMSG_DONE)
-                continue;
-            (void)s3->curl->easy_getinfo(message->easy_handle, CURLINFO_PRIVATE,
-                                         &transfer);
-            /* The first failure is reported; the others are over as well. */
-            ok = finish(transfer, session, code, ok ? err : &(struct cn_error){0}) && ok;
-            wait_ms = 0;
-        }
-        ok = ok && end_stopped(s3, transfers, count, session, err);
-        if (ok && wait_ms > 0)
-            (void)s3->curl->multi_poll(session->multi, NULL, 0, wait_ms, NULL);
+        end_stopped(s3, run);
+        if (!has_ended && !run->has_failed)
+            (void)s3->curl->multi_poll(run->session->multi, NULL, 0, wait_ms, NULL);
     }
-    for (size_t i = 0; i < count; i++)
-        if (transfers[i].easy)
-            (void)s3->curl->multi_remove_handle(session->multi, transfers[i].easy);
-    return ok;
+    for (size_t i = 0; i < run->count; i++)
+        if (run->transfers[i].easy)
+            (void)s3->curl->multi_remove_handle(run->session->multi,
+                                                run->transfers[i].easy);
 }
 
 bool cn_s3_run(struct cn_s3 *s3, struct cn_s3_request *requests, size_t count,
                struct cn_error *err)
 {
     struct transfer *transfers = cn_alloc(count, sizeof(*transfers));
-    struct session *session = take_session(s3);
-    bool ok;
+    struct run run = {take_session(s3), transfers, count, false, err};
 
     for (size_t i = 0; i < count; i++)
         transfers[i] = (struct transfer){.s3 = s3, .request = &requests[i]};
-    ok = run(s3, transfers, count, session, err);
+    run_all(s3, &run);
     for (size_t i = 0; i < count; i++) {
         s3->curl->slist_free_all(transfers[i].headers);
         cn_text_done(&transfers[i].url);
         cn_text_done(&transfers[i].refusal);
     }
-    give_session(s3, session);
+    give_session(s3, run.session);
     free(transfers);
-    return ok;
+    return !run.has_failed;
 }
 #else
 bool cn_s3_open(struct cn_s3 **out, const char *address, struct cn_error *err)

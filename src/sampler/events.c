@@ -60,11 +60,6 @@ static const struct {
     {"iTLB-load-misses", PERF_TYPE_HW_CACHE, CACHE(PERF_COUNT_HW_CACHE_ITLB, READ, MISS)},
 };
 
-const char *cn_sample_event_name(size_t i)
-{
-    return i < sizeof(known) / sizeof(known[0]) ? known[i].name : NULL;
-}
-
 /* A raw event of the processor: r1a8, as perf writes it. */
 static bool parse_raw(const char *name, uint64_t *config)
 {
@@ -120,14 +115,15 @@ static bool add_event(struct cn_sample_events *events, const char *name,
                       struct cn_error *err)
 {
     struct cn_sample_event event = {.attr.size = sizeof(event.attr)};
+    const size_t known_count = sizeof(known) / sizeof(known[0]);
     size_t i = 0;
     uint64_t config;
 
     if (events->count == EVENTS_MAX)
         return cn_fail(err, CN_ERR_LIMIT, "-e: more than %d events", EVENTS_MAX);
-    while (cn_sample_event_name(i) && strcmp(known[i].name, name) != 0)
+    while (i < known_count && strcmp(known[i].name, name) != 0)
         i++;
-    if (cn_sample_event_name(i)) {
+    if (i < known_count) {
         event.attr.type = known[i].type;
         event.attr.config = known[i].config;
     } else if (strchr(name, ':')) {

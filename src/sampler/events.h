@@ -28,8 +28,4 @@ CN_CHECK bool cn_sample_events_add(struct cn_sample_events *events, const char *
                                    struct cn_error *err);
 void cn_sample_events_done(struct cn_sample_events *events);
 
-/* The name of event `i` of those that need neither a PMU nor tracefs, or do; NULL after
- * the last. For help and completion. */
-const char *cn_sample_event_name(size_t i);
-
 #endif

@@ -15,7 +15,7 @@ static bool begins_with(struct cn_bytes code, const uint8_t *bytes, size_t len)
     return code.len >= len && memcmp(code.ptr, bytes, len) == 0;
 }
 
-/* mov %rsp,%rbp in its two encodings, which compilers move behind other instructions. */
+/* mov %rsp,%rbp in its two encodings, which compilers move after other instructions. */
 static bool makes_frame(struct cn_bytes code)
 {
     for (size_t i = 0; code.len - i >= 3; i++)

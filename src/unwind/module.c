@@ -21,7 +21,7 @@ enum {
 
 #define CACHE_SIZE_MAX (UINT64_C(256) << 20)
 
-const char *cn_unwind_intern(struct cn_unwind_modules *modules, const char *text)
+static const char *intern(struct cn_unwind_modules *modules, const char *text)
 {
     uint32_t at = cn_names_add(&modules->strings, text);
 
@@ -41,8 +41,8 @@ struct cn_unwind_module *cn_unwind_module_at(struct cn_unwind_modules *modules,
     if (at < modules->count)
         return modules->list[at];
     module = cn_alloc(1, sizeof(*module));
-    module->path = cn_unwind_intern(modules, path);
-    module->build_id = cn_unwind_intern(modules, build_id);
+    module->path = intern(modules, path);
+    module->build_id = intern(modules, build_id);
     module->fd = -1;
     modules->list = cn_grow(modules->list, modules->count, &modules->capacity,
                             sizeof(struct cn_unwind_module *));

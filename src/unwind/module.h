@@ -25,8 +25,6 @@ struct cn_unwind_modules {
     bool has_no_cache;
 };
 
-const char *cn_unwind_intern(struct cn_unwind_modules *modules, const char *text);
-
 struct cn_unwind_module *cn_unwind_module_at(struct cn_unwind_modules *modules,
                                              const char *path, const char *build_id);
 

@@ -370,8 +370,6 @@ class Answers(unittest.TestCase):
         width = (frame["end"] - frame["begin"]) / frame["columns"]
         blocked = 0
         for row in frame["rows"]:
-            if "states" not in row:  # a process without scheduler events
-                continue
             self.assertEqual(sum(run[0] for run in row["states"]), frame["columns"])
             blocked += sum(run[0] * width for run in row["states"] if run[1] == 1)
         self.assertAlmostEqual(blocked, whole["blocked"], delta=8 * width)
@@ -379,6 +377,33 @@ class Answers(unittest.TestCase):
                  for begin, end in ((0, 1700), (1700, self.ask(1, "info")["duration"]))]
         self.assertEqual(sum(parts), whole["blocked"])
         self.assertEqual(self.ask(0, "states")["states"], [])
+
+    def test_states_of_threads_add_up_to_the_wall_time_on_every_side(self):
+        """Those of the API, of the report and of SQL; waiting in calls is that of the metrics."""
+        data = f"{OPTIONS.testdata}/recording"
+        answer = self.until_done(1, "states", list=1)
+        by_profile = {task["profile"]: task["tid"] for task in self.ask(1, "info")["tasks"] if "profile" in task}
+        listed = {by_profile[profile]: numbers for profile, *numbers in answer["threads"]}
+        for numbers in listed.values():
+            self.assertEqual(sum(numbers[:4]), answer["wall"])
+        self.assertEqual([ns for _, ns in answer["states"]], [sum(column) for column in zip(*listed.values())][:4])
+        fields = "wall,running,blocked,pre-empted,no-data,outside"
+        rows = json.loads(subprocess.check_output(
+            [OPTIONS.cairn, "report", "--task", "-f", f"tid,{fields}", "--format", "json", data], text=True))
+        self.assertEqual({row["tid"]: [row[f"{name}_ns"] for name in (
+            "running", "blocked", "preempted", "no_data", "waiting_outside")] for row in rows}, listed)
+        self.assertEqual({row["wall_ns"] for row in rows}, {answer["wall"]})
+        rows = json.loads(subprocess.check_output(
+            [OPTIONS.cairn, "sql", data, "--format", "json",
+             "SELECT state, sum(ns) AS ns, sum(outside_ns) AS outside_ns FROM states GROUP BY state"], text=True))
+        self.assertEqual({row["state"]: row["ns"] for row in rows}, dict(answer["states"]))
+        outside = sum(row["outside_ns"] for row in rows if row["state"] in ("blocked", "pre-empted"))
+        self.assertEqual(outside, answer["waitingOutside"])
+        costs = {state["name"]: state["seconds"] for state in self.ask(1, "info")["states"]}
+        states = dict(answer["states"])
+        self.assertGreater(outside, 0)
+        self.assertAlmostEqual(states["blocked"] + states["pre-empted"] - outside,
+                               (costs["blocked"] + costs["pre-empted"]) * 1e9, delta=1)
 
     def test_counters_have_their_readings(self):
         counters = {(one["profile"], one["name"]): one["points"]
@@ -442,6 +467,39 @@ class Answers(unittest.TestCase):
                                   if one["name"] != "calls/s"},
                                  {"heap": [[0, 3, 3, 3], [2000, 4.5, 4.5, 4.5], [6000, -1, -1, -1]],
                                   "alone": [[5000, 7, 7, 7]]})
+
+    def test_flows_name_the_calls_at_both_ends(self):
+        """One from call to call, then many between two threads, of which some are listed."""
+        def event(phase, tid, at, **others):
+            return {"ph": phase, "pid": 7, "tid": tid, "ts": at, **others}
+        events = [event("X", 1, 10, dur=90, name="send"), event("X", 2, 40, dur=60, name="receive"),
+                  event("X", 2, 50, dur=5, name="inner"), event("X", 3, 300, dur=5000, name="busy"),
+                  event("s", 1, 20, id=1, name="message"), event("f", 2, 52, id=1, name="message"),
+                  event("f", 2, 200, id=1, name="message")]
+        events += [event(phase, tid, 1000 + i + delay, id=f"many {i}")
+                   for i in range(1000) for phase, tid, delay in (("s", 3, 0), ("f", 1, 0.5))]
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "flows.json")
+            path.write_text(json.dumps(events))
+            with serving(OPTIONS.cairn, path) as service:
+                self.assertEqual(ready(service, 0), "ready")
+
+                def ask(**parameters):
+                    answer = service.get("sources/0/flows", **parameters)
+                    check(answer, SCHEMAS["flows"])
+                    return answer
+                self.assertEqual(ask(end=100_000), {"count": 2, "flows": [
+                    [1, 10_000, "send", 2, 42_000, "inner", "message"],
+                    [1, 10_000, "send", 2, 190_000, None, "message"]]})
+                self.assertEqual(ask(begin=50_000, end=100_000)["count"], 1)
+                self.assertEqual(ask(begin=191_000, end=900_000)["count"], 0)
+                self.assertEqual(ask(thread=2)["count"], 2)
+                many = ask(thread=3, limit=300)
+                self.assertEqual((many["count"], len(many["flows"])), (1000, 300))
+                self.assertEqual({(one[2], one[3], one[5]) for one in many["flows"]}, {("busy", 1, None)})
+                times = [one[1] for one in many["flows"]]
+                self.assertLessEqual(max(after - before for before, after in zip(times, times[1:])), 4000)
+        self.assertEqual(self.ask(0, "flows"), {"count": 0, "flows": []})
 
     def test_every_nth_thread_stands_for_all(self):
         everything = self.ask(0, "timeline", columns=10)["rows"]

@@ -1,7 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { flameOverTime, listThreads } from "../src/flame/flame_over_time";
+import { flameOverTime, listThreads, waitingIn } from "../src/flame/flame_over_time";
 import { layOut as layOutFlame } from "../src/flame/flame_layout";
+import {
+  along,
+  callAt,
+  curvesOf,
+  describe,
+  flowsAt,
+  parseFlows,
+  reachOf,
+  startsOf,
+} from "../src/timeline/flows";
 import { boxAt, measuredRange, nextMatch, threadsBetween, timeAt } from "../src/timeline/geometry";
 import { chooseDepth, cut, parseNested, runningShare, stripOf } from "../src/timeline/nested";
 import { moved } from "../src/timeline/track_canvas";
@@ -13,7 +23,9 @@ import {
   movedTo,
   moveTrack,
   parseMoves,
+  parseOpened,
   printMoves,
+  printOpened,
   topInWindow,
   trackAt,
   visibleTracks,
@@ -118,7 +130,7 @@ const thread = (profile: number, group: string, name: string, samples = 5): Thre
   group,
   name,
 });
-const plain: Choice = { filter: "", pinned: [], moved: [], flipped: new Set(), shut: new Set() };
+const plain: Choice = { filter: "", pinned: [], moved: [], opened: new Map(), shut: new Set() };
 const heights = { group: 20, strip: 10, level: 15, gap: 5, counter: 40 };
 const threads = [
   thread(1, "RANK 10", "THREAD 0"),
@@ -139,9 +151,30 @@ test("tracks are in natural order, in groups, without threads that have no data"
   assert.deepEqual(shown({}), ["RANK 2", "THREAD 9", "THREAD 10", "RANK 10", "THREAD 0"]);
   assert.deepEqual(shown({ filter: "rank 10" }), ["RANK 10", "THREAD 0"]);
   assert.deepEqual(shown({ shut: new Set(["RANK 2"]) }), ["RANK 2", "RANK 10", "THREAD 0"]);
-  assert.deepEqual(shown({ flipped: new Set([3]) })[1], "THREAD 9 closed");
+  assert.deepEqual(shown({ opened: parseOpened("3,-3") })[1], "THREAD 9 closed");
   assert.deepEqual(shown({ moved: [[3, 1]] }).slice(1, 3), ["THREAD 10", "THREAD 9"]);
   assert.deepEqual(shown({ pinned: [2] })[0], "RANK 2 THREAD 10");
+});
+
+test("of many threads, those with most samples are open, as long as there is room", () => {
+  const many = [1, 2, 3, 4, 5, 6, 7, 8].map((i) => thread(i, "NODE 7 RANK 0", `THREAD ${i}`, i));
+  const openWith = (height: number) =>
+    layOut(many, plain, heights, () => 2, [], { height, levelsOf: () => 2 }).tracks.flatMap(
+      (track) => (track.kind === "thread" && track.isOpen ? [track.thread.profile] : []),
+    );
+  assert.deepEqual(openWith(0), [1]);
+  assert.deepEqual(openWith(20 + 8 * 15 + 20 + 45), [1, 7, 8]);
+  assert.deepEqual(openWith(1000).length, 8);
+  const names = layOut(many, plain, heights, () => 2).tracks.map((track) =>
+    track.kind === "group" ? track.label : track.kind === "thread" ? track.name : "",
+  );
+  assert.deepEqual(names.slice(0, 2), ["RANK 0", "THREAD 1"]);
+  const alone = [thread(1, "NODE 7 RANK 0", "THREAD 0"), thread(2, "NODE 7 RANK 1", "THREAD 0")];
+  assert.deepEqual(
+    layOut(alone, plain, heights, () => 2).tracks.map((t) => t.kind === "thread" && t.name),
+    ["RANK 0 THREAD 0", "RANK 1 THREAD 0"],
+  );
+  assert.equal(printOpened(parseOpened("3,-5,x,3")), "3,-5");
 });
 
 test("counters follow the threads, in a group of their own", () => {
@@ -253,6 +286,8 @@ test("a flame graph in the order of time has its boxes at the times of calls", (
     [2, "rest", 40, 20, 20, "main"],
   ]);
   assert.equal(Math.round(flame.total * 1e9), 80);
+  const work = layOutFlame(flame)[2];
+  assert.equal(work && Math.round(waitingIn(flame, work) * 1e9), 20);
 });
 
 test("threads of a flame graph in the order of time have samples, in natural order", () => {
@@ -287,4 +322,61 @@ test("the more threads, the fewer columns has the first answer", () => {
   assert.equal(firstColumns(1200, 40), 500);
   assert.equal(firstColumns(1200, 2000), 150);
   assert.equal(firstColumns(100, 2000), 100);
+});
+
+test("flows of the call at the cursor, their curves, and the way along them", () => {
+  const frame = parseNested({
+    ...answer,
+    rows: [...answer.rows, { ...answer.rows[0]!, profile: 8, label: "THREAD 1" }],
+  });
+  const threads = [thread(7, "RANK 0", "THREAD 0"), thread(8, "RANK 0", "THREAD 1")];
+  const layout = layOut(threads, plain, heights, () => 3);
+  const shown = {
+    layout,
+    scrolled: 0,
+    frame,
+    range: { begin: 0, end: 100 },
+    width: 1000,
+    sizes: { label: 100, states: 3, level: 10 },
+    depth: 1,
+  };
+  const flows = parseFlows({
+    count: 3,
+    flows: [
+      [7, 65, "rest", 8, 15, "leaf", "back in time"],
+      [7, 20, "leaf", 8, 75, "rest", ""],
+      [7, 97, null, 9, 98, null, "no track"],
+    ],
+  });
+  const cursor = { profile: 7, time: 75 };
+  assert.deepEqual(callAt(frame, cursor), { begin: 60, end: 80 });
+  assert.equal(callAt(frame, { profile: 7, time: 95 }), null);
+  const reach = reachOf(shown, cursor);
+  assert.deepEqual(flowsAt(flows, cursor, reach), [flows[0]]);
+  assert.deepEqual(along(flows, cursor, reach, 1), flows[0]?.to);
+  assert.equal(along(flows, cursor, reach, -1), null);
+  const there = { profile: 8, time: 75 };
+  assert.deepEqual(along(flows, there, reachOf(shown, there), -1), flows[1]?.from);
+  const outside = { profile: 7, time: 97.2 };
+  assert.deepEqual(flowsAt(flows, outside, reachOf(shown, outside)), [flows[2]]);
+  assert.equal(
+    describe(flows[0]!, (profile) => `t${profile}`),
+    "back in time: rest on t7 → leaf on t8, 50 ns before",
+  );
+  const curves = curvesOf(flows, shown);
+  const top = (number: number) =>
+    topInWindow(
+      layout,
+      layout.tracks.find((t) => t.kind === "thread" && t.thread.profile === number)!,
+      0,
+    );
+  assert.deepEqual(
+    curves.map(({ from, to }) => [from.x, from.y - top(7), to.x, to.y - top(8)]),
+    [
+      [650, 5 + 15, 150, 5 + 25],
+      [200, 5 + 25, 750, 5 + 15],
+    ],
+  );
+  assert.deepEqual(curvesOf(flows, { ...shown, range: { begin: 80, end: 90 } }), []);
+  assert.deepEqual(startsOf([{ ...threads[1]!, creator: 7, start: 40 }])[0]?.to.time, 40);
 });

@@ -395,7 +395,7 @@ bool cn_json_as_f64(struct cn_bytes text, double *out)
     return true;
 }
 
-/* The exponent behind an 'e', which may be far too large to be of use. */
+/* The exponent after an 'e', which may be far too large to be of use. */
 static bool read_exponent(struct cn_bytes text, int *out)
 {
     bool is_negative = text.len > 0 && text.ptr[0] == '-';

@@ -145,7 +145,7 @@ static bool is_boundary(const struct cn_chunk_file *file, uint64_t off)
            cn_u32_be_get(magic.ptr) == CN_CHUNK_MAGIC;
 }
 
-/* The next place behind `off` that looks like the start of a chunk; else the end. */
+/* The next offset after `off` that looks like the start of a chunk; else the end. */
 static uint64_t find_magic(const struct cn_chunk_file *file, uint64_t off)
 {
     enum { PIECE_LEN = 16 << 20 };
@@ -178,7 +178,7 @@ static void skip_to(struct cn_chunk_walk *walk, uint64_t off)
     walk->off = off;
 }
 
-/* Where to go on behind a chunk whose checksum is wrong. If its length leads to another
+/* Where to continue after a chunk whose checksum is wrong. If its length leads to another
  * chunk it can be believed; if not, it may be the length that is wrong, and the next chunk
  * lies inside. Looking there is limited, because what lies inside can claim to be long
  * again. */

@@ -402,7 +402,7 @@ const struct cn_command cn_cmd_analyze = {
         "that are found are copied into the database.\n\n"
         "A timeline has a sample whenever the calling context changes. Of a thread that "
         "has more than 65,536, the last of every so many nanoseconds is stored; "
-        "FORMATS.md in the database tells how many. --trace changes this.\n\n"
+        "FORMATS.md in the database says how many. --trace changes this.\n\n"
         "DB is created when it is complete; after a failure there is no DB. Damaged data "
         "is analysed up to the damage, with a warning; with --strict it is an error. The "
         "same recordings give the same bytes with any number of threads.\n\n"

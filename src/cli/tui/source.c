@@ -135,7 +135,7 @@ static void add_number(struct cn_text *text, double value, int decimals)
         cn_text_printf(text, "%.5e", value);
 }
 
-void cn_tui_value_add(const struct cn_tui_column *column, double value,
+static void add_value(const struct cn_tui_column *column, double value,
                       struct cn_text *text)
 {
     struct scale scale = scale_of(column);
@@ -158,7 +158,7 @@ void cn_tui_cell_add(struct cn_tui_source *source, const struct cn_row *row,
     if (source->columns[column].unit == CN_TUI_ADDRESS && !isnan(value))
         cn_text_printf(text, "%" PRIx64, source->ops->address(source, row));
     else
-        cn_tui_value_add(&source->columns[column], value, text);
+        add_value(&source->columns[column], value, text);
 }
 
 size_t cn_tui_column_width(const struct cn_tui_column *column)
@@ -175,7 +175,7 @@ size_t cn_tui_column_width(const struct cn_tui_column *column)
         cn_text_printf(&text, "%" PRIx64,
                        column->max < 0x1p63 ? (uint64_t)column->max : UINT64_MAX);
     else
-        cn_tui_value_add(column, column->max, &text);
+        add_value(column, column->max, &text);
     width = text.len;
     cn_text_done(&text);
     return width > heading ? width : heading;

@@ -105,12 +105,8 @@ void cn_tui_label_add(struct cn_tui_source *source, const struct cn_row *row,
 /* The columns of the terminal that the values of a column need, without the percentage. */
 size_t cn_tui_column_width(const struct cn_tui_column *column);
 
-/* Append a value, without padding; nothing if there is none. The unit is the same for all
- * values of a column: it is part of the heading. */
-void cn_tui_value_add(const struct cn_tui_column *column, double value,
-                      struct cn_text *text);
-
-/* The same for a row. */
+/* Append the value of a row, without padding; nothing if there is none. The unit is the same
+ * for all values of a column: it is part of the heading. */
 void cn_tui_cell_add(struct cn_tui_source *source, const struct cn_row *row,
                      size_t column, struct cn_text *text);
 void cn_tui_heading_add(const struct cn_tui_column *column, struct cn_text *text);

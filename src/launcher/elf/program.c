@@ -281,18 +281,19 @@ static bool fail_to_run(const struct cn_program_file *program, struct cn_error *
     return cn_fail_errno(err, "cannot run '%s'", program->path);
 }
 
-static bool start_kept(const struct cn_program_kept *kept,
-                       const struct cn_program_file *program, const char *library,
-                       const char *shared_path, struct cn_error *err)
+static bool start_kept(const struct cn_program_file *program,
+                       const struct cn_program_start *start, struct cn_error *err)
 {
+    const struct cn_program_kept *kept = start->kept;
     struct order *order = cn_alloc(1, sizeof(*order));
     const char *sanitizer = program->elf.sanitizer ? program->elf.sanitizer : "";
     int error;
     bool ok;
 
     (void)snprintf(order->path, sizeof(order->path), "%s", program->path);
-    (void)snprintf(order->library, sizeof(order->library), "%s", library);
-    (void)snprintf(order->shared_path, sizeof(order->shared_path), "%s", shared_path);
+    (void)snprintf(order->library, sizeof(order->library), "%s", start->library);
+    (void)snprintf(order->shared_path, sizeof(order->shared_path), "%s",
+                   start->shared_path);
     (void)snprintf(order->sanitizer, sizeof(order->sanitizer), "%s", sanitizer);
     ok = send(kept->channel, order, sizeof(*order), MSG_NOSIGNAL) ==
              (ssize_t)sizeof(*order) ||
@@ -307,69 +308,88 @@ static bool start_kept(const struct cn_program_kept *kept,
     return ok;
 }
 
-bool cn_program_file_start(const struct cn_program_file *program,
-                           const struct cn_program_settings *settings,
-                           const char *library, const char *shared_path,
-                           const char *const *words, struct cn_program_preparation before,
-                           const struct cn_program_kept *kept, pid_t *out,
-                           struct cn_error *err)
+/* In the new process: run the program when a byte arrives at `go_fds`, if they are open. The reason
+ * why that failed is written to `error_fd`, which closes when the program runs. */
+static _Noreturn void run_program(const struct cn_program_file *program,
+                                  const struct cn_program_start *start,
+                                  const int go_fds[2], int error_fd)
 {
-    int pipe_fds[2], go_fds[2] = {-1, -1}, error = 0;
-    bool is_prepared = true;
-    char go = 0;
-    pid_t pid;
+    int error;
+    char go;
 
-    if (kept->pid > 0) {
-        *out = kept->pid;
-        return (!before.prepare || before.prepare(before.arg, kept->pid, err)) &&
-               start_kept(kept, program, library, shared_path, err);
+    set_environment(program, start->library, start->shared_path);
+    cn_program_settings_restore(start->settings);
+    if (start->before.prepare) {
+        (void)close(go_fds[1]);
+        if (read(go_fds[0], &go, 1) != 1)
+            _exit(127);
     }
-    if (pipe2(pipe_fds, O_CLOEXEC) != 0)
-        return cn_fail_errno(err, "cannot start '%s'", program->path);
-    if (before.prepare && pipe2(go_fds, O_CLOEXEC) != 0) {
-        (void)cn_fail_errno(err, "cannot start '%s'", program->path);
-        (void)close(pipe_fds[0]);
-        (void)close(pipe_fds[1]);
-        return false;
-    }
-    pid = fork();
-    if (pid == 0) {
-        set_environment(program, library, shared_path);
-        cn_program_settings_restore(settings);
-        if (before.prepare) {
-            (void)close(go_fds[1]);
-            if (read(go_fds[0], &go, 1) != 1)
-                _exit(127);
-        }
-        (void)execv(program->path, (char *const *)(uintptr_t)words);
-        error = errno;
-        (void)!write(pipe_fds[1], &error, sizeof(error));
-        _exit(127);
-    }
-    (void)close(pipe_fds[1]);
-    if (pid < 0)
-        (void)cn_fail_errno(err, "cannot start '%s'", program->path);
-    if (pid > 0 && before.prepare) {
-        is_prepared = before.prepare(before.arg, pid, err);
-        if (is_prepared)
-            (void)!write(go_fds[1], &go, 1);
-    }
-    if (before.prepare) {
+    (void)execv(program->path, (char *const *)(uintptr_t)start->words);
+    error = errno;
+    (void)!write(error_fd, &error, sizeof(error));
+    _exit(127);
+}
+
+/* Prepare the new process, let it run the program, and wait until it does. */
+static bool let_run(const struct cn_program_file *program,
+                    const struct cn_program_start *start, pid_t pid, const int go_fds[2],
+                    int error_fd, struct cn_error *err)
+{
+    const struct cn_program_preparation *before = &start->before;
+    int error;
+
+    if (before->prepare) {
+        bool ok = before->prepare(before->arg, pid, err);
+
+        if (ok)
+            (void)!write(go_fds[1], "", 1);
         (void)close(go_fds[0]);
         (void)close(go_fds[1]);
+        if (!ok)
+            return false;
     }
-    if (pid > 0 && !is_prepared) {
-        (void)waitpid(pid, NULL, 0);
-        pid = -1;
-    } else if (pid > 0 && read(pipe_fds[0], &error, sizeof(error)) == sizeof(error)) {
-        errno = error;
-        (void)fail_to_run(program, err);
-        (void)waitpid(pid, NULL, 0);
-        pid = -1;
+    if (read(error_fd, &error, sizeof(error)) != sizeof(error))
+        return true;
+    errno = error;
+    return fail_to_run(program, err);
+}
+
+bool cn_program_file_start(const struct cn_program_file *program,
+                           const struct cn_program_start *start, pid_t *out,
+                           struct cn_error *err)
+{
+    const struct cn_program_preparation *before = &start->before;
+    int error_fds[2], go_fds[2] = {-1, -1};
+    bool ok;
+
+    if (start->kept->pid > 0) {
+        *out = start->kept->pid;
+        return (!before->prepare || before->prepare(before->arg, *out, err)) &&
+               start_kept(program, start, err);
     }
-    (void)close(pipe_fds[0]);
-    if (pid < 0)
+    if (pipe2(error_fds, O_CLOEXEC) != 0)
+        return cn_fail_errno(err, "cannot start '%s'", program->path);
+    if (before->prepare && pipe2(go_fds, O_CLOEXEC) != 0) {
+        (void)cn_fail_errno(err, "cannot start '%s'", program->path);
+        (void)close(error_fds[0]);
+        (void)close(error_fds[1]);
         return false;
-    *out = pid;
-    return true;
+    }
+    *out = fork();
+    if (*out == 0)
+        run_program(program, start, go_fds, error_fds[1]);
+    (void)close(error_fds[1]);
+    if (*out < 0) {
+        ok = cn_fail_errno(err, "cannot start '%s'", program->path);
+        if (before->prepare) {
+            (void)close(go_fds[0]);
+            (void)close(go_fds[1]);
+        }
+    } else {
+        ok = let_run(program, start, *out, go_fds, error_fds[0], err);
+        if (!ok)
+            (void)waitpid(*out, NULL, 0);
+    }
+    (void)close(error_fds[0]);
+    return ok;
 }

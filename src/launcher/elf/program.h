@@ -67,13 +67,17 @@ CN_CHECK bool cn_program_split(struct cn_program_kept *kept, const char *const *
                                struct cn_error *err);
 void cn_program_kept_close(struct cn_program_kept *kept);
 
-/* Start the program with these settings, in the process that was kept, if any. */
+/* How a program is started. Everything is borrowed. */
+struct cn_program_start {
+    const struct cn_program_settings *settings;
+    const char *library, *shared_path; /* the recorder, and the memory that it shares */
+    const char *const *words;
+    struct cn_program_preparation before;
+    const struct cn_program_kept *kept; /* the process to use, if any */
+};
+
 CN_CHECK bool cn_program_file_start(const struct cn_program_file *program,
-                                    const struct cn_program_settings *settings,
-                                    const char *library, const char *shared_path,
-                                    const char *const *words,
-                                    struct cn_program_preparation before,
-                                    const struct cn_program_kept *kept, pid_t *out,
+                                    const struct cn_program_start *start, pid_t *out,
                                     struct cn_error *err);
 
 #endif

@@ -106,7 +106,7 @@ static void read_notes(struct cn_sdt_file *file, size_t *capacity,
     }
 }
 
-void cn_sdt_file_read(struct cn_sdt_file *file, const char *path)
+static void read_file(struct cn_sdt_file *file, const char *path)
 {
     struct cn_elf_reader reader;
     Elf_Scn *section = NULL, *notes = NULL;
@@ -133,15 +133,6 @@ void cn_sdt_file_read(struct cn_sdt_file *file, const char *path)
             read_notes(file, &capacity, &reader, base, notes);
     }
     cn_elf_reader_close(&reader);
-}
-
-void cn_sdt_file_done(struct cn_sdt_file *file)
-{
-    for (size_t i = 0; i < file->count; i++)
-        free(file->probes[i].name);
-    free(file->probes);
-    free(file->path);
-    *file = (struct cn_sdt_file){0};
 }
 
 /* The loader of a program, to be released with free(); NULL: it has none. */
@@ -209,7 +200,7 @@ static struct cn_sdt_file *add_file(struct cn_sdt_file *files, size_t *count,
         if (strcmp(files[i].path, path) == 0)
             return files;
     files = cn_grow(files, *count, capacity, sizeof(*files));
-    cn_sdt_file_read(&files[(*count)++], path);
+    read_file(&files[(*count)++], path);
     return files;
 }
 
@@ -243,7 +234,11 @@ struct cn_sdt_file *cn_sdt_files_read(const char *program, size_t *count)
 
 void cn_sdt_files_free(struct cn_sdt_file *files, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        cn_sdt_file_done(&files[i]);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < files[i].count; k++)
+            free(files[i].probes[k].name);
+        free(files[i].probes);
+        free(files[i].path);
+    }
     free(files);
 }

@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One instruction that does nothing until someone is interested. */
+/* One instruction that does nothing until a tracer is interested. */
 struct cn_sdt_probe {
     char *name;             /* "provider:probe"; several probes may have the same */
     uint64_t off;           /* in the file */
-    uint64_t semaphore_off; /* of the counter of those who are interested; 0: none */
+    uint64_t semaphore_off; /* of the counter of interested tracers; 0: none */
 };
 
 struct cn_sdt_file {
@@ -20,13 +20,9 @@ struct cn_sdt_file {
     size_t count;
 };
 
-/* Read the probes; none when the file is not an ELF file of this machine. Notes that are
- * damaged are skipped. */
-void cn_sdt_file_read(struct cn_sdt_file *file, const char *path);
-void cn_sdt_file_done(struct cn_sdt_file *file);
-
-/* The same for a program and the libraries that its loader finds for it; it is not run. The
- * files are an array, to be released with cn_sdt_files_free(). */
+/* The probes of a program and of the libraries that its loader finds for it; it is not run. A file
+ * that is not an ELF file of this machine has none. Damaged notes are skipped. The files are an
+ * array, to be released with cn_sdt_files_free(). */
 struct cn_sdt_file *cn_sdt_files_read(const char *program, size_t *count);
 void cn_sdt_files_free(struct cn_sdt_file *files, size_t count);
 

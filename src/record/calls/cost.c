@@ -117,10 +117,10 @@ void cn_rec_cost_measure(struct cn_rec_thread *self)
     struct cn_rec_shared *shared = cn_rec_process.shared;
     struct cn_rec_filter_state filter = self->filter;
     uint64_t extra_len = atomic_load(&self->track->extra_len);
-    uint32_t is_on, nobody = 0;
+    uint32_t is_on, none = 0;
 
     if (shared->costs[CN_REC_COST_HOOK].call_ps > 0 ||
-        !atomic_compare_exchange_strong(&self->track->writer, &nobody, self->tid))
+        !atomic_compare_exchange_strong(&self->track->writer, &none, self->tid))
         return;
     is_on = atomic_exchange(&shared->is_on, 1);
     self->filter.in = 1;

@@ -357,12 +357,6 @@ bool cn_upload_replacing(struct cn_bucket *bucket, const char *base, uint32_t nu
     return ok;
 }
 
-bool cn_upload_segment(struct cn_bucket *bucket, const char *base, uint32_t number,
-                       struct cn_error *err)
-{
-    return cn_upload_replacing(bucket, base, number, NULL, 0, err);
-}
-
 bool cn_upload_with_id(struct cn_bucket *bucket, const char *base, uint32_t number,
                        const char *id, struct cn_error *err)
 {
@@ -373,7 +367,7 @@ bool cn_upload_with_id(struct cn_bucket *bucket, const char *base, uint32_t numb
     (void)snprintf(state.id, sizeof(state.id), "%s", id);
     ok = write_state(dir, &state, err);
     free(dir);
-    return ok && cn_upload_segment(bucket, base, number, err);
+    return ok && cn_upload_replacing(bucket, base, number, NULL, 0, err);
 }
 
 bool cn_upload_name_again(struct cn_bucket *bucket, const char *base, uint32_t number,
@@ -408,7 +402,8 @@ static void upload_job(void *arg, size_t i, unsigned worker)
     if (cn_failures_stopped(&uploads->failures, worker))
         return;
     if (cn_progress_check(uploads->progress, "uploading segments", err) &&
-        cn_upload_segment(uploads->bucket, uploads->base, uploads->numbers[i], err))
+        cn_upload_replacing(uploads->bucket, uploads->base, uploads->numbers[i], NULL, 0,
+                            err))
         uploads->is_sent[i] = true;
     else
         cn_failures_note(&uploads->failures, worker, i);

@@ -23,11 +23,7 @@ struct cn_progress;
 CN_CHECK bool cn_upload_id(const char *dir, char id[CN_MANIFEST_ID_LEN + 1],
                            bool *is_named, struct cn_error *err);
 
-/* Upload a sealed segment, unless that was done. */
-CN_CHECK bool cn_upload_segment(struct cn_bucket *bucket, const char *base,
-                                uint32_t number, struct cn_error *err);
-
-/* The same for a segment that replaces others. */
+/* Upload a sealed segment, unless that was done, which may replace others. */
 CN_CHECK bool cn_upload_replacing(struct cn_bucket *bucket, const char *base,
                                   uint32_t number, const uint32_t *replaced,
                                   size_t replaced_count, struct cn_error *err);

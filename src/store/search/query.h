@@ -139,7 +139,4 @@ bool cn_query_text_matches(const struct cn_query_term *term, struct cn_bytes tex
  * "com.example.Dao.query". */
 bool cn_query_name_matches(const struct cn_query_term *term, struct cn_bytes name);
 
-/* False if a text is not a number. */
-bool cn_query_number_parse(struct cn_bytes text, double *out);
-
 #endif

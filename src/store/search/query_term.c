@@ -152,12 +152,49 @@ static bool parse_id(struct cn_query_term *term, const char *value, unsigned dig
     return true;
 }
 
+/* Whole numbers that a double represents exactly: most of those in attributes. */
+static bool parse_whole(struct cn_bytes text, double *out)
+{
+    enum { DIGITS_MAX = 15 };
+    uint64_t value = 0;
+
+    if (text.len > DIGITS_MAX)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+            return false;
+        value = value * 10 + (uint64_t)(text.ptr[i] - '0');
+    }
+    *out = (double)value;
+    return text.len > 0;
+}
+
+/* False if a text is not a number. */
+static bool parse_number(struct cn_bytes text, double *out)
+{
+    enum { NUMBER_LEN_MAX = 40 };
+    char copy[NUMBER_LEN_MAX + 1], *end;
+
+    if (parse_whole(text, out))
+        return true;
+    /* strtod() also accepts names, hexadecimal digits and blanks. */
+    if (text.len == 0 || text.len > NUMBER_LEN_MAX ||
+        (text.ptr[0] != '-' && (text.ptr[0] < '0' || text.ptr[0] > '9')))
+        return false;
+    memcpy(copy, text.ptr, text.len);
+    copy[text.len] = '\0';
+    if (strspn(copy, "0123456789.eE+-") != text.len)
+        return false;
+    *out = strtod(copy, &end);
+    return *end == '\0' && end != copy;
+}
+
 static bool set_text(struct cn_query_term *term, const char *value, struct cn_error *err)
 {
     if (term->op == CN_QUERY_EXISTS)
         return true;
     term->text = (struct cn_bytes){(const uint8_t *)value, strlen(value)};
-    term->is_number = cn_query_number_parse(term->text, &term->number);
+    term->is_number = parse_number(term->text, &term->number);
     return term->op != CN_QUERY_MATCHES || cn_regex_new(&term->regex, value, 0, err) ||
            cn_fail_in(err, "pattern '%.100s'", value);
 }
@@ -234,42 +271,6 @@ bool cn_query_term_init(struct cn_query_term *term, const char *name, const char
     return false;
 }
 
-/* Whole numbers that a double represents exactly: most of those in attributes. */
-static bool parse_whole(struct cn_bytes text, double *out)
-{
-    enum { DIGITS_MAX = 15 };
-    uint64_t value = 0;
-
-    if (text.len > DIGITS_MAX)
-        return false;
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] < '0' || text.ptr[i] > '9')
-            return false;
-        value = value * 10 + (uint64_t)(text.ptr[i] - '0');
-    }
-    *out = (double)value;
-    return text.len > 0;
-}
-
-bool cn_query_number_parse(struct cn_bytes text, double *out)
-{
-    enum { NUMBER_LEN_MAX = 40 };
-    char copy[NUMBER_LEN_MAX + 1], *end;
-
-    if (parse_whole(text, out))
-        return true;
-    /* strtod() also accepts names, hexadecimal digits and blanks. */
-    if (text.len == 0 || text.len > NUMBER_LEN_MAX ||
-        (text.ptr[0] != '-' && (text.ptr[0] < '0' || text.ptr[0] > '9')))
-        return false;
-    memcpy(copy, text.ptr, text.len);
-    copy[text.len] = '\0';
-    if (strspn(copy, "0123456789.eE+-") != text.len)
-        return false;
-    *out = strtod(copy, &end);
-    return *end == '\0' && end != copy;
-}
-
 /* Order a text and the value of the term. A number compares with numbers only. */
 static bool compare(const struct cn_query_term *term, struct cn_bytes text, int *order)
 {
@@ -277,7 +278,7 @@ static bool compare(const struct cn_query_term *term, struct cn_bytes text, int 
     double number;
 
     if (term->is_number) {
-        if (!cn_query_number_parse(text, &number))
+        if (!parse_number(text, &number))
             return false;
         *order = number < term->number ? -1 : number > term->number;
         return true;

@@ -2,7 +2,7 @@
 
 import { formatNs, formatPercent, formatValue, isSeconds, plural } from "../shared/format";
 import type { State } from "../shared/state";
-import type { Column, Info, Other, Row } from "../shared/types";
+import type { Column, Info, Other, Row, States } from "../shared/types";
 import type { Imbalance, Overview } from "./overview_types";
 
 export interface Fact {
@@ -65,7 +65,51 @@ export function wholeOf(overview: Overview): number {
   return overview.threads.reduce((sum, thread) => sum + (thread[1] ?? 0), 0);
 }
 
-export function factsOf(info: Info, overview: Overview): Fact[] {
+// Waiting of all threads: of calls alone until the states of threads are there.
+function factOfWaiting(info: Info, states: States | null): Fact | null {
+  const known = new Map<string, number>(states?.states);
+  const ofState = (name: string) =>
+    known.has(name) ? (known.get(name) ?? 0) / 1e9 : stateSeconds(info, name);
+  const blocked = ofState("blocked");
+  const preempted = ofState("pre-empted");
+  if (blocked === null || preempted === null) return null;
+  const outside = states?.waitingOutside ?? 0;
+  return {
+    value: seconds(blocked + preempted),
+    label: [
+      "waiting",
+      `${formatPercent(preempted, blocked + preempted) || "0 %"} pre-empted`,
+      ...(outside > 0 ? [`${formatNs(outside)} outside calls`] : []),
+    ].join(", "),
+  };
+}
+
+// What each thread did with the wall time, in seconds: running, blocked, pre-empted and, of a
+// recording whose scheduler events were read, no data.
+export function threadTimes(overview: Overview, states: States | null): Map<number, number[]> {
+  const known = states?.threads?.map(([profile = 0, ...ns]): [number, number[]] => [
+    profile,
+    ns.slice(0, 4).map((value) => value / 1e9),
+  ]);
+  return new Map(
+    known ?? overview.threads.map(([profile, ...rest]) => [profile ?? 0, rest.map((v) => v ?? 0)]),
+  );
+}
+
+function threadFact(info: Info, overview: Overview): Fact {
+  const { threadCount } = info;
+  const processes = processCount(info);
+  const inProcesses = processes ? ` in ${plural(processes, "process", "processes")}` : "";
+  const measured = overview.threads.length;
+  const withCosts =
+    measured < threadCount ? `, ${measured.toLocaleString("en-US")} with costs` : "";
+  return {
+    value: threadCount.toLocaleString("en-US"),
+    label: `${threadCount === 1 ? "thread" : "threads"}${inProcesses}${withCosts}`,
+  };
+}
+
+export function factsOf(info: Info, overview: Overview, states: States | null = null): Fact[] {
   const { columns } = overview;
   const facts: Fact[] = [];
   const wall = info.duration > 0 ? info.duration / 1e9 : null;
@@ -80,18 +124,9 @@ export function factsOf(info: Info, overview: Overview): Fact[] {
       label: `${what}${used ? `, ${used}${cores ? ` of ${cores}` : ""} cores` : ""}`,
     });
   } else facts.push({ value: formatValue(whole, overview.metric), label: overview.metric });
-  const blocked = stateSeconds(info, "blocked");
-  const preempted = stateSeconds(info, "pre-empted");
-  if (blocked !== null && preempted !== null)
-    facts.push({
-      value: seconds(blocked + preempted),
-      label: `waiting, ${formatPercent(preempted, blocked + preempted) || "0 %"} pre-empted`,
-    });
-  const processes = processCount(info);
-  facts.push({
-    value: info.threadCount.toLocaleString("en-US"),
-    label: `${info.threadCount === 1 ? "thread" : "threads"}${processes ? ` in ${plural(processes, "process", "processes")}` : ""}`,
-  });
+  const waiting = factOfWaiting(info, states);
+  if (waiting) facts.push(waiting);
+  facts.push(threadFact(info, overview));
   const calls = columns ? columns[columnIndex(columns, "calls", "inclusive")]?.total : null;
   if (calls)
     facts.push({
@@ -114,6 +149,26 @@ export function factsOf(info: Info, overview: Overview): Fact[] {
   return facts;
 }
 
+const IN_PATH = new Set(["function", "entry", "other"]);
+
+export interface Step {
+  row: Row; // of the first of equal ones
+  path: string[];
+  times: number;
+}
+
+// The functions of the hot path. Equal neighbours, as recursion and unknown functions have, are one.
+export function foldSteps(hotPath: Row[]): Step[] {
+  const steps: Step[] = [];
+  hotPath.forEach((row, i) => {
+    if (!IN_PATH.has(row.kind)) return;
+    const last = steps[steps.length - 1];
+    if (last?.row.label === row.label) last.times++;
+    else steps.push({ row, path: hotPath.slice(0, i + 1).map(({ id }) => id), times: 1 });
+  });
+  return steps;
+}
+
 const openTree = (path: string[]): State => ({ v: "top-down", open: path.join(".") });
 
 function noteOfImbalance(overview: Overview, imbalance: Imbalance): Note | null {
@@ -124,7 +179,7 @@ function noteOfImbalance(overview: Overview, imbalance: Imbalance): Note | null 
   const thread = shortLabels(labels).find(([profile]) => profile === most)?.[1];
   return {
     subject: by === "rank" ? `Rank ${most}` : (thread ?? `Thread ${most}`),
-    text: ` has ${(max / mean).toFixed(1)} × the mean of ${count} ${by}s (${formatValue(max, metric)}): if all wait for it, ${formatPercent(max - mean, max)} of their time is waiting.`,
+    text: ` has ${formatValue(max, metric)}, ${(max / mean).toFixed(1)} × the mean of ${count} ${by}s: if all wait for it, ${formatPercent(max - mean, max)} of their time is waiting.`,
     ...(top ? { link: { title: `Cost on each ${by}`, to: openTree([top.id]) } } : {}),
   };
 }
@@ -160,14 +215,20 @@ function noteOfCores(info: Info, overview: Overview): Note | null {
 
 const SLOW_SHARE = 0.001; // of the wall time: what slow calls must take to be worth a look
 
-function noteOfSlow(info: Info, columns: Column[], { path, row }: Other): Note | null {
+function noteOfSlow(info: Info, overview: Overview, { path, row }: Other): Note | null {
+  const { columns = [], callCost = 0 } = overview;
   const p50 = row.values[percentileIndex(columns, "p50")] ?? 0;
   const p99 = row.values[percentileIndex(columns, "p99")] ?? 0;
   const calls = row.values[columnIndex(columns, "calls", "exclusive")] ?? 0;
   if ((((p99 - p50) * calls) / 100) * 1e9 < SLOW_SHARE * info.duration) return null;
+  // The quotient of a duration that is shorter than the cost of recording it means nothing.
+  const ratio = p50 * 1e9 > callCost ? p99 / p50 : null;
   return {
     subject: row.label,
-    text: `: p99 ${seconds(p99)} is ${p50 > 0 ? (p99 / p50).toFixed(p99 < p50 * 10 ? 1 : 0) : "∞"} × its p50, ${seconds(p50)}.`,
+    text:
+      ratio === null
+        ? `: p99 ${seconds(p99)}, but half of its calls take less than ${formatNs(Math.max(1, callCost))}.`
+        : `: p99 ${seconds(p99)} is ${ratio.toFixed(ratio < 10 ? 1 : 0)} × its p50, ${seconds(p50)}.`,
     link: { title: "Distribution", to: openTree(path) },
   };
 }
@@ -195,6 +256,6 @@ export function notesOf(info: Info, overview: Overview): Note[] {
     noteOfHottest(overview),
     noteOfCores(info, overview),
     overview.imbalance && noteOfImbalance(overview, overview.imbalance),
-    ...(columns && slow ? slow.map((other) => noteOfSlow(info, columns, other)) : []),
+    ...(columns && slow ? slow.map((other) => noteOfSlow(info, overview, other)) : []),
   ].filter((note): note is Note => note !== null);
 }

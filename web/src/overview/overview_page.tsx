@@ -6,15 +6,17 @@ import { baseName, formatPercent, formatValue, isSeconds } from "../shared/forma
 import { shorten } from "../shared/names";
 import type { ViewProps } from "../shared/page";
 import { linkTo, type State } from "../shared/state";
-import type { Column, Info, Other, Row } from "../shared/types";
+import type { Column, Info, Other, Row, States } from "../shared/types";
 import { columnUnit } from "../shared/units";
 import { useAnswer } from "../shared/use_answer";
 import {
   columnIndex,
   factsOf,
+  foldSteps,
   notesOf,
   percentileIndex,
   shortLabels,
+  threadTimes,
   wholeOf,
   type Note,
 } from "./overview_model";
@@ -38,11 +40,16 @@ function Heads(props: { shown: { title: string; isOptional?: boolean }[] }) {
 export function OverviewPage(props: ViewProps) {
   const { info, state } = props;
   const { value, error } = useAnswer<Overview>(`${props.path}/overview`, { metric: state.m });
+  const states = useAnswer<States>(
+    info.tasks && info.states.length > 0 ? `${props.path}/states` : null,
+    { list: 1 },
+    ({ isPending }) => isPending,
+  ).value;
   if (!value) return <p class="status">{error ?? "loading…"}</p>;
   return (
     <div class="scroll overview">
       <dl class="facts">
-        {factsOf(info, value).map((fact) => (
+        {factsOf(info, value, states).map((fact) => (
           <div key={fact.label} class={`card${fact.isBad ? " bad" : ""}`}>
             <dd>{fact.value}</dd>
             <dt>{fact.label}</dt>
@@ -52,12 +59,12 @@ export function OverviewPage(props: ViewProps) {
       <div class="overview-grid">
         <div>
           <Functions overview={value} />
-          <Threads info={info} overview={value} />
+          <Threads info={info} overview={value} states={states} />
+          <Waiting overview={value} />
         </div>
         <div>
           <HotPath overview={value} />
           <Notes notes={notesOf(info, value)} />
-          <Waiting overview={value} />
           {info.tasks && <SlowestCalls path={props.path} />}
         </div>
       </div>
@@ -85,8 +92,13 @@ function Link(props: { to: State; title?: string; children: ComponentChildren })
 }
 
 const contextOf = (path: string[]): State => ({ v: "top-down", open: path.join(".") });
-const locationOf = (row: Row) =>
-  row.file ? `${baseName(row.file)}${row.line ? `:${row.line}` : ""}` : "";
+
+// File and line, else the module; "" if the name has it already: "memcpy [libc.so.6]".
+function locationOf(row: Row): string {
+  const file = row.file ? `${baseName(row.file)}${row.line ? `:${row.line}` : ""}` : "";
+  const location = file || (row.module ? baseName(row.module) : "");
+  return row.label.includes(location) ? "" : location;
+}
 
 function Name(props: { other: Other }) {
   const { path, row } = props.other;
@@ -95,7 +107,7 @@ function Name(props: { other: Other }) {
       <Link to={contextOf(path)} title={row.label}>
         {shorten(row.label, NAME_MAX)}
       </Link>
-      <small class="location">{locationOf(row) || (row.module ? baseName(row.module) : "")}</small>
+      <small class="location">{locationOf(row)}</small>
     </>
   );
 }
@@ -190,25 +202,22 @@ function Functions(props: { overview: Overview }) {
   );
 }
 
-const IN_PATH = new Set(["function", "entry", "other"]);
-
 function HotPath(props: { overview: Overview }) {
   const { hotPath, metric } = props.overview;
   const whole = wholeOf(props.overview);
   const ids = hotPath.map((row) => row.id);
-  const steps = hotPath
-    .map((row, i) => ({ row, path: ids.slice(0, i + 1) }))
-    .filter(({ row }) => IN_PATH.has(row.kind));
+  const steps = foldSteps(hotPath);
   const last = hotPath[hotPath.length - 1];
   return (
     <Card title="Hot path" hint="down while one callee has half">
       <ol class="hot-path">
-        {steps.map(({ row, path }) => (
+        {steps.map(({ row, path, times }) => (
           <li key={row.id}>
             <i style={{ width: `${whole ? (100 * (row.values[0] ?? 0)) / whole : 0}%` }} />
             <Link to={contextOf(path)} title={row.label}>
               {shorten(row.label, NAME_MAX)}
             </Link>
+            {times > 1 && <em title={`${times} calls, each made by the one before`}>× {times}</em>}
             <span>
               {formatValue(row.values[0], metric)}{" "}
               <small>{formatPercent(row.values[0] ?? null, whole)}</small>
@@ -227,15 +236,18 @@ function HotPath(props: { overview: Overview }) {
   );
 }
 
-const KINDS = ["running", "blocked", "pre-empted"];
+const KINDS = ["running", "blocked", "pre-empted", "no data"];
+const DRAWN = 3; // what is left of the bar has no data
 
-function Threads(props: { info: Info; overview: Overview }) {
+function Threads(props: { info: Info; overview: Overview; states: States | null }) {
   const { info, overview } = props;
   const { threads, labels, metric } = overview;
-  const byProfile = new Map(threads.map((thread) => [thread[0], thread.slice(1)]));
+  const states = isSeconds(metric) ? props.states : null;
+  const byProfile = threadTimes(overview, states);
   const most = threads.reduce((max, thread) => Math.max(max, thread[1] ?? 0), 0);
   // Of the wall time, if that can be compared.
-  const wall = isSeconds(metric) && info.duration > 0 ? info.duration / 1e9 : null;
+  const duration = states?.wall ?? info.duration;
+  const wall = isSeconds(metric) && duration > 0 ? duration / 1e9 : null;
   const whole = Math.max(wall ?? 0, most);
   const hasWaits = (threads[0]?.length ?? 0) > 2;
   if (threads.length === 0) return null;
@@ -249,9 +261,7 @@ function Threads(props: { info: Info; overview: Overview }) {
           {shortLabels(labels.slice(0, THREADS_LISTED)).map(([profile, label, full]) => {
             const values = byProfile.get(profile) ?? [];
             const words = values
-              .map(
-                (value, i) => `${hasWaits ? `${KINDS[i]} ` : ""}${formatValue(value ?? 0, metric)}`,
-              )
+              .map((value, i) => `${hasWaits ? `${KINDS[i]} ` : ""}${formatValue(value, metric)}`)
               .join(", ");
             return (
               <tr key={profile}>
@@ -265,11 +275,11 @@ function Threads(props: { info: Info; overview: Overview }) {
                 </th>
                 <td title={words}>
                   <span class="states">
-                    {values.map((value, i) => (
+                    {values.slice(0, DRAWN).map((value, i) => (
                       <i
                         key={i}
                         class={`state-${KINDS[i]}`}
-                        style={{ width: `${whole > 0 ? (100 * (value ?? 0)) / whole : 0}%` }}
+                        style={{ width: `${whole > 0 ? (100 * value) / whole : 0}%` }}
                       />
                     ))}
                   </span>
@@ -284,7 +294,7 @@ function Threads(props: { info: Info; overview: Overview }) {
       </table>
       <p class="faint">
         {hasWaits &&
-          KINDS.map((kind) => (
+          KINDS.slice(0, DRAWN).map((kind) => (
             <span key={kind} class="legend-item">
               <i class={`state-${kind}`} /> {kind}
             </span>

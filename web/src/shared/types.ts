@@ -117,6 +117,7 @@ export interface Flame {
   names: string[];
   modules: string[];
   nodes: FlameNode[];
+  pauses?: [number, number][]; // of a graph over time: begin and end of waiting, as starts
   starts?: number[]; // begin of each box, if they do not lie side by side
   side?: "total" | "self"; // of the boxes; callers have self costs
   waits?: string[]; // states of waiting, if the values count them
@@ -205,9 +206,19 @@ export interface CounterPoints {
   counters: (Counter & { points: Points })[];
 }
 
+// Times in ns; inside calls and outside.
 export interface States {
   isPending: boolean;
-  states: ["running" | "blocked" | "pre-empted", number][]; // ns; empty: unknown
+  states: ["running" | "blocked" | "pre-empted" | "no data", number][]; // empty: unknown
+  wall?: number; // of a thread; unless it is unknown
+  waitingOutside?: number; // outside of calls; of a list
+  threads?: number[][]; // profile, ns of each state, waiting outside of calls; of a list
+}
+
+// profile, time and innermost function of both ends, and a name.
+export interface FlowAnswer {
+  count: number; // of all
+  flows: [number, number, string | null, number, number, string | null, string][];
 }
 
 export interface Stack {

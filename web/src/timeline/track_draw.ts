@@ -1,10 +1,12 @@
 // Draws the tracks of the timeline, its axis, and what is marked on it.
 
 import { colorOf, isDark, themeColor } from "../shared/colors";
-import { axisStep, formatNs } from "../shared/format";
+import { axisStep, formatNs, formatTick } from "../shared/format";
+import { fitName } from "../shared/names";
 import type { Range } from "../shared/range";
 import { uiScale } from "../shared/ui_scale";
 import type { Points } from "../shared/types";
+import { curvesOf, headPath, linePath, type Flow } from "./flows";
 import { stripOf, type NestedFrame, type NestedRow } from "./nested";
 import type { PointsOf } from "./use_tracks";
 import { topInWindow, visibleTracks, type Layout, type ThreadTrack, type Track } from "./tracks";
@@ -171,7 +173,7 @@ function drawNested(
   context: CanvasRenderingContext2D,
   frame: NestedFrame,
   row: NestedRow,
-  box: Area & { top: number; level: number },
+  box: Area & { top: number; height: number; level: number },
   theme: Theme,
   matches: Matches,
 ): void {
@@ -197,30 +199,15 @@ function drawNested(
     if (!run.isWaiting) continue;
     const from = Math.max(box.left, x(run.begin));
     const to = Math.min(right, x(run.end));
-    if (to > from) context.fillRect(from, box.top, to - from, row.levels * box.level - 1);
+    if (to > from) context.fillRect(from, box.top, to - from, box.height);
   }
   context.globalAlpha = 1;
   context.fillStyle = theme.ink;
   context.textBaseline = "middle";
   for (const [name, from, top, wide] of names) {
-    const text = fitted(context, name, wide - 6);
+    const text = fitName(context, name, wide - 6);
     if (text) context.fillText(text, from + 3, top + box.level / 2);
   }
-}
-
-const widths = new Map<string, number>();
-
-// Names that do not fit are cut at the end; "" where nothing legible remains.
-function fitted(context: CanvasRenderingContext2D, name: string, width: number): string {
-  let size = widths.get(name);
-  if (size === undefined) {
-    if (widths.size > 20000) widths.clear();
-    size = context.measureText(name).width;
-    widths.set(name, size);
-  }
-  if (size <= width) return name;
-  const letters = Math.floor((width / size) * name.length) - 1;
-  return letters < 2 ? "" : `${name.slice(0, letters)}…`;
 }
 
 export interface Cursor {
@@ -230,12 +217,6 @@ export interface Cursor {
 
 export interface Selection extends Range {
   threads: string; // "1-3,7"; "": all
-}
-
-export interface Flow {
-  from: number; // profiles
-  to: number;
-  time: number;
 }
 
 export interface Picture {
@@ -272,7 +253,7 @@ function drawTrack(
       context,
       frame,
       row,
-      { ...area, top: below, level: sizes.level },
+      { ...area, top: below, height: track.height - sizes.states - 3, level: sizes.level },
       theme,
       picture.matches,
     );
@@ -353,37 +334,23 @@ function drawSelection(
   }
 }
 
-// A thread begins where another one started it.
-function drawFlows(
-  context: CanvasRenderingContext2D,
-  picture: Picture,
-  theme: Theme,
-  xOf: (time: number) => number,
-): void {
-  const { layout, scrolled, sizes } = picture;
-  const tops = new Map<number, number>();
-  for (const track of layout.tracks)
-    if (track.kind === "thread" && !tops.has(track.thread.profile))
-      tops.set(track.thread.profile, topInWindow(layout, track, scrolled));
+// All flows, if they are few; those at the cursor are elements of the page.
+function drawFlows(context: CanvasRenderingContext2D, picture: Picture, theme: Theme): void {
+  const { sizes, width, height } = picture;
+  context.save();
+  context.beginPath();
+  context.rect(sizes.label, 0, width, height);
+  context.clip();
+  context.translate(sizes.label, 0);
   context.strokeStyle = theme.accent;
   context.fillStyle = theme.accent;
   context.lineWidth = 1;
-  for (const flow of picture.flows) {
-    const [from, to] = [tops.get(flow.from), tops.get(flow.to)];
-    const x = xOf(flow.time);
-    if (from === undefined || to === undefined || x < sizes.label) continue;
-    if (x > sizes.label + picture.width) continue;
-    const end = to > from ? to + 2 : to + sizes.states + 2;
-    context.globalAlpha = 0.7;
-    context.beginPath();
-    context.moveTo(x, from + sizes.gap);
-    context.bezierCurveTo(x + 14, from + sizes.gap, x - 14, end, x, end);
-    context.stroke();
-    context.beginPath();
-    context.arc(x, end, 2.5, 0, 7);
-    context.fill();
-    context.globalAlpha = 1;
+  context.globalAlpha = 0.6;
+  for (const curve of curvesOf(picture.flows, picture)) {
+    context.stroke(new Path2D(linePath(curve)));
+    context.fill(new Path2D(headPath(curve)));
   }
+  context.restore();
 }
 
 const timeScale =
@@ -428,7 +395,7 @@ export function drawTracks(element: HTMLCanvasElement, picture: Picture): void {
     drawSelection(context, picture, theme, list, xOf);
     context.restore();
   }
-  drawFlows(context, picture, theme, xOf);
+  drawFlows(context, picture, theme);
 }
 
 const tickStep = (range: Range, width: number) =>
@@ -513,13 +480,4 @@ function drawMeasured(
   context.fillRect(middle - wide / 2, 1, wide, sizes.axis - 5);
   context.fillStyle = theme.paper;
   context.fillText(text, middle - wide / 2 + 5, (sizes.axis - 4) / 2);
-}
-
-// Marks whose leading digits are equal are printed relative to the unit before.
-export function formatTick(at: number, step: number): string {
-  const text = formatNs(at);
-  if (formatNs(at - step) !== text) return text;
-  const units = [1e9, 1e6, 1e3].filter((unit) => unit > step * 10);
-  const unit = units[units.length - 1] ?? 1e3;
-  return `+${formatNs(at % unit)}`;
 }

@@ -10,7 +10,6 @@
 #include "base/alloc.h"
 #include "base/files/chunk_file.h"
 #include "base/files/file.h"
-#include "base/files/out.h"
 #include "base/run/failures.h"
 #include "base/run/pool.h"
 #include "base/run/progress.h"
@@ -68,29 +67,6 @@ bool cn_uft_pack_file(struct cn_bytes records, bool is_big_endian,
 {
     return pack_to(&(struct input){.bytes = records, .is_big_endian = is_big_endian},
                    method, level, path, err);
-}
-
-bool cn_uft_unpack_file(const struct cn_uft_records *records, const char *path,
-                        struct cn_error *err)
-{
-    struct cn_uft_record_reader *reader = cn_uft_record_reader_new(records, 0);
-    struct cn_uft_record_block block = {0};
-    struct cn_out out = {0};
-    enum cn_step step = CN_FAIL;
-
-    if (cn_out_open(&out, path, err)) {
-        while ((step = cn_uft_record_reader_next(reader, block.bytes.len, &block, err)) ==
-               CN_ITEM)
-            if (!cn_out_write(&out, block.bytes.ptr, block.bytes.len, err)) {
-                step = CN_FAIL;
-                break;
-            }
-    }
-    cn_uft_record_reader_free(reader);
-    if (step == CN_END)
-        return cn_out_close(&out, err);
-    cn_out_abandon(&out);
-    return false;
 }
 
 /* A directory whose files are packed. */

@@ -1,4 +1,4 @@
-/* Converts files and directories between TID.dat and TID.zts.
+/* Packs files and directories: TID.dat becomes TID.zts.
  * Threads: any thread, on different files.
  */
 #ifndef CN_FORMATS_UFTRACE_PACKED_PACKED_FILE_H
@@ -10,7 +10,6 @@
 
 struct cn_progress;
 struct cn_uft_packer;
-struct cn_uft_records;
 
 /* Add records from the front of `rest`, which shrinks, until the chunk is full or all are
  * added. `rest` is TID.dat, damaged or not: bytes that are not a record are packed
@@ -22,10 +21,6 @@ void cn_uft_packer_fill(struct cn_uft_packer *packer, struct cn_bytes *rest,
 CN_CHECK bool cn_uft_pack_file(struct cn_bytes records, bool is_big_endian,
                                enum cn_compression method, int level, const char *path,
                                struct cn_error *err);
-
-/* Write records, packed or not, to a new TID.dat. Fails at the first damage. */
-CN_CHECK bool cn_uft_unpack_file(const struct cn_uft_records *records, const char *path,
-                                 struct cn_error *err);
 
 /* Replace each TID.dat of a uftrace directory by TID.zts, on `workers` threads. A TID.dat
  * is removed when its TID.zts is complete. */
