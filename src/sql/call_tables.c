@@ -457,7 +457,8 @@ static const struct cn_sql_table events = {
     .close = calls_close,
 };
 
-#define OF_CALLS &facts, &threads, &functions, &calls, &events, &cn_sql_report
+#define OF_CALLS \
+    &facts, &threads, &functions, &calls, &events, &cn_sql_report, &cn_sql_states
 static const struct cn_sql_table *const tables[] = {OF_CALLS, NULL};
 static const struct cn_sql_table *const store_tables[] = {&cn_sql_traces, &cn_sql_spans,
                                                           OF_CALLS, NULL};

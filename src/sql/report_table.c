@@ -1,5 +1,6 @@
-/* The table `report` of a recording. */
+/* The tables `report` and `states` of a recording. */
 
+#include "analyze/timeline/task_states.h"
 #include "base/alloc.h"
 #include "sql/table.h"
 
@@ -153,3 +154,41 @@ const struct cn_sql_table cn_sql_report = {
     .cell = report_cell,
     .close = cn_sql_scan_free,
 };
+
+/* A row for each thread and state: those of cairn report --task. */
+static const struct cn_table_shape states_shape = {
+    .name = "states",
+    .columns = {{"thread", CN_CELL_INTEGER},
+                {"state", CN_CELL_TEXT},
+                {"ns", CN_CELL_INTEGER},
+                {"outside_ns", CN_CELL_INTEGER}},
+};
+
+static bool add_states(struct cn_rows *rows, struct cn_error *err)
+{
+    const struct cn_call_query *query = rows->x->query;
+    struct cn_task_states states;
+    struct cn_rows_table table;
+
+    if (!cn_task_states_build(&states, query->rec, query->range, 0, query->progress, err))
+        return false;
+    cn_rows_begin(&table, rows, &states_shape);
+    for (size_t i = 0; states.is_known && i < states.count; i++) {
+        for (unsigned k = 0; k < CN_TASK_STATES; k++) {
+            cn_rows_integer(&table, i);
+            cn_rows_text(&table, cn_task_state_names[k]);
+            cn_rows_integer(&table, states.list[i].ns[k]);
+            if (k == CN_TASK_UNKNOWN)
+                cn_rows_null(&table);
+            else
+                cn_rows_integer(&table, states.list[i].outside_ns[k]);
+            cn_rows_row(&table);
+        }
+    }
+    cn_rows_end(&table);
+    cn_task_states_done(&states);
+    return true;
+}
+
+const struct cn_sql_table cn_sql_states = {
+    .shape = &states_shape, .add = add_states, CN_SQL_IN_MEMORY};

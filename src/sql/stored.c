@@ -109,6 +109,7 @@ static bool fill(struct cn_sql_data *data, const struct cn_sql_table *table,
 
     if (!data->db && !cn_sql_data_calls(data, err))
         return false;
+    data->calls.query.progress = cn_sql_progress(data->sql);
     source.query = data->db ? NULL : &data->calls.query;
     stored->sql = data->sql;
     while (table->shape->columns[stored->column_count].name)

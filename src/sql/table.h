@@ -101,8 +101,8 @@ struct cn_sql_tables {
 extern const struct cn_sql_tables cn_sql_database_tables, cn_sql_recording_tables,
     cn_sql_store_tables;
 
-/* That of report_table.c. */
-extern const struct cn_sql_table cn_sql_report;
+/* Those of report_table.c. */
+extern const struct cn_sql_table cn_sql_report, cn_sql_states;
 
 /* The two of store_tables.c; a store also has those of a recording. */
 extern const struct cn_sql_table cn_sql_traces, cn_sql_spans;

@@ -31,6 +31,16 @@ int sched_getaffinity(int process, size_t len, cpu_set_t *set)
     return 0;
 }
 
+int fallocate(int file, int mode, off_t off, off_t len)
+{
+    (void)file;
+    (void)mode;
+    (void)off;
+    (void)len;
+    errno = EINVAL;
+    return -1;
+}
+
 int madvise(void *begin, size_t len, int advice)
 {
     (void)begin;

@@ -370,8 +370,6 @@ class Answers(unittest.TestCase):
         width = (frame["end"] - frame["begin"]) / frame["columns"]
         blocked = 0
         for row in frame["rows"]:
-            if "states" not in row:  # a process without scheduler events
-                continue
             self.assertEqual(sum(run[0] for run in row["states"]), frame["columns"])
             blocked += sum(run[0] * width for run in row["states"] if run[1] == 1)
         self.assertAlmostEqual(blocked, whole["blocked"], delta=8 * width)
@@ -379,6 +377,33 @@ class Answers(unittest.TestCase):
                  for begin, end in ((0, 1700), (1700, self.ask(1, "info")["duration"]))]
         self.assertEqual(sum(parts), whole["blocked"])
         self.assertEqual(self.ask(0, "states")["states"], [])
+
+    def test_states_of_threads_add_up_to_the_wall_time_on_every_side(self):
+        """Those of the API, of the report and of SQL; waiting in calls is that of the metrics."""
+        data = f"{OPTIONS.testdata}/recording"
+        answer = self.until_done(1, "states", list=1)
+        by_profile = {task["profile"]: task["tid"] for task in self.ask(1, "info")["tasks"] if "profile" in task}
+        listed = {by_profile[profile]: numbers for profile, *numbers in answer["threads"]}
+        for numbers in listed.values():
+            self.assertEqual(sum(numbers[:4]), answer["wall"])
+        self.assertEqual([ns for _, ns in answer["states"]], [sum(column) for column in zip(*listed.values())][:4])
+        fields = "wall,running,blocked,pre-empted,no-data,outside"
+        rows = json.loads(subprocess.check_output(
+            [OPTIONS.cairn, "report", "--task", "-f", f"tid,{fields}", "--format", "json", data], text=True))
+        self.assertEqual({row["tid"]: [row[f"{name}_ns"] for name in (
+            "running", "blocked", "preempted", "no_data", "waiting_outside")] for row in rows}, listed)
+        self.assertEqual({row["wall_ns"] for row in rows}, {answer["wall"]})
+        rows = json.loads(subprocess.check_output(
+            [OPTIONS.cairn, "sql", data, "--format", "json",
+             "SELECT state, sum(ns) AS ns, sum(outside_ns) AS outside_ns FROM states GROUP BY state"], text=True))
+        self.assertEqual({row["state"]: row["ns"] for row in rows}, dict(answer["states"]))
+        outside = sum(row["outside_ns"] for row in rows if row["state"] in ("blocked", "pre-empted"))
+        self.assertEqual(outside, answer["waitingOutside"])
+        costs = {state["name"]: state["seconds"] for state in self.ask(1, "info")["states"]}
+        states = dict(answer["states"])
+        self.assertGreater(outside, 0)
+        self.assertAlmostEqual(states["blocked"] + states["pre-empted"] - outside,
+                               (costs["blocked"] + costs["pre-empted"]) * 1e9, delta=1)
 
     def test_counters_have_their_readings(self):
         counters = {(one["profile"], one["name"]): one["points"]

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { factsOf, notesOf, shortLabels } from "../src/overview/overview_model";
+import { factsOf, notesOf, shortLabels, threadTimes } from "../src/overview/overview_model";
 import type { Overview } from "../src/overview/overview_types";
 import { foldTemplates, shorten } from "../src/shared/names";
 import { columnUnit } from "../src/shared/units";
-import type { Info, Row } from "../src/shared/types";
+import type { Info, Row, States } from "../src/shared/types";
 
 const row = (label: string, values: (number | null)[]): Row => ({
   id: label,
@@ -82,6 +82,38 @@ test("the facts of a recording", () => {
   );
   const unknown = factsOf({ ...info, duration: 0 }, overview)[0];
   assert.equal(unknown?.value, "unknown");
+});
+
+test("waiting of threads, in calls and outside", () => {
+  const states: States = {
+    isPending: false,
+    wall: 2e9,
+    states: [
+      ["running", 2e9],
+      ["blocked", 6e8],
+      ["pre-empted", 2e8],
+      ["no data", 12e8],
+    ],
+    waitingOutside: 5e8,
+    threads: [
+      [1, 16e8, 2e8, 2e8, 0, 1e8],
+      [2, 4e8, 4e8, 0, 12e8, 4e8],
+    ],
+  };
+  const known = {
+    ...info,
+    states: [
+      { name: "blocked", seconds: 0.2 },
+      { name: "pre-empted", seconds: 0.1 },
+    ],
+  } as unknown as Info;
+  assert.equal(factsOf(known, overview)[2]?.value, "300.0 ms");
+  assert.deepEqual(factsOf(known, overview, states)[2], {
+    value: "800.0 ms",
+    label: "waiting, 25.0 % pre-empted, 500.0 ms outside calls",
+  });
+  assert.deepEqual(threadTimes(overview, states).get(2), [0.4, 0.4, 0, 1.2]);
+  assert.deepEqual(threadTimes(overview, null).get(2), [0.4]);
 });
 
 test("what is worth a look: damage first, small things not at all", () => {

@@ -408,7 +408,8 @@ static bool analyse(struct analysis *a, size_t query_count,
 {
     struct cn_cct_database *self = a->self;
 
-    if (!cn_spool_open_together(&self->spool, a->options->folder, a->ranks, err))
+    if (!cn_spool_open_together(&self->spool, a->options->folder, a->ranks, err) ||
+        !cn_spool_add_lanes(&self->spool, a->options->workers, err))
         return false;
     make_units(a);
     choose_units(a);

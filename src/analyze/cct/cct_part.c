@@ -109,33 +109,72 @@ static void join_follow(struct cn_cct_task *task, const struct cn_cct_task *part
     follow->clock = cn_call_guess_clock(&from->clock, ahead_ns);
 }
 
-bool cn_cct_task_join(struct cn_cct_task *task, const struct cn_cct_task *part)
+cn_cct_id *cn_cct_task_join(struct cn_cct_task *task, const struct cn_cct_task *part)
 {
     bool is_empty = part->record_count == 0;
     cn_cct_id *nodes;
 
     if (!is_empty && !fits(task, part->guess))
-        return false;
+        return NULL;
     task->is_damaged = part->is_damaged;
     task->damage = part->damage;
     if (is_empty)
-        return true;
+        return cn_alloc(1, sizeof(*nodes));
     nodes = join_trees(task, part);
-    for (size_t i = part->guess->depth + 1; i < part->tree.count; i++)
-        cn_cct_costs_join(&task->costs, nodes[i], &part->costs, (cn_cct_id)i);
     join_follow(task, part, nodes);
-    free(nodes);
     task->record_count += part->record_count;
     task->sample_count += part->sample_count;
     task->lost_count += part->lost_count;
-    return true;
+    return nodes;
 }
+
+void cn_cct_shared_costs_init(struct cn_cct_shared_costs *shared)
+{
+    *shared = (struct cn_cct_shared_costs){0};
+    for (size_t i = 0; i < CN_CCT_SHARE_COUNT; i++)
+        cn_lock_init(&shared->shares[i].lock);
+}
+
+void cn_cct_shared_costs_add(struct cn_cct_shared_costs *shared,
+                             const struct cn_cct_task *part, cn_cct_id *nodes)
+{
+    size_t count = part->record_count > 0 ? part->tree.count : 0;
+
+    for (size_t i = part->guess->depth + 1; i < count; i++) {
+        struct cn_cct_share *share = &shared->shares[nodes[i] % CN_CCT_SHARE_COUNT];
+
+        cn_lock_take(&share->lock);
+        cn_cct_costs_join(&share->costs, nodes[i] / CN_CCT_SHARE_COUNT, &part->costs,
+                          (cn_cct_id)i);
+        cn_lock_release(&share->lock);
+    }
+    free(nodes);
+}
+
+void cn_cct_shared_costs_end(struct cn_cct_shared_costs *shared, struct cn_cct_task *task)
+{
+    for (size_t i = 0; i < CN_CCT_SHARE_COUNT; i++) {
+        struct cn_cct_share *share = &shared->shares[i];
+
+        for (size_t k = 0; k < share->costs.count; k++)
+            cn_cct_costs_join(&task->costs, (cn_cct_id)(k * CN_CCT_SHARE_COUNT + i),
+                              &share->costs, (cn_cct_id)k);
+        cn_cct_costs_done(&share->costs);
+        cn_lock_done(&share->lock);
+    }
+}
+
+/* Counts a later part; the first counts in its task. */
+struct later_part {
+    struct cn_cct_task task;
+    cn_cct_id *nodes; /* once it is joined */
+};
 
 struct long_tasks {
     struct cn_cct_member *members;
     struct cn_part_jobs jobs;
-    struct cn_cct_task
-        *own; /* by job: counts a later part; the first counts in its task */
+    struct later_part *later;            /* by job */
+    struct cn_cct_shared_costs **shared; /* by member; NULL: it is not long */
     const struct cn_progress *progress;
     struct cn_failures failures;
 };
@@ -152,8 +191,8 @@ static uint64_t length(const struct cn_cct_member *member)
     return options->query->rec->tasks[options->task].data_len;
 }
 
-/* As many parts as workers: joining a part takes as long as its contexts, in order. The
- * result does not depend on the parts. */
+/* As many parts as workers: each builds a tree of its own. The result does not depend on
+ * the parts. */
 static uint64_t part_len(uint64_t all_len, unsigned workers)
 {
     uint64_t even = all_len / workers + 1, most = 4 * (uint64_t)CN_CALL_PART_LEN;
@@ -165,7 +204,8 @@ static void count_run(void *arg, size_t number, unsigned worker)
 {
     struct long_tasks *l = arg;
     const struct cn_part_job *job = &l->jobs.list[number];
-    struct cn_cct_task *task = job->number == 0 ? task_of(l, number) : &l->own[number];
+    struct cn_cct_task *task =
+        job->number == 0 ? task_of(l, number) : &l->later[number].task;
     struct cn_call_span span = {&job->part, 0, UINT64_MAX};
 
     if (cn_failures_stopped(&l->failures, worker))
@@ -181,7 +221,8 @@ static void count_run(void *arg, size_t number, unsigned worker)
 static bool join(const struct long_tasks *l, size_t number, struct cn_error *err)
 {
     const struct cn_part_job *job = &l->jobs.list[number];
-    struct cn_cct_task *task = task_of(l, number), *part = &l->own[number];
+    struct cn_cct_task *task = task_of(l, number);
+    struct later_part *part = &l->later[number];
     struct cn_call_span before = {&job->part, 0, 0}, rest = {&job->part, 0, UINT64_MAX};
 
     if (task->is_damaged && job->number > 0)
@@ -195,10 +236,11 @@ static bool join(const struct long_tasks *l, size_t number, struct cn_error *err
         return true;
     }
     cn_cct_task_mark(task, &job->part);
-    before.end = rest.first = part->guess->left_out;
-    return cn_cct_task_count(task, &before, l->progress, false, err) &&
-           (cn_cct_task_join(task, part) ||
-            cn_cct_task_count(task, &rest, l->progress, false, err));
+    before.end = rest.first = part->task.guess->left_out;
+    if (!cn_cct_task_count(task, &before, l->progress, false, err))
+        return false;
+    part->nodes = cn_cct_task_join(task, &part->task);
+    return part->nodes || cn_cct_task_count(task, &rest, l->progress, false, err);
 }
 
 static void join_take(void *arg, size_t number, unsigned worker)
@@ -214,13 +256,28 @@ static void join_take(void *arg, size_t number, unsigned worker)
         cn_failures_note(&l->failures, worker, number);
 }
 
-static void release_finish(void *arg, size_t number, unsigned worker)
+static void add_finish(void *arg, size_t number, unsigned worker)
 {
-    struct long_tasks *l = arg;
+    const struct long_tasks *l = arg;
+    const struct cn_part_job *job = &l->jobs.list[number];
+    struct later_part *part = &l->later[number];
 
     (void)worker;
-    if (l->jobs.list[number].number > 0)
-        cn_cct_task_done(&l->own[number]);
+    if (part->nodes)
+        cn_cct_shared_costs_add(l->shared[job->owner], &part->task, part->nodes);
+    if (job->number > 0)
+        cn_cct_task_done(&part->task);
+}
+
+static void end_run(void *arg, size_t member, unsigned worker)
+{
+    const struct long_tasks *l = arg;
+
+    (void)worker;
+    if (!l->shared[member])
+        return;
+    cn_cct_shared_costs_end(l->shared[member], &l->members[member].task);
+    free(l->shared[member]);
 }
 
 bool cn_cct_long_tasks_count(struct cn_cct_member *members, size_t count,
@@ -228,27 +285,37 @@ bool cn_cct_long_tasks_count(struct cn_cct_member *members, size_t count,
                              struct cn_error *err)
 {
     struct long_tasks l = {.members = members, .progress = progress};
-    struct cn_jobs jobs = {0, &l, count_run, join_take, release_finish};
+    struct cn_jobs jobs = {0, &l, count_run, join_take, add_finish};
+    struct cn_jobs ends = {.count = count, .arg = &l, .run = end_run};
     uint64_t all_len = 0;
     bool ok;
 
+    if (workers < 2)
+        return true;
+
     for (size_t i = 0; i < count; i++)
         all_len += length(&members[i]);
+    l.shared = cn_alloc(count, sizeof(*l.shared));
     for (size_t i = 0; i < count; i++) {
         const struct cn_cct_task_options *options = &members[i].task.options;
 
-        if (cn_call_task_is_long(length(&members[i]), all_len, workers) &&
-            cn_cct_task_is_divisible(options))
-            (void)cn_part_jobs_add(&l.jobs, i, options->query->rec, options->task,
-                                   part_len(all_len, workers));
+        if (!cn_call_task_is_long(length(&members[i]), all_len, workers) ||
+            !cn_cct_task_is_divisible(options) ||
+            cn_part_jobs_add(&l.jobs, i, options->query->rec, options->task,
+                             part_len(all_len, workers)) == 0)
+            continue;
+        l.shared[i] = cn_alloc(1, sizeof(**l.shared));
+        cn_cct_shared_costs_init(l.shared[i]);
     }
-    l.own = cn_alloc(l.jobs.count, sizeof(*l.own));
+    l.later = cn_alloc(l.jobs.count, sizeof(*l.later));
     jobs.count = l.jobs.count;
     cn_failures_init(&l.failures, workers);
     cn_pool_run(&jobs, workers);
     ok = cn_failures_result(&l.failures, err);
     cn_failures_done(&l.failures);
-    free(l.own);
+    cn_pool_run(&ends, workers);
+    free(l.later);
+    free(l.shared);
     cn_part_jobs_done(&l.jobs);
     return ok;
 }

@@ -62,8 +62,8 @@ static void place_take(void *arg, size_t job, unsigned worker)
         return;
     profile->value_count = plane->value_count;
     profile->context_count = plane->context_count;
-    profile->off =
-        cn_spool_reserve(&p->self->spool, plane->value_count * sizeof(struct cn_value));
+    profile->off = cn_spool_reserve_in(&p->self->spool, worker,
+                                       plane->value_count * sizeof(struct cn_value));
     for (unsigned i = 0; i < CN_BUCKET_COUNT; i++)
         p->has_bucket[i] = p->has_bucket[i] || plane->has_bucket[i];
     for (unsigned i = 0; i < plane->counters.count; i++)

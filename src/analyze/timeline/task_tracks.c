@@ -8,12 +8,6 @@
 #include "base/run/progress.h"
 #include "base/search.h"
 
-const char *const cn_task_state_names[CN_TASK_UNKNOWN] = {
-    [CN_TASK_RUNNING] = "running",
-    [CN_TASK_BLOCKED] = "blocked",
-    [CN_TASK_PREEMPTED] = "pre-empted",
-};
-
 enum {
     PART_MIN_NS = 1024, /* of the rate of calls */
     PARTS_MIN = 64,
@@ -34,27 +28,28 @@ struct reader {
     const struct cn_recording *rec;
     size_t items_left;
     bool is_over; /* the limit was reached */
-    uint64_t last_ns;
+    struct cn_state_clock clock;
     struct cn_counter_levels *levels;
     struct call_counts calls;
 };
 
-static void change(struct reader *reader, uint64_t time_ns, enum cn_task_state state)
+static void add_change(struct reader *reader, enum cn_task_state state)
 {
     struct cn_task_tracks *tracks = &reader->tracks;
-    struct cn_state_change *last =
-        tracks->change_count > 0 ? &tracks->changes[tracks->change_count - 1] : NULL;
 
-    if (last && last->state == state)
-        return;
     tracks->changes = cn_grow(tracks->changes, tracks->change_count,
                               &tracks->change_capacity, sizeof(*tracks->changes));
-    tracks->changes[tracks->change_count++] = (struct cn_state_change){time_ns, state};
+    tracks->changes[tracks->change_count++] =
+        (struct cn_state_change){reader->clock.now_ns, state};
 }
 
+/* What follows the limit is unknown. */
 static bool take_item(struct reader *reader)
 {
-    reader->is_over |= reader->items_left == 0;
+    if (!reader->is_over && reader->items_left == 0) {
+        reader->is_over = true;
+        add_change(reader, CN_TASK_UNKNOWN);
+    }
     reader->items_left -= !reader->is_over;
     return !reader->is_over;
 }
@@ -65,7 +60,7 @@ static void add_reading(struct reader *reader, struct cn_readings *readings, dou
         return;
     readings->list = cn_grow(readings->list, readings->count, &readings->capacity,
                              sizeof(*readings->list));
-    readings->list[readings->count++] = (struct cn_reading){reader->last_ns, value};
+    readings->list[readings->count++] = (struct cn_reading){reader->clock.now_ns, value};
 }
 
 static void see_counters(struct reader *reader, struct cn_counters *counters)
@@ -100,32 +95,11 @@ static void see_event(struct reader *reader, const struct cn_call_batch *batch,
     uint32_t number;
     double value;
 
-    switch (call->address) {
-    case CN_EVENT_SCHED_IN:
-    case CN_EVENT_SCHED_OUT:
-    case CN_EVENT_SCHED_OUT_PREEMPT:
-        reader->tracks.has_states = true;
-        if (take_item(reader))
-            change(reader, reader->last_ns,
-                   call->address == CN_EVENT_SCHED_IN    ? CN_TASK_RUNNING
-                   : call->address == CN_EVENT_SCHED_OUT ? CN_TASK_BLOCKED
-                                                         : CN_TASK_PREEMPTED);
-        break;
-    default:
-        if (cn_event_has_counters(call->address) &&
-            cn_recording_counters(reader->rec, batch, call, &counters))
-            see_counters(reader, &counters);
-        else if (cn_recording_named_reading(reader->rec, batch, call, &number, &value))
-            see_named(reader, number, value);
-    }
-}
-
-/* A thread has its name before it runs. */
-static bool shows_running(const struct cn_call *call)
-{
-    return call->kind != CN_CALL_LOST &&
-           (call->kind != CN_CALL_EVENT ||
-            (call->address != CN_EVENT_TASK_NEW && call->address != CN_EVENT_TASK_NAME));
+    if (cn_event_has_counters(call->address) &&
+        cn_recording_counters(reader->rec, batch, call, &counters))
+        see_counters(reader, &counters);
+    else if (cn_recording_named_reading(reader->rec, batch, call, &number, &value))
+        see_named(reader, number, value);
 }
 
 static void count_call(struct call_counts *calls, uint64_t time_ns)
@@ -173,6 +147,15 @@ static void take_rate(struct cn_readings *rate, const struct call_counts *calls)
     add_rate(rate, calls->last_ns, 0);
 }
 
+/* The first change does not count as an item. */
+static void see_state(struct reader *reader, const struct cn_call *call)
+{
+    if (!cn_state_clock_take(&reader->clock, call))
+        return;
+    if (reader->tracks.change_count == 0 || take_item(reader))
+        add_change(reader, reader->clock.state);
+}
+
 static void read_batch(struct reader *reader, const struct cn_call_batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++) {
@@ -182,15 +165,20 @@ static void read_batch(struct reader *reader, const struct cn_call_batch *batch)
             count_call(&reader->calls, call->time_ns);
         if (call->time_ns > reader->calls.last_ns)
             reader->calls.last_ns = call->time_ns;
-        if (reader->is_over)
-            continue;
-        if (call->time_ns > reader->last_ns)
-            reader->last_ns = call->time_ns;
-        if (reader->tracks.change_count == 0 && shows_running(call))
-            change(reader, reader->last_ns, CN_TASK_RUNNING);
-        if (call->kind == CN_CALL_EVENT)
+        see_state(reader, call);
+        if (!reader->is_over && call->kind == CN_CALL_EVENT)
             see_event(reader, batch, call);
     }
+}
+
+static void take_whole(struct reader *reader)
+{
+    struct cn_state_clock *clock = &reader->clock;
+
+    cn_state_clock_end(clock);
+    reader->tracks.whole = clock->sums;
+    reader->tracks.first_ns = clock->first_ns;
+    reader->tracks.last_ns = clock->now_ns;
 }
 
 static bool read_stream(struct reader *reader, struct cn_call_stream *stream,
@@ -204,8 +192,9 @@ static bool read_stream(struct reader *reader, struct cn_call_stream *stream,
             return false;
         read_batch(reader, &batch);
     }
-    if (reader->tracks.change_count > 0)
-        change(reader, reader->last_ns, CN_TASK_UNKNOWN);
+    if (reader->tracks.change_count > 0 && !reader->is_over)
+        add_change(reader, CN_TASK_UNKNOWN);
+    take_whole(reader);
     take_rate(&reader->tracks.call_rate, &reader->calls);
     return true;
 }
@@ -231,6 +220,7 @@ bool cn_task_tracks_read(struct cn_task_tracks *out, const struct cn_recording *
     reader->rec = rec;
     reader->items_left = item_max;
     reader->levels = cn_counter_levels_new();
+    cn_state_clock_init(&reader->clock, cn_time_always);
     reader->calls.part_max = parts_for(item_max);
     if (cn_recording_stream_open(rec, task, cn_time_always, &stream, &damage)) {
         ok = read_stream(reader, stream, progress, err);
@@ -286,13 +276,17 @@ static void add_states(const struct cn_task_tracks *tracks, size_t *at, uint64_t
 }
 
 void cn_task_tracks_sum(const struct cn_task_tracks *tracks, uint64_t begin_ns,
-                        uint64_t end_ns, uint64_t out_ns[CN_TASK_STATES])
+                        uint64_t end_ns, struct cn_state_sums *out)
 {
     size_t at = changes_until(tracks, begin_ns);
 
-    for (unsigned i = 0; i < CN_TASK_STATES; i++)
-        out_ns[i] = 0;
-    add_states(tracks, &at, begin_ns, end_ns, out_ns);
+    if (begin_ns <= tracks->first_ns && end_ns >= tracks->last_ns) {
+        *out = tracks->whole;
+        cn_state_sums_fill(out, end_ns - begin_ns);
+        return;
+    }
+    *out = (struct cn_state_sums){0};
+    add_states(tracks, &at, begin_ns, end_ns, out->ns);
 }
 
 void cn_task_tracks_columns(const struct cn_task_tracks *tracks, uint64_t begin_ns,

@@ -11,22 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/timeline/task_states.h"
 #include "analyze/waits.h"
 #include "base/error.h"
 #include "model/calls/call_values.h"
 
 struct cn_progress;
-
-enum cn_task_state {
-    CN_TASK_RUNNING,
-    CN_TASK_BLOCKED,
-    CN_TASK_PREEMPTED,
-    CN_TASK_UNKNOWN, /* before the first record of its own, after the last, and after a limit */
-    CN_TASK_STATES,
-};
-
-/* The word for a state that is known. */
-extern const char *const cn_task_state_names[CN_TASK_UNKNOWN];
 
 struct cn_state_change {
     uint64_t time_ns;
@@ -46,7 +36,8 @@ struct cn_readings {
 struct cn_task_tracks {
     struct cn_state_change *changes; /* each state lasts until the next one */
     size_t change_count, change_capacity;
-    bool has_states; /* there are scheduler events */
+    struct cn_state_sums whole; /* of all its records, also those after the limit */
+    uint64_t first_ns, last_ns; /* when it first ran, and of its last record */
     struct cn_readings readings[CN_COUNTER_COUNT];
     struct cn_readings *named; /* of CN_EVENT_COUNTER and the ids after it */
     size_t named_count;
@@ -65,9 +56,10 @@ CN_CHECK bool cn_task_tracks_read(struct cn_task_tracks *out,
                                   struct cn_error *err);
 void cn_task_tracks_done(struct cn_task_tracks *tracks); /* a zeroed one is fine */
 
-/* Time of each state between two times. */
+/* Time of each state between two times; `outside_ns` is known if all records are in between,
+ * else 0. */
 void cn_task_tracks_sum(const struct cn_task_tracks *tracks, uint64_t begin_ns,
-                        uint64_t end_ns, uint64_t out_ns[CN_TASK_STATES]);
+                        uint64_t end_ns, struct cn_state_sums *out);
 
 /* The state with the most time in each of some columns of the time between two times;
  * CN_TASK_UNKNOWN only where no other has any. Columns are those of cn_occupancy_column_ns(). */

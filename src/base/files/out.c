@@ -141,6 +141,14 @@ bool cn_out_reserve(struct cn_out *out, uint64_t len, uint64_t *off, struct cn_e
     return true;
 }
 
+void cn_out_expect(const struct cn_out *out, uint64_t end_off)
+{
+    enum { LEAST = 16 * 1024 * 1024 };
+
+    if (end_off - out->end_off >= LEAST)
+        (void)fallocate(out->fd, 0, (off_t)out->end_off, (off_t)(end_off - out->end_off));
+}
+
 bool cn_out_close(struct cn_out *out, struct cn_error *err)
 {
     /* A reserved tail that was never written still belongs to the file. */

@@ -17,7 +17,7 @@ static bool report_tasks(struct cn_recording_setup *setup, struct cn_error *err)
     bool ok;
 
     cn_call_tasks_build(&tasks, &setup->query, setup->workers);
-    ok = cn_report_print_tasks(setup->args, setup->rec, &tasks, err) &&
+    ok = cn_report_print_tasks(setup, &tasks, err) &&
          cn_recording_setup_result(setup, &tasks.damages, err);
     cn_call_tasks_done(&tasks);
     return ok;
@@ -94,7 +94,9 @@ static const struct cn_option options[] = {
         "columns: total, total-avg, total-min, total-max, total-stdv, p50, p90, p99, "
         "p99.9, the same for self, call, size, all, none; +FIELD adds to the default "
         "(total,self,call). total-min-ts, total-max-ts, self-min-ts, self-max-ts: when "
-        "the shortest and longest call began; all times are then as recorded"),
+        "the shortest and longest call began; all times are then as recorded. With "
+        "--task: total, self, tid, func, and wall, running, blocked, pre-empted, "
+        "no-data, outside"),
     CN_RECORDING_REPORT_OPTIONS,
     {.name = "histogram",
      .value = "FUNC",
@@ -121,6 +123,8 @@ static const struct cn_example examples[] = {
     {"cairn report run.data --histogram handle_request",
      "show the distribution of its times"},
     {"cairn report old.data --diff new.data", "find what became slower"},
+    {"cairn report run.data --task -f tid,wall,running,blocked,outside",
+     "show what each task waited"},
     {0},
 };
 
@@ -138,7 +142,12 @@ const struct cn_command cn_cmd_report = {
         "Times are corrected for the cost of recording; --raw shows them as recorded. "
         "Deviations are standard errors of the mean, in percent of it. Percentiles come "
         "from logarithmic buckets and are accurate to 2.8 "
-        "%.\n\n" CN_RECORDING_THREADS_TEXT "\n\n"
+        "%.\n\n"
+        "With --task, the wall time of the recording is what a task was running, blocked "
+        "and pre-empted, inside calls or not, and no-data, the time before its first and "
+        "after its last record. outside is waiting while no call was open, which no "
+        "function has. They are unknown without scheduler "
+        "events.\n\n" CN_RECORDING_THREADS_TEXT "\n\n"
         "Damaged data is read up to the damage, which is then reported; the exit status "
         "is 3.",
     .examples = examples,

@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "analyze/calls/call_tasks.h"
+#include "analyze/timeline/task_states.h"
 #include "base/bytes/csv.h"
 #include "base/bytes/utf8.h"
 #include "base/text.h"
 #include "cli/print/duration.h"
+#include "cli/recording/recording_options.h"
 #include "cli/shell/cli.h"
 #include "model/calls/recording.h"
 
@@ -27,6 +29,7 @@ struct rows {
     const struct cn_recording *rec;
     const struct cn_call_row *functions; /* NULL: rows of tasks */
     const struct cn_task_cost *tasks;
+    const struct cn_task_states *states; /* of tasks; only if a field needs them */
     size_t count;
     const struct cn_output_field *fields;
     size_t field_count;
@@ -36,7 +39,16 @@ struct rows {
     bool has_srcline;
 };
 
-enum { TASK_TOTAL, TASK_SELF, TASK_TID, TASK_FUNC, TASK_FIELD_COUNT };
+enum {
+    TASK_TOTAL,
+    TASK_SELF,
+    TASK_TID,
+    TASK_FUNC,
+    TASK_WALL,
+    TASK_STATE, /* one for each state */
+    TASK_OUTSIDE = TASK_STATE + CN_TASK_STATES,
+    TASK_FIELD_COUNT
+};
 
 static const struct cn_output_field task_fields[TASK_FIELD_COUNT] = {
     [TASK_TOTAL] = {"total", "Total time", "total_ns", CN_OUTPUT_TIME | CN_OUTPUT_USUAL},
@@ -44,12 +56,30 @@ static const struct cn_output_field task_fields[TASK_FIELD_COUNT] = {
     [TASK_TID] = {"tid", "TID", "tid",
                   CN_OUTPUT_NUMBER | CN_OUTPUT_USUAL | CN_OUTPUT_NARROW},
     [TASK_FUNC] = {"func", "Num funcs", "calls", CN_OUTPUT_NUMBER | CN_OUTPUT_USUAL},
+    [TASK_WALL] = {"wall", "Wall time", "wall_ns", CN_OUTPUT_TIME | CN_OUTPUT_RARE},
+    [TASK_STATE + CN_TASK_RUNNING] = {"running", "Running", "running_ns",
+                                      CN_OUTPUT_TIME | CN_OUTPUT_RARE},
+    [TASK_STATE + CN_TASK_BLOCKED] = {"blocked", "Blocked", "blocked_ns",
+                                      CN_OUTPUT_TIME | CN_OUTPUT_RARE},
+    [TASK_STATE + CN_TASK_PREEMPTED] = {"pre-empted", "Pre-empted", "preempted_ns",
+                                        CN_OUTPUT_TIME | CN_OUTPUT_RARE},
+    [TASK_STATE + CN_TASK_UNKNOWN] = {"no-data", "No data", "no_data_ns",
+                                      CN_OUTPUT_TIME | CN_OUTPUT_RARE},
+    [TASK_OUTSIDE] = {"outside", "Outside", "waiting_outside_ns",
+                      CN_OUTPUT_TIME | CN_OUTPUT_RARE},
 };
 
 static uint64_t task_value(const struct cn_recording *rec,
-                           const struct cn_task_cost *cost, size_t field)
+                           const struct cn_task_cost *cost,
+                           const struct cn_task_states *states, size_t field)
 {
+    if (field >= TASK_STATE && field < TASK_OUTSIDE)
+        return states->list[cost->task].ns[field - TASK_STATE];
     switch (field) {
+    case TASK_WALL:
+        return states->wall_ns;
+    case TASK_OUTSIDE:
+        return cn_state_sums_waiting_outside(&states->list[cost->task]);
     case TASK_TOTAL:
         return cost->total_ns;
     case TASK_SELF:
@@ -63,9 +93,10 @@ static uint64_t task_value(const struct cn_recording *rec,
 
 static uint64_t value_at(const struct rows *rows, size_t row, size_t field)
 {
-    return rows->functions ? cn_report_value(rows->rec, &rows->functions[row],
-                                             (enum cn_report_field)field)
-                           : task_value(rows->rec, &rows->tasks[row], field);
+    return rows->functions
+               ? cn_report_value(rows->rec, &rows->functions[row],
+                                 (enum cn_report_field)field)
+               : task_value(rows->rec, &rows->tasks[row], rows->states, field);
 }
 
 static double percent_at(const struct rows *rows, size_t row, size_t field)
@@ -121,12 +152,38 @@ static void add_centered(struct cn_text *text, const struct rows *rows, size_t r
     cn_text_done(&value);
 }
 
+static bool is_total(size_t field)
+{
+    return field <= CN_REPORT_TOTAL_MAX ||
+           (field >= CN_REPORT_P50 && field <= CN_REPORT_P999);
+}
+
+/* Without a known begin or end, a call has no total time; a function that has only such
+ * calls has no self time either. Sizes, times of day and processors may not be recorded, nor
+ * may states of tasks. */
+static bool is_unknown(const struct rows *rows, size_t row, size_t field)
+{
+    unsigned flags = rows->fields[field].flags;
+    bool has_time;
+
+    if (!rows->functions)
+        return field > TASK_WALL && !rows->states->is_known;
+    has_time = rows->functions[row].cost.total.sum_ns > 0;
+    if (flags & CN_OUTPUT_PERCENT)
+        return !has_time;
+    if (flags & CN_OUTPUT_TIME)
+        return !has_time || (is_total(field) && value_at(rows, row, field) == 0);
+    return field != CN_REPORT_CALL && value_at(rows, row, field) == 0;
+}
+
 static void add_cell(struct cn_text *text, const struct rows *rows, size_t row,
                      size_t field)
 {
     unsigned flags = rows->fields[field].flags;
 
-    if (flags & CN_OUTPUT_TIME)
+    if (!rows->functions && is_unknown(rows, row, field))
+        cn_right_add(text, "unknown", FIELD_WIDTH);
+    else if (flags & CN_OUTPUT_TIME)
         cn_duration_add(text, value_at(rows, row, field));
     else if (flags & CN_OUTPUT_MOMENT)
         cn_text_printf(text, "%*" PRIu64 ".%09" PRIu64, MOMENT_WIDTH - 10,
@@ -175,29 +232,6 @@ static void print_text(const struct cn_args *args, const struct rows *rows)
     cn_cli_print(args, &text);
     cn_text_done(&text);
     cn_text_done(&name);
-}
-
-static bool is_total(size_t field)
-{
-    return field <= CN_REPORT_TOTAL_MAX ||
-           (field >= CN_REPORT_P50 && field <= CN_REPORT_P999);
-}
-
-/* Without a known begin or end, a call has no total time; a function that has only such
- * calls has no self time either. Sizes, times of day and processors may not be recorded. */
-static bool is_unknown(const struct rows *rows, size_t row, size_t field)
-{
-    unsigned flags = rows->fields[field].flags;
-    bool has_time;
-
-    if (!rows->functions)
-        return false;
-    has_time = rows->functions[row].cost.total.sum_ns > 0;
-    if (flags & CN_OUTPUT_PERCENT)
-        return !has_time;
-    if (flags & CN_OUTPUT_TIME)
-        return !has_time || (is_total(field) && value_at(rows, row, field) == 0);
-    return field != CN_REPORT_CALL && value_at(rows, row, field) == 0;
 }
 
 static void add_csv_cell(struct cn_text *text, const struct rows *rows, size_t row,
@@ -343,6 +377,7 @@ static size_t merge_quarters(struct cn_bucket_calls *buckets, size_t count)
 
 struct task_order {
     const struct cn_recording *rec;
+    const struct cn_task_states *states;
     size_t field;
 };
 
@@ -350,24 +385,54 @@ static int compare_tasks(const void *a, const void *b, void *arg)
 {
     const struct task_order *order = arg;
     const struct cn_task_cost *x = a, *y = b;
-    uint64_t p = task_value(order->rec, x, order->field),
-             q = task_value(order->rec, y, order->field);
+    uint64_t p = task_value(order->rec, x, order->states, order->field),
+             q = task_value(order->rec, y, order->states, order->field);
 
     if (p != q)
         return (p > q) == (order->field != TASK_TID) ? -1 : 1;
     return x->task < y->task ? -1 : x->task > y->task;
 }
 
-bool cn_report_print_tasks(const struct cn_args *args, const struct cn_recording *rec,
-                           struct cn_call_tasks *tasks, struct cn_error *err)
+/* Read the states of tasks if a field or the order needs them. */
+static bool read_states(const struct cn_recording_setup *setup, const bool *has,
+                        size_t sorted_by, struct cn_task_states *out,
+                        struct cn_error *err)
+{
+    bool needs = sorted_by >= TASK_WALL;
+
+    for (size_t i = TASK_WALL; i < TASK_FIELD_COUNT; i++)
+        needs |= has[i];
+    *out = (struct cn_task_states){0};
+    return !needs || cn_task_states_build(out, setup->rec, setup->query.range,
+                                          setup->workers, setup->query.progress, err);
+}
+
+static bool parse_tasks(const struct cn_args *args, bool *has, size_t *sorted_by,
+                        struct cn_error *err)
 {
     const char *sort = cn_args_value(args, "sort");
     size_t sort_len = sort ? strcspn(sort, ",") : 0;
-    struct task_order order = {rec, TASK_TOTAL};
+
+    if (!cn_fields_parse(task_fields, TASK_FIELD_COUNT,
+                         cn_args_value(args, "output-fields"), has, err))
+        return false;
+    *sorted_by =
+        sort ? cn_fields_find(task_fields, TASK_FIELD_COUNT, sort, sort_len) : TASK_TOTAL;
+    return *sorted_by < TASK_FIELD_COUNT ||
+           cn_fields_fail(task_fields, TASK_FIELD_COUNT, false, sort, sort_len, err);
+}
+
+bool cn_report_print_tasks(const struct cn_recording_setup *setup,
+                           struct cn_call_tasks *tasks, struct cn_error *err)
+{
+    const struct cn_args *args = setup->args;
+    struct cn_task_states states;
+    struct task_order order = {.rec = setup->rec, .states = &states};
     bool has[TASK_FIELD_COUNT];
     struct rows rows = {
-        .rec = rec,
+        .rec = setup->rec,
         .tasks = tasks->list,
+        .states = &states,
         .fields = task_fields,
         .field_count = TASK_FIELD_COUNT,
         .has = has,
@@ -376,13 +441,9 @@ bool cn_report_print_tasks(const struct cn_args *args, const struct cn_recording
         .name_width = TASK_NAME_WIDTH,
     };
 
-    if (!cn_fields_parse(task_fields, TASK_FIELD_COUNT,
-                         cn_args_value(args, "output-fields"), has, err))
+    if (!parse_tasks(args, has, &order.field, err) ||
+        !read_states(setup, has, order.field, &states, err))
         return false;
-    if (sort)
-        order.field = cn_fields_find(task_fields, TASK_FIELD_COUNT, sort, sort_len);
-    if (order.field == TASK_FIELD_COUNT)
-        return cn_fields_fail(task_fields, TASK_FIELD_COUNT, false, sort, sort_len, err);
     /* Tasks without a record are not shown. */
     for (size_t i = 0; i < tasks->count; i++)
         if (tasks->list[i].has_times)
@@ -393,6 +454,7 @@ bool cn_report_print_tasks(const struct cn_args *args, const struct cn_recording
         print_text(args, &rows);
     else
         print_table(args, &rows);
+    cn_task_states_done(&states);
     return true;
 }
 

@@ -17,8 +17,7 @@ void cn_report_print(const struct cn_args *args, const struct cn_report_layout *
                      bool has_srcline);
 
 /* --task: one row per task. */
-CN_CHECK bool cn_report_print_tasks(const struct cn_args *args,
-                                    const struct cn_recording *rec,
+CN_CHECK bool cn_report_print_tasks(const struct cn_recording_setup *setup,
                                     struct cn_call_tasks *tasks, struct cn_error *err);
 
 /* --histogram: the distribution of the total times of one function. */

@@ -16,6 +16,7 @@ enum {
     COLUMN_MAX = 4000,
     TRACK_MAX = 200,     /* with points */
     LISTED_MAX = 100000, /* names alone */
+    THREAD_MAX = 5000,   /* whose states are listed */
 };
 
 /* A question about some time of some threads, in times of the recording. */
@@ -56,41 +57,94 @@ static bool ask(struct cn_served *served, struct cn_request *request,
     return true;
 }
 
+/* "threads": [profile, ns of each state, ns of waiting outside of calls]. */
+static void add_thread_states(struct cn_json *json, uint32_t profile,
+                              const struct cn_state_sums *sums)
+{
+    cn_json_array(json);
+    cn_json_u64(json, profile);
+    for (unsigned i = 0; i < CN_TASK_STATES; i++)
+        cn_json_u64(json, sums->ns[i]);
+    cn_json_u64(json, cn_state_sums_waiting_outside(sums));
+    cn_json_end(json);
+}
+
+/* List the threads, if they are asked for, and add up their states. */
+static void sum_states(struct cn_served *served, const struct question *question,
+                       bool is_list, struct cn_json *json, struct cn_state_sums *out)
+{
+    size_t count = question->threads.count;
+
+    *out = (struct cn_state_sums){0};
+    if (is_list) {
+        cn_json_key(json, "threads");
+        cn_json_array(json);
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint32_t profile = question->threads.profiles[i];
+        const struct cn_task_tracks *tracks =
+            cn_served_tracks_of(&served->tracks, profile);
+        struct cn_state_sums sums;
+
+        if (!tracks)
+            continue;
+        cn_task_tracks_sum(tracks, question->begin_ns, question->end_ns, &sums);
+        for (unsigned k = 0; k < CN_TASK_STATES; k++)
+            out->ns[k] += sums.ns[k];
+        for (unsigned k = 0; k < CN_TASK_UNKNOWN; k++)
+            out->outside_ns[k] += sums.outside_ns[k];
+        if (is_list && i < THREAD_MAX)
+            add_thread_states(json, profile, &sums);
+    }
+    if (is_list)
+        cn_json_end(json);
+}
+
+/* All of the time is that of all records: some events follow the last call. */
+static void widen(struct cn_served *served, const struct cn_request *request,
+                  struct question *question)
+{
+    struct cn_wall_time wall = {0};
+
+    if (cn_request_value(request, "begin") || cn_request_value(request, "end"))
+        return;
+    for (size_t i = 0; i < served->tracks.count; i++)
+        cn_wall_time_add(&wall, served->tracks.list[i].first_ns,
+                         served->tracks.list[i].last_ns);
+    question->begin_ns = wall.begin_ns;
+    question->end_ns = wall.end_ns;
+}
+
 /* The time of each state, over all threads of the question. */
 bool cn_api_states(struct cn_served *served, struct cn_request *request,
                    struct cn_error *err)
 {
     struct cn_json *json = &request->json;
-    uint64_t sums_ns[CN_TASK_STATES] = {0};
+    struct cn_state_sums sums;
     struct question question;
-    bool is_ready, is_pending, has_states = false;
+    bool is_known, is_pending, is_list = cn_request_flag(request, "list");
 
     if (!ask(served, request, &question, err))
         return false;
-    is_ready = cn_served_states_ready(&served->tracks, served->db, &is_pending);
+    is_known = cn_served_states_ready(&served->tracks, served->db, &is_pending);
     cn_json_object(json);
     cn_json_add_bool(json, "isPending", is_pending);
-    for (size_t i = 0; is_ready && i < question.threads.count; i++) {
-        const struct cn_task_tracks *tracks =
-            cn_served_tracks_of(&served->tracks, question.threads.profiles[i]);
-        uint64_t ns[CN_TASK_STATES];
-
-        if (!tracks || !tracks->has_states)
-            continue;
-        has_states = true;
-        cn_task_tracks_sum(tracks, question.begin_ns, question.end_ns, ns);
-        for (unsigned k = 0; k < CN_TASK_STATES; k++)
-            sums_ns[k] += ns[k];
+    if (is_known) {
+        widen(served, request, &question);
+        cn_json_add_u64(json, "wall", question.end_ns - question.begin_ns);
+        sum_states(served, &question, is_list, json, &sums);
     }
     cn_json_key(json, "states");
     cn_json_array(json);
-    for (unsigned i = 0; has_states && i < CN_TASK_UNKNOWN; i++) {
+    for (unsigned i = 0; is_known && i < CN_TASK_STATES; i++) {
         cn_json_array(json);
         cn_json_str(json, cn_task_state_names[i]);
-        cn_json_u64(json, sums_ns[i]);
+        cn_json_u64(json, sums.ns[i]);
         cn_json_end(json);
     }
     cn_json_end(json);
+    if (is_known && is_list)
+        cn_json_add_u64(json, "waitingOutside", cn_state_sums_waiting_outside(&sums));
     cn_json_end(json);
     cn_thread_list_done(&question.threads);
     return true;

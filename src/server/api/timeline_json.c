@@ -52,7 +52,7 @@ static void add_states(struct cn_json *json, const struct cn_served *served,
         tracks ? cn_recording_begin_ns(served->recording) - served->db->begin_ns : 0;
     uint8_t *states;
 
-    if (!tracks || !tracks->has_states)
+    if (!tracks)
         return;
     states = cn_alloc(occupancy->column_count, sizeof(*states));
     cn_task_tracks_columns(tracks, occupancy->begin_ns + origin_ns,

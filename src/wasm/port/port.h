@@ -27,6 +27,9 @@ int sched_getaffinity(int process, size_t len, cpu_set_t *set);
 /* Fails with EINVAL, as on file systems that know no flags. */
 int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags);
 
+/* Fails: there are no blocks. */
+int fallocate(int file, int mode, off_t off, off_t len);
+
 #define MADV_DONTNEED 4
 
 int madvise(void *begin, size_t len, int advice);

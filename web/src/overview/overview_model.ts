@@ -2,7 +2,7 @@
 
 import { formatNs, formatPercent, formatValue, isSeconds, plural } from "../shared/format";
 import type { State } from "../shared/state";
-import type { Column, Info, Other, Row } from "../shared/types";
+import type { Column, Info, Other, Row, States } from "../shared/types";
 import type { Imbalance, Overview } from "./overview_types";
 
 export interface Fact {
@@ -65,7 +65,38 @@ export function wholeOf(overview: Overview): number {
   return overview.threads.reduce((sum, thread) => sum + (thread[1] ?? 0), 0);
 }
 
-export function factsOf(info: Info, overview: Overview): Fact[] {
+// Waiting of all threads: of calls alone until the states of threads are there.
+function factOfWaiting(info: Info, states: States | null): Fact | null {
+  const known = new Map<string, number>(states?.states);
+  const ofState = (name: string) =>
+    known.has(name) ? (known.get(name) ?? 0) / 1e9 : stateSeconds(info, name);
+  const blocked = ofState("blocked");
+  const preempted = ofState("pre-empted");
+  if (blocked === null || preempted === null) return null;
+  const outside = states?.waitingOutside ?? 0;
+  return {
+    value: seconds(blocked + preempted),
+    label: [
+      "waiting",
+      `${formatPercent(preempted, blocked + preempted) || "0 %"} pre-empted`,
+      ...(outside > 0 ? [`${formatNs(outside)} outside calls`] : []),
+    ].join(", "),
+  };
+}
+
+// What each thread did with the wall time, in seconds: running, blocked, pre-empted and, of a
+// recording whose scheduler events were read, no data.
+export function threadTimes(overview: Overview, states: States | null): Map<number, number[]> {
+  const known = states?.threads?.map(([profile = 0, ...ns]): [number, number[]] => [
+    profile,
+    ns.slice(0, 4).map((value) => value / 1e9),
+  ]);
+  return new Map(
+    known ?? overview.threads.map(([profile, ...rest]) => [profile ?? 0, rest.map((v) => v ?? 0)]),
+  );
+}
+
+export function factsOf(info: Info, overview: Overview, states: States | null = null): Fact[] {
   const { columns } = overview;
   const facts: Fact[] = [];
   const wall = info.duration > 0 ? info.duration / 1e9 : null;
@@ -80,13 +111,8 @@ export function factsOf(info: Info, overview: Overview): Fact[] {
       label: `${what}${used ? `, ${used}${cores ? ` of ${cores}` : ""} cores` : ""}`,
     });
   } else facts.push({ value: formatValue(whole, overview.metric), label: overview.metric });
-  const blocked = stateSeconds(info, "blocked");
-  const preempted = stateSeconds(info, "pre-empted");
-  if (blocked !== null && preempted !== null)
-    facts.push({
-      value: seconds(blocked + preempted),
-      label: `waiting, ${formatPercent(preempted, blocked + preempted) || "0 %"} pre-empted`,
-    });
+  const waiting = factOfWaiting(info, states);
+  if (waiting) facts.push(waiting);
   const processes = processCount(info);
   facts.push({
     value: info.threadCount.toLocaleString("en-US"),

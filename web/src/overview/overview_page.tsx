@@ -6,7 +6,7 @@ import { baseName, formatPercent, formatValue, isSeconds } from "../shared/forma
 import { shorten } from "../shared/names";
 import type { ViewProps } from "../shared/page";
 import { linkTo, type State } from "../shared/state";
-import type { Column, Info, Other, Row } from "../shared/types";
+import type { Column, Info, Other, Row, States } from "../shared/types";
 import { columnUnit } from "../shared/units";
 import { useAnswer } from "../shared/use_answer";
 import {
@@ -15,6 +15,7 @@ import {
   notesOf,
   percentileIndex,
   shortLabels,
+  threadTimes,
   wholeOf,
   type Note,
 } from "./overview_model";
@@ -38,11 +39,16 @@ function Heads(props: { shown: { title: string; isOptional?: boolean }[] }) {
 export function OverviewPage(props: ViewProps) {
   const { info, state } = props;
   const { value, error } = useAnswer<Overview>(`${props.path}/overview`, { metric: state.m });
+  const states = useAnswer<States>(
+    info.tasks && info.states.length > 0 ? `${props.path}/states` : null,
+    { list: 1 },
+    ({ isPending }) => isPending,
+  ).value;
   if (!value) return <p class="status">{error ?? "loading…"}</p>;
   return (
     <div class="scroll overview">
       <dl class="facts">
-        {factsOf(info, value).map((fact) => (
+        {factsOf(info, value, states).map((fact) => (
           <div key={fact.label} class={`card${fact.isBad ? " bad" : ""}`}>
             <dd>{fact.value}</dd>
             <dt>{fact.label}</dt>
@@ -52,7 +58,7 @@ export function OverviewPage(props: ViewProps) {
       <div class="overview-grid">
         <div>
           <Functions overview={value} />
-          <Threads info={info} overview={value} />
+          <Threads info={info} overview={value} states={states} />
         </div>
         <div>
           <HotPath overview={value} />
@@ -227,15 +233,18 @@ function HotPath(props: { overview: Overview }) {
   );
 }
 
-const KINDS = ["running", "blocked", "pre-empted"];
+const KINDS = ["running", "blocked", "pre-empted", "no data"];
+const DRAWN = 3; // what is left of the bar has no data
 
-function Threads(props: { info: Info; overview: Overview }) {
+function Threads(props: { info: Info; overview: Overview; states: States | null }) {
   const { info, overview } = props;
   const { threads, labels, metric } = overview;
-  const byProfile = new Map(threads.map((thread) => [thread[0], thread.slice(1)]));
+  const states = isSeconds(metric) ? props.states : null;
+  const byProfile = threadTimes(overview, states);
   const most = threads.reduce((max, thread) => Math.max(max, thread[1] ?? 0), 0);
   // Of the wall time, if that can be compared.
-  const wall = isSeconds(metric) && info.duration > 0 ? info.duration / 1e9 : null;
+  const duration = states?.wall ?? info.duration;
+  const wall = isSeconds(metric) && duration > 0 ? duration / 1e9 : null;
   const whole = Math.max(wall ?? 0, most);
   const hasWaits = (threads[0]?.length ?? 0) > 2;
   if (threads.length === 0) return null;
@@ -249,9 +258,7 @@ function Threads(props: { info: Info; overview: Overview }) {
           {shortLabels(labels.slice(0, THREADS_LISTED)).map(([profile, label, full]) => {
             const values = byProfile.get(profile) ?? [];
             const words = values
-              .map(
-                (value, i) => `${hasWaits ? `${KINDS[i]} ` : ""}${formatValue(value ?? 0, metric)}`,
-              )
+              .map((value, i) => `${hasWaits ? `${KINDS[i]} ` : ""}${formatValue(value, metric)}`)
               .join(", ");
             return (
               <tr key={profile}>
@@ -265,11 +272,11 @@ function Threads(props: { info: Info; overview: Overview }) {
                 </th>
                 <td title={words}>
                   <span class="states">
-                    {values.map((value, i) => (
+                    {values.slice(0, DRAWN).map((value, i) => (
                       <i
                         key={i}
                         class={`state-${KINDS[i]}`}
-                        style={{ width: `${whole > 0 ? (100 * (value ?? 0)) / whole : 0}%` }}
+                        style={{ width: `${whole > 0 ? (100 * value) / whole : 0}%` }}
                       />
                     ))}
                   </span>
@@ -284,7 +291,7 @@ function Threads(props: { info: Info; overview: Overview }) {
       </table>
       <p class="faint">
         {hasWaits &&
-          KINDS.map((kind) => (
+          KINDS.slice(0, DRAWN).map((kind) => (
             <span key={kind} class="legend-item">
               <i class={`state-${kind}`} /> {kind}
             </span>

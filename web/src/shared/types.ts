@@ -205,9 +205,13 @@ export interface CounterPoints {
   counters: (Counter & { points: Points })[];
 }
 
+// Times in ns; inside calls and outside.
 export interface States {
   isPending: boolean;
-  states: ["running" | "blocked" | "pre-empted", number][]; // ns; empty: unknown
+  states: ["running" | "blocked" | "pre-empted" | "no data", number][]; // empty: unknown
+  wall?: number; // of a thread; unless it is unknown
+  waitingOutside?: number; // outside of calls; of a list
+  threads?: number[][]; // profile, ns of each state, waiting outside of calls; of a list
 }
 
 export interface Stack {

@@ -235,9 +235,7 @@ function Visible(props: Props) {
       <p class="status">self time of the visible threads</p>
       <FunctionList times={frame} />
       <h3>States</h3>
-      <StateList
-        states={known.length > 0 ? [...known, ...drawn.filter(([, ns]) => ns === null)] : drawn}
-      />
+      <StateList states={known.length > 0 ? known : drawn} />
     </>
   );
 }

@@ -77,6 +77,8 @@ static bool lay_out(void *arg, const struct cn_cells *cells, struct cn_error *er
         off += cn_align_up(len, encoding->align);
     }
     c->offs[limit] = off;
+    if (cn_ranks_is_first(c->job->ranks))
+        cn_out_expect(c->out, off);
     return cn_out_reserve(c->out, off - c->out->end_off, &off, err);
 }
 

@@ -10,6 +10,7 @@
 #include "base/run/failures.h"
 #include "base/run/pool.h"
 #include "base/run/progress.h"
+#include "base/run/ranks.h"
 #include "model/format.h"
 
 enum {
@@ -20,7 +21,7 @@ enum {
     /* Blocks up to this length are written many at once: a job is one large block or some
      * small ones. */
     SMALL_LEN = 64 * 1024,
-    JOB_LEN = 256 * 1024,
+    JOB_LEN = 512 * 1024,
     JOB_PROFILES = 64,
 };
 
@@ -349,6 +350,27 @@ static bool skip_blocks(struct block_writer *p, uint32_t first, uint32_t end,
     return true;
 }
 
+/* Allocate the file, where the lengths of all blocks are known. */
+static bool expect_blocks(struct block_writer *p, struct cn_error *err)
+{
+    const struct cn_hpc_value_job *job = p->job;
+    uint64_t end_off = p->out->end_off;
+
+    if (!cn_ranks_is_first(job->ranks) || !job->db->has_exact_counts ||
+        p->encoding->translate)
+        return true;
+    for (uint32_t i = 0; i < job->db->profile_count; i++) {
+        struct cn_profile profile;
+
+        if (!cn_database_profile(job->db, i, &profile, err))
+            return false;
+        end_off +=
+            fill_in_block(p, i, profile.value_count, profile.context_count, end_off);
+    }
+    cn_out_expect(p->out, end_off);
+    return true;
+}
+
 /* Other ranks have left room for the counts of the database. */
 static bool check_counts(struct block_writer *p, uint32_t profile,
                          const struct plane *plane, struct cn_error *err)
@@ -566,8 +588,9 @@ bool cn_hpc_profile_blocks_write(const struct cn_hpc_value_job *job,
         if (encoding->translate) /* with other ids; it has dropped void values */
             memset(&p.zero_ids[i], 0xff, sizeof(p.zero_ids[i]));
     }
-    ok = skip_blocks(&p, 0, p.own_first, err) && plan_jobs(&p, err) &&
-         write_blocks(&p, err) && cn_out_reserve(out, 0, &off, err) &&
+    ok = expect_blocks(&p, err) && skip_blocks(&p, 0, p.own_first, err) &&
+         plan_jobs(&p, err) && write_blocks(&p, err) &&
+         cn_out_reserve(out, 0, &off, err) &&
          skip_blocks(&p, p.own_end, job->db->profile_count, err);
     free(p.starts);
     return ok;

@@ -110,11 +110,14 @@ static size_t count_in_parts(struct cn_cct_task *task,
                              const struct cn_cct_task_options *options,
                              const struct cn_call_part *parts, size_t count)
 {
+    struct cn_cct_shared_costs shared;
     struct cn_error err;
     size_t wrong = 0;
 
     cn_cct_task_init(task, options);
+    cn_cct_shared_costs_init(&shared);
     for (size_t i = 0; i < count; i++) {
+        cn_cct_id *nodes;
         struct cn_call_span all = {&parts[i], 0, UINT64_MAX}, before = all, rest = all;
         struct cn_cct_task part;
 
@@ -127,12 +130,16 @@ static size_t count_in_parts(struct cn_cct_task *task,
         assert_true(cn_cct_task_count(&part, &all, NULL, false, &err));
         before.end = rest.first = part.guess->left_out;
         assert_true(cn_cct_task_count(task, &before, NULL, false, &err));
-        if (!cn_cct_task_join(task, &part)) {
+        nodes = cn_cct_task_join(task, &part);
+        if (nodes) {
+            cn_cct_shared_costs_add(&shared, &part, nodes);
+        } else {
             assert_true(cn_cct_task_count(task, &rest, NULL, false, &err));
             wrong++;
         }
         cn_cct_task_done(&part);
     }
+    cn_cct_shared_costs_end(&shared, task);
     return wrong;
 }
 

@@ -29,6 +29,15 @@ static void add_event(struct cn_memory_recording *m, uint64_t time_ns, uint64_t 
                                  (struct cn_bytes){0});
 }
 
+static void add_call(struct cn_memory_recording *m, uint32_t task, uint64_t time_ns,
+                     enum cn_call_kind kind)
+{
+    cn_memory_recording_add_call(
+        m, task,
+        (struct cn_call){.time_ns = time_ns, .function = CN_NONE, .kind = (uint8_t)kind},
+        (struct cn_bytes){0});
+}
+
 static void add_memory(struct cn_memory_recording *m, uint64_t time_ns, uint64_t id,
                        uint64_t resident)
 {
@@ -71,24 +80,23 @@ static void states_add_up_to_the_time_asked_for(void **state)
 {
     struct cn_memory_recording *m = begin();
     struct cn_task_tracks tracks;
-    uint64_t ns[CN_TASK_STATES];
+    struct cn_state_sums all;
 
     (void)state;
     add_states(m);
     tracks = read_tracks(m, 100);
-    assert_true(tracks.has_states);
-    cn_task_tracks_sum(&tracks, 0, 1000, ns);
-    assert_int_equal(ns[CN_TASK_RUNNING], 50 + 20 + 170);
-    assert_int_equal(ns[CN_TASK_BLOCKED], 50);
-    assert_int_equal(ns[CN_TASK_PREEMPTED], 10);
-    assert_int_equal(ns[CN_TASK_UNKNOWN], 100 + 600);
+    cn_task_tracks_sum(&tracks, 0, 1000, &all);
+    assert_int_equal(all.ns[CN_TASK_RUNNING], 50 + 20 + 170);
+    assert_int_equal(all.ns[CN_TASK_BLOCKED], 50);
+    assert_int_equal(all.ns[CN_TASK_PREEMPTED], 10);
+    assert_int_equal(all.ns[CN_TASK_UNKNOWN], 100 + 600);
     for (uint64_t at = 0; at < 500; at += 7) {
-        uint64_t before[CN_TASK_STATES], after[CN_TASK_STATES];
+        struct cn_state_sums before, after;
 
-        cn_task_tracks_sum(&tracks, 0, at, before);
-        cn_task_tracks_sum(&tracks, at, 1000, after);
+        cn_task_tracks_sum(&tracks, 0, at, &before);
+        cn_task_tracks_sum(&tracks, at, 1000, &after);
         for (unsigned i = 0; i < CN_TASK_STATES; i++)
-            assert_int_equal(before[i] + after[i], ns[i]);
+            assert_int_equal(before.ns[i] + after.ns[i], all.ns[i]);
     }
     cn_task_tracks_done(&tracks);
 }
@@ -113,20 +121,75 @@ static void a_column_has_the_state_with_most_of_its_time(void **state)
     cn_task_tracks_done(&tracks);
 }
 
-static void after_the_limit_states_are_unknown(void **state)
+static void after_the_limit_only_the_sums_of_all_are_known(void **state)
 {
     struct cn_memory_recording *m = begin();
     struct cn_task_tracks tracks;
-    uint64_t ns[CN_TASK_STATES];
+    struct cn_state_sums sums;
 
     (void)state;
     add_states(m);
     tracks = read_tracks(m, 2);
-    cn_task_tracks_sum(&tracks, 100, 400, ns);
-    assert_int_equal(ns[CN_TASK_BLOCKED], 50);
-    assert_int_equal(ns[CN_TASK_RUNNING], 50 + 20);
-    assert_int_equal(ns[CN_TASK_UNKNOWN], 180);
+    cn_task_tracks_sum(&tracks, 101, 400, &sums);
+    assert_int_equal(sums.ns[CN_TASK_BLOCKED], 50);
+    assert_int_equal(sums.ns[CN_TASK_RUNNING], 49 + 20);
+    assert_int_equal(sums.ns[CN_TASK_PREEMPTED], 0);
+    assert_int_equal(sums.ns[CN_TASK_UNKNOWN], 180);
+    cn_task_tracks_sum(&tracks, 0, 1000, &sums);
+    assert_int_equal(sums.ns[CN_TASK_RUNNING], 50 + 20 + 170);
+    assert_int_equal(sums.ns[CN_TASK_PREEMPTED], 10);
+    assert_int_equal(sums.ns[CN_TASK_UNKNOWN], 100 + 600);
     cn_task_tracks_done(&tracks);
+}
+
+/* A call from 100 to 300; two tasks, the second without scheduler events from 250 to 500. */
+static void states_of_tasks_add_up_to_the_wall_time(void **state)
+{
+    struct cn_memory_recording *m = begin();
+    struct cn_task_states states;
+    struct cn_recording *rec;
+    struct cn_error err = {0};
+    uint64_t sum_ns;
+
+    (void)state;
+    add_call(m, 0, 100, CN_CALL_ENTER);
+    add_event(m, 150, CN_EVENT_SCHED_OUT);
+    add_event(m, 190, CN_EVENT_SCHED_IN);
+    add_call(m, 0, 300, CN_CALL_EXIT);
+    add_event(m, 310, CN_EVENT_SCHED_OUT);
+    add_event(m, 380, CN_EVENT_SCHED_IN);
+    add_event(m, 390, CN_EVENT_SCHED_OUT_PREEMPT);
+    add_event(m, 393, CN_EVENT_SCHED_IN);
+    add_event(m, 400, CN_EVENT_USER);
+    (void)cn_memory_recording_add_task(
+        m, (struct cn_task){.tid = 2, .pid = 1, .name = "u", .has_file = true});
+    add_call(m, 1, 250, CN_CALL_ENTER);
+    add_call(m, 1, 500, CN_CALL_EXIT);
+    rec = cn_memory_recording_finish(m);
+    assert_true(cn_task_states_build(&states, rec, cn_time_always, 2, NULL, &err));
+    assert_true(states.is_known);
+    assert_int_equal(states.wall_ns, 400);
+    for (size_t task = 0; task < 2; task++) {
+        sum_ns = 0;
+        for (unsigned i = 0; i < CN_TASK_STATES; i++)
+            sum_ns += states.list[task].ns[i];
+        assert_int_equal(sum_ns, 400);
+    }
+    assert_int_equal(states.list[0].ns[CN_TASK_BLOCKED], 40 + 70);
+    assert_int_equal(states.list[0].outside_ns[CN_TASK_BLOCKED], 70);
+    assert_int_equal(states.list[0].ns[CN_TASK_PREEMPTED], 3);
+    assert_int_equal(cn_state_sums_waiting_outside(&states.list[0]), 73);
+    assert_int_equal(states.list[0].ns[CN_TASK_UNKNOWN], 100);
+    assert_int_equal(states.list[1].ns[CN_TASK_RUNNING], 250);
+    assert_int_equal(states.list[1].outside_ns[CN_TASK_RUNNING], 0);
+    cn_task_states_done(&states);
+    assert_true(cn_task_states_build(&states, rec, (struct cn_time_range){160, 350}, 1,
+                                     NULL, &err));
+    assert_int_equal(states.wall_ns, 190);
+    assert_int_equal(states.list[0].ns[CN_TASK_BLOCKED], 30 + 40);
+    assert_int_equal(states.list[0].ns[CN_TASK_UNKNOWN], 0);
+    cn_task_states_done(&states);
+    cn_recording_close(rec);
 }
 
 static void readings_at_the_end_of_calls_add_to_those_at_their_begin(void **state)
@@ -142,7 +205,6 @@ static void readings_at_the_end_of_calls_add_to_those_at_their_begin(void **stat
     add_memory(m, 40, CN_EVENT_DIFF_STATM, (uint64_t)-50);
     add_memory(m, 50, CN_EVENT_DIFF_STATM, 300);
     tracks = read_tracks(m, 100);
-    assert_false(tracks.has_states);
     assert_int_equal(tracks.readings[CN_COUNTER_CYCLES].count, 0);
     assert_int_equal(tracks.readings[CN_COUNTER_VMRSS].count, 4);
     for (size_t i = 0; i < 4; i++) {
@@ -164,13 +226,8 @@ static void the_rate_of_calls_adds_up_to_their_number(void **state)
     for (uint64_t i = 0; i <= CALLS; i++) {
         uint64_t time_ns = 1000 + (i == CALLS ? 2 * BUSY_NS : i * STEP_NS);
 
-        for (unsigned k = 0; k < 2; k++)
-            cn_memory_recording_add_call(
-                m, 0,
-                (struct cn_call){.time_ns = time_ns + 50 * k,
-                                 .function = CN_NONE,
-                                 .kind = k == 0 ? CN_CALL_ENTER : CN_CALL_EXIT},
-                (struct cn_bytes){0});
+        add_call(m, 0, time_ns, CN_CALL_ENTER);
+        add_call(m, 0, time_ns + 50, CN_CALL_EXIT);
     }
     tracks = read_tracks(m, 0);
     assert_true(tracks.call_rate.count > 2 && tracks.call_rate.count <= 64 + 1);
@@ -195,7 +252,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(states_add_up_to_the_time_asked_for),
         cmocka_unit_test(a_column_has_the_state_with_most_of_its_time),
-        cmocka_unit_test(after_the_limit_states_are_unknown),
+        cmocka_unit_test(after_the_limit_only_the_sums_of_all_are_known),
+        cmocka_unit_test(states_of_tasks_add_up_to_the_wall_time),
         cmocka_unit_test(readings_at_the_end_of_calls_add_to_those_at_their_begin),
         cmocka_unit_test(the_rate_of_calls_adds_up_to_their_number),
     };

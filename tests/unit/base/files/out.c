@@ -93,6 +93,23 @@ static void reserved_room_is_filled_later(void **state)
     assert_true(cn_scratch_holds("a", "Head\0\0ab\0\0tail\0\0\0", 17));
 }
 
+static void a_file_ends_where_it_was_written_not_where_expected(void **state)
+{
+    enum { EXPECTED = 32 * 1024 * 1024 };
+    struct cn_out out = {0};
+    struct cn_error err = {0};
+    uint64_t off;
+
+    (void)state;
+    assert_true(cn_out_open(&out, "a", &err));
+    assert_true(cn_out_write(&out, "head", 4, &err));
+    cn_out_expect(&out, EXPECTED);
+    assert_true(cn_out_reserve(&out, 4, &off, &err));
+    assert_true(cn_out_write_at(&out, off + 1, "ab", 2, &err));
+    assert_true(cn_out_close(&out, &err));
+    assert_true(cn_scratch_holds("a", "head\0ab\0", 8));
+}
+
 static void never_overwrites_a_file(void **state)
 {
     struct cn_out out = {0};
@@ -197,6 +214,7 @@ int main(void)
         CN_SCRATCH_TEST(appends_pieces_of_any_size),
         CN_SCRATCH_TEST(pads_to_any_power_of_two),
         CN_SCRATCH_TEST(reserved_room_is_filled_later),
+        CN_SCRATCH_TEST(a_file_ends_where_it_was_written_not_where_expected),
         CN_SCRATCH_TEST(never_overwrites_a_file),
         CN_SCRATCH_TEST(opens_below_a_folder),
         CN_SCRATCH_TEST(an_abandoned_file_releases_its_memory),

@@ -18,6 +18,7 @@
 #include "formats/formats.h"
 #include "formats/hpctoolkit/meas/code/path_map.h"
 #include "formats/hpctoolkit/meas/open.h"
+#include "formats/hpctoolkit/meas/profile/directory.h"
 #include "formats/hpctoolkit/v4/write/writer.h"
 #include "model/contexts/walk.h"
 #include "support/compare_measured.h"
@@ -372,6 +373,33 @@ static void fails_when_nothing_can_be_read(void **state)
     done(&b);
 }
 
+/* By bytes: after a common beginning, one that ends there, those that differ at once, and those
+ * that differ after more than eight characters. */
+static void profiles_are_listed_in_order(void **state)
+{
+    static const char *const names[] = {
+        "app-.hpcrun",          "app-000001-x.hpcrun", "app-12345678a.hpcrun",
+        "app-12345678b.hpcrun", "app-9.hpcrun",        "app-\xc3\xa9.hpcrun",
+    };
+    enum { COUNT = sizeof(names) / sizeof(*names) };
+    size_t count;
+    char **list;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++)
+        cn_scratch_write(names[(i * 5 + 3) % COUNT], "", 0);
+    cn_scratch_write("other.txt", "", 0);
+    list = cn_hpc_list_names(".", ".hpcrun", &count);
+    assert_int_equal(count, COUNT);
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(list[i], names[i]);
+        free(list[i]);
+    }
+    free(list);
+    assert_null(cn_hpc_list_names(".", ".hpcstruct", &count));
+    assert_int_equal(count, 0);
+}
+
 static void merges_several_directories(void **state)
 {
     const char *dirs[] = {"a", "b"};
@@ -515,6 +543,7 @@ int main(void)
         CN_SCRATCH_TEST(names_and_counts_what_cannot_be_read),
         CN_SCRATCH_TEST(refuses_damage_when_strict),
         CN_SCRATCH_TEST(fails_when_nothing_can_be_read),
+        CN_SCRATCH_TEST(profiles_are_listed_in_order),
         CN_SCRATCH_TEST(merges_several_directories),
         CN_SCRATCH_TEST(analyses_only_the_programs_asked_for),
         CN_SCRATCH_TEST(uses_symbols_and_debug_information_without_structure),
