@@ -101,6 +101,16 @@ uint32_t cn_names_add(struct cn_names *names, const char *name)
     return *slot - 1;
 }
 
+void cn_names_finish(struct cn_names *names)
+{
+    free(names->slots);
+    names->slots = NULL;
+    names->slot_count = 0;
+    if (names->count > 0)
+        names->list = cn_realloc(names->list, names->count, sizeof(*names->list));
+    names->capacity = names->count;
+}
+
 void cn_names_done(struct cn_names *names)
 {
     cn_arena_done(&names->arena);

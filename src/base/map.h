@@ -42,6 +42,9 @@ struct cn_names {
 };
 
 uint32_t cn_names_add(struct cn_names *names, const char *name); /* copied when new */
+
+/* Give back what only adding needs; nothing can be added from here on. */
+void cn_names_finish(struct cn_names *names);
 void cn_names_done(struct cn_names *names);
 
 #endif

@@ -70,6 +70,37 @@ def spans_of(number):
 class Requests(unittest.TestCase):
     """Fifty requests of four spans, each service sending its own: fifty rows, through every door."""
 
+    @staticmethod
+    def flame_of(service):
+        """All boxes as (depth, method, total in ms, self in ms), of all traces."""
+        answer = {"isPartial": True}
+        while answer["isPartial"]:
+            answer = service.get("sources/0/flame", min=0)
+        return answer, sorted((depth, answer["names"][name], round(total * 1e3), round(own * 1e3))
+                              for depth, name, _, total, own, _ in answer["nodes"])
+
+    def test_callees_of_a_flame_graph_fit_into_their_callers(self):
+        def span(index, parent, name, start_ms, end_ms):
+            begin = 1_700_000_000_000_000_000
+            return (name, {"traceId": f"{1:032x}", "spanId": f"{index:016x}",
+                           "parentSpanId": f"{parent:016x}" if parent else "", "name": name,
+                           "startTimeUnixNano": str(begin + start_ms * 1_000_000),
+                           "endTimeUnixNano": str(begin + end_ms * 1_000_000)})
+        # Two callees at the same time, one that ends after its caller, and one that begins after it.
+        spans = [span(1, 0, "root", 0, 100), span(2, 1, "first", 10, 60), span(3, 1, "second", 40, 80),
+                 span(4, 3, "inner", 50, 70), span(5, 1, "long", 90, 150), span(6, 2, "late", 200, 230)]
+        with tempfile.TemporaryDirectory() as folder:
+            store, path = os.path.join(folder, "store"), os.path.join(folder, "spans.json")
+            pathlib.Path(path).write_text(json.dumps(otlp(spans)), encoding="utf-8")
+            subprocess.check_call([OPTIONS.cairn, "store", "add", "-q", "--create", store, path])
+            with serving(OPTIONS.cairn, store) as service:
+                flame, boxes = self.flame_of(service)
+        self.assertEqual(boxes, [(0, "late", 30, 30), (0, "root", 100, 20), (1, "first", 50, 50),
+                                 (1, "long", 10, 10), (1, "second", 20, 10), (2, "inner", 10, 10)])
+        self.assertAlmostEqual(flame["total"], 0.130)
+        self.assertEqual([flame["names"][node[1]] for node in flame["nodes"]],
+                         ["root", "first", "second", "inner", "long", "late"])
+
     def test_the_command_and_the_api_agree(self):
         with tempfile.TemporaryDirectory() as folder:
             store = os.path.join(folder, "store")
@@ -98,6 +129,11 @@ class Requests(unittest.TestCase):
                     ("critical-path", {"key": traces["traces"][0]["key"]}))}
                 for name, answer in served.items():
                     check(answer, SCHEMAS[name])
+                flame, boxes = self.flame_of(service)
+        self.assertEqual((flame["traceCount"], flame["hitCount"]), (50, 50))
+        self.assertEqual([box[:2] for box in boxes],
+                         [(0, "GET /cart"), (1, "authorize"), (1, "load"), (2, "select")])
+        self.assertEqual(boxes[0][2], round(sum(one["duration"] for one in traces["traces"]) / 1e6))
         self.assertEqual((traces["count"], len(listed), failed), (50, 50, 5))
         self.assertEqual(pages, [one["trace_id"] for one in listed])
         self.assertEqual(
@@ -111,6 +147,11 @@ class Requests(unittest.TestCase):
              for one in served["services"]["edges"]])
         self.assertEqual({(one["caller"], one["callee"]): (one["calls"], one["error_count"]) for one in edges},
                          {(None, "gateway"): (50, 0), ("gateway", "cart"): (50, 0), ("cart", "database"): (50, 5)})
+        # Each service has one caller here, so that its edge has all its calls.
+        self.assertEqual({one["callee"]: (one["count"], one["errors"], one["p50"], one["p99"], one["total"])
+                          for one in served["services"]["edges"]},
+                         {one["service"]: (one["count"], one["errors"], one["p50"], one["p99"], one["total"])
+                          for one in served["services"]["services"]})
         self.assertEqual(
             [(one["value"], one["count"], one["error_count"], one["p50_ns"], one["p99_ns"]) for one in operations],
             [(one["value"], one["count"], one["errors"], one["p50"], one["p99"])

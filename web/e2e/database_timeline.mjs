@@ -162,7 +162,7 @@ export const tests = {
     await until("pinned", () => /pin=\d/.test(hash()));
     await until("at the top", async () => (await labels())[0].endsWith(before[0]));
     await page.locator(".track-label .open").first().click();
-    await until("closed", () => /flip=\d/.test(hash()));
+    await until("closed", () => /flip=-\d/.test(hash()));
     await page.mouse.move(box.x + 300, await labelAt(page, 0));
     await page.keyboard.press("m");
     await until("marked", () => /mk=\d+/.test(hash()));

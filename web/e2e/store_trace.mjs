@@ -6,7 +6,7 @@ async function openTrace({ page, show }, query, tab = "") {
   await page.waitForSelector(".results .vtable-body .kind-function");
   await page.waitForTimeout(100);
   await page.click(".results .vtable-body [role=row]");
-  await page.waitForSelector(".trace-calls .kind-function");
+  await page.waitForSelector(".trace-calls .kind-function, .span-list .span-bar");
   if (tab !== "") await page.click(`[role=tab]:has-text("${tab}")`);
 }
 
@@ -125,7 +125,8 @@ export const tests = {
   },
   async "spans of several services share an axis"(viewer) {
     const { page, until, shot, hash } = viewer;
-    await openTrace(viewer, "service = gateway", "Spans");
+    await openTrace(viewer, "service = gateway");
+    assert.match(hash(), /tab=spans/, "spans first");
     await page.waitForSelector(".span-bar");
     assert.match(await page.textContent(".spans .status"), /^3 spans of 3 services, 120/);
     const names = await page.locator(".span-list .vtable-body strong").allTextContents();
@@ -139,6 +140,8 @@ export const tests = {
     assert.ok(boxes[0][0] < boxes[1][0] && boxes[1][0] < boxes[2][0], "each begins later");
     assert.ok(boxes[2][1] < boxes[1][1] && boxes[1][1] < boxes[0][1], "and ends earlier");
     await shot("trace-spans");
+    await page.click(".span-list .vtable-body [role=row]:nth-child(3)");
+    await page.waitForSelector(".panel h2:text-is('select')");
     await page.dblclick(".span-list .vtable-body [role=row]:nth-child(2)");
     await until("its calls", () => /tab=calls/.test(hash()));
     await until("the service", async () =>

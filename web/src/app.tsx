@@ -370,7 +370,8 @@ function useKeys(info: Info | null, view: string, toggleHelp: () => void): void 
       else if (event.key === "t") switchTheme();
       else if (event.key === "?") toggleHelp();
       else if (event.key === "n" || event.key === "N") stepSearch(event.key === "n" ? 1 : -1);
-      else if (event.key === "c" && view === "flame") go({ col: nextColor(currentState().col) });
+      else if (event.key === "c" && view === "flame")
+        go({ col: nextColor(currentState().col, isOn(currentState(), "w")) });
       else if (flagKey?.views.includes(view))
         go(flagChange(flagKey.name, !isOn(currentState(), flagKey.name), flagKey.clears));
       else return;

@@ -58,7 +58,7 @@ test("a difference has a sign, a unit and a verdict", () => {
   assert.equal(signed(-0.0015, "time (sec)"), "−1.5 ms");
   assert.equal(signed(0, "calls"), "±0");
   assert.equal(verdictOf(line, whole), "no error bar");
-  assert.equal(verdictOf(line, { ...whole, over: "threads" }), "real, ± 100.0 ms");
+  assert.equal(verdictOf(line, { ...whole, over: "threads" }), "real, ± 100 ms");
   assert.match(evidenceOf({ ...whole, over: "runs", runs: [3, 4] }), /over runs, 3 and 4/);
 });
 

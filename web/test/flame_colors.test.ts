@@ -4,6 +4,7 @@ import { nextColor, packageOf } from "../src/flame/flame_colors";
 import { matchList } from "../src/flame/flame_details";
 import { printSvg } from "../src/flame/flame_export";
 import { layOut } from "../src/flame/flame_layout";
+import { colorOf, distinctColors } from "../src/shared/colors";
 import type { Flame } from "../src/shared/types";
 
 const flame: Flame = {
@@ -31,6 +32,24 @@ test("colours are stepped through, and the first one is not in the address", () 
   assert.equal(nextColor(undefined), "module");
   assert.equal(nextColor("package"), "self");
   assert.equal(nextColor("self"), "");
+  assert.equal(nextColor("self", true), "waiting");
+});
+
+test("modules have colours of their own, whatever their order", () => {
+  Object.assign(globalThis, { document: { documentElement: { dataset: { theme: "light" } } } });
+  const names = Array.from({ length: 24 }, (_, i) => `lib${i}.so`);
+  const colors = distinctColors(names);
+  assert.equal(new Set(colors.values()).size, 24);
+  assert.deepEqual(distinctColors([...names].reverse()), colors);
+  const hues = [...distinctColors(names.slice(0, 8)).values()].map((color) => color.split(" ")[0]);
+  assert.equal(new Set(hues).size, 8);
+  assert.equal(distinctColors(["libc.so"]).get("libc.so"), colorOf("libc.so"));
+});
+
+test("loops and lines have the module of their function", () => {
+  const modules = ["/bin/prog", ""];
+  const boxes = layOut({ ...flame, modules, nodes: [flame.nodes[0]!, [1, 1, 1, 8, 2, "2"]] });
+  assert.equal(boxes[1]?.module, "/bin/prog");
 });
 
 test("matches are listed by function, recursion counted once", () => {

@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { factsOf, notesOf, shortLabels, threadTimes } from "../src/overview/overview_model";
+import {
+  factsOf,
+  foldSteps,
+  notesOf,
+  shortLabels,
+  threadTimes,
+} from "../src/overview/overview_model";
 import type { Overview } from "../src/overview/overview_types";
-import { foldTemplates, shorten } from "../src/shared/names";
+import { bareName, foldTemplates, shorten } from "../src/shared/names";
 import { columnUnit } from "../src/shared/units";
 import type { Info, Row, States } from "../src/shared/types";
 
@@ -82,6 +88,8 @@ test("the facts of a recording", () => {
   );
   const unknown = factsOf({ ...info, duration: 0 }, overview)[0];
   assert.equal(unknown?.value, "unknown");
+  const idle = factsOf({ ...info, threadCount: 5 }, overview)[2];
+  assert.equal(idle?.label, "threads in 1 process, 2 with costs");
 });
 
 test("waiting of threads, in calls and outside", () => {
@@ -123,8 +131,34 @@ test("what is worth a look: damage first, small things not at all", () => {
   assert.match(notes[1] ?? "", /^3 records lost/);
   assert.match(notes[2] ?? "", /^main itself has 75.0 % of all time in 1 call\./);
   assert.match(notes[3] ?? "", /^1.00 of 2 cores/);
-  assert.match(notes[4] ?? "", /^THREAD 0 has 1.6 × the mean of 2 threads/);
+  assert.match(notes[4] ?? "", /^THREAD 0 has .*, 1.6 × the mean of 2 threads/);
   assert.match(notes[5] ?? "", /^a: p99 10 ms is 10 × its p50, 1 ms/);
+});
+
+test("a duration below the cost of a call has no quotient", () => {
+  const fast = { path: ["f"], row: row("f", [0, 0, 1e6, 1e6, 1e-9, 1e-3]) };
+  const notes = notesOf(info, { ...overview, slow: [fast] });
+  assert.equal(notes.pop()?.text, ": p99 1 ms, but half of its calls take less than 26.5 ns.");
+});
+
+test("equal neighbours of the hot path are one step", () => {
+  const path = ["main", "fib", "fib", "fib", "leaf"].map((label, i) => ({
+    ...row(label, [1]),
+    id: String(i),
+  }));
+  const line = { ...row("a.c:7", [1]), id: "9", kind: "line" as const };
+  assert.deepEqual(
+    foldSteps([...path.slice(0, 2), line, ...path.slice(2)]).map((step) => [
+      step.row.label,
+      step.times,
+      step.path.join("."),
+    ]),
+    [
+      ["main", 1, "0"],
+      ["fib", 3, "0.1"],
+      ["leaf", 1, "0.1.9.2.3.4"],
+    ],
+  );
 });
 
 test("labels without what they have in common", () => {
@@ -166,6 +200,13 @@ test("long names are folded, then cut in the middle", () => {
   assert.equal(foldTemplates("a::operator<<(b<c>)"), "a::operator<<(b<…>)");
   assert.equal(foldTemplates("a < b"), "a < b");
   assert.equal(foldTemplates("<main thread>"), "<main thread>");
+  assert.equal(bareName("std::map<int, a::b>::at(int const&)"), "at");
+  assert.equal(bareName("a::operator<<(std::ostream&, b<c>)"), "operator<<");
+  assert.equal(bareName("std::thread::~thread()"), "~thread");
+  assert.equal(bareName("a::make_line::cxx11"), "make_line");
+  assert.equal(bareName("com.example.Dao.query"), "Dao.query");
+  assert.equal(bareName("lulesh.cc:2748"), "lulesh.cc:2748");
+  assert.equal(bareName("[unknown] [git]"), "[unknown] [git]");
   assert.equal(shorten("short", 10), "short");
   assert.equal(shorten("abcdefghijklmnopqrstuvwxyz", 11), "abcd…uvwxyz");
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { formatCount, formatTick } from "../src/shared/format";
 import { decades, nearest, threadPoints } from "../src/tree/plot_scale";
 import { hottestLine } from "../src/tree/source_view";
 import {
@@ -8,7 +9,6 @@ import {
   printNumbers,
   toggleNumber,
 } from "../src/timeline/thread_numbers";
-import { formatTick } from "../src/timeline/track_draw";
 
 test("axes of durations have powers of ten", () => {
   assert.deepEqual(decades(3, 5000), [10, 100, 1000]);
@@ -64,7 +64,14 @@ test("numbers of threads are a selection", () => {
   assert.equal(toggleNumber("7", 7), "");
 });
 
+test("counts have four digits", () => {
+  assert.equal(formatCount(13_427_734.375), "13.43 M");
+  assert.equal(formatCount(190_734), "190,734");
+  assert.equal(formatCount(0.5), "0.5");
+});
+
 test("marks of an axis that look alike count from the unit before", () => {
   assert.equal(formatTick(5e9, 1e9), "5 s");
+  assert.equal(formatTick(100e6, 50e6), "100 ms");
   assert.equal(formatTick(3_600_000_000_020, 10), "+20 ns");
 });

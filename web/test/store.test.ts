@@ -5,7 +5,7 @@ import { toCsv } from "../src/store/hits_csv";
 import { linePath } from "../src/store/latencies";
 import { operationQuery, perSecond, sortOperations } from "../src/store/operations_model";
 import { durationScale, rectangleQuery, roundDurations } from "../src/store/scatter_model";
-import { layoutServices } from "../src/store/services_model";
+import { BOX, layoutServices, leftOf } from "../src/store/services_model";
 import type {
   Group,
   ServiceEdge,
@@ -210,16 +210,31 @@ const edge = (caller: string | null, callee: string, count = 1): ServiceEdge => 
 
 test("services are right of their callers, also when they call each other", () => {
   const layers = (edges: ServiceEdge[]) =>
-    Object.fromEntries(layoutServices(edges).nodes.map((node) => [node.name, node.layer]));
+    Object.fromEntries(layoutServices(edges, []).nodes.map((node) => [node.name, node.layer]));
   assert.deepEqual(
     layers([edge(null, "a"), edge("a", "b"), edge("a", "c"), edge("b", "c"), edge("c", "d")]),
     { a: 0, b: 1, c: 2, d: 3 },
   );
   assert.deepEqual(layers([edge(null, "a"), edge("a", "b"), edge("b", "a")]), { a: 0, b: 1 });
   assert.deepEqual(Object.keys(layers([edge("x", "y"), edge("y", "x")])).sort(), ["x", "y"]);
-  const graph = layoutServices([edge(null, "a", 5), edge("a", "b", 2), edge("c", "b", 3)]);
-  assert.equal(graph.nodes.find((node) => node.name === "b")?.count, 5);
-  assert.deepEqual([graph.layers, graph.rows], [2, 2]);
+});
+
+test("an edge across columns runs below no box", () => {
+  const graph = layoutServices(
+    [edge("a", "b"), edge("b", "c"), edge("b", "d"), edge("c", "e"), edge("a", "e", 9)],
+    [],
+  );
+  const line = graph.lines.find(({ edge: one }) => one.caller === "a" && one.callee === "e");
+  assert.equal(line?.points.length, 6);
+  for (const node of graph.nodes)
+    for (const point of line?.points.slice(1, -1) ?? [])
+      assert.ok(
+        leftOf(node.layer) > point.x ||
+          leftOf(node.layer) + BOX.width < point.x ||
+          point.y < node.top ||
+          point.y > node.top + BOX.height,
+        `${node.name} covers the edge`,
+      );
 });
 
 test("an operation becomes the conditions of its spans, once", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { flameOverTime, listThreads } from "../src/flame/flame_over_time";
+import { flameOverTime, listThreads, waitingIn } from "../src/flame/flame_over_time";
 import { layOut as layOutFlame } from "../src/flame/flame_layout";
 import { boxAt, measuredRange, nextMatch, threadsBetween, timeAt } from "../src/timeline/geometry";
 import { chooseDepth, cut, parseNested, runningShare, stripOf } from "../src/timeline/nested";
@@ -13,7 +13,9 @@ import {
   movedTo,
   moveTrack,
   parseMoves,
+  parseOpened,
   printMoves,
+  printOpened,
   topInWindow,
   trackAt,
   visibleTracks,
@@ -118,7 +120,7 @@ const thread = (profile: number, group: string, name: string, samples = 5): Thre
   group,
   name,
 });
-const plain: Choice = { filter: "", pinned: [], moved: [], flipped: new Set(), shut: new Set() };
+const plain: Choice = { filter: "", pinned: [], moved: [], opened: new Map(), shut: new Set() };
 const heights = { group: 20, strip: 10, level: 15, gap: 5, counter: 40 };
 const threads = [
   thread(1, "RANK 10", "THREAD 0"),
@@ -139,9 +141,30 @@ test("tracks are in natural order, in groups, without threads that have no data"
   assert.deepEqual(shown({}), ["RANK 2", "THREAD 9", "THREAD 10", "RANK 10", "THREAD 0"]);
   assert.deepEqual(shown({ filter: "rank 10" }), ["RANK 10", "THREAD 0"]);
   assert.deepEqual(shown({ shut: new Set(["RANK 2"]) }), ["RANK 2", "RANK 10", "THREAD 0"]);
-  assert.deepEqual(shown({ flipped: new Set([3]) })[1], "THREAD 9 closed");
+  assert.deepEqual(shown({ opened: parseOpened("3,-3") })[1], "THREAD 9 closed");
   assert.deepEqual(shown({ moved: [[3, 1]] }).slice(1, 3), ["THREAD 10", "THREAD 9"]);
   assert.deepEqual(shown({ pinned: [2] })[0], "RANK 2 THREAD 10");
+});
+
+test("of many threads, those with most samples are open, as long as there is room", () => {
+  const many = [1, 2, 3, 4, 5, 6, 7, 8].map((i) => thread(i, "NODE 7 RANK 0", `THREAD ${i}`, i));
+  const openWith = (height: number) =>
+    layOut(many, plain, heights, () => 2, [], { height, levelsOf: () => 2 }).tracks.flatMap(
+      (track) => (track.kind === "thread" && track.isOpen ? [track.thread.profile] : []),
+    );
+  assert.deepEqual(openWith(0), [1]);
+  assert.deepEqual(openWith(20 + 8 * 15 + 20 + 45), [1, 7, 8]);
+  assert.deepEqual(openWith(1000).length, 8);
+  const names = layOut(many, plain, heights, () => 2).tracks.map((track) =>
+    track.kind === "group" ? track.label : track.kind === "thread" ? track.name : "",
+  );
+  assert.deepEqual(names.slice(0, 2), ["RANK 0", "THREAD 1"]);
+  const alone = [thread(1, "NODE 7 RANK 0", "THREAD 0"), thread(2, "NODE 7 RANK 1", "THREAD 0")];
+  assert.deepEqual(
+    layOut(alone, plain, heights, () => 2).tracks.map((t) => t.kind === "thread" && t.name),
+    ["RANK 0 THREAD 0", "RANK 1 THREAD 0"],
+  );
+  assert.equal(printOpened(parseOpened("3,-5,x,3")), "3,-5");
 });
 
 test("counters follow the threads, in a group of their own", () => {
@@ -253,6 +276,8 @@ test("a flame graph in the order of time has its boxes at the times of calls", (
     [2, "rest", 40, 20, 20, "main"],
   ]);
   assert.equal(Math.round(flame.total * 1e9), 80);
+  const work = layOutFlame(flame)[2];
+  assert.equal(work && Math.round(waitingIn(flame, work) * 1e9), 20);
 });
 
 test("threads of a flame graph in the order of time have samples, in natural order", () => {

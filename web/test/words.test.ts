@@ -7,6 +7,9 @@ import { parseState, printState } from "../src/shared/state";
 test("durations have the unit that fits", () => {
   assert.equal(formatNs(12), "12 ns");
   assert.equal(formatNs(1500), "1.5 µs");
+  assert.equal(formatNs(999_960), "1 ms");
+  assert.equal(formatNs(999_900), "999.9 µs");
+  assert.equal(formatNs(140_000_000), "140 ms");
   assert.equal(formatNs(65_000_000), "65 ms");
   assert.equal(formatNs(7.2e12), "2 h");
 });

@@ -55,8 +55,8 @@ static uint32_t *map_frames(struct cn_comparison *c, const struct cn_frames *fra
 static struct cn_cost_targets map_contexts(const struct cn_frames *frames,
                                            const uint32_t *nodes)
 {
-    size_t count = frames->index.count, filled = 0;
-    size_t *start = cn_alloc(count + 1, sizeof(*start));
+    size_t count = frames->index.count;
+    uint32_t filled = 0, *start = cn_alloc(count + 1, sizeof(*start));
     struct cn_cost_target *list = cn_alloc(frames->count, sizeof(*list));
 
     for (size_t i = 0; i < count; i++) {

@@ -185,8 +185,8 @@ static bool *match_names(const struct cn_rule *rule, const struct cn_names *name
 static struct cn_cost_targets map_matching(const struct cn_frames *frames,
                                            const bool *matches)
 {
-    size_t count = frames->index.count, filled = 0;
-    size_t *start = cn_alloc(count + 1, sizeof(*start));
+    size_t count = frames->index.count;
+    uint32_t filled = 0, *start = cn_alloc(count + 1, sizeof(*start));
     struct cn_cost_target *list = cn_alloc(count + 1, sizeof(*list));
 
     for (size_t i = 0; i < count; i++) {

@@ -9,12 +9,12 @@
 #include "model/contexts/database.h"
 
 enum {
-    CHUNK = 1024,               /* samples read at a time */
-    PIECE_LEN = 1 << 20,        /* samples of a job */
-    LOOK_MIN = 16,              /* samples read of a piece of an estimate */
-    THREAD_MAX = 256,           /* threads of an estimate */
-    LOOK_LEN = 128 << 10,       /* bytes that are mapped around a piece, about */
-    UNFORGOTTEN_MAX = 12 << 20, /* bytes of a worker before pages are given back */
+    CHUNK = 1024,              /* samples read at a time */
+    PIECE_LEN = 1 << 20,       /* samples of a job */
+    LOOK_MIN = 16,             /* samples read of a piece of an estimate */
+    THREAD_MAX = 256,          /* threads of an estimate */
+    LOOK_LEN = 128 << 10,      /* bytes that are mapped around a piece, about */
+    UNFORGOTTEN_MAX = 8 << 20, /* bytes of a worker before pages are given back */
 };
 
 /* Samples of one thread from `first` on, and the one after them. `read_count` of them, from
@@ -57,15 +57,12 @@ static void add_piece(struct build *build, const struct piece *piece)
  * of all lasts no time. */
 static bool find_samples(struct build *build, struct cn_error *err)
 {
-    enum { FORGET_EVERY = 32 }; /* threads: looking for times maps pages here and there */
+    enum { FORGET_EVERY = 16 }; /* threads: looking for times maps pages here and there */
     const struct cn_range_request *request = build->request;
 
     for (size_t i = 0; i < request->profile_count; i += build->thread_step) {
         struct piece piece = {.profile = request->profiles[i]};
         uint64_t last;
-
-        if (i % FORGET_EVERY == FORGET_EVERY - 1)
-            cn_database_forget(build->db);
 
         if (!cn_timeline_open(build->db, piece.profile, &piece.timeline, err) ||
             !cn_timeline_find(build->db, &piece.timeline, request->begin_ns, &piece.first,
@@ -76,6 +73,8 @@ static bool find_samples(struct build *build, struct cn_error *err)
         piece.count = last > piece.first ? last - piece.first : 0;
         build->sample_count += piece.count;
         add_piece(build, &piece);
+        if (build->piece_count % FORGET_EVERY == 0)
+            cn_database_forget(build->db);
     }
     return true;
 }

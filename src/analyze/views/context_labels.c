@@ -77,6 +77,7 @@ bool cn_context_labels_build(struct cn_context_labels *out, struct cn_database *
         cn_context_labels_done(&labels);
         return false;
     }
+    cn_names_finish(&labels.names);
     *out = labels;
     return true;
 }

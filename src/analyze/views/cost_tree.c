@@ -1,12 +1,8 @@
 #include "analyze/views/cost_tree.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "analyze/views/costs_internal.h"
-#include "analyze/views/label.h"
 #include "base/alloc.h"
 
 struct cn_row_place cn_row_place_of_kind(enum cn_row_kind kind)
@@ -48,7 +44,8 @@ static uint32_t *find_slot(const struct cn_cost_tree *tree, uint32_t parent,
     while (tree->slots[i]) {
         const struct cn_cost_group *group = &tree->groups[tree->slots[i] - 1];
 
-        if (group->parent == parent && same_place(&group->place, place))
+        if (group->parent == parent &&
+            same_place(&tree->places[tree->slots[i] - 1], place))
             break;
         i = (i + 1) & (tree->slot_count - 1);
     }
@@ -63,8 +60,7 @@ static void grow_slots(struct cn_cost_tree *tree)
     tree->slot_count = tree->slot_count ? tree->slot_count * 2 : FIRST;
     tree->slots = cn_alloc(tree->slot_count, sizeof(*tree->slots));
     for (size_t i = 0; i < tree->group_count; i++)
-        *find_slot(tree, tree->groups[i].parent, &tree->groups[i].place) =
-            (uint32_t)i + 1;
+        *find_slot(tree, tree->groups[i].parent, &tree->places[i]) = (uint32_t)i + 1;
 }
 
 uint32_t cn_cost_tree_row(struct cn_cost_tree *tree, uint32_t parent,
@@ -82,13 +78,17 @@ uint32_t cn_cost_tree_row(struct cn_cost_tree *tree, uint32_t parent,
                            sizeof(*tree->groups));
     list = parent == CN_NONE ? &tree->first_top : &tree->groups[parent].first_child;
     tree->groups[tree->group_count] = (struct cn_cost_group){
-        .place = *place,
         .parent = parent,
         .first_child = CN_NONE,
         .next_sibling = *list,
         .node = node,
-        .at = tree->index->nodes[node].at,
+        .kind = (uint8_t)place->kind,
+        .is_known =
+            (place->kind == CN_ROW_FUNCTION ? place->function : place->file) != CN_NONE,
     };
+    tree->places = cn_grow(tree->places, tree->group_count, &tree->place_capacity,
+                           sizeof(*tree->places));
+    tree->places[tree->group_count] = *place;
     tree->active = cn_grow(tree->active, tree->group_count, &tree->count_capacity,
                            sizeof(*tree->active));
     tree->active[tree->group_count] = 0;
@@ -195,6 +195,50 @@ static bool find_same_function(struct cn_cost_tree *tree, uint32_t *function,
     return true;
 }
 
+bool cn_row_place_locate(struct cn_database *db, const struct cn_row_place *place,
+                         uint32_t *module, uint32_t *file, struct cn_error *err)
+{
+    struct cn_function function;
+
+    *module = place->module;
+    *file = place->file;
+    if (place->function == CN_NONE)
+        return true;
+    if (!cn_database_function(db, place->function, &function, err))
+        return false;
+    *module = function.module;
+    *file = function.file;
+    return true;
+}
+
+bool cn_cost_tree_place(const struct cn_cost_tree *tree, uint64_t row,
+                        struct cn_row_place *out, struct cn_error *err)
+{
+    const struct cn_cost_group *group = &tree->groups[row];
+    struct cn_context context;
+    uint32_t module, file;
+
+    if (tree->places) {
+        *out = tree->places[row];
+        return true;
+    }
+    if (!cn_context_at(tree->db, tree->index->nodes[group->node].at, &context, err))
+        return false;
+    *out = place_of(&context);
+    if (context.has_function)
+        out->function = tree->same_function[context.function];
+    if (group->kind != CN_ROW_MODULE && group->kind != CN_ROW_FILE)
+        return true;
+    if (!cn_row_place_locate(tree->db, out, &module, &file, err))
+        return false;
+    *out = cn_row_place_of_kind(group->kind);
+    if (group->kind == CN_ROW_MODULE)
+        out->module = module;
+    else
+        out->file = file;
+    return true;
+}
+
 static bool enter(struct cn_cost_tree *tree, uint32_t node, struct cn_error *err)
 {
     const struct cn_context_node *at = &tree->index->nodes[node];
@@ -238,17 +282,20 @@ static bool map_contexts(struct cn_cost_tree *tree, cn_cost_map map, void *arg,
     for (uint32_t i = 0; i < tree->db->function_count; i++)
         tree->same_function[i] = tree->row_of_function[i] = CN_NONE;
     for (size_t node = 0; node < tree->index->count; node++) {
-        tree->start[node] = tree->target_count;
+        tree->start[node] = (uint32_t)tree->target_count;
         /* What failed to be mapped counts for nothing; the rest is still shown. */
         if (ok)
-            ok = enter(tree, (uint32_t)node, err) && map(arg, tree, err);
+            ok = enter(tree, (uint32_t)node, err) && map(arg, tree, err) &&
+                 (tree->target_count <= UINT32_MAX ||
+                  cn_fail(err, CN_ERR_LIMIT, "more than %" PRIu32 " rows and contexts",
+                          UINT32_MAX));
         if (ok && node % REPORT_EVERY == 0)
             ok = cn_progress_report(progress, "grouping contexts", node,
                                     tree->index->count, "contexts", err);
         if (node % FORGET_EVERY == FORGET_EVERY - 1)
             cn_database_forget(tree->db);
     }
-    tree->start[tree->index->count] = tree->target_count;
+    tree->start[tree->index->count] = (uint32_t)tree->target_count;
     leave_until(tree, CN_NONE);
     return ok;
 }
@@ -256,7 +303,6 @@ static bool map_contexts(struct cn_cost_tree *tree, cn_cost_map map, void *arg,
 /* What only building needs. */
 static void give_back(struct cn_cost_tree *tree)
 {
-    free(tree->same_function);
     free(tree->row_of_function);
     free(tree->function_of_key);
     cn_names_done(&tree->function_keys);
@@ -264,7 +310,7 @@ static void give_back(struct cn_cost_tree *tree)
     free(tree->path);
     free(tree->active);
     free(tree->active_rows);
-    tree->same_function = tree->row_of_function = tree->function_of_key = NULL;
+    tree->row_of_function = tree->function_of_key = NULL;
     tree->slots = tree->active = tree->active_rows = NULL;
     tree->path = NULL;
     tree->slot_count = tree->key_capacity = 0;
@@ -276,6 +322,9 @@ static void give_back(struct cn_cost_tree *tree)
     if (tree->group_count > 0)
         tree->groups = cn_realloc(tree->groups, tree->group_count, sizeof(*tree->groups));
     tree->group_capacity = tree->group_count;
+    if (tree->places && tree->group_count > 0)
+        tree->places = cn_realloc(tree->places, tree->group_count, sizeof(*tree->places));
+    tree->place_capacity = tree->group_count;
 }
 
 bool cn_cost_tree_build(struct cn_cost_tree *tree, struct cn_database *db,
@@ -305,7 +354,9 @@ void cn_cost_tree_done(struct cn_cost_tree *tree)
     if (tree->own_index)
         cn_context_index_done(tree->own_index);
     free(tree->own_index);
+    free(tree->same_function);
     free(tree->groups);
+    free(tree->places);
     free(tree->start);
     free(tree->targets);
     free(tree->folds);
@@ -317,263 +368,12 @@ uint64_t cn_cost_tree_size(const struct cn_cost_tree *tree)
     uint64_t size = tree->group_count * sizeof(*tree->groups) +
                     tree->target_count * sizeof(*tree->targets);
 
+    if (tree->places)
+        size += tree->group_count * sizeof(*tree->places);
     if (tree->start)
         size += tree->index->count * sizeof(*tree->start);
     if (tree->own_index)
         size += tree->own_index->capacity * sizeof(*tree->own_index->nodes) +
                 tree->own_index->id_limit * sizeof(*tree->own_index->node_of_id);
     return size;
-}
-
-struct cost_view {
-    struct cn_view view;
-    const struct cn_cost_tree *tree;
-    struct cn_cost_tree own; /* when it belongs to the view */
-    struct cn_cost_rows rows;
-};
-
-const struct cn_cost_group *cn_cost_tree_view_groups(const struct cn_view *view,
-                                                     size_t *count)
-{
-    const struct cn_cost_tree *tree = ((const struct cost_view *)view)->tree;
-
-    *count = tree->group_count;
-    return tree->groups;
-}
-
-double cn_cost_tree_view_value(const struct cn_view *view, uint32_t row, size_t column)
-{
-    const struct cn_cost_rows *rows = &((const struct cost_view *)view)->rows;
-    const struct cn_costs *costs = view->costs;
-
-    return cn_cost_column_value(costs, column, rows->inputs + row * costs->input_count,
-                                rows->tallies ? rows->tallies + row * costs->column_count
-                                              : NULL);
-}
-
-struct cn_row cn_cost_tree_view_row(const struct cn_view *view, uint32_t row,
-                                    double *values)
-{
-    const struct cost_view *self = (const struct cost_view *)view;
-    const struct cn_cost_tree *tree = self->tree;
-
-    if (values)
-        cn_cost_rows_values(view->costs, &self->rows, row, values);
-    return (struct cn_row){
-        .id = row,
-        .kind = tree->groups[row].place.kind,
-        .context = CN_NONE,
-        .example = tree->groups[row].at,
-        .values = values,
-    };
-}
-
-static bool list_children(struct cn_view *view, const struct cn_row *parent,
-                          struct cn_row_list *out, struct cn_error *err)
-{
-    struct cost_view *self = (struct cost_view *)view;
-    const struct cn_cost_tree *tree = self->tree;
-    uint32_t row = parent ? tree->groups[parent->id].first_child : tree->first_top;
-
-    (void)err;
-    for (; row != CN_NONE; row = tree->groups[row].next_sibling) {
-        struct cn_row item = cn_cost_tree_view_row(view, row, NULL);
-
-        cn_cost_rows_values(view->costs, &self->rows, row, cn_row_list_add(out, item));
-    }
-    out->weight = out->count;
-    return true;
-}
-
-static bool label_row(struct cn_view *view, const struct cn_row *row,
-                      struct cn_text *text, struct cn_error *err)
-{
-    const struct cn_cost_tree *tree = ((struct cost_view *)view)->tree;
-    const struct cn_row_place *place = &tree->groups[row->id].place;
-    struct cn_database *db = tree->db;
-    struct cn_context context = {
-        .kind = CN_CONTEXT_LINE,
-        .has_function = place->function != CN_NONE,
-        .has_source = place->file != CN_NONE ||
-                      (place->kind == CN_ROW_LINE && place->module == CN_NONE),
-        .has_point = place->module != CN_NONE,
-        .function = place->function,
-        .file = place->file,
-        .line = place->line,
-        .module = place->module,
-        .offset = place->offset,
-    };
-
-    switch (place->kind) {
-    case CN_ROW_MODULE:
-        return cn_label_module(db, place->module, text, err);
-    case CN_ROW_FILE:
-        return cn_label_file(db, place->file, text, err);
-    case CN_ROW_FUNCTION:
-        return cn_label_function(db, place->function, text, err);
-    case CN_ROW_LOOP:
-        context.kind = CN_CONTEXT_LOOP;
-        break;
-    case CN_ROW_INSTRUCTION:
-        context.kind = CN_CONTEXT_INSTRUCTION;
-        break;
-    case CN_ROW_ENTRY:
-        if (!cn_context_at(db, tree->groups[row->id].at, &context, err))
-            return false;
-        break;
-    case CN_ROW_LINE:
-    case CN_ROW_OTHER:
-        break;
-    }
-    return cn_label_context(db, &context, text, err);
-}
-
-static bool locate(struct cn_view *view, const struct cn_row *row,
-                   struct cn_location *out, struct cn_error *err)
-{
-    const struct cn_cost_tree *tree = ((struct cost_view *)view)->tree;
-    const struct cn_row_place *place = &tree->groups[row->id].place;
-
-    return cn_location_find(tree->db, place->function, place->module, place->file,
-                            place->line, out, err);
-}
-
-static bool is_leaf(struct cn_view *view, const struct cn_row *row)
-{
-    const struct cn_cost_tree *tree = ((struct cost_view *)view)->tree;
-
-    return tree->groups[row->id].first_child == CN_NONE;
-}
-
-static void free_view(struct cn_view *view)
-{
-    struct cost_view *self = (struct cost_view *)view;
-
-    cn_cost_rows_done(&self->rows);
-    cn_cost_tree_done(&self->own);
-    free(self);
-}
-
-static uint64_t size_of(const struct cn_view *view)
-{
-    const struct cost_view *self = (const struct cost_view *)view;
-    uint64_t tally_len = self->rows.tallies ? sizeof(*self->rows.tallies) : 0;
-
-    return sizeof(*self) + cn_cost_tree_size(&self->own) +
-           self->rows.row_count * (view->costs->input_count * sizeof(double) +
-                                   view->costs->column_count * tally_len);
-}
-
-static struct cost_view *new_view(const struct cn_cost_tree *tree, struct cn_costs *costs)
-{
-    static const struct cn_view_ops ops = {list_children, label_row, locate,
-                                           is_leaf,       free_view, size_of};
-    struct cost_view *self = cn_alloc(1, sizeof(*self));
-
-    self->view = (struct cn_view){
-        .ops = &ops,
-        .costs = costs,
-        .weight_limit = tree->group_count,
-        .row_limit = tree->group_count,
-    };
-    self->tree = tree;
-    return self;
-}
-
-static bool fill(struct cost_view *self, const struct cn_progress *progress,
-                 struct cn_error *err)
-{
-    const struct cn_cost_tree *tree = self->tree;
-    struct cn_cost_targets targets = {tree->start, tree->targets};
-    bool ok =
-        cn_costs_fill(self->view.costs, tree->index, &targets,
-                      tree->group_count + tree->fold_count, progress, &self->rows, err);
-
-    assert(tree->fold_count == 0 || !cn_costs_need_tallies(self->view.costs));
-    if (tree->fold_count > 0)
-        cn_cost_tree_unfold(tree, self->view.costs, &self->rows);
-    return ok;
-}
-
-bool cn_cost_tree_view_new(struct cn_view **out, const struct cn_cost_tree *tree,
-                           struct cn_costs *costs, const struct cn_progress *progress,
-                           struct cn_error *err)
-{
-    struct cost_view *self = new_view(tree, costs);
-
-    *out = &self->view;
-    return fill(self, progress, err);
-}
-
-struct cn_view *cn_cost_tree_view_known(const struct cn_cost_tree *tree,
-                                        struct cn_costs *costs,
-                                        const struct cn_context_costs *known)
-{
-    struct cost_view *self = new_view(tree, costs);
-    struct cn_cost_targets targets = {tree->start, tree->targets};
-
-    assert(tree->fold_count == 0);
-    cn_costs_fill_known(costs, tree->index, &targets, tree->group_count, known,
-                        &self->rows);
-    return &self->view;
-}
-
-bool cn_cost_tree_view_take(struct cn_view **out, struct cn_cost_tree *tree,
-                            struct cn_costs *costs, bool is_built,
-                            const struct cn_progress *progress, struct cn_error *err)
-{
-    struct cost_view *self = new_view(tree, costs);
-    struct cn_error later;
-    bool ok;
-
-    self->own = *tree;
-    self->tree = &self->own;
-    *tree = (struct cn_cost_tree){0};
-    ok = fill(self, progress, is_built ? err : &later) && is_built;
-    free(self->own.start);
-    free(self->own.targets);
-    self->own.start = NULL;
-    self->own.targets = NULL;
-    self->own.target_count = 0;
-    free(self->own.folds);
-    self->own.folds = NULL;
-    if (self->own.own_index)
-        cn_context_index_done(self->own.own_index);
-    *out = &self->view;
-    return ok;
-}
-
-struct tree_shape {
-    struct cn_view_shape shape;
-    struct cn_cost_tree tree;
-};
-
-static bool make_view(const struct cn_view_shape *shape, struct cn_view **out,
-                      struct cn_costs *costs, const struct cn_progress *progress,
-                      struct cn_error *err)
-{
-    const struct tree_shape *self = (const struct tree_shape *)shape;
-
-    return cn_cost_tree_view_new(out, &self->tree, costs, progress, err);
-}
-
-static void free_shape(struct cn_view_shape *shape)
-{
-    cn_cost_tree_done(&((struct tree_shape *)shape)->tree);
-    free(shape);
-}
-
-bool cn_cost_tree_shape_new(struct cn_view_shape **out, struct cn_database *db,
-                            const struct cn_context_index *index, cn_cost_map map,
-                            const struct cn_progress *progress, struct cn_error *err)
-{
-    struct tree_shape *self = cn_alloc(1, sizeof(*self));
-
-    self->shape = (struct cn_view_shape){make_view, free_shape};
-    if (!cn_cost_tree_build(&self->tree, db, index, map, NULL, progress, err)) {
-        free_shape(&self->shape);
-        return false;
-    }
-    *out = &self->shape;
-    return true;
 }

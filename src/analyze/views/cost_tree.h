@@ -25,11 +25,11 @@ struct cn_row_place {
 };
 
 struct cn_cost_group {
-    struct cn_row_place place;
     uint32_t parent; /* CN_NONE at the top */
     uint32_t first_child, next_sibling;
     uint32_t node; /* the first of its contexts, in the index */
-    uint64_t at;   /* the same, for cn_context_at() */
+    uint8_t kind;  /* enum cn_row_kind */
+    bool is_known; /* of a function, which one it is; of others, their file */
 };
 
 /* A context that counts for a row which is not below the one that it was called from. */
@@ -53,12 +53,15 @@ struct cn_cost_tree {
     const struct cn_context_index *index; /* its own, or one that outlives the tree */
     struct cn_context_index *own_index;
     uint32_t *row_of_function; /* for `map` to use: CN_NONE until it sets it */
-    uint32_t *same_function;   /* by function: the first one of the same name and place */
+    uint32_t
+        *same_function; /* by function: the first one of the same name and location */
     struct cn_names function_keys;
     uint32_t *function_of_key;
     size_t key_capacity;
     struct cn_cost_group *groups;
     size_t group_count, group_capacity;
+    struct cn_row_place *places; /* by row; NULL: cn_cost_tree_place() reads them again */
+    size_t place_capacity;
     uint32_t *active; /* by row: how many of its contexts are on the path */
     size_t count_capacity;
     uint32_t first_top; /* the newest row without a parent */
@@ -68,7 +71,7 @@ struct cn_cost_tree {
     size_t depth, path_capacity;
     uint32_t *active_rows; /* of the contexts on the path */
     size_t active_count, active_capacity;
-    size_t *start; /* what each node counts for: see struct cn_cost_targets */
+    uint32_t *start; /* what each node counts for: see struct cn_cost_targets */
     struct cn_cost_target *targets;
     size_t target_count, target_capacity;
     struct cn_cost_fold *folds;
@@ -108,6 +111,15 @@ void cn_cost_tree_count_from(struct cn_cost_tree *tree, uint32_t from, uint32_t 
 void cn_cost_tree_unfold(const struct cn_cost_tree *tree, const struct cn_costs *costs,
                          struct cn_cost_rows *rows);
 
+/* What a row stands for. */
+CN_CHECK bool cn_cost_tree_place(const struct cn_cost_tree *tree, uint64_t row,
+                                 struct cn_row_place *out, struct cn_error *err);
+
+/* The module and the file of the function of a place, or of the place itself. */
+CN_CHECK bool cn_row_place_locate(struct cn_database *db,
+                                  const struct cn_row_place *place, uint32_t *module,
+                                  uint32_t *file, struct cn_error *err);
+
 /* A place with nothing in it but its kind. */
 struct cn_row_place cn_row_place_of_kind(enum cn_row_kind kind);
 
@@ -130,7 +142,9 @@ CN_CHECK bool cn_cost_tree_view_take(struct cn_view **out, struct cn_cost_tree *
                                      const struct cn_progress *progress,
                                      struct cn_error *err);
 
-/* A shape of such a tree, whose views are those of cn_cost_tree_view_new(); see view.h. */
+/* A shape of such a tree, whose views are those of cn_cost_tree_view_new(); see view.h. The place
+ * of each row that `map` makes is that of the context at the end of the path, or the module or
+ * file of that context: it is not stored. */
 CN_CHECK bool cn_cost_tree_shape_new(struct cn_view_shape **out, struct cn_database *db,
                                      const struct cn_context_index *index,
                                      cn_cost_map map, const struct cn_progress *progress,

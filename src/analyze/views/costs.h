@@ -189,7 +189,7 @@ static inline struct cn_cost_target cn_cost_target_of(uint32_t row, uint32_t sid
     return (struct cn_cost_target){row << 2 | sides};
 }
 struct cn_cost_targets {
-    const size_t *start;
+    const uint32_t *start;
     const struct cn_cost_target *list;
 };
 

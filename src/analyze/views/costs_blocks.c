@@ -12,6 +12,7 @@
 enum {
     BLOCK_LEN = 2 << 20,  /* bytes of inputs that a worker has at a time */
     READ_MAX = 256 << 10, /* values before pages are given back */
+    PLANE_LEN = 4 << 10,  /* the pages of a plane of few values, as so many of them */
 };
 
 struct worker {
@@ -90,6 +91,7 @@ static bool add_plane(const struct blocks *blocks, struct worker *worker, size_t
             add_batch(blocks, routes, profile, first, worker->inputs, &batch);
             worker->read_count += batch.count;
         }
+    worker->read_count += PLANE_LEN;
     if (worker->read_count > READ_MAX) {
         cn_database_forget(costs->db);
         worker->read_count = 0;

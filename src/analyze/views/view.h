@@ -145,6 +145,12 @@ CN_CHECK bool cn_view_shape_callers_new(struct cn_view_shape **out,
                                         const struct cn_context_index *index,
                                         const struct cn_progress *progress,
                                         struct cn_error *err);
+
+/* The same of such a shape: the number of the row. */
+CN_CHECK bool cn_view_shape_function(const struct cn_view_shape *callers,
+                                     uint32_t context, uint32_t *row,
+                                     struct cn_error *err);
+
 CN_CHECK bool cn_view_shape_flat_new(struct cn_view_shape **out, struct cn_database *db,
                                      const struct cn_context_index *index,
                                      const struct cn_progress *progress,

@@ -288,18 +288,31 @@ static bool is_leaf(struct cn_view *view, const struct cn_row *row)
     return !((struct callers_view *)view)->rows[row->id].has_callers;
 }
 
+bool cn_view_shape_function(const struct cn_view_shape *callers, uint32_t context,
+                            uint32_t *row, struct cn_error *err)
+{
+    const struct callers_shape *shape = (const struct callers_shape *)callers;
+    const struct cn_context_index *index = shape->tops.index;
+    uint32_t node = cn_context_index_find(index, context);
+
+    while (node != CN_NONE && shape->top_of[node] == CN_NONE)
+        node = index->nodes[node].parent;
+    if (node == CN_NONE)
+        return cn_fail(err, CN_ERR_NOT_FOUND,
+                       "context %" PRIu32 " belongs to no function", context);
+    *row = shape->top_of[node];
+    return true;
+}
+
 bool cn_view_function_of(struct cn_view *callers, const struct cn_context *context,
                          double *values, struct cn_row *out, struct cn_error *err)
 {
     struct callers_view *self = (struct callers_view *)callers;
-    uint32_t node = cn_context_index_find(self->index, context->id);
+    uint32_t row;
 
-    while (node != CN_NONE && self->shape->top_of[node] == CN_NONE)
-        node = self->index->nodes[node].parent;
-    if (node == CN_NONE)
-        return cn_fail(err, CN_ERR_NOT_FOUND,
-                       "context %" PRIu32 " belongs to no function", context->id);
-    *out = cn_cost_tree_view_row(self->tops, self->shape->top_of[node], values);
+    if (!cn_view_shape_function(&self->shape->shape, context->id, &row, err))
+        return false;
+    *out = cn_cost_tree_view_row(self->tops, row, values);
     return true;
 }
 
@@ -341,18 +354,54 @@ static void add_callee(struct callers_view *self, struct callees *callees, uint3
         callee->covered_to = self->shape->tree_end[node];
 }
 
+static int compare_nodes(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The contexts that a function calls, ascending. Free the list. */
+static uint32_t *list_calls(const struct callers_shape *shape, uint64_t function,
+                            size_t *count)
+{
+    uint32_t *list = NULL;
+    size_t capacity = 0;
+
+    *count = 0;
+    for (uint32_t i = 0; i < shape->tops.index->count; i++) {
+        uint32_t end = shape->tree_end[i], node = i + 1;
+
+        if (shape->top_of[i] != function)
+            continue;
+        while (node < end) {
+            bool is_call = shape->caller[node] == i;
+
+            if (is_call) {
+                list = cn_grow(list, *count, &capacity, sizeof(*list));
+                list[(*count)++] = node;
+            }
+            node = is_call ? shape->tree_end[node] : node + 1;
+        }
+    }
+    /* What a recursive function calls was found after what its first call does. */
+    if (*count > 0)
+        qsort(list, *count, sizeof(*list), compare_nodes);
+    return list;
+}
+
 void cn_view_callees(struct cn_view *callers, const struct cn_row *function,
                      struct cn_row_list *out)
 {
     struct callers_view *self = (struct callers_view *)callers;
-    const struct callers_shape *shape = self->shape;
     struct callees callees = {0};
+    size_t count;
+    uint32_t *calls = list_calls(self->shape, function->id, &count);
 
     cn_row_list_begin(out, callers->costs->column_count);
-    for (uint32_t i = 0; i < self->index->count; i++)
-        if (shape->caller[i] != CN_NONE &&
-            shape->top_of[shape->caller[i]] == function->id)
-            add_callee(self, &callees, i);
+    for (size_t i = 0; i < count; i++)
+        add_callee(self, &callees, calls[i]);
+    free(calls);
     for (size_t i = 0; i < callees.costs.row_count; i++) {
         struct cn_row row =
             cn_cost_tree_view_row(self->tops, callees.list[i].function, NULL);
@@ -426,7 +475,7 @@ static struct callers_view *new_view(const struct callers_shape *shape,
     self->top_count = (uint32_t)shape->tops.group_count;
     for (uint32_t i = 0; i < self->top_count; i++) {
         (void)new_row(self, i);
-        self->rows[i].kind = shape->tops.groups[i].place.kind;
+        self->rows[i].kind = shape->tops.groups[i].kind;
         self->rows[i].has_callers = shape->has_callers[i];
     }
     self->view = (struct cn_view){

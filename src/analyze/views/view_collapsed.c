@@ -13,7 +13,7 @@ static uint32_t find_above(const struct cn_cost_tree *tree,
                        frame->place.function != CN_NONE;
 
     for (size_t i = 0; may_recurse && i < LOOK_BACK && row != CN_NONE; i++) {
-        const struct cn_row_place *place = &tree->groups[row].place;
+        const struct cn_row_place *place = &tree->places[row];
 
         if (place->kind == CN_ROW_FUNCTION && place->function == frame->place.function)
             return row;

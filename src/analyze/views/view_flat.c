@@ -2,23 +2,6 @@
 #include "analyze/views/cost_tree.h"
 #include "analyze/views/view.h"
 
-/* The module and file of a called function. */
-static bool locate(struct cn_database *db, const struct cn_row_place *place,
-                   uint32_t *module, uint32_t *file, struct cn_error *err)
-{
-    struct cn_function function;
-
-    *module = place->module;
-    *file = place->file;
-    if (place->function == CN_NONE)
-        return true;
-    if (!cn_database_function(db, place->function, &function, err))
-        return false;
-    *module = function.module;
-    *file = function.file;
-    return true;
-}
-
 /* The row of a called function, below its module and its file. */
 static bool find_row(struct cn_cost_tree *tree, const struct cn_row_place *place,
                      uint32_t *out, struct cn_error *err)
@@ -27,7 +10,7 @@ static bool find_row(struct cn_cost_tree *tree, const struct cn_row_place *place
     struct cn_row_place file = cn_row_place_of_kind(CN_ROW_FILE);
     uint32_t row;
 
-    if (!locate(tree->db, place, &module.module, &file.file, err))
+    if (!cn_row_place_locate(tree->db, place, &module.module, &file.file, err))
         return false;
     row = cn_cost_tree_row(tree, CN_NONE, &module);
     row = cn_cost_tree_row(tree, row, &file);

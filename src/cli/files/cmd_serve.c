@@ -75,7 +75,7 @@ static bool take_socket(const struct cn_args *args, int *out, struct cn_error *e
 static void keep_memory_small(void)
 {
 #ifdef __GLIBC__
-    enum { LARGE = 1 << 20, ARENAS = 2 };
+    enum { LARGE = 256 << 10, ARENAS = 2 };
 
     (void)mallopt(M_MMAP_THRESHOLD, LARGE);
     (void)mallopt(M_ARENA_MAX, ARENAS);

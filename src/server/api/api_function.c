@@ -65,6 +65,22 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
     return ok;
 }
 
+/* A context that belongs to no function is refused before a view is computed for it. */
+static bool check_function(struct cn_served *served, const struct cn_request *request,
+                           struct cn_error *err)
+{
+    struct cn_structure *structure = &served->structure;
+    struct cn_context context;
+    uint64_t at;
+    uint32_t row;
+
+    return cn_request_u64(request, "row", 0, UINT64_MAX, 0, &at, err) &&
+           cn_served_ready(served, err) &&
+           cn_structure_wait(structure, CN_STRUCTURE_CALLERS, err) &&
+           cn_context_at(served->db, at, &context, err) &&
+           cn_view_shape_function(structure->callers, context.id, &row, err);
+}
+
 bool cn_api_function(struct cn_served *served, struct cn_request *request,
                      struct cn_error *err)
 {
@@ -80,5 +96,6 @@ bool cn_api_function(struct cn_served *served, struct cn_request *request,
         return cn_fail(err, CN_ERR_USAGE, "functions are rows of the bottom-up view");
     question.kind = CN_VIEW_BOTTOM_UP;
     question.takes_estimate = true;
-    return cn_api_with_view(served, &question, request, answer, err);
+    return check_function(served, request, err) &&
+           cn_api_with_view(served, &question, request, answer, err);
 }

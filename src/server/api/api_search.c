@@ -13,7 +13,10 @@
 #include "server/api/rows_json.h"
 #include "server/served/served.h"
 
-enum { HIT_MAX = 500 };
+enum {
+    HIT_MAX = 500,
+    FORGET_EVERY = 16, /* hits: their values are far from each other in the database */
+};
 
 enum known { UNKNOWN, MATCHES, DIFFERS };
 
@@ -22,8 +25,9 @@ struct search {
     const struct cn_context_labels *labels;
     struct cn_name_filter filter;
     size_t column;
-    bool *is_match;           /* by label */
-    unsigned char *functions; /* enum known, by function */
+    bool *is_match; /* by label */
+    unsigned char
+        *functions; /* enum known of rows of functions, by label of their context */
     struct cn_text text;
     struct cn_best hits;
 };
@@ -103,6 +107,8 @@ static bool search_contexts(struct search *search, struct cn_json *json,
         cn_json_object(json);
         cn_json_path(json, index, node->parent);
         ok = add_hit(search, &row, json, err);
+        if (i % FORGET_EVERY == FORGET_EVERY - 1)
+            cn_database_forget(costs->db);
     }
     end_hits(json);
     return ok;
@@ -120,22 +126,22 @@ static bool label_matches(struct search *search, const struct cn_row *row, bool 
     return true;
 }
 
-/* Rows share most of their labels: functions by number, lines and loops with contexts. */
+/* Rows share most of their labels: lines and loops with contexts, functions with those of which the
+ * contexts have the same label. */
 static bool group_matches(struct search *search, const struct cn_cost_group *group,
                           uint32_t number, bool *out, struct cn_error *err)
 {
-    const struct cn_row_place *place = &group->place;
-    struct cn_row row = {.id = number, .kind = place->kind, .context = CN_NONE};
+    uint32_t label = search->labels->of_node[group->node];
+    struct cn_row row = {.id = number, .kind = group->kind, .context = CN_NONE};
     unsigned char *known;
 
-    if ((place->kind == CN_ROW_LINE || place->kind == CN_ROW_LOOP) &&
-        place->file != CN_NONE) {
-        *out = search->is_match[search->labels->of_node[group->node]];
+    if ((group->kind == CN_ROW_LINE || group->kind == CN_ROW_LOOP) && group->is_known) {
+        *out = search->is_match[label];
         return true;
     }
-    if (place->kind != CN_ROW_FUNCTION || place->function == CN_NONE)
+    if (group->kind != CN_ROW_FUNCTION || !group->is_known)
         return label_matches(search, &row, out, err);
-    known = &search->functions[place->function];
+    known = &search->functions[label];
     if (*known == UNKNOWN) {
         if (!label_matches(search, &row, out, err))
             return false;
@@ -171,8 +177,7 @@ static bool search_groups(struct search *search, struct cn_json *json,
     bool is_match, ok = true;
 
     match_labels(search);
-    search->functions =
-        cn_alloc(view->costs->db->function_count, sizeof(*search->functions));
+    search->functions = cn_alloc(search->labels->names.count, sizeof(*search->functions));
     for (uint32_t i = 0; i < count; i++) {
         if (!group_matches(search, &groups[i], i, &is_match, err))
             return false;

@@ -335,12 +335,15 @@ bool cn_api_groups(struct cn_served *served, struct cn_request *request,
 }
 
 static void add_edge(struct cn_json *json, const struct cn_services *services,
-                     const struct cn_service_edge *edge)
+                     const struct cn_service_edge *edge, bool has_caller)
 {
     cn_json_object(json);
-    cn_json_add_str(json, "caller",
-                    edge->caller == CN_NONE ? NULL : services->names.list[edge->caller]);
-    cn_json_add_str(json, "callee", services->names.list[edge->callee]);
+    if (has_caller)
+        cn_json_add_str(json, "caller",
+                        edge->caller == CN_NONE ? NULL
+                                                : services->names.list[edge->caller]);
+    cn_json_add_str(json, has_caller ? "callee" : "service",
+                    services->names.list[edge->callee]);
     cn_json_add_u64(json, "count", edge->count);
     cn_json_add_u64(json, "errors", edge->error_count);
     cn_json_add_u64(json, "p50", edge->p50_ns);
@@ -368,7 +371,12 @@ static bool add_services(struct cn_served_store *store, struct cn_request *reque
     cn_json_key(json, "edges");
     cn_json_array(json);
     for (size_t i = 0; i < services.count && i < limit; i++)
-        add_edge(json, &services, &services.edges[i]);
+        add_edge(json, &services, &services.edges[i], true);
+    cn_json_end(json);
+    cn_json_key(json, "services");
+    cn_json_array(json);
+    for (size_t i = 0; i < services.callee_count && i < limit; i++)
+        add_edge(json, &services, &services.callees[i], false);
     cn_json_end(json);
     cn_json_end(json);
     cn_services_done(&services);
@@ -468,8 +476,8 @@ static bool add_flame(struct cn_served_store *store, struct cn_request *request,
     cn_json_object(json);
     cn_json_add_str(json, "column", "time (s)");
     cn_json_add_bool(json, "isPartial", !cn_trace_flame_is_complete(found));
-    cn_json_add_u64(json, "traceCount", found->added);
-    cn_json_add_u64(json, "hitCount", found->hits.count);
+    cn_json_add_u64(json, "traceCount", found->added_count);
+    cn_json_add_u64(json, "hitCount", found->trace_count);
     add_damage(json, store);
     cn_flame_end(&flame, json, found->total_ns / 1e9);
     cn_json_end(json);

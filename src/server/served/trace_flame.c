@@ -2,13 +2,14 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/files/file.h"
 #include "base/run/clock.h"
 #include "base/run/pool.h"
-#include "model/traces/trace.h"
 #include "server/served/flame_json.h"
+#include "store/search/trace_set.h"
 #include "store/segment/reader.h"
 
 void cn_trace_flame_init(struct cn_trace_flame *flame, const struct cn_store *store,
@@ -19,6 +20,8 @@ void cn_trace_flame_init(struct cn_trace_flame *flame, const struct cn_store *st
         .hits = *hits,
         .first_top = CN_NONE,
     };
+    for (size_t i = 0; i < hits->count; i++)
+        flame->trace_count += i == 0 || hits->list[i].key != hits->list[i - 1].key;
     *hits = (struct cn_search_hits){0};
 }
 
@@ -26,7 +29,7 @@ void cn_trace_flame_done(struct cn_trace_flame *flame)
 {
     cn_search_hits_done(&flame->hits);
     free(flame->nodes);
-    free(flame->node_of);
+    free(flame->open);
     cn_map_done(&flame->children);
     cn_map_done(&flame->methods);
     cn_names_done(&flame->names);
@@ -38,21 +41,18 @@ static uint32_t child_of(struct cn_trace_flame *flame, uint32_t parent, uint32_t
 {
     uint64_t key = (uint64_t)(parent + 1) << 32 | name; /* no parent is CN_NONE: 0 */
     uint32_t *at = cn_map_at(&flame->children, key, CN_NONE);
-    uint32_t *list;
 
     if (*at != CN_NONE)
         return *at;
     *at = (uint32_t)flame->count;
     flame->nodes =
         cn_grow(flame->nodes, flame->count, &flame->capacity, sizeof(*flame->nodes));
-    list = parent == CN_NONE ? &flame->first_top : &flame->nodes[parent].first_child;
     flame->nodes[flame->count] = (struct cn_trace_flame_node){
         .parent = parent,
         .name = name,
         .first_child = CN_NONE,
-        .next = *list,
+        .next = CN_NONE,
     };
-    *list = (uint32_t)flame->count;
     return (uint32_t)flame->count++;
 }
 
@@ -72,67 +72,150 @@ static uint32_t name_of(struct cn_trace_flame *flame, uint32_t segment,
     return name;
 }
 
-static void add_trace(struct cn_trace_flame *flame, uint32_t segment,
-                      const struct cn_trace *trace)
-{
-    flame->node_of = cn_grow_to(flame->node_of, trace->node_count,
-                                &flame->node_of_capacity, sizeof(*flame->node_of));
-    for (uint32_t i = 0; i < trace->node_count; i++) {
-        const struct cn_trace_node *call = &trace->nodes[i];
-        uint32_t parent =
-            call->parent == CN_NONE ? CN_NONE : flame->node_of[call->parent];
-        uint32_t node =
-            child_of(flame, parent, name_of(flame, segment, trace->words, call->method));
+/* A trace that is being added. */
+struct adding {
+    struct cn_trace_flame *flame;
+    const struct cn_trace_set *set;
+    const struct cn_search_hit *hits; /* of its branches */
+};
 
-        flame->node_of[i] = node;
-        flame->nodes[node].total_ns += (double)call->duration_ns;
-        flame->nodes[node].self_ns += (double)call->duration_ns;
-        if (parent == CN_NONE)
-            flame->total_ns += (double)call->duration_ns;
-        else
-            flame->nodes[parent].self_ns -= (double)call->duration_ns;
+static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+static bool add_call(void *arg, const struct cn_trace_branch *branch, uint32_t node,
+                     uint32_t depth)
+{
+    const struct adding *adding = arg;
+    struct cn_trace_flame *flame = adding->flame;
+    uint32_t segment = adding->hits[branch - adding->set->branches].segment;
+    uint32_t name =
+        name_of(flame, segment, branch->trace.words, branch->trace.nodes[node].method);
+    struct cn_trace_flame_call *caller = depth > 0 ? &flame->open[depth - 1] : NULL;
+    struct cn_trace_flame_call part = {
+        .begin_ns = cn_trace_branch_begin_ns(branch, node),
+        .end_ns = cn_trace_branch_end_ns(branch, node),
+    };
+    double counted_ns;
+
+    part.left_ns = part.end_ns;
+    if (caller && part.begin_ns >= caller->left_ns)
+        caller = NULL;
+    if (caller) {
+        part.begin_ns = clamp(part.begin_ns, caller->begin_ns, caller->end_ns);
+        part.end_ns = clamp(part.end_ns, part.begin_ns, caller->end_ns);
+        caller->begin_ns = part.end_ns;
     }
+    counted_ns = (double)(part.end_ns - part.begin_ns);
+    part.node = child_of(flame, caller ? caller->node : CN_NONE, name);
+    flame->nodes[part.node].total_ns += counted_ns;
+    flame->nodes[part.node].self_ns += counted_ns;
+    if (caller)
+        flame->nodes[caller->node].self_ns -= counted_ns;
+    else
+        flame->total_ns += counted_ns;
+    flame->open =
+        cn_grow(flame->open, depth, &flame->open_capacity, sizeof(*flame->open));
+    flame->open[depth] = part;
+    return true;
 }
 
 /* The hits from flame->added on: workers load traces, which are added in the order of
  * the hits. */
 struct batch {
     struct cn_trace_flame *flame;
+    size_t *first_hits; /* of each trace, and of the one after the last */
     struct worker {
         struct cn_segment_loader *loader;
-        struct cn_trace trace;
+        struct cn_trace_set set;
         struct cn_error err;
         bool is_ok;
     } * workers;
     bool is_ok;
-    struct cn_error *err; /* of the first hit that failed */
+    struct cn_error *err; /* of the first trace that failed */
 };
 
-static void load_hit(void *arg, size_t i, unsigned number)
+/* Find the next traces, at most `most` of them. */
+static size_t find_traces(struct batch *batch, size_t most)
+{
+    const struct cn_search_hits *hits = &batch->flame->hits;
+    size_t count = 0, at = batch->flame->added;
+
+    while (count < most && at < hits->count) {
+        batch->first_hits[count++] = at;
+        while (++at < hits->count && hits->list[at].key == hits->list[at - 1].key)
+            ;
+    }
+    batch->first_hits[count] = at;
+    return count;
+}
+
+static void load_trace(void *arg, size_t i, unsigned number)
 {
     const struct batch *batch = arg;
     const struct cn_trace_flame *flame = batch->flame;
-    const struct cn_search_hit *hit = &flame->hits.list[flame->added + i];
+    size_t first = batch->first_hits[i], end = batch->first_hits[i + 1];
     struct worker *worker = &batch->workers[number];
 
+    cn_trace_set_done(&worker->set);
     worker->is_ok =
-        cn_segment_load(worker->loader, cn_store_segment(flame->store, hit->segment),
-                        hit->row, &worker->trace, &worker->err);
+        cn_trace_set_load_hits(&worker->set, flame->store, worker->loader,
+                               &flame->hits.list[first], end - first, &worker->err);
 }
 
-static void take_hit(void *arg, size_t i, unsigned number)
+static void take_trace(void *arg, size_t i, unsigned number)
 {
     struct batch *batch = arg;
-    struct cn_trace_flame *flame = batch->flame;
     const struct worker *worker = &batch->workers[number];
+    struct adding adding = {
+        .flame = batch->flame,
+        .set = &worker->set,
+        .hits = &batch->flame->hits.list[batch->first_hits[i]],
+    };
 
     if (!batch->is_ok)
         return;
     batch->is_ok = worker->is_ok;
     if (worker->is_ok)
-        add_trace(flame, flame->hits.list[flame->added + i].segment, &worker->trace);
+        cn_trace_set_walk(&worker->set, add_call, &adding);
     else
         *batch->err = worker->err;
+}
+
+/* The nodes of a caller one after the other, the largest first. */
+static int compare_nodes(const void *a, const void *b, void *arg)
+{
+    const struct cn_trace_flame *flame = arg;
+    const struct cn_trace_flame_node *x = &flame->nodes[*(const uint32_t *)a];
+    const struct cn_trace_flame_node *y = &flame->nodes[*(const uint32_t *)b];
+
+    if (x->parent != y->parent)
+        return x->parent < y->parent ? -1 : 1;
+    if (x->total_ns != y->total_ns)
+        return x->total_ns > y->total_ns ? -1 : 1;
+    return strcmp(flame->names.list[x->name], flame->names.list[y->name]);
+}
+
+/* Link the callees of each node. */
+static void link_nodes(struct cn_trace_flame *flame)
+{
+    uint32_t *order = cn_alloc(flame->count, sizeof(*order));
+
+    for (uint32_t i = 0; i < flame->count; i++)
+        order[i] = i;
+    if (flame->count > 1)
+        qsort_r(order, flame->count, sizeof(*order), compare_nodes, flame);
+    for (size_t i = flame->count; i-- > 0;) {
+        struct cn_trace_flame_node *node = &flame->nodes[order[i]];
+        bool is_last =
+            i + 1 == flame->count || flame->nodes[order[i + 1]].parent != node->parent;
+
+        node->next = is_last ? CN_NONE : order[i + 1];
+        *(node->parent == CN_NONE ? &flame->first_top
+                                  : &flame->nodes[node->parent].first_child) = order[i];
+    }
+    free(order);
 }
 
 bool cn_trace_flame_add(struct cn_trace_flame *flame, uint64_t budget_ns,
@@ -143,28 +226,31 @@ bool cn_trace_flame_add(struct cn_trace_flame *flame, uint64_t budget_ns,
     unsigned workers = cn_pool_default_workers();
     struct batch batch = {
         .flame = flame,
+        .first_hits = cn_alloc(TRACES_OF_WORKER * workers + 1, sizeof(*batch.first_hits)),
         .workers = cn_alloc(workers, sizeof(*batch.workers)),
         .is_ok = true,
         .err = err,
     };
-    struct cn_jobs jobs = {.arg = &batch, .run = load_hit, .take = take_hit};
+    struct cn_jobs jobs = {.arg = &batch, .run = load_trace, .take = take_trace};
 
     for (unsigned i = 0; i < workers; i++)
         batch.workers[i].loader = cn_segment_loader_new();
     while (batch.is_ok && !cn_trace_flame_is_complete(flame)) {
-        jobs.count = flame->hits.count - flame->added;
-        if (jobs.count > TRACES_OF_WORKER * workers)
-            jobs.count = TRACES_OF_WORKER * workers;
+        jobs.count = find_traces(&batch, TRACES_OF_WORKER * workers);
         cn_pool_run(&jobs, workers);
-        if (batch.is_ok)
-            flame->added += jobs.count;
+        if (batch.is_ok) {
+            flame->added = batch.first_hits[jobs.count];
+            flame->added_count += jobs.count;
+        }
         if (cn_clock_ns() >= deadline_ns)
             break;
     }
+    link_nodes(flame);
     for (unsigned i = 0; i < workers; i++) {
         cn_segment_loader_free(batch.workers[i].loader);
-        cn_trace_done(&batch.workers[i].trace);
+        cn_trace_set_done(&batch.workers[i].set);
     }
+    free(batch.first_hits);
     free(batch.workers);
     for (size_t i = 0; i < cn_store_segment_count(flame->store); i++)
         cn_file_forget(cn_segment_data(cn_store_segment(flame->store, i)));

@@ -1,4 +1,9 @@
-/* The calls of many traces summed up: one node per path of methods.
+/* The calls of many traces summed up: one node per path of methods, through all services.
+ *
+ * Times are those of the trace: of callees that run at the same time, what they share counts for
+ * the one that began first, and what is outside of the caller is cut off. So callees fit into their
+ * callers, and a trace that has nothing after the end of its root adds up to its duration. A call
+ * that begins after the end of its caller has none here.
  *
  * Traces are added in batches, so that partial results can be shown:
  *     cn_trace_flame_init(&flame, store, &hits);
@@ -22,27 +27,35 @@ struct cn_flame;
 
 struct cn_trace_flame_node {
     uint32_t parent, name;
-    uint32_t first_child, next; /* CN_NONE: none */
+    uint32_t first_child, next; /* the largest first; CN_NONE: none */
     double total_ns, self_ns;
+};
+
+/* A call whose callees are added. */
+struct cn_trace_flame_call {
+    uint32_t node;
+    uint64_t begin_ns, end_ns; /* the part that counts, without the callees so far */
+    uint64_t left_ns;          /* its end */
 };
 
 struct cn_trace_flame {
     const struct cn_store *store;
-    struct cn_search_hits hits;
-    size_t added; /* of the hits */
+    struct cn_search_hits hits;        /* spans, those of a trace one after the other */
+    size_t added;                      /* of the hits */
+    uint64_t trace_count, added_count; /* of all hits, and of those added */
     struct cn_trace_flame_node *nodes;
     size_t count, capacity;
     struct cn_map children; /* nodes by parent and name */
     struct cn_map methods;  /* names by segment and word */
     struct cn_names names;
     struct cn_text text;
-    uint32_t *node_of; /* by call of a trace */
-    size_t node_of_capacity;
+    struct cn_trace_flame_call *open; /* by depth */
+    size_t open_capacity;
     uint32_t first_top;
     double total_ns;
 };
 
-/* Takes ownership of the hits. */
+/* Takes ownership of the hits, which are those of cn_search_trace_spans(). */
 void cn_trace_flame_init(struct cn_trace_flame *flame, const struct cn_store *store,
                          struct cn_search_hits *hits);
 void cn_trace_flame_done(struct cn_trace_flame *flame); /* safe when zeroed */

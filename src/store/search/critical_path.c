@@ -29,17 +29,12 @@ struct finding {
     size_t child_count, child_capacity;
 };
 
-static uint64_t end_of(uint64_t begin_ns, uint64_t duration_ns)
-{
-    return duration_ns < UINT64_MAX - begin_ns ? begin_ns + duration_ns : UINT64_MAX;
-}
-
 static void add_child(struct finding *f, const struct child *caller, uint32_t branch,
                       uint32_t node)
 {
     const struct cn_trace_branch *b = &f->set->branches[branch];
-    uint64_t begin_ns = end_of(b->row.time_ns, b->trace.nodes[node].start_ns);
-    uint64_t end_ns = end_of(begin_ns, b->trace.nodes[node].duration_ns);
+    uint64_t begin_ns = cn_trace_branch_begin_ns(b, node);
+    uint64_t end_ns = cn_trace_branch_end_ns(b, node);
 
     f->children =
         cn_grow(f->children, f->child_count, &f->child_capacity, sizeof(*f->children));
@@ -175,7 +170,7 @@ void cn_critical_path_find(struct cn_critical_path *out, const struct cn_trace_s
             f.path.self_ns[i][n] = UINT64_MAX;
         if (count == 0 || branch->parent != CN_NONE)
             continue;
-        end_ns = end_of(branch->row.time_ns, branch->trace.nodes[0].duration_ns);
+        end_ns = cn_trace_branch_end_ns(branch, 0);
         if (branch->row.time_ns < f.path.begin_ns)
             f.path.begin_ns = branch->row.time_ns;
         if (end_ns > f.path.end_ns)

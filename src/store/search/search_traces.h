@@ -38,7 +38,7 @@ CN_CHECK bool cn_search_traces(struct cn_search *search, const struct cn_query *
 void cn_search_traces_done(struct cn_search_traces *traces);
 
 /* The spans of the same traces that were not sent inside of others: those of a trace one after
- * the other, the earliest first. */
+ * the other, with its index among the traces as `key`; without a caller first, then by time. */
 CN_CHECK bool cn_search_trace_spans(struct cn_search *search,
                                     const struct cn_query *query,
                                     const struct cn_search_order *order,

@@ -26,6 +26,9 @@ struct joining {
     struct cn_group_members members;
 };
 
+/* The caller of the group of all spans of a callee. */
+static const uint32_t all_callers = CN_NONE - 1;
+
 enum { SPAN, PARENT, SERVICE, TIME, DURATION, FLAGS, FIELDS };
 
 static const enum cn_store_field fields[FIELDS] = {
@@ -121,12 +124,14 @@ static bool join_rows(void *arg, uint32_t segment, const struct cn_store_index *
 
     if (!open_columns(index, columns, err))
         return false;
-    cn_group_members_reserve(&joining->members, (size_t)cn_rows_size(rows));
+    cn_group_members_reserve(&joining->members, 2 * (size_t)cn_rows_size(rows));
     for (uint32_t row = cn_rows_next(rows, 0); row < rows->count;
          row = cn_rows_next(rows, row + 1)) {
         uint64_t time_ns = cn_store_column_at(&columns[TIME], row);
         uint64_t parent_id = cn_store_column_at(&columns[PARENT], row);
         uint32_t caller = CN_NONE, callee, trace = trace_of(joining, segment, row);
+        uint64_t duration_ns;
+        bool is_error;
 
         if (trace % joining->slice_count != joining->slice)
             continue;
@@ -141,13 +146,15 @@ static bool join_rows(void *arg, uint32_t segment, const struct cn_store_index *
             joining->found.first_ns = time_ns;
         if (time_ns > joining->found.last_ns)
             joining->found.last_ns = time_ns;
-        cn_group_members_add(
-            &joining->members, find_edge(joining, caller, callee),
-            cn_joined_number(&index->joined, CN_STORE_FIELD_duration_ns, row,
-                             cn_store_column_at(&columns[DURATION], row)),
-            cn_joined_number(&index->joined, CN_STORE_FIELD_flags, row,
-                             cn_store_column_at(&columns[FLAGS], row)) &
-                CN_ROW_ERROR);
+        duration_ns = cn_joined_number(&index->joined, CN_STORE_FIELD_duration_ns, row,
+                                       cn_store_column_at(&columns[DURATION], row));
+        is_error = cn_joined_number(&index->joined, CN_STORE_FIELD_flags, row,
+                                    cn_store_column_at(&columns[FLAGS], row)) &
+                   CN_ROW_ERROR;
+        cn_group_members_add(&joining->members, find_edge(joining, caller, callee),
+                             duration_ns, is_error);
+        cn_group_members_add(&joining->members, find_edge(joining, all_callers, callee),
+                             duration_ns, is_error);
     }
     return true;
 }
@@ -186,6 +193,13 @@ static int compare_edges(const void *a, const void *b, void *arg)
     return order ? order : strcmp(names->list[x->callee], names->list[y->callee]);
 }
 
+static void sort_edges(struct cn_services *found, struct cn_service_edge *edges,
+                       size_t count)
+{
+    if (count > 1)
+        qsort_r(edges, count, sizeof(*edges), compare_edges, &found->names);
+}
+
 static void list_edges(struct joining *joining)
 {
     struct cn_services *found = &joining->found;
@@ -193,18 +207,12 @@ static void list_edges(struct joining *joining)
 
     cn_group_members_rank(&joining->members, SIZE_MAX, &groups);
     found->edges = cn_alloc(groups.count, sizeof(*found->edges));
-    found->count = groups.count;
+    found->callees = cn_alloc(found->names.count, sizeof(*found->callees));
     for (size_t i = 0; i < groups.count; i++) {
         const struct cn_group *group = &groups.list[i];
         char text[32] = "";
         struct cn_bytes bytes = cn_word_bytes(&groups.values, group->value);
-        uint64_t key;
-
-        memcpy(text, bytes.ptr, bytes.len < sizeof(text) - 1 ? bytes.len : 0);
-        key = strtoull(text, NULL, 16);
-        found->edges[i] = (struct cn_service_edge){
-            .caller = (uint32_t)(key >> 32),
-            .callee = (uint32_t)(key & UINT32_MAX),
+        struct cn_service_edge edge = {
             .count = group->count,
             .error_count = group->error_count,
             .total_ns = group->total_ns,
@@ -213,11 +221,22 @@ static void list_edges(struct joining *joining)
             .p99_ns = group->p99_ns,
             .max_ns = group->max_ns,
         };
+        uint64_t key;
+
+        memcpy(text, bytes.ptr, bytes.len < sizeof(text) - 1 ? bytes.len : 0);
+        key = strtoull(text, NULL, 16);
+        edge.caller = (uint32_t)(key >> 32);
+        edge.callee = (uint32_t)(key & UINT32_MAX);
+        if (edge.caller != all_callers) {
+            found->edges[found->count++] = edge;
+        } else {
+            edge.caller = CN_NONE;
+            found->callees[found->callee_count++] = edge;
+        }
     }
     cn_groups_done(&groups);
-    if (found->count > 1)
-        qsort_r(found->edges, found->count, sizeof(*found->edges), compare_edges,
-                &found->names);
+    sort_edges(found, found->edges, found->count);
+    sort_edges(found, found->callees, found->callee_count);
 }
 
 bool cn_search_services(struct cn_search *search, const struct cn_query *query,
@@ -250,5 +269,6 @@ void cn_services_done(struct cn_services *services)
 {
     cn_names_done(&services->names);
     free(services->edges);
+    free(services->callees);
     *services = (struct cn_services){0};
 }

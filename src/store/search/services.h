@@ -12,7 +12,8 @@
 
 /* Spans of `callee` that `caller` caused. */
 struct cn_service_edge {
-    uint32_t caller; /* index in the names; CN_NONE: a span without a stored caller */
+    uint32_t
+        caller; /* index in the names; CN_NONE: a span without a stored caller, or all */
     uint32_t callee;
     uint64_t count, error_count; /* spans; those that failed themselves */
     uint64_t total_ns, p50_ns, p90_ns, p99_ns, max_ns;
@@ -22,6 +23,8 @@ struct cn_services {
     struct cn_names names;
     struct cn_service_edge *edges; /* the most spans first, equals by names */
     size_t count;
+    struct cn_service_edge *callees; /* of all callers together, in the same order */
+    size_t callee_count;
     uint64_t first_ns,
         last_ns; /* starts of the matching spans; rates are over this time */
 };

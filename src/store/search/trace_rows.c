@@ -295,7 +295,7 @@ bool cn_trace_rows_list(struct cn_search *search, const uint64_t *places, size_t
             out->list[out->count++] = (struct cn_search_hit){
                 .segment = row->segment,
                 .row = row->row,
-                .key = row->time_ns,
+                .key = row->trace,
                 .time_ns = row->time_ns,
             };
     }

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "store/search/trace_cursor.h"
+#include "store/segment/reader.h"
 
 static void fill_depths(struct cn_trace_branch *branch)
 {
@@ -141,6 +142,31 @@ bool cn_trace_set_load(struct cn_trace_set *out, struct cn_search *search,
     return true;
 }
 
+bool cn_trace_set_load_hits(struct cn_trace_set *out, const struct cn_store *store,
+                            struct cn_segment_loader *loader,
+                            const struct cn_search_hit *hits, size_t count,
+                            struct cn_error *err)
+{
+    struct cn_trace_set set = {.branches = cn_alloc(count, sizeof(*set.branches))};
+
+    while (set.count < count) {
+        const struct cn_search_hit *hit = &hits[set.count];
+        const struct cn_segment *segment = cn_store_segment(store, hit->segment);
+        struct cn_trace_branch *branch = &set.branches[set.count++];
+
+        branch->parent = branch->next = CN_NONE;
+        if (!cn_segment_row(segment, hit->row, &branch->row, err) ||
+            !cn_segment_load(loader, segment, hit->row, &branch->trace, err)) {
+            cn_trace_set_done(&set);
+            return false;
+        }
+        fill_depths(branch);
+    }
+    join(&set);
+    *out = set;
+    return true;
+}
+
 void cn_trace_set_done(struct cn_trace_set *set)
 {
     for (size_t i = 0; i < set->count; i++) {
@@ -150,6 +176,22 @@ void cn_trace_set_done(struct cn_trace_set *set)
     }
     free(set->branches);
     *set = (struct cn_trace_set){0};
+}
+
+static uint64_t later(uint64_t time_ns, uint64_t by_ns)
+{
+    return by_ns < UINT64_MAX - time_ns ? time_ns + by_ns : UINT64_MAX;
+}
+
+uint64_t cn_trace_branch_begin_ns(const struct cn_trace_branch *branch, uint32_t node)
+{
+    return later(branch->row.time_ns, branch->trace.nodes[node].start_ns);
+}
+
+uint64_t cn_trace_branch_end_ns(const struct cn_trace_branch *branch, uint32_t node)
+{
+    return later(cn_trace_branch_begin_ns(branch, node),
+                 branch->trace.nodes[node].duration_ns);
 }
 
 /* A branch that is being walked through. */

@@ -17,6 +17,9 @@
 struct cn_query;
 struct cn_recording;
 struct cn_search;
+struct cn_search_hit;
+struct cn_segment_loader;
+struct cn_store;
 
 struct cn_trace_branch {
     struct cn_trace trace;
@@ -29,14 +32,26 @@ struct cn_trace_branch {
 };
 
 struct cn_trace_set {
-    struct cn_trace_branch *branches; /* by time */
+    struct cn_trace_branch *branches; /* by time, if not loaded otherwise */
     size_t count;
 };
 
 /* Load the trace that matches the query. Fails if more than one trace matches. */
 CN_CHECK bool cn_trace_set_load(struct cn_trace_set *out, struct cn_search *search,
                                 const struct cn_query *query, struct cn_error *err);
-void cn_trace_set_done(struct cn_trace_set *set);
+
+/* Load the spans of one trace that cn_search_trace_spans() listed. Branches are in the order of
+ * the hits. Any thread, each with a loader of its own. */
+CN_CHECK bool cn_trace_set_load_hits(struct cn_trace_set *out,
+                                     const struct cn_store *store,
+                                     struct cn_segment_loader *loader,
+                                     const struct cn_search_hit *hits, size_t count,
+                                     struct cn_error *err);
+void cn_trace_set_done(struct cn_trace_set *set); /* safe when zeroed */
+
+/* The times of a call since the epoch. */
+uint64_t cn_trace_branch_begin_ns(const struct cn_trace_branch *branch, uint32_t node);
+uint64_t cn_trace_branch_end_ns(const struct cn_trace_branch *branch, uint32_t node);
 
 /* Visit all calls, callers first; the visitor returns false to skip the calls below. `depth`
  * counts through all branches. */

@@ -106,6 +106,9 @@ static void names_do_not_move(void **state)
         (void)snprintf(name, sizeof(name), "n%u", i);
         (void)cn_names_add(&names, name);
     }
+    cn_names_finish(&names);
+    assert_int_equal(names.count, 20001);
+    assert_string_equal(names.list[20000], "n19999");
     assert_ptr_equal(names.list[0], first);
     assert_string_equal(first, "first");
     cn_names_done(&names);

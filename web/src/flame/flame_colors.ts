@@ -1,6 +1,6 @@
 // What the colour of a box means.
 
-import { colorOf, isDark } from "../shared/colors";
+import { colorOf, distinctColors, isDark, themeColor } from "../shared/colors";
 import { baseName } from "../shared/format";
 import type { Box } from "./flame_layout";
 
@@ -10,9 +10,9 @@ export type ColorMode = (typeof COLOR_MODES)[number];
 export const colorMode = (text: string | undefined): ColorMode =>
   COLOR_MODES.find((mode) => mode === text) ?? "function";
 
-// The next one of those that are always known, for the address.
-export function nextColor(text: string | undefined): string {
-  const modes = modesOf(false);
+// The next one of those that are known, for the address.
+export function nextColor(text: string | undefined, hasWaits = false): string {
+  const modes = modesOf(hasWaits);
   const next = modes[(modes.indexOf(colorMode(text)) + 1) % modes.length] ?? "function";
   return next === "function" ? "" : next;
 }
@@ -35,12 +35,23 @@ function scaleColor(share: number, hue: number): string {
     : `hsl(${hue} ${15 + 65 * part}% ${90 - 28 * part}%)`;
 }
 
-export function boxColor(box: Box, mode: ColorMode): string {
+const nameOf = (box: Box, mode: ColorMode): string =>
+  mode === "module" ? baseName(box.module) : packageOf(box);
+
+const isGrouping = (mode: ColorMode): boolean => mode === "module" || mode === "package";
+
+// Colours of modules or packages; of other meanings, colours need no list.
+export function groupColors(boxes: Box[], mode: ColorMode): Map<string, string> {
+  return isGrouping(mode)
+    ? distinctColors(boxes.map((box) => nameOf(box, mode)).filter((name) => name !== ""))
+    : new Map();
+}
+
+export function boxColor(box: Box, mode: ColorMode, groups: Map<string, string>): string {
   switch (mode) {
     case "module":
-      return colorOf(baseName(box.module));
     case "package":
-      return colorOf(packageOf(box));
+      return groups.get(nameOf(box, mode)) ?? themeColor("--wait");
     case "self":
       return scaleColor(box.value > 0 ? box.self / box.value : 0, 28);
     case "waiting": {
@@ -64,7 +75,7 @@ export interface LegendItem {
 const LEGEND_MAX = 8;
 
 // The largest modules or packages, or the ends of a scale.
-export function legendOf(boxes: Box[], mode: ColorMode): LegendItem[] {
+export function legendOf(boxes: Box[], mode: ColorMode, groups: Map<string, string>): LegendItem[] {
   if (mode === "function") return [];
   if (mode === "self" || mode === "waiting")
     return [0, 0.5, 1].map((part) => ({
@@ -73,11 +84,11 @@ export function legendOf(boxes: Box[], mode: ColorMode): LegendItem[] {
     }));
   const costs = new Map<string, number>();
   for (const box of boxes) {
-    const name = mode === "module" ? baseName(box.module) : packageOf(box);
+    const name = nameOf(box, mode);
     if (name !== "") costs.set(name, (costs.get(name) ?? 0) + box.self);
   }
   return [...costs]
     .sort((a, b) => b[1] - a[1])
     .slice(0, LEGEND_MAX)
-    .map(([text]) => ({ color: colorOf(text), text }));
+    .map(([text]) => ({ color: groups.get(text) ?? "", text }));
 }

@@ -1,6 +1,7 @@
 // Draws a flame graph on a canvas.
 
 import { themeColor } from "../shared/colors";
+import { fitName } from "../shared/names";
 import { uiScale } from "../shared/ui_scale";
 import type { Flame } from "../shared/types";
 import type { Box, View, WaitBox } from "./flame_layout";
@@ -52,32 +53,12 @@ export function drawFlame(element: HTMLCanvasElement, picture: Picture): void {
   const { boxes, waits, flame, row, matches } = picture;
   const context = prepare(element, picture.width, picture.height);
   if (!context) return;
-  const ink = themeColor("--ink");
-  for (const box of boxes) {
-    const [left, size] = extentOf(picture, box);
-    if (size < 0.4) continue;
-    const top = picture.topOf(box);
-    const isHit = matches?.(box.name) ?? false;
-    context.globalAlpha = matches && !isHit ? 0.35 : 1;
-    context.fillStyle = isHit ? themeColor("--accent") : picture.colorOf(box);
-    context.fillRect(left, top, Math.max(size - 0.6, 0.6), row - 1);
-    if (box.index === picture.selected || box.index === picture.hovered) {
-      context.globalAlpha = 1;
-      context.strokeStyle = ink;
-      context.lineWidth = box.index === picture.selected ? 2 : 1;
-      context.strokeRect(left + 1, top + 1, Math.max(size - 2.6, 1), row - 3);
-    }
-    if (size > 28) {
-      context.globalAlpha = 1;
-      context.fillStyle = isHit ? themeColor("--accent-ink") : ink;
-      context.save();
-      context.beginPath();
-      context.rect(left + 3, top, size - 6, row);
-      context.clip();
-      context.fillText(box.name, left + 4, top + row / 2);
-      context.restore();
-    }
-  }
+  const visible = boxes
+    .map((box) => ({ box, extent: extentOf(picture, box) }))
+    .filter(({ extent }) => extent[1] >= 0.4);
+  for (const { box, extent } of visible) drawBox(context, picture, box, extent);
+  for (const [begin, end] of flame.pauses ?? []) drawPause(context, picture, begin, end);
+  for (const { box, extent } of visible) drawName(context, picture, box, extent);
   context.globalAlpha = matches ? 0.35 : 1;
   for (const wait of waits) {
     const [left, size] = extentOf(picture, wait);
@@ -93,6 +74,52 @@ export function drawFlame(element: HTMLCanvasElement, picture: Picture): void {
     context.fillStyle = themeColor("--faint");
     context.fillText("no data", 8, 12);
   }
+}
+
+function drawBox(
+  context: CanvasRenderingContext2D,
+  picture: Picture,
+  box: Box,
+  [left, size]: [number, number],
+): void {
+  const { row, matches } = picture;
+  const top = picture.topOf(box);
+  const isHit = matches?.(box.name) ?? false;
+  context.globalAlpha = matches && !isHit ? 0.35 : 1;
+  context.fillStyle = isHit ? themeColor("--accent") : picture.colorOf(box);
+  context.fillRect(left, top, Math.max(size - 0.6, 0.6), row - 1);
+  context.globalAlpha = 1;
+  if (box.index !== picture.selected && box.index !== picture.hovered) return;
+  context.strokeStyle = themeColor("--ink");
+  context.lineWidth = box.index === picture.selected ? 2 : 1;
+  context.strokeRect(left + 1, top + 1, Math.max(size - 2.6, 1), row - 3);
+}
+
+function drawName(
+  context: CanvasRenderingContext2D,
+  picture: Picture,
+  box: Box,
+  [left, size]: [number, number],
+): void {
+  if (size <= 28) return;
+  context.fillStyle = themeColor(picture.matches?.(box.name) ? "--accent-ink" : "--ink");
+  const text = fitName(context, box.name, size - 8);
+  context.fillText(text, left + 4, picture.topOf(box) + picture.row / 2);
+}
+
+// While a thread waits, what is open is faded, as in the timeline.
+function drawPause(
+  context: CanvasRenderingContext2D,
+  picture: Picture,
+  begin: number,
+  end: number,
+): void {
+  const [left, size] = extentOf(picture, { begin, value: end - begin });
+  if (size <= 0) return;
+  context.globalAlpha = 0.72;
+  context.fillStyle = themeColor("--wait");
+  context.fillRect(left, 0, size, picture.height);
+  context.globalAlpha = 1;
 }
 
 // Waiting is a state, not a function: hatched, without a colour of its own.

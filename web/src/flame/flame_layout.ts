@@ -40,7 +40,7 @@ export function layOut(flame: Flame): Box[] {
       parent,
       depth,
       name: flame.names[name] ?? "",
-      module: flame.modules[module] ?? "",
+      module: flame.modules[module] || (boxes[parent]?.module ?? ""), // loops and lines have none
       value,
       self: self ?? 0,
       id,

@@ -48,7 +48,28 @@ export function flameOverTime(frame: NestedFrame, profile: number, range: Range)
     modules: [""],
     nodes,
     starts,
+    pauses: pausesOf(frame, profile, range),
   };
+}
+
+// When a thread waits, in seconds from the begin of the range.
+function pausesOf(frame: NestedFrame, profile: number, range: Range): [number, number][] {
+  const columnNs = (frame.end - frame.begin) / frame.columns;
+  const secondsAt = (column: number) =>
+    Math.min(range.end - range.begin, frame.begin + column * columnNs - range.begin) / 1e9;
+  return (frame.rows.get(profile)?.runs ?? [])
+    .filter((run) => run.isWaiting)
+    .map((run): [number, number] => [Math.max(0, secondsAt(run.begin)), secondsAt(run.end)])
+    .filter(([begin, end]) => begin < end);
+}
+
+// How long a thread waits while a call is open.
+export function waitingIn(flame: Flame, box: Pick<Box, "begin" | "value">): number {
+  const end = box.begin + box.value;
+  return (flame.pauses ?? []).reduce(
+    (sum, pause) => sum + Math.max(0, Math.min(end, pause[1]) - Math.max(box.begin, pause[0])),
+    0,
+  );
 }
 
 // Threads with samples, in natural order.
@@ -133,7 +154,7 @@ export function FlameOverTime(props: ViewProps & { color: ColorMode }) {
         explain={(box) => [
           ["duration", formatNs(box.value * 1e9)],
           ["of the visible time", formatPercent(box.value, flame.total)],
-          ["self", formatNs(box.self * 1e9)],
+          ["waiting, about", formatNs(waitingIn(flame, box) * 1e9)],
           ["begin", formatNs(begins(box))],
           ["end", formatNs(begins(box) + box.value * 1e9)],
         ]}

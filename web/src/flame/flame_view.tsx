@@ -2,8 +2,9 @@
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
-import { themeColor } from "../shared/colors";
-import { boxColor, legendOf, type ColorMode } from "./flame_colors";
+import { isDark, themeColor } from "../shared/colors";
+import { takeFocus } from "../shared/focus";
+import { boxColor, groupColors, legendOf, type ColorMode } from "./flame_colors";
 import { BoxValues, matchList, MatchList } from "./flame_details";
 import { drawFlame, drawMinimap, type Picture } from "./flame_draw";
 import { printSvg, saveBlob } from "./flame_export";
@@ -79,6 +80,8 @@ export function FlameView(props: Props) {
   const topOf = (box: { depth: number }) =>
     props.isInverted ? (depths - 1 - box.depth) * row : box.depth * row;
 
+  // A switch of the theme draws again, with colours of its own.
+  const groups = useMemo(() => groupColors(boxes, props.color), [boxes, props.color, isDark()]);
   const picture: Picture = {
     flame,
     boxes,
@@ -88,7 +91,7 @@ export function FlameView(props: Props) {
     height,
     row,
     topOf,
-    colorOf: props.paint ?? ((box) => boxColor(box, props.color)),
+    colorOf: props.paint ?? ((box) => boxColor(box, props.color, groups)),
     matches,
     selected,
     hovered,
@@ -96,6 +99,7 @@ export function FlameView(props: Props) {
   useEffect(() => {
     if (canvas.current) drawFlame(canvas.current, picture);
   });
+  useEffect(() => takeFocus(canvas.current), []);
   const isZoomed = zoomed >= 0;
   useEffect(() => {
     if (minimap.current)
@@ -201,7 +205,7 @@ export function FlameView(props: Props) {
             </span>
           )}
         </p>
-        <Legend boxes={boxes} color={props.color} />
+        <Legend boxes={boxes} color={props.color} groups={groups} />
         {isZoomed && (
           <canvas
             ref={minimap}
@@ -219,6 +223,7 @@ export function FlameView(props: Props) {
         <canvas
           ref={canvas}
           tabIndex={0}
+          data-keys
           role="application"
           aria-label={`flame graph of ${flame.column}: arrow keys move, Enter zooms in, Backspace zooms out, Escape resets the zoom`}
           style={{ width: `${width}px`, height: `${height}px` }}
@@ -269,8 +274,8 @@ export function FlameView(props: Props) {
   );
 }
 
-function Legend(props: { boxes: Box[]; color: ColorMode }) {
-  const items = legendOf(props.boxes, props.color);
+function Legend(props: { boxes: Box[]; color: ColorMode; groups: Map<string, string> }) {
+  const items = legendOf(props.boxes, props.color, props.groups);
   if (items.length === 0) return null;
   return (
     <p class="status" aria-label="colours">

@@ -96,6 +96,19 @@ export function threadTimes(overview: Overview, states: States | null): Map<numb
   );
 }
 
+function threadFact(info: Info, overview: Overview): Fact {
+  const { threadCount } = info;
+  const processes = processCount(info);
+  const inProcesses = processes ? ` in ${plural(processes, "process", "processes")}` : "";
+  const measured = overview.threads.length;
+  const withCosts =
+    measured < threadCount ? `, ${measured.toLocaleString("en-US")} with costs` : "";
+  return {
+    value: threadCount.toLocaleString("en-US"),
+    label: `${threadCount === 1 ? "thread" : "threads"}${inProcesses}${withCosts}`,
+  };
+}
+
 export function factsOf(info: Info, overview: Overview, states: States | null = null): Fact[] {
   const { columns } = overview;
   const facts: Fact[] = [];
@@ -113,11 +126,7 @@ export function factsOf(info: Info, overview: Overview, states: States | null = 
   } else facts.push({ value: formatValue(whole, overview.metric), label: overview.metric });
   const waiting = factOfWaiting(info, states);
   if (waiting) facts.push(waiting);
-  const processes = processCount(info);
-  facts.push({
-    value: info.threadCount.toLocaleString("en-US"),
-    label: `${info.threadCount === 1 ? "thread" : "threads"}${processes ? ` in ${plural(processes, "process", "processes")}` : ""}`,
-  });
+  facts.push(threadFact(info, overview));
   const calls = columns ? columns[columnIndex(columns, "calls", "inclusive")]?.total : null;
   if (calls)
     facts.push({
@@ -140,6 +149,26 @@ export function factsOf(info: Info, overview: Overview, states: States | null = 
   return facts;
 }
 
+const IN_PATH = new Set(["function", "entry", "other"]);
+
+export interface Step {
+  row: Row; // of the first of equal ones
+  path: string[];
+  times: number;
+}
+
+// The functions of the hot path. Equal neighbours, as recursion and unknown functions have, are one.
+export function foldSteps(hotPath: Row[]): Step[] {
+  const steps: Step[] = [];
+  hotPath.forEach((row, i) => {
+    if (!IN_PATH.has(row.kind)) return;
+    const last = steps[steps.length - 1];
+    if (last?.row.label === row.label) last.times++;
+    else steps.push({ row, path: hotPath.slice(0, i + 1).map(({ id }) => id), times: 1 });
+  });
+  return steps;
+}
+
 const openTree = (path: string[]): State => ({ v: "top-down", open: path.join(".") });
 
 function noteOfImbalance(overview: Overview, imbalance: Imbalance): Note | null {
@@ -150,7 +179,7 @@ function noteOfImbalance(overview: Overview, imbalance: Imbalance): Note | null 
   const thread = shortLabels(labels).find(([profile]) => profile === most)?.[1];
   return {
     subject: by === "rank" ? `Rank ${most}` : (thread ?? `Thread ${most}`),
-    text: ` has ${(max / mean).toFixed(1)} × the mean of ${count} ${by}s (${formatValue(max, metric)}): if all wait for it, ${formatPercent(max - mean, max)} of their time is waiting.`,
+    text: ` has ${formatValue(max, metric)}, ${(max / mean).toFixed(1)} × the mean of ${count} ${by}s: if all wait for it, ${formatPercent(max - mean, max)} of their time is waiting.`,
     ...(top ? { link: { title: `Cost on each ${by}`, to: openTree([top.id]) } } : {}),
   };
 }
@@ -186,14 +215,20 @@ function noteOfCores(info: Info, overview: Overview): Note | null {
 
 const SLOW_SHARE = 0.001; // of the wall time: what slow calls must take to be worth a look
 
-function noteOfSlow(info: Info, columns: Column[], { path, row }: Other): Note | null {
+function noteOfSlow(info: Info, overview: Overview, { path, row }: Other): Note | null {
+  const { columns = [], callCost = 0 } = overview;
   const p50 = row.values[percentileIndex(columns, "p50")] ?? 0;
   const p99 = row.values[percentileIndex(columns, "p99")] ?? 0;
   const calls = row.values[columnIndex(columns, "calls", "exclusive")] ?? 0;
   if ((((p99 - p50) * calls) / 100) * 1e9 < SLOW_SHARE * info.duration) return null;
+  // The quotient of a duration that is shorter than the cost of recording it means nothing.
+  const ratio = p50 * 1e9 > callCost ? p99 / p50 : null;
   return {
     subject: row.label,
-    text: `: p99 ${seconds(p99)} is ${p50 > 0 ? (p99 / p50).toFixed(p99 < p50 * 10 ? 1 : 0) : "∞"} × its p50, ${seconds(p50)}.`,
+    text:
+      ratio === null
+        ? `: p99 ${seconds(p99)}, but half of its calls take less than ${formatNs(Math.max(1, callCost))}.`
+        : `: p99 ${seconds(p99)} is ${ratio.toFixed(ratio < 10 ? 1 : 0)} × its p50, ${seconds(p50)}.`,
     link: { title: "Distribution", to: openTree(path) },
   };
 }
@@ -221,6 +256,6 @@ export function notesOf(info: Info, overview: Overview): Note[] {
     noteOfHottest(overview),
     noteOfCores(info, overview),
     overview.imbalance && noteOfImbalance(overview, overview.imbalance),
-    ...(columns && slow ? slow.map((other) => noteOfSlow(info, columns, other)) : []),
+    ...(columns && slow ? slow.map((other) => noteOfSlow(info, overview, other)) : []),
   ].filter((note): note is Note => note !== null);
 }

@@ -12,6 +12,7 @@ import { useAnswer } from "../shared/use_answer";
 import {
   columnIndex,
   factsOf,
+  foldSteps,
   notesOf,
   percentileIndex,
   shortLabels,
@@ -59,11 +60,11 @@ export function OverviewPage(props: ViewProps) {
         <div>
           <Functions overview={value} />
           <Threads info={info} overview={value} states={states} />
+          <Waiting overview={value} />
         </div>
         <div>
           <HotPath overview={value} />
           <Notes notes={notesOf(info, value)} />
-          <Waiting overview={value} />
           {info.tasks && <SlowestCalls path={props.path} />}
         </div>
       </div>
@@ -91,8 +92,13 @@ function Link(props: { to: State; title?: string; children: ComponentChildren })
 }
 
 const contextOf = (path: string[]): State => ({ v: "top-down", open: path.join(".") });
-const locationOf = (row: Row) =>
-  row.file ? `${baseName(row.file)}${row.line ? `:${row.line}` : ""}` : "";
+
+// File and line, else the module; "" if the name has it already: "memcpy [libc.so.6]".
+function locationOf(row: Row): string {
+  const file = row.file ? `${baseName(row.file)}${row.line ? `:${row.line}` : ""}` : "";
+  const location = file || (row.module ? baseName(row.module) : "");
+  return row.label.includes(location) ? "" : location;
+}
 
 function Name(props: { other: Other }) {
   const { path, row } = props.other;
@@ -101,7 +107,7 @@ function Name(props: { other: Other }) {
       <Link to={contextOf(path)} title={row.label}>
         {shorten(row.label, NAME_MAX)}
       </Link>
-      <small class="location">{locationOf(row) || (row.module ? baseName(row.module) : "")}</small>
+      <small class="location">{locationOf(row)}</small>
     </>
   );
 }
@@ -196,25 +202,22 @@ function Functions(props: { overview: Overview }) {
   );
 }
 
-const IN_PATH = new Set(["function", "entry", "other"]);
-
 function HotPath(props: { overview: Overview }) {
   const { hotPath, metric } = props.overview;
   const whole = wholeOf(props.overview);
   const ids = hotPath.map((row) => row.id);
-  const steps = hotPath
-    .map((row, i) => ({ row, path: ids.slice(0, i + 1) }))
-    .filter(({ row }) => IN_PATH.has(row.kind));
+  const steps = foldSteps(hotPath);
   const last = hotPath[hotPath.length - 1];
   return (
     <Card title="Hot path" hint="down while one callee has half">
       <ol class="hot-path">
-        {steps.map(({ row, path }) => (
+        {steps.map(({ row, path, times }) => (
           <li key={row.id}>
             <i style={{ width: `${whole ? (100 * (row.values[0] ?? 0)) / whole : 0}%` }} />
             <Link to={contextOf(path)} title={row.label}>
               {shorten(row.label, NAME_MAX)}
             </Link>
+            {times > 1 && <em title={`${times} calls, each made by the one before`}>× {times}</em>}
             <span>
               {formatValue(row.values[0], metric)}{" "}
               <small>{formatPercent(row.values[0] ?? null, whole)}</small>

@@ -63,7 +63,7 @@ function ThreadChooser(props: { path: string; count: number; chosen: string }) {
       <input
         id="threads"
         list="thread-list"
-        size={Math.max(12, placeholder.length + 2)}
+        size={Math.max(10, placeholder.length)}
         placeholder={placeholder}
         aria-label="threads: kinds such as RANK 0-3, or numbers in the list of threads, from 1"
         title="threads to include: RANK 0-3 THREAD 0, or numbers in the list, from 1: 1-3,7; empty: all"

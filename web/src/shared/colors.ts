@@ -27,13 +27,43 @@ const HUES: [hue: number, saturation: number, darker: number][] = [
   [265, 40, 0],
 ];
 
-export function colorOf(name: string): string {
+const STEPS = 3; // of brightness
+
+// Hue and brightness that the hash of a name gives.
+const slotOf = (name: string): [hue: number, step: number] => {
   const value = hash(name);
-  const [hue, saturation, darker] = HUES[(value >>> 4) % HUES.length] ?? [0, 0, 0];
-  const step = (value >>> 16) % 3;
+  return [(value >>> 4) % HUES.length, (value >>> 16) % STEPS];
+};
+
+function slotColor(slot: [number, number]): string {
+  const [hue, saturation, darker] = HUES[slot[0]] ?? [0, 0, 0];
+  const step = slot[1];
   return isDark()
     ? `hsl(${hue} ${saturation * 0.7}% ${26 + step * 5 - darker}%)`
     : `hsl(${hue} ${saturation}% ${68 + step * 7}%)`;
+}
+
+export const colorOf = (name: string): string => slotColor(slotOf(name));
+
+// Colours of a few names, of which no two are equal: a name whose colour another one has takes the
+// next hue that is free, then another brightness. Neither order nor costs matter.
+export function distinctColors(names: Iterable<string>): Map<string, string> {
+  const taken = new Set<string>();
+  const colors = new Map<string, string>();
+  for (const name of [...new Set(names)].sort()) {
+    const [hue, step] = slotOf(name);
+    const slots = Array.from({ length: HUES.length * STEPS }, (_, i): [number, number] => [
+      (hue + i) % HUES.length,
+      (step + Math.floor(i / HUES.length)) % STEPS,
+    ]);
+    const isHueFree = ([other]: [number, number]) =>
+      ![...taken].some((key) => key.startsWith(`${other} `));
+    const isFree = (slot: [number, number]) => !taken.has(slot.join(" "));
+    const slot = slots.find(isHueFree) ?? slots.find(isFree) ?? [hue, step];
+    taken.add(slot.join(" "));
+    colors.set(name, slotColor(slot));
+  }
+  return colors;
 }
 
 // A colour of the style sheet, for canvases.

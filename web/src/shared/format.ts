@@ -8,9 +8,17 @@ const UNITS: [number, string][] = [
   [1e3, "µs"],
 ];
 
+const COUNTS: [number, string][] = [
+  [1e12, "T"],
+  [1e9, "G"],
+  [1e6, "M"],
+  [1e3, "k"],
+];
+
 // A duration with three or four significant digits.
 export function formatNs(ns: number): string {
-  const size = Math.abs(ns);
+  // 999,960 ns are 1 ms, not 1000 µs.
+  const size = Math.abs(ns) * (1 + 5e-5);
   for (const [factor, unit] of UNITS) if (size >= factor) return `${trim(ns / factor)} ${unit}`;
   return `${trim(ns)} ns`;
 }
@@ -18,8 +26,7 @@ export function formatNs(ns: number): string {
 function trim(value: number): string {
   const size = Math.abs(value);
   if (size >= 1000) return value.toFixed(0);
-  if (size >= 100) return value.toFixed(1);
-  return value.toFixed(size >= 10 ? 2 : 3).replace(/\.?0+$/, "");
+  return value.toFixed(size >= 100 ? 1 : size >= 10 ? 2 : 3).replace(/\.?0+$/, "");
 }
 
 export const isSeconds = (metric: string) => /\bsec\b|\(s\)$/.test(metric);
@@ -81,6 +88,23 @@ export function axisStep(span: number, wanted: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1e-12)));
   for (const factor of [1, 2, 5, 10]) if (power * factor >= rough) return power * factor;
   return power * 10;
+}
+
+// A time of an axis. Marks whose leading digits are equal are printed relative to the unit before.
+export function formatTick(at: number, step: number): string {
+  const text = formatNs(at);
+  if (formatNs(at - step) !== text) return text.replace(/\.0 /, " ");
+  const units = [1e9, 1e6, 1e3].filter((unit) => unit > step * 10);
+  const unit = units[units.length - 1] ?? 1e3;
+  return `+${formatNs(at % unit)}`;
+}
+
+// A count or rate with four significant digits: "13.43 M".
+export function formatCount(value: number): string {
+  const size = Math.abs(value);
+  const found = COUNTS.find(([factor]) => size >= factor);
+  if (Number.isInteger(value) && size < 1e6) return value.toLocaleString("en-US");
+  return found ? `${trim(value / found[0])} ${found[1]}` : trim(value);
 }
 
 // "com.example.Dao.query": class and method, and the package.

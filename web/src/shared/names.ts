@@ -1,4 +1,6 @@
-// Long names of functions, shortened for a row; the full name is shown on hover.
+// Long names of functions, shortened for a row or a box; the full name is shown on hover.
+
+import { splitMethod } from "./format";
 
 // "std::map<int, std::vector<int> >::at(int const&)" becomes "std::map<…>::at(int const&)".
 // Operators such as "operator<<" and "->" contain no template arguments.
@@ -30,4 +32,48 @@ export function shorten(name: string, max: number): string {
   if (folded.length <= max) return folded;
   const head = Math.ceil((max - 1) * 0.4);
   return `${folded.slice(0, head)}…${folded.slice(folded.length - (max - 1 - head))}`;
+}
+
+// The name alone: "at" of "std::map<int, int>::at(int const&)", "Dao.query" of
+// "com.example.Dao.query", "~thread" of "std::thread::~thread()".
+export function bareName(name: string): string {
+  const folded = foldTemplates(name.replace(/::cxx11\b/g, "")).replace(
+    /\((?!anonymous|lambda).*$/s,
+    "",
+  );
+  const scoped = /(?:^|::)(operator.*|[^:]+)$/s.exec(folded)?.[1] ?? folded;
+  return splitMethod(scoped).short || name;
+}
+
+// Texts that are drawn thousands of times, with the font of the last canvas.
+let font = "";
+const widths = new Map<string, number>();
+const bareNames = new Map<string, string>();
+
+function cached<T>(cache: Map<string, T>, text: string, compute: () => T): T {
+  const known = cache.get(text);
+  if (known !== undefined) return known;
+  if (cache.size > 20000) cache.clear();
+  const value = compute();
+  cache.set(text, value);
+  return value;
+}
+
+function widthOf(context: CanvasRenderingContext2D, text: string): number {
+  if (context.font !== font) {
+    widths.clear();
+    font = context.font;
+  }
+  return cached(widths, text, () => context.measureText(text).width);
+}
+
+// What a box has room for: the name, else without namespaces and arguments, else its beginning; ""
+// where nothing legible remains.
+export function fitName(context: CanvasRenderingContext2D, name: string, width: number): string {
+  if (widthOf(context, name) <= width) return name;
+  const bare = cached(bareNames, name, () => bareName(name));
+  const size = widthOf(context, bare);
+  if (size <= width) return bare;
+  const letters = Math.floor((width / size) * bare.length) - 1;
+  return letters < 2 ? "" : `${bare.slice(0, letters)}…`;
 }

@@ -47,7 +47,7 @@ const NAMES = {
   tf: "filter of thread names",
   pin: "numbers of pinned threads",
   ord: "threads that were moved, each with its index in its group: 7:0",
-  flip: "threads that were opened or closed",
+  flip: "threads that were opened; negative: closed",
   shut: "closed groups, one per line",
   mk: "marked times",
   ov: "flag: map of all threads",

@@ -1,6 +1,8 @@
 // Tabs, and the panel of the chosen one. Arrow keys, Home and End move between tabs.
 
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { takeFocus } from "./focus";
 
 type Tab<T extends string> = readonly [name: T, title: ComponentChildren];
 
@@ -42,7 +44,11 @@ export function Tabs<T extends string>(props: Props<T>) {
           aria-selected={chosen === name}
           aria-controls={panelId(group)}
           tabIndex={chosen === name ? 0 : -1}
-          onClick={() => props.onChoose(name)}
+          onClick={(event) => {
+            // After a click, the keys are those of the view.
+            if (event.detail > 0) event.currentTarget.blur();
+            props.onChoose(name);
+          }}
         >
           {title}
         </button>
@@ -52,8 +58,15 @@ export function Tabs<T extends string>(props: Props<T>) {
 }
 
 export function TabPanel(props: { group: string; chosen: string; children: ComponentChildren }) {
+  const panel = useRef<HTMLDivElement>(null);
+  // A view that is loaded later takes the focus itself.
+  useEffect(
+    () => takeFocus(panel.current?.querySelector<HTMLElement>("[data-keys]")),
+    [props.chosen],
+  );
   return (
     <div
+      ref={panel}
       id={panelId(props.group)}
       class="tab-panel"
       role="tabpanel"

@@ -117,6 +117,7 @@ export interface Flame {
   names: string[];
   modules: string[];
   nodes: FlameNode[];
+  pauses?: [number, number][]; // of a graph over time: begin and end of waiting, as starts
   starts?: number[]; // begin of each box, if they do not lie side by side
   side?: "total" | "self"; // of the boxes; callers have self costs
   waits?: string[]; // states of waiting, if the values count them

@@ -70,3 +70,11 @@ export function columnUnit(metric: string, most: number | null, mode: UnitMode):
   const decimals = size === 0 ? DECIMALS_MAX : unit === "ns" ? 0 : decimalsOf(size / factor);
   return { unit, print: orNothing(fixed(decimals, factor)) };
 }
+
+// The unit of a column of durations in ns, the largest of which is about `most`: milliseconds to the
+// microsecond, where any takes that long, so that short ones among long ones keep their digits.
+export function durationUnit(most: number): { unit: string; print: (ns: number) => string } {
+  if (most >= 1e6) return { unit: "ms", print: fixed(DECIMALS_MAX, 1e6) };
+  if (most >= 1e3) return { unit: "µs", print: fixed(DECIMALS_MAX, 1e3) };
+  return { unit: "ns", print: fixed(0, 1) };
+}

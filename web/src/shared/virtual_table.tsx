@@ -3,6 +3,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { takeFocus } from "./focus";
 import { heightOf, scrollTo, topOfRow, useViewport, windowOf } from "./virtual_scroll";
 
 const WIDE = "(min-width: 2600px)";
@@ -73,8 +74,7 @@ export function VirtualTable(props: Props) {
     if (props.count > 0 && props.top) scroll(topOfRow(list, current(), props.top));
   }, [props.count > 0]);
   useEffect(() => {
-    if (props.takesFocus && document.activeElement === document.body)
-      scroller.current?.focus({ preventScroll: true });
+    if (props.takesFocus) takeFocus(scroller.current);
   }, []);
   const origin = useRef(props.origin);
   useLayoutEffect(() => {
@@ -128,6 +128,7 @@ export function VirtualTable(props: Props) {
       class={`vtable ${props.class}${props.isFirstFixed ? " first-fixed" : ""}`}
       ref={scroller}
       tabIndex={0}
+      data-keys={props.takesFocus}
       role={props.isTree ? "treegrid" : "grid"}
       aria-label={props.label}
       aria-rowcount={props.count + 1}

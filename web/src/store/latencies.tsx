@@ -1,14 +1,17 @@
-// Percentiles of durations and the share of errors over time. A drag selects a time range.
+// Percentiles of durations, and the number of spans and errors, over time. A drag selects a time range.
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { formatNs } from "../shared/format";
 import { perSecond, share } from "./operations_model";
-import { printClock, withTimes } from "./query_text";
+import { clockMarks, printClock, withTimes } from "./query_text";
+import { Bars } from "./store_histogram";
 import { go } from "../shared/state";
 import type { Histogram } from "./store_types";
 import { useAnswer } from "../shared/use_answer";
 
 const STEPS = 60;
+const MARKS = 3; // of the time
 const PLOT = { width: 1200, height: 110 };
 const LINES = [
   ["p50", 2],
@@ -59,6 +62,33 @@ export function Latencies(props: { path: string; query: string; title: string })
     setFrom(-1);
   };
   const step = hover >= 0 ? value.steps[hover] : undefined;
+  const busiest = Math.max(1, ...value.steps.map(([count]) => count));
+  const pointers = {
+    onPointerDown: (event: PointerEvent) => {
+      (event.currentTarget as Element).setPointerCapture(event.pointerId);
+      setFrom(stepAt(event));
+    },
+    onPointerMove: (event: PointerEvent) => setHover(stepAt(event)),
+    onPointerUp: (event: PointerEvent) => select(stepAt(event)),
+    onPointerCancel: () => setFrom(-1),
+    onPointerLeave: () => setHover(-1),
+  };
+  const selection = from >= 0 && hover >= 0 && (
+    <rect
+      class="plot-drag"
+      x={Math.min(from, hover) * width}
+      width={(Math.abs(hover - from) + 1) * width}
+      y={0}
+      height={PLOT.height}
+    />
+  );
+  const axis = (
+    <div class="latency-axis">
+      {clockMarks(timeAt(0), timeAt(value.steps.length), MARKS).map((text, i) => (
+        <span key={i}>{text}</span>
+      ))}
+    </div>
+  );
   return (
     <figure class="latencies">
       <figcaption>
@@ -68,59 +98,83 @@ export function Latencies(props: { path: string; query: string; title: string })
             <i /> {name}
           </span>
         ))}
+        <span class="legend line-rate">
+          <i /> spans
+        </span>
         <span class="legend line-errors">
           <i /> errors
         </span>
-        <span class="status">
+        <span class="status" aria-live="polite">
           {step
-            ? `${printClock(timeAt(hover)).slice(0, 23)}: ${perSecond(step[0], value.step)} per second, ${share(step[1], step[0]) || "no"} errors, p50 ${formatNs(step[2])}, p90 ${formatNs(step[3])}, p99 ${formatNs(step[4])}`
-            : `up to ${formatNs(most)}; a step is ${formatNs(value.step)}; drag to select`}
+            ? `${printClock(timeAt(hover)).slice(0, 23)}: ${describe(step, value.step)}`
+            : `a step is ${formatNs(value.step)}; drag to select`}
         </span>
       </figcaption>
-      <svg
-        viewBox={`0 0 ${PLOT.width} ${PLOT.height}`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`percentiles of durations of ${props.title} over time, up to ${formatNs(most)}`}
-        onPointerDown={(event) => {
-          event.currentTarget.setPointerCapture(event.pointerId);
-          setFrom(stepAt(event));
-        }}
-        onPointerMove={(event) => setHover(stepAt(event))}
-        onPointerUp={(event) => select(stepAt(event))}
-        onPointerLeave={() => setHover(-1)}
-      >
-        {value.steps.map(
-          ([count, errors], i) =>
-            errors > 0 && (
-              <rect
-                key={i}
-                class="plot-error"
-                x={i * width}
-                width={width}
-                y={PLOT.height * (1 - errors / count)}
-                height={(PLOT.height * errors) / count}
+      <div class="latency-plots">
+        <Plot most={formatNs(most)} half={formatNs(most / 2)} axis={axis}>
+          <svg
+            viewBox={`0 0 ${PLOT.width} ${PLOT.height}`}
+            preserveAspectRatio="none"
+            role="img"
+            aria-label={`percentiles of durations of ${props.title} over time, up to ${formatNs(most)}`}
+            {...pointers}
+          >
+            {selection}
+            {LINES.map(([name, which]) => (
+              <path
+                key={name}
+                class={`line-${name}`}
+                vector-effect="non-scaling-stroke"
+                d={linePath(value.steps, which, most, PLOT)}
               />
-            ),
-        )}
-        {from >= 0 && hover >= 0 && (
-          <rect
-            class="plot-drag"
-            x={Math.min(from, hover) * width}
-            width={(Math.abs(hover - from) + 1) * width}
-            y={0}
-            height={PLOT.height}
-          />
-        )}
-        {LINES.map(([name, which]) => (
-          <path
-            key={name}
-            class={`line-${name}`}
-            vector-effect="non-scaling-stroke"
-            d={linePath(value.steps, which, most, PLOT)}
-          />
-        ))}
-      </svg>
+            ))}
+          </svg>
+        </Plot>
+        <Plot
+          most={`${perSecond(busiest, value.step)}/s`}
+          half={`${perSecond(busiest / 2, value.step)}/s`}
+          axis={axis}
+        >
+          <svg
+            viewBox={`0 0 ${PLOT.width} ${PLOT.height}`}
+            preserveAspectRatio="none"
+            role="img"
+            aria-label={`spans and errors of ${props.title} over time, at most ${busiest} spans in a step`}
+            {...pointers}
+          >
+            <Bars steps={value.steps} most={busiest} size={PLOT} />
+            {selection}
+          </svg>
+        </Plot>
+      </div>
     </figure>
+  );
+}
+
+function describe(step: Histogram["steps"][number], ns: number): string {
+  const [count, errors, p50, p90, p99] = step;
+  if (count === 0) return "no spans";
+  return `${perSecond(count, ns)} per second, ${share(errors, count) || "no"} errors, p50 ${formatNs(p50)}, p90 ${formatNs(p90)}, p99 ${formatNs(p99)}`;
+}
+
+// A plot with marks of values on the left and of times below.
+function Plot(props: {
+  most: string;
+  half: string;
+  axis: ComponentChildren;
+  children: ComponentChildren;
+}) {
+  return (
+    <div class="latency-plot">
+      <div class="latency-values" aria-hidden="true">
+        <span>{props.most}</span>
+        <span>{props.half}</span>
+        <span>0</span>
+      </div>
+      <div class="latency-area">
+        {props.children}
+        {props.axis}
+      </div>
+    </div>
   );
 }

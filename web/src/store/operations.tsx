@@ -1,15 +1,15 @@
 // Operations: what services did, by service and method of spans, and one of them over time.
 
 import { useState } from "preact/hooks";
-import { formatNs } from "../shared/format";
 import { useListKeys } from "./list_keys";
 import { Latencies } from "./latencies";
 import { useIsNarrow } from "../shared/narrow";
-import { operationQuery, perSecond, share, sortOperations } from "./operations_model";
+import { inUnit, operationQuery, perSecond, share, sortOperations } from "./operations_model";
 import { flag, go, isOn, type State } from "../shared/state";
 import type { Groups, Histogram } from "./store_types";
 import { MethodName } from "./store_results";
 import { useAnswer } from "../shared/use_answer";
+import { durationUnit } from "../shared/units";
 import { VirtualTable, type TableColumn } from "../shared/virtual_table";
 
 interface Props {
@@ -27,7 +27,7 @@ const COLUMNS: TableColumn[] = [
   { name: "p90", title: "p90", isNumber: true, isSortable: true },
   { name: "p99", title: "p99", isNumber: true, isSortable: true },
 ];
-const WIDTHS = ["minmax(10em, 1fr)", "5em", "6em", "5em", "6em", "6em", "6em"];
+const WIDTHS = ["minmax(10em, 1fr)", "5em", "6em", "5em", "7.5em", "7.5em", "7.5em"];
 const NARROW = ["value", "count", "errors", "p50", "p99"];
 
 // "shop: com.example.Dao.query", or the method alone.
@@ -59,6 +59,7 @@ export function Operations(props: Props) {
   const by = COLUMNS.some((column) => column.name === state.sort) ? (state.sort ?? "") : "count";
   const isAscending = isOn(state, "rev");
   const list = sortOperations(value.groups, by, isAscending);
+  const unit = durationUnit(Math.max(...list.map((group) => group.p99)));
   const chosen = list[Math.min(selected, list.length - 1)];
   const showSpans = (operation: string) =>
     go({ v: "spans", q: operationQuery(query, operation), sort: "", rev: "", top: "", row: "" });
@@ -80,7 +81,7 @@ export function Operations(props: Props) {
       <VirtualTable
         class="operations"
         label="operations; Enter shows the spans of one"
-        columns={COLUMNS.filter(isShown)}
+        columns={COLUMNS.filter(isShown).map((column) => inUnit(column, unit.unit))}
         widths={WIDTHS.filter(isShown).join(" ")}
         count={list.length}
         row={(i) => {
@@ -93,9 +94,9 @@ export function Operations(props: Props) {
                   group.count.toLocaleString("en-US"),
                   perSecond(group.count, time.value?.step ?? 0),
                   share(group.errors, group.count),
-                  formatNs(group.p50),
-                  formatNs(group.p90),
-                  formatNs(group.p99),
+                  unit.print(group.p50),
+                  unit.print(group.p90),
+                  unit.print(group.p99),
                 ].filter(isShown),
               }
             : null;

@@ -2,6 +2,7 @@
 
 import { quote, toggleCondition, hasCondition } from "./query_text";
 import type { Group } from "./store_types";
+import type { TableColumn } from "../shared/virtual_table";
 
 // "service: method", or a method alone: the conditions of its spans, added to a query.
 export function operationQuery(query: string, operation: string): string {
@@ -28,6 +29,11 @@ export function perSecond(count: number, ns: number): string {
 
 export function share(part: number, whole: number): string {
   return part === 0 ? "" : `${((100 * part) / whole).toFixed(1)} %`;
+}
+
+// The column of a percentile with the unit in its title.
+export function inUnit(column: TableColumn, unit: string): TableColumn {
+  return /^p\d+$/.test(column.name) ? { ...column, title: `${column.name} (${unit})` } : column;
 }
 
 // By a column: the largest first, of equals by name.

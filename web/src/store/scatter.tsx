@@ -1,13 +1,20 @@
-// The durations of the longest matching traces over time. A drag limits the query to the times and
-// durations of the rectangle; a click on a dot opens its trace.
+// The durations of matching traces over time. A drag limits the query to the times and durations of
+// the rectangle; a click on a dot, or Enter at the selected one, opens its trace.
 
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { countOf, formatNs } from "../shared/format";
 import { clockMarks } from "./query_text";
-import { durationScale, rectangleQuery, roundDurations, type Scale } from "./scatter_model";
+import {
+  durationScale,
+  nearestTrace,
+  rectangleQuery,
+  roundDurations,
+  type Scale,
+} from "./scatter_model";
 import { printTime } from "./store_results";
 import { go, type State } from "../shared/state";
 import type { TraceList, TraceRow } from "./store_types";
+import { openTrace } from "./trace_model";
 import { useAnswer } from "../shared/use_answer";
 
 interface Props {
@@ -18,11 +25,14 @@ interface Props {
 interface Spot {
   x: number; // 0 to 1
   y: number;
+  width: number; // of the area, in pixels
+  height: number;
 }
 
-const LIMIT = 1000;
+const PAGE = 1000;
 const MARKS = 5; // of the time
-const CLICK = 0.004;
+const CLICK = 3; // pixels that are no drag
+const NEAR = 8; // pixels around a dot
 
 function spotOf(event: PointerEvent): Spot {
   const box = (event.currentTarget as Element).getBoundingClientRect();
@@ -30,35 +40,80 @@ function spotOf(event: PointerEvent): Spot {
   return {
     x: inside((event.clientX - box.left) / box.width),
     y: inside((event.clientY - box.top) / box.height),
+    width: box.width,
+    height: box.height,
   };
+}
+
+const isDrag = (a: Spot, b: Spot) =>
+  Math.abs(a.x - b.x) * b.width > CLICK || Math.abs(a.y - b.y) * b.height > CLICK;
+
+// The longest traces: a first page, then up to four more.
+function useLongest(props: Props) {
+  const page = (index: number, isWanted: boolean) =>
+    useAnswer<TraceList>(isWanted ? `${props.path}/traces` : null, {
+      q: props.state.q ?? "",
+      sort: "duration",
+      offset: index * PAGE,
+      limit: PAGE,
+    });
+  const first = page(0, true);
+  const count = first.value?.count ?? 0;
+  const second = page(1, count > PAGE);
+  const third = page(2, count > 2 * PAGE && second.value !== null);
+  const fourth = page(3, count > 3 * PAGE && third.value !== null);
+  const fifth = page(4, count > 4 * PAGE && fourth.value !== null);
+  const lists = [first, second, third, fourth, fifth]
+    .slice(0, Math.ceil(count / PAGE))
+    .map(({ value }) => value?.traces);
+  // By time, for the keyboard.
+  const traces = useMemo(() => {
+    const all = lists.flatMap((list) => list ?? []);
+    return all.sort((a, b) => (BigInt(a.time) < BigInt(b.time) ? -1 : 1));
+  }, lists);
+  return { traces, count, isLoaded: first.value !== null, error: first.error };
+}
+
+function describe(trace: TraceRow): string {
+  const errors = trace.errors > 0 ? `, ${countOf(trace.errors, "error")}` : "";
+  return `${trace.method ?? "?"}: ${formatNs(trace.duration)}, ${countOf(trace.spans, "span")}${errors}, ${printTime(trace.time)}`;
 }
 
 export function Scatter(props: Props) {
   const query = props.state.q ?? "";
-  const { value, error } = useAnswer<TraceList>(`${props.path}/traces`, {
-    q: query,
-    sort: "duration",
-    limit: LIMIT,
-  });
+  const { traces, count, isLoaded, error } = useLongest(props);
   const [from, setFrom] = useState<Spot | null>(null);
   const [to, setTo] = useState<Spot | null>(null);
-  if (!value) return <p class="status">{error ?? "loading…"}</p>;
-  if (value.traces.length === 0) return <p class="status">no matches</p>;
-  const scale = durationScale(value.traces);
+  const [at, setAt] = useState(-1);
+  const scale = useMemo(() => durationScale(traces), [traces]);
+  const dots = useMemo(() => <Dots traces={traces} scale={scale} />, [scale]);
+  if (!isLoaded) return <p class="status">{error ?? "loading…"}</p>;
+  if (traces.length === 0) return <p class="status">no matches</p>;
+  const near = (spot: Spot) => nearestTrace(traces, scale, spot, NEAR);
   const end = (event: PointerEvent) => {
     const last = spotOf(event);
-    if (from && (Math.abs(last.x - from.x) > CLICK || Math.abs(last.y - from.y) > CLICK))
+    if (from && isDrag(from, last))
       go({ q: rectangleQuery(query, scale, from, last), top: "", row: "" });
+    else openTrace(traces[near(last)]);
     setFrom(null);
     setTo(null);
   };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (by !== 0) setAt(Math.min(traces.length - 1, Math.max(0, at + by)));
+    else if (event.key === "Enter") openTrace(traces[at]);
+    else if (event.key === "Escape" && at >= 0) setAt(-1);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const shown = traces[at];
   return (
     <figure class="scatter">
-      <figcaption class="status">
-        {value.count > value.traces.length
-          ? `the ${value.traces.length.toLocaleString("en-US")} longest of ${countOf(value.count, "trace")}`
-          : countOf(value.count, "trace")}
-        ; drag to select times and durations, click to open
+      <figcaption class="status" aria-live="polite">
+        {shown
+          ? describe(shown)
+          : `${count > traces.length ? `the ${traces.length.toLocaleString("en-US")} longest of ` : ""}${countOf(count, "trace")}; drag to select times and durations, click to open`}
       </figcaption>
       <div class="scatter-plot">
         {roundDurations(scale.low, scale.high).map((ns) => (
@@ -67,17 +122,38 @@ export function Scatter(props: Props) {
           </span>
         ))}
         <div
-          class="scatter-area"
+          class={at >= 0 ? "scatter-area pointing" : "scatter-area"}
+          tabIndex={0}
+          role="application"
+          aria-label={`durations of ${countOf(traces.length, "trace")} over time; drag to select, or arrows and Enter to open one`}
           onPointerDown={(event) => {
             event.currentTarget.setPointerCapture(event.pointerId);
             setFrom(spotOf(event));
           }}
-          onPointerMove={(event) => from && setTo(spotOf(event))}
+          onPointerMove={(event) => {
+            const spot = spotOf(event);
+            if (from && isDrag(from, spot)) setTo(spot);
+            setAt(from ? -1 : near(spot));
+          }}
+          onPointerLeave={() => setAt(-1)}
           onPointerUp={end}
+          onPointerCancel={() => {
+            setFrom(null);
+            setTo(null);
+          }}
+          onKeyDown={onKeyDown}
         >
-          {value.traces.map((trace) => (
-            <Dot key={trace.key} trace={trace} scale={scale} />
-          ))}
+          <svg aria-hidden="true">
+            {dots}
+            {shown && (
+              <circle
+                class="dot-ring"
+                cx={`${scale.x(shown.time) * 100}%`}
+                cy={`${scale.y(shown.duration) * 100}%`}
+                r={7}
+              />
+            )}
+          </svg>
           {from && to && (
             <i
               class="brush"
@@ -100,17 +176,37 @@ export function Scatter(props: Props) {
   );
 }
 
-function Dot(props: { trace: TraceRow; scale: Scale }) {
-  const { trace, scale } = props;
+// Failed traces are squares, and above the others.
+function Dots(props: { traces: TraceRow[]; scale: Scale }) {
+  const { scale } = props;
+  const place = (trace: TraceRow): [string, string] => [
+    `${(scale.x(trace.time) * 100).toFixed(2)}%`,
+    `${(scale.y(trace.duration) * 100).toFixed(2)}%`,
+  ];
   return (
-    <button
-      class={trace.errors > 0 ? "dot failed" : "dot"}
-      tabIndex={-1}
-      title={`${trace.method ?? "?"}\n${printTime(trace.time)}, ${formatNs(trace.duration)}, ${countOf(trace.spans, "span")}${trace.errors > 0 ? `, ${countOf(trace.errors, "error")}` : ""}`}
-      aria-label={`open ${trace.method ?? "trace"}, ${formatNs(trace.duration)}`}
-      style={{ left: `${scale.x(trace.time) * 100}%`, top: `${scale.y(trace.duration) * 100}%` }}
-      onPointerDown={(event) => event.stopPropagation()}
-      onClick={() => go({ key: trace.key })}
-    />
+    <>
+      {props.traces
+        .filter((trace) => trace.errors === 0)
+        .map((trace) => {
+          const [x, y] = place(trace);
+          return <circle key={trace.key} class="dot" cx={x} cy={y} r={4} />;
+        })}
+      {props.traces
+        .filter((trace) => trace.errors > 0)
+        .map((trace) => {
+          const [x, y] = place(trace);
+          return (
+            <rect
+              key={trace.key}
+              class="dot failed"
+              x={x}
+              y={y}
+              width={8}
+              height={8}
+              transform="translate(-4 -4)"
+            />
+          );
+        })}
+    </>
   );
 }

@@ -31,6 +31,25 @@ export function durationScale(traces: TraceRow[]): Scale {
   };
 }
 
+// The trace whose dot is nearest to a place in an area of some pixels, within `near` pixels; -1: none.
+export function nearestTrace(
+  traces: TraceRow[],
+  scale: Scale,
+  spot: { x: number; y: number; width: number; height: number },
+  near: number,
+): number {
+  let best = -1;
+  let least = near * near;
+  traces.forEach((trace, i) => {
+    const x = (scale.x(trace.time) - spot.x) * spot.width;
+    const y = (scale.y(trace.duration) - spot.y) * spot.height;
+    if (x * x + y * y > least) return;
+    least = x * x + y * y;
+    best = i;
+  });
+  return best;
+}
+
 // 1, 2 and 5 of each power of ten between two durations; of many powers, 1 alone.
 export function roundDurations(low: number, high: number): number[] {
   const factors = high / low > 1e4 ? [1] : [1, 2, 5];

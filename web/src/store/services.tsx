@@ -1,15 +1,23 @@
 // Which services call which: a graph, callers on the left, and the calls as a table.
 
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { formatNs } from "../shared/format";
 import { useIsNarrow } from "../shared/narrow";
 import { useListKeys } from "./list_keys";
-import { perSecond, share } from "./operations_model";
+import { inUnit, perSecond, share } from "./operations_model";
 import { hasCondition, quote, toggleCondition } from "./query_text";
-import { layoutServices, type ServiceNode } from "./services_model";
+import {
+  layoutServices,
+  leftOf,
+  BOX,
+  type Point,
+  type ServiceLine,
+  type ServiceNode,
+} from "./services_model";
 import { go, type State } from "../shared/state";
 import type { ServiceEdge, Services } from "./store_types";
 import { useAnswer } from "../shared/use_answer";
+import { durationUnit } from "../shared/units";
 import { VirtualTable, type TableColumn } from "../shared/virtual_table";
 
 interface Props {
@@ -17,7 +25,6 @@ interface Props {
   state: State;
 }
 
-const BOX = { width: 220, height: 62, gapX: 90, gapY: 14, margin: 12 };
 const COLUMNS: TableColumn[] = [
   { name: "caller", title: "caller" },
   { name: "callee", title: "callee" },
@@ -28,7 +35,16 @@ const COLUMNS: TableColumn[] = [
   { name: "p90", title: "p90", isNumber: true },
   { name: "p99", title: "p99", isNumber: true },
 ];
-const WIDTHS = ["minmax(6em, 1fr)", "minmax(6em, 1fr)", "5em", "6em", "5em", "6em", "6em", "6em"];
+const WIDTHS = [
+  "minmax(6em, 1fr)",
+  "minmax(6em, 1fr)",
+  "5em",
+  "6em",
+  "5em",
+  "7.5em",
+  "7.5em",
+  "7.5em",
+];
 const WIDE = ["rate", "p90"]; // left out of narrow windows
 
 export function ServicesView(props: Props) {
@@ -41,6 +57,7 @@ export function ServicesView(props: Props) {
   if (!value) return <p class="status">{error ?? "loading…"}</p>;
   if (value.edges.length === 0)
     return <p class="status">no matching span has the name of a service</p>;
+  const unit = durationUnit(Math.max(...value.edges.map((edge) => edge.p99)));
   const ns = Number(BigInt(value.last) - BigInt(value.first));
   const show = (service: string) => {
     const condition = `service = ${quote(service)}`;
@@ -51,15 +68,15 @@ export function ServicesView(props: Props) {
   };
   return (
     <>
-      <ServiceGraphView edges={value.edges} ns={ns} onOpen={show} />
+      <ServiceGraphView services={value} ns={ns} onOpen={show} />
       <VirtualTable
         class="service-calls"
         label="calls between services; Enter shows the operations of the callee"
-        columns={COLUMNS.filter(isShown)}
+        columns={COLUMNS.filter(isShown).map((column) => inUnit(column, unit.unit))}
         widths={WIDTHS.filter(isShown).join(" ")}
         count={value.edges.length}
         row={(i) => {
-          const row = edgeRow(value.edges[i] as ServiceEdge, ns);
+          const row = edgeRow(value.edges[i] as ServiceEdge, ns, unit.print);
           return { ...row, cells: row.cells.filter(isShown) };
         }}
         selected={selected}
@@ -70,7 +87,7 @@ export function ServicesView(props: Props) {
   );
 }
 
-function edgeRow(edge: ServiceEdge, ns: number) {
+function edgeRow(edge: ServiceEdge, ns: number, print: (ns: number) => string) {
   return {
     class: edge.errors > 0 ? "failed" : "",
     cells: [
@@ -79,39 +96,32 @@ function edgeRow(edge: ServiceEdge, ns: number) {
       edge.count.toLocaleString("en-US"),
       perSecond(edge.count, ns),
       share(edge.errors, edge.count),
-      formatNs(edge.p50),
-      formatNs(edge.p90),
-      formatNs(edge.p99),
+      print(edge.p50),
+      print(edge.p90),
+      print(edge.p99),
     ],
   };
 }
 
-const leftOf = (node: ServiceNode) => BOX.margin + node.layer * (BOX.width + BOX.gapX);
-const topOf = (node: ServiceNode) => BOX.margin + node.row * (BOX.height + BOX.gapY);
-
 function ServiceGraphView(props: {
-  edges: ServiceEdge[];
+  services: Services;
   ns: number;
   onOpen: (service: string) => void;
 }) {
-  const graph = layoutServices(props.edges);
-  const nodes = new Map(graph.nodes.map((node) => [node.name, node]));
-  const most = Math.max(...props.edges.map((edge) => edge.count));
-  const width = 2 * BOX.margin + graph.layers * (BOX.width + BOX.gapX) - BOX.gapX;
-  const height = 2 * BOX.margin + graph.rows * (BOX.height + BOX.gapY) - BOX.gapY;
+  const { edges, services } = props.services;
+  const graph = useMemo(() => layoutServices(edges, services), [edges, services]);
+  const most = Math.max(...edges.map((edge) => edge.count));
   return (
     <div class="service-graph">
-      <svg width={width} height={height} role="group" aria-label="graph of services">
-        {props.edges.map((edge) => {
-          const from = edge.caller === null ? undefined : nodes.get(edge.caller);
-          const to = nodes.get(edge.callee);
-          return from && to ? (
-            <Edge
-              key={`${edge.caller}\n${edge.callee}`}
-              {...{ edge, from, to, most, ns: props.ns }}
-            />
-          ) : null;
-        })}
+      <svg width={graph.width} height={graph.height} role="group" aria-label="graph of services">
+        {graph.lines.map((line) => (
+          <Edge
+            key={`${line.edge.caller}\n${line.edge.callee}`}
+            line={line}
+            most={most}
+            ns={props.ns}
+          />
+        ))}
         {graph.nodes.map((node) => (
           <Box key={node.name} node={node} ns={props.ns} onOpen={props.onOpen} />
         ))}
@@ -120,24 +130,26 @@ function ServiceGraphView(props: {
   );
 }
 
-function Edge(props: {
-  edge: ServiceEdge;
-  from: ServiceNode;
-  to: ServiceNode;
-  most: number;
-  ns: number;
-}) {
-  const { edge, from, to } = props;
-  const x1 = leftOf(from) + BOX.width;
-  const y1 = topOf(from) + BOX.height / 2;
-  const x2 = leftOf(to);
-  const y2 = topOf(to) + BOX.height / 2;
-  const bend = Math.max(40, Math.abs(x2 - x1) / 2);
+// Straight along bends, curved between columns.
+function curve(points: Point[]): string {
+  return points
+    .map((point, i) => {
+      const before = points[i - 1];
+      if (!before) return `M${point.x} ${point.y}`;
+      if (i % 2 === 0) return `L${point.x} ${point.y}`;
+      const bend = Math.max(40, Math.abs(point.x - before.x) / 2);
+      return `C${before.x + bend} ${before.y} ${point.x - bend} ${point.y} ${point.x} ${point.y}`;
+    })
+    .join("");
+}
+
+function Edge(props: { line: ServiceLine; most: number; ns: number }) {
+  const { edge, points } = props.line;
   const rate = perSecond(edge.count, props.ns);
   return (
     <path
       class={edge.errors > 0 ? "edge failed" : "edge"}
-      d={`M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`}
+      d={curve(points)}
       stroke-width={1 + 5 * Math.sqrt(edge.count / props.most)}
     >
       <title>
@@ -149,13 +161,14 @@ function Edge(props: {
 
 function Box(props: { node: ServiceNode; ns: number; onOpen: (service: string) => void }) {
   const { node } = props;
-  const rate = perSecond(node.count, props.ns);
-  const errors = share(node.errors, node.count);
+  const { sum } = node;
+  const rate = sum && perSecond(sum.count, props.ns);
+  const errors = sum && share(sum.errors, sum.count);
   const name = node.name.length > 24 ? `${node.name.slice(0, 23)}…` : node.name;
   return (
     <g
-      class={node.errors > 0 ? "service failed" : "service"}
-      transform={`translate(${leftOf(node)} ${topOf(node)})`}
+      class={errors ? "service failed" : "service"}
+      transform={`translate(${leftOf(node.layer)} ${node.top})`}
       tabIndex={0}
       role="button"
       aria-label={`operations of ${node.name}`}
@@ -172,9 +185,9 @@ function Box(props: { node: ServiceNode; ns: number; onOpen: (service: string) =
           .filter((part) => part)
           .join(", ")}
       </text>
-      {node.count > 0 && (
+      {sum && (
         <text x={10} y={52}>
-          p50 {formatNs(node.p50)}, p99 {formatNs(node.p99)}
+          p50 {formatNs(sum.p50)}, p99 {formatNs(sum.p99)}
         </text>
       )}
     </g>

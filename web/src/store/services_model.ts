@@ -1,60 +1,157 @@
-// The layout of the graph of services: callers left of callees.
+// The layout of the graph of services: callers left of callees. An edge across several columns has a
+// bend in each column between, so that it does not run below a box.
 
-import type { ServiceEdge } from "./store_types";
+import type { ServiceEdge, ServiceSum } from "./store_types";
+
+export const BOX = { width: 220, height: 62, gapX: 90, gapY: 14, margin: 12 };
+const BEND_HEIGHT = 12;
+const SWEEPS = 4;
 
 export interface ServiceNode {
   name: string;
   layer: number; // column, from the left
-  row: number; // in its column
-  count: number; // spans that were called from outside of the service
-  errors: number;
-  p50: number; // of the most frequent caller
-  p99: number;
+  top: number; // pixels
+  sum: ServiceSum | null; // null: none of its spans was called from outside
+}
+
+export interface Point {
+  x: number;
+  y: number;
+}
+
+export interface ServiceLine {
+  edge: ServiceEdge;
+  points: Point[]; // from the caller's box through bends to the callee's
 }
 
 export interface ServiceGraph {
   nodes: ServiceNode[];
-  layers: number;
-  rows: number; // of the longest column
+  lines: ServiceLine[];
+  width: number;
+  height: number;
 }
 
-// Each service is one layer right of its callers. Edges that would lead back are followed by none:
-// services are visited from those without callers, then by number of spans.
-export function layoutServices(edges: ServiceEdge[]): ServiceGraph {
-  const nodes = new Map<string, ServiceNode>();
-  const at = (name: string): ServiceNode => {
-    const known = nodes.get(name);
-    if (known) return known;
-    const node = { name, layer: 0, row: 0, count: 0, errors: 0, p50: 0, p99: 0 };
-    nodes.set(name, node);
-    return node;
-  };
-  const most = new Map<string, number>();
-  for (const edge of edges) {
-    const node = at(edge.callee);
-    if (edge.caller !== null) at(edge.caller);
-    node.count += edge.count;
-    node.errors += edge.errors;
-    if (edge.count > (most.get(edge.callee) ?? 0)) {
-      most.set(edge.callee, edge.count);
-      node.p50 = edge.p50;
-      node.p99 = edge.p99;
+// Something in a column: a box, or a bend of an edge.
+interface Slot {
+  node: ServiceNode | null;
+  layer: number;
+  height: number;
+  top: number;
+  left: Slot[]; // neighbours in the column before, and in the one after
+  right: Slot[];
+  weight: number;
+}
+
+export const leftOf = (layer: number) => BOX.margin + layer * (BOX.width + BOX.gapX);
+const middle = (slot: Slot) => slot.top + slot.height / 2;
+
+// The slots from the caller to the callee, with new bends between.
+function connect(edge: ServiceEdge, from: Slot, to: Slot, columns: Slot[][]): Slot[] {
+  const path = [from];
+  for (let layer = from.layer + 1; layer < to.layer; layer++) {
+    const bend: Slot = {
+      node: null,
+      layer,
+      height: BEND_HEIGHT,
+      top: 0,
+      left: [],
+      right: [],
+      weight: edge.count,
+    };
+    columns[layer]?.push(bend);
+    path.push(bend);
+  }
+  path.push(to);
+  if (from.layer < to.layer)
+    path.slice(1).forEach((slot, i) => {
+      slot.left.push(path[i] as Slot);
+      path[i]?.right.push(slot);
+    });
+  return path;
+}
+
+function stack(column: Slot[]): void {
+  let top = BOX.margin;
+  for (const slot of column) {
+    slot.top = top;
+    top += slot.height + BOX.gapY;
+  }
+}
+
+// Slots near their neighbours, so that few edges cross.
+function order(columns: Slot[][]): void {
+  for (const column of columns) {
+    column.sort(
+      (a, b) => b.weight - a.weight || ((a.node?.name ?? "") < (b.node?.name ?? "") ? -1 : 1),
+    );
+    stack(column);
+  }
+  for (let sweep = 0; sweep < SWEEPS; sweep++) {
+    const isRight = sweep % 2 === 0;
+    for (const column of isRight ? columns : [...columns].reverse()) {
+      const wanted = new Map(
+        column.map((slot) => {
+          const near = isRight ? slot.left : slot.right;
+          const sum = near.reduce((all, one) => all + middle(one), 0);
+          return [slot, near.length > 0 ? sum / near.length : middle(slot)];
+        }),
+      );
+      column.sort((a, b) => (wanted.get(a) ?? 0) - (wanted.get(b) ?? 0));
+      stack(column);
     }
   }
+}
+
+function lineOf(edge: ServiceEdge, path: Slot[]): ServiceLine {
+  const points = path.flatMap((slot, i): Point[] => {
+    const left = { x: leftOf(slot.layer), y: middle(slot) };
+    const right = { x: left.x + BOX.width, y: left.y };
+    return i === 0 ? [right] : i === path.length - 1 ? [left] : [left, right];
+  });
+  return { edge, points };
+}
+
+// Each service is one layer right of its callers.
+export function layoutServices(edges: ServiceEdge[], sums: ServiceSum[]): ServiceGraph {
+  const nodes = new Map<string, ServiceNode>();
+  const sumOf = new Map(sums.map((sum) => [sum.service, sum]));
+  for (const edge of edges)
+    for (const name of [edge.callee, ...(edge.caller === null ? [] : [edge.caller])])
+      if (!nodes.has(name))
+        nodes.set(name, { name, layer: 0, top: 0, sum: sumOf.get(name) ?? null });
   assignLayers(nodes, edges);
-  const columns: ServiceNode[][] = [];
-  for (const node of nodes.values()) (columns[node.layer] ??= []).push(node);
-  for (const column of columns) {
-    column.sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1));
-    column.forEach((node, i) => (node.row = i));
+  const columns: Slot[][] = [];
+  const slots = new Map<string, Slot>();
+  for (const node of nodes.values()) {
+    const slot: Slot = {
+      node,
+      layer: node.layer,
+      height: BOX.height,
+      top: 0,
+      left: [],
+      right: [],
+      weight: node.sum?.count ?? 0,
+    };
+    slots.set(node.name, slot);
+    (columns[node.layer] ??= []).push(slot);
   }
+  const paths = edges.flatMap((edge): [ServiceEdge, Slot[]][] => {
+    const from = edge.caller === null ? undefined : slots.get(edge.caller);
+    const to = slots.get(edge.callee);
+    return from && to ? [[edge, connect(edge, from, to, columns)]] : [];
+  });
+  order(columns);
+  for (const slot of slots.values()) if (slot.node) slot.node.top = slot.top;
+  const last = columns.flatMap((column) => column.slice(-1));
   return {
-    nodes: columns.flat(),
-    layers: columns.length,
-    rows: Math.max(0, ...columns.map((column) => column.length)),
+    nodes: columns.flatMap((column) => column.flatMap((slot) => slot.node ?? [])),
+    lines: paths.map(([edge, path]) => lineOf(edge, path)),
+    width: leftOf(columns.length - 1) + BOX.width + BOX.margin,
+    height: Math.max(0, ...last.map((slot) => slot.top + slot.height)) + BOX.margin,
   };
 }
 
+// Edges that would lead back are followed by none: services are visited from those without callers.
 function assignLayers(nodes: Map<string, ServiceNode>, edges: ServiceEdge[]): void {
   const between = edges.filter((edge) => edge.caller !== null);
   const callees = new Map<string, string[]>();

@@ -93,7 +93,7 @@ export function TimeHistogram(props: Props) {
           preserveAspectRatio="none"
           aria-hidden="true"
         >
-          <Bars steps={value.steps} most={most} />
+          <Bars steps={value.steps} most={most} size={PLOT} />
           {part && <Selected part={part} width={PLOT.width / count} />}
         </svg>
       </div>
@@ -110,17 +110,21 @@ export function TimeHistogram(props: Props) {
   );
 }
 
-function Bars(props: { steps: Histogram["steps"]; most: number }) {
-  const width = PLOT.width / props.steps.length;
+export function Bars(props: {
+  steps: Histogram["steps"];
+  most: number;
+  size: { width: number; height: number };
+}) {
+  const width = props.size.width / props.steps.length;
   const bar = (name: string, i: number, traces: number) => {
     // Small counts stay visible.
-    const height = traces === 0 ? 0 : Math.max(1.5, (PLOT.height * traces) / props.most);
+    const height = traces === 0 ? 0 : Math.max(1.5, (props.size.height * traces) / props.most);
     return (
       <rect
         class={name}
         x={i * width}
         width={Math.max(width - 1, 0.5)}
-        y={PLOT.height - height}
+        y={props.size.height - height}
         height={height}
       />
     );

@@ -1,7 +1,7 @@
 // The matching traces or spans, sorted by the server and loaded a page at a time.
 
 import { useEffect, useRef } from "preact/hooks";
-import { formatNs, splitMethod } from "../shared/format";
+import { splitMethod } from "../shared/format";
 import { printClock } from "./query_text";
 import { useRowPages } from "../shared/row_pages";
 import { flag, go, isOn, type State } from "../shared/state";
@@ -9,6 +9,8 @@ import { useListKeys } from "./list_keys";
 import { useLive } from "./live";
 import { useIsNarrow } from "../shared/narrow";
 import type { SpanList, SpanRow, TraceList, TraceRow } from "./store_types";
+import { openTrace } from "./trace_model";
+import { durationUnit } from "../shared/units";
 import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";
 
 interface Props {
@@ -22,8 +24,10 @@ interface Column extends TableColumn {
   width: string;
   isWide?: boolean; // left out of narrow windows
   narrow?: { width: string; cell: Column["cell"] }; // instead, in narrow windows
-  cell: (row: Listed) => TableRow["cells"][number];
+  cell: (row: Listed, unit: DurationUnit) => TableRow["cells"][number];
 }
+
+type DurationUnit = ReturnType<typeof durationUnit>;
 
 const grouped = (value: number) => value.toLocaleString("en-US");
 
@@ -44,8 +48,8 @@ const COLUMNS: Record<string, Column> = {
     title: "duration",
     isNumber: true,
     isSortable: true,
-    width: "6.5em",
-    cell: (row) => formatNs(row.duration),
+    width: "7.5em",
+    cell: (row, unit) => unit.print(row.duration),
   },
   spans: {
     name: "spans",
@@ -75,14 +79,14 @@ const COLUMNS: Record<string, Column> = {
   type: {
     name: "type",
     title: "type",
-    width: "minmax(4em, 1fr)",
+    width: "minmax(4em, 0.6fr)",
     isWide: true,
     cell: (row) => row.type,
   },
   services: {
     name: "services",
     title: "services",
-    width: "minmax(5em, 2fr)",
+    width: "minmax(6em, 2.4fr)",
     isWide: true,
     cell: (row) => {
       const names = "services" in row ? row.services.join(", ") : (row.service ?? "");
@@ -92,13 +96,14 @@ const COLUMNS: Record<string, Column> = {
   method: {
     name: "method",
     title: "method",
-    width: "minmax(11em, 4fr)",
+    width: "minmax(8em, 3fr)",
     cell: (row) => <MethodName name={row.method ?? "?"} />,
   },
 };
 const OF_TRACES = ["time", "duration", "spans", "errors", "calls", "type", "services", "method"];
 const OF_SPANS = OF_TRACES.filter((name) => name !== "spans");
 const SETTLE_MS = 250;
+const FIRST_ROWS = 50;
 
 // To the millisecond.
 export function printTime(ns: string): string {
@@ -148,15 +153,21 @@ export function Results(props: Props) {
     if (!row) return;
     clearTimeout(timer.current);
     go({ row: String(index), top: top.current }, true);
-    go({ key: row.key });
+    openTrace(row);
   };
   if (pages.count === null || pages.error)
     return <p class="status">{pages.error ? "" : "loading…"}</p>;
   if (pages.count === 0) return <p class="status">no matches</p>;
+  // The unit of the first rows is that of all, so that it does not change while scrolling.
+  const first = Array.from({ length: FIRST_ROWS }, (_, i) => pages.at(i)?.duration ?? 0);
+  const unit = durationUnit(Math.max(...first));
   const columns = (hasSpans ? OF_SPANS : OF_TRACES)
     .map((name) => COLUMNS[name] as Column)
     .filter((column) => !isNarrow || !column.isWide)
-    .map((column) => (isNarrow ? { ...column, ...column.narrow } : column));
+    .map((column) => (isNarrow ? { ...column, ...column.narrow } : column))
+    .map((column) =>
+      column.name === "duration" ? { ...column, title: `duration (${unit.unit})` } : column,
+    );
   return (
     <VirtualTable
       class="results"
@@ -169,7 +180,7 @@ export function Results(props: Props) {
         return row
           ? {
               class: row.errors > 0 ? "failed" : "",
-              cells: columns.map((column) => column.cell(row)),
+              cells: columns.map((column) => column.cell(row, unit)),
             }
           : null;
       }}

@@ -52,9 +52,7 @@ export interface Histogram {
   steps: [count: number, errors: number, p50: number, p90: number, p99: number][];
 }
 
-export interface ServiceEdge {
-  caller: string | null; // null: it is not in the store
-  callee: string;
+interface CallSum {
   count: number;
   errors: number;
   p50: number;
@@ -63,11 +61,22 @@ export interface ServiceEdge {
   total: number;
 }
 
+export interface ServiceEdge extends CallSum {
+  caller: string | null; // null: it is not in the store
+  callee: string;
+}
+
+// All calls of a service from outside of it.
+export interface ServiceSum extends CallSum {
+  service: string;
+}
+
 export interface Services {
   count: number;
   first: string;
   last: string;
   edges: ServiceEdge[];
+  services: ServiceSum[];
 }
 
 export interface CriticalStep {

@@ -2,20 +2,20 @@
 
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { get } from "../shared/api";
-import { formatNs } from "../shared/format";
 import { useListKeys } from "./list_keys";
 import type { Trace } from "./store_types";
 import { printValue } from "./trace_details";
 import { addCalls, growCalls, visibleCalls, type CallLine, type CallNode } from "./trace_model";
+import { durationUnit } from "../shared/units";
 import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";
 
-const COLUMNS: TableColumn[] = [
-  { name: "start", title: "start", isNumber: true },
-  { name: "duration", title: "duration", isNumber: true },
-  { name: "self", title: "self", isNumber: true },
+const columns = (unit: string): TableColumn[] => [
+  { name: "start", title: `start (${unit})`, isNumber: true },
+  { name: "duration", title: `duration (${unit})`, isNumber: true },
+  { name: "self", title: `self (${unit})`, isNumber: true },
   { name: "method", title: "method" },
 ];
-const WIDTHS = "7em 9em 7em minmax(16em, 1fr)";
+const WIDTHS = "8em 9em 8em minmax(16em, 1fr)";
 
 interface Props {
   path: string;
@@ -109,6 +109,7 @@ export function CallTree(props: Props) {
   }, [root, selected, version]);
   if (!root) return null;
   const lines = visibleCalls(root);
+  const unit = durationUnit(props.trace.nodes[0]?.duration ?? 0);
   const index = lines.findIndex((line) => "node" in line && line.node.call.node === selected);
   const choose = (line: CallLine | undefined) => {
     if (line && "node" in line) props.onSelect(line.node);
@@ -140,10 +141,10 @@ export function CallTree(props: Props) {
       class="trace-calls"
       label="calls of the trace"
       isTree
-      columns={COLUMNS}
+      columns={columns(unit.unit)}
       widths={WIDTHS}
       count={lines.length}
-      row={(i) => lineOf(lines[i] as CallLine, props, toggle)}
+      row={(i) => lineOf(lines[i] as CallLine, props, unit.print, toggle)}
       selected={index}
       reveal={index}
       onSelect={(i) => choose(lines[i])}
@@ -153,7 +154,12 @@ export function CallTree(props: Props) {
   );
 }
 
-function lineOf(line: CallLine, props: Props, toggle: (line: CallLine) => void): TableRow {
+function lineOf(
+  line: CallLine,
+  props: Props,
+  print: (ns: number) => string,
+  toggle: (line: CallLine) => void,
+): TableRow {
   if ("more" in line) {
     const indent = { paddingLeft: `${(line.more.call.depth + 1) * 16 + 20}px` };
     return {
@@ -175,12 +181,12 @@ function lineOf(line: CallLine, props: Props, toggle: (line: CallLine) => void):
     level: call.depth + 1,
     ...(call.below > 0 ? { isOpen } : {}),
     cells: [
-      formatNs(call.start),
+      print(call.start),
       <>
         <i class="bar" style={{ width: `${(call.duration / total) * 100}%` }} />
-        <span>{formatNs(call.duration)}</span>
+        <span>{print(call.duration)}</span>
       </>,
-      formatNs(call.self),
+      print(call.self),
       <span style={{ paddingLeft: `${call.depth * 16}px` }}>
         <button
           class="twist"

@@ -20,7 +20,7 @@ export function Details(props: { call: TraceNode }) {
             value={formatNs(call.duration)}
           />
           <Fact name="self" value={formatNs(call.self)} />
-          <Fact name="calls inside" value={call.calls.toLocaleString("en-US")} />
+          <Fact name="calls inside" value={(call.calls - 1).toLocaleString("en-US")} />
         </tbody>
       </table>
       <h3>Attributes</h3>
@@ -30,10 +30,24 @@ export function Details(props: { call: TraceNode }) {
   );
 }
 
+const SHORT = 26; // characters of a name that is not broken
+
+// Long names of attributes may be broken after a dot or an underscore, not anywhere.
+function breakable(name: string) {
+  return name.split(/(?<=[._])/).map((part, i) => (
+    <>
+      {i > 0 && <wbr />}
+      {part}
+    </>
+  ));
+}
+
 function Fact(props: { name: string; value: string }) {
   return (
     <tr>
-      <th scope="row">{props.name}</th>
+      <th scope="row" class={props.name.length <= SHORT ? "short" : ""}>
+        {props.name.length <= SHORT ? props.name : breakable(props.name)}
+      </th>
       <td class="wrap">{props.value}</td>
     </tr>
   );

@@ -1,10 +1,10 @@
 // The times of each method of a trace.
 
 import { useState } from "preact/hooks";
-import { formatNs } from "../shared/format";
 import { flag, go, isOn, type State } from "../shared/state";
 import type { MethodRow, Methods } from "./store_types";
 import { useAnswer } from "../shared/use_answer";
+import { durationUnit } from "../shared/units";
 import { VirtualTable, type TableColumn } from "../shared/virtual_table";
 
 const COLUMNS: TableColumn[] = [
@@ -15,6 +15,8 @@ const COLUMNS: TableColumn[] = [
   { name: "errors", title: "errors", isNumber: true, isSortable: true },
   { name: "method", title: "method" },
 ];
+
+const TIMES = ["self", "total", "longest"];
 
 interface Props {
   path: string;
@@ -35,16 +37,17 @@ export function TraceMethods(props: Props) {
     .filter((row) => props.matches?.(row.method) ?? true)
     .sort((a, b) => (isAscending ? a[by] - b[by] : b[by] - a[by]));
   const most = Math.max(1, ...value.methods.map((row) => row.self));
+  const unit = durationUnit(Math.max(...value.methods.map((method) => method.total)));
   const row = (method: MethodRow) => ({
     class: method.errors > 0 ? "failed" : "",
     cells: [
       <>
         <i class="bar" style={{ width: `${(method.self / most) * 100}%` }} />
-        <span>{formatNs(method.self)}</span>
+        <span>{unit.print(method.self)}</span>
       </>,
-      formatNs(method.total),
+      unit.print(method.total),
       method.calls.toLocaleString("en-US"),
-      formatNs(method.longest),
+      unit.print(method.longest),
       method.errors > 0 ? method.errors.toLocaleString("en-US") : "",
       <span class="kind-function">{method.method}</span>,
     ],
@@ -58,7 +61,11 @@ export function TraceMethods(props: Props) {
     <VirtualTable
       class="methods"
       label="methods and their times; Enter shows their calls"
-      columns={COLUMNS}
+      columns={COLUMNS.map((column) =>
+        TIMES.includes(column.name)
+          ? { ...column, title: `${column.name} (${unit.unit})` }
+          : column,
+      )}
       widths="9em 8em 7em 8em 6em minmax(16em, 1fr)"
       count={rows.length}
       row={(i) => row(rows[i] as MethodRow)}

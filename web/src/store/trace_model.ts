@@ -1,6 +1,7 @@
 // The calls of one trace as a tree that grows when calls are opened, as a flame graph, and its spans.
 
-import type { CriticalPath, SpanRow, Trace, TraceNode, TraceSpan } from "./store_types";
+import { go } from "../shared/state";
+import type { CriticalPath, SpanRow, Trace, TraceNode, TraceRow, TraceSpan } from "./store_types";
 import type { Flame } from "../shared/types";
 
 export interface CallNode {
@@ -93,6 +94,7 @@ export interface SpanLine {
   node: number; // in this trace, when it is inside it
   depth: number;
   start: number; // ns from the first
+  isCall: boolean; // it is known to have no calls inside
   span: Pick<
     TraceSpan,
     "span" | "parent" | "time" | "duration" | "errors" | "type" | "service" | "method"
@@ -108,12 +110,13 @@ export function arrangeSpans(rows: SpanRow[], inside: TraceSpan[]): SpanLine[] {
       node: 0,
       depth: 0,
       start: 0,
+      isCall: row.calls === 1,
       span: { ...row, method: row.method ?? "?" },
     })),
     ...inside
       .slice(1)
       .filter((span) => span.span === null || !known.has(span.span))
-      .map((span) => ({ key: null, node: span.node, depth: 0, start: 0, span })),
+      .map((span) => ({ key: null, node: span.node, depth: 0, start: 0, isCall: false, span })),
   ];
   if (lines.length === 0) return [];
   const begin = lines.reduce(
@@ -209,4 +212,15 @@ export function pathShares(path: CriticalPath): [service: string, share: number]
   return [...sums]
     .map(([name, sum]): [string, number] => [name, sum / path.duration])
     .sort((a, b) => b[1] - a[1]);
+}
+
+// The view that shows a trace best at first: its spans, where other services or nothing but spans are
+// in it; otherwise the calls of its first span.
+export function firstTab(row: TraceRow | SpanRow): string {
+  if (!("services" in row)) return "";
+  return row.services.length > 1 || (row.spans > 1 && row.calls <= row.spans) ? "spans" : "";
+}
+
+export function openTrace(row: TraceRow | SpanRow | undefined): void {
+  if (row) go({ key: row.key, tab: firstTab(row) });
 }

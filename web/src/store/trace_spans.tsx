@@ -5,9 +5,11 @@ import { useState } from "preact/hooks";
 import { get } from "../shared/api";
 import { colorOf } from "../shared/colors";
 import { countOf, formatNs } from "../shared/format";
+import { useIsNarrow } from "../shared/narrow";
 import { useListKeys } from "./list_keys";
 import { go } from "../shared/state";
 import type { CriticalPath, SpanList, Trace } from "./store_types";
+import { Details } from "./trace_details";
 import { TimeAxis } from "../shared/time_axis";
 import {
   arrangeSpans,
@@ -22,14 +24,16 @@ import {
   type WaterfallLine,
 } from "./trace_model";
 import { useAnswer } from "../shared/use_answer";
+import { durationUnit } from "../shared/units";
 import { VirtualTable, type TableColumn } from "../shared/virtual_table";
 
-const columns = (end: number): TableColumn[] => [
+const columns = (end: number, unit: string, isNarrow: boolean): TableColumn[] => [
   { name: "span", title: "span" },
-  { name: "start", title: "start", isNumber: true },
-  { name: "duration", title: "duration", isNumber: true },
-  { name: "axis", title: <TimeAxis begin={0} span={end} /> },
+  { name: "start", title: `start (${unit})`, isNumber: true },
+  { name: "duration", title: `duration (${unit})`, isNumber: true },
+  { name: "axis", title: <TimeAxis begin={0} span={end} marks={isNarrow ? 3 : 4} /> },
 ];
+const START = 1; // left out of narrow windows
 const SPANS_MAX = 1000;
 const CALLS_MAX = 200; // of a span that is open
 
@@ -76,6 +80,7 @@ export function TraceSpans(props: {
   const { value, error } = useSpans(props.path, props.trace);
   const inside = useOpened(props.path, props.traceKey);
   useListKeys(".span-list");
+  const isNarrow = useIsNarrow();
   const path = useAnswer<CriticalPath>(`${props.path}/critical-path`, { key: props.traceKey });
   if (!value) return <p class="status">{error ?? "loading…"}</p>;
   const spans = arrangeSpans(value.spans, props.trace.spans);
@@ -87,6 +92,8 @@ export function TraceSpans(props: {
     to: rowOf.get(spans[flow.to] ?? null) ?? 0,
   }));
   const end = Math.max(1, ...spans.map((line) => line.start + line.span.duration));
+  const unit = durationUnit(end);
+  const isShown = (_: unknown, i: number) => !isNarrow || i !== START;
   const services = [...new Set(spans.map((line) => serviceOf(line)))];
   const open = (line: WaterfallLine | undefined) => {
     if (!line) return;
@@ -103,52 +110,73 @@ export function TraceSpans(props: {
     if (key === "ArrowLeft") props.onSelect(lines.findIndex(({ of }) => of === line.of));
     return true;
   };
+  const chosen = lines[props.selected];
   return (
-    <div class="spans">
-      <p class="status">
-        {countOf(spans.length, "span")} of {countOf(services.length, "service")}, {formatNs(end)}
-        {inside.error && <span class="error"> · {inside.error}</span>}
-        {value.count > value.spans.length &&
-          ` · the first ${value.spans.length} of ${value.count.toLocaleString("en-US")}`}
-        {path.value && path.value.duration > 0 && (
-          <span>
-            {" "}
-            · critical path{" "}
-            {pathShares(path.value)
-              .map(([service, part]) => `${service} ${(part * 100).toFixed(0)} %`)
-              .join(", ")}
-          </span>
-        )}
-        {services.map((service) => (
-          <span key={service} class="legend">
-            <i style={{ background: colorOf(service) }} /> {service}
-          </span>
-        ))}
-      </p>
-      <VirtualTable
-        class="span-list"
-        label="spans of the request; → shows the calls inside one, Enter opens it"
-        isTree
-        columns={columns(end)}
-        widths="minmax(16em, 30%) 7em 7em 1fr"
-        count={lines.length}
-        row={(i) => {
-          const line = lines[i] as WaterfallLine;
-          const parts = flowParts(flows, i, end);
-          return isSpan(line)
-            ? spanRow(line.of, end, props.traceKey, path.value, parts, {
-                isOpen: inside.opened.has(spanId(line.of)),
-                toggle: (isOpening) => toggle(line, isOpening),
-              })
-            : callRow(line, end, parts);
-        }}
-        selected={props.selected}
-        onSelect={props.onSelect}
-        onOpen={(i) => open(lines[i])}
-        onKey={onKey}
-      />
-    </div>
+    <>
+      <div class="spans">
+        <p class="status">
+          {countOf(spans.length, "span")} of {countOf(services.length, "service")}, {formatNs(end)}
+          {inside.error && <span class="error"> · {inside.error}</span>}
+          {value.count > value.spans.length &&
+            ` · the first ${value.spans.length} of ${value.count.toLocaleString("en-US")}`}
+          {path.value && path.value.duration > 0 && (
+            <span>
+              {" "}
+              · critical path{" "}
+              {pathShares(path.value)
+                .map(([service, part]) => `${service} ${(part * 100).toFixed(0)} %`)
+                .join(", ")}
+            </span>
+          )}
+          {services.map((service) => (
+            <span key={service} class="legend">
+              <i style={{ background: colorOf(service) }} /> {service}
+            </span>
+          ))}
+        </p>
+        <VirtualTable
+          class="span-list"
+          label="spans of the request; → shows the calls inside one, Enter opens it"
+          isTree
+          columns={columns(end, unit.unit, isNarrow).filter(isShown)}
+          widths={
+            isNarrow ? "minmax(10em, 36%) 8em 1fr" : "minmax(12em, 30%) 7em 8.5em minmax(9em, 1fr)"
+          }
+          count={lines.length}
+          row={(i) => {
+            const line = lines[i] as WaterfallLine;
+            const parts = flowParts(flows, i, end);
+            const row = isSpan(line)
+              ? spanRow(line.of, end, unit.print, props.traceKey, path.value, parts, {
+                  isOpen: inside.opened.has(spanId(line.of)),
+                  toggle: (isOpening) => toggle(line, isOpening),
+                })
+              : callRow(line, end, unit.print, parts);
+            return { ...row, cells: row.cells.filter(isShown) };
+          }}
+          selected={props.selected}
+          onSelect={props.onSelect}
+          onOpen={(i) => open(lines[i])}
+          onKey={onKey}
+        />
+      </div>
+      {chosen && !chosen.more && (
+        <SpanDetails path={props.path} traceKey={props.traceKey} line={chosen} />
+      )}
+    </>
   );
+}
+
+// The selected span, or call inside one, with its attributes.
+function SpanDetails(props: { path: string; traceKey: string; line: WaterfallLine }) {
+  const { line } = props;
+  const { value } = useAnswer<Trace>(`${props.path}/trace`, {
+    key: line.of.key ?? props.traceKey,
+    node: line.call?.node ?? line.of.node,
+    limit: 1,
+  });
+  const call = value?.nodes[0];
+  return call ? <Details call={{ ...call, start: line.start }} /> : <aside class="panel" />;
 }
 
 // The parts of flows in one row: they begin in the middle of the caller's row, and end in an arrow at
@@ -166,7 +194,12 @@ function flowParts(flows: SpanFlow[], row: number, end: number) {
 }
 
 // A call inside a span, or the number of those that are not listed.
-function callRow(line: WaterfallLine, end: number, flows: ComponentChildren) {
+function callRow(
+  line: WaterfallLine,
+  end: number,
+  print: (ns: number) => string,
+  flows: ComponentChildren,
+) {
   const { call } = line;
   const indent = { paddingLeft: `${line.depth * 16 + 16}px` };
   if (!call)
@@ -187,8 +220,8 @@ function callRow(line: WaterfallLine, end: number, flows: ComponentChildren) {
     level: line.depth + 1,
     cells: [
       <span style={indent}>{call.method}</span>,
-      formatNs(line.start),
-      formatNs(call.duration),
+      print(line.start),
+      print(call.duration),
       <span class="span-axis">
         <i
           class="span-bar inside"
@@ -212,6 +245,7 @@ interface Opening {
 function spanRow(
   line: SpanLine,
   end: number,
+  print: (ns: number) => string,
   current: string,
   path: CriticalPath | null,
   flows: ComponentChildren,
@@ -226,18 +260,19 @@ function spanRow(
         <button
           class="link"
           tabIndex={-1}
+          disabled={line.isCall}
           aria-label={opening.isOpen ? "hide calls inside" : "show calls inside"}
           onClick={(event) => {
             event.stopPropagation();
             opening.toggle(!opening.isOpen);
           }}
         >
-          {opening.isOpen ? "▾" : "▸"}
+          {line.isCall ? "" : opening.isOpen ? "▾" : "▸"}
         </button>{" "}
         <strong>{serviceOf(line)}</strong> {span.method}
       </span>,
-      formatNs(line.start),
-      formatNs(span.duration),
+      print(line.start),
+      print(span.duration),
       <span class="span-axis">
         {flows}
         <i

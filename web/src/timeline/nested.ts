@@ -235,7 +235,7 @@ function runningTime(row: NestedRow): { running: number; all: number } {
   for (const run of row.runs) {
     if (!run.path && !run.isWaiting) continue;
     sum.all += run.end - run.begin;
-    if (run.path) sum.running += run.end - run.begin;
+    sum.running += (run.end - run.begin) * (run.path ? 1 : 1 - run.share);
   }
   runningTimes.set(row, sum);
   return sum;

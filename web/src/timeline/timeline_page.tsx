@@ -7,7 +7,7 @@ import { clampRange } from "../shared/range";
 import { go, isOn, flag, type State } from "../shared/state";
 import { TimelineView, type TimelineChange } from "./timeline_view";
 import type { Selection } from "./track_draw";
-import { parseList, parseMoves, printMoves, type Choice } from "./tracks";
+import { parseList, parseMoves, parseOpened, printMoves, printOpened, type Choice } from "./tracks";
 
 function selectionState(selection: Selection | null | undefined): State {
   if (selection === undefined) return {};
@@ -25,7 +25,7 @@ function choiceState(choice: Choice | undefined): State {
     tf: choice.filter,
     pin: choice.pinned.join(","),
     ord: printMoves(choice.moved),
-    flip: [...choice.flipped].join(","),
+    flip: printOpened(choice.opened),
     shut: [...choice.shut].join("\n"),
   };
 }
@@ -70,7 +70,7 @@ export function TimelinePage(props: ViewProps) {
           filter: state.tf ?? "",
           pinned: parseList(state.pin),
           moved: parseMoves(state.ord),
-          flipped: new Set(parseList(state.flip)),
+          opened: parseOpened(state.flip),
           shut: new Set(splitList(state.shut)),
         }}
         onChange={change}

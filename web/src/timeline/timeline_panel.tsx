@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { get } from "../shared/api";
 import { colorOf } from "../shared/colors";
 import { formatNs, formatPercent } from "../shared/format";
+import { shorten as shortenName } from "../shared/names";
 import type { Range } from "../shared/range";
 import type { Flame, Stack, States } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
@@ -11,6 +12,7 @@ import type { NestedFrame, StateName } from "./nested";
 import { printNumbers } from "./thread_numbers";
 import type { Cursor, Selection } from "./track_draw";
 
+const NAME_MAX = 26; // letters
 const LISTED = 12; // functions; the others are one line
 const LEAST = 0.001; // of the time, for a line of its own
 
@@ -41,7 +43,7 @@ function FunctionList(props: { times: Times }) {
           <tr key={name}>
             <th scope="row" title={name}>
               <i style={{ background: colorOf(name) }} />
-              {name}
+              {shortenName(name, NAME_MAX)}
             </th>
             <td>{formatNs(ns)}</td>
             <td class="percent">{formatPercent(ns, total)}</td>
@@ -90,21 +92,16 @@ export function StateList(props: { states: [StateName, number | null][] }) {
   );
 }
 
-// The time of each state in what was loaded, which a column with several states counts for the
-// one that has most of it.
-function visibleStates(frame: NestedFrame): [StateName, number | null][] {
-  const width = (frame.end - frame.begin) / frame.columns;
-  const sums = new Map<StateName, number>();
-  for (const row of frame.rows.values())
-    for (const state of row.states)
-      sums.set(state.name, (sums.get(state.name) ?? 0) + (state.end - state.begin) * width);
-  const names: StateName[] = ["running", "pre-empted", "blocked", "waiting"];
-  const found = names.filter((name) => sums.has(name));
-  return [
-    ...found.map((name): [StateName, number] => [name, sums.get(name) ?? 0]),
-    ...(sums.has("no data") ? [["no data", null] as [StateName, null]] : []),
-  ];
+// Without scheduler events, a thread runs or waits: both times are sums over all samples.
+function statesOf(frame: NestedFrame): [StateName, number][] {
+  const running = frame.functions.reduce((sum, [, ns]) => sum + ns, frame.others[1]);
+  return [["running", running], ...waitingOf(frame.waiting)];
 }
+
+const waitingOf = (ns: number): [StateName, number][] => (ns > 0 ? [["waiting", ns]] : []);
+
+const hasGaps = (frame: NestedFrame): boolean =>
+  [...frame.rows.values()].some((row) => row.states.some(({ name }) => name === "no data"));
 
 function useStack(path: string, cursor: Cursor | null): Stack | null {
   const [stack, setStack] = useState<Stack | null>(null);
@@ -209,10 +206,7 @@ function Selected(props: Props & { selection: Selection }) {
             states={
               known.length > 0
                 ? known
-                : [
-                    ["running", value.total * 1e9],
-                    ["waiting", (value.waiting ?? 0) * 1e9],
-                  ]
+                : [["running", value.total * 1e9], ...waitingOf((value.waiting ?? 0) * 1e9)]
             }
           />
         </>
@@ -228,14 +222,14 @@ function Visible(props: Props) {
   const threads = printNumbers([...(frame?.rows.keys() ?? [])]);
   const known = useStates(props, frame?.begin ?? 0, frame?.end ?? 0, threads);
   if (!frame) return <p class="status">loading…</p>;
-  const drawn = visibleStates(frame);
+  const gaps: [StateName, null][] = hasGaps(frame) ? [["no data", null]] : [];
   return (
     <>
       <h2>Visible range</h2>
       <p class="status">self time of the visible threads</p>
       <FunctionList times={frame} />
       <h3>States</h3>
-      <StateList states={known.length > 0 ? known : drawn} />
+      <StateList states={known.length > 0 ? known : [...statesOf(frame), ...gaps]} />
     </>
   );
 }

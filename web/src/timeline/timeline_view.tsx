@@ -20,6 +20,7 @@ import { TrackOverlay } from "./track_overlay";
 import {
   layOut,
   moveTrack as movedChoice,
+  printOpened,
   toggled,
   visibleTracks,
   type Choice,
@@ -97,11 +98,14 @@ export function TimelineView(props: TimelineProps) {
   const levelsOf = useLevels(overview.map, heldFrame);
   const counters = useCounterList(props.path, props.thread);
   const choiceKey = JSON.stringify([choice.filter, choice.pinned, choice.moved]);
-  const openKey = [...choice.flipped, ...choice.shut].join("\n");
-  const layout = useMemo(
-    () => layOut(known, choice, sizes, levelsOf, counters),
-    [threads, choiceKey, openKey, sizes, levelsOf, counters],
-  );
+  const openKey = [printOpened(choice.opened), ...choice.shut].join("\n");
+  const layout = useMemo(() => {
+    const room = overview.map && {
+      height: size.height,
+      levelsOf: (profile: number) => overview.map?.rows.get(profile)?.levels,
+    };
+    return layOut(known, choice, sizes, levelsOf, counters, room);
+  }, [threads, choiceKey, openKey, sizes, levelsOf, counters, overview.map, size.height]);
   const visible = visibleTracks(layout, scrolled, size.height);
   const pointsOf = useCounterPoints(
     props.path,
@@ -215,7 +219,8 @@ export function TimelineView(props: TimelineProps) {
     });
   const choose = (next: Partial<Choice>) => props.onChange({ choice: { ...choice, ...next } });
   const actions = {
-    onOpen: (profile: number) => choose({ flipped: new Set(toggled(choice.flipped, profile)) }),
+    onOpen: (profile: number) =>
+      choose({ opened: new Map(choice.opened).set(profile, !trackOf(profile)?.isOpen) }),
     onGroup: (group: string) => choose({ shut: new Set(toggled(choice.shut, group)) }),
     onPin: (profile: number) => choose({ pinned: toggled(choice.pinned, profile) }),
     onMove: (track: ThreadTrack, index: number) => choose(movedChoice(choice, track, index)),

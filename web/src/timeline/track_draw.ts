@@ -1,7 +1,8 @@
 // Draws the tracks of the timeline, its axis, and what is marked on it.
 
 import { colorOf, isDark, themeColor } from "../shared/colors";
-import { axisStep, formatNs } from "../shared/format";
+import { axisStep, formatNs, formatTick } from "../shared/format";
+import { fitName } from "../shared/names";
 import type { Range } from "../shared/range";
 import { uiScale } from "../shared/ui_scale";
 import type { Points } from "../shared/types";
@@ -171,7 +172,7 @@ function drawNested(
   context: CanvasRenderingContext2D,
   frame: NestedFrame,
   row: NestedRow,
-  box: Area & { top: number; level: number },
+  box: Area & { top: number; height: number; level: number },
   theme: Theme,
   matches: Matches,
 ): void {
@@ -197,30 +198,15 @@ function drawNested(
     if (!run.isWaiting) continue;
     const from = Math.max(box.left, x(run.begin));
     const to = Math.min(right, x(run.end));
-    if (to > from) context.fillRect(from, box.top, to - from, row.levels * box.level - 1);
+    if (to > from) context.fillRect(from, box.top, to - from, box.height);
   }
   context.globalAlpha = 1;
   context.fillStyle = theme.ink;
   context.textBaseline = "middle";
   for (const [name, from, top, wide] of names) {
-    const text = fitted(context, name, wide - 6);
+    const text = fitName(context, name, wide - 6);
     if (text) context.fillText(text, from + 3, top + box.level / 2);
   }
-}
-
-const widths = new Map<string, number>();
-
-// Names that do not fit are cut at the end; "" where nothing legible remains.
-function fitted(context: CanvasRenderingContext2D, name: string, width: number): string {
-  let size = widths.get(name);
-  if (size === undefined) {
-    if (widths.size > 20000) widths.clear();
-    size = context.measureText(name).width;
-    widths.set(name, size);
-  }
-  if (size <= width) return name;
-  const letters = Math.floor((width / size) * name.length) - 1;
-  return letters < 2 ? "" : `${name.slice(0, letters)}…`;
 }
 
 export interface Cursor {
@@ -272,7 +258,7 @@ function drawTrack(
       context,
       frame,
       row,
-      { ...area, top: below, level: sizes.level },
+      { ...area, top: below, height: track.height - sizes.states - 3, level: sizes.level },
       theme,
       picture.matches,
     );
@@ -513,13 +499,4 @@ function drawMeasured(
   context.fillRect(middle - wide / 2, 1, wide, sizes.axis - 5);
   context.fillStyle = theme.paper;
   context.fillText(text, middle - wide / 2 + 5, (sizes.axis - 4) / 2);
-}
-
-// Marks whose leading digits are equal are printed relative to the unit before.
-export function formatTick(at: number, step: number): string {
-  const text = formatNs(at);
-  if (formatNs(at - step) !== text) return text;
-  const units = [1e9, 1e6, 1e3].filter((unit) => unit > step * 10);
-  const unit = units[units.length - 1] ?? 1e3;
-  return `+${formatNs(at % unit)}`;
 }

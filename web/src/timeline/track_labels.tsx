@@ -1,6 +1,8 @@
 // The labels of tracks, with buttons that open, pin and move them.
 
 import { useRef, useState } from "preact/hooks";
+import { formatCount } from "../shared/format";
+import { shorten } from "../shared/names";
 import type { Points } from "../shared/types";
 import { runningShare, type NestedFrame } from "./nested";
 import {
@@ -22,6 +24,7 @@ export interface TrackActions {
 }
 
 const DRAG_MIN = 5; // pixels
+const LETTER_PX = 7.5; // room of a label for each letter: the end of a name tells threads apart
 
 interface Props extends TrackActions {
   tracks: Track[];
@@ -119,7 +122,7 @@ function CounterLabel(props: {
   return (
     <div class="track-label counter" role="listitem" style={props.style} title={counter.label}>
       <span>
-        {counter.label}
+        {props.track.label}
         <br />
         <small>
           {counter.name}{" "}
@@ -127,7 +130,7 @@ function CounterLabel(props: {
             ? props.points
               ? "no data"
               : "…"
-            : (time === undefined ? "max " : "") + value.toLocaleString("en-US")}
+            : (time === undefined ? "max " : "") + formatCount(value)}
         </small>
       </span>
     </div>
@@ -209,7 +212,8 @@ function ThreadLabel(props: ThreadLabelProps) {
         aria-label={`${label}: ${track.isOpen ? "one strip" : "nested calls"}`}
         onClick={() => props.onOpen(profile)}
       >
-        {track.isOpen ? "▾" : "▸"} <span>{track.name}</span>
+        {track.isOpen ? "▾" : "▸"}{" "}
+        <span>{shorten(track.name, Math.floor(props.width / LETTER_PX))}</span>
       </button>
       <span class="track-tools">
         {!track.isPinned && (

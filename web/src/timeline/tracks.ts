@@ -7,7 +7,7 @@ export interface Choice {
   filter: string; // of labels: a regular expression, or plain text
   pinned: number[]; // profiles
   moved: [number, number][]; // profile, and its index in its group
-  flipped: Set<number>; // threads that are open or closed against the rule
+  opened: Map<number, boolean>; // by profile: threads that were opened, or closed
   shut: Set<string>; // closed groups
 }
 
@@ -45,6 +45,7 @@ export interface ThreadTrack {
 export interface CounterTrack {
   kind: "counter";
   counter: Counter;
+  label: string; // its thread
   top: number;
   height: number;
   isFixed: false;
@@ -115,11 +116,34 @@ export function groupThreads(threads: Thread[], choice: Choice): Group[] {
     .sort((a, b) => compareThreads(firstOf(a), firstOf(b)));
 }
 
-// All of few threads are open, else the first of each of few groups, else the very first.
-function isOpenByRule(groups: Group[], group: number, index: number): boolean {
-  const count = groups.reduce((sum, one) => sum + one.threads.length, 0);
-  if (count <= OPEN_ALL_MAX) return true;
-  return index === 0 && (groups.length <= OPEN_FIRST_MAX || group === 0);
+// What decides which tracks are open at first: the height of the window, and the levels of calls
+// of each thread in the whole time, which do not change with the zoom.
+export interface Room {
+  height: number;
+  levelsOf: (profile: number) => number | undefined; // undefined: not known
+}
+
+// All of few threads are open, else the first of each of few groups, else the very first; and of
+// the others, those with most samples, as long as the window has room for them.
+function openByRule(groups: Group[], heights: Heights, room: Room | null): Set<number> {
+  const all = groups.flatMap((group) => group.threads);
+  if (all.length <= OPEN_ALL_MAX) return new Set(all.map((thread) => thread.profile));
+  const firsts = groups
+    .slice(0, groups.length <= OPEN_FIRST_MAX ? groups.length : 1)
+    .flatMap((group) => group.threads.slice(0, 1));
+  const open = new Set(firsts.map((thread) => thread.profile));
+  if (!room) return open;
+  const more = ({ profile }: Thread) =>
+    (room.levelsOf(profile) ?? Infinity) * heights.level - heights.strip;
+  let left = room.height - all.length * (heights.gap + heights.strip);
+  if (groups.some((group) => group.name !== "")) left -= groups.length * heights.group;
+  for (const thread of firsts) left -= more(thread);
+  for (const thread of [...all].sort((a, b) => b.samples - a.samples)) {
+    if (open.has(thread.profile) || more(thread) > left) continue;
+    open.add(thread.profile);
+    left -= more(thread);
+  }
+  return open;
 }
 
 export function layOut(
@@ -128,9 +152,11 @@ export function layOut(
   heights: Heights,
   levelsOf: (profile: number) => number,
   counters: Counter[] = [],
+  room: Room | null = null,
 ): Layout {
   const groups = groupThreads(threads, choice);
-  const common = commonNode(groups.map((group) => group.name)).length;
+  const common = commonNode(threads.map((thread) => thread.label)).length;
+  const openThreads = openByRule(groups, heights, room);
   const layout: Layout = { tracks: [], fixedHeight: 0, height: 0 };
   const heightOf = (profile: number, isOpen: boolean) =>
     heights.gap + (isOpen ? Math.max(1, levelsOf(profile)) * heights.level : heights.strip);
@@ -164,9 +190,11 @@ export function layOut(
     });
   choice.pinned.forEach((profile, index) => {
     const thread = threads.find((one) => one.profile === profile);
-    if (thread) threadTrack(thread, thread.label, index, !choice.flipped.has(profile), true);
+    if (!thread) return;
+    const isOpen = choice.opened.get(profile) ?? true;
+    threadTrack(thread, thread.label.slice(common), index, isOpen, true);
   });
-  groups.forEach((group, g) => {
+  groups.forEach((group) => {
     const isShut = choice.shut.has(group.name);
     if (group.name !== "")
       place({
@@ -182,8 +210,9 @@ export function layOut(
     if (isShut) return;
     group.threads.forEach((thread, index) => {
       if (choice.pinned.includes(thread.profile)) return;
-      const isOpen = isOpenByRule(groups, g, index) !== choice.flipped.has(thread.profile);
-      const name = group.name === "" ? thread.label : thread.name || thread.label;
+      const isOpen = choice.opened.get(thread.profile) ?? openThreads.has(thread.profile);
+      const label = thread.label.slice(common);
+      const name = group.name === "" ? label : thread.name || label;
       threadTrack(thread, name, index, isOpen, false);
     });
   });
@@ -199,7 +228,14 @@ export function layOut(
       isFixed: false,
     });
   for (const counter of choice.shut.has(COUNTERS) ? [] : counters)
-    place({ kind: "counter", counter, top: 0, height: heights.counter, isFixed: false });
+    place({
+      kind: "counter",
+      counter,
+      label: counter.label.slice(common),
+      top: 0,
+      height: heights.counter,
+      isFixed: false,
+    });
   return layout;
 }
 
@@ -226,6 +262,18 @@ export function trackAt(layout: Layout, scrolled: number, y: number): Track | nu
     }) ?? null
   );
 }
+
+// Opened threads in the address: closed ones are negative.
+export const parseOpened = (text: string | undefined): Map<number, boolean> =>
+  new Map(
+    (text ?? "")
+      .split(",")
+      .filter((part) => /^-?\d+$/.test(part))
+      .map((part) => [Math.abs(Number(part)), !part.startsWith("-")]),
+  );
+
+export const printOpened = (opened: Map<number, boolean>): string =>
+  [...opened].map(([profile, isOpen]) => (isOpen ? profile : -profile)).join(",");
 
 // Lists of numbers in the address.
 export const parseList = (text: string | undefined): number[] =>

@@ -1,6 +1,7 @@
 // Callers or callees of a function, with their costs.
 
-import { formatPercent, formatValue } from "../shared/format";
+import { formatPercent } from "../shared/format";
+import { columnUnit } from "../shared/units";
 import { share, sideName } from "./tree_rows";
 import type { Column, Other, Row } from "../shared/types";
 
@@ -19,15 +20,20 @@ export function OthersList(props: Props) {
   const shown = columns
     .map((column, i) => ({ column, i }))
     .filter(({ column }) => !column.isPercentile)
-    .slice(0, 2);
+    .slice(0, 2)
+    .map(({ column, i }) => {
+      const most = others.reduce((max, { row }) => Math.max(max, row.values[i] ?? 0), 0);
+      return { column, i, unit: columnUnit(column.metric, most, "auto") };
+    });
   return (
     <table class="others">
       <thead>
         <tr>
           <th scope="col">function</th>
-          {shown.map(({ column }) => (
+          {shown.map(({ column, unit }) => (
             <th key={column.name} scope="col">
               {sideName(column)}
+              {unit.unit && ` (${unit.unit})`}
             </th>
           ))}
         </tr>
@@ -48,10 +54,12 @@ export function OthersList(props: Props) {
                 {row.label}
               </button>
             </td>
-            {shown.map(({ column, i }) => (
+            {shown.map(({ column, i, unit }, index) => (
               <td key={column.name}>
-                {formatValue(row.values[i], column.metric)}{" "}
-                <small>{formatPercent(row.values[i] ?? null, column.total)}</small>
+                {unit.print(row.values[i])}
+                {index === 0 && (
+                  <small> {formatPercent(row.values[i] ?? null, column.total)}</small>
+                )}
               </td>
             ))}
           </tr>

@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { formatNs, formatValue } from "../shared/format";
+import { shortLabels } from "../overview/overview_model";
 import { shorten } from "../shared/names";
 import { decades, nearest, threadPoints } from "./plot_scale";
 import type { ContextDetail, Thread } from "../shared/types";
@@ -86,8 +87,14 @@ export function LatencyPlot(props: { latency: ContextDetail["latency"] }) {
       >
         <ValueAxis most={most} print={(value) => Math.round(value).toLocaleString("en-US")} />
         {decades(low, high).map((ns) => (
-          <text key={ns} class="plot-text" text-anchor="middle" x={x(ns)} y={PLOT.height - 5}>
-            {formatNs(ns).replace(".0 ", " ")}
+          <text
+            key={ns}
+            class="plot-text"
+            text-anchor={x(ns) > PLOT.width - 24 ? "end" : "middle"}
+            x={x(ns) > PLOT.width - 24 ? PLOT.width : x(ns)}
+            y={PLOT.height - 5}
+          >
+            {formatNs(ns)}
           </text>
         ))}
         {buckets.map(([from, to, count], i) => {
@@ -135,14 +142,14 @@ export function LatencyPlot(props: { latency: ContextDetail["latency"] }) {
   );
 }
 
-// The label of a thread, short enough for an axis.
+// The label of a thread; "" until it is known.
 function useThreadName(path: string, thread: [number, number] | undefined): string {
   const { value } = useAnswer<Thread[]>(thread ? `${path}/threads` : null, {
     first: thread?.[0],
     count: 1,
   });
   const found = value?.[0]?.profile === thread?.[0] ? value?.[0] : undefined;
-  return found ? shorten(`${found.group} ${found.name}`.trim(), 24) : "";
+  return found ? `${found.group} ${found.name}`.trim() : "";
 }
 
 interface ThreadPlotProps {
@@ -162,6 +169,10 @@ export function ThreadPlot(props: ThreadPlotProps) {
   const lastName = useThreadName(props.path, isPlotted ? threads[threads.length - 1] : undefined);
   if (!isPlotted) return null;
   const { points, most, last } = threadPoints(threads, props.isSorted);
+  const ends = shortLabels([
+    [0, firstName],
+    [1, lastName],
+  ]).map(([, label]) => shorten(label, 24));
   const x = (at: number) => PLOT.left + (at / Math.max(last, 1)) * INNER.width;
   const y = (value: number) => FLOOR - (most > 0 ? value / most : 0) * INNER.height;
   const point = points[hovered];
@@ -204,10 +215,10 @@ export function ThreadPlot(props: ThreadPlotProps) {
         />
         {point && <circle class="plot-chosen" cx={x(point.at)} cy={y(point.value)} r={4} />}
         <text class="plot-text" x={PLOT.left} y={PLOT.height - 5}>
-          {props.isSorted ? "minimum" : firstName}
+          {props.isSorted ? "minimum" : ends[0]}
         </text>
         <text class="plot-text" text-anchor="end" x={PLOT.width - PLOT.right} y={PLOT.height - 5}>
-          {props.isSorted ? "maximum" : lastName}
+          {props.isSorted ? "maximum" : ends[1]}
         </text>
       </svg>
       <label>

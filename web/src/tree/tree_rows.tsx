@@ -11,7 +11,7 @@ const NAME_MAX = 90;
 const INDENT_PX = 16; // of a level
 const EM_PX = 13;
 const GAP_PX = 12;
-const NAME_MIN_PX = 180; // with less room, names are the first column and do not scroll
+const NAME_MIN_PX = 280; // with less room, names are the first column and do not scroll
 
 const widthOf = ({ column }: ShownColumn): number => (hasShare(column) ? 13 : 8.5); // em
 
