@@ -1,6 +1,5 @@
 #include "cli/database/view_print.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
