@@ -71,7 +71,8 @@ static bool add_traces(struct cn_trace_calls *calls, const struct cn_store_query
         cn_trace_cursor_open(&cursor, query->search, query->query, CN_SEARCH_TRACES, err);
 
     if (ok && cursor.hits.count == 0)
-        ok = cn_fail(err, CN_ERR_NOT_FOUND, "no trace matches");
+        ok = cn_search_check(query->search, err) &&
+             cn_fail(err, CN_ERR_NOT_FOUND, "no trace matches");
     while (ok && (step = cn_trace_cursor_next(&cursor, &row, err)) == CN_ITEM) {
         if ((row.parent_id == 0) != is_root ||
             is_inner(inner, row.trace_low, row.span_id,

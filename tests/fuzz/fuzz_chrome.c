@@ -46,6 +46,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     }
     for (uint32_t i = 0; i < rec->task_count && i < 100; i++)
         walk(rec, i);
+    for (uint32_t i = 0; i < rec->flow_count; i++)
+        assert(rec->flows[i].from_task < rec->task_count && rec->flows[i].name &&
+               rec->flows[i].to_task < rec->task_count);
     cn_recording_close(rec);
     return 0;
 }

@@ -468,6 +468,39 @@ class Answers(unittest.TestCase):
                                  {"heap": [[0, 3, 3, 3], [2000, 4.5, 4.5, 4.5], [6000, -1, -1, -1]],
                                   "alone": [[5000, 7, 7, 7]]})
 
+    def test_flows_name_the_calls_at_both_ends(self):
+        """One from call to call, then many between two threads, of which some are listed."""
+        def event(phase, tid, at, **others):
+            return {"ph": phase, "pid": 7, "tid": tid, "ts": at, **others}
+        events = [event("X", 1, 10, dur=90, name="send"), event("X", 2, 40, dur=60, name="receive"),
+                  event("X", 2, 50, dur=5, name="inner"), event("X", 3, 300, dur=5000, name="busy"),
+                  event("s", 1, 20, id=1, name="message"), event("f", 2, 52, id=1, name="message"),
+                  event("f", 2, 200, id=1, name="message")]
+        events += [event(phase, tid, 1000 + i + delay, id=f"many {i}")
+                   for i in range(1000) for phase, tid, delay in (("s", 3, 0), ("f", 1, 0.5))]
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "flows.json")
+            path.write_text(json.dumps(events))
+            with serving(OPTIONS.cairn, path) as service:
+                self.assertEqual(ready(service, 0), "ready")
+
+                def ask(**parameters):
+                    answer = service.get("sources/0/flows", **parameters)
+                    check(answer, SCHEMAS["flows"])
+                    return answer
+                self.assertEqual(ask(end=100_000), {"count": 2, "flows": [
+                    [1, 10_000, "send", 2, 42_000, "inner", "message"],
+                    [1, 10_000, "send", 2, 190_000, None, "message"]]})
+                self.assertEqual(ask(begin=50_000, end=100_000)["count"], 1)
+                self.assertEqual(ask(begin=191_000, end=900_000)["count"], 0)
+                self.assertEqual(ask(thread=2)["count"], 2)
+                many = ask(thread=3, limit=300)
+                self.assertEqual((many["count"], len(many["flows"])), (1000, 300))
+                self.assertEqual({(one[2], one[3], one[5]) for one in many["flows"]}, {("busy", 1, None)})
+                times = [one[1] for one in many["flows"]]
+                self.assertLessEqual(max(after - before for before, after in zip(times, times[1:])), 4000)
+        self.assertEqual(self.ask(0, "flows"), {"count": 0, "flows": []})
+
     def test_every_nth_thread_stands_for_all(self):
         everything = self.ask(0, "timeline", columns=10)["rows"]
         thinned = self.ask(0, "timeline", columns=10, every=2)

@@ -29,6 +29,8 @@ const char cn_test_chrome[] =
     "\"read\"},\n"
     "{\"ph\":\"e\",\"cat\":\"io\",\"id\":\"0x1\",\"pid\":7,\"tid\":8,\"ts\":9,\"name\":"
     "\"read\"},\n"
+    "{\"ph\":\"f\",\"cat\":\"io\",\"id\":\"0x1\",\"pid\":7,\"tid\":9,\"ts\":3.5},\n"
+    "{\"id\":\"0x1\",\"cat\":\"io\",\"pid\":7,\"tid\":8,\"ts\":3,\"ph\":\"s\"},\n"
     "{\"ph\":\"C\",\"pid\":7,\"ts\":3,\"name\":\"counter\"}]}";
 
 const char cn_test_chrome_array[] =

@@ -127,4 +127,30 @@ export const tests = {
     await page.keyboard.press("c");
     await page.waitForSelector(`${list} .here`);
   },
+  async "g follows the flow from a call to another thread, G leads back"({
+    page,
+    show,
+    until,
+    shot,
+  }) {
+    const cursor = () => page.textContent(".panel .at");
+    await page.mouse.move(5, 5); // not on the tracks
+    await show("s=5&v=timeline");
+    await until("the legend", async () =>
+      /1 visible/.test((await page.textContent(".panel")) ?? ""),
+    );
+    await page.keyboard.press(".");
+    await page.waitForSelector(".track-overlay .flow .line", { state: "attached" });
+    assert.match(
+      await page.textContent(".flow-tip"),
+      /^message: send on main.* → receive on worker.*, 10 µs$/,
+    );
+    await page.keyboard.press("g");
+    await until("the other end", async () => /70 µs worker/.test(await cursor()));
+    await shot("flow");
+    await page.keyboard.press("G");
+    await until("back", async () => /60 µs main/.test(await cursor()));
+    await page.click(".flow-list button");
+    await until("a link", async () => /70 µs worker/.test(await cursor()));
+  },
 };

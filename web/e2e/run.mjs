@@ -1,7 +1,8 @@
 // Drives the viewer in a real browser: node e2e/run.mjs [--only NAME] CAIRN SHOTS DATABASE
-// RECORDING STORE SOURCED WIDE
+// RECORDING STORE SOURCED WIDE FLOWS
 //
-// SOURCED is a database with copies of its sources, WIDE one of many functions.
+// SOURCED is a database with copies of its sources, WIDE one of many functions, FLOWS a Chrome trace
+// with a flow between two threads.
 //
 // Every view is opened, searched and zoomed; pictures go to the folder SHOTS. The tests of
 // one view are one file, with a page self; --only runs one of them, or the tests whose names

@@ -2,6 +2,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { flameOverTime, listThreads, waitingIn } from "../src/flame/flame_over_time";
 import { layOut as layOutFlame } from "../src/flame/flame_layout";
+import {
+  along,
+  callAt,
+  curvesOf,
+  describe,
+  flowsAt,
+  parseFlows,
+  reachOf,
+  startsOf,
+} from "../src/timeline/flows";
 import { boxAt, measuredRange, nextMatch, threadsBetween, timeAt } from "../src/timeline/geometry";
 import { chooseDepth, cut, parseNested, runningShare, stripOf } from "../src/timeline/nested";
 import { moved } from "../src/timeline/track_canvas";
@@ -312,4 +322,61 @@ test("the more threads, the fewer columns has the first answer", () => {
   assert.equal(firstColumns(1200, 40), 500);
   assert.equal(firstColumns(1200, 2000), 150);
   assert.equal(firstColumns(100, 2000), 100);
+});
+
+test("flows of the call at the cursor, their curves, and the way along them", () => {
+  const frame = parseNested({
+    ...answer,
+    rows: [...answer.rows, { ...answer.rows[0]!, profile: 8, label: "THREAD 1" }],
+  });
+  const threads = [thread(7, "RANK 0", "THREAD 0"), thread(8, "RANK 0", "THREAD 1")];
+  const layout = layOut(threads, plain, heights, () => 3);
+  const shown = {
+    layout,
+    scrolled: 0,
+    frame,
+    range: { begin: 0, end: 100 },
+    width: 1000,
+    sizes: { label: 100, states: 3, level: 10 },
+    depth: 1,
+  };
+  const flows = parseFlows({
+    count: 3,
+    flows: [
+      [7, 65, "rest", 8, 15, "leaf", "back in time"],
+      [7, 20, "leaf", 8, 75, "rest", ""],
+      [7, 97, null, 9, 98, null, "no track"],
+    ],
+  });
+  const cursor = { profile: 7, time: 75 };
+  assert.deepEqual(callAt(frame, cursor), { begin: 60, end: 80 });
+  assert.equal(callAt(frame, { profile: 7, time: 95 }), null);
+  const reach = reachOf(shown, cursor);
+  assert.deepEqual(flowsAt(flows, cursor, reach), [flows[0]]);
+  assert.deepEqual(along(flows, cursor, reach, 1), flows[0]?.to);
+  assert.equal(along(flows, cursor, reach, -1), null);
+  const there = { profile: 8, time: 75 };
+  assert.deepEqual(along(flows, there, reachOf(shown, there), -1), flows[1]?.from);
+  const outside = { profile: 7, time: 97.2 };
+  assert.deepEqual(flowsAt(flows, outside, reachOf(shown, outside)), [flows[2]]);
+  assert.equal(
+    describe(flows[0]!, (profile) => `t${profile}`),
+    "back in time: rest on t7 → leaf on t8, 50 ns before",
+  );
+  const curves = curvesOf(flows, shown);
+  const top = (number: number) =>
+    topInWindow(
+      layout,
+      layout.tracks.find((t) => t.kind === "thread" && t.thread.profile === number)!,
+      0,
+    );
+  assert.deepEqual(
+    curves.map(({ from, to }) => [from.x, from.y - top(7), to.x, to.y - top(8)]),
+    [
+      [650, 5 + 15, 150, 5 + 25],
+      [200, 5 + 25, 750, 5 + 15],
+    ],
+  );
+  assert.deepEqual(curvesOf(flows, { ...shown, range: { begin: 80, end: 90 } }), []);
+  assert.deepEqual(startsOf([{ ...threads[1]!, creator: 7, start: 40 }])[0]?.to.time, 40);
 });

@@ -39,7 +39,7 @@ struct group {
 struct open_call {
     uint32_t function;
     uint32_t lane;
-    uint64_t end_ns;
+    uint64_t begin_ns, end_ns;
     bool is_left; /* calls that start after its end follow it in its lane */
 };
 
@@ -56,6 +56,7 @@ struct cn_trace_calls {
     struct open_call *open; /* of the trace, outermost first */
     size_t depth, open_capacity;
     uint64_t moved_count, cut_count;
+    uint64_t excess_count; /* of flows */
     bool has_attributes;
     struct cn_text note;
 };
@@ -347,6 +348,21 @@ static void place(struct cn_trace_calls *calls, struct open_call *call,
     }
 }
 
+/* The flow from a caller to a call in another lane. */
+static void add_flow(struct cn_trace_calls *calls, const struct open_call *caller,
+                     const struct open_call *call)
+{
+    struct cn_flow flow = {
+        .from_task = calls->lanes[caller->lane].task,
+        .to_task = calls->lanes[call->lane].task,
+        .from_ns = clamp(call->begin_ns, caller->begin_ns, caller->end_ns),
+        .to_ns = call->begin_ns,
+        .name = "",
+    };
+
+    calls->excess_count += !cn_memory_recording_add_flow(calls->recording, flow);
+}
+
 void cn_trace_calls_enter(struct cn_trace_calls *calls, const struct cn_trace *trace,
                           uint32_t node, uint64_t begin_ns, uint32_t depth)
 {
@@ -369,6 +385,9 @@ void cn_trace_calls_enter(struct cn_trace_calls *calls, const struct cn_trace *t
             calls->cut_count++;
         }
     }
+    call.begin_ns = begin_ns;
+    if (calls->depth > 0 && calls->open[calls->depth - 1].lane != call.lane)
+        add_flow(calls, &calls->open[calls->depth - 1], &call);
     lane = &calls->lanes[call.lane];
     if (calls->has_attributes)
         note_attributes(&calls->note, trace, node);
@@ -419,6 +438,10 @@ struct cn_recording *cn_trace_calls_finish(struct cn_trace_calls *calls)
                           "within it, are in tasks of their own: %" PRIu64
                           " in %zu tasks",
                           calls->moved_count, calls->lane_count - calls->groups[0].count);
+    if (calls->excess_count > 0)
+        cn_recording_warn(recording, false,
+                          "%" PRIu64 " flows after the first %d are left out",
+                          calls->excess_count, CN_FLOW_MAX);
     if (calls->cut_count > 0)
         cn_recording_warn(recording, false,
                           "%" PRIu64 " calls are cut: more than %d run at the same time",

@@ -206,8 +206,13 @@ static bool open_source(struct conversion *c, struct cn_error *err)
             cn_cli_warn(c->args, "%s: %s", c->rec->path, w->text);
         return true;
     }
-    return cn_fail(err, CN_ERR_USAGE, "%s is a %s, which cannot be written as %s",
-                   c->source, from->holds, c->format->name);
+    if ((from->open_recording || from->open_traces) && c->format->write_database)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "%s contains calls, and %s is a format of databases; run 'cairn "
+                       "analyze %s -o DB' first",
+                       c->source, c->format->name, c->source);
+    return cn_fail(err, CN_ERR_USAGE, "%s (%s) cannot be written as %s", c->source,
+                   from->holds, c->format->name);
 }
 
 static bool run(const struct cn_args *args, struct cn_error *err)

@@ -571,6 +571,7 @@ bool cn_info_database(const struct cn_args *args, const struct cn_format *format
         list_facts(args, &info);
     }
     release(&info);
+    ok = ok && cn_opened_database_check(&info.opened, err);
     cn_opened_database_close(&info.opened);
     return ok;
 }

@@ -335,6 +335,7 @@ bool cn_info_recording(const struct cn_args *args, const char *path, struct cn_e
 {
     struct cn_text text = {0};
     struct cn_recording *rec;
+    bool ok;
 
     if (!cn_recording_open(args, path, &rec, err))
         return false;
@@ -349,6 +350,7 @@ bool cn_info_recording(const struct cn_args *args, const char *path, struct cn_e
     }
     cn_cli_print(args, &text);
     cn_text_done(&text);
+    ok = cn_recording_check(rec, err);
     cn_recording_close(rec);
-    return true;
+    return ok;
 }

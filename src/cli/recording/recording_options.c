@@ -399,8 +399,7 @@ bool cn_recording_setup_open(struct cn_recording_setup *setup, const struct cn_a
     return open_setup(setup, args, path, false, err);
 }
 
-/* Fail if warnings were about damage: what is shown is incomplete. */
-static bool check_damage(const struct cn_recording *rec, struct cn_error *err)
+bool cn_recording_check(const struct cn_recording *rec, struct cn_error *err)
 {
     for (const struct cn_warning *w = rec->warnings; w; w = w->next)
         if (w->is_damage)
@@ -415,7 +414,7 @@ static bool open_and_show(const struct cn_args *args, const char *operand, bool 
     struct cn_recording_setup setup;
     bool ok =
         open_setup(&setup, args, cn_recording_path(args, operand), wants_raw, err) &&
-        show(&setup, arg, err) && check_damage(setup.rec, err);
+        show(&setup, arg, err) && cn_recording_check(setup.rec, err);
 
     cn_recording_setup_done(&setup);
     return ok;

@@ -213,6 +213,9 @@ enum cn_demangle cn_recording_demangle(const struct cn_args *args);
 CN_CHECK bool cn_recording_open(const struct cn_args *args, const char *path,
                                 struct cn_recording **out, struct cn_error *err);
 
+/* Fail if a warning was about damage: what was shown may be wrong. */
+CN_CHECK bool cn_recording_check(const struct cn_recording *rec, struct cn_error *err);
+
 /* Open the recording and apply the options. On failure, release the setup as well. */
 CN_CHECK bool cn_recording_setup_open(struct cn_recording_setup *setup,
                                       const struct cn_args *args, const char *path,

@@ -103,15 +103,25 @@ static bool print(const struct cn_store *store, const struct cn_args *args,
     return ok;
 }
 
+static bool check(const struct cn_store *store, const char *path, struct cn_error *err)
+{
+    for (size_t i = 0; i < cn_store_segment_count(store); i++)
+        if (cn_segment_is_damaged(cn_store_segment(store, i)))
+            return cn_fail(err, CN_ERR_FORMAT,
+                           "%s is damaged: what is shown is incomplete", path);
+    return true;
+}
+
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
+    const char *path = cn_args_operand(args, 0);
     struct cn_store *store;
     bool ok;
 
-    if (!cn_store_open(&store, cn_args_operand(args, 0), err))
+    if (!cn_store_open(&store, path, err))
         return false;
     cn_store_warn_missing(args, store);
-    ok = print(store, args, err);
+    ok = print(store, args, err) && check(store, path, err);
     cn_store_close(store);
     return ok;
 }

@@ -135,5 +135,7 @@ bool cn_info_store(const struct cn_args *args, const char *path, struct cn_error
         print_text(args, &summary);
     else
         print_facts(args, &summary);
-    return true;
+    return summary.damaged == 0 ||
+           cn_fail(err, CN_ERR_FORMAT, "%s is damaged: what is shown is incomplete",
+                   path);
 }

@@ -194,6 +194,18 @@ struct cn_copied_file {
     struct cn_bytes bytes;
 };
 
+/* What leads from a call of one task to one of another, or of the same: a message, a task that
+ * another thread runs, a span whose caller is elsewhere. The call of an end is the innermost one
+ * of its task at that time. `to_ns` may be less than `from_ns` where clocks differ. */
+struct cn_flow {
+    uint32_t from_task, to_task;
+    uint64_t from_ns, to_ns;
+    const char *name; /* "" if it has none */
+};
+
+/* Flows, and ends of flows, that a recording has at most: readers drop the others and warn. */
+enum { CN_FLOW_MAX = 1 << 20 };
+
 /* Counters with names of their own, besides those of triggers (model/calls/call_values.h). */
 enum { CN_NAMED_COUNTER_MAX = 4096 };
 
@@ -288,8 +300,9 @@ struct cn_recording {
     const struct cn_fact *facts; /* in the order of the file */
     const struct cn_event_name *event_names;
     const struct cn_copied_file *copied_files;
+    const struct cn_flow *flows; /* in any order */
     uint32_t task_count, session_count, module_count, function_count, source_count;
-    uint32_t fact_count, event_name_count, copied_file_count;
+    uint32_t fact_count, event_name_count, copied_file_count, flow_count;
     uint32_t version; /* of the file format: 3 or 4 */
     uint16_t header_len, max_stack;
     bool is_big_endian, is_32_bit;

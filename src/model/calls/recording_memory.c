@@ -33,8 +33,10 @@ struct cn_memory_recording {
     struct cn_call_function *functions;
     struct cn_fact *facts;
     struct cn_event_name *event_names;
+    struct cn_flow *flows;
     size_t task_capacity, calls_capacity, session_capacity, mappings_capacity;
-    size_t module_capacity, function_capacity, fact_capacity, event_name_capacity;
+    size_t module_capacity, function_capacity, fact_capacity, event_name_capacity,
+        flow_capacity;
     bool is_finished;
 };
 
@@ -71,6 +73,7 @@ void cn_memory_recording_free(struct cn_memory_recording *m)
     free(m->functions);
     free(m->facts);
     free(m->event_names);
+    free(m->flows);
     cn_arena_done(&m->rec.arena);
     free(m);
 }
@@ -225,6 +228,18 @@ void cn_memory_recording_add_call(struct cn_memory_recording *m, uint32_t task,
     calls->list[calls->count++] = call;
 }
 
+bool cn_memory_recording_add_flow(struct cn_memory_recording *m, struct cn_flow flow)
+{
+    assert(!m->is_finished && flow.from_task < m->rec.task_count &&
+           flow.to_task < m->rec.task_count);
+    if (m->rec.flow_count == CN_FLOW_MAX)
+        return false;
+    flow.name = *flow.name ? copy(m, flow.name) : "";
+    m->flows = cn_grow(m->flows, m->rec.flow_count, &m->flow_capacity, sizeof(*m->flows));
+    m->flows[m->rec.flow_count++] = flow;
+    return true;
+}
+
 struct cn_recording *cn_memory_recording_finish(struct cn_memory_recording *m)
 {
     for (uint32_t i = 0; i < m->rec.task_count; i++) {
@@ -246,6 +261,7 @@ struct cn_recording *cn_memory_recording_finish(struct cn_memory_recording *m)
     m->rec.functions = m->functions;
     m->rec.facts = m->facts;
     m->rec.event_names = m->event_names;
+    m->rec.flows = m->flows;
     m->is_finished = true;
     return &m->rec;
 }

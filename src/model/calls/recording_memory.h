@@ -48,6 +48,9 @@ void cn_memory_recording_set_big_endian(struct cn_memory_recording *m);
 void cn_memory_recording_add_call(struct cn_memory_recording *m, uint32_t task,
                                   struct cn_call call, struct cn_bytes data);
 
+/* False, and nothing is added, after CN_FLOW_MAX others. */
+bool cn_memory_recording_add_flow(struct cn_memory_recording *m, struct cn_flow flow);
+
 /* Return the recording. Nothing can be added afterwards. */
 struct cn_recording *cn_memory_recording_finish(struct cn_memory_recording *m);
 

@@ -206,10 +206,21 @@ static bool has_other_caller(const struct cn_rec_frame *frame, uint64_t x29)
                x29 << CN_REC_F_CALLER_AT >> CN_REC_F_CALLER_AT;
 }
 
+struct cn_rec_thread *cn_rec_call_thread(void)
+{
+    struct cn_rec_thread *self = cn_rec_thread_ready();
+
+    if (self && self->is_binding && cn_rec_libcalls_look()) {
+        self->is_binding = false;
+        cn_rec_thread_simplify(self);
+    }
+    return self;
+}
+
 struct cn_rec_thread *cn_rec_call_prepare(const uintptr_t *loc, uintptr_t ret,
                                           uint64_t x29)
 {
-    struct cn_rec_thread *self = cn_rec_thread_ready();
+    struct cn_rec_thread *self = cn_rec_call_thread();
     bool is_tail_call = ret == (uintptr_t)cn_rec_return;
 
     if (!self)

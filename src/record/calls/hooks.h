@@ -83,6 +83,10 @@ void cn_rec_frames_close_dead(struct cn_rec_thread *self, const uintptr_t *loc);
 void cn_rec_frame_record_entry(struct cn_rec_thread *self,
                                const struct cn_rec_registers *registers);
 
+/* The thread of a call that is made now; NULL when it is not recorded. Library calls of other
+ * threads may have bound slots since: they are pointed to the recorder. */
+struct cn_rec_thread *cn_rec_call_thread(void);
+
 /* Prepare to record a call at `loc`; NULL when it is not recorded. `x29` is the caller's, where
  * the return address is in a register. */
 struct cn_rec_thread *cn_rec_call_prepare(const uintptr_t *loc, uintptr_t ret,

@@ -213,12 +213,24 @@ static void record_exec(const struct library_call *call)
             4);
 }
 
+/* A call through a slot that is not bound: C handles the next call of each thread, and looks
+ * at the slot. Without that, calls of the same function before this one returns were lost. */
+static void begin_binding(const struct cn_rec_libcall *call)
+{
+    cn_rec_libcall_begin((uint64_t)(call - cn_rec_libcalls));
+    for (struct cn_rec_thread *thread = atomic_load(&cn_rec_threads); thread;
+         thread = atomic_load(&thread->next)) {
+        thread->is_binding = true;
+        __atomic_store_n(&thread->end, NULL, __ATOMIC_RELAXED);
+    }
+}
+
 /* Record a library call; returns the address to return to instead. */
 static uintptr_t enter_library(struct library_call *call)
 {
     struct cn_rec_thread *self;
 
-    cn_rec_libcalls_look();
+    (void)cn_rec_libcalls_look();
     if (cn_rec_libcall_is_silent(call->libcall)) {
         (void)cn_rec_call_prepare(call->loc, call->ret, call->registers->saved[0]);
         return call->ret;
@@ -252,7 +264,7 @@ static uintptr_t enter_library(struct library_call *call)
     }
     cn_rec_frame_record_entry(self, call->registers);
     if (!call->libcall->is_bound)
-        cn_rec_libcall_begin((uint64_t)(call->libcall - cn_rec_libcalls));
+        begin_binding(call->libcall);
     return (uintptr_t)cn_rec_return;
 }
 static struct cn_rec_libcall_target target_of(const struct cn_rec_libcall *call,

@@ -26,7 +26,7 @@ void cn_rec_instrument_enter(uintptr_t function, uintptr_t call_site, uintptr_t 
 {
     struct cn_rec_registers registers = {saved, CN_REC_SAVED_BY_INSTRUMENT,
                                          (uintptr_t)(loc + 1), call_pc, call_site};
-    struct cn_rec_thread *self = cn_rec_thread_ready();
+    struct cn_rec_thread *self = cn_rec_call_thread();
 
     if (!self)
         return;
@@ -79,7 +79,7 @@ void cn_rec_instrument_leave(uintptr_t function)
 
 void cn_rec_interpreted_enter(uintptr_t address)
 {
-    struct cn_rec_thread *self = cn_rec_thread_ready();
+    struct cn_rec_thread *self = cn_rec_call_thread();
 
     if (!self)
         return;

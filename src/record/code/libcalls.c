@@ -356,12 +356,12 @@ void cn_rec_libcall_begin(uint64_t number)
 }
 
 /* Other threads may call the function meanwhile, and the first call may never end. */
-void cn_rec_libcalls_look(void)
+bool cn_rec_libcalls_look(void)
 {
     bool is_rest = false;
 
     if (!atomic_load_explicit(&has_unbound, memory_order_relaxed))
-        return;
+        return true;
     atomic_store(&has_unbound, false);
     for (int i = 0; i < UNBOUND_MAX; i++) {
         uint32_t number = atomic_load(&unbound[i]);
@@ -376,6 +376,7 @@ void cn_rec_libcalls_look(void)
     }
     if (is_rest)
         atomic_store(&has_unbound, true);
+    return !is_rest;
 }
 
 void cn_rec_libcall_leave(uint64_t number)

@@ -3,7 +3,7 @@
  *
  * Each slot gets a stub, which passes the number of the slot to cn_rec_libcall. A slot that
  * is not bound yet is bound by the loader at its first call, and pointed to the stub again
- * when that call returns; in the program itself already at the next call of any library function.
+ * when that call returns; in the program itself already at the next recorded call of any thread.
  * Threads: add and remove: one thread at a time; all else: any thread.
  */
 #ifndef CN_RECORD_CODE_LIBCALLS_H
@@ -66,8 +66,9 @@ void cn_rec_libcalls_started(void);
 void cn_rec_libcall_begin(uint64_t number);
 void cn_rec_libcall_leave(uint64_t number);
 
-/* Point slots to their stubs that the loader has bound, in calls that have not ended. */
-void cn_rec_libcalls_look(void);
+/* Point slots to their stubs that the loader has bound, in calls that have not ended. True if
+ * there are no other such calls. */
+bool cn_rec_libcalls_look(void);
 
 /* A library call of an empty function; NULL when library calls are not recorded. */
 extern void (*cn_rec_libcall_probe)(void);

@@ -180,7 +180,7 @@ void cn_rec_thread_simplify(struct cn_rec_thread *self)
 {
     bool is_simple = cn_rec_process.shared->has_counter && !cn_rec_process.has_filters &&
                      !self->dlopen_sp && !self->is_shared && !self->is_forking &&
-                     !self->is_off;
+                     !self->is_off && !self->is_binding;
 
     self->end = is_simple ? self->real_end : NULL;
 }
@@ -206,6 +206,7 @@ static struct cn_rec_thread *begin_blocked(void)
     self->is_off = false;
     self->has_watched = false;
     self->is_shared = self->is_forking = false;
+    self->is_binding = true;
     self->dlopen_sp = 0;
     cn_rec_thread_simplify(self);
     self->clock_mult = shared->clock_mult;

@@ -124,8 +124,11 @@ struct cn_rec_thread {
     bool is_shared;      /* another task may use the same thread-local storage */
     bool is_forking;     /* in vfork(): its child may use it */
     bool is_off;         /* recording has ended */
-    bool has_watched;    /* the first values were recorded */
-    uint32_t cpu;        /* as recorded last */
+    /* The loader binds a slot, which the next call points to the recorder again. Other
+     * threads set it. */
+    _Atomic bool is_binding;
+    bool has_watched; /* the first values were recorded */
+    uint32_t cpu;     /* as recorded last */
     /* Counters of the processor; those of another task are not read. */
     struct cn_rec_pmu {
         int32_t fds[2];

@@ -255,14 +255,30 @@ static void add_stack(struct cn_json *json, const struct cn_frames *frames,
         cn_json_add_id(json, "id", frames->index.nodes[node].at);
 }
 
+bool cn_samples_at(struct cn_database *db, uint32_t profile, uint64_t time_ns,
+                   struct cn_sample *out, uint64_t *count, struct cn_error *err)
+{
+    struct cn_timeline timeline;
+    uint64_t at;
+
+    if (!cn_timeline_open(db, profile, &timeline, err) ||
+        !cn_timeline_find(db, &timeline, time_ns, &at, err))
+        return false;
+    *count = timeline.count - at < 2 ? timeline.count - at : 2;
+    if (*count > 0 && !cn_timeline_read(db, &timeline, at, *count, out, err))
+        return false;
+    if (*count > 0 && out[0].time_ns > time_ns)
+        *count = 0;
+    return true;
+}
+
 bool cn_api_stack(struct cn_served *served, struct cn_request *request,
                   struct cn_error *err)
 {
     struct cn_json *json = &request->json;
     struct cn_database *db;
     struct cn_sample samples[2] = {{0}};
-    struct cn_timeline timeline;
-    uint64_t profile, time_ns, at, count;
+    uint64_t profile, time_ns, count;
 
     if (!cn_served_ready(served, err))
         return false;
@@ -271,14 +287,11 @@ bool cn_api_stack(struct cn_served *served, struct cn_request *request,
         !cn_request_u64(request, "time", 0, db->end_ns - db->begin_ns, 0, &time_ns,
                         err) ||
         !cn_structure_wait(&served->structure, CN_STRUCTURE_FRAMES, err) ||
-        !cn_timeline_open(db, (uint32_t)profile, &timeline, err) ||
-        !cn_timeline_find(db, &timeline, db->begin_ns + time_ns, &at, err))
-        return false;
-    count = timeline.count - at < 2 ? timeline.count - at : 2;
-    if (count > 0 && !cn_timeline_read(db, &timeline, at, count, samples, err))
+        !cn_samples_at(db, (uint32_t)profile, db->begin_ns + time_ns, samples, &count,
+                       err))
         return false;
     cn_json_object(json);
-    if (count > 0 && samples[0].time_ns <= db->begin_ns + time_ns) {
+    if (count > 0) {
         cn_json_add_u64(json, "begin", samples[0].time_ns - db->begin_ns);
         if (count == 2)
             cn_json_add_u64(json, "end", samples[1].time_ns - db->begin_ns);

@@ -13,16 +13,27 @@ struct question {
 };
 
 static const struct question of_databases[] = {
-    {"info", cn_api_info},         {"overview", cn_api_overview},
-    {"threads", cn_api_threads},   {"rows", cn_api_rows},
-    {"hot-path", cn_api_hot_path}, {"search", cn_api_search},
-    {"flame", cn_api_flame},       {"context", cn_api_context},
-    {"source", cn_api_source},     {"timeline", cn_api_timeline},
-    {"stack", cn_api_stack},       {"range", cn_api_range},
-    {"states", cn_api_states},     {"counters", cn_api_counters},
-    {"calls", cn_api_calls},       {"find", cn_api_find},
-    {"function", cn_api_function}, {"assembly", cn_api_assembly},
-    {"slowest", cn_api_slowest},   {0},
+    {"info", cn_api_info},
+    {"overview", cn_api_overview},
+    {"threads", cn_api_threads},
+    {"rows", cn_api_rows},
+    {"hot-path", cn_api_hot_path},
+    {"search", cn_api_search},
+    {"flame", cn_api_flame},
+    {"context", cn_api_context},
+    {"source", cn_api_source},
+    {"timeline", cn_api_timeline},
+    {"stack", cn_api_stack},
+    {"range", cn_api_range},
+    {"states", cn_api_states},
+    {"counters", cn_api_counters},
+    {"calls", cn_api_calls},
+    {"find", cn_api_find},
+    {"function", cn_api_function},
+    {"assembly", cn_api_assembly},
+    {"slowest", cn_api_slowest},
+    {"flows", cn_api_flows},
+    {0},
 };
 
 static const struct question of_stores[] = {

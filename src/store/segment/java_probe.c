@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "store/segment/log_format.h"
 #include "store/segment/segments.h"
 
@@ -52,4 +51,14 @@ bool cn_java_store_probe(const char *path)
     }
     free(numbers);
     return is_java;
+}
+
+bool cn_java_store_refuse(const char *path, struct cn_error *err)
+{
+    return !cn_java_store_probe(path) ||
+           cn_fail(
+               err, CN_ERR_USAGE,
+               "%s is a store of the Java implementation; run 'cairn store import STORE "
+               "%s' and open STORE",
+               path, path);
 }

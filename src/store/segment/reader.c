@@ -140,10 +140,5 @@ bool cn_store_open_again(struct cn_store **out, const char *path,
 
 bool cn_store_open(struct cn_store **out, const char *path, struct cn_error *err)
 {
-    if (cn_java_store_probe(path))
-        return cn_fail(err, CN_ERR_USAGE,
-                       "%s is a store of the Java implementation; run 'cairn store "
-                       "import STORE %s' and open STORE",
-                       path, path);
-    return cn_store_open_again(out, path, NULL, err);
+    return cn_java_store_refuse(path, err) && cn_store_open_again(out, path, NULL, err);
 }

@@ -14,6 +14,7 @@
 #include "base/files/file.h"
 #include "base/text.h"
 #include "store/segment/config.h"
+#include "store/segment/java_probe.h"
 #include "store/segment/log_format.h"
 
 enum { NAME_LEN = 6 };
@@ -116,9 +117,11 @@ bool cn_segments_list(const char *base, uint32_t **numbers, size_t *count,
 
 static bool check_local(const char *base, struct cn_error *err)
 {
-    return !cn_path_is_address(base) ||
-           cn_fail(err, CN_ERR_USAGE,
-                   "%s is in object storage; this needs a store in a directory", base);
+    if (cn_path_is_address(base))
+        return cn_fail(err, CN_ERR_USAGE,
+                       "%s is in object storage; this needs a store in a directory",
+                       base);
+    return cn_java_store_refuse(base, err);
 }
 
 bool cn_segments_check_store(const char *base, struct cn_error *err)

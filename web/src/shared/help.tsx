@@ -69,6 +69,7 @@ const SECTIONS: [string, Keys][] = [
       ["o", "map of all threads"],
       ["+ −", "greater, smaller depth of strips"],
       ["0", "whole time"],
+      ["g G", "go along the flow from the call at the cursor, back along the one to it"],
       ["click, c", "calls at the cursor (recordings)"],
     ],
   ],

@@ -215,6 +215,12 @@ export interface States {
   threads?: number[][]; // profile, ns of each state, waiting outside of calls; of a list
 }
 
+// profile, time and innermost function of both ends, and a name.
+export interface FlowAnswer {
+  count: number; // of all
+  flows: [number, number, string | null, number, number, string | null, string][];
+}
+
 export interface Stack {
   begin?: number;
   end?: number;

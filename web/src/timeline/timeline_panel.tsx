@@ -8,12 +8,14 @@ import { shorten as shortenName } from "../shared/names";
 import type { Range } from "../shared/range";
 import type { Flame, Stack, States } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
+import { describe, gapOf, type Flow, type FlowEnd } from "./flows";
 import type { NestedFrame, StateName } from "./nested";
 import { printNumbers } from "./thread_numbers";
 import type { Cursor, Selection } from "./track_draw";
 
 const NAME_MAX = 26; // letters
 const LISTED = 12; // functions; the others are one line
+const FLOWS_LISTED = 6;
 const LEAST = 0.001; // of the time, for a line of its own
 
 interface Times {
@@ -153,6 +155,9 @@ interface Props {
   cursor: Cursor | null;
   cursorLabel: string;
   marks: number[];
+  flows: { count: number; isDrawn: boolean; atCursor: Flow[] }; // of a recording
+  labelOf: (profile: number) => string;
+  onEnd: (end: FlowEnd) => void; // go there
   onFlame: () => void;
   onTable: () => void;
   onCalls?: (() => void) | undefined;
@@ -234,6 +239,44 @@ function Visible(props: Props) {
   );
 }
 
+// The legend of the arrows, and the flows of the call at the cursor, each a link to its other end.
+function FlowList(props: Props) {
+  const { flows, cursor, labelOf, onEnd } = props;
+  if (flows.count === 0 && flows.atCursor.length === 0) return null;
+  return (
+    <>
+      <h3>Flows</h3>
+      <p class="status">
+        <i class="flow-key" />
+        {flows.count > 0 && `${flows.count.toLocaleString("en-US")} visible`}
+        {!flows.isDrawn && ", drawn at the cursor"}
+      </p>
+      <ul class="flow-list">
+        {flows.atCursor.slice(0, FLOWS_LISTED).map((flow, i) => {
+          const { from, to, name } = flow;
+          const isOut = from.profile === cursor?.profile;
+          const other = isOut ? to : from;
+          return (
+            <li key={i}>
+              <button
+                title={`${describe(flow, labelOf)} (${isOut ? "g" : "G"})`}
+                onClick={() => onEnd(other)}
+              >
+                {isOut ? "→" : "←"} {other.call ? `${other.call} on ` : ""}
+                {labelOf(other.profile)}
+              </button>{" "}
+              <small>
+                {name && `${name}, `}
+                {gapOf(from, to)}
+              </small>
+            </li>
+          );
+        })}
+      </ul>
+    </>
+  );
+}
+
 export function TimelinePanel(props: Props) {
   const { cursor, marks } = props;
   const stack = useStack(props.path, cursor);
@@ -252,6 +295,7 @@ export function TimelinePanel(props: Props) {
           <StackList stack={stack} />
         </>
       )}
+      <FlowList {...props} />
       {marks.length > 0 && (
         <>
           <h3>Marks</h3>

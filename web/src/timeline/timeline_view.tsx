@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { matcher } from "../flame/flame_layout";
 import { clampRange, panRange, zoomRange, type Range } from "../shared/range";
 import { useSearchSteps } from "../shared/tree_search";
-import type { Thread } from "../shared/types";
+import { along, curvesOf, describe, FEW, flowsAt, reachOf, startsOf, type FlowEnd } from "./flows";
 import { measuredRange, nextMatch, type Shown } from "./geometry";
 import { Minimap } from "./minimap";
 import { holdsNumber, toggleNumber } from "./thread_numbers";
@@ -13,7 +13,7 @@ import { useTimelineKeys } from "./timeline_keys";
 import { TimelinePanel } from "./timeline_panel";
 import { usePointers, useWindow } from "./timeline_pointers";
 import { TimelineToolbar } from "./timeline_toolbar";
-import { drawAxis, sizes as readSizes, type Cursor, type Flow, type Selection } from "./track_draw";
+import { drawAxis, sizes as readSizes, type Cursor, type Selection } from "./track_draw";
 import { paintTracks } from "./track_canvas";
 import { TrackLabels } from "./track_labels";
 import { TrackOverlay } from "./track_overlay";
@@ -29,6 +29,7 @@ import {
 import {
   useCounterList,
   useCounterPoints,
+  useFlows,
   useFrame,
   useLevels,
   useMap,
@@ -69,13 +70,6 @@ export interface TimelineProps {
 const MAP = 34; // pixels; of an overview up to a row a thread
 const OVERVIEW = 220;
 
-const flowsOf = (threads: Thread[]): Flow[] =>
-  threads.flatMap(({ profile, creator, start }) =>
-    creator !== undefined && start !== undefined
-      ? [{ from: creator, to: profile, time: start }]
-      : [],
-  );
-
 export function TimelineView(props: TimelineProps) {
   const { range, choice, selection } = props;
   const { scroller, size, scrolled, setScrolled } = useWindow();
@@ -113,17 +107,26 @@ export function TimelineView(props: TimelineProps) {
     width,
     visible.flatMap((track) => (track.kind === "counter" ? [track.counter] : [])),
   );
-  const { frame, error } = useFrame(
-    props.path,
-    range,
-    width,
-    visibleProfiles(layout, scrolled, size.height),
-  );
+  const profiles = visibleProfiles(layout, scrolled, size.height);
+  const { frame, error } = useFrame(props.path, range, width, profiles);
   useEffect(() => holdFrame(frame), [frame]);
   const depth = props.depth || overview.depth;
-  const flows = useMemo(() => flowsOf(known), [threads]);
-  const measured = measuredRange(measure.times, cursor);
+  const starts = useMemo(() => startsOf(known), [threads]);
+  const recorded = useFlows(props.onCalls ? props.path : null, range, profiles);
   const shown: Shown = { layout, scrolled, frame, range, width, sizes, depth };
+  const reach = cursor && reachOf(shown, cursor);
+  const more = useFlows(
+    cursor && recorded.count > recorded.list.length ? props.path : null,
+    reach ?? range,
+    cursor ? [cursor.profile] : [],
+  );
+  const flows = useMemo(
+    () => [...starts, ...(recorded.count <= FEW ? recorded.list : [])],
+    [starts, recorded],
+  );
+  const near = [...starts, ...(more.count > 0 ? more.list : recorded.list)];
+  const atCursor = cursor && reach ? flowsAt(near, cursor, reach) : [];
+  const measured = measuredRange(measure.times, cursor);
 
   useEffect(() => {
     if (axis.current) drawAxis(axis.current, { range, width, sizes, marks: props.marks, measured });
@@ -149,6 +152,7 @@ export function TimelineView(props: TimelineProps) {
     layout.tracks.find(
       (track): track is ThreadTrack => track.kind === "thread" && track.thread.profile === profile,
     );
+  const labelOf = (profile: number) => trackOf(profile)?.thread.label ?? `thread ${profile}`;
   const scrollTo = (profile: number) => {
     const track = trackOf(profile);
     const element = scroller.current;
@@ -228,6 +232,15 @@ export function TimelineView(props: TimelineProps) {
   const setMarks = (times: Iterable<number>) =>
     props.onChange({ marks: [...times].sort((a, b) => a - b) });
   const goTo = (time: number) => change({ begin: time - span / 2, end: time + span / 2 });
+  const goToEnd = (end: FlowEnd | null) => {
+    if (!end || !trackOf(end.profile)) return;
+    setCursor({ time: end.time, profile: end.profile });
+    scrollTo(end.profile);
+    if (end.time < range.begin || end.time > range.end) goTo(end.time);
+  };
+  const follow = (by: number) => {
+    if (cursor && reach) goToEnd(along(near, cursor, reach, by));
+  };
   const escape = () => {
     if (measure.isOn) setMeasure({ isOn: false, times: [] });
     else if (selection) props.onChange({ selection: null });
@@ -274,6 +287,8 @@ export function TimelineView(props: TimelineProps) {
     e: () => setMeasure({ isOn: !measure.isOn, times: [] }),
     f: () => selection && change(selection),
     x: selectThread,
+    g: () => follow(1),
+    G: () => follow(-1),
     c: showCalls,
     Escape: escape,
     Enter: () => selection && props.onFlame(),
@@ -365,6 +380,8 @@ export function TimelineView(props: TimelineProps) {
                 cursor={cursor?.time}
                 marks={props.marks}
                 measured={measured}
+                curves={curvesOf(atCursor, shown)}
+                tip={atCursor[0] ? describe(atCursor[0], labelOf) : ""}
               />
               <TrackLabels
                 tracks={visible}
@@ -390,6 +407,9 @@ export function TimelineView(props: TimelineProps) {
           cursor={cursor}
           cursorLabel={trackOf(cursor?.profile)?.thread.label ?? ""}
           marks={props.marks}
+          flows={{ count: recorded.count, isDrawn: recorded.count <= FEW, atCursor }}
+          labelOf={labelOf}
+          onEnd={goToEnd}
           onFlame={props.onFlame}
           onTable={props.onTable}
           onCalls={

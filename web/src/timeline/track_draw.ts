@@ -6,6 +6,7 @@ import { fitName } from "../shared/names";
 import type { Range } from "../shared/range";
 import { uiScale } from "../shared/ui_scale";
 import type { Points } from "../shared/types";
+import { curvesOf, headPath, linePath, type Flow } from "./flows";
 import { stripOf, type NestedFrame, type NestedRow } from "./nested";
 import type { PointsOf } from "./use_tracks";
 import { topInWindow, visibleTracks, type Layout, type ThreadTrack, type Track } from "./tracks";
@@ -218,12 +219,6 @@ export interface Selection extends Range {
   threads: string; // "1-3,7"; "": all
 }
 
-export interface Flow {
-  from: number; // profiles
-  to: number;
-  time: number;
-}
-
 export interface Picture {
   frame: NestedFrame;
   layout: Layout;
@@ -339,37 +334,23 @@ function drawSelection(
   }
 }
 
-// A thread begins where another one started it.
-function drawFlows(
-  context: CanvasRenderingContext2D,
-  picture: Picture,
-  theme: Theme,
-  xOf: (time: number) => number,
-): void {
-  const { layout, scrolled, sizes } = picture;
-  const tops = new Map<number, number>();
-  for (const track of layout.tracks)
-    if (track.kind === "thread" && !tops.has(track.thread.profile))
-      tops.set(track.thread.profile, topInWindow(layout, track, scrolled));
+// All flows, if they are few; those at the cursor are elements of the page.
+function drawFlows(context: CanvasRenderingContext2D, picture: Picture, theme: Theme): void {
+  const { sizes, width, height } = picture;
+  context.save();
+  context.beginPath();
+  context.rect(sizes.label, 0, width, height);
+  context.clip();
+  context.translate(sizes.label, 0);
   context.strokeStyle = theme.accent;
   context.fillStyle = theme.accent;
   context.lineWidth = 1;
-  for (const flow of picture.flows) {
-    const [from, to] = [tops.get(flow.from), tops.get(flow.to)];
-    const x = xOf(flow.time);
-    if (from === undefined || to === undefined || x < sizes.label) continue;
-    if (x > sizes.label + picture.width) continue;
-    const end = to > from ? to + 2 : to + sizes.states + 2;
-    context.globalAlpha = 0.7;
-    context.beginPath();
-    context.moveTo(x, from + sizes.gap);
-    context.bezierCurveTo(x + 14, from + sizes.gap, x - 14, end, x, end);
-    context.stroke();
-    context.beginPath();
-    context.arc(x, end, 2.5, 0, 7);
-    context.fill();
-    context.globalAlpha = 1;
+  context.globalAlpha = 0.6;
+  for (const curve of curvesOf(picture.flows, picture)) {
+    context.stroke(new Path2D(linePath(curve)));
+    context.fill(new Path2D(headPath(curve)));
   }
+  context.restore();
 }
 
 const timeScale =
@@ -414,7 +395,7 @@ export function drawTracks(element: HTMLCanvasElement, picture: Picture): void {
     drawSelection(context, picture, theme, list, xOf);
     context.restore();
   }
-  drawFlows(context, picture, theme, xOf);
+  drawFlows(context, picture, theme);
 }
 
 const tickStep = (range: Range, width: number) =>

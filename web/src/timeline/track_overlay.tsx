@@ -1,7 +1,8 @@
-// Times that lie on the tracks: the cursor, marks, and what is measured. They are elements of the
-// page, so that moving the pointer draws no canvas.
+// What lies on the tracks: the cursor, marks, what is measured, and the flows of the call at the
+// cursor. They are elements of the page, so that moving the pointer draws no canvas.
 
 import type { Range } from "../shared/range";
+import { headPath, linePath, type Curve } from "./flows";
 
 interface Props {
   range: Range;
@@ -11,9 +12,23 @@ interface Props {
   cursor: number | undefined;
   marks: number[];
   measured: Range | null;
+  curves: Curve[];
+  tip: string; // about the first of them
 }
 
-export function TrackOverlay({ range, left, width, height, cursor, marks, measured }: Props) {
+// Below the lower end of a flow, on the side of the cursor where there is room.
+function tipPlace({ from, to }: Curve, x: number, width: number) {
+  const y = Math.max(from.y, to.y) + 12;
+  const isLeft = x > width / 2;
+  return {
+    top: `${y.toFixed(0)}px`,
+    left: isLeft ? "auto" : `${(x + 8).toFixed(0)}px`,
+    right: isLeft ? `${(width - x + 8).toFixed(0)}px` : "auto",
+  };
+}
+
+export function TrackOverlay(props: Props) {
+  const { range, left, width, height, cursor, marks, measured, curves, tip } = props;
   const xOf = (time: number) => ((time - range.begin) / (range.end - range.begin)) * width;
   const isVisible = (time: number) => time >= range.begin && time <= range.end;
   const at = (time: number) => ({ transform: `translateX(${xOf(time).toFixed(1)}px)` });
@@ -34,6 +49,21 @@ export function TrackOverlay({ range, left, width, height, cursor, marks, measur
             width: `${(xOf(measured.end) - xOf(measured.begin)).toFixed(1)}px`,
           }}
         />
+      )}
+      {curves.length > 0 && (
+        <svg width={width} height={height}>
+          {curves.map((curve, i) => (
+            <g key={i} class="flow">
+              <path class="line" d={linePath(curve)} />
+              <path d={headPath(curve)} />
+            </g>
+          ))}
+        </svg>
+      )}
+      {tip && curves[0] && cursor !== undefined && (
+        <div class="flow-tip" style={tipPlace(curves[0], xOf(cursor), width)}>
+          {tip}
+        </div>
       )}
       {cursor !== undefined && isVisible(cursor) && <div class="cursor" style={at(cursor)} />}
     </div>

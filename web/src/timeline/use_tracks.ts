@@ -7,11 +7,13 @@ import type {
   Counter,
   CounterList,
   CounterPoints,
+  FlowAnswer,
   NestedAnswer,
   Points,
   Thread,
 } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
+import { parseFlows, type Flow } from "./flows";
 import { chooseDepth, LEVEL_MAX, parseNested, type NestedFrame } from "./nested";
 import { printNumbers } from "./thread_numbers";
 import { visibleTracks, type Layout } from "./tracks";
@@ -200,6 +202,31 @@ export function useCounterPoints(
     const known = new Map(value?.counters.map((one) => [counterKey(one), one.points]));
     return (counter: Counter) => known.get(counterKey(counter));
   }, [value]);
+}
+
+export interface Flows {
+  list: Flow[];
+  count: number; // of all in this time and of these threads
+}
+
+const NO_FLOWS: Flows = { list: [], count: 0 };
+
+// The flows of some threads in a time. A recording without any is asked once.
+export function useFlows(path: string | null, range: Range, profiles: number[]): Flows {
+  const all = useAnswer<FlowAnswer>(path && `${path}/flows`, { limit: 1 });
+  const hasFlows = path !== null && (all.value?.count ?? 0) > 0;
+  const { value } = useAnswer<FlowAnswer>(
+    hasFlows && profiles.length > 0 ? `${path}/flows` : null,
+    {
+      begin: Math.max(0, Math.floor(range.begin)),
+      end: Math.ceil(range.end),
+      thread: printNumbers(profiles),
+    },
+  );
+  return useMemo(
+    () => (hasFlows && value ? { list: parseFlows(value), count: value.count } : NO_FLOWS),
+    [hasFlows, value],
+  );
 }
 
 // The most levels of calls that each thread was seen to have: tracks do not shrink while zooming.

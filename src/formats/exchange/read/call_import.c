@@ -29,6 +29,7 @@ struct cn_call_import {
     struct cn_names processes;
     struct cn_map process_of; /* by pid: name */
     struct cn_call_tracks tracks;
+    struct cn_call_flows flows;
     struct cn_map track_of;        /* by hash of its ids and `what` */
     uint64_t buffered, item_count; /* items in memory, and all items */
     struct cn_text scratch;
@@ -47,6 +48,7 @@ void cn_call_import_free(struct cn_call_import *import)
     if (!import)
         return;
     cn_call_tracks_done(&import->tracks);
+    cn_call_flows_done(&import->flows);
     free(import->module);
     cn_names_done(&import->names);
     cn_names_done(&import->counters);
@@ -241,6 +243,21 @@ bool cn_call_import_reading(struct cn_call_import *import, uint32_t track,
         time_ns, err);
 }
 
+bool cn_call_import_flow(struct cn_call_import *import, uint32_t track, uint64_t time_ns,
+                         enum cn_flow_step step, uint64_t id, uint32_t name,
+                         struct cn_error *err)
+{
+    if (time_ns > CN_CALL_TIME_MAX)
+        return cn_fail(err, CN_ERR_LIMIT,
+                       "a flow at %" PRIu64 " ns is later than the limit, %" PRIu64 " ns",
+                       time_ns, CN_CALL_TIME_MAX);
+    cn_call_flows_add(
+        &import->flows,
+        (struct cn_flow_point){
+            .id = id, .time_ns = time_ns, .track = track, .name = name, .step = step});
+    return true;
+}
+
 /* Each task needs a different tid. A thread has the tid of the input unless another track
  * has it; other tracks get a free one. */
 static void number_tracks(struct cn_call_tracks *tracks)
@@ -297,8 +314,11 @@ bool cn_call_import_finish(struct cn_call_import *import, uint64_t base_ns,
             track->name =
                 cn_strdup(process < UINT32_MAX ? import->processes.list[process] : "");
     }
+    for (size_t i = 0; i < import->flows.count; i++)
+        import->flows.list[i].track = tracks->list[import->flows.list[i].track].tid;
     *out = cn_call_recording_new(import->module, &import->names, &import->counters,
                                  tracks, base_ns);
+    cn_call_flows_join(&import->flows, base_ns, *out);
     if (cut_count > 0)
         cn_recording_warn(*out, false,
                           "%" PRIu64 " calls overlap others: they end with their callers",

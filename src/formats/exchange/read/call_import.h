@@ -1,4 +1,4 @@
-/* Calls and readings of counters in any order, from the readers of call traces, made into a
+/* Calls, readings of counters and flows in any order, from the readers of call traces, made into a
  * recording.
  *
  *     struct cn_call_import *import = cn_call_import_new("chrome trace");
@@ -21,6 +21,7 @@
 
 #include "base/bytes/bytes.h"
 #include "base/error.h"
+#include "formats/exchange/read/call_flows.h"
 
 struct cn_call_import;
 struct cn_recording;
@@ -68,6 +69,11 @@ uint32_t cn_call_import_counter(struct cn_call_import *import, struct cn_bytes n
 CN_CHECK bool cn_call_import_reading(struct cn_call_import *import, uint32_t track,
                                      uint64_t time_ns, uint32_t counter, double value,
                                      struct cn_error *err);
+
+/* An end or a step of the flow with an id; `name` as of a call, or CN_NONE. */
+CN_CHECK bool cn_call_import_flow(struct cn_call_import *import, uint32_t track,
+                                  uint64_t time_ns, enum cn_flow_step step, uint64_t id,
+                                  uint32_t name, struct cn_error *err);
 
 /* Make the recording, which the caller closes; `base_ns` is added to all times. Releases
  * the import, also on failure. */

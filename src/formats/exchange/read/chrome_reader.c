@@ -1,6 +1,6 @@
 /* Reader of Chrome trace events: complete events (X), begins and ends (B, E), those of
- * asynchronous operations (b, e and the older S, F), counters (C), and names (M). The file is
- * an object with "traceEvents", or an array, whose end may be missing. */
+ * asynchronous operations (b, e and the older S, F), counters (C), flows (s, t, f, and bind_id of
+ * other events), and names (M). The file is an object with "traceEvents", or an array, whose end may be missing. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -35,7 +35,9 @@ struct event {
     int64_t time_ns, duration_ns;
     uint64_t pid, tid;
     uint32_t name;
-    uint64_t id;           /* hash of id and category */
+    uint64_t id;                                /* hash of id and category */
+    uint64_t id_hash, category_hash, bind_hash; /* of flows */
+    bool has_bind, flows_in, flows_out;
     struct cn_text tag;    /* of a name event: the name in its arguments */
     struct cn_text labels; /* category and id: the name of an asynchronous track */
     enum { NAMES_NOTHING, NAMES_PROCESS, NAMES_THREAD } names;
@@ -147,6 +149,9 @@ enum field {
     TID,
     CATEGORY,
     ID,
+    BIND_ID,
+    FLOW_IN,
+    FLOW_OUT,
     ARGUMENTS
 };
 
@@ -155,11 +160,13 @@ static enum field field_of(const struct cn_json_token *token)
     static const struct {
         const char *name;
         enum field field;
-    } fields[] = {{"ph", PHASE},       {"name", NAME},
-                  {"ts", TIME},        {"dur", DURATION},
-                  {"pid", PID},        {"tid", TID},
-                  {"cat", CATEGORY},   {"id", ID},
-                  {"args", ARGUMENTS}, {"tdur", THREAD_DURATION}};
+    } fields[] = {{"ph", PHASE},         {"name", NAME},
+                  {"ts", TIME},          {"dur", DURATION},
+                  {"pid", PID},          {"tid", TID},
+                  {"cat", CATEGORY},     {"id", ID},
+                  {"args", ARGUMENTS},   {"tdur", THREAD_DURATION},
+                  {"bind_id", BIND_ID},  {"flow_in", FLOW_IN},
+                  {"flow_out", FLOW_OUT}};
 
     for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
         if (cn_json_is(token, fields[i].name))
@@ -178,6 +185,8 @@ static bool read_field(struct reading *r, enum field field, struct cn_error *err
     /* Only a name and the numbers of a counter are used. */
     if (field == ARGUMENTS && kind == CN_JSON_OBJECT)
         return cn_json_read_object(&r->json, take_argument, r, err);
+    r->event.flows_in |= field == FLOW_IN && kind == CN_JSON_TRUE;
+    r->event.flows_out |= field == FLOW_OUT && kind == CN_JSON_TRUE;
     if (field == OTHER || !is_text)
         return cn_json_skip(&r->json, kind, err);
     switch (field) {
@@ -205,12 +214,20 @@ static bool read_field(struct reading *r, enum field field, struct cn_error *err
     case ID:
         if (may_be_counter(&r->event))
             copy_printable(&r->event.counter_id, token.text);
+        r->event.id_hash = XXH3_64bits(token.text.ptr, token.text.len);
         add_label(&r->event, token.text);
         return true;
     case CATEGORY:
+        r->event.category_hash = XXH3_64bits(token.text.ptr, token.text.len);
         add_label(&r->event, token.text);
         return true;
+    case BIND_ID:
+        r->event.has_bind = true;
+        r->event.bind_hash = XXH3_64bits(token.text.ptr, token.text.len);
+        return true;
     case OTHER:
+    case FLOW_IN:
+    case FLOW_OUT:
     case ARGUMENTS:
         break;
     }
@@ -295,19 +312,49 @@ static bool take_counter(struct reading *r, struct cn_error *err)
     return true;
 }
 
+/* A point of a flow, whose points have the same category, name and id. */
+static bool take_flow(struct reading *r, struct cn_error *err)
+{
+    const struct event *event = &r->event;
+    uint32_t name = event->has_name ? event->name : CN_NONE, track;
+    uint64_t key[] = {event->id_hash, event->category_hash, name};
+
+    return find_track(r, false, &track, err) &&
+           cn_call_import_flow(r->import, track, (uint64_t)event->time_ns,
+                               event->phase == 's'   ? CN_FLOW_START
+                               : event->phase == 't' ? CN_FLOW_STEP
+                                                     : CN_FLOW_END,
+                               XXH3_64bits(key, sizeof(key)), name, err);
+}
+
+/* The call that was just added is an end of a flow. */
+static bool bind_flow(struct reading *r, uint32_t track, struct cn_error *err)
+{
+    const struct event *event = &r->event;
+
+    if (!event->has_bind || (!event->flows_in && !event->flows_out))
+        return true;
+    return cn_call_import_flow(r->import, track, (uint64_t)event->time_ns,
+                               !event->flows_in   ? CN_FLOW_START
+                               : event->flows_out ? CN_FLOW_STEP
+                                                  : CN_FLOW_END,
+                               event->bind_hash, CN_NONE, err);
+}
+
 static bool take_event(struct reading *r, struct cn_error *err)
 {
     struct event *event = &r->event;
     char phase = event->phase;
     bool is_async = phase && strchr("beSF", phase);
-    bool is_end = phase && strchr("EeF", phase);
+    bool is_end = phase && strchr("EeF", phase), is_flow = phase && strchr("stf", phase);
     uint64_t duration_ns = CN_CALL_BEGIN;
     uint32_t track;
 
     if (phase == 'M')
         return take_name(r, err);
-    if (!phase || !strchr("XBEbeSFC", phase) || (!event->has_name && !is_end) ||
-        !event->has_time || (phase == 'C' && event->series_count == 0)) {
+    if (!phase || !strchr("XBEbeSFCstf", phase) ||
+        (!event->has_name && !is_end && !is_flow) || !event->has_time ||
+        (phase == 'C' && event->series_count == 0)) {
         r->other_count++;
         return true;
     }
@@ -317,6 +364,8 @@ static bool take_event(struct reading *r, struct cn_error *err)
     }
     if (phase == 'C')
         return take_counter(r, err);
+    if (is_flow)
+        return take_flow(r, err);
     if (!find_track(r, is_async, &track, err))
         return false;
     if (is_end)
@@ -324,7 +373,8 @@ static bool take_event(struct reading *r, struct cn_error *err)
     if (phase == 'X')
         duration_ns = event->duration_ns > 0 ? (uint64_t)event->duration_ns : 0;
     return cn_call_import_add(r->import, track, (uint64_t)event->time_ns, duration_ns,
-                              event->name, err);
+                              event->name, err) &&
+           bind_flow(r, track, err);
 }
 
 static bool read_event(struct reading *r, struct cn_error *err)
@@ -442,7 +492,8 @@ static bool read_recording(struct cn_bytes bytes, bool is_mapped,
         return false;
     if (r.other_count > 0)
         cn_recording_warn(*out, false,
-                          "%" PRIu64 " events that are not calls or counters are skipped",
+                          "%" PRIu64
+                          " events that are not calls, counters or flows are skipped",
                           r.other_count);
     if (r.early_count > 0)
         cn_recording_warn(*out, false, "%" PRIu64 " events before time 0 are skipped",

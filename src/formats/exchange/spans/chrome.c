@@ -300,6 +300,40 @@ static void add_metadata(struct cn_text *text, const struct cn_recording *rec)
     add_fact(text, "command_line", cn_recording_fact(rec, "cmdline"));
 }
 
+static void add_flow_end(struct cn_export *x, const struct cn_flow *flow, uint64_t id,
+                         bool is_start, uint64_t start_ns)
+{
+    const struct cn_task *task =
+        &x->query->rec->tasks[is_start ? flow->from_task : flow->to_task];
+    uint64_t time_ns = is_start ? flow->from_ns : flow->to_ns;
+    char ts[CN_MICROSECONDS_MAX];
+    unsigned len = cn_microseconds_put(ts, time_ns > start_ns ? time_ns - start_ns : 0);
+
+    cn_text_printf(&x->text, ",\n{\"ph\":\"%s\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32,
+                   is_start ? "s" : "f\",\"bp\":\"e", task->pid, task->tid);
+    cn_text_printf(&x->text, ",\"ts\":%.*s,\"cat\":\"flow\",\"id\":%" PRIu64, (int)len,
+                   ts, id);
+    if (*flow->name) {
+        cn_text_str_add(&x->text, ",\"name\":");
+        cn_json_quote(&x->text, flow->name);
+    }
+    cn_text_char(&x->text, '}');
+}
+
+static bool add_flows(struct cn_export *x, struct cn_error *err)
+{
+    const struct cn_recording *rec = x->query->rec;
+    uint64_t start_ns = cn_export_start_ns(x->query);
+    bool ok = true;
+
+    for (uint32_t i = 0; ok && i < rec->flow_count; i++) {
+        add_flow_end(x, &rec->flows[i], i + 1u, true, start_ns);
+        add_flow_end(x, &rec->flows[i], i + 1u, false, start_ns);
+        ok = cn_export_flush(x, err);
+    }
+    return ok;
+}
+
 static bool write_events(struct cn_export *x, struct cn_error *err)
 {
     static const struct cn_lane_ops ops = {
@@ -326,6 +360,7 @@ static bool write_events(struct cn_export *x, struct cn_error *err)
     ok = cn_export_lanes(x, &ops, &words, &counts, err);
     free(words.name_at);
     cn_text_done(&words.text);
+    ok = ok && (is_uftrace || add_flows(x, err));
     cn_text_str_add(&x->text, "\n]");
     if (is_uftrace) {
         cn_text_str_add(&x->text, ", \"displayTimeUnit\": \"ns\", \"metadata\": {\n");

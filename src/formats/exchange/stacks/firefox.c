@@ -358,8 +358,7 @@ static bool add_timeline_column(struct threads *threads,
             else if (sample->context == 0)
                 cn_text_str_add(&x->text, "null");
             else
-                cn_text_u64(&x->text, stacks->node_of_frame[cn_frames_find(
-                                          stacks->frames, sample->context)]);
+                cn_text_u64(&x->text, cn_frames_find(stacks->frames, sample->context));
             ok = cn_export_flush(x, err);
         }
     }

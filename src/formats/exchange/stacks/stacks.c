@@ -1,5 +1,6 @@
 #include "formats/exchange/stacks/stacks.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -243,32 +244,61 @@ static bool choose_metric(struct cn_stacks *stacks, const struct cn_database *db
     return true;
 }
 
+/* The function of a frame. Places have names alone: functions of other modules with the same
+ * name are other functions. */
+static bool find_function(struct cn_stacks *stacks, struct cn_database *db,
+                          uint32_t place, const struct cn_context *context,
+                          struct cn_names *known, uint32_t *out, struct cn_error *err)
+{
+    struct cn_location location;
+    struct cn_text key = {0};
+
+    if (!cn_export_locate(db, context, true, &location, err))
+        return false;
+    cn_text_printf(&key, "%" PRIu32 " %s", place, location.module);
+    *out = cn_names_add(known, cn_text_str(&key));
+    cn_text_done(&key);
+    if (*out == stacks->function_count)
+        (void)add_name(stacks, stacks->frames->names.list[place]);
+    return true;
+}
+
+/* Add the node of the next frame, which has the same number; this is its first context. */
+static bool add_frame(struct cn_stacks *stacks, struct cn_database *db,
+                      const struct cn_context *context, struct cn_names *known,
+                      struct cn_error *err)
+{
+    const struct cn_frame *frame = &stacks->frames->list[stacks->count];
+    uint32_t function;
+
+    if (!find_function(stacks, db, frame->place, context, known, &function, err))
+        return false;
+    (void)add_node(stacks, frame->parent, function,
+                   stacks->count > 0 && frame->depth == 0);
+    return true;
+}
+
 static bool add_frames(struct cn_stacks *stacks, struct cn_database *db,
-                       struct cn_error *err)
+                       struct cn_names *known, struct cn_error *err)
 {
     const struct cn_frames *frames = stacks->frames;
 
-    for (size_t i = 0; i < frames->names.count; i++)
-        (void)add_name(stacks, frames->names.list[i]);
-    stacks->node_of_frame = cn_alloc(frames->count, sizeof(*stacks->node_of_frame));
-    for (size_t i = 0; i < frames->count; i++) {
-        const struct cn_frame *frame = &frames->list[i];
-
-        stacks->node_of_frame[i] = add_node(
-            stacks,
-            frame->parent == CN_NONE ? CN_NONE : stacks->node_of_frame[frame->parent],
-            frame->place, i > 0 && frame->depth == 0);
-    }
+    /* No record describes the contexts of frame 0. */
+    if (!add_frame(stacks, db, &(struct cn_context){0}, known, err))
+        return false;
     for (size_t i = 0; i < frames->index.count; i++) {
-        struct cn_stack_function *function =
-            &stacks->functions[frames->list[frames->of_node[i]].place];
+        uint32_t frame = frames->of_node[i];
+        struct cn_stack_function *function;
         struct cn_context context;
         struct cn_location location;
 
+        if (!cn_context_at(db, frames->index.nodes[i].at, &context, err) ||
+            (frame == stacks->count && !add_frame(stacks, db, &context, known, err)))
+            return false;
+        function = &stacks->functions[stacks->nodes[frame].function];
         if (function->module[0] || function->file[0])
             continue;
-        if (!cn_context_at(db, frames->index.nodes[i].at, &context, err) ||
-            !cn_export_locate(db, &context, true, &location, err))
+        if (!cn_export_locate(db, &context, true, &location, err))
             return false;
         function->module = location.module;
         function->file = location.file;
@@ -291,11 +321,11 @@ static void add_value(struct cn_stacks *stacks, const struct cn_value *value)
 
     if (node == CN_NONE && stacks->is_total)
         return;
-    stacks->nodes[stacks->node_of_frame[frame]].self += scaled;
+    stacks->nodes[frame].self += scaled;
     if (!stacks->is_total || frames->index.nodes[node].parent == CN_NONE)
         return;
     parent = frames->of_node[frames->index.nodes[node].parent];
-    stacks->nodes[stacks->node_of_frame[parent]].self -= scaled;
+    stacks->nodes[parent].self -= scaled;
 }
 
 /* Add the values of one profile. */
@@ -349,11 +379,14 @@ bool cn_stacks_of_database(struct cn_stacks *out, struct cn_export *x,
                            struct cn_error *err)
 {
     struct cn_stacks stacks = {.frames = cn_alloc(1, sizeof(*stacks.frames))};
+    struct cn_names known = {0};
+    bool ok = choose_metric(&stacks, x->db, x->options->metric, x->options->counts_waits,
+                            err) &&
+              cn_frames_build(stacks.frames, x->db, NULL, err) &&
+              add_frames(&stacks, x->db, &known, err) && sum_threads(&stacks, x->db, err);
 
-    if (!choose_metric(&stacks, x->db, x->options->metric, x->options->counts_waits,
-                       err) ||
-        !cn_frames_build(stacks.frames, x->db, NULL, err) ||
-        !add_frames(&stacks, x->db, err) || !sum_threads(&stacks, x->db, err)) {
+    cn_names_done(&known);
+    if (!ok) {
         cn_stacks_done(&stacks);
         return false;
     }
@@ -451,7 +484,6 @@ void cn_stacks_done(struct cn_stacks *stacks)
 {
     free(stacks->nodes);
     free(stacks->functions);
-    free(stacks->node_of_frame);
     if (stacks->frames)
         cn_frames_done(stacks->frames);
     free(stacks->frames);

@@ -45,9 +45,8 @@ struct cn_stacks {
     uint64_t waited_ns; /* of calls: waiting that does not count */
     struct cn_arena arena;
 
-    /* Of a database. */
+    /* Of a database. Frames and nodes have the same numbers. */
     struct cn_frames *frames;
-    uint32_t *node_of_frame;
     uint32_t depth_max;
     uint64_t hidden_count; /* contexts that are no function */
     int prop_id, stat_id;

@@ -18,18 +18,22 @@ enum {
     LONG_COUNT = 1 << 20,
 };
 
-static bool is_same_cell(uint64_t a_ns, uint64_t b_ns, uint64_t resolution_ns)
+/* The last nanosecond of the cell of a time. */
+static uint64_t last_of_cell(uint64_t time_ns, uint64_t resolution_ns)
 {
-    uint64_t begin_ns = a_ns - a_ns % resolution_ns;
+    uint64_t left_ns = resolution_ns - 1 - time_ns % resolution_ns;
 
-    return b_ns >= begin_ns && b_ns - begin_ns < resolution_ns;
+    return time_ns > UINT64_MAX - left_ns ? UINT64_MAX : time_ns + left_ns;
 }
 
+/* Times ascend: up to the end of its cell, a sample replaces the last one. */
 static void put(struct cn_hpc_thinner *thinner, struct cn_sample sample)
 {
-    if (thinner->count > 0 && is_same_cell(thinner->list[thinner->count - 1].time_ns,
-                                           sample.time_ns, thinner->resolution_ns))
-        thinner->count--;
+    if (thinner->count > 0 && sample.time_ns <= thinner->cell_last_ns) {
+        thinner->list[thinner->count - 1] = sample;
+        return;
+    }
+    thinner->cell_last_ns = last_of_cell(sample.time_ns, thinner->resolution_ns);
     thinner->list[thinner->count++] = sample;
 }
 
@@ -47,14 +51,14 @@ static void coarsen(struct cn_hpc_thinner *thinner, uint64_t resolution_ns)
 bool cn_hpc_thinner_add(struct cn_hpc_thinner *thinner, const struct cn_sample *samples,
                         size_t count, struct cn_error *err)
 {
+    thinner->list = cn_grow_to(thinner->list, thinner->count + count, &thinner->capacity,
+                               sizeof(*thinner->list));
     for (size_t i = 0; i < count; i++) {
         if (thinner->count > 0 &&
             samples[i].time_ns < thinner->list[thinner->count - 1].time_ns)
             return cn_fail(err, CN_ERR_FORMAT,
                            "time runs backwards: %" PRIu64 " after %" PRIu64,
                            samples[i].time_ns, thinner->list[thinner->count - 1].time_ns);
-        thinner->list = cn_grow(thinner->list, thinner->count, &thinner->capacity,
-                                sizeof(*thinner->list));
         put(thinner, samples[i]);
         /* Not each time: then all work together is linear. */
         if (thinner->sample_max > 0 && thinner->count / 2 > thinner->sample_max)

@@ -16,6 +16,7 @@ struct cn_hpc_thinner {
     uint64_t resolution_ns, sample_max; /* no limit: 0 */
     struct cn_sample *list;
     size_t count, capacity;
+    uint64_t cell_last_ns; /* of the last sample's cell */
 };
 
 /* Add samples, which must not run backwards in time. */

@@ -252,6 +252,7 @@ bool cn_uft_write_records(const struct cn_uft_writing *w, struct cn_error *err)
              write_task(w, i, &side, &losses, err);
     ok = ok && write_side(w, &side, &losses, err);
     report_losses(w, &losses);
+    cn_write_lose(w->options, "flows between calls", w->rec->flow_count);
     for (size_t i = 0; i < side.count; i++)
         free(side.list[i].text);
     free(side.list);

@@ -214,6 +214,79 @@ static void calls_that_are_cut_are_counted(void **state)
     cn_recording_close(rec);
 }
 
+static void add_flow(struct cn_call_import *import, uint32_t track, uint64_t time_ns,
+                     enum cn_flow_step step, uint64_t id)
+{
+    struct cn_error err = {0};
+
+    assert_true(cn_call_import_flow(import, track, time_ns, step, id, CN_NONE, &err));
+}
+
+/* An import with a call in two tracks, in the order of tids the second one first. */
+static struct cn_call_import *begin_flows(uint32_t tracks[2])
+{
+    struct cn_call_import *import = cn_call_import_new("test");
+    uint32_t name = cn_call_import_name(import, name_of("f"));
+    struct cn_error err = {0};
+
+    tracks[0] = track_of(import, 6);
+    tracks[1] = track_of(import, 5);
+    for (int i = 0; i < 2; i++)
+        assert_true(cn_call_import_add(import, tracks[i], 0, 1000, name, &err));
+    return import;
+}
+
+/* From a start to a step, from there to two ends; another start of the same id; and points
+ * without another end: a start, an end, a start before a start. */
+static void flows_are_joined_in_the_order_of_time(void **state)
+{
+    static const struct {
+        uint32_t from, to;
+        uint64_t from_ns, to_ns;
+    } expected[] = {{1, 0, 10, 20}, {0, 1, 20, 30}, {0, 1, 20, 40}, {1, 1, 50, 50}};
+    uint32_t tracks[2];
+    struct cn_call_import *import = begin_flows(tracks);
+    struct cn_recording *rec;
+
+    (void)state;
+    add_flow(import, tracks[0], 40, CN_FLOW_END, 7);
+    add_flow(import, tracks[1], 20, CN_FLOW_STEP, 7);
+    add_flow(import, tracks[0], 50, CN_FLOW_END, 7);
+    add_flow(import, tracks[0], 30, CN_FLOW_END, 7);
+    add_flow(import, tracks[0], 10, CN_FLOW_START, 7);
+    add_flow(import, tracks[0], 50, CN_FLOW_START, 7);
+    add_flow(import, tracks[0], 1, CN_FLOW_START, 8);
+    add_flow(import, tracks[0], 1, CN_FLOW_END, 9);
+    add_flow(import, tracks[0], 9, CN_FLOW_START, 7);
+    rec = finish(import);
+    assert_int_equal(rec->flow_count, 4);
+    for (uint32_t i = 0; i < rec->flow_count; i++) {
+        assert_int_equal(rec->flows[i].from_task, expected[i].from);
+        assert_int_equal(rec->flows[i].to_task, expected[i].to);
+        assert_int_equal(rec->flows[i].from_ns, expected[i].from_ns);
+        assert_int_equal(rec->flows[i].to_ns, expected[i].to_ns);
+        assert_string_equal(rec->flows[i].name, "");
+    }
+    assert_string_equal(rec->warnings->text, "3 ends of flows have no other end");
+    cn_recording_close(rec);
+}
+
+static void flows_after_the_limit_are_counted(void **state)
+{
+    uint32_t tracks[2];
+    struct cn_call_import *import = begin_flows(tracks);
+    struct cn_recording *rec;
+
+    (void)state;
+    for (uint64_t i = 0; i < CN_FLOW_MAX + 5; i++)
+        add_flow(import, tracks[i % 2], 100, i == 0 ? CN_FLOW_START : CN_FLOW_END, 1);
+    rec = finish(import);
+    assert_int_equal(rec->flow_count, CN_FLOW_MAX - 1);
+    assert_string_equal(rec->warnings->text,
+                        "5 ends of flows after the first 1048576 are skipped");
+    cn_recording_close(rec);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +295,8 @@ int main(void)
         cmocka_unit_test(calls_are_made_to_nest),
         cmocka_unit_test(calls_that_overlap_get_lanes),
         cmocka_unit_test(calls_that_are_cut_are_counted),
+        cmocka_unit_test(flows_are_joined_in_the_order_of_time),
+        cmocka_unit_test(flows_after_the_limit_are_counted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

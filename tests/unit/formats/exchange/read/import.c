@@ -334,6 +334,10 @@ static void chrome_events_become_calls(void **state)
     expect_calls(rec, 1, async, 2);
     assert_string_equal(rec->tasks[cn_recording_find_task(rec, 8)].name, "w\xc3\xa4");
     assert_non_null(strstr(rec->warnings->text, "1 events"));
+    assert_int_equal(rec->flow_count, 1);
+    assert_int_equal(rec->flows->from_task, cn_recording_find_task(rec, 8));
+    assert_int_equal(rec->flows->to_task, cn_recording_find_task(rec, 9));
+    assert_int_equal(rec->flows->to_ns, 1003500);
     cn_recording_close(rec);
     assert_true(cn_chrome_read(bytes_of(cn_test_chrome_array), &rec, &err));
     assert_int_equal(rec->tasks[0].first_ns, 1000000);
