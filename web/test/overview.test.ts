@@ -115,10 +115,10 @@ test("waiting of threads, in calls and outside", () => {
       { name: "pre-empted", seconds: 0.1 },
     ],
   } as unknown as Info;
-  assert.equal(factsOf(known, overview)[2]?.value, "300.0 ms");
+  assert.equal(factsOf(known, overview)[2]?.value, "300 ms");
   assert.deepEqual(factsOf(known, overview, states)[2], {
-    value: "800.0 ms",
-    label: "waiting, 25.0 % pre-empted, 500.0 ms outside calls",
+    value: "800 ms",
+    label: "waiting, 25.0 % pre-empted, 500 ms outside calls",
   });
   assert.deepEqual(threadTimes(overview, states).get(2), [0.4, 0.4, 0, 1.2]);
   assert.deepEqual(threadTimes(overview, null).get(2), [0.4]);
