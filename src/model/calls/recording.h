@@ -202,7 +202,7 @@ struct cn_flow {
     uint32_t from_task, to_task;
     uint64_t from_ns, to_ns;
     uint32_t from_depth; /* 0: innermost */
-    const char *name; /* "" if it has none */
+    const char *name;    /* "" if it has none */
 };
 
 /* Flows, and ends of flows, that a recording has at most: readers drop the others and warn. */
