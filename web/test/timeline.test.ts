@@ -20,6 +20,7 @@ import { shorten } from "../src/timeline/timeline_panel";
 import {
   layOut,
   dropTarget,
+  mapRows,
   movedTo,
   moveTrack,
   parseMoves,
@@ -172,7 +173,11 @@ test("of many threads, those with most samples are open, as long as there is roo
   const alone = [thread(1, "NODE 7 RANK 0", "THREAD 0"), thread(2, "NODE 7 RANK 1", "THREAD 0")];
   assert.deepEqual(
     layOut(alone, plain, heights, () => 2).tracks.map((t) => t.kind === "thread" && t.name),
-    ["RANK 0 THREAD 0", "RANK 1 THREAD 0"],
+    ["RANK 0", "RANK 1"],
+  );
+  assert.deepEqual(
+    [...mapRows(threads)].map(([profile, row]) => `${profile} ${row.label}`),
+    ["3 RANK 2", "2 RANK 2", "1 RANK 10"],
   );
   assert.equal(printOpened(parseOpened("3,-5,x,3")), "3,-5");
 });

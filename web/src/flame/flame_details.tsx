@@ -2,6 +2,7 @@
 // list of functions that match a search.
 
 import type { Parameters } from "../shared/api";
+import { LongName } from "../shared/long_name";
 import { baseName, formatNs, formatPercent, formatValue, plural } from "../shared/format";
 import { shorten } from "../shared/names";
 import { linkTo } from "../shared/state";
@@ -72,7 +73,9 @@ export function PinnedBox(props: PinProps) {
       <button class="close" aria-label="close" onClick={props.onClose}>
         ×
       </button>
-      <h2 title={box.name}>{shorten(box.name, 120)}</h2>
+      <h2 title={box.name}>
+        <LongName name={shorten(box.name, 120)} />
+      </h2>
       <BoxValues box={box} flame={flame} />
       {latency?.p50 != null && (
         <p>

@@ -13,7 +13,7 @@ import { go, isOn } from "../shared/state";
 import { TimeAxis } from "../shared/time_axis";
 import type { Flame, FlameNode, Thread } from "../shared/types";
 import type { NestedFrame } from "../timeline/nested";
-import { compareNaturally } from "../timeline/tracks";
+import { compareNaturally, labelOf } from "../timeline/tracks";
 import { useFrame, useThreads } from "../timeline/use_tracks";
 
 const COLUMNS = 2000;
@@ -102,6 +102,7 @@ export function FlameOverTime(props: ViewProps & { color: ColorMode }) {
   if (threads && !thread) return <p class="status">no thread of the selection has samples</p>;
   if (!thread || !flame || !frame?.rows.has(thread.profile))
     return <p class="status">{error ?? "loading…"}</p>;
+  const short = labelOf(threads ?? []);
   const span = range.end - range.begin;
   const begins = (box: Box) => range.begin + box.begin * 1e9;
   const zoom = (id: string) => {
@@ -126,7 +127,7 @@ export function FlameOverTime(props: ViewProps & { color: ColorMode }) {
           >
             {listed.map((one) => (
               <option key={one.profile} value={one.profile}>
-                {one.label}
+                {short(one.label)}
               </option>
             ))}
           </select>

@@ -1,16 +1,21 @@
 // A map of the whole time: threads from top to bottom, with the visible range, which can be dragged.
 // Where there are more threads than rows of pixels, every n-th one is shown.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { isDark } from "../shared/colors";
 import { formatNs } from "../shared/format";
+import { shorten } from "../shared/names";
 import type { Range } from "../shared/range";
 import type { NestedFrame } from "./nested";
 import { drawStrip, prepare, readTheme, type Sizes } from "./track_draw";
+import type { mapRows } from "./tracks";
+
+const LABELLED = 100; // pixels: a higher map has labels
 
 interface Props {
   frame: NestedFrame | null;
   every: number; // threads a row
+  rows: ReturnType<typeof mapRows>;
   width: number;
   height: number;
   sizes: Sizes;
@@ -25,14 +30,31 @@ interface Props {
 export function Minimap(props: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const { frame, width, height, sizes, range, duration } = props;
+  const rows = useMemo(
+    () =>
+      [...(frame?.rows.values() ?? [])].sort(
+        (a, b) =>
+          (props.rows.get(a.profile)?.index ?? Infinity) -
+          (props.rows.get(b.profile)?.index ?? Infinity),
+      ),
+    [frame, props.rows],
+  );
   // The strips change less often than the visible range.
   const drawn = useRef<{ key: unknown[]; picture: HTMLCanvasElement } | null>(null);
   const strips = (): HTMLCanvasElement | null => {
-    const key = [frame, width, height, props.depth, props.matches, isDark(), devicePixelRatio];
+    const key = [
+      frame,
+      props.rows,
+      width,
+      height,
+      props.depth,
+      props.matches,
+      isDark(),
+      devicePixelRatio,
+    ];
     if (drawn.current?.key.every((item, i) => item === key[i])) return drawn.current.picture;
     const picture = document.createElement("canvas");
     const context = prepare(picture, width + sizes.label, height);
-    const rows = [...(frame?.rows.values() ?? [])];
     if (!context || !frame) return null;
     const theme = readTheme();
     const area = { range: { begin: 0, end: duration }, left: sizes.label, width };
@@ -77,7 +99,21 @@ export function Minimap(props: Props) {
     const isNarrow = context.measureText(label).width > sizes.label - 12;
     context.fillText(isNarrow ? formatNs(duration) : label, 8, 4);
     if (props.every > 1) context.fillText(`1 of ${props.every} threads`, 8, 4 + sizes.text * 1.4);
+    if (height > LABELLED) drawLabels(context);
   });
+  // The names of groups, or threads, where there is room.
+  const drawLabels = (context: CanvasRenderingContext2D) => {
+    let free = 4 + sizes.text * 3;
+    let before = "";
+    rows.forEach((row, i) => {
+      const label = props.rows.get(row.profile)?.label ?? "";
+      const top = (i * height) / rows.length;
+      if (label === before || top < free || top + sizes.text > height) return;
+      context.fillText(shorten(label, Math.floor(sizes.label / (0.65 * sizes.text))), 8, top);
+      before = label;
+      free = top + sizes.text * 1.4;
+    });
+  };
   const move = (event: PointerEvent) => {
     if (event.buttons === 0) return;
     const area = event.currentTarget as HTMLElement;
@@ -89,8 +125,7 @@ export function Minimap(props: Props) {
   const pick = (event: MouseEvent) => {
     const area = event.currentTarget as HTMLElement;
     const y = event.clientY - area.getBoundingClientRect().top;
-    const rows = [...(frame?.rows.keys() ?? [])];
-    const profile = rows[Math.floor((y / height) * rows.length)];
+    const profile = rows[Math.floor((y / height) * rows.length)]?.profile;
     if (profile !== undefined) props.onThread(profile);
   };
   return (

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { get } from "../shared/api";
 import { colorOf } from "../shared/colors";
 import { formatNs, formatPercent } from "../shared/format";
-import { shorten as shortenName } from "../shared/names";
+import { bareName, shorten as shortenName } from "../shared/names";
 import type { Range } from "../shared/range";
 import type { Flame, Stack, States } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
@@ -13,7 +13,7 @@ import type { NestedFrame, StateName } from "./nested";
 import { printNumbers } from "./thread_numbers";
 import type { Cursor, Selection } from "./track_draw";
 
-const NAME_MAX = 26; // letters
+const NAME_MAX = 21; // letters
 const LISTED = 12; // functions; the others are one line
 const FLOWS_LISTED = 6;
 const LEAST = 0.001; // of the time, for a line of its own
@@ -45,7 +45,7 @@ function FunctionList(props: { times: Times }) {
           <tr key={name}>
             <th scope="row" title={name}>
               <i style={{ background: colorOf(name) }} />
-              {shortenName(name, NAME_MAX)}
+              {name.length > NAME_MAX ? shortenName(bareName(name), NAME_MAX) : name}
             </th>
             <td>{formatNs(ns)}</td>
             <td class="percent">{formatPercent(ns, total)}</td>

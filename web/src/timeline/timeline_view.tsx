@@ -19,6 +19,7 @@ import { TrackLabels } from "./track_labels";
 import { TrackOverlay } from "./track_overlay";
 import {
   layOut,
+  mapRows,
   moveTrack as movedChoice,
   printOpened,
   toggled,
@@ -111,6 +112,7 @@ export function TimelineView(props: TimelineProps) {
   const { frame, error } = useFrame(props.path, range, width, profiles);
   useEffect(() => holdFrame(frame), [frame]);
   const depth = props.depth || overview.depth;
+  const mapped = useMemo(() => mapRows(known), [threads]);
   const starts = useMemo(() => startsOf(known), [threads]);
   const recorded = useFlows(props.onCalls ? props.path : null, range, profiles);
   const shown: Shown = { layout, scrolled, frame, range, width, sizes, depth };
@@ -331,6 +333,7 @@ export function TimelineView(props: TimelineProps) {
           <Minimap
             frame={overview.map}
             every={overview.every}
+            rows={mapped}
             width={width}
             height={mapHeight}
             sizes={sizes}

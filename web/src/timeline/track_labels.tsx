@@ -24,7 +24,7 @@ export interface TrackActions {
 }
 
 const DRAG_MIN = 5; // pixels
-const LETTER_PX = 7.5; // room of a label for each letter: the end of a name tells threads apart
+const LETTER_PX = 9; // room of a label for each letter: the end of a name tells threads apart
 
 interface Props extends TrackActions {
   tracks: Track[];

@@ -116,6 +116,40 @@ export function groupThreads(threads: Thread[], choice: Choice): Group[] {
     .sort((a, b) => compareThreads(firstOf(a), firstOf(b)));
 }
 
+const NO_CHOICE: Choice = {
+  filter: "",
+  pinned: [],
+  moved: [],
+  opened: new Map(),
+  shut: new Set(),
+};
+
+// Labels without what says nothing: the node that all threads run on and, where every rank has one
+// thread, " THREAD 0".
+export function labelOf(threads: Thread[]): (label: string) => string {
+  const common = commonNode(threads.map((thread) => thread.label)).length;
+  const tail = / THREAD \d+$/.exec(threads[0]?.label ?? "")?.[0] ?? "";
+  const isSingle =
+    threads.length > 1 && threads.every(({ label, group }) => group !== "" && label.endsWith(tail));
+  const hasOneEach = new Set(threads.map(({ group }) => group)).size === threads.length;
+  return (label) =>
+    isSingle && hasOneEach && label.endsWith(tail)
+      ? label.slice(common, label.length - tail.length)
+      : label.slice(common);
+}
+
+// The rows of a map of all threads: in the order of tracks, with the name of their group.
+export function mapRows(threads: Thread[]): Map<number, { index: number; label: string }> {
+  const short = labelOf(threads);
+  const rows = groupThreads(threads, NO_CHOICE).flatMap((group) =>
+    group.threads.map((thread) => ({
+      profile: thread.profile,
+      label: group.name === "" ? short(thread.label) : short(group.name),
+    })),
+  );
+  return new Map(rows.map(({ profile, label }, index) => [profile, { index, label }]));
+}
+
 // What decides which tracks are open at first: the height of the window, and the levels of calls
 // of each thread in the whole time, which do not change with the zoom.
 export interface Room {
@@ -155,7 +189,7 @@ export function layOut(
   room: Room | null = null,
 ): Layout {
   const groups = groupThreads(threads, choice);
-  const common = commonNode(threads.map((thread) => thread.label)).length;
+  const short = labelOf(threads);
   const openThreads = openByRule(groups, heights, room);
   const layout: Layout = { tracks: [], fixedHeight: 0, height: 0 };
   const heightOf = (profile: number, isOpen: boolean) =>
@@ -192,7 +226,7 @@ export function layOut(
     const thread = threads.find((one) => one.profile === profile);
     if (!thread) return;
     const isOpen = choice.opened.get(profile) ?? true;
-    threadTrack(thread, thread.label.slice(common), index, isOpen, true);
+    threadTrack(thread, short(thread.label), index, isOpen, true);
   });
   groups.forEach((group) => {
     const isShut = choice.shut.has(group.name);
@@ -200,7 +234,7 @@ export function layOut(
       place({
         kind: "group",
         group: group.name,
-        label: group.name.slice(common),
+        label: short(group.name),
         profiles: group.threads.map((thread) => thread.profile),
         isShut,
         top: 0,
@@ -211,7 +245,7 @@ export function layOut(
     group.threads.forEach((thread, index) => {
       if (choice.pinned.includes(thread.profile)) return;
       const isOpen = choice.opened.get(thread.profile) ?? openThreads.has(thread.profile);
-      const label = thread.label.slice(common);
+      const label = short(thread.label);
       const name = group.name === "" ? label : thread.name || label;
       threadTrack(thread, name, index, isOpen, false);
     });
@@ -231,7 +265,7 @@ export function layOut(
     place({
       kind: "counter",
       counter,
-      label: counter.label.slice(common),
+      label: short(counter.label),
       top: 0,
       height: heights.counter,
       isFixed: false,

@@ -3,6 +3,7 @@
 
 import type { ComponentChildren } from "preact";
 import type { Parameters } from "../shared/api";
+import { LongName } from "../shared/long_name";
 import { AssemblyView } from "./assembly_view";
 import { OthersList } from "./callers_list";
 import { baseName, formatPercent, formatValue } from "../shared/format";
@@ -39,7 +40,9 @@ export function ContextPanel(props: Props) {
       <button class="close" aria-label="close" onClick={props.onClose}>
         ×
       </button>
-      <h2>{row.label}</h2>
+      <h2>
+        <LongName name={row.label} />
+      </h2>
       {props.isContext ? (
         <OneContext {...props} />
       ) : (

@@ -5,7 +5,7 @@ import { formatNs, formatValue } from "../shared/format";
 import { shortLabels } from "../overview/overview_model";
 import { shorten } from "../shared/names";
 import { decades, nearest, threadPoints } from "./plot_scale";
-import type { ContextDetail, Thread } from "../shared/types";
+import type { Latency, Thread } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
 
 const PLOT = { left: 52, right: 8, top: 8, bottom: 18, width: 340, height: 120 };
@@ -48,7 +48,7 @@ const onArrows =
     event.stopPropagation();
   };
 
-export function LatencyPlot(props: { latency: ContextDetail["latency"] }) {
+export function LatencyPlot(props: { latency: Latency }) {
   const { buckets, p50, p90, p99 } = props.latency;
   const [hovered, setHovered] = useState(-1);
   if (buckets.length === 0) return null;
@@ -74,7 +74,7 @@ export function LatencyPlot(props: { latency: ContextDetail["latency"] }) {
       <figcaption aria-live="polite">
         {bucket
           ? `${formatNs(bucket[0])} – ${formatNs(bucket[1])}: ${bucket[2].toLocaleString("en-US")} calls`
-          : `call durations: ${words}`}
+          : `calls: ${words}`}
       </figcaption>
       <svg
         viewBox={`0 ${-MARKS} ${PLOT.width} ${PLOT.height + MARKS}`}
@@ -114,12 +114,12 @@ export function LatencyPlot(props: { latency: ContextDetail["latency"] }) {
         {marks.map(([name, ns], i) =>
           ns === null ? null : (
             <g key={name}>
-              <line class="plot-mark" x1={x(ns)} x2={x(ns)} y1={7 * i - MARKS} y2={FLOOR} />
+              <line class="plot-mark" x1={x(ns)} x2={x(ns)} y1={9 * i - MARKS} y2={FLOOR} />
               <text
                 class="plot-text"
                 text-anchor={x(ns) > PLOT.width - 40 ? "end" : "start"}
                 x={x(ns) + (x(ns) > PLOT.width - 40 ? -2 : 2)}
-                y={7 * i - MARKS + 9}
+                y={9 * i - MARKS + 8}
               >
                 {name}
               </text>

@@ -11,7 +11,9 @@ const NAME_MAX = 90;
 const INDENT_PX = 16; // of a level
 const EM_PX = 13;
 const GAP_PX = 12;
-const NAME_MIN_PX = 280; // with less room, names are the first column and do not scroll
+// With less room, names are the first column and do not scroll. In a small table the indentation
+// of deep rows takes most of it.
+const nameMinPx = (px: number): number => (px < 660 ? 300 : 180);
 
 const widthOf = ({ column }: ShownColumn): number => (hasShare(column) ? 13 : 8.5); // em
 
@@ -25,10 +27,10 @@ export interface NameColumn {
 export function nameColumn(shown: ShownColumn[], px: number): NameColumn {
   const numbers = shown.map((one) => `${widthOf(one)}em`).join(" ");
   const needed = shown.reduce((sum, one) => sum + widthOf(one) * EM_PX + GAP_PX, 0);
-  if (px === 0 || px >= needed + NAME_MIN_PX)
+  if (px === 0 || px >= needed + nameMinPx(px))
     return {
       isFirst: false,
-      widths: `${numbers} minmax(max-content, 1fr)`,
+      widths: `${numbers} minmax(var(--name-min, max-content), 1fr)`,
       indent: (depth) => depth * INDENT_PX,
     };
   const name = Math.max(Math.round(px * 0.45), px - needed - 2 * GAP_PX);
@@ -136,7 +138,7 @@ export function treeRow(
     ...(row.isLeaf ? {} : { isOpen: node.isOpen }),
     cells: ordered(
       shown.map((one) => <Value value={row.values[one.index] ?? null} shown={one} />),
-      <span style={{ paddingLeft: `${names.indent(node.depth)}px` }}>
+      <span class="indented" style={{ paddingLeft: `${names.indent(node.depth)}px` }}>
         <button
           class="twist"
           tabIndex={-1}
