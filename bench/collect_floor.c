@@ -7,7 +7,6 @@
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdio.h>

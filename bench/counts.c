@@ -2,7 +2,6 @@
  * program, built with calls to record, and cairn gate checks the numbers: they do not depend on
  * the machine, the compiler or its options. */
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -7,7 +7,6 @@
  * file in MB, `expat` and `load` in MB/s, `memory` in bytes for each context.
  */
 #include <expat.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

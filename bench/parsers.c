@@ -5,7 +5,6 @@
  * `regex` and `regexec` are the time of one name of a function, the cheapest and the dearest of
  * five patterns; `cbor` is the time of a call on the wire until it is a node of a trace.
  */
-#include <inttypes.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -33,6 +33,8 @@ struct cn_traits {
     struct cn_names values; /* number of the key, newline, value */
     struct count *counts;   /* by value */
     size_t count_capacity;
+    uint64_t *number_items; /* by key: the last item with a number */
+    size_t number_item_capacity;
     struct number *numbers[CN_TRAIT_GROUPS];
     size_t number_counts[CN_TRAIT_GROUPS], number_capacities[CN_TRAIT_GROUPS];
     struct cn_text text;
@@ -51,6 +53,7 @@ void cn_traits_free(struct cn_traits *traits)
     cn_names_done(&traits->values);
     cn_text_done(&traits->text);
     free(traits->counts);
+    free(traits->number_items);
     for (int k = 0; k < CN_TRAIT_GROUPS; k++)
         free(traits->numbers[k]);
     free(traits);
@@ -104,9 +107,15 @@ double cn_traits_log_tail(uint64_t hits, uint64_t n, uint64_t marked, uint64_t a
 void cn_traits_add(struct cn_traits *traits, const char *key, const char *value,
                    const double *number)
 {
+    size_t known = traits->values.count, known_keys = traits->keys.count;
     uint32_t key_number = cn_names_add(&traits->keys, key), at;
-    size_t known = traits->values.count;
 
+    if (key_number == known_keys) {
+        traits->number_items =
+            cn_grow(traits->number_items, key_number, &traits->number_item_capacity,
+                    sizeof(*traits->number_items));
+        traits->number_items[key_number] = 0;
+    }
     cn_text_clear(&traits->text);
     cn_text_printf(&traits->text, "%u\n", key_number);
     cn_text_add(&traits->text, value, strnlen(value, VALUE_LEN_MAX));
@@ -120,9 +129,10 @@ void cn_traits_add(struct cn_traits *traits, const char *key, const char *value,
         return;
     traits->counts[at].last_item = traits->item;
     traits->counts[at].has[traits->group]++;
-    if (number) {
+    if (number && traits->number_items[key_number] != traits->item) {
         int g = traits->group;
 
+        traits->number_items[key_number] = traits->item;
         traits->numbers[g] =
             cn_grow(traits->numbers[g], traits->number_counts[g],
                     &traits->number_capacities[g], sizeof(*traits->numbers[g]));

@@ -2,7 +2,6 @@
 
 #include <ctype.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"

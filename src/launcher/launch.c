@@ -1,10 +1,8 @@
 #include "launcher/launch.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>

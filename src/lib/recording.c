@@ -1,7 +1,6 @@
 /* Tasks, functions and calls of a recording. */
 
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

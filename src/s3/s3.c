@@ -2,7 +2,6 @@
 
 #include "s3/s3_xml.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"

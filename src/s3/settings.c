@@ -1,6 +1,5 @@
 #include "s3/settings.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 /* Lua 5.1 as LuaJIT offers it. Whatever may raise an error runs inside lua_cpcall(), in
  * functions that own nothing, because an error leaves them without returning. */
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"

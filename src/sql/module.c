@@ -1,6 +1,5 @@
 /* Virtual tables of SQLite on top of scans. */
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,11 +1,15 @@
 #include "store/store_recording.h"
 
+#include <stdlib.h>
+
 #include "analyze/calls/trace_calls.h"
+#include "base/alloc.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "model/calls/recording.h"
 #include "model/traces/trace.h"
-#include "store/search/trace_cursor.h"
+#include "store/search/search_traces.h"
+#include "store/search/trace_set.h"
 #include "store/segment/reader.h"
 #include "store/write/java_import.h"
 
@@ -59,34 +63,121 @@ static void inner_spans_done(struct inner_spans *inner)
     cn_map_done(&inner->sent);
 }
 
-/* Add the traces with or without a caller. */
-static bool add_traces(struct cn_trace_calls *calls, const struct cn_store_query *query,
-                       bool is_root, struct inner_spans *inner, struct cn_error *err)
+static bool enter_call(void *arg, const struct cn_trace_branch *branch, uint32_t node,
+                       uint32_t depth)
 {
-    struct cn_trace_cursor cursor;
-    struct cn_trace trace = {0};
-    struct cn_store_row row;
-    enum cn_step step = CN_FAIL;
-    bool ok =
-        cn_trace_cursor_open(&cursor, query->search, query->query, CN_SEARCH_TRACES, err);
+    if (depth > UINT16_MAX)
+        return false;
+    cn_trace_calls_enter(arg, &branch->trace, node, branch->row.time_ns, depth);
+    return true;
+}
 
-    if (ok && cursor.hits.count == 0)
+/* Add a trace of all services: each branch inside the call that caused it. If a branch came a
+ * second time under another id, branches are added on their own, without it. */
+static void add_set(struct cn_trace_calls *calls, const struct cn_trace_set *set,
+                    struct inner_spans *inner)
+{
+    bool *is_copy = cn_alloc(set->count, sizeof(*is_copy)), is_joined = true;
+
+    for (size_t i = 0; i < set->count; i++) {
+        const struct cn_store_row *row = &set->branches[i].row;
+
+        is_copy[i] = is_inner(inner, row->trace_low, row->span_id,
+                              sent_key(row->time_ns, row->duration_ns, row->calls));
+        if (!is_copy[i])
+            note_spans(inner, &set->branches[i].trace);
+        is_joined = is_joined && (!is_copy[i] || set->branches[i].is_copy);
+    }
+    if (is_joined) {
+        cn_trace_set_walk(set, enter_call, calls);
+        cn_trace_calls_end(calls);
+    }
+    for (size_t i = 0; !is_joined && i < set->count; i++) {
+        if (!is_copy[i])
+            cn_trace_calls_add(calls, &set->branches[i].trace);
+    }
+    free(is_copy);
+}
+
+/* The spans of a trace, in a list of hits. */
+struct trace_hits {
+    const struct cn_search_hit *first;
+    size_t count;
+    uint64_t time_ns, duration_ns; /* of the first span */
+};
+
+/* By time, the longest first, so that a caller is before its callees. */
+static int compare_traces(const void *a, const void *b)
+{
+    const struct trace_hits *x = a, *y = b;
+
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    if (x->duration_ns != y->duration_ns)
+        return x->duration_ns > y->duration_ns ? -1 : 1;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static bool list_traces(const struct cn_store *store, const struct cn_search_hits *hits,
+                        struct trace_hits *list, size_t *count, struct cn_error *err)
+{
+    *count = 0;
+    for (size_t i = 0; i < hits->count; i++) {
+        const struct cn_search_hit *hit = &hits->list[i];
+        const struct cn_segment *segment = cn_store_segment(store, hit->segment);
+        struct cn_store_row row;
+
+        if (!cn_segment_check_words(segment, err))
+            return false;
+        if (i > 0 && hit->key == hits->list[i - 1].key) {
+            list[*count - 1].count++;
+            continue;
+        }
+        if (!cn_segment_row(segment, hit->row, &row, err))
+            return false;
+        list[(*count)++] = (struct trace_hits){
+            .first = hit,
+            .count = 1,
+            .time_ns = row.time_ns,
+            .duration_ns = row.duration_ns,
+        };
+    }
+    if (*count > 1)
+        qsort(list, *count, sizeof(*list), compare_traces);
+    return true;
+}
+
+static bool add_traces(struct cn_trace_calls *calls, const struct cn_store_query *query,
+                       struct cn_error *err)
+{
+    struct cn_search_order oldest_first = {.is_reversed = true, .limit = UINT64_MAX};
+    struct cn_segment_loader *loader = cn_segment_loader_new();
+    struct inner_spans inner = {0};
+    struct cn_search_hits hits = {0};
+    struct trace_hits *traces = NULL;
+    size_t count = 0;
+    bool ok =
+        cn_search_trace_spans(query->search, query->query, &oldest_first, &hits, err);
+
+    if (ok && hits.count == 0)
         ok = cn_search_check(query->search, err) &&
              cn_fail(err, CN_ERR_NOT_FOUND, "no trace matches");
-    while (ok && (step = cn_trace_cursor_next(&cursor, &row, err)) == CN_ITEM) {
-        if ((row.parent_id == 0) != is_root ||
-            is_inner(inner, row.trace_low, row.span_id,
-                     sent_key(row.time_ns, row.duration_ns, row.calls)))
-            continue;
-        ok = cn_trace_cursor_load(&cursor, &trace, err);
-        if (ok) {
-            note_spans(inner, &trace);
-            cn_trace_calls_add(calls, &trace);
-        }
+    traces = cn_alloc(hits.count, sizeof(*traces));
+    ok = ok && list_traces(query->store, &hits, traces, &count, err);
+    for (size_t i = 0; ok && i < count; i++) {
+        struct cn_trace_set set = {0};
+
+        ok = cn_trace_set_load_hits(&set, query->store, loader, traces[i].first,
+                                    traces[i].count, err);
+        if (ok)
+            add_set(calls, &set, &inner);
+        cn_trace_set_done(&set);
     }
-    cn_trace_cursor_close(&cursor);
-    cn_trace_done(&trace);
-    return ok && step == CN_END;
+    free(traces);
+    cn_search_hits_done(&hits);
+    inner_spans_done(&inner);
+    cn_segment_loader_free(loader);
+    return ok;
 }
 
 /* `missing` receives a collector that did not answer, if there is one. */
@@ -95,16 +186,13 @@ static bool search_store(struct cn_trace_calls *calls, const char *path,
                          struct cn_error *err)
 {
     struct cn_store_query query;
-    struct inner_spans inner = {0};
     bool ok;
 
     if (!cn_store_query_open(&query, path, query_text, err))
         return false;
-    ok = add_traces(calls, &query, true, &inner, err) &&
-         add_traces(calls, &query, false, &inner, err) &&
+    ok = add_traces(calls, &query, err) &&
          (cn_search_check(query.search, err) ||
           cn_fail_in(err, "copy what is left with 'cairn store export'"));
-    inner_spans_done(&inner);
     if (cn_store_missing_count(query.store) > 0)
         cn_text_str_add(missing, cn_store_missing(query.store, 0));
     cn_store_query_close(&query);

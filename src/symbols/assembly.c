@@ -1,6 +1,5 @@
 #include "symbols/assembly.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"

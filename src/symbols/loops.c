@@ -1,7 +1,6 @@
 #include "symbols/loops.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "symbols/instruction.h"

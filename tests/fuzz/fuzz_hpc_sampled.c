@@ -2,7 +2,6 @@
  * walked, or a message. */
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyze/samples/sampled_database.h"
 #include "base/alloc.h"

@@ -2,7 +2,6 @@
  * written back to the same fields. */
 
 #include <assert.h>
-#include <string.h>
 
 #include "base/bytes/protobuf.h"
 #include "support/fuzz.h"

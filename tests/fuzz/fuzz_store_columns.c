@@ -1,7 +1,6 @@
 /* Any bytes as a file of checksummed blocks, and any sections with sound checksums as the columns
  * of a store: what opens can be read to its end. */
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/files/block_file.h"

@@ -1,7 +1,5 @@
 /* Any bytes as the string log, the row log and the data of a segment. */
 
-#include <stdlib.h>
-
 #include "base/files/crc32c.h"
 #include "formats/zorka/record.h"
 #include "store/index/row.h"

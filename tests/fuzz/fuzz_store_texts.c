@@ -3,7 +3,6 @@
  * or not. */
 
 #include <assert.h>
-#include <string.h>
 
 #include "store/index/text_file.h"
 #include "support/fuzz.h"

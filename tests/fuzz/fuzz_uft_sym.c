@@ -1,7 +1,6 @@
 /* Any bytes as a symbol file, its names demangled. */
 
 #include <assert.h>
-#include <string.h>
 
 #include "base/arena.h"
 #include "base/text.h"

@@ -1,7 +1,6 @@
 /* Any bytes as task.txt. */
 
 #include <assert.h>
-#include <string.h>
 
 #include "formats/uftrace/format.h"
 #include "formats/uftrace/text/task_reader.h"

@@ -468,6 +468,27 @@ class Answers(unittest.TestCase):
                                  {"heap": [[0, 3, 3, 3], [2000, 4.5, 4.5, 4.5], [6000, -1, -1, -1]],
                                   "alone": [[5000, 7, 7, 7]]})
 
+    def test_durations_of_a_function_are_those_of_the_report(self):
+        """Over all its contexts: percentiles, and buckets that have all its calls."""
+        rows = json.loads(subprocess.check_output(
+            [OPTIONS.cairn, "report", "-f", "call,p50,p90,p99", "--format", "json",
+             f"{OPTIONS.testdata}/recording"], text=True))
+        compared = 0
+        for row in rows:
+            hits = self.ask(1, "search", view="bottom-up", q=f"^{row['function']}$")["hits"]
+            if len(hits) != 1:  # waiting is no function here; some names have several functions
+                continue
+            function = self.ask(1, "function", row=hits[0]["row"]["context"], percentiles=1)
+            latency = function["latency"]
+            if row["function"] == "fork":  # only the report counts that it also returns in the child
+                continue
+            self.assertEqual(sum(bucket[2] for bucket in latency["buckets"]), row["calls"], row["function"])
+            self.assertEqual([latency[name] for name in ("p50", "p90", "p99")],
+                             [row[f"total_{name}_ns"] for name in ("p50", "p90", "p99")], row["function"])
+            compared += 1
+        self.assertGreater(compared, 3)
+        self.assertNotIn("latency", self.ask(1, "function", row=function["function"]["context"]))
+
     def test_flows_name_the_calls_at_both_ends(self):
         """One from call to call, then many between two threads, of which some are listed."""
         def event(phase, tid, at, **others):

@@ -147,6 +147,14 @@ class Instructions(unittest.TestCase):
             self.assertEqual(answer["instructions"][0]["source"].strip(), "nop")
             self.assertAlmostEqual(answer["self"], hot["values"][1], places=15)
             self.assertEqual((answer["inlined"], answer["buildId"]), (0, self.build_id.hex()))
+            # Its source has the same costs, each once, although the loop contains them as well.
+            line = next(row for row in service.get("sources/0/rows", row=hot["context"])["rows"] if row["kind"] == "line")
+            source = service.get("sources/0/source", row=line["id"])
+            check(source, SCHEMAS["source"])
+            self.assertEqual("\n".join(source["lines"]).strip(), CODE.strip())
+            self.assertEqual([(line, round(cost * 1e9)) for line, cost in source["costs"]],
+                             [(one["line"], round(one["cost"] * 1e9)) for one in answer["instructions"] if "cost" in one])
+            self.assertFalse(source["isPerFunction"])
 
     def test_of_code_that_is_unknown_are_refused(self):
         unknown = "[unknown] [libhot.so]"

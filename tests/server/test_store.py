@@ -118,6 +118,12 @@ class Requests(unittest.TestCase):
             listed = printed("search", store, "-n", "1000")
             edges = printed("services", store)
             operations = printed("search", store, "--group-by", "operation")
+            contexts, facets = (json.loads(subprocess.check_output(
+                [OPTIONS.cairn, *words, "--format", "json"], text=True,
+                env={**os.environ, "XDG_CACHE_HOME": folder})) for words in (
+                    ("tree", "-q", store),
+                    ("diff", "--facets", "--query-a", "service = database and not errors",
+                     "--query-b", "errors", store)))
             steps = printed("search", store, "--steps", "5")
             with serving(OPTIONS.cairn, store) as service:
                 traces = service.get("sources/0/traces", limit=1000)
@@ -130,6 +136,13 @@ class Requests(unittest.TestCase):
                 for name, answer in served.items():
                     check(answer, SCHEMAS[name])
                 flame, boxes = self.flame_of(service)
+        # A database of the store has the same calls, each service inside the one that called it.
+        self.assertEqual({(one["depth"], one["name"]) for one in contexts if one["depth"] > 0},
+                         {(1, "GET /cart"), (2, "load"), (3, "select"), (2, "authorize")})
+        self.assertEqual(round(sum(one["time_sec_inclusive"] for one in contexts if one["depth"] == 0) * 1e3),
+                         boxes[0][2])
+        # Traces are compared, not spans: of 45 and 5, those of the second side failed.
+        self.assertIn((45, 5), {(one["of_a"], one["of_b"]) for one in facets})
         self.assertEqual((flame["traceCount"], flame["hitCount"]), (50, 50))
         self.assertEqual([box[:2] for box in boxes],
                          [(0, "GET /cart"), (1, "authorize"), (1, "load"), (2, "select")])

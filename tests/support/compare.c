@@ -1,6 +1,5 @@
 #include "support/compare.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 #include "support/jit_files.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"

@@ -1,4 +1,3 @@
-#include <string.h>
 
 #include "base/bytes/bytes.h"
 #include "model/contexts/context.h"

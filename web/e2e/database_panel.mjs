@@ -63,11 +63,12 @@ export const tests = {
     await page.keyboard.press("h");
     const plot = await page.waitForSelector(".threads svg");
     assert.ok((await page.locator(".threads .plot-grid").count()) === 3);
-    const box = await plot.boundingBox();
-    await page.mouse.move(box.x + box.width - 12, box.y + 40);
-    await until("its name", async () =>
-      /RANK 1 THREAD/.test(await page.textContent(".threads figcaption")),
-    );
+    // The plot moves while what is above it is loaded.
+    await until("its name", async () => {
+      const box = await plot.boundingBox();
+      await page.mouse.move(box.x + box.width - 12, box.y + 40);
+      return /RANK 1 THREAD/.test(await page.textContent(".threads figcaption"));
+    });
     await page.click("text=Sort by value");
     await until("in the address", () => /plot=sorted/.test(hash()));
     await page.waitForSelector(".threads text:has-text('minimum')");

@@ -106,10 +106,17 @@ function CompareFrame(props: { source: Source; sources: Sources; state: State })
   );
 }
 
-// Without other sources, threads of one source are compared.
-function CompareLink() {
+// Without other sources, threads of one source are compared; a store with another one, or with itself.
+function CompareLink(props: { source: Source; sources: Sources }) {
+  const { source, sources } = props;
+  const stores = sources.sources.filter(({ kind }) => kind === "store");
+  const other = stores.find(({ id }) => id !== source.id) ?? source;
   return (
-    <a class="compare-link" href={linkTo({ v: "compare" })} title="compare with another source">
+    <a
+      class="compare-link"
+      href={linkTo({ v: "compare", ...(source.kind === "store" ? { cb: String(other.id) } : {}) })}
+      title="compare with another source"
+    >
       Compare…
     </a>
   );
@@ -129,7 +136,7 @@ function StoreFrame(props: { source: Source; sources: Sources; state: State }) {
         <strong class="brand">cairn</strong>
         <SourceChooser sources={props.sources.sources} chosen={props.source.id} />
         <span class="space" />
-        <CompareLink />
+        <CompareLink source={props.source} sources={props.sources} />
         <HeaderButtons onHelp={() => setHasHelp(true)} onPalette={() => setIsPalette(true)} />
       </header>
       <StorePage path={`sources/${props.source.id}`} state={props.state} />
@@ -201,7 +208,7 @@ function SourcePage(props: { source: Source; sources: Sources; state: State }) {
         <span class="space" />
         {info && !info.isReady && <Analysis id={source.id} />}
         {info && view !== "calls" && <Choices info={info} state={state} path={path} view={view} />}
-        {view === "overview" && <CompareLink />}
+        {view === "overview" && <CompareLink source={props.source} sources={props.sources} />}
         <HeaderButtons onHelp={() => setHasHelp(true)} onPalette={() => setIsPalette(true)} />
       </header>
       {info ? (

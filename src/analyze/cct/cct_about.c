@@ -61,9 +61,10 @@ static int64_t date_offset(const char *date, uint64_t last_ns)
     const char *end = strptime(date, "%a %b %d %H:%M:%S %Y", &tm);
     time_t seconds = end ? timegm(&tm) : 0;
 
-    if (seconds <= 0 || seconds > INT64_MAX / 1000000000 || last_ns > INT64_MAX)
+    if (seconds <= 0 || seconds > INT64_MAX / 1000000000 ||
+        last_ns > (uint64_t)seconds * 1000000000)
         return 0;
-    return (int64_t)seconds * 1000000000 - (int64_t)last_ns;
+    return (int64_t)((uint64_t)seconds * 1000000000 - last_ns);
 }
 
 int64_t cn_cct_clock_offset(const struct cn_recording *rec, uint64_t last_ns)
@@ -75,7 +76,9 @@ int64_t cn_cct_clock_offset(const struct cn_recording *rec, uint64_t last_ns)
     if (offset) {
         long long seconds = strtoll(offset, &end, 10);
 
-        if (end != offset && seconds > 0 && seconds < INT64_MAX / 1000000000)
+        /* A damaged record may have any time. */
+        if (end != offset && seconds > 0 && seconds < INT64_MAX / 1000000000 &&
+            last_ns <= UINT64_MAX - (uint64_t)seconds * 1000000000)
             return seconds * 1000000000;
     }
     return date ? date_offset(date, last_ns) : 0;

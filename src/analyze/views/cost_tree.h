@@ -157,6 +157,10 @@ const struct cn_cost_group *cn_cost_tree_view_groups(const struct cn_view *view,
 /* What a row of such a view has in one column. */
 double cn_cost_tree_view_value(const struct cn_view *view, uint32_t row, size_t column);
 
+/* With percentiles, the calls of one row by duration: as cn_cost_rows_latencies(). */
+size_t cn_cost_tree_view_latencies(const struct cn_view *view, uint32_t row,
+                                   struct cn_bucket_calls *out);
+
 /* One row of such a view; its values go into `values`, which it borrows. */
 struct cn_row cn_cost_tree_view_row(const struct cn_view *view, uint32_t row,
                                     double *values);

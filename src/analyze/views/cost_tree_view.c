@@ -33,6 +33,14 @@ double cn_cost_tree_view_value(const struct cn_view *view, uint32_t row, size_t 
                                               : NULL);
 }
 
+size_t cn_cost_tree_view_latencies(const struct cn_view *view, uint32_t row,
+                                   struct cn_bucket_calls *out)
+{
+    const struct cost_view *self = (const struct cost_view *)view;
+
+    return cn_cost_rows_latencies(view->costs, &self->rows, row, out);
+}
+
 struct cn_row cn_cost_tree_view_row(const struct cn_view *view, uint32_t row,
                                     double *values)
 {

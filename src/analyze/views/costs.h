@@ -216,6 +216,12 @@ void cn_costs_fill_known(struct cn_costs *costs, const struct cn_context_index *
                          const struct cn_cost_targets *targets, size_t row_count,
                          const struct cn_context_costs *known, struct cn_cost_rows *out);
 
+/* With percentiles, the calls of one row by duration, ascending: fills `out`, which has room for
+ * latency_count buckets, and returns how many have calls. */
+size_t cn_cost_rows_latencies(const struct cn_costs *costs,
+                              const struct cn_cost_rows *rows, size_t row,
+                              struct cn_bucket_calls *out);
+
 /* All columns of one row. */
 void cn_cost_rows_values(const struct cn_costs *costs, const struct cn_cost_rows *rows,
                          size_t row, double *values);

@@ -139,6 +139,13 @@ static size_t list_latencies(const struct cn_costs *costs, const double *inputs,
     return count;
 }
 
+size_t cn_cost_rows_latencies(const struct cn_costs *costs,
+                              const struct cn_cost_rows *rows, size_t row,
+                              struct cn_bucket_calls *out)
+{
+    return list_latencies(costs, rows->inputs + row * costs->input_count, out);
+}
+
 /* In whole nanoseconds; what is absent is 0. */
 static uint64_t extreme_ns(double seconds)
 {

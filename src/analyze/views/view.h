@@ -118,6 +118,12 @@ CN_CHECK bool cn_view_function_of(struct cn_view *callers,
                                   const struct cn_context *context, double *values,
                                   struct cn_row *out, struct cn_error *err);
 
+/* Of such a view with percentiles: the calls of a function, a top row, by duration. Fills `out`,
+ * which has room for costs->latency_count buckets, and returns how many have calls. */
+size_t cn_view_function_latencies(const struct cn_view *callers,
+                                  const struct cn_row *function,
+                                  struct cn_bucket_calls *out);
+
 /* Of such a view: the functions that a function calls, wherever it is called itself, with
  * what they cost when called by it; their ids are those of top rows. Release with
  * cn_row_list_done(). */

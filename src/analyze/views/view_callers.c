@@ -316,6 +316,15 @@ bool cn_view_function_of(struct cn_view *callers, const struct cn_context *conte
     return true;
 }
 
+size_t cn_view_function_latencies(const struct cn_view *callers,
+                                  const struct cn_row *function,
+                                  struct cn_bucket_calls *out)
+{
+    const struct callers_view *self = (const struct callers_view *)callers;
+
+    return cn_cost_tree_view_latencies(self->tops, (uint32_t)function->id, out);
+}
+
 /* The functions called so far: as many as rows in `costs`. */
 struct callee {
     uint32_t function; /* top row */

@@ -1,7 +1,6 @@
 #include "base/run/ranks.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/bytes/wire.h"

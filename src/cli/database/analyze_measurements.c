@@ -1,6 +1,5 @@
 /* cairn analyze of measurement directories: what hpcprof does. */
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -1,6 +1,5 @@
 /* cairn diff: what changed between two runs, or two sets of runs. */
 
-#include <math.h>
 #include <stdint.h>
 #include <string.h>
 

@@ -1,12 +1,8 @@
 #include "cli/database/view_print.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "analyze/views/view_visit.h"
-#include "base/alloc.h"
 #include "base/map.h"
+#include "cli/print/row_names.h"
 
 struct printer {
     struct cn_view *view;
@@ -17,48 +13,26 @@ struct printer {
     struct cn_text label;
 };
 
-static bool label_of(struct printer *printer, const struct cn_row *row,
+static bool add_name(void *arg, const struct cn_row *row, struct cn_text *name,
                      struct cn_error *err)
 {
-    cn_text_clear(&printer->label);
-    return printer->view->ops->label(printer->view, row, &printer->label, err);
-}
+    const struct printer *printer = arg;
 
-struct named_row {
-    struct cn_row row;
-    char *name;
-};
-
-static int compare_names(const void *left, const void *right)
-{
-    const struct named_row *a = left, *b = right;
-    int order = strcmp(a->name, b->name);
-
-    return order ? order : (a->row.id > b->row.id) - (a->row.id < b->row.id);
+    return printer->view->ops->label(printer->view, row, name, err);
 }
 
 static bool sort_by_name(void *arg, struct cn_row_list *list, struct cn_error *err)
 {
     struct printer *printer = arg;
-    struct named_row *rows = cn_alloc(list->count, sizeof(*rows));
-    bool ok = true;
 
-    for (size_t i = 0; i < list->count; i++) {
-        ok = ok && label_of(printer, &list->rows[i], err);
-        rows[i] =
-            (struct named_row){list->rows[i], cn_strdup(cn_text_str(&printer->label))};
-    }
-    if (list->count > 1)
-        qsort(rows, list->count, sizeof(*rows), compare_names);
-    for (size_t i = 0; i < list->count; i++) {
-        size_t from = printer->setup->is_reversed ? list->count - 1 - i : i;
+    return cn_row_names_sort(list, printer->setup->is_reversed, add_name, printer, err);
+}
 
-        list->rows[i] = rows[from].row;
-    }
-    for (size_t i = 0; i < list->count; i++)
-        free(rows[i].name);
-    free(rows);
-    return ok;
+static bool label_of(struct printer *printer, const struct cn_row *row,
+                     struct cn_error *err)
+{
+    cn_text_clear(&printer->label);
+    return add_name(printer, row, &printer->label, err);
 }
 
 /* Mark a row whose name matches the filter, and the rows above it. */

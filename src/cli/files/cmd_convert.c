@@ -1,7 +1,6 @@
 /* cairn convert: a database or recording in another format. */
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/calls/call_defaults.h"

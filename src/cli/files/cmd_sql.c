@@ -1,7 +1,5 @@
 /* cairn sql: ask databases, recordings and stores in SQL. */
 
-#include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 #include "cli/files/dump.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/bytes/record.h"

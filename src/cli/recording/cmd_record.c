@@ -1,12 +1,10 @@
 /* cairn record and cairn live: run a program and record its calls. */
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"

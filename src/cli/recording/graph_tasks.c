@@ -1,6 +1,5 @@
 /* cairn graph --task: the tree of tasks. */
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "analyze/calls/call_tasks.h"

@@ -1,7 +1,5 @@
 #include "cli/shell/help.h"
 
-#include <string.h>
-
 #include "base/text.h"
 #include "cli/shell/command.h"
 

@@ -1,8 +1,5 @@
 /* The critical path of a stored trace. */
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "base/text.h"
 #include "cli/print/write.h"
 #include "cli/shell/cli.h"

@@ -1,7 +1,6 @@
 /* cairn tui: an interactive viewer in the terminal. */
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

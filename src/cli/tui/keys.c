@@ -1,7 +1,5 @@
 /* What keys and clicks do. */
 
-#include <stdlib.h>
-
 #include "analyze/calls/call_graph.h"
 #include "base/alloc.h"
 #include "base/character.h"

@@ -3,11 +3,11 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "cli/print/quantity.h"
+#include "cli/print/row_names.h"
 
 enum { LABEL_LEN_MAX = 4096 }; /* longer names are cut: no screen is that wide */
 
@@ -27,37 +27,12 @@ void cn_tui_columns_init(struct cn_tui_source *source, size_t count)
         source->columns[i].whole = NAN;
 }
 
-struct named_row {
-    struct cn_row row;
-    char *name;
-};
-
-static int compare_names(const void *left, const void *right)
+static bool add_name(void *arg, const struct cn_row *row, struct cn_text *name,
+                     struct cn_error *err)
 {
-    const struct named_row *a = left, *b = right;
-    int order = strcmp(a->name, b->name);
-
-    return order ? order : (a->row.id > b->row.id) - (a->row.id < b->row.id);
-}
-
-static void sort_by_name(struct cn_tui_source *source, struct cn_row_list *list)
-{
-    struct named_row *rows = cn_alloc(list->count, sizeof(*rows));
-    struct cn_text name = {0};
-
-    for (size_t i = 0; i < list->count; i++) {
-        cn_text_clear(&name);
-        cn_tui_label_add(source, &list->rows[i], &name);
-        rows[i] = (struct named_row){list->rows[i], cn_strdup(cn_text_str(&name))};
-    }
-    if (list->count > 1)
-        qsort(rows, list->count, sizeof(*rows), compare_names);
-    for (size_t i = 0; i < list->count; i++) {
-        list->rows[i] = rows[source->is_reversed ? list->count - 1 - i : i].row;
-        free(rows[i].name);
-    }
-    free(rows);
-    cn_text_done(&name);
+    (void)err;
+    cn_tui_label_add(arg, row, name);
+    return true;
 }
 
 bool cn_tui_children(struct cn_tui_source *source, const struct cn_row *parent,
@@ -70,7 +45,7 @@ bool cn_tui_children(struct cn_tui_source *source, const struct cn_row *parent,
     if (source->order >= 0)
         cn_row_list_sort(out, (size_t)source->order, source->is_reversed);
     else if (source->order == CN_TUI_BY_NAME)
-        sort_by_name(source, out);
+        ok = cn_row_names_sort(out, source->is_reversed, add_name, source, err) && ok;
     return ok;
 }
 

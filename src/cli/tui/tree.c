@@ -1,7 +1,6 @@
 #include "cli/tui/tree.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

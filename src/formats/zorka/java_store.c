@@ -1,6 +1,5 @@
 #include "formats/zorka/java_store.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

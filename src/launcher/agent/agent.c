@@ -1,7 +1,6 @@
 #include "launcher/agent/agent.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

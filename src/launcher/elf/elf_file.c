@@ -1,6 +1,5 @@
 #include "launcher/elf/elf_file.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/futex.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>

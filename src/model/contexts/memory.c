@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "model/contexts/memory_parts.h"

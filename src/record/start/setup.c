@@ -1,7 +1,6 @@
 /* Set-up when the library is loaded. If anything fails, the program runs unrecorded. */
 
 #include <errno.h>
-#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

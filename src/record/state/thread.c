@@ -1,7 +1,5 @@
 #include "record/state/thread.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <stddef.h>
 #include <sys/mman.h>

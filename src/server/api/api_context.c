@@ -12,21 +12,19 @@
 #include "server/api/rows_json.h"
 #include "server/served/served.h"
 
-/* "latency": percentiles in ns, and [low ns, high ns, calls] of each bucket with calls. */
 static bool add_latency(struct cn_json *json, struct cn_database *db, uint32_t context,
                         struct cn_error *err)
 {
-    static const char *const names[] = {"p50", "p90", "p99"};
-    static const double fractions[] = {0.50, 0.90, 0.99};
     struct cn_costs *costs = cn_alloc(1, sizeof(*costs));
-    double seconds[] = {NAN, NAN, NAN};
+    double seconds[CN_LATENCY_PERCENTILES] = {NAN, NAN, NAN};
     struct cn_bucket_calls *buckets = NULL;
     size_t count = 0;
     bool ok = true;
 
     cn_costs_init(costs, db);
-    for (size_t i = 0; ok && i < sizeof(names) / sizeof(*names); i++)
-        ok = cn_costs_add_percentile(costs, fractions[i], names[i], err);
+    for (size_t i = 0; ok && i < CN_LATENCY_PERCENTILES; i++)
+        ok = cn_costs_add_percentile(costs, cn_latency_fractions[i], cn_latency_names[i],
+                                     err);
     if (ok) {
         buckets = cn_alloc(costs->latency_count, sizeof(*buckets));
         ok = cn_costs_ready(costs, err) &&
@@ -35,21 +33,7 @@ static bool add_latency(struct cn_json *json, struct cn_database *db, uint32_t c
     } else if (err->kind == CN_ERR_NOT_FOUND) {
         ok = true;
     }
-    cn_json_key(json, "latency");
-    cn_json_object(json);
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        cn_json_add_f64(json, names[i], round(seconds[i] * 1e9));
-    cn_json_key(json, "buckets");
-    cn_json_array(json);
-    for (size_t i = 0; i < count; i++) {
-        cn_json_array(json);
-        cn_json_u64(json, buckets[i].range.low_ns);
-        cn_json_u64(json, buckets[i].range.high_ns);
-        cn_json_f64(json, buckets[i].calls);
-        cn_json_end(json);
-    }
-    cn_json_end(json);
-    cn_json_end(json);
+    cn_json_latency(json, seconds, buckets, count);
     free(buckets);
     cn_costs_done(costs);
     free(costs);

@@ -1,4 +1,8 @@
 /* A function in all its contexts: costs, callers and callees. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
 #include "server/api/api.h"
 #include "server/api/parameters.h"
 #include "server/api/request.h"
@@ -29,6 +33,26 @@ static bool add_others(const struct question *question, struct cn_json *json,
     return ok;
 }
 
+/* With percentiles, the durations of all calls of the function. */
+static void add_latency(const struct cn_served_view *view, const struct cn_row *function,
+                        struct cn_json *json)
+{
+    const struct cn_costs *costs = &view->costs;
+    double seconds[CN_LATENCY_PERCENTILES] = {NAN, NAN, NAN};
+    struct cn_bucket_calls *buckets;
+
+    if (costs->latency_count == 0)
+        return;
+    for (size_t i = 0; i < costs->column_count; i++)
+        for (size_t k = 0; k < CN_LATENCY_PERCENTILES; k++)
+            if (costs->columns[i].fraction == cn_latency_fractions[k])
+                seconds[k] = function->values[i];
+    buckets = cn_alloc(costs->latency_count, sizeof(*buckets));
+    cn_json_latency(json, seconds, buckets,
+                    cn_view_function_latencies(view->view, function, buckets));
+    free(buckets);
+}
+
 static bool answer(struct cn_served *served, struct cn_served_view *view,
                    struct cn_request *request, struct cn_error *err)
 {
@@ -54,7 +78,9 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
         cn_json_add_bool(json, "isPartial", true);
     cn_json_columns(json, &view->costs);
     cn_json_key(json, "function");
-    ok = cn_json_row(json, view->view, &function, err) &&
+    ok = cn_json_row(json, view->view, &function, err);
+    add_latency(view, &function, json);
+    ok = ok &&
          cn_view_children(view->view, &function, question.column, false, &list, err) &&
          add_others(&question, json, "callers", &list, err);
     cn_row_list_done(&list);

@@ -1,5 +1,6 @@
-/* The source file of a context, with the cost of each line. Only copies inside the
- * database are shown: nothing else on the machine can be read. */
+/* The source file of a context, with the cost of each line. Only copies inside the database are
+ * shown, and files that the debug information of the function's binary names, as with its
+ * instructions: nothing else on the machine can be read. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +13,9 @@
 #include "server/api/parameters.h"
 #include "server/api/request.h"
 #include "server/api/rows_json.h"
+#include "server/served/annotation.h"
 #include "server/served/served.h"
+#include "symbols/sources.h"
 
 enum { SOURCE_LEN_MAX = 8 << 20, LINE_MAX_COUNT = 200000 };
 
@@ -41,17 +44,52 @@ struct line_costs {
     bool has_functions; /* some costs are known for each function, not for lines */
 };
 
-/* Add up the contexts in the file. The line of a function is where it is defined, not where
- * its cost was measured. */
+static bool is_inside_function(const struct cn_context *context)
+{
+    return context->kind == CN_CONTEXT_LOOP || context->kind == CN_CONTEXT_LINE ||
+           context->kind == CN_CONTEXT_INSTRUCTION;
+}
+
+/* By node: the kind of a context, and whether its cost is also that of loops, lines or instructions
+ * inside it. */
+struct parts {
+    uint8_t kind;
+    bool has_inner;
+};
+
+static bool find_parts(struct parts *parts, struct cn_database *db,
+                       const struct cn_context_index *index, struct cn_error *err)
+{
+    for (size_t i = 0; i < index->count; i++) {
+        uint32_t parent = index->nodes[i].parent;
+        struct cn_context context;
+
+        if (!cn_context_at(db, index->nodes[i].at, &context, err))
+            return false;
+        parts[i].kind = (uint8_t)context.kind;
+        if (parent != CN_NONE && is_inside_function(&context))
+            parts[parent].has_inner = true;
+    }
+    return true;
+}
+
+/* Add up the contexts in the file, each cost once: self costs of functions and loops contain those
+ * of their lines, and those of lines contain their instructions. The line of a function is where it
+ * is defined, not where its cost was measured. */
 static bool add_up(struct line_costs *lines, struct cn_costs *costs,
-                   const struct cn_context_index *index, struct cn_error *err)
+                   const struct cn_context_index *index, const struct parts *parts,
+                   struct cn_error *err)
 {
     double values[CN_COST_COLUMN_MAX];
 
     for (size_t i = 0; i < index->count; i++) {
+        uint32_t file, line, parent = index->nodes[i].parent;
         struct cn_context context;
-        uint32_t file, line;
 
+        if (parts[i].kind == CN_CONTEXT_INSTRUCTION
+                ? parent != CN_NONE && parts[parent].kind == CN_CONTEXT_LINE
+                : parts[i].kind != CN_CONTEXT_LINE && parts[i].has_inner)
+            continue;
         if (!cn_context_at(costs->db, index->nodes[i].at, &context, err) ||
             !file_of(costs->db, &context, &file, &line, err))
             return false;
@@ -105,7 +143,9 @@ static bool show(struct cn_served *served, struct cn_json *json, struct cn_costs
                  uint32_t file, struct cn_bytes text, struct cn_error *err)
 {
     struct line_costs lines = {.file = file, .count = count_lines(text)};
+    const struct cn_context_index *index = &served->structure.frames.index;
     const struct cn_cost_column *column;
+    struct parts *parts;
     bool ok = cn_structure_wait(&served->structure, CN_STRUCTURE_FRAMES, err);
 
     while (lines.column < costs->column_count &&
@@ -113,7 +153,9 @@ static bool show(struct cn_served *served, struct cn_json *json, struct cn_costs
         lines.column++;
     column = lines.column < costs->column_count ? &costs->columns[lines.column] : NULL;
     lines.list = cn_alloc(lines.count, sizeof(*lines.list));
-    ok = ok && (!column || add_up(&lines, costs, &served->structure.frames.index, err));
+    parts = cn_alloc(index->count, sizeof(*parts));
+    ok = ok && (!column || (find_parts(parts, costs->db, index, err) &&
+                            add_up(&lines, costs, index, parts, err)));
     cn_json_add_str(json, "column", column ? column->metric : "");
     cn_json_add_f64(json, "total", column ? column->total : NAN);
     cn_json_add_bool(json, "isPerFunction", lines.has_functions);
@@ -129,6 +171,7 @@ static bool show(struct cn_served *served, struct cn_json *json, struct cn_costs
         cn_json_end(json);
     }
     cn_json_end(json);
+    free(parts);
     free(lines.list);
     return ok;
 }
@@ -146,20 +189,59 @@ static bool lies_inside(const char *folder, const char *name)
     return strncmp(real_folder, real_file, len) == 0 && real_file[len] == '/';
 }
 
-static bool open_source(const struct cn_served *served, const struct cn_source_file *file,
-                        struct cn_file *out, struct cn_error *err)
+static bool check_len(struct cn_file *file, const char *path, struct cn_error *err)
 {
-    /* Databases are not trusted: their paths must not lead out of them. */
-    if (!file->is_copied || !lies_inside(served->db->path, file->path))
-        return cn_fail(err, CN_ERR_NOT_FOUND, "%s: the database has no copy of it",
-                       file->path);
-    if (!cn_file_open_at(out, served->db->path, file->path, err))
-        return false;
-    if (out->bytes.len <= SOURCE_LEN_MAX)
+    if (file->bytes.len <= SOURCE_LEN_MAX)
         return true;
-    cn_file_close(out);
-    return cn_fail(err, CN_ERR_LIMIT, "%s is longer than %d bytes", file->path,
-                   SOURCE_LEN_MAX);
+    cn_file_close(file);
+    return cn_fail(err, CN_ERR_LIMIT, "%s is longer than %d bytes", path, SOURCE_LEN_MAX);
+}
+
+/* True if the binary of the function around a context was compiled from this file. */
+static bool is_named(struct cn_served *served, struct cn_served_view *view,
+                     const struct cn_context *context, const char *path)
+{
+    const struct cn_context_index *index = &served->structure.frames.index;
+    struct cn_annotation annotation = {0};
+    struct cn_error ignored;
+    uint32_t function;
+    size_t column;
+    bool is_found = false;
+
+    if (cn_structure_wait(&served->structure, CN_STRUCTURE_FRAMES, &ignored) &&
+        cn_annotation_column(&view->costs, &column, &ignored) &&
+        cn_annotation_function(served->db, index,
+                               cn_context_index_find(index, context->id), &function,
+                               &ignored) &&
+        cn_annotation_open(&annotation, &view->costs, index, column, function, &ignored))
+        for (size_t i = 0; i < annotation.assembly.count && !is_found; i++)
+            is_found = annotation.assembly.list[i].file &&
+                       strcmp(annotation.assembly.list[i].file, path) == 0;
+    cn_annotation_close(&annotation);
+    return is_found;
+}
+
+static bool open_source(struct cn_served *served, struct cn_served_view *view,
+                        const struct cn_context *context,
+                        const struct cn_source_file *file, struct cn_file *out,
+                        struct cn_error *err)
+{
+    struct cn_sources sources = {0};
+    const char *path;
+    bool ok;
+
+    /* Databases are not trusted: their paths must not lead out of them. */
+    if (file->is_copied && lies_inside(served->db->path, file->path))
+        return cn_file_open_at(out, served->db->path, file->path, err) &&
+               check_len(out, file->path, err);
+    path = is_named(served, view, context, file->path)
+               ? cn_sources_find(&sources, file->path)
+               : NULL;
+    ok = path ? cn_file_open(out, path, err) && check_len(out, path, err)
+              : cn_fail(err, CN_ERR_NOT_FOUND, "%s: the database has no copy of it",
+                        file->path);
+    cn_sources_done(&sources);
+    return ok;
 }
 
 static bool answer(struct cn_served *served, struct cn_served_view *view,
@@ -180,7 +262,7 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
         return cn_fail(err, CN_ERR_NOT_FOUND,
                        "the source file of this context is unknown");
     if (!cn_database_file(served->db, index, &source, err) ||
-        !open_source(served, &source, &file, err))
+        !open_source(served, view, &context, &source, &file, err))
         return false;
     cn_json_object(&request->json);
     cn_json_add_str(&request->json, "path", source.path);

@@ -1,5 +1,7 @@
 #include "server/api/rows_json.h"
 
+#include <math.h>
+
 #include "base/text.h"
 
 void cn_json_columns(struct cn_json *json, const struct cn_costs *costs)
@@ -56,6 +58,29 @@ bool cn_json_row_as(struct cn_json *json, struct cn_view *view, const struct cn_
     }
     cn_text_done(&label);
     return ok;
+}
+
+const double cn_latency_fractions[CN_LATENCY_PERCENTILES] = {0.50, 0.90, 0.99};
+const char *const cn_latency_names[CN_LATENCY_PERCENTILES] = {"p50", "p90", "p99"};
+
+void cn_json_latency(struct cn_json *json, const double seconds[CN_LATENCY_PERCENTILES],
+                     const struct cn_bucket_calls *buckets, size_t count)
+{
+    cn_json_key(json, "latency");
+    cn_json_object(json);
+    for (size_t i = 0; i < CN_LATENCY_PERCENTILES; i++)
+        cn_json_add_f64(json, cn_latency_names[i], round(seconds[i] * 1e9));
+    cn_json_key(json, "buckets");
+    cn_json_array(json);
+    for (size_t i = 0; i < count; i++) {
+        cn_json_array(json);
+        cn_json_u64(json, buckets[i].range.low_ns);
+        cn_json_u64(json, buckets[i].range.high_ns);
+        cn_json_f64(json, buckets[i].calls);
+        cn_json_end(json);
+    }
+    cn_json_end(json);
+    cn_json_end(json);
 }
 
 void cn_json_path(struct cn_json *json, const struct cn_context_index *index,

@@ -19,6 +19,16 @@ CN_CHECK bool cn_json_row_as(struct cn_json *json, struct cn_view *view,
                              const struct cn_row *row, bool is_leaf,
                              struct cn_error *err);
 
+/* The percentiles that "latency" has. */
+enum { CN_LATENCY_PERCENTILES = 3 };
+extern const double cn_latency_fractions[CN_LATENCY_PERCENTILES];
+extern const char *const cn_latency_names[CN_LATENCY_PERCENTILES];
+
+/* Append "latency": these percentiles in ns, null for NAN, and [low ns, high ns, calls] of each
+ * bucket. */
+void cn_json_latency(struct cn_json *json, const double seconds[CN_LATENCY_PERCENTILES],
+                     const struct cn_bucket_calls *buckets, size_t count);
+
 /* Append "path": the ids, in the top-down view, of the rows from the top down to a
  * node of the index; empty for CN_NONE. */
 void cn_json_path(struct cn_json *json, const struct cn_context_index *index,

@@ -1,7 +1,5 @@
 #include "store/bucket/remote_segment.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,5 @@
 #include "store/index/posting_file.h"
 
-#include <stdlib.h>
-
 #include "base/text.h"
 #include "store/index/posting_encoder.h"
 #include "store/index/posting_merge.h"

@@ -1,7 +1,6 @@
 #include "store/search/query.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

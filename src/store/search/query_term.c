@@ -1,6 +1,5 @@
 #include "store/search/query.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 #include "store/search/search_steps.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

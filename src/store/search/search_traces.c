@@ -1,7 +1,6 @@
 #include "store/search/search_traces.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/best.h"

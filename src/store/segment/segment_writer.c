@@ -1,6 +1,5 @@
 #include "store/segment/segment_writer.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"

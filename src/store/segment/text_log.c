@@ -1,6 +1,5 @@
 #include "store/segment/text_log.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"

@@ -1,7 +1,6 @@
 #include "store/write/cut_recording.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <xxhash.h>

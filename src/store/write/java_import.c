@@ -2,8 +2,6 @@
 
 #include <dirent.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include "base/alloc.h"

@@ -19,7 +19,7 @@ import { FindCall, criteriaOf } from "./calls_find";
 import { formatMoment, formatNs, parseNs } from "../shared/format";
 import { go, isOn, linkTo, type State } from "../shared/state";
 import { LatencyPlot } from "../tree/plots";
-import type { Call, Calls, ContextDetail, Found, Hits, Task } from "../shared/types";
+import type { Call, Calls, FunctionDetail, Found, Hits, Task } from "../shared/types";
 import { columnUnit } from "../shared/units";
 import { useAnswer } from "../shared/use_answer";
 import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";
@@ -217,19 +217,18 @@ function Distribution(props: { path: string; name: string }) {
     limit: 1,
   });
   const row = hits.value?.hits[0]?.row;
-  const detail = useAnswer<ContextDetail>(row ? `${props.path}/context` : null, {
-    view: "top-down",
+  const detail = useAnswer<FunctionDetail>(row ? `${props.path}/function` : null, {
     row: row?.context ?? "",
+    percentiles: 1,
+    limit: 1,
   });
   return (
     <aside class="panel" aria-label="durations of the selected function">
       <h2>{props.name}</h2>
       {!row && <p class="status">{hits.error ?? (hits.isLoading ? "loading…" : "not analysed")}</p>}
-      {row && detail.value?.row.context === row.context && (
-        <>
-          <p class="status">in the calling context where it costs most</p>
-          <LatencyPlot latency={detail.value.latency} />
-        </>
+      {row && !detail.value && <p class="status">{detail.error ?? "computing…"}</p>}
+      {detail.value?.latency && detail.value.function.label === row?.label && (
+        <LatencyPlot latency={detail.value.latency} />
       )}
       {row && (
         <p>

@@ -126,16 +126,19 @@ export interface Flame {
   others?: [number, number]; // how many more functions, and their ns
 }
 
+// Durations of calls: percentiles in ns, and calls by duration, [low ns, high ns, calls].
+export interface Latency {
+  p50: number | null;
+  p90: number | null;
+  p99: number | null;
+  buckets: [number, number, number][];
+}
+
 export interface ContextDetail {
   columns: Column[];
   row: Row;
   path: { id: string; label: string }[];
-  latency: {
-    p50: number | null;
-    p90: number | null;
-    p99: number | null;
-    buckets: [number, number, number][];
-  };
+  latency: Latency;
   threads: [number, number][];
 }
 
@@ -148,6 +151,7 @@ export interface Other {
 export interface FunctionDetail {
   columns: Column[];
   function: Row;
+  latency?: Latency; // with percentiles
   callers: Other[];
   callees: Other[];
 }

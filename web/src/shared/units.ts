@@ -71,6 +71,20 @@ export function columnUnit(metric: string, most: number | null, mode: UnitMode):
   return { unit, print: orNothing(fixed(decimals, factor)) };
 }
 
+// Prints costs below each other, as "12.012 ms   3.8 %", in the unit of the largest one. For fonts
+// whose characters have the same width.
+export function costPrinter(
+  metric: string,
+  most: number,
+  whole: number | null,
+): (cost: number | undefined) => string {
+  const { unit, print } = columnUnit(metric, most, "auto");
+  return (cost) =>
+    cost === undefined
+      ? ""
+      : `${print(cost)}${unit && ` ${unit}`}${formatPercent(cost, whole).padStart(8)}`;
+}
+
 // The unit of a column of durations in ns, the largest of which is about `most`: milliseconds to the
 // microsecond, where any takes that long, so that short ones among long ones keep their digits.
 export function durationUnit(most: number): { unit: string; print: (ns: number) => string } {

@@ -5,6 +5,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Parameters } from "../shared/api";
 import { baseName, formatPercent, formatValue } from "../shared/format";
 import { shorten } from "../shared/names";
+import { costPrinter } from "../shared/units";
 import { useAnswer } from "../shared/use_answer";
 import { heightOf, useViewport, windowOf } from "../shared/virtual_scroll";
 import {
@@ -45,6 +46,7 @@ function Code(props: { assembly: Assembly }) {
   const list = { count: rows.length, rowPx: LINE };
   const whole = assembly.self + assembly.inlined;
   const most = instructions[hottest[0] ?? 0]?.cost ?? 0;
+  const print = costPrinter(assembly.column, most, whole);
   const chosen = rows.findIndex((row) => !row.isSource && row.at === hottest[rank]);
   const choose = (next: number) => setRank(Math.max(0, Math.min(hottest.length - 1, next)));
   useEffect(() => {
@@ -102,7 +104,7 @@ function Code(props: { assembly: Assembly }) {
               top={part.top + i * LINE}
               gutter={gutter}
               most={most}
-              whole={whole}
+              print={print}
               isChosen={part.first + i === chosen}
             />
           ))}
@@ -119,7 +121,7 @@ interface LineProps {
   top: number;
   gutter: number; // width of the jumps, in pixels
   most: number;
-  whole: number;
+  print: (cost: number | undefined) => string;
   isChosen: boolean;
 }
 
@@ -160,9 +162,7 @@ function Line(props: LineProps) {
         style={{ width: `${props.most > 0 ? ((cost ?? 0) / props.most) * 11 : 0}em` }}
       />
       <span class="line-cost" role="cell">
-        {cost === undefined
-          ? ""
-          : `${formatValue(cost, assembly.column)} ${formatPercent(cost, props.whole)}`}
+        {props.print(cost)}
       </span>
       <span class="offset" role="rowheader">
         {instruction.offset.toString(16)}

@@ -5,7 +5,7 @@ import { formatNs, formatValue } from "../shared/format";
 import { shortLabels } from "../overview/overview_model";
 import { shorten } from "../shared/names";
 import { decades, nearest, threadPoints } from "./plot_scale";
-import type { ContextDetail, Thread } from "../shared/types";
+import type { Latency, Thread } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
 
 const PLOT = { left: 52, right: 8, top: 8, bottom: 18, width: 340, height: 120 };
@@ -48,7 +48,7 @@ const onArrows =
     event.stopPropagation();
   };
 
-export function LatencyPlot(props: { latency: ContextDetail["latency"] }) {
+export function LatencyPlot(props: { latency: Latency }) {
   const { buckets, p50, p90, p99 } = props.latency;
   const [hovered, setHovered] = useState(-1);
   if (buckets.length === 0) return null;

@@ -2,7 +2,7 @@
 
 import { useEffect } from "preact/hooks";
 import type { Parameters } from "../shared/api";
-import { formatPercent, formatValue } from "../shared/format";
+import { costPrinter } from "../shared/units";
 import type { SourceText } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
 import { heightOf, useViewport, windowOf } from "../shared/virtual_scroll";
@@ -32,6 +32,7 @@ function Lines(props: { source: SourceText }) {
   const list = { count: source.lines.length, rowPx: LINE };
   const costs = new Map(source.costs);
   const most = Math.max(0, ...source.costs.map(([, cost]) => cost));
+  const print = costPrinter(source.column, most, source.total);
   const hottest = hottestLine(source.costs);
   const goTo = (line: number) => {
     if (scroller.current)
@@ -83,9 +84,7 @@ function Lines(props: { source: SourceText }) {
               >
                 <i class="bar" style={{ width: `${most > 0 ? ((cost ?? 0) / most) * 11 : 0}em` }} />
                 <span class="line-cost" role="cell">
-                  {cost === undefined
-                    ? ""
-                    : `${formatValue(cost, source.column)} ${formatPercent(cost, source.total)}`}
+                  {print(cost)}
                 </span>
                 <span class="line-number" role="rowheader">
                   {number}

@@ -56,6 +56,7 @@ static struct chain resolve_chain(struct reading *r, const struct cn_perf_sample
     uint32_t stack[CN_IMPORT_DEPTH_MAX], context;
     struct cn_perf_frames innermost = {0}, outermost = {0};
     struct chain chain = {0};
+    bool is_below_start = false; /* stripped programs have no name of their start */
 
     for (size_t i = 0; i < (count ? count : 1); i++) {
         uint64_t ip = count ? cn_u64_get(sample->chain.ptr + 8 * i) : sample->ip;
@@ -65,6 +66,7 @@ static struct chain resolve_chain(struct reading *r, const struct cn_perf_sample
             continue;
         }
         ip -= depth > 0 && ip > 0;
+        is_below_start = outermost.is_main_caller;
         outermost = is_kernel ? *cn_perf_names_kernel(&r->names, ip)
                               : *cn_perf_names_user(&r->names, sample->pid, process, ip,
                                                     sample->time_ns);
@@ -74,8 +76,11 @@ static struct chain resolve_chain(struct reading *r, const struct cn_perf_sample
         for (uint32_t k = outermost.count; k-- > 0 && depth < CN_IMPORT_DEPTH_MAX;)
             stack[depth++] = r->names.frames[outermost.first + k];
     }
-    context = cn_import_entry(r->import, depth < CN_IMPORT_DEPTH_MAX ? outermost.entry
-                                                                     : CN_ENTRY_UNKNOWN);
+    if (depth == CN_IMPORT_DEPTH_MAX)
+        outermost.entry = CN_ENTRY_UNKNOWN;
+    else if (is_below_start)
+        outermost.entry = CN_ENTRY_MAIN_THREAD;
+    context = cn_import_entry(r->import, outermost.entry);
     while (depth > 0)
         context = cn_import_call(r->import, context, stack[--depth]);
     if (innermost.file)

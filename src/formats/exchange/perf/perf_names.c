@@ -286,6 +286,7 @@ static void resolve_file(struct cn_perf_names *names,
         frame.line = location.line;
     }
     out->entry = entry_of(symbol.name);
+    out->is_main_caller = strcmp(symbol.name, "__libc_start_main") == 0;
     out->module = mapping->path;
     out->build_id = mapping->build_id;
     out->offset = offset;

@@ -20,6 +20,7 @@ struct cn_import;
 struct cn_perf_frames {
     uint32_t first, count; /* in the list of frames */
     enum cn_entry entry;   /* of a stack that ends here; CN_ENTRY_UNKNOWN: it is cut */
+    bool is_main_caller;   /* only the start of a program calls it */
     bool is_of_time;       /* other code may be there at another time */
     const char *file;      /* of the line; NULL if unknown */
     uint32_t line;

@@ -1,7 +1,5 @@
 /* The fields of a sample: its event defines which there are. */
 
-#include <inttypes.h>
-
 #include "formats/exchange/perf/perf_file.h"
 
 static bool take_u64(struct cn_bytes *rest, uint64_t *out)

@@ -1,8 +1,6 @@
 #include "formats/exchange/sqlite/sqlite.h"
 
-#include <math.h>
 #include <sqlite3.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes/utf8.h"

@@ -1,9 +1,7 @@
 /* Tables as CSV files (RFC 4180) with a header line, one per table, in a folder. A row is
  * one line: control characters, and bytes that are not UTF-8, appear as \xHH. */
 
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/bytes/csv.h"

@@ -1,8 +1,5 @@
 /* Tables as lines of JSON: an object per row, with the name of its table. */
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "base/bytes/json.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/tables/tables.h"

@@ -1,6 +1,5 @@
 /* The tables of a database. */
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "analyze/views/label.h"

@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/bytes/json_reader.h"
 #include "formats/exchange/traces/span_set.h"

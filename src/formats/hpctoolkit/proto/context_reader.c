@@ -1,7 +1,5 @@
 #include "formats/hpctoolkit/proto/context_reader.h"
 
-#include <inttypes.h>
-
 #include "formats/hpctoolkit/proto/database.h"
 #include "formats/hpctoolkit/proto/entries.h"
 #include "formats/hpctoolkit/scopes.h"

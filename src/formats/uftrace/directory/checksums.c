@@ -1,7 +1,6 @@
 #include "formats/uftrace/directory/checksums.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

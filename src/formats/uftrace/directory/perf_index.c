@@ -1,7 +1,6 @@
 /* The events of all processors, sorted by task and time, and the names of tasks. */
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/search.h"

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "formats/uftrace/directory/checksums.h"
 #include "formats/uftrace/directory/directory.h"

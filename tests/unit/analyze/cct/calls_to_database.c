@@ -1,7 +1,6 @@
 /* Databases made from real recordings: sums, counts, and the same bytes on any
  * number of threads. */
 
-#include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,6 +23,7 @@
 #include "model/contexts/database.h"
 #include "model/contexts/walk.h"
 #include "support/fixtures.h"
+#include "support/listing.h"
 #include "support/scratch.h"
 
 static char *folder;
@@ -274,24 +274,15 @@ static void check_fixture(const char *name)
     cn_text_done(&path);
 }
 
-static bool is_recording(const char *name)
-{
-    return name[0] != '.' && strcmp(name, "src") != 0 && !strstr(name, ".expected") &&
-           !strstr(name, ".md");
-}
-
 static void every_recording_becomes_a_sound_database(void **state)
 {
     struct cn_scratch *scratch = cn_scratch_enter();
-    DIR *dir = opendir(folder);
-    struct dirent *entry;
+    struct cn_listing recordings = cn_listing_of_recordings(folder);
 
     (void)state;
-    assert_non_null(dir);
-    while ((entry = readdir(dir)) != NULL)
-        if (is_recording(entry->d_name))
-            check_fixture(entry->d_name);
-    (void)closedir(dir);
+    for (size_t i = 0; i < recordings.count; i++)
+        check_fixture(recordings.names[i]);
+    cn_listing_done(&recordings);
     cn_scratch_leave(scratch);
 }
 

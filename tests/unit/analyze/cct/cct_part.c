@@ -1,7 +1,6 @@
 /* A task read in parts is the task read as a whole: on real recordings, cut at any
  * record. */
 
-#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +15,7 @@
 #include "base/text.h"
 #include "formats/formats.h"
 #include "support/fixtures.h"
+#include "support/listing.h"
 #include "support/same_views.h"
 
 static char *folder;
@@ -364,23 +364,14 @@ static void check_views(const char *name, uint64_t call_ps)
     close_subject(&s);
 }
 
-static bool is_recording(const char *name)
-{
-    return name[0] != '.' && strcmp(name, "src") != 0 && !strstr(name, ".expected") &&
-           !strstr(name, ".md");
-}
-
 static void check_all(uint64_t call_ps)
 {
     size_t part_total = 0, wrong_count = 0;
-    DIR *dir = opendir(folder);
-    struct dirent *entry;
+    struct cn_listing recordings = cn_listing_of_recordings(folder);
 
-    assert_non_null(dir);
-    while ((entry = readdir(dir)) != NULL)
-        if (is_recording(entry->d_name))
-            check_recording(entry->d_name, call_ps, &part_total, &wrong_count);
-    (void)closedir(dir);
+    for (size_t i = 0; i < recordings.count; i++)
+        check_recording(recordings.names[i], call_ps, &part_total, &wrong_count);
+    cn_listing_done(&recordings);
     /* Guesses are there to be right. */
     assert_true(part_total > 1000);
     assert_true(wrong_count < part_total / 3);
@@ -402,17 +393,14 @@ static void parts_make_the_whole_with_corrected_times(void **state)
 
 static void views_in_parts_are_those_of_the_whole(void **state)
 {
-    DIR *dir = opendir(folder);
-    struct dirent *entry;
+    struct cn_listing recordings = cn_listing_of_recordings(folder);
 
     (void)state;
-    assert_non_null(dir);
-    while ((entry = readdir(dir)) != NULL)
-        if (is_recording(entry->d_name)) {
-            check_views(entry->d_name, 0);
-            check_views(entry->d_name, 31250);
-        }
-    (void)closedir(dir);
+    for (size_t i = 0; i < recordings.count; i++) {
+        check_views(recordings.names[i], 0);
+        check_views(recordings.names[i], 31250);
+    }
+    cn_listing_done(&recordings);
 }
 
 static void guesses_are_right_where_calls_nest(void **state)

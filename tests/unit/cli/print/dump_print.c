@@ -1,4 +1,3 @@
-#include <float.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,5 @@
 /* Files of metric taxonomies: written, and read again by us and by others. */
 
-#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +15,7 @@
 #include "base/text.h"
 #include "formats/hpctoolkit/metrics_yaml.h"
 #include "support/fixtures.h"
+#include "support/listing.h"
 #include "support/yaml_round_trip.h"
 
 /* A name for each rule of quoting. */
@@ -187,22 +187,20 @@ static void check_fixture(const char *path)
 static void check_fixtures_in(const char *folder)
 {
     char *path = cn_test_fixture(folder);
-    struct dirent *entry;
-    DIR *dir;
+    struct cn_listing databases;
 
     if (!path)
         skip();
-    dir = opendir(path);
-    assert_non_null(dir);
-    while ((entry = readdir(dir))) {
+    databases = cn_listing_of(path);
+    for (size_t i = 0; i < databases.count; i++) {
         struct cn_text file = {0};
 
-        cn_text_printf(&file, "%s/%s/metrics/default.yaml", path, entry->d_name);
-        if (entry->d_name[0] != '.' && access(cn_text_str(&file), R_OK) == 0)
+        cn_text_printf(&file, "%s/%s/metrics/default.yaml", path, databases.names[i]);
+        if (access(cn_text_str(&file), R_OK) == 0)
             check_fixture(cn_text_str(&file));
         cn_text_done(&file);
     }
-    (void)closedir(dir);
+    cn_listing_done(&databases);
     free(path);
 }
 

@@ -1,7 +1,6 @@
 /* Damaged and hostile uftrace directories: a message, everything before the damage,
  * and never a byte outside the files. */
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,6 +19,7 @@
 #include "model/calls/call_values.h"
 #include "model/calls/recording.h"
 #include "support/effort.h"
+#include "support/listing.h"
 #include "support/sample_recording.h"
 #include "support/scratch.h"
 
@@ -137,21 +137,12 @@ static size_t read_everything(void)
 
 static void each_file(void (*visit)(const char *name))
 {
-    DIR *dir = opendir("sample");
-    struct dirent *entry;
-    char *names[64];
-    size_t count = 0;
+    struct cn_listing files = cn_listing_of("sample");
 
-    assert_non_null(dir);
-    while ((entry = readdir(dir)))
-        if (entry->d_name[0] != '.')
-            names[count++] = cn_strdup(entry->d_name);
-    (void)closedir(dir);
-    assert_true(count > 10);
-    for (size_t i = 0; i < count; i++) {
-        visit(names[i]);
-        free(names[i]);
-    }
+    assert_true(files.count > 10);
+    for (size_t i = 0; i < files.count; i++)
+        visit(files.names[i]);
+    cn_listing_done(&files);
 }
 
 static void truncate_everywhere(const char *name)
@@ -392,24 +383,6 @@ static void a_good_recording_has_no_findings(void **state)
 #define IN_SCRATCH(test) \
     cmocka_unit_test_setup_teardown(test, enter_scratch, cn_scratch_teardown)
 
-/* The names of the files in a directory, separated by NULs. */
-static size_t list_files(const char *path, char names[static 4096])
-{
-    DIR *dir = opendir(path);
-    struct dirent *entry;
-    size_t len = 0;
-
-    assert_non_null(dir);
-    while ((entry = readdir(dir))) {
-        if (entry->d_name[0] == '.')
-            continue;
-        memcpy(names + len, entry->d_name, strlen(entry->d_name) + 1);
-        len += strlen(entry->d_name) + 1;
-    }
-    (void)closedir(dir);
-    return len;
-}
-
 static bool is_damaged(const char *path)
 {
     struct cn_recording *rec;
@@ -431,8 +404,8 @@ static void a_packed_recording_notices_every_flip(void **state)
     const struct cn_format *packed = cn_format_find("uftrace-packed");
     struct cn_recording *rec;
     struct cn_error err = {0};
-    char names[4096];
-    size_t len, count = 0;
+    struct cn_listing files;
+    size_t count = 0;
 
     (void)state;
     replace("sample/perf-cpu7.dat", "", 0);
@@ -441,8 +414,9 @@ static void a_packed_recording_notices_every_flip(void **state)
     assert_true(packed->write_recording(rec, "packed", NULL, &err));
     cn_recording_close(rec);
     assert_false(is_damaged("packed"));
-    len = list_files("packed", names);
-    for (const char *name = names; name < names + len; name += strlen(name) + 1) {
+    files = cn_listing_of("packed");
+    for (size_t i = 0; i < files.count; i++) {
+        const char *name = files.names[i];
         struct cn_file file = {0};
         char path[4200];
         uint8_t *bytes;
@@ -473,6 +447,7 @@ static void a_packed_recording_notices_every_flip(void **state)
         replace(path, bytes, file_len);
         free(bytes);
     }
+    cn_listing_done(&files);
     assert_true(count > 10);
     assert_false(is_damaged("packed"));
     assert_int_equal(unlink("packed/default.opts"), 0);

@@ -1,6 +1,5 @@
 /* Every record of the real recordings against what the real tool says about it. */
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,6 +16,7 @@
 #include "model/calls/call_values.h"
 #include "model/calls/recording.h"
 #include "support/fixtures.h"
+#include "support/listing.h"
 
 static char *folder;
 
@@ -208,30 +208,15 @@ static void compare_recording(const char *name)
     cn_file_close(&expected);
 }
 
-typedef void (*recording_fn)(const char *name);
-
-static void each_recording(recording_fn visit)
-{
-    DIR *dir = opendir(folder);
-    struct dirent *entry;
-    size_t count = 0;
-
-    assert_non_null(dir);
-    while ((entry = readdir(dir))) {
-        if (entry->d_name[0] == '.' || strchr(entry->d_name, '.') ||
-            strcmp(entry->d_name, "src") == 0)
-            continue;
-        visit(entry->d_name);
-        count++;
-    }
-    (void)closedir(dir);
-    assert_true(count > 20);
-}
-
 static void reads_every_record_as_the_real_tool(void **state)
 {
+    struct cn_listing recordings = cn_listing_of_recordings(folder);
+
     (void)state;
-    each_recording(compare_recording);
+    assert_true(recordings.count > 20);
+    for (size_t i = 0; i < recordings.count; i++)
+        compare_recording(recordings.names[i]);
+    cn_listing_done(&recordings);
 }
 
 int main(void)

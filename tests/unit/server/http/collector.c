@@ -1,12 +1,10 @@
 /* The collector: callbacks, limits, and disks that fail. */
 #include <errno.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include <cmocka.h>

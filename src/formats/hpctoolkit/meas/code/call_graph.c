@@ -1,7 +1,6 @@
 #include "formats/hpctoolkit/meas/code/call_graph.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "formats/hpctoolkit/meas/format.h"

@@ -1,6 +1,5 @@
 #include "formats/hpctoolkit/meas/code/modules.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

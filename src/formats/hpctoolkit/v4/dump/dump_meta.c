@@ -1,4 +1,3 @@
-#include <inttypes.h>
 
 #include "formats/hpctoolkit/v4/dump/dump_meta.h"
 #include "formats/hpctoolkit/v4/read/context_reader.h"

@@ -1,7 +1,5 @@
 #include "formats/hpctoolkit/v4/read/context_reader.h"
 
-#include <inttypes.h>
-
 #include "formats/hpctoolkit/scopes.h"
 #include "formats/hpctoolkit/v4/read/database.h"
 

@@ -1,7 +1,6 @@
 #include "formats/hpctoolkit/v4/read/open.h"
 
 #include <dirent.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"

@@ -1,4 +1,3 @@
-#include <inttypes.h>
 #include <sys/stat.h>
 
 #include "base/text.h"

@@ -1,6 +1,5 @@
 #include "formats/hpctoolkit/xml/read/head_reader.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* Verify any bytes: the verifier ends and reads nothing outside them.
  * What cairn and hpcprof wrote has no errors. */
 
-#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,6 +17,7 @@
 #include "support/effort.h"
 #include "support/findings.h"
 #include "support/fixtures.h"
+#include "support/listing.h"
 #include "support/sample.h"
 #include "support/scratch.h"
 #include "support/tiny_v4.h"
@@ -167,22 +167,19 @@ static void looks_for_copied_files(void **state)
 static void check_fixtures_in(const char *folder)
 {
     char *path = cn_test_fixture(folder);
-    struct dirent *entry;
-    DIR *dir;
+    struct cn_listing databases;
 
     if (!path)
         skip();
-    dir = opendir(path);
-    assert_non_null(dir);
-    while ((entry = readdir(dir))) {
+    databases = cn_listing_of(path);
+    for (size_t i = 0; i < databases.count; i++) {
         struct cn_text database = {0};
 
-        cn_text_printf(&database, "%s/%s", path, entry->d_name);
-        if (entry->d_name[0] != '.')
-            check_directory(cn_text_str(&database));
+        cn_text_printf(&database, "%s/%s", path, databases.names[i]);
+        check_directory(cn_text_str(&database));
         cn_text_done(&database);
     }
-    (void)closedir(dir);
+    cn_listing_done(&databases);
     free(path);
 }
 

@@ -1,5 +1,4 @@
 /* Real databases have the same contents after they are rewritten. */
-#include <dirent.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +6,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +18,7 @@
 #include "model/contexts/database.h"
 #include "support/compare.h"
 #include "support/fixtures.h"
+#include "support/listing.h"
 #include "support/scratch.h"
 
 static char *root; /* of the fixtures, absolute */
@@ -75,21 +74,17 @@ static void rewrite(const char *path, bool without_entries)
 
 static void rewrite_all(const char *folder, bool without_entries)
 {
+    struct cn_listing databases;
     struct cn_text path = {0};
-    struct dirent *entry;
     size_t count = 0;
-    DIR *dir;
 
     cn_text_printf(&path, "%s/hpctoolkit/%s", root, folder);
-    dir = opendir(path.chars);
-    assert_non_null(dir);
-    while ((entry = readdir(dir))) {
+    databases = cn_listing_of(path.chars);
+    for (size_t i = 0; i < databases.count; i++) {
         struct cn_scratch *scratch;
         struct cn_text name = {0};
 
-        if (entry->d_name[0] == '.')
-            continue;
-        cn_text_printf(&name, "%s/%s", path.chars, entry->d_name);
+        cn_text_printf(&name, "%s/%s", path.chars, databases.names[i]);
         if (cn_hpc_v4_probe(name.chars)) {
             scratch = cn_scratch_enter();
             rewrite(name.chars, without_entries);
@@ -98,7 +93,7 @@ static void rewrite_all(const char *folder, bool without_entries)
         }
         cn_text_done(&name);
     }
-    (void)closedir(dir);
+    cn_listing_done(&databases);
     cn_text_done(&path);
     assert_true(count > 0);
 }

@@ -1,4 +1,3 @@
-#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +15,7 @@
 #include "formats/uftrace/packed/packed_format.h"
 #include "formats/uftrace/packed/record_source.h"
 #include "support/fixtures.h"
+#include "support/listing.h"
 #include "support/random_calls.h"
 #include "support/scratch.h"
 
@@ -328,43 +328,39 @@ static void check_fixture_file(const char *dir, const char *name)
 
 static size_t check_fixture(const char *dir)
 {
-    DIR *list = opendir(dir);
-    struct dirent *entry;
+    struct cn_listing files = cn_listing_of(dir);
     size_t count = 0;
 
-    while (list && (entry = readdir(list))) {
-        size_t digits = strspn(entry->d_name, "0123456789");
+    for (size_t i = 0; i < files.count; i++) {
+        const char *name = files.names[i];
+        size_t digits = strspn(name, "0123456789");
 
-        if (digits == 0 || strcmp(entry->d_name + digits, ".dat") != 0)
+        if (digits == 0 || strcmp(name + digits, ".dat") != 0)
             continue;
-        check_fixture_file(dir, entry->d_name);
+        check_fixture_file(dir, name);
         count++;
     }
-    if (list)
-        (void)closedir(list);
+    cn_listing_done(&files);
     return count;
 }
 
 static void gives_back_real_recordings(void **state)
 {
     char *folder = cn_test_fixture("uftrace");
-    DIR *list = folder ? opendir(folder) : NULL;
-    struct dirent *entry;
+    struct cn_listing recordings;
     size_t count = 0;
 
     (void)state;
-    if (!list) {
-        free(folder);
+    if (!folder)
         skip();
-    }
-    while ((entry = readdir(list))) {
+    recordings = cn_listing_of_recordings(folder);
+    for (size_t i = 0; i < recordings.count; i++) {
         char path[512];
 
-        (void)snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-        if (entry->d_name[0] != '.')
-            count += check_fixture(path);
+        (void)snprintf(path, sizeof(path), "%s/%s", folder, recordings.names[i]);
+        count += check_fixture(path);
     }
-    (void)closedir(list);
+    cn_listing_done(&recordings);
     free(folder);
     assert_in_range(count, 20, 1000);
 }

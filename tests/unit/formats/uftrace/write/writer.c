@@ -1,6 +1,5 @@
 /* Recordings written as uftrace directories and read again. */
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,6 +17,7 @@
 #include "model/calls/call_values.h"
 #include "model/calls/recording.h"
 #include "support/fixtures.h"
+#include "support/listing.h"
 #include "support/sample_recording.h"
 #include "support/scratch.h"
 
@@ -214,15 +214,12 @@ static void assert_same_file(const char *dir_a, const char *dir_b, const char *n
 /* Every file of `dir_a` is the same in `dir_b`, and there are no others. */
 static void assert_same_files(const char *dir_a, const char *dir_b)
 {
-    DIR *dir = opendir(dir_a);
-    struct dirent *entry;
+    struct cn_listing files = cn_listing_of(dir_a);
 
-    assert_non_null(dir);
     assert_int_equal(cn_scratch_count(dir_a), cn_scratch_count(dir_b));
-    while ((entry = readdir(dir)))
-        if (entry->d_name[0] != '.')
-            assert_same_file(dir_a, dir_b, entry->d_name);
-    (void)closedir(dir);
+    for (size_t i = 0; i < files.count; i++)
+        assert_same_file(dir_a, dir_b, files.names[i]);
+    cn_listing_done(&files);
 }
 
 static void what_was_read_is_written_byte_for_byte(void **state)
@@ -288,27 +285,24 @@ static void a_time_range_has_its_records_and_all_names(void **state)
 
 static void real_recordings_are_written_byte_for_byte(void **state)
 {
-    DIR *dir;
-    struct dirent *entry;
+    struct cn_listing recordings;
 
     (void)state;
     if (!folder)
         skip();
-    dir = opendir(folder);
-    assert_non_null(dir);
-    while ((entry = readdir(dir))) {
-        char path[4096];
+    recordings = cn_listing_of_recordings(folder);
+    for (size_t i = 0; i < recordings.count; i++) {
+        const char *name = recordings.names[i];
         struct cn_recording *rec;
+        char path[4096];
 
-        if (strchr(entry->d_name, '.') || strcmp(entry->d_name, "src") == 0)
-            continue;
-        (void)snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+        (void)snprintf(path, sizeof(path), "%s/%s", folder, name);
         rec = open_recording(path);
-        write_recording(rec, entry->d_name);
-        assert_same_files(path, entry->d_name);
+        write_recording(rec, name);
+        assert_same_files(path, name);
         cn_recording_close(rec);
     }
-    (void)closedir(dir);
+    cn_listing_done(&recordings);
 }
 
 /* Packed and back again: the same records, the same files. */
@@ -334,23 +328,22 @@ static void packed_recordings_hold_the_same(void **state)
 {
     struct cn_recording *sample = cn_sample_recording();
     struct cn_recording *big = cn_sample_recording_big_endian();
-    DIR *dir = folder ? opendir(folder) : NULL;
-    struct dirent *entry;
+    struct cn_listing recordings = {0};
 
     (void)state;
+    if (folder)
+        recordings = cn_listing_of_recordings(folder);
     write_recording(sample, "sample");
     write_recording(big, "big");
     pack_and_unpack("sample");
     pack_and_unpack("big");
-    while (dir && (entry = readdir(dir))) {
+    for (size_t i = 0; i < recordings.count; i++) {
         char path[4096];
 
-        (void)snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-        if (!strchr(entry->d_name, '.') && strcmp(entry->d_name, "src") != 0)
-            pack_and_unpack(path);
+        (void)snprintf(path, sizeof(path), "%s/%s", folder, recordings.names[i]);
+        pack_and_unpack(path);
     }
-    if (dir)
-        (void)closedir(dir);
+    cn_listing_done(&recordings);
     cn_recording_close(sample);
     cn_recording_close(big);
 }
