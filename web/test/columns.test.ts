@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { columnsOf, parseColumns } from "../src/tree/saved_columns";
 import { openNodes, printRows, stackOf } from "../src/tree/copy_rows";
 import { addRows, makeLevel, openNode } from "../src/tree/tree_model";
 import { locationOf, nameColumn, shownColumns, treeColumns } from "../src/tree/tree_rows";
@@ -74,4 +75,13 @@ test("rows are copied as text, CSV and markdown", () => {
     printRows(openNodes(top), shown, "markdown"),
     /\| 1.00 \| 1.00 \| &nbsp;&nbsp;a\\\|"b" \|/,
   );
+});
+
+test("columns are saved whole, and other text is no columns", () => {
+  const state = { v: "flat", m: "calls", cols: "a\nb", unit: "ns" };
+  const columns = columnsOf(state);
+  assert.deepEqual(columns, { more: "", hide: "", cols: "a\nb", unit: "ns", derive: "" });
+  assert.deepEqual(parseColumns(JSON.stringify(columns)), columns);
+  for (const text of [null, "", "{", "7", "null"]) assert.equal(parseColumns(text), null);
+  assert.deepEqual(parseColumns('{"v":"calls","cols":7}'), { ...columns, cols: "", unit: "" });
 });

@@ -14,13 +14,14 @@ enum {
     TIMES_MIN = 2,  /* the mean that a slow call takes at least */
 };
 
-/* What a call took longer than usual; 0: not worth a look. */
-static uint64_t excess_of(const struct cn_call_row *row)
+/* What a call took longer than usual; 0: not worth a look. Waiting is a state, not a call. */
+static uint64_t excess_of(const struct cn_recording *rec, const struct cn_call_row *row)
 {
     uint64_t mean_ns = cn_call_times_mean(&row->cost.total, row->cost.calls);
     uint64_t most_ns = row->moments ? row->moments->list[CN_MOMENT_TOTAL_MAX].time_ns : 0;
 
-    return row->cost.calls >= CALLS_MIN && most_ns / TIMES_MIN >= mean_ns
+    return row->function < rec->function_count && row->cost.calls >= CALLS_MIN &&
+                   most_ns / TIMES_MIN >= mean_ns
                ? most_ns - mean_ns
                : 0;
 }
@@ -31,7 +32,7 @@ static void choose(struct cn_slowest_calls *slowest, const struct cn_call_report
 
     cn_best_init(&best, CN_SLOWEST_MAX);
     for (uint32_t i = 0; i < report->row_count; i++) {
-        uint64_t excess_ns = excess_of(&report->rows[i]);
+        uint64_t excess_ns = excess_of(slowest->rec, &report->rows[i]);
         struct cn_best_item item = cn_best_of_value((double)excess_ns, i);
 
         if (excess_ns > 0)

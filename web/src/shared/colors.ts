@@ -39,8 +39,8 @@ function slotColor(slot: [number, number]): string {
   const [hue, saturation, darker] = HUES[slot[0]] ?? [0, 0, 0];
   const step = slot[1];
   return isDark()
-    ? `hsl(${hue} ${saturation * 0.7}% ${23 + step * 7 - darker}%)`
-    : `hsl(${hue} ${saturation}% ${62 + step * 11}%)`;
+    ? `hsl(${hue} ${saturation * 0.7}% ${27 + step * 5 - darker}%)`
+    : `hsl(${hue} ${saturation}% ${64 + step * 10}%)`;
 }
 
 export const colorOf = (name: string): string => slotColor(slotOf(name));

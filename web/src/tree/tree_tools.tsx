@@ -5,6 +5,7 @@ import type { Parameters } from "../shared/api";
 import { COPY_FORMATS, COPY_WHAT, type CopyFormat, type CopyWhat } from "./copy_rows";
 import { defaultMetrics, splitList } from "../shared/page";
 import { go, type State } from "../shared/state";
+import { SavedColumns } from "./saved_columns";
 import { columnTitle, shownColumns } from "./tree_rows";
 import type { Column, ContextDetail, Info, Rows } from "../shared/types";
 import { UNIT_MODES, unitMode } from "../shared/units";
@@ -67,6 +68,7 @@ export function ColumnChooser(props: {
           </label>
         ))}
         {!props.hasRange && <Derived state={state} />}
+        {!props.hasRange && <SavedColumns info={info} state={state} />}
       </div>
     </details>
   );
