@@ -125,14 +125,19 @@ static bool read_code(void *arg, uint64_t address, uint64_t *out)
     return true;
 }
 
+static const struct cn_unwind_registers registers = {
+    .machine = CN_UNWIND_X86_64,
+    .known = UINT64_C(1) << CN_UNWIND_X86_RBP | UINT64_C(1) << CN_UNWIND_X86_RSP |
+             UINT64_C(1) << CN_UNWIND_X86_RIP,
+    .value = {[CN_UNWIND_X86_RIP] = 0x1010,
+              [CN_UNWIND_X86_RSP] = 0x7000,
+              [CN_UNWIND_X86_RBP] = 0x7008},
+};
+
 static void code_that_only_returns_needs_no_frame_pointer(void **state)
 {
     struct cn_unwinder *unwinder = cn_unwinder_new();
     struct cn_unwind_space *space = cn_unwind_space_new(unwinder);
-    struct cn_unwind_registers registers = {.machine = CN_UNWIND_X86_64,
-                                            .known = UINT64_C(1) << CN_UNWIND_X86_RBP |
-                                                     UINT64_C(1) << CN_UNWIND_X86_RSP |
-                                                     UINT64_C(1) << CN_UNWIND_X86_RIP};
     uint8_t stack[64] = {0};
     struct cn_bytes copy = {stack, sizeof(stack)};
     uint64_t found[8];
@@ -140,9 +145,6 @@ static void code_that_only_returns_needs_no_frame_pointer(void **state)
 
     (void)state;
     cn_unwind_space_map(space, 0x1000, 0x2000, 0, "//anon", "");
-    registers.value[CN_UNWIND_X86_RIP] = 0x1010;
-    registers.value[CN_UNWIND_X86_RSP] = 0x7000;
-    registers.value[CN_UNWIND_X86_RBP] = 0x7008;
     cn_u64_put(stack + 8, 1); /* not a frame pointer */
     cn_u64_put(stack + 16, 0x1020);
     cn_u64_put(stack + 0x20, 0x1030);
@@ -162,23 +164,18 @@ static void frame_pointers_lead_to_callers(void **state)
 {
     struct cn_unwinder *unwinder = cn_unwinder_new();
     struct cn_unwind_space *space = cn_unwind_space_new(unwinder);
-    struct cn_unwind_registers registers = {.machine = CN_UNWIND_X86_64,
-                                            .known = UINT64_C(1) << CN_UNWIND_X86_RBP |
-                                                     UINT64_C(1) << CN_UNWIND_X86_RSP |
-                                                     UINT64_C(1) << CN_UNWIND_X86_RIP};
+    struct cn_unwind_registers nowhere = {.machine = registers.machine,
+                                          .known = registers.known};
     uint8_t stack[64] = {0};
     struct cn_bytes copy = {stack, sizeof(stack)};
     uint64_t found[8];
     enum cn_unwind_end end;
 
     (void)state;
-    /* Nothing is mapped yet. */
-    assert_int_equal(cn_unwind(space, &registers, 0x7000, copy, found, 8, &end), 1);
+    /* Nothing is mapped yet, and all registers are 0. */
+    assert_int_equal(cn_unwind(space, &nowhere, 0x7000, copy, found, 8, &end), 1);
     assert_int_equal(end, CN_UNWIND_UNKNOWN);
     cn_unwind_space_map(space, 0x1000, 0x2000, 0, "//anon", "");
-    registers.value[CN_UNWIND_X86_RIP] = 0x1010;
-    registers.value[CN_UNWIND_X86_RSP] = 0x7000;
-    registers.value[CN_UNWIND_X86_RBP] = 0x7008;
     cn_u64_put(stack + 8, 0x7020);
     cn_u64_put(stack + 16, 0x1020);
     cn_u64_put(stack + 0x20, 0x7030);

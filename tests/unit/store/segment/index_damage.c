@@ -182,6 +182,16 @@ static void damage(const char *path, bool is_index)
     free(bytes);
 }
 
+/* A store, and the hits of all queries in it. */
+static void make_expected(bool is_sealed)
+{
+    make_store(is_sealed);
+    for (size_t i = 0; i < QUERIES; i++)
+        assert_true(ask(queries[i], &expected[i]));
+    assert_int_equal(expected[0], TRACES);
+    assert_int_equal(expected[1], 5);
+}
+
 static void wrong_bytes_never_give_wrong_results(void **state)
 {
     static const char *const files[] = {
@@ -193,11 +203,7 @@ static void wrong_bytes_never_give_wrong_results(void **state)
     struct cn_scratch *scratch = cn_scratch_enter();
 
     (void)state;
-    make_store(true);
-    for (size_t i = 0; i < QUERIES; i++)
-        assert_true(ask(queries[i], &expected[i]));
-    assert_int_equal(expected[0], TRACES);
-    assert_int_equal(expected[1], 5);
+    make_expected(true);
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
         damage(files[i], false);
     cn_scratch_leave(scratch);
@@ -214,10 +220,7 @@ static void nor_in_a_segment_that_is_not_sealed(void **state)
     struct cn_scratch *scratch = cn_scratch_enter();
 
     (void)state;
-    make_store(false);
-    for (size_t i = 0; i < QUERIES; i++)
-        assert_true(ask(queries[i], &expected[i]));
-    assert_int_equal(expected[1], 5);
+    make_expected(false);
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
         damage(files[i], i < 3);
     cn_scratch_leave(scratch);

@@ -217,11 +217,13 @@ static void nor_does_it_while_the_segments_of_lanes_rotate(void **state)
     survives_power_failures(9, 1250, 2);
 }
 
-/* Adds traces from `first` on and says after each commit how many there are; never returns. */
-static void keep_writing(const char *path, int out, uint32_t first, uint64_t rotate_len,
-                         unsigned count)
+/* Adds traces from `first` on and says after each commit how many there are; never returns. Each
+ * commit takes a byte from `permits` and waits until there is one. */
+static void keep_writing(const char *path, int out, int permits, uint32_t first,
+                         uint64_t rotate_len, unsigned count)
 {
     struct cn_store_options options = {.rotate_len = rotate_len};
+    char permit;
     struct cn_store_lanes *lanes;
     struct cn_error err = {0};
 
@@ -231,6 +233,8 @@ static void keep_writing(const char *path, int out, uint32_t first, uint64_t rot
         add_traces(lanes, count, i, i + 1);
         if (i % 3 != 0)
             continue;
+        if (read(permits, &permit, 1) != 1)
+            _exit(7);
         commit(lanes, count);
         if (write(out, &i, sizeof(i)) != sizeof(i))
             _exit(6);
@@ -248,16 +252,18 @@ static void a_killed_writer_loses_nothing_acknowledged(void **state)
     assert_true(cn_store_init("killed", NULL, &err));
     for (unsigned run = 0; run < runs; run++) {
         struct timespec pause = {.tv_nsec = 1000000L * (1 + (long)(run * 7919) % 40)};
-        int fds[2], status;
+        static const char many[40] = {0}; /* more would only make it long to check them */
+        int fds[2], permits[2], status;
         uint32_t last;
         pid_t child;
 
-        assert_int_equal(pipe(fds), 0);
+        assert_int_equal(pipe(fds) + pipe(permits), 0);
+        assert_int_equal(write(permits[1], many, sizeof(many)), sizeof(many));
         child = fork();
         assert_true(child >= 0);
         if (child == 0) {
             (void)close(fds[0]);
-            keep_writing("killed", fds[1], acknowledged, 60000, 1 + run % 3);
+            keep_writing("killed", fds[1], permits[0], acknowledged, 60000, 1 + run % 3);
         }
         (void)close(fds[1]);
         (void)nanosleep(&pause, NULL);
@@ -265,6 +271,8 @@ static void a_killed_writer_loses_nothing_acknowledged(void **state)
         while (read(fds[0], &last, sizeof(last)) == sizeof(last))
             acknowledged = last + 1;
         (void)close(fds[0]);
+        (void)close(permits[0]);
+        (void)close(permits[1]);
         assert_int_equal(waitpid(child, &status, 0), child);
         assert_true(WIFSIGNALED(status));
     }
@@ -300,22 +308,26 @@ static void readers_see_a_whole_store_while_it_is_written(void **state)
     struct cn_trace trace = {0};
     struct cn_error err = {0};
     uint32_t rows = 0, last;
-    int fds[2], status;
+    int fds[2], permits[2], status;
     pid_t child;
 
     (void)state;
     assert_true(cn_store_init("shared", NULL, &err));
-    assert_int_equal(pipe(fds), 0);
+    assert_int_equal(pipe(fds) + pipe(permits), 0);
     child = fork();
     assert_true(child >= 0);
     if (child == 0) {
         (void)close(fds[0]);
-        keep_writing("shared", fds[1], 0, 8000, 2);
+        (void)close(permits[1]);
+        keep_writing("shared", fds[1], permits[0], 0, 8000, 2);
     }
     (void)close(fds[1]);
+    (void)close(permits[0]);
     for (int i = 0; i < 60; i++) {
         uint32_t now;
 
+        /* The writer goes on while the store is read, but not so far that reading never ends. */
+        assert_int_equal(write(permits[1], "......", 6), 6);
         assert_int_equal(read(fds[0], &last, sizeof(last)), sizeof(last));
         now = load_all(loader, &trace);
         assert_true(now >= rows && now > last);
@@ -324,6 +336,7 @@ static void readers_see_a_whole_store_while_it_is_written(void **state)
     (void)kill(child, SIGKILL);
     assert_int_equal(waitpid(child, &status, 0), child);
     (void)close(fds[0]);
+    (void)close(permits[1]);
     cn_trace_done(&trace);
     cn_segment_loader_free(loader);
 }

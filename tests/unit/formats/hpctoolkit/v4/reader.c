@@ -206,32 +206,51 @@ static void reads_profiles(void **state)
 
 /* The values of a profile with contexts from first to last are those of the tiny
  * database, in order. */
+/* Values as they come from a cursor, one at a time. */
+struct stream {
+    struct cn_value_cursor cursor;
+    struct cn_value_batch batch;
+    size_t at;
+};
+
+static void expect_next(struct stream *stream, uint32_t key, uint16_t metric,
+                        double value)
+{
+    const struct cn_value *next;
+    struct cn_error err = {0};
+
+    if (stream->at == stream->batch.count) {
+        assert_int_equal(cn_values_next(&stream->cursor, &stream->batch, &err), CN_ITEM);
+        stream->at = 0;
+    }
+    next = &stream->batch.values[stream->at++];
+    assert_int_equal(next->key, key);
+    assert_int_equal(next->metric, metric);
+    assert_true(next->value == value);
+}
+
+static void expect_end(struct stream *stream)
+{
+    struct cn_error err = {0};
+
+    assert_int_equal(stream->at, stream->batch.count);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(cn_values_next(&stream->cursor, &stream->batch, &err), CN_END);
+}
+
 static void check_plane(struct cn_database *db, uint32_t profile, uint32_t first,
                         uint32_t last)
 {
     static const uint16_t ids[] = {1, 3};
-    struct cn_value_batch batch = {0};
+    struct stream stream = {0};
     struct cn_error err = {0};
-    struct cn_value_cursor cursor;
-    size_t at = 0;
 
-    assert_true(cn_profile_values(db, profile, first, last, &cursor, &err));
+    assert_true(cn_profile_values(db, profile, first, last, &stream.cursor, &err));
     for (uint32_t c = first; c <= last && c < CN_TINY_CONTEXTS; c++)
-        for (size_t i = 0; i < 2; i++) {
-            if (!cn_tiny_v4_has(profile, c, ids[i]))
-                continue;
-            if (at == batch.count) {
-                assert_int_equal(cn_values_next(&cursor, &batch, &err), CN_ITEM);
-                at = 0;
-            }
-            assert_int_equal(batch.values[at].key, c);
-            assert_int_equal(batch.values[at].metric, ids[i]);
-            assert_true(batch.values[at].value == cn_tiny_v4_value(profile, c, ids[i]));
-            at++;
-        }
-    assert_int_equal(at, batch.count);
-    assert_int_equal(cn_values_next(&cursor, &batch, &err), CN_END);
-    assert_int_equal(cn_values_next(&cursor, &batch, &err), CN_END);
+        for (size_t i = 0; i < 2; i++)
+            if (cn_tiny_v4_has(profile, c, ids[i]))
+                expect_next(&stream, c, ids[i], cn_tiny_v4_value(profile, c, ids[i]));
+    expect_end(&stream);
 }
 
 static void check_values(struct cn_database *db, const struct cn_tiny_options *options)
@@ -255,27 +274,15 @@ static void reads_any_range_of_a_profile(void **state)
 static void check_context_plane(struct cn_database *db, uint32_t context)
 {
     static const uint16_t ids[] = {1, 3};
-    struct cn_value_batch batch = {0};
+    struct stream stream = {0};
     struct cn_error err = {0};
-    struct cn_value_cursor cursor;
-    size_t at = 0;
 
-    assert_true(cn_context_values(db, context, &cursor, &err));
+    assert_true(cn_context_values(db, context, &stream.cursor, &err));
     for (size_t i = 0; i < 2; i++)
-        for (uint32_t p = 1; p < CN_TINY_PROFILES; p++) {
-            if (!cn_tiny_v4_has(p, context, ids[i]))
-                continue;
-            if (at == batch.count) {
-                assert_int_equal(cn_values_next(&cursor, &batch, &err), CN_ITEM);
-                at = 0;
-            }
-            assert_int_equal(batch.values[at].key, p);
-            assert_int_equal(batch.values[at].metric, ids[i]);
-            assert_true(batch.values[at].value == cn_tiny_v4_value(p, context, ids[i]));
-            at++;
-        }
-    assert_int_equal(at, batch.count);
-    assert_int_equal(cn_values_next(&cursor, &batch, &err), CN_END);
+        for (uint32_t p = 1; p < CN_TINY_PROFILES; p++)
+            if (cn_tiny_v4_has(p, context, ids[i]))
+                expect_next(&stream, p, ids[i], cn_tiny_v4_value(p, context, ids[i]));
+    expect_end(&stream);
 }
 
 static void check_context_values(struct cn_database *db,
