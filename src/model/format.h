@@ -55,6 +55,9 @@ struct cn_write_options {
     const struct cn_progress *progress; /* may be NULL */
     cn_loss_fn on_loss;                 /* may be NULL */
     void *on_loss_arg;
+    /* write_recording: receives the first damage of the source, which is written up to it;
+     * may be NULL. */
+    struct cn_error *damage;
 };
 
 /* Report a loss unless `count` is 0. `options` may be NULL. */

@@ -522,6 +522,23 @@ class Answers(unittest.TestCase):
                 self.assertLessEqual(max(after - before for before, after in zip(times, times[1:])), 4000)
         self.assertEqual(self.ask(0, "flows"), {"count": 0, "flows": []})
 
+    def test_flows_lead_from_spans_to_those_that_run_beside_others(self):
+        """They leave the caller, not the call that runs in its task then; no task starts another."""
+        spans = [{"traceId": "1", "id": str(i), "parentId": parent, "name": name, "timestamp": at, "duration": duration}
+                 for i, (parent, name, at, duration) in enumerate(
+                     ((None, "get", 1000, 100), ("1", "db", 1010, 70), ("1", "cache", 1030, 60)), 1)]
+        for span in spans:
+            if span["parentId"] is None:
+                del span["parentId"]
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "spans.json")
+            path.write_text(json.dumps(spans))
+            with serving(OPTIONS.cairn, path) as service:
+                self.assertEqual(ready(service, 0), "ready")
+                self.assertEqual(service.get("sources/0/flows"), {"count": 1, "flows": [
+                    [1, 30_000, "get", 2, 30_000, "cache", ""]]})
+                self.assertNotIn("creator", service.get("sources/0/threads")[1])
+
     def test_every_nth_thread_stands_for_all(self):
         everything = self.ask(0, "timeline", columns=10)["rows"]
         thinned = self.ask(0, "timeline", columns=10, every=2)

@@ -20,12 +20,14 @@ import {
   arrangeSpans,
   growCalls,
   pathShares,
+  selfOfSpan,
   spanFlows,
   spanId,
   traceFlame,
   visibleCalls,
   withCalls,
   type CallLine,
+  type SpanLine,
 } from "../src/store/trace_model";
 
 const node = (
@@ -206,6 +208,38 @@ const edge = (caller: string | null, callee: string, count = 1): ServiceEdge => 
   p90: 2,
   p99: 3,
   total: 4,
+});
+
+test("the time of a span itself is without the spans that it called", () => {
+  const line = (depth: number, start: number, duration: number, isCall = true): SpanLine => ({
+    key: `${start}`,
+    node: 0,
+    depth,
+    start,
+    isCall,
+    span: {
+      span: null,
+      parent: null,
+      time: String(start),
+      duration,
+      errors: 0,
+      type: null,
+      service: null,
+      method: "m",
+    },
+  });
+  // Two at the same time, one inside, one that ends after its caller.
+  const spans = [
+    line(0, 0, 100),
+    line(1, 10, 30),
+    line(2, 15, 5),
+    line(1, 30, 20),
+    line(1, 90, 50),
+  ];
+  const self = (at: number) => selfOfSpan(spans, spans[at] as SpanLine, 7);
+  assert.deepEqual([0, 1, 2].map(self), [50, 25, 7]);
+  const mixed = [line(0, 0, 100, false), line(1, 10, 30)];
+  assert.equal(selfOfSpan(mixed, mixed[0] as SpanLine, 60), null);
 });
 
 test("services are right of their callers, also when they call each other", () => {

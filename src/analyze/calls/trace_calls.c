@@ -39,6 +39,7 @@ struct group {
 struct open_call {
     uint32_t function;
     uint32_t lane;
+    uint32_t depth; /* calls that are open in its lane, itself included */
     uint64_t begin_ns, end_ns;
     bool is_left; /* calls that start after its end follow it in its lane */
 };
@@ -357,6 +358,7 @@ static void add_flow(struct cn_trace_calls *calls, const struct open_call *calle
         .to_task = calls->lanes[call->lane].task,
         .from_ns = clamp(call->begin_ns, caller->begin_ns, caller->end_ns),
         .to_ns = call->begin_ns,
+        .from_depth = caller->depth,
         .name = "",
     };
 
@@ -394,7 +396,7 @@ void cn_trace_calls_enter(struct cn_trace_calls *calls, const struct cn_trace *t
     if (lane->depth == 0)
         set_free(&calls->groups[lane->group], lane->slot, UINT64_MAX);
     add_call(calls, lane, CN_CALL_ENTER, call.function, begin_ns);
-    lane->depth++;
+    call.depth = ++lane->depth;
     calls->open =
         cn_grow(calls->open, calls->depth, &calls->open_capacity, sizeof(*calls->open));
     calls->open[calls->depth++] = call;

@@ -7,12 +7,15 @@
 
 void cn_main_path_init(struct cn_main_path *path, const struct cn_frames *frames)
 {
-    *path = (struct cn_main_path){.frames = frames};
+    *path = (struct cn_main_path){
+        .frames = frames,
+        .slot_of_frame = cn_alloc(frames->count + 1, sizeof(*path->slot_of_frame)),
+    };
 }
 
 void cn_main_path_done(struct cn_main_path *path)
 {
-    cn_map_done(&path->slot_of_frame);
+    free(path->slot_of_frame);
     free(path->slots);
     free(path->used);
     free(path->ready);
@@ -25,23 +28,23 @@ static uint32_t add_slot(struct cn_main_path *path, uint32_t frame)
                           sizeof(*path->slots));
     path->slots[path->slot_count] =
         (struct cn_path_slot){.frame = frame, .caller = CN_NONE};
-    return *cn_map_at(&path->slot_of_frame, frame, (uint32_t)path->slot_count++);
+    path->slot_of_frame[frame] = (uint32_t)++path->slot_count;
+    return (uint32_t)path->slot_count - 1;
 }
 
 uint32_t cn_main_path_slot(struct cn_main_path *path, uint32_t frame)
 {
-    uint32_t slot = cn_map_find(&path->slot_of_frame, frame, CN_NONE), callee;
+    uint32_t slot, callee;
 
-    if (slot != CN_NONE)
-        return slot;
+    if (path->slot_of_frame[frame])
+        return path->slot_of_frame[frame] - 1;
     slot = callee = add_slot(path, frame);
     while (frame < path->frames->count &&
            (frame = path->frames->list[frame].parent) != CN_NONE) {
-        uint32_t caller = cn_map_find(&path->slot_of_frame, frame, CN_NONE);
-        bool is_known = caller != CN_NONE;
+        bool is_known = path->slot_of_frame[frame] != 0;
+        uint32_t caller =
+            is_known ? path->slot_of_frame[frame] - 1 : add_slot(path, frame);
 
-        if (!is_known)
-            caller = add_slot(path, frame);
         path->slots[callee].caller = caller;
         if (is_known)
             break;

@@ -17,10 +17,9 @@
 #ifndef CN_ANALYZE_TIMELINE_MAIN_PATH_H
 #define CN_ANALYZE_TIMELINE_MAIN_PATH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "base/map.h"
 
 struct cn_frames;
 
@@ -46,7 +45,7 @@ struct cn_path_stack {
 
 struct cn_main_path {
     const struct cn_frames *frames;
-    struct cn_map slot_of_frame;
+    uint32_t *slot_of_frame; /* + 1; 0: none yet */
     struct cn_path_slot *slots;
     size_t slot_count, slot_capacity;
     struct cn_path_stack stacks[CN_PATH_STACKS_MAX]; /* with the most time so far */

@@ -14,7 +14,11 @@
 #include "base/run/pool.h"
 #include "model/contexts/database.h"
 
-enum { CHOSEN_DEPTH_MAX = 64 }; /* the deepest cut tried when none was asked for */
+enum {
+    CHOSEN_DEPTH_MAX = 64, /* the deepest cut tried when none was asked for */
+    END_MAX = 8192,        /* samples read where the sums of a pyramid end */
+    END_PARTS = 16,        /* of more, they are read here and there */
+};
 
 struct share {
     uint32_t frame;
@@ -35,6 +39,7 @@ struct worker {
     uint32_t only_frame;      /* of them, the only one in the column so far */
     uint64_t only_ns;         /* 0: there is none, or there are several */
     uint64_t *total_ns;       /* by function, over the rows of this worker */
+    uint64_t scale;           /* what is added to them stands for so much */
 
     /* The row being drawn. */
     struct cn_slices slices;
@@ -75,7 +80,8 @@ static void scan_or_fail(struct worker *worker, size_t row, cn_span_fn add)
     worker->slices.db = worker->build->db;
     worker->slices.points = request->points;
     worker->slices.crowd_min = request->crowd_min;
-    worker->slices.crowded_left = request->crowded_max;
+    worker->slices.crowded_left =
+        request->is_brief && request->is_brief[row] ? 0 : request->crowded_max;
     worker->slices.has_estimated = false;
     if (request->points > 0
             ? cn_slices_scan(&worker->slices, profile, &worker->build->out, worker->cells,
@@ -279,7 +285,34 @@ static void add_to_totals(void *arg, uint32_t context, uint64_t begin_ns, uint64
 
     worker->total_ns[cn_frames_function(worker->build->frames, worker->build->out.depth,
                                         place_of(worker->build, context))] +=
-        end_ns - begin_ns;
+        (end_ns - begin_ns) * worker->scale;
+}
+
+/* Add up what is before or after the sums of a pyramid. Of many samples some stand for all. */
+static bool add_end(struct worker *worker, size_t row, uint64_t begin_ns, uint64_t end_ns,
+                    struct cn_error *err)
+{
+    struct cn_database *db = worker->build->db;
+    uint32_t profile = worker->build->request->profiles[row];
+    uint64_t part_ns = (end_ns - begin_ns) / END_PARTS, first, last;
+    struct cn_timeline timeline;
+    bool ok = true;
+
+    worker->scale = 1;
+    if (begin_ns == end_ns)
+        return true;
+    if (!cn_timeline_open(db, profile, &timeline, err) ||
+        !cn_timeline_find(db, &timeline, begin_ns, &first, err) ||
+        !cn_timeline_find(db, &timeline, end_ns, &last, err))
+        return false;
+    if (last <= first || last - first <= END_MAX)
+        return cn_spans_visit(db, profile, begin_ns, end_ns, add_to_totals, worker, err);
+    worker->build->out.is_estimated[row] = true;
+    worker->scale = (last - first + END_MAX - 1) / END_MAX;
+    for (unsigned i = 0; ok && i < END_PARTS; i++, begin_ns += part_ns)
+        ok = cn_spans_visit(db, profile, begin_ns, begin_ns + part_ns / worker->scale,
+                            add_to_totals, worker, err);
+    return ok;
 }
 
 /* Look the cells up; only the sums at both ends need samples. */
@@ -288,7 +321,6 @@ static bool draw_from_pyramid(struct worker *worker, size_t row,
 {
     struct build *build = worker->build;
     const struct cn_occupancy *out = &build->out;
-    uint32_t profile = build->request->profiles[row];
     uint64_t width_ns = (out->end_ns - out->begin_ns) / out->column_count;
     uint64_t begin_ns, end_ns;
 
@@ -296,10 +328,8 @@ static bool draw_from_pyramid(struct worker *worker, size_t row,
                           worker->cells);
     cn_time_pyramid_add(pyramid, out->begin_ns, out->end_ns, worker->total_ns, &begin_ns,
                         &end_ns);
-    return cn_spans_visit(build->db, profile, out->begin_ns, begin_ns, add_to_totals,
-                          worker, err) &&
-           cn_spans_visit(build->db, profile, end_ns, out->end_ns, add_to_totals, worker,
-                          err);
+    return add_end(worker, row, out->begin_ns, begin_ns, err) &&
+           add_end(worker, row, end_ns, out->end_ns, err);
 }
 
 /* The pyramid of a row, if it has the columns asked for. */

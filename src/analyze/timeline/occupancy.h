@@ -36,8 +36,9 @@ struct cn_occupancy_request {
     uint32_t depth;
     uint32_t crowd_min;   /* cells with so many samples are crowded; 0: 17, the most */
     uint64_t crowded_max; /* samples of crowded cells a row that all count nevertheless */
+    const bool *is_brief; /* rows of which `crowded_max` is 0; NULL: none */
     uint32_t points; /* moments looked at in a crowded cell, 1: its beginning; 0: every
-                        sample counts */
+                             sample counts */
 
     /* By row, NULL where there is none: spare reading samples where columns are their
      * cells. Made with the same frames and depth; the list itself may be NULL. */

@@ -1,7 +1,8 @@
 /* Level 0 has the smallest cells, each level above cells of twice the width. While samples
  * are read, every level adds up the time by place of the cell that is open; a cell that ends
  * hands its sums to the one above. Only the place that stands for a cell is kept, but for one
- * level in the middle, which keeps them all: sums over ranges come from there. */
+ * level in the middle, which keeps the time of all functions: sums over ranges come from there.
+ * Where these are too many, the next level takes its place. */
 #include "analyze/timeline/time_pyramid.h"
 
 #include <inttypes.h>
@@ -16,11 +17,14 @@
 
 enum {
     CHUNK = 1024,        /* samples read at a time */
-    SAMPLES_A_CELL = 16, /* of the smallest cells, on average and at least */
+    SAMPLES_A_CELL = 16, /* of the smallest cells, on average and at least; */
+    LONG = 128 << 10,    /* of a timeline with more samples twice as many */
     CELLS_MAX = 1 << 18, /* of the smallest: narrower frames hold few enough samples */
     LEVEL_MAX = 64,
     FORGET_EVERY = 1 << 20, /* samples: their pages are given back */
-    SUMS_LEVEL = 4,         /* the level that keeps all places */
+    SUMS_LEVEL = 4,         /* the first level that keeps all functions */
+    SUMS_MIN = 4 << 10,     /* so many sums are kept in any case */
+    SUMS_MAX = 48 << 10,    /* and no more than these, where the levels allow it */
 };
 
 /* Leaves room for the end of the last cell. */
@@ -59,12 +63,13 @@ struct builder {
     struct cn_tally tallies[LEVEL_MAX]; /* by slot */
     struct cn_main_path path;           /* of stacks that are not cut */
     uint64_t at;                        /* the cell of level 0 that is open */
-    size_t sum_capacity, sum_ns_capacity;
+    size_t sum_capacity, sum_ns_capacity, sum_max;
+    struct cn_tally functions; /* of the cell whose sums are appended; by function */
 };
 
 static unsigned choose_shift(uint64_t span_ns, uint64_t sample_count)
 {
-    uint64_t cell_max = sample_count / SAMPLES_A_CELL;
+    uint64_t cell_max = sample_count / SAMPLES_A_CELL / (sample_count > LONG ? 2 : 1);
     unsigned shift = 0;
 
     if (cell_max > CELLS_MAX)
@@ -132,19 +137,51 @@ static uint32_t function_of(const struct builder *b, uint32_t slot)
                           : b->place_of_slot[slot];
 }
 
-static void keep_sums(struct builder *b, const struct cn_tally *tally, size_t cell)
+/* Append the sums of a cell, and forget them. */
+static void append_sums(struct builder *b)
 {
     struct cn_time_pyramid *p = b->pyramid;
+    struct cn_tally *tally = &b->functions;
 
     for (size_t i = 0; i < tally->used_count; i++) {
         p->sum_function = cn_grow(p->sum_function, p->sum_count, &b->sum_capacity,
                                   sizeof(*p->sum_function));
         p->sum_ns =
             cn_grow(p->sum_ns, p->sum_count, &b->sum_ns_capacity, sizeof(*p->sum_ns));
-        p->sum_function[p->sum_count] = function_of(b, tally->used[i]);
+        p->sum_function[p->sum_count] = tally->used[i];
         p->sum_ns[p->sum_count++] = tally->ns[tally->used[i]];
     }
-    p->sum_start[cell + 1] = p->sum_count;
+    cn_tally_clear(tally);
+}
+
+static void keep_sums(struct builder *b, const struct cn_tally *tally, size_t cell)
+{
+    for (size_t i = 0; i < tally->used_count; i++)
+        cn_tally_add(&b->functions, function_of(b, tally->used[i]),
+                     tally->ns[tally->used[i]]);
+    append_sums(b);
+    b->pyramid->sum_start[cell + 1] = b->pyramid->sum_count;
+}
+
+/* Keep the sums of the next level instead. The cell above `last`, the one that was closed just now,
+ * is open: its sums follow when it is closed. */
+static void raise_sums(struct builder *b, uint64_t last)
+{
+    struct cn_time_pyramid *p = b->pyramid;
+    uint64_t first = p->levels[p->sums_level].first;
+    uint64_t above = p->levels[p->sums_level + 1].first;
+    size_t begin = 0;
+
+    p->sum_count = 0;
+    for (uint64_t cell = above; cell < last / 2; cell++) {
+        size_t end = p->sum_start[cell * 2 + 2 - first];
+
+        for (; begin < end; begin++)
+            cn_tally_add(&b->functions, p->sum_function[begin], p->sum_ns[begin]);
+        append_sums(b);
+        p->sum_start[cell + 1 - above] = p->sum_count;
+    }
+    p->sums_level++;
 }
 
 /* The place that stands for a cell, and its time. */
@@ -174,8 +211,11 @@ static void close_cell(struct builder *b, unsigned number)
 
     cell->place = choose_place(b, tally, &ns);
     cell->share = (float)((double)ns / (double)(UINT64_C(1) << (p->shift + number)));
-    if (number == p->sums_level)
+    if (number == p->sums_level) {
         keep_sums(b, tally, index);
+        if (p->sum_count > b->sum_max && number + 1 < p->level_count)
+            raise_sums(b, b->at >> number);
+    }
     if (number + 1 < p->level_count) {
         struct level *above = &p->levels[number + 1];
         struct cell *into = &above->cells[(b->at >> (number + 1)) - above->first];
@@ -301,6 +341,8 @@ static bool fill(struct builder *b, struct cn_database *db,
     p->shift = choose_shift(last_ns - first_ns, timeline->count);
     make_levels(p, first_ns, last_ns);
     b->at = p->levels[0].first;
+    b->sum_max = timeline->count < SUMS_MAX ? (size_t)timeline->count * 3 / 4 + SUMS_MIN
+                                            : SUMS_MAX;
     return add_samples(b, db, timeline, last_ns, err);
 }
 
@@ -319,10 +361,13 @@ bool cn_time_pyramid_build(struct cn_time_pyramid **out, struct cn_database *db,
 {
     bool is_nested = cut->depth == CN_DEPTH_ALL;
     size_t place_count = is_nested ? 0 : (size_t)cut->idle + 1;
+    size_t function_count = cut->frames->names.count + 1; /* and waiting */
     struct builder b = {
         .pyramid = cn_alloc(1, sizeof(*b.pyramid)),
         .cut = cut,
         .slot_of_place = cn_alloc(place_count, sizeof(*b.slot_of_place)),
+        .functions = {.ns = cn_alloc(function_count, sizeof(*b.functions.ns)),
+                      .used = cn_alloc(function_count, sizeof(*b.functions.used))},
     };
     struct cn_timeline timeline;
     bool ok;
@@ -336,6 +381,8 @@ bool cn_time_pyramid_build(struct cn_time_pyramid **out, struct cn_database *db,
         free(b.tallies[i].ns);
         free(b.tallies[i].used);
     }
+    free(b.functions.ns);
+    free(b.functions.used);
     free(b.slot_of_place);
     free(b.place_of_slot);
     cn_main_path_done(&b.path);

@@ -34,7 +34,8 @@ struct conversion {
     struct cn_database *db; /* of `opened`; this or the recording is the source */
     struct cn_recording *rec;
     struct cn_bar bar;
-    struct cn_text losses; /* one line each */
+    struct cn_text losses;  /* one line each */
+    struct cn_error damage; /* of the recording */
 };
 
 static bool find_target_format(const char *name, const struct cn_format **out,
@@ -181,7 +182,10 @@ static bool write_target(struct conversion *c, struct cn_error *err)
         return false;
     if (!cn_sink_is_stdout(c->target))
         tell_result(c, item_count, cn_clock_ns() - begin_ns);
-    return true;
+    return c->damage.kind == CN_ERR_NONE ||
+           cn_fail(err, CN_ERR_FORMAT,
+                   "%s is damaged and was written up to the damage: %s", c->source,
+                   c->damage.text);
 }
 
 /* Open the source as a database or recording, whichever the format can write. */
@@ -229,7 +233,8 @@ static bool run(const struct cn_args *args, struct cn_error *err)
                     .metric = cn_args_value(args, "metric"),
                     .counts_waits = cn_args_has(args, "waits"),
                     .on_loss = on_loss,
-                    .on_loss_arg = &c},
+                    .on_loss_arg = &c,
+                    .damage = &c.damage},
     };
     uint64_t jobs;
     bool ok;
@@ -303,7 +308,8 @@ const struct cn_command cn_cmd_convert = {
         "Measurements are analysed first. If the format is one file, DST may be - for "
         "standard output, and is compressed if its name ends in .gz or .zst. DST is "
         "created when it is complete; after a failure there is no DST. What the format "
-        "cannot represent is listed on standard error; with --strict it is an error.\n\n"
+        "cannot represent is listed on standard error; with --strict it is an error. A "
+        "damaged recording is written up to the damage; the exit status is then 3.\n\n"
         "Of a recording, the times that formats add up (folded, pprof, callgrind, "
         "flame graphs, speedscope, total_ns and self_ns of tables) are corrected for the "
         "cost of recording, as in report; --raw writes recorded ones. The times that "

@@ -195,12 +195,14 @@ struct cn_copied_file {
 };
 
 /* What leads from a call of one task to one of another, or of the same: a message, a task that
- * another thread runs, a span whose caller is elsewhere. The call of an end is the innermost one
- * of its task at that time. `to_ns` may be less than `from_ns` where clocks differ. */
+ * another thread runs, a span whose caller is elsewhere. It leaves the call at `from_depth`,
+ * 1 for an outermost call, or the innermost one at that time (0), and arrives at the innermost one.
+ * `to_ns` may be less than `from_ns` where clocks differ. */
 struct cn_flow {
     uint32_t from_task, to_task;
     uint64_t from_ns, to_ns;
-    const char *name; /* "" if it has none */
+    uint32_t from_depth; /* 0: innermost */
+    const char *name;    /* "" if it has none */
 };
 
 /* Flows, and ends of flows, that a recording has at most: readers drop the others and warn. */

@@ -29,9 +29,10 @@ static bool is_wanted(const struct question *q, const struct cn_flow *flow)
            (is_ahead ? flow->to_ns : flow->from_ns) >= q->begin_ns;
 }
 
-/* A profile, a time, and the innermost function at that time; null if there is none. */
+/* A profile, a time, and the function at that time and depth, 0: the innermost one; null if there
+ * is none. */
 static bool add_end(const struct question *q, struct cn_json *json, uint32_t task,
-                    uint64_t time_ns, struct cn_error *err)
+                    uint64_t time_ns, uint32_t depth, struct cn_error *err)
 {
     const struct cn_frames *frames = &q->served->structure.frames;
     struct cn_database *db = q->served->db;
@@ -44,6 +45,8 @@ static bool add_end(const struct question *q, struct cn_json *json, uint32_t tas
     frame = count > 0 && samples[0].context != 0
                 ? cn_frames_find(frames, samples[0].context)
                 : CN_NONE;
+    while (frame != CN_NONE && depth > 0 && frames->list[frame].depth > depth)
+        frame = frames->list[frame].parent;
     cn_json_u64(json, profile);
     cn_json_u64(json, since_ns);
     if (frame == CN_NONE)
@@ -59,8 +62,8 @@ static bool add_flow(const struct question *q, struct cn_json *json,
     bool ok;
 
     cn_json_array(json);
-    ok = add_end(q, json, flow->from_task, flow->from_ns, err) &&
-         add_end(q, json, flow->to_task, flow->to_ns, err);
+    ok = add_end(q, json, flow->from_task, flow->from_ns, flow->from_depth, err) &&
+         add_end(q, json, flow->to_task, flow->to_ns, 0, err);
     cn_json_str(json, flow->name);
     cn_json_end(json);
     return ok;

@@ -87,9 +87,10 @@ static uint64_t looks_of(const struct effort *effort, size_t rows, uint32_t colu
 }
 
 /* Until pyramids are there, draw fewer columns: each look into a long timeline maps a page,
- * and adding up stacks takes long. An answer that refines another one has time. */
+ * and adding up stacks takes long. An answer that refines another one has time, but rows that it
+ * cannot read whole wait for their pyramids. */
 static void preview(const struct cn_request *request, struct cn_database *db,
-                    struct cn_occupancy_request *wanted)
+                    struct cn_occupancy_request *wanted, bool *is_brief_row)
 {
     size_t rows = wanted->profile_count;
     struct effort effort = {.samples = cn_alloc(rows, sizeof(*effort.samples))};
@@ -100,6 +101,9 @@ static void preview(const struct cn_request *request, struct cn_database *db,
     for (size_t i = 0; i < rows; i++)
         if (!wanted->pyramids[i])
             weigh_row(db, wanted, i, &effort);
+    for (size_t i = 0; i < rows; i++)
+        is_brief_row[i] = effort.samples[i] > 0;
+    wanted->is_brief = is_brief_row;
     crowded = effort.crowded;
     while (halvings < HALVINGS_MAX &&
            (crowded * (wanted->column_count >> halvings) > PREVIEW_CELLS ||
@@ -151,6 +155,7 @@ static bool draw(struct cn_served *served, struct cn_request *request,
 {
     size_t count = wanted->profile_count;
     const struct cn_time_pyramid **pyramids = cn_alloc(count, sizeof(*pyramids));
+    bool *is_brief = cn_alloc(count, sizeof(*is_brief));
     struct cn_occupancy occupancy;
     bool is_snapped = cn_request_flag(request, "snap"), ok, is_pending;
     bool has_states = false, is_reading = false;
@@ -160,7 +165,7 @@ static bool draw(struct cn_served *served, struct cn_request *request,
     wanted->pyramids = pyramids;
     choose_looks(request, wanted);
     if (is_snapped)
-        preview(request, served->db, wanted);
+        preview(request, served->db, wanted, is_brief);
     wanted->cut = cn_served_cut_borrow(&served->pyramids, wanted->depth);
     ok = cn_occupancy_build(&occupancy, served->db, &served->structure.frames, wanted,
                             err);
@@ -171,6 +176,7 @@ static bool draw(struct cn_served *served, struct cn_request *request,
                  cn_served_pyramids_want(&served->pyramids, pyramids, wanted->profiles,
                                          occupancy.is_estimated, count, wanted->depth);
     free(pyramids);
+    free(is_brief);
     if (!ok)
         return false;
     if (wanted->depth == CN_DEPTH_ALL)

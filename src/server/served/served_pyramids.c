@@ -12,7 +12,8 @@
 enum {
     CUT_MAX = 6,          /* more than requests at a time and the builder need */
     CUTS_COST = 12 << 20, /* bytes of all cached cuts that are not in use, about */
-    COST_MAX = 28 << 20,  /* bytes of all cached pyramids */
+    COST_MAX = 22 << 20,  /* bytes of all cached pyramids, and one for so many samples: */
+    SAMPLES_A_BYTE = 16,
     QUEUE_MAX = 1024,
     FORGET_EVERY = 16, /* pyramids */
     KEY_MAX = 24,
@@ -83,11 +84,29 @@ static struct cn_cached *find(struct cn_served_pyramids *pyramids, uint32_t prof
     return cn_cache_find(&pyramids->pyramids, print_key(key, profile, depth));
 }
 
+/* With the lock held: pyramids of long timelines are larger, and those of a screen must fit. */
+static void choose_cost(struct cn_served_pyramids *pyramids)
+{
+    struct cn_database *db = pyramids->structure->db;
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < db->profile_count; i++) {
+        struct cn_timeline timeline;
+        struct cn_error ignored; /* drawing meets it again */
+
+        if (cn_timeline_open(db, i, &timeline, &ignored))
+            count += timeline.count;
+    }
+    pyramids->pyramids.cost_max = COST_MAX + count / SAMPLES_A_BYTE;
+}
+
 void cn_served_pyramids_borrow(struct cn_served_pyramids *pyramids,
                                const uint32_t *profiles, size_t count, uint32_t depth,
                                const struct cn_time_pyramid **out)
 {
     (void)pthread_mutex_lock(&pyramids->lock);
+    if (pyramids->frame_count == 0)
+        choose_cost(pyramids);
     pyramids->frame_clocks[pyramids->frame_count++ % CN_RECENT_FRAMES] =
         pyramids->pyramids.clock;
     for (size_t i = 0; i < count; i++) {

@@ -20,7 +20,7 @@ struct cn_structure;
 struct cn_time_pyramid;
 
 /* Frames whose pyramids are not evicted for those of others. */
-enum { CN_RECENT_FRAMES = 8 };
+enum { CN_RECENT_FRAMES = 4 };
 
 struct cn_wanted_pyramid {
     uint32_t profile, depth;

@@ -110,7 +110,8 @@ bool cn_served_thread_creator(const struct cn_served *served, uint32_t index,
     const struct cn_task *task = task_of(served, index);
     uint64_t begin_ns;
 
-    if (!task || !is_creator_known(served->recording, task))
+    /* Tasks of traces are lanes: none starts another one. */
+    if (!task || served->is_of_traces || !is_creator_known(served->recording, task))
         return false;
     begin_ns = cn_recording_begin_ns(served->recording);
     for (size_t i = 0; i < served->profiled_count; i++) {

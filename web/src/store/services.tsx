@@ -113,7 +113,13 @@ function ServiceGraphView(props: {
   const most = Math.max(...edges.map((edge) => edge.count));
   return (
     <div class="service-graph">
-      <svg width={graph.width} height={graph.height} role="group" aria-label="graph of services">
+      <svg
+        viewBox={`0 0 ${graph.width} ${graph.height}`}
+        width={graph.width}
+        height={graph.height}
+        role="group"
+        aria-label="graph of services"
+      >
         {graph.lines.map((line) => (
           <Edge
             key={`${line.edge.caller}\n${line.edge.callee}`}

@@ -7,8 +7,9 @@ export function printValue(value: Value): string {
   return Array.isArray(value) ? `[${value.map(printValue).join(", ")}]` : (value ?? "null");
 }
 
-export function Details(props: { call: TraceNode }) {
-  const { call } = props;
+// `self` is null if it is not known.
+export function Details(props: { call: TraceNode; self: number | null }) {
+  const { call, self } = props;
   return (
     <aside class="panel" aria-label="attributes and exceptions of the call">
       <h2 class={call.isError ? "failed" : ""}>{call.method}</h2>
@@ -19,7 +20,7 @@ export function Details(props: { call: TraceNode }) {
             name={call.isOpen ? "duration so far" : "duration"}
             value={formatNs(call.duration)}
           />
-          <Fact name="self" value={formatNs(call.self)} />
+          {self !== null && <Fact name="self" value={formatNs(self)} />}
           <Fact name="calls inside" value={(call.calls - 1).toLocaleString("en-US")} />
         </tbody>
       </table>

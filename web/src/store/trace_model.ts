@@ -147,6 +147,28 @@ export function arrangeSpans(rows: SpanRow[], inside: TraceSpan[]): SpanLine[] {
   return ordered;
 }
 
+// The time of a span without the spans that it called, of any service; null if it is not known, because
+// it also has calls inside that are no spans.
+export function selfOfSpan(spans: SpanLine[], line: SpanLine, ofRecord: number): number | null {
+  const at = spans.indexOf(line);
+  const called: SpanLine[] = [];
+  for (let i = at + 1; (spans[i]?.depth ?? 0) > line.depth; i++)
+    if (spans[i]?.depth === line.depth + 1) called.push(spans[i] as SpanLine);
+  if (called.length === 0) return ofRecord;
+  if (!line.isCall) return null;
+  const end = line.start + line.span.duration;
+  let covered = line.start;
+  let self = line.span.duration;
+  for (const one of called.sort((a, b) => a.start - b.start)) {
+    const from = Math.max(covered, one.start);
+    const to = Math.min(end, one.start + one.span.duration);
+    if (to <= from) continue;
+    self -= to - from;
+    covered = to;
+  }
+  return self;
+}
+
 // A row of the waterfall: a span, a call inside one that is open, or the number of calls that are not
 // listed.
 export interface WaterfallLine {

@@ -15,6 +15,7 @@ import {
   arrangeSpans,
   callInState,
   pathShares,
+  selfOfSpan,
   serviceOf,
   spanFlows,
   spanId,
@@ -161,22 +162,29 @@ export function TraceSpans(props: {
         />
       </div>
       {chosen && !chosen.more && (
-        <SpanDetails path={props.path} traceKey={props.traceKey} line={chosen} />
+        <SpanDetails path={props.path} traceKey={props.traceKey} spans={spans} line={chosen} />
       )}
     </>
   );
 }
 
 // The selected span, or call inside one, with its attributes.
-function SpanDetails(props: { path: string; traceKey: string; line: WaterfallLine }) {
-  const { line } = props;
+function SpanDetails(props: {
+  path: string;
+  traceKey: string;
+  spans: SpanLine[];
+  line: WaterfallLine;
+}) {
+  const { line, spans } = props;
   const { value } = useAnswer<Trace>(`${props.path}/trace`, {
     key: line.of.key ?? props.traceKey,
     node: line.call?.node ?? line.of.node,
     limit: 1,
   });
   const call = value?.nodes[0];
-  return call ? <Details call={{ ...call, start: line.start }} /> : <aside class="panel" />;
+  if (!call) return <aside class="panel" />;
+  const self = line.call ? call.self : selfOfSpan(spans, line.of, call.self);
+  return <Details call={{ ...call, start: line.start }} self={self} />;
 }
 
 // The parts of flows in one row: they begin in the middle of the caller's row, and end in an arrow at

@@ -169,7 +169,7 @@ function CallDetails(props: {
     limit: 1,
   });
   const call = here ?? asked.value?.nodes[0];
-  return call ? <Details call={call} /> : <aside class="panel" />;
+  return call ? <Details call={call} self={call.self} /> : <aside class="panel" />;
 }
 
 // Go to the next match, or the previous one.

@@ -117,8 +117,8 @@ export interface Curve {
   bend: number; // pixels: how far the curve leaves and arrives horizontally
 }
 
-// The depth of the innermost call of a thread at a time; 0: none.
-function depthAt(frame: NestedFrame, { profile, time }: FlowEnd): number {
+// The depth of the call at an end, or of the innermost one there; 0: none.
+function depthAt(frame: NestedFrame, { profile, time, call }: FlowEnd): number {
   const runs = frame.rows.get(profile)?.runs ?? [];
   const column = ((time - frame.begin) / (frame.end - frame.begin)) * frame.columns;
   let [low, high] = [0, runs.length];
@@ -127,7 +127,9 @@ function depthAt(frame: NestedFrame, { profile, time }: FlowEnd): number {
     if ((runs[middle]?.end ?? 0) <= column) low = middle + 1;
     else high = middle;
   }
-  return (runs[low]?.path?.length ?? 1) - 1;
+  const path = runs[low]?.path ?? [];
+  const found = call === null ? -1 : path.lastIndexOf(call);
+  return found >= 0 ? found : Math.max(0, path.length - 1);
 }
 
 // Where flows lie in the window of the tracks, from the labels on; those that are outside of it, or

@@ -84,6 +84,15 @@ struct losses {
     uint64_t depths, addresses, data, merged, damaged;
 };
 
+/* A file is damaged: it is written up to the damage. */
+static void note_damage(const struct cn_uft_writing *w, struct losses *losses,
+                        const struct cn_error *damage)
+{
+    losses->damaged++;
+    if (w->options && w->options->damage && w->options->damage->kind == CN_ERR_NONE)
+        *w->options->damage = *damage;
+}
+
 static void report_losses(const struct cn_uft_writing *w, const struct losses *losses)
 {
     cn_write_lose(w->options, "calls deeper than 1023", losses->depths);
@@ -137,7 +146,8 @@ static bool write_task(const struct cn_uft_writing *w, uint32_t task,
          cn_recording_stream_open(w->rec, task, cn_uft_written_range(w), &stream, err);
     while (ok && (step = cn_call_stream_next(stream, &batch, &damage)) == CN_ITEM)
         ok = write_batch(&out, w->rec, task, &batch, side, losses, err);
-    losses->damaged += step == CN_FAIL;
+    if (step == CN_FAIL)
+        note_damage(w, losses, &damage);
     ok = ok && cn_out_close(&out, err);
     cn_out_abandon(&out);
     cn_call_stream_close(stream);
@@ -297,7 +307,8 @@ bool cn_uft_copy_records(const struct cn_uft_writing *w, uint32_t source,
     while (ok && (step = cn_call_stream_next(stream, &batch, &damage)) == CN_ITEM)
         for (size_t i = 0; ok && i < batch.count; i++)
             ok = copy_record(&out, w, &batch.calls[i], batch.raw[i], err);
-    losses.damaged = step == CN_FAIL;
+    if (step == CN_FAIL)
+        note_damage(w, &losses, &damage);
     ok = ok && cn_out_close(&out, err);
     report_losses(w, &losses);
     cn_out_abandon(&out);

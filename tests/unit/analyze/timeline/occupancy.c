@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -10,6 +12,7 @@
 #include "analyze/timeline/occupancy.h"
 #include "analyze/timeline/time_pyramid.h"
 #include "analyze/views/frames.h"
+#include "base/alloc.h"
 #include "model/contexts/memory.h"
 
 /* main thread > main > { work > line 7 > leaf, rest }; work is also called by leaf. */
@@ -536,6 +539,91 @@ static void a_pyramid_of_whole_stacks_knows_it_as_well(void **state)
     check_pyramid(CN_DEPTH_ALL);
 }
 
+/* A thread with samples of so many functions with two callers each, one a microsecond. */
+static uint32_t add_random_thread(struct world *w, uint32_t functions, uint32_t samples)
+{
+    uint32_t count = 2 * functions;
+    uint32_t *contexts = cn_alloc(count, sizeof(*contexts));
+    uint32_t profile = add_thread(w, NULL, 0), number = 1;
+    char name[16];
+
+    for (uint32_t i = 0; i < count; i++) {
+        (void)snprintf(name, sizeof(name), "f%u", i % functions);
+        contexts[i] = add_call(w->m, i < functions ? w->main : w->work, name);
+    }
+    for (uint32_t i = 0; i < samples; i++) {
+        uint32_t at = functions == samples ? i : (number >> 8) % count;
+
+        number = number * 1103515245U + 12345U;
+        cn_memory_database_add_sample(
+            w->m, profile,
+            (struct cn_sample){1000000 + (uint64_t)i * 1000, contexts[at]});
+    }
+    free(contexts);
+    return profile;
+}
+
+static void a_pyramid_of_many_functions_stays_small(void **state)
+{
+    struct cn_time_pyramid *pyramid;
+    struct cn_cut cut;
+    struct cn_error err;
+    struct world w;
+    uint32_t profile;
+
+    (void)state;
+    world_begin(&w);
+    profile = add_random_thread(&w, 3000, 30000);
+    world_finish(&w);
+    cn_cut_init(&cut, &w.frames, CN_DEPTH_ALL);
+    assert_true(cn_time_pyramid_build(&pyramid, w.db, &cut, profile, &err));
+    for (unsigned shift = 15; shift < 25; shift += 3) {
+        compare_pyramid(&w, pyramid, profile, CN_DEPTH_ALL, 0, shift, 60);
+        compare_pyramid(&w, pyramid, profile, CN_DEPTH_ALL, 1, shift, 13);
+    }
+    assert_true(cn_time_pyramid_size(pyramid) < 360 << 10);
+    cn_time_pyramid_free(pyramid);
+    cn_cut_done(&cut);
+    world_end(&w);
+}
+
+/* A pyramid in which no two samples share a function has one sum for all of the time. */
+static void sums_of_part_of_a_pyramid_are_estimated(void **state)
+{
+    enum { SAMPLES = 24000, SHIFT = 18, COLUMNS = 60 };
+    struct cn_time_pyramid *pyramid;
+    const struct cn_time_pyramid *const *pyramids;
+    struct cn_occupancy_request request = {
+        .profile_count = 1, .column_count = COLUMNS, .depth = CN_DEPTH_ALL, .points = 1};
+    struct cn_occupancy occupancy;
+    struct cn_cut cut;
+    struct cn_error err;
+    struct world w;
+    uint32_t profile;
+    uint64_t sum = 0, span = (uint64_t)COLUMNS << SHIFT;
+
+    (void)state;
+    world_begin(&w);
+    profile = add_random_thread(&w, SAMPLES, SAMPLES);
+    world_finish(&w);
+    cn_cut_init(&cut, &w.frames, CN_DEPTH_ALL);
+    assert_true(cn_time_pyramid_build(&pyramid, w.db, &cut, profile, &err));
+    pyramids = (const struct cn_time_pyramid *const *)&pyramid;
+    request.profiles = &profile;
+    request.pyramids = pyramids;
+    request.begin_ns = w.db->begin_ns;
+    request.end_ns = w.db->begin_ns + span;
+    assert_true(cn_occupancy_build(&occupancy, w.db, &w.frames, &request, &err));
+    assert_true(occupancy.is_estimate);
+    for (size_t i = 0; i <= w.frames.names.count; i++)
+        sum += occupancy.function_ns[i];
+    assert_true(sum > span - span / 100 && sum <= span);
+    cn_occupancy_done(&occupancy);
+    cn_time_pyramid_free(pyramid);
+    cn_cut_done(&cut);
+    world_end(&w);
+}
+
 /* The path of a cell, outermost first: "main>work". */
 static const char *path_of(const struct world *w, const struct cn_occupancy *o,
                            uint32_t column, char *text, size_t size)
@@ -639,6 +727,8 @@ int main(void)
         cmocka_unit_test(enough_points_are_exact_and_few_count_every_sample),
         cmocka_unit_test(a_pyramid_knows_what_all_samples_say),
         cmocka_unit_test(a_pyramid_of_whole_stacks_knows_it_as_well),
+        cmocka_unit_test(a_pyramid_of_many_functions_stays_small),
+        cmocka_unit_test(sums_of_part_of_a_pyramid_are_estimated),
         cmocka_unit_test(a_cell_of_whole_stacks_has_the_main_path),
         cmocka_unit_test(a_pyramid_refuses_time_that_runs_backwards),
     };
