@@ -475,23 +475,29 @@ void cn_time_pyramid_add(const struct cn_time_pyramid *pyramid, uint64_t begin_n
                          uint64_t *inner_end_ns)
 {
     const struct level *level = &pyramid->levels[pyramid->sums_level];
+    const struct level *bottom = &pyramid->levels[0];
     unsigned shift = pyramid->shift + pyramid->sums_level;
-    uint64_t first = (begin_ns - pyramid->origin_ns) >> shift;
-    uint64_t last = (end_ns - pyramid->origin_ns) >> shift; /* not part of it */
+    uint64_t begin = begin_ns - pyramid->origin_ns, end = end_ns - pyramid->origin_ns;
+    uint64_t first = begin >> shift;
+    uint64_t last = end >> shift; /* not part of it */
 
     *inner_begin_ns = *inner_end_ns = begin_ns;
     if (pyramid->level_count == 0)
         return;
-    if (first << shift < begin_ns - pyramid->origin_ns)
+    /* Before the first sample and after the last one there is nothing to leave out. */
+    if (first << shift < begin && begin >> pyramid->shift > bottom->first)
         first++;
+    if (end >> pyramid->shift >= bottom->first + bottom->count)
+        last = level->first + level->count;
     if (first < level->first)
         first = level->first;
     if (last > level->first + level->count)
         last = level->first + level->count;
     if (first >= last)
         return;
-    *inner_begin_ns = pyramid->origin_ns + (first << shift);
-    *inner_end_ns = pyramid->origin_ns + (last << shift);
+    if (first << shift > begin)
+        *inner_begin_ns = pyramid->origin_ns + (first << shift);
+    *inner_end_ns = last << shift < end ? pyramid->origin_ns + (last << shift) : end_ns;
     for (size_t i = pyramid->sum_start[first - level->first];
          i < pyramid->sum_start[last - level->first]; i++)
         function_ns[pyramid->sum_function[i]] += pyramid->sum_ns[i];

@@ -608,6 +608,8 @@ static void sums_of_part_of_a_pyramid_are_estimated(void **state)
     world_finish(&w);
     cn_cut_init(&cut, &w.frames, CN_DEPTH_ALL);
     assert_true(cn_time_pyramid_build(&pyramid, w.db, &cut, profile, &err));
+    compare_pyramid(&w, pyramid, profile, CN_DEPTH_ALL, 0, SHIFT + 4,
+                    COLUMNS); /* all of it */
     pyramids = (const struct cn_time_pyramid *const *)&pyramid;
     request.profiles = &profile;
     request.pyramids = pyramids;
