@@ -198,6 +198,12 @@ class Collector(unittest.TestCase):
                                                 headers={"Host": "127.0.0.1", **fields})
                 self.assertEqual(status, 403, (path, fields, answer))
                 check(json.loads(answer), SCHEMAS["error"])
+            # Bodies that are packed otherwise are not taken for spans.
+            for encoding in ("br", "zstd", "gzip, gzip"):
+                status, _, answer = service.ask("/api/v2/spans", method="POST", body=spans,
+                                                headers={"Host": "127.0.0.1", "Content-Encoding": encoding})
+                self.assertEqual(status, 415, (encoding, answer))
+                check(json.loads(answer), SCHEMAS["error"])
             self.assertEqual(count(self.store), 0)
             self.assertEqual(service.ask("/api/v2/spans", method="POST", body=spans, headers={
                 "Host": "127.0.0.1", "Content-Type": "application/json"})[0], 202)

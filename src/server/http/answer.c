@@ -60,6 +60,15 @@ static bool is_of_page(struct MHD_Connection *connection)
            begins_with(type, "text/plain") || begins_with(type, "multipart/form-data");
 }
 
+/* The body says itself whether it is gzipped. */
+static bool is_readable(struct MHD_Connection *connection)
+{
+    const char *encoding = header_of(connection, "Content-Encoding");
+
+    return !encoding || encoding[0] == '\0' || strcasecmp(encoding, "gzip") == 0 ||
+           strcasecmp(encoding, "x-gzip") == 0 || strcasecmp(encoding, "identity") == 0;
+}
+
 static void set_refusal(struct exchange *exchange, unsigned status, const char *why)
 {
     exchange->refusal = status;
@@ -83,6 +92,9 @@ static void check_sender(const struct cn_server *server,
         set_refusal(exchange, MHD_HTTP_FORBIDDEN,
                     "a web page may not send traces (Origin, Sec-Fetch-Site, or the type "
                     "of a form); for other senders use --collect-token-file");
+    else if (!is_readable(connection))
+        set_refusal(exchange, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
+                    "unsupported Content-Encoding; expected gzip or identity");
 }
 
 static uint64_t now_ns(clockid_t clock)

@@ -58,7 +58,8 @@ export function drawFlame(element: HTMLCanvasElement, picture: Picture): void {
     .filter(({ extent }) => extent[1] >= 0.4);
   for (const { box, extent } of visible) drawBox(context, picture, box, extent);
   for (const [begin, end] of flame.pauses ?? []) drawPause(context, picture, begin, end);
-  for (const { box, extent } of visible) drawName(context, picture, box, extent);
+  const inks = { plain: themeColor("--ink"), hit: themeColor("--accent-ink") };
+  for (const { box, extent } of visible) drawName(context, picture, box, extent, inks);
   context.globalAlpha = matches ? 0.35 : 1;
   for (const wait of waits) {
     const [left, size] = extentOf(picture, wait);
@@ -100,9 +101,10 @@ function drawName(
   picture: Picture,
   box: Box,
   [left, size]: [number, number],
+  inks: { plain: string; hit: string },
 ): void {
   if (size <= 28) return;
-  context.fillStyle = themeColor(picture.matches?.(box.name) ? "--accent-ink" : "--ink");
+  context.fillStyle = picture.matches?.(box.name) ? inks.hit : inks.plain;
   const text = fitName(context, box.name, size - 8);
   context.fillText(text, left + 4, picture.topOf(box) + picture.row / 2);
 }

@@ -37,12 +37,13 @@ export function linePath(
     .join("");
 }
 
-export function Latencies(props: { path: string; query: string; title: string }) {
-  const { value } = useAnswer<Histogram>(`${props.path}/histogram`, {
-    q: props.query,
-    steps: STEPS,
-    spans: 1,
-  });
+export function Latencies(props: { path: string; query: string; title: string; turn: number }) {
+  const { value } = useAnswer<Histogram>(
+    `${props.path}/histogram`,
+    { q: props.query, steps: STEPS, spans: 1 },
+    undefined,
+    props.turn,
+  );
   const [hover, setHover] = useState(-1);
   const [from, setFrom] = useState(-1);
   if (!value) return <figure class="latencies" />;

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { useListKeys } from "./list_keys";
 import { Latencies } from "./latencies";
+import { useLive } from "./live";
 import { useIsNarrow } from "../shared/narrow";
 import { inUnit, operationQuery, perSecond, share, sortOperations } from "./operations_model";
 import { flag, go, isOn, type State } from "../shared/state";
@@ -47,12 +48,19 @@ export function Operations(props: Props) {
   const isNarrow = useIsNarrow();
   const isShown = (_: unknown, i: number) => !isNarrow || NARROW.includes(COLUMNS[i]?.name ?? "");
   const [selected, setSelected] = useState(0);
-  const { value, error } = useAnswer<Groups>(`${props.path}/groups`, {
-    q: query,
-    by: "operation",
-    limit: LIMIT,
-  });
-  const time = useAnswer<Histogram>(`${props.path}/histogram`, { q: query, steps: 1, spans: 1 });
+  const turn = useLive(state);
+  const { value, error } = useAnswer<Groups>(
+    `${props.path}/groups`,
+    { q: query, by: "operation", limit: LIMIT },
+    undefined,
+    turn,
+  );
+  const time = useAnswer<Histogram>(
+    `${props.path}/histogram`,
+    { q: query, steps: 1, spans: 1 },
+    undefined,
+    turn,
+  );
   useListKeys(".operations");
   if (!value) return <p class="status">{error ?? "loading…"}</p>;
   if (value.groups.length === 0) return <p class="status">no matches</p>;
@@ -70,6 +78,7 @@ export function Operations(props: Props) {
           path={props.path}
           query={operationQuery(query, chosen.value)}
           title={chosen.value}
+          turn={turn}
         />
       )}
       {value.count > list.length && (

@@ -3,6 +3,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { countOf, formatNs } from "../shared/format";
+import { useLive } from "./live";
 import { clockMarks } from "./query_text";
 import {
   durationScale,
@@ -50,13 +51,14 @@ const isDrag = (a: Spot, b: Spot) =>
 
 // The longest traces: a first page, then up to four more.
 function useLongest(props: Props) {
+  const turn = useLive(props.state);
   const page = (index: number, isWanted: boolean) =>
-    useAnswer<TraceList>(isWanted ? `${props.path}/traces` : null, {
-      q: props.state.q ?? "",
-      sort: "duration",
-      offset: index * PAGE,
-      limit: PAGE,
-    });
+    useAnswer<TraceList>(
+      isWanted ? `${props.path}/traces` : null,
+      { q: props.state.q ?? "", sort: "duration", offset: index * PAGE, limit: PAGE },
+      undefined,
+      turn,
+    );
   const first = page(0, true);
   const count = first.value?.count ?? 0;
   const second = page(1, count > PAGE);

@@ -4,6 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import { formatNs } from "../shared/format";
 import { useIsNarrow } from "../shared/narrow";
 import { useListKeys } from "./list_keys";
+import { useLive } from "./live";
 import { inUnit, perSecond, share } from "./operations_model";
 import { hasCondition, quote, toggleCondition } from "./query_text";
 import {
@@ -52,7 +53,12 @@ export function ServicesView(props: Props) {
   const [selected, setSelected] = useState(-1);
   const isNarrow = useIsNarrow();
   const isShown = (_: unknown, i: number) => !isNarrow || !WIDE.includes(COLUMNS[i]?.name ?? "");
-  const { value, error } = useAnswer<Services>(`${props.path}/services`, { q: query });
+  const { value, error } = useAnswer<Services>(
+    `${props.path}/services`,
+    { q: query },
+    undefined,
+    useLive(props.state),
+  );
   useListKeys(".service-calls");
   if (!value) return <p class="status">{error ?? "loading…"}</p>;
   if (value.edges.length === 0)

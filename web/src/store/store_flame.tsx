@@ -2,6 +2,7 @@
 
 import { FlameView } from "../flame/flame_view";
 import { Flag } from "../shared/flag";
+import { useLive } from "./live";
 import { quote, toggleCondition } from "./query_text";
 import { go, isOn, type State } from "../shared/state";
 import type { Flame } from "../shared/types";
@@ -27,10 +28,12 @@ function nameOf(flame: Flame, id: string): string | null {
 export function HitsFlame(props: Props) {
   const { state } = props;
   const limit = state.most ?? "500";
-  const { value, error } = useAnswer<HitsFlameAnswer>(`${props.path}/flame`, {
-    q: state.q,
-    limit,
-  });
+  const { value, error } = useAnswer<HitsFlameAnswer>(
+    `${props.path}/flame`,
+    { q: state.q, limit },
+    undefined,
+    useLive(state),
+  );
   const zoom = state.zoom ?? "";
   const zoomed = value && zoom !== "" ? nameOf(value, zoom) : null;
   const showTraces = (method: string) =>
