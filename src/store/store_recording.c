@@ -63,15 +63,6 @@ static void inner_spans_done(struct inner_spans *inner)
     cn_map_done(&inner->sent);
 }
 
-static bool enter_call(void *arg, const struct cn_trace_branch *branch, uint32_t node,
-                       uint32_t depth)
-{
-    if (depth > UINT16_MAX)
-        return false;
-    cn_trace_calls_enter(arg, &branch->trace, node, branch->row.time_ns, depth);
-    return true;
-}
-
 /* Add a trace of all services: each branch inside the call that caused it. If a branch came a
  * second time under another id, branches are added on their own, without it. */
 static void add_set(struct cn_trace_calls *calls, const struct cn_trace_set *set,
@@ -88,10 +79,8 @@ static void add_set(struct cn_trace_calls *calls, const struct cn_trace_set *set
             note_spans(inner, &set->branches[i].trace);
         is_joined = is_joined && (!is_copy[i] || set->branches[i].is_copy);
     }
-    if (is_joined) {
-        cn_trace_set_walk(set, enter_call, calls);
-        cn_trace_calls_end(calls);
-    }
+    if (is_joined)
+        cn_trace_set_enter_calls(set, calls);
     for (size_t i = 0; !is_joined && i < set->count; i++) {
         if (!is_copy[i])
             cn_trace_calls_add(calls, &set->branches[i].trace);

@@ -12,7 +12,14 @@ import {
   reachOf,
   startsOf,
 } from "../src/timeline/flows";
-import { boxAt, measuredRange, nextMatch, threadsBetween, timeAt } from "../src/timeline/geometry";
+import {
+  boxAt,
+  measuredRange,
+  nextMatch,
+  threadsBetween,
+  timeAt,
+  type Shown,
+} from "../src/timeline/geometry";
 import { chooseDepth, cut, parseNested, runningShare, stripOf } from "../src/timeline/nested";
 import { moved } from "../src/timeline/track_canvas";
 import { counterScale } from "../src/timeline/track_draw";
@@ -230,19 +237,23 @@ test("pinned tracks stay, the others scroll below them", () => {
   assert.equal((trackAt(layout, 30, 36) as ThreadTrack).thread.profile, 3);
 });
 
-test("points of the window are times, calls and threads", () => {
-  const frame = parseNested(answer);
-  const one = { ...thread(7, "RANK 0", "THREAD 0"), label: "RANK 0 THREAD 0" };
-  const layout = layOut([one, thread(8, "RANK 0", "THREAD 1")], plain, heights, () => 3);
-  const shown = {
+function shownWith(layout: Shown["layout"], frame: Shown["frame"], sizes: Shown["sizes"]): Shown {
+  return {
     layout,
     scrolled: 0,
     frame,
     range: { begin: 0, end: 100 },
     width: 1000,
-    sizes: { label: 50, states: 3, level: 15 },
+    sizes,
     depth: 1,
   };
+}
+
+test("points of the window are times, calls and threads", () => {
+  const frame = parseNested(answer);
+  const one = { ...thread(7, "RANK 0", "THREAD 0"), label: "RANK 0 THREAD 0" };
+  const layout = layOut([one, thread(8, "RANK 0", "THREAD 1")], plain, heights, () => 3);
+  const shown = shownWith(layout, frame, { label: 50, states: 3, level: 15 });
   assert.equal(timeAt(shown, 550), 50);
   assert.equal(boxAt(shown, 50 + 250, 20 + 5 + 16)?.name, "work");
   assert.equal(boxAt(shown, 50 + 950, 20 + 5 + 16), null);
@@ -336,15 +347,7 @@ test("flows of the call at the cursor, their curves, and the way along them", ()
   });
   const threads = [thread(7, "RANK 0", "THREAD 0"), thread(8, "RANK 0", "THREAD 1")];
   const layout = layOut(threads, plain, heights, () => 3);
-  const shown = {
-    layout,
-    scrolled: 0,
-    frame,
-    range: { begin: 0, end: 100 },
-    width: 1000,
-    sizes: { label: 100, states: 3, level: 10 },
-    depth: 1,
-  };
+  const shown = shownWith(layout, frame, { label: 100, states: 3, level: 10 });
   const flows = parseFlows({
     count: 3,
     flows: [

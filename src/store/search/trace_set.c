@@ -281,6 +281,13 @@ static bool enter_call(void *arg, const struct cn_trace_branch *branch, uint32_t
     return true;
 }
 
+void cn_trace_set_enter_calls(const struct cn_trace_set *set,
+                              struct cn_trace_calls *calls)
+{
+    cn_trace_set_walk(set, enter_call, calls);
+    cn_trace_calls_end(calls);
+}
+
 struct cn_recording *cn_trace_set_recording(const struct cn_trace_set *set,
                                             bool is_nested)
 {
@@ -289,12 +296,11 @@ struct cn_recording *cn_trace_set_recording(const struct cn_trace_set *set,
 
     cn_trace_calls_show_attributes(calls);
     if (is_nested)
-        cn_trace_set_walk(set, enter_call, calls);
+        cn_trace_set_enter_calls(set, calls);
     for (size_t i = 0; !is_nested && i < set->count; i++) {
         if (!set->branches[i].is_copy)
             cn_trace_calls_add(calls, &set->branches[i].trace);
     }
-    cn_trace_calls_end(calls);
     recording = cn_trace_calls_finish(calls);
     cn_trace_calls_free(calls);
     return recording;

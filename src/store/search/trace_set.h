@@ -59,6 +59,11 @@ typedef bool (*cn_trace_visit)(void *arg, const struct cn_trace_branch *branch,
                                uint32_t node, uint32_t depth);
 void cn_trace_set_walk(const struct cn_trace_set *set, cn_trace_visit visit, void *arg);
 
+/* Add the calls to `calls`: a branch is inside the call that caused it. */
+struct cn_trace_calls;
+void cn_trace_set_enter_calls(const struct cn_trace_set *set,
+                              struct cn_trace_calls *calls);
+
 /* The calls with their attributes as a recording, which the caller closes. Nested, a branch is
  * inside the call that caused it, shortened where it would overlap other calls; otherwise
  * every branch keeps its times and has a task of its own where branches overlap. */

@@ -10,90 +10,9 @@
 #include <cmocka.h>
 
 #include "analyze/timeline/occupancy.h"
-#include "analyze/timeline/time_pyramid.h"
-#include "analyze/views/frames.h"
-#include "base/alloc.h"
-#include "model/contexts/memory.h"
+#include "support/world.h"
 
-/* main thread > main > { work > line 7 > leaf, rest }; work is also called by leaf. */
-struct world {
-    struct cn_memory_database *m;
-    struct cn_database *db;
-    uint32_t entry, main, work, line, leaf, again, rest;
-    struct cn_frames frames;
-};
-
-static uint32_t add_call(struct cn_memory_database *m, uint32_t parent, const char *name)
-{
-    uint32_t function = cn_memory_database_add_function(
-        m, (struct cn_function){.name = name, .module = CN_NONE, .file = CN_NONE});
-
-    return cn_memory_database_add_context(m, parent,
-                                          (struct cn_context){
-                                              .kind = CN_CONTEXT_FUNCTION,
-                                              .relation = CN_CALL,
-                                              .has_function = true,
-                                              .function = function,
-                                          });
-}
-
-static void add_contexts(struct world *w)
-{
-    uint32_t file = cn_memory_database_add_file(w->m, "a.c", false);
-
-    w->entry = cn_memory_database_add_context(w->m, 0,
-                                              (struct cn_context){
-                                                  .kind = CN_CONTEXT_ENTRY,
-                                                  .entry = CN_ENTRY_MAIN_THREAD,
-                                                  .entry_name = "main thread",
-                                              });
-    w->main = add_call(w->m, w->entry, "main");
-    w->work = add_call(w->m, w->main, "work");
-    w->line = cn_memory_database_add_context(w->m, w->work,
-                                             (struct cn_context){
-                                                 .kind = CN_CONTEXT_LINE,
-                                                 .relation = CN_LEXICAL,
-                                                 .has_source = true,
-                                                 .file = file,
-                                                 .line = 7,
-                                             });
-    w->leaf = add_call(w->m, w->line, "leaf");
-    w->again = add_call(w->m, w->leaf, "work");
-    w->rest = add_call(w->m, w->main, "rest");
-}
-
-static void world_begin(struct world *w)
-{
-    *w = (struct world){.m = cn_memory_database_new("world", "")};
-    (void)cn_memory_database_add_kind(w->m, "THREAD");
-    add_contexts(w);
-}
-
-static uint32_t add_thread(struct world *w, const struct cn_sample *samples, size_t count)
-{
-    uint32_t profile =
-        cn_memory_database_add_profile(w->m, (struct cn_identity_tuple){.count = 1});
-
-    for (size_t i = 0; i < count; i++)
-        cn_memory_database_add_sample(w->m, profile, samples[i]);
-    return profile;
-}
-
-static void world_finish(struct world *w)
-{
-    struct cn_error err;
-
-    w->db = cn_memory_database_finish(w->m);
-    assert_true(cn_frames_build(&w->frames, w->db, NULL, &err));
-}
-
-static void world_end(struct world *w)
-{
-    cn_frames_done(&w->frames);
-    cn_database_close(w->db);
-}
-
-static const char *cell_name(const struct world *w, const struct cn_occupancy *o,
+static const char *cell_name(const struct cn_world *w, const struct cn_occupancy *o,
                              size_t row, uint32_t column)
 {
     uint32_t place = o->cells[row * o->column_count + column].place;
@@ -113,7 +32,7 @@ static bool is_near(double a, double b)
     return fabs(a - b) < 1e-12;
 }
 
-static uint64_t time_of(const struct world *w, const struct cn_occupancy *o,
+static uint64_t time_of(const struct cn_world *w, const struct cn_occupancy *o,
                         const char *name)
 {
     for (size_t i = 0; i < w->frames.names.count; i++) {
@@ -123,7 +42,7 @@ static uint64_t time_of(const struct world *w, const struct cn_occupancy *o,
     return 0;
 }
 
-static struct cn_occupancy build(struct world *w, struct cn_occupancy_request request)
+static struct cn_occupancy build(struct cn_world *w, struct cn_occupancy_request request)
 {
     struct cn_occupancy occupancy;
     struct cn_error err = {0};
@@ -135,18 +54,18 @@ static struct cn_occupancy build(struct world *w, struct cn_occupancy_request re
 
 static void a_cell_shows_what_took_most_of_its_slice(void **state)
 {
-    struct world w;
+    struct cn_world w;
     struct cn_occupancy o;
     uint32_t profile;
 
     (void)state;
-    world_begin(&w);
-    profile = add_thread(
+    cn_world_begin(&w);
+    profile = cn_world_add_thread(
         &w,
         (struct cn_sample[]){
             {1000, w.line}, {1006, w.rest}, {1015, 0}, {1030, w.leaf}, {1035, w.main}},
         5);
-    world_finish(&w);
+    cn_world_finish(&w);
     o = build(&w, (struct cn_occupancy_request){.profiles = &profile,
                                                 .profile_count = 1,
                                                 .begin_ns = 1000,
@@ -166,7 +85,7 @@ static void a_cell_shows_what_took_most_of_its_slice(void **state)
     assert_int_equal(time_of(&w, &o, "main"), 0); /* the last sample lasts no time */
     assert_int_equal(o.function_ns[o.idle], 15);
     cn_occupancy_done(&o);
-    world_end(&w);
+    cn_world_end(&w);
 }
 
 static void depth_cuts_stacks_and_shallow_ones_show_their_innermost_frame(void **state)
@@ -181,20 +100,20 @@ static void depth_cuts_stacks_and_shallow_ones_show_their_innermost_frame(void *
         {4, {"<main thread>", "main", "work", "leaf", "work"}},
         {99, {"<main thread>", "main", "work", "leaf", "work"}},
     };
-    struct world w;
+    struct cn_world w;
     uint32_t profile;
 
     (void)state;
-    world_begin(&w);
-    profile = add_thread(&w,
-                         (struct cn_sample[]){{0, w.entry},
-                                              {10, w.main},
-                                              {20, w.line},
-                                              {30, w.leaf},
-                                              {40, w.again},
-                                              {50, 0}},
-                         6);
-    world_finish(&w);
+    cn_world_begin(&w);
+    profile = cn_world_add_thread(&w,
+                                  (struct cn_sample[]){{0, w.entry},
+                                                       {10, w.main},
+                                                       {20, w.line},
+                                                       {30, w.leaf},
+                                                       {40, w.again},
+                                                       {50, 0}},
+                                  6);
+    cn_world_finish(&w);
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct cn_occupancy o =
             build(&w, (struct cn_occupancy_request){.profiles = &profile,
@@ -207,22 +126,22 @@ static void depth_cuts_stacks_and_shallow_ones_show_their_innermost_frame(void *
             assert_string_equal(cell_name(&w, &o, 0, k), cases[i].names[k]);
         cn_occupancy_done(&o);
     }
-    world_end(&w);
+    cn_world_end(&w);
 }
 
 static void samples_outside_the_range_count_only_where_they_reach_into_it(void **state)
 {
-    struct world w;
+    struct cn_world w;
     struct cn_occupancy o;
     uint32_t profiles[3];
 
     (void)state;
-    world_begin(&w);
-    profiles[0] = add_thread(
+    cn_world_begin(&w);
+    profiles[0] = cn_world_add_thread(
         &w, (struct cn_sample[]){{0, w.main}, {10, w.rest}, {95, w.main}, {200, 0}}, 4);
-    profiles[1] = add_thread(&w, (struct cn_sample[]){{25, w.rest}, {28, 0}}, 2);
-    profiles[2] = add_thread(&w, NULL, 0);
-    world_finish(&w);
+    profiles[1] = cn_world_add_thread(&w, (struct cn_sample[]){{25, w.rest}, {28, 0}}, 2);
+    profiles[2] = cn_world_add_thread(&w, NULL, 0);
+    cn_world_finish(&w);
     o = build(&w, (struct cn_occupancy_request){.profiles = profiles,
                                                 .profile_count = 3,
                                                 .begin_ns = 20,
@@ -238,7 +157,7 @@ static void samples_outside_the_range_count_only_where_they_reach_into_it(void *
     assert_string_equal(cell_name(&w, &o, 1, 1), "none");
     assert_string_equal(cell_name(&w, &o, 2, 0), "none");
     cn_occupancy_done(&o);
-    world_end(&w);
+    cn_world_end(&w);
 }
 
 /* Much longer than a chunk of samples, with slices that do not divide the range evenly:
@@ -248,17 +167,17 @@ static void long_timelines_add_up_exactly(void **state)
     enum { COUNT = 5000, COLUMNS = 7, BEGIN = 1234, END = 13579 };
     static struct cn_sample samples[COUNT];
     uint64_t expected[COLUMNS] = {0}, total = 0;
-    struct world w;
+    struct cn_world w;
     struct cn_occupancy o;
     uint32_t profile;
     size_t at = 0;
 
     (void)state;
-    world_begin(&w);
+    cn_world_begin(&w);
     for (size_t i = 0; i < COUNT; i++)
         samples[i] = (struct cn_sample){i * 3 + i % 2, i % 4 == 0 ? 0 : w.work};
-    profile = add_thread(&w, samples, COUNT);
-    world_finish(&w);
+    profile = cn_world_add_thread(&w, samples, COUNT);
+    cn_world_finish(&w);
     o = build(&w, (struct cn_occupancy_request){.profiles = &profile,
                                                 .profile_count = 1,
                                                 .begin_ns = BEGIN,
@@ -285,41 +204,41 @@ static void long_timelines_add_up_exactly(void **state)
     assert_int_equal(time_of(&w, &o, "work"), total);
     assert_int_equal(o.function_ns[o.idle], END - BEGIN - total);
     cn_occupancy_done(&o);
-    world_end(&w);
+    cn_world_end(&w);
 }
 
 static void the_chosen_depth_is_the_first_that_tells_something(void **state)
 {
-    struct world w;
+    struct cn_world w;
     struct cn_occupancy o;
     uint32_t profile;
 
     (void)state;
-    world_begin(&w);
-    profile = add_thread(
+    cn_world_begin(&w);
+    profile = cn_world_add_thread(
         &w, (struct cn_sample[]){{0, w.main}, {2, w.line}, {50, w.leaf}, {100, 0}}, 4);
-    world_finish(&w);
+    cn_world_finish(&w);
     o = build(&w, (struct cn_occupancy_request){.profiles = &profile,
                                                 .profile_count = 1,
                                                 .end_ns = 100,
                                                 .column_count = 10});
     assert_int_equal(o.depth, 3); /* at depth 2, work has 98 % */
     cn_occupancy_done(&o);
-    world_end(&w);
+    cn_world_end(&w);
 }
 
 static void contexts_without_a_record_are_shown_as_unknown(void **state)
 {
-    struct world w;
+    struct cn_world w;
     struct cn_occupancy o;
     uint32_t profile, hidden;
 
     (void)state;
-    world_begin(&w);
+    cn_world_begin(&w);
     hidden = cn_memory_database_add_hidden(w.m, w.main);
-    profile =
-        add_thread(&w, (struct cn_sample[]){{0, hidden}, {10, 4000000000}, {20, 0}}, 3);
-    world_finish(&w);
+    profile = cn_world_add_thread(
+        &w, (struct cn_sample[]){{0, hidden}, {10, 4000000000}, {20, 0}}, 3);
+    cn_world_finish(&w);
     o = build(&w, (struct cn_occupancy_request){.profiles = &profile,
                                                 .profile_count = 1,
                                                 .end_ns = 20,
@@ -327,22 +246,22 @@ static void contexts_without_a_record_are_shown_as_unknown(void **state)
     assert_string_equal(cell_name(&w, &o, 0, 0), "<unknown context>");
     assert_string_equal(cell_name(&w, &o, 0, 1), "<unknown context>");
     cn_occupancy_done(&o);
-    world_end(&w);
+    cn_world_end(&w);
 }
 
 static void refuses_time_that_runs_backwards(void **state)
 {
-    struct world w;
+    struct cn_world w;
     struct cn_occupancy o;
     struct cn_error err = {0};
     uint32_t profiles[2];
 
     (void)state;
-    world_begin(&w);
-    profiles[0] = add_thread(&w, (struct cn_sample[]){{0, w.main}, {9, 0}}, 2);
-    profiles[1] =
-        add_thread(&w, (struct cn_sample[]){{0, w.main}, {9, w.work}, {7, 0}}, 3);
-    world_finish(&w);
+    cn_world_begin(&w);
+    profiles[0] = cn_world_add_thread(&w, (struct cn_sample[]){{0, w.main}, {9, 0}}, 2);
+    profiles[1] = cn_world_add_thread(
+        &w, (struct cn_sample[]){{0, w.main}, {9, w.work}, {7, 0}}, 3);
+    cn_world_finish(&w);
     assert_false(cn_occupancy_build(&o, w.db, &w.frames,
                                     &(struct cn_occupancy_request){.profiles = profiles,
                                                                    .profile_count = 2,
@@ -353,25 +272,25 @@ static void refuses_time_that_runs_backwards(void **state)
     assert_int_equal(err.kind, CN_ERR_FORMAT);
     assert_string_equal(err.text,
                         "timeline of profile 2: time runs backwards: 7 after 9");
-    world_end(&w);
+    cn_world_end(&w);
 }
 
 static void any_number_of_workers_gives_the_same_result(void **state)
 {
     enum { THREADS = 9, COLUMNS = 11 };
-    struct world w;
+    struct cn_world w;
     struct cn_occupancy first = {0};
     uint32_t profiles[THREADS];
 
     (void)state;
-    world_begin(&w);
+    cn_world_begin(&w);
     for (uint32_t i = 0; i < THREADS; i++)
-        profiles[i] = add_thread(
+        profiles[i] = cn_world_add_thread(
             &w,
             (struct cn_sample[]){
                 {i, w.line}, {20 + 3 * i, w.rest}, {60 + i, w.again}, {100, 0}},
             4);
-    world_finish(&w);
+    cn_world_finish(&w);
     for (unsigned workers = 1; workers <= 5; workers += 2) {
         struct cn_occupancy o =
             build(&w, (struct cn_occupancy_request){.profiles = profiles,
@@ -394,27 +313,10 @@ static void any_number_of_workers_gives_the_same_result(void **state)
         cn_occupancy_done(&o);
     }
     cn_occupancy_done(&first);
-    world_end(&w);
+    cn_world_end(&w);
 }
 
-/* A thread that changes its context at uneven times; the number of samples. */
-static uint32_t add_uneven_thread(struct world *w, size_t count)
-{
-    struct cn_sample *samples = test_calloc(count, sizeof(*samples));
-    const uint32_t contexts[] = {w->work, w->rest, 0, w->leaf, w->main};
-    uint64_t time_ns = 1000;
-    uint32_t profile;
-
-    for (size_t i = 0; i < count; i++) {
-        samples[i] = (struct cn_sample){time_ns, contexts[i * i % 5]};
-        time_ns += 1 + i * 7 % 31 + (i % 97 == 0 ? 5000 : 0);
-    }
-    profile = add_thread(w, samples, count);
-    test_free(samples);
-    return profile;
-}
-
-static struct cn_occupancy occupy(struct world *w, uint32_t profile, uint32_t points)
+static struct cn_occupancy occupy(struct cn_world *w, uint32_t profile, uint32_t points)
 {
     struct cn_occupancy_request request = {
         .profiles = &profile,
@@ -437,13 +339,13 @@ static void enough_points_are_exact_and_few_count_every_sample(void **state)
 {
     struct cn_occupancy exact, all, few;
     uint64_t counted = 0;
-    struct world w;
+    struct cn_world w;
     uint32_t profile;
 
     (void)state;
-    world_begin(&w);
-    profile = add_uneven_thread(&w, 1500);
-    world_finish(&w);
+    cn_world_begin(&w);
+    profile = cn_world_add_uneven_thread(&w, 1500);
+    cn_world_finish(&w);
     exact = occupy(&w, profile, 0);
     all = occupy(&w, profile, 100000);
     few = occupy(&w, profile, 3);
@@ -461,173 +363,11 @@ static void enough_points_are_exact_and_few_count_every_sample(void **state)
     cn_occupancy_done(&exact);
     cn_occupancy_done(&all);
     cn_occupancy_done(&few);
-    world_end(&w);
-}
-
-/* The same columns from all samples and from a pyramid. */
-static void compare_pyramid(struct world *w, const struct cn_time_pyramid *pyramid,
-                            uint32_t profile, uint32_t depth, uint64_t first,
-                            unsigned shift, uint32_t columns)
-{
-    struct cn_occupancy_request request = {
-        .profiles = &profile,
-        .profile_count = 1,
-        .begin_ns = w->db->begin_ns + (first << shift),
-        .end_ns = w->db->begin_ns + ((first + columns) << shift),
-        .column_count = columns,
-        .depth = depth,
-        .workers = 1,
-    };
-    struct cn_occupancy exact, quick, few;
-    struct cn_error err;
-
-    assert_true(cn_occupancy_build(&exact, w->db, &w->frames, &request, &err));
-    request.points = 3;
-    assert_true(cn_occupancy_build(&few, w->db, &w->frames, &request, &err));
-    request.pyramids = &pyramid;
-    assert_true(cn_occupancy_build(&quick, w->db, &w->frames, &request, &err));
-    assert_false(quick.is_estimate);
-    for (uint32_t i = 0; i < columns; i++) {
-        assert_int_equal(quick.cells[i].place, exact.cells[i].place);
-        assert_true(fabs(quick.cells[i].share - exact.cells[i].share) < 1e-6);
-        assert_int_equal(quick.cells[i].sample_count, few.cells[i].sample_count);
-    }
-    for (size_t i = 0; i <= w->frames.names.count; i++)
-        assert_int_equal(quick.function_ns[i], exact.function_ns[i]);
-    cn_occupancy_done(&exact);
-    cn_occupancy_done(&quick);
-    cn_occupancy_done(&few);
-}
-
-static void check_pyramid(uint32_t depth)
-{
-    struct cn_time_pyramid *pyramid;
-    struct cn_cut cut;
-    struct cn_error err;
-    struct world w;
-    uint32_t profile;
-
-    world_begin(&w);
-    profile = add_uneven_thread(&w, 5000);
-    world_finish(&w);
-    cn_cut_init(&cut, &w.frames, depth);
-    assert_true(cn_time_pyramid_build(&pyramid, w.db, &cut, profile, &err));
-    assert_false(cn_time_pyramid_has(pyramid, w.db->begin_ns, 1));
-    assert_false(cn_time_pyramid_has(pyramid, w.db->begin_ns, 3 << 12));
-    assert_false(cn_time_pyramid_has(pyramid, w.db->begin_ns + 1, 1 << 12));
-    for (unsigned shift = 11; shift < 30; shift++) {
-        assert_true(cn_time_pyramid_has(pyramid, w.db->begin_ns, UINT64_C(1) << shift));
-        compare_pyramid(&w, pyramid, profile, depth, 0, shift, 60);
-        compare_pyramid(&w, pyramid, profile, depth, 7, shift, 13);
-        compare_pyramid(&w, pyramid, profile, depth, 33, shift, 1);
-    }
-    assert_true(cn_time_pyramid_size(pyramid) < 5000 * 12);
-    cn_time_pyramid_free(pyramid);
-    cn_cut_done(&cut);
-    world_end(&w);
-}
-
-static void a_pyramid_knows_what_all_samples_say(void **state)
-{
-    (void)state;
-    check_pyramid(2);
-}
-
-static void a_pyramid_of_whole_stacks_knows_it_as_well(void **state)
-{
-    (void)state;
-    check_pyramid(CN_DEPTH_ALL);
-}
-
-/* A thread with samples of so many functions with two callers each, one a microsecond. */
-static uint32_t add_random_thread(struct world *w, uint32_t functions, uint32_t samples)
-{
-    uint32_t count = 2 * functions;
-    uint32_t *contexts = cn_alloc(count, sizeof(*contexts));
-    uint32_t profile = add_thread(w, NULL, 0), number = 1;
-    char name[16];
-
-    for (uint32_t i = 0; i < count; i++) {
-        (void)snprintf(name, sizeof(name), "f%u", i % functions);
-        contexts[i] = add_call(w->m, i < functions ? w->main : w->work, name);
-    }
-    for (uint32_t i = 0; i < samples; i++) {
-        uint32_t at = functions == samples ? i : (number >> 8) % count;
-
-        number = number * 1103515245U + 12345U;
-        cn_memory_database_add_sample(
-            w->m, profile,
-            (struct cn_sample){1000000 + (uint64_t)i * 1000, contexts[at]});
-    }
-    free(contexts);
-    return profile;
-}
-
-static void a_pyramid_of_many_functions_stays_small(void **state)
-{
-    struct cn_time_pyramid *pyramid;
-    struct cn_cut cut;
-    struct cn_error err;
-    struct world w;
-    uint32_t profile;
-
-    (void)state;
-    world_begin(&w);
-    profile = add_random_thread(&w, 3000, 30000);
-    world_finish(&w);
-    cn_cut_init(&cut, &w.frames, CN_DEPTH_ALL);
-    assert_true(cn_time_pyramid_build(&pyramid, w.db, &cut, profile, &err));
-    for (unsigned shift = 15; shift < 25; shift += 3) {
-        compare_pyramid(&w, pyramid, profile, CN_DEPTH_ALL, 0, shift, 60);
-        compare_pyramid(&w, pyramid, profile, CN_DEPTH_ALL, 1, shift, 13);
-    }
-    assert_true(cn_time_pyramid_size(pyramid) < 360 << 10);
-    cn_time_pyramid_free(pyramid);
-    cn_cut_done(&cut);
-    world_end(&w);
-}
-
-/* A pyramid in which no two samples share a function has one sum for all of the time. */
-static void sums_of_part_of_a_pyramid_are_estimated(void **state)
-{
-    enum { SAMPLES = 24000, SHIFT = 18, COLUMNS = 60 };
-    struct cn_time_pyramid *pyramid;
-    const struct cn_time_pyramid *const *pyramids;
-    struct cn_occupancy_request request = {
-        .profile_count = 1, .column_count = COLUMNS, .depth = CN_DEPTH_ALL, .points = 1};
-    struct cn_occupancy occupancy;
-    struct cn_cut cut;
-    struct cn_error err;
-    struct world w;
-    uint32_t profile;
-    uint64_t sum = 0, span = (uint64_t)COLUMNS << SHIFT;
-
-    (void)state;
-    world_begin(&w);
-    profile = add_random_thread(&w, SAMPLES, SAMPLES);
-    world_finish(&w);
-    cn_cut_init(&cut, &w.frames, CN_DEPTH_ALL);
-    assert_true(cn_time_pyramid_build(&pyramid, w.db, &cut, profile, &err));
-    compare_pyramid(&w, pyramid, profile, CN_DEPTH_ALL, 0, SHIFT + 4,
-                    COLUMNS); /* all of it */
-    pyramids = (const struct cn_time_pyramid *const *)&pyramid;
-    request.profiles = &profile;
-    request.pyramids = pyramids;
-    request.begin_ns = w.db->begin_ns;
-    request.end_ns = w.db->begin_ns + span;
-    assert_true(cn_occupancy_build(&occupancy, w.db, &w.frames, &request, &err));
-    assert_true(occupancy.is_estimate);
-    for (size_t i = 0; i <= w.frames.names.count; i++)
-        sum += occupancy.function_ns[i];
-    assert_true(sum > span - span / 100 && sum <= span);
-    cn_occupancy_done(&occupancy);
-    cn_time_pyramid_free(pyramid);
-    cn_cut_done(&cut);
-    world_end(&w);
+    cn_world_end(&w);
 }
 
 /* The path of a cell, outermost first: "main>work". */
-static const char *path_of(const struct world *w, const struct cn_occupancy *o,
+static const char *path_of(const struct cn_world *w, const struct cn_occupancy *o,
                            uint32_t column, char *text, size_t size)
 {
     uint32_t frame = o->cells[column].place;
@@ -654,26 +394,26 @@ static const char *path_of(const struct world *w, const struct cn_occupancy *o,
  * other stack lasts as long as that of rest. */
 static void a_cell_of_whole_stacks_has_the_main_path(void **state)
 {
-    struct world w;
+    struct cn_world w;
     struct cn_occupancy o;
     uint32_t profile;
     char text[100];
 
     (void)state;
-    world_begin(&w);
-    profile = add_thread(&w,
-                         (struct cn_sample[]){{0, w.main},
-                                              {10, w.rest},
-                                              {40, w.line},
-                                              {60, w.leaf},
-                                              {75, w.again},
-                                              {100, 0},
-                                              {160, w.main},
-                                              {200, w.main},
-                                              {260, w.rest},
-                                              {300, 0}},
-                         10);
-    world_finish(&w);
+    cn_world_begin(&w);
+    profile = cn_world_add_thread(&w,
+                                  (struct cn_sample[]){{0, w.main},
+                                                       {10, w.rest},
+                                                       {40, w.line},
+                                                       {60, w.leaf},
+                                                       {75, w.again},
+                                                       {100, 0},
+                                                       {160, w.main},
+                                                       {200, w.main},
+                                                       {260, w.rest},
+                                                       {300, 0}},
+                                  10);
+    cn_world_finish(&w);
     o = build(&w, (struct cn_occupancy_request){.profiles = &profile,
                                                 .profile_count = 1,
                                                 .end_ns = 400,
@@ -688,31 +428,7 @@ static void a_cell_of_whole_stacks_has_the_main_path(void **state)
     assert_int_equal(time_of(&w, &o, "rest"), 30 + 40);
     assert_int_equal(o.function_ns[w.frames.names.count], 60);
     cn_occupancy_done(&o);
-    world_end(&w);
-}
-
-static void a_pyramid_refuses_time_that_runs_backwards(void **state)
-{
-    struct cn_time_pyramid *pyramid;
-    struct cn_error err;
-    struct world w;
-    struct cn_sample samples[] = {{100, 0}, {300, 0}, {200, 0}, {400, 0}};
-    uint32_t back, beyond;
-    struct cn_cut cut;
-
-    (void)state;
-    world_begin(&w);
-    back = add_thread(&w, samples, 4);
-    samples[2].time_ns = 900;
-    beyond = add_thread(&w, samples, 4);
-    world_finish(&w);
-    cn_cut_init(&cut, &w.frames, 2);
-    assert_false(cn_time_pyramid_build(&pyramid, w.db, &cut, back, &err));
-    assert_int_equal(err.kind, CN_ERR_FORMAT);
-    assert_false(cn_time_pyramid_build(&pyramid, w.db, &cut, beyond, &err));
-    assert_int_equal(err.kind, CN_ERR_FORMAT);
-    cn_cut_done(&cut);
-    world_end(&w);
+    cn_world_end(&w);
 }
 
 int main(void)
@@ -727,12 +443,7 @@ int main(void)
         cmocka_unit_test(refuses_time_that_runs_backwards),
         cmocka_unit_test(any_number_of_workers_gives_the_same_result),
         cmocka_unit_test(enough_points_are_exact_and_few_count_every_sample),
-        cmocka_unit_test(a_pyramid_knows_what_all_samples_say),
-        cmocka_unit_test(a_pyramid_of_whole_stacks_knows_it_as_well),
-        cmocka_unit_test(a_pyramid_of_many_functions_stays_small),
-        cmocka_unit_test(sums_of_part_of_a_pyramid_are_estimated),
         cmocka_unit_test(a_cell_of_whole_stacks_has_the_main_path),
-        cmocka_unit_test(a_pyramid_refuses_time_that_runs_backwards),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
