@@ -54,6 +54,9 @@ export const tests = {
   async "Ctrl-K goes to views, functions and threads"({ page, show, until, hash }) {
     await show("s=0&v=top-down");
     await page.waitForSelector(".tree-row");
+    await page.evaluate(() => {
+      window.requestAnimationFrame = (draw) => setTimeout(draw, 100); // typed faster than drawn
+    });
     await page.keyboard.press("Control+k");
     await page.keyboard.type("flame");
     await page.keyboard.press("Enter");

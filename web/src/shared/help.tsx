@@ -1,6 +1,7 @@
 // The keyboard shortcuts, shown with "?".
 
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
+import { useTakeFocus } from "./take_focus";
 
 type Keys = [string, string][];
 
@@ -105,12 +106,7 @@ const SECTIONS: [string, Keys][] = [
 
 export function Help(props: { onClose: () => void }) {
   const sheet = useRef<HTMLDivElement>(null);
-  // The sheet takes the focus, and gives it back.
-  useEffect(() => {
-    const before = document.activeElement as HTMLElement | null;
-    sheet.current?.focus();
-    return () => before?.focus?.();
-  }, []);
+  useTakeFocus(sheet);
   return (
     <div class="overlay" onClick={props.onClose}>
       <div

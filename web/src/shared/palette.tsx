@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { shorten } from "./names";
 import { currentState, linkTo, type State } from "./state";
+import { useTakeFocus } from "./take_focus";
 import type { Hits, Source, Thread } from "./types";
 import { useAnswer } from "./use_answer";
 
@@ -90,11 +91,7 @@ export function Palette(props: Props) {
   const input = useRef<HTMLInputElement>(null);
   const commands = useCommands(props, text);
   const chosen = Math.min(at, commands.length - 1);
-  useEffect(() => {
-    const before = document.activeElement as HTMLElement | null;
-    input.current?.focus();
-    return () => before?.focus?.();
-  }, []);
+  useTakeFocus(input);
   const run = (command: Command | undefined) => {
     if (!command) return;
     props.onClose();
