@@ -34,6 +34,7 @@ import { stepSearch } from "./shared/tree_search";
 import type { Info, Source, Sources } from "./shared/types";
 import { TabPanel, Tabs } from "./shared/tabs";
 import { useAnswer } from "./shared/use_answer";
+import { useListener } from "./shared/use_listener";
 
 const VIEWS = [
   ["overview", "Overview"],
@@ -237,14 +238,10 @@ function SourcePage(props: { source: Source; sources: Sources; state: State }) {
 
 // A user who works with the calls during the analysis stays there when other views appear.
 function useStayWithCalls(isWorking: boolean): void {
-  useEffect(() => {
-    if (!isWorking) return;
-    const stay = () => go({ v: "calls" }, true);
-    for (const name of ["pointerdown", "keydown", "wheel"]) addEventListener(name, stay);
-    return () => {
-      for (const name of ["pointerdown", "keydown", "wheel"]) removeEventListener(name, stay);
-    };
-  }, [isWorking]);
+  const stay = () => isWorking && go({ v: "calls" }, true);
+  useListener("pointerdown", stay);
+  useListener("keydown", stay);
+  useListener("wheel", stay);
 }
 
 // The progress of the analysis of a recording.
@@ -355,8 +352,7 @@ const FLAG_KEYS: Record<string, { views: string[]; name: StateName; clears?: Sta
 };
 
 function useKeys(info: Info | null, view: string, toggleHelp: () => void): void {
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
+  useListener("keydown", (event) => {
       const target = event.target as HTMLElement;
       if (
         target.matches("input:not([type=checkbox]), select") ||
@@ -383,10 +379,7 @@ function useKeys(info: Info | null, view: string, toggleHelp: () => void): void 
         go(flagChange(flagKey.name, !isOn(currentState(), flagKey.name), flagKey.clears));
       else return;
       event.preventDefault();
-    };
-    addEventListener("keydown", onKeyDown);
-    return () => removeEventListener("keydown", onKeyDown);
-  }, [info, view]);
+  });
 }
 
 startEngine();

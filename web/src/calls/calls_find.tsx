@@ -1,11 +1,12 @@
 // Find calls of a recording by function, arguments, duration and depth, or list only these.
 
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { get, type Parameters } from "../shared/api";
 import { formatNs, parseNs } from "../shared/format";
 import { Flag } from "../shared/flag";
 import { go, type State } from "../shared/state";
 import type { Found } from "../shared/types";
+import { useListener } from "../shared/use_listener";
 
 // The criteria, as parameters.
 export function criteriaOf(state: State): Parameters {
@@ -71,14 +72,10 @@ export function FindCall(props: Props) {
       setNote(error instanceof Error ? error.message : String(error));
     }
   };
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      const target = event.target as HTMLElement;
-      if (target.matches("input, select") || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (event.key === "n" || event.key === "N") void find(event.key === "N");
-    };
-    addEventListener("keydown", onKeyDown);
-    return () => removeEventListener("keydown", onKeyDown);
+  useListener("keydown", (event) => {
+    const target = event.target as HTMLElement;
+    if (target.matches("input, select") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "n" || event.key === "N") void find(event.key === "N");
   });
   const field = (
     name: "fn" | "fa" | "fl" | "fd",

@@ -2,9 +2,10 @@
 // the page.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { openDropped, useEngineState } from "../shared/api";
 import { filesOfDrop, filesOfInput, sourcesOf, type Dropped, type DroppedFile } from "./dropped";
+import { useListener } from "../shared/use_listener";
 
 const FORMATS =
   "HPCToolkit databases (meta.db, experiment.xml), uftrace and cairn recordings, perf.data, trace stores, " +
@@ -39,19 +40,11 @@ export function DropPage(props: { children: ComponentChildren }) {
 }
 
 function useDrops(add: (files: DroppedFile[]) => void, fail: (reason: string) => void): void {
-  useEffect(() => {
-    const allow = (event: DragEvent) => event.preventDefault();
-    const take = (event: DragEvent) => {
-      event.preventDefault();
-      if (event.dataTransfer)
-        filesOfDrop(event.dataTransfer.items).then(add, (error: Error) => fail(error.message));
-    };
-    addEventListener("dragover", allow);
-    addEventListener("drop", take);
-    return () => {
-      removeEventListener("dragover", allow);
-      removeEventListener("drop", take);
-    };
+  useListener("dragover", (event) => event.preventDefault());
+  useListener("drop", (event) => {
+    event.preventDefault();
+    if (event.dataTransfer)
+      filesOfDrop(event.dataTransfer.items).then(add, (error: Error) => fail(error.message));
   });
 }
 

@@ -1,11 +1,12 @@
 // The command palette (Ctrl-K): every view, source, function and thread by name.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { shorten } from "./names";
 import { currentState, linkTo, type State } from "./state";
 import { useTakeFocus } from "./take_focus";
 import type { Hits, Source, Thread } from "./types";
 import { useAnswer } from "./use_answer";
+import { useListener } from "./use_listener";
 
 export interface Command {
   group: string; // "view", "function", ...
@@ -154,14 +155,10 @@ export function Palette(props: Props) {
 // Ctrl-K opens and closes it, from anywhere.
 export function usePalette(): [boolean, (isOpen: boolean) => void] {
   const [isOpen, setIsOpen] = useState(false);
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      if (event.key !== "k" || !(event.ctrlKey || event.metaKey)) return;
-      event.preventDefault();
-      setIsOpen((before) => !before);
-    };
-    addEventListener("keydown", onKeyDown);
-    return () => removeEventListener("keydown", onKeyDown);
-  }, []);
+  useListener("keydown", (event) => {
+    if (event.key !== "k" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    setIsOpen((before) => !before);
+  });
   return [isOpen, setIsOpen];
 }

@@ -1,6 +1,7 @@
 // What is shown, stored in the address: a link reopens the same view.
 
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
+import { useListener } from "./use_listener";
 
 // Every name in the address, and what its value means.
 const NAMES = {
@@ -162,23 +163,15 @@ export function openSource(source: string): void {
 
 export function useLocationState(): State {
   const [state, setState] = useState(currentState);
-  useEffect(() => {
-    const update = () => setState(currentState());
-    // The user chose an address: it is newer than the state that was not written yet.
-    const adopt = () => {
-      ahead = null;
-      update();
-    };
-    const listeners = {
-      hashchange: adopt,
-      popstate: adopt,
-      statechange: update,
-      pagehide: writeAddress,
-    };
-    for (const [name, listen] of Object.entries(listeners)) addEventListener(name, listen);
-    return () => {
-      for (const [name, listen] of Object.entries(listeners)) removeEventListener(name, listen);
-    };
-  }, []);
+  const update = () => setState(currentState());
+  // The user chose an address: it is newer than the state that was not written yet.
+  const adopt = () => {
+    ahead = null;
+    update();
+  };
+  useListener("hashchange", adopt);
+  useListener("popstate", adopt);
+  useListener("statechange", update);
+  useListener("pagehide", writeAddress);
   return state;
 }

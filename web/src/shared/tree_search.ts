@@ -1,8 +1,9 @@
 // Search in a tree by name: the matches, and the current one.
 
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useState } from "preact/hooks";
 import { matcher } from "../flame/flame_layout";
 import type { Hit, Hits } from "./types";
+import { useListener } from "./use_listener";
 
 export interface Search {
   hits: Hit[];
@@ -70,11 +71,5 @@ export function stepSearch(by: number): void {
 }
 
 export function useSearchSteps(onStep: (by: number) => void): void {
-  const latest = useRef(onStep);
-  latest.current = onStep;
-  useEffect(() => {
-    const listen = (event: Event) => latest.current((event as CustomEvent<number>).detail);
-    addEventListener("searchstep", listen);
-    return () => removeEventListener("searchstep", listen);
-  }, []);
+  useListener("searchstep", (event) => onStep(event.detail));
 }

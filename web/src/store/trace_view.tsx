@@ -16,6 +16,7 @@ import { TraceMethods } from "./trace_methods";
 import { TraceSpans, useSpans } from "./trace_spans";
 import { TabPanel, Tabs } from "../shared/tabs";
 import { useAnswer } from "../shared/use_answer";
+import { useListener } from "../shared/use_listener";
 
 interface Props {
   path: string;
@@ -35,7 +36,7 @@ export function TracePage(props: Props) {
   const { value, error } = useAnswer<Trace>(`${props.path}/trace`, { key });
   const spans = useSpans(props.path, value);
   const tab = state.tab ?? "calls";
-  useTraceKeys(tab);
+  useTraceKeys();
   if (!value)
     return (
       <main class="status" role="status">
@@ -247,25 +248,21 @@ function FindInTrace(props: Props) {
 }
 
 // Escape goes back to the list, unless a component handles it.
-function useTraceKeys(tab: string): void {
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      const target = event.target as HTMLElement;
-      if (
-        event.defaultPrevented ||
-        event.ctrlKey ||
-        event.metaKey ||
-        event.altKey ||
-        target.matches("input, select")
-      )
-        return;
-      if (event.key === "Escape" || event.key === "Backspace") leave();
-      else if (event.key >= "1" && event.key <= "4")
-        go({ tab: TABS[Number(event.key) - 1]?.[0] ?? "calls" });
-      else return;
-      event.preventDefault();
-    };
-    addEventListener("keydown", onKeyDown);
-    return () => removeEventListener("keydown", onKeyDown);
-  }, [tab]);
+function useTraceKeys(): void {
+  useListener("keydown", (event) => {
+    const target = event.target as HTMLElement;
+    if (
+      event.defaultPrevented ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey ||
+      target.matches("input, select")
+    )
+      return;
+    if (event.key === "Escape" || event.key === "Backspace") leave();
+    else if (event.key >= "1" && event.key <= "4")
+      go({ tab: TABS[Number(event.key) - 1]?.[0] ?? "calls" });
+    else return;
+    event.preventDefault();
+  });
 }

@@ -1,6 +1,6 @@
 // The keys of the timeline work wherever the focus is, except where text is typed.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useListener } from "../shared/use_listener";
 
 export type Keys = Record<string, () => void>;
 
@@ -15,18 +15,13 @@ function isTakenBy(target: HTMLElement, key: string): boolean {
 }
 
 export function useTimelineKeys(keys: Keys): void {
-  const latest = useRef(keys);
-  latest.current = keys;
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      const action = latest.current[event.key];
-      if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (isTakenBy(event.target as HTMLElement, event.key)) return;
-      event.preventDefault();
-      event.stopImmediatePropagation();
-      action();
-    };
-    addEventListener("keydown", onKeyDown, true);
-    return () => removeEventListener("keydown", onKeyDown, true);
-  }, []);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const action = keys[event.key];
+    if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (isTakenBy(event.target as HTMLElement, event.key)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    action();
+  };
+  useListener("keydown", onKeyDown, true);
 }
