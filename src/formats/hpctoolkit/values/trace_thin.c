@@ -211,7 +211,7 @@ static bool read_unit(struct thin_writer *t, const struct unit *unit,
             !(into_line
                   ? add_to_line(t, worker->samples, count, err)
                   : cn_hpc_thinner_add(&worker->thinner, worker->samples, count, err)))
-            return cn_fail_in(err, "profile %" PRIu32, unit->line + 1);
+            return cn_timeline_fail_in(t->job->db, unit->line + 1, err);
         done += count;
     }
     return true;
