@@ -10,6 +10,7 @@
 #include "cli/print/write.h"
 #include "cli/shell/cli.h"
 #include "cli/store/store_args.h"
+#include "model/traces/trace_links.h"
 #include "store/search/query_values.h"
 #include "store/search/trace_set.h"
 
@@ -54,11 +55,28 @@ static void add_note(struct tree *tree, uint32_t depth, const char *note,
     cn_text_done(&line);
 }
 
+static void add_links(struct tree *tree, const struct cn_trace *trace,
+                      const struct cn_trace_attribute *links, uint32_t depth)
+{
+    for (uint32_t i = 0; i < links->value.list.count; i++) {
+        struct cn_trace_link link = cn_trace_link_at(trace, links, i);
+
+        cn_text_clear(&tree->line);
+        cn_text_str_add(&tree->line, "links to ");
+        cn_trace_link_print(trace, &link, &tree->line);
+        add_note(tree, depth, cn_text_str(&tree->line), CN_COLOR_BLUE);
+    }
+}
+
 static void add_attributes(struct tree *tree, const struct cn_trace *trace, uint32_t node,
                            uint32_t depth)
 {
     for (uint32_t a = trace->nodes[node].first_attribute; a != CN_NONE;
          a = trace->attributes[a].next) {
+        if (cn_trace_is_links(trace, &trace->attributes[a])) {
+            add_links(tree, trace, &trace->attributes[a], depth);
+            continue;
+        }
         cn_text_clear(&tree->line);
         cn_words_print(trace->words, trace->attributes[a].key, &tree->line);
         cn_text_str_add(&tree->line, " = ");

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "model/traces/trace.h"
 #include "model/traces/trace_json.h"
+#include "model/traces/trace_links.h"
 #include "server/api/api.h"
 #include "server/api/request.h"
 #include "server/api/trace_load.h"
@@ -27,6 +28,8 @@ static void add_attributes(struct cn_json *json, const struct cn_trace *trace,
     cn_json_array(json);
     for (uint32_t i = node->first_attribute; i != CN_NONE;
          i = trace->attributes[i].next) {
+        if (cn_trace_is_links(trace, &trace->attributes[i]))
+            continue;
         cn_json_array(json);
         cn_json_word(json, trace->words, trace->attributes[i].key);
         cn_json_trace_value(json, trace, &trace->attributes[i].value, false);
@@ -42,6 +45,16 @@ static void add_method(struct cn_json *json, const struct cn_trace *trace, uint3
     cn_words_print_method_name(trace->words, trace->nodes[node].method, &name);
     cn_json_add_str(json, "method", cn_text_str(&name));
     cn_text_done(&name);
+}
+
+static void add_links(struct cn_json *json, const struct cn_trace *trace, uint32_t node)
+{
+    const struct cn_trace_attribute *links = cn_trace_find_links(trace, node);
+
+    if (!links)
+        return;
+    cn_json_key(json, "links");
+    cn_json_trace_links(json, trace, links, false);
 }
 
 static void add_node(struct cn_json *json, const struct cn_trace *trace, uint32_t number,
@@ -63,6 +76,7 @@ static void add_node(struct cn_json *json, const struct cn_trace *trace, uint32_
     cn_json_add_bool(json, "isOpen", (node->flags & CN_TRACE_OPEN) != 0);
     if (node->first_attribute != CN_NONE)
         add_attributes(json, trace, node);
+    add_links(json, trace, number);
     if (node->exception != 0) {
         cn_json_key(json, "exceptions");
         cn_json_exceptions(json, trace->words, node->exception);
