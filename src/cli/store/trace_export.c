@@ -15,6 +15,7 @@
 #include "model/calls/call_query.h"
 #include "model/traces/trace_json.h"
 #include "model/traces/trace_links.h"
+#include "store/search/trace_methods.h"
 #include "store/search/trace_set.h"
 
 struct writer {
@@ -95,7 +96,7 @@ static bool put_call(void *arg, const struct cn_trace_branch *branch, uint32_t n
     put_u64(writer, "start_ns",
             branch->row.time_ns - writer->set->branches[0].row.time_ns + call->start_ns);
     put_u64(writer, "duration_ns", call->duration_ns);
-    put_u64(writer, "self_ns", cn_trace_self_ns(&branch->trace, node));
+    put_u64(writer, "self_ns", cn_trace_set_self_ns(writer->set, branch, node));
     put_u64(writer, "calls", call->calls);
     put_u64(writer, "errors", call->errors);
     cn_text_clear(&writer->word);
