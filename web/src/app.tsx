@@ -353,32 +353,32 @@ const FLAG_KEYS: Record<string, { views: string[]; name: StateName; clears?: Sta
 
 function useKeys(info: Info | null, view: string, toggleHelp: () => void): void {
   useListener("keydown", (event) => {
-      const target = event.target as HTMLElement;
-      if (
-        target.matches("input:not([type=checkbox]), select") ||
-        event.ctrlKey ||
-        event.metaKey ||
-        event.altKey
-      ) {
-        if (event.key === "Escape") target.blur();
-        return;
-      }
-      const views = info ? availableViews(info) : [];
-      const number = Number(event.key) - 1;
-      const flagKey = FLAG_KEYS[event.key];
-      if (event.key >= "1" && event.key <= "9" && views[number])
-        go({ v: views[number][0], open: "", root: "" });
-      else if (event.key === "/") document.getElementById("search")?.focus();
-      else if (event.key === "m") document.getElementById("metric")?.focus();
-      else if (event.key === "t") switchTheme();
-      else if (event.key === "?") toggleHelp();
-      else if (event.key === "n" || event.key === "N") stepSearch(event.key === "n" ? 1 : -1);
-      else if (event.key === "c" && view === "flame")
-        go({ col: nextColor(currentState().col, isOn(currentState(), "w")) });
-      else if (flagKey?.views.includes(view))
-        go(flagChange(flagKey.name, !isOn(currentState(), flagKey.name), flagKey.clears));
-      else return;
-      event.preventDefault();
+    const target = event.target as HTMLElement;
+    if (
+      target.matches("input:not([type=checkbox]), select") ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey
+    ) {
+      if (event.key === "Escape") target.blur();
+      return;
+    }
+    const views = info ? availableViews(info) : [];
+    const number = Number(event.key) - 1;
+    const flagKey = FLAG_KEYS[event.key];
+    if (event.key >= "1" && event.key <= "9" && views[number])
+      go({ v: views[number][0], open: "", root: "" });
+    else if (event.key === "/") document.getElementById("search")?.focus();
+    else if (event.key === "m") document.getElementById("metric")?.focus();
+    else if (event.key === "t") switchTheme();
+    else if (event.key === "?") toggleHelp();
+    else if (event.key === "n" || event.key === "N") stepSearch(event.key === "n" ? 1 : -1);
+    else if (event.key === "c" && view === "flame")
+      go({ col: nextColor(currentState().col, isOn(currentState(), "w")) });
+    else if (flagKey?.views.includes(view))
+      go(flagChange(flagKey.name, !isOn(currentState(), flagKey.name), flagKey.clears));
+    else return;
+    event.preventDefault();
   });
 }
 

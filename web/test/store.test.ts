@@ -5,7 +5,7 @@ import { toCsv } from "../src/store/hits_csv";
 import { linePath } from "../src/store/latencies";
 import { operationQuery, perSecond, sortOperations } from "../src/store/operations_model";
 import { durationScale, rectangleQuery, roundDurations } from "../src/store/scatter_model";
-import { BOX, layoutServices, leftOf } from "../src/store/services_model";
+import { layoutServices, leftOf } from "../src/store/services_model";
 import type {
   Group,
   ServiceEdge,
@@ -292,6 +292,15 @@ test("services are right of their callers, also when they call each other", () =
   assert.deepEqual(Object.keys(layers([edge("x", "y"), edge("y", "x")])).sort(), ["x", "y"]);
 });
 
+test("the graph of services is as wide as its window, as far as names are legible", () => {
+  const chain = [edge("a", "b"), edge("b", "c"), edge("c", "d")];
+  const at = (room?: number) => layoutServices(chain, [], room);
+  assert.deepEqual([at().width, at().isNarrow], [at(5000).width, false]);
+  for (const room of [1440, 1200, 1024, 900, 600]) assert.ok(at(room).width <= room, `${room}`);
+  assert.ok(at(600).isNarrow);
+  assert.ok(at(300).box.width >= 110);
+});
+
 test("an edge across columns runs below no box", () => {
   const graph = layoutServices(
     [edge("a", "b"), edge("b", "c"), edge("b", "d"), edge("c", "e"), edge("a", "e", 9)],
@@ -302,10 +311,10 @@ test("an edge across columns runs below no box", () => {
   for (const node of graph.nodes)
     for (const point of line?.points.slice(1, -1) ?? [])
       assert.ok(
-        leftOf(node.layer) > point.x ||
-          leftOf(node.layer) + BOX.width < point.x ||
+        leftOf(node.layer, graph.box) > point.x ||
+          leftOf(node.layer, graph.box) + graph.box.width < point.x ||
           point.y < node.top ||
-          point.y > node.top + BOX.height,
+          point.y > node.top + graph.box.height,
         `${node.name} covers the edge`,
       );
 });
