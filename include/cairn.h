@@ -375,6 +375,20 @@ CAIRN_API struct cairn_table *
 cairn_recording_report(struct cairn_data *data, const struct cairn_call_options *options,
                        struct cairn_error *err);
 
+/* How long each task was running, blocked, pre-empted and without data (state: "no data"), as
+ * `cairn report --task` and the table `states` of `cairn sql`: task, tid, state, ns, and of ns
+ * outside_ns, while no call was open. Recorded times. No rows without scheduler events. Of
+ * `options`, which may be NULL, the range and the tasks count. */
+CAIRN_API struct cairn_table *
+cairn_recording_states(struct cairn_data *data, const struct cairn_call_options *options,
+                       struct cairn_error *err);
+
+/* Arrows from a call to one of another task, as the table `flows` of `cairn sql`: from_task,
+ * from_ns, from_depth (of the call that it leaves; unknown: the innermost one), to_task, to_ns,
+ * name. */
+CAIRN_API struct cairn_table *cairn_recording_flows(struct cairn_data *data,
+                                                    struct cairn_error *err);
+
 /* Damage that a table leaves out, or NULL: "task 12: 12.dat: truncated". */
 CAIRN_API const char *cairn_table_damage(const struct cairn_table *table);
 

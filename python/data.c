@@ -481,20 +481,23 @@ static bool numbers_of(PyObject *list, uint32_t **out, size_t *count)
     return true;
 }
 
-/* calls(is_report, from_ns, to_ns, tasks, raw, values) */
+/* What data.calls() returns. */
+enum { CALLS, REPORT, STATES };
+
+/* calls(what, from_ns, to_ns, tasks, raw, values) */
 static PyObject *data_calls(PyObject *self, PyObject *args)
 {
     struct cairn_call_options options = {.size = sizeof(options)};
     unsigned long long from_ns, to_ns;
-    int is_report, is_raw, has_values;
+    int what, is_raw, has_values;
     PyObject *tasks;
     uint32_t *numbers = NULL;
     struct cairn_error *err;
     struct cairn_table *table;
     struct cairn_data *data;
 
-    if (!PyArg_ParseTuple(args, "pKKO!pp:calls", &is_report, &from_ns, &to_ns,
-                          &PyList_Type, &tasks, &is_raw, &has_values) ||
+    if (!PyArg_ParseTuple(args, "iKKO!pp:calls", &what, &from_ns, &to_ns, &PyList_Type,
+                          &tasks, &is_raw, &has_values) ||
         !numbers_of(tasks, &numbers, &options.task_count))
         return NULL;
     data = data_begin(self);
@@ -508,10 +511,26 @@ static PyObject *data_calls(PyObject *self, PyObject *args)
     options.is_raw = is_raw != 0;
     options.has_values = has_values != 0;
     err = cairn_error_new();
-    WITHOUT_GIL(table = is_report ? cairn_recording_report(data, &options, err)
-                                  : cairn_recording_calls(data, &options, err));
+    WITHOUT_GIL(table = what == REPORT   ? cairn_recording_report(data, &options, err)
+                        : what == STATES ? cairn_recording_states(data, &options, err)
+                                         : cairn_recording_calls(data, &options, err));
     data_end(self);
     PyMem_Free(numbers);
+    return table_new(table, err);
+}
+
+static PyObject *data_flows(PyObject *self, PyObject *unused)
+{
+    struct cairn_data *data = data_begin(self);
+    struct cairn_error *err;
+    struct cairn_table *table;
+
+    (void)unused;
+    if (!data)
+        return NULL;
+    err = cairn_error_new();
+    WITHOUT_GIL(table = cairn_recording_flows(data, err));
+    data_end(self);
     return table_new(table, err);
 }
 
@@ -529,7 +548,8 @@ static PyMethodDef data_methods[] = {
     {"values", data_values, METH_VARARGS, "Values of a thread."},
     {"context_values", data_context_values, METH_VARARGS, "Values of a context."},
     {"samples", data_samples, METH_VARARGS, "Samples of a thread."},
-    {"calls", data_calls, METH_VARARGS, "Calls or functions of a recording."},
+    {"calls", data_calls, METH_VARARGS, "Calls, functions or states of a recording."},
+    {"flows", data_flows, METH_NOARGS, "Flows of a recording."},
     {"events", data_events, METH_VARARGS, "Records of a task."},
     {"search", data_search, METH_VARARGS, "Traces that match a query."},
     {"groups", data_groups, METH_VARARGS, "Groups of traces."},

@@ -237,14 +237,14 @@ class Recording(Data):
 
     def _calls(
         self,
-        is_report: bool,
+        what: int,
         from_ns: int,
         to_ns: int,
         tasks: Sequence[int],
         raw: bool,
         values: bool,
     ) -> Table:
-        return Table(self._data.calls(is_report, from_ns, to_ns, sorted(tasks), raw, values))
+        return Table(self._data.calls(what, from_ns, to_ns, sorted(tasks), raw, values))
 
     def calls(
         self,
@@ -260,7 +260,7 @@ class Recording(Data):
         raw: total_ns and self_ns as recorded, not corrected for the cost of recording.
         values: columns of arguments and results.
         """
-        return self._calls(False, from_ns, to_ns, tasks, raw, values)
+        return self._calls(0, from_ns, to_ns, tasks, raw, values)
 
     def frame(self, library: Optional[str] = None, **options: Any) -> Any:
         """calls() as a frame."""
@@ -270,7 +270,23 @@ class Recording(Data):
         self, from_ns: int = 0, to_ns: int = 0, tasks: Sequence[int] = (), raw: bool = False
     ) -> Table:
         """Time and calls per function, as `cairn report`."""
-        return self._calls(True, from_ns, to_ns, tasks, raw, False)
+        return self._calls(1, from_ns, to_ns, tasks, raw, False)
+
+    def states(self, from_ns: int = 0, to_ns: int = 0, tasks: Sequence[int] = ()) -> Table:
+        """How long each task was running, blocked, pre-empted and without data.
+
+        Columns: task, tid, state, ns, outside_ns (of ns, while no call was open), as `cairn report
+        --task`. Without scheduler events states are unknown, and the table is empty.
+        """
+        return self._calls(2, from_ns, to_ns, tasks, True, False)
+
+    def flows(self) -> Table:
+        """Arrows from a call to one of another task.
+
+        Columns: from_task, from_ns, from_depth, to_task, to_ns, name. A null depth is that of the
+        innermost call.
+        """
+        return Table(self._data.flows())
 
     def events(self, task: int, from_ns: int = 0, to_ns: int = 0) -> Iterator[_cairn.Records]:
         """The records of a task in batches; numpy.asarray(batch) is a structured array.

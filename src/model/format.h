@@ -96,6 +96,7 @@ struct cn_format {
     const char *holds; /* "database", "recording", "measurements" or "traces" */
     bool is_file;      /* written as one file, which may be standard output: "-" */
     bool is_gzipped;   /* always compressed with gzip */
+    bool keeps_flows;  /* between calls of a recording, where it is written */
 
     /* True if the file or directory looks like this format. Cheap; never fails. NULL:
      * the format cannot be read. */

@@ -114,15 +114,12 @@ static struct group *group_at(struct cn_call_groups *groups, const struct cn_spa
     uint32_t count = groups->rec->function_count;
     bool is_known = span->function < count;
     uint32_t *at = &groups->group_of[is_known ? span->function : count];
+    bool is_shared = is_known || !groups->by_name; /* all its calls are in one group */
+    size_t found = is_shared && *at > 0 ? *at - 1 : find_group(groups, span);
 
-    if (!is_known && groups->by_name)
-        return &groups->list[find_group(groups, span)];
-    if (*at == 0) {
-        size_t found = find_group(groups, span);
-
+    if (is_shared)
         *at = (uint32_t)found + 1;
-    }
-    return &groups->list[*at - 1];
+    return &groups->list[found];
 }
 
 static struct chunk *add_chunk(struct cn_call_groups *groups, struct group *group)

@@ -433,6 +433,8 @@ static const struct cn_sql_table threads = {.shape = &cn_tasks_table,
                                             CN_SQL_IN_MEMORY};
 static const struct cn_sql_table functions = {
     .shape = &cn_functions_table, .key_count = 1, .add = add_functions, CN_SQL_IN_MEMORY};
+static const struct cn_sql_table flows = {
+    .shape = &cn_flows_table, .add = cn_tables_add_flows, CN_SQL_IN_MEMORY};
 static const struct cn_sql_table calls = {
     .shape = &cn_calls_table,
     .key_count = 6,
@@ -458,7 +460,7 @@ static const struct cn_sql_table events = {
 };
 
 #define OF_CALLS \
-    &facts, &threads, &functions, &calls, &events, &cn_sql_report, &cn_sql_states
+    &facts, &threads, &functions, &calls, &events, &flows, &cn_sql_report, &cn_sql_states
 static const struct cn_sql_table *const tables[] = {OF_CALLS, NULL};
 static const struct cn_sql_table *const store_tables[] = {&cn_sql_traces, &cn_sql_spans,
                                                           OF_CALLS, NULL};

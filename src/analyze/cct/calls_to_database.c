@@ -37,6 +37,7 @@ struct analysis {
     struct cn_ranks_part own_units, own; /* units and members of this process */
     uint64_t trees_len;                  /* of trees in memory */
     uint64_t *spill_at; /* by member: 1 + the offset of its tree; 0: it is in memory */
+    struct cn_thinner *spares; /* by worker: the memory of samples */
     struct cn_failures failures;
 };
 
@@ -95,6 +96,10 @@ static void begin_tasks(struct analysis *a)
             options.query = &a->queries[member->source];
             options.is_collapsed = a->options->is_collapsed;
             options.is_on = is_ordered(a, member) ? &unit->is_on : NULL;
+            if (!options.is_on && !a->options->without_timelines) {
+                options.resolution_ns = a->options->timeline_resolution_ns;
+                options.sample_max = a->options->timeline_sample_max;
+            }
             cn_cct_task_init(&member->task, &options);
         }
     }
@@ -118,7 +123,7 @@ static bool store_samples(struct analysis *a, const struct unit *unit,
     if (!cn_spool_open(spool, a->options->folder, err))
         return false;
     for (size_t i = 0; i < unit->count; i++)
-        cn_cct_samples_init(&list[i].samples, spool);
+        cn_cct_samples_init(&list[i].samples, spool, 0);
     return true;
 }
 
@@ -194,6 +199,42 @@ static bool count_together(struct analysis *a, const struct unit *unit,
     return ok;
 }
 
+/* Store the samples that were kept while a task was counted. */
+static bool store_kept(struct analysis *a, struct cn_cct_member *member, unsigned lane,
+                       struct cn_error *err)
+{
+    struct cn_thinner *thinner = &member->task.thinner;
+    bool ok = true;
+
+    cn_thinner_end(thinner);
+    cn_cct_samples_init(&member->samples, &a->self->spool, lane);
+    for (size_t i = 0; ok && i < thinner->count; i++)
+        ok = cn_cct_samples_add(&member->samples, thinner->list[i], err);
+    return ok && cn_cct_samples_end(&member->samples, err);
+}
+
+/* Count a task, unless it was read in parts and is counted already. Tasks of a worker keep samples
+ * in the same memory, one after the other: between their trees, it would not be used again. */
+static bool count_alone(struct analysis *a, struct cn_cct_member *member, unsigned worker,
+                        struct cn_error *err)
+{
+    struct cn_cct_task *task = &member->task;
+    struct cn_thinner *thinner = &task->thinner, *spare = &a->spares[worker];
+    bool ok = true;
+
+    if (task->part_count == 0) {
+        thinner->list = spare->list;
+        thinner->capacity = spare->capacity;
+        spare->list = NULL;
+        ok = cn_cct_task_count(task, NULL, a->options->progress, worker == 0, err);
+    }
+    ok = ok && (task->options.sample_max == 0 || store_kept(a, member, worker, err));
+    free(spare->list);
+    *spare = *thinner;
+    thinner->list = NULL;
+    return ok;
+}
+
 static void count_run(void *arg, size_t job, unsigned worker)
 {
     struct analysis *a = arg;
@@ -204,12 +245,8 @@ static void count_run(void *arg, size_t job, unsigned worker)
 
     if (cn_failures_stopped(&a->failures, worker))
         return;
-    if (is_ordered(a, member))
-        ok = count_together(a, unit, err);
-    else /* one that was read in parts is counted already */
-        ok = member->task.part_count > 0 ||
-             cn_cct_task_count(&member->task, NULL, a->options->progress, worker == 0,
-                               err);
+    ok = is_ordered(a, member) ? count_together(a, unit, err)
+                               : count_alone(a, member, worker, err);
     if (!ok)
         cn_failures_note(&a->failures, worker, job);
 }
@@ -277,10 +314,14 @@ static bool count_all(struct analysis *a, struct cn_error *err)
                                  a->own.end - a->own.first, a->options->workers,
                                  a->options->progress, err))
         return false;
+    a->spares = cn_alloc(a->options->workers, sizeof(*a->spares));
     cn_failures_init(&a->failures, a->options->workers);
     cn_pool_run(&jobs, a->options->workers);
     ok = cn_failures_result(&a->failures, err);
     cn_failures_done(&a->failures);
+    for (unsigned i = 0; i < a->options->workers; i++)
+        free(a->spares[i].list);
+    free(a->spares);
     return ok;
 }
 

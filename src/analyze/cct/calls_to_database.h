@@ -2,8 +2,8 @@
  *
  * Tasks are read in parallel, one tree per task; trees are merged in the order of tasks, so
  * the result does not depend on the number of workers. Memory grows with the number of
- * contexts, not with that of records: the values of threads are in an unnamed file, and
- * timelines are read from the recordings on demand.
+ * contexts, not with that of records: the values of threads are in an unnamed file, timelines
+ * too if they have a limit of samples; other timelines are read from the recordings on demand.
  *
  * Several processes may work together: each reads some of the tasks, and they agree on the
  * contexts (cct_ranks.h). All call with the same queries and get the same database; the bytes
@@ -33,6 +33,8 @@ struct cn_calls_options {
     bool is_collapsed; /* recursive calls are one context */
     bool has_all_statistics; /* over threads; else sums */
     bool without_timelines;
+    uint64_t timeline_resolution_ns,
+        timeline_sample_max;                  /* as for writers; 0: all samples */
     const struct cn_cct_locations *locations; /* NULL: recorded locations only */
     const struct cn_progress *progress;       /* may be NULL */
 };

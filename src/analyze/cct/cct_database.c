@@ -202,10 +202,18 @@ static bool timeline(struct cn_database *db, uint32_t profile, struct cn_timelin
     (void)err;
     *out = (struct cn_timeline){.at = profile};
     if (profile > 0 && db->has_timelines) {
-        const struct cn_cct_task *task = &self_of(db)->members.list[profile - 1].task;
+        const struct cn_cct_database *self = self_of(db);
+        const struct cn_cct_member *member = &self->members.list[profile - 1];
+        const struct cn_cct_task *task = &member->task;
 
-        out->count = task->sample_count;
-        out->part_count = task->part_count;
+        out->origin_ns = (uint64_t)self->offsets_ns[member->source];
+        if (member->samples.spool) {
+            out->count = member->samples.count + (task->follow.node != 0);
+            out->resolution_ns = task->thinner.resolution_ns;
+        } else {
+            out->count = task->sample_count;
+            out->part_count = task->part_count;
+        }
     }
     return true;
 }

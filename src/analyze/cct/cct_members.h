@@ -21,7 +21,7 @@ struct cn_cct_member {
     uint32_t process, thread; /* numbers */
     struct cn_identity_tuple identity;
     struct cn_cct_task task;
-    struct cn_cct_samples samples; /* of a task that cannot be followed again */
+    struct cn_cct_samples samples; /* of a task that is not followed again */
     uint32_t *nodes; /* by node of the task: its merged node; later its context */
     size_t node_count;
 

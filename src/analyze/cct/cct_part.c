@@ -109,6 +109,24 @@ static void join_follow(struct cn_cct_task *task, const struct cn_cct_task *part
     follow->clock = cn_call_guess_clock(&from->clock, ahead_ns);
 }
 
+/* Append the samples of the part, at nodes of the task. */
+static void join_samples(struct cn_cct_task *task, const struct cn_cct_task *part,
+                         const cn_cct_id *nodes)
+{
+    cn_thinner_coarsen(&task->thinner, part->thinner.resolution_ns);
+    for (size_t i = 0; i < part->thinner.count; i++) {
+        struct cn_sample sample = part->thinner.list[i];
+
+        /* As when it is read as a whole, time does not run backwards. */
+        if (sample.time_ns < task->seen_ns)
+            sample.time_ns = task->seen_ns;
+        sample.context = nodes[sample.context];
+        cn_thinner_put(&task->thinner, sample);
+    }
+    if (part->seen_ns > task->seen_ns)
+        task->seen_ns = part->seen_ns;
+}
+
 cn_cct_id *cn_cct_task_join(struct cn_cct_task *task, const struct cn_cct_task *part)
 {
     bool is_empty = part->record_count == 0;
@@ -122,6 +140,7 @@ cn_cct_id *cn_cct_task_join(struct cn_cct_task *task, const struct cn_cct_task *
         return cn_alloc(1, sizeof(*nodes));
     nodes = join_trees(task, part);
     join_follow(task, part, nodes);
+    join_samples(task, part, nodes);
     task->record_count += part->record_count;
     task->sample_count += part->sample_count;
     task->lost_count += part->lost_count;

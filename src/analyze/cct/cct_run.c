@@ -79,11 +79,23 @@ static inline bool leaves_top(const struct run *run, const struct cn_call *call)
            call->time_ns >= top->enter_ns && top != run->first;
 }
 
-size_t cn_cct_run_count(struct cn_cct_task *task, struct cn_cct_follow *follow,
-                        const struct cn_call *calls, size_t count)
+/* Keep the sample of a call that was followed. */
+static inline void keep_sample(struct cn_cct_task *task, uint64_t recorded_ns,
+                               cn_cct_id node)
 {
+    if (recorded_ns > task->seen_ns)
+        task->seen_ns = recorded_ns;
+    cn_thinner_put(&task->thinner, (struct cn_sample){task->seen_ns, node});
+}
+
+size_t cn_cct_run_count(struct cn_cct_task *task, struct cn_cct_follow *follow,
+                        const struct cn_call_batch *batch, size_t first)
+{
+    const struct cn_call *calls = batch->calls + first;
+    const struct cn_call *recorded = batch->recorded ? batch->recorded + first : calls;
+    size_t count = batch->count - first, i;
+    bool keeps_samples = task->options.sample_max > 0;
     struct run run;
-    size_t i;
 
     if (!may_run(task, follow))
         return 0;
@@ -106,6 +118,8 @@ size_t cn_cct_run_count(struct cn_cct_task *task, struct cn_cct_follow *follow,
             break;
         }
         run.last_ns = call->time_ns > run.last_ns ? call->time_ns : run.last_ns;
+        if (keeps_samples)
+            keep_sample(task, recorded[i].time_ns, run.top->mark);
     }
     /* The current node of a waiting task is not that of its innermost frame. */
     if (i > 0)

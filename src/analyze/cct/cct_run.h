@@ -10,9 +10,9 @@
 
 #include "analyze/cct/cct_task.h"
 
-/* Follow and count calls; returns how many fit. */
+/* Follow and count calls of a batch, from number `first` on; returns how many fit. */
 size_t cn_cct_run_count(struct cn_cct_task *task, struct cn_cct_follow *follow,
-                        const struct cn_call *calls, size_t count);
+                        const struct cn_call_batch *batch, size_t first);
 
 /* The same without counting; `out` receives a sample for each. */
 size_t cn_cct_run_sample(struct cn_cct_task *task, struct cn_cct_follow *follow,

@@ -6,10 +6,12 @@
 
 enum { CHUNK_COUNT = 1024 };
 
-void cn_cct_samples_init(struct cn_cct_samples *samples, struct cn_spool *spool)
+void cn_cct_samples_init(struct cn_cct_samples *samples, struct cn_spool *spool,
+                         unsigned lane)
 {
     *samples = (struct cn_cct_samples){
         .spool = spool,
+        .lane = lane,
         .chunk = cn_alloc(CHUNK_COUNT, sizeof(*samples->chunk)),
     };
 }
@@ -25,7 +27,7 @@ static bool write_chunk(struct cn_cct_samples *samples, size_t count,
                         struct cn_error *err)
 {
     size_t len = count * sizeof(*samples->chunk);
-    uint64_t off = cn_spool_reserve(samples->spool, len);
+    uint64_t off = cn_spool_reserve_in(samples->spool, samples->lane, len);
 
     samples->offs = cn_grow(samples->offs, samples->off_count, &samples->off_capacity,
                             sizeof(*samples->offs));

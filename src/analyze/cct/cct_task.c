@@ -42,7 +42,11 @@ void cn_cct_follow_done(struct cn_cct_follow *follow)
 
 void cn_cct_task_init(struct cn_cct_task *task, const struct cn_cct_task_options *options)
 {
-    *task = (struct cn_cct_task){.options = *options};
+    *task = (struct cn_cct_task){
+        .options = *options,
+        .thinner = {.resolution_ns = options->resolution_ns,
+                    .sample_max = options->sample_max},
+    };
     cn_cct_init(&task->tree);
     cn_cct_follow_init(&task->follow, task);
 }
@@ -63,6 +67,7 @@ void cn_cct_task_done(struct cn_cct_task *task)
     free(task->sites);
     free(task->site_times);
     free(task->open_calls);
+    free(task->thinner.list);
     *task = (struct cn_cct_task){0};
 }
 
@@ -284,6 +289,15 @@ bool cn_cct_task_follow(struct cn_cct_task *task, struct cn_cct_follow *follow,
     return true;
 }
 
+/* Count a sample: the current node changed. */
+static void add_sample(struct cn_cct_task *task)
+{
+    task->sample_count++;
+    if (task->options.sample_max > 0)
+        cn_thinner_put(&task->thinner,
+                       (struct cn_sample){task->seen_ns, task->follow.node});
+}
+
 /* Assume the open calls after those that the feed left out. */
 static void begin_guess(struct cn_cct_task *task, const struct cn_call_feed *feed)
 {
@@ -307,7 +321,7 @@ static void note_return(struct cn_cct_task *task, const struct cn_call *call)
     follow->has_site = false;
     if (call->time_ns > follow->last_ns)
         follow->last_ns = call->time_ns;
-    task->sample_count++;
+    add_sample(task);
 }
 
 /* Check a call of a part before it is counted. True when it is not to be counted: it is the
@@ -328,9 +342,14 @@ static bool check_guess(struct cn_cct_task *task, const struct cn_call *call)
 void cn_cct_task_count_call(struct cn_cct_task *task, const struct cn_call *call,
                             const struct cn_call_batch *batch)
 {
+    uint64_t recorded_ns = cn_call_recorded_ns(batch, call);
+
     task->record_count++;
-    if (!task->guess || !check_guess(task, call))
-        task->sample_count += cn_cct_task_follow(task, &task->follow, call, batch, true);
+    if (recorded_ns > task->seen_ns)
+        task->seen_ns = recorded_ns;
+    if ((!task->guess || !check_guess(task, call)) &&
+        cn_cct_task_follow(task, &task->follow, call, batch, true))
+        add_sample(task);
 }
 
 static bool is_wrong(const struct cn_cct_task *task)
@@ -341,8 +360,7 @@ static bool is_wrong(const struct cn_cct_task *task)
 static void count_batch(struct cn_cct_task *task, const struct cn_call_batch *batch)
 {
     for (size_t i = 0; i < batch->count && !is_wrong(task); i++) {
-        size_t run =
-            cn_cct_run_count(task, &task->follow, batch->calls + i, batch->count - i);
+        size_t run = cn_cct_run_count(task, &task->follow, batch, i);
 
         task->sample_count += run;
         task->record_count += run;

@@ -24,7 +24,7 @@
 #include "analyze/cct/cct_costs.h"
 #include "analyze/cct/cct_readings.h"
 #include "analyze/waits.h"
-#include "model/contexts/database.h"
+#include "model/contexts/thinner.h"
 
 struct cn_progress;
 
@@ -39,6 +39,10 @@ struct cn_cct_task_options {
     uint32_t task;
     bool is_collapsed; /* a recursive call is the context of the open call */
     bool *is_on;       /* the switch that tasks share; NULL: its own */
+
+    /* Keep the samples of its timeline while it is counted: at most `sample_max` of them, of
+     * cells of at least `resolution_ns`; 0: do not. */
+    uint64_t resolution_ns, sample_max;
 };
 
 /* A call that is open at the end. */
@@ -80,6 +84,8 @@ struct cn_cct_task {
     uint64_t *site_times;       /* when each was first seen */
     size_t site_count, site_capacity, site_time_capacity;
     struct cn_cct_follow follow;
+    struct cn_thinner thinner; /* of the samples that are kept, at recorded times */
+    uint64_t seen_ns;          /* the latest recorded time, where samples are kept */
     uint64_t record_count, sample_count, lost_count;
     struct cn_cct_open_call *open_calls;
     size_t open_call_count;

@@ -88,6 +88,8 @@ static bool parse_options(struct recordings *self, struct cn_error *err)
         .is_collapsed = cn_args_has(args, "collapse-recursion"),
         .has_all_statistics = !statistics || strcmp(statistics, "all") == 0,
         .without_timelines = self->a->without_timelines,
+        .timeline_resolution_ns = self->a->timeline_resolution_ns,
+        .timeline_sample_max = self->a->timeline_sample_max,
         .locations = &self->locations.locations,
         .progress = &self->a->bar.progress,
     };

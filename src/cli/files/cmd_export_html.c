@@ -1,9 +1,9 @@
 /* cairn export-html: the viewer and its data in one page. */
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/files/sink.h"
-#include "base/text.h"
 #include "cli/database/view_options.h"
 #include "cli/recording/record_options.h"
 #include "cli/recording/recording_options.h"
@@ -18,7 +18,7 @@ static bool parse_range(const char *text, uint64_t span_ns, uint64_t *from_ns,
 }
 
 static bool write_page(const struct cn_args *args, struct cn_sink *sink,
-                       struct cn_text *left_out, struct cn_error *err)
+                       struct cn_page_missing *missing, struct cn_error *err)
 {
     struct cn_page_options options = {
         .is_raw = cn_args_has(args, "raw"),
@@ -30,13 +30,28 @@ static bool write_page(const struct cn_args *args, struct cn_sink *sink,
     if (cn_args_has(args, "empty"))
         return cn_page_viewer(sink, err);
     return (!size || cn_record_size_parse("max-size", size, &options.size_max, err)) &&
-           cn_page_export(sink, cn_args_operand(args, 0), &options, left_out, err);
+           cn_page_export(sink, cn_args_operand(args, 0), &options, missing, err);
+}
+
+/* After the page is complete: name the damage that it has. */
+static bool check_damage(const struct cn_args *args, struct cn_page_missing *missing,
+                         struct cn_error *err)
+{
+    const char *path = cn_args_operand(args, 0);
+    char *save = NULL;
+
+    if (missing->damage.len == 0)
+        return true;
+    for (char *line = strtok_r(missing->damage.chars, "\n", &save); line;
+         line = strtok_r(NULL, "\n", &save))
+        cn_cli_warn(args, "%s: %s", path, line);
+    return cn_fail(err, CN_ERR_FORMAT, "%s is damaged: the page is incomplete", path);
 }
 
 static bool run(const struct cn_args *args, struct cn_error *err)
 {
     size_t count = cn_args_has(args, "empty") ? 1 : 2;
-    struct cn_text left_out = {0};
+    struct cn_page_missing missing = {0};
     struct cn_sink sink = {0};
     const char *target;
     uint64_t size;
@@ -48,16 +63,17 @@ static bool run(const struct cn_args *args, struct cn_error *err)
                                   : "DST is missing: cairn export-html SRC DST");
     target = cn_args_operand(args, count - 1);
     ok = cn_sink_open(&sink, target, cn_args_has(args, "force"), err) &&
-         write_page(args, &sink, &left_out, err);
+         write_page(args, &sink, &missing, err);
     size = sink.written;
     ok = ok && cn_sink_commit(&sink, err);
     if (ok)
         cn_cli_say(args, "wrote %s: %" PRIu64 " kB%s%s; open it in a browser", target,
-                   size / 1024, left_out.len > 0 ? ", without " : "",
-                   cn_text_str(&left_out));
+                   size / 1024, missing.left_out.len > 0 ? ", without " : "",
+                   cn_text_str(&missing.left_out));
     else
         cn_sink_abandon(&sink);
-    cn_text_done(&left_out);
+    ok = ok && check_damage(args, &missing, err);
+    cn_page_missing_done(&missing);
     return ok;
 }
 
@@ -101,7 +117,9 @@ const struct cn_command cn_cmd_export_html = {
         "views work as with cairn view, with the same numbers. Any browser opens it from "
         "disk, without a network. What only this machine knows is added: source "
         "locations "
-        "of a recording, symbols of samples.",
+        "of a recording, symbols of samples. Of damaged data the page shows what "
+        "precedes "
+        "the damage, and the exit status is 3.",
     .examples = examples,
     .options = options,
     .run = run,

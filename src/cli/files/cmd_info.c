@@ -66,7 +66,9 @@ const struct cn_command cn_cmd_info = {
         "the load modules, and profiles that cannot be read.\n\n"
         "Recordings: the machine, the command and the processes, as uftrace info. "
         "Without "
-        "a path: cairn.data, else uftrace.data.\n\n"
+        "a path: cairn.data, else uftrace.data. Of long tasks only the last MiB of "
+        "records "
+        "is read to find damage; cairn verify reads all.\n\n"
         "Stores: segments, traces, spans and records, the time they cover, and their "
         "size.",
     .examples = examples,

@@ -20,6 +20,9 @@ enum { KEY_WIDTH = 19, TIME_WIDTH = 24, TID_WIDTH = 7, NAME_WIDTH = 16, DATA_WID
 
 enum { MACHINE_FACTS_MAX = 16 };
 
+/* Bytes of records that are read at the end of each task. */
+enum { END_LEN = 1 << 20 };
+
 /* Not a status of wait(): a trigger ended the recording. */
 enum { FINISHED_BY_TRIGGER = 65536 };
 
@@ -331,6 +334,44 @@ void cn_info_machine(const struct cn_args *args)
     cn_text_done(&text);
 }
 
+/* Read the last part of a task. */
+static bool read_end(const struct cn_recording *rec, uint32_t task, struct cn_error *err)
+{
+    struct cn_call_stream *stream = NULL;
+    struct cn_call_part *parts = NULL;
+    size_t count = cn_recording_parts(rec, task, END_LEN, &parts);
+    enum cn_step step = CN_FAIL;
+    struct cn_call_batch batch;
+
+    if (count > 0 ? cn_recording_part_open(rec, task, &parts[count - 1], &stream, err)
+                  : cn_recording_stream_open(rec, task, cn_time_always, &stream, err))
+        while ((step = cn_call_stream_next(stream, &batch, err)) == CN_ITEM)
+            ;
+    cn_call_stream_close(stream);
+    free(parts);
+    return step == CN_END;
+}
+
+/* A recording that was cut short or copied in part is damaged at the ends of its files. */
+static bool check_ends(const struct cn_args *args, const struct cn_recording *rec,
+                       struct cn_error *err)
+{
+    uint32_t damaged = 0;
+
+    for (uint32_t i = 0; i < rec->task_count; i++) {
+        struct cn_error damage;
+
+        if (read_end(rec, i, &damage))
+            continue;
+        damaged++;
+        cn_cli_warn(args, "%s: task %" PRIu32 ": %s", rec->path, rec->tasks[i].tid,
+                    damage.text);
+    }
+    return damaged == 0 ||
+           cn_fail(err, CN_ERR_FORMAT, "%s: %" PRIu32 " of %" PRIu32 " tasks are damaged",
+                   rec->path, damaged, rec->task_count);
+}
+
 bool cn_info_recording(const struct cn_args *args, const char *path, struct cn_error *err)
 {
     struct cn_text text = {0};
@@ -350,7 +391,7 @@ bool cn_info_recording(const struct cn_args *args, const char *path, struct cn_e
     }
     cn_cli_print(args, &text);
     cn_text_done(&text);
-    ok = cn_recording_check(rec, err);
+    ok = check_ends(args, rec, err) && cn_recording_check(rec, err);
     cn_recording_close(rec);
     return ok;
 }

@@ -96,7 +96,7 @@ bool cn_export_calls(const struct cn_format *format, const struct cn_call_query 
     struct cn_export x = {
         .format = format, .query = query, .path = path, .options = options};
 
-    if (format != &cn_format_chrome)
+    if (!format->keeps_flows)
         cn_export_lose(&x, "flows between calls", query->rec->flow_count);
     return run(&x, format->export_calls, err);
 }

@@ -104,6 +104,10 @@ struct cn_timeline {
     uint64_t count;
     uint64_t at;       /* private to the format */
     size_t part_count; /* parts that can be read in parallel; 0: there are none */
+
+    /* Of a timeline with fewer samples (thinner.h); 0: it has all that there are. */
+    uint64_t resolution_ns;
+    uint64_t origin_ns; /* a time at which a cell begins */
 };
 
 /* How many values of a metric a context has, over all threads; void values are not counted. */

@@ -77,7 +77,7 @@ static bool tighten(const struct cn_recording *rec, struct cn_time_range *range)
 
 static bool write_part(const char *path, const struct cn_page_range *range,
                        const char *target, struct cn_time_range *out,
-                       struct cn_error *err)
+                       struct cn_error *damage, struct cn_error *err)
 {
     struct cn_recording *rec;
     uint64_t from_ns, to_ns, begin_ns;
@@ -89,7 +89,8 @@ static bool write_part(const char *path, const struct cn_page_range *range,
     ok = range->parse(range->text, 0, &from_ns, &to_ns, err);
     if (ok) {
         struct cn_write_options options = {.first_ns = add_times(begin_ns, from_ns),
-                                           .last_ns = add_times(begin_ns, to_ns)};
+                                           .last_ns = add_times(begin_ns, to_ns),
+                                           .damage = damage};
 
         *out = (struct cn_time_range){options.first_ns, options.last_ns};
         ok = tighten(rec, out) ||
@@ -102,7 +103,7 @@ static bool write_part(const char *path, const struct cn_page_range *range,
 }
 
 bool cn_page_cut_calls(const char *path, const struct cn_page_range *range, bool is_raw,
-                       const char *folder, struct cn_error *err)
+                       const char *folder, struct cn_error *damage, struct cn_error *err)
 {
     struct cn_text recording = {0}, analysis = {0};
     struct cn_time_range part;
@@ -110,7 +111,7 @@ bool cn_page_cut_calls(const char *path, const struct cn_page_range *range, bool
 
     cn_text_printf(&recording, "%s/recording", folder);
     cn_text_printf(&analysis, "%s/analysis", folder);
-    ok = write_part(path, range, cn_text_str(&recording), &part, err);
+    ok = write_part(path, range, cn_text_str(&recording), &part, damage, err);
     if (ok && mkdir(cn_text_str(&analysis), 0700) < 0)
         ok = cn_fail_errno(err, "%s", cn_text_str(&analysis));
     ok =

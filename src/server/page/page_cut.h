@@ -21,9 +21,10 @@ struct cn_page_range {
 };
 
 /* Write the records of the range and their analysis to `recording` and `analysis` below
- * `folder`. */
+ * `folder`. *damage receives the first damage of the recording, which is written up to it. */
 CN_CHECK bool cn_page_cut_calls(const char *path, const struct cn_page_range *range,
-                                bool is_raw, const char *folder, struct cn_error *err);
+                                bool is_raw, const char *folder, struct cn_error *damage,
+                                struct cn_error *err);
 
 /* Write the samples of the range to `folder`, as cn_analysis_open() reads it. */
 CN_CHECK bool cn_page_cut_samples(struct cn_database *db,

@@ -18,6 +18,7 @@
 #include "server/served/analysis.h"
 #include "server/served/served.h"
 #include "store/search/search.h"
+#include "store/search/search_traces.h"
 #include "store/store_copy.h"
 #include "store/store_format.h"
 #include "store/write/writer.h"
@@ -34,8 +35,26 @@ struct page {
     char *folder;             /* of an analysis that was made for the page; NULL: none */
     bool has_analysis;        /* at analysis_folder */
     struct cn_pack pack;
-    struct cn_text *left_out;
+    struct cn_text *left_out, *damage;
 };
+
+void cn_page_missing_done(struct cn_page_missing *missing)
+{
+    cn_text_done(&missing->left_out);
+    cn_text_done(&missing->damage);
+}
+
+static void note_damage(struct page *page, const char *what)
+{
+    cn_text_printf(page->damage, "%s\n", what);
+}
+
+static void note_warnings(struct page *page, const struct cn_warning *warnings)
+{
+    for (const struct cn_warning *w = warnings; w; w = w->next)
+        if (w->is_damage)
+            note_damage(page, w->text);
+}
 
 static struct cn_bytes asset_of(const char *path)
 {
@@ -58,6 +77,10 @@ static bool add_recording(struct page *page, struct cn_error *err)
         return false;
     page->has_analysis = true;
     folder = cn_served_analysed(page->served, err);
+    if (folder) {
+        note_warnings(page, page->served->recording->warnings);
+        note_warnings(page, page->served->db->warnings);
+    }
     return folder && cn_pack_add(&page->pack, folder, analysis_folder, err) &&
            cn_pack_add(&page->pack, page->path, page->path, err);
 }
@@ -75,12 +98,14 @@ static void leave_out_time(struct page *page)
 /* The calls of a time range, and their analysis. */
 static bool add_part_of_recording(struct page *page, struct cn_error *err)
 {
+    struct cn_error damage = {0};
     struct cn_text path = {0};
     bool ok;
 
     page->folder = cn_temporary_make("export", err);
-    if (!page->folder || !cn_page_cut_calls(page->path, &page->options->range,
-                                            page->options->is_raw, page->folder, err))
+    if (!page->folder ||
+        !cn_page_cut_calls(page->path, &page->options->range, page->options->is_raw,
+                           page->folder, &damage, err))
         return false;
     page->has_analysis = true;
     page->format = cn_format_find("uftrace");
@@ -91,6 +116,10 @@ static bool add_part_of_recording(struct page *page, struct cn_error *err)
     ok = ok && cn_pack_add(&page->pack, cn_text_str(&path), page->path, err);
     cn_text_done(&path);
     leave_out_time(page);
+    if (damage.kind != CN_ERR_NONE) {
+        note_damage(page, damage.text);
+        leave_out(page, "data after the damage");
+    }
     return ok;
 }
 
@@ -136,6 +165,7 @@ static bool add_database(struct page *page, struct cn_error *err)
     /* What does not open is not exported. */
     if (!page->format->open_database(&db, page->path, err))
         return false;
+    note_warnings(page, db->warnings);
     ok = page->format == &cn_format_perf || page->options->range.text
              ? add_made(page, db, err)
              : cn_pack_add(&page->pack, page->path, page->path, err);
@@ -170,11 +200,32 @@ static bool copy_traces(struct page *page, const char *query, struct cn_error *e
     if (!page->folder || !cn_store_query_open(&opened, page->path, query, err))
         return false;
     cn_text_printf(&path, "%s/store", page->folder);
-    ok =
-        cn_store_copy_new(cn_text_str(&path), opened.search, opened.query, &added, err) &&
-        cn_pack_add(&page->pack, cn_text_str(&path), page->path, err);
+    ok = cn_store_copy_new(cn_text_str(&path), opened.search, opened.query, &added, err);
     cn_store_query_close(&opened);
+    if (!ok && err->kind == CN_ERR_FORMAT) {
+        note_damage(page, err->text);
+        ok = true;
+    }
+    ok = ok && cn_pack_add(&page->pack, cn_text_str(&path), page->path, err);
     cn_text_done(&path);
+    return ok;
+}
+
+/* The files of a store as they are. */
+static bool add_store(struct page *page, struct cn_error *err)
+{
+    struct cn_search_trace_count traces;
+    struct cn_store_query all;
+    struct cn_error damage;
+    bool ok;
+
+    if (!cn_store_query_open(&all, page->path, "", err))
+        return false;
+    ok = cn_search_count_traces(all.search, all.query, &traces, err) &&
+         cn_pack_add(&page->pack, page->path, page->path, err);
+    if (!cn_search_check(all.search, &damage))
+        note_damage(page, damage.text);
+    cn_store_query_close(&all);
     return ok;
 }
 
@@ -184,7 +235,7 @@ static bool add_traces(struct page *page, struct cn_error *err)
     bool ok = add_query(page, &query, err);
 
     if (ok && query.len == 0)
-        ok = cn_pack_add(&page->pack, page->path, page->path, err);
+        ok = add_store(page, err);
     else if (ok)
         ok = copy_traces(page, cn_text_str(&query), err);
     if (page->options->query)
@@ -379,10 +430,13 @@ static bool check_engine(struct cn_error *err)
 }
 
 bool cn_page_export(struct cn_sink *out, const char *path,
-                    const struct cn_page_options *options, struct cn_text *left_out,
-                    struct cn_error *err)
+                    const struct cn_page_options *options,
+                    struct cn_page_missing *missing, struct cn_error *err)
 {
-    struct page page = {.path = path, .options = options, .left_out = left_out};
+    struct page page = {.path = path,
+                        .options = options,
+                        .left_out = &missing->left_out,
+                        .damage = &missing->damage};
     bool ok;
 
     if (!check_engine(err))

@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "server/page/page_cut.h"
 
 struct cn_sink;
-struct cn_text;
 
 struct cn_page_options {
     bool is_raw;                /* recordings: recorded times, not corrected ones */
@@ -23,11 +23,17 @@ struct cn_page_options {
         size_max; /* of the page: calls, timelines, then sources are left out; 0: any */
 };
 
-/* Write the page of a database, recording or store, and append what it leaves out, "" for
- * nothing, which the page names as well. */
+/* What a page lacks of its source. */
+struct cn_page_missing {
+    struct cn_text left_out; /* as chosen, which the page names as well; "": nothing */
+    struct cn_text damage;   /* a line for each damage of the source; "": none */
+};
+void cn_page_missing_done(struct cn_page_missing *missing);
+
+/* Write the page of a database, recording or store. Damaged data is written up to the damage. */
 CN_CHECK bool cn_page_export(struct cn_sink *out, const char *path,
                              const struct cn_page_options *options,
-                             struct cn_text *left_out, struct cn_error *err);
+                             struct cn_page_missing *missing, struct cn_error *err);
 
 /* Write the viewer without data, into which people drop files. */
 CN_CHECK bool cn_page_viewer(struct cn_sink *out, struct cn_error *err);

@@ -267,7 +267,7 @@ static void a_built_recording_has_its_calls(void **state)
     struct cairn_recorder *r = cairn_recorder_new("example");
     uint32_t task = cairn_recorder_task(r, 7, 8, "worker", err);
     struct cairn_data *rec, *again, *db;
-    struct cairn_table *calls, *report, *contexts;
+    struct cairn_table *calls, *report, *contexts, *states, *flows;
 
     (void)state;
     assert_true(cairn_recorder_call(r, task, "work", 2000, 500, err));
@@ -286,6 +286,13 @@ static void a_built_recording_has_its_calls(void **state)
     assert_int_equal(u64(calls, "self_ns", 1), 2500);
     assert_text(report, "name", 0, "main");
     assert_int_equal(u64(report, "calls", 1), 1);
+    states = cairn_recording_states(again, &options, err);
+    flows = cairn_recording_flows(again, err);
+    assert_int_equal(cairn_table_row_count(states), 0); /* it has no scheduler events */
+    assert_int_equal(cairn_table_column_count(states), 5);
+    assert_int_equal(cairn_table_row_count(flows), 0);
+    cairn_table_free(states);
+    cairn_table_free(flows);
     db = cairn_analyze(rec, err);
     assert_non_null(db);
     contexts = cairn_database_contexts(db, NULL, err);

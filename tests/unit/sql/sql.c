@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "model/calls/recording.h"
 #include "model/contexts/database.h"
+#include "sql/call_groups.h"
 #include "support/sample.h"
 #include "support/sample_recording.h"
 
@@ -123,6 +124,32 @@ static void groups_calls_as_sqlite_does(void **state)
         ask(&s, "EXPLAIN QUERY PLAN SELECT name, sum(total_ns) FROM calls GROUP BY name"),
         "TEMP B-TREE"));
     close_session(&s);
+}
+
+/* Events and calls without symbols are groups by address, also as the first ones. */
+static void groups_calls_of_unknown_functions(void **state)
+{
+    enum { ADDRESS_COUNT = 100, CALL_COUNT = 3 };
+    struct cn_recording *rec = cn_sample_recording();
+    struct cn_call_groups *groups = cn_call_groups_new(rec, true, 1u << CN_CALL_TOTAL);
+    struct cn_grouped_call call;
+    uint64_t sums[ADDRESS_COUNT] = {0};
+
+    (void)state;
+    for (uint64_t i = 0; i < (uint64_t)CALL_COUNT * ADDRESS_COUNT; i++) {
+        struct cn_span span = {.function = CN_NONE,
+                               .address = 0x100000 + i % ADDRESS_COUNT,
+                               .total_ns = 1 + i % ADDRESS_COUNT};
+
+        cn_call_groups_add(groups, 0, &span);
+    }
+    cn_call_groups_sort(groups);
+    while (cn_call_groups_next(groups, &call))
+        sums[call.address - 0x100000] += call.numbers[CN_CALL_TOTAL];
+    for (uint64_t i = 0; i < ADDRESS_COUNT; i++)
+        assert_int_equal(sums[i], CALL_COUNT * (1 + i));
+    cn_call_groups_free(groups);
+    cn_recording_close(rec);
 }
 
 /* The report counts the return of fork() in the child; it is no row of calls. */
@@ -360,6 +387,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_calls_as_sqlite_does),
+        cmocka_unit_test(groups_calls_of_unknown_functions),
         cmocka_unit_test(adds_up_calls_as_the_report_does),
         cmocka_unit_test(reports_one_thread_and_time),
         cmocka_unit_test(bounds_choose_the_same_rows),

@@ -380,6 +380,7 @@ const struct cn_format cn_format_chrome = {
                "values and events",
     .holds = "calls",
     .is_file = true,
+    .keeps_flows = true,
     .probe = cn_chrome_probe,
     .open_recording = cn_chrome_open,
     .export_calls = CN_NOT_IN_ENGINE(write_events),

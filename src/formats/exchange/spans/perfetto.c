@@ -1,5 +1,6 @@
 /* Perfetto trace: a track for each thread, inside the track of its process; calls as slices
- * with interned names and arguments, events, and a flow from each fork to the forked task.
+ * with interned names and arguments, events, the flows of the recording, and one from each fork
+ * to the forked task.
  *
  * Each task is a packet sequence: names are numbered per sequence, at their first use. */
 
@@ -25,6 +26,12 @@ static uint64_t process_uuid(const struct cn_task *task)
 static uint64_t thread_uuid(const struct cn_task *task)
 {
     return (uint64_t)2 << 32 | task->tid;
+}
+
+/* Flows of forks have the uuid of the forked thread. */
+static uint64_t flow_id(uint32_t flow)
+{
+    return (uint64_t)3 << 32 | flow;
 }
 
 struct track {
@@ -255,6 +262,44 @@ static void add_track(const struct cn_export *x, struct cn_pb *pb,
     cn_pb_close(pb, at);
 }
 
+/* An instant event, inside the innermost call of its task at that time. */
+static void add_flow_end(const struct cn_export *x, struct cn_pb *pb, uint32_t number,
+                         bool is_start)
+{
+    const struct cn_recording *rec = x->query->rec;
+    const struct cn_flow *flow = &rec->flows[number];
+    const struct cn_task *task = &rec->tasks[is_start ? flow->from_task : flow->to_task];
+    size_t at = open_shared(x, pb), event;
+
+    cn_pb_u64(pb, cn_perfetto_packet_timestamp, is_start ? flow->from_ns : flow->to_ns);
+    event = cn_pb_open(pb, cn_perfetto_packet_track_event);
+    cn_pb_u64(pb, cn_perfetto_event_type, CN_PERFETTO_INSTANT);
+    cn_pb_u64(pb, cn_perfetto_event_track_uuid, thread_uuid(task));
+    cn_pb_str(pb, cn_perfetto_event_name, *flow->name ? flow->name : "flow");
+    cn_pb_fixed64(pb,
+                  is_start ? cn_perfetto_event_flow_ids
+                           : cn_perfetto_event_terminating_flow_ids,
+                  flow_id(number));
+    cn_pb_close(pb, event);
+    cn_pb_close(pb, at);
+}
+
+/* After the calls: an end has the time of the call that it is in, where a span begins with it,
+ * and readers keep the order of packets of the same time. */
+static bool add_flows(struct cn_export *x, struct cn_pb *pb, struct cn_error *err)
+{
+    bool ok = true;
+
+    for (uint32_t i = 0; ok && i < x->query->rec->flow_count; i++) {
+        cn_pb_clear(pb);
+        add_flow_end(x, pb, i, true);
+        add_flow_end(x, pb, i, false);
+        cn_text_add(&x->text, (const char *)pb->bytes, pb->len);
+        ok = cn_export_flush(x, err);
+    }
+    return ok;
+}
+
 static bool write_trace(struct cn_export *x, struct cn_error *err)
 {
     static const struct cn_lane_ops ops = {
@@ -275,7 +320,7 @@ static bool write_trace(struct cn_export *x, struct cn_error *err)
         add_track(x, &pb, task, true);
     }
     ok = cn_sink_write(&x->sink, pb.bytes, pb.len, err) &&
-         cn_export_lanes(x, &ops, NULL, &counts, err);
+         cn_export_lanes(x, &ops, NULL, &counts, err) && add_flows(x, &pb, err);
     cn_map_done(&processes);
     cn_pb_done(&pb);
     if (ok)
@@ -287,8 +332,9 @@ const struct cn_format cn_format_perfetto = {
     .name = "perfetto",
     .summary =
         "Perfetto trace: every call at its recorded time, values, events, processes, "
-        "forks",
+        "forks, flows",
     .holds = "calls",
     .is_file = true,
+    .keeps_flows = true,
     .export_calls = write_trace,
 };

@@ -174,6 +174,7 @@ const struct cn_format cn_format_sqlite = {
     .summary = "every table in an SQLite database, with indexes",
     .holds = "tables",
     .is_file = true,
+    .keeps_flows = true,
     .export_calls = write_tables,
     .export_database = write_tables,
 };

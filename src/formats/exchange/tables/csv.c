@@ -117,6 +117,7 @@ const struct cn_format cn_format_csv = {
     .name = "csv",
     .summary = "every table as a CSV file in a folder",
     .holds = "tables",
+    .keeps_flows = true,
     .export_calls = write_tables,
     .export_database = write_tables,
 };

@@ -71,6 +71,7 @@ const struct cn_format cn_format_ndjson = {
     .summary = "every table as lines of JSON, one object per row",
     .holds = "tables",
     .is_file = true,
+    .keeps_flows = true,
     .export_calls = write_tables,
     .export_database = write_tables,
 };

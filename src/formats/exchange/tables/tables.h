@@ -74,7 +74,7 @@ CN_CHECK bool cn_tables_of_database(struct cn_rows *rows, struct cn_error *err);
 
 /* For cairn sql, which has the same tables without writing them. */
 extern const struct cn_table_shape cn_facts_table, cn_tasks_table, cn_functions_table;
-extern const struct cn_table_shape cn_calls_table, cn_events_table;
+extern const struct cn_table_shape cn_calls_table, cn_events_table, cn_flows_table;
 extern const struct cn_table_shape cn_metrics_table, cn_statistics_table;
 extern const struct cn_table_shape cn_threads_table, cn_identities_table;
 extern const struct cn_table_shape cn_contexts_table, cn_values_table, cn_sums_table;
@@ -83,6 +83,7 @@ extern const struct cn_table_shape cn_samples_table;
 /* Add all rows of a table. */
 CN_CHECK bool cn_tables_add_facts(struct cn_rows *rows, struct cn_error *err);
 CN_CHECK bool cn_tables_add_tasks(struct cn_rows *rows, struct cn_error *err);
+CN_CHECK bool cn_tables_add_flows(struct cn_rows *rows, struct cn_error *err);
 CN_CHECK bool cn_tables_add_metrics(struct cn_rows *rows, struct cn_error *err);
 CN_CHECK bool cn_tables_add_statistics(struct cn_rows *rows, struct cn_error *err);
 CN_CHECK bool cn_tables_add_threads(struct cn_rows *rows, struct cn_error *err);

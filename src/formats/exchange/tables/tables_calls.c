@@ -63,6 +63,17 @@ const struct cn_table_shape cn_events_table = {
     .indexes = "thread,time_ns",
 };
 
+const struct cn_table_shape cn_flows_table = {
+    .name = "flows",
+    .columns = {{"from_thread", CN_CELL_INTEGER},
+                {"from_ns", CN_CELL_INTEGER},
+                {"from_depth", CN_CELL_INTEGER},
+                {"to_thread", CN_CELL_INTEGER},
+                {"to_ns", CN_CELL_INTEGER},
+                {"name", CN_CELL_TEXT}},
+    .indexes = "from_thread,from_ns;to_thread,to_ns",
+};
+
 /* Calls and events, task after task. */
 struct filling {
     struct cn_rows_table calls, events;
@@ -102,6 +113,29 @@ bool cn_tables_add_tasks(struct cn_rows *rows, struct cn_error *err)
         cn_rows_index(&table, task->parent);
         cn_rows_integer(&table, task->is_fork);
         cn_rows_integer(&table, task->time_ns);
+        cn_rows_row(&table);
+    }
+    cn_rows_end(&table);
+    (void)err;
+    return true;
+}
+
+bool cn_tables_add_flows(struct cn_rows *rows, struct cn_error *err)
+{
+    const struct cn_recording *rec = rows->x->query->rec;
+    struct cn_rows_table table;
+
+    cn_rows_begin(&table, rows, &cn_flows_table);
+    for (uint32_t i = 0; i < rec->flow_count; i++) {
+        const struct cn_flow *flow = &rec->flows[i];
+
+        cn_rows_integer(&table, flow->from_task);
+        cn_rows_integer(&table, flow->from_ns);
+        /* Depths of calls count from 0. */
+        cn_rows_index(&table, flow->from_depth > 0 ? flow->from_depth - 1 : CN_NONE);
+        cn_rows_integer(&table, flow->to_task);
+        cn_rows_integer(&table, flow->to_ns);
+        cn_rows_text(&table, *flow->name ? flow->name : NULL);
         cn_rows_row(&table);
     }
     cn_rows_end(&table);
@@ -208,7 +242,8 @@ bool cn_tables_of_calls(struct cn_rows *rows, struct cn_error *err)
     bool ok;
 
     f.is_used = cn_alloc(rec->function_count, sizeof(*f.is_used));
-    ok = cn_tables_add_facts(rows, err) && cn_tables_add_tasks(rows, err);
+    ok = cn_tables_add_facts(rows, err) && cn_tables_add_tasks(rows, err) &&
+         cn_tables_add_flows(rows, err);
     cn_rows_begin(&f.calls, rows, &cn_calls_table);
     cn_rows_begin(&f.events, rows, &cn_events_table);
     ok = ok && cn_export_lanes(rows->x, &ops, &f, &counts, err);

@@ -10,6 +10,7 @@
 #include "base/run/pool.h"
 #include "base/run/progress.h"
 #include "base/run/ranks.h"
+#include "model/contexts/thinner.h"
 #include "model/format.h"
 
 enum {
@@ -17,62 +18,6 @@ enum {
     /* Without a limit of samples, a timeline without parts of more samples is read in turn. */
     LONG_COUNT = 1 << 20,
 };
-
-/* The last nanosecond of the cell of a time. */
-static uint64_t last_of_cell(uint64_t time_ns, uint64_t resolution_ns)
-{
-    uint64_t left_ns = resolution_ns - 1 - time_ns % resolution_ns;
-
-    return time_ns > UINT64_MAX - left_ns ? UINT64_MAX : time_ns + left_ns;
-}
-
-/* Times ascend: up to the end of its cell, a sample replaces the last one. */
-static void put(struct cn_hpc_thinner *thinner, struct cn_sample sample)
-{
-    if (thinner->count > 0 && sample.time_ns <= thinner->cell_last_ns) {
-        thinner->list[thinner->count - 1] = sample;
-        return;
-    }
-    thinner->cell_last_ns = last_of_cell(sample.time_ns, thinner->resolution_ns);
-    thinner->list[thinner->count++] = sample;
-}
-
-/* Samples of cells of `resolution_ns`, a multiple of what it was. */
-static void coarsen(struct cn_hpc_thinner *thinner, uint64_t resolution_ns)
-{
-    size_t count = thinner->count;
-
-    thinner->resolution_ns = resolution_ns;
-    thinner->count = 0;
-    for (size_t i = 0; i < count; i++)
-        put(thinner, thinner->list[i]);
-}
-
-bool cn_hpc_thinner_add(struct cn_hpc_thinner *thinner, const struct cn_sample *samples,
-                        size_t count, struct cn_error *err)
-{
-    thinner->list = cn_grow_to(thinner->list, thinner->count + count, &thinner->capacity,
-                               sizeof(*thinner->list));
-    for (size_t i = 0; i < count; i++) {
-        if (thinner->count > 0 &&
-            samples[i].time_ns < thinner->list[thinner->count - 1].time_ns)
-            return cn_fail(err, CN_ERR_FORMAT,
-                           "time runs backwards: %" PRIu64 " after %" PRIu64,
-                           samples[i].time_ns, thinner->list[thinner->count - 1].time_ns);
-        put(thinner, samples[i]);
-        /* Not each time: then all work together is linear. */
-        if (thinner->sample_max > 0 && thinner->count / 2 > thinner->sample_max)
-            cn_hpc_thinner_end(thinner);
-    }
-    return true;
-}
-
-void cn_hpc_thinner_end(struct cn_hpc_thinner *thinner)
-{
-    while (thinner->sample_max > 0 && thinner->count > thinner->sample_max &&
-           thinner->resolution_ns <= UINT64_MAX / 4)
-        coarsen(thinner, thinner->resolution_ns * 2);
-}
 
 /* A timeline, or a part of one. */
 struct unit {
@@ -83,7 +28,7 @@ struct unit {
 
 struct worker {
     struct cn_sample samples[CHUNK_COUNT];
-    struct cn_hpc_thinner thinner;
+    struct cn_thinner thinner;
 };
 
 struct thin_writer {
@@ -98,7 +43,7 @@ struct thin_writer {
     uint64_t done_count, sample_count;
 
     /* The line whose units are taken. */
-    struct cn_hpc_thinner line;
+    struct cn_thinner line;
     struct cn_hpc_trace_run run;
     uint32_t last_context;
     bool has_last;
@@ -141,12 +86,19 @@ static void plan_units(struct thin_writer *t)
     }
 }
 
-static struct cn_hpc_thinner new_thinner(const struct thin_writer *t)
+/* Prepare a thinner for a line, or for a unit of it. */
+static void begin_line(const struct thin_writer *t, struct cn_thinner *thinner,
+                       uint32_t line)
 {
     const struct cn_write_options *options = t->job->options;
+    const struct cn_timeline *timeline = &t->lines->timelines[line];
 
-    return (struct cn_hpc_thinner){.resolution_ns = options->timeline_resolution_ns,
-                                   .sample_max = options->timeline_sample_max};
+    thinner->sample_max = options->timeline_sample_max;
+    cn_thinner_reset(thinner,
+                     timeline->resolution_ns > options->timeline_resolution_ns
+                         ? timeline->resolution_ns
+                         : options->timeline_resolution_ns,
+                     timeline->origin_ns);
 }
 
 /* Encode the samples of the chunk. */
@@ -176,7 +128,7 @@ static bool emit(struct thin_writer *t, struct cn_sample sample, bool is_exact,
 /* Write all samples of the line but the last `left`. */
 static bool emit_list(struct thin_writer *t, size_t left, struct cn_error *err)
 {
-    struct cn_hpc_thinner *line = &t->line;
+    struct cn_thinner *line = &t->line;
     size_t count = line->count > left ? line->count - left : 0;
 
     for (size_t i = 0; i < count; i++)
@@ -192,7 +144,7 @@ static bool emit_list(struct thin_writer *t, size_t left, struct cn_error *err)
 static bool add_to_line(struct thin_writer *t, const struct cn_sample *samples,
                         size_t count, struct cn_error *err)
 {
-    return cn_hpc_thinner_add(&t->line, samples, count, err) &&
+    return cn_thinner_add(&t->line, samples, count, err) &&
            (t->line.sample_max > 0 || emit_list(t, 1, err));
 }
 
@@ -208,9 +160,8 @@ static bool read_unit(struct thin_writer *t, const struct unit *unit,
             return false;
         if (!cn_timeline_read(t->job->db, &t->lines->timelines[unit->line],
                               unit->first + done, count, worker->samples, err) ||
-            !(into_line
-                  ? add_to_line(t, worker->samples, count, err)
-                  : cn_hpc_thinner_add(&worker->thinner, worker->samples, count, err)))
+            !(into_line ? add_to_line(t, worker->samples, count, err)
+                        : cn_thinner_add(&worker->thinner, worker->samples, count, err)))
             return cn_fail_in(err, "profile %" PRIu32, unit->line + 1);
         done += count;
     }
@@ -221,12 +172,8 @@ static void unit_run(void *arg, size_t job, unsigned number)
 {
     struct thin_writer *t = arg;
     struct worker *worker = &t->workers[number];
-    struct cn_sample *list = worker->thinner.list;
-    size_t capacity = worker->thinner.capacity;
 
-    worker->thinner = new_thinner(t);
-    worker->thinner.list = list;
-    worker->thinner.capacity = capacity;
+    begin_line(t, &worker->thinner, t->units[job].line);
     if (!cn_failures_stopped(&t->failures, number) && !t->units[job].is_long &&
         !read_unit(t, &t->units[job], worker, false,
                    cn_failures_error(&t->failures, number)))
@@ -236,7 +183,7 @@ static void unit_run(void *arg, size_t job, unsigned number)
 static bool end_line(struct thin_writer *t, uint32_t line, uint64_t begin_off,
                      struct cn_error *err)
 {
-    cn_hpc_thinner_end(&t->line);
+    cn_thinner_end(&t->line);
     if (!emit_list(t, 0, err) || !flush(t, err))
         return cn_fail_in(err, "profile %" PRIu32, line + 1);
     t->line_lens[line] += t->spool.end_off - begin_off;
@@ -253,16 +200,11 @@ static bool take(struct thin_writer *t, size_t job, struct worker *worker,
     bool is_last = job + 1 == t->unit_count || t->units[job + 1].line != unit->line;
 
     if (job == 0 || t->units[job - 1].line != unit->line) {
-        struct cn_hpc_thinner fresh = new_thinner(t);
-
-        fresh.list = t->line.list;
-        fresh.capacity = t->line.capacity;
-        t->line = fresh;
+        begin_line(t, &t->line, unit->line);
         t->run.has_last = false;
         t->has_last = false;
     }
-    if (worker->thinner.resolution_ns > t->line.resolution_ns)
-        coarsen(&t->line, worker->thinner.resolution_ns);
+    cn_thinner_coarsen(&t->line, worker->thinner.resolution_ns);
     if (!(unit->is_long
               ? read_unit(t, unit, worker, true, err)
               : add_to_line(t, worker->thinner.list, worker->thinner.count, err)))

@@ -278,6 +278,47 @@ def read_perfetto(data):
     return begun
 
 
+def perfetto_flows(data):
+    """(thread, time, name) of both ends of each flow, by its id."""
+    flows = {}
+    for _, packet in fields(data):
+        packet = dict(fields(packet))
+        event = dict(fields(packet.get(11, b"")))
+        for number, end in ((47, "from"), (48, "to")):
+            if number in event:
+                point = (event[11] & 0xFFFFFFFF, packet[8], event[23].decode())
+                flows.setdefault(event[number], {})[end] = point
+    return [(flow["from"], flow["to"]) for _, flow in sorted(flows.items())]
+
+
+def check_flows(where):
+    """Flows of a recording are the same in Perfetto, in tables and in cairn sql."""
+    events = [
+        {"ph": "X", "name": "send", "ts": 10, "dur": 20, "pid": 1, "tid": 1},
+        {"ph": "X", "name": "receive", "ts": 40, "dur": 30, "pid": 1, "tid": 2},
+        {"ph": "s", "name": "message", "id": 7, "ts": 15, "pid": 1, "tid": 1},
+        {"ph": "f", "bp": "e", "name": "message", "id": 7, "ts": 45, "pid": 1, "tid": 2},
+        {"ph": "s", "id": 9, "ts": 29, "pid": 1, "tid": 1},
+        {"ph": "f", "bp": "e", "id": 9, "ts": 60, "pid": 1, "tid": 2},
+    ]
+    source = where / "flows.json"
+    source.write_text(json.dumps(events))
+    query = (
+        "SELECT f.tid, from_ns, t.tid, to_ns, coalesce(flows.name, 'flow') FROM flows"
+        " JOIN threads f ON f.id = from_thread JOIN threads t ON t.id = to_thread"
+    )
+    wanted = [(1, 15000, 2, 45000, "message"), (1, 29000, 2, 60000, "flow")]
+    found = perfetto_flows(convert(source, "perfetto"))
+    check([(*a[:2], *b[:2], a[2]) for a, b in found] == wanted, f"perfetto: flows {found}")
+    check(read_tables(source, where)["flows"] == 2, "tables: flows")
+    if "sqlite" in run("cairn", "formats").decode():
+        rows = sqlite3.connect(where / "tables.sqlite").execute(query).fetchall()
+        check(rows == wanted, f"sqlite: flows {rows}")
+        rows = run("cairn", "sql", str(source), query, "--format", "json")
+        rows = [tuple(row.values()) for row in json.loads(rows)]
+        check(rows == wanted, f"sql: flows {rows}")
+
+
 def read_tables(source, where):
     """Rows of each table: the same in CSV, NDJSON and SQLite."""
     counts, lines = {}, {}
@@ -355,6 +396,7 @@ def main():
     check_recording(testdata / "recording", here)
     check_recording(here / "hostile", here)
     check_database(testdata / "sample", here)
+    check_flows(here)
     run("cairn", "analyze", "-q", str(here / "hostile"), "-o", str(here / "hostile.db"))
     check_database(here / "hostile.db", here)
     fixtures = pathlib.Path(os.environ.get("CAIRN_FIXTURES", ""))

@@ -37,6 +37,7 @@ struct subject {
     struct cn_calls_options options;
     struct cn_database *db;
     struct cn_calls_result result;
+    uint64_t few; /* samples of a timeline; 0: all */
 };
 
 static void open_subject(struct subject *s, const char *name)
@@ -213,7 +214,11 @@ static void on_finding(void *arg, const struct cn_finding *finding)
 static void write_as(struct subject *s, const char *path)
 {
     const struct cn_format *format = cn_format_find("hpctoolkit-v4");
-    struct cn_write_options options = {.workers = s->options.workers};
+    struct cn_write_options options = {
+        .workers = s->options.workers,
+        .timeline_resolution_ns = s->few > 0,
+        .timeline_sample_max = s->few,
+    };
     struct cn_error err = {0};
     unsigned count = 0;
 
@@ -330,6 +335,42 @@ static void timelines_agree_with_the_sums(void **state)
     for (uint32_t p = 1; p < s.db->profile_count; p++)
         check_timeline(s.db, p);
     close_subject(&s);
+}
+
+static void write_few(const char *name, bool are_kept, const char *path)
+{
+    enum { FEW = 20 };
+    struct subject s;
+
+    open_subject(&s, name);
+    s.few = FEW;
+    if (are_kept) {
+        s.options.timeline_resolution_ns = 1;
+        s.options.timeline_sample_max = FEW;
+    }
+    analyse(&s);
+    write_as(&s, path);
+    close_subject(&s);
+}
+
+static void few_samples_are_the_same_kept_or_read_again(void **state)
+{
+    static const char *const names[] = {"threads", "cxx", "longjmp"};
+    struct cn_scratch *scratch = cn_scratch_enter();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        struct cn_text kept = {0}, read = {0};
+
+        cn_text_printf(&kept, "%s-kept.db", names[i]);
+        cn_text_printf(&read, "%s-read.db", names[i]);
+        write_few(names[i], true, kept.chars);
+        write_few(names[i], false, read.chars);
+        assert_same(kept.chars, read.chars, "trace.db");
+        cn_text_done(&kept);
+        cn_text_done(&read);
+    }
+    cn_scratch_leave(scratch);
 }
 
 /* One thread switches all of them: what they did depends on the order of all. */
@@ -527,6 +568,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_recording_becomes_a_sound_database),
         cmocka_unit_test(timelines_agree_with_the_sums),
+        cmocka_unit_test(few_samples_are_the_same_kept_or_read_again),
         cmocka_unit_test(timelines_follow_switches_across_tasks),
         cmocka_unit_test(collapsed_recursion_keeps_calls_and_time),
         cmocka_unit_test(what_took_too_little_counts_for_its_caller),

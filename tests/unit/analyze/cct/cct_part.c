@@ -20,6 +20,9 @@
 
 static char *folder;
 
+/* Samples of a timeline that are kept. */
+enum { FEW = 11 };
+
 struct subject {
     struct cn_recording *rec;
     struct cn_call_filter filter;
@@ -44,7 +47,8 @@ static void open_subject(struct subject *s, const char *name, const char *only)
     cn_call_filter_ready(&s->filter);
     s->query =
         (struct cn_call_query){s->rec, &s->filter, cn_time_always, NULL, 0, false, NULL};
-    s->options.query = &s->query;
+    s->options = (struct cn_cct_task_options){
+        .query = &s->query, .resolution_ns = 1, .sample_max = FEW};
 }
 
 static void close_subject(struct subject *s)
@@ -191,10 +195,25 @@ static void assert_same(const struct cn_cct_task *a, const struct cn_cct_task *b
     }
 }
 
-/* The timeline of each part is that part of the whole one. */
+static void assert_kept(const struct cn_cct_task *task, const struct cn_thinner *thinned)
+{
+    const struct cn_thinner *kept = &task->thinner;
+
+    assert_int_equal(kept->resolution_ns, thinned->resolution_ns);
+    assert_int_equal(kept->count, thinned->count);
+    for (size_t i = 0; i < kept->count; i++) {
+        assert_int_equal(kept->list[i].time_ns, thinned->list[i].time_ns);
+        assert_int_equal(kept->list[i].context, thinned->list[i].context);
+    }
+}
+
+/* The timeline of each part is that part of the whole one, and samples that were kept are those
+ * of it that few samples have. */
 static void assert_same_samples(const struct cn_cct_task *whole,
                                 const struct cn_cct_task *parted)
 {
+    struct cn_thinner thinned = {.resolution_ns = 1, .sample_max = FEW};
+    uint64_t kept_count = whole->sample_count - (whole->follow.node != 0);
     struct cn_cct_replay one, other;
     struct cn_error err;
 
@@ -212,11 +231,17 @@ static void assert_same_samples(const struct cn_cct_task *whole,
             assert_true(cn_cct_replay_next(&other, &b, 1, &err));
             assert_int_equal(a.time_ns, b.time_ns);
             assert_int_equal(a.context, b.context);
+            if (one.done_count <= kept_count)
+                cn_thinner_put(&thinned, a);
         }
         cn_cct_replay_close(&other);
     }
     assert_int_equal(one.done_count, whole->sample_count);
     cn_cct_replay_close(&one);
+    cn_thinner_end(&thinned);
+    assert_kept(whole, &thinned);
+    assert_kept(parted, &thinned);
+    free(thinned.list);
 }
 
 enum { PARTS_MAX = 8 };
@@ -239,6 +264,7 @@ static void whole_init(struct whole *whole, const struct subject *s, uint32_t nu
     assert_true(cn_cct_task_count(&whole->open, NULL, NULL, false, &err));
     assert_true(cn_cct_task_count(&whole->ended, NULL, NULL, false, &err));
     cn_cct_task_end(&whole->ended);
+    cn_thinner_end(&whole->ended.thinner);
 }
 
 static void whole_done(struct whole *whole)
@@ -258,6 +284,7 @@ static size_t check_cut(const struct whole *whole, const struct cuts *cuts,
 
     assert_same(&whole->open, &parted);
     cn_cct_task_end(&parted);
+    cn_thinner_end(&parted.thinner);
     assert_same_samples(&whole->ended, &parted);
     cn_cct_task_done(&parted);
     return wrong;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "formats/hpctoolkit/values/trace_thin.h"
+#include "model/contexts/thinner.h"
 
 enum { COUNT = 5000 };
 
@@ -19,20 +19,20 @@ static void make_samples(struct cn_sample out[COUNT])
         out[i] = (struct cn_sample){1000 + (uint64_t)(i / 2) * 7, i + 1};
 }
 
-static void thin_in_parts(struct cn_hpc_thinner *out, const struct cn_sample *samples,
+static void thin_in_parts(struct cn_thinner *out, const struct cn_sample *samples,
                           size_t part_len)
 {
     struct cn_error err = {0};
 
     for (size_t i = 0; i < COUNT; i += part_len)
-        assert_true(cn_hpc_thinner_add(
-            out, samples + i, COUNT - i < part_len ? COUNT - i : part_len, &err));
-    cn_hpc_thinner_end(out);
+        assert_true(cn_thinner_add(out, samples + i,
+                                   COUNT - i < part_len ? COUNT - i : part_len, &err));
+    cn_thinner_end(out);
 }
 
 static void no_two_samples_have_the_same_time(void **state)
 {
-    struct cn_hpc_thinner thinner = {.resolution_ns = 1};
+    struct cn_thinner thinner = {.resolution_ns = 1};
     struct cn_sample samples[COUNT];
 
     (void)state;
@@ -47,7 +47,7 @@ static void no_two_samples_have_the_same_time(void **state)
 /* The context at every multiple of the resolution is that of all samples. */
 static void the_context_at_a_multiple_of_the_resolution_is_right(void **state)
 {
-    struct cn_hpc_thinner thinner = {.resolution_ns = 50};
+    struct cn_thinner thinner = {.resolution_ns = 50};
     struct cn_sample samples[COUNT];
     size_t all = 0, kept = 0;
 
@@ -68,7 +68,7 @@ static void the_context_at_a_multiple_of_the_resolution_is_right(void **state)
 static void the_limit_holds_however_a_timeline_is_divided(void **state)
 {
     struct cn_sample samples[COUNT];
-    struct cn_hpc_thinner whole = {.resolution_ns = 1, .sample_max = 64};
+    struct cn_thinner whole = {.resolution_ns = 1, .sample_max = 64};
 
     (void)state;
     make_samples(samples);
@@ -76,7 +76,7 @@ static void the_limit_holds_however_a_timeline_is_divided(void **state)
     assert_true(whole.count <= 64 && whole.count > 30);
     assert_int_equal(whole.list[whole.count - 1].context, COUNT);
     for (size_t len = 1; len < COUNT; len = len * 3 + 1) {
-        struct cn_hpc_thinner parts = {.resolution_ns = 1, .sample_max = 64};
+        struct cn_thinner parts = {.resolution_ns = 1, .sample_max = 64};
 
         thin_in_parts(&parts, samples, len);
         assert_int_equal(parts.resolution_ns, whole.resolution_ns);
@@ -89,12 +89,12 @@ static void the_limit_holds_however_a_timeline_is_divided(void **state)
 
 static void refuses_time_that_runs_backwards(void **state)
 {
-    struct cn_hpc_thinner thinner = {.resolution_ns = 10};
+    struct cn_thinner thinner = {.resolution_ns = 10};
     struct cn_sample samples[] = {{100, 1}, {99, 2}};
     struct cn_error err = {0};
 
     (void)state;
-    assert_false(cn_hpc_thinner_add(&thinner, samples, 2, &err));
+    assert_false(cn_thinner_add(&thinner, samples, 2, &err));
     assert_string_equal(err.text, "time runs backwards: 99 after 100");
     free(thinner.list);
 }
