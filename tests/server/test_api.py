@@ -83,6 +83,15 @@ class Answers(unittest.TestCase):
         labels = [row["label"] for row in rows]
         self.assertEqual([row["name"] for row in shown if row["depth"] == 0], labels)
 
+    def test_measurements_are_analysed_as_by_the_command_line(self):
+        path = f"{OPTIONS.testdata}/measurements"
+        shown = json.loads(subprocess.check_output(
+            [OPTIONS.cairn, "tree", "--format", "json", "--depth", "1", "--min-percent", "0", path], text=True))
+        with serving(OPTIONS.cairn, path, through_page=True) as service:
+            check(service.get("sources/0/info"), SCHEMAS["info"])
+            rows = service.get("sources/0/rows")["rows"]
+        self.assertEqual([row["name"] for row in shown if row["depth"] == 0], [row["label"] for row in rows])
+
     def test_the_overview_agrees_with_the_views(self):
         for source in (0, 1):
             overview = self.ask(source, "overview", whole=1)
