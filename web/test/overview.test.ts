@@ -39,7 +39,7 @@ const info = {
   states: [],
   costTimes: "corrected",
   facts: [["cpuinfo:nr_cpus", "4 / 4 (online/possible)"]],
-  tasks: [{ pid: 1 }, { pid: 1 }],
+  tasks: [{ pid: 1, profile: 1 }, { pid: 1, profile: 2 }, { pid: 2 }],
 } as unknown as Info;
 const overview: Overview = {
   metric: "time (sec)",

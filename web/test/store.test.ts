@@ -5,7 +5,7 @@ import { toCsv } from "../src/store/hits_csv";
 import { linePath } from "../src/store/latencies";
 import { operationQuery, perSecond, sortOperations } from "../src/store/operations_model";
 import { durationScale, rectangleQuery, roundDurations } from "../src/store/scatter_model";
-import { BOX, layoutServices, leftOf } from "../src/store/services_model";
+import { layoutServices, leftOf } from "../src/store/services_model";
 import type {
   Group,
   ServiceEdge,
@@ -18,7 +18,9 @@ import type {
 import {
   addCalls,
   arrangeSpans,
+  chartFlame,
   growCalls,
+  linkFlows,
   pathShares,
   selfOfSpan,
   spanFlows,
@@ -159,6 +161,43 @@ test("flows lead from a service to another one that it calls", () => {
   );
 });
 
+test("links lead from the span that one names, of this trace", () => {
+  const lines = arrangeSpans(
+    [row("a", "s1", null, "1000"), row("b", "s2", "s1", "1200"), row("c", "s3", "s1", "1500")],
+    [],
+  );
+  const link = (trace: string, span: string) => ({ trace, span, attributes: [] });
+  const links = [link("t", "s3"), link("t", "gone"), link("other", "s3"), link("t", "s2")];
+  const answer = { count: 1, spans: [{ span: "s2", service: null, method: "m", links }] };
+  assert.deepEqual(linkFlows("t", lines, answer), [{ from: 2, to: 1, at: 200, isLink: true }]);
+  assert.deepEqual(linkFlows("t", lines, null), []);
+});
+
+test("spans at the same time have rows of their own in the chart of all services", () => {
+  const span = (parent: number | null) => ({ span: null, service: "s", parent });
+  const flame = chartFlame({
+    time: "0",
+    duration: 100,
+    count: 6,
+    spans: [span(null), span(0), span(0), span(2), span(0)],
+    calls: [
+      [0, 0, 0, 0, 100, 10, 0],
+      [0, 1, 1, 0, 10, 10, 0],
+      [1, 0, 1, 10, 40, 40, 0],
+      [2, 0, 1, 20, 40, 30, 0],
+      [3, 0, 2, 25, 10, 10, 0],
+      [4, 0, 1, 60, 30, 30, 0],
+    ],
+    methods: ["m"],
+  });
+  // The first span has two rows for all of its time; what it calls is below them.
+  assert.deepEqual(
+    flame.nodes.map(([depth]) => depth),
+    [0, 1, 2, 3, 4, 2],
+  );
+  assert.equal(flame.starts?.[5], 60e-9);
+});
+
 test("spans that cause each other are shown, and spans inside the trace once", () => {
   const inside: TraceSpan[] = [0, 1, 2].map((at) => ({
     node: at,
@@ -253,6 +292,15 @@ test("services are right of their callers, also when they call each other", () =
   assert.deepEqual(Object.keys(layers([edge("x", "y"), edge("y", "x")])).sort(), ["x", "y"]);
 });
 
+test("the graph of services is as wide as its window, as far as names are legible", () => {
+  const chain = [edge("a", "b"), edge("b", "c"), edge("c", "d")];
+  const at = (room?: number) => layoutServices(chain, [], room);
+  assert.deepEqual([at().width, at().isNarrow], [at(5000).width, false]);
+  for (const room of [1440, 1200, 1024, 900, 600]) assert.ok(at(room).width <= room, `${room}`);
+  assert.ok(at(600).isNarrow);
+  assert.ok(at(300).box.width >= 110);
+});
+
 test("an edge across columns runs below no box", () => {
   const graph = layoutServices(
     [edge("a", "b"), edge("b", "c"), edge("b", "d"), edge("c", "e"), edge("a", "e", 9)],
@@ -263,10 +311,10 @@ test("an edge across columns runs below no box", () => {
   for (const node of graph.nodes)
     for (const point of line?.points.slice(1, -1) ?? [])
       assert.ok(
-        leftOf(node.layer) > point.x ||
-          leftOf(node.layer) + BOX.width < point.x ||
+        leftOf(node.layer, graph.box) > point.x ||
+          leftOf(node.layer, graph.box) + graph.box.width < point.x ||
           point.y < node.top ||
-          point.y > node.top + BOX.height,
+          point.y > node.top + graph.box.height,
         `${node.name} covers the edge`,
       );
 });

@@ -26,7 +26,7 @@ export function CompareFacets(props: CompareProps) {
         {value.damage && <p class="status error">{value.damage}</p>}
         {value.facets.length === 0 && <p class="status">no attribute tells the sides apart</p>}
         {value.facets.length > 0 && (
-          <table class="overview-table">
+          <table class="overview-table wraps">
             <thead>
               <tr>
                 {["attribute", "more often in", "A", "B", "by chance"].map((title) => (

@@ -18,7 +18,7 @@ import {
   zoomTo,
   type Box,
 } from "./flame_layout";
-import { baseName, formatPercent, formatValue } from "../shared/format";
+import { baseName, formatPercent, formatValue, metricTitle } from "../shared/format";
 import { useSearchSteps } from "../shared/tree_search";
 import type { Flame } from "../shared/types";
 import { uiScale } from "../shared/ui_scale";
@@ -196,7 +196,7 @@ export function FlameView(props: Props) {
         <p class="status" aria-live="polite">
           {shown
             ? describe(shown)
-            : `total ${formatValue(flame.total, flame.column)}, ${flame.column.replace(/ \(sec\)$/, "")}`}
+            : `total ${formatValue(flame.total, flame.column)}, ${metricTitle(flame.column)}`}
           {matches && ` · matches: ${formatPercent(found, flame.total)}`}
           {flame.isCut && " · too many contexts to draw: zoom in to see all"}
           {props.saveAs !== undefined && (

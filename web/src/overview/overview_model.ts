@@ -1,6 +1,13 @@
 // What the overview says, from the answers of the server.
 
-import { formatNs, formatPercent, formatValue, isSeconds, plural } from "../shared/format";
+import {
+  formatNs,
+  formatPercent,
+  formatValue,
+  isSeconds,
+  metricTitle,
+  plural,
+} from "../shared/format";
 import type { State } from "../shared/state";
 import type { Column, Info, Other, Row, States } from "../shared/types";
 import type { Imbalance, Overview } from "./overview_types";
@@ -39,8 +46,10 @@ export function coreCount(info: Info): number | null {
   return Number.isFinite(count) && count > 0 ? count : null;
 }
 
+// Processes of which calls were recorded.
 export function processCount(info: Info): number | null {
-  return info.tasks ? new Set(info.tasks.map((task) => task.pid)).size : null;
+  const measured = info.tasks?.filter((task) => task.profile !== undefined);
+  return measured ? new Set(measured.map((task) => task.pid)).size : null;
 }
 
 // Labels without the words that all of them begin with: "NODE 1 THREAD 3" becomes "THREAD 3".
@@ -109,21 +118,30 @@ function threadFact(info: Info, overview: Overview): Fact {
   };
 }
 
+// From the first record to the last, scheduler events included; most of it may be outside calls.
+function factOfWall(info: Info, states: States | null): Fact {
+  const calls = info.duration;
+  const all = Math.max(states?.wall ?? 0, calls);
+  const part = calls < 0.99 * all ? `, calls in ${formatNs(calls)}` : "";
+  return { value: all > 0 ? formatNs(all) : "unknown", label: `wall time${part}` };
+}
+
 export function factsOf(info: Info, overview: Overview, states: States | null = null): Fact[] {
   const { columns } = overview;
   const facts: Fact[] = [];
   const wall = info.duration > 0 ? info.duration / 1e9 : null;
-  facts.push({ value: wall === null ? "unknown" : seconds(wall), label: "wall time" });
+  facts.push(factOfWall(info, states));
   const whole = wholeOf(overview);
   if (isSeconds(overview.metric)) {
     const cores = coreCount(info);
-    const used = wall ? (whole / wall).toFixed(2) : null;
-    const what = overview.metric.replace(/ \(sec\)$/, "");
+    const used = wall && whole / wall >= 0.005 ? (whole / wall).toFixed(2) : null;
+    const what = metricTitle(overview.metric);
     facts.push({
       value: seconds(whole),
       label: `${what}${used ? `, ${used}${cores ? ` of ${cores}` : ""} cores` : ""}`,
     });
-  } else facts.push({ value: formatValue(whole, overview.metric), label: overview.metric });
+  } else
+    facts.push({ value: formatValue(whole, overview.metric), label: metricTitle(overview.metric) });
   const waiting = factOfWaiting(info, states);
   if (waiting) facts.push(waiting);
   facts.push(threadFact(info, overview));
@@ -194,7 +212,7 @@ function noteOfHottest(overview: Overview): Note | null {
   if (share === "") return null;
   return {
     subject: top.row.label,
-    text: ` itself has ${share} of all ${overview.metric.replace(/ \(sec\)$/, "")}${calls ? ` in ${plural(calls, "call")}` : ""}.`,
+    text: ` itself has ${share} of all ${metricTitle(overview.metric)}${calls ? ` in ${plural(calls, "call")}` : ""}.`,
     link: { title: "Flame graph", to: { v: "flame", zoom: top.path.join(".") } },
   };
 }
@@ -208,7 +226,7 @@ function noteOfCores(info: Info, overview: Overview): Note | null {
   if (used > 0.75 * usable) return null;
   return {
     subject: "",
-    text: `${used.toFixed(2)} of ${usable} cores used that its threads could use.`,
+    text: `${used.toFixed(2)} of ${plural(usable, "core")} used that its threads could use.`,
     link: { title: "Timeline", to: { v: "timeline" } },
   };
 }

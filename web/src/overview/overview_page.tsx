@@ -2,7 +2,7 @@
 // worth a look; each item is a link to the view that shows it.
 
 import type { ComponentChildren } from "preact";
-import { baseName, formatPercent, formatValue, isSeconds } from "../shared/format";
+import { baseName, formatPercent, formatValue, isSeconds, metricTitle } from "../shared/format";
 import { shorten } from "../shared/names";
 import type { ViewProps } from "../shared/page";
 import { linkTo, type State } from "../shared/state";
@@ -23,6 +23,7 @@ import {
 import type { Overview, SlowCall } from "./overview_types";
 
 const THREADS_LISTED = 8;
+const LEAST_SHARE = 0.0005; // smaller ones are 0.0 %
 const NAME_MAX = 48;
 
 function Heads(props: { shown: { title: string; isOptional?: boolean }[] }) {
@@ -159,8 +160,8 @@ function Functions(props: { overview: Overview }) {
   ]);
   return (
     <Card
-      title={isSeconds(metric) ? "Where the time goes" : `Where ${metric} goes`}
-      hint="functions by self cost"
+      title={isSeconds(metric) ? "Where the time goes" : "Hottest functions"}
+      hint={isSeconds(metric) ? "functions by self cost" : `by self ${metricTitle(metric)}`}
     >
       <table class="overview-table">
         <thead>
@@ -285,7 +286,9 @@ function Threads(props: { info: Info; overview: Overview; states: States | null 
                   </span>
                 </td>
                 <td class="number">
-                  {wall ? formatPercent(values[0] ?? 0, wall) : formatValue(values[0], metric)}
+                  {wall && (values[0] ?? 0) >= LEAST_SHARE * wall
+                    ? formatPercent(values[0] ?? 0, wall)
+                    : formatValue(values[0], metric)}
                 </td>
               </tr>
             );
@@ -371,7 +374,7 @@ function Waiting(props: { overview: Overview }) {
   const shown = shownColumns(columns, waiting, [
     [columnIndex(columns, "blocked time (sec)", "exclusive"), "blocked"],
     [columnIndex(columns, "pre-empted time (sec)", "exclusive"), "pre-empted"],
-  ]);
+  ]).filter(({ index }) => waiting.some(({ row }) => row.values[index]));
   return (
     <Card title="Waiting" hint="functions by time blocked or pre-empted">
       <table class="overview-table">

@@ -1,6 +1,7 @@
 // The choices in the header: search, metric, threads.
 
 import { useLayoutEffect, useState } from "preact/hooks";
+import { metricTitle } from "./format";
 import { defaultMetrics } from "./page";
 import { go, type State } from "./state";
 import { stepSearch } from "./tree_search";
@@ -39,7 +40,7 @@ export function Choices(props: { info: Info; state: State; path: string; view: s
                 key={metric.name}
                 value={metric.name === defaultMetrics(info, withoutMetric)[0] ? "" : metric.name}
               >
-                {metric.name.replace(/ \(sec\)$/, "")}
+                {metricTitle(metric.name)}
               </option>
             ))}
         </select>

@@ -30,6 +30,17 @@ function trim(value: number): string {
 }
 
 export const isSeconds = (metric: string) => /\bsec\b|\(s\)$/.test(metric);
+export const isBytes = (metric: string) => /\(bytes\)/.test(metric);
+
+// The name of a metric without the unit that its values are printed with.
+export const metricTitle = (metric: string) => metric.replace(/ \((sec|bytes)\)/, "");
+
+export const BYTES: [number, string][] = [
+  [2 ** 40, "TiB"],
+  [2 ** 30, "GiB"],
+  [2 ** 20, "MiB"],
+  [2 ** 10, "KiB"],
+];
 
 // A time in microseconds, to the nanosecond.
 export function formatMoment(ns: number): string {
@@ -38,10 +49,13 @@ export function formatMoment(ns: number): string {
   return `${micros.toLocaleString("en-US")}.${String(Math.floor(ns % 1000)).padStart(3, "0")}`;
 }
 
-// The value of a metric: durations with their unit, others with grouped digits.
+// The value of a metric: durations and sizes with their unit, others with grouped digits.
 export function formatValue(value: number | null | undefined, metric: string): string {
   if (value === null || value === undefined) return "";
   if (isSeconds(metric)) return formatNs(value * 1e9);
+  const found = isBytes(metric) && BYTES.find(([factor]) => Math.abs(value) >= factor);
+  if (found) return `${trim(value / found[0])} ${found[1]}`;
+  if (isBytes(metric)) return `${trim(value)} B`;
   if (Number.isInteger(value) && Math.abs(value) < 1e15) return value.toLocaleString("en-US");
   return value.toPrecision(5);
 }
@@ -107,9 +121,10 @@ export function formatCount(value: number): string {
   return found ? `${trim(value / found[0])} ${found[1]}` : trim(value);
 }
 
-// "com.example.Dao.query": class and method, and the package.
+// "com.example.Dao.query": class and method, and the package. A number at the end is that of a copy
+// which a compiler made: "solve.constprop.0" is one name.
 export function splitMethod(name: string): { short: string; around: string } {
-  const match = /^((?:[\w$]+\.)+)([\w$]+\.[\w$<>]+)$/.exec(name);
+  const match = /^((?:[\w$]+\.)+)([\w$]+\.[A-Za-z_$<][\w$<>]*)$/.exec(name);
   return match
     ? { short: match[2] ?? name, around: (match[1] ?? "").replace(/\.$/, "") }
     : { short: name, around: "" };

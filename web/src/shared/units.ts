@@ -1,7 +1,7 @@
 // One unit a column: all its values have the same unit and the same number of decimals, so that
 // they are aligned at the decimal point.
 
-import { formatPercent, isSeconds } from "./format";
+import { BYTES, formatPercent, isBytes, isSeconds } from "./format";
 
 export const UNIT_MODES = ["auto", "ns", "%", "scientific"] as const;
 export type UnitMode = (typeof UNIT_MODES)[number];
@@ -59,6 +59,10 @@ export function columnUnit(metric: string, most: number | null, mode: UnitMode):
       unit: isSeconds(metric) ? "s" : "",
       print: orNothing((value) => value.toExponential(3)),
     };
+  if (isBytes(metric) && mode !== "ns") {
+    const [factor, unit] = BYTES.find(([f]) => size >= f) ?? [1, "B"];
+    return { unit, print: orNothing(fixed(factor === 1 ? 0 : decimalsOf(size / factor), factor)) };
+  }
   if (!isSeconds(metric)) {
     const isWhole = most !== null && (size >= 1000 || Number.isInteger(size));
     return { unit: "", print: orNothing(fixed(isWhole ? 0 : DECIMALS_MAX, 1)) };

@@ -97,12 +97,11 @@ export function Operations(props: Props) {
           const group = list[i];
           return group
             ? {
-                class: group.errors > 0 ? "failed" : "",
                 cells: [
                   <OperationName value={group.value} />,
                   group.count.toLocaleString("en-US"),
                   perSecond(group.count, time.value?.step ?? 0),
-                  share(group.errors, group.count),
+                  <span class="failed">{share(group.errors, group.count)}</span>,
                   unit.print(group.p50),
                   unit.print(group.p90),
                   unit.print(group.p99),

@@ -31,6 +31,10 @@ export function share(part: number, whole: number): string {
   return part === 0 ? "" : `${((100 * part) / whole).toFixed(1)} %`;
 }
 
+// From this share of errors on, a service or the calls to it are drawn as failing.
+const FAILING = 0.1;
+export const isFailing = (errors: number, count: number) => errors >= FAILING * count && errors > 0;
+
 // The column of a percentile with the unit in its title.
 export function inUnit(column: TableColumn, unit: string): TableColumn {
   return /^p\d+$/.test(column.name) ? { ...column, title: `${column.name} (${unit})` } : column;

@@ -2,19 +2,20 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { formatNs } from "../shared/format";
-import { useIsNarrow } from "../shared/narrow";
+import { useIsNarrow, useWidth } from "../shared/narrow";
 import { useListKeys } from "./list_keys";
 import { useLive } from "./live";
-import { inUnit, perSecond, share } from "./operations_model";
+import { inUnit, isFailing, perSecond, share } from "./operations_model";
 import { hasCondition, quote, toggleCondition } from "./query_text";
 import {
   layoutServices,
   leftOf,
-  BOX,
   type Point,
+  type ServiceGraph,
   type ServiceLine,
   type ServiceNode,
 } from "./services_model";
+import { shorten } from "../shared/names";
 import { go, type State } from "../shared/state";
 import type { ServiceEdge, Services } from "./store_types";
 import { useAnswer } from "../shared/use_answer";
@@ -95,13 +96,12 @@ export function ServicesView(props: Props) {
 
 function edgeRow(edge: ServiceEdge, ns: number, print: (ns: number) => string) {
   return {
-    class: edge.errors > 0 ? "failed" : "",
     cells: [
       edge.caller ?? <span class="faint">not in the store</span>,
       edge.callee,
       edge.count.toLocaleString("en-US"),
       perSecond(edge.count, ns),
-      share(edge.errors, edge.count),
+      <span class="failed">{share(edge.errors, edge.count)}</span>,
       print(edge.p50),
       print(edge.p90),
       print(edge.p99),
@@ -115,10 +115,14 @@ function ServiceGraphView(props: {
   onOpen: (service: string) => void;
 }) {
   const { edges, services } = props.services;
-  const graph = useMemo(() => layoutServices(edges, services), [edges, services]);
+  const { element, width } = useWidth(true);
+  const graph = useMemo(
+    () => layoutServices(edges, services, width || undefined),
+    [edges, services, width],
+  );
   const most = Math.max(...edges.map((edge) => edge.count));
   return (
-    <div class="service-graph">
+    <div class="service-graph" ref={element}>
       <svg
         viewBox={`0 0 ${graph.width} ${graph.height}`}
         width={graph.width}
@@ -135,7 +139,7 @@ function ServiceGraphView(props: {
           />
         ))}
         {graph.nodes.map((node) => (
-          <Box key={node.name} node={node} ns={props.ns} onOpen={props.onOpen} />
+          <Box key={node.name} node={node} graph={graph} ns={props.ns} onOpen={props.onOpen} />
         ))}
       </svg>
     </div>
@@ -149,7 +153,7 @@ function curve(points: Point[]): string {
       const before = points[i - 1];
       if (!before) return `M${point.x} ${point.y}`;
       if (i % 2 === 0) return `L${point.x} ${point.y}`;
-      const bend = Math.max(40, Math.abs(point.x - before.x) / 2);
+      const bend = point.x > before.x ? (point.x - before.x) / 2 : 40;
       return `C${before.x + bend} ${before.y} ${point.x - bend} ${point.y} ${point.x} ${point.y}`;
     })
     .join("");
@@ -160,7 +164,7 @@ function Edge(props: { line: ServiceLine; most: number; ns: number }) {
   const rate = perSecond(edge.count, props.ns);
   return (
     <path
-      class={edge.errors > 0 ? "edge failed" : "edge"}
+      class={isFailing(edge.errors, edge.count) ? "edge failed" : "edge"}
       d={curve(points)}
       stroke-width={1 + 5 * Math.sqrt(edge.count / props.most)}
     >
@@ -171,16 +175,29 @@ function Edge(props: { line: ServiceLine; most: number; ns: number }) {
   );
 }
 
-function Box(props: { node: ServiceNode; ns: number; onOpen: (service: string) => void }) {
+const LETTER_PX = 7.3; // of a bold name, about
+const LINE_PX = 16;
+
+function Box(props: {
+  node: ServiceNode;
+  graph: ServiceGraph;
+  ns: number;
+  onOpen: (service: string) => void;
+}) {
   const { node } = props;
+  const { box, isNarrow } = props.graph;
   const { sum } = node;
   const rate = sum && perSecond(sum.count, props.ns);
   const errors = sum && share(sum.errors, sum.count);
-  const name = node.name.length > 24 ? `${node.name.slice(0, 23)}…` : node.name;
+  const values = [
+    [rate && `${rate} per second`, errors && `${errors} errors`],
+    sum ? [`p50 ${formatNs(sum.p50)}`, `p99 ${formatNs(sum.p99)}`] : [],
+  ].map((line) => line.filter((part) => part));
+  const lines = isNarrow ? values.flat() : values.map((line) => line.join(", "));
   return (
     <g
-      class={errors ? "service failed" : "service"}
-      transform={`translate(${leftOf(node.layer)} ${node.top})`}
+      class={sum && isFailing(sum.errors, sum.count) ? "service failed" : "service"}
+      transform={`translate(${leftOf(node.layer, box)} ${node.top})`}
       tabIndex={0}
       role="button"
       aria-label={`operations of ${node.name}`}
@@ -188,20 +205,15 @@ function Box(props: { node: ServiceNode; ns: number; onOpen: (service: string) =
       onKeyDown={(event) => event.key === "Enter" && props.onOpen(node.name)}
     >
       <title>{node.name}</title>
-      <rect width={BOX.width} height={BOX.height} rx={6} />
-      <text x={10} y={19} class="name">
-        {name}
+      <rect width={box.width} height={box.height} rx={6} />
+      <text x={10} y={20} class="name">
+        {shorten(node.name, Math.floor((box.width - 16) / LETTER_PX))}
       </text>
-      <text x={10} y={36}>
-        {[rate && `${rate} per second`, errors && `${errors} errors`]
-          .filter((part) => part)
-          .join(", ")}
-      </text>
-      {sum && (
-        <text x={10} y={52}>
-          p50 {formatNs(sum.p50)}, p99 {formatNs(sum.p99)}
+      {lines.map((line, i) => (
+        <text key={i} x={10} y={36 + i * LINE_PX}>
+          {line}
         </text>
-      )}
+      ))}
     </g>
   );
 }

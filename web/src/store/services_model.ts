@@ -3,7 +3,18 @@
 
 import type { ServiceEdge, ServiceSum } from "./store_types";
 
-export const BOX = { width: 220, height: 62, gapX: 90, gapY: 14, margin: 12 };
+export interface BoxSize {
+  width: number;
+  height: number;
+  gapX: number;
+}
+
+// A box with a line for rate and errors and one for percentiles, or, in little room, one for each.
+const WIDE: BoxSize = { width: 220, height: 62, gapX: 90 };
+const NARROW: BoxSize = { width: 116, height: 94, gapX: 26 };
+const GAP_LEAST = 40; // between wide boxes
+const GAP_Y = 14;
+const MARGIN = 12;
 const BEND_HEIGHT = 12;
 const SWEEPS = 4;
 
@@ -27,6 +38,8 @@ export interface ServiceLine {
 export interface ServiceGraph {
   nodes: ServiceNode[];
   lines: ServiceLine[];
+  box: BoxSize;
+  isNarrow: boolean; // each value has a line of its own
   width: number;
   height: number;
 }
@@ -42,7 +55,7 @@ interface Slot {
   weight: number;
 }
 
-export const leftOf = (layer: number) => BOX.margin + layer * (BOX.width + BOX.gapX);
+export const leftOf = (layer: number, box: BoxSize) => MARGIN + layer * (box.width + box.gapX);
 const middle = (slot: Slot) => slot.top + slot.height / 2;
 
 // The slots from the caller to the callee, with new bends between.
@@ -71,10 +84,10 @@ function connect(edge: ServiceEdge, from: Slot, to: Slot, columns: Slot[][]): Sl
 }
 
 function stack(column: Slot[]): void {
-  let top = BOX.margin;
+  let top = MARGIN;
   for (const slot of column) {
     slot.top = top;
-    top += slot.height + BOX.gapY;
+    top += slot.height + GAP_Y;
   }
 }
 
@@ -102,17 +115,32 @@ function order(columns: Slot[][]): void {
   }
 }
 
-function lineOf(edge: ServiceEdge, path: Slot[]): ServiceLine {
+function lineOf(edge: ServiceEdge, path: Slot[], box: BoxSize): ServiceLine {
   const points = path.flatMap((slot, i): Point[] => {
-    const left = { x: leftOf(slot.layer), y: middle(slot) };
-    const right = { x: left.x + BOX.width, y: left.y };
+    const left = { x: leftOf(slot.layer, box), y: middle(slot) };
+    const right = { x: left.x + box.width, y: left.y };
     return i === 0 ? [right] : i === path.length - 1 ? [left] : [left, right];
   });
   return { edge, points };
 }
 
+// The size of boxes with which so many columns fit into `room` pixels. Narrow boxes fill it; where even
+// these have too little, the graph is wider.
+function fitBoxes(columns: number, room: number): BoxSize {
+  const gaps = Math.max(1, columns - 1);
+  const left = room - 2 * MARGIN;
+  const gapX = Math.floor((left - columns * WIDE.width) / gaps);
+  if (gapX >= GAP_LEAST) return { ...WIDE, gapX: Math.min(gapX, WIDE.gapX) };
+  const width = Math.floor((left - (columns - 1) * NARROW.gapX) / columns);
+  return { ...NARROW, width: Math.min(Math.max(width, NARROW.width), WIDE.width) };
+}
+
 // Each service is one layer right of its callers.
-export function layoutServices(edges: ServiceEdge[], sums: ServiceSum[]): ServiceGraph {
+export function layoutServices(
+  edges: ServiceEdge[],
+  sums: ServiceSum[],
+  room = Infinity,
+): ServiceGraph {
   const nodes = new Map<string, ServiceNode>();
   const sumOf = new Map(sums.map((sum) => [sum.service, sum]));
   for (const edge of edges)
@@ -120,13 +148,14 @@ export function layoutServices(edges: ServiceEdge[], sums: ServiceSum[]): Servic
       if (!nodes.has(name))
         nodes.set(name, { name, layer: 0, top: 0, sum: sumOf.get(name) ?? null });
   assignLayers(nodes, edges);
+  const box = fitBoxes(Math.max(0, ...[...nodes.values()].map((node) => node.layer)) + 1, room);
   const columns: Slot[][] = [];
   const slots = new Map<string, Slot>();
   for (const node of nodes.values()) {
     const slot: Slot = {
       node,
       layer: node.layer,
-      height: BOX.height,
+      height: box.height,
       top: 0,
       left: [],
       right: [],
@@ -145,9 +174,11 @@ export function layoutServices(edges: ServiceEdge[], sums: ServiceSum[]): Servic
   const last = columns.flatMap((column) => column.slice(-1));
   return {
     nodes: columns.flatMap((column) => column.flatMap((slot) => slot.node ?? [])),
-    lines: paths.map(([edge, path]) => lineOf(edge, path)),
-    width: leftOf(columns.length - 1) + BOX.width + BOX.margin,
-    height: Math.max(0, ...last.map((slot) => slot.top + slot.height)) + BOX.margin,
+    lines: paths.map(([edge, path]) => lineOf(edge, path, box)),
+    box,
+    isNarrow: box.height === NARROW.height,
+    width: leftOf(columns.length - 1, box) + box.width + MARGIN,
+    height: Math.max(0, ...last.map((slot) => slot.top + slot.height)) + MARGIN,
   };
 }
 

@@ -3,19 +3,22 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { get } from "../shared/api";
 import { useListKeys } from "./list_keys";
+import { useIsNarrow } from "../shared/narrow";
 import type { Trace } from "./store_types";
 import { printValue } from "./trace_details";
 import { addCalls, growCalls, visibleCalls, type CallLine, type CallNode } from "./trace_model";
 import { durationUnit } from "../shared/units";
 import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";
 
-const columns = (unit: string): TableColumn[] => [
-  { name: "start", title: `start (${unit})`, isNumber: true },
-  { name: "duration", title: `duration (${unit})`, isNumber: true },
-  { name: "self", title: `self (${unit})`, isNumber: true },
-  { name: "method", title: "method" },
-];
-const WIDTHS = "8em 9em 8em minmax(16em, 1fr)";
+const columns = (unit: string, isShown: (_: unknown, i: number) => boolean): TableColumn[] =>
+  [
+    { name: "start", title: `start (${unit})`, isNumber: true },
+    { name: "duration", title: `duration (${unit})`, isNumber: true },
+    { name: "self", title: `self (${unit})`, isNumber: true },
+    { name: "method", title: "method" },
+  ].filter(isShown);
+const WIDTHS = ["8em", "9em", "8em", "minmax(16em, 1fr)"];
+const NARROW_WIDTHS = ["", "7.5em", "", "minmax(16em, 1fr)"];
 
 interface Props {
   path: string;
@@ -100,6 +103,8 @@ export function CallTree(props: Props) {
   useListKeys(".trace-calls");
   const { root, refresh, load, open, version } = useCalls(props);
   const { selected } = props;
+  const widths = useIsNarrow() ? NARROW_WIDTHS : WIDTHS;
+  const isShown = (_: unknown, i: number) => widths[i] !== "";
   useEffect(() => {
     if (root) void reveal(root, selected, open, load).catch(() => undefined);
   }, [root, selected]);
@@ -141,10 +146,13 @@ export function CallTree(props: Props) {
       class="trace-calls"
       label="calls of the trace"
       isTree
-      columns={columns(unit.unit)}
-      widths={WIDTHS}
+      columns={columns(unit.unit, isShown)}
+      widths={widths.join(" ")}
       count={lines.length}
-      row={(i) => lineOf(lines[i] as CallLine, props, unit.print, toggle)}
+      row={(i) => {
+        const row = lineOf(lines[i] as CallLine, props, unit.print, toggle);
+        return { ...row, cells: row.cells.filter(isShown) };
+      }}
       selected={index}
       reveal={index}
       onSelect={(i) => choose(lines[i])}
@@ -187,7 +195,7 @@ function lineOf(
         <span>{print(call.duration)}</span>
       </>,
       print(call.self),
-      <span style={{ paddingLeft: `${call.depth * 16}px` }}>
+      <span class="call-name" style={{ paddingLeft: `${call.depth * 16}px` }}>
         <button
           class="twist"
           tabIndex={-1}

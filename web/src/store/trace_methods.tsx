@@ -5,6 +5,7 @@ import { flag, go, isOn, type State } from "../shared/state";
 import type { MethodRow, Methods } from "./store_types";
 import { useAnswer } from "../shared/use_answer";
 import { durationUnit } from "../shared/units";
+import { useIsNarrow } from "../shared/narrow";
 import { VirtualTable, type TableColumn } from "../shared/virtual_table";
 
 const COLUMNS: TableColumn[] = [
@@ -15,6 +16,9 @@ const COLUMNS: TableColumn[] = [
   { name: "errors", title: "errors", isNumber: true, isSortable: true },
   { name: "method", title: "method" },
 ];
+
+const WIDTHS = ["9em", "8em", "7em", "8em", "6em", "minmax(16em, 1fr)"];
+const NARROW_WIDTHS = ["6.5em", "6.5em", "4em", "", "", "minmax(8em, 1fr)"];
 
 const TIMES = ["self", "total", "longest"];
 
@@ -30,6 +34,9 @@ type Measure = "self" | "total" | "calls" | "longest" | "errors";
 export function TraceMethods(props: Props) {
   const { value, error } = useAnswer<Methods>(`${props.path}/methods`, { key: props.traceKey });
   const [selected, setSelected] = useState(-1);
+  const isNarrow = useIsNarrow();
+  const widths = isNarrow ? NARROW_WIDTHS : WIDTHS;
+  const isShown = (_: unknown, i: number) => widths[i] !== "";
   if (!value) return <p class="status">{error ?? "loading…"}</p>;
   const by = (props.state.msort ?? "self") as Measure;
   const isAscending = isOn(props.state, "mrev");
@@ -49,8 +56,10 @@ export function TraceMethods(props: Props) {
       method.calls.toLocaleString("en-US"),
       unit.print(method.longest),
       method.errors > 0 ? method.errors.toLocaleString("en-US") : "",
-      <span class="kind-function">{method.method}</span>,
-    ],
+      <span class="kind-function" title={method.method}>
+        {method.method}
+      </span>,
+    ].filter(isShown),
   });
   const open = (i: number) => {
     const name = rows[i]?.method;
@@ -61,12 +70,12 @@ export function TraceMethods(props: Props) {
     <VirtualTable
       class="methods"
       label="methods and their times; Enter shows their calls"
-      columns={COLUMNS.map((column) =>
+      columns={COLUMNS.filter(isShown).map((column) =>
         TIMES.includes(column.name)
           ? { ...column, title: `${column.name} (${unit.unit})` }
           : column,
       )}
-      widths="9em 8em 7em 8em 6em minmax(16em, 1fr)"
+      widths={widths.join(" ")}
       count={rows.length}
       row={(i) => row(rows[i] as MethodRow)}
       selected={selected}

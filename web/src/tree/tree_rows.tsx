@@ -1,6 +1,6 @@
 // The columns and rows of the tree table.
 
-import { baseName, formatPercent } from "../shared/format";
+import { baseName, formatPercent, metricTitle } from "../shared/format";
 import { shorten } from "../shared/names";
 import type { Node } from "./tree_model";
 import type { Column, Row } from "../shared/types";
@@ -56,9 +56,7 @@ export const sideName = (column: Column): string =>
 export function columnTitle(column: Column): string {
   if (column.heading !== undefined) return column.heading;
   // Values of seconds are shown with the unit that fits.
-  return column.isPercentile
-    ? column.title
-    : `${column.metric.replace(/ \(sec\)$/, "")} ${sideName(column)}`;
+  return column.isPercentile ? column.title : `${metricTitle(column.metric)} ${sideName(column)}`;
 }
 
 // A column on the screen: its index among the values of a row, and how they are printed.

@@ -2,11 +2,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "base/text.h"
 #include "formats/exchange/perf/format.h"
 #include "formats/exchange/perf/perf.h"
 #include "formats/exchange/read/import.h"
@@ -15,6 +17,7 @@
 #include "model/calls/call_values.h"
 #include "model/calls/recording.h"
 #include "model/contexts/database.h"
+#include "model/traces/trace_links.h"
 #include "support/exchange_inputs.h"
 #include "support/scratch.h"
 
@@ -276,6 +279,41 @@ static void perf_script_has_threads_and_inlined_calls(void **state)
     cn_database_close(db);
 }
 
+/* The clock ticks every millisecond while the thread runs: it waits from 3 to 9 ms, and the sample at
+ * 10.9 ms is only late. A clock without a period says nothing, and neither do other events. */
+static void missing_ticks_of_a_clock_are_waiting(void **state)
+{
+    static const char *const heads[] = {"1000000 cpu-clock", "cpu-clock",
+                                        "1000000 cycles"};
+    static const uint64_t want_us[] = {1000, 2000, 3000, 9000, 10900};
+    static const bool waits[] = {false, false, true, false, false};
+    struct cn_timeline timeline;
+    struct cn_sample sample;
+    struct cn_error err;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
+        struct cn_database *db;
+        char text[512];
+
+        (void)snprintf(text, sizeof(text),
+                       "app 7 0.001000: %s:\n\t 1 main (app)\n\n"
+                       "app 7 0.002000: %s:\n\t 1 main (app)\n\n"
+                       "app 7 0.009000: %s:\n\t 1 main (app)\n\n"
+                       "app 7 0.010900: %s:\n\t 1 main (app)\n",
+                       heads[i], heads[i], heads[i], heads[i]);
+        db = import_of(cn_perf_script_read, bytes_of(text));
+        assert_true(cn_timeline_open(db, 1, &timeline, &err));
+        assert_int_equal(timeline.count, i == 0 ? 5 : 4);
+        for (size_t k = 0; i == 0 && k < timeline.count; k++) {
+            assert_true(cn_timeline_read(db, &timeline, k, 1, &sample, &err));
+            assert_int_equal(sample.time_ns, 1000 * want_us[k]);
+            assert_int_equal(sample.context == 0, waits[k]);
+        }
+        cn_database_close(db);
+    }
+}
+
 struct expected {
     uint64_t time_ns;
     const char *name;
@@ -461,6 +499,40 @@ static void exceptions_and_lists_of_opentelemetry_are_stored(void **state)
     cn_trace_done(&trace);
 }
 
+/* Spans of all systems here have the same link; a link without ids is dropped. */
+static void links_are_stored(void **state)
+{
+    size_t len;
+    uint8_t *otlp = cn_test_otlp(&len);
+    struct cn_bytes bodies[] = {
+        {otlp, len}, bytes_of(cn_test_otlp_json), bytes_of(cn_test_zipkin)};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(*bodies); i++) {
+        struct cn_span_set set = {0};
+        struct cn_trace trace = {0};
+        struct cn_error err = {0};
+        struct cn_text text = {0};
+        const struct cn_trace_attribute *links;
+        struct cn_trace_link link;
+
+        assert_true(cn_span_set_read(&set, bodies[i], &err));
+        assert_int_equal(cn_span_set_next(&set, &trace, &err), CN_ITEM);
+        links = cn_trace_find_links(&trace, trace.node_count - 1);
+        assert_non_null(links);
+        assert_int_equal(links->value.list.count, 1);
+        link = cn_trace_link_at(&trace, links, 0);
+        cn_trace_link_print(&trace, &link, &text);
+        assert_string_equal(cn_text_str(&text),
+                            "0102030405060708090a0b0c0d0e0f10/0203040506070809 "
+                            "(trace_state = s=1, via = queue)");
+        cn_text_done(&text);
+        cn_span_set_done(&set);
+        cn_trace_done(&trace);
+    }
+    free(otlp);
+}
+
 /* Messages have the offset; a stack that is cut off is refused. */
 static void says_where_input_is_wrong(void **state)
 {
@@ -520,10 +592,12 @@ int main(void)
         cmocka_unit_test(perf_data_that_is_cut_off_is_read_up_to_there),
         cmocka_unit_test(damaged_perf_data_is_refused),
         cmocka_unit_test(perf_script_has_threads_and_inlined_calls),
+        cmocka_unit_test(missing_ticks_of_a_clock_are_waiting),
         cmocka_unit_test(chrome_events_become_calls),
         cmocka_unit_test(chrome_counters_are_readings),
         cmocka_unit_test(spans_are_joined_by_their_parents),
         cmocka_unit_test(exceptions_and_lists_of_opentelemetry_are_stored),
+        cmocka_unit_test(links_are_stored),
         cmocka_unit_test(says_where_input_is_wrong),
         cmocka_unit_test(refuses_what_nests_too_deeply),
     };
