@@ -1,16 +1,26 @@
 // Counts the frames of the timeline while it is moved: node frames.mjs CAIRN DATA
 //
-// Prints JSON: for each movement the frames per second, the longest time without a frame and the time of
-// the page's thread a frame, in ms. Events come 60 times a second, as from a mouse. The browser draws
-// without a graphics processor.
+// Prints JSON: in "frames", for each movement the frames per second, the longest time without a frame and
+// the time of the page's thread a frame, in ms. Events come 60 times a second, as from a mouse. In
+// "paints", for each view, when a new page shows something, and when it shows what the server knows: half
+// of the pages, in ms. The browser draws without a graphics processor.
 import { createInterface } from "node:readline";
 import { spawn } from "node:child_process";
 import { launch } from "../../web/e2e/harness.mjs";
 
 const [cairn, data] = process.argv.slice(2);
-const [STEPS, STEP_MS, WARM_UP_MS] = [120, 1000 / 60, 12000];
+const [STEPS, STEP_MS, WARM_UP_MS, PAGES] = [120, 1000 / 60, 12000, 9];
+
+// What each view shows of an answer.
+const VIEWS = {
+  overview: ".overview li",
+  "top-down": "[role=treegrid] [role=row][aria-level]",
+  flame: ".flame canvas",
+  timeline: ".timeline-canvas",
+};
 
 const server = spawn(cairn, ["serve", "-q", data], { stdio: ["ignore", "pipe", "inherit"] });
+process.on("exit", () => server.kill("SIGTERM")); // also when something fails
 const url = await new Promise((resolve) => {
   createInterface({ input: server.stdout }).once("line", resolve);
 });
@@ -61,6 +71,35 @@ async function measure(step) {
   };
 }
 
+// A new page, without anything that the browser kept of another.
+async function paint(view, selector) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  const fresh = await context.newPage();
+  await fresh.goto(`${url}#v=${view}`, { waitUntil: "commit" });
+  await fresh.waitForSelector(selector);
+  const times = await fresh.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const filled = performance.now();
+        const look = () => {
+          const first = performance.getEntriesByName("first-contentful-paint")[0]?.startTime;
+          if (first === undefined) requestAnimationFrame(look);
+          else resolve({ first, filled });
+        };
+        look();
+      }),
+  );
+  await context.close();
+  return times;
+}
+
+async function paints(view, selector) {
+  const all = [];
+  for (let i = 0; i < PAGES; i++) all.push(await paint(view, selector));
+  const half = (key) => all.map((times) => times[key]).sort((a, b) => a - b)[PAGES >> 1];
+  return { first: half("first"), filled: half("filled") };
+}
+
 await page.goto(`${url}#v=timeline`);
 await page.waitForSelector(".timeline-canvas");
 await page.waitForTimeout(WARM_UP_MS);
@@ -82,6 +121,8 @@ figures.drag = await measure((i) =>
   mouse("mouseMoved", middle.x + sway(i, 300), middle.y, { button: "left", buttons: 1 }),
 );
 await mouse("mouseReleased", middle.x, middle.y, { button: "left" });
-console.log(JSON.stringify(figures));
+const shown = {};
+for (const [view, selector] of Object.entries(VIEWS)) shown[view] = await paints(view, selector);
+console.log(JSON.stringify({ frames: figures, paints: shown }));
 await browser.close();
-server.kill("SIGTERM");
+process.exit();
