@@ -9,8 +9,8 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "cairn.h"
-#include "lib/measured.h"
 #include "model/format.h"
+#include "server/served/measured.h"
 
 struct cn_database;
 struct cn_recording;

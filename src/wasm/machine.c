@@ -4,9 +4,19 @@
 #include <stddef.h>
 
 #include "base/files/cache_dir.h"
+#include "server/served/analysis.h"
 #include "symbols/assembly.h"
 #include "symbols/resolver.h"
 #include "symbols/vdso.h"
+
+bool cn_analysis_of_measurements(const char *path, const char *folder,
+                                 const struct cn_progress *progress, struct cn_error *err)
+{
+    (void)folder;
+    (void)progress;
+    return cn_fail(err, CN_ERR_USAGE, "%s: measurements cannot be analysed in a page",
+                   path);
+}
 
 struct cn_resolver *cn_resolver_new(void)
 {

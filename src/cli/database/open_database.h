@@ -11,8 +11,8 @@
 
 #include "base/error.h"
 #include "cli/shell/args.h"
-#include "lib/measured.h"
 #include "model/contexts/database.h"
+#include "server/served/measured.h"
 
 struct cn_hpc_meas_options;
 

@@ -38,7 +38,7 @@ void cn_api_describe(struct cn_served *served, unsigned id, struct cn_request *r
                     : is_working ? "working"
                                  : "failed");
     cn_json_add_f64(json, "shareDone",
-                    served->recording ? cn_job_share_done(&served->analysis) : 0);
+                    served->analysis.work ? cn_job_share_done(&served->analysis) : 0);
     if (!is_ready && !is_working)
         cn_json_add_str(json, "failure", err.text);
     cn_json_end(json);
@@ -131,8 +131,8 @@ bool cn_api_info(struct cn_served *served, struct cn_request *request,
     struct cn_overview overview = {0};
     const char *shown = is_ready ? cn_served_default_metric(&served->views) : "";
 
-    /* During its analysis, a recording has calls and nothing else. */
-    if (!is_ready && err->kind != CN_ERR_INTERRUPTED)
+    /* During its analysis, a recording has calls and nothing else, measurements have nothing. */
+    if (!is_ready && (!served->recording || err->kind != CN_ERR_INTERRUPTED))
         return false;
     if (is_ready && !cn_overview_build(&overview, served->db, err))
         return false;

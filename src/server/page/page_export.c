@@ -31,7 +31,7 @@ struct page {
     const char *path;
     const struct cn_page_options *options;
     const struct cn_format *format;
-    struct cn_served *served; /* NULL unless it is a recording */
+    struct cn_served *served; /* of a recording or measurements; else NULL */
     char *folder;             /* of an analysis that was made for the page; NULL: none */
     bool has_analysis;        /* at analysis_folder */
     struct cn_pack pack;
@@ -141,6 +141,22 @@ static bool add_made(struct page *page, struct cn_database *db, struct cn_error 
            cn_pack_add(&page->pack, page->folder, analysis_folder, err);
 }
 
+/* The database of measurements, which is analysed here. */
+static bool add_measurements(struct page *page, struct cn_error *err)
+{
+    struct cn_served_options options = {0};
+    const char *folder;
+
+    if (!cn_served_open(&page->served, page->path, options, err) ||
+        !(folder = cn_served_analysed(page->served, err)))
+        return false;
+    page->format = cn_format_find("hpctoolkit-v4");
+    page->has_analysis = true;
+    return page->options->range.text
+               ? add_made(page, page->served->db, err)
+               : cn_pack_add(&page->pack, folder, analysis_folder, err);
+}
+
 static bool add_database(struct page *page, struct cn_error *err)
 {
     struct cn_database *db;
@@ -240,6 +256,8 @@ static bool add_files(struct page *page, struct cn_error *err)
         return cn_fail(err, CN_ERR_USAGE, "%s: --query is for stores", page->path);
     if (page->format->open_database)
         return add_database(page, err);
+    if (page->format->open_measurements)
+        return add_measurements(page, err);
     return page->options->range.text ? add_part_of_recording(page, err)
                                      : add_recording(page, err);
 }

@@ -1,7 +1,8 @@
-/* Databases that are made for a source and shown in its place: of a recording what `cairn analyze`
- * writes without options, of samples with symbols of this machine all of them. A folder has the
- * database, calls.db, a text of what is missing, the number of lost records, then a line for each
- * warning, and the names of threads, which databases do not have, a line for each.
+/* Databases that are made for a source and shown in its place: of a recording or of measurements
+ * what `cairn analyze` writes without options, of samples with symbols of this machine all of
+ * them. A folder has the database, calls.db, a text of what is missing, the number of lost
+ * records, then a line for each warning, and the names of threads, which databases do not have,
+ * a line for each.
  * Threads: any thread, each with a folder of its own.
  */
 #ifndef CN_SERVER_SERVED_ANALYSIS_H
@@ -36,6 +37,12 @@ CN_CHECK bool cn_analysis_of_calls(struct cn_database **out,
 /* Write a database of samples below `folder`, to be opened there. */
 CN_CHECK bool cn_analysis_of_samples(struct cn_database *samples, const char *folder,
                                      struct cn_error *err);
+
+/* Analyse a measurement directory of hpcrun as views do, and write its database below `folder`, to
+ * be opened there. */
+CN_CHECK bool cn_analysis_of_measurements(const char *path, const char *folder,
+                                          const struct cn_progress *progress,
+                                          struct cn_error *err);
 
 /* Open the database that was written below a folder, perhaps elsewhere. */
 CN_CHECK bool cn_analysis_open(struct cn_database **out, const char *folder,

@@ -132,7 +132,17 @@ static bool open_samples(struct cn_served *served, struct cn_error *err)
     return true;
 }
 
-static bool analyse(void *arg, const struct cn_progress *progress, struct cn_error *err)
+static bool analyse_measurements(void *arg, const struct cn_progress *progress,
+                                 struct cn_error *err)
+{
+    struct cn_served *served = arg;
+
+    return cn_analysis_of_measurements(served->path, served->folder, progress, err) &&
+           open_given(served, err) && start_warm_up(served, err);
+}
+
+static bool analyse_calls(void *arg, const struct cn_progress *progress,
+                          struct cn_error *err)
 {
     struct cn_served *served = arg;
 
@@ -144,7 +154,8 @@ static bool analyse(void *arg, const struct cn_progress *progress, struct cn_err
            start_warm_up(served, err);
 }
 
-static bool start_analysis(struct cn_served *served, struct cn_error *err)
+static bool start_analysis(struct cn_served *served, cn_job_fn analyse,
+                           struct cn_error *err)
 {
     struct cn_text what = {0};
 
@@ -175,7 +186,7 @@ static bool open_recording(struct cn_served *served, const struct cn_format *for
     cn_served_tracks_init(&served->tracks, served->recording, served->profiled_tasks,
                           served->profiled_count, &served->background);
     cn_slowest_calls_init(&served->slowest, served->recording, &served->background);
-    return start_analysis(served, err);
+    return start_analysis(served, analyse_calls, err);
 }
 
 static void set_options(struct cn_served *served, const struct cn_served_options *options)
@@ -199,7 +210,8 @@ bool cn_served_open(struct cn_served **out, const char *path,
         return false;
     if (!format)
         return cn_fail(err, CN_ERR_FORMAT, "%s: no format '%s'", path, options.format);
-    if (!format->open_database && !format->open_recording && !format->open_traces)
+    if (!format->open_database && !format->open_recording && !format->open_traces &&
+        !format->open_measurements)
         return cn_fail(err, CN_ERR_USAGE, "%s: a %s cannot be served", path,
                        format->name);
     if (format == &cn_format_store) {
@@ -213,6 +225,10 @@ bool cn_served_open(struct cn_served **out, const char *path,
                   ? open_samples(served, err)
                   : format->open_database(&served->db, path, err)) &&
              start_warm_up(served, err);
+    } else if (format->open_measurements) {
+        served = new_served(path, format->name, CN_SERVED_DATABASE);
+        set_options(served, &options);
+        ok = start_analysis(served, analyse_measurements, err);
     } else {
         served = new_served(path, format->name, CN_SERVED_RECORDING);
         set_options(served, &options);
@@ -228,7 +244,7 @@ bool cn_served_open(struct cn_served **out, const char *path,
 
 bool cn_served_ready(struct cn_served *served, struct cn_error *err)
 {
-    return !served->recording || cn_job_check(&served->analysis, err);
+    return !served->analysis.work || cn_job_check(&served->analysis, err);
 }
 
 const char *cn_served_analysed(struct cn_served *served, struct cn_error *err)

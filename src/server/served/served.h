@@ -1,7 +1,7 @@
 /* The sources that a server shows: databases, recordings and stores, each opened once.
  *
  * A recording is also analysed in the background, so that it answers all questions that a
- * database answers; until then requests report how far the analysis is. What all views of
+ * database answers, and so are measurements; until then requests report how far the analysis is. What all views of
  * a database share is computed from the start (structure.h), each view when a request
  * asks for it (served_views.h).
  * Threads: any thread. A database is immutable and needs no lock.
@@ -42,7 +42,7 @@ struct cn_served {
     struct cn_call_parts call_parts; /* of the recording */
     uint32_t *profiled_tasks;        /* of a recording: profile i + 1 is of this task */
     size_t profiled_count;
-    struct cn_job analysis; /* makes the database of a recording */
+    struct cn_job analysis; /* makes the database of a recording or of measurements */
     char *analysis_what;    /* for messages */
     char *folder;  /* of that database, or of that of samples, calls.db; NULL: none */
     bool is_given; /* the folder was made elsewhere, and is not removed */
@@ -75,13 +75,13 @@ struct cn_served_options {
     const char *format, *folder;
 };
 
-/* Open a database, recording or store. */
+/* Open a database, measurements, a recording or a store. */
 CN_CHECK bool cn_served_open(struct cn_served **out, const char *path,
                              struct cn_served_options options, struct cn_error *err);
 void cn_served_close(struct cn_served *served); /* NULL is fine */
 
 /* True once the database is there to be asked. Fails with CN_ERR_INTERRUPTED during
- * the analysis of a recording. */
+ * its analysis. */
 CN_CHECK bool cn_served_ready(struct cn_served *served, struct cn_error *err);
 
 /* Wait for the analysis of a recording, and return its folder. NULL if it fails. */

@@ -166,6 +166,12 @@ static size_t base_len(const char *name)
                : strlen(name);
 }
 
+/* How much was counted between two samples is in each of them, or the same for all. */
+static bool has_period(const struct cn_perf_attr *attr)
+{
+    return attr->sample_type & CN_PERF_HAS_PERIOD || !(attr->flags & CN_PERF_FLAG_FREQ);
+}
+
 /* Clocks count nanoseconds. */
 static bool add_metric(struct reading *r, uint32_t event, struct cn_error *err)
 {
@@ -179,7 +185,7 @@ static bool add_metric(struct reading *r, uint32_t event, struct cn_error *err)
         strcmp(text.chars, "cpu-clock") == 0 || strcmp(text.chars, "task-clock") == 0;
     r->scales[event] = is_clock ? 1e-9 : 1;
     r->kinds[event] =
-        is_clock ? CN_PERF_OF_CLOCK
+        is_clock ? has_period(attr) ? CN_PERF_OF_CLOCK : CN_PERF_OF_WORK
         : attr->type == CN_PERF_TYPE_SOFTWARE && attr->config == CN_PERF_SOFTWARE_SWITCHES
             ? CN_PERF_OF_SWITCH
             : CN_PERF_OF_OTHER;
@@ -203,12 +209,13 @@ static bool add_metrics(struct reading *r, struct cn_error *err)
     for (uint32_t i = 0; i < r->file.event_count; i++) {
         if (!is_dummy(&r->file.events[i].attr) && !add_metric(r, i, err))
             return false;
-        has_clock = has_clock || r->kinds[i] == CN_PERF_OF_CLOCK;
+        has_clock = has_clock || r->kinds[i] == CN_PERF_OF_CLOCK ||
+                    r->kinds[i] == CN_PERF_OF_WORK;
     }
     /* Without a clock, the first event that counts says where a thread spends its time. */
     for (uint32_t i = 0; i < r->file.event_count && !has_clock; i++)
         if (r->kinds[i] == CN_PERF_OF_OTHER && !is_dummy(&r->file.events[i].attr)) {
-            r->kinds[i] = CN_PERF_OF_CLOCK;
+            r->kinds[i] = CN_PERF_OF_WORK;
             has_clock = true;
         }
     return true;

@@ -181,6 +181,8 @@ static bool end_sample(struct script *s, struct cn_error *err)
     while (s->depth > 0)
         context = cn_import_call(s->import, context, s->frames[--s->depth]);
     cn_import_sample(s->import, thread, s->head.time_ns, context);
+    if (is_clock)
+        cn_import_tick(s->import, thread, s->head.period);
     return cn_import_add(s->import, thread, context, metric,
                          (double)s->head.period * (is_clock ? 1e-9 : 1), err);
 }

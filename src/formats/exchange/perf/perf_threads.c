@@ -304,10 +304,13 @@ void cn_perf_threads_sample(struct cn_perf_threads *threads, uint32_t at,
         thread->is_resumed = false;
         if (kind == CN_PERF_OF_SWITCH)
             thread->stopped_at = spot;
-        if (kind == CN_PERF_OF_CLOCK) {
+        if (kind == CN_PERF_OF_CLOCK || kind == CN_PERF_OF_WORK) {
             thread->weight += (double)sample->period;
             share_at(threads, at, spot)->weight += (double)sample->period;
         }
+    } else if (kind == CN_PERF_OF_CLOCK) {
+        /* Nothing but missing ticks shows that it waits. */
+        cn_import_tick(threads->import, thread->number, sample->period);
     }
     cn_import_sample(threads->import, thread->number, sample->time_ns + threads->epoch_ns,
                      spot.context);

@@ -56,8 +56,14 @@ CN_CHECK bool cn_perf_threads_of(struct cn_perf_threads *threads,
 
 uint32_t cn_perf_threads_number(const struct cn_perf_threads *threads, uint32_t thread);
 
-/* A sample of that thread: of the clock, of a switch, or of another event. */
-enum cn_perf_sample_kind { CN_PERF_OF_CLOCK, CN_PERF_OF_SWITCH, CN_PERF_OF_OTHER };
+/* A sample of that thread: of a clock whose period is known, of another event that shows where it
+ * spends its time, of a switch, or of any other event. */
+enum cn_perf_sample_kind {
+    CN_PERF_OF_CLOCK,
+    CN_PERF_OF_WORK,
+    CN_PERF_OF_SWITCH,
+    CN_PERF_OF_OTHER
+};
 void cn_perf_threads_sample(struct cn_perf_threads *threads, uint32_t thread,
                             const struct cn_perf_sample *sample,
                             enum cn_perf_sample_kind kind, struct cn_perf_spot spot);

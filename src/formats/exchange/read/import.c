@@ -44,6 +44,13 @@ struct timed {
     uint32_t thread, context;
 };
 
+/* The clock that samples a thread, and its last sample. */
+struct clock {
+    uint64_t tick_ns; /* 0: unknown */
+    uint64_t last_ns;
+    bool waits; /* since then */
+};
+
 struct cn_import {
     struct cn_memory_database *memory;
     struct cn_names modules, files, frames, metrics, threads, kinds;
@@ -59,6 +66,8 @@ struct cn_import {
     size_t value_count, value_capacity;
     struct timed *timed;
     size_t timed_count, timed_capacity;
+    struct clock *clocks; /* by thread; those after the last are unknown */
+    size_t clock_count, clock_capacity;
     uint32_t context_count;
     uint32_t entries[ENTRY_COUNT]; /* by enum cn_entry; 0: not yet */
     struct cn_text scratch, key, warnings;
@@ -95,6 +104,7 @@ void cn_import_free(struct cn_import *import)
     free(import->loops);
     free(import->values);
     free(import->timed);
+    free(import->clocks);
     cn_text_done(&import->scratch);
     cn_text_done(&import->key);
     cn_text_done(&import->warnings);
@@ -365,6 +375,17 @@ void cn_import_wait(struct cn_import *import, uint32_t thread, uint64_t time_ns)
     add_timed(import, thread, time_ns, 0);
 }
 
+void cn_import_tick(struct cn_import *import, uint32_t thread, uint64_t tick_ns)
+{
+    while (import->clock_count <= thread) {
+        import->clocks = cn_grow(import->clocks, import->clock_count,
+                                 &import->clock_capacity, sizeof(*import->clocks));
+        import->clocks[import->clock_count++] = (struct clock){0};
+    }
+    if (import->clocks[thread].tick_ns < tick_ns)
+        import->clocks[thread].tick_ns = tick_ns;
+}
+
 void cn_import_warn(struct cn_import *import, const char *fmt, ...)
 {
     char line[240];
@@ -394,6 +415,25 @@ static bool is_in_order(const struct timed *timed, size_t count)
     return true;
 }
 
+/* Add a sample to its timeline, and before it, if the clock of the thread missed a tick, that it
+ * waited. */
+static void add_to_timeline(struct cn_import *import, const struct timed *sample)
+{
+    struct clock none = {0}, *clock = sample->thread < import->clock_count
+                                          ? &import->clocks[sample->thread]
+                                          : &none;
+    uint64_t ran_until = clock->last_ns + clock->tick_ns;
+
+    if (clock->tick_ns > 0 && clock->last_ns > 0 && !clock->waits &&
+        sample->time_ns > ran_until && sample->time_ns - ran_until > clock->tick_ns)
+        cn_memory_database_add_sample(import->memory, 1 + sample->thread,
+                                      (struct cn_sample){ran_until, 0});
+    cn_memory_database_add_sample(import->memory, 1 + sample->thread,
+                                  (struct cn_sample){sample->time_ns, sample->context});
+    clock->last_ns = sample->time_ns;
+    clock->waits = sample->context == 0;
+}
+
 /* Add the values and samples to the database. */
 static void add_values(struct cn_import *import)
 {
@@ -407,9 +447,7 @@ static void add_values(struct cn_import *import)
     if (!is_in_order(import->timed, import->timed_count))
         qsort(import->timed, import->timed_count, sizeof(*import->timed), by_time);
     for (size_t i = 0; i < import->timed_count; i++)
-        cn_memory_database_add_sample(
-            import->memory, 1 + import->timed[i].thread,
-            (struct cn_sample){import->timed[i].time_ns, import->timed[i].context});
+        add_to_timeline(import, &import->timed[i]);
 }
 
 bool cn_import_finish(struct cn_import *import, struct cn_database **out,

@@ -102,6 +102,10 @@ void cn_import_sample(struct cn_import *import, uint32_t thread, uint64_t time_n
 /* The thread waits from this time until its next sample. */
 void cn_import_wait(struct cn_import *import, uint32_t thread, uint64_t time_ns);
 
+/* The thread is sampled at least every `tick_ns` of its processor time; the longest counts. Where
+ * two samples are more than twice as far apart, its timeline has waiting after the first tick. */
+void cn_import_tick(struct cn_import *import, uint32_t thread, uint64_t tick_ns);
+
 /* Add a warning to the database. */
 CN_PRINTF(2, 3) void cn_import_warn(struct cn_import *import, const char *fmt, ...);
 

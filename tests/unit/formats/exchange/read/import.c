@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -276,6 +277,41 @@ static void perf_script_has_threads_and_inlined_calls(void **state)
     assert_float_equal(value_at(db, "[unknown]", 0), 500, 0);
     assert_string_equal(db->metrics.list[0].name, "cycles:u");
     cn_database_close(db);
+}
+
+/* The clock ticks every millisecond while the thread runs: it waits from 3 to 9 ms, and the sample at
+ * 10.9 ms is only late. A clock without a period says nothing, and neither do other events. */
+static void missing_ticks_of_a_clock_are_waiting(void **state)
+{
+    static const char *const heads[] = {"1000000 cpu-clock", "cpu-clock",
+                                        "1000000 cycles"};
+    static const uint64_t want_us[] = {1000, 2000, 3000, 9000, 10900};
+    static const bool waits[] = {false, false, true, false, false};
+    struct cn_timeline timeline;
+    struct cn_sample sample;
+    struct cn_error err;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
+        struct cn_database *db;
+        char text[512];
+
+        (void)snprintf(text, sizeof(text),
+                       "app 7 0.001000: %s:\n\t 1 main (app)\n\n"
+                       "app 7 0.002000: %s:\n\t 1 main (app)\n\n"
+                       "app 7 0.009000: %s:\n\t 1 main (app)\n\n"
+                       "app 7 0.010900: %s:\n\t 1 main (app)\n",
+                       heads[i], heads[i], heads[i], heads[i]);
+        db = import_of(cn_perf_script_read, bytes_of(text));
+        assert_true(cn_timeline_open(db, 1, &timeline, &err));
+        assert_int_equal(timeline.count, i == 0 ? 5 : 4);
+        for (size_t k = 0; i == 0 && k < timeline.count; k++) {
+            assert_true(cn_timeline_read(db, &timeline, k, 1, &sample, &err));
+            assert_int_equal(sample.time_ns, 1000 * want_us[k]);
+            assert_int_equal(sample.context == 0, waits[k]);
+        }
+        cn_database_close(db);
+    }
 }
 
 struct expected {
@@ -556,6 +592,7 @@ int main(void)
         cmocka_unit_test(perf_data_that_is_cut_off_is_read_up_to_there),
         cmocka_unit_test(damaged_perf_data_is_refused),
         cmocka_unit_test(perf_script_has_threads_and_inlined_calls),
+        cmocka_unit_test(missing_ticks_of_a_clock_are_waiting),
         cmocka_unit_test(chrome_events_become_calls),
         cmocka_unit_test(chrome_counters_are_readings),
         cmocka_unit_test(spans_are_joined_by_their_parents),

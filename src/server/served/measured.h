@@ -2,8 +2,8 @@
  * this machine. What could not be read is among the database's warnings.
  * Threads: one thread at a time; starts threads of its own.
  */
-#ifndef CN_LIB_MEASURED_H
-#define CN_LIB_MEASURED_H
+#ifndef CN_SERVER_SERVED_MEASURED_H
+#define CN_SERVER_SERVED_MEASURED_H
 
 #include "analyze/samples/sampled_database.h"
 #include "base/error.h"

@@ -1,4 +1,4 @@
-#include "lib/measured.h"
+#include "server/served/measured.h"
 
 #include <stdlib.h>
 
@@ -6,6 +6,7 @@
 #include "base/run/ranks.h"
 #include "formats/hpctoolkit/meas/open.h"
 #include "model/contexts/database.h"
+#include "server/served/analysis.h"
 #include "symbols/resolver.h"
 
 enum {
@@ -120,4 +121,20 @@ void cn_measured_close(struct cn_measured *measured)
     cn_text_done(&source->damage);
     free(source);
     *measured = (struct cn_measured){0};
+}
+
+bool cn_analysis_of_measurements(const char *path, const char *folder,
+                                 const struct cn_progress *progress, struct cn_error *err)
+{
+    struct cn_hpc_meas_options reading = {0};
+    struct cn_sampled_options building = {
+        .ranks = &cn_ranks_alone, .spool_folder = folder, .progress = progress};
+    struct cn_measured measured = {0};
+    struct cn_database *db = NULL;
+    bool ok = cn_measured_open(&measured, &path, 1, &reading, &building, &db, err) &&
+              cn_analysis_of_samples(db, folder, err);
+
+    cn_database_close(db);
+    cn_measured_close(&measured);
+    return ok;
 }
