@@ -329,6 +329,11 @@ static void show_timelines(const struct info *info, struct cn_sheet *sheet)
     add_text(sheet, "begin", &text);
     cn_duration_print(&text, duration_ns(db));
     add_text(sheet, "duration", &text);
+    if (db->timeline_resolution_ns > 0) {
+        cn_text_str_add(&text, "estimate, exact to ");
+        cn_duration_print(&text, db->timeline_resolution_ns);
+        add_text(sheet, "sums of samples", &text);
+    }
     cn_text_done(&text);
 }
 
@@ -501,6 +506,8 @@ static void list_contents(const struct info *info, struct cn_facts *facts)
         cn_facts_u64(facts, "sample_count", overview->sample_count);
         cn_facts_u64(facts, "begin_ns", db->begin_ns);
         cn_facts_u64(facts, "duration_ns", duration_ns(db));
+        if (db->timeline_resolution_ns > 0)
+            cn_facts_u64(facts, "timeline_resolution_ns", db->timeline_resolution_ns);
     }
     cn_facts_array(facts, "warnings");
     for (const struct cn_warning *w = db->warnings; w; w = w->next)

@@ -185,6 +185,9 @@ struct cn_database {
                                 more, lists overlap or form a cycle */
     bool has_context_values; /* planes of contexts can be read */
     bool has_timelines;
+    uint64_t
+        timeline_resolution_ns; /* that sums of samples are estimates to, where some were
+                                        dropped (thinner.h); 0: none, or unknown */
     const char *contexts_file, *timelines_file; /* for messages; NULL: unknown */
     bool has_exact_counts; /* value_count and context_count are exact: no value is 0 */
 

@@ -150,6 +150,8 @@ bool cn_api_info(struct cn_served *served, struct cn_request *request,
     cn_json_add_bool(json, "hasLatencies", db && cn_database_has_latencies(db));
     cn_json_add_id(json, "origin", db ? db->begin_ns : 0);
     cn_json_add_u64(json, "duration", db ? db->end_ns - db->begin_ns : 0);
+    if (db && db->timeline_resolution_ns > 0)
+        cn_json_add_u64(json, "timelineResolution", db->timeline_resolution_ns);
     add_metrics(json, db);
     cn_json_add_str(json, "defaultMetric", shown);
     add_states(json, is_ready ? served->db : NULL, shown);

@@ -48,6 +48,7 @@ export interface Info {
   hasLatencies: boolean;
   origin: string;
   duration: number;
+  timelineResolution?: number; // ns, if some samples were dropped: sums of samples are estimates
   metrics: Metric[];
   defaultMetric: string; // of views without a metric and without waits; "": none
   states: TimeState[]; // all time, then running, blocked, pre-empted; empty: unknown

@@ -56,6 +56,7 @@ export function TimelinePage(props: ViewProps) {
       <TimelineView
         path={props.path}
         duration={info.duration}
+        resolution={info.timelineResolution ?? 0}
         range={clampRange(visible, info.duration)}
         depth={Number(state.d ?? 0)}
         first={Number(state.first ?? 0)}

@@ -150,6 +150,7 @@ interface Props {
   path: string;
   hasStates: boolean; // of a recording with scheduler events
   duration: number; // of the data, ns
+  resolution: number; // ns that sums of samples are exact to; 0: they are exact
   frame: NestedFrame | null;
   selection: Selection | null;
   cursor: Cursor | null;
@@ -203,6 +204,7 @@ function Selected(props: Props & { selection: Selection }) {
       {value ? (
         <>
           {value.isPartial && <p class="status">estimate; reading all samples…</p>}
+          <Estimate {...props} />
           <FunctionList
             times={{ functions: value.functions ?? [], others: value.others ?? [0, 0] }}
           />
@@ -222,6 +224,16 @@ function Selected(props: Props & { selection: Selection }) {
   );
 }
 
+// Of a timeline with fewer samples than were measured, sums are estimates; those of other views are not.
+function Estimate(props: Props) {
+  if (props.resolution === 0) return null;
+  return (
+    <p class="status">
+      estimate: timelines are exact to {formatNs(props.resolution)}; sums of other views are exact
+    </p>
+  );
+}
+
 function Visible(props: Props) {
   const { frame } = props;
   const threads = printNumbers([...(frame?.rows.keys() ?? [])]);
@@ -232,6 +244,7 @@ function Visible(props: Props) {
     <>
       <h2>Visible range</h2>
       <p class="status">self time of the visible threads</p>
+      <Estimate {...props} />
       <FunctionList times={frame} />
       <h3>States</h3>
       <StateList states={known.length > 0 ? known : [...statesOf(frame), ...gaps]} />

@@ -51,6 +51,7 @@ export interface TimelineChange {
 export interface TimelineProps {
   path: string;
   duration: number;
+  resolution: number; // ns, of sums of samples; 0: exact
   range: Range;
   depth: number; // of strips; 0: where threads differ
   first: number; // number of the first visible thread
@@ -405,6 +406,7 @@ export function TimelineView(props: TimelineProps) {
           path={props.path}
           hasStates={props.hasStates}
           duration={props.duration}
+          resolution={props.resolution}
           frame={frame}
           selection={selection}
           cursor={cursor}

@@ -320,4 +320,9 @@ CN_RECORD(cn_hpc_draft_context, CN_HPC_DRAFT_CONTEXT, 0x18);
     F(0x20, u64, tuple_off, "identity tuple, or 0")
 CN_RECORD(cn_hpc_draft_profile, CN_HPC_DRAFT_PROFILE, 0x28);
 
+/* The description that cairn adds to a database. Where timelines have fewer samples than were
+ * measured, it says "exact to N ns", which readers look for: trace.db has no room for it. */
+#define CN_HPC_FORMATS_NAME "FORMATS.md"
+#define CN_HPC_EXACT_TO     "are exact to "
+
 #endif

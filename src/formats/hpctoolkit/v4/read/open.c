@@ -1,11 +1,14 @@
 #include "formats/hpctoolkit/v4/read/open.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
 #include "formats/hpctoolkit/metrics_yaml.h"
+#include "formats/hpctoolkit/v4/format.h"
 #include "formats/hpctoolkit/v4/read/database.h"
 #include "formats/hpctoolkit/v4/read/latency_reader.h"
 #include "formats/hpctoolkit/v4/read/metrics_reader.h"
@@ -249,6 +252,28 @@ void cn_hpc_v4_yaml_unmap(struct cn_hpc_v4_yaml_maps *yaml)
     free(yaml->names);
 }
 
+/* FORMATS.md of databases that cairn writes: what timelines are exact to, if not to the ns. */
+static uint64_t read_resolution(const char *dir)
+{
+    struct cn_file file = {0};
+    struct cn_error ignored;
+    uint64_t resolution_ns = 0;
+
+    if (cn_file_open_at(&file, dir, CN_HPC_FORMATS_NAME, &ignored)) {
+        const size_t len = strlen(CN_HPC_EXACT_TO);
+        const uint8_t *found = file.bytes.len > 0 ? memmem(file.bytes.ptr, file.bytes.len,
+                                                           CN_HPC_EXACT_TO, len)
+                                                  : NULL;
+        const uint8_t *end = file.bytes.ptr + file.bytes.len;
+
+        for (found = found ? found + len : end;
+             found < end && isdigit(*found) && resolution_ns < UINT32_MAX; found++)
+            resolution_ns = resolution_ns * 10 + (uint64_t)(*found - '0');
+    }
+    cn_file_close(&file);
+    return resolution_ns > 1 ? resolution_ns : 0;
+}
+
 static bool open_maps(struct cn_database **out, const struct cn_hpc_maps *maps,
                       const char *dir, const struct cn_hpc_damage *damage, bool is_plain,
                       struct cn_error *err)
@@ -265,6 +290,7 @@ static bool open_maps(struct cn_database **out, const struct cn_hpc_maps *maps,
     if (!ok)
         return false;
     cn_hpc_database_take_maps(*out, maps, damage);
+    (*out)->timeline_resolution_ns = read_resolution(dir);
     if (yaml.skipped_count > 0)
         cn_database_warn(*out, "metrics/: %d files not read", yaml.skipped_count);
     return true;

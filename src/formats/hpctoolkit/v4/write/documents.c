@@ -6,6 +6,7 @@
 
 #include "base/files/block_file.h"
 #include "base/text.h"
+#include "formats/hpctoolkit/v4/format.h"
 #include "formats/hpctoolkit/v4/latency_format.h"
 
 /* A paragraph (lines, ended by NULL) and the layout it introduces, or NULL. */
@@ -261,12 +262,12 @@ bool cn_hpc_documents_write(const struct cn_hpc_writing *w, struct cn_error *err
     add_passages(&text, values, sizeof(values) / sizeof(*values));
     if (w->resolution_ns > 0)
         cn_text_printf(&text,
-                       "The timelines of this database are exact to %" PRIu64
+                       "The timelines of this database " CN_HPC_EXACT_TO "%" PRIu64
                        " ns: of the samples in\nas many ns, the last is stored.\n\n",
                        w->resolution_ns);
     add_passages(&text, latency, sizeof(latency) / sizeof(*latency));
     text.len--; /* the empty line at the end */
-    ok = write_text(w, "FORMATS.md", &text, err);
+    ok = write_text(w, CN_HPC_FORMATS_NAME, &text, err);
     cn_text_clear(&text);
     add_lines(&text, metrics_example);
     ok = ok && write_text(w, "metrics/METRICS.yaml.ex", &text, err);
