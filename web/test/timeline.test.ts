@@ -115,6 +115,33 @@ test("calls last as long as their stacks have them, also while they wait", () =>
   assert.equal(runningShare(row ? [row] : []), 5 / 8);
 });
 
+test("calls that are open around waiting at the ends of a frame are drawn", () => {
+  const boxes = (runs: [number, number | null, number, number][], held: [number, number]) =>
+    parseNested({ ...answer, rows: [{ profile: 7, label: "", runs, held }] })
+      .rows.get(7)
+      ?.boxes.map((box) => [box.name, box.begin, box.end]);
+  assert.deepEqual(boxes([[10, 9, 100, 1]], [3, 3]), [
+    ["<main thread>", 0, 10],
+    ["main", 0, 10],
+    ["work", 0, 10],
+  ]);
+  assert.deepEqual(
+    boxes(
+      [
+        [4, 9, 100, 1],
+        [2, 5, 100, 1],
+        [4, 9, 100, 1],
+      ],
+      [2, 5],
+    ),
+    [
+      ["<main thread>", 0, 10],
+      ["main", 0, 10],
+      ["rest", 4, 10],
+    ],
+  );
+});
+
 test("a strip shows one depth, of shallow stacks the innermost call", () => {
   const frame = parseNested(answer);
   assert.equal(cut(["<main thread>", "main", "work"], 1), "main");

@@ -118,6 +118,15 @@ function statesOf(
   return list;
 }
 
+type AnswerRun = [number, number | null, number, number];
+
+// Calls that are open around waiting at the ends of the frame, as runs without a width.
+function withHeld(runs: AnswerRun[], held: [number | null, number | null] | undefined) {
+  const [first = null, last = null] = held ?? [];
+  const empty = (frame: number | null): AnswerRun[] => (frame === null ? [] : [[0, frame, 0, 0]]);
+  return [...empty(first), ...runs, ...empty(last)];
+}
+
 export function parseNested(answer: NestedAnswer): NestedFrame {
   const names = new Map(answer.names);
   const functionOf = new Map(answer.frames.map(([frame, , place]) => [frame, place]));
@@ -125,9 +134,11 @@ export function parseNested(answer: NestedAnswer): NestedFrame {
   const pathOf = paths(answer);
   const namesOf = new Map<number, string[]>();
   for (const [frame, path] of pathOf) namesOf.set(frame, path.map(nameOf));
-  const rows = answer.rows.map(({ profile, label, runs, states }): [number, NestedRow] => {
+  const rows = answer.rows.map(({ profile, label, runs, held, states }): [number, NestedRow] => {
     let at = 0;
-    const boxes = boxesOf(runs, answer.idle, pathOf, nameOf);
+    const boxes = boxesOf(withHeld(runs, held), answer.idle, pathOf, nameOf).filter(
+      (box) => box.end > box.begin,
+    );
     return [
       profile,
       {
