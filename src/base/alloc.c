@@ -3,10 +3,18 @@
 #include <features.h>
 #ifdef __GLIBC__
 #include <malloc.h>
+#include <sys/mman.h>
 #endif
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum {
+    HUGE_PAGE = 2 << 20,
+    MANY_PAGES =
+        4 << 20, /* bytes of an array from which on its pages cost more than using it */
+};
 
 static void *or_die(void *memory, size_t count, size_t size)
 {
@@ -17,9 +25,29 @@ static void *or_die(void *memory, size_t count, size_t size)
     exit(EXIT_FAILURE);
 }
 
+/* Ask for large pages behind a large array that is about to be filled: most of the time that
+ * such an array takes would go into its small ones. */
+static void *with_large_pages(void *memory, size_t len)
+{
+#if defined(__GLIBC__) && defined(MADV_HUGEPAGE)
+    uintptr_t begin = ((uintptr_t)memory + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
+    uintptr_t end = ((uintptr_t)memory + len) & ~(uintptr_t)(HUGE_PAGE - 1);
+
+    if (end > begin) /* where it is refused, the array has small pages */
+        (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#else
+    (void)len;
+#endif
+    return memory;
+}
+
 void *cn_alloc(size_t count, size_t size)
 {
-    return count ? or_die(calloc(count, size), count, size) : NULL;
+    void *memory = count ? or_die(calloc(count, size), count, size) : NULL;
+
+    return count > 0 && size > 0 && count >= MANY_PAGES / size
+               ? with_large_pages(memory, count * size)
+               : memory;
 }
 
 void *cn_realloc(void *array, size_t count, size_t size)

@@ -28,8 +28,10 @@ struct state {
 
 struct cn_regex {
     struct cn_regex_program program;
-    char *literal; /* the expression if it is plain text: faster to find than to match */
-    size_t words;  /* of a set of instructions */
+    char *literal; /* what each match contains, or NULL: faster to find than to match */
+    size_t literal_len;
+    bool is_literal; /* that is the whole expression */
+    size_t words;    /* of a set of instructions */
     struct state *states;
     uint64_t *sets; /* by state */
     int16_t *next;  /* by state and symbol */
@@ -38,6 +40,27 @@ struct cn_regex {
     uint64_t *reached, *resolved; /* sets that are being computed */
     unsigned *stack;
 };
+
+/* The longest plain part of an expression in which only dots mean something. */
+static void find_literal(struct cn_regex *regex, const char *text)
+{
+    const char *longest = text;
+    size_t longest_len = 0, len;
+
+    for (const char *at = text; *at; at += len + (at[len] == '.')) {
+        len = strcspn(at, ".");
+        if (len > longest_len) {
+            longest = at;
+            longest_len = len;
+        }
+    }
+    if (longest_len == 0)
+        return;
+    regex->literal = cn_alloc(longest_len + 1, 1);
+    memcpy(regex->literal, longest, longest_len);
+    regex->literal_len = longest_len;
+    regex->is_literal = text[longest_len] == '\0' && longest == text;
+}
 
 bool cn_regex_new(struct cn_regex **out, const char *text, unsigned flags,
                   struct cn_error *err)
@@ -48,8 +71,8 @@ bool cn_regex_new(struct cn_regex **out, const char *text, unsigned flags,
         cn_regex_free(regex);
         return false;
     }
-    if (*text && flags == 0 && !strpbrk(text, "\\^$.[]|()*+?{}"))
-        regex->literal = cn_strdup(text);
+    if (flags == 0 && !strpbrk(text, "\\^$[]|()*+?{}"))
+        find_literal(regex, text);
     regex->words = (regex->program.count + 63) / 64;
     regex->reached = cn_alloc(regex->words, sizeof(*regex->reached));
     regex->resolved = cn_alloc(regex->words, sizeof(*regex->resolved));
@@ -230,8 +253,12 @@ bool cn_regex_matches(struct cn_regex *regex, const char *text, size_t len)
 {
     size_t state, symbol_len;
 
-    if (regex->literal)
-        return memmem(text, len, regex->literal, strlen(regex->literal)) != NULL;
+    if (regex->literal) {
+        bool has_literal = memmem(text, len, regex->literal, regex->literal_len) != NULL;
+
+        if (regex->is_literal || !has_literal)
+            return has_literal;
+    }
     state = first_state(regex);
     if (regex->states[state].is_final)
         len = 0;

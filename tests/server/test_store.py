@@ -60,6 +60,8 @@ def spans_of(number):
         return {"traceId": f"{number + 1:032x}", "spanId": f"{number * 4 + index + 1:016x}",
                 "parentSpanId": f"{number * 4 + parent + 1:016x}" if parent is not None else "", "name": name,
                 "startTimeUnixNano": str(begin), "endTimeUnixNano": str(begin + duration_ms * 1_000_000),
+                # The span of the other service has a link to one of this trace.
+                "links": [{"traceId": f"{number + 1:032x}", "spanId": f"{number * 4 + 2:016x}"}] if index == 2 else [],
                 "status": {"code": 2 if failed else 1}}
     return [("gateway", span(0, None, "GET /cart", 0, 40 + number)),
             ("gateway", span(1, 0, "authorize", 1, 5)),
@@ -125,6 +127,7 @@ class Requests(unittest.TestCase):
                     ("diff", "--facets", "--query-a", "service = database and not errors",
                      "--query-b", "errors", store)))
             steps = printed("search", store, "--steps", "5")
+            methods = printed("show", store, listed[0]["trace_id"], "--stats")
             with serving(OPTIONS.cairn, store) as service:
                 traces = service.get("sources/0/traces", limit=1000)
                 failed = service.get("sources/0/traces", q="errors")["count"]
@@ -132,7 +135,8 @@ class Requests(unittest.TestCase):
                          service.get("sources/0/traces", offset=offset, limit=20)["traces"]]
                 served = {name: service.get(f"sources/0/{name}", **parameters) for name, parameters in (
                     ("services", {}), ("groups", {"by": "operation"}), ("histogram", {"steps": 5}),
-                    ("critical-path", {"key": traces["traces"][0]["key"]}))}
+                    *((name, {"key": traces["traces"][0]["key"]})
+                      for name in ("critical-path", "methods", "chart", "links")))}
                 for name, answer in served.items():
                     check(answer, SCHEMAS[name])
                 flame, boxes = self.flame_of(service)
@@ -171,6 +175,21 @@ class Requests(unittest.TestCase):
              for one in served["groups"]["groups"]])
         self.assertEqual([[one["count"], one["p50_ns"], one["p99_ns"]] for one in steps],
                          [[one[0], one[2], one[4]] for one in served["histogram"]["steps"]])
+        # The methods of all services, each call once: what one service took is no self time of its caller.
+        self.assertEqual([(one["method"], one["calls"], one["self_ns"], one["total_ns"]) for one in methods],
+                         [(one["method"], one["calls"], one["self"], one["total"])
+                          for one in served["methods"]["methods"]])
+        self.assertEqual({one["method"]: (one["self"] / 1e6, one["total"] / 1e6) for one in served["methods"]["methods"]},
+                         {"load": (59, 69), "GET /cart": (15, 89), "select": (10, 10), "authorize": (5, 5)})
+        chart = served["chart"]
+        self.assertEqual([(one["service"], one["parent"]) for one in chart["spans"]], [("gateway", None), ("cart", 0)])
+        self.assertEqual([(span, depth, start / 1e6, duration / 1e6, chart["methods"][method])
+                          for span, _, depth, start, duration, _, method in chart["calls"]],
+                         [(0, 0, 0, 89, "GET /cart"), (0, 1, 1, 5, "authorize"), (1, 1, 10, 69, "load"),
+                          (1, 2, 12, 10, "select")])
+        self.assertEqual(sum(call[5] for call in chart["calls"]), chart["duration"])
+        self.assertEqual([(one["span"], one["service"], [link["span"] for link in one["links"]])
+                          for one in served["links"]["spans"]], [(f"{199:016x}", "cart", [f"{198:016x}"])])
         path = served["critical-path"]
         self.assertEqual(sum(one["duration"] for one in path["steps"]), path["duration"])
         self.assertEqual({one["service"] for one in path["steps"]}, {"gateway", "cart", "database"})

@@ -64,7 +64,9 @@ const char cn_test_zipkin[] =
     "[{\"traceId\":\"00000000000000010000000000000002\",\"id\":\"b\",\"parentId\":\"a\","
     "\"name\":\"query\",\"timestamp\":1700000000000100,\"duration\":50,"
     "\"annotations\":[{\"timestamp\":1,\"value\":\"sent\"}],"
-    "\"tags\":{\"error\":\"no such table\"}},"
+    "\"tags\":{\"error\":\"no such table\",\"otlp.link.0\":"
+    "\"0102030405060708090a0b0c0d0e0f10|0203040506070809|s=1|{\\\"via\\\":\\\"queue\\\","
+    "\\\"n\\\":[1]}|0\"}},"
     "{\"traceId\":\"00000000000000010000000000000002\",\"id\":\"a\",\"name\":\"get\","
     "\"kind\":\"SERVER\",\"timestamp\":1700000000000000,\"duration\":900,"
     "\"localEndpoint\":{\"serviceName\":\"shop\",\"port\":80},\"tags\":{\"uri\":\"/"
@@ -84,6 +86,9 @@ const char cn_test_otlp_json[] =
     "true},{\"doubleValue\":1.5}]}}}],\"events\":[{\"name\":\"exception\",\"attributes\":"
     "[{"
     "\"key\":\"exception.type\",\"value\":{\"stringValue\":\"Oops\"}}]}],"
+    "\"links\":[{\"traceId\":\"0102030405060708090a0b0c0d0e0f10\",\"spanId\":"
+    "\"0203040506070809\",\"traceState\":\"s=1\",\"attributes\":[{\"key\":\"via\","
+    "\"value\":{\"stringValue\":\"queue\"}}]},{\"traceId\":\"\",\"spanId\":\"\"}],"
     "\"status\":{\"code\":2,\"message\":\"bad\"}}]}]}]}";
 
 static uint8_t *take(struct cn_pb *pb, size_t *len)
@@ -135,12 +140,24 @@ uint8_t *cn_test_pprof(size_t *len)
     return take(&pb, len);
 }
 
+static void add_otlp_attribute(struct cn_pb *pb, uint32_t field, const char *key,
+                               const char *text)
+{
+    size_t at = cn_pb_open(pb, field), value;
+
+    cn_pb_str(pb, cn_otlp_key_value_key, key);
+    value = cn_pb_open(pb, cn_otlp_key_value_value);
+    cn_pb_str(pb, cn_otlp_value_string_value, text);
+    cn_pb_close(pb, value);
+    cn_pb_close(pb, at);
+}
+
 uint8_t *cn_test_otlp(size_t *len)
 {
     static const uint8_t id[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
     struct cn_pb pb = {0};
     size_t resource = cn_pb_open(&pb, cn_otlp_traces_resource_spans);
-    size_t scope = cn_pb_open(&pb, cn_otlp_resource_spans_scope_spans), span, at, value;
+    size_t scope = cn_pb_open(&pb, cn_otlp_resource_spans_scope_spans), span, at;
 
     for (uint64_t i = 0; i < 2; i++) {
         span = cn_pb_open(&pb, cn_otlp_scope_spans_spans);
@@ -152,12 +169,15 @@ uint8_t *cn_test_otlp(size_t *len)
         cn_pb_u64(&pb, cn_otlp_span_kind, 2 + i);
         cn_pb_fixed64(&pb, cn_otlp_span_start_time_unix_nano, 1700000000000000000 + i);
         cn_pb_fixed64(&pb, cn_otlp_span_end_time_unix_nano, 1700000000000000900);
-        at = cn_pb_open(&pb, cn_otlp_span_attributes);
-        cn_pb_str(&pb, cn_otlp_key_value_key, "uri");
-        value = cn_pb_open(&pb, cn_otlp_key_value_value);
-        cn_pb_str(&pb, cn_otlp_value_string_value, "/x");
-        cn_pb_close(&pb, value);
-        cn_pb_close(&pb, at);
+        add_otlp_attribute(&pb, cn_otlp_span_attributes, "uri", "/x");
+        if (i > 0) {
+            at = cn_pb_open(&pb, cn_otlp_span_links);
+            cn_pb_bytes(&pb, cn_otlp_link_trace_id, id, 16);
+            cn_pb_bytes(&pb, cn_otlp_link_span_id, id + 1, 8);
+            cn_pb_str(&pb, cn_otlp_link_trace_state, "s=1");
+            add_otlp_attribute(&pb, cn_otlp_link_attributes, "via", "queue");
+            cn_pb_close(&pb, at);
+        }
         at = cn_pb_open(&pb, cn_otlp_span_status);
         cn_pb_u64(&pb, cn_otlp_status_code, i ? CN_OTLP_STATUS_ERROR : 0);
         cn_pb_close(&pb, at);

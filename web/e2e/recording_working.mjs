@@ -51,7 +51,7 @@ export const tests = {
       await until("found while working", async () =>
         /^duration/.test(await page.textContent(".find .status")),
       );
-      for (let i = 0; i < 60 && (await page.locator("header [role=tab]").count()) === 1; i++)
+      for (let i = 0; i < 300 && (await page.locator("header [role=tab]").count()) === 1; i++)
         await page.waitForTimeout(1000);
       await page.waitForSelector("header [role=tab]:has-text('Timeline')");
       assert.match(hash(), /v=calls/, "who reads calls stays with them");

@@ -18,7 +18,9 @@ import type {
 import {
   addCalls,
   arrangeSpans,
+  chartFlame,
   growCalls,
+  linkFlows,
   pathShares,
   selfOfSpan,
   spanFlows,
@@ -157,6 +159,43 @@ test("flows lead from a service to another one that it calls", () => {
       ["a", "d", 900],
     ],
   );
+});
+
+test("links lead from the span that one names, of this trace", () => {
+  const lines = arrangeSpans(
+    [row("a", "s1", null, "1000"), row("b", "s2", "s1", "1200"), row("c", "s3", "s1", "1500")],
+    [],
+  );
+  const link = (trace: string, span: string) => ({ trace, span, attributes: [] });
+  const links = [link("t", "s3"), link("t", "gone"), link("other", "s3"), link("t", "s2")];
+  const answer = { count: 1, spans: [{ span: "s2", service: null, method: "m", links }] };
+  assert.deepEqual(linkFlows("t", lines, answer), [{ from: 2, to: 1, at: 200, isLink: true }]);
+  assert.deepEqual(linkFlows("t", lines, null), []);
+});
+
+test("spans at the same time have rows of their own in the chart of all services", () => {
+  const span = (parent: number | null) => ({ span: null, service: "s", parent });
+  const flame = chartFlame({
+    time: "0",
+    duration: 100,
+    count: 6,
+    spans: [span(null), span(0), span(0), span(2), span(0)],
+    calls: [
+      [0, 0, 0, 0, 100, 10, 0],
+      [0, 1, 1, 0, 10, 10, 0],
+      [1, 0, 1, 10, 40, 40, 0],
+      [2, 0, 1, 20, 40, 30, 0],
+      [3, 0, 2, 25, 10, 10, 0],
+      [4, 0, 1, 60, 30, 30, 0],
+    ],
+    methods: ["m"],
+  });
+  // The first span has two rows for all of its time; what it calls is below them.
+  assert.deepEqual(
+    flame.nodes.map(([depth]) => depth),
+    [0, 1, 2, 3, 4, 2],
+  );
+  assert.equal(flame.starts?.[5], 60e-9);
 });
 
 test("spans that cause each other are shown, and spans inside the trace once", () => {

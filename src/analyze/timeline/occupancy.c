@@ -91,7 +91,7 @@ static void scan_or_fail(struct worker *worker, size_t row, cn_span_fn add)
         worker->build->out.is_estimated[row] = worker->slices.has_estimated;
         return;
     }
-    (void)cn_fail_in(&worker->err, "timeline of profile %" PRIu32, profile);
+    (void)cn_timeline_fail_in(worker->build->db, profile, &worker->err);
     worker->has_failed = true;
     worker->failed_row = row;
 }

@@ -68,7 +68,7 @@ static bool find_samples(struct build *build, struct cn_error *err)
             !cn_timeline_find(build->db, &piece.timeline, request->begin_ns, &piece.first,
                               err) ||
             !cn_timeline_find(build->db, &piece.timeline, request->end_ns, &last, err))
-            return cn_fail_in(err, "timeline of profile %" PRIu32, piece.profile);
+            return cn_timeline_fail_in(build->db, piece.profile, err);
         last = last + 1 < piece.timeline.count ? last + 1 : last;
         piece.count = last > piece.first ? last - piece.first : 0;
         build->sample_count += piece.count;
@@ -175,7 +175,7 @@ static bool read_piece(struct build *build, struct worker *worker,
         if (!cn_timeline_read(build->db, &piece->timeline, piece->read_from + at,
                               count + 1, samples, err) ||
             !add_samples(build, worker, piece, samples, count, err))
-            return cn_fail_in(err, "timeline of profile %" PRIu32, piece->profile);
+            return cn_timeline_fail_in(build->db, piece->profile, err);
     }
     return true;
 }

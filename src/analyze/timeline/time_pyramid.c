@@ -388,7 +388,7 @@ bool cn_time_pyramid_build(struct cn_time_pyramid **out, struct cn_database *db,
     cn_main_path_done(&b.path);
     if (!ok) {
         cn_time_pyramid_free(b.pyramid);
-        return cn_fail_in(err, "timeline of profile %" PRIu32, profile);
+        return cn_timeline_fail_in(db, profile, err);
     }
     give_back(b.pyramid);
     *out = b.pyramid;

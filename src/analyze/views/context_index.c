@@ -84,9 +84,9 @@ bool cn_context_index_build(struct cn_context_index *index, struct cn_database *
         index->nodes = cn_realloc(index->nodes, index->count, sizeof(*index->nodes));
         index->capacity = index->count;
     }
-    if (number_ids(index, ok ? err : &ids_err))
-        return ok;
-    return false;
+    if (!number_ids(index, ok ? err : &ids_err))
+        return cn_contexts_fail_in(db, ok ? err : &ids_err);
+    return ok;
 }
 
 void cn_context_index_done(struct cn_context_index *index)

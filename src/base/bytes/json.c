@@ -121,10 +121,40 @@ void cn_json_i64(struct cn_json *json, int64_t value)
     cn_text_printf(json->text, "%" PRId64, value);
 }
 
+/* A number of nanoseconds in seconds, and whole numbers, without a search for the shortest text
+ * that means the same: up to 15 digits always do. */
+static bool print_decimal(struct cn_text *text, double value)
+{
+    enum { DECIMALS = 9 };
+    static const uint64_t unit = 1000000000;
+    char digits[DECIMALS];
+    uint64_t scaled, rest;
+    size_t len = DECIMALS;
+
+    /* Smaller ones are printed with an exponent, larger ones have more digits. */
+    if (!(value >= 1e-4 && value < 1e6))
+        return false;
+    scaled = (uint64_t)(value * (double)unit + 0.5);
+    if ((double)scaled / (double)unit != value)
+        return false;
+    cn_text_u64(text, scaled / unit);
+    rest = scaled % unit;
+    for (size_t i = DECIMALS; i-- > 0; rest /= 10)
+        digits[i] = (char)('0' + rest % 10);
+    while (len > 0 && digits[len - 1] == '0')
+        len--;
+    if (len > 0)
+        cn_text_add(text, ".", 1);
+    cn_text_add(text, digits, len);
+    return true;
+}
+
 void cn_json_number(struct cn_text *text, double value)
 {
     char digits[40];
 
+    if (print_decimal(text, value))
+        return;
     for (int precision = 15; precision <= 17; precision++) {
         (void)snprintf(digits, sizeof(digits), "%.*g", precision, value);
         if (strtod(digits, NULL) == value)

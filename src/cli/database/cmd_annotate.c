@@ -194,7 +194,8 @@ static bool annotate_all(struct annotate *a, const char *name, struct cn_error *
             return false;
     }
     if (!is_known)
-        return cn_fail(err, CN_ERR_NOT_FOUND, "%s has no function '%s'", db->path, name);
+        return cn_fail(err, CN_ERR_NOT_FOUND, "%s has no function '%s'",
+                       a->opened.shown_path, name);
     return a->shown_count > 0;
 }
 

@@ -13,7 +13,7 @@
 #include "store/search/trace_set.h"
 #include "store/segment/reader.h"
 
-#define FORMATS "text|json|csv|chrome|folded"
+#define FORMATS "text|json|csv|chrome|folded|otlp-json"
 
 /* "ID", or "ID/SPAN" for one span. An id may be abbreviated. */
 static bool make_query(struct cn_query **out, const char *id, struct cn_error *err)
@@ -55,6 +55,8 @@ static bool print(const struct cn_trace_set *set, const struct cn_args *args,
         cn_trace_print_methods(set, args, cut);
     else if (format && strcmp(format, "json") == 0)
         cn_trace_print_json(set, args, cut);
+    else if (format && strcmp(format, "otlp-json") == 0)
+        cn_trace_print_otlp(set, args);
     else if (format && strcmp(format, "text") != 0)
         return cn_trace_export(set, format, cut, err);
     else
@@ -95,6 +97,10 @@ static bool check_options(const struct cn_args *args, struct cn_error *err)
         return cn_fail(err, CN_ERR_USAGE,
                        "--critical-path shows all calls of the path; omit --depth and "
                        "--min-time");
+    if (format && strcmp(format, "otlp-json") == 0 &&
+        (cn_args_has(args, "depth") || cn_args_has(args, "min-time")))
+        return cn_fail(err, CN_ERR_USAGE,
+                       "--format=otlp-json has all calls; omit --depth and --min-time");
     if (!has_stats && !has_path && format && strcmp(format, "csv") == 0)
         return cn_fail(
             err, CN_ERR_USAGE,
@@ -146,8 +152,9 @@ static const struct cn_option options[] = {
         .name = "format",
         .value = FORMATS,
         .help =
-            "tree (default), JSON, Chrome trace events, or folded stacks in nanoseconds; "
-            "with --stats and --critical-path also CSV",
+            "tree (default), JSON, Chrome trace events, folded stacks in nanoseconds, or "
+            "OpenTelemetry JSON with all ids, attributes and links; with --stats and "
+            "--critical-path also CSV",
     },
     CN_OPTION_CACHE_SIZE,
     {0},
@@ -161,6 +168,8 @@ static const struct cn_example examples[] = {
     {"cairn store show traces 19ab14 --critical-path", "what the request waited for"},
     {"cairn store show traces 19ab14 --format=folded | flamegraph.pl >trace.svg",
      "a flame graph"},
+    {"cairn store show traces 19ab14 --format=otlp-json >trace.json",
+     "the trace for other tools, with its span links"},
     {0},
 };
 
@@ -172,7 +181,8 @@ const struct cn_command cn_cmd_store_show = {
     .operand_max = 2,
     .summary = "show one trace of a store",
     .description =
-        "Shows the calls of a trace with their times, attributes and exceptions. Spans "
+        "Shows the calls of a trace with their times, attributes, links and exceptions. "
+        "Spans "
         "that arrived separately are shown below the call that caused them. TRACE-ID is "
         "the "
         "id that cairn store search prints, or its beginning; TRACE-ID/SPAN-ID selects "

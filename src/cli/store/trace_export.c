@@ -10,9 +10,12 @@
 #include "base/bytes/json.h"
 #include "cli/shell/cli.h"
 #include "cli/store/trace_print.h"
+#include "formats/exchange/traces/otlp_trace.h"
 #include "formats/formats.h"
 #include "model/calls/call_query.h"
 #include "model/traces/trace_json.h"
+#include "model/traces/trace_links.h"
+#include "store/search/trace_methods.h"
 #include "store/search/trace_set.h"
 
 struct writer {
@@ -69,6 +72,8 @@ static void put_attributes(struct writer *writer, const struct cn_trace *trace,
     cn_json_object(&writer->json);
     for (uint32_t a = trace->nodes[node].first_attribute; a != CN_NONE;
          a = trace->attributes[a].next) {
+        if (cn_trace_is_links(trace, &trace->attributes[a]))
+            continue;
         cn_text_clear(&writer->word);
         cn_words_print(trace->words, trace->attributes[a].key, &writer->word);
         cn_json_key(&writer->json, cn_text_str(&writer->word));
@@ -82,6 +87,7 @@ static bool put_call(void *arg, const struct cn_trace_branch *branch, uint32_t n
 {
     struct writer *writer = arg;
     const struct cn_trace_node *call = &branch->trace.nodes[node];
+    const struct cn_trace_attribute *links;
 
     if (cn_trace_is_cut(writer->cut, branch, node, depth))
         return false;
@@ -90,7 +96,7 @@ static bool put_call(void *arg, const struct cn_trace_branch *branch, uint32_t n
     put_u64(writer, "start_ns",
             branch->row.time_ns - writer->set->branches[0].row.time_ns + call->start_ns);
     put_u64(writer, "duration_ns", call->duration_ns);
-    put_u64(writer, "self_ns", cn_trace_self_ns(&branch->trace, node));
+    put_u64(writer, "self_ns", cn_trace_set_self_ns(writer->set, branch, node));
     put_u64(writer, "calls", call->calls);
     put_u64(writer, "errors", call->errors);
     cn_text_clear(&writer->word);
@@ -105,6 +111,11 @@ static bool put_call(void *arg, const struct cn_trace_branch *branch, uint32_t n
         put_span(writer, &branch->trace, node);
     if (call->first_attribute != CN_NONE)
         put_attributes(writer, &branch->trace, node);
+    links = cn_trace_find_links(&branch->trace, node);
+    if (links) {
+        cn_json_key(&writer->json, "links");
+        cn_json_trace_links(&writer->json, &branch->trace, links, true);
+    }
     if (call->exception != 0) {
         cn_json_key(&writer->json, "exceptions");
         cn_json_exceptions(&writer->json, branch->trace.words, call->exception);
@@ -141,6 +152,25 @@ void cn_trace_print_json(const struct cn_trace_set *set, const struct cn_args *a
     cn_cli_print(args, &writer.text);
     cn_text_done(&writer.text);
     cn_text_done(&writer.word);
+}
+
+void cn_trace_print_otlp(const struct cn_trace_set *set, const struct cn_args *args)
+{
+    struct cn_text text = {0};
+    struct cn_json json = {.text = &text};
+
+    cn_json_object(&json);
+    cn_json_key(&json, "resourceSpans");
+    cn_json_array(&json);
+    for (size_t i = 0; i < set->count; i++)
+        if (!set->branches[i].is_copy)
+            cn_otlp_json_trace(&json, &set->branches[i].trace,
+                               cn_trace_branch_begin_ns(&set->branches[i], 0));
+    cn_json_end(&json);
+    cn_json_end(&json);
+    cn_text_char(&text, '\n');
+    cn_cli_print(args, &text);
+    cn_text_done(&text);
 }
 
 bool cn_trace_export(const struct cn_trace_set *set, const char *format,

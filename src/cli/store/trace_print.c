@@ -10,7 +10,9 @@
 #include "cli/print/write.h"
 #include "cli/shell/cli.h"
 #include "cli/store/store_args.h"
+#include "model/traces/trace_links.h"
 #include "store/search/query_values.h"
+#include "store/search/trace_methods.h"
 #include "store/search/trace_set.h"
 
 enum { FRAMES_SHOWN = 8 };
@@ -54,11 +56,28 @@ static void add_note(struct tree *tree, uint32_t depth, const char *note,
     cn_text_done(&line);
 }
 
+static void add_links(struct tree *tree, const struct cn_trace *trace,
+                      const struct cn_trace_attribute *links, uint32_t depth)
+{
+    for (uint32_t i = 0; i < links->value.list.count; i++) {
+        struct cn_trace_link link = cn_trace_link_at(trace, links, i);
+
+        cn_text_clear(&tree->line);
+        cn_text_str_add(&tree->line, "links to ");
+        cn_trace_link_print(trace, &link, &tree->line);
+        add_note(tree, depth, cn_text_str(&tree->line), CN_COLOR_BLUE);
+    }
+}
+
 static void add_attributes(struct tree *tree, const struct cn_trace *trace, uint32_t node,
                            uint32_t depth)
 {
     for (uint32_t a = trace->nodes[node].first_attribute; a != CN_NONE;
          a = trace->attributes[a].next) {
+        if (cn_trace_is_links(trace, &trace->attributes[a])) {
+            add_links(tree, trace, &trace->attributes[a], depth);
+            continue;
+        }
         cn_text_clear(&tree->line);
         cn_words_print(trace->words, trace->attributes[a].key, &tree->line);
         cn_text_str_add(&tree->line, " = ");
@@ -177,60 +196,6 @@ void cn_trace_print_tree(const struct cn_trace_set *set, const struct cn_args *a
     cn_text_done(&head);
 }
 
-struct method {
-    uint64_t calls, errors, total_ns, self_ns, min_ns, max_ns;
-    uint32_t name;
-};
-
-struct methods {
-    const struct cn_trace_cut *cut;
-    struct cn_names names;
-    struct method *list;
-    size_t count, capacity;
-    struct cn_text name;
-};
-
-static bool count_call(void *arg, const struct cn_trace_branch *branch, uint32_t node,
-                       uint32_t depth)
-{
-    struct methods *methods = arg;
-    const struct cn_trace_node *call = &branch->trace.nodes[node];
-    struct method *method;
-    uint32_t name;
-
-    if (cn_trace_is_cut(methods->cut, branch, node, depth))
-        return false;
-    cn_text_clear(&methods->name);
-    cn_words_print_method_name(branch->trace.words, call->method, &methods->name);
-    name = cn_names_add(&methods->names, cn_text_str(&methods->name));
-    if (name == methods->count) {
-        if (methods->count == methods->capacity)
-            methods->list = cn_grow(methods->list, methods->count, &methods->capacity,
-                                    sizeof(*methods->list));
-        methods->list[methods->count++] =
-            (struct method){.name = name, .min_ns = UINT64_MAX};
-    }
-    method = &methods->list[name];
-    method->calls++;
-    method->errors += (call->flags & CN_TRACE_ERROR) != 0;
-    method->total_ns += call->duration_ns;
-    method->self_ns += cn_trace_self_ns(&branch->trace, node);
-    method->min_ns =
-        call->duration_ns < method->min_ns ? call->duration_ns : method->min_ns;
-    method->max_ns =
-        call->duration_ns > method->max_ns ? call->duration_ns : method->max_ns;
-    return true;
-}
-
-static int by_self(const void *a, const void *b)
-{
-    const struct method *x = a, *y = b;
-
-    if (x->self_ns != y->self_ns)
-        return x->self_ns > y->self_ns ? -1 : 1;
-    return x->name < y->name ? -1 : 1;
-}
-
 static const struct cn_column method_texts[] = {
     {.name = "calls", .title = "CALLS", .kind = CN_COLUMN_U64},
     {.name = "errors", .title = "ERRORS", .kind = CN_COLUMN_U64},
@@ -253,7 +218,8 @@ static const struct cn_column method_columns[] = {
 enum { METHOD_COLUMNS = sizeof(method_columns) / sizeof(method_columns[0]) };
 
 static void print_method(struct cn_table *table, bool is_text,
-                         const struct methods *methods, const struct method *method)
+                         const struct cn_trace_methods *methods,
+                         const struct cn_trace_method *method)
 {
     const uint64_t times[] = {method->self_ns, method->total_ns, method->min_ns,
                               method->max_ns};
@@ -272,17 +238,13 @@ void cn_trace_print_methods(const struct cn_trace_set *set, const struct cn_args
                             const struct cn_trace_cut *cut)
 {
     bool is_text = cn_cli_format(args) == CN_TABLE_TEXT;
-    struct methods methods = {.cut = cut};
+    struct cn_trace_methods methods;
     struct cn_table *table;
 
-    cn_trace_set_walk(set, count_call, &methods);
-    if (methods.count > 0)
-        qsort(methods.list, methods.count, sizeof(*methods.list), by_self);
+    cn_trace_methods_build(&methods, set, cut->depth, cut->min_ns);
     table = cn_cli_table(args, is_text ? method_texts : method_columns, METHOD_COLUMNS);
     for (size_t i = 0; i < methods.count; i++)
         print_method(table, is_text, &methods, &methods.list[i]);
     cn_table_free(table);
-    free(methods.list);
-    cn_names_done(&methods.names);
-    cn_text_done(&methods.name);
+    cn_trace_methods_done(&methods);
 }

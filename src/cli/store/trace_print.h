@@ -32,6 +32,9 @@ void cn_trace_print_methods(const struct cn_trace_set *set, const struct cn_args
 void cn_trace_print_json(const struct cn_trace_set *set, const struct cn_args *args,
                          const struct cn_trace_cut *cut);
 
+/* OpenTelemetry JSON, with all calls. */
+void cn_trace_print_otlp(const struct cn_trace_set *set, const struct cn_args *args);
+
 /* The calls as Chrome's trace events or folded stacks on stdout. */
 CN_CHECK bool cn_trace_export(const struct cn_trace_set *set, const char *format,
                               const struct cn_trace_cut *cut, struct cn_error *err);

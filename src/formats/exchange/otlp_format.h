@@ -40,6 +40,7 @@ CN_MESSAGE(cn_otlp_scope, CN_OTLP_SCOPE);
     F(m, 8, fixed64, end_time_unix_nano, "")                      \
     F(m, 9, message, attributes, "")                              \
     F(m, 11, message, events, "")                                 \
+    F(m, 13, message, links, "")                                  \
     F(m, 15, message, status, "")
 CN_MESSAGE(cn_otlp_span, CN_OTLP_SPAN);
 
@@ -67,6 +68,13 @@ CN_MESSAGE(cn_otlp_array, CN_OTLP_ARRAY);
     F(m, 2, string, name, "")                \
     F(m, 3, message, attributes, "")
 CN_MESSAGE(cn_otlp_event, CN_OTLP_EVENT);
+
+#define CN_OTLP_LINK(F, m)                   \
+    F(m, 1, bytes, trace_id, "16 bytes")     \
+    F(m, 2, bytes, span_id, "8 bytes")       \
+    F(m, 3, string, trace_state, "")         \
+    F(m, 4, message, attributes, "")
+CN_MESSAGE(cn_otlp_link, CN_OTLP_LINK);
 
 #define CN_OTLP_STATUS(F, m)        \
     F(m, 2, string, message, "")    \

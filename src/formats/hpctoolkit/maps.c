@@ -133,6 +133,8 @@ static bool open_directory(struct cn_database **out, struct cn_hpc_maps *maps,
     if (damage.latency.kind != CN_ERR_NONE)
         cn_database_warn(db, "%s; no percentiles", damage.latency.text);
     db->path = cn_arena_strdup(&db->arena, dir);
+    db->contexts_file = tree_name;
+    db->timelines_file = "trace.db";
     *out = db;
     return true;
 }

@@ -1,6 +1,7 @@
 #include "launcher/agent/agent.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #include "launcher/rules/rules.h"
 
 enum {
-    CLIENT_MS = 2000, /* then a client is dropped */
+    CLIENT_MS = 2000, /* then a client is dropped if another one waits */
     DEPTH_MAX = 1 << 20,
     OPTIONS = CN_AGENT_TRACE | CN_AGENT_DEPTH | CN_AGENT_TIME | CN_AGENT_PATTERN |
               CN_AGENT_FILTER | CN_AGENT_CALLER | CN_AGENT_TRIGGER | CN_AGENT_SIZE,
@@ -276,6 +277,15 @@ static bool handle_all(struct cn_agent *agent)
     return true;
 }
 
+/* A client on a busy machine may take any time, unless another one waits for it. */
+static bool is_in_the_way(const struct cn_agent *agent)
+{
+    struct pollfd next = {.fd = agent->listener, .events = POLLIN};
+
+    return cn_clock_ns() - agent->client_ns > CLIENT_MS * UINT64_C(1000000) &&
+           poll(&next, 1, 0) > 0;
+}
+
 bool cn_agent_step(struct cn_agent *agent)
 {
     ssize_t len;
@@ -290,8 +300,7 @@ bool cn_agent_step(struct cn_agent *agent)
                BUFFER_LEN - agent->message_len, 0);
     agent->message_len += len > 0 ? (size_t)len : 0;
     if (len == 0 || (len < 0 && errno != EAGAIN && errno != EINTR) ||
-        !handle_all(agent) ||
-        cn_clock_ns() - agent->client_ns > CLIENT_MS * UINT64_C(1000000))
+        !handle_all(agent) || is_in_the_way(agent))
         drop(agent);
     return true;
 }

@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "launcher/agent/agent_format.h"
 
-enum { WAIT_S = 10 };
+enum { WAIT_S = 60 };
 
 static bool is_trusted(int fd)
 {

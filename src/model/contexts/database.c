@@ -1,7 +1,9 @@
 #include "model/contexts/database.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include "base/run/ranks.h"
 #include "base/search.h"
@@ -157,6 +159,26 @@ bool cn_timeline_read(struct cn_database *db, const struct cn_timeline *timeline
 {
     assert(first <= timeline->count && count <= timeline->count - first);
     return db->ops->samples(db, timeline, first, count, out, err);
+}
+
+/* Prepend the name of a file unless the message has it. */
+static bool fail_in_file(const char *name, struct cn_error *err)
+{
+    return name && !strstr(err->text, name) ? cn_fail_in(err, "%s", name) : false;
+}
+
+bool cn_timeline_fail_in(const struct cn_database *db, uint32_t profile,
+                         struct cn_error *err)
+{
+    bool names_file = db->timelines_file && strstr(err->text, db->timelines_file);
+
+    (void)cn_fail_in(err, "timeline of profile %" PRIu32, profile);
+    return names_file ? false : fail_in_file(db->timelines_file, err);
+}
+
+bool cn_contexts_fail_in(const struct cn_database *db, struct cn_error *err)
+{
+    return fail_in_file(db->contexts_file, err);
 }
 
 void cn_timeline_part(struct cn_database *db, const struct cn_timeline *timeline,

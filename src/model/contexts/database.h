@@ -185,6 +185,7 @@ struct cn_database {
                                 more, lists overlap or form a cycle */
     bool has_context_values; /* planes of contexts can be read */
     bool has_timelines;
+    const char *contexts_file, *timelines_file; /* for messages; NULL: unknown */
     bool has_exact_counts; /* value_count and context_count are exact: no value is 0 */
 
     /* The processes that share this database; NULL: only this one. All ranks can read all
@@ -283,6 +284,14 @@ CN_CHECK bool cn_timeline_open(struct cn_database *db, uint32_t profile,
 CN_CHECK bool cn_timeline_read(struct cn_database *db, const struct cn_timeline *timeline,
                                uint64_t first, size_t count, struct cn_sample *out,
                                struct cn_error *err);
+
+/* Add the profile of a timeline to a failure, and its file unless the failure names it. Returns
+ * false. */
+bool cn_timeline_fail_in(const struct cn_database *db, uint32_t profile,
+                         struct cn_error *err);
+
+/* The same for the contexts: add their file. */
+bool cn_contexts_fail_in(const struct cn_database *db, struct cn_error *err);
 
 /* The samples of a part. In a timeline with parts no two successive samples have context
  * 0. */

@@ -211,12 +211,25 @@ void cn_trace_value_print(const struct cn_trace *trace,
     print_value(trace, value, 0, out);
 }
 
+void cn_self_time_take(struct cn_self_time *self, uint64_t begin_ns, uint64_t end_ns)
+{
+    uint64_t from_ns = begin_ns > self->at_ns ? begin_ns : self->at_ns;
+    uint64_t to_ns = end_ns < self->end_ns ? end_ns : self->end_ns;
+
+    if (to_ns <= from_ns)
+        return;
+    self->ns -= to_ns - from_ns;
+    self->at_ns = to_ns;
+}
+
 uint64_t cn_trace_self_ns(const struct cn_trace *trace, uint32_t node)
 {
     const struct cn_trace_node *call = &trace->nodes[node];
-    uint64_t below = 0;
+    struct cn_self_time self = {.at_ns = call->start_ns, .ns = call->duration_ns};
 
+    self.end_ns = cn_trace_end_ns(call);
     for (uint32_t i = node + 1; i < call->end; i = trace->nodes[i].end)
-        below += trace->nodes[i].duration_ns;
-    return below < call->duration_ns ? call->duration_ns - below : 0;
+        cn_self_time_take(&self, trace->nodes[i].start_ns,
+                          cn_trace_end_ns(&trace->nodes[i]));
+    return self.ns;
 }

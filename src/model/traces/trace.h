@@ -141,7 +141,23 @@ const struct cn_trace_value *cn_trace_find_attribute(const struct cn_trace *trac
 void cn_trace_value_print(const struct cn_trace *trace,
                           const struct cn_trace_value *value, struct cn_text *out);
 
-/* Duration of a call without those of the calls it made. */
+/* The time of a call that callees do not cover: take them in the order of their begins. Callees
+ * at the same time cover it once, and what is outside of the call does not count. */
+struct cn_self_time {
+    uint64_t at_ns, end_ns; /* not covered yet; at first all of the call */
+    uint64_t ns;            /* at first its duration; then what is left */
+};
+void cn_self_time_take(struct cn_self_time *self, uint64_t begin_ns, uint64_t end_ns);
+
+/* When a call ends, since the start of the first node. */
+static inline uint64_t cn_trace_end_ns(const struct cn_trace_node *node)
+{
+    return node->duration_ns < UINT64_MAX - node->start_ns
+               ? node->start_ns + node->duration_ns
+               : UINT64_MAX;
+}
+
+/* The time of a call in which no call that it made runs. */
 uint64_t cn_trace_self_ns(const struct cn_trace *trace, uint32_t node);
 
 #endif

@@ -8,9 +8,7 @@
 #include "server/api/api.h"
 #include "server/api/request.h"
 #include "server/api/trace_load.h"
-#include "server/served/served.h"
 #include "store/search/critical_path.h"
-#include "store/search/query.h"
 #include "store/search/trace_set.h"
 
 enum { STEP_MAX = 10000 };
@@ -49,10 +47,13 @@ static void add_step(struct cn_json *json, const struct cn_trace_set *set,
     cn_json_end(json);
 }
 
-static void add_path(struct cn_json *json, const struct cn_trace_set *set)
+static bool add_path(struct cn_request *request, const struct cn_trace_set *set,
+                     struct cn_error *err)
 {
+    struct cn_json *json = &request->json;
     struct cn_critical_path path;
 
+    (void)err;
     cn_critical_path_find(&path, set);
     cn_json_object(json);
     cn_json_add_id(json, "time", path.end_ns == 0 ? 0 : path.begin_ns);
@@ -65,29 +66,11 @@ static void add_path(struct cn_json *json, const struct cn_trace_set *set)
     cn_json_end(json);
     cn_json_end(json);
     cn_critical_path_done(&path);
+    return true;
 }
 
 bool cn_api_critical_path(struct cn_served *served, struct cn_request *request,
                           struct cn_error *err)
 {
-    struct cn_trace_set set = {0};
-    struct cn_query *query = NULL;
-    char text[64];
-    uint64_t high, low;
-    bool ok;
-
-    cn_served_lock(served);
-    ok = cn_api_trace_id(&served->store, cn_request_value(request, "key"), &high, &low,
-                         err);
-    if (ok) {
-        (void)snprintf(text, sizeof(text), "id = %016" PRIx64 "%016" PRIx64, high, low);
-        ok = cn_query_parse(&query, text, 0, err) &&
-             cn_trace_set_load(&set, served->store.search, query, err);
-    }
-    if (ok)
-        add_path(&request->json, &set);
-    cn_trace_set_done(&set);
-    cn_query_free(query);
-    cn_served_unlock(served);
-    return ok;
+    return cn_api_with_trace_set(served, request, add_path, err);
 }

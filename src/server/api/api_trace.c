@@ -7,9 +7,11 @@
 #include "base/text.h"
 #include "model/traces/trace.h"
 #include "model/traces/trace_json.h"
+#include "model/traces/trace_links.h"
 #include "server/api/api.h"
 #include "server/api/request.h"
 #include "server/api/trace_load.h"
+#include "store/search/trace_set.h"
 
 enum { NODE_MAX = 100000, NODE_DEFAULT = 5000, SPAN_MAX = 1000 };
 
@@ -27,6 +29,8 @@ static void add_attributes(struct cn_json *json, const struct cn_trace *trace,
     cn_json_array(json);
     for (uint32_t i = node->first_attribute; i != CN_NONE;
          i = trace->attributes[i].next) {
+        if (cn_trace_is_links(trace, &trace->attributes[i]))
+            continue;
         cn_json_array(json);
         cn_json_word(json, trace->words, trace->attributes[i].key);
         cn_json_trace_value(json, trace, &trace->attributes[i].value, false);
@@ -44,8 +48,18 @@ static void add_method(struct cn_json *json, const struct cn_trace *trace, uint3
     cn_text_done(&name);
 }
 
+static void add_links(struct cn_json *json, const struct cn_trace *trace, uint32_t node)
+{
+    const struct cn_trace_attribute *links = cn_trace_find_links(trace, node);
+
+    if (!links)
+        return;
+    cn_json_key(json, "links");
+    cn_json_trace_links(json, trace, links, false);
+}
+
 static void add_node(struct cn_json *json, const struct cn_trace *trace, uint32_t number,
-                     uint32_t depth, uint64_t child_ns)
+                     uint32_t depth)
 {
     const struct cn_trace_node *node = &trace->nodes[number];
 
@@ -56,13 +70,13 @@ static void add_node(struct cn_json *json, const struct cn_trace *trace, uint32_
     add_method(json, trace, number);
     cn_json_add_u64(json, "start", node->start_ns);
     cn_json_add_u64(json, "duration", node->duration_ns);
-    cn_json_add_u64(json, "self",
-                    node->duration_ns > child_ns ? node->duration_ns - child_ns : 0);
+    cn_json_add_u64(json, "self", cn_trace_self_ns(trace, number));
     cn_json_add_u64(json, "calls", node->calls);
     cn_json_add_bool(json, "isError", (node->flags & CN_TRACE_ERROR) != 0);
     cn_json_add_bool(json, "isOpen", (node->flags & CN_TRACE_OPEN) != 0);
     if (node->first_attribute != CN_NONE)
         add_attributes(json, trace, node);
+    add_links(json, trace, number);
     if (node->exception != 0) {
         cn_json_key(json, "exceptions");
         cn_json_exceptions(json, trace->words, node->exception);
@@ -134,12 +148,9 @@ static void add_nodes(struct cn_json *json, const struct cn_trace *trace,
 {
     uint32_t end = trace->nodes[sel->node].end;
     uint32_t *depths = cn_alloc(end - sel->node, sizeof(*depths));
-    uint64_t *child_ns = cn_alloc(end - sel->node, sizeof(*child_ns));
     uint64_t shown = 0;
 
     choose_depth(sel, trace, depths);
-    for (uint32_t i = sel->node + 1; i < end; i++)
-        child_ns[trace->nodes[i].parent - sel->node] += trace->nodes[i].duration_ns;
     cn_json_key(json, "nodes");
     cn_json_array(json);
     for (uint32_t i = sel->node; i < end;) {
@@ -151,12 +162,11 @@ static void add_nodes(struct cn_json *json, const struct cn_trace *trace,
             break;
         }
         if (is_shown)
-            add_node(json, trace, i, sel->depth + depth, child_ns[i - sel->node]);
+            add_node(json, trace, i, sel->depth + depth);
         shown += is_shown;
         i = next_call(sel, trace, i, is_shown);
     }
     cn_json_end(json);
-    free(child_ns);
     free(depths);
 }
 
@@ -234,6 +244,49 @@ static bool add_trace(struct cn_request *request, const struct cn_trace *trace,
     add_spans(json, trace);
     cn_json_end(json);
     return true;
+}
+
+/* The spans of a trace that have links. */
+static bool add_all_links(struct cn_request *request, const struct cn_trace_set *set,
+                          struct cn_error *err)
+{
+    struct cn_json *json = &request->json;
+    uint64_t count = 0;
+
+    (void)err;
+    cn_json_object(json);
+    cn_json_key(json, "spans");
+    cn_json_array(json);
+    for (size_t i = 0; i < set->count; i++) {
+        const struct cn_trace *trace = &set->branches[i].trace;
+
+        for (uint32_t s = 0; !set->branches[i].is_copy && s < trace->span_count; s++) {
+            const struct cn_trace_span *span = &trace->spans[s];
+            const struct cn_trace_attribute *links =
+                cn_trace_find_links(trace, span->node);
+            char id[20];
+
+            if (!links || count++ >= SPAN_MAX)
+                continue;
+            (void)snprintf(id, sizeof(id), "%016" PRIx64, span->id);
+            cn_json_object(json);
+            cn_json_add_str(json, "span", span->id ? id : NULL);
+            add_word(json, "service", trace->words, span->service);
+            add_method(json, trace, span->node);
+            add_links(json, trace, span->node);
+            cn_json_end(json);
+        }
+    }
+    cn_json_end(json);
+    cn_json_add_u64(json, "count", count);
+    cn_json_end(json);
+    return true;
+}
+
+bool cn_api_links(struct cn_served *served, struct cn_request *request,
+                  struct cn_error *err)
+{
+    return cn_api_with_trace_set(served, request, add_all_links, err);
 }
 
 bool cn_api_trace(struct cn_served *served, struct cn_request *request,

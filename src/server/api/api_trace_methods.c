@@ -1,7 +1,4 @@
-/* One trace of a store by methods: what each took, and the next call of one. */
-#include <stdlib.h>
-
-#include "base/alloc.h"
+/* What each method of a trace took, of all services, and the next call of one. */
 #include "base/map.h"
 #include "base/name_filter.h"
 #include "base/text.h"
@@ -9,111 +6,40 @@
 #include "server/api/api.h"
 #include "server/api/request.h"
 #include "server/api/trace_load.h"
+#include "store/search/trace_methods.h"
+#include "store/search/trace_set.h"
 
 enum { METHOD_MAX = 5000 };
 
-struct method {
-    uint32_t word, open_count; /* calls of it around the current one */
-    uint64_t calls, errors, total_ns, self_ns, longest_ns;
-};
-
-struct tally {
-    struct method *methods;
-    size_t count, capacity;
-    struct cn_map of_word;
-};
-
-static struct method *method_of(struct tally *tally, uint32_t word)
-{
-    uint32_t *at = cn_map_at(&tally->of_word, word, CN_NONE);
-
-    if (*at == CN_NONE) {
-        *at = (uint32_t)tally->count;
-        tally->methods = cn_grow(tally->methods, tally->count, &tally->capacity,
-                                 sizeof(*tally->methods));
-        tally->methods[tally->count++] = (struct method){.word = word};
-    }
-    return &tally->methods[*at];
-}
-
-static void count_calls(struct tally *tally, const struct cn_trace *trace)
-{
-    uint64_t *child_ns = cn_alloc(trace->node_count, sizeof(*child_ns));
-    uint32_t open = CN_NONE; /* the innermost call around the next one */
-
-    for (uint32_t i = 1; i < trace->node_count; i++)
-        child_ns[trace->nodes[i].parent] += trace->nodes[i].duration_ns;
-    for (uint32_t i = 0; i < trace->node_count; i++) {
-        const struct cn_trace_node *node = &trace->nodes[i];
-        struct method *method;
-
-        while (open != CN_NONE && trace->nodes[open].end <= i) {
-            method_of(tally, trace->nodes[open].method)->open_count--;
-            open = trace->nodes[open].parent;
-        }
-        method = method_of(tally, node->method);
-        method->calls++;
-        method->errors += (node->flags & CN_TRACE_ERROR) != 0;
-        if (node->duration_ns > child_ns[i])
-            method->self_ns += node->duration_ns - child_ns[i];
-        /* A call inside one of the same method adds nothing to its total. */
-        if (method->open_count++ == 0)
-            method->total_ns += node->duration_ns;
-        if (method->longest_ns < node->duration_ns)
-            method->longest_ns = node->duration_ns;
-        open = i;
-    }
-    free(child_ns);
-}
-
-static int compare_methods(const void *left, const void *right)
-{
-    const struct method *a = left, *b = right;
-
-    if (a->self_ns != b->self_ns)
-        return (a->self_ns < b->self_ns) - (a->self_ns > b->self_ns);
-    return (a->word > b->word) - (a->word < b->word);
-}
-
-static void add_method(struct cn_json *json, const struct cn_words *words,
-                       const struct method *method)
-{
-    struct cn_text name = {0};
-
-    cn_words_print_method_name(words, method->word, &name);
-    cn_json_object(json);
-    cn_json_add_str(json, "method", cn_text_str(&name));
-    cn_json_add_u64(json, "calls", method->calls);
-    cn_json_add_u64(json, "errors", method->errors);
-    cn_json_add_u64(json, "total", method->total_ns);
-    cn_json_add_u64(json, "self", method->self_ns);
-    cn_json_add_u64(json, "longest", method->longest_ns);
-    cn_json_end(json);
-    cn_text_done(&name);
-}
-
-static bool add_methods(struct cn_request *request, const struct cn_trace *trace,
+static bool add_methods(struct cn_request *request, const struct cn_trace_set *set,
                         struct cn_error *err)
 {
     struct cn_json *json = &request->json;
-    struct tally tally = {0};
+    struct cn_trace_methods methods;
     uint64_t limit;
 
     if (!cn_request_u64(request, "limit", 1, METHOD_MAX, METHOD_MAX, &limit, err))
         return false;
-    count_calls(&tally, trace);
-    if (tally.count > 1)
-        qsort(tally.methods, tally.count, sizeof(*tally.methods), compare_methods);
+    cn_trace_methods_build(&methods, set, UINT32_MAX, 0);
     cn_json_object(json);
-    cn_json_add_u64(json, "count", tally.count);
+    cn_json_add_u64(json, "count", methods.count);
     cn_json_key(json, "methods");
     cn_json_array(json);
-    for (size_t i = 0; i < tally.count && i < limit; i++)
-        add_method(json, trace->words, &tally.methods[i]);
+    for (size_t i = 0; i < methods.count && i < limit; i++) {
+        const struct cn_trace_method *method = &methods.list[i];
+
+        cn_json_object(json);
+        cn_json_add_str(json, "method", methods.names.list[method->name]);
+        cn_json_add_u64(json, "calls", method->calls);
+        cn_json_add_u64(json, "errors", method->errors);
+        cn_json_add_u64(json, "total", method->total_ns);
+        cn_json_add_u64(json, "self", method->self_ns);
+        cn_json_add_u64(json, "longest", method->max_ns);
+        cn_json_end(json);
+    }
     cn_json_end(json);
     cn_json_end(json);
-    free(tally.methods);
-    cn_map_done(&tally.of_word);
+    cn_trace_methods_done(&methods);
     return true;
 }
 
@@ -198,7 +124,7 @@ static bool find_call(struct cn_request *request, const struct cn_trace *trace,
 bool cn_api_trace_methods(struct cn_served *served, struct cn_request *request,
                           struct cn_error *err)
 {
-    return cn_api_with_trace(served, request, add_methods, err);
+    return cn_api_with_trace_set(served, request, add_methods, err);
 }
 
 bool cn_api_trace_find(struct cn_served *served, struct cn_request *request,

@@ -48,6 +48,8 @@ static const struct question of_stores[] = {
     {"find", cn_api_trace_find},
     {"services", cn_api_services},
     {"critical-path", cn_api_critical_path},
+    {"links", cn_api_links},
+    {"chart", cn_api_trace_chart},
     {0},
 };
 

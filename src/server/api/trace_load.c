@@ -1,16 +1,21 @@
 #include "server/api/trace_load.h"
 
 #include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "model/traces/trace.h"
 #include "server/api/request.h"
 #include "server/served/served.h"
+#include "store/search/query.h"
+#include "store/search/search.h"
+#include "store/search/trace_set.h"
 
-/* The segment and row of a key. */
-static bool find(const struct cn_served_store *store, const char *key,
-                 const struct cn_segment **segment, uint32_t *out, struct cn_error *err)
+/* The segment, by its index, and the row of a key. */
+static bool find(const struct cn_served_store *store, const char *key, uint32_t *segment,
+                 uint32_t *out, struct cn_error *err)
 {
     unsigned long number = 0, row = 0;
     bool is_key = false;
@@ -25,10 +30,12 @@ static bool find(const struct cn_served_store *store, const char *key,
         is_key = *end == '\0';
     }
     for (size_t i = 0; is_key && i < cn_store_segment_count(store->store); i++) {
-        *segment = cn_store_segment(store->store, i);
+        const struct cn_segment *one = cn_store_segment(store->store, i);
+
+        *segment = (uint32_t)i;
         *out = (uint32_t)row;
-        if (cn_segment_answers_to(*segment, (uint32_t)number) &&
-            row < cn_segment_row_count(*segment))
+        if (cn_segment_answers_to(one, (uint32_t)number) &&
+            row < cn_segment_row_count(one))
             return true;
     }
     return cn_fail(err, CN_ERR_NOT_FOUND, "there is no trace '%.40s'", key);
@@ -37,30 +44,51 @@ static bool find(const struct cn_served_store *store, const char *key,
 static bool load(struct cn_served_store *store, const char *key, struct cn_trace *trace,
                  struct cn_error *err)
 {
-    const struct cn_segment *segment;
-    uint32_t row;
+    uint32_t segment, row;
 
     if (!find(store, key, &segment, &row, err) ||
-        !cn_segment_load(store->loader, segment, row, trace, err))
+        !cn_segment_load(store->loader, cn_store_segment(store->store, segment), row,
+                         trace, err))
         return false;
     return trace->node_count > 0 ||
            cn_fail(err, CN_ERR_FORMAT, "trace '%.40s' has no calls", key);
 }
 
-bool cn_api_trace_id(const struct cn_served_store *store, const char *key, uint64_t *high,
-                     uint64_t *low, struct cn_error *err)
+/* All spans of the trace; a trace without an id is one span. */
+static bool load_set(struct cn_served_store *store, const char *key,
+                     struct cn_trace_set *set, struct cn_error *err)
 {
-    const struct cn_segment *segment;
-    struct cn_store_row found;
-    uint32_t row;
+    struct cn_search_hit hit = {0};
+    struct cn_query *query = NULL;
+    struct cn_store_row row;
+    char text[64];
+    bool ok;
 
-    if (!find(store, key, &segment, &row, err) ||
-        !cn_segment_row(segment, row, &found, err))
+    if (!find(store, key, &hit.segment, &hit.row, err) ||
+        !cn_segment_row(cn_store_segment(store->store, hit.segment), hit.row, &row, err))
         return false;
-    *high = found.trace_high;
-    *low = found.trace_low;
-    return (*high | *low) != 0 ||
-           cn_fail(err, CN_ERR_NOT_FOUND, "trace '%.40s' has no id", key);
+    if ((row.trace_high | row.trace_low) == 0)
+        return cn_trace_set_load_hits(set, store->store, store->loader, &hit, 1, err);
+    (void)snprintf(text, sizeof(text), "id = %016" PRIx64 "%016" PRIx64, row.trace_high,
+                   row.trace_low);
+    ok = cn_query_parse(&query, text, 0, err) &&
+         cn_trace_set_load(set, store->search, query, err);
+    cn_query_free(query);
+    return ok;
+}
+
+bool cn_api_with_trace_set(struct cn_served *served, struct cn_request *request,
+                           cn_trace_set_answer *answer, struct cn_error *err)
+{
+    struct cn_trace_set set = {0};
+    bool ok;
+
+    cn_served_lock(served);
+    ok = load_set(&served->store, cn_request_value(request, "key"), &set, err) &&
+         answer(request, &set, err);
+    cn_trace_set_done(&set);
+    cn_served_unlock(served);
+    return ok;
 }
 
 bool cn_api_with_trace(struct cn_served *served, struct cn_request *request,

@@ -20,10 +20,12 @@ typedef bool cn_trace_answer(struct cn_request *request, const struct cn_trace *
 CN_CHECK bool cn_api_with_trace(struct cn_served *served, struct cn_request *request,
                                 cn_trace_answer *answer, struct cn_error *err);
 
-/* The id of the trace that a key names, which may have other spans. */
-struct cn_served_store;
-CN_CHECK bool cn_api_trace_id(const struct cn_served_store *store, const char *key,
-                              uint64_t *high, uint64_t *low, struct cn_error *err);
+/* The same with all spans of that trace, of all services. */
+struct cn_trace_set;
+typedef bool cn_trace_set_answer(struct cn_request *request,
+                                 const struct cn_trace_set *set, struct cn_error *err);
+CN_CHECK bool cn_api_with_trace_set(struct cn_served *served, struct cn_request *request,
+                                    cn_trace_set_answer *answer, struct cn_error *err);
 
 /* Append the member "path": the numbers of the calls around a call, outermost first. */
 void cn_json_add_call_path(struct cn_json *json, const struct cn_trace *trace,

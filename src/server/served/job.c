@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "base/run/clock.h"
@@ -65,10 +66,13 @@ static bool report(void *arg, const char *what, uint64_t done, uint64_t total,
 
 static void *run(void *arg)
 {
+    enum { GIVES_WAY = 10 }; /* a tenth of the processor while others want it */
     struct cn_job *job = arg;
     struct cn_job_group *group = job->group;
     struct cn_progress progress = {report, job, is_stopped};
 
+    if (job->gives_way)
+        (void)setpriority(PRIO_PROCESS, 0, GIVES_WAY); /* of this thread alone */
     (void)pthread_mutex_lock(&group->lock);
     do {
         struct cn_error err = {0};
@@ -139,6 +143,16 @@ bool cn_job_start(struct cn_job *job, struct cn_error *err)
         job->runs_again = true;
     else
         ok = start(job, err);
+    (void)pthread_mutex_unlock(&job->group->lock);
+    return ok;
+}
+
+bool cn_job_prepare(struct cn_job *job, struct cn_error *err)
+{
+    bool ok;
+
+    (void)pthread_mutex_lock(&job->group->lock);
+    ok = job->state != CN_JOB_NEW || start(job, err);
     (void)pthread_mutex_unlock(&job->group->lock);
     return ok;
 }

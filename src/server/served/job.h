@@ -43,6 +43,7 @@ struct cn_job {
     void *arg;
     const char *what;   /* for messages: "computing the flat view" */
     bool stops_unasked; /* it is cancelled when no request has waited for it for 5 s */
+    bool gives_way; /* no request waits for it: what they wait for is worked on first */
 
     /* Under the group's lock; zero at first. */
     enum { CN_JOB_NEW, CN_JOB_RUNNING, CN_JOB_DONE, CN_JOB_FAILED } state;
@@ -66,6 +67,9 @@ void cn_job_group_done(struct cn_job_group *group);
 /* Start a job whatever its state: one that is running runs once more afterwards. Where
  * the group has no room for it, the job stays new. */
 CN_CHECK bool cn_job_start(struct cn_job *job, struct cn_error *err);
+
+/* Start a job that is new, where the group has room for it. */
+CN_CHECK bool cn_job_prepare(struct cn_job *job, struct cn_error *err);
 
 /* Wait until a job is done, and start it if it is new or if its failure was reported
  * before. Fails as the job did, or at the deadline with CN_ERR_INTERRUPTED and the

@@ -188,7 +188,8 @@ void cn_served_pyramids_init(struct cn_served_pyramids *pyramids,
         .builder = {.group = structure->background,
                     .work = build,
                     .arg = pyramids,
-                    .what = "reading timelines"},
+                    .what = "reading timelines",
+                    .gives_way = true},
     };
     (void)pthread_mutex_init(&pyramids->lock, NULL);
 }

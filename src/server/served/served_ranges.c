@@ -16,7 +16,7 @@
 
 enum {
     RANGE_MAX = 8,
-    FIRST_SAMPLES = 1 << 19, /* read for the first answer, where there are many more */
+    FIRST_SAMPLES = 1 << 18, /* read for the first answer, where there are many more */
 };
 
 struct range {

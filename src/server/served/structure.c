@@ -146,7 +146,11 @@ bool cn_structure_wait(struct cn_structure *structure, enum cn_structure_item it
 bool cn_structure_finish(struct cn_structure *structure, struct cn_error *err)
 {
     for (int i = 0; i < CN_STRUCTURE_COUNT; i++) {
-        if (!cn_job_finish(&structure->jobs[i], err))
+        bool has_other = i > CN_STRUCTURE_FRAMES && i + 1 < CN_STRUCTURE_COUNT;
+
+        /* Two at a time: more would need more memory at once. */
+        if ((has_other && !cn_job_prepare(&structure->jobs[i + 1], err)) ||
+            !cn_job_finish(&structure->jobs[i], err))
             return false;
         cn_database_forget(structure->db);
     }

@@ -134,7 +134,38 @@ export interface TraceNode {
   isError: boolean;
   isOpen: boolean;
   attributes?: [string, Value][];
+  links?: TraceLink[];
   exceptions?: TraceException[];
+}
+
+// From a span to one of this or another trace.
+export interface TraceLink {
+  trace: string;
+  span: string;
+  attributes: [string, Value][];
+}
+
+export interface LinkList {
+  count: number;
+  spans: { span: string | null; service: string | null; method: string; links: TraceLink[] }[];
+}
+
+// The calls of a trace over time, of all services.
+export interface ChartAnswer {
+  time: string;
+  duration: number;
+  count: number;
+  spans: { span: string | null; service: string | null; parent: number | null }[];
+  calls: [
+    span: number,
+    node: number,
+    depth: number,
+    start: number,
+    duration: number,
+    self: number,
+    method: number,
+  ][];
+  methods: string[];
 }
 
 export interface Trace {

@@ -1,10 +1,13 @@
-// The calls of a trace over time. Zooming into a call loads the short calls inside it.
+// The calls of a trace over time, of all services. Zooming into a call loads the short calls inside it.
 
+import { useMemo } from "preact/hooks";
 import { FlameView } from "../flame/flame_view";
+import { countOf } from "../shared/format";
 import { go, type State } from "../shared/state";
-import type { Trace } from "./store_types";
+import type { ChartAnswer, Trace } from "./store_types";
 import { TimeAxis } from "../shared/time_axis";
-import { callInState, traceFlame } from "./trace_model";
+import { callInState, chartFlame, traceFlame } from "./trace_model";
+import { useSpans } from "./trace_spans";
 import { useAnswer } from "../shared/use_answer";
 
 const BOX_MIN = 4000; // calls shorter than width / BOX_MIN are not drawn
@@ -18,6 +21,53 @@ interface Props {
 }
 
 export function TraceChart(props: Props) {
+  const { value, error } = useAnswer<ChartAnswer>(`${props.path}/chart`, { key: props.traceKey });
+  if (!value) return <p class="status">{error ?? "loading…"}</p>;
+  const isMany = value.spans.length > 1;
+  return isMany && !props.state.zoom ? (
+    <AllServices {...props} chart={value} />
+  ) : (
+    <OneSpan {...props} isMany={isMany} />
+  );
+}
+
+// The stored spans of a request on one axis.
+function AllServices(props: Props & { chart: ChartAnswer }) {
+  const { chart } = props;
+  const spans = useSpans(props.path, props.trace);
+  const flame = useMemo(() => chartFlame(chart), [chart]);
+  const services = [...new Set(flame.modules)];
+  const keys = new Map(spans.value?.spans.map((row) => [row.span, row.key]));
+  const show = (id: string, view: { tab?: string; zoom?: string }) => {
+    const [span, node] = id.split(".").map(Number);
+    const key = keys.get(chart.spans[span ?? 0]?.span ?? null);
+    if (key !== undefined) go({ key, call: callInState(node ?? 0), ...view });
+  };
+  return (
+    <div class="scroll">
+      <div class="toolbar">
+        <span class="status">
+          {countOf(chart.spans.length, "span")} of {countOf(services.length, "service")}; click a
+          call to zoom into its span
+          {chart.count > chart.calls.length &&
+            ` · the first ${chart.calls.length.toLocaleString("en-US")} of ${chart.count.toLocaleString("en-US")} calls`}
+        </span>
+      </div>
+      <TimeAxis begin={0} span={chart.duration} />
+      <FlameView
+        flame={flame}
+        search={props.state.find ?? ""}
+        isInverted={false}
+        color="module"
+        zoom=""
+        onZoom={(id) => id !== "" && show(id, { zoom: id.split(".")[1] ?? "0" })}
+        onOpen={(id) => show(id, { tab: "calls" })}
+      />
+    </div>
+  );
+}
+
+function OneSpan(props: Props & { isMany: boolean }) {
   const zoom = props.state.zoom ?? "";
   const loaded =
     props.trace.nodes.find((node) => String(node.node) === zoom) ?? props.trace.nodes[0];
@@ -30,14 +80,17 @@ export function TraceChart(props: Props) {
   const first = value?.nodes[0];
   if (!value || !first) return <p class="status">{error ?? "loading…"}</p>;
   const up = value.path[value.path.length - 1];
+  const top = props.isMany ? "0" : ""; // of this span
   return (
     <div class="scroll">
       <div class="toolbar">
         {up !== undefined && (
-          <>
-            <button onClick={() => go({ zoom: up === 0 ? "" : String(up) })}>Zoom to caller</button>
-            <button onClick={() => go({ zoom: "" })}>Reset zoom</button>
-          </>
+          <button onClick={() => go({ zoom: up === 0 ? top : String(up) })}>Zoom to caller</button>
+        )}
+        {(up !== undefined || props.isMany) && (
+          <button onClick={() => go({ zoom: "" })}>
+            {props.isMany ? "All services" : "Reset zoom"}
+          </button>
         )}
         <span class="status">{up === undefined ? "click a call to zoom in" : first.method}</span>
       </div>
@@ -50,7 +103,7 @@ export function TraceChart(props: Props) {
         zoom=""
         onZoom={(id) =>
           go({
-            zoom: callInState(Number(id)),
+            zoom: callInState(Number(id)) || top,
             ...(id === "" ? {} : { call: callInState(Number(id)) }),
           })
         }

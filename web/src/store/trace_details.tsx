@@ -1,14 +1,22 @@
-// One call of a trace: its times, attributes and exceptions.
+// One call of a trace: its times, attributes, links and exceptions.
 
+import { useState } from "preact/hooks";
+import { get } from "../shared/api";
 import { formatNs } from "../shared/format";
-import type { TraceException, TraceNode, Value } from "./store_types";
+import { go } from "../shared/state";
+import type { SpanList, TraceException, TraceLink, TraceNode, Value } from "./store_types";
 
 export function printValue(value: Value): string {
   return Array.isArray(value) ? `[${value.map(printValue).join(", ")}]` : (value ?? "null");
 }
 
 // `self` is null if it is not known.
-export function Details(props: { call: TraceNode; self: number | null }) {
+export function Details(props: {
+  path: string;
+  trace: string; // its id
+  call: TraceNode;
+  self: number | null;
+}) {
   const { call, self } = props;
   return (
     <aside class="panel" aria-label="attributes and exceptions of the call">
@@ -26,6 +34,7 @@ export function Details(props: { call: TraceNode; self: number | null }) {
       </table>
       <h3>Attributes</h3>
       {call.attributes ? <Attributes list={call.attributes} /> : <p class="status">none</p>}
+      {call.links && <Links path={props.path} trace={props.trace} list={call.links} />}
       {call.exceptions && <Exceptions list={call.exceptions} />}
     </aside>
   );
@@ -63,6 +72,51 @@ function Attributes(props: { list: [string, Value][] }) {
         ))}
       </tbody>
     </table>
+  );
+}
+
+// The key of a span that is linked to: that of its own record, or of another one of its trace. Null if
+// the store does not have the trace.
+async function keyOf(path: string, link: TraceLink): Promise<string | null> {
+  for (const q of [`id = ${link.trace} span = ${link.span}`, `id = ${link.trace}`]) {
+    const found = await get<SpanList>(`${path}/traces`, { q, spans: 1, limit: 1 });
+    if (found.spans[0]) return found.spans[0].key;
+  }
+  return null;
+}
+
+function Links(props: { path: string; trace: string; list: TraceLink[] }) {
+  const [note, setNote] = useState("");
+  const open = (link: TraceLink) =>
+    keyOf(props.path, link).then(
+      (key) =>
+        key === null
+          ? setNote(`trace ${link.trace} is not in this store`)
+          : go({ key, tab: "spans", zoom: "", call: "", find: "" }),
+      (error: Error) => setNote(error.message),
+    );
+  return (
+    <>
+      <h3>Links</h3>
+      <ul class="span-links">
+        {props.list.map((link, i) => (
+          <li key={i}>
+            <button
+              class="link"
+              title={`${link.trace}/${link.span}`}
+              onClick={() => void open(link)}
+            >
+              {link.trace === props.trace ? "this trace" : `trace ${link.trace.slice(0, 8)}…`}, span{" "}
+              {link.span}
+            </button>
+            {link.attributes.length > 0 && <Attributes list={link.attributes} />}
+          </li>
+        ))}
+      </ul>
+      <p class="status" aria-live="polite">
+        {note}
+      </p>
+    </>
   );
 }
 

@@ -1,7 +1,16 @@
 // The calls of one trace as a tree that grows when calls are opened, as a flame graph, and its spans.
 
 import { go } from "../shared/state";
-import type { CriticalPath, SpanRow, Trace, TraceNode, TraceRow, TraceSpan } from "./store_types";
+import type {
+  ChartAnswer,
+  CriticalPath,
+  LinkList,
+  SpanRow,
+  Trace,
+  TraceNode,
+  TraceRow,
+  TraceSpan,
+} from "./store_types";
 import type { Flame } from "../shared/types";
 
 export interface CallNode {
@@ -86,6 +95,58 @@ export function traceFlame(nodes: TraceNode[]): Flame {
       String(node.node),
     ]),
     starts: nodes.map((node) => (node.start - base.start) / 1e9),
+  };
+}
+
+// A row for each depth of each stored span. A span is below its caller, further down where another one
+// is at the same time.
+function placeSpans(chart: ChartAnswer): number[] {
+  const ends = chart.spans.map(() => ({ begin: Infinity, end: 0, top: Infinity, bottom: 0 }));
+  const order: number[] = [];
+  for (const [span, , depth, start, duration] of chart.calls) {
+    const one = ends[span];
+    if (!one) continue;
+    if (one.top === Infinity) order.push(span);
+    one.begin = Math.min(one.begin, start);
+    one.end = Math.max(one.end, start + duration);
+    one.top = Math.min(one.top, depth);
+    one.bottom = Math.max(one.bottom, depth);
+  }
+  const taken: [begin: number, end: number][][] = [];
+  const moved = chart.spans.map(() => 0);
+  for (const span of order) {
+    const one = ends[span];
+    if (!one) continue;
+    const isFree = (row: number) =>
+      (taken[row] ?? []).every(([begin, end]) => end <= one.begin || one.end <= begin);
+    const rows = (by: number) =>
+      Array.from({ length: one.bottom - one.top + 1 }, (_, i) => one.top + by + i);
+    let by = moved[chart.spans[span]?.parent ?? -1] ?? 0;
+    while (!rows(by).every(isFree)) by++;
+    for (const row of rows(by)) (taken[row] ??= []).push([one.begin, one.end]);
+    moved[span] = by;
+  }
+  return moved;
+}
+
+// The flame chart of all services. The id of a box is "SPAN.NODE", where a span is an index.
+export function chartFlame(chart: ChartAnswer): Flame {
+  const moved = placeSpans(chart);
+  return {
+    column: "time (s)",
+    total: chart.duration / 1e9,
+    isCut: false,
+    names: chart.methods,
+    modules: chart.spans.map((span) => span.service ?? "unnamed service"),
+    nodes: chart.calls.map(([span, node, depth, , duration, self, method]) => [
+      depth + (moved[span] ?? 0),
+      method,
+      span,
+      duration / 1e9,
+      self / 1e9,
+      `${span}.${node}`,
+    ]),
+    starts: chart.calls.map((call) => call[3] / 1e9),
   };
 }
 
@@ -211,6 +272,21 @@ export interface SpanFlow {
   from: number;
   to: number;
   at: number; // ns from the first
+  isLink?: boolean;
+}
+
+// Links between spans of a trace.
+export function linkFlows(trace: string, lines: SpanLine[], answer: LinkList | null): SpanFlow[] {
+  const byId = new Map(lines.map((line, i) => [line.span.span, i]));
+  return (answer?.spans ?? []).flatMap((one) => {
+    const to = one.span === null ? undefined : byId.get(one.span);
+    const start = to === undefined ? undefined : lines[to]?.start;
+    if (to === undefined || start === undefined) return [];
+    return one.links.flatMap((link) => {
+      const from = link.trace === trace ? byId.get(link.span) : undefined;
+      return from === undefined || from === to ? [] : [{ from, to, at: start, isLink: true }];
+    });
+  });
 }
 
 export function spanFlows(lines: SpanLine[]): SpanFlow[] {

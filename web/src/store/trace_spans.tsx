@@ -8,12 +8,13 @@ import { countOf, formatNs } from "../shared/format";
 import { useIsNarrow } from "../shared/narrow";
 import { useListKeys } from "./list_keys";
 import { go } from "../shared/state";
-import type { CriticalPath, SpanList, Trace } from "./store_types";
+import type { CriticalPath, LinkList, SpanList, Trace, TraceList } from "./store_types";
 import { Details } from "./trace_details";
 import { TimeAxis } from "../shared/time_axis";
 import {
   arrangeSpans,
   callInState,
+  linkFlows,
   pathShares,
   selfOfSpan,
   serviceOf,
@@ -82,19 +83,27 @@ export function TraceSpans(props: {
   const inside = useOpened(props.path, props.traceKey);
   useListKeys(".span-list");
   const isNarrow = useIsNarrow();
+  const links = useAnswer<LinkList>(`${props.path}/links`, { key: props.traceKey });
+  const linked = useAnswer<TraceList>(`${props.path}/traces`, {
+    q: `links.trace = ${props.trace.trace} and not id = ${props.trace.trace}`,
+    limit: 1,
+  });
   const path = useAnswer<CriticalPath>(`${props.path}/critical-path`, { key: props.traceKey });
   if (!value) return <p class="status">{error ?? "loading…"}</p>;
   const spans = arrangeSpans(value.spans, props.trace.spans);
   const lines = withCalls(spans, inside.opened);
   const rowOf = new Map(lines.map((line, i) => [isSpan(line) ? line.of : null, i]));
-  const flows = spanFlows(spans).map((flow) => ({
-    ...flow,
-    from: rowOf.get(spans[flow.from] ?? null) ?? 0,
-    to: rowOf.get(spans[flow.to] ?? null) ?? 0,
-  }));
+  const flows = [...spanFlows(spans), ...linkFlows(props.trace.trace, spans, links.value)].map(
+    (flow) => ({
+      ...flow,
+      from: rowOf.get(spans[flow.from] ?? null) ?? 0,
+      to: rowOf.get(spans[flow.to] ?? null) ?? 0,
+    }),
+  );
   const end = Math.max(1, ...spans.map((line) => line.start + line.span.duration));
   const unit = durationUnit(end);
   const isShown = (_: unknown, i: number) => !isNarrow || i !== START;
+  const id = props.trace.trace;
   const services = [...new Set(spans.map((line) => serviceOf(line)))];
   const open = (line: WaterfallLine | undefined) => {
     if (!line) return;
@@ -128,6 +137,20 @@ export function TraceSpans(props: {
                 .map(([service, part]) => `${service} ${(part * 100).toFixed(0)} %`)
                 .join(", ")}
             </span>
+          )}
+          {linked.value && linked.value.count > 0 && (
+            <>
+              {" "}
+              ·{" "}
+              <button
+                class="link"
+                onClick={() =>
+                  go({ key: "", tab: "", zoom: "", call: "", find: "", q: `links.trace = ${id}` })
+                }
+              >
+                {countOf(linked.value.count, "trace")} with links to this one
+              </button>
+            </>
           )}
           {services.map((service) => (
             <span key={service} class="legend">
@@ -184,18 +207,24 @@ function SpanDetails(props: {
   const call = value?.nodes[0];
   if (!call) return <aside class="panel" />;
   const self = line.call ? call.self : selfOfSpan(spans, line.of, call.self);
-  return <Details call={{ ...call, start: line.start }} self={self} />;
+  const shown = { ...call, start: line.start };
+  return <Details path={props.path} trace={value.trace} call={shown} self={self} />;
 }
 
 // The parts of flows in one row: they begin in the middle of the caller's row, and end in an arrow at
-// the begin of the callee's bar.
+// the begin of the callee's bar. A link leads from the span that it names to the one that has it.
 function flowParts(flows: SpanFlow[], row: number, end: number) {
   return flows
-    .filter((flow) => flow.from <= row && row <= flow.to)
+    .filter((flow) => Math.min(flow.from, flow.to) <= row && row <= Math.max(flow.from, flow.to))
     .map((flow) => (
       <i
-        key={flow.to}
-        class={`flow${row === flow.from ? " begins" : row === flow.to ? " ends" : ""}`}
+        key={`${flow.from} ${flow.to}`}
+        class={[
+          "flow",
+          row === flow.from ? "begins" : row === flow.to ? "ends" : "",
+          flow.from > flow.to ? "up" : "",
+          flow.isLink ? "linked" : "",
+        ].join(" ")}
         style={{ left: `${(flow.at / end) * 100}%` }}
       />
     ));

@@ -170,7 +170,8 @@ function CallDetails(props: {
     limit: 1,
   });
   const call = here ?? asked.value?.nodes[0];
-  return call ? <Details call={call} self={call.self} /> : <aside class="panel" />;
+  if (!call) return <aside class="panel" />;
+  return <Details path={props.path} trace={props.trace.trace} call={call} self={call.self} />;
 }
 
 // Go to the next match, or the previous one.

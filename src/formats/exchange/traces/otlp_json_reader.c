@@ -7,6 +7,7 @@
 
 #include "base/bytes/json_reader.h"
 #include "formats/exchange/otlp_format.h"
+#include "formats/exchange/traces/span_links.h"
 #include "formats/exchange/traces/span_set.h"
 
 struct reading {
@@ -140,6 +141,44 @@ static bool read_event(void *arg, uint64_t off, struct cn_error *err)
     return true;
 }
 
+static bool take_id(const struct cn_json_member *member, uint64_t *high, uint64_t *low,
+                    struct cn_error *err)
+{
+    return member->token.text.len == 0 ||
+           cn_span_id_parse(member->token.text, high, low) ||
+           cn_json_fail(&member->token, "an id", err);
+}
+
+static bool take_link(void *arg, const struct cn_json_member *member,
+                      struct cn_error *err)
+{
+    struct reading *r = arg;
+    struct cn_set_link *link = &r->set->link;
+    uint64_t ignored;
+    bool ok = true;
+
+    if (cn_json_key_is(member, "attributes"))
+        return read_array(r, member, read_attribute, err);
+    if (cn_json_key_is(member, "traceId"))
+        ok = take_id(member, &link->trace_high, &link->trace_low, err);
+    else if (cn_json_key_is(member, "spanId"))
+        ok = take_id(member, &ignored, &link->id, err);
+    else if (cn_json_key_is(member, "traceState") && member->kind == CN_JSON_STRING)
+        cn_span_set_link_state(r->set, member->token.text);
+    return ok && cn_json_skip(&r->json, member->kind, err);
+}
+
+static bool read_link(void *arg, uint64_t off, struct cn_error *err)
+{
+    struct reading *r = arg;
+
+    cn_span_set_link_begin(r->set);
+    if (!cn_json_read_object(&r->json, take_link, r, err))
+        return cn_fail_in(err, "link at %" PRIu64, off);
+    cn_span_set_link_end(r->set);
+    return true;
+}
+
 static bool take_status(void *arg, const struct cn_json_member *member,
                         struct cn_error *err)
 {
@@ -171,14 +210,6 @@ static uint64_t kind_of(const struct cn_json_member *member)
     return kind;
 }
 
-static bool take_id(const struct cn_json_member *member, uint64_t *high, uint64_t *low,
-                    struct cn_error *err)
-{
-    return member->token.text.len == 0 ||
-           cn_span_id_parse(member->token.text, high, low) ||
-           cn_json_fail(&member->token, "an id", err);
-}
-
 static bool take_time(const struct cn_json_member *member, uint64_t *out,
                       struct cn_error *err)
 {
@@ -198,6 +229,8 @@ static bool take_span(void *arg, const struct cn_json_member *member,
         return read_array(r, member, read_attribute, err);
     if (cn_json_key_is(member, "events"))
         return read_array(r, member, read_event, err);
+    if (cn_json_key_is(member, "links"))
+        return read_array(r, member, read_link, err);
     if (cn_json_key_is(member, "status"))
         return read_object(r, member, take_status, err);
     if (cn_json_key_is(member, "traceId"))

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "formats/exchange/otlp_format.h"
+#include "formats/exchange/traces/span_links.h"
 #include "formats/exchange/traces/span_set.h"
 
 enum { ID_LEN = 8 };
@@ -117,6 +118,29 @@ static bool take_event(void *arg, const struct cn_pb_reader *reader,
            read_attribute(set, reader, field, err);
 }
 
+static bool take_link(void *arg, const struct cn_pb_reader *reader,
+                      struct cn_pb_field *field, struct cn_error *err)
+{
+    struct cn_span_set *set = arg;
+
+    switch (field->number) {
+    case cn_otlp_link_trace_id:
+        set->link.trace_high = id_of(field->bytes, 0);
+        set->link.trace_low = id_of(field->bytes, ID_LEN);
+        return true;
+    case cn_otlp_link_span_id:
+        set->link.id = id_of(field->bytes, 0);
+        return true;
+    case cn_otlp_link_trace_state:
+        cn_span_set_link_state(set, field->bytes);
+        return true;
+    case cn_otlp_link_attributes:
+        return read_attribute(set, reader, field, err);
+    default:
+        return true;
+    }
+}
+
 static bool take_status(void *arg, const struct cn_pb_reader *reader,
                         struct cn_pb_field *field, struct cn_error *err)
 {
@@ -166,6 +190,12 @@ static bool take_span(void *arg, const struct cn_pb_reader *reader,
         if (!cn_pb_read_message(reader, field, take_event, set, err))
             return false;
         cn_span_set_event_end(set);
+        return true;
+    case cn_otlp_span_links:
+        cn_span_set_link_begin(set);
+        if (!cn_pb_read_message(reader, field, take_link, set, err))
+            return false;
+        cn_span_set_link_end(set);
         return true;
     case cn_otlp_span_status:
         return cn_pb_read_message(reader, field, take_status, set, err);

@@ -8,6 +8,7 @@
 #include "base/files/unpack.h"
 #include "base/map.h"
 #include "base/text.h"
+#include "formats/exchange/traces/span_links.h"
 #include "formats/exchange/traces/stack_text.h"
 
 enum { UNPACKED_MAX = 256 << 20, SPAN_MAX = 1 << 24, LIST_MAX = 1 << 16 };
@@ -25,6 +26,7 @@ bool cn_span_set_end(struct cn_span_set *set, struct cn_error *err)
 
     if (span->end_ns > span->time_ns)
         span->duration_ns = span->end_ns - span->time_ns;
+    cn_span_set_add_links(set);
     return (span->id != 0 && (span->trace_high | span->trace_low) != 0) ||
            cn_fail(err, CN_ERR_FORMAT, "the span has no trace id or no span id");
 }
@@ -348,17 +350,33 @@ bool cn_span_set_read(struct cn_span_set *set, struct cn_bytes body, struct cn_e
     return true;
 }
 
+/* A value of the set as one of the trace. Recursion ends: links are the deepest values that are
+ * built, lists of maps of lists. */
+static struct cn_trace_value copy_value(const struct cn_span_set *set,
+                                        struct cn_trace *trace,
+                                        struct cn_trace_value value)
+{
+    uint32_t count = value.kind == CN_VALUE_LIST  ? value.list.count
+                     : value.kind == CN_VALUE_MAP ? 2 * value.list.count
+                                                  : 0;
+    struct cn_trace_value *items;
+
+    if (count == 0)
+        return value;
+    items = cn_alloc(count, sizeof(*items));
+    for (uint32_t i = 0; i < count; i++)
+        items[i] = copy_value(set, trace, set->values[value.list.first + i]);
+    value.list.first = cn_trace_add_values(trace, items, count);
+    free(items);
+    return value;
+}
+
 static void add_attributes(const struct cn_span_set *set, struct cn_trace *trace,
                            uint32_t first, uint32_t count)
 {
-    for (uint32_t i = first; i < first + count; i++) {
-        struct cn_trace_value value = set->attributes[i].value;
-
-        if (value.kind == CN_VALUE_LIST)
-            value.list.first = cn_trace_add_values(trace, set->values + value.list.first,
-                                                   value.list.count);
-        cn_trace_add_attribute(trace, set->attributes[i].key, value);
-    }
+    for (uint32_t i = first; i < first + count; i++)
+        cn_trace_add_attribute(trace, set->attributes[i].key,
+                               copy_value(set, trace, set->attributes[i].value));
 }
 
 static bool enter(struct cn_span_set *set, struct cn_trace *trace, uint32_t i,
@@ -466,6 +484,7 @@ void cn_span_set_done(struct cn_span_set *set)
     free(set->spans);
     free(set->attributes);
     free(set->values);
+    free(set->links);
     free(set->children);
     free(set->first_child);
     *set = (struct cn_span_set){0};

@@ -38,7 +38,13 @@ struct cn_set_span {
 
 struct cn_set_attribute {
     uint32_t key;
-    struct cn_trace_value value; /* elements of a list are in the values of the set */
+    struct cn_trace_value
+        value; /* elements of lists and maps are in the values of the set */
+};
+
+/* A link being read. */
+struct cn_set_link {
+    uint64_t trace_high, trace_low, id;
 };
 
 struct cn_span_set {
@@ -53,11 +59,14 @@ struct cn_span_set {
     uint32_t *first_child;
     size_t next_root;
 
-    /* While reading: an event or a resource whose attributes belong to no span. */
+    /* While reading: an event, a link or a resource whose attributes belong to no span. */
     bool is_loose;
     size_t first_loose;
     uint32_t event_name;
     size_t first_of_resource, resource_count;
+    struct cn_set_link link;
+    struct cn_trace_value *links; /* of the current span: maps */
+    size_t link_count, link_capacity;
 };
 
 enum cn_span_system { CN_SPANS_NONE, CN_SPANS_ZIPKIN, CN_SPANS_OTLP, CN_SPANS_OTLP_JSON };

@@ -3,8 +3,10 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/bytes/json_reader.h"
+#include "formats/exchange/traces/span_links.h"
 #include "formats/exchange/traces/span_set.h"
 
 enum { NS_DIGITS = 3, TYPE_LEN_MAX = 16 };
@@ -21,6 +23,13 @@ static void add_text(struct reading *r, const char *key, struct cn_bytes text)
                           cn_span_set_text(r->set, text));
 }
 
+static bool is_link(struct cn_bytes key)
+{
+    static const char prefix[] = "otlp.link.";
+
+    return key.len >= sizeof(prefix) && memcmp(key.ptr, prefix, sizeof(prefix) - 1) == 0;
+}
+
 /* Tags have keys of any length. */
 static bool read_tags(struct reading *r, struct cn_error *err)
 {
@@ -28,11 +37,15 @@ static bool read_tags(struct reading *r, struct cn_error *err)
     enum cn_json_kind kind;
 
     while ((kind = cn_json_next(&r->json, &token, err)) == CN_JSON_KEY) {
+        bool is_maybe_link = is_link(token.text);
         uint32_t key = cn_span_set_keyword(r->set, token.text);
 
         if (cn_json_is(&token, "error"))
             cn_span_set_current(r->set)->is_error = true;
         kind = cn_json_next(&r->json, &token, err);
+        if (is_maybe_link && kind == CN_JSON_STRING &&
+            cn_span_set_link_tag(r->set, token.text))
+            continue;
         if (kind == CN_JSON_STRING)
             cn_span_set_attribute(r->set, key, cn_span_set_text(r->set, token.text));
         else if (!cn_json_skip(&r->json, kind, err))

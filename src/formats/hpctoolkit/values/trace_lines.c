@@ -60,7 +60,7 @@ bool cn_hpc_trace_lines_open(struct cn_hpc_trace_lines *lines, struct cn_databas
     lines->lines = cn_alloc(lines->count, sizeof(*lines->lines));
     for (uint32_t i = 0; i < lines->count; i++) {
         if (!cn_timeline_open(db, i + 1, &lines->timelines[i], err))
-            return cn_fail_in(err, "profile %" PRIu32, i + 1);
+            return cn_timeline_fail_in(db, i + 1, err);
         lines->has_samples = lines->has_samples || lines->timelines[i].count > 0;
     }
     return true;
@@ -150,7 +150,7 @@ static bool write_samples(struct trace_writer *t, const struct group *part, uint
             !make_room(t, self, *off, count * t->encoding->sample_len, err) ||
             !t->encoding->encode(&self->run, self->samples, count,
                                  self->bytes + self->len, &len, err))
-            return cn_fail_in(err, "profile %" PRIu32, part->first + 1);
+            return cn_timeline_fail_in(t->job->db, part->first + 1, err);
         self->len += len;
         *off += len;
         first += count;

@@ -162,7 +162,7 @@ static bool read_unit(struct thin_writer *t, const struct unit *unit,
                               unit->first + done, count, worker->samples, err) ||
             !(into_line ? add_to_line(t, worker->samples, count, err)
                         : cn_thinner_add(&worker->thinner, worker->samples, count, err)))
-            return cn_fail_in(err, "profile %" PRIu32, unit->line + 1);
+            return cn_timeline_fail_in(t->job->db, unit->line + 1, err);
         done += count;
     }
     return true;

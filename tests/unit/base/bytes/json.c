@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -132,6 +133,44 @@ static void numbers_are_short_and_read_back_the_same(void **state)
     }
 }
 
+/* The fewest digits of 15 to 17 that mean the same. */
+static void expect_shortest(double value)
+{
+    struct cn_text text = {0};
+    struct cn_json json = {.text = &text};
+    char digits[40];
+
+    for (int precision = 15; precision <= 17; precision++) {
+        (void)snprintf(digits, sizeof(digits), "%.*g", precision, value);
+        if (strtod(digits, NULL) == value)
+            break;
+    }
+    cn_json_f64(&json, value);
+    expect(&text, digits);
+}
+
+static void nanoseconds_in_seconds_are_printed_as_any_number(void **state)
+{
+    static const double edges[] = {
+        1e-4,     1e-9,     0.00009999,       999999.999999999,
+        999999.5, 1e6,      1000000.25,       0.5,
+        123,      1.0 / 64, 0.1 + 0.2,        249.995998276,
+        -0.25,    100000,   123456.000000001, 99999.99999999999};
+    uint64_t random = 1;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(edges) / sizeof(edges[0]); i++) {
+        expect_shortest(edges[i]);
+        expect_shortest(nextafter(edges[i], INFINITY));
+        expect_shortest(nextafter(edges[i], 0));
+    }
+    for (unsigned i = 0; i < 20000; i++) {
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+        expect_shortest((double)(random >> 14 >> i % 48) / 1e9);
+        expect_shortest((double)(random >> 14 >> i % 48) * 1e-9);
+    }
+}
+
 static void a_tenth_is_not_drawn_out(void **state)
 {
     struct cn_text text = {0};
@@ -181,6 +220,7 @@ int main(void)
         cmocka_unit_test(strings_are_quoted),
         cmocka_unit_test(keys_are_quoted_too),
         cmocka_unit_test(numbers_are_short_and_read_back_the_same),
+        cmocka_unit_test(nanoseconds_in_seconds_are_printed_as_any_number),
         cmocka_unit_test(a_tenth_is_not_drawn_out),
         cmocka_unit_test(what_is_not_a_number_is_null),
         cmocka_unit_test(the_text_may_be_emptied_between_items),

@@ -153,6 +153,22 @@ static void runs_once_more_when_started_while_running(void **state)
     assert_int_equal(trial->work.run_count, 3);
 }
 
+static void runs_once_however_often_it_is_prepared(void **state)
+{
+    struct trial *trial = *state;
+    struct cn_job *job = &trial->job;
+
+    job->gives_way = true;
+    assert_true(cn_job_prepare(job, &trial->err));
+    (void)sem_wait(&trial->work.has_begun);
+    assert_true(cn_job_prepare(job, &trial->err));
+    (void)sem_post(&trial->work.may_end);
+    assert_true(cn_job_finish(job, &trial->err));
+    assert_true(cn_job_prepare(job, &trial->err));
+    assert_false(cn_job_is_running(job));
+    assert_int_equal(trial->work.run_count, 1);
+}
+
 static void waits_for_room_in_its_group(void **state)
 {
     struct trial *trial = *state;
@@ -206,6 +222,7 @@ int main(void)
         TEST(has_an_estimate_until_it_is_done),
         TEST(starts_again_after_its_failure_was_reported),
         TEST(runs_once_more_when_started_while_running),
+        TEST(runs_once_however_often_it_is_prepared),
         TEST(waits_for_room_in_its_group),
         TEST(is_cancelled_with_its_group),
         TEST(stops_when_no_request_waits_for_it),

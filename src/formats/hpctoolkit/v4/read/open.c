@@ -120,20 +120,21 @@ static bool open_values(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *file
 /* Read the taxonomy from default.yaml, or make one from the metrics; append other files. */
 static void read_taxonomy(struct cn_database *db, const struct cn_hpc_v4_files *files)
 {
+    const char *why = "not readable";
     struct cn_error damage;
     size_t i = 0;
 
     if (files->yaml_count > 0 && strcmp(files->yaml[0].name, "default.yaml") == 0) {
         i = 1;
         if (!cn_hpc_metrics_yaml_read(files->yaml[0].text, &db->taxonomy, &db->arena,
-                                      &damage)) {
-            cn_database_warn(db, "metrics/default.yaml: %s; columns made from meta.db",
-                             damage.text);
-            cn_taxonomy_build(&db->taxonomy, &db->metrics, &db->arena);
-        }
-    } else {
-        cn_database_warn(db,
-                         "metrics/default.yaml: not readable; columns made from meta.db");
+                                      &damage))
+            why = damage.text;
+        else
+            why = db->taxonomy.root_count == 0 && db->metrics.count > 0 ? "has no metrics"
+                                                                        : NULL;
+    }
+    if (why) {
+        cn_database_warn(db, "metrics/default.yaml: %s; columns made from meta.db", why);
         cn_taxonomy_build(&db->taxonomy, &db->metrics, &db->arena);
     }
     for (; i < files->yaml_count; i++)

@@ -405,6 +405,8 @@ bool cn_hpc_legacy_open(struct cn_database **out, const char *path, struct cn_er
     if (ok) {
         self_of(db)->maps = maps;
         db->path = cn_arena_strdup(&db->arena, dir);
+        db->contexts_file = CN_HPC_XML_FILE;
+        db->timelines_file = CN_HPC_LEGACY_TRACES;
         *out = db;
     }
     free(dir);

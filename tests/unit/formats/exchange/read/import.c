@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/text.h"
 #include "formats/exchange/perf/format.h"
 #include "formats/exchange/perf/perf.h"
 #include "formats/exchange/read/import.h"
@@ -16,6 +17,7 @@
 #include "model/calls/call_values.h"
 #include "model/calls/recording.h"
 #include "model/contexts/database.h"
+#include "model/traces/trace_links.h"
 #include "support/exchange_inputs.h"
 #include "support/scratch.h"
 
@@ -497,6 +499,40 @@ static void exceptions_and_lists_of_opentelemetry_are_stored(void **state)
     cn_trace_done(&trace);
 }
 
+/* Spans of all systems here have the same link; a link without ids is dropped. */
+static void links_are_stored(void **state)
+{
+    size_t len;
+    uint8_t *otlp = cn_test_otlp(&len);
+    struct cn_bytes bodies[] = {
+        {otlp, len}, bytes_of(cn_test_otlp_json), bytes_of(cn_test_zipkin)};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(*bodies); i++) {
+        struct cn_span_set set = {0};
+        struct cn_trace trace = {0};
+        struct cn_error err = {0};
+        struct cn_text text = {0};
+        const struct cn_trace_attribute *links;
+        struct cn_trace_link link;
+
+        assert_true(cn_span_set_read(&set, bodies[i], &err));
+        assert_int_equal(cn_span_set_next(&set, &trace, &err), CN_ITEM);
+        links = cn_trace_find_links(&trace, trace.node_count - 1);
+        assert_non_null(links);
+        assert_int_equal(links->value.list.count, 1);
+        link = cn_trace_link_at(&trace, links, 0);
+        cn_trace_link_print(&trace, &link, &text);
+        assert_string_equal(cn_text_str(&text),
+                            "0102030405060708090a0b0c0d0e0f10/0203040506070809 "
+                            "(trace_state = s=1, via = queue)");
+        cn_text_done(&text);
+        cn_span_set_done(&set);
+        cn_trace_done(&trace);
+    }
+    free(otlp);
+}
+
 /* Messages have the offset; a stack that is cut off is refused. */
 static void says_where_input_is_wrong(void **state)
 {
@@ -561,6 +597,7 @@ int main(void)
         cmocka_unit_test(chrome_counters_are_readings),
         cmocka_unit_test(spans_are_joined_by_their_parents),
         cmocka_unit_test(exceptions_and_lists_of_opentelemetry_are_stored),
+        cmocka_unit_test(links_are_stored),
         cmocka_unit_test(says_where_input_is_wrong),
         cmocka_unit_test(refuses_what_nests_too_deeply),
     };

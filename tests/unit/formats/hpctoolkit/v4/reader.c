@@ -420,6 +420,13 @@ static void makes_columns_when_yaml_is_missing_or_broken(void **state)
     assert_memory_equal(db->warnings->text, "metrics/default.yaml: ", 22);
     assert_int_equal(db->taxonomy.root_count, 1);
     cn_database_close(db);
+    files.yaml[0].text = (struct cn_bytes){(const uint8_t *)"roots: []", 9};
+    db = open_files(&files);
+    assert_string_equal(
+        db->warnings->text,
+        "metrics/default.yaml: has no metrics; columns made from meta.db");
+    assert_int_equal(db->taxonomy.root_count, 1);
+    cn_database_close(db);
     files.yaml_count = 0;
     db = open_files(&files);
     assert_string_equal(db->warnings->text,

@@ -93,7 +93,7 @@ static void refuses_time_that_runs_backwards(void **state)
     cn_memory_database_add_sample(m, 1, (struct cn_sample){99, 1});
     cn_memory_database_add_sample(m, 1, (struct cn_sample){25, 1});
     db = cn_memory_database_finish(m);
-    must_refuse(db, "profile 1: time runs backwards: 25 after 99");
+    must_refuse(db, "timeline of profile 1: time runs backwards: 25 after 99");
     cn_database_close(db);
 }
 
