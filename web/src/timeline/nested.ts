@@ -263,3 +263,21 @@ export function runningShare(rows: NestedRow[]): number | null {
   }
   return all > 0 ? running / all : null;
 }
+
+const SEEN = 0.005; // of the columns: levels with less are thin
+const THIN_MAX = 8; // thin levels below the others that a track has room for
+
+const roomLevels = new WeakMap<NestedRow, number>();
+
+// The levels of calls that a track has room for. One deep call that is hardly to be seen does not
+// move all other threads out of the window; it has its room when it is zoomed to.
+export function levelsWithRoom(row: NestedRow, columns: number): number {
+  const known = roomLevels.get(row);
+  if (known !== undefined) return known;
+  const widths = new Array<number>(row.levels + 1).fill(0);
+  for (const { depth, begin, end } of row.boxes) widths[depth] = (widths[depth] ?? 0) + end - begin;
+  const thin = widths.findIndex((width, depth) => depth > 0 && width < SEEN * columns);
+  const levels = thin < 0 ? row.levels : Math.min(row.levels, thin - 1 + THIN_MAX);
+  roomLevels.set(row, levels);
+  return levels;
+}
