@@ -400,6 +400,18 @@ class Answers(unittest.TestCase):
             time.sleep(0.05)
         raise AssertionError(f"{question} is still pending")
 
+    def test_states_are_known_if_threads_wait_only_outside_calls(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "calls.json"
+            path.write_text(json.dumps([{"ph": "X", "pid": 1, "tid": 1, "ts": ts, "dur": dur, "name": name} for ts, dur, name in
+                                        [(0, 100, "main"), (200, 30, "linux:schedule"), (300, 30, "main")]]))
+            with serving(OPTIONS.cairn, str(path)) as service:
+                self.assertEqual(ready(service, 0), "ready")
+                while (answer := service.get("sources/0/states", list=1))["isPending"]:
+                    time.sleep(0.05)
+        self.assertEqual(dict(answer["states"]), {"running": 300000, "blocked": 30000, "pre-empted": 0, "no data": 0})
+        self.assertEqual(answer["waitingOutside"], 30000)
+
     def test_states_are_what_the_metrics_say(self):
         whole = dict(self.until_done(1, "states")["states"])
         costs = {state["name"]: state["seconds"] for state in self.ask(1, "info")["states"]}
@@ -891,7 +903,7 @@ class Refusals(unittest.TestCase):
             peer.sendall(b"GET / HTTP/1.1\r\nHost: 127.0")
         begin = time.monotonic()
         self.assertEqual(self.service.ask("/api/v1/sources")[0], 200)
-        self.assertLess(time.monotonic() - begin, 5)
+        self.assertLess(time.monotonic() - begin, 15)
         for peer in slow:
             peer.close()
 

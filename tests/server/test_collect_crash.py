@@ -82,13 +82,16 @@ class Endings(unittest.TestCase):
         self.folder.cleanup()
 
     def work_until(self, turn, signal_number, seconds):
-        """The number of lanes changes; agents send again what they sent last."""
+        """The number of lanes changes; agents send again what they sent last. At least one request is
+        acknowledged, however busy the machine is."""
         service = Service(OPTIONS.cairn, "--collect", self.store, "--collect-lanes", str(1 + turn % 3))
         service.turn = turn
         clients = [Client(service, k, self.again.get(k, ())) for k in range(CLIENTS)]
         for client in clients:
             client.start()
         time.sleep(seconds)
+        while not any(client.safe for client in clients) and any(client.is_alive() for client in clients):
+            time.sleep(0.01)
         service.process.send_signal(signal_number)
         service.process.communicate()
         for client in clients:

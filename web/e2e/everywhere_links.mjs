@@ -70,7 +70,7 @@ export const tests = {
       await until(
         "the same page",
         async () => (after = await picture(page, until)) === before,
-      ).catch(() => assert.equal(after, before, `another page from ${state}`));
+      ).catch(() => assert.equal(after, before, `another page from ${link}`));
       for (const [name, value] of new URLSearchParams(state))
         assert.equal(new URLSearchParams(hash().slice(1)).get(name), value);
     }

@@ -176,6 +176,7 @@ static void take_whole(struct reader *reader)
     struct cn_state_clock *clock = &reader->clock;
 
     cn_state_clock_end(clock);
+    reader->tracks.has_states = clock->has_events;
     reader->tracks.whole = clock->sums;
     reader->tracks.first_ns = clock->first_ns;
     reader->tracks.last_ns = clock->now_ns;

@@ -36,6 +36,7 @@ struct cn_readings {
 struct cn_task_tracks {
     struct cn_state_change *changes; /* each state lasts until the next one */
     size_t change_count, change_capacity;
+    bool has_states;            /* there are scheduler events */
     struct cn_state_sums whole; /* of all its records, also those after the limit */
     uint64_t first_ns, last_ns; /* when it first ran, and of its last record */
     struct cn_readings readings[CN_COUNTER_COUNT];

@@ -238,7 +238,7 @@ static void tell_states(const struct cn_view_setup *setup, const struct cn_args 
     struct cn_error err;
 
     if (costs->counts_waits && !cn_metrics_have_waits(&setup->db->metrics))
-        cn_cli_say(args, "waiting is not known: %s has no scheduler events",
+        cn_cli_say(args, "waiting is not known: %s has no scheduler events in calls",
                    setup->opened.shown_path);
     if (cn_args_has(args, "metric") || cn_cli_format(args) != CN_TABLE_TEXT ||
         !cn_costs_states(costs, &states, &err))

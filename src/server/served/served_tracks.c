@@ -60,6 +60,8 @@ static bool read_all(void *arg, const struct cn_progress *progress, struct cn_er
     tracks->list = cn_alloc(tracks->count, sizeof(*tracks->list));
     cn_pool_run(&(struct cn_jobs){tracks->count, &reading, read_task, take_task, NULL},
                 cn_pool_default_workers());
+    for (size_t i = 0; i < tracks->count; i++)
+        tracks->has_states |= tracks->list[i].has_states;
     if (reading.is_stopped)
         *err = reading.err;
     return !reading.is_stopped;
@@ -103,12 +105,22 @@ bool cn_served_counters_ready(struct cn_served_tracks *tracks, bool *is_pending)
     return cn_job_check(&tracks->job, &err); /* it may have ended meanwhile */
 }
 
+/* False if no file has scheduler events. Recordings that were imported have no files. */
+static bool may_have_states(const struct cn_recording *rec)
+{
+    for (uint32_t i = 0; i < rec->source_count; i++)
+        if (rec->sources[i].kind == CN_SOURCE_PERF)
+            return true;
+    return rec->source_count == 0;
+}
+
 bool cn_served_states_ready(struct cn_served_tracks *tracks, const struct cn_database *db,
                             bool *is_pending)
 {
     *is_pending = false;
-    return cn_metrics_have_waits(&db->metrics) &&
-           cn_served_counters_ready(tracks, is_pending);
+    return tracks->rec &&
+           (cn_metrics_have_waits(&db->metrics) || may_have_states(tracks->rec)) &&
+           cn_served_counters_ready(tracks, is_pending) && tracks->has_states;
 }
 
 const struct cn_task_tracks *cn_served_tracks_of(const struct cn_served_tracks *tracks,

@@ -23,6 +23,7 @@ struct cn_served_tracks {
     struct cn_task_tracks *list; /* by profile - 1, when the job is done */
     struct cn_job job;
     atomic_bool has_started; /* the job; it runs once */
+    bool has_states;         /* of any task, when the job is done */
 };
 
 /* The recording and the list of tasks outlive the tracks. */
@@ -34,7 +35,8 @@ void cn_served_tracks_done(struct cn_served_tracks *tracks); /* a zeroed one is 
 /* True if the tracks were read; else *is_pending tells whether they are being read. */
 bool cn_served_counters_ready(struct cn_served_tracks *tracks, bool *is_pending);
 
-/* The same for states: false, and nothing is read, if the database has no times by state. */
+/* The same for states: false if there are no scheduler events; nothing is read if the files show
+ * that. */
 bool cn_served_states_ready(struct cn_served_tracks *tracks, const struct cn_database *db,
                             bool *is_pending);
 
