@@ -457,6 +457,14 @@ class Reading(Bucket):
             self.assertEqual(self.cairn_ok("store", "search", "-c", self.address, "order = none", port=proxy.port, cache="rare"), "0\n")
             self.assertEqual([path for _, path in proxy.seen if "/segments/" in path], [])
 
+    def test_counting_all_takes_one_request_a_segment(self):
+        for question in (("-c",), ("-c", "--spans")):
+            with object_storage.Proxy(GATEWAY.port) as proxy:
+                self.assertEqual(*(self.cairn_ok("store", "search", *question, store, port=proxy.port, cache=f"all{len(question)}")
+                                   for store in (self.local, self.address)))
+                fetched = [path.split("/")[-1] for _, path in proxy.seen if "/segments/" in path]
+                self.assertEqual(fetched, ["meta.dat"] * SEGMENTS)
+
     def test_new_readers_fetch_merged_entries(self):
         expected = self.cairn_ok("store", "search", self.local, "errors")
         for number in range(SEGMENTS, 64):

@@ -57,7 +57,7 @@ static void add_piece(struct build *build, const struct piece *piece)
  * of all lasts no time. */
 static bool find_samples(struct build *build, struct cn_error *err)
 {
-    enum { FORGET_EVERY = 16 }; /* threads: looking for times maps pages here and there */
+    enum { FORGET_EVERY = 64 }; /* threads: looking for times maps pages here and there */
     const struct cn_range_request *request = build->request;
 
     for (size_t i = 0; i < request->profile_count; i += build->thread_step) {
@@ -241,6 +241,8 @@ bool cn_range_sums_build(struct cn_range_sums *out, struct cn_database *db,
         free(build.pieces);
         return false;
     }
+    if (build.piece_count < workers) /* each has room for all contexts */
+        workers = build.piece_count > 0 ? (unsigned)build.piece_count : 1;
     build.workers = cn_alloc(workers, sizeof(*build.workers));
     for (unsigned i = 0; i < workers; i++)
         build.workers[i].ns = cn_alloc(request->id_limit, sizeof(uint64_t));

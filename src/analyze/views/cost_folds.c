@@ -17,37 +17,43 @@ static bool moves(const struct cn_cost_input *input)
     return input->side == CN_TOTAL && input->combine == CN_COMBINE_SUM;
 }
 
-/* [group][input]: what is gained by each row itself. */
-static double *note_moves(const struct cn_cost_tree *tree, const struct cn_costs *costs,
-                          const struct cn_cost_rows *rows)
+/* By group: what is gained by each row itself. */
+static void note_moves(const struct cn_cost_tree *tree, const struct cn_cost_rows *rows,
+                       size_t width, size_t input, double *gains)
 {
-    size_t width = costs->input_count;
-    double *gains = cn_alloc(tree->group_count * width, sizeof(*gains));
-
     for (size_t i = 0; i < tree->fold_count; i++) {
         const struct cn_cost_fold *fold = &tree->folds[i];
-        const double *values = rows->inputs + (tree->group_count + i) * width;
+        double value = rows->inputs[(tree->group_count + i) * width + input];
 
-        for (size_t k = 0; k < width; k++) {
-            if (isnan(values[k]) || !moves(&costs->inputs[k]))
-                continue;
-            gains[fold->from * width + k] -= values[k];
-            gains[fold->to * width + k] += values[k];
-        }
+        if (isnan(value))
+            continue;
+        gains[fold->from] -= value;
+        gains[fold->to] += value;
     }
-    return gains;
 }
 
-static void apply(const double *gains, size_t width, double *inputs)
+static void apply(double gain, double *value)
 {
-    for (size_t k = 0; k < width; k++) {
-        bool was_cost = inputs[k] >= 0;
+    bool was_cost = *value >= 0;
 
-        if (gains[k] == 0)
+    *value = isnan(*value) ? gain : *value + gain;
+    if (was_cost && *value < 0) /* no more than rounding */
+        *value = 0;
+}
+
+/* Parents have smaller numbers than their children. What is gained is 0 afterwards. */
+static void add_up(const struct cn_cost_tree *tree, struct cn_cost_rows *rows,
+                   size_t width, size_t input, double *gains)
+{
+    for (size_t i = tree->group_count; i-- > 0;) {
+        uint32_t parent = tree->groups[i].parent;
+
+        if (gains[i] == 0)
             continue;
-        inputs[k] = isnan(inputs[k]) ? gains[k] : inputs[k] + gains[k];
-        if (was_cost && inputs[k] < 0) /* no more than rounding */
-            inputs[k] = 0;
+        apply(gains[i], &rows->inputs[i * width + input]);
+        if (parent != CN_NONE)
+            gains[parent] += gains[i];
+        gains[i] = 0;
     }
 }
 
@@ -55,15 +61,13 @@ void cn_cost_tree_unfold(const struct cn_cost_tree *tree, const struct cn_costs 
                          struct cn_cost_rows *rows)
 {
     size_t width = costs->input_count;
-    double *gains = note_moves(tree, costs, rows);
+    double *gains = cn_alloc(tree->group_count, sizeof(*gains));
 
-    /* Parents have smaller numbers than their children. */
-    for (size_t i = tree->group_count; i-- > 0;) {
-        uint32_t parent = tree->groups[i].parent;
-
-        apply(gains + i * width, width, rows->inputs + i * width);
-        for (size_t k = 0; parent != CN_NONE && k < width; k++)
-            gains[parent * width + k] += gains[i * width + k];
+    for (size_t k = 0; k < width; k++) {
+        if (!moves(&costs->inputs[k]))
+            continue;
+        note_moves(tree, rows, width, k, gains);
+        add_up(tree, rows, width, k, gains);
     }
     free(gains);
     rows->row_count = tree->group_count;

@@ -103,13 +103,12 @@ static bool print(const struct cn_store *store, const struct cn_args *args,
     return ok;
 }
 
-static bool check(const struct cn_store *store, const char *path, struct cn_error *err)
+static bool check(const struct cn_args *args, const struct cn_store *store,
+                  const char *path, struct cn_error *err)
 {
-    for (size_t i = 0; i < cn_store_segment_count(store); i++)
-        if (cn_segment_is_damaged(cn_store_segment(store, i)))
-            return cn_fail(err, CN_ERR_FORMAT,
-                           "%s is damaged: what is shown is incomplete", path);
-    return true;
+    return cn_store_warn_damage(args, store) == 0 ||
+           cn_fail(err, CN_ERR_FORMAT, "%s is damaged: what is shown is incomplete",
+                   path);
 }
 
 static bool run(const struct cn_args *args, struct cn_error *err)
@@ -121,7 +120,7 @@ static bool run(const struct cn_args *args, struct cn_error *err)
     if (!cn_store_open(&store, path, err))
         return false;
     cn_store_warn_missing(args, store);
-    ok = print(store, args, err) && check(store, path, err);
+    ok = print(store, args, err) && check(args, store, path, err);
     cn_store_close(store);
     return ok;
 }

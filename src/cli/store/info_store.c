@@ -30,11 +30,12 @@ static bool summarize(const struct cn_args *args, struct summary *summary,
         struct cn_segment_summary one;
 
         summary->sealed += cn_segment_is_sealed(segment);
-        summary->damaged += cn_segment_is_damaged(segment);
         ok = cn_segment_summarize(segment, &one, err);
         if (ok)
             cn_segment_summary_add(&summary->all, &one);
     }
+    if (ok)
+        summary->damaged = cn_store_warn_damage(args, store);
     cn_store_close(store);
     return ok;
 }

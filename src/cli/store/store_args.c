@@ -1,5 +1,6 @@
 #include "cli/store/store_args.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,29 @@ void cn_store_warn_missing(const struct cn_args *args, const struct cn_store *st
 {
     for (size_t i = 0; i < cn_store_missing_count(store); i++)
         cn_cli_warn(args, "fresh traces are missing: %s", cn_store_missing(store, i));
+}
+
+size_t cn_store_warn_damage(const struct cn_args *args, const struct cn_store *store)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < cn_store_segment_count(store); i++) {
+        const struct cn_segment *segment = cn_store_segment(store, i);
+        struct cn_error loss;
+
+        if (!cn_segment_is_damaged(segment))
+            continue;
+        count++;
+        if (cn_segment_check(segment, &loss))
+            cn_cli_warn(args,
+                        "segment %06" PRIx32
+                        ": a damaged file was rebuilt in memory; 'cairn store verify' "
+                        "names it",
+                        cn_segment_number(segment));
+        else
+            cn_cli_warn(args, "%s", loss.text);
+    }
+    return count;
 }
 
 bool cn_size_option(const struct cn_args *args, const char *name, uint64_t *out,

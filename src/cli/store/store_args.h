@@ -23,6 +23,10 @@ CN_CHECK bool cn_store_query_open_args(struct cn_store_query *out,
 /* Warn about collectors of a store that did not answer. */
 void cn_store_warn_missing(const struct cn_args *args, const struct cn_store *store);
 
+/* Warn about each damaged segment, with the file and the place if traces or words are lost.
+ * Returns the number of damaged segments. */
+size_t cn_store_warn_damage(const struct cn_args *args, const struct cn_store *store);
+
 /* The value of an option in bytes: "1000", "64K", "256M", "2G" (powers of 1024). `out` stays
  * as it is if the option was not given. */
 CN_CHECK bool cn_size_option(const struct cn_args *args, const char *name, uint64_t *out,

@@ -16,7 +16,7 @@
 
 enum {
     RANGE_MAX = 8,
-    FIRST_SAMPLES = 1 << 18, /* read for the first answer, where there are many more */
+    FIRST_SAMPLES = 1 << 17, /* read for the first answer, where there are many more */
 };
 
 struct range {
@@ -33,10 +33,8 @@ struct range {
     struct cn_text answer; /* JSON: an estimate, then, when the job is done, the answer */
 
     /* Of the job while it runs. */
-    const uint64_t *self_ns;      /* by context id */
-    double *total;                /* seconds by node of the index */
-    uint32_t *first_child, *next; /* node; CN_NONE: none */
-    uint32_t first_top;
+    const uint64_t *self_ns; /* by context id */
+    double *total;           /* seconds by node of the index */
 };
 
 static void free_range(void *value)
@@ -84,21 +82,13 @@ static void add_up(struct range *range)
 {
     const struct cn_context_index *index = range->index;
 
-    for (uint32_t i = 0; i < index->count; i++) {
-        range->total[i] = self_of(range, i);
-        range->first_child[i] = range->next[i] = CN_NONE;
-    }
-    range->first_top = CN_NONE;
+    for (uint32_t i = 0; i < index->count; i++)
+        if (range->self_ns[index->nodes[i].id] > 0)
+            range->total[i] = self_of(range, i);
     for (size_t i = index->count; i-- > 0;) {
         uint32_t parent = index->nodes[i].parent;
-        uint32_t *list =
-            parent == CN_NONE ? &range->first_top : &range->first_child[parent];
 
-        if (range->total[i] <= 0)
-            continue;
-        range->next[i] = *list;
-        *list = (uint32_t)i;
-        if (parent != CN_NONE)
+        if (range->total[i] > 0 && parent != CN_NONE)
             range->total[parent] += range->total[i];
     }
 }
@@ -132,30 +122,27 @@ static bool add_node(struct range *range, struct cn_flame *flame, uint32_t node,
     return ok;
 }
 
-/* Depth first, without nodes that are too small. */
+/* Nodes are numbered depth first. Those that are too small are left out, and with them all below
+ * them, which are no larger. */
 static bool paint(struct range *range, struct cn_flame *flame, double smallest,
                   struct cn_error *err)
 {
-    uint32_t node = range->first_top, depth = 0;
+    const struct cn_context_index *index = range->index;
+    uint32_t *path = NULL; /* the nodes around the next one */
+    size_t depth = 0, capacity = 0;
+    bool ok = true;
 
-    while (node != CN_NONE) {
-        bool is_shown = range->total[node] > smallest;
-
-        if (is_shown && !add_node(range, flame, node, depth, err))
-            return false;
-        if (is_shown && range->first_child[node] != CN_NONE) {
-            node = range->first_child[node];
-            depth++;
+    for (uint32_t i = 0; ok && i < index->count; i++) {
+        if (!(range->total[i] > smallest))
             continue;
-        }
-        while (node != CN_NONE && range->next[node] == CN_NONE) {
-            node = range->index->nodes[node].parent;
+        while (depth > 0 && path[depth - 1] != index->nodes[i].parent)
             depth--;
-        }
-        if (node != CN_NONE)
-            node = range->next[node];
+        ok = add_node(range, flame, i, (uint32_t)depth, err);
+        path = cn_grow(path, depth, &capacity, sizeof(*path));
+        path[depth++] = i;
     }
-    return true;
+    free(path);
+    return ok;
 }
 
 /* Lines and loops belong to their function. */
@@ -179,8 +166,9 @@ static bool print(struct range *range, const struct cn_range_sums *sums,
     double total = 0;
     bool ok;
 
-    for (uint32_t i = range->first_top; i != CN_NONE; i = range->next[i])
-        total += range->total[i];
+    for (size_t i = 0; i < range->index->count; i++)
+        if (range->index->nodes[i].parent == CN_NONE && range->total[i] > 0)
+            total += range->total[i];
     cn_flame_begin(&flame);
     ok = paint(range, &flame, total * range->min_share, err);
     cn_json_object(&json);
@@ -200,7 +188,6 @@ static bool print(struct range *range, const struct cn_range_sums *sums,
 static bool answer(struct range *range, uint64_t sample_max, bool *is_estimate,
                    const struct cn_progress *progress, struct cn_error *err)
 {
-    size_t count = range->index->count;
     struct cn_range_request request = {
         .profiles = range->threads.profiles,
         .profile_count = range->threads.count,
@@ -216,14 +203,10 @@ static bool answer(struct range *range, uint64_t sample_max, bool *is_estimate,
     if (!cn_range_sums_build(&sums, range->db, &request, progress, err))
         return false;
     range->self_ns = sums.ns;
-    range->total = cn_alloc(count, sizeof(*range->total));
-    range->first_child = cn_alloc(count, sizeof(*range->first_child));
-    range->next = cn_alloc(count, sizeof(*range->next));
+    range->total = cn_alloc(range->index->count, sizeof(*range->total));
     add_up(range);
     ok = print(range, &sums, &text, err);
     free(range->total);
-    free(range->first_child);
-    free(range->next);
     *is_estimate = sums.is_estimate;
     cn_range_sums_done(&sums);
     (void)pthread_mutex_lock(&range->lock);

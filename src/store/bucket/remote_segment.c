@@ -9,13 +9,14 @@
 #include "base/run/once.h"
 #include "base/text.h"
 #include "store/bucket/bucket.h"
+#include "store/index/columns.h"
 
 /* In the cache, each file begins at a block. */
 struct segment {
     struct cn_remote_segment remote; /* first */
     struct cn_bucket *bucket;
     uint64_t offs[CN_MANIFEST_FILES_MAX + 1];
-    struct cn_once cache_once;
+    struct cn_once cache_once, rows_once, ends_once;
     struct cn_range_cache *cache; /* NULL: it could not be opened */
     struct cn_lock lock;          /* of the failure */
     struct cn_error failure;
@@ -113,28 +114,62 @@ static bool fetch(void *arg, const struct cn_range *ranges, size_t count,
     return ok;
 }
 
-/* What opening the files reads, in one go: the first block of each, and the last one. */
-static void fetch_ends(struct segment *segment)
+enum { ROWS_WHOLE_MAX = 8 << 20 }; /* of longer files of rows, the ends are fetched */
+
+/* The parts of a file that opening it reads: the first block, and the last one. Of a short file of
+ * rows all of it, which is one request. */
+static size_t opening_parts(const struct segment *segment, size_t i,
+                            struct cn_bytes parts[2])
 {
-    static const char *const whole[] = {"config.props", "text.log", "traces.dat"};
+    const struct cn_manifest_file *file = &segment->remote.entry->files[i];
+    const uint8_t *begin = cn_range_cache_bytes(segment->cache).ptr + segment->offs[i];
+
+    parts[0] = (struct cn_bytes){begin, 1};
+    parts[1] = (struct cn_bytes){begin + (size_t)file->len - 1, 1};
+    if (strcmp(file->name, CN_META_FILE_NAME) != 0 || file->len > ROWS_WHOLE_MAX)
+        return 2;
+    parts[0].len = (size_t)file->len;
+    return 1;
+}
+
+static void fetch_rows(void *arg)
+{
+    struct segment *segment = arg;
     const struct cn_manifest_entry *entry = segment->remote.entry;
-    const uint8_t *all = cn_range_cache_bytes(segment->cache).ptr;
+    struct cn_bytes parts[2];
+    struct cn_error err;
+
+    for (size_t i = 0; i < entry->file_count; i++)
+        if (strcmp(entry->files[i].name, CN_META_FILE_NAME) == 0 &&
+            entry->files[i].len > 0 &&
+            !cn_range_cache_need(segment->cache, parts, opening_parts(segment, i, parts),
+                                 &err))
+            note_failure(segment, &err);
+}
+
+/* True for files whose ends opening them does not read. */
+static bool is_read_later(const char *name)
+{
+    static const char *const names[] = {"config.props", "text.log", "traces.dat"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* What opening the files reads, in one go. */
+static void fetch_ends(void *arg)
+{
+    struct segment *segment = arg;
+    const struct cn_manifest_entry *entry = segment->remote.entry;
     struct cn_bytes parts[2 * CN_MANIFEST_FILES_MAX];
     struct cn_error err;
     size_t count = 0;
 
-    for (size_t i = 0; i < entry->file_count; i++) {
-        const struct cn_manifest_file *file = &entry->files[i];
-        bool is_opened = file->len > 0;
-
-        for (size_t k = 0; k < sizeof(whole) / sizeof(*whole); k++)
-            is_opened = is_opened && strcmp(file->name, whole[k]) != 0;
-        if (!is_opened)
-            continue;
-        parts[count++] = (struct cn_bytes){all + segment->offs[i], 1};
-        parts[count++] =
-            (struct cn_bytes){all + segment->offs[i] + (size_t)file->len - 1, 1};
-    }
+    for (size_t i = 0; i < entry->file_count; i++)
+        if (entry->files[i].len > 0 && !is_read_later(entry->files[i].name))
+            count += opening_parts(segment, i, parts + count);
     if (!cn_range_cache_need(segment->cache, parts, count, &err))
         note_failure(segment, &err);
 }
@@ -150,9 +185,16 @@ static void open_cache(void *arg)
     if (!cn_range_cache_open(&segment->cache, cn_text_str(&path),
                              segment->offs[entry->file_count], fetch, segment, &err))
         note_failure(segment, &err);
-    else
-        fetch_ends(segment);
     cn_text_done(&path);
+}
+
+static void expect_all(struct cn_remote_segment *remote)
+{
+    struct segment *segment = (struct segment *)remote;
+
+    cn_once_run(&segment->cache_once, open_cache, segment);
+    if (segment->cache)
+        cn_once_run(&segment->ends_once, fetch_ends, segment);
 }
 
 static bool check(const struct cn_remote_segment *remote, struct cn_error *err)
@@ -178,6 +220,10 @@ static bool open_file(struct cn_file_source *source, const char *name,
     cn_once_run(&segment->cache_once, open_cache, segment);
     if (!segment->cache)
         return check(&segment->remote, err);
+    if (strcmp(name, CN_META_FILE_NAME) == 0)
+        cn_once_run(&segment->rows_once, fetch_rows, segment);
+    else if (!is_read_later(name))
+        cn_once_run(&segment->ends_once, fetch_ends, segment);
     all = cn_range_cache_bytes(segment->cache);
     for (size_t i = 0; i < entry->file_count; i++) {
         if (strcmp(entry->files[i].name, name) != 0)
@@ -214,6 +260,8 @@ static void close_segment(struct cn_remote_segment *remote)
 
     cn_range_cache_close(segment->cache);
     cn_once_done(&segment->cache_once);
+    cn_once_done(&segment->rows_once);
+    cn_once_done(&segment->ends_once);
     cn_lock_done(&segment->lock);
     cn_manifest_entry_free(remote->entry);
     cn_bucket_close(segment->bucket);
@@ -228,11 +276,14 @@ struct cn_remote_segment *cn_remote_segment_new(struct cn_bucket *bucket,
     segment->remote = (struct cn_remote_segment){
         .source = {.open = open_file, .need = need},
         .entry = entry,
+        .expect_all = expect_all,
         .check = check,
         .close = close_segment,
     };
     segment->bucket = cn_bucket_share(bucket);
     cn_once_init(&segment->cache_once);
+    cn_once_init(&segment->rows_once);
+    cn_once_init(&segment->ends_once);
     cn_lock_init(&segment->lock);
     for (size_t i = 0; i < entry->file_count; i++)
         segment->offs[i + 1] =

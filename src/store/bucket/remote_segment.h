@@ -17,6 +17,10 @@ struct cn_remote_segment {
     struct cn_file_source source;
     struct cn_manifest_entry *entry;
 
+    /* Fetch what opening all files reads, in one go. Otherwise the file of rows is fetched alone
+     * until another one is opened: many questions need nothing else. */
+    void (*expect_all)(struct cn_remote_segment *remote);
+
     /* Fails with the first reason why bytes could not be fetched: what was read since may lack
      * something. */
     bool (*check)(const struct cn_remote_segment *remote, struct cn_error *err);

@@ -298,7 +298,8 @@ static void check_postings(struct check *check)
     struct cn_store_index index = {0};
     struct cn_error err = {0};
 
-    if (!cn_store_index_open(&index, check->segment, &err))
+    if (!cn_store_index_open(&index, check->segment, &err) ||
+        !cn_store_index_postings(&index, &err))
         report(check, true, CN_POSTING_FILE_NAME, 0, "postings", "%s", err.text);
     else if (check->segment->config.is_sealed && index.built_count > 0)
         report(check, false, CN_POSTING_FILE_NAME, 0, "postings",

@@ -331,6 +331,8 @@ static bool group_segment(void *arg, uint32_t segment, const struct cn_store_ind
     struct cn_grouping *grouping = arg;
     bool ok;
 
+    if (!cn_store_index_postings(index, err))
+        return false;
     grouping->segment = segment;
     grouping->index = index;
     grouping->rows = rows;

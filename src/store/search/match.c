@@ -495,7 +495,8 @@ bool cn_match(const struct cn_store_index *index, const struct cn_query *query,
               struct cn_rows *out, struct cn_error *err)
 {
     struct stack stack = {0};
-    bool ok = evaluate(index, query, &stack, err);
+    bool ok = (query->count == 0 || cn_store_index_postings(index, err)) &&
+              evaluate(index, query, &stack, err);
 
     if (ok && query->count == 0)
         cn_rows_not(push(&stack, index->columns->row_count));

@@ -129,6 +129,17 @@ static bool open_index(struct cn_search *search, uint32_t segment,
     return true;
 }
 
+/* The index of a segment that a query is matched with. */
+static bool open_for(struct cn_search *search, uint32_t segment,
+                     const struct cn_query *query, const struct cn_store_index **out,
+                     struct cn_error *err)
+{
+    /* Without a term, rows are all that is read. */
+    if (query->count > 0)
+        cn_segment_expect_all(cn_store_segment(search->store, segment));
+    return open_index(search, segment, out, err);
+}
+
 bool cn_search_check(const struct cn_search *search, struct cn_error *err)
 {
     struct cn_error first = {0}, found;
@@ -231,7 +242,7 @@ static bool search_part(struct cn_search *search, const struct cn_search_part *p
     struct cn_rows rows;
     bool is_kept, ok;
 
-    if (!open_index(search, part->segment, &index, err) ||
+    if (!open_for(search, part->segment, query, &index, err) ||
         !hits_of(search, part->segment, query, &rows, &is_kept, err))
         return false;
     ok = cn_rows_is_empty(&rows) ||
@@ -258,6 +269,8 @@ static bool may_have_hits(const struct cn_search *search,
         part->first_ns > query->last_ns ||
         !cn_query_may_match(query, cn_segment_filter(segment)))
         return false;
+    if (query->has_id)
+        cn_segment_expect_all(segment);
     return !query->has_id ||
            !cn_columns_find_trace(cn_segment_columns(segment), query->id.high,
                                   query->id.low, note_row, &has_trace) ||
@@ -290,7 +303,7 @@ static void match_job(void *arg, size_t i, unsigned worker)
         !cn_query_parse(&ahead->queries[worker], ahead->query->text, ahead->query->now_ns,
                         &ignored))
         return;
-    if (open_index(ahead->search, job->segment, &index, &ignored) &&
+    if (open_for(ahead->search, job->segment, ahead->query, &index, &ignored) &&
         match(ahead->search, job->segment, ahead->queries[worker], &rows, &ignored))
         job->rows = rows;
 }

@@ -161,20 +161,43 @@ static void open_log(struct cn_store_index *index)
                                             &index->block_count, &len);
 }
 
+static void open_postings(void *arg)
+{
+    struct cn_store_index *index = arg;
+    const struct cn_segment *segment = index->segment;
+
+    if (!index->uses_file || !open_sealed(index))
+        open_log(index);
+    index->has_postings =
+        (!segment->remote || segment->remote->check(segment->remote, &index->failure)) &&
+        build_missing(index, &index->failure);
+}
+
+bool cn_store_index_postings(const struct cn_store_index *index, struct cn_error *err)
+{
+    struct cn_store_index *opened = (struct cn_store_index *)(uintptr_t)index;
+
+    cn_once_run(&opened->postings_once, open_postings, opened);
+    if (index->has_postings)
+        return true;
+    *err = index->failure;
+    return false;
+}
+
 static bool open_index(struct cn_store_index *index, const struct cn_segment *segment,
                        bool uses_file, struct cn_error *err)
 {
     *index = (struct cn_store_index){
         .segment = segment,
         .columns = cn_segment_columns(segment),
+        .uses_file = uses_file,
     };
+    cn_once_init(&index->postings_once);
     cn_columns_range(index->columns, CN_STORE_FIELD_time_ns, &index->first_ns,
                      &index->last_ns);
-    if (!uses_file || !open_sealed(index))
-        open_log(index);
-    if ((segment->remote && !segment->remote->check(segment->remote, err)) ||
-        !cn_joined_open(&index->joined, index->columns, err) ||
-        !build_missing(index, err)) {
+    if (!(segment->remote ? segment->remote->check(segment->remote, err)
+                          : cn_store_index_postings(index, err)) ||
+        !cn_joined_open(&index->joined, index->columns, err)) {
         cn_store_index_close(index);
         return cn_fail_in(err, "%s", cn_segment_path(segment));
     }
@@ -197,6 +220,8 @@ bool cn_store_index_rebuild(struct cn_store_index *index, struct cn_error *err)
 
 void cn_store_index_close(struct cn_store_index *index)
 {
+    if (index->segment)
+        cn_once_done(&index->postings_once);
     cn_words_done(&index->extra);
     cn_joined_close(&index->joined);
     free(index->blocks);

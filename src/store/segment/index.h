@@ -5,14 +5,16 @@
  * row, and damage costs time only, unless the traces are damaged as well: cn_store_index_check().
  *
  * The index borrows from its segment, which must outlive it; do not move an open index. The words
- * of the segment are opened when they are needed: many searches do not need them.
- * Threads: immutable after open.
+ * of the segment are opened when they are needed: many searches do not need them. So are the
+ * postings of a segment in object storage, by cn_store_index_postings().
+ * Threads: immutable after open; any thread may ask for the postings.
  */
 #ifndef CN_STORE_SEGMENT_INDEX_H
 #define CN_STORE_SEGMENT_INDEX_H
 
 #include "base/files/block_file.h"
 #include "base/files/file.h"
+#include "base/run/once.h"
 #include "base/text.h"
 #include "model/traces/words.h"
 #include "store/index/columns.h"
@@ -36,6 +38,11 @@ struct cn_store_index {
     uint32_t unread_count;  /* of these cannot be read: searches by content miss them */
     struct cn_error unread; /* why the first of them cannot be read */
 
+    bool uses_file; /* of postings; false: all are built */
+    struct cn_once postings_once;
+    bool has_postings;
+    struct cn_error failure; /* why not */
+
     /* Memory of the blocks. */
     struct cn_posting_file file;
     struct cn_file log;
@@ -44,6 +51,10 @@ struct cn_store_index {
 
 CN_CHECK bool cn_store_index_open(struct cn_store_index *index,
                                   const struct cn_segment *segment, struct cn_error *err);
+
+/* Make blocks and words of the index usable: before a search by content. */
+CN_CHECK bool cn_store_index_postings(const struct cn_store_index *index,
+                                      struct cn_error *err);
 
 /* Build all postings again, after a search found damage in post.dat. */
 CN_CHECK bool cn_store_index_rebuild(struct cn_store_index *index, struct cn_error *err);

@@ -75,6 +75,9 @@ void cn_segment_times(const struct cn_segment *segment, uint64_t *first_ns,
 /* A filter of its words and trace ids (store/index/word_filter.h); empty if it has none. */
 struct cn_bytes cn_segment_filter(const struct cn_segment *segment);
 
+/* A search by content follows: fetch what that reads of a segment in object storage at once. */
+void cn_segment_expect_all(const struct cn_segment *segment);
+
 /* All rows by column, and one row. */
 const struct cn_columns *cn_segment_columns(const struct cn_segment *segment);
 CN_CHECK bool cn_segment_row(const struct cn_segment *segment, uint32_t row,

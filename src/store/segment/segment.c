@@ -335,6 +335,12 @@ static void open_remote_rows(void *arg)
     }
 }
 
+void cn_segment_expect_all(const struct cn_segment *segment)
+{
+    if (segment->remote)
+        segment->remote->expect_all(segment->remote);
+}
+
 static void need_rows(const struct cn_segment *segment)
 {
     struct cn_segment *opened = (struct cn_segment *)(uintptr_t)segment;

@@ -51,49 +51,80 @@ export interface NestedFrame {
   waiting: number; // ns
 }
 
-// The frames from the entry point down to each frame, as far as they are drawn.
-function paths(answer: NestedAnswer): Map<number, number[]> {
-  const known = new Map<number, number[]>();
-  for (const [frame, caller] of answer.frames) {
-    const above = caller === null ? [] : (known.get(caller) ?? []);
-    known.set(frame, above.length > LEVEL_MAX ? above : [...above, frame]);
+// The stack of a frame from the entry point down, as far as it is drawn.
+interface Stack {
+  frames: number[];
+  names: string[];
+}
+
+// Of the frames that are on top of some stack; those are far fewer than all.
+function stacks(answer: NestedAnswer): (frame: number) => Stack {
+  const names = new Map(answer.names);
+  const callerOf = new Map<number, number | null>(); // callers are listed first
+  const nameOf = new Map<number, string>();
+  for (const [frame, caller, place] of answer.frames) {
+    callerOf.set(frame, caller !== null && callerOf.has(caller) ? caller : null);
+    nameOf.set(frame, names.get(place) ?? "?");
   }
-  return known;
+  const known = new Map<number, Stack>();
+  return (frame) => {
+    let stack = known.get(frame);
+    if (stack) return stack;
+    const frames: number[] = [];
+    let at = callerOf.has(frame) ? frame : null;
+    while (at !== null) {
+      frames.push(at);
+      at = callerOf.get(at) ?? null;
+    }
+    frames.reverse();
+    frames.length = Math.min(frames.length, LEVEL_MAX + 1);
+    stack = { frames, names: frames.map((one) => nameOf.get(one) ?? "?") };
+    known.set(frame, stack);
+    return stack;
+  };
 }
 
 // Calls that are open before and after waiting were open all the time.
 function boxesOf(
   runs: [number, number | null, number, number][],
   idle: number,
-  pathOf: Map<number, number[]>,
-  nameOf: (frame: number) => string,
-): Box[] {
+  stackOf: (frame: number) => Stack,
+): { boxes: Box[]; levels: number } {
   const boxes: Box[] = [];
-  const open: { frame: number; box: Box }[] = [];
+  const open: Box[] = [];
+  let openFrames: number[] = [];
   let at = 0;
   let heldFrom = -1; // since when the thread waits
   const close = (depth: number, end: number) => {
-    for (const { box } of open.splice(depth)) box.end = end;
+    for (let i = depth; i < open.length; i++) (open[i] as Box).end = end;
+    open.length = depth;
   };
-  for (const [count, frame] of runs) {
-    const path = frame === null || frame === idle ? null : (pathOf.get(frame) ?? []);
+  for (const run of runs) {
+    const frame = run[1];
     if (frame === idle) {
       if (heldFrom < 0) heldFrom = at;
     } else {
+      const stack = frame === null ? null : stackOf(frame);
+      const frames = stack?.frames ?? [];
       let same = 0;
-      while (path && same < open.length && open[same]?.frame === path[same]) same++;
+      while (same < open.length && same < frames.length && openFrames[same] === frames[same])
+        same++;
       close(same, heldFrom >= 0 ? heldFrom : at);
-      for (let depth = same; path && depth < path.length; depth++) {
-        const box = { depth, begin: at, end: at, name: nameOf(path[depth] as number) };
+      for (let depth = same; depth < frames.length; depth++) {
+        const box = { depth, begin: at, end: at, name: stack?.names[depth] as string };
         boxes.push(box);
-        open.push({ frame: path[depth] as number, box });
+        open.push(box);
       }
+      openFrames = frames;
       heldFrom = -1;
     }
-    at += count;
+    at += run[0];
   }
   close(0, heldFrom >= 0 ? heldFrom : at);
-  return boxes;
+  let levels = 0;
+  const wide = boxes.filter((box) => box.end > box.begin);
+  for (const box of wide) levels = Math.max(levels, box.depth);
+  return { boxes: wide, levels };
 }
 
 const STATES: StateName[] = ["running", "blocked", "pre-empted"];
@@ -128,32 +159,26 @@ function withHeld(runs: AnswerRun[], held: [number | null, number | null] | unde
 }
 
 export function parseNested(answer: NestedAnswer): NestedFrame {
-  const names = new Map(answer.names);
-  const functionOf = new Map(answer.frames.map(([frame, , place]) => [frame, place]));
-  const nameOf = (frame: number) => names.get(functionOf.get(frame) ?? -1) ?? "?";
-  const pathOf = paths(answer);
-  const namesOf = new Map<number, string[]>();
-  for (const [frame, path] of pathOf) namesOf.set(frame, path.map(nameOf));
+  const stackOf = stacks(answer);
   const rows = answer.rows.map(({ profile, label, runs, held, states }): [number, NestedRow] => {
     let at = 0;
-    const boxes = boxesOf(withHeld(runs, held), answer.idle, pathOf, nameOf).filter(
-      (box) => box.end > box.begin,
-    );
     return [
       profile,
       {
         profile,
         label,
-        boxes,
+        ...boxesOf(withHeld(runs, held), answer.idle, stackOf),
         states: statesOf(runs, answer.idle, states),
-        levels: boxes.reduce((most, box) => Math.max(most, box.depth), 0),
-        runs: runs.map(([count, frame, share]) => ({
-          begin: at,
-          end: (at += count),
-          path: frame === null || frame === answer.idle ? null : (namesOf.get(frame) ?? []),
-          isWaiting: frame === answer.idle,
-          share: share / 100,
-        })),
+        runs: runs.map(([count, frame, share]) => {
+          const isWaiting = frame === answer.idle;
+          return {
+            begin: at,
+            end: (at += count),
+            path: frame === null || isWaiting ? null : stackOf(frame).names,
+            isWaiting,
+            share: share / 100,
+          };
+        }),
       },
     ];
   });
