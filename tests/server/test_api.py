@@ -361,6 +361,37 @@ class Answers(unittest.TestCase):
                     compared += 1
             self.assertGreater(compared, 20)
 
+    def stack(self, profile, at):
+        """The samples at a time: begin, end and functions, outermost first."""
+        answer = self.ask(1, "stack", profile=profile, time=at)
+        return answer["begin"], answer.get("end"), [frame["label"] for frame in reversed(answer["frames"])]
+
+    def test_a_frame_inside_of_waiting_has_the_call_around_it(self):
+        frame, _, _ = self.nested(1, columns=1000, count=200)
+        step = (frame["end"] - frame["begin"]) / frame["columns"]
+        compared = 0
+        for row in frame["rows"]:
+            at = 0
+            for count, place, _, _ in row["runs"]:
+                at += count
+                if place != frame["idle"]:
+                    continue
+                begin, end, functions = self.stack(row["profile"], int(step * (at - count / 2)))
+                if functions or end is None or end - begin < 8:
+                    continue
+                before = self.stack(row["profile"], begin - 1)[2]
+                after = self.stack(row["profile"], end)[2]
+                around = [a for i, a in enumerate(before) if before[:i + 1] == after[:i + 1]]
+                inner, paths, _ = self.nested(1, columns=4, begin=begin + 2, end=end - 2,
+                                              thread=row["profile"])
+                self.assertEqual([run[1] for run in inner["rows"][0]["runs"]], [inner["idle"]])
+                held = inner["rows"][0].get("held", [None, None])
+                self.assertEqual(held[0], held[1])
+                if before and after and around:
+                    self.assertEqual(paths[held[0]], around[1:])
+                    compared += 1
+        self.assertGreater(compared, 0)
+
     def until_done(self, source, question, **parameters):
         for _ in range(300):
             answer = self.ask(source, question, **parameters)

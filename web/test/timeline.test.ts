@@ -20,7 +20,14 @@ import {
   timeAt,
   type Shown,
 } from "../src/timeline/geometry";
-import { chooseDepth, cut, parseNested, runningShare, stripOf } from "../src/timeline/nested";
+import {
+  chooseDepth,
+  cut,
+  levelsWithRoom,
+  parseNested,
+  runningShare,
+  stripOf,
+} from "../src/timeline/nested";
 import { moved } from "../src/timeline/track_canvas";
 import { counterScale } from "../src/timeline/track_draw";
 import { shorten } from "../src/timeline/timeline_panel";
@@ -113,6 +120,57 @@ test("calls last as long as their stacks have them, also while they wait", () =>
     ],
   );
   assert.equal(runningShare(row ? [row] : []), 5 / 8);
+});
+
+test("calls that are open around waiting at the ends of a frame are drawn", () => {
+  const boxes = (runs: [number, number | null, number, number][], held: [number, number]) =>
+    parseNested({ ...answer, rows: [{ profile: 7, label: "", runs, held }] })
+      .rows.get(7)
+      ?.boxes.map((box) => [box.name, box.begin, box.end]);
+  assert.deepEqual(boxes([[10, 9, 100, 1]], [3, 3]), [
+    ["<main thread>", 0, 10],
+    ["main", 0, 10],
+    ["work", 0, 10],
+  ]);
+  assert.deepEqual(
+    boxes(
+      [
+        [4, 9, 100, 1],
+        [2, 5, 100, 1],
+        [4, 9, 100, 1],
+      ],
+      [2, 5],
+    ),
+    [
+      ["<main thread>", 0, 10],
+      ["main", 0, 10],
+      ["rest", 4, 10],
+    ],
+  );
+});
+
+test("a track has room for thin levels, but not for all of a deep one", () => {
+  const depth = 40;
+  const frames = Array.from({ length: depth }, (_, i): [number, number | null, number] => [
+    10 + i,
+    i === 0 ? null : 9 + i,
+    1,
+  ]);
+  const levels = (thin: number) => {
+    const runs: [number, number | null, number, number][] = [
+      [1000 - thin, 13, 100, 1],
+      [thin, 9 + depth, 100, 1],
+    ];
+    const columns = 1000;
+    const row = parseNested({
+      ...answer,
+      columns,
+      frames,
+      rows: [{ profile: 7, label: "", runs }],
+    }).rows.get(7);
+    return row && levelsWithRoom(row, columns);
+  };
+  assert.deepEqual([levels(0), levels(1), levels(5)], [3, 11, 39]);
 });
 
 test("a strip shows one depth, of shallow stacks the innermost call", () => {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyze/timeline/occupancy.h"
+#include "analyze/timeline/spans.h"
 #include "analyze/timeline/task_tracks.h"
 #include "base/alloc.h"
 #include "base/text.h"
@@ -75,9 +76,101 @@ static void add_states(struct cn_json *json, const struct cn_served *served,
     free(states);
 }
 
+/* The calls in which a thread waits at both ends of a frame of time; CN_NONE: it does not wait
+ * there, or they are unknown. */
+struct held {
+    uint32_t first, last;
+};
+
+/* The frame in which a thread runs at a time; if it waits then, in which it ran before or runs next.
+ * CN_NONE: neither of the samples near has one. */
+static uint32_t ran_at(struct cn_database *db, const struct cn_frames *frames,
+                       const struct cn_timeline *timeline, uint64_t time_ns, bool is_next)
+{
+    struct cn_sample sample;
+    struct cn_error ignored;
+    uint64_t at;
+
+    if (timeline->count == 0 || !cn_timeline_find(db, timeline, time_ns, &at, &ignored))
+        return CN_NONE;
+    for (unsigned step = 0; step < 3; step++) {
+        if (!cn_timeline_read(db, timeline, at, 1, &sample, &ignored))
+            return CN_NONE;
+        if (sample.context != 0)
+            return cn_frames_find(frames, sample.context);
+        if (is_next ? at + 1 == timeline->count : at == 0)
+            return CN_NONE;
+        at = is_next ? at + 1 : at - 1;
+    }
+    return CN_NONE;
+}
+
+/* The innermost call that both are in. */
+static uint32_t common_frame(const struct cn_frames *frames, uint32_t a, uint32_t b)
+{
+    while (a != b && a != CN_NONE && b != CN_NONE) {
+        if (a > b)
+            a = frames->list[a].parent; /* callers have smaller numbers */
+        else
+            b = frames->list[b].parent;
+    }
+    return a == b ? a : CN_NONE;
+}
+
+/* The call that is open before and after the cells from `first` to `last`. */
+static uint32_t open_around(struct cn_database *db, const struct cn_frames *frames,
+                            const struct cn_occupancy *occupancy, uint32_t profile,
+                            uint32_t first, uint32_t last)
+{
+    double ns = (double)(occupancy->end_ns - occupancy->begin_ns);
+    uint64_t begin_ns =
+        occupancy->begin_ns + (uint64_t)(ns * first / occupancy->column_count);
+    uint64_t end_ns =
+        occupancy->begin_ns + (uint64_t)(ns * (last + 1) / occupancy->column_count);
+    struct cn_timeline timeline;
+    struct cn_error ignored;
+
+    if (!cn_timeline_open(db, profile, &timeline, &ignored))
+        return CN_NONE;
+    return common_frame(frames, ran_at(db, frames, &timeline, begin_ns, false),
+                        ran_at(db, frames, &timeline, end_ns, true));
+}
+
+/* Cells say what is open while a thread waits where it ran before and after; at the ends of the
+ * frame, its samples say so. */
+static struct held held_of(struct cn_database *db, const struct cn_frames *frames,
+                           const struct cn_occupancy *occupancy, size_t row,
+                           uint32_t profile)
+{
+    const struct cn_occupancy_cell *cells =
+        occupancy->cells + row * occupancy->column_count;
+    uint32_t count = occupancy->column_count, first = 0, last = count;
+    struct held held = {CN_NONE, CN_NONE};
+
+    while (first < count && cells[first].place == occupancy->idle)
+        first++;
+    while (last > 0 && cells[last - 1].place == occupancy->idle)
+        last--;
+    if (first > 0)
+        held.first = open_around(db, frames, occupancy, profile, 0, first - 1);
+    if (last < count)
+        held.last = first == count
+                        ? held.first
+                        : open_around(db, frames, occupancy, profile, last, count - 1);
+    return held;
+}
+
+static void add_frame(struct cn_json *json, uint32_t frame)
+{
+    if (frame == CN_NONE)
+        cn_json_null(json);
+    else
+        cn_json_u64(json, frame);
+}
+
 static void add_rows(struct cn_json *json, struct cn_served *served,
                      const struct cn_occupancy *occupancy, const uint32_t *profiles,
-                     bool has_states)
+                     const struct held *held, bool has_states)
 {
     cn_json_key(json, "rows");
     cn_json_array(json);
@@ -92,6 +185,13 @@ static void add_rows(struct cn_json *json, struct cn_served *served,
         cn_json_add_u64(json, "profile", profiles[i]);
         cn_json_add_str(json, "label", cn_text_str(&label));
         add_runs(json, occupancy, i);
+        if (held && (held[i].first != CN_NONE || held[i].last != CN_NONE)) {
+            cn_json_key(json, "held");
+            cn_json_array(json);
+            add_frame(json, held[i].first);
+            add_frame(json, held[i].last);
+            cn_json_end(json);
+        }
         if (has_states)
             add_states(json, served, occupancy, profiles[i]);
         cn_json_end(json);
@@ -139,9 +239,10 @@ static uint32_t *list_path(const struct cn_frames *frames, uint32_t frame,
     return list;
 }
 
-/* The frames of all cells, and their callers before them. */
+/* The frames of all cells and of calls that are held, and their callers before them. */
 static uint32_t *list_frames(const struct cn_frames *frames,
-                             const struct cn_occupancy *occupancy, size_t *count)
+                             const struct cn_occupancy *occupancy,
+                             const struct held *held, size_t *count)
 {
     bool *is_listed = cn_alloc(frames->count, sizeof(*is_listed));
     uint32_t *list = NULL;
@@ -153,6 +254,10 @@ static uint32_t *list_frames(const struct cn_frames *frames,
 
         if (frame != CN_NONE && frame != occupancy->idle)
             list = list_path(frames, frame, is_listed, list, count, &capacity);
+    }
+    for (size_t i = 0; i < occupancy->row_count; i++) {
+        list = list_path(frames, held[i].first, is_listed, list, count, &capacity);
+        list = list_path(frames, held[i].last, is_listed, list, count, &capacity);
     }
     free(is_listed);
     return list;
@@ -169,10 +274,7 @@ static void add_frames(struct cn_json *json, const struct cn_frames *frames,
 
         cn_json_array(json);
         cn_json_u64(json, list[i]);
-        if (frame->parent == CN_NONE)
-            cn_json_null(json);
-        else
-            cn_json_u64(json, frame->parent);
+        add_frame(json, frame->parent);
         cn_json_u64(json, frame->place);
         cn_json_end(json);
     }
@@ -203,10 +305,10 @@ static void add_names(struct cn_json *json, const struct cn_frames *frames,
 }
 
 static void add_nested(struct cn_json *json, const struct cn_frames *frames,
-                       const struct cn_occupancy *occupancy)
+                       const struct cn_occupancy *occupancy, const struct held *held)
 {
     size_t count;
-    uint32_t *list = list_frames(frames, occupancy, &count);
+    uint32_t *list = list_frames(frames, occupancy, held, &count);
 
     add_frames(json, frames, list, count);
     add_names(json, frames, list, count);
@@ -219,7 +321,12 @@ void cn_json_occupancy(struct cn_json *json, struct cn_served *served,
                        bool has_states)
 {
     const struct cn_frames *frames = &served->structure.frames;
+    struct held *held = NULL;
 
+    if (occupancy->depth == CN_DEPTH_ALL)
+        held = cn_alloc(occupancy->row_count, sizeof(*held));
+    for (size_t i = 0; held && i < occupancy->row_count; i++)
+        held[i] = held_of(served->db, frames, occupancy, i, profiles[i]);
     cn_json_add_u64(json, "begin", occupancy->begin_ns - served->db->begin_ns);
     cn_json_add_u64(json, "end", occupancy->end_ns - served->db->begin_ns);
     cn_json_add_u64(json, "columns", occupancy->column_count);
@@ -229,9 +336,10 @@ void cn_json_occupancy(struct cn_json *json, struct cn_served *served,
     cn_json_add_u64(json, "idle", occupancy->idle);
     cn_json_add_u64(json, "waiting", occupancy->function_ns[frames->names.count]);
     cn_json_add_bool(json, "isEstimate", occupancy->is_estimate);
-    add_rows(json, served, occupancy, profiles, has_states);
-    if (occupancy->depth == CN_DEPTH_ALL)
-        add_nested(json, frames, occupancy);
+    add_rows(json, served, occupancy, profiles, held, has_states);
+    if (held)
+        add_nested(json, frames, occupancy, held);
     else
         add_places(json, frames, occupancy);
+    free(held);
 }

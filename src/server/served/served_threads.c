@@ -30,6 +30,35 @@ static const char *name_of(const struct cn_served *served, uint32_t index,
                                                     : "";
 }
 
+static bool is_kind(const struct cn_kinds *kinds, const struct cn_identity *id,
+                    const char *name)
+{
+    return id->kind < kinds->count && strcmp(kinds->list[id->kind], name) == 0;
+}
+
+/* Append an identity and the name of its thread: "RANK 0 render 4711" of rank, process and thread,
+ * as a task of a recording is called. */
+static void print_named(const struct cn_kinds *kinds,
+                        const struct cn_identity_tuple *identity, const char *name,
+                        struct cn_text *out)
+{
+    struct cn_identity_tuple rest = *identity;
+    const struct cn_identity *last =
+        identity->ids + (rest.count > 0 ? rest.count - 1 : 0);
+    bool is_thread = *name && rest.count > 0 && is_kind(kinds, last, "THREAD");
+
+    if (is_thread)
+        rest.count--;
+    if (is_thread && rest.count > 0 && is_kind(kinds, last - 1, "PROCESS"))
+        rest.count--;
+    cn_identity_print(&rest, kinds, out);
+    if (*name)
+        cn_text_printf(out, "%s%s", rest.count > 0 ? " " : "", name);
+    if (is_thread)
+        cn_text_printf(out, " %" PRIu64,
+                       last->is_physical ? last->physical : last->logical);
+}
+
 void cn_served_thread_label(const struct cn_served *served, uint32_t index,
                             const struct cn_profile *profile, struct cn_text *out)
 {
@@ -39,21 +68,17 @@ void cn_served_thread_label(const struct cn_served *served, uint32_t index,
         print_task(task, out);
         return;
     }
-    cn_identity_print(&profile->identity, &served->db->kinds, out);
-    if (*name_of(served, index, profile))
-        cn_text_printf(out, " %s", name_of(served, index, profile));
+    print_named(&served->db->kinds, &profile->identity, name_of(served, index, profile),
+                out);
 }
 
 /* Ids of an identity that name the group: up to the rank, else the node. */
 static size_t group_len(const struct cn_identity_tuple *identity,
                         const struct cn_kinds *kinds)
 {
-    for (size_t i = identity->count; i > 0; i--) {
-        uint8_t kind = identity->ids[i - 1].kind;
-
-        if (kind < kinds->count && strcmp(kinds->list[kind], "RANK") == 0)
+    for (size_t i = identity->count; i > 0; i--)
+        if (is_kind(kinds, &identity->ids[i - 1], "RANK"))
             return i;
-    }
     return identity->count > 1 ? 1 : 0;
 }
 
@@ -87,10 +112,7 @@ void cn_served_thread_group(const struct cn_served *served, uint32_t index,
     cn_identity_print(&part, &served->db->kinds, group);
     part.count = profile->identity.count - len;
     memmove(part.ids, part.ids + len, part.count * sizeof(*part.ids));
-    cn_identity_print(&part, &served->db->kinds, name);
-    if (*name_of(served, index, profile))
-        cn_text_printf(name, "%s%s", part.count > 0 ? " " : "",
-                       name_of(served, index, profile));
+    print_named(&served->db->kinds, &part, name_of(served, index, profile), name);
 }
 
 /* True if the only other task of its process that was there before it is its parent: who

@@ -194,7 +194,7 @@ function Lines(props: { answer: Explained }) {
   const most = Math.max(...answer.lines.map((line) => Math.abs(line.difference)));
   const number = (text: ComponentChildren, style = "") => <td class={style}>{text}</td>;
   return (
-    <table class="overview-table">
+    <table class="overview-table wraps">
       <thead>
         <tr>
           {["context", "", "A", "B", "difference", "ratio", "share", "verdict"].map((title, i) => (

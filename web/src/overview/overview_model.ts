@@ -152,7 +152,7 @@ export function factsOf(info: Info, overview: Overview, states: States | null = 
       label: `calls of ${plural(overview.functionCount ?? 0, "function")}`,
     });
   else if (info.sampleCount > 0)
-    facts.push({ value: info.sampleCount.toLocaleString("en-US"), label: "samples" });
+    facts.push({ value: info.sampleCount.toLocaleString("en-US"), label: "samples in timelines" });
   if (overview.lostRecords !== undefined)
     facts.push({
       value: overview.lostRecords.toLocaleString("en-US"),

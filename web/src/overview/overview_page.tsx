@@ -1,9 +1,10 @@
 // The first page of a database or recording: what it contains, where its time goes, and what is
 // worth a look; each item is a link to the view that shows it.
 
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, Ref } from "preact";
 import { baseName, formatPercent, formatValue, isSeconds, metricTitle } from "../shared/format";
 import { shorten } from "../shared/names";
+import { useWidth } from "../shared/narrow";
 import type { ViewProps } from "../shared/page";
 import { linkTo, type State } from "../shared/state";
 import type { Column, Info, Other, Row, States } from "../shared/types";
@@ -25,6 +26,11 @@ import type { Overview, SlowCall } from "./overview_types";
 const THREADS_LISTED = 8;
 const LEAST_SHARE = 0.0005; // smaller ones are 0.0 %
 const NAME_MAX = 48;
+const NAME_MIN = 18;
+const LETTER_PX = 7.2; // of a name, about
+const COLUMN_PX = 88; // of a number, and of the share
+const PADDING_PX = 40; // of the card and of cells
+const OPTIONAL_FROM_PX = 700; // wider windows have optional columns, as in app.css
 
 function Heads(props: { shown: { title: string; isOptional?: boolean }[] }) {
   return (
@@ -73,9 +79,14 @@ export function OverviewPage(props: ViewProps) {
   );
 }
 
-function Card(props: { title: string; hint?: string; children: ComponentChildren }) {
+function Card(props: {
+  title: string;
+  hint?: string;
+  element?: Ref<HTMLElement>;
+  children: ComponentChildren;
+}) {
   return (
-    <section class="card" aria-label={props.title}>
+    <section class="card" aria-label={props.title} ref={props.element ?? null}>
       <h2>
         {props.title} {props.hint && <small>{props.hint}</small>}
       </h2>
@@ -101,12 +112,12 @@ function locationOf(row: Row): string {
   return row.label.includes(location) ? "" : location;
 }
 
-function Name(props: { other: Other }) {
+function Name(props: { other: Other; max?: number }) {
   const { path, row } = props.other;
   return (
     <>
       <Link to={contextOf(path)} title={row.label}>
-        {shorten(row.label, NAME_MAX)}
+        {shorten(row.label, props.max ?? NAME_MAX)}
       </Link>
       <small class="location">{locationOf(row)}</small>
     </>
@@ -142,6 +153,7 @@ function shownColumns(
 
 function Functions(props: { overview: Overview }) {
   const { columns, functions, metric } = props.overview;
+  const { element, width } = useWidth<HTMLElement>(columns !== undefined);
   if (!columns || !functions)
     return (
       <Card title="Where the time goes">
@@ -158,8 +170,13 @@ function Functions(props: { overview: Overview }) {
     [percentileIndex(columns, "p50"), "p50", true],
     [percentileIndex(columns, "p99"), "p99"],
   ]);
+  // What is cut should be the middle of a name, not its end.
+  const numbers = shown.filter(({ isOptional }) => !isOptional || innerWidth > OPTIONAL_FROM_PX);
+  const room = width - COLUMN_PX * (numbers.length + 1) - PADDING_PX;
+  const max = Math.max(NAME_MIN, Math.min(NAME_MAX, Math.floor(room / LETTER_PX)));
   return (
     <Card
+      element={element}
       title={isSeconds(metric) ? "Where the time goes" : "Hottest functions"}
       hint={isSeconds(metric) ? "functions by self cost" : `by self ${metricTitle(metric)}`}
     >
@@ -175,7 +192,7 @@ function Functions(props: { overview: Overview }) {
           {functions.map((other) => (
             <tr key={other.row.id}>
               <th scope="row">
-                <Name other={other} />
+                <Name other={other} max={max} />
               </th>
               <td class="share">
                 <span>

@@ -16,8 +16,8 @@ export function useIsNarrow(): boolean {
 }
 
 // The width of an element in pixels; 0 until it is known.
-export function useWidth(isThere: boolean) {
-  const element = useRef<HTMLDivElement>(null);
+export function useWidth<Of extends HTMLElement = HTMLDivElement>(isThere: boolean) {
+  const element = useRef<Of>(null);
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {
     const measure = () => setWidth(element.current?.clientWidth ?? 0);

@@ -93,7 +93,6 @@ function boxesOf(
   const boxes: Box[] = [];
   const open: Box[] = [];
   let openFrames: number[] = [];
-  let levels = 0;
   let at = 0;
   let heldFrom = -1; // since when the thread waits
   const close = (depth: number, end: number) => {
@@ -117,13 +116,15 @@ function boxesOf(
         open.push(box);
       }
       openFrames = frames;
-      levels = Math.max(levels, frames.length - 1);
       heldFrom = -1;
     }
     at += run[0];
   }
   close(0, heldFrom >= 0 ? heldFrom : at);
-  return { boxes, levels };
+  let levels = 0;
+  const wide = boxes.filter((box) => box.end > box.begin);
+  for (const box of wide) levels = Math.max(levels, box.depth);
+  return { boxes: wide, levels };
 }
 
 const STATES: StateName[] = ["running", "blocked", "pre-empted"];
@@ -148,16 +149,25 @@ function statesOf(
   return list;
 }
 
+type AnswerRun = [number, number | null, number, number];
+
+// Calls that are open around waiting at the ends of the frame, as runs without a width.
+function withHeld(runs: AnswerRun[], held: [number | null, number | null] | undefined) {
+  const [first = null, last = null] = held ?? [];
+  const empty = (frame: number | null): AnswerRun[] => (frame === null ? [] : [[0, frame, 0, 0]]);
+  return [...empty(first), ...runs, ...empty(last)];
+}
+
 export function parseNested(answer: NestedAnswer): NestedFrame {
   const stackOf = stacks(answer);
-  const rows = answer.rows.map(({ profile, label, runs, states }): [number, NestedRow] => {
+  const rows = answer.rows.map(({ profile, label, runs, held, states }): [number, NestedRow] => {
     let at = 0;
     return [
       profile,
       {
         profile,
         label,
-        ...boxesOf(runs, answer.idle, stackOf),
+        ...boxesOf(withHeld(runs, held), answer.idle, stackOf),
         states: statesOf(runs, answer.idle, states),
         runs: runs.map(([count, frame, share]) => {
           const isWaiting = frame === answer.idle;
@@ -277,4 +287,22 @@ export function runningShare(rows: NestedRow[]): number | null {
     all += time.all;
   }
   return all > 0 ? running / all : null;
+}
+
+const SEEN = 0.005; // of the columns: levels with less are thin
+const THIN_MAX = 8; // thin levels below the others that a track has room for
+
+const roomLevels = new WeakMap<NestedRow, number>();
+
+// The levels of calls that a track has room for. One deep call that is hardly to be seen does not
+// move all other threads out of the window; it has its room when it is zoomed to.
+export function levelsWithRoom(row: NestedRow, columns: number): number {
+  const known = roomLevels.get(row);
+  if (known !== undefined) return known;
+  const widths = new Array<number>(row.levels + 1).fill(0);
+  for (const { depth, begin, end } of row.boxes) widths[depth] = (widths[depth] ?? 0) + end - begin;
+  const thin = widths.findIndex((width, depth) => depth > 0 && width < SEEN * columns);
+  const levels = thin < 0 ? row.levels : Math.min(row.levels, thin - 1 + THIN_MAX);
+  roomLevels.set(row, levels);
+  return levels;
 }

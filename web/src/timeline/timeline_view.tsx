@@ -37,6 +37,7 @@ import {
   useThreads,
   visibleProfiles,
 } from "./use_tracks";
+import { levelsWithRoom } from "./nested";
 
 export interface TimelineChange {
   range?: Range;
@@ -98,7 +99,10 @@ export function TimelineView(props: TimelineProps) {
   const layout = useMemo(() => {
     const room = overview.map && {
       height: size.height,
-      levelsOf: (profile: number) => overview.map?.rows.get(profile)?.levels,
+      levelsOf: (profile: number) => {
+        const row = overview.map?.rows.get(profile);
+        return row && levelsWithRoom(row, overview.map?.columns ?? 0);
+      },
     };
     return layOut(known, choice, sizes, levelsOf, counters, room);
   }, [threads, choiceKey, openKey, sizes, levelsOf, counters, overview.map, size.height]);

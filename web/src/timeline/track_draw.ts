@@ -181,7 +181,7 @@ function drawNested(
   const right = box.left + box.width;
   const names: [string, number, number, number][] = [];
   for (const call of row.boxes) {
-    if (call.depth === 0) continue;
+    if (call.depth === 0 || call.depth * box.level > box.height + 1) continue;
     const from = Math.max(box.left, x(call.begin));
     const to = Math.min(right, x(call.end));
     if (to <= from) continue;

@@ -14,7 +14,7 @@ import type {
 } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
 import { parseFlows, type Flow } from "./flows";
-import { chooseDepth, LEVEL_MAX, parseNested, type NestedFrame } from "./nested";
+import { chooseDepth, LEVEL_MAX, levelsWithRoom, parseNested, type NestedFrame } from "./nested";
 import { printNumbers } from "./thread_numbers";
 import { visibleTracks, type Layout } from "./tracks";
 
@@ -237,7 +237,7 @@ export function useLevels(...frames: (NestedFrame | null)[]): (profile: number) 
     let hasGrown = false;
     for (const frame of frames)
       for (const row of frame?.rows.values() ?? []) {
-        const now = Math.min(row.levels, LEVEL_MAX);
+        const now = Math.min(levelsWithRoom(row, frame?.columns ?? 0), LEVEL_MAX);
         if (now <= (levels.current.get(row.profile) ?? 0)) continue;
         levels.current.set(row.profile, now);
         hasGrown = true;

@@ -71,8 +71,10 @@ export function SandwichPage(props: ViewProps) {
           {value.columns.map((column, i) => (
             <small key={column.name}>
               {columnTitle(column)}{" "}
-              {formatValue(value.function.values[i], column.isPercentile ? "sec" : column.metric)}{" "}
-              {hasShare(column) && formatPercent(value.function.values[i] ?? null, column.total)}
+              {column.isPercentile
+                ? formatValue(value.function.values[i], "sec") || "unknown"
+                : formatValue(value.function.values[i] ?? 0, column.metric)}{" "}
+              {hasShare(column) && formatPercent(value.function.values[i] ?? 0, column.total)}
             </small>
           ))}
         </h2>
