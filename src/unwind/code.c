@@ -127,6 +127,32 @@ static int64_t pair_distance(uint32_t word)
     return 8 * (units < 64 ? units : units - 128);
 }
 
+/* An entry of the PLT: up to its jump nothing changes but x16 and x17. */
+static bool is_in_arm_plt(const struct cn_unwind_place *place)
+{
+    const uint32_t jump = 0xd61f0220;      /* br x17 */
+    const uint32_t landing = 0xd503245f;   /* bti c */
+    const uint32_t authentic = 0xd503219f; /* autia1716 */
+    const uint32_t offset_mask = 0xffc003ff;
+    uint8_t code[20];
+    size_t len = place->module ? cn_unwind_module_read(place->module, place->file_off,
+                                                       code, sizeof(code))
+                               : 0;
+
+    for (size_t at = 0; at + 4 <= len; at += 4) {
+        uint32_t word = cn_u32_get(code + at);
+
+        if (word == jump)
+            return true;
+        if ((word & 0x9f00001f) != 0x90000010 &&  /* adrp x16 */
+            (word & offset_mask) != 0xf9400211 && /* ldr x17, [x16, #...] */
+            (word & offset_mask) != 0x91000210 && /* add x16, x16, #... */
+            word != landing && word != authentic)
+            return false;
+    }
+    return false;
+}
+
 bool cn_unwind_arm_frame(const struct cn_unwind_place *place, uint64_t *len)
 {
     const uint32_t paciasp = 0xd503233f, pair_mask = 0xffc07fff;
@@ -141,7 +167,7 @@ bool cn_unwind_arm_frame(const struct cn_unwind_place *place, uint64_t *len)
     if (!place->module || cn_unwind_module_read(place->module, place->file_off - before,
                                                 code, before + 4) < before + 4)
         return false;
-    if (cn_u32_get(code + before) == paciasp)
+    if (cn_u32_get(code + before) == paciasp || is_in_arm_plt(place))
         return true;
     for (uint64_t at = before; at > 0; at -= 4) {
         uint32_t word = cn_u32_get(code + at - 4);

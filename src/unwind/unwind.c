@@ -242,22 +242,23 @@ static bool step_by_code(struct walk *w, enum cn_unwind_code code)
     return true;
 }
 
-/* A function without a table on aarch64, as in the vDSO, that calls none. */
+/* Code without a table on aarch64, as in the vDSO and the PLT, that calls nothing. Right after the push, the
+ * frame pointer is still the caller's. */
 static bool step_by_arm_code(struct walk *w)
 {
-    uint64_t sp = w->at.value[w->sp], fp = w->at.value[w->fp];
+    uint64_t sp = w->at.value[w->sp], fp = w->at.value[w->fp], saved = fp;
     uint64_t pc = w->at.value[CN_UNWIND_ARM_LR], len;
 
     if (!w->is_arm || !w->is_innermost || !is_known(w, w->sp) ||
         !is_known(w, CN_UNWIND_ARM_LR) ||
         !cn_unwind_arm_frame(cn_unwind_place_at(w->space, w->at.value[w->pc]), &len) ||
-        (len > 0 && (!is_known(w, w->fp) || fp != sp || !read_stack(w, sp, &fp) ||
-                     !read_stack(w, sp + 8, &pc))))
+        (len > 0 && (!is_known(w, w->fp) || !read_stack(w, sp, &saved) ||
+                     !read_stack(w, sp + 8, &pc) || (fp != sp && fp != saved))))
         return false;
     pc &= ARM_ADDRESS_MASK;
     if (!is_return_address(w, pc))
         return false;
-    set(w, w->fp, fp);
+    set(w, w->fp, saved);
     set(w, w->sp, sp + len);
     set(w, w->pc, pc);
     w->lowest = sp + len;

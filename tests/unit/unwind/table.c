@@ -305,6 +305,53 @@ static void signal_frames_have_the_layout_of_the_kernel(void **state)
     }
 }
 
+/* The vDSO and the PLT have no tables on aarch64. */
+static void arm_code_without_tables_is_read(void **state)
+{
+    enum { FUNCTION = 0x401800, PLT = 0x401840, RETURN = 0x401884, BASE = 0x401000 };
+    static const uint32_t function[] = {0xd503233f, 0xa9bf7bfd, 0x910003fd, 0x71005c1f};
+    static const uint32_t plt[] = {0x90000010, 0xf9400211, 0x91000210, 0xd61f0220};
+    struct cn_unwinder *unwinder = cn_unwinder_new();
+    struct cn_unwind_space *space = cn_unwind_space_new(unwinder);
+    struct cn_text text = cn_test_elf(CN_UNWIND_AARCH64, true);
+    uint8_t image[0xa00] = {0}, stack[64] = {0};
+    char path[4096];
+
+    (void)state;
+    assert_true(text.len <= FUNCTION - BASE);
+    memcpy(image, text.chars, text.len);
+    for (unsigned i = 0; i < 4; i++) {
+        cn_u32_put(image + FUNCTION - BASE + 4 * i, function[i]);
+        cn_u32_put(image + PLT - BASE + 4 * i, plt[i]);
+    }
+    cn_u32_put(image + RETURN - BASE - 4, 0x94000000); /* bl */
+    cn_scratch_write("tiny", (const char *)image, sizeof(image));
+    assert_non_null(getcwd(path, sizeof(path) - 8));
+    (void)strcat(path, "/tiny");
+    cn_unwinder_set_no_cache(unwinder);
+    cn_unwind_space_map(space, 0x401000, 0x402000, 0, path, "");
+    cn_u64_put(stack, 0x7100); /* the caller's frame pointer */
+    cn_u64_put(stack + 8, RETURN);
+    for (unsigned i = 0; i < 8; i++) {
+        struct cn_unwind_registers registers = {.machine = CN_UNWIND_AARCH64,
+                                                .known = UINT64_MAX};
+        bool is_pushed = i == 2 || i == 3;
+        uint64_t found[4] = {0};
+        enum cn_unwind_end end;
+
+        registers.value[CN_UNWIND_ARM_PC] = i < 4 ? FUNCTION + 4 * i : PLT + 4 * (i - 4);
+        registers.value[CN_UNWIND_ARM_SP] = 0x7000;
+        registers.value[CN_UNWIND_ARM_FP] = i == 3 ? 0x7000 : 0x7100;
+        registers.value[CN_UNWIND_ARM_LR] = is_pushed ? 0 : RETURN;
+        (void)cn_unwind(space, &registers, 0x7000, (struct cn_bytes){stack, 64}, found, 4,
+                        &end);
+        assert_int_equal(found[1], RETURN);
+    }
+    cn_text_done(&text);
+    cn_unwind_space_free(space);
+    cn_unwinder_free(unwinder);
+}
+
 static bool no_memory(const void *arg, uint64_t address, uint64_t *out)
 {
     (void)arg;
@@ -452,6 +499,7 @@ int main(void)
         CN_SCRATCH_TEST(authentication_codes_are_removed),
         CN_SCRATCH_TEST(replaced_return_addresses_are_found),
         CN_SCRATCH_TEST(signal_frames_have_the_layout_of_the_kernel),
+        CN_SCRATCH_TEST(arm_code_without_tables_is_read),
         cmocka_unit_test(expressions_compute),
         CN_SCRATCH_TEST(tables_are_cached_and_damaged_ones_replaced),
         cmocka_unit_test(real_files_have_tables),
