@@ -8,33 +8,46 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/run/clock.h"
 
-/* How often a worker looks whether it is its turn before it goes to sleep: about as
+/* How often a worker looks whether its job was taken before it goes to sleep: about as
  * long as going to sleep and being woken takes. */
 enum { LOOKS_MAX = 1000 };
 
-/* Where the worker of a job waits for its turn. The jobs between claiming and taking are
- * consecutive and at most one per worker, so job % workers gives each a turn of its own: a
- * worker looks at a word that changes once, and is woken alone. */
-struct turn {
-    atomic_size_t job; /* that may be taken; SIZE_MAX: none yet */
-    atomic_bool is_awaited;
-    pthread_mutex_t lock;
-    pthread_cond_t has_come;
+/* How long a worker takes the jobs of others before it goes on with its own. */
+enum { PATIENCE_NS = 100000 };
+
+/* The job that an entry stands for, job % workers: jobs between claiming and taking are
+ * consecutive and at most one per worker, so each has an entry of its own. */
+enum entry {
+    ENTRY_RUNS,         /* or is not claimed yet */
+    ENTRY_MAY_BE_TAKEN, /* before its run has ended: all earlier ones are taken */
+    ENTRY_WAITS,        /* its run has ended; + the number of its worker */
 };
 
-struct shared {
-    const struct cn_jobs *jobs;
-    atomic_size_t next_job;
-    unsigned looks; /* LOOKS_MAX, or 0 where workers outnumber processors */
-    struct turn *turns;
-    size_t turn_count;
+enum news {
+    NEWS_NONE,
+    NEWS_TURN,  /* the job is the next to be taken, by its own worker */
+    NEWS_TAKEN, /* another worker took the job */
 };
 
 struct worker {
     struct shared *shared;
     unsigned number;
     pthread_t thread;
+    atomic_int news; /* of the job that waits */
+    atomic_bool is_asleep;
+    pthread_mutex_t lock;
+    pthread_cond_t has_news;
+};
+
+struct shared {
+    const struct cn_jobs *jobs;
+    atomic_size_t next_job;
+    unsigned looks; /* LOOKS_MAX, or 0 where workers outnumber processors */
+    struct worker *workers;
+    atomic_uint *entries;
+    size_t count; /* of workers, and of entries */
 };
 
 static void pause_briefly(void)
@@ -46,37 +59,76 @@ static void pause_briefly(void)
 #endif
 }
 
-static void wait_for_turn(struct shared *shared, size_t job)
+static enum news wait_for_news(struct worker *self)
 {
-    struct turn *turn = &shared->turns[job % shared->turn_count];
+    int news;
 
-    for (unsigned i = 0; i < shared->looks; i++) {
-        if (atomic_load(&turn->job) == job)
-            return;
+    for (unsigned i = 0; i < self->shared->looks; i++) {
+        news = atomic_load(&self->news);
+        if (news != NEWS_NONE)
+            return (enum news)news;
         pause_briefly();
     }
-    (void)pthread_mutex_lock(&turn->lock);
-    /* Announce first, then check: a thread that passes the turn on and sees no waiter did so
+    (void)pthread_mutex_lock(&self->lock);
+    /* Announce first, then check: a thread that brings news and sees no sleeper did so
      * before this check. */
-    atomic_store(&turn->is_awaited, true);
-    while (atomic_load(&turn->job) != job)
-        (void)pthread_cond_wait(&turn->has_come, &turn->lock);
-    atomic_store(&turn->is_awaited, false);
-    (void)pthread_mutex_unlock(&turn->lock);
+    atomic_store(&self->is_asleep, true);
+    while ((news = atomic_load(&self->news)) == NEWS_NONE)
+        (void)pthread_cond_wait(&self->has_news, &self->lock);
+    atomic_store(&self->is_asleep, false);
+    (void)pthread_mutex_unlock(&self->lock);
+    return (enum news)news;
 }
 
-static void take_in_turn(struct shared *shared, size_t job, unsigned number)
+static void tell(struct worker *worker, enum news news)
 {
-    struct turn *next = &shared->turns[(job + 1) % shared->turn_count];
-
-    wait_for_turn(shared, job);
-    shared->jobs->take(shared->jobs->arg, job, number);
-    atomic_store(&next->job, job + 1);
-    if (!atomic_load(&next->is_awaited))
+    atomic_store(&worker->news, news);
+    if (!atomic_load(&worker->is_asleep))
         return;
-    (void)pthread_mutex_lock(&next->lock);
-    (void)pthread_cond_signal(&next->has_come);
-    (void)pthread_mutex_unlock(&next->lock);
+    (void)pthread_mutex_lock(&worker->lock);
+    (void)pthread_cond_signal(&worker->has_news);
+    (void)pthread_mutex_unlock(&worker->lock);
+}
+
+/* Takes a job whose turn it is, then those after it that wait, so that order does not cost
+ * a change of threads for each job; then leaves the turn to the next job. */
+static void take_ready(struct worker *self, size_t job)
+{
+    struct shared *shared = self->shared;
+    const struct cn_jobs *jobs = shared->jobs;
+    uint64_t end = cn_clock_ns() + PATIENCE_NS;
+
+    jobs->take(jobs->arg, job, self->number);
+    while (++job < jobs->count) {
+        atomic_uint *entry = &shared->entries[job % shared->count];
+        unsigned state = ENTRY_RUNS;
+        struct worker *owner;
+
+        if (atomic_compare_exchange_strong(entry, &state, ENTRY_MAY_BE_TAKEN))
+            return;
+        owner = &shared->workers[state - ENTRY_WAITS];
+        atomic_store(entry, ENTRY_RUNS);
+        if (cn_clock_ns() > end) {
+            tell(owner, NEWS_TURN);
+            return;
+        }
+        jobs->take(jobs->arg, job, owner->number);
+        tell(owner, NEWS_TAKEN);
+    }
+}
+
+/* Returns when the job is taken. */
+static void take_in_turn(struct worker *self, size_t job)
+{
+    atomic_uint *entry = &self->shared->entries[job % self->shared->count];
+    unsigned state = ENTRY_RUNS;
+
+    atomic_store(&self->news, NEWS_NONE);
+    if (!atomic_compare_exchange_strong(entry, &state, ENTRY_WAITS + self->number))
+        atomic_store(entry, ENTRY_RUNS);
+    else if (wait_for_news(self) == NEWS_TAKEN)
+        return;
+    take_ready(self, job);
 }
 
 static void *work(void *arg)
@@ -88,33 +140,41 @@ static void *work(void *arg)
     while ((job = atomic_fetch_add(&self->shared->next_job, 1)) < jobs->count) {
         jobs->run(jobs->arg, job, self->number);
         if (jobs->take)
-            take_in_turn(self->shared, job, self->number);
+            take_in_turn(self, job);
         if (jobs->finish)
             jobs->finish(jobs->arg, job, self->number);
     }
     return NULL;
 }
 
-static struct turn *new_turns(size_t count)
+static struct worker *new_workers(struct shared *shared)
 {
-    struct turn *turns = cn_alloc(count, sizeof(*turns));
+    struct worker *workers = cn_alloc(shared->count, sizeof(*workers));
 
-    for (size_t i = 0; i < count; i++) {
-        atomic_init(&turns[i].job, i == 0 ? 0 : SIZE_MAX);
-        atomic_init(&turns[i].is_awaited, false);
-        (void)pthread_mutex_init(&turns[i].lock, NULL);
-        (void)pthread_cond_init(&turns[i].has_come, NULL);
+    for (unsigned i = 0; i < shared->count; i++) {
+        workers[i] = (struct worker){.shared = shared, .number = i};
+        (void)pthread_mutex_init(&workers[i].lock, NULL);
+        (void)pthread_cond_init(&workers[i].has_news, NULL);
     }
-    return turns;
+    return workers;
 }
 
-static void free_turns(struct turn *turns, size_t count)
+static void free_workers(struct worker *workers, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        (void)pthread_cond_destroy(&turns[i].has_come);
-        (void)pthread_mutex_destroy(&turns[i].lock);
+        (void)pthread_cond_destroy(&workers[i].has_news);
+        (void)pthread_mutex_destroy(&workers[i].lock);
     }
-    free(turns);
+    free(workers);
+}
+
+static atomic_uint *new_entries(size_t count)
+{
+    atomic_uint *entries = cn_alloc(count, sizeof(*entries));
+
+    for (size_t i = 0; i < count; i++)
+        atomic_init(&entries[i], i == 0 ? ENTRY_MAY_BE_TAKEN : ENTRY_RUNS);
+    return entries;
 }
 
 void cn_pool_run(const struct cn_jobs *jobs, unsigned workers)
@@ -123,14 +183,13 @@ void cn_pool_run(const struct cn_jobs *jobs, unsigned workers)
     struct shared shared = {
         .jobs = jobs,
         .looks = count <= cn_pool_default_workers() ? LOOKS_MAX : 0,
-        .turns = new_turns(count),
-        .turn_count = count,
+        .entries = new_entries(count),
+        .count = count,
     };
-    struct worker *list = cn_alloc(count, sizeof(*list));
+    struct worker *list = new_workers(&shared);
     unsigned started = 1;
 
-    for (unsigned i = 0; i < count; i++)
-        list[i] = (struct worker){.shared = &shared, .number = i};
+    shared.workers = list;
     /* The calling thread is worker 0: where no thread can be started, it does it all. */
     while (started < count && started < jobs->count &&
            pthread_create(&list[started].thread, NULL, work, &list[started]) == 0)
@@ -138,8 +197,8 @@ void cn_pool_run(const struct cn_jobs *jobs, unsigned workers)
     (void)work(&list[0]);
     for (unsigned i = 1; i < started; i++)
         (void)pthread_join(list[i].thread, NULL);
-    free_turns(shared.turns, count);
-    free(list);
+    free_workers(list, count);
+    free(shared.entries);
 }
 
 unsigned cn_pool_default_workers(void)

@@ -1,9 +1,10 @@
 /* Parallel work: independent jobs on a few threads, their results taken in order.
  *
- * Jobs are claimed in index order. `run` and `finish` execute on any worker; between
+ * Jobs are claimed in index order. `run` and `finish` execute on one worker; between
  * them, `take` is called for one job at a time, in index order, so that whatever it
- * does (assign an offset, merge a tree) does not depend on scheduling. At most one job
- * per worker is between claiming and finishing, so memory is bounded by the workers.
+ * does (assign an offset, merge a tree) does not depend on scheduling. Another thread may
+ * call it, with the number of the worker that ran the job, which waits meanwhile. At most
+ * one job per worker is between claiming and finishing, so memory is bounded by the workers.
  * Threads: cn_pool_run() returns when all workers have ended.
  */
 #ifndef CN_BASE_RUN_POOL_H

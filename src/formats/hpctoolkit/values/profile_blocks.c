@@ -14,7 +14,7 @@
 #include "model/format.h"
 
 enum {
-    VALUES_LEN = 4 * 1024 * 1024,
+    VALUES_LEN = 3 * 1024 * 1024,
     INDEX_LEN = 2 * 1024 * 1024,
     /* After this many values, pages of mapped files are given back. */
     FORGET_EVERY = 1024 * 1024,

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -90,6 +91,28 @@ static void the_result_does_not_depend_on_the_workers(void **state)
         assert_true(run_with(workers, &work) == alone);
 }
 
+static void take_for_long(void *arg, size_t job, unsigned worker)
+{
+    struct timespec nap = {.tv_nsec = 200000};
+
+    /* Longer than a worker takes the jobs of others. */
+    if (job % 5 == 0)
+        (void)nanosleep(&nap, NULL);
+    take_job(arg, job, worker);
+}
+
+static void takes_that_last_long_are_in_order(void **state)
+{
+    struct work work = {.workers = WORKERS_MAX};
+    struct cn_jobs jobs = {JOBS, &work, run_job, take_for_long, finish_job};
+
+    (void)state;
+    cn_pool_run(&jobs, WORKERS_MAX);
+    assert_int_equal(work.taken_count, JOBS);
+    for (size_t i = 0; i < JOBS; i++)
+        assert_int_equal(work.order[i], i);
+}
+
 static void workers_have_numbers_of_their_own(void **state)
 {
     struct work work;
@@ -137,6 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_job_runs_once_and_is_taken_in_order),
         cmocka_unit_test(the_result_does_not_depend_on_the_workers),
+        cmocka_unit_test(takes_that_last_long_are_in_order),
         cmocka_unit_test(workers_have_numbers_of_their_own),
         cmocka_unit_test(take_and_finish_may_be_missing),
         cmocka_unit_test(no_jobs_and_one_job_are_fine),
