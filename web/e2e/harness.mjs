@@ -18,12 +18,15 @@ export const hasBrowser = () => existsSync(BROWSER);
 
 // Starts a server that shows `paths`, and a browser; pictures go to the folder `shots`.
 export async function start(cairn, shots, paths) {
+  // The browser first: what the server does at its start can be seen then.
+  const browser = await launch();
   const server = spawn(cairn, ["serve", "-q", ...paths], { stdio: ["ignore", "pipe", "inherit"] });
-  const url = await new Promise((resolve) => {
-    createInterface({ input: server.stdout }).once("line", resolve);
+  const url = await new Promise((resolve, reject) => {
+    const lines = createInterface({ input: server.stdout });
+    lines.once("line", resolve);
+    lines.once("close", () => reject(new Error("the server ended without an address")));
   });
   await mkdir(shots, { recursive: true });
-  const browser = await launch();
   return {
     open: () => open(browser, { cairn, shots, paths, url }),
     kill: () => server.kill("SIGTERM"),
