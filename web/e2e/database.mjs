@@ -67,15 +67,15 @@ export const tests = {
     await show("s=1&v=top-down");
     await page.waitForSelector(".tree-row[aria-level='1']");
     const before = await page.locator(".tree-head .number").count();
-    await page.click(".more-columns summary");
-    await page.click(".more-columns label.metric >> nth=0");
+    await page.click(".menu summary");
+    await page.click(".menu label.metric >> nth=0");
     await until(
       "a column more",
       async () => (await page.locator(".tree-head .number").count()) > before,
     );
     await page.waitForSelector(".tree-row[aria-level='1']");
     assert.match(hash(), /more=/);
-    await page.click(".more-columns summary");
+    await page.click(".menu summary");
     const left = (selector) =>
       page
         .locator(selector)

@@ -36,12 +36,12 @@ export const tests = {
     await page.waitForSelector(".tree-head .number:nth-child(2)[aria-sort=ascending]");
     await until("another order", async () => (await first()) !== most);
     assert.match(hash(), /rev=1/);
-    await page.click(".more-columns summary");
-    await page.click(".more-columns label >> nth=1");
+    await page.click(".menu summary");
+    await page.click(".menu label >> nth=1");
     await until("one column", async () => (await page.locator(".tree-head .number").count()) === 1);
     assert.match(hash(), /hide=/);
     await shot("hidden-column");
-    await page.click(".more-columns summary");
+    await page.click(".menu summary");
   },
   async "rows of lines are left out, a row becomes the root, columns change places"(viewer) {
     const { page, until, hash } = viewer;
@@ -62,13 +62,13 @@ export const tests = {
     const titles = () => page.locator(".tree-head .number").allTextContents();
     await page.waitForSelector(".tree-row");
     const before = await titles();
-    await page.click(".more-columns summary");
+    await page.click(".menu summary");
     await page.click("[aria-label^='move'] >> nth=1");
     await until("another order", async () => (await titles())[0]?.startsWith(before[1] ?? "?"));
     await page.fill("[aria-label^='derived metric']", "half=CPU/2");
-    await page.click(".more-columns button:has-text('Add')");
+    await page.click(".menu button:has-text('Add')");
     await until("a derived column", async () => (await titles()).some((t) => /half/.test(t)));
-    await page.click(".more-columns summary");
+    await page.click(".menu summary");
     await page.locator(".tree-row .kind-function").first().click();
     await page.keyboard.press("s");
     await page.waitForSelector(".sandwich h2.middle");

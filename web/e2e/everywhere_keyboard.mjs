@@ -144,6 +144,97 @@ export const tests = {
     await page.keyboard.press("Enter");
     await page.waitForSelector(".chosen-range");
   },
+  async "Esc closes the innermost thing, and the next key is one of the view"({
+    page,
+    show,
+    until,
+    hash,
+  }) {
+    const focus = () =>
+      page.evaluate(() => document.activeElement.closest("[data-keys]")?.className ?? "");
+    await show("s=0&v=flame");
+    await show("s=0&v=top-down&q=solve");
+    await page.waitForSelector(".matches");
+    await page.keyboard.press("/");
+    await page.keyboard.press("Escape");
+    assert.match(hash(), /q=solve/, "Esc leaves the field and empties nothing");
+    assert.equal(await page.inputValue("#search"), "solve");
+    assert.match(await focus(), /tree/);
+    for (const key of ["?", "Control+k"]) {
+      await page.keyboard.press(key);
+      await page.waitForSelector("[role=dialog]");
+      await page.keyboard.press("Escape");
+      await page.waitForSelector("[role=dialog]", { state: "detached" });
+      assert.match(await focus(), /tree/, `after ${key}`);
+    }
+    await page.keyboard.press("ArrowDown");
+    await page.waitForSelector("aside.panel");
+    await page.focus("aside.panel .link");
+    await page.keyboard.press("Escape");
+    await page.waitForSelector("aside.panel", { state: "detached" });
+    assert.match(await focus(), /tree/);
+    assert.match(hash(), /q=solve/);
+  },
+  async "keys that nothing has the focus for are those of the view"({ page, show, until }) {
+    for (const [state, list] of [
+      ["s=0&v=bottom-up", ".tree"],
+      ["s=2", ".results"],
+      ["s=2&v=operations", ".operations"],
+      ["s=2&key=0.0&tab=methods", ".methods"],
+    ]) {
+      await show(state);
+      await page.waitForSelector(`${list} .vtable-body [role=row]`);
+      await page.evaluate(() => document.activeElement.blur());
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("ArrowDown");
+      await until(`a row of ${list}`, () => page.$(`${list} [aria-selected=true]`));
+    }
+  },
+  async "menus are walked with keys, and stay inside the window"({ page, show }) {
+    const inMenu = () => page.evaluate(() => document.activeElement.closest("label")?.textContent);
+    for (const width of [1440, 1024, 600]) {
+      await page.setViewportSize({ width, height: 800 });
+      await show("s=0&v=flat");
+      await page.waitForSelector(".tree-row");
+      for (const title of ["Columns", "Copy"]) {
+        const menu = page.locator(`.menu:has(summary:text-is("${title}"))`);
+        await menu.locator("summary").focus();
+        await page.keyboard.press("ArrowDown");
+        const box = await menu.locator("> div").boundingBox();
+        assert.ok(box.x >= 0 && box.x + box.width <= width, `${title} at ${width}`);
+        await page.keyboard.press("End");
+        await page.keyboard.press("Escape");
+        assert.equal(await menu.getAttribute("open"), null);
+        assert.equal(await page.evaluate(() => document.activeElement.textContent), title);
+      }
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.focus(".menu summary");
+    await page.keyboard.press("ArrowDown");
+    const first = await inMenu();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Home");
+    assert.equal(await inMenu(), first);
+    await page.mouse.click(640, 700);
+    assert.equal(await page.locator(".menu[open]").count(), 0, "a click elsewhere closes it");
+  },
+  async "help begins with the keys of the view"({ page, show }) {
+    for (const [state, title] of [
+      ["s=0&v=flat", "Tree"],
+      ["s=0&v=flame", "Flame graph"],
+      ["s=1&v=timeline", "Timeline"],
+      ["s=1&v=calls", "Calls"],
+      ["s=2", "Store"],
+      ["s=2&key=0.0", "Trace"],
+      ["s=0", "Everywhere"],
+    ]) {
+      await show(state);
+      await page.waitForSelector("[role=tabpanel]");
+      await page.keyboard.press("?");
+      assert.equal(await page.textContent(".sheet h3 >> nth=0"), title);
+      await page.keyboard.press("Escape");
+    }
+  },
   // Browsers ignore what comes after some 200 changes of the address in a row.
   async "the address keeps up with hundreds of steps"({ page, show, until, hash }) {
     await show("s=1&v=timeline");

@@ -14,6 +14,7 @@ import { FlamePage } from "./flame/flame_page";
 import { Help } from "./shared/help";
 import type { ViewProps } from "./shared/page";
 import { flagChange } from "./shared/flag";
+import { mainOfView, passToView, takeFocus } from "./shared/focus";
 import { Palette, usePalette } from "./shared/palette";
 import {
   currentState,
@@ -101,7 +102,9 @@ function CompareFrame(props: { source: Source; sources: Sources; state: State })
       <main>
         <ComparePage sources={props.sources.sources} state={props.state} />
       </main>
-      {hasHelp && <Help onClose={() => setHasHelp(false)} />}
+      {hasHelp && (
+        <Help first={HELP_TITLES[props.state.ct ?? ""]} onClose={() => setHasHelp(false)} />
+      )}
       {isPalette && <SourcePalette sources={props.sources} onClose={() => setIsPalette(false)} />}
     </>
   );
@@ -141,7 +144,12 @@ function StoreFrame(props: { source: Source; sources: Sources; state: State }) {
         <HeaderButtons onHelp={() => setHasHelp(true)} onPalette={() => setIsPalette(true)} />
       </header>
       <StorePage path={`sources/${props.source.id}`} state={props.state} />
-      {hasHelp && <Help onClose={() => setHasHelp(false)} />}
+      {hasHelp && (
+        <Help
+          first={props.state.key ? "Trace" : props.state.v === "flame" ? "Flame graph" : "Store"}
+          onClose={() => setHasHelp(false)}
+        />
+      )}
       {isPalette && <SourcePalette sources={props.sources} onClose={() => setIsPalette(false)} />}
     </>
   );
@@ -223,7 +231,7 @@ function SourcePage(props: { source: Source; sources: Sources; state: State }) {
           {error ?? "loading…"}
         </main>
       )}
-      {hasHelp && <Help onClose={() => setHasHelp(false)} />}
+      {hasHelp && <Help first={HELP_TITLES[view]} onClose={() => setHasHelp(false)} />}
       {isPalette && (
         <Palette
           path={info?.isReady ? path : null}
@@ -351,6 +359,20 @@ const FLAG_KEYS: Record<string, { views: string[]; name: StateName; clears?: Sta
   l: { views: ["top-down", "flat", "flame"], name: "skip", clears: ["root", "zoom"] },
 };
 
+// The title of the keys of a view in the help, also of the forms of a comparison.
+const HELP_TITLES: Record<string, string> = {
+  "top-down": "Tree",
+  "bottom-up": "Tree",
+  flat: "Tree",
+  sandwich: "Tree",
+  tree: "Tree",
+  callers: "Tree",
+  flame: "Flame graph",
+  timeline: "Timeline",
+  timelines: "Timeline",
+  calls: "Calls",
+};
+
 function useKeys(info: Info | null, view: string, toggleHelp: () => void): void {
   useListener("keydown", (event) => {
     const target = event.target as HTMLElement;
@@ -360,7 +382,7 @@ function useKeys(info: Info | null, view: string, toggleHelp: () => void): void 
       event.metaKey ||
       event.altKey
     ) {
-      if (event.key === "Escape") target.blur();
+      if (event.key === "Escape") leaveField(event, target);
       return;
     }
     const views = info ? availableViews(info) : [];
@@ -377,9 +399,16 @@ function useKeys(info: Info | null, view: string, toggleHelp: () => void): void 
       go({ col: nextColor(currentState().col, isOn(currentState(), "w")) });
     else if (flagKey?.views.includes(view))
       go(flagChange(flagKey.name, !isOn(currentState(), flagKey.name), flagKey.clears));
-    else return;
+    else if (target !== document.body || !passToView(event)) return;
     event.preventDefault();
   });
+}
+
+// The browser would empty a search field. The next key is one of the view.
+function leaveField(event: KeyboardEvent, field: HTMLElement): void {
+  event.preventDefault();
+  field.blur();
+  takeFocus(mainOfView());
 }
 
 startEngine();

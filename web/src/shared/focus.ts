@@ -10,3 +10,17 @@ export function takeFocus(element: HTMLElement | null | undefined): void {
   };
   for (const name of ["keydown", "blur"]) element.addEventListener(name, end);
 }
+
+// The part of the view that has keys, if any.
+export const mainOfView = (): HTMLElement | null =>
+  document.querySelector<HTMLElement>("[data-keys]");
+
+// Keys that are pressed while nothing has the focus, as after a click beside everything, are those of
+// the view. False if it has no such key.
+export function passToView(event: KeyboardEvent): boolean {
+  const main = mainOfView();
+  const copy = new KeyboardEvent("keydown", { key: event.key, cancelable: true });
+  if (!main || main.dispatchEvent(copy)) return false;
+  takeFocus(main);
+  return true;
+}

@@ -104,7 +104,8 @@ const SECTIONS: [string, Keys][] = [
   ],
 ];
 
-export function Help(props: { onClose: () => void }) {
+// `first`: the title of the keys of the current view.
+export function Help(props: { first: string | undefined; onClose: () => void }) {
   const sheet = useRef<HTMLDivElement>(null);
   useTakeFocus(sheet);
   return (
@@ -128,7 +129,10 @@ export function Help(props: { onClose: () => void }) {
         </button>
         <h2>Keyboard shortcuts</h2>
         <div class="key-sections">
-          {SECTIONS.map(([title, keys]) => (
+          {[
+            ...SECTIONS.filter(([title]) => title === props.first),
+            ...SECTIONS.filter(([title]) => title !== props.first),
+          ].map(([title, keys]) => (
             <section key={title}>
               <h3>{title}</h3>
               <table>

@@ -1,7 +1,6 @@
 // Operations: what services did, by service and method of spans, and one of them over time.
 
 import { useState } from "preact/hooks";
-import { useListKeys } from "./list_keys";
 import { Latencies } from "./latencies";
 import { useLive } from "./live";
 import { useIsNarrow } from "../shared/narrow";
@@ -61,7 +60,6 @@ export function Operations(props: Props) {
     undefined,
     turn,
   );
-  useListKeys(".operations");
   if (!value) return <p class="status">{error ?? "loading…"}</p>;
   if (value.groups.length === 0) return <p class="status">no matches</p>;
   const by = COLUMNS.some((column) => column.name === state.sort) ? (state.sort ?? "") : "count";
@@ -89,6 +87,7 @@ export function Operations(props: Props) {
       )}
       <VirtualTable
         class="operations"
+        takesFocus
         label="operations; Enter shows the spans of one"
         columns={COLUMNS.filter(isShown).map((column) => inUnit(column, unit.unit))}
         widths={WIDTHS.filter(isShown).join(" ")}

@@ -3,7 +3,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { formatNs } from "../shared/format";
 import { useIsNarrow, useWidth } from "../shared/narrow";
-import { useListKeys } from "./list_keys";
 import { useLive } from "./live";
 import { inUnit, isFailing, perSecond, share } from "./operations_model";
 import { hasCondition, quote, toggleCondition } from "./query_text";
@@ -60,7 +59,6 @@ export function ServicesView(props: Props) {
     undefined,
     useLive(props.state),
   );
-  useListKeys(".service-calls");
   if (!value) return <p class="status">{error ?? "loading…"}</p>;
   if (value.edges.length === 0)
     return <p class="status">no matching span has the name of a service</p>;
@@ -78,6 +76,7 @@ export function ServicesView(props: Props) {
       <ServiceGraphView services={value} ns={ns} onOpen={show} />
       <VirtualTable
         class="service-calls"
+        takesFocus
         label="calls between services; Enter shows the operations of the callee"
         columns={COLUMNS.filter(isShown).map((column) => inUnit(column, unit.unit))}
         widths={WIDTHS.filter(isShown).join(" ")}

@@ -5,7 +5,6 @@ import { splitMethod } from "../shared/format";
 import { printClock } from "./query_text";
 import { useRowPages } from "../shared/row_pages";
 import { flag, go, isOn, type State } from "../shared/state";
-import { useListKeys } from "./list_keys";
 import { useLive } from "./live";
 import { useIsNarrow } from "../shared/narrow";
 import type { SpanList, SpanRow, TraceList, TraceRow } from "./store_types";
@@ -137,7 +136,6 @@ export function Results(props: Props) {
     }),
     useLive(state),
   );
-  useListKeys(".results");
   const timer = useRef<ReturnType<typeof setTimeout>>();
   useEffect(() => () => clearTimeout(timer.current), []);
   // The position goes into the address when scrolling has ended.
@@ -171,6 +169,7 @@ export function Results(props: Props) {
   return (
     <VirtualTable
       class="results"
+      takesFocus
       label={hasSpans ? "matching spans" : "matching traces"}
       columns={columns}
       widths={columns.map((column) => column.width).join(" ")}

@@ -2,7 +2,6 @@
 
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { get } from "../shared/api";
-import { useListKeys } from "./list_keys";
 import { useIsNarrow } from "../shared/narrow";
 import type { Trace } from "./store_types";
 import { printValue } from "./trace_details";
@@ -100,7 +99,6 @@ async function reveal(
 }
 
 export function CallTree(props: Props) {
-  useListKeys(".trace-calls");
   const { root, refresh, load, open, version } = useCalls(props);
   const { selected } = props;
   const widths = useIsNarrow() ? NARROW_WIDTHS : WIDTHS;
@@ -144,6 +142,7 @@ export function CallTree(props: Props) {
   return (
     <VirtualTable
       class="trace-calls"
+      takesFocus
       label="calls of the trace"
       isTree
       columns={columns(unit.unit, isShown)}

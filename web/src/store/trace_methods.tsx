@@ -69,6 +69,7 @@ export function TraceMethods(props: Props) {
   return (
     <VirtualTable
       class="methods"
+      takesFocus
       label="methods and their times; Enter shows their calls"
       columns={COLUMNS.filter(isShown).map((column) =>
         TIMES.includes(column.name)

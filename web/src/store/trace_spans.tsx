@@ -6,7 +6,6 @@ import { get } from "../shared/api";
 import { colorOf } from "../shared/colors";
 import { countOf, formatNs } from "../shared/format";
 import { useIsNarrow } from "../shared/narrow";
-import { useListKeys } from "./list_keys";
 import { go } from "../shared/state";
 import type { CriticalPath, LinkList, SpanList, Trace, TraceList } from "./store_types";
 import { Details } from "./trace_details";
@@ -81,7 +80,6 @@ export function TraceSpans(props: {
 }) {
   const { value, error } = useSpans(props.path, props.trace);
   const inside = useOpened(props.path, props.traceKey);
-  useListKeys(".span-list");
   const isNarrow = useIsNarrow();
   const links = useAnswer<LinkList>(`${props.path}/links`, { key: props.traceKey });
   const linked = useAnswer<TraceList>(`${props.path}/traces`, {
@@ -160,6 +158,7 @@ export function TraceSpans(props: {
         </p>
         <VirtualTable
           class="span-list"
+          takesFocus
           label="spans of the request; → shows the calls inside one, Enter opens it"
           isTree
           columns={columns(end, unit.unit, isNarrow).filter(isShown)}

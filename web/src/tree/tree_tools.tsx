@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import type { Parameters } from "../shared/api";
 import { COPY_FORMATS, COPY_WHAT, type CopyFormat, type CopyWhat } from "./copy_rows";
+import { Menu } from "../shared/menu";
 import { defaultMetrics, splitList } from "../shared/page";
 import { go, type State } from "../shared/state";
 import { SavedColumns } from "./saved_columns";
@@ -37,40 +38,35 @@ export function ColumnChooser(props: {
   const flip = (list: string[], name: string, isIn: boolean) =>
     (isIn ? [...list, name] : list.filter((other) => other !== name)).join("\n");
   return (
-    <details class="more-columns">
-      <summary>Columns</summary>
-      <div role="group" aria-label="columns">
-        {ordered.map((column, i) => (
-          <label key={column.name} class="column-choice">
-            <input
-              type="checkbox"
-              checked={!hidden.includes(column.name)}
-              onChange={(event) =>
-                go({ hide: flip(hidden, column.name, !event.currentTarget.checked) })
-              }
-            />{" "}
-            {columnTitle(column)}
-            <span class="space" />
-            <MoveButton isFirst={i === 0} onMove={() => move(i)} title={columnTitle(column)} />
-          </label>
-        ))}
-        {others.length > 0 && <strong>More metrics</strong>}
-        {others.map((metric) => (
-          <label key={metric.name} class="metric" title={metric.description ?? ""}>
-            <input
-              type="checkbox"
-              checked={more.includes(metric.name)}
-              onChange={(event) =>
-                go({ more: flip(more, metric.name, event.currentTarget.checked) })
-              }
-            />{" "}
-            {metric.name}
-          </label>
-        ))}
-        {!props.hasRange && <Derived state={state} />}
-        {!props.hasRange && <SavedColumns info={info} state={state} />}
-      </div>
-    </details>
+    <Menu title="Columns" label="columns">
+      {ordered.map((column, i) => (
+        <label key={column.name} class="column-choice">
+          <input
+            type="checkbox"
+            checked={!hidden.includes(column.name)}
+            onChange={(event) =>
+              go({ hide: flip(hidden, column.name, !event.currentTarget.checked) })
+            }
+          />{" "}
+          {columnTitle(column)}
+          <span class="space" />
+          <MoveButton isFirst={i === 0} onMove={() => move(i)} title={columnTitle(column)} />
+        </label>
+      ))}
+      {others.length > 0 && <strong>More metrics</strong>}
+      {others.map((metric) => (
+        <label key={metric.name} class="metric" title={metric.description ?? ""}>
+          <input
+            type="checkbox"
+            checked={more.includes(metric.name)}
+            onChange={(event) => go({ more: flip(more, metric.name, event.currentTarget.checked) })}
+          />{" "}
+          {metric.name}
+        </label>
+      ))}
+      {!props.hasRange && <Derived state={state} />}
+      {!props.hasRange && <SavedColumns info={info} state={state} />}
+    </Menu>
   );
 }
 
@@ -163,31 +159,24 @@ export function CopyMenu(props: { print: (what: CopyWhat, format: CopyFormat) =>
     );
   };
   return (
-    <details class="more-columns" onToggle={() => setSaid("")}>
-      <summary>Copy</summary>
-      <div role="group" aria-label="copy">
-        {COPY_WHAT.map((what) => (
-          <span key={what} class="column-choice">
-            {what === "stack"
-              ? "stack of the row"
-              : what === "table"
-                ? "open rows"
-                : "selected row"}
-            <span class="space" />
-            {COPY_FORMATS.map((format) => (
-              <button
-                key={format}
-                aria-label={`copy the ${what} as ${format}`}
-                onClick={() => void copy(what, format)}
-              >
-                {format}
-              </button>
-            ))}
-          </span>
-        ))}
-        <span role="status">{said}</span>
-      </div>
-    </details>
+    <Menu title="Copy" label="copy" onToggle={() => setSaid("")}>
+      {COPY_WHAT.map((what) => (
+        <span key={what} class="column-choice">
+          {what === "stack" ? "stack of the row" : what === "table" ? "open rows" : "selected row"}
+          <span class="space" />
+          {COPY_FORMATS.map((format) => (
+            <button
+              key={format}
+              aria-label={`copy the ${what} as ${format}`}
+              onClick={() => void copy(what, format)}
+            >
+              {format}
+            </button>
+          ))}
+        </span>
+      ))}
+      <span role="status">{said}</span>
+    </Menu>
   );
 }
 

@@ -49,6 +49,11 @@ export function TreeView(props: TreeProps) {
     props.onSelect(pathOf(node));
   };
 
+  const deselect = () => {
+    setSelected(null);
+    props.onSelect([]);
+  };
+
   useEffect(() => {
     if (!tree || props.open === "" || (selected && pathOf(selected).join(".") === props.open))
       return;
@@ -101,6 +106,7 @@ export function TreeView(props: TreeProps) {
     else if (key === "Z" || key === "Backspace") props.onRoot(null);
     else if (key === "h") void hotPath(selected).then(select);
     else if (!selected) return false;
+    else if (key === "Escape") deselect();
     else if (key === "s" && props.onOpenRow) props.onOpenRow(selected.row);
     else if (key === "ArrowRight" && selected.isOpen) void choose(index + 1);
     else if (key === "ArrowRight") void open(selected);
