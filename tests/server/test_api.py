@@ -430,6 +430,20 @@ class Answers(unittest.TestCase):
         self.assertEqual(sum(parts), whole["blocked"])
         self.assertEqual(self.ask(0, "states")["states"], [])
 
+    def test_states_of_samples_are_those_of_their_switches(self):
+        """Over time, as sums, and as costs."""
+        with serving(OPTIONS.cairn, f"{OPTIONS.testdata}/switches.data") as service:
+            answer = service.get("sources/0/states", list=1)
+            self.assertEqual(answer["states"], [["running", 65], ["blocked", 40], ["pre-empted", 5], ["no data", 0]])
+            self.assertEqual(answer["threads"], [[1, 65, 40, 5, 0, 0]])
+            self.assertEqual(answer["wall"], 110)
+            info = service.get("sources/0/info")
+            self.assertEqual([round(state["seconds"] * 1e9) for state in info["states"]], [110, 65, 40, 5])
+            frame = service.get("sources/0/timeline", nested=1, begin=0, end=80, columns=80)
+            self.assertEqual(frame["rows"][0]["states"], [[30, 0], [40, 1], [10, 0]])
+            part = service.get("sources/0/states", begin=20, end=50)
+            self.assertEqual(part["states"], [["running", 10], ["blocked", 20], ["pre-empted", 0], ["no data", 0]])
+
     def test_states_of_threads_add_up_to_the_wall_time_on_every_side(self):
         """Those of the API, of the report and of SQL; waiting in calls is that of the metrics."""
         data = f"{OPTIONS.testdata}/recording"

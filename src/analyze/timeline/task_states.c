@@ -6,13 +6,6 @@
 #include "base/run/pool.h"
 #include "base/run/progress.h"
 
-const char *const cn_task_state_names[CN_TASK_STATES] = {
-    [CN_TASK_RUNNING] = "running",
-    [CN_TASK_BLOCKED] = "blocked",
-    [CN_TASK_PREEMPTED] = "pre-empted",
-    [CN_TASK_UNKNOWN] = "no data",
-};
-
 void cn_state_clock_init(struct cn_state_clock *clock, struct cn_time_range range)
 {
     *clock = (struct cn_state_clock){.range = range, .state = CN_TASK_UNKNOWN};

@@ -15,17 +15,7 @@
 
 #include "base/error.h"
 #include "model/calls/recording.h"
-
-enum cn_task_state {
-    CN_TASK_RUNNING,
-    CN_TASK_BLOCKED,
-    CN_TASK_PREEMPTED,
-    CN_TASK_UNKNOWN, /* before the first record of its own, after the last, and after a limit */
-    CN_TASK_STATES,
-};
-
-/* The word for a state. */
-extern const char *const cn_task_state_names[CN_TASK_STATES];
+#include "model/thread_states.h"
 
 struct cn_state_sums {
     uint64_t ns[CN_TASK_STATES];

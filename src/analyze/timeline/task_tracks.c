@@ -35,12 +35,7 @@ struct reader {
 
 static void add_change(struct reader *reader, enum cn_task_state state)
 {
-    struct cn_task_tracks *tracks = &reader->tracks;
-
-    tracks->changes = cn_grow(tracks->changes, tracks->change_count,
-                              &tracks->change_capacity, sizeof(*tracks->changes));
-    tracks->changes[tracks->change_count++] =
-        (struct cn_state_change){reader->clock.now_ns, state};
+    cn_thread_states_add(&reader->tracks.states, reader->clock.now_ns, state);
 }
 
 /* What follows the limit is unknown. */
@@ -152,7 +147,7 @@ static void see_state(struct reader *reader, const struct cn_call *call)
 {
     if (!cn_state_clock_take(&reader->clock, call))
         return;
-    if (reader->tracks.change_count == 0 || take_item(reader))
+    if (reader->tracks.states.count == 0 || take_item(reader))
         add_change(reader, reader->clock.state);
 }
 
@@ -193,7 +188,7 @@ static bool read_stream(struct reader *reader, struct cn_call_stream *stream,
             return false;
         read_batch(reader, &batch);
     }
-    if (reader->tracks.change_count > 0 && !reader->is_over)
+    if (reader->tracks.states.count > 0 && !reader->is_over)
         add_change(reader, CN_TASK_UNKNOWN);
     take_whole(reader);
     take_rate(&reader->tracks.call_rate, &reader->calls);
@@ -238,7 +233,7 @@ bool cn_task_tracks_read(struct cn_task_tracks *out, const struct cn_recording *
 
 void cn_task_tracks_done(struct cn_task_tracks *tracks)
 {
-    free(tracks->changes);
+    cn_thread_states_done(&tracks->states);
     for (unsigned i = 0; i < CN_COUNTER_COUNT; i++)
         free(tracks->readings[i].list);
     for (size_t i = 0; i < tracks->named_count; i++)
@@ -249,25 +244,25 @@ void cn_task_tracks_done(struct cn_task_tracks *tracks)
 }
 
 /* The number of changes at or before a time. */
-static size_t changes_until(const struct cn_task_tracks *tracks, uint64_t time_ns)
+static size_t changes_until(const struct cn_thread_states *states, uint64_t time_ns)
 {
-    return tracks->change_count == 0
-               ? 0
-               : cn_search_u64(&tracks->changes->time_ns, tracks->change_count,
-                               sizeof(*tracks->changes), time_ns);
+    return states->count == 0 ? 0
+                              : cn_search_u64(&states->list->time_ns, states->count,
+                                              sizeof(*states->list), time_ns);
 }
 
 /* Add the states from a time on to `out_ns`; `at` is the number of changes until then, and
  * moves on. */
-static void add_states(const struct cn_task_tracks *tracks, size_t *at, uint64_t begin_ns,
-                       uint64_t end_ns, uint64_t out_ns[CN_TASK_STATES])
+static void add_states(const struct cn_thread_states *states, size_t *at,
+                       uint64_t begin_ns, uint64_t end_ns,
+                       uint64_t out_ns[CN_TASK_STATES])
 {
     while (begin_ns < end_ns) {
-        bool has_next = *at < tracks->change_count;
-        uint64_t next_ns = has_next ? tracks->changes[*at].time_ns : end_ns;
+        bool has_next = *at < states->count;
+        uint64_t next_ns = has_next ? states->list[*at].time_ns : end_ns;
         uint64_t until_ns = next_ns < end_ns ? next_ns : end_ns;
         enum cn_task_state state =
-            *at > 0 ? tracks->changes[*at - 1].state : CN_TASK_UNKNOWN;
+            *at > 0 ? states->list[*at - 1].state : CN_TASK_UNKNOWN;
 
         if (until_ns > begin_ns)
             out_ns[state] += until_ns - begin_ns;
@@ -276,10 +271,23 @@ static void add_states(const struct cn_task_tracks *tracks, size_t *at, uint64_t
     }
 }
 
+struct cn_task_tracks cn_task_tracks_of_states(const struct cn_thread_states *states)
+{
+    struct cn_task_tracks tracks = {.states = *states, .has_states = states->count > 0};
+    size_t at = 0;
+
+    if (states->count == 0)
+        return tracks;
+    tracks.first_ns = states->list[0].time_ns;
+    tracks.last_ns = states->list[states->count - 1].time_ns;
+    add_states(states, &at, tracks.first_ns, tracks.last_ns, tracks.whole.ns);
+    return tracks;
+}
+
 void cn_task_tracks_sum(const struct cn_task_tracks *tracks, uint64_t begin_ns,
                         uint64_t end_ns, struct cn_state_sums *out)
 {
-    size_t at = changes_until(tracks, begin_ns);
+    size_t at = changes_until(&tracks->states, begin_ns);
 
     if (begin_ns <= tracks->first_ns && end_ns >= tracks->last_ns) {
         *out = tracks->whole;
@@ -287,7 +295,7 @@ void cn_task_tracks_sum(const struct cn_task_tracks *tracks, uint64_t begin_ns,
         return;
     }
     *out = (struct cn_state_sums){0};
-    add_states(tracks, &at, begin_ns, end_ns, out->ns);
+    add_states(&tracks->states, &at, begin_ns, end_ns, out->ns);
 }
 
 void cn_task_tracks_columns(const struct cn_task_tracks *tracks, uint64_t begin_ns,
@@ -295,13 +303,13 @@ void cn_task_tracks_columns(const struct cn_task_tracks *tracks, uint64_t begin_
 {
     struct cn_occupancy columns = {
         .begin_ns = begin_ns, .end_ns = end_ns, .column_count = count};
-    size_t at = changes_until(tracks, begin_ns);
+    size_t at = changes_until(&tracks->states, begin_ns);
 
     for (uint32_t i = 0; i < count; i++) {
         uint64_t ns[CN_TASK_STATES] = {0};
         unsigned best = CN_TASK_UNKNOWN;
 
-        add_states(tracks, &at, cn_occupancy_column_ns(&columns, i),
+        add_states(&tracks->states, &at, cn_occupancy_column_ns(&columns, i),
                    cn_occupancy_column_ns(&columns, i + 1), ns);
         for (unsigned k = 0; k < CN_TASK_UNKNOWN; k++)
             if (ns[k] > 0 && (best == CN_TASK_UNKNOWN || ns[k] > ns[best]))

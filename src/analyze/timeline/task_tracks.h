@@ -18,11 +18,6 @@
 
 struct cn_progress;
 
-struct cn_state_change {
-    uint64_t time_ns;
-    enum cn_task_state state;
-};
-
 struct cn_reading {
     uint64_t time_ns;
     double value;
@@ -34,8 +29,7 @@ struct cn_readings {
 };
 
 struct cn_task_tracks {
-    struct cn_state_change *changes; /* each state lasts until the next one */
-    size_t change_count, change_capacity;
+    struct cn_thread_states states;
     bool has_states;            /* there are scheduler events */
     struct cn_state_sums whole; /* of all its records, also those after the limit */
     uint64_t first_ns, last_ns; /* when it first ran, and of its last record */
@@ -56,6 +50,10 @@ CN_CHECK bool cn_task_tracks_read(struct cn_task_tracks *out,
                                   size_t item_max, const struct cn_progress *progress,
                                   struct cn_error *err);
 void cn_task_tracks_done(struct cn_task_tracks *tracks); /* a zeroed one is fine */
+
+/* Those of a thread whose states are known, without counters and calls. They borrow the states, and
+ * nothing is to be released. */
+struct cn_task_tracks cn_task_tracks_of_states(const struct cn_thread_states *states);
 
 /* Time of each state between two times; `outside_ns` is known if all records are in between,
  * else 0. */

@@ -28,6 +28,7 @@
 struct cn_database;
 struct cn_points;
 struct cn_ranks;
+struct cn_thread_states;
 
 struct cn_profile {
     bool is_summary;
@@ -179,7 +180,8 @@ struct cn_database {
     const struct cn_source_file *files;
     const struct cn_function *functions;
     const struct cn_points
-        *points;             /* costs of instructions; NULL: only those of contexts */
+        *points; /* costs of instructions; NULL: only those of contexts */
+    const struct cn_thread_states *states; /* by profile, over time; NULL: unknown */
     uint32_t context_limit;  /* all ids of contexts with values are below this */
     uint64_t context_weight; /* limit of the sum of the sizes of all context lists; with
                                 more, lists overlap or form a cycle */

@@ -28,8 +28,10 @@ void cn_memory_database_free(struct cn_memory_database *m)
         free(m->metric_parts[i].instances);
         free(m->metric_parts[i].statistics);
     }
-    for (uint32_t i = 0; i < m->db.profile_count; i++)
+    for (uint32_t i = 0; i < m->db.profile_count; i++) {
         free(m->profiles[i].samples);
+        cn_thread_states_done(&m->profiles[i].states);
+    }
     free(m->kinds);
     free(m->scopes);
     free(m->metrics);
@@ -43,6 +45,7 @@ void cn_memory_database_free(struct cn_memory_database *m)
     free(m->by_profile);
     free(m->by_context);
     free(m->context_starts);
+    free(m->states);
     cn_points_done(&m->points);
     cn_map_done(&m->positions);
     cn_arena_done(&m->db.arena);
@@ -313,4 +316,13 @@ void cn_memory_database_add_sample(struct cn_memory_database *m, uint32_t profil
     to->samples = cn_grow(to->samples, to->sample_count, &to->sample_capacity,
                           sizeof(*to->samples));
     to->samples[to->sample_count++] = sample;
+}
+
+void cn_memory_database_take_states(struct cn_memory_database *m, uint32_t profile,
+                                    struct cn_thread_states *states)
+{
+    assert(!m->is_finished && profile < m->db.profile_count);
+    cn_thread_states_done(&m->profiles[profile].states);
+    m->profiles[profile].states = *states;
+    *states = (struct cn_thread_states){0};
 }

@@ -75,6 +75,10 @@ struct cn_points *cn_memory_database_points(struct cn_memory_database *m);
 void cn_memory_database_add_sample(struct cn_memory_database *m, uint32_t profile,
                                    struct cn_sample sample);
 
+/* The states of a thread over time. Takes the list, and leaves an empty one. */
+void cn_memory_database_take_states(struct cn_memory_database *m, uint32_t profile,
+                                    struct cn_thread_states *states);
+
 /* Compute the values of the other scopes from the point values of threads, and the
  * statistics of profile 0 from all of them. Fails if a formula cannot be parsed. */
 CN_CHECK bool cn_memory_database_propagate(struct cn_memory_database *m,

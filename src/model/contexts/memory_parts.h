@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "model/contexts/memory.h"
 #include "model/contexts/points.h"
+#include "model/thread_states.h"
 
 /* The arrays of a struct cn_metric. */
 struct cn_memory_metric {
@@ -32,6 +33,7 @@ struct cn_memory_profile {
     size_t first_value; /* position in by_profile, once finished */
     struct cn_sample *samples;
     size_t sample_count, sample_capacity;
+    struct cn_thread_states states;
 };
 
 struct cn_memory_database {
@@ -62,7 +64,8 @@ struct cn_memory_database {
     struct cn_value *by_profile; /* sorted by (profile, context, metric) */
     struct cn_value *by_context; /* sorted by (context, metric, profile) */
     struct cn_points points;
-    size_t *context_starts; /* context_limit + 1 positions in by_context */
+    struct cn_thread_states *states; /* by profile, borrowed from them, once finished */
+    size_t *context_starts;          /* context_limit + 1 positions in by_context */
 };
 
 /* Add the statistics of profile 0 over the values of threads. */

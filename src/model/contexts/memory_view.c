@@ -208,6 +208,18 @@ static void find_time_span(struct cn_memory_database *m)
     }
 }
 
+static void list_states(struct cn_memory_database *m)
+{
+    bool is_known = false;
+
+    m->states = cn_alloc(m->db.profile_count, sizeof(*m->states));
+    for (uint32_t i = 0; i < m->db.profile_count; i++) {
+        m->states[i] = m->profiles[i].states;
+        is_known = is_known || m->states[i].count > 0;
+    }
+    m->db.states = is_known ? m->states : NULL;
+}
+
 struct cn_database *cn_memory_database_finish(struct cn_memory_database *m)
 {
     assert(!m->is_finished);
@@ -228,6 +240,7 @@ struct cn_database *cn_memory_database_finish(struct cn_memory_database *m)
     free(m->values);
     m->values = NULL;
     find_time_span(m);
+    list_states(m);
     cn_taxonomy_build(&m->db.taxonomy, &m->db.metrics, &m->db.arena);
     return &m->db;
 }

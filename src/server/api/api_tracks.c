@@ -19,7 +19,7 @@ enum {
     THREAD_MAX = 5000,   /* whose states are listed */
 };
 
-/* A question about some time of some threads, in times of the recording. */
+/* A question about some time of some threads, in times of the recording or the database. */
 struct question {
     struct cn_thread_list threads;
     uint64_t origin_ns, begin_ns, end_ns;
@@ -50,8 +50,8 @@ static bool ask(struct cn_served *served, struct cn_request *request,
                         err) ||
         !cn_thread_list_build_all(&question->threads, served->db, &selections, err))
         return false;
-    if (served->recording)
-        question->origin_ns = cn_recording_begin_ns(served->recording);
+    question->origin_ns = served->recording ? cn_recording_begin_ns(served->recording)
+                                            : served->db->begin_ns;
     question->begin_ns += question->origin_ns - served->db->begin_ns;
     question->end_ns += question->origin_ns - served->db->begin_ns;
     return true;
@@ -287,8 +287,7 @@ static bool add_of_database(struct tracks *out, struct cn_error *err)
         if (ok && !out->is_list && out->count < out->count_max &&
             is_asked_for(out, "samples/s"))
             ok = cn_sample_rate_read(&rate, db, threads->profiles[i],
-                                     out->question.begin_ns + db->begin_ns,
-                                     out->question.end_ns + db->begin_ns, err);
+                                     out->question.begin_ns, out->question.end_ns, err);
         if (ok)
             add_counter(out, threads->profiles[i], "samples/s", &rate);
         free(rate.list);

@@ -49,8 +49,9 @@ static void add_states(struct cn_json *json, const struct cn_served *served,
                        const struct cn_occupancy *occupancy, uint32_t profile)
 {
     const struct cn_task_tracks *tracks = cn_served_tracks_of(&served->tracks, profile);
-    uint64_t origin_ns =
-        tracks ? cn_recording_begin_ns(served->recording) - served->db->begin_ns : 0;
+    uint64_t origin_ns = served->recording ? cn_recording_begin_ns(served->recording) -
+                                                 served->db->begin_ns
+                                           : 0;
     uint8_t *states;
 
     if (!tracks)

@@ -102,6 +102,8 @@ static bool warm_up(void *arg, const struct cn_progress *progress, struct cn_err
 /* Compute the structure of the database and the views that clients open first. */
 static bool start_warm_up(struct cn_served *served, struct cn_error *err)
 {
+    if (!served->recording && served->db->states)
+        cn_served_tracks_init_states(&served->tracks, served->db);
     cn_structure_set_database(&served->structure, served->db);
     if (served->is_lazy)
         return true;
@@ -118,7 +120,7 @@ static bool open_given(struct cn_served *served, struct cn_error *err)
 }
 
 /* Samples with symbols of this machine are shown as the database that a page of them contains: the
- * same rows with the same numbers. Costs of instructions come from the samples; contexts, modules,
+ * same rows with the same numbers. Costs of instructions and states come from the samples; contexts, modules,
  * threads and metrics have the same numbers in both. */
 static bool open_samples(struct cn_served *served, struct cn_error *err)
 {
@@ -128,6 +130,7 @@ static bool open_samples(struct cn_served *served, struct cn_error *err)
         !open_given(served, err))
         return false;
     served->db->points = served->samples->points;
+    served->db->states = served->samples->states;
     served->db->modules = served->samples->modules; /* with build ids */
     return true;
 }

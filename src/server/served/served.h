@@ -55,8 +55,8 @@ struct cn_served {
     struct cn_served_ranges ranges;
     struct cn_range_views range_views;
     struct cn_served_pyramids pyramids;
-    struct cn_served_tracks tracks;  /* of a recording */
-    struct cn_slowest_calls slowest; /* likewise */
+    struct cn_served_tracks tracks;
+    struct cn_slowest_calls slowest; /* of a recording */
     struct cn_job_group requests;    /* jobs of views and time ranges */
     struct cn_job_group background;  /* all other jobs */
     struct cn_job warm_up;           /* the structure, then the first views */

@@ -67,6 +67,15 @@ static bool read_all(void *arg, const struct cn_progress *progress, struct cn_er
     return !reading.is_stopped;
 }
 
+void cn_served_tracks_init_states(struct cn_served_tracks *tracks,
+                                  const struct cn_database *db)
+{
+    *tracks = (struct cn_served_tracks){.count = db->profile_count - 1};
+    tracks->list = cn_alloc(tracks->count, sizeof(*tracks->list));
+    for (size_t i = 0; i < tracks->count; i++)
+        tracks->list[i] = cn_task_tracks_of_states(&db->states[i + 1]);
+}
+
 void cn_served_tracks_init(struct cn_served_tracks *tracks,
                            const struct cn_recording *rec, const uint32_t *tasks,
                            size_t count, struct cn_job_group *group)
@@ -84,10 +93,12 @@ void cn_served_tracks_init(struct cn_served_tracks *tracks,
 
 void cn_served_tracks_done(struct cn_served_tracks *tracks)
 {
-    if (!tracks->rec)
-        return;
-    cn_job_end(&tracks->job);
-    free_list(tracks);
+    if (tracks->rec) {
+        cn_job_end(&tracks->job);
+        free_list(tracks);
+    } else {
+        free(tracks->list);
+    }
 }
 
 bool cn_served_counters_ready(struct cn_served_tracks *tracks, bool *is_pending)
@@ -118,8 +129,9 @@ bool cn_served_states_ready(struct cn_served_tracks *tracks, const struct cn_dat
                             bool *is_pending)
 {
     *is_pending = false;
-    return tracks->rec &&
-           (cn_metrics_have_waits(&db->metrics) || may_have_states(tracks->rec)) &&
+    if (!tracks->rec)
+        return tracks->list != NULL;
+    return (cn_metrics_have_waits(&db->metrics) || may_have_states(tracks->rec)) &&
            cn_served_counters_ready(tracks, is_pending) && tracks->has_states;
 }
 

@@ -1,5 +1,5 @@
-/* States and counters of the tasks of a recording over time, for timelines: read by a job
- * when a timeline first asks for them.
+/* States and counters of threads over time, for timelines: those of a recording are read by a job
+ * when a timeline first asks for them, those of a database are there.
  * Threads: any thread.
  */
 #ifndef CN_SERVER_SERVED_SERVED_TRACKS_H
@@ -17,14 +17,18 @@ struct cn_recording;
 struct cn_task_tracks;
 
 struct cn_served_tracks {
-    const struct cn_recording *rec; /* NULL: none */
+    const struct cn_recording *rec; /* NULL: of a database, or none */
     const uint32_t *tasks;          /* of profile 1, 2, ... */
     size_t count;
-    struct cn_task_tracks *list; /* by profile - 1, when the job is done */
+    struct cn_task_tracks *list; /* by profile - 1, when the job is done; NULL: none */
     struct cn_job job;
     atomic_bool has_started; /* the job; it runs once */
     bool has_states;         /* of any task, when the job is done */
 };
+
+/* Those of a database with states, which outlives them. */
+void cn_served_tracks_init_states(struct cn_served_tracks *tracks,
+                                  const struct cn_database *db);
 
 /* The recording and the list of tasks outlive the tracks. */
 void cn_served_tracks_init(struct cn_served_tracks *tracks,

@@ -48,7 +48,7 @@ export function OverviewPage(props: ViewProps) {
   const { info, state } = props;
   const { value, error } = useAnswer<Overview>(`${props.path}/overview`, { metric: state.m });
   const states = useAnswer<States>(
-    info.tasks && info.states.length > 0 ? `${props.path}/states` : null,
+    info.hasTimelines && info.states.length > 0 ? `${props.path}/states` : null,
     { list: 1 },
     ({ isPending }) => isPending,
   ).value;

@@ -62,7 +62,7 @@ export function TimelinePage(props: ViewProps) {
         first={Number(state.first ?? 0)}
         thread={state.t ?? ""}
         search={state.q ?? ""}
-        hasStates={info.states.length > 0 && info.tasks !== undefined}
+        hasStates={info.states.length > 0}
         timesLabel={info.costTimes === "corrected" ? "recorded time " : ""}
         selection={range && { ...range, threads: state.st ?? "" }}
         marks={parseList(state.mk)}

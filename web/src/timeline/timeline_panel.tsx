@@ -148,7 +148,7 @@ function StackList(props: { stack: Stack | null }) {
 
 interface Props {
   path: string;
-  hasStates: boolean; // of a recording with scheduler events
+  hasStates: boolean; // the states of threads are known
   duration: number; // of the data, ns
   resolution: number; // ns that sums of samples are exact to; 0: they are exact
   frame: NestedFrame | null;

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "formats/exchange/read/import.h"
+#include "model/thread_states.h"
 
 /* Fields of records of tasks. */
 enum {
@@ -31,6 +32,7 @@ struct cn_perf_thread {
     bool is_shown_waiting;          /* in its timeline */
     bool is_resumed;                /* RUNNING again, without a sample since then */
     struct cn_perf_spot stopped_at; /* where the switch was */
+    struct cn_thread_states states; /* over time */
     const char *name;               /* NULL: unknown */
 };
 
@@ -156,10 +158,24 @@ static void leave(struct cn_perf_threads *threads, struct cn_perf_thread *thread
     }
 }
 
-static void enter(struct cn_perf_thread *thread, enum state state, uint64_t now_ns)
+static enum cn_task_state task_state(enum state state, enum cn_wait wait)
 {
+    return state == RUNNING          ? CN_TASK_RUNNING
+           : state != WAITING        ? CN_TASK_UNKNOWN
+           : wait == CN_WAIT_BLOCKED ? CN_TASK_BLOCKED
+                                     : CN_TASK_PREEMPTED;
+}
+
+static void enter(struct cn_perf_threads *threads, struct cn_perf_thread *thread,
+                  enum state state, uint64_t now_ns)
+{
+    bool was_known = thread->state == RUNNING || thread->state == WAITING;
+
     thread->state = state;
     thread->since_ns = now_ns;
+    if (was_known || state == RUNNING || state == WAITING)
+        cn_thread_states_add(&thread->states, now_ns + threads->epoch_ns,
+                             task_state(state, thread->wait));
 }
 
 /* The thread runs: where a record of a switch is missing, since now. */
@@ -171,7 +187,7 @@ static void run(struct cn_perf_threads *threads, struct cn_perf_thread *thread,
     leave(threads, thread, now_ns);
     thread->is_resumed = thread->state == WAITING;
     thread->stopped_at = (struct cn_perf_spot){0};
-    enter(thread, RUNNING, now_ns);
+    enter(threads, thread, RUNNING, now_ns);
 }
 
 /* In a timeline, once for times without a sample between them. */
@@ -191,7 +207,7 @@ static void stop(struct cn_perf_threads *threads, struct cn_perf_thread *thread,
         return;
     leave(threads, thread, now_ns);
     thread->wait = wait;
-    enter(thread, WAITING, now_ns);
+    enter(threads, thread, WAITING, now_ns);
     show_waiting(threads, thread, now_ns);
 }
 
@@ -201,7 +217,7 @@ static void end(struct cn_perf_threads *threads, struct cn_perf_thread *thread,
     if (thread->state == RUNNING)
         show_waiting(threads, thread, now_ns);
     leave(threads, thread, now_ns);
-    enter(thread, ENDED, now_ns);
+    enter(threads, thread, ENDED, now_ns);
 }
 
 /* A new thread has the name of the one that made it. */
@@ -213,7 +229,7 @@ static void start(struct cn_perf_threads *threads, struct cn_bytes body)
 
     struct cn_perf_thread *thread = thread_at(
         threads, cn_u32_get(body.ptr), cn_u32_get(body.ptr + TASK_TID_OFF), UINT32_MAX);
-    thread->state = UNKNOWN;
+    enter(threads, thread, UNKNOWN, thread->since_ns);
     thread->name = name;
 }
 
@@ -351,7 +367,7 @@ bool cn_perf_threads_finish(struct cn_perf_threads *threads, struct cn_error *er
         struct cn_perf_thread *thread = &threads->list[i];
 
         leave(threads, thread, threads->last_ns);
-        thread->state = ENDED;
+        enter(threads, thread, ENDED, threads->last_ns);
     }
     for (size_t i = 0; i < threads->share_count; i++) {
         const struct cn_perf_share *share = &threads->shares[i];
@@ -366,10 +382,14 @@ bool cn_perf_threads_finish(struct cn_perf_threads *threads, struct cn_error *er
             !add_share(threads, share, unknown, err))
             return false;
     }
-    for (size_t i = 0; i < threads->count; i++)
-        if (threads->list[i].is_numbered && threads->list[i].name)
-            cn_import_name_thread(threads->import, threads->list[i].number,
-                                  threads->list[i].name);
+    for (size_t i = 0; i < threads->count; i++) {
+        struct cn_perf_thread *thread = &threads->list[i];
+
+        if (thread->is_numbered && thread->name)
+            cn_import_name_thread(threads->import, thread->number, thread->name);
+        if (thread->is_numbered)
+            cn_import_states(threads->import, thread->number, &thread->states);
+    }
     return true;
 }
 
@@ -378,6 +398,8 @@ void cn_perf_threads_done(struct cn_perf_threads *threads)
     cn_map_done(&threads->thread_of);
     cn_map_done(&threads->share_of);
     cn_arena_done(&threads->arena);
+    for (size_t i = 0; i < threads->count; i++)
+        cn_thread_states_done(&threads->list[i].states);
     free(threads->list);
     free(threads->shares);
     *threads = (struct cn_perf_threads){0};

@@ -375,6 +375,12 @@ void cn_import_wait(struct cn_import *import, uint32_t thread, uint64_t time_ns)
     add_timed(import, thread, time_ns, 0);
 }
 
+void cn_import_states(struct cn_import *import, uint32_t thread,
+                      struct cn_thread_states *states)
+{
+    cn_memory_database_take_states(import->memory, 1 + thread, states);
+}
+
 void cn_import_tick(struct cn_import *import, uint32_t thread, uint64_t tick_ns)
 {
     while (import->clock_count <= thread) {

@@ -25,6 +25,7 @@
 
 struct cn_database;
 struct cn_import;
+struct cn_thread_states;
 
 enum {
     CN_IMPORT_METRIC_MAX = 64,
@@ -101,6 +102,10 @@ void cn_import_sample(struct cn_import *import, uint32_t thread, uint64_t time_n
 
 /* The thread waits from this time until its next sample. */
 void cn_import_wait(struct cn_import *import, uint32_t thread, uint64_t time_ns);
+
+/* The states of the thread over time. Takes the list, and leaves an empty one. */
+void cn_import_states(struct cn_import *import, uint32_t thread,
+                      struct cn_thread_states *states);
 
 /* The thread is sampled at least every `tick_ns` of its processor time; the longest counts. Where
  * two samples are more than twice as far apart, its timeline has waiting after the first tick. */

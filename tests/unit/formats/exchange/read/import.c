@@ -17,6 +17,7 @@
 #include "model/calls/call_values.h"
 #include "model/calls/recording.h"
 #include "model/contexts/database.h"
+#include "model/thread_states.h"
 #include "model/traces/trace_links.h"
 #include "support/exchange_inputs.h"
 #include "support/scratch.h"
@@ -191,6 +192,9 @@ static void switches_in_perf_data_become_time_by_state(void **state)
         bool waits;
     } samples[] = {{20, false}, {40, false},  {50, true},
                    {90, false}, {100, false}, {110, true}};
+    static const struct cn_state_change states[] = {
+        {10, CN_TASK_RUNNING},    {50, CN_TASK_BLOCKED},  {90, CN_TASK_RUNNING},
+        {110, CN_TASK_PREEMPTED}, {115, CN_TASK_RUNNING}, {120, CN_TASK_UNKNOWN}};
     size_t len;
     uint8_t *bytes = cn_test_perf_switches(&len);
     struct cn_database *db = import_of(cn_perf_read, (struct cn_bytes){bytes, len});
@@ -212,6 +216,11 @@ static void switches_in_perf_data_become_time_by_state(void **state)
         assert_true(cn_timeline_read(db, &timeline, i, 1, &sample, &err));
         assert_int_equal(sample.time_ns, samples[i].time_ns);
         assert_int_equal(sample.context == 0, samples[i].waits);
+    }
+    assert_int_equal(db->states[1].count, sizeof(states) / sizeof(*states));
+    for (size_t i = 0; i < db->states[1].count; i++) {
+        assert_int_equal(db->states[1].list[i].time_ns, states[i].time_ns);
+        assert_int_equal(db->states[1].list[i].state, states[i].state);
     }
     cn_database_close(db);
     free(bytes);

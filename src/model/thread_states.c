@@ -1,0 +1,28 @@
+#include "model/thread_states.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+const char *const cn_task_state_names[CN_TASK_STATES] = {
+    [CN_TASK_RUNNING] = "running",
+    [CN_TASK_BLOCKED] = "blocked",
+    [CN_TASK_PREEMPTED] = "pre-empted",
+    [CN_TASK_UNKNOWN] = "no data",
+};
+
+void cn_thread_states_add(struct cn_thread_states *states, uint64_t time_ns,
+                          enum cn_task_state state)
+{
+    if (states->count > 0 && states->list[states->count - 1].time_ns > time_ns)
+        time_ns = states->list[states->count - 1].time_ns;
+    states->list =
+        cn_grow(states->list, states->count, &states->capacity, sizeof(*states->list));
+    states->list[states->count++] = (struct cn_state_change){time_ns, state};
+}
+
+void cn_thread_states_done(struct cn_thread_states *states)
+{
+    free(states->list);
+    *states = (struct cn_thread_states){0};
+}

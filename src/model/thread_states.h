@@ -1,0 +1,39 @@
+/* What a thread does over time: it runs, is blocked or pre-empted, or there is no data.
+ *
+ * A zeroed list is empty. cn_thread_states_done() releases it.
+ * Threads: one thread fills it; immutable afterwards.
+ */
+#ifndef CN_MODEL_THREAD_STATES_H
+#define CN_MODEL_THREAD_STATES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum cn_task_state {
+    CN_TASK_RUNNING,
+    CN_TASK_BLOCKED,
+    CN_TASK_PREEMPTED,
+    CN_TASK_UNKNOWN, /* before the first record of its own, after the last, and after a limit */
+    CN_TASK_STATES,
+};
+
+/* The word for a state. */
+extern const char *const cn_task_state_names[CN_TASK_STATES];
+
+struct cn_state_change {
+    uint64_t time_ns;
+    enum cn_task_state state;
+};
+
+/* In the order of time: each state lasts until the next one, the last one is CN_TASK_UNKNOWN. */
+struct cn_thread_states {
+    struct cn_state_change *list;
+    size_t count, capacity;
+};
+
+/* Append a state. One that is not after the last one begins with it. */
+void cn_thread_states_add(struct cn_thread_states *states, uint64_t time_ns,
+                          enum cn_task_state state);
+void cn_thread_states_done(struct cn_thread_states *states);
+
+#endif
