@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/views/thread_costs.h"
+#include "analyze/views/waiting_calls.h"
 #include "base/alloc.h"
 #include "base/best.h"
 #include "base/text.h"
@@ -49,15 +50,6 @@ static double rank_by_self(const struct ranking *r, const struct cn_row *row)
     return value_at(r, row, r->self);
 }
 
-static double rank_by_waiting(const struct ranking *r, const struct cn_row *row)
-{
-    double sum = 0;
-
-    for (unsigned i = 0; i < CN_WAIT_KINDS; i++)
-        sum += value_at(r, row, r->waits[i]);
-    return sum;
-}
-
 /* What the slowest 1 % of the calls take longer than typical ones, if that is at least
  * as much again. */
 static double rank_by_slowness(const struct ranking *r, const struct cn_row *row)
@@ -95,6 +87,31 @@ static bool add_ranked(const struct ranking *r, const char *name,
     return ok;
 }
 
+/* "waiting": the calls in which threads wait, {path, row, caller}. */
+static bool add_waiting(const struct ranking *r, struct cn_error *err)
+{
+    struct cn_view *view = r->view->view;
+    struct cn_waiting_calls calls;
+    bool ok = cn_waiting_calls_find(&calls, view, r->waits, err);
+
+    if (!ok)
+        return false;
+    cn_json_key(r->json, "waiting");
+    cn_json_array(r->json);
+    for (size_t i = 0; ok && i < calls.count && i < WAITING_MAX; i++) {
+        const struct cn_waiting_call *call = &calls.list[i];
+
+        ok = cn_json_row_begin(r->json, view, &r->served->structure.frames.index,
+                               &call->row, err);
+        if (ok && call->caller)
+            cn_json_add_str(r->json, "caller", call->caller);
+        cn_json_end(r->json);
+    }
+    cn_json_end(r->json);
+    cn_waiting_calls_done(&calls);
+    return ok;
+}
+
 static size_t find_percentile(const struct cn_costs *costs, double fraction)
 {
     size_t i = 0;
@@ -124,7 +141,7 @@ static bool answer_functions(struct cn_served *served, struct cn_served_view *vi
         cn_json_columns(r.json, costs);
         cn_json_add_u64(r.json, "functionCount", list.count);
         ok = add_ranked(&r, "functions", &list, rank_by_self, FUNCTION_MAX, err) &&
-             add_ranked(&r, "waiting", &list, rank_by_waiting, WAITING_MAX, err) &&
+             add_waiting(&r, err) &&
              add_ranked(&r, "slow", &list, rank_by_slowness, SLOW_MAX, err);
     }
     cn_row_list_done(&list);

@@ -98,21 +98,28 @@ void cn_json_path(struct cn_json *json, const struct cn_context_index *index,
     cn_json_end(json);
 }
 
+bool cn_json_row_begin(struct cn_json *json, struct cn_view *view,
+                       const struct cn_context_index *index, const struct cn_row *row,
+                       struct cn_error *err)
+{
+    struct cn_context context;
+
+    cn_json_object(json);
+    if (!cn_context_at(view->costs->db, row->example, &context, err))
+        return false;
+    cn_json_path(json, index, cn_context_index_find(index, context.id));
+    cn_json_key(json, "row");
+    return cn_json_row(json, view, row, err);
+}
+
 bool cn_json_row_at(struct cn_json *json, struct cn_view *view,
                     const struct cn_context_index *index, const struct cn_row *row,
                     struct cn_error *err)
 {
-    struct cn_context context;
+    bool ok = cn_json_row_begin(json, view, index, row, err);
 
-    if (!cn_context_at(view->costs->db, row->example, &context, err))
-        return false;
-    cn_json_object(json);
-    cn_json_path(json, index, cn_context_index_find(index, context.id));
-    cn_json_key(json, "row");
-    if (!cn_json_row(json, view, row, err))
-        return false;
     cn_json_end(json);
-    return true;
+    return ok;
 }
 
 bool cn_json_hot_path(struct cn_json *json, const char *name, struct cn_view *view,

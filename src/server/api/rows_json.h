@@ -40,6 +40,11 @@ CN_CHECK bool cn_json_row_at(struct cn_json *json, struct cn_view *view,
                              const struct cn_context_index *index,
                              const struct cn_row *row, struct cn_error *err);
 
+/* The same without its end: the caller adds more members, and cn_json_end() also after a failure. */
+CN_CHECK bool cn_json_row_begin(struct cn_json *json, struct cn_view *view,
+                                const struct cn_context_index *index,
+                                const struct cn_row *row, struct cn_error *err);
+
 /* Append the member `name`: the rows of the hot path in a column. */
 CN_CHECK bool cn_json_hot_path(struct cn_json *json, const char *name,
                                struct cn_view *view, size_t column, struct cn_error *err);

@@ -393,7 +393,7 @@ function Waiting(props: { overview: Overview }) {
     [columnIndex(columns, "pre-empted time (sec)", "exclusive"), "pre-empted"],
   ]).filter(({ index }) => waiting.some(({ row }) => row.values[index]));
   return (
-    <Card title="Waiting" hint="functions by time blocked or pre-empted">
+    <Card title="Waiting" hint="calls by time blocked or pre-empted">
       <table class="overview-table">
         <thead>
           <tr>
@@ -403,9 +403,10 @@ function Waiting(props: { overview: Overview }) {
         </thead>
         <tbody>
           {waiting.map((other) => (
-            <tr key={other.row.id}>
+            <tr key={`${other.row.id} ${other.caller ?? ""}`}>
               <th scope="row">
                 <Name other={other} />
+                {other.caller && <small> of {shorten(other.caller, NAME_MAX)}</small>}
               </th>
               {shown.map(({ index, title, unit }) => (
                 <td key={title}>{unit.print(other.row.values[index])}</td>

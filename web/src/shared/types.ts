@@ -147,6 +147,7 @@ export interface ContextDetail {
 export interface Other {
   path: string[];
   row: Row;
+  caller?: string; // of a function of the C library, in which a thread waits
 }
 
 export interface FunctionDetail {
