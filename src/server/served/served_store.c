@@ -267,7 +267,8 @@ bool cn_served_store_flame(struct cn_served_store *served, const struct cn_query
     cn_text_done(&key);
     if (!flame)
         return false;
-    if (!cn_trace_flame_add(&flame->flame, budget_ns, err)) {
+    if (!cn_trace_flame_is_complete(&flame->flame) &&
+        !cn_trace_flame_add(&flame->flame, budget_ns, err)) {
         cn_cache_remove(&served->flames, entry);
         return false;
     }

@@ -8,6 +8,7 @@
 #include "base/files/file.h"
 #include "base/run/clock.h"
 #include "base/run/pool.h"
+#include "base/search.h"
 #include "server/served/flame_json.h"
 #include "store/search/trace_set.h"
 #include "store/segment/reader.h"
@@ -18,7 +19,6 @@ void cn_trace_flame_init(struct cn_trace_flame *flame, const struct cn_store *st
     *flame = (struct cn_trace_flame){
         .store = store,
         .hits = *hits,
-        .first_top = CN_NONE,
     };
     for (size_t i = 0; i < hits->count; i++)
         flame->trace_count += i == 0 || hits->list[i].key != hits->list[i - 1].key;
@@ -50,8 +50,6 @@ static uint32_t child_of(struct cn_trace_flame *flame, uint32_t parent, uint32_t
     flame->nodes[flame->count] = (struct cn_trace_flame_node){
         .parent = parent,
         .name = name,
-        .first_child = CN_NONE,
-        .next = CN_NONE,
     };
     return (uint32_t)flame->count++;
 }
@@ -183,39 +181,24 @@ static void take_trace(void *arg, size_t i, unsigned number)
         *batch->err = worker->err;
 }
 
-/* The nodes of a caller one after the other, the largest first. */
-static int compare_nodes(const void *a, const void *b, void *arg)
+/* What only adding needs. */
+static void finish(struct cn_trace_flame *flame)
 {
-    const struct cn_trace_flame *flame = arg;
-    const struct cn_trace_flame_node *x = &flame->nodes[*(const uint32_t *)a];
-    const struct cn_trace_flame_node *y = &flame->nodes[*(const uint32_t *)b];
-
-    if (x->parent != y->parent)
-        return x->parent < y->parent ? -1 : 1;
-    if (x->total_ns != y->total_ns)
-        return x->total_ns > y->total_ns ? -1 : 1;
-    return strcmp(flame->names.list[x->name], flame->names.list[y->name]);
+    cn_search_hits_done(&flame->hits);
+    cn_map_done(&flame->children);
+    cn_map_done(&flame->methods);
+    free(flame->open);
+    flame->open = NULL;
+    flame->open_capacity = 0;
+    flame->capacity = flame->count;
+    flame->nodes = cn_realloc(flame->nodes, flame->count, sizeof(*flame->nodes));
 }
 
-/* Link the callees of each node. */
-static void link_nodes(struct cn_trace_flame *flame)
+/* A fault may map a megabyte around each chunk: that of many traces is much. */
+static void forget_traces(const struct cn_store *store)
 {
-    uint32_t *order = cn_alloc(flame->count, sizeof(*order));
-
-    for (uint32_t i = 0; i < flame->count; i++)
-        order[i] = i;
-    if (flame->count > 1)
-        qsort_r(order, flame->count, sizeof(*order), compare_nodes, flame);
-    for (size_t i = flame->count; i-- > 0;) {
-        struct cn_trace_flame_node *node = &flame->nodes[order[i]];
-        bool is_last =
-            i + 1 == flame->count || flame->nodes[order[i + 1]].parent != node->parent;
-
-        node->next = is_last ? CN_NONE : order[i + 1];
-        *(node->parent == CN_NONE ? &flame->first_top
-                                  : &flame->nodes[node->parent].first_child) = order[i];
-    }
-    free(order);
+    for (size_t i = 0; i < cn_store_segment_count(store); i++)
+        cn_file_forget(cn_segment_data(cn_store_segment(store, i)));
 }
 
 bool cn_trace_flame_add(struct cn_trace_flame *flame, uint64_t budget_ns,
@@ -242,48 +225,110 @@ bool cn_trace_flame_add(struct cn_trace_flame *flame, uint64_t budget_ns,
             flame->added = batch.first_hits[jobs.count];
             flame->added_count += jobs.count;
         }
+        forget_traces(flame->store);
         if (cn_clock_ns() >= deadline_ns)
             break;
     }
-    link_nodes(flame);
+    if (batch.is_ok && cn_trace_flame_is_complete(flame))
+        finish(flame);
     for (unsigned i = 0; i < workers; i++) {
         cn_segment_loader_free(batch.workers[i].loader);
         cn_trace_set_done(&batch.workers[i].set);
     }
     free(batch.first_hits);
     free(batch.workers);
-    for (size_t i = 0; i < cn_store_segment_count(flame->store); i++)
-        cn_file_forget(cn_segment_data(cn_store_segment(flame->store, i)));
     return batch.is_ok;
+}
+
+/* The nodes that are painted, those of a caller one after the other, the largest first. */
+struct painted {
+    const struct cn_trace_flame *flame;
+    uint32_t *nodes;
+    size_t count, capacity;
+};
+
+static int compare_nodes(const void *a, const void *b, void *arg)
+{
+    const struct cn_trace_flame *flame = arg;
+    const struct cn_trace_flame_node *x = &flame->nodes[*(const uint32_t *)a];
+    const struct cn_trace_flame_node *y = &flame->nodes[*(const uint32_t *)b];
+
+    if (x->parent != y->parent)
+        return x->parent < y->parent ? -1 : 1;
+    if (x->total_ns != y->total_ns)
+        return x->total_ns > y->total_ns ? -1 : 1;
+    return strcmp(flame->names.list[x->name], flame->names.list[y->name]);
+}
+
+static void list_painted(struct painted *painted, double smallest_ns)
+{
+    const struct cn_trace_flame *flame = painted->flame;
+
+    for (uint32_t i = 0; i < flame->count; i++) {
+        if (flame->nodes[i].total_ns <= smallest_ns)
+            continue;
+        painted->nodes = cn_grow(painted->nodes, painted->count, &painted->capacity,
+                                 sizeof(*painted->nodes));
+        painted->nodes[painted->count++] = i;
+    }
+    if (painted->count > 1)
+        qsort_r(painted->nodes, painted->count, sizeof(*painted->nodes), compare_nodes,
+                (void *)(uintptr_t)flame);
+}
+
+static bool is_of_earlier(const void *arg, uint64_t i, uint64_t parent)
+{
+    const struct painted *painted = arg;
+
+    return painted->flame->nodes[painted->nodes[i]].parent < parent;
+}
+
+/* The index of the first callee, or of the one after the last, if the node at that index is not one
+ * of `parent`. */
+static size_t first_callee(const struct painted *painted, uint32_t parent)
+{
+    return (size_t)cn_search(0, painted->count, is_of_earlier, painted, parent);
+}
+
+static bool is_callee(const struct painted *painted, size_t at, uint32_t parent)
+{
+    return at < painted->count &&
+           painted->flame->nodes[painted->nodes[at]].parent == parent;
 }
 
 void cn_trace_flame_paint(const struct cn_trace_flame *flame, double share,
                           struct cn_flame *out)
 {
-    double smallest_ns = flame->total_ns * share;
-    uint32_t node = flame->first_top, depth = 0;
+    struct painted painted = {.flame = flame};
+    uint32_t parent = CN_NONE;
+    size_t *ats = NULL, depth = 0, capacity = 0, at;
 
-    while (node != CN_NONE) {
-        const struct cn_trace_flame_node *at = &flame->nodes[node];
-        struct cn_flame_node shown = {
-            .depth = depth,
-            .name = flame->names.list[at->name],
-            .total = at->total_ns / 1e9,
-            .self = fmax(at->self_ns, 0) / 1e9,
-            .id = node,
-        };
-        bool is_shown = at->total_ns > smallest_ns && cn_flame_add(out, &shown);
+    list_painted(&painted, flame->total_ns * share);
+    at = first_callee(&painted, parent);
+    for (;;) {
+        const struct cn_trace_flame_node *node;
 
-        if (is_shown && at->first_child != CN_NONE) {
-            node = at->first_child;
-            depth++;
+        if (!is_callee(&painted, at, parent)) {
+            if (depth == 0)
+                break;
+            at = ats[--depth] + 1;
+            parent = flame->nodes[parent].parent;
             continue;
         }
-        while (node != CN_NONE && flame->nodes[node].next == CN_NONE) {
-            node = flame->nodes[node].parent;
-            depth--;
-        }
-        if (node != CN_NONE)
-            node = flame->nodes[node].next;
+        node = &flame->nodes[painted.nodes[at]];
+        if (!cn_flame_add(out, &(struct cn_flame_node){
+                                   .depth = (uint32_t)depth,
+                                   .name = flame->names.list[node->name],
+                                   .total = node->total_ns / 1e9,
+                                   .self = fmax(node->self_ns, 0) / 1e9,
+                                   .id = painted.nodes[at],
+                               }))
+            break;
+        ats = cn_grow(ats, depth, &capacity, sizeof(*ats));
+        ats[depth++] = at;
+        parent = painted.nodes[at];
+        at = first_callee(&painted, parent);
     }
+    free(ats);
+    free(painted.nodes);
 }

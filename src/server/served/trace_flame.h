@@ -27,7 +27,6 @@ struct cn_flame;
 
 struct cn_trace_flame_node {
     uint32_t parent, name;
-    uint32_t first_child, next; /* the largest first; CN_NONE: none */
     double total_ns, self_ns;
 };
 
@@ -40,7 +39,8 @@ struct cn_trace_flame_call {
 
 struct cn_trace_flame {
     const struct cn_store *store;
-    struct cn_search_hits hits;        /* spans, those of a trace one after the other */
+    /* Spans, those of a trace one after the other; none after all were added. */
+    struct cn_search_hits hits;
     size_t added;                      /* of the hits */
     uint64_t trace_count, added_count; /* of all hits, and of those added */
     struct cn_trace_flame_node *nodes;
@@ -51,7 +51,6 @@ struct cn_trace_flame {
     struct cn_text text;
     struct cn_trace_flame_call *open; /* by depth */
     size_t open_capacity;
-    uint32_t first_top;
     double total_ns;
 };
 
@@ -66,7 +65,7 @@ CN_CHECK bool cn_trace_flame_add(struct cn_trace_flame *flame, uint64_t budget_n
 
 static inline bool cn_trace_flame_is_complete(const struct cn_trace_flame *flame)
 {
-    return flame->added == flame->hits.count;
+    return flame->added_count == flame->trace_count;
 }
 
 /* Add the nodes with more than `share` of the total time, parents first. */
