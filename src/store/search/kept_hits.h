@@ -2,7 +2,8 @@
  * histogram and groups of the same query match its conditions once.
  *
  * The key of a query is its text and the time that "last" counts from. The hits are a bit
- * per row: those of very large stores are cached while there is room.
+ * per row: those of very large stores are cached while there is room. The number of matching traces
+ * is cached with them.
  * Threads: one thread at a time.
  */
 #ifndef CN_STORE_SEARCH_KEPT_HITS_H
@@ -13,6 +14,7 @@
 
 #include "base/cache.h"
 #include "store/index/rows.h"
+#include "store/search/search_traces.h"
 
 struct cn_query;
 
@@ -23,6 +25,8 @@ struct cn_kept_query {
     struct cn_cached *cached;
     struct cn_rows *rows;
     size_t segment_count;
+    struct cn_search_trace_count traces; /* if `is_counted` */
+    bool is_counted;
 };
 
 struct cn_kept_hits {
@@ -41,7 +45,7 @@ struct cn_kept_query *cn_kept_hits_of(struct cn_kept_hits *kept,
 bool cn_kept_hits_add(struct cn_kept_hits *kept, struct cn_kept_query *query,
                       uint32_t segment, const struct cn_rows *rows);
 
-/* Add the queries of an earlier snapshot, without hits; then move over the hits of
+/* Add the queries of an earlier snapshot, without hits and counts; then move over the hits of
  * each segment that is the same. */
 void cn_kept_hits_begin_again(struct cn_kept_hits *kept,
                               const struct cn_kept_hits *earlier);

@@ -9,29 +9,27 @@
 #include "store/search/search_segments.h"
 #include "store/search/search_traces.h"
 
-/* Starts and durations of all matches; the step of a match is known when all are. */
-struct gathering {
-    uint64_t *times_ns, *durations_ns;
-    bool *has_errors;
-    size_t count, capacity, duration_capacity, error_capacity;
+/* The matches as members of their steps: step i is group i + 1. */
+struct adding {
+    struct cn_search_steps *steps;
+    struct cn_group_members members;
 };
 
-static void gather(void *arg, const struct cn_trace_sum *sum)
+/* The steps and the room are those of the matches that were counted; what a damaged file has now
+ * and did not have then is skipped. */
+static void add(void *arg, const struct cn_trace_sum *sum)
 {
-    struct gathering *g = arg;
+    struct adding *adding = arg;
+    const struct cn_search_steps *steps = adding->steps;
+    uint64_t step = (sum->time_ns - steps->first_ns) / steps->step_ns;
 
-    g->times_ns = cn_grow(g->times_ns, g->count, &g->capacity, sizeof(*g->times_ns));
-    g->durations_ns = cn_grow(g->durations_ns, g->count, &g->duration_capacity,
-                              sizeof(*g->durations_ns));
-    g->has_errors =
-        cn_grow(g->has_errors, g->count, &g->error_capacity, sizeof(*g->has_errors));
-    g->times_ns[g->count] = sum->time_ns;
-    g->durations_ns[g->count] = sum->duration_ns;
-    g->has_errors[g->count++] = sum->errors > 0;
+    if (step < steps->count && adding->members.count < adding->members.capacity)
+        cn_group_members_add(&adding->members, (uint32_t)step + 1, sum->duration_ns,
+                             sum->errors > 0);
 }
 
-static bool gather_spans(void *arg, uint32_t segment, const struct cn_store_index *index,
-                         const struct cn_rows *rows, struct cn_error *err)
+static bool add_spans(void *arg, uint32_t segment, const struct cn_store_index *index,
+                      const struct cn_rows *rows, struct cn_error *err)
 {
     struct cn_store_column time, duration, flags;
 
@@ -51,7 +49,27 @@ static bool gather_spans(void *arg, uint32_t segment, const struct cn_store_inde
                       CN_ROW_ERROR,
         };
 
-        gather(arg, &sum);
+        add(arg, &sum);
+    }
+    return true;
+}
+
+static bool count_spans(void *arg, uint32_t segment, const struct cn_store_index *index,
+                        const struct cn_rows *rows, struct cn_error *err)
+{
+    struct cn_search_trace_count *count = arg;
+    struct cn_store_column time;
+
+    (void)segment;
+    if (!cn_columns_field(index->columns, CN_STORE_FIELD_time_ns, &time, err))
+        return false;
+    for (uint32_t row = cn_rows_next(rows, 0); row < rows->count;
+         row = cn_rows_next(rows, row + 1)) {
+        uint64_t time_ns = cn_store_column_at(&time, row);
+
+        count->count++;
+        count->first_ns = time_ns < count->first_ns ? time_ns : count->first_ns;
+        count->last_ns = time_ns > count->last_ns ? time_ns : count->last_ns;
     }
     return true;
 }
@@ -66,29 +84,26 @@ static size_t step_of(const struct cn_groups *groups, const struct cn_group *gro
     return (size_t)strtoul(text, NULL, 10);
 }
 
-/* Rank the steps as groups, which has their percentiles. */
-static void summarize(const struct gathering *g, struct cn_search_steps *steps)
+static void name_steps(struct adding *adding)
 {
-    struct cn_group_members members = {0};
-    struct cn_groups groups;
     char text[24];
 
-    for (size_t i = 0; i < steps->count; i++) {
+    for (size_t i = 0; i < adding->steps->count; i++) {
         (void)snprintf(text, sizeof(text), "%zu", i);
-        (void)cn_words_add_str(&members.values, CN_WORD_TEXT, text);
+        (void)cn_words_add_str(&adding->members.values, CN_WORD_TEXT, text);
     }
-    cn_group_members_reserve(&members, g->count);
-    for (size_t i = 0; i < g->count; i++) {
-        uint64_t step = (g->times_ns[i] - steps->first_ns) / steps->step_ns;
+}
 
-        cn_group_members_add(&members, (uint32_t)step + 1, g->durations_ns[i],
-                             g->has_errors[i]);
-    }
-    cn_group_members_rank(&members, steps->count, &groups);
+/* Rank the steps as groups, which has their percentiles. */
+static void summarize(const struct adding *adding)
+{
+    struct cn_groups groups;
+
+    cn_group_members_rank(&adding->members, adding->steps->count, &groups);
     for (size_t i = 0; i < groups.count; i++) {
         const struct cn_group *group = &groups.list[i];
 
-        steps->list[step_of(&groups, group)] = (struct cn_search_step){
+        adding->steps->list[step_of(&groups, group)] = (struct cn_search_step){
             .count = group->count,
             .error_count = group->error_count,
             .p50_ns = group->p50_ns,
@@ -97,39 +112,38 @@ static void summarize(const struct gathering *g, struct cn_search_steps *steps)
         };
     }
     cn_groups_done(&groups);
-    cn_group_members_done(&members);
 }
 
 bool cn_search_steps(struct cn_search *search, const struct cn_query *query,
                      enum cn_search_unit unit, size_t count, struct cn_search_steps *out,
                      struct cn_error *err)
 {
-    struct gathering g = {0};
-    struct cn_search_visitor spans = {.visit = gather_spans, .arg = &g};
+    struct cn_search_trace_count found = {.first_ns = UINT64_MAX};
     struct cn_search_steps steps = {.count = count};
-    uint64_t last_ns = 0;
-    bool ok = unit == CN_SEARCH_SPANS
-                  ? cn_search_walk(search, query, &spans, err)
-                  : cn_search_each_trace(search, query, gather, &g, err);
+    struct adding adding = {.steps = &steps};
+    struct cn_search_visitor counting = {.visit = count_spans, .arg = &found};
+    struct cn_search_visitor spans = {.visit = add_spans, .arg = &adding};
+    bool of_spans = unit == CN_SEARCH_SPANS;
+    bool ok = of_spans ? cn_search_walk(search, query, &counting, err)
+                       : cn_search_count_traces(search, query, &found, err);
 
-    if (ok)
-        steps.list = cn_alloc(count, sizeof(*steps.list));
-    if (ok && g.count > 0) {
-        steps.first_ns = UINT64_MAX;
-        for (size_t i = 0; i < g.count; i++) {
-            uint64_t time_ns = g.times_ns[i];
-
-            steps.first_ns = time_ns < steps.first_ns ? time_ns : steps.first_ns;
-            last_ns = time_ns > last_ns ? time_ns : last_ns;
-        }
-        steps.step_ns = (last_ns - steps.first_ns) / count + 1;
-        summarize(&g, &steps);
+    if (!ok)
+        return false;
+    steps.list = cn_alloc(count, sizeof(*steps.list));
+    if (found.count > 0) {
+        steps.first_ns = found.first_ns;
+        steps.step_ns = (found.last_ns - found.first_ns) / count + 1;
+        name_steps(&adding);
+        cn_group_members_reserve(&adding.members, (size_t)found.count);
+        ok = of_spans ? cn_search_walk(search, query, &spans, err)
+                      : cn_search_each_trace(search, query, add, &adding, err);
+        summarize(&adding);
+        cn_group_members_done(&adding.members);
     }
-    free(g.times_ns);
-    free(g.durations_ns);
-    free(g.has_errors);
     if (ok)
         *out = steps;
+    else
+        cn_search_steps_done(&steps);
     return ok;
 }
 

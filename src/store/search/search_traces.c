@@ -6,10 +6,16 @@
 #include "base/best.h"
 #include "store/search/query.h"
 #include "store/search/search_segments.h"
+#include "store/search/search_state.h"
 #include "store/search/trace_rows.h"
 
 /* The numbers of traces that can be asked for. */
 enum { TIME, DURATION, CALLS, RECORDS, ERRORS, FIELDS };
+
+static const enum cn_store_field fields[FIELDS] = {
+    CN_STORE_FIELD_time_ns, CN_STORE_FIELD_duration_ns, CN_STORE_FIELD_calls,
+    CN_STORE_FIELD_records, CN_STORE_FIELD_errors,
+};
 
 /* Visits each matching trace once, at its first matching row. */
 struct each {
@@ -20,13 +26,23 @@ struct each {
     void *arg;
 };
 
+/* A number of the trace of one row, 0 if it is not needed. */
+static uint64_t number_of(const struct each *each, const struct cn_store_index *index,
+                          const struct cn_store_column *columns, unsigned i, uint32_t row)
+{
+    uint64_t value;
+
+    if (!each->needs[i])
+        return 0;
+    value = cn_store_column_at(&columns[i], row);
+    return index->joined.trace_count == 0
+               ? value
+               : cn_joined_number(&index->joined, fields[i], row, value);
+}
+
 static bool each_of_rows(void *arg, uint32_t segment, const struct cn_store_index *index,
                          const struct cn_rows *rows, struct cn_error *err)
 {
-    static const enum cn_store_field fields[FIELDS] = {
-        CN_STORE_FIELD_time_ns, CN_STORE_FIELD_duration_ns, CN_STORE_FIELD_calls,
-        CN_STORE_FIELD_records, CN_STORE_FIELD_errors,
-    };
     struct each *each = arg;
     const uint32_t *numbers = each->table->numbers[segment];
     struct cn_store_column columns[FIELDS];
@@ -40,7 +56,7 @@ static bool each_of_rows(void *arg, uint32_t segment, const struct cn_store_inde
     for (uint32_t row = cn_rows_before(rows, rows->count); row < rows->count;
          row = cn_rows_before(rows, row)) {
         uint32_t number = numbers ? numbers[row] : 0;
-        uint64_t values[FIELDS] = {0};
+        struct cn_trace_sum sum;
 
         if (number > 0) {
             uint64_t bit = UINT64_C(1) << number % 64;
@@ -50,21 +66,17 @@ static bool each_of_rows(void *arg, uint32_t segment, const struct cn_store_inde
             each->seen[number / 64] |= bit;
             continue;
         }
-        for (size_t i = 0; i < FIELDS; i++) {
-            if (each->needs[i])
-                values[i] = cn_joined_number(&index->joined, fields[i], row,
-                                             cn_store_column_at(&columns[i], row));
-        }
-        each->visit(each->arg, &(struct cn_trace_sum){
-                                   .time_ns = values[TIME],
-                                   .duration_ns = values[DURATION],
-                                   .calls = values[CALLS],
-                                   .records = (uint32_t)values[RECORDS],
-                                   .errors = (uint32_t)values[ERRORS],
-                                   .spans = 1,
-                                   .segment = segment,
-                                   .row = row,
-                               });
+        sum = (struct cn_trace_sum){
+            .time_ns = number_of(each, index, columns, TIME, row),
+            .duration_ns = number_of(each, index, columns, DURATION, row),
+            .calls = number_of(each, index, columns, CALLS, row),
+            .records = (uint32_t)number_of(each, index, columns, RECORDS, row),
+            .errors = (uint32_t)number_of(each, index, columns, ERRORS, row),
+            .spans = 1,
+            .segment = segment,
+            .row = row,
+        };
+        each->visit(each->arg, &sum);
     }
     return true;
 }
@@ -291,12 +303,22 @@ static void count_trace(void *arg, const struct cn_trace_sum *sum)
 bool cn_search_count_traces(struct cn_search *search, const struct cn_query *query,
                             struct cn_search_trace_count *out, struct cn_error *err)
 {
+    struct cn_kept_query *kept = cn_kept_hits_of(&search->kept, query);
     struct cn_search_trace_count count = {.first_ns = UINT64_MAX};
     struct each each = {.visit = count_trace, .arg = &count};
+    struct cn_error damage;
 
+    if (kept->is_counted) {
+        *out = kept->traces;
+        return true;
+    }
     each.needs[TIME] = true;
     if (!visit_each(search, query, &each, NULL, NULL, err))
         return false;
+    /* Damage may be gone at the next search: then the count is another one. */
+    kept = cn_kept_hits_of(&search->kept, query);
+    kept->is_counted = cn_search_check(search, &damage);
+    kept->traces = count;
     *out = count;
     return true;
 }
@@ -306,7 +328,6 @@ bool cn_search_each_trace(struct cn_search *search, const struct cn_query *query
 {
     struct each each = {.visit = visit, .arg = arg};
 
-    for (size_t i = 0; i < FIELDS; i++)
-        each.needs[i] = true;
+    each.needs[TIME] = each.needs[DURATION] = each.needs[ERRORS] = true;
     return visit_each(search, query, &each, NULL, NULL, err);
 }

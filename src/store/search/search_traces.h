@@ -62,7 +62,8 @@ CN_CHECK bool cn_search_count_traces(struct cn_search *search,
                                      struct cn_search_trace_count *out,
                                      struct cn_error *err);
 
-/* Visit each matching trace once. `sum` is valid during the call. */
+/* Visit each matching trace once, for its time, duration and errors. `sum` is valid during the
+ * call. */
 typedef void (*cn_search_trace_visit)(void *arg, const struct cn_trace_sum *sum);
 CN_CHECK bool cn_search_each_trace(struct cn_search *search, const struct cn_query *query,
                                    cn_search_trace_visit visit, void *arg,
