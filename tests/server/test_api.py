@@ -364,7 +364,8 @@ class Answers(unittest.TestCase):
     def stack(self, profile, at):
         """The samples at a time: begin, end and functions, outermost first."""
         answer = self.ask(1, "stack", profile=profile, time=at)
-        return answer["begin"], answer.get("end"), [frame["label"] for frame in reversed(answer["frames"])]
+        return (answer["begin"], answer.get("end"), [frame["label"] for frame in reversed(answer["frames"])],
+                answer["state"])
 
     def test_a_frame_inside_of_waiting_has_the_call_around_it(self):
         frame, _, _ = self.nested(1, columns=1000, count=200)
@@ -376,8 +377,8 @@ class Answers(unittest.TestCase):
                 at += count
                 if place != frame["idle"]:
                     continue
-                begin, end, functions = self.stack(row["profile"], int(step * (at - count / 2)))
-                if functions or end is None or end - begin < 8:
+                begin, end, functions, state = self.stack(row["profile"], int(step * (at - count / 2)))
+                if state == "running" or end is None or end - begin < 8:
                     continue
                 before = self.stack(row["profile"], begin - 1)[2]
                 after = self.stack(row["profile"], end)[2]
@@ -389,6 +390,7 @@ class Answers(unittest.TestCase):
                 self.assertEqual(held[0], held[1])
                 if before and after and around:
                     self.assertEqual(paths[held[0]], around[1:])
+                    self.assertEqual(functions, around)
                     compared += 1
         self.assertGreater(compared, 0)
 
@@ -441,6 +443,8 @@ class Answers(unittest.TestCase):
             self.assertEqual([round(state["seconds"] * 1e9) for state in info["states"]], [110, 65, 40, 5])
             frame = service.get("sources/0/timeline", nested=1, begin=0, end=80, columns=80)
             self.assertEqual(frame["rows"][0]["states"], [[30, 0], [40, 1], [10, 0]])
+            stack = service.get("sources/0/stack", profile=1, time=40)
+            self.assertEqual((stack["state"], stack["frames"][0]["label"]), ("blocked", "[unknown] [wait]"))
             part = service.get("sources/0/states", begin=20, end=50)
             self.assertEqual(part["states"], [["running", 10], ["blocked", 20], ["pre-empted", 0], ["no data", 0]])
 

@@ -241,15 +241,12 @@ bool cn_api_timeline(struct cn_served *served, struct cn_request *request,
 }
 
 static void add_stack(struct cn_json *json, const struct cn_frames *frames,
-                      uint32_t context)
+                      uint32_t frame)
 {
-    uint32_t node = cn_context_index_find(&frames->index, context);
-
     cn_json_key(json, "frames");
     cn_json_array(json);
     /* Innermost first; the loop ends because callers have smaller numbers. */
-    for (uint32_t frame = cn_frames_find(frames, context);
-         context != 0 && frame != CN_NONE; frame = frames->list[frame].parent) {
+    for (; frame != CN_NONE; frame = frames->list[frame].parent) {
         cn_json_object(json);
         cn_json_add_str(json, "label", frames->names.list[frames->list[frame].place]);
         cn_json_add_u64(json, "place", frames->list[frame].place);
@@ -257,8 +254,27 @@ static void add_stack(struct cn_json *json, const struct cn_frames *frames,
         cn_json_end(json);
     }
     cn_json_end(json);
+}
+
+/* The stack of a sample, and the state; of one that waits, the call that is open meanwhile. */
+static void add_sample(struct cn_json *json, struct cn_served *served, uint32_t profile,
+                       uint64_t time_ns, const struct cn_sample samples[2], bool has_next)
+{
+    const struct cn_frames *frames = &served->structure.frames;
+    bool is_pending;
+    const char *state = cn_thread_state_at(served, profile, time_ns, &is_pending);
+    uint32_t context = samples[0].context;
+    uint32_t node = cn_context_index_find(&frames->index, context);
+
+    add_stack(json, frames,
+              context == 0
+                  ? cn_held_frame(served->db, frames, profile, samples[0].time_ns,
+                                  has_next ? samples[1].time_ns : time_ns)
+                  : cn_frames_find(frames, context));
     if (node != CN_NONE)
         cn_json_add_id(json, "id", frames->index.nodes[node].at);
+    cn_json_add_bool(json, "isPending", is_pending);
+    cn_json_add_str(json, "state", state ? state : context == 0 ? "waiting" : "running");
 }
 
 bool cn_samples_at(struct cn_database *db, uint32_t profile, uint64_t time_ns,
@@ -301,7 +317,8 @@ bool cn_api_stack(struct cn_served *served, struct cn_request *request,
         cn_json_add_u64(json, "begin", samples[0].time_ns - db->begin_ns);
         if (count == 2)
             cn_json_add_u64(json, "end", samples[1].time_ns - db->begin_ns);
-        add_stack(json, &served->structure.frames, samples[0].context);
+        add_sample(json, served, (uint32_t)profile, db->begin_ns + time_ns, samples,
+                   count == 2);
     }
     cn_json_end(json);
     return true;

@@ -43,15 +43,35 @@ static void add_runs(struct cn_json *json, const struct cn_occupancy *occupancy,
     cn_json_end(json);
 }
 
+/* From times of the database to those of its tracks. */
+static uint64_t tracks_origin(const struct cn_served *served)
+{
+    return served->recording
+               ? cn_recording_begin_ns(served->recording) - served->db->begin_ns
+               : 0;
+}
+
+const char *cn_thread_state_at(struct cn_served *served, uint32_t profile,
+                               uint64_t time_ns, bool *is_pending)
+{
+    const struct cn_task_tracks *tracks;
+    uint8_t state;
+
+    if (!cn_served_states_ready(&served->tracks, served->db, is_pending) ||
+        !(tracks = cn_served_tracks_of(&served->tracks, profile)))
+        return NULL;
+    time_ns += tracks_origin(served);
+    cn_task_tracks_columns(tracks, time_ns, time_ns + 1, 1, &state);
+    return cn_task_state_names[state];
+}
+
 /* "states": [columns, state], null where it is unknown; left out without scheduler
  * events. */
 static void add_states(struct cn_json *json, const struct cn_served *served,
                        const struct cn_occupancy *occupancy, uint32_t profile)
 {
     const struct cn_task_tracks *tracks = cn_served_tracks_of(&served->tracks, profile);
-    uint64_t origin_ns = served->recording ? cn_recording_begin_ns(served->recording) -
-                                                 served->db->begin_ns
-                                           : 0;
+    uint64_t origin_ns = tracks_origin(served);
     uint8_t *states;
 
     if (!tracks)
@@ -118,6 +138,18 @@ static uint32_t common_frame(const struct cn_frames *frames, uint32_t a, uint32_
     return a == b ? a : CN_NONE;
 }
 
+uint32_t cn_held_frame(struct cn_database *db, const struct cn_frames *frames,
+                       uint32_t profile, uint64_t begin_ns, uint64_t end_ns)
+{
+    struct cn_timeline timeline;
+    struct cn_error ignored;
+
+    if (!cn_timeline_open(db, profile, &timeline, &ignored))
+        return CN_NONE;
+    return common_frame(frames, ran_at(db, frames, &timeline, begin_ns, false),
+                        ran_at(db, frames, &timeline, end_ns, true));
+}
+
 /* The call that is open before and after the cells from `first` to `last`. */
 static uint32_t open_around(struct cn_database *db, const struct cn_frames *frames,
                             const struct cn_occupancy *occupancy, uint32_t profile,
@@ -128,13 +160,8 @@ static uint32_t open_around(struct cn_database *db, const struct cn_frames *fram
         occupancy->begin_ns + (uint64_t)(ns * first / occupancy->column_count);
     uint64_t end_ns =
         occupancy->begin_ns + (uint64_t)(ns * (last + 1) / occupancy->column_count);
-    struct cn_timeline timeline;
-    struct cn_error ignored;
 
-    if (!cn_timeline_open(db, profile, &timeline, &ignored))
-        return CN_NONE;
-    return common_frame(frames, ran_at(db, frames, &timeline, begin_ns, false),
-                        ran_at(db, frames, &timeline, end_ns, true));
+    return cn_held_frame(db, frames, profile, begin_ns, end_ns);
 }
 
 /* Cells say what is open while a thread waits where it ran before and after; at the ends of the

@@ -11,6 +11,7 @@
 #include "base/error.h"
 
 struct cn_database;
+struct cn_frames;
 struct cn_occupancy;
 struct cn_sample;
 struct cn_served;
@@ -19,6 +20,15 @@ struct cn_served;
  * before that time. */
 CN_CHECK bool cn_samples_at(struct cn_database *db, uint32_t profile, uint64_t time_ns,
                             struct cn_sample *out, uint64_t *count, struct cn_error *err);
+
+/* The call of a thread that is open before and after waiting between two times; CN_NONE: none, or
+ * unknown. */
+uint32_t cn_held_frame(struct cn_database *db, const struct cn_frames *frames,
+                       uint32_t profile, uint64_t begin_ns, uint64_t end_ns);
+
+/* The state of a thread at a time of the database; NULL: unknown, or still being read. */
+const char *cn_thread_state_at(struct cn_served *served, uint32_t profile,
+                               uint64_t time_ns, bool *is_pending);
 
 /* Append the members of a frame of the timeline; `profiles` are those of its rows. With
  * `has_states`, rows have the states that cn_served_states_ready() found. */

@@ -22,6 +22,8 @@ export interface Metric {
   isVisible: boolean;
 }
 
+export type ThreadState = "running" | "waiting" | "blocked" | "pre-empted" | "no data";
+
 export interface TimeState {
   name: string;
   metric: string;
@@ -232,7 +234,8 @@ export interface Stack {
   begin?: number;
   end?: number;
   id?: string;
-  frames?: { label: string; place: number; depth: number }[];
+  state?: ThreadState;
+  frames?: { label: string; place: number; depth: number }[]; // while it waits, around the wait
 }
 
 export interface Thread {

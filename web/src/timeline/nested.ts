@@ -1,6 +1,6 @@
 // An answer of the server about whole stacks over time, as boxes of nested calls.
 
-import type { NestedAnswer } from "../shared/types";
+import type { NestedAnswer, ThreadState } from "../shared/types";
 
 export const LEVEL_MAX = 48; // of calls that are drawn; deeper ones are in the panel
 
@@ -21,12 +21,10 @@ export interface Run {
   share: number; // 0 to 1, of the columns
 }
 
-export type StateName = "running" | "waiting" | "blocked" | "pre-empted" | "no data";
-
 export interface StateRun {
   begin: number;
   end: number;
-  name: StateName;
+  name: ThreadState;
 }
 
 export interface NestedRow {
@@ -127,7 +125,7 @@ function boxesOf(
   return { boxes: wide, levels };
 }
 
-const STATES: StateName[] = ["running", "blocked", "pre-empted"];
+const STATES: ThreadState[] = ["running", "blocked", "pre-empted"];
 
 function statesOf(
   runs: [number, number | null, number, number][],
@@ -135,7 +133,7 @@ function statesOf(
   known: [number, number | null][] | undefined,
 ): StateRun[] {
   const list: StateRun[] = [];
-  const add = (count: number, name: StateName) => {
+  const add = (count: number, name: ThreadState) => {
     const last = list[list.length - 1];
     if (last?.name === name) last.end += count;
     else list.push({ begin: last?.end ?? 0, end: (last?.end ?? 0) + count, name });

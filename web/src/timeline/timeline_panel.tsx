@@ -6,10 +6,10 @@ import { colorOf } from "../shared/colors";
 import { formatNs, formatPercent } from "../shared/format";
 import { bareName, shorten as shortenName } from "../shared/names";
 import type { Range } from "../shared/range";
-import type { Flame, Stack, States } from "../shared/types";
+import type { Flame, Stack, States, ThreadState } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
 import { describe, gapOf, type Flow, type FlowEnd } from "./flows";
-import type { NestedFrame, StateName } from "./nested";
+import type { NestedFrame } from "./nested";
 import { printNumbers } from "./thread_numbers";
 import type { Cursor, Selection } from "./track_draw";
 
@@ -63,7 +63,7 @@ function FunctionList(props: { times: Times }) {
   );
 }
 
-const STATE_COLORS: Record<StateName, string> = {
+const STATE_COLORS: Record<ThreadState, string> = {
   running: "var(--running)",
   waiting: "var(--blocked)",
   blocked: "var(--blocked)",
@@ -71,7 +71,7 @@ const STATE_COLORS: Record<StateName, string> = {
   "no data": "transparent",
 };
 
-export function StateList(props: { states: [StateName, number | null][] }) {
+export function StateList(props: { states: [ThreadState, number | null][] }) {
   const total = props.states.reduce((sum, [, ns]) => sum + (ns ?? 0), 0);
   return (
     <table class="swatches">
@@ -95,12 +95,12 @@ export function StateList(props: { states: [StateName, number | null][] }) {
 }
 
 // Without scheduler events, a thread runs or waits: both times are sums over all samples.
-function statesOf(frame: NestedFrame): [StateName, number][] {
+function statesOf(frame: NestedFrame): [ThreadState, number][] {
   const running = frame.functions.reduce((sum, [, ns]) => sum + ns, frame.others[1]);
   return [["running", running], ...waitingOf(frame.waiting)];
 }
 
-const waitingOf = (ns: number): [StateName, number][] => (ns > 0 ? [["waiting", ns]] : []);
+const waitingOf = (ns: number): [ThreadState, number][] => (ns > 0 ? [["waiting", ns]] : []);
 
 const hasGaps = (frame: NestedFrame): boolean =>
   [...frame.rows.values()].some((row) => row.states.some(({ name }) => name === "no data"));
@@ -129,14 +129,18 @@ function useStack(path: string, cursor: Cursor | null): Stack | null {
 function StackList(props: { stack: Stack | null }) {
   const { stack } = props;
   if (!stack) return null;
-  if (!stack.frames?.length) return <p class="status">no data</p>;
-  const span =
-    stack.begin !== undefined && stack.end !== undefined ? formatNs(stack.end - stack.begin) : "";
+  const { begin, end, state, frames = [] } = stack;
+  if (!state || (state === "no data" && frames.length === 0)) return <p class="status">no data</p>;
   return (
     <>
-      <p class="status">{span && `for ${span}`}</p>
+      <p class="status">
+        <i class="state" style={{ background: STATE_COLORS[state] }} />
+        {state}
+        {begin !== undefined && end !== undefined && ` for ${formatNs(end - begin)}`}
+        {state !== "running" && frames.length > 0 && " in"}
+      </p>
       <ol class="stack">
-        {[...stack.frames].reverse().map((item, i) => (
+        {[...frames].reverse().map((item, i) => (
           <li key={i} style={{ borderLeftColor: colorOf(item.label) }}>
             {item.label}
           </li>
@@ -239,7 +243,7 @@ function Visible(props: Props) {
   const threads = printNumbers([...(frame?.rows.keys() ?? [])]);
   const known = useStates(props, frame?.begin ?? 0, frame?.end ?? 0, threads);
   if (!frame) return <p class="status">loading…</p>;
-  const gaps: [StateName, null][] = hasGaps(frame) ? [["no data", null]] : [];
+  const gaps: [ThreadState, null][] = hasGaps(frame) ? [["no data", null]] : [];
   return (
     <>
       <h2>Visible range</h2>

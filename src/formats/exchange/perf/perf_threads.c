@@ -178,6 +178,17 @@ static void enter(struct cn_perf_threads *threads, struct cn_perf_thread *thread
                              task_state(state, thread->wait));
 }
 
+/* It continues in the call in which it stopped: that call is open all the time. */
+static void resume(struct cn_perf_threads *threads, struct cn_perf_thread *thread,
+                   uint64_t now_ns)
+{
+    if (!thread->is_resumed || thread->stopped_at.context == 0)
+        return;
+    cn_import_sample(threads->import, thread->number, now_ns + threads->epoch_ns,
+                     thread->stopped_at.context);
+    thread->is_shown_waiting = false;
+}
+
 /* The thread runs: where a record of a switch is missing, since now. */
 static void run(struct cn_perf_threads *threads, struct cn_perf_thread *thread,
                 uint64_t now_ns)
@@ -186,6 +197,7 @@ static void run(struct cn_perf_threads *threads, struct cn_perf_thread *thread,
         return;
     leave(threads, thread, now_ns);
     thread->is_resumed = thread->state == WAITING;
+    resume(threads, thread, now_ns);
     thread->stopped_at = (struct cn_perf_spot){0};
     enter(threads, thread, RUNNING, now_ns);
 }
@@ -313,10 +325,10 @@ void cn_perf_threads_sample(struct cn_perf_threads *threads, uint32_t at,
     thread->is_shown_waiting = false;
     if (threads->has_states) {
         run(threads, thread, sample->time_ns);
-        /* What ran since the switch is known only now. */
-        if (thread->is_resumed && thread->since_ns < sample->time_ns)
+        /* What ran right after the switch is known only now. */
+        if (thread->is_resumed && thread->since_ns + 1 < sample->time_ns)
             cn_import_sample(threads->import, thread->number,
-                             thread->since_ns + threads->epoch_ns, spot.context);
+                             thread->since_ns + 1 + threads->epoch_ns, spot.context);
         thread->is_resumed = false;
         if (kind == CN_PERF_OF_SWITCH)
             thread->stopped_at = spot;

@@ -190,8 +190,8 @@ static void switches_in_perf_data_become_time_by_state(void **state)
     static const struct {
         uint64_t time_ns;
         bool waits;
-    } samples[] = {{20, false}, {40, false},  {50, true},
-                   {90, false}, {100, false}, {110, true}};
+    } samples[] = {{20, false}, {40, false},  {50, true}, {90, false},
+                   {91, false}, {100, false}, {110, true}};
     static const struct cn_state_change states[] = {
         {10, CN_TASK_RUNNING},    {50, CN_TASK_BLOCKED},  {90, CN_TASK_RUNNING},
         {110, CN_TASK_PREEMPTED}, {115, CN_TASK_RUNNING}, {120, CN_TASK_UNKNOWN}};
