@@ -65,6 +65,11 @@ export const tests = {
     await page.click(".menu summary");
     await page.click("[aria-label^='move'] >> nth=1");
     await until("another order", async () => (await titles())[0]?.startsWith(before[1] ?? "?"));
+    await page.fill("[aria-label^='derived metric']", "half=nosuch/2");
+    await page.keyboard.press("Enter");
+    viewer.expectError(/404.*derive/);
+    await page.waitForSelector(".menu .mistake:has-text('no metric')");
+    assert.ok(!/derive=/.test(hash()), "a wrong formula is not in the address");
     await page.fill("[aria-label^='derived metric']", "half=CPU/2");
     await page.click(".menu button:has-text('Add')");
     await until("a derived column", async () => (await titles()).some((t) => /half/.test(t)));

@@ -63,7 +63,13 @@ export function TreePage(props: ViewProps) {
     <>
       <div class="toolbar">
         {hasRange ? <ChosenRange state={state} info={props.info} /> : <Choices {...props} />}
-        <ColumnChooser info={props.info} state={state} columns={columns} hasRange={hasRange} />
+        <ColumnChooser
+          path={props.path}
+          info={props.info}
+          state={state}
+          columns={columns}
+          hasRange={hasRange}
+        />
         <UnitChooser state={state} />
         <CopyMenu print={(what, format) => copies.current?.(what, format) ?? ""} />
       </div>

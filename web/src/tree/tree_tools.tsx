@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import type { Parameters } from "../shared/api";
 import { COPY_FORMATS, COPY_WHAT, type CopyFormat, type CopyWhat } from "./copy_rows";
+import { Derived } from "./derived";
 import { Menu } from "../shared/menu";
 import { defaultMetrics, splitList } from "../shared/page";
 import { go, type State } from "../shared/state";
@@ -14,6 +15,7 @@ import { useAnswer } from "../shared/use_answer";
 
 // Which metrics have columns, and which columns are hidden.
 export function ColumnChooser(props: {
+  path: string; // of the source
   info: Info;
   state: State;
   columns: Column[];
@@ -64,7 +66,7 @@ export function ColumnChooser(props: {
           {metric.name}
         </label>
       ))}
-      {!props.hasRange && <Derived state={state} />}
+      {!props.hasRange && <Derived path={props.path} state={state} />}
       {!props.hasRange && <SavedColumns info={info} state={state} />}
     </Menu>
   );
@@ -83,48 +85,6 @@ function MoveButton(props: { isFirst: boolean; title: string; onMove: () => void
     >
       ←
     </button>
-  );
-}
-
-// Metrics computed from others: "IPC = instructions / cycles".
-function Derived(props: { state: State }) {
-  const list = splitList(props.state.derive);
-  const [text, setText] = useState("");
-  const set = (next: string[]) => go({ derive: next.join("\n") });
-  return (
-    <>
-      <strong>Derived metrics</strong>
-      {list.map((formula) => (
-        <label key={formula} class="column-choice">
-          <code>{formula}</code>
-          <span class="space" />
-          <button
-            aria-label={`remove ${formula}`}
-            onClick={() => set(list.filter((other) => other !== formula))}
-          >
-            ×
-          </button>
-        </label>
-      ))}
-      <form
-        class="column-choice"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (text.includes("=")) set([...list, text.trim()]);
-          setText("");
-        }}
-      >
-        <input
-          class="formula"
-          aria-label="derived metric: NAME=FORMULA over names of metrics"
-          placeholder="per call [ns]='time (sec)'/calls*1e9"
-          title="NAME [unit]=FORMULA; names of metrics that are not one word in single quotes"
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-        <button>Add</button>
-      </form>
-    </>
   );
 }
 
