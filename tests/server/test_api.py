@@ -65,7 +65,9 @@ class Answers(unittest.TestCase):
             for view in ("top-down", "collapsed", "bottom-up", "flat"):
                 rows = self.ask(source, "rows", view=view)
                 self.assertGreater(rows["count"], 0)
-            self.ask(source, "rows", row=top["id"])
+                self.assertNotIn("label", rows)
+                for row in rows["rows"][:20]:
+                    self.assertEqual(row["label"], self.ask(source, "rows", view=view, row=row["id"])["label"])
             self.ask(source, "hot-path")
             self.ask(source, "flame")
             self.ask(source, "context", row=top["id"])

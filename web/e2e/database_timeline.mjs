@@ -105,6 +105,10 @@ export const tests = {
     };
     assert.ok(Math.abs((await sum()) - 100) < 1, `top rows have ${await sum()} %`);
     await shot("table-of-range");
+    await page.focus(".tree");
+    await page.keyboard.press("ArrowDown");
+    await page.waitForSelector("aside.panel .crumbs");
+    assert.match(await page.textContent("aside.panel"), /self.*This row in the whole time/s);
     await page.keyboard.press("3");
     await until("bottom-up", () => /v=bottom-up/.test(hash()));
     await page.waitForSelector(".chosen-range");

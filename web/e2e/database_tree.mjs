@@ -79,6 +79,19 @@ export const tests = {
     await page.waitForSelector(".sandwich h2.middle");
     await viewer.shot("sandwich");
   },
+  async "a root has a name in every view"(viewer) {
+    const { page, until } = viewer;
+    for (const view of ["top-down", "bottom-up", "flat"]) {
+      await opened(viewer, `v=${view}`);
+      await page.focus(".tree");
+      await page.keyboard.press("Home");
+      const name = await page.textContent(".tree-row.selected .kind");
+      await page.keyboard.press("z");
+      await until(`${name} in ${view}`, async () =>
+        (await page.textContent("nav[aria-label='root of the tree'] .status")).includes(name),
+      );
+    }
+  },
   async "percentiles are columns"(viewer) {
     const { page, until } = viewer;
     await opened(viewer, "s=1&v=top-down");

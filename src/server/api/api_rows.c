@@ -22,6 +22,19 @@ static bool add_row(struct cn_json *json, struct cn_view *view, const struct cn_
     return ok && cn_json_row_as(json, view, row, is_leaf, err);
 }
 
+/* "label": the name of the row whose children are listed. */
+static bool add_label(struct cn_json *json, struct cn_view *view,
+                      const struct cn_row *parent, struct cn_error *err)
+{
+    struct cn_text label = {0};
+    bool ok = view->ops->label(view, parent, &label, err);
+
+    if (ok)
+        cn_json_add_str(json, "label", cn_text_str(&label));
+    cn_text_done(&label);
+    return ok;
+}
+
 static bool answer_rows(struct cn_served *served, struct cn_served_view *view,
                         struct cn_request *request, struct cn_error *err)
 {
@@ -45,6 +58,7 @@ static bool answer_rows(struct cn_served *served, struct cn_served_view *view,
     if (view->is_estimate)
         cn_json_add_bool(json, "isPartial", true);
     cn_json_columns(json, &view->costs);
+    ok = ok && (!has_parent || add_label(json, view->view, &parent, err));
     cn_json_add_u64(json, "count", list.count);
     cn_json_key(json, "rows");
     cn_json_array(json);

@@ -85,6 +85,7 @@ export interface Row {
 
 export interface Rows {
   columns: Column[];
+  label?: string; // of the row whose children these are
   count: number;
   rows: Row[];
   isPartial?: boolean; // an estimate: ask again

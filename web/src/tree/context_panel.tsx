@@ -11,7 +11,8 @@ import { baseName, formatPercent, formatValue } from "../shared/format";
 import { LatencyPlot, ThreadPlot } from "./plots";
 import { SourceView } from "./source_view";
 import { columnTitle, hasShare, share } from "./tree_rows";
-import { linkTo } from "../shared/state";
+import { NO_RANGE } from "../shared/chosen_range";
+import { currentState, linkTo } from "../shared/state";
 import type { Column, ContextDetail, FunctionDetail, Row } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
 
@@ -21,6 +22,7 @@ interface Props {
   row: Row;
   columns: Column[];
   isContext: boolean; // one context, not the sum of many
+  isRange: boolean; // costs are those of a time range
   withSource: boolean;
   withAssembly: boolean;
   isSorted: boolean; // threads, by value
@@ -58,7 +60,20 @@ export function ContextPanel(props: Props) {
           <Location {...props} />
         </>
       )}
-      {IN_FUNCTIONS.has(row.kind) && <Function {...props} />}
+      {props.isRange ? (
+        <p>
+          <a
+            href={linkTo({
+              ...NO_RANGE,
+              ...(props.isContext ? { open: currentState().open ?? "" } : {}),
+            })}
+          >
+            {props.isContext ? "This row in the whole time" : "The whole time"}
+          </a>
+        </p>
+      ) : (
+        IN_FUNCTIONS.has(row.kind) && <Function {...props} />
+      )}
     </aside>
   );
 }
@@ -94,6 +109,7 @@ function Costs(props: { columns: Column[]; row: Row }) {
 
 function Location(props: Props) {
   const { row } = props;
+  const hasInstructions = IN_FUNCTIONS.has(row.kind) && !props.isRange;
   return (
     <>
       {row.module && <p class="status wrap">{row.module}</p>}
@@ -114,7 +130,7 @@ function Location(props: Props) {
       {row.file && props.withSource && (
         <SourceView path={props.path} parameters={props.parameters} row={row.context} />
       )}
-      {IN_FUNCTIONS.has(row.kind) && (
+      {hasInstructions && (
         <p>
           <button
             class="link"
@@ -125,7 +141,7 @@ function Location(props: Props) {
           </button>
         </p>
       )}
-      {IN_FUNCTIONS.has(row.kind) && props.withAssembly && (
+      {hasInstructions && props.withAssembly && (
         <AssemblyView path={props.path} parameters={props.parameters} row={row.context} />
       )}
     </>
@@ -135,7 +151,7 @@ function Location(props: Props) {
 // The details keep their space while new ones are loading: nothing jumps.
 function OneContext(props: Props) {
   const { value, error } = useAnswer<ContextDetail>(`${props.path}/context`, {
-    ...props.parameters,
+    ...(props.isRange ? {} : props.parameters),
     view: "top-down",
     row: props.row.context,
   });
@@ -159,8 +175,8 @@ function OneContext(props: Props) {
       <Costs columns={props.columns} row={props.row} />
       <Location {...props} />
       {error && <p class="status error">{error}</p>}
-      {value && <LatencyPlot latency={value.latency} />}
-      {value && metric && (
+      {value && !props.isRange && <LatencyPlot latency={value.latency} />}
+      {value && metric && !props.isRange && (
         <ThreadPlot
           path={props.path}
           threads={value.threads}

@@ -78,13 +78,14 @@ export function TreePage(props: ViewProps) {
       )}
       <div class="columns">
         <ServedTree {...props} view={served} shared={shared} />
-        {chosen && state.open && !hasRange && (
+        {chosen && state.open && (
           <ContextPanel
             path={props.path}
-            parameters={costParameters(props)}
+            parameters={hasRange ? rangeParameters(state) : costParameters(props)}
             row={chosen.row}
             columns={chosen.columns}
             isContext={served === "top-down"}
+            isRange={hasRange}
             withSource={isOn(state, "src")}
             withAssembly={isOn(state, "asm")}
             isSorted={state.plot === "sorted"}

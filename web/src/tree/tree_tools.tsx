@@ -140,21 +140,15 @@ export function CopyMenu(props: { print: (what: CopyWhat, format: CopyFormat) =>
   );
 }
 
-// The row that is shown as the root, and the way back.
-export function RootPath(props: {
-  path: string;
+interface RootProps {
+  path: string; // of the source
   view: string;
   root: string[];
   parameters: Parameters;
-}) {
-  const isContext = props.view === "top-down";
-  const last = props.root[props.root.length - 1];
-  const { value } = useAnswer<ContextDetail | Rows>(isContext ? `${props.path}/context` : null, {
-    ...props.parameters,
-    view: "top-down",
-    row: last,
-  });
-  const labels = value && "path" in value ? value.path : [];
+}
+
+// The row that is shown as the root, and the way back.
+export function RootPath(props: RootProps) {
   return (
     <nav class="toolbar crumbs" aria-label="root of the tree">
       <button onClick={() => go({ root: "" })}>Whole tree</button>
@@ -162,8 +156,41 @@ export function RootPath(props: {
         Up (Backspace)
       </button>
       <span class="status">
-        {isContext ? labels.map((step) => step.label).join(" › ") : "below the chosen row"}
+        {props.view === "top-down" ? <ContextPath {...props} /> : <RowPath {...props} />}
       </span>
     </nav>
   );
+}
+
+function ContextPath(props: RootProps) {
+  const { value } = useAnswer<ContextDetail>(`${props.path}/context`, {
+    ...props.parameters,
+    view: "top-down",
+    row: props.root[props.root.length - 1],
+  });
+  return <>{value?.path.map((step) => step.label).join(" › ")}</>;
+}
+
+// Rows of other views are few from the top down: each is asked for its name.
+function RowPath(props: RootProps) {
+  return (
+    <>
+      {props.root.map((id, i) => (
+        <span key={id}>
+          {i > 0 && " › "}
+          <RowName {...props} id={id} />
+        </span>
+      ))}
+    </>
+  );
+}
+
+function RowName(props: RootProps & { id: string }) {
+  const { value, error } = useAnswer<Rows>(`${props.path}/rows`, {
+    ...props.parameters,
+    view: props.view,
+    row: props.id,
+    limit: 1,
+  });
+  return <>{value?.label ?? error ?? "…"}</>;
 }
