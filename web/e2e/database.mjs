@@ -13,6 +13,10 @@ export const tests = {
     await page.waitForSelector(".overview-table tbody tr");
     assert.ok(!page.url().includes("token"), "the token stays in the address");
     assert.equal(await page.locator(".facts dt").first().textContent(), "wall time");
+    await page.locator(".facts .card").first().click();
+    await until("the timeline", () => /v=timeline/.test(hash()));
+    await page.goBack();
+    await page.waitForSelector(".overview-table tbody tr");
     await shot("overview");
     const name = await page.locator(".overview-table tbody a").first().textContent();
     await page.locator(".overview-table tbody a").first().click();

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import {
   factsOf,
   foldSteps,
+  listedSteps,
   notesOf,
   shortLabels,
   threadTimes,
@@ -36,6 +37,7 @@ const info = {
   threadCount: 2,
   sampleCount: 0,
   hasTimelines: true,
+  metrics: [{ name: "calls" }],
   states: [],
   costTimes: "corrected",
   facts: [["cpuinfo:nr_cpus", "4 / 4 (online/possible)"]],
@@ -74,6 +76,15 @@ const overview: Overview = {
   isPartial: false,
 };
 
+test("a long hot path has its first and last steps", () => {
+  const steps = (count: number) =>
+    foldSteps(Array.from({ length: count }, (_, i) => row(`f${i}`, [1])));
+  assert.equal(listedSteps(steps(12)).length, 12);
+  const listed = listedSteps(steps(30));
+  assert.equal(listed.length, 12);
+  assert.equal(listed[3], 19);
+});
+
 test("the facts of a recording", () => {
   assert.deepEqual(
     factsOf(info, overview).map(({ value, label }) => `${value} ${label}`),
@@ -86,6 +97,14 @@ test("the facts of a recording", () => {
       "26.5 ns cost a call, subtracted",
     ],
   );
+  assert.deepEqual(
+    factsOf(info, overview).map(({ to }) => to?.v),
+    ["timeline", "flame", "timeline", "bottom-up", "calls", "bottom-up"],
+  );
+  const longer = { wall: 4e9, states: [] } as unknown as States;
+  const labelOf = (of: Info) => factsOf(of, overview, longer)[0]?.label;
+  assert.equal(labelOf(info), "wall time, calls in 2 s");
+  assert.equal(labelOf({ ...info, metrics: [] }), "wall time, samples in 2 s");
   const unknown = factsOf({ ...info, duration: 0 }, overview)[0];
   assert.equal(unknown?.value, "unknown");
   const idle = factsOf({ ...info, threadCount: 5 }, overview)[2];
@@ -119,6 +138,7 @@ test("waiting of threads, in calls and outside", () => {
   assert.deepEqual(factsOf(known, overview, states)[2], {
     value: "800 ms",
     label: "waiting, 25.0 % pre-empted, 500 ms outside calls",
+    to: { v: "bottom-up", w: "1" },
   });
   assert.deepEqual(threadTimes(overview, states).get(2), [0.4, 0.4, 0, 1.2]);
   assert.deepEqual(threadTimes(overview, null).get(2), [0.4]);

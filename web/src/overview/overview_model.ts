@@ -15,6 +15,7 @@ import type { Imbalance, Overview } from "./overview_types";
 export interface Fact {
   value: string;
   label: string;
+  to?: State; // the view that shows it
   isBad?: boolean;
 }
 
@@ -90,6 +91,7 @@ function factOfWaiting(info: Info, states: States | null): Fact | null {
       `${formatPercent(preempted, blocked + preempted) || "0 %"} pre-empted`,
       ...(outside > 0 ? [`${formatNs(outside)} outside calls`] : []),
     ].join(", "),
+    to: { v: "bottom-up", w: "1" },
   };
 }
 
@@ -105,6 +107,9 @@ export function threadTimes(overview: Overview, states: States | null): Map<numb
   );
 }
 
+const toTimeline = (info: Info): { to?: State } =>
+  info.hasTimelines ? { to: { v: "timeline" } } : {};
+
 function threadFact(info: Info, overview: Overview): Fact {
   const { threadCount } = info;
   const processes = processCount(info);
@@ -115,15 +120,27 @@ function threadFact(info: Info, overview: Overview): Fact {
   return {
     value: threadCount.toLocaleString("en-US"),
     label: `${threadCount === 1 ? "thread" : "threads"}${inProcesses}${withCosts}`,
+    ...toTimeline(info),
   };
 }
 
 // From the first record to the last, scheduler events included; most of it may be outside calls.
 function factOfWall(info: Info, states: States | null): Fact {
-  const calls = info.duration;
-  const all = Math.max(states?.wall ?? 0, calls);
-  const part = calls < 0.99 * all ? `, calls in ${formatNs(calls)}` : "";
-  return { value: all > 0 ? formatNs(all) : "unknown", label: `wall time${part}` };
+  const measured = info.duration;
+  const all = Math.max(states?.wall ?? 0, measured);
+  const what = info.metrics.some(({ name }) => name === "calls") ? "calls" : "samples";
+  const part = measured < 0.99 * all ? `, ${what} in ${formatNs(measured)}` : "";
+  return {
+    value: all > 0 ? formatNs(all) : "unknown",
+    label: `wall time${part}`,
+    ...toTimeline(info),
+  };
+}
+
+// The functions that are called most: recording them costs most.
+function mostCalled(columns: Column[]): State {
+  const column = columns[columnIndex(columns, "calls", "inclusive")];
+  return { v: "bottom-up", ...(column ? { more: "calls", sort: column.name } : {}) };
 }
 
 export function factsOf(info: Info, overview: Overview, states: States | null = null): Fact[] {
@@ -139,9 +156,14 @@ export function factsOf(info: Info, overview: Overview, states: States | null = 
     facts.push({
       value: seconds(whole),
       label: `${what}${used ? `, ${used}${cores ? ` of ${cores}` : ""} cores` : ""}`,
+      to: { v: "flame" },
     });
   } else
-    facts.push({ value: formatValue(whole, overview.metric), label: metricTitle(overview.metric) });
+    facts.push({
+      value: formatValue(whole, overview.metric),
+      label: metricTitle(overview.metric),
+      to: { v: "flame" },
+    });
   const waiting = factOfWaiting(info, states);
   if (waiting) facts.push(waiting);
   facts.push(threadFact(info, overview));
@@ -150,19 +172,26 @@ export function factsOf(info: Info, overview: Overview, states: States | null = 
     facts.push({
       value: calls.toLocaleString("en-US"),
       label: `calls of ${plural(overview.functionCount ?? 0, "function")}`,
+      to: mostCalled(columns ?? []),
     });
   else if (info.sampleCount > 0)
-    facts.push({ value: info.sampleCount.toLocaleString("en-US"), label: "samples in timelines" });
+    facts.push({
+      value: info.sampleCount.toLocaleString("en-US"),
+      label: "samples in timelines",
+      ...toTimeline(info),
+    });
   if (overview.lostRecords !== undefined)
     facts.push({
       value: overview.lostRecords.toLocaleString("en-US"),
       label: "lost records",
       isBad: overview.lostRecords > 0,
+      ...(overview.lostRecords > 0 ? { to: { v: "calls" } } : {}),
     });
   if (overview.callCost)
     facts.push({
       value: formatNs(overview.callCost),
       label: info.costTimes === "corrected" ? "cost a call, subtracted" : "cost a call",
+      to: mostCalled(columns ?? []),
     });
   return facts;
 }
@@ -185,6 +214,18 @@ export function foldSteps(hotPath: Row[]): Step[] {
     else steps.push({ row, path: hotPath.slice(0, i + 1).map(({ id }) => id), times: 1 });
   });
   return steps;
+}
+
+const STEPS_FIRST = 3; // of a long hot path
+const STEPS_LAST = 8;
+
+// The steps that are listed: of a long path the first and the last ones, and the number of those
+// between.
+export function listedSteps(steps: Step[]): (Step | number)[] {
+  const between = steps.length - STEPS_FIRST - STEPS_LAST;
+  return between < 2
+    ? steps
+    : [...steps.slice(0, STEPS_FIRST), between, ...steps.slice(-STEPS_LAST)];
 }
 
 const openTree = (path: string[]): State => ({ v: "top-down", open: path.join(".") });
@@ -263,7 +304,8 @@ export function notesOf(info: Info, overview: Overview): Note[] {
     ? [
         {
           subject: plural(overview.lostRecords, "record"),
-          text: " lost while recording: counts and times of calls are too small.",
+          text: " lost while recording: counts and times of calls are too small. Record again with a larger --buffer.",
+          link: { title: "Calls", to: { v: "calls" } },
           isBad: true,
         },
       ]

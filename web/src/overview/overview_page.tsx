@@ -14,17 +14,20 @@ import {
   columnIndex,
   factsOf,
   foldSteps,
+  listedSteps,
   notesOf,
   percentileIndex,
   shortLabels,
   threadTimes,
   wholeOf,
   type Note,
+  type Step,
 } from "./overview_model";
 import type { Overview, SlowCall } from "./overview_types";
 
 const THREADS_LISTED = 8;
 const LEAST_SHARE = 0.0005; // smaller ones are 0.0 %
+const LEAST_BAR = 0.01; // of the wall time, that of the busiest thread
 const NAME_MAX = 48;
 const NAME_MIN = 18;
 const LETTER_PX = 7.2; // of a name, about
@@ -58,7 +61,15 @@ export function OverviewPage(props: ViewProps) {
       <dl class="facts">
         {factsOf(info, value, states).map((fact) => (
           <div key={fact.label} class={`card${fact.isBad ? " bad" : ""}`}>
-            <dd>{fact.value}</dd>
+            <dd>
+              {fact.to ? (
+                <a href={linkTo(fact.to)} aria-label={`${fact.value} ${fact.label}`}>
+                  {fact.value}
+                </a>
+              ) : (
+                fact.value
+              )}
+            </dd>
             <dt>{fact.label}</dt>
           </div>
         ))}
@@ -220,6 +231,24 @@ function Functions(props: { overview: Overview }) {
   );
 }
 
+function HotStep(props: { step: Step; whole: number; metric: string }) {
+  const { whole, metric } = props;
+  const { row, path, times } = props.step;
+  return (
+    <li>
+      <i style={{ width: `${whole ? (100 * (row.values[0] ?? 0)) / whole : 0}%` }} />
+      <Link to={contextOf(path)} title={row.label}>
+        {shorten(row.label, NAME_MAX)}
+      </Link>
+      {times > 1 && <em title={`${times} calls, each made by the one before`}>× {times}</em>}
+      <span>
+        {formatValue(row.values[0], metric)}{" "}
+        <small>{formatPercent(row.values[0] ?? null, whole)}</small>
+      </span>
+    </li>
+  );
+}
+
 function HotPath(props: { overview: Overview }) {
   const { hotPath, metric } = props.overview;
   const whole = wholeOf(props.overview);
@@ -229,19 +258,15 @@ function HotPath(props: { overview: Overview }) {
   return (
     <Card title="Hot path" hint="down while one callee has half">
       <ol class="hot-path">
-        {steps.map(({ row, path, times }) => (
-          <li key={row.id}>
-            <i style={{ width: `${whole ? (100 * (row.values[0] ?? 0)) / whole : 0}%` }} />
-            <Link to={contextOf(path)} title={row.label}>
-              {shorten(row.label, NAME_MAX)}
-            </Link>
-            {times > 1 && <em title={`${times} calls, each made by the one before`}>× {times}</em>}
-            <span>
-              {formatValue(row.values[0], metric)}{" "}
-              <small>{formatPercent(row.values[0] ?? null, whole)}</small>
-            </span>
-          </li>
-        ))}
+        {listedSteps(steps).map((step) =>
+          typeof step === "number" ? (
+            <li key="between">
+              <Link to={contextOf(ids)}>{`… ${step} calls between`}</Link>
+            </li>
+          ) : (
+            <HotStep key={step.row.id} step={step} whole={whole} metric={metric} />
+          ),
+        )}
       </ol>
       {steps.length === 0 && <p class="status">no costs</p>}
       {last && (
@@ -266,13 +291,14 @@ function Threads(props: { info: Info; overview: Overview; states: States | null 
   // Of the wall time, if that can be compared.
   const duration = states?.wall ?? info.duration;
   const wall = isSeconds(metric) && duration > 0 ? duration / 1e9 : null;
-  const whole = Math.max(wall ?? 0, most);
+  // Bars of threads that hardly ran would be empty: they are compared with the busiest one.
+  const whole = wall && most > LEAST_BAR * wall ? Math.max(wall, most) : most;
   const hasWaits = (threads[0]?.length ?? 0) > 2;
   if (threads.length === 0) return null;
   return (
     <Card
       title="Threads"
-      hint={`${threads.length > THREADS_LISTED ? `the busiest ${THREADS_LISTED} of ${threads.length.toLocaleString("en-US")}` : "each"}${wall ? ", of the wall time" : ""}`}
+      hint={`${threads.length > THREADS_LISTED ? `the busiest ${THREADS_LISTED} of ${threads.length.toLocaleString("en-US")}` : "each"}${wall && whole >= wall ? ", of the wall time" : ""}`}
     >
       <table class="thread-bars">
         <tbody>
