@@ -109,6 +109,21 @@ static size_t add_column(struct cn_costs *costs, const char *metric,
     return cn_costs_add(costs, &request, err) ? costs->column_count - 1 : SIZE_MAX;
 }
 
+/* Both sides need the metric: that of the first one, if none was chosen. */
+static bool fail_other_metric(bool is_chosen, struct cn_error *err)
+{
+    struct cn_error before = *err;
+
+    if (is_chosen) {
+        err->kind = CN_ERR_USAGE;
+        return false;
+    }
+    return cn_fail(err, CN_ERR_USAGE,
+                   "%s; measure both sides in the same way (cairn record, or cairn "
+                   "sample), or choose a metric that both have",
+                   before.text);
+}
+
 static bool add_columns(struct cn_comparison *c, struct cn_costs *costs,
                         const struct cn_compare_run *run, struct columns *out,
                         struct cn_error *err)
@@ -125,10 +140,8 @@ static bool add_columns(struct cn_comparison *c, struct cn_costs *costs,
         metric = defaults[0];
     out->total = add_column(costs, metric, CN_TOTAL, err);
     out->self = add_column(costs, metric, CN_SELF, out->total == SIZE_MAX ? err : &other);
-    if (costs->column_count == 0) {
-        err->kind = CN_ERR_USAGE; /* both sides need it */
-        return false;
-    }
+    if (costs->column_count == 0)
+        return fail_other_metric(run->metric != NULL, err);
     if (c->metric && strcmp(c->metric, costs->columns[0].metric) != 0)
         return cn_fail(err, CN_ERR_USAGE,
                        "its metric is '%s', not '%s'; choose one that all have with "
