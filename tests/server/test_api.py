@@ -801,6 +801,8 @@ class Answers(unittest.TestCase):
             ("sources/1/rows?metric=calls&waits=1", 400, "default metric"),
             ("sources/0/rows?row=12345678901234567", 400, "not a row"),
             ("sources/0/rows?view=flat&row=4000000000", 400, "row"),
+            ("sources/0/function?row=12345678901234567", 400, "not in this data"),
+            ("sources/0/source?row=12345678901234567", 400, "not in this data"),
             ("sources/0/search?q=(", 400, ""),
             ("sources/0/search?q=((a{99}){99}){99}", 400, ""),
             ("sources/0/search?q=" + "(" * 9000, 400, ""),

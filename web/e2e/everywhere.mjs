@@ -18,6 +18,17 @@ export const tests = {
     assert.ok(!overflows, "the page is wider than the window");
     await page.setViewportSize({ width: 1280, height: 800 });
   },
+  async "an address of a source that is not open leads to those that are"({
+    page,
+    show,
+    until,
+    hash,
+  }) {
+    await show("s=77&v=flame");
+    await page.click("main a >> nth=1");
+    await until("another source", () => hash() === "#s=1");
+    await page.waitForSelector(".overview-table tbody tr");
+  },
   async "names are text, never markup"({ page }) {
     assert.equal(await page.evaluate(() => window.hacked), undefined);
     assert.equal(

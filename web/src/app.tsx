@@ -22,6 +22,7 @@ import {
   isOn,
   linkTo,
   openSource,
+  printState,
   useLocationState,
   type State,
   type StateName,
@@ -72,12 +73,27 @@ function App() {
         {sources.error ?? "loading…"} <StopButton />
       </main>
     );
-  if (!chosen) return <main class="status">there is no source with this number</main>;
+  if (!chosen) return <NoSource sources={sources.value.sources} />;
   if (state.v === "compare")
     return <CompareFrame sources={sources.value} source={chosen} state={state} />;
   if (chosen.kind === "store")
     return <StoreFrame source={chosen} sources={sources.value} state={state} />;
   return <SourcePage key={chosen.id} source={chosen} sources={sources.value} state={state} />;
+}
+
+function NoSource(props: { sources: Source[] }) {
+  return (
+    <main class="status">
+      <p>The address names a source that is not open. Open:</p>
+      <ul>
+        {props.sources.map((source) => (
+          <li key={source.id}>
+            <a href={printState({ s: String(source.id) })}>{source.name}</a>
+          </li>
+        ))}
+      </ul>
+    </main>
+  );
 }
 
 function CompareFrame(props: { source: Source; sources: Sources; state: State }) {

@@ -46,10 +46,9 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
     size_t column;
     bool ok;
 
-    if (!cn_request_u64(request, "row", 0, UINT64_MAX, 0, &row, err) ||
+    if (!cn_request_context(request, served->db, &row, &context, err) ||
         !cn_structure_wait(&served->structure, CN_STRUCTURE_FRAMES, err) ||
-        !cn_annotation_column(&view->costs, &column, err) ||
-        !cn_context_at(served->db, row, &context, err))
+        !cn_annotation_column(&view->costs, &column, err))
         return false;
     index = &served->structure.frames.index;
     ok = cn_annotation_function(served->db, index,

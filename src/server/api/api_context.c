@@ -108,11 +108,8 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
     struct cn_row row = {.values = values};
     struct cn_context context;
 
-    if (!cn_request_value(request, "row"))
-        return cn_fail(err, CN_ERR_USAGE, "parameter row is missing: the context");
-    if (!cn_request_u64(request, "row", 0, UINT64_MAX, 0, &row.id, err) ||
+    if (!cn_request_context(request, served->db, &row.id, &context, err) ||
         !cn_structure_wait(&served->structure, CN_STRUCTURE_FRAMES, err) ||
-        !cn_context_at(served->db, row.id, &context, err) ||
         !cn_costs_of_context(&view->costs, context.id, values, err))
         return false;
     row.kind = cn_row_kind_of(&context);

@@ -65,11 +65,10 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
     uint64_t row;
     bool ok;
 
-    if (!cn_request_u64(request, "row", 0, UINT64_MAX, 0, &row, err) ||
+    if (!cn_request_context(request, served->db, &row, &context, err) ||
         !cn_request_u64(request, "limit", 1, OTHER_MAX, 50, &question.limit, err) ||
         !cn_request_column(request, &view->costs, &question.column, err) ||
         !cn_structure_wait(&served->structure, CN_STRUCTURE_FRAMES, err) ||
-        !cn_context_at(served->db, row, &context, err) ||
         !cn_view_function_of(view->view, &context, values, &function, err))
         return false;
     question.index = &served->structure.frames.index;
@@ -100,10 +99,9 @@ static bool check_function(struct cn_served *served, const struct cn_request *re
     uint64_t at;
     uint32_t row;
 
-    return cn_request_u64(request, "row", 0, UINT64_MAX, 0, &at, err) &&
-           cn_served_ready(served, err) &&
+    return cn_served_ready(served, err) &&
+           cn_request_context(request, served->db, &at, &context, err) &&
            cn_structure_wait(structure, CN_STRUCTURE_CALLERS, err) &&
-           cn_context_at(served->db, at, &context, err) &&
            cn_view_shape_function(structure->callers, context.id, &row, err);
 }
 

@@ -254,8 +254,7 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
     uint64_t row;
     bool ok;
 
-    if (!cn_request_u64(request, "row", 0, UINT64_MAX, 0, &row, err) ||
-        !cn_context_at(served->db, row, &context, err) ||
+    if (!cn_request_context(request, served->db, &row, &context, err) ||
         !file_of(served->db, &context, &index, &line, err))
         return false;
     if (index == CN_NONE)

@@ -66,6 +66,20 @@ bool cn_request_view(const struct cn_request *request, struct cn_view_question *
            cn_fail(err, CN_ERR_LIMIT, "more than %d metrics", METRIC_MAX);
 }
 
+bool cn_request_context(const struct cn_request *request, struct cn_database *db,
+                        uint64_t *id, struct cn_context *out, struct cn_error *err)
+{
+    struct cn_error ignored;
+
+    if (!cn_request_value(request, "row"))
+        return cn_fail(err, CN_ERR_USAGE, "parameter row is missing: the context");
+    if (!cn_request_u64(request, "row", 0, UINT64_MAX, 0, id, err))
+        return false;
+    return cn_context_at(db, *id, out, &ignored) ||
+           cn_fail(err, CN_ERR_USAGE,
+                   "row %" PRIu64 " is not in this data; choose it again in a view", *id);
+}
+
 bool cn_request_row(const struct cn_request *request, const struct cn_view *view,
                     struct cn_row *out, bool *is_given, struct cn_error *err)
 {

@@ -21,6 +21,11 @@ void cn_request_list(const struct cn_request *request, const char *name,
 CN_CHECK bool cn_request_view(const struct cn_request *request,
                               struct cn_view_question *out, struct cn_error *err);
 
+/* `row`, a context of the top-down view. */
+CN_CHECK bool cn_request_context(const struct cn_request *request, struct cn_database *db,
+                                 uint64_t *id, struct cn_context *out,
+                                 struct cn_error *err);
+
 /* `row`, a row of a view; *is_given is false without it. */
 CN_CHECK bool cn_request_row(const struct cn_request *request, const struct cn_view *view,
                              struct cn_row *out, bool *is_given, struct cn_error *err);
