@@ -1,7 +1,51 @@
 // In every view: help, light and dark, any width, names as text.
 import assert from "node:assert/strict";
 
+const VIEWS = [
+  ["s=0", ".overview-table tbody tr"],
+  ["s=1&v=top-down&p=1", ".tree-row"],
+  ["s=1&v=flame", ".flame canvas"],
+  ["s=1&v=timeline", ".timeline-canvas canvas"],
+  ["s=1&v=calls", ".call-list .vtable-body [role=row]"],
+  ["s=1&v=sandwich", ".sandwich"],
+  ["s=0&v=compare&cb=0", "[role=tabpanel] > *"],
+  ["s=2", ".results"],
+  ["s=2&v=operations", ".operations"],
+  ["s=2&v=services", ".service-calls"],
+  ["s=2&key=0.0&tab=spans", ".span-list .vtable-body [role=row]"],
+];
+
 export const tests = {
+  async "no page is larger than the window"({ page, show }) {
+    const found = [];
+    for (const [width, height] of [
+      [1440, 900],
+      [1024, 768],
+      [600, 800],
+    ]) {
+      await page.setViewportSize({ width, height });
+      for (const [state, sign] of VIEWS) {
+        await show(state);
+        await page.waitForSelector(sign);
+        const size = await page.evaluate(() => {
+          const { scrollWidth, scrollHeight } = document.documentElement;
+          return [scrollWidth, scrollHeight];
+        });
+        if (size[0] > width || size[1] > height) found.push(`${state} at ${width}: ${size}`);
+        const header = await page.locator("header").boundingBox();
+        if (width === 1440 && header.height > 50) found.push(`${state}: a header of two lines`);
+      }
+    }
+    assert.deepEqual(found, []);
+  },
+  async "the panel of a span is inside a narrow window"({ page, show }) {
+    await page.setViewportSize({ width: 600, height: 800 });
+    await show("s=2&key=0.0&tab=spans");
+    await page.click(".span-list .vtable-body [role=row]");
+    const box = await page.locator("aside.panel h2").boundingBox();
+    assert.ok(box.y + box.height <= 800, `at ${box.y}`);
+    await page.setViewportSize({ width: 1280, height: 800 });
+  },
   async "help opens and closes, dark and wide work"({ page, show, shot }) {
     await show("v=top-down");
     await page.waitForSelector(".tree");

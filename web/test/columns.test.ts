@@ -39,8 +39,10 @@ test("columns are ordered, hidden, and have one unit", () => {
   // In a narrow table, names come first, and are not indented out of sight.
   assert.deepEqual(titles({}, 500), ["context", "time total (ms)", "time self (ms)"]);
   const names = nameColumn(shownColumns(columns, layout), 500);
-  assert.equal(names.widths, "225px 13em 13em");
+  assert.equal(names.widths, "225px 10.5em 10.5em");
+  assert.ok(!names.hasBars);
   assert.ok(names.indent(1) > 0 && names.indent(1000) < 225 / 2);
+  assert.ok(nameColumn(shownColumns(columns, layout), 800).hasBars);
 });
 
 test("a location is said once", () => {

@@ -13,30 +13,38 @@ const EM_PX = 13;
 const GAP_PX = 12;
 // With less room, names are the first column and do not scroll. In a small table the indentation
 // of deep rows takes most of it.
-const nameMinPx = (px: number): number => (px < 660 ? 300 : 180);
+const SMALL_PX = 660;
+const nameMinPx = (px: number): number => (px < SMALL_PX ? 300 : 180);
 
-const widthOf = ({ column }: ShownColumn): number => (hasShare(column) ? 13 : 8.5); // em
+// Of a column with or without bars, in em.
+const widthOf = ({ column }: ShownColumn, hasBars: boolean): number =>
+  !hasShare(column) ? 8.5 : hasBars ? 13 : 10.5;
 
 // Where the names of rows are, for a table of `px` pixels.
 export interface NameColumn {
   isFirst: boolean;
+  hasBars: boolean; // beside numbers; a small table has no room for them
   widths: string; // of all columns, as in grid-template-columns
   indent: (depth: number) => number; // pixels
 }
 
 export function nameColumn(shown: ShownColumn[], px: number): NameColumn {
-  const numbers = shown.map((one) => `${widthOf(one)}em`).join(" ");
-  const needed = shown.reduce((sum, one) => sum + widthOf(one) * EM_PX + GAP_PX, 0);
-  if (px === 0 || px >= needed + nameMinPx(px))
+  const numbers = (hasBars: boolean) => shown.map((one) => `${widthOf(one, hasBars)}em`).join(" ");
+  const needed = (hasBars: boolean) =>
+    shown.reduce((sum, one) => sum + widthOf(one, hasBars) * EM_PX + GAP_PX, 0);
+  if (px === 0 || px >= needed(true) + nameMinPx(px))
     return {
       isFirst: false,
-      widths: `${numbers} minmax(var(--name-min, max-content), 1fr)`,
+      hasBars: true,
+      widths: `${numbers(true)} minmax(var(--name-min, max-content), 1fr)`,
       indent: (depth) => depth * INDENT_PX,
     };
-  const name = Math.max(Math.round(px * 0.45), px - needed - 2 * GAP_PX);
+  const hasBars = px >= SMALL_PX;
+  const name = Math.max(Math.round(px * 0.45), px - needed(hasBars) - 2 * GAP_PX);
   return {
     isFirst: true,
-    widths: `${name}px ${numbers}`,
+    hasBars,
+    widths: `${name}px ${numbers(hasBars)}`,
     indent: (depth) => Math.min(depth * (INDENT_PX / 2), name * 0.4),
   };
 }
@@ -135,7 +143,9 @@ export function treeRow(
     siblings: node.level.total,
     ...(row.isLeaf ? {} : { isOpen: node.isOpen }),
     cells: ordered(
-      shown.map((one) => <Value value={row.values[one.index] ?? null} shown={one} />),
+      shown.map((one) => (
+        <Value value={row.values[one.index] ?? null} shown={one} hasBar={names.hasBars} />
+      )),
       <span class="indented" style={{ paddingLeft: `${names.indent(node.depth)}px` }}>
         <button
           class="twist"
@@ -164,13 +174,13 @@ export function share(value: number | null, total: number | null): number {
 }
 
 // The bar is beside the number, not behind it.
-function Value(props: { value: number | null; shown: ShownColumn }) {
+function Value(props: { value: number | null; shown: ShownColumn; hasBar: boolean }) {
   const { value, shown } = props;
   const { column, unit } = shown;
   const isPart = hasShare(column);
   return (
     <>
-      {isPart && (
+      {isPart && props.hasBar && (
         <span class="bar-room">
           {value !== null && <i style={{ width: `${share(value, column.total) * 100}%` }} />}
         </span>
