@@ -443,11 +443,11 @@ class Answers(unittest.TestCase):
             self.assertEqual(answer["wall"], 110)
             info = service.get("sources/0/info")
             self.assertEqual([round(state["seconds"] * 1e9) for state in info["states"]], [110, 65, 40, 5])
-            frame = service.get("sources/0/timeline", nested=1, begin=0, end=80, columns=80)
-            self.assertEqual(frame["rows"][0]["states"], [[30, 0], [40, 1], [10, 0]])
-            stack = service.get("sources/0/stack", profile=1, time=40)
+            frame = service.get("sources/0/timeline", nested=1, columns=110)
+            self.assertEqual(frame["rows"][0]["states"], [[40, 0], [40, 1], [20, 0], [5, 2], [5, 0]])
+            stack = service.get("sources/0/stack", profile=1, time=50)
             self.assertEqual((stack["state"], stack["frames"][0]["label"]), ("blocked", "[unknown] [wait]"))
-            part = service.get("sources/0/states", begin=20, end=50)
+            part = service.get("sources/0/states", begin=30, end=60)
             self.assertEqual(part["states"], [["running", 10], ["blocked", 20], ["pre-empted", 0], ["no data", 0]])
 
     def test_states_of_threads_add_up_to_the_wall_time_on_every_side(self):

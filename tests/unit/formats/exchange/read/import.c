@@ -217,6 +217,8 @@ static void switches_in_perf_data_become_time_by_state(void **state)
         assert_int_equal(sample.time_ns, samples[i].time_ns);
         assert_int_equal(sample.context == 0, samples[i].waits);
     }
+    assert_int_equal(db->begin_ns, 10);
+    assert_int_equal(db->end_ns, 120);
     assert_int_equal(db->states[1].count, sizeof(states) / sizeof(*states));
     for (size_t i = 0; i < db->states[1].count; i++) {
         assert_int_equal(db->states[1].list[i].time_ns, states[i].time_ns);
