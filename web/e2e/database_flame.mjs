@@ -56,6 +56,24 @@ export const tests = {
     await page.keyboard.press("k");
     await until("largest first", () => !/chron/.test(hash()));
   },
+  async "a pinned box is in the address, and Esc unpins it"(viewer) {
+    const { page, until, hash } = viewer;
+    await (await graph(viewer, "")).focus();
+    for (const key of ["ArrowDown", "ArrowDown", "Space"]) await page.keyboard.press(key);
+    await until("pinned", () => /box=/.test(hash()));
+    const name = await page.textContent("aside.pinned h2");
+    await page.reload();
+    await page.waitForSelector("aside.pinned h2");
+    assert.equal(await page.textContent("aside.pinned h2"), name);
+    await page.focus("aside.pinned button");
+    await page.keyboard.press("Escape");
+    await until("unpinned", () => !/box=/.test(hash()));
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Space");
+    await until("keys work", () => /box=/.test(hash()));
+    await page.keyboard.press("u");
+    await until("callers have other boxes", () => !/box=/.test(hash()));
+  },
   async "folding makes it as deep as functions are, not calls"(viewer) {
     const tall = (await (await graph(viewer, "")).boundingBox()).height;
     const folded = (await (await graph(viewer, "fold=1")).boundingBox()).height;

@@ -70,5 +70,17 @@ export const tests = {
     await until("undone", () => /v=flame/.test(hash()));
     await page.goForward();
     await until("done again", () => /v=sandwich/.test(hash()));
+    await page.keyboard.press("Control+k");
+    await page.waitForSelector(".palette li >> nth=1");
+    assert.match(await page.textContent(".palette li >> nth=0"), /solve/, "the last one is first");
+    assert.match(await page.textContent(".palette li >> nth=1"), /Flame graph/);
+    await page.keyboard.press("Escape");
+    await show("s=2&q=errors&key=0.0");
+    await page.waitForSelector(".trace-calls");
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("operations");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(".operations");
+    assert.match(hash(), /q=errors/, "the query stays");
   },
 };

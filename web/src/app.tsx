@@ -27,7 +27,7 @@ import {
   type State,
   type StateName,
 } from "./shared/state";
-import { StorePage } from "./store/store_view";
+import { STORE_VIEWS, StorePage } from "./store/store_view";
 import { OverviewPage } from "./overview/overview_page";
 import { TimelinePage } from "./timeline/timeline_page";
 import { SandwichPage } from "./tree/sandwich_page";
@@ -121,7 +121,14 @@ function CompareFrame(props: { source: Source; sources: Sources; state: State })
       {hasHelp && (
         <Help first={HELP_TITLES[props.state.ct ?? ""]} onClose={() => setHasHelp(false)} />
       )}
-      {isPalette && <SourcePalette sources={props.sources} onClose={() => setIsPalette(false)} />}
+      {isPalette && (
+        <Palette
+          path={null}
+          views={NO_VIEWS}
+          sources={props.sources.sources}
+          onClose={() => setIsPalette(false)}
+        />
+      )}
     </>
   );
 }
@@ -166,15 +173,15 @@ function StoreFrame(props: { source: Source; sources: Sources; state: State }) {
           onClose={() => setHasHelp(false)}
         />
       )}
-      {isPalette && <SourcePalette sources={props.sources} onClose={() => setIsPalette(false)} />}
+      {isPalette && (
+        <Palette
+          path={null}
+          views={STORE_VIEWS}
+          sources={props.sources.sources}
+          onClose={() => setIsPalette(false)}
+        />
+      )}
     </>
-  );
-}
-
-// Where there are no views of one source to go to.
-function SourcePalette(props: { sources: Sources; onClose: () => void }) {
-  return (
-    <Palette path={null} views={NO_VIEWS} sources={props.sources.sources} onClose={props.onClose} />
   );
 }
 
@@ -366,13 +373,13 @@ function switchTheme(): void {
 // Keys that switch a flag, in some views; with it, names are cleared that mean nothing any more.
 const FLAG_KEYS: Record<string, { views: string[]; name: StateName; clears?: StateName[] }> = {
   i: { views: ["flame"], name: "inv" },
-  u: { views: ["flame"], name: "up", clears: ["zoom"] },
-  k: { views: ["flame"], name: "chron", clears: ["zoom"] },
-  r: { views: ["flame", "top-down"], name: "fold", clears: ["zoom", "open"] },
+  u: { views: ["flame"], name: "up", clears: ["zoom", "box"] },
+  k: { views: ["flame"], name: "chron", clears: ["zoom", "box"] },
+  r: { views: ["flame", "top-down"], name: "fold", clears: ["zoom", "box", "open"] },
   w: { views: ["flame", "top-down", "bottom-up", "flat"], name: "w", clears: ["sort", "rev"] },
   p: { views: ["top-down", "bottom-up", "flat"], name: "p" },
   a: { views: ["top-down", "bottom-up", "flat"], name: "asm" },
-  l: { views: ["top-down", "flat", "flame"], name: "skip", clears: ["root", "zoom"] },
+  l: { views: ["top-down", "flat", "flame"], name: "skip", clears: ["root", "zoom", "box"] },
 };
 
 // The title of the keys of a view in the help, also of the forms of a comparison.

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chooseCommands, matchesWords } from "../src/shared/palette";
+import { chooseCommands, matchesWords, recentFirst } from "../src/shared/palette";
 
 const command = (group: string, title: string) => ({ group, title, to: {} });
 
@@ -16,4 +16,13 @@ test("commands match by all words, those that begin with the text first", () => 
   assert.deepEqual(titles("time"), ["Timeline"]);
   assert.deepEqual(titles("nothing"), []);
   assert.ok(matchesWords("Flame graph", "graph fl"));
+});
+
+test("what was run before comes first", () => {
+  const list = [command("view", "Flat"), command("view", "Flame graph")];
+  const recent = [command("function", "fib"), command("view", "Flame graph")];
+  const titles = (text: string) =>
+    chooseCommands(recentFirst(recent, list), text).map(({ title }) => title);
+  assert.deepEqual(titles(""), ["fib", "Flame graph", "Flat"]);
+  assert.deepEqual(titles("fla"), ["Flame graph", "Flat"]);
 });

@@ -2,6 +2,7 @@
 // list of functions that match a search.
 
 import type { Parameters } from "../shared/api";
+import { closeOnEscape } from "../shared/focus";
 import { LongName } from "../shared/long_name";
 import { baseName, formatNs, formatPercent, formatValue, plural } from "../shared/format";
 import { shorten } from "../shared/names";
@@ -61,7 +62,9 @@ export function PinnedBox(props: PinProps) {
     view: "top-down",
     row: row ?? "",
   });
-  const detail = useAnswer<FunctionDetail>(row === null ? null : `${props.path}/function`, {
+  // The boxes at the top are threads.
+  const isFunction = row !== null && box.depth > 0;
+  const detail = useAnswer<FunctionDetail>(isFunction ? `${props.path}/function` : null, {
     ...props.parameters,
     row: row ?? "",
     limit: CALLERS_MAX,
@@ -69,7 +72,11 @@ export function PinnedBox(props: PinProps) {
   const latency = context.value?.row.id === box.id ? context.value.latency : null;
   const callers = context.value?.row.id === box.id ? (detail.value?.callers ?? []) : [];
   return (
-    <aside class="panel pinned" aria-label="selected box">
+    <aside
+      class="panel pinned"
+      aria-label="selected box"
+      onKeyDown={(event) => closeOnEscape(event, props.onClose)}
+    >
       <button class="close" aria-label="close" onClick={props.onClose}>
         ×
       </button>
@@ -102,7 +109,7 @@ export function PinnedBox(props: PinProps) {
       <p class="find">
         <button onClick={props.onZoom}>Zoom (Enter)</button>
         {props.isContext && <a href={linkTo({ v: "top-down", open: props.ids.join(".") })}>Tree</a>}
-        {props.isContext && <a href={linkTo({ v: "sandwich", at: box.id })}>Callers and callees</a>}
+        {isFunction && <a href={linkTo({ v: "sandwich", at: box.id })}>Callers and callees</a>}
       </p>
     </aside>
   );

@@ -57,6 +57,8 @@ export function FlamePage(props: ViewProps) {
   );
 }
 
+const setPin = (id: string) => go({ box: id }, true);
+
 // Modules and waiting of single calls are not known.
 function TimeOrdered(props: ViewProps) {
   const { state } = props;
@@ -98,7 +100,7 @@ function LeftHeavy(props: ViewProps) {
             name="up"
             title="Show callers"
             hint="callers instead of callees (u)"
-            clears={["zoom"]}
+            clears={["zoom", "box"]}
           />
         )}
         {!hasRange && !isCallers && (
@@ -107,7 +109,7 @@ function LeftHeavy(props: ViewProps) {
             name="skip"
             title="Functions only"
             hint="leave out lines and loops (l)"
-            clears={["zoom"]}
+            clears={["zoom", "box"]}
           />
         )}
         {!hasRange && !isCallers && (
@@ -116,7 +118,7 @@ function LeftHeavy(props: ViewProps) {
             name="fold"
             title="Fold recursion"
             hint="fold recursion (r)"
-            clears={["zoom"]}
+            clears={["zoom", "box"]}
           />
         )}
         {!hasRange && <Waits info={props.info} state={state} />}
@@ -133,18 +135,22 @@ function LeftHeavy(props: ViewProps) {
             isInverted={isOn(state, "inv")}
             color={color}
             saveAs={`${props.source.name}-flame`}
-            pin={(box, ids, zoom, close) => (
-              <PinnedBox
-                box={box}
-                flame={value}
-                path={props.path}
-                parameters={costParameters(props)}
-                isContext={!isCallers && !isFolded && /^\d+$/.test(box.id)}
-                ids={ids}
-                onZoom={zoom}
-                onClose={close}
-              />
-            )}
+            pin={{
+              id: state.box ?? "",
+              onChange: setPin,
+              show: (box, ids, zoom) => (
+                <PinnedBox
+                  box={box}
+                  flame={value}
+                  path={props.path}
+                  parameters={costParameters(props)}
+                  isContext={!isCallers && !isFolded && /^\d+$/.test(box.id)}
+                  ids={ids}
+                  onZoom={zoom}
+                  onClose={() => setPin("")}
+                />
+              ),
+            }}
             zoom={(state.zoom ?? "").split(".").pop() ?? ""}
             onZoom={(_, path) => go({ zoom: path.join(".") })}
             {...(isCallers || isFolded

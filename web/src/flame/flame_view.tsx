@@ -23,6 +23,12 @@ import { useSearchSteps } from "../shared/tree_search";
 import type { Flame } from "../shared/types";
 import { uiScale } from "../shared/ui_scale";
 
+interface Pin {
+  id: string; // of the pinned box; "": none
+  onChange: (id: string) => void;
+  show: (box: Box, ids: string[], zoom: () => void) => ComponentChildren;
+}
+
 interface Props {
   flame: Flame;
   search: string;
@@ -31,7 +37,7 @@ interface Props {
   zoom: string; // id of the box that fills the width; "": none
   onZoom: (id: string, path: string[]) => void; // with the ids from the top down
   onOpen?: (id: string, path: string[]) => void; // shows a box in the tree
-  pin?: (box: Box, ids: string[], zoom: () => void, close: () => void) => ComponentChildren; // a click pins it
+  pin?: Pin; // a click pins a box
   paint?: (box: Box) => string; // its colour, instead of `color`
   explain?: (box: Box) => [string, string][]; // its values, instead of total and self
   saveAs?: string; // name of files without extension; undefined: it is not saved
@@ -70,8 +76,12 @@ export function FlameView(props: Props) {
   const [frame, width] = useWidth();
   const canvas = useRef<HTMLCanvasElement>(null);
   const minimap = useRef<HTMLCanvasElement>(null);
-  const [pinned, setPinned] = useState(-1);
-  useEffect(() => setPinned(-1), [flame]);
+  const { pin } = props;
+  const pinned = useMemo(
+    () => (pin?.id ? boxes.findIndex((box) => box.id === pin.id) : -1),
+    [boxes, pin?.id],
+  );
+  const setPinned = (index: number) => pin?.onChange(boxes[index]?.id ?? "");
   const depths = useMemo(
     () => [...boxes, ...waits].reduce((most, box) => Math.max(most, box.depth), 0) + 1,
     [boxes, waits],
@@ -169,7 +179,7 @@ export function FlameView(props: Props) {
     const at = boxes[selected];
     if (event.key.startsWith("Arrow")) step(event.key);
     else if (event.key === "Enter" && at) zoomOn(selected);
-    else if (event.key === " " && at && props.pin) setPinned(selected);
+    else if (event.key === " " && at && pin) setPinned(selected);
     else if (event.key === "Escape" && pinned >= 0) setPinned(-1);
     else if (event.key === "o" && at) props.onOpen?.(at.id, boxPath(boxes, selected));
     else if (event.key === "Backspace") zoomOn(boxes[zoomed]?.parent ?? -1);
@@ -235,7 +245,7 @@ export function FlameView(props: Props) {
           onClick={(event) => {
             const hit = boxAt(event);
             setSelected(hit);
-            if (props.pin && hit >= 0) setPinned(hit);
+            if (pin && hit >= 0) setPinned(hit);
             else zoomOn(hit);
           }}
           onDblClick={(event) => zoomOn(boxAt(event))}
@@ -252,15 +262,10 @@ export function FlameView(props: Props) {
           <Tooltip box={boxes[hovered]} flame={flame} at={pointer} explain={props.explain} />
         )}
       </div>
-      {pinnedBox && props.pin
-        ? props.pin(
-            pinnedBox,
-            boxPath(boxes, pinned),
-            () => zoomOn(pinned),
-            () => setPinned(-1),
-          )
+      {pinnedBox && pin
+        ? pin.show(pinnedBox, boxPath(boxes, pinned), () => zoomOn(pinned))
         : matches &&
-          props.pin && (
+          pin && (
             <MatchList
               list={matchList(boxes, matches)}
               flame={flame}

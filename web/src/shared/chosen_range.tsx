@@ -16,7 +16,7 @@ export function rangeParameters(state: State): Parameters {
   return { begin: state.b, end: state.e, thread: state.st ?? state.t };
 }
 
-export const NO_RANGE: State = { b: "", e: "", st: "", zoom: "", open: "" };
+export const NO_RANGE: State = { b: "", e: "", st: "", zoom: "", box: "", open: "" };
 
 // The whole run, and the selection beside it.
 const comparison = (state: State, range: Range): State => ({

@@ -24,3 +24,11 @@ export function passToView(event: KeyboardEvent): boolean {
   takeFocus(main);
   return true;
 }
+
+// Esc inside a panel closes it; the next key is one of the view.
+export function closeOnEscape(event: KeyboardEvent, close: () => void): void {
+  if (event.key !== "Escape" || event.defaultPrevented) return;
+  event.preventDefault();
+  close();
+  mainOfView()?.focus();
+}

@@ -17,6 +17,7 @@ export interface Command {
 const FUNCTIONS_MAX = 12;
 const THREADS_MAX = 8;
 const COMMANDS_MAX = 30;
+const RECENT_MAX = 5;
 
 const quote = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
@@ -37,6 +38,21 @@ export function chooseCommands(commands: Command[], text: string): Command[] {
     .filter((command) => matchesWords(`${command.group} ${command.title}`, text))
     .sort((a, b) => begins(a) - begins(b))
     .slice(0, COMMANDS_MAX);
+}
+
+const isSame = (a: Command, b: Command) => a.group === b.group && a.title === b.title;
+
+// Commands with those that were run before, the last one first.
+export function recentFirst(recent: Command[], commands: Command[]): Command[] {
+  return [...recent, ...commands.filter((one) => !recent.some((other) => isSame(one, other)))];
+}
+
+// What was run on this page, by source: functions are contexts of one source.
+const recent = new Map<string, Command[]>();
+const recentOf = (): Command[] => recent.get(currentState().s ?? "0") ?? [];
+
+function remember(command: Command): void {
+  recent.set(currentState().s ?? "0", recentFirst([command], recentOf()).slice(0, RECENT_MAX));
 }
 
 interface Props {
@@ -70,8 +86,10 @@ function useCommands(props: Props, text: string): Command[] {
       title: thread.label,
       to: { v: "top-down", t: String(thread.profile) },
     }));
+  // The query of a store applies to all its views, a search to one.
+  const shared: State = { key: "", ...(props.path === null ? { q: currentState().q ?? "" } : {}) };
   const fixed = [
-    ...props.views.map(([v, title]) => ({ group: "view", title, to: { v } })),
+    ...props.views.map(([v, title]) => ({ group: "view", title, to: { ...shared, v } })),
     { group: "view", title: "Compare", to: { v: "compare" } },
     ...props.sources.map((source) => ({
       group: "source",
@@ -79,7 +97,9 @@ function useCommands(props: Props, text: string): Command[] {
       to: { ...cleared(), s: String(source.id) },
     })),
   ];
-  return [...chooseCommands([...fixed, ...named], text), ...functions];
+  const before = recentOf();
+  const known = chooseCommands(recentFirst(before, [...fixed, ...named]), text);
+  return [...known, ...functions.filter((one) => !known.some((other) => isSame(one, other)))];
 }
 
 // Nothing else of the state applies to another source.
@@ -95,6 +115,7 @@ export function Palette(props: Props) {
   useTakeFocus(input);
   const run = (command: Command | undefined) => {
     if (!command) return;
+    remember(command);
     props.onClose();
     location.hash = linkTo(command.to);
   };

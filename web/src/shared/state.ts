@@ -34,6 +34,7 @@ const NAMES = {
 
   // Flame graph
   zoom: "ids from the top to the zoomed box, joined by dots; of a trace, a call",
+  box: "id of the pinned box",
   inv: "flag: upside down",
   col: "what colours mean: function, module, package, self or waiting",
   up: "flag: callers instead of callees",
@@ -148,7 +149,7 @@ export function go(change: Change, replace = false): void {
 }
 
 // The address of a changed state, for links: they begin without selection, zoom and order.
-const OF_ONE_VIEW: StateName[] = ["open", "zoom", "root", "sort", "rev", "q"];
+const OF_ONE_VIEW: StateName[] = ["open", "zoom", "box", "root", "sort", "rev", "q"];
 
 export function linkTo(change: Change): string {
   const cleared = Object.fromEntries(OF_ONE_VIEW.map((name) => [name, ""]));

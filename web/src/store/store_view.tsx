@@ -19,7 +19,7 @@ interface Props {
   state: State;
 }
 
-const TABS = [
+export const STORE_VIEWS = [
   ["traces", "Traces"],
   ["spans", "Spans"],
   ["scatter", "Durations"],
@@ -30,7 +30,7 @@ const TABS = [
 
 export function StorePage(props: Props) {
   if (props.state.key) return <TracePage {...props} />;
-  const view = TABS.find(([name]) => name === props.state.v)?.[0] ?? "traces";
+  const view = STORE_VIEWS.find(([name]) => name === props.state.v)?.[0] ?? "traces";
   return (
     <main>
       <SearchBox {...props} />
@@ -45,7 +45,7 @@ export function StorePage(props: Props) {
       <Tabs
         group="store"
         label="views of the store"
-        tabs={TABS}
+        tabs={STORE_VIEWS}
         chosen={view}
         onChoose={(name) =>
           go({ v: name === "traces" ? "" : name, zoom: "", top: "", row: "", sort: "", rev: "" })

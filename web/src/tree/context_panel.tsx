@@ -3,7 +3,7 @@
 
 import type { ComponentChildren } from "preact";
 import type { Parameters } from "../shared/api";
-import { mainOfView } from "../shared/focus";
+import { closeOnEscape } from "../shared/focus";
 import { LongName } from "../shared/long_name";
 import { AssemblyView } from "./assembly_view";
 import { OthersList } from "./callers_list";
@@ -39,12 +39,7 @@ export function ContextPanel(props: Props) {
     <aside
       class={`panel${props.withSource || props.withAssembly ? " wide" : ""}`}
       aria-label="selected row"
-      onKeyDown={(event) => {
-        if (event.key !== "Escape" || event.defaultPrevented) return;
-        event.preventDefault();
-        props.onClose();
-        mainOfView()?.focus();
-      }}
+      onKeyDown={(event) => closeOnEscape(event, props.onClose)}
     >
       <button class="close" aria-label="close" onClick={props.onClose}>
         ×
