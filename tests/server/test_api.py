@@ -337,6 +337,23 @@ class Answers(unittest.TestCase):
             paths[number] = [] if caller is None else paths[caller] + [names[function]]
         return frame, paths, dict(frame["functions"])
 
+    def test_nested_timelines_are_cut_except_those_of_some_threads(self):
+        whole, paths, _ = self.nested(0, columns=64, count=200)
+        one = whole["rows"][1]["profile"]
+        cut, cut_paths, _ = self.nested(0, columns=64, count=200, depth=1, whole=str(one))
+
+        def columns(frame, paths, row, depth):
+            return [paths.get(run[1], run[1])[:depth] if run[1] in paths else run[1]
+                    for run in row["runs"] for _ in range(run[0])]
+
+        self.assertGreater(max(len(path) for path in paths.values()), 1)
+        self.assertLess(len(cut["frames"]), len(whole["frames"]))
+        for before, after in zip(whole["rows"], cut["rows"]):
+            depth = None if after["profile"] == one else 1
+            self.assertEqual(columns(cut, cut_paths, after, None),
+                             columns(whole, paths, before, depth))
+        self.assertEqual(cut["functions"], whole["functions"])
+
     def test_nested_timelines_are_what_other_doors_say(self):
         for source, path in ((0, "sample"), (1, "recording")):
             duration = self.ask(source, "info")["duration"]

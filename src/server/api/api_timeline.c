@@ -149,6 +149,44 @@ static void choose_looks(const struct cn_request *request,
     }
 }
 
+static bool has_profile(const struct cn_thread_list *list, uint32_t profile)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->profiles[i] == profile)
+            return true;
+    return false;
+}
+
+/* Cut the stacks of all rows at `depth`, except those of the threads of `whole`. */
+static bool cut_rows(struct cn_served *served, const struct cn_request *request,
+                     const uint32_t *profiles, struct cn_occupancy *occupancy,
+                     struct cn_error *err)
+{
+    const struct cn_frame *frames = served->structure.frames.list;
+    struct cn_question_list selections;
+    struct cn_thread_list whole = {0};
+    uint64_t depth;
+
+    cn_request_list(request, "whole", &selections);
+    if (!cn_request_u64(request, "depth", 0, DEPTH_MAX, 0, &depth, err) ||
+        (selections.count > 0 &&
+         !cn_thread_list_build(&whole, served->db, &selections, err)))
+        return false;
+    for (size_t row = 0; depth > 0 && row < occupancy->row_count; row++) {
+        struct cn_occupancy_cell *cells =
+            occupancy->cells + row * occupancy->column_count;
+
+        if (has_profile(&whole, profiles[row]))
+            continue;
+        for (uint32_t i = 0; i < occupancy->column_count; i++)
+            while (cells[i].place != CN_NONE && cells[i].place != occupancy->idle &&
+                   frames[cells[i].place].depth > depth)
+                cells[i].place = frames[cells[i].place].parent;
+    }
+    cn_thread_list_done(&whole);
+    return true;
+}
+
 /* Draw with the pyramids that are there, and want the others. */
 static bool draw(struct cn_served *served, struct cn_request *request,
                  struct cn_occupancy_request *wanted, struct cn_error *err)
@@ -179,12 +217,17 @@ static bool draw(struct cn_served *served, struct cn_request *request,
     free(is_brief);
     if (!ok)
         return false;
-    if (wanted->depth == CN_DEPTH_ALL)
+    if (wanted->depth == CN_DEPTH_ALL) {
         has_states = cn_served_states_ready(&served->tracks, served->db, &is_reading);
-    cn_json_add_bool(&request->json, "isPending", is_pending || is_reading);
-    cn_json_occupancy(&request->json, served, &occupancy, wanted->profiles, has_states);
+        ok = cut_rows(served, request, wanted->profiles, &occupancy, err);
+    }
+    if (ok) {
+        cn_json_add_bool(&request->json, "isPending", is_pending || is_reading);
+        cn_json_occupancy(&request->json, served, &occupancy, wanted->profiles,
+                          has_states);
+    }
     cn_occupancy_done(&occupancy);
-    return true;
+    return ok;
 }
 
 static bool answer_timeline(struct cn_served *served, struct cn_request *request,
