@@ -65,6 +65,32 @@ export const tests = {
     await page.keyboard.press("0");
     await until("all", () => number(hash(), "from") === 0);
   },
+  async "a little scrolling and the cursor draw nothing again"(viewer) {
+    const { page, until } = viewer;
+    await page.setViewportSize({ width: 1280, height: 240 });
+    const box = await timeline(viewer, "shut=Counters");
+    await page.mouse.move(2, 2);
+    await page.waitForTimeout(500); // all answers are there, and drawn
+    await page.evaluate(() => {
+      const { clearRect } = CanvasRenderingContext2D.prototype;
+      const drawn = new Set(document.querySelectorAll("canvas"));
+      window.drawings = [];
+      CanvasRenderingContext2D.prototype.clearRect = function (...area) {
+        if (drawn.has(this.canvas)) window.drawings.push(this.canvas.parentElement.className);
+        return clearRect.apply(this, area);
+      };
+    });
+    const before = await page.locator(".track-label").first().boundingBox();
+    await page.evaluate(() => document.querySelector(".tracks").scrollTo(0, 30));
+    await page.waitForTimeout(200);
+    const after = await page.locator(".track-label").first().boundingBox();
+    assert.equal(after.y, before.y - 30);
+    await page.mouse.move(box.x + 300, box.y + 30);
+    await page.mouse.move(box.x + 310, box.y + 30);
+    await until("a cursor", async () => (await page.locator(".panel .at").count()) > 0);
+    assert.deepEqual(await page.evaluate(() => window.drawings), []);
+    await page.setViewportSize({ width: 1280, height: 800 });
+  },
   async "dragging moves, the map too"(viewer) {
     const { page, until, hash } = viewer;
     const box = await timeline(viewer);

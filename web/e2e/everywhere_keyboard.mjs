@@ -12,7 +12,7 @@ const VIEWS = [
   "s=2&v=flame",
 ];
 const READY =
-  ".tree-row[aria-level], .flame canvas, .timeline-canvas canvas[aria-label*=threads], .vtable-body [role=row]";
+  ".tree-row[aria-level], .flame canvas, .timeline-canvas .nested[aria-label*=threads], .vtable-body [role=row]";
 
 // What is wrong with the tables and drawings of the page, in words.
 function complaintsOfPage() {
@@ -29,7 +29,9 @@ function complaintsOfPage() {
     if (isSortable && !table.querySelector("[aria-sort=ascending], [aria-sort=descending]"))
       wrong.push(`${name}: sorted by what?`);
   }
-  for (const drawing of document.querySelectorAll("canvas, svg:not([aria-hidden])"))
+  for (const drawing of document.querySelectorAll(
+    "canvas:not([role=presentation]), [role=img], svg:not([aria-hidden])",
+  ))
     if (!drawing.getAttribute("aria-label") || !drawing.getAttribute("role"))
       wrong.push(`a drawing without a name: ${drawing.outerHTML.slice(0, 80)}`);
   return wrong;
@@ -121,14 +123,14 @@ export const tests = {
         (await said(".flame .status")) !== whole && /%\), self/.test(await said(".flame .status")),
     );
     await show("s=1&v=timeline");
-    await page.waitForSelector(".timeline-canvas canvas[aria-label*=threads]");
+    await page.waitForSelector(".timeline-canvas .nested[aria-label*=threads]");
     await page.focus(".timeline-canvas");
     await page.keyboard.press(".");
     await until("the stack", async () => /At .*s/.test(await said(".timeline .panel")));
   },
   async "time and threads are selected without a mouse"({ page, show, until, hash }) {
     await show("s=1&v=timeline");
-    await page.waitForSelector(".timeline-canvas canvas[aria-label*=threads]");
+    await page.waitForSelector(".timeline-canvas .nested[aria-label*=threads]");
     await page.focus(".timeline-canvas");
     for (const key of [",", ",", "[", ".", ".", ".", ".", "]", "x"]) await page.keyboard.press(key);
     await until(
@@ -238,7 +240,7 @@ export const tests = {
   // Browsers ignore what comes after some 200 changes of the address in a row.
   async "the address keeps up with hundreds of steps"({ page, show, until, hash }) {
     await show("s=1&v=timeline");
-    await page.waitForSelector(".timeline-canvas canvas[aria-label*=threads]");
+    await page.waitForSelector(".timeline-canvas .nested[aria-label*=threads]");
     await page.evaluate(async () => {
       const press = (key) =>
         document

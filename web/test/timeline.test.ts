@@ -28,7 +28,7 @@ import {
   runningShare,
   stripOf,
 } from "../src/timeline/nested";
-import { moved } from "../src/timeline/track_canvas";
+import { moved } from "../src/timeline/track_tiles";
 import { counterScale } from "../src/timeline/track_draw";
 import { shorten } from "../src/timeline/timeline_panel";
 import {
@@ -47,7 +47,7 @@ import {
   type Choice,
   type ThreadTrack,
 } from "../src/timeline/tracks";
-import { firstColumns } from "../src/timeline/use_tracks";
+import { firstColumns, joined } from "../src/timeline/use_tracks";
 import type { NestedAnswer, Thread } from "../src/shared/types";
 
 // main > {work > leaf, rest}; 9 is waiting.
@@ -377,18 +377,23 @@ test("threads of a flame graph in the order of time have samples, in natural ord
 });
 
 test("a drawing lies where its time is while the range moves", () => {
-  assert.deepEqual(moved({ begin: 10, end: 20 }, { begin: 10, end: 20 }, 100, 500), {
-    left: 100,
-    width: 500,
-  });
-  assert.deepEqual(moved({ begin: 10, end: 20 }, { begin: 15, end: 25 }, 100, 500), {
-    left: -150,
-    width: 500,
-  });
-  assert.deepEqual(moved({ begin: 10, end: 20 }, { begin: 5, end: 25 }, 100, 500), {
-    left: 225,
-    width: 250,
-  });
+  const drawn = { begin: 10, end: 20 };
+  assert.deepEqual(moved(drawn, drawn, 500), { left: 0, scale: 1 });
+  assert.deepEqual(moved(drawn, { begin: 15, end: 25 }, 500), { left: -250, scale: 1 });
+  assert.deepEqual(moved(drawn, { begin: 5, end: 25 }, 500), { left: 125, scale: 0.5 });
+});
+
+test("rows that are loaded again stay the same unless they look different", () => {
+  const before = parseNested(answer);
+  const first = before.rows.get(7);
+  assert.equal(joined(before, parseNested(answer)).rows.get(7), first);
+  const [row] = answer.rows;
+  const runs = row!.runs.map((run, i): typeof run => (i === 1 ? [2, 4, 90, 5] : run));
+  const other = parseNested({ ...answer, rows: [{ ...row!, runs }] });
+  assert.equal(joined(before, other).rows.get(7), other.rows.get(7));
+  const next = parseNested({ ...answer, rows: [{ ...row!, profile: 8 }] });
+  assert.deepEqual([...joined(before, next).rows.keys()], [7, 8]);
+  assert.deepEqual([...joined(before, { ...next, end: 200 }).rows.keys()], [8]);
 });
 
 test("the more threads, the fewer columns has the first answer", () => {

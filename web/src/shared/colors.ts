@@ -9,9 +9,13 @@ export function hash(text: string): number {
   return value >>> 0;
 }
 
+let darkMedia: MediaQueryList | undefined; // asked for thousands of times
+
 export function isDark(): boolean {
   const chosen = document.documentElement.dataset["theme"];
-  return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  if (chosen) return chosen === "dark";
+  darkMedia ??= matchMedia("(prefers-color-scheme: dark)");
+  return darkMedia.matches;
 }
 
 // Hues that readers with any kind of colour vision tell apart, each in three brightnesses on which

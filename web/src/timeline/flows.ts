@@ -135,8 +135,8 @@ function depthAt(frame: NestedFrame, { profile, time, call }: FlowEnd): number {
 // Where flows lie in the window of the tracks, from the labels on; those that are outside of it, or
 // whose threads have no track, are left out.
 export function curvesOf(flows: Flow[], shown: Shown): Curve[] {
+  if (!shown.frame || flows.length === 0) return [];
   const { layout, scrolled, frame, range, width, sizes } = shown;
-  if (!frame || flows.length === 0) return [];
   const heights = new Map<number, (end: FlowEnd) => number>();
   for (const track of layout.tracks) {
     const top = topInWindow(layout, track, scrolled);
@@ -170,7 +170,7 @@ export function curvesOf(flows: Flow[], shown: Shown): Curve[] {
 
 const HEAD = 5; // pixels of the head of an arrow
 
-// The curve, then its head, as paths of SVG, which a canvas draws as well.
+// The curve, then its head, as paths of SVG.
 export const linePath = ({ from, to, bend }: Curve): string =>
   `M${from.x.toFixed(1)} ${from.y.toFixed(1)}C${(from.x + bend).toFixed(1)} ${from.y.toFixed(1)} ${(to.x - bend).toFixed(1)} ${to.y.toFixed(1)} ${to.x.toFixed(1)} ${to.y.toFixed(1)}`;
 export const headPath = ({ to }: Curve): string =>

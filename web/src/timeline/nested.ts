@@ -194,6 +194,26 @@ export function parseNested(answer: NestedAnswer): NestedFrame {
   };
 }
 
+export const hasSameColumns = (a: NestedFrame, b: NestedFrame): boolean =>
+  a.begin === b.begin && a.end === b.end && a.columns === b.columns;
+
+const isSameList = <T>(a: T[], b: T[], isSame: (a: T, b: T) => boolean): boolean =>
+  a.length === b.length && a.every((item, i) => isSame(item, b[i] as T));
+
+// True if two rows of the same columns look the same.
+export const isSameRow = (a: NestedRow, b: NestedRow): boolean =>
+  isSameList(
+    a.runs,
+    b.runs,
+    (x, y) => x.end === y.end && x.share === y.share && x.isWaiting === y.isWaiting,
+  ) &&
+  isSameList(
+    a.boxes,
+    b.boxes,
+    (x, y) => x.begin === y.begin && x.end === y.end && x.depth === y.depth && x.name === y.name,
+  ) &&
+  isSameList(a.states, b.states, (x, y) => x.end === y.end && x.name === y.name);
+
 // What a strip shows of a stack: the function at a depth, of shallower ones the innermost.
 export function cut(path: string[], depth: number): string {
   return path[Math.min(depth, path.length - 1)] ?? "?";

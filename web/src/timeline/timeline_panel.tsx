@@ -2,11 +2,12 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { get } from "../shared/api";
-import { colorOf } from "../shared/colors";
+import { colorOf, isDark } from "../shared/colors";
 import { formatNs, formatPercent } from "../shared/format";
 import { bareName, shorten as shortenName } from "../shared/names";
 import type { Range } from "../shared/range";
 import type { Flame, Stack, States, ThreadState } from "../shared/types";
+import { Still } from "../shared/still";
 import { useAnswer } from "../shared/use_answer";
 import { describe, gapOf, type Flow, type FlowEnd } from "./flows";
 import type { NestedFrame } from "./nested";
@@ -295,21 +296,34 @@ function FlowList(props: Props) {
 }
 
 export function TimelinePanel(props: Props) {
-  const { cursor, marks } = props;
+  const { cursor, marks, selection } = props;
   const stack = useStack(props.path, cursor);
   return (
     <aside class="panel" aria-live="polite" aria-label="details">
-      {props.selection ? (
-        <Selected {...props} selection={props.selection} />
+      {selection ? (
+        <Selected {...props} selection={selection} />
       ) : (
-        <Visible {...props} />
+        <Still
+          keys={[
+            props.path,
+            props.frame,
+            props.hasStates,
+            props.duration,
+            props.resolution,
+            isDark(),
+          ]}
+        >
+          <Visible {...props} />
+        </Still>
       )}
       {cursor && (
         <>
           <h3 class="at">
             At {formatNs(cursor.time)} <small>{props.cursorLabel}</small>
           </h3>
-          <StackList stack={stack} />
+          <Still keys={[stack, isDark()]}>
+            <StackList stack={stack} />
+          </Still>
         </>
       )}
       <FlowList {...props} />

@@ -38,7 +38,6 @@ interface Pointers {
   shown: Shown;
   duration: number;
   scroller: RefObject<HTMLDivElement>;
-  canvas: RefObject<HTMLCanvasElement>;
   isMeasuring: boolean;
   onRange: (range: Range) => void;
   onSelect: (selection: Selection) => void;
@@ -48,14 +47,14 @@ interface Pointers {
 }
 
 export function usePointers(props: Pointers) {
-  const { shown, scroller, canvas } = props;
-  const { range, width, sizes, layout, scrolled, frame } = shown;
+  const { shown, scroller } = props;
+  const { range, width, sizes, layout, frame } = shown;
   const drag = useRef<Drag | null>(null);
   const span = range.end - range.begin;
   const inside = (time: number) => Math.min(props.duration, Math.max(0, time));
 
   const pointOf = (event: MouseEvent) => {
-    const area = canvas.current?.getBoundingClientRect();
+    const area = scroller.current?.getBoundingClientRect();
     return { x: event.clientX - (area?.left ?? 0), y: event.clientY - (area?.top ?? 0) };
   };
   const onPointerDown = (event: PointerEvent) => {
@@ -87,7 +86,7 @@ export function usePointers(props: Pointers) {
     const { x, y } = pointOf(event);
     const start = drag.current;
     if (start) return (start.isSelecting ? selectFrom : moveFrom)(start, x, y);
-    const track = trackAt(layout, scrolled, y);
+    const track = trackAt(layout, shown.scrolled, y);
     props.onCursor(
       x >= sizes.label && track?.kind === "thread"
         ? { time: timeAt(shown, x), profile: track.thread.profile }

@@ -3,7 +3,9 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { matcher } from "../flame/flame_layout";
+import { isDark } from "../shared/colors";
 import { clampRange, panRange, zoomRange, type Range } from "../shared/range";
+import { Still } from "../shared/still";
 import { useSearchSteps } from "../shared/tree_search";
 import { along, curvesOf, describe, FEW, flowsAt, reachOf, startsOf, type FlowEnd } from "./flows";
 import { measuredRange, nextMatch, type Shown } from "./geometry";
@@ -14,15 +16,17 @@ import { TimelinePanel } from "./timeline_panel";
 import { usePointers, useWindow } from "./timeline_pointers";
 import { TimelineToolbar } from "./timeline_toolbar";
 import { drawAxis, sizes as readSizes, type Cursor, type Selection } from "./track_draw";
-import { paintTracks } from "./track_canvas";
 import { TrackLabels } from "./track_labels";
 import { TrackOverlay } from "./track_overlay";
+import { PinnedTile, TrackTiles } from "./track_tiles";
 import {
   layOut,
   mapRows,
   moveTrack as movedChoice,
+  pinnedTracks,
   printOpened,
   toggled,
+  trackAt,
   visibleTracks,
   type Choice,
   type ThreadTrack,
@@ -72,11 +76,12 @@ export interface TimelineProps {
 
 const MAP = 34; // pixels; of an overview up to a row a thread
 const OVERVIEW = 220;
+const STEP = 64; // pixels: the browser scrolls so far by itself
+const REST_MS = 150; // after scrolling, the address says where
 
 export function TimelineView(props: TimelineProps) {
   const { range, choice, selection } = props;
   const { scroller, size, scrolled, setScrolled } = useWindow();
-  const canvas = useRef<HTMLCanvasElement>(null);
   const axis = useRef<HTMLCanvasElement>(null);
   const [cursor, setCursor] = useState<Cursor | null>(null);
   const [measure, setMeasure] = useState<{ isOn: boolean; times: number[] }>({
@@ -106,21 +111,48 @@ export function TimelineView(props: TimelineProps) {
     };
     return layOut(known, choice, sizes, levelsOf, counters, room);
   }, [threads, choiceKey, openKey, sizes, levelsOf, counters, overview.map, size.height]);
-  const visible = visibleTracks(layout, scrolled, size.height);
+  const height = size.height + STEP;
+  const visible = visibleTracks(layout, scrolled, height);
   const pointsOf = useCounterPoints(
     props.path,
     range,
     width,
     visible.flatMap((track) => (track.kind === "counter" ? [track.counter] : [])),
   );
-  const profiles = visibleProfiles(layout, scrolled, size.height);
-  const { frame, error } = useFrame(props.path, range, width, profiles);
-  useEffect(() => holdFrame(frame), [frame]);
+  const profiles = visibleProfiles(layout, scrolled, height);
   const depth = props.depth || overview.depth;
   const mapped = useMemo(() => mapRows(known), [threads]);
   const starts = useMemo(() => startsOf(known), [threads]);
   const recorded = useFlows(props.onCalls ? props.path : null, range, profiles);
-  const shown: Shown = { layout, scrolled, frame, range, width, sizes, depth };
+  // A strip shows one depth; a search, and flows, look at all calls.
+  const isWhole = matches !== null || recorded.count + starts.length > 0;
+  const opened = useMemo(
+    () =>
+      layout.tracks.flatMap((track) =>
+        track.kind === "thread" && track.isOpen ? [track.thread.profile] : [],
+      ),
+    [layout],
+  );
+  const whole = opened.filter((profile) => profiles.includes(profile));
+  const { frame, error } = useFrame(
+    props.path,
+    range,
+    width,
+    profiles,
+    isWhole ? undefined : { depth, whole },
+  );
+  useEffect(() => holdFrame(frame), [frame]);
+  const shown: Shown = {
+    layout,
+    get scrolled() {
+      return scroller.current?.scrollTop ?? 0;
+    },
+    frame,
+    range,
+    width,
+    sizes,
+    depth,
+  };
   const reach = cursor && reachOf(shown, cursor);
   const more = useFlows(
     cursor && recorded.count > recorded.list.length ? props.path : null,
@@ -135,25 +167,22 @@ export function TimelineView(props: TimelineProps) {
   const atCursor = cursor && reach ? flowsAt(near, cursor, reach) : [];
   const measured = measuredRange(measure.times, cursor);
 
+  const rangeKeys = [range.begin, range.end, width, sizes, isDark()];
   useEffect(() => {
     if (axis.current) drawAxis(axis.current, { range, width, sizes, marks: props.marks, measured });
-    if (!frame || !canvas.current) return;
-    paintTracks(canvas.current, {
-      frame,
-      layout,
-      scrolled,
-      depth,
-      range,
-      width,
-      height: size.height,
-      sizes,
-      selection,
-      isSelected: (number) => holdsNumber(selection?.threads ?? "", number),
-      flows,
-      pointsOf,
-      matches,
-    });
-  });
+  }, [...rangeKeys, props.marks.join(), measured?.begin, measured?.end]);
+  const picture = frame && {
+    frame,
+    layout,
+    depth,
+    range,
+    width,
+    sizes,
+    selection,
+    isSelected: (number: number) => holdsNumber(selection?.threads ?? "", number),
+    pointsOf,
+    matches,
+  };
 
   const trackOf = (profile: number | undefined): ThreadTrack | undefined =>
     layout.tracks.find(
@@ -183,7 +212,10 @@ export function TimelineView(props: TimelineProps) {
   const change = (next: Range) => props.onChange({ range: clampRange(next, props.duration) });
 
   const middle = cursor?.time ?? range.begin + span / 2;
-  const listed = layout.tracks.filter((track): track is ThreadTrack => track.kind === "thread");
+  const listed = useMemo(
+    () => layout.tracks.filter((track): track is ThreadTrack => track.kind === "thread"),
+    [layout],
+  );
   const moveCursor = (by: number) => {
     const time = inside(middle + by * span);
     const profile =
@@ -255,7 +287,22 @@ export function TimelineView(props: TimelineProps) {
   };
   const setDepth = (next: number) =>
     props.onChange({ depth: Math.min(Math.max(1, next), deepest) });
-  const deepest = Math.max(1, ...listed.map((track) => levelsOf(track.thread.profile)));
+  const deepest = useMemo(
+    () => Math.max(1, ...listed.map((track) => levelsOf(track.thread.profile))),
+    [listed, levelsOf],
+  );
+  const scrollEnd = useRef<ReturnType<typeof setTimeout>>();
+  useEffect(() => () => clearTimeout(scrollEnd.current), []);
+  // Flows, and what is pinned, are elsewhere with every pixel.
+  const onScroll = () => {
+    const step = flows.length + near.length + layout.fixedHeight > 0 ? 1 : STEP;
+    setScrolled(Math.floor(shown.scrolled / step) * step);
+    clearTimeout(scrollEnd.current);
+    scrollEnd.current = setTimeout(() => {
+      const first = trackAt(layout, shown.scrolled, layout.fixedHeight);
+      if (first?.kind === "thread") props.onChange({ first: first.thread.profile });
+    }, REST_MS);
+  };
   const page = (by: number) =>
     scroller.current?.scrollBy({ top: by * (size.height - layout.fixedHeight) });
 
@@ -305,7 +352,6 @@ export function TimelineView(props: TimelineProps) {
     shown,
     duration: props.duration,
     scroller,
-    canvas,
     isMeasuring: measure.isOn,
     onRange: change,
     onSelect: (next) => props.onChange({ selection: next }),
@@ -313,21 +359,45 @@ export function TimelineView(props: TimelineProps) {
     onClick: showCalls,
     onMeasure: addMeasured,
   });
+  const selectionKeys = [selection?.begin, selection?.end, selection?.threads];
+  const field = {
+    style: { left: `${sizes.label}px`, width: `${width}px` },
+    "data-measuring": measure.isOn,
+    onDblClick: onDouble,
+    ...pointers,
+  };
+  const labels = {
+    layout,
+    width: sizes.label,
+    frame,
+    pointsOf,
+    current: cursor?.profile,
+    time: cursor?.time,
+    ...actions,
+  };
   return (
     <div class="timeline">
-      <TimelineToolbar
-        {...props}
-        frame={frame}
-        error={error}
-        shownDepth={depth}
-        deepest={deepest}
-        shown={listed.length}
-        isMeasuring={measure.isOn}
-        onRange={change}
-        onDepth={setDepth}
-        onFilter={(filter) => choose({ filter })}
-        onMeasure={() => setMeasure({ isOn: !measure.isOn, times: [] })}
-      />
+      <Still
+        keys={[
+          ...[range.begin, range.end, props.duration, props.hasOverview, depth, deepest],
+          ...[frame, error, listed.length, measure.isOn, choiceKey, openKey],
+          ...selectionKeys,
+        ]}
+      >
+        <TimelineToolbar
+          {...props}
+          frame={frame}
+          error={error}
+          shownDepth={depth}
+          deepest={deepest}
+          shown={listed.length}
+          isMeasuring={measure.isOn}
+          onRange={change}
+          onDepth={setDepth}
+          onFilter={(filter) => choose({ filter })}
+          onMeasure={() => setMeasure({ isOn: !measure.isOn, times: [] })}
+        />
+      </Still>
       <div class="timeline-body">
         <div
           class="timeline-canvas"
@@ -335,20 +405,27 @@ export function TimelineView(props: TimelineProps) {
           role="application"
           aria-label="threads over time: W and S zoom, A and D move, comma and full stop move the cursor, brackets select time and x threads, space opens a track"
         >
-          <Minimap
-            frame={overview.map}
-            every={overview.every}
-            rows={mapped}
-            width={width}
-            height={mapHeight}
-            sizes={sizes}
-            depth={depth}
-            range={range}
-            duration={props.duration}
-            matches={matches}
-            onChange={change}
-            onThread={scrollTo}
-          />
+          <Still
+            keys={[
+              ...[...rangeKeys, overview.map, overview.every, mapped, mapHeight, depth],
+              ...[props.duration, matches, layout],
+            ]}
+          >
+            <Minimap
+              frame={overview.map}
+              every={overview.every}
+              rows={mapped}
+              width={width}
+              height={mapHeight}
+              sizes={sizes}
+              depth={depth}
+              range={range}
+              duration={props.duration}
+              matches={matches}
+              onChange={change}
+              onThread={scrollTo}
+            />
+          </Still>
           <canvas
             ref={axis}
             class="axis"
@@ -357,29 +434,16 @@ export function TimelineView(props: TimelineProps) {
             style={{ width: `${width + sizes.label}px`, height: `${sizes.axis}px` }}
             {...pointers}
           />
-          <div
-            class="tracks"
-            ref={scroller}
-            onScroll={(event) => {
-              setScrolled(event.currentTarget.scrollTop);
-              const first = visible.find((track) => track.kind === "thread" && !track.isFixed);
-              if (first?.kind === "thread") props.onChange({ first: first.thread.profile });
-            }}
-          >
+          <div class="tracks" ref={scroller} onScroll={onScroll}>
             <div class="track-window">
-              <canvas
-                ref={canvas}
-                class={measure.isOn ? "nested measuring" : "nested"}
-                role="img"
-                aria-label={
-                  frame
-                    ? `${visible.filter((track) => track.kind === "thread").length} of ${frame.threadCount > known.length ? frame.threadCount : known.length} threads`
-                    : "loading"
-                }
-                style={{ width: `${width + sizes.label}px`, height: `${size.height}px` }}
-                onDblClick={onDouble}
-                {...pointers}
-              />
+              {layout.fixedHeight > 0 && (
+                <div class="pinned" style={{ height: `${layout.fixedHeight}px` }}>
+                  <div class="nested" {...field}>
+                    {picture && <PinnedTile picture={picture} />}
+                  </div>
+                  <TrackLabels {...labels} label="pinned threads" tracks={pinnedTracks(layout)} />
+                </div>
+              )}
               <TrackOverlay
                 range={range}
                 left={sizes.label}
@@ -388,22 +452,44 @@ export function TimelineView(props: TimelineProps) {
                 cursor={cursor?.time}
                 marks={props.marks}
                 measured={measured}
+                all={curvesOf(flows, shown)}
                 curves={curvesOf(atCursor, shown)}
                 tip={atCursor[0] ? describe(atCursor[0], labelOf) : ""}
               />
-              <TrackLabels
-                tracks={visible}
-                layout={layout}
-                scrolled={scrolled}
-                width={sizes.label}
-                frame={frame}
-                pointsOf={pointsOf}
-                current={cursor?.profile}
-                time={cursor?.time}
-                {...actions}
-              />
             </div>
-            <div style={{ height: `${layout.fixedHeight + layout.height}px` }} />
+            <div class="track-space" style={{ height: `${layout.fixedHeight + layout.height}px` }}>
+              <div
+                class="nested"
+                role="img"
+                aria-label={
+                  frame
+                    ? `${visible.filter((track) => track.kind === "thread").length} of ${frame.threadCount > known.length ? frame.threadCount : known.length} threads`
+                    : "loading"
+                }
+                {...field}
+              >
+                {picture && <TrackTiles picture={picture} scrolled={scrolled} height={height} />}
+              </div>
+              <Still
+                keys={[
+                  ...[
+                    layout,
+                    visible[visible.length - 1],
+                    visible.length,
+                    sizes.label,
+                    frame,
+                    pointsOf,
+                  ],
+                  ...[choiceKey, openKey, cursor?.profile, counters.length > 0 && cursor?.time],
+                ]}
+              >
+                <TrackLabels
+                  {...labels}
+                  label="threads"
+                  tracks={visible.filter((track) => !track.isFixed)}
+                />
+              </Still>
+            </div>
           </div>
         </div>
         <TimelinePanel

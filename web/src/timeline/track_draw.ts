@@ -6,10 +6,9 @@ import { fitName } from "../shared/names";
 import type { Range } from "../shared/range";
 import { uiScale } from "../shared/ui_scale";
 import type { Points } from "../shared/types";
-import { curvesOf, headPath, linePath, type Flow } from "./flows";
 import { stripOf, type NestedFrame, type NestedRow } from "./nested";
 import type { PointsOf } from "./use_tracks";
-import { topInWindow, visibleTracks, type Layout, type ThreadTrack, type Track } from "./tracks";
+import { pinnedTracks, tracksBetween, type Layout, type ThreadTrack, type Track } from "./tracks";
 
 export interface Sizes {
   label: number; // the width of labels
@@ -56,9 +55,9 @@ export function prepare(
   return context;
 }
 
-// Colours by name, which are drawn thousands of times.
+// Colours by name, which are drawn thousands of times, and those of the style sheet.
 const colors = new Map<string, string>();
-let colorsAreDark: boolean | null = null;
+let theme: (Theme & { isDark: boolean }) | null = null;
 
 function cachedColor(name: string): string {
   let color = colors.get(name);
@@ -84,9 +83,10 @@ export interface Theme {
 
 export function readTheme(): Theme {
   const dark = isDark();
-  if (dark !== colorsAreDark) colors.clear();
-  colorsAreDark = dark;
-  return {
+  if (theme?.isDark === dark) return theme;
+  colors.clear();
+  theme = {
+    isDark: dark,
     ink: themeColor("--ink"),
     faint: themeColor("--faint"),
     line: themeColor("--line"),
@@ -98,6 +98,7 @@ export function readTheme(): Theme {
     blocked: themeColor("--blocked"),
     preempted: themeColor("--preempted"),
   };
+  return theme;
 }
 
 const FAINT = 0.15; // opacity of functions that a search does not match
@@ -173,7 +174,7 @@ function drawNested(
   context: CanvasRenderingContext2D,
   frame: NestedFrame,
   row: NestedRow,
-  box: Area & { top: number; height: number; level: number },
+  box: Area & { top: number; height: number; level: number; bottom: number },
   theme: Theme,
   matches: Matches,
 ): void {
@@ -186,6 +187,7 @@ function drawNested(
     const to = Math.min(right, x(call.end));
     if (to <= from) continue;
     const top = box.top + (call.depth - 1) * box.level;
+    if (top + box.level < 0 || top > box.bottom) continue;
     const wide = to - from;
     const isFaint = matches !== null && !matches(call.name);
     context.globalAlpha = isFaint ? FAINT : 1;
@@ -219,21 +221,25 @@ export interface Selection extends Range {
   threads: string; // "1-3,7"; "": all
 }
 
+// A part of the tracks, from the labels on.
 export interface Picture {
   frame: NestedFrame;
-  layout: Layout;
-  scrolled: number;
+  layout: Layout; // of all tracks
+  isPinned: boolean; // these are the pinned ones
+  top: number; // of this part, as its tracks count
   depth: number; // of strips
   range: Range;
-  width: number; // without labels
+  width: number;
   height: number;
   sizes: Sizes;
   selection: Selection | null;
   isSelected: (profile: number) => boolean;
-  flows: Flow[];
   pointsOf: PointsOf;
   matches: Matches;
 }
+
+export const tracksOf = ({ isPinned, layout, top, height }: Picture): Track[] =>
+  isPinned ? pinnedTracks(layout) : tracksBetween(layout, top, top + height);
 
 function drawTrack(
   context: CanvasRenderingContext2D,
@@ -243,7 +249,7 @@ function drawTrack(
   area: Area,
 ): void {
   const { frame, sizes } = picture;
-  const top = topInWindow(picture.layout, track, picture.scrolled) + 2;
+  const top = track.top - picture.top + 2;
   const row = frame.rows.get(track.thread.profile);
   if (!row) return;
   drawStates(context, frame, row, { ...area, top, height: sizes.states }, theme);
@@ -253,7 +259,13 @@ function drawTrack(
       context,
       frame,
       row,
-      { ...area, top: below, height: track.height - sizes.states - 3, level: sizes.level },
+      {
+        ...area,
+        top: below,
+        height: track.height - sizes.states - 3,
+        level: sizes.level,
+        bottom: picture.height,
+      },
       theme,
       picture.matches,
     );
@@ -314,17 +326,17 @@ function drawSelection(
   picture: Picture,
   theme: Theme,
   tracks: Track[],
-  xOf: (time: number) => number,
 ): void {
-  const { selection, layout, sizes } = picture;
+  const { selection, range, width } = picture;
   if (!selection) return;
-  const left = Math.max(sizes.label, xOf(selection.begin));
-  const right = Math.min(sizes.label + picture.width, xOf(selection.end));
+  const xOf = (time: number) => ((time - range.begin) / (range.end - range.begin)) * width;
+  const left = Math.max(0, xOf(selection.begin));
+  const right = Math.min(width, xOf(selection.end));
   if (right < left) return;
   for (const track of tracks) {
     if (track.kind === "thread" && !picture.isSelected(track.thread.profile)) continue;
     if (track.kind !== "thread" && selection.threads !== "") continue;
-    const top = topInWindow(layout, track, picture.scrolled);
+    const top = track.top - picture.top;
     context.fillStyle = theme.accent;
     context.globalAlpha = 0.16;
     context.fillRect(left, top, Math.max(1, right - left), track.height);
@@ -334,68 +346,30 @@ function drawSelection(
   }
 }
 
-// All flows, if they are few; those at the cursor are elements of the page.
-function drawFlows(context: CanvasRenderingContext2D, picture: Picture, theme: Theme): void {
-  const { sizes, width, height } = picture;
-  context.save();
-  context.beginPath();
-  context.rect(sizes.label, 0, width, height);
-  context.clip();
-  context.translate(sizes.label, 0);
-  context.strokeStyle = theme.accent;
-  context.fillStyle = theme.accent;
-  context.lineWidth = 1;
-  context.globalAlpha = 0.6;
-  for (const curve of curvesOf(picture.flows, picture)) {
-    context.stroke(new Path2D(linePath(curve)));
-    context.fill(new Path2D(headPath(curve)));
-  }
-  context.restore();
-}
-
-const timeScale =
-  ({ range, width, sizes }: Picture) =>
-  (time: number): number =>
-    sizes.label + ((time - range.begin) / (range.end - range.begin)) * width;
-
-// All that does not move with the pointer.
 export function drawTracks(element: HTMLCanvasElement, picture: Picture): void {
-  const { range, width, height, sizes, layout, scrolled } = picture;
-  const context = prepare(element, width + sizes.label, height);
+  const { range, width, height, sizes } = picture;
+  const context = prepare(element, width, height);
   if (!context) return;
   const theme = readTheme();
-  const area = { range, left: sizes.label, width };
-  const xOf = timeScale(picture);
-  const tracks = visibleTracks(layout, scrolled, height);
-  const parts: [Track[], number, number][] = [
-    [tracks.filter((track) => !track.isFixed), layout.fixedHeight, height],
-    [tracks.filter((track) => track.isFixed), 0, layout.fixedHeight],
-  ];
+  const area = { range, left: 0, width };
+  const tracks = tracksOf(picture);
   context.font = `${sizes.text}px system-ui, sans-serif`;
-  drawGrid(context, range, sizes, width, height, theme);
-  for (const [list, from, to] of parts) {
-    context.save();
-    context.beginPath();
-    context.rect(0, from, sizes.label + width, to - from);
-    context.clip();
-    for (const track of list) {
-      const top = topInWindow(layout, track, scrolled);
-      context.fillStyle = theme.line;
-      context.fillRect(0, top + track.height - 1, sizes.label + width, 0.5);
-      if (track.kind === "thread") drawTrack(context, picture, theme, track, area);
-      else if (track.kind === "counter")
-        drawCounter(
-          context,
-          picture.pointsOf(track.counter) ?? [],
-          track.counter.name.endsWith("/s"),
-          { ...area, top: top + 5, height: track.height - 10 },
-          theme,
-        );
-    }
-    drawSelection(context, picture, theme, list, xOf);
-    context.restore();
+  drawGrid(context, range, width, height, theme);
+  for (const track of tracks) {
+    const top = track.top - picture.top;
+    context.fillStyle = theme.line;
+    context.fillRect(0, top + track.height - 1, width, 0.5);
+    if (track.kind === "thread") drawTrack(context, picture, theme, track, area);
+    else if (track.kind === "counter")
+      drawCounter(
+        context,
+        picture.pointsOf(track.counter) ?? [],
+        track.counter.name.endsWith("/s"),
+        { ...area, top: top + 5, height: track.height - 10 },
+        theme,
+      );
   }
-  drawFlows(context, picture, theme);
+  drawSelection(context, picture, theme, tracks);
 }
 
 const tickStep = (range: Range, width: number) =>
@@ -404,7 +378,6 @@ const tickStep = (range: Range, width: number) =>
 function drawGrid(
   context: CanvasRenderingContext2D,
   range: Range,
-  sizes: Sizes,
   width: number,
   height: number,
   theme: Theme,
@@ -412,12 +385,7 @@ function drawGrid(
   const step = tickStep(range, width);
   context.fillStyle = theme.line;
   for (let at = Math.ceil(range.begin / step) * step; at < range.end; at += step)
-    context.fillRect(
-      sizes.label + ((at - range.begin) / (range.end - range.begin)) * width,
-      0,
-      1,
-      height,
-    );
+    context.fillRect(((at - range.begin) / (range.end - range.begin)) * width, 0, 1, height);
 }
 
 export interface Axis {

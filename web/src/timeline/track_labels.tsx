@@ -27,9 +27,9 @@ const DRAG_MIN = 5; // pixels
 const LETTER_PX = 9; // room of a label for each letter: the end of a name tells threads apart
 
 interface Props extends TrackActions {
+  label: string; // of the list
   tracks: Track[];
   layout: Layout;
-  scrolled: number;
   width: number;
   frame: NestedFrame | null;
   pointsOf: PointsOf;
@@ -46,14 +46,11 @@ interface Drag {
 export function TrackLabels(props: Props) {
   const [drag, setDrag] = useState<Drag | null>(null);
   return (
-    <div class="track-labels" role="list" aria-label="threads">
+    <div class="track-labels" role="list" aria-label={props.label}>
       {props.tracks.map((track) => {
-        const top = topInWindow(props.layout, track, props.scrolled);
-        const clip = track.isFixed ? 0 : Math.max(0, props.layout.fixedHeight - top);
         const style = {
-          transform: `translateY(${top}px)`,
+          transform: `translateY(${topInWindow(props.layout, track, 0)}px)`,
           height: `${track.height}px`,
-          ...(clip > 0 ? { clipPath: `inset(${clip}px 0 0 0)` } : {}),
         };
         if (track.kind === "counter")
           return (
@@ -153,11 +150,9 @@ function useLabelDrag(props: ThreadLabelProps) {
     const label = event.currentTarget as HTMLElement;
     label.setPointerCapture(event.pointerId); // not before: it takes clicks away from buttons
     wasDragged.current = true;
-    const top = label.closest(".track-window")?.getBoundingClientRect().top ?? 0;
-    props.onDrag({
-      track,
-      over: dropTarget(props.layout, props.scrolled, track, event.clientY - top),
-    });
+    const all = label.closest(".tracks");
+    const y = event.clientY - (all?.getBoundingClientRect().top ?? 0);
+    props.onDrag({ track, over: dropTarget(props.layout, all?.scrollTop ?? 0, track, y) });
   };
   return {
     onPointerDown: (event: PointerEvent) => {

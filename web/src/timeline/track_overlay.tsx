@@ -1,5 +1,5 @@
-// What lies on the tracks: the cursor, marks, what is measured, and the flows of the call at the
-// cursor. They are elements of the page, so that moving the pointer draws no canvas.
+// What lies on the tracks: the cursor, marks, what is measured, and flows. They are elements of the
+// page, so that moving the pointer draws no canvas.
 
 import type { Range } from "../shared/range";
 import { headPath, linePath, type Curve } from "./flows";
@@ -12,7 +12,8 @@ interface Props {
   cursor: number | undefined;
   marks: number[];
   measured: Range | null;
-  curves: Curve[];
+  all: Curve[]; // if they are few
+  curves: Curve[]; // of the call at the cursor
   tip: string; // about the first of them
 }
 
@@ -27,8 +28,21 @@ function tipPlace({ from, to }: Curve, x: number, width: number) {
   };
 }
 
+function Curves(props: { class: string; list: Curve[] }) {
+  return (
+    <>
+      {props.list.map((curve, i) => (
+        <g key={i} class={props.class}>
+          <path class="line" d={linePath(curve)} />
+          <path d={headPath(curve)} />
+        </g>
+      ))}
+    </>
+  );
+}
+
 export function TrackOverlay(props: Props) {
-  const { range, left, width, height, cursor, marks, measured, curves, tip } = props;
+  const { range, left, width, height, cursor, marks, measured, all, curves, tip } = props;
   const xOf = (time: number) => ((time - range.begin) / (range.end - range.begin)) * width;
   const isVisible = (time: number) => time >= range.begin && time <= range.end;
   const at = (time: number) => ({ transform: `translateX(${xOf(time).toFixed(1)}px)` });
@@ -50,14 +64,10 @@ export function TrackOverlay(props: Props) {
           }}
         />
       )}
-      {curves.length > 0 && (
+      {all.length + curves.length > 0 && (
         <svg width={width} height={height}>
-          {curves.map((curve, i) => (
-            <g key={i} class="flow">
-              <path class="line" d={linePath(curve)} />
-              <path d={headPath(curve)} />
-            </g>
-          ))}
+          <Curves class="flow thin" list={all} />
+          <Curves class="flow" list={curves} />
         </svg>
       )}
       {tip && curves[0] && cursor !== undefined && (

@@ -277,24 +277,39 @@ export function layOut(
 export const topInWindow = (layout: Layout, track: Track, scrolled: number): number =>
   track.isFixed ? track.top : layout.fixedHeight + track.top - scrolled;
 
+// The tracks that scroll, between two of their heights.
+export function tracksBetween({ tracks }: Layout, from: number, to: number): Track[] {
+  let [low, high] = [0, tracks.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const track = tracks[middle] as Track;
+    if (track.isFixed || track.top + track.height <= from) low = middle + 1;
+    else high = middle;
+  }
+  const found: Track[] = [];
+  for (let track = tracks[low]; track && track.top < to; track = tracks[++low]) found.push(track);
+  return found;
+}
+
+export function pinnedTracks({ tracks }: Layout): Track[] {
+  const count = tracks.findIndex((track) => !track.isFixed);
+  return count < 0 ? tracks : tracks.slice(0, count);
+}
+
 // The tracks that can be seen, at least in part.
 export function visibleTracks(layout: Layout, scrolled: number, height: number): Track[] {
-  return layout.tracks.filter((track) => {
-    if (track.isFixed) return track.top < height;
-    const top = topInWindow(layout, track, scrolled);
-    return top + track.height > layout.fixedHeight && top < height;
-  });
+  return [
+    ...pinnedTracks(layout).filter((track) => track.top < height),
+    ...tracksBetween(layout, scrolled, scrolled + height - layout.fixedHeight),
+  ];
 }
 
 // The track at a height of the window.
 export function trackAt(layout: Layout, scrolled: number, y: number): Track | null {
-  const isFixed = y < layout.fixedHeight;
-  return (
-    layout.tracks.find((track) => {
-      const top = topInWindow(layout, track, scrolled);
-      return track.isFixed === isFixed && y >= top && y < top + track.height;
-    }) ?? null
-  );
+  const isAt = (track: Track) => y >= track.top && y < track.top + track.height;
+  if (y < layout.fixedHeight) return pinnedTracks(layout).find(isAt) ?? null;
+  const at = y - layout.fixedHeight + scrolled;
+  return tracksBetween(layout, at, at + 1).find(({ top }) => top <= at) ?? null;
 }
 
 // Opened threads in the address: closed ones are negative.

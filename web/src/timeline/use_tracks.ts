@@ -14,7 +14,15 @@ import type {
 } from "../shared/types";
 import { useAnswer } from "../shared/use_answer";
 import { parseFlows, type Flow } from "./flows";
-import { chooseDepth, LEVEL_MAX, levelsWithRoom, parseNested, type NestedFrame } from "./nested";
+import {
+  chooseDepth,
+  hasSameColumns,
+  isSameRow,
+  LEVEL_MAX,
+  levelsWithRoom,
+  parseNested,
+  type NestedFrame,
+} from "./nested";
 import { printNumbers } from "./thread_numbers";
 import { visibleTracks, type Layout } from "./tracks";
 
@@ -58,7 +66,7 @@ export function useThreads(path: string, selection: string): Thread[] | null {
 export function visibleProfiles(layout: Layout, scrolled: number, height: number): number[] {
   const visible = visibleTracks(layout, scrolled, height);
   const first = layout.tracks.indexOf(visible.find((track) => !track.isFixed) ?? visible[0]!);
-  const last = layout.tracks.indexOf(visible[visible.length - 1]!);
+  const last = layout.tracks.indexOf(visible[visible.length - 1]!, first);
   const near = layout.tracks.slice(
     Math.max(0, Math.floor(first / STEP) * STEP),
     Math.ceil((last + 1) / STEP) * STEP,
@@ -70,11 +78,16 @@ export function visibleProfiles(layout: Layout, scrolled: number, height: number
   return [...new Set(profiles)].slice(0, ROWS_MAX);
 }
 
-// Rows of the frame before stay, if it has the same columns: scrolling shows them at once.
-function joined(before: NestedFrame | null, next: NestedFrame): NestedFrame {
-  const isSame =
-    before?.begin === next.begin && before.end === next.end && before.columns === next.columns;
-  return isSame ? { ...next, rows: new Map([...before.rows, ...next.rows]) } : next;
+// Rows of the frame before stay, if it has the same columns: scrolling shows them at once, and what
+// is equal is not drawn again.
+export function joined(before: NestedFrame | null, next: NestedFrame): NestedFrame {
+  if (!before || !hasSameColumns(before, next)) return next;
+  const rows = new Map(before.rows);
+  for (const [profile, row] of next.rows) {
+    const known = rows.get(profile);
+    if (!known || !isSameRow(known, row)) rows.set(profile, row);
+  }
+  return { ...next, rows };
 }
 
 // Columns of the first answer: the more threads, the fewer, so that it comes in time.
@@ -119,11 +132,18 @@ function useTwoAnswers(
   return { value: isBetter ? second.value : first.value, error: first.error };
 }
 
+// Stacks that are not needed whole.
+export interface Cut {
+  depth: number;
+  whole: number[]; // profiles that are not cut
+}
+
 export function useFrame(
   path: string,
   range: Range,
   columns: number,
   profiles: number[],
+  cut?: Cut,
 ): { frame: NestedFrame | null; error: string | null } {
   const last = useRef<NestedFrame | null>(null);
   const { value, error } = useTwoAnswers(
@@ -135,6 +155,8 @@ export function useFrame(
       end: Math.ceil(range.end),
       count: ROWS_MAX,
       thread: printNumbers(profiles),
+      depth: cut?.depth,
+      whole: cut && printNumbers(cut.whole),
     },
     Math.min(COLUMNS_MAX, columns),
     profiles.length,
