@@ -152,7 +152,7 @@ function LeftHeavy(props: ViewProps) {
               ),
             }}
             zoom={(state.zoom ?? "").split(".").pop() ?? ""}
-            onZoom={(_, path) => go({ zoom: path.join(".") })}
+            onZoom={(_, path) => go({ zoom: path.join("."), box: "" })}
             {...(isCallers || isFolded
               ? {}
               : {

@@ -96,7 +96,7 @@ function Tile(props: { picture: Picture; offset: number; isHidden: boolean }) {
   return (
     <canvas
       ref={canvas}
-      role="presentation"
+      aria-hidden="true"
       style={{
         top: `${props.offset}px`,
         width: `${picture.width}px`,
