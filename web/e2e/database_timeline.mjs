@@ -91,6 +91,49 @@ export const tests = {
     assert.deepEqual(await page.evaluate(() => window.drawings), []);
     await page.setViewportSize({ width: 1280, height: 800 });
   },
+  async "Back and Forward go from gesture to gesture"(viewer) {
+    const { page, until } = viewer;
+    const box = await timeline(viewer);
+    const shown = async () => {
+      const state = new URLSearchParams((await viewer.settledHash()).slice(1));
+      return ["from", "to", "b", "e"].map((name) => state.get(name)).join(" ");
+    };
+    const keys = async (key, count) => {
+      for (let i = 0; i < count; i++) await page.keyboard.press(key);
+    };
+    await page.mouse.move(box.x + 300, box.y + 40);
+    const steps = [await shown()];
+    for (const gesture of [
+      async () => {
+        for (let i = 0; i < 5; i++) await page.mouse.wheel(0, -40);
+      },
+      async () => {
+        await page.mouse.down();
+        for (let i = 1; i < 5; i++) await page.mouse.move(box.x + 300 - 20 * i, box.y + 40);
+        await page.waitForTimeout(700); // held for longer than a pause between gestures
+        await page.mouse.move(box.x + 200, box.y + 40);
+        await page.mouse.up();
+      },
+      () => keys("w", 4),
+      () => selectWithShift(page, [box.x + 100, box.y + 30], [box.x + 400, box.y + 30]),
+      () => keys("f", 1),
+      () => keys("0", 1),
+    ]) {
+      await gesture();
+      await until("a change", async () => (await shown()) !== steps.at(-1));
+      steps.push(await shown());
+    }
+    assert.equal(new Set(steps.slice(0, -1)).size, steps.length - 1);
+    for (const step of steps.slice(0, -1).reverse()) {
+      await page.goBack();
+      await until(`back at ${step}`, async () => (await shown()) === step);
+    }
+    await page.waitForSelector(".timeline .status:has-text('0 ns –')");
+    for (const step of steps.slice(1)) {
+      await page.goForward();
+      await until(`again at ${step}`, async () => (await shown()) === step);
+    }
+  },
   async "dragging moves, the map too"(viewer) {
     const { page, until, hash } = viewer;
     const box = await timeline(viewer);

@@ -142,10 +142,25 @@ export function go(change: Change, replace = false): void {
     ahead = next;
     if (pace === undefined) writeAddress();
   } else {
+    gesture = null;
     writeAddress();
     history.pushState(null, "", next);
   }
   dispatchEvent(new Event("statechange"));
+}
+
+// What moves a view: the wheel, a key that is held, a drag until the button is released.
+const GESTURE_MS = 600; // between its changes
+let gesture: { name: string; at: number } | null = null;
+let isPressed = false; // a button
+
+// The same, where all changes of one gesture are one step.
+export function goOn(change: Change, name: string): void {
+  const now = performance.now();
+  const isOne = gesture?.name === name && (isPressed || now - gesture.at < GESTURE_MS);
+  const before = shownHash();
+  go(change, isOne);
+  if (shownHash() !== before) gesture = { name, at: now };
 }
 
 // The address of a changed state, for links: they begin without selection, zoom and order.
@@ -168,11 +183,19 @@ export function useLocationState(): State {
   // The user chose an address: it is newer than the state that was not written yet.
   const adopt = () => {
     ahead = null;
+    gesture = null;
     update();
+  };
+  const press = ({ type }: PointerEvent) => {
+    isPressed = type === "pointerdown";
+    gesture = null;
   };
   useListener("hashchange", adopt);
   useListener("popstate", adopt);
   useListener("statechange", update);
   useListener("pagehide", writeAddress);
+  useListener("pointerdown", press, true);
+  useListener("pointerup", press, true);
+  useListener("pointercancel", press, true);
   return state;
 }

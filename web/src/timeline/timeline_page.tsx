@@ -4,7 +4,7 @@ import { CallsView } from "../calls/calls_view";
 import { chosenRange } from "../shared/chosen_range";
 import { splitList, type ViewProps } from "../shared/page";
 import { clampRange } from "../shared/range";
-import { go, isOn, flag, type State } from "../shared/state";
+import { flag, go, goOn, isOn, type State } from "../shared/state";
 import { TimelineView, type TimelineChange } from "./timeline_view";
 import type { Selection } from "./track_draw";
 import { parseList, parseMoves, parseOpened, printMoves, printOpened, type Choice } from "./tracks";
@@ -34,19 +34,19 @@ export function TimelinePage(props: ViewProps) {
   const { state, info } = props;
   const range = chosenRange(state);
   const visible = { begin: Number(state.from ?? 0), end: Number(state.to ?? info.duration) };
-  const change = (next: TimelineChange) =>
-    go(
-      {
-        ...(next.range ? { from: String(next.range.begin), to: String(next.range.end) } : {}),
-        ...(next.depth !== undefined ? { d: String(next.depth) } : {}),
-        ...(next.first !== undefined ? { first: String(next.first) } : {}),
-        ...(next.marks ? { mk: next.marks.join(",") } : {}),
-        ...(next.hasOverview !== undefined ? { ov: flag(next.hasOverview) } : {}),
-        ...choiceState(next.choice),
-        ...selectionState(next.selection),
-      },
-      true,
-    );
+  const change = (next: TimelineChange) => {
+    const changed = {
+      ...(next.range ? { from: String(next.range.begin), to: String(next.range.end) } : {}),
+      ...(next.depth !== undefined ? { d: String(next.depth) } : {}),
+      ...(next.marks ? { mk: next.marks.join(",") } : {}),
+      ...(next.hasOverview !== undefined ? { ov: flag(next.hasOverview) } : {}),
+      ...choiceState(next.choice),
+      ...selectionState(next.selection),
+    };
+    if (next.first !== undefined) go({ first: String(next.first) }, true);
+    else if (next.gesture) goOn(changed, next.gesture);
+    else go(changed);
+  };
   const showCalls = (time: number, profile: number) => {
     const task = info.tasks?.find((one) => one.profile === profile);
     if (task) go({ task: String(task.index), time: String(Math.floor(time)) });

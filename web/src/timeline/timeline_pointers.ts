@@ -39,7 +39,7 @@ interface Pointers {
   duration: number;
   scroller: RefObject<HTMLDivElement>;
   isMeasuring: boolean;
-  onRange: (range: Range) => void;
+  onRange: (range: Range, gesture?: "drag" | "wheel") => void;
   onSelect: (selection: Selection) => void;
   onCursor: (cursor: Cursor | null) => void;
   onClick: () => void;
@@ -78,7 +78,7 @@ export function usePointers(props: Pointers) {
   const moveFrom = (start: Drag, x: number, y: number) => {
     start.isMoving ||= Math.abs(x - start.x) >= CLICK || Math.abs(y - start.y) >= CLICK;
     if (!start.isMoving) return;
-    props.onRange(panRange(start.range, (-(x - start.x) / width) * span));
+    props.onRange(panRange(start.range, (-(x - start.x) / width) * span), "drag");
     if (scroller.current && start.y >= 0)
       scroller.current.scrollTop = start.scrolled - (y - start.y);
   };
@@ -109,12 +109,11 @@ export function usePointers(props: Pointers) {
   };
   const onWheel = (event: WheelEvent) => {
     event.preventDefault();
-    if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
-      props.onRange(panRange(range, ((event.deltaX || event.deltaY) / width) * span));
-    else
-      props.onRange(
-        zoomRange(range, timeAt(shown, pointOf(event).x), event.deltaY > 0 ? 1.25 : 0.8),
-      );
+    const isAcross = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
+    const next = isAcross
+      ? panRange(range, ((event.deltaX || event.deltaY) / width) * span)
+      : zoomRange(range, timeAt(shown, pointOf(event).x), event.deltaY > 0 ? 1.25 : 0.8);
+    props.onRange(next, "wheel");
   };
   return {
     onPointerDown,

@@ -43,10 +43,14 @@ import {
 } from "./use_tracks";
 import { levelsWithRoom } from "./nested";
 
+export type Gesture = "drag" | "wheel" | "keys" | "map" | "select" | "depth" | "filter";
+
+// A step in the browser's history; with a gesture, its changes are one.
 export interface TimelineChange {
+  gesture?: Gesture | undefined;
   range?: Range;
   depth?: number;
-  first?: number;
+  first?: number; // alone; no step
   selection?: Selection | null;
   marks?: number[];
   hasOverview?: boolean;
@@ -209,7 +213,10 @@ export function TimelineView(props: TimelineProps) {
 
   const span = range.end - range.begin;
   const inside = (time: number) => Math.min(props.duration, Math.max(0, time));
-  const change = (next: Range) => props.onChange({ range: clampRange(next, props.duration) });
+  const change = (next: Range, gesture?: Gesture) =>
+    props.onChange({ range: clampRange(next, props.duration), gesture });
+  const slide = (by: number) => change(panRange(range, by * span), "keys");
+  const zoom = (factor: number) => change(zoomRange(range, middle, factor), "keys");
 
   const middle = cursor?.time ?? range.begin + span / 2;
   const listed = useMemo(
@@ -223,7 +230,7 @@ export function TimelineView(props: TimelineProps) {
       (visible.find((t) => t.kind === "thread") as ThreadTrack | undefined)?.thread.profile;
     if (profile === undefined) return;
     setCursor({ time, profile });
-    if (time < range.begin || time > range.end) change(panRange(range, by * span * 10));
+    if (time < range.begin || time > range.end) slide(by * 10);
   };
   const moveTrack = (by: number) => {
     const at = listed.findIndex((track) => track.thread.profile === cursor?.profile);
@@ -286,7 +293,7 @@ export function TimelineView(props: TimelineProps) {
     else setCursor(null);
   };
   const setDepth = (next: number) =>
-    props.onChange({ depth: Math.min(Math.max(1, next), deepest) });
+    props.onChange({ depth: Math.min(Math.max(1, next), deepest), gesture: "depth" });
   const deepest = useMemo(
     () => Math.max(1, ...listed.map((track) => levelsOf(track.thread.profile))),
     [listed, levelsOf],
@@ -317,12 +324,12 @@ export function TimelineView(props: TimelineProps) {
   });
 
   useTimelineKeys({
-    a: () => change(panRange(range, -span / 5)),
-    d: () => change(panRange(range, span / 5)),
-    w: () => change(zoomRange(range, middle, 0.6)),
-    s: () => change(zoomRange(range, middle, 1 / 0.6)),
-    ArrowLeft: () => change(panRange(range, -span / 20)),
-    ArrowRight: () => change(panRange(range, span / 20)),
+    a: () => slide(-1 / 5),
+    d: () => slide(1 / 5),
+    w: () => zoom(0.6),
+    s: () => zoom(1 / 0.6),
+    ArrowLeft: () => slide(-1 / 20),
+    ArrowRight: () => slide(1 / 20),
     ArrowUp: () => moveTrack(-1),
     ArrowDown: () => moveTrack(1),
     PageUp: () => page(-1),
@@ -354,7 +361,7 @@ export function TimelineView(props: TimelineProps) {
     scroller,
     isMeasuring: measure.isOn,
     onRange: change,
-    onSelect: (next) => props.onChange({ selection: next }),
+    onSelect: (next) => props.onChange({ selection: next, gesture: "select" }),
     onCursor: setCursor,
     onClick: showCalls,
     onMeasure: addMeasured,
@@ -394,7 +401,9 @@ export function TimelineView(props: TimelineProps) {
           isMeasuring={measure.isOn}
           onRange={change}
           onDepth={setDepth}
-          onFilter={(filter) => choose({ filter })}
+          onFilter={(filter) =>
+            props.onChange({ choice: { ...choice, filter }, gesture: "filter" })
+          }
           onMeasure={() => setMeasure({ isOn: !measure.isOn, times: [] })}
         />
       </Still>
@@ -422,7 +431,7 @@ export function TimelineView(props: TimelineProps) {
               range={range}
               duration={props.duration}
               matches={matches}
-              onChange={change}
+              onChange={(next) => change(next, "map")}
               onThread={scrollTo}
             />
           </Still>
