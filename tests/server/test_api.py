@@ -451,21 +451,29 @@ class Answers(unittest.TestCase):
         self.assertEqual(sum(parts), whole["blocked"])
         self.assertEqual(self.ask(0, "states")["states"], [])
 
-    def test_states_of_samples_are_those_of_their_switches(self):
+    def check_states_of_switches(self, service):
         """Over time, as sums, and as costs."""
-        with serving(OPTIONS.cairn, f"{OPTIONS.testdata}/switches.data") as service:
-            answer = service.get("sources/0/states", list=1)
-            self.assertEqual(answer["states"], [["running", 65], ["blocked", 40], ["pre-empted", 5], ["no data", 0]])
-            self.assertEqual(answer["threads"], [[1, 65, 40, 5, 0, 0]])
-            self.assertEqual(answer["wall"], 110)
-            info = service.get("sources/0/info")
-            self.assertEqual([round(state["seconds"] * 1e9) for state in info["states"]], [110, 65, 40, 5])
-            frame = service.get("sources/0/timeline", nested=1, columns=110)
-            self.assertEqual(frame["rows"][0]["states"], [[40, 0], [40, 1], [20, 0], [5, 2], [5, 0]])
-            stack = service.get("sources/0/stack", profile=1, time=50)
-            self.assertEqual((stack["state"], stack["frames"][0]["label"]), ("blocked", "[unknown] [wait]"))
-            part = service.get("sources/0/states", begin=30, end=60)
-            self.assertEqual(part["states"], [["running", 10], ["blocked", 20], ["pre-empted", 0], ["no data", 0]])
+        answer = service.get("sources/0/states", list=1)
+        self.assertEqual(answer["states"], [["running", 65], ["blocked", 40], ["pre-empted", 5], ["no data", 0]])
+        self.assertEqual(answer["threads"], [[1, 65, 40, 5, 0, 0]])
+        self.assertEqual(answer["wall"], 110)
+        info = service.get("sources/0/info")
+        self.assertEqual([round(state["seconds"] * 1e9) for state in info["states"]], [110, 65, 40, 5])
+        frame = service.get("sources/0/timeline", nested=1, columns=110)
+        self.assertEqual(frame["rows"][0]["states"], [[40, 0], [40, 1], [20, 0], [5, 2], [5, 0]])
+        stack = service.get("sources/0/stack", profile=1, time=50)
+        self.assertEqual((stack["state"], stack["frames"][0]["label"]), ("blocked", "[unknown] [wait]"))
+        part = service.get("sources/0/states", begin=30, end=60)
+        self.assertEqual(part["states"], [["running", 10], ["blocked", 20], ["pre-empted", 0], ["no data", 0]])
+
+    def test_states_of_samples_are_those_of_their_switches(self):
+        """Of the samples, of a page of them, and of a database that was made from them."""
+        data = f"{OPTIONS.testdata}/switches.data"
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([OPTIONS.cairn, "analyze", "-q", data, "-o", f"{folder}/db"], check=True)
+            for source, through_page in ((data, False), (data, True), (f"{folder}/db", False)):
+                with serving(OPTIONS.cairn, source, through_page=through_page) as service:
+                    self.check_states_of_switches(service)
 
     def test_states_of_threads_add_up_to_the_wall_time_on_every_side(self):
         """Those of the API, of the report and of SQL; waiting in calls is that of the metrics."""

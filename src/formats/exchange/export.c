@@ -107,6 +107,7 @@ bool cn_export_database(const struct cn_format *format, struct cn_database *db,
 {
     struct cn_export x = {.format = format, .db = db, .path = path, .options = options};
 
+    cn_export_lose(&x, "changes of states of threads", cn_database_state_count(db));
     return run(&x, format->export_database, err);
 }
 

@@ -77,11 +77,19 @@ static void open_optional(struct cn_file *file, const char *dir, const char *nam
         *damage = (struct cn_error){0};
 }
 
+/* The same for a file that is never read by range. */
+static void open_whole(struct cn_file *file, const char *dir, const char *name,
+                       struct cn_error *damage)
+{
+    if (!cn_file_open_at(file, dir, name, damage) && damage->kind == CN_ERR_NOT_FOUND)
+        *damage = (struct cn_error){0};
+}
+
 bool cn_hpc_maps_open(struct cn_hpc_maps *maps, const char *dir, const char *tree_name,
                       struct cn_error *err)
 {
-    const char *const names[CN_HPC_FILE_COUNT] = {tree_name, "profile.db", "cct.db",
-                                                  "trace.db", "latency.db"};
+    const char *const names[CN_HPC_FILE_COUNT] = {tree_name,  "profile.db", "cct.db",
+                                                  "trace.db", "latency.db", "states.db"};
 
     for (size_t i = 0; i < CN_HPC_FILE_COUNT; i++) {
         struct cn_error damage = {0};
@@ -120,10 +128,8 @@ static bool open_directory(struct cn_database **out, struct cn_hpc_maps *maps,
         return false;
     open_optional(&maps->file[CN_HPC_CCT_FILE], dir, "cct.db", &damage.cct);
     open_optional(&maps->file[CN_HPC_TRACE_FILE], dir, "trace.db", &damage.trace);
-    if (!cn_file_open_at(&maps->file[CN_HPC_LATENCY_FILE], dir, "latency.db",
-                         &damage.latency) &&
-        damage.latency.kind == CN_ERR_NOT_FOUND)
-        damage.latency = (struct cn_error){0};
+    open_whole(&maps->file[CN_HPC_LATENCY_FILE], dir, "latency.db", &damage.latency);
+    open_whole(&maps->file[CN_HPC_STATES_FILE], dir, "states.db", &damage.states);
     if (!open(&db, maps, dir, &damage, err))
         return cn_fail_in(err, "%s", dir);
     if (damage.cct.kind != CN_ERR_NONE)
@@ -132,6 +138,8 @@ static bool open_directory(struct cn_database **out, struct cn_hpc_maps *maps,
         cn_database_warn(db, "%s", damage.trace.text);
     if (damage.latency.kind != CN_ERR_NONE)
         cn_database_warn(db, "%s; no percentiles", damage.latency.text);
+    if (damage.states.kind != CN_ERR_NONE)
+        cn_database_warn(db, "%s; no states over time", damage.states.text);
     db->path = cn_arena_strdup(&db->arena, dir);
     db->contexts_file = tree_name;
     db->timelines_file = "trace.db";

@@ -7,6 +7,7 @@
 
 #include "base/run/ranks.h"
 #include "base/search.h"
+#include "model/thread_states.h"
 
 struct cn_ranks *cn_database_ranks(const struct cn_database *db)
 {
@@ -21,6 +22,30 @@ uint32_t cn_database_own_first(const struct cn_database *db)
 uint32_t cn_database_own_end(const struct cn_database *db)
 {
     return db->ranks ? db->own_end : db->profile_count;
+}
+
+void cn_database_set_states(struct cn_database *db, const struct cn_thread_states *states)
+{
+    db->states = states;
+    for (uint32_t i = 0; db->has_timelines && i < db->profile_count; i++) {
+        const struct cn_thread_states *thread = &states[i];
+
+        if (thread->count == 0)
+            continue;
+        if (thread->list[0].time_ns < db->begin_ns)
+            db->begin_ns = thread->list[0].time_ns;
+        if (thread->list[thread->count - 1].time_ns > db->end_ns)
+            db->end_ns = thread->list[thread->count - 1].time_ns;
+    }
+}
+
+uint64_t cn_database_state_count(const struct cn_database *db)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; db->states && i < db->profile_count; i++)
+        count += db->states[i].count;
+    return count;
 }
 
 void cn_database_warn(struct cn_database *db, const char *fmt, ...)

@@ -209,6 +209,14 @@ struct cn_ranks *cn_database_ranks(const struct cn_database *db);
 uint32_t cn_database_own_first(const struct cn_database *db);
 uint32_t cn_database_own_end(const struct cn_database *db);
 
+/* For formats: the states of threads over time, which live as long as the database. They are known
+ * from the first record about a thread to the last: timelines include both. */
+void cn_database_set_states(struct cn_database *db,
+                            const struct cn_thread_states *states);
+
+/* How often threads change their states; 0 if these are unknown. */
+uint64_t cn_database_state_count(const struct cn_database *db);
+
 /* For formats: add a warning. */
 CN_PRINTF(2, 3) void cn_database_warn(struct cn_database *db, const char *fmt, ...);
 

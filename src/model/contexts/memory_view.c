@@ -190,31 +190,21 @@ static void build_context_planes(struct cn_memory_database *m)
     m->context_starts[m->db.context_limit] = count;
 }
 
-static void add_to_span(struct cn_database *db, uint64_t begin_ns, uint64_t end_ns)
-{
-    if (!db->has_timelines || begin_ns < db->begin_ns)
-        db->begin_ns = begin_ns;
-    if (!db->has_timelines || end_ns > db->end_ns)
-        db->end_ns = end_ns;
-    db->has_timelines = true;
-}
-
-/* From the first to the last sample. What threads do before and after is known by their states. */
 static void find_time_span(struct cn_memory_database *m)
 {
     for (uint32_t i = 0; i < m->db.profile_count; i++) {
         const struct cn_memory_profile *profile = &m->profiles[i];
+        uint64_t begin_ns, end_ns;
 
-        if (profile->sample_count > 0)
-            add_to_span(&m->db, profile->samples[0].time_ns,
-                        profile->samples[profile->sample_count - 1].time_ns);
-    }
-    for (uint32_t i = 0; m->db.has_timelines && i < m->db.profile_count; i++) {
-        const struct cn_thread_states *states = &m->profiles[i].states;
-
-        if (states->count > 0)
-            add_to_span(&m->db, states->list[0].time_ns,
-                        states->list[states->count - 1].time_ns);
+        if (profile->sample_count == 0)
+            continue;
+        begin_ns = profile->samples[0].time_ns;
+        end_ns = profile->samples[profile->sample_count - 1].time_ns;
+        if (!m->db.has_timelines || begin_ns < m->db.begin_ns)
+            m->db.begin_ns = begin_ns;
+        if (!m->db.has_timelines || end_ns > m->db.end_ns)
+            m->db.end_ns = end_ns;
+        m->db.has_timelines = true;
     }
 }
 
@@ -227,7 +217,8 @@ static void list_states(struct cn_memory_database *m)
         m->states[i] = m->profiles[i].states;
         is_known = is_known || m->states[i].count > 0;
     }
-    m->db.states = is_known ? m->states : NULL;
+    if (is_known)
+        cn_database_set_states(&m->db, m->states);
 }
 
 struct cn_database *cn_memory_database_finish(struct cn_memory_database *m)

@@ -120,7 +120,7 @@ static bool open_given(struct cn_served *served, struct cn_error *err)
 }
 
 /* Samples with symbols of this machine are shown as the database that a page of them contains: the
- * same rows with the same numbers. Costs of instructions and states come from the samples; contexts, modules,
+ * same rows with the same numbers. Costs of instructions come from the samples; contexts, modules,
  * threads and metrics have the same numbers in both. */
 static bool open_samples(struct cn_served *served, struct cn_error *err)
 {
@@ -130,7 +130,6 @@ static bool open_samples(struct cn_served *served, struct cn_error *err)
         !open_given(served, err))
         return false;
     served->db->points = served->samples->points;
-    served->db->states = served->samples->states;
     served->db->modules = served->samples->modules; /* with build ids */
     return true;
 }

@@ -52,6 +52,8 @@ bool cn_hpc_sparse_write(const struct cn_hpc_sparse_writing *w, struct cn_error 
            cn_hpc_metric_ids_are_ordered(&w->summaries));
     if (w->db->profile_count == 0)
         return cn_fail(err, CN_ERR_FORMAT, "no profile: the first must be the summary");
+    cn_write_lose(w->options, "changes of states of threads",
+                  cn_database_state_count(w->db));
     return cn_hpc_cct_count(w->db, w->listed_count + 1, w->largest_listed, &context_count,
                             err) &&
            cn_hpc_sparse_profiles_write(w, context_count, err) &&

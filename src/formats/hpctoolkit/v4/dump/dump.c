@@ -5,7 +5,9 @@
 #include "formats/hpctoolkit/v4/dump/dump_meta.h"
 #include "formats/hpctoolkit/v4/read/latency_reader.h"
 #include "formats/hpctoolkit/v4/read/sections.h"
+#include "formats/hpctoolkit/v4/read/states_reader.h"
 #include "formats/hpctoolkit/v4/read/value_files.h"
+#include "formats/hpctoolkit/v4/states_format.h"
 
 static const struct cn_hpc_file_kind *const kinds[] = {
     &cn_hpc_meta_kind, &cn_hpc_profile_kind, &cn_hpc_cct_kind, &cn_hpc_trace_kind};
@@ -135,6 +137,28 @@ static bool dump_latency(struct cn_hpc_dump *dump, struct cn_error *err)
     return ok;
 }
 
+static bool dump_states(struct cn_hpc_dump *dump, struct cn_error *err)
+{
+    struct cn_bytes profiles, changes;
+    struct cn_block_file file;
+    bool ok;
+
+    if (!cn_hpc_states_open(&file, dump->bytes, &profiles, &changes, err))
+        return false;
+    ok = cn_hpc_dump_item(dump, &cn_block_file_header_layout, 0, 0, NULL, err) &&
+         cn_hpc_dump_records(dump, &cn_block_file_section_layout,
+                             (uint64_t)(file.table.ptr - dump->bytes.ptr),
+                             file.table.len / cn_block_file_section_size, err) &&
+         cn_hpc_dump_records(dump, &cn_hpc_states_profile_layout,
+                             (uint64_t)(profiles.ptr - dump->bytes.ptr),
+                             profiles.len / cn_hpc_states_profile_size, err) &&
+         cn_hpc_dump_records(dump, &cn_hpc_states_change_layout,
+                             (uint64_t)(changes.ptr - dump->bytes.ptr),
+                             changes.len / cn_hpc_states_change_size, err);
+    cn_block_file_close(&file);
+    return ok;
+}
+
 /* The file of a directory that dump->file names. */
 static bool dump_named(struct cn_hpc_dump *dump, struct cn_error *err)
 {
@@ -154,6 +178,15 @@ static bool dump_latency_bytes(struct cn_bytes file, cn_dump_fn emit, void *arg,
     return dump_latency(&dump, err) || dump.is_stopped;
 }
 
+static bool dump_states_bytes(struct cn_bytes file, cn_dump_fn emit, void *arg,
+                              struct cn_error *err)
+{
+    struct cn_hpc_dump dump = {
+        .emit = emit, .arg = arg, .file = CN_HPC_STATES_NAME, .bytes = file};
+
+    return dump_states(&dump, err) || dump.is_stopped;
+}
+
 static bool dump_file(const char *path, cn_dump_fn emit, void *arg, struct cn_error *err)
 {
     struct cn_file file = {0};
@@ -164,7 +197,8 @@ static bool dump_file(const char *path, cn_dump_fn emit, void *arg, struct cn_er
         return false;
     while (i < KIND_COUNT && !cn_hpc_file_is(file.bytes, kinds[i]))
         i++;
-    ok = cn_hpc_latency_is(file.bytes) ? dump_latency_bytes(file.bytes, emit, arg, err)
+    ok = cn_hpc_latency_is(file.bytes)  ? dump_latency_bytes(file.bytes, emit, arg, err)
+         : cn_hpc_states_is(file.bytes) ? dump_states_bytes(file.bytes, emit, arg, err)
          : i < KIND_COUNT
              ? cn_hpc_v4_dump_bytes(kinds[i], file.bytes, emit, arg, err)
              : cn_fail(err, CN_ERR_FORMAT, "not a file of an HPCToolkit v4 database");
@@ -182,5 +216,6 @@ bool cn_hpc_v4_dump(const char *path, cn_dump_fn emit, void *arg, struct cn_erro
         if (!cn_hpc_dump_file(&dump, path, kinds[i]->name, i >= REQUIRED_COUNT,
                               dump_named, err))
             return false;
-    return cn_hpc_dump_file(&dump, path, CN_HPC_LATENCY_NAME, true, dump_latency, err);
+    return cn_hpc_dump_file(&dump, path, CN_HPC_LATENCY_NAME, true, dump_latency, err) &&
+           cn_hpc_dump_file(&dump, path, CN_HPC_STATES_NAME, true, dump_states, err);
 }

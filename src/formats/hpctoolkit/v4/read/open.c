@@ -12,6 +12,8 @@
 #include "formats/hpctoolkit/v4/read/database.h"
 #include "formats/hpctoolkit/v4/read/latency_reader.h"
 #include "formats/hpctoolkit/v4/read/metrics_reader.h"
+#include "formats/hpctoolkit/v4/read/states_reader.h"
+#include "formats/hpctoolkit/v4/states_format.h"
 
 void cn_hpc_v4_files_init(struct cn_hpc_v4_files *files, const struct cn_hpc_maps *maps)
 {
@@ -21,12 +23,14 @@ void cn_hpc_v4_files_init(struct cn_hpc_v4_files *files, const struct cn_hpc_map
         .cct = maps->file[CN_HPC_CCT_FILE].bytes,
         .trace = maps->file[CN_HPC_TRACE_FILE].bytes,
         .latency = maps->file[CN_HPC_LATENCY_FILE].bytes,
+        .states = maps->file[CN_HPC_STATES_FILE].bytes,
         .profile_ranges = maps->file[CN_HPC_PROFILE_FILE].ranges,
         .cct_ranges = maps->file[CN_HPC_CCT_FILE].ranges,
         .trace_ranges = maps->file[CN_HPC_TRACE_FILE].ranges,
         .has_cct = cn_file_is_open(&maps->file[CN_HPC_CCT_FILE]),
         .has_trace = cn_file_is_open(&maps->file[CN_HPC_TRACE_FILE]),
         .has_latency = cn_file_is_open(&maps->file[CN_HPC_LATENCY_FILE]),
+        .has_states = cn_file_is_open(&maps->file[CN_HPC_STATES_FILE]),
     };
 }
 
@@ -159,6 +163,17 @@ static void open_latency(struct cn_hpc_v4 *v4, struct cn_bytes file)
     cn_database_warn(db, CN_HPC_LATENCY_NAME ": %s; no percentiles", damage.text);
 }
 
+static void read_states(struct cn_database *db, struct cn_bytes file)
+{
+    const struct cn_thread_states *states;
+    struct cn_error damage;
+
+    if (cn_hpc_states_read(file, db->profile_count, &db->arena, &states, &damage))
+        cn_database_set_states(db, states);
+    else
+        cn_database_warn(db, CN_HPC_STATES_NAME ": %s; no states over time", damage.text);
+}
+
 static bool open_files(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *files,
                        struct cn_error *err)
 {
@@ -171,6 +186,8 @@ static bool open_files(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *files
     read_taxonomy(db, files);
     if (files->has_latency)
         open_latency(v4, files->latency);
+    if (files->has_states)
+        read_states(db, files->states);
     return true;
 }
 
@@ -196,7 +213,8 @@ static bool is_member(struct cn_bytes file)
 {
     return is_meta(file) || cn_hpc_file_is(file, &cn_hpc_profile_kind) ||
            cn_hpc_file_is(file, &cn_hpc_cct_kind) ||
-           cn_hpc_file_is(file, &cn_hpc_trace_kind) || cn_hpc_latency_is(file);
+           cn_hpc_file_is(file, &cn_hpc_trace_kind) || cn_hpc_latency_is(file) ||
+           cn_hpc_states_is(file);
 }
 
 bool cn_hpc_v4_probe(const char *path)
@@ -284,6 +302,7 @@ static bool open_maps(struct cn_database **out, const struct cn_hpc_maps *maps,
 
     cn_hpc_v4_files_init(&files, maps);
     files.has_latency = files.has_latency && !is_plain;
+    files.has_states = files.has_states && !is_plain;
     cn_hpc_v4_yaml_map(&yaml, dir, &files);
     ok = cn_hpc_v4_open_bytes(out, &files, err);
     cn_hpc_v4_yaml_unmap(&yaml);

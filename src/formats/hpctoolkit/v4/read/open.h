@@ -24,10 +24,10 @@ struct cn_hpc_v4_yaml {
 };
 
 struct cn_hpc_v4_files {
-    struct cn_bytes meta, profile, cct, trace, latency;
+    struct cn_bytes meta, profile, cct, trace, latency, states;
     /* In place of the bytes of those that are read by range; else NULL. */
     struct cn_ranges *profile_ranges, *cct_ranges, *trace_ranges;
-    bool has_cct, has_trace, has_latency;
+    bool has_cct, has_trace, has_latency, has_states;
     struct cn_hpc_v4_yaml yaml[CN_HPC_YAML_MAX]; /* default.yaml first, if it exists */
     size_t yaml_count;
 };
@@ -50,7 +50,7 @@ void cn_hpc_v4_yaml_unmap(struct cn_hpc_v4_yaml_maps *yaml);
 
 /* meta.db and profile.db must be readable. Without cct.db there are no planes of contexts;
  * a damaged trace.db fails when timelines are asked for; without the tables of latency.db
- * there are no percentiles. Each leaves a warning. */
+ * there are no percentiles; without states.db no states over time. Each leaves a warning. */
 CN_CHECK bool cn_hpc_v4_open_bytes(struct cn_database **out,
                                    const struct cn_hpc_v4_files *files,
                                    struct cn_error *err);

@@ -4,6 +4,8 @@
 
 #include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/v4/read/database.h"
+#include "formats/hpctoolkit/v4/read/states_reader.h"
+#include "formats/hpctoolkit/v4/states_format.h"
 #include "formats/hpctoolkit/v4/verify/verify_parts.h"
 #include "formats/hpctoolkit/values/value_checks.h"
 
@@ -33,6 +35,7 @@ static bool compare_values(struct cn_hpc_v4_check *v, struct cn_error *err)
 
     cn_findings_begin(&v->c.f, cn_hpc_cct_kind.name);
     plain.has_latency = false;
+    plain.has_states = false;
     /* Opened by its path, the database can give back the memory of its maps. */
     if (!(v->dir ? cn_hpc_v4_open_plain(&db, v->dir, &damage)
                  : cn_hpc_v4_open_bytes(&db, &plain, &damage))) {
@@ -42,6 +45,18 @@ static bool compare_values(struct cn_hpc_v4_check *v, struct cn_error *err)
     ok = cn_hpc_check_values(&v->c, db, &cn_hpc_v4_of(db)->database.values, err);
     cn_database_close(db);
     return ok;
+}
+
+static void check_states(struct cn_hpc_v4_check *v)
+{
+    const struct cn_thread_states *states;
+    struct cn_error err;
+
+    cn_findings_begin(&v->c.f, CN_HPC_STATES_NAME);
+    if (v->files->has_states && v->c.profile_count > 0 &&
+        !cn_hpc_states_read(v->files->states, v->c.profile_count, &v->arena, &states,
+                            &err))
+        cn_findings_error(&v->c.f, "states", 0, "%s", err.text);
 }
 
 static bool verify_all(struct cn_hpc_v4_check *v, struct cn_error *err)
@@ -63,6 +78,7 @@ static bool verify_all(struct cn_hpc_v4_check *v, struct cn_error *err)
         !cn_hpc_v4_check_trace(v, err))
         return false;
     cn_hpc_v4_check_latency(v);
+    check_states(v);
     cn_hpc_v4_check_yaml(v);
     /* The reader stops at the first damage: it would only repeat what is known. */
     return errors > 0 || compare_values(v, err);

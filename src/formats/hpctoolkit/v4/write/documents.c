@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "formats/hpctoolkit/v4/format.h"
 #include "formats/hpctoolkit/v4/latency_format.h"
+#include "formats/hpctoolkit/v4/states_format.h"
 
 /* A paragraph (lines, ended by NULL) and the layout it introduces, or NULL. */
 struct passage {
@@ -25,6 +26,7 @@ static const struct passage common[] = {
          "    cct.db                the same values by context",
          "    trace.db              what each thread did when (absent without timelines)",
          "    latency.db            calls by duration (absent unless made from calls)",
+         "    states.db             when each thread ran and waited (absent if unknown)",
          "    metrics/default.yaml  how to present the metrics; see METRICS.yaml.ex "
          "there",
          "    src/                  copies of source files, where there are any", "",
@@ -153,6 +155,18 @@ static const struct passage latency[] = {
      &cn_hpc_latency_context_layout},
 };
 
+static const struct passage states[] = {
+    {LINES(
+         "## states.db", "",
+         "Not a file of HPCToolkit either, and made of blocks as latency.db is, with two",
+         "sections: profiles (1) and changes of their states (2). A profile, in the "
+         "order",
+         "of profile.db:"),
+     &cn_hpc_states_profile_layout},
+    {LINES("A change, whose state lasts until the next one of the profile:"),
+     &cn_hpc_states_change_layout},
+};
+
 static const char *const metrics_example[] = {
     "# How metrics are presented. Programs that show this database read every *.yaml "
     "file in",
@@ -266,6 +280,7 @@ bool cn_hpc_documents_write(const struct cn_hpc_writing *w, struct cn_error *err
                        " ns: of the samples in\nas many ns, the last is stored.\n\n",
                        w->resolution_ns);
     add_passages(&text, latency, sizeof(latency) / sizeof(*latency));
+    add_passages(&text, states, sizeof(states) / sizeof(*states));
     text.len--; /* the empty line at the end */
     ok = write_text(w, CN_HPC_FORMATS_NAME, &text, err);
     cn_text_clear(&text);

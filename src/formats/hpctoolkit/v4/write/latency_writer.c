@@ -468,29 +468,10 @@ static bool write_profiles(struct latency_writer *l, struct cn_error *err)
     return true;
 }
 
-/* A database is complete or absent after a crash of the program, not of the machine. */
-static bool no_sync(void *arg, int fd, struct cn_error *err)
-{
-    (void)arg;
-    (void)fd;
-    (void)err;
-    return true;
-}
-
-static bool no_sync_dir(void *arg, const char *path, struct cn_error *err)
-{
-    (void)arg;
-    (void)path;
-    (void)err;
-    return true;
-}
-
 /* Make the file on rank 0, up to the planes. */
 static bool begin_file(struct latency_writer *l, struct cn_error *err)
 {
-    l->disk = cn_disk_files;
-    l->disk.sync = no_sync;
-    l->disk.sync_dir = no_sync_dir;
+    l->disk = cn_hpc_unsynced_disk();
     return cn_block_writer_open(&l->out, &l->disk, l->w->dir, CN_HPC_LATENCY_NAME,
                                 CN_HPC_LATENCY_MAGIC, CN_HPC_LATENCY_VERSION, err) &&
            write_buckets(l, err) &&

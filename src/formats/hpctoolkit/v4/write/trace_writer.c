@@ -28,13 +28,14 @@ static const struct cn_hpc_trace_encoding encoding = {
     .encode = encode,
 };
 
-/* The range of times: what the source declares may be wider than its samples. */
+/* The range of times: what the source declares may be wider than its samples. That of states is in
+ * states.db. */
 static void extend_range(const struct cn_database *db,
                          struct cn_hpc_traces_header *header)
 {
     bool is_empty = header->end_ns == 0;
 
-    if (db->end_ns == 0)
+    if (db->end_ns == 0 || db->states)
         return;
     if (is_empty || db->begin_ns < header->begin_ns)
         header->begin_ns = db->begin_ns;

@@ -17,6 +17,7 @@
 #include "formats/hpctoolkit/v4/write/companions.h"
 #include "formats/hpctoolkit/v4/write/latency_writer.h"
 #include "formats/hpctoolkit/v4/write/meta_writer.h"
+#include "formats/hpctoolkit/v4/write/states_writer.h"
 #include "formats/hpctoolkit/v4/write/value_writer.h"
 
 static bool make_folder(const char *dir, const char *name, struct cn_error *err)
@@ -53,8 +54,8 @@ static bool share_contexts(struct cn_hpc_writing *w, struct cn_error *err)
 static bool write_texts(struct cn_hpc_writing *w, struct cn_error *err)
 {
     return !cn_ranks_is_first(w->ranks) ||
-           (make_folder(w->dir, "metrics", err) && cn_hpc_taxonomy_write(w, err) &&
-            cn_hpc_documents_write(w, err) &&
+           (cn_hpc_states_write(w, err) && make_folder(w->dir, "metrics", err) &&
+            cn_hpc_taxonomy_write(w, err) && cn_hpc_documents_write(w, err) &&
             cn_hpc_sources_copy(w->db, w->dir, w->options, err));
 }
 

@@ -34,6 +34,31 @@ bool cn_hpc_shared_file_begin(struct cn_out *out, const struct cn_hpc_writing *w
                           err);
 }
 
+static bool no_sync(void *arg, int fd, struct cn_error *err)
+{
+    (void)arg;
+    (void)fd;
+    (void)err;
+    return true;
+}
+
+static bool no_sync_dir(void *arg, const char *path, struct cn_error *err)
+{
+    (void)arg;
+    (void)path;
+    (void)err;
+    return true;
+}
+
+struct cn_disk cn_hpc_unsynced_disk(void)
+{
+    struct cn_disk disk = cn_disk_files;
+
+    disk.sync = no_sync;
+    disk.sync_dir = no_sync_dir;
+    return disk;
+}
+
 bool cn_hpc_file_end(struct cn_out *out, const char *format, const char *footer,
                      const struct cn_hpc_section *sections, size_t section_count,
                      struct cn_error *err)

@@ -4,6 +4,7 @@
 #ifndef CN_FORMATS_HPCTOOLKIT_V4_WRITE_WRITING_H
 #define CN_FORMATS_HPCTOOLKIT_V4_WRITE_WRITING_H
 
+#include "base/files/disk.h"
 #include "base/files/out.h"
 #include "formats/hpctoolkit/strings.h"
 #include "formats/hpctoolkit/v4/format.h"
@@ -48,6 +49,10 @@ CN_CHECK bool cn_hpc_file_begin(struct cn_out *out, const struct cn_hpc_writing 
 CN_CHECK bool cn_hpc_shared_file_begin(struct cn_out *out, const struct cn_hpc_writing *w,
                                        const char *name, size_t section_count,
                                        struct cn_error *err);
+
+/* The files of this machine, not synced: a database is complete or absent after a crash of the
+ * program, not of the machine. */
+struct cn_disk cn_hpc_unsynced_disk(void);
 
 /* Write header and footer, and close. */
 CN_CHECK bool cn_hpc_file_end(struct cn_out *out, const char *format, const char *footer,

@@ -1,0 +1,58 @@
+#include "formats/hpctoolkit/v4/write/states_writer.h"
+
+#include "base/files/block_file.h"
+#include "formats/hpctoolkit/v4/states_format.h"
+#include "model/thread_states.h"
+
+static bool write_profiles(const struct cn_database *db, struct cn_block_writer *out,
+                           struct cn_error *err)
+{
+    struct cn_hpc_states_profile profile = {0};
+    uint8_t bytes[cn_hpc_states_profile_size];
+
+    if (!cn_block_writer_section(out, CN_HPC_STATES_PROFILES, err))
+        return false;
+    for (uint32_t i = 0; i < db->profile_count; i++) {
+        profile.end += db->states[i].count;
+        cn_hpc_states_profile_encode(&profile, bytes);
+        if (!cn_block_writer_add(out, bytes, sizeof(bytes), err))
+            return false;
+    }
+    return true;
+}
+
+static bool write_changes(const struct cn_thread_states *states,
+                          struct cn_block_writer *out, struct cn_error *err)
+{
+    uint8_t bytes[cn_hpc_states_change_size];
+
+    for (size_t i = 0; i < states->count; i++) {
+        struct cn_hpc_states_change change = {states->list[i].time_ns,
+                                              (uint8_t)states->list[i].state};
+
+        cn_hpc_states_change_encode(&change, bytes);
+        if (!cn_block_writer_add(out, bytes, sizeof(bytes), err))
+            return false;
+    }
+    return true;
+}
+
+bool cn_hpc_states_write(const struct cn_hpc_writing *w, struct cn_error *err)
+{
+    const struct cn_database *db = w->db;
+    struct cn_disk disk = cn_hpc_unsynced_disk();
+    struct cn_block_writer out = {0};
+    bool ok;
+
+    if (!db->states || w->options->without_timelines)
+        return true;
+    ok = cn_block_writer_open(&out, &disk, w->dir, CN_HPC_STATES_NAME,
+                              CN_HPC_STATES_MAGIC, CN_HPC_STATES_VERSION, err) &&
+         write_profiles(db, &out, err) &&
+         cn_block_writer_section(&out, CN_HPC_STATES_CHANGES, err);
+    for (uint32_t i = 0; ok && i < db->profile_count; i++)
+        ok = write_changes(&db->states[i], &out, err);
+    ok = ok && cn_block_writer_commit(&out, err);
+    cn_block_writer_abandon(&out);
+    return ok || cn_fail_in(err, CN_HPC_STATES_NAME);
+}

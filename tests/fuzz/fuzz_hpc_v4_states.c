@@ -1,0 +1,94 @@
+/* Any bytes as states.db of an HPCToolkit v4 database, as they are and with sound checksums: what
+ * opens has states in the order of time, and is verified. */
+#include <assert.h>
+
+#include "base/files/block_file.h"
+#include "formats/hpctoolkit/v4/states_format.h"
+#include "formats/hpctoolkit/v4/verify/verify.h"
+#include "model/contexts/database.h"
+#include "model/thread_states.h"
+#include "support/fuzz.h"
+#include "support/fuzz_blocks.h"
+#include "support/tiny_v4.h"
+
+static void ignore(void *arg, const struct cn_finding *finding)
+{
+    (void)arg;
+    assert(finding->text[0] != '\0');
+}
+
+static void check(const struct cn_thread_states *states)
+{
+    for (size_t i = 0; i < states->count; i++) {
+        assert(states->list[i].state < CN_TASK_STATES);
+        assert(i == 0 || states->list[i - 1].time_ns <= states->list[i].time_ns);
+    }
+}
+
+static void read_states(const struct cn_tiny_v4 *tiny, struct cn_bytes states)
+{
+    struct cn_hpc_v4_files files;
+    struct cn_error err = {0};
+    struct cn_database *db;
+
+    cn_tiny_v4_files(tiny, &files);
+    files.states = states;
+    files.has_states = true;
+    if (cn_hpc_v4_open_bytes(&db, &files, &err)) {
+        for (uint32_t i = 0; db->states && i < db->profile_count; i++)
+            check(&db->states[i]);
+        cn_database_close(db);
+    }
+    assert(cn_hpc_v4_verify_bytes(&files, NULL, ignore, NULL, &err));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    struct cn_bytes input = {data, len};
+    struct cn_text wrapped = {0};
+    struct cn_tiny_v4 tiny;
+
+    cn_tiny_v4_init(&tiny, &(struct cn_tiny_options){0});
+    read_states(&tiny, input);
+    cn_fuzz_blocks_wrap(input, CN_HPC_STATES_MAGIC, CN_HPC_STATES_VERSION, &wrapped);
+    read_states(&tiny, (struct cn_bytes){(const uint8_t *)wrapped.chars, wrapped.len});
+    cn_text_done(&wrapped);
+    cn_tiny_v4_done(&tiny);
+    return 0;
+}
+
+static void add_section(struct cn_text *out, unsigned id, size_t off, size_t len)
+{
+    uint8_t place[CN_FUZZ_PLACE_LEN] = {(uint8_t)id};
+
+    cn_u16_put(place + 1, (uint16_t)off);
+    cn_u16_put(place + 3, (uint16_t)len);
+    cn_text_add(out, (const char *)place, sizeof(place));
+}
+
+/* Three changes of each profile except the summary. */
+void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
+{
+    static const struct cn_hpc_states_change changes[] = {{10, 0}, {20, 1}, {30, 3}};
+    size_t begin = cn_block_file_header_size, profiles_len;
+    struct cn_text sections = {0}, seed = {0};
+    uint8_t bytes[cn_hpc_states_change_size];
+
+    for (unsigned i = 0; i < CN_TINY_PROFILES; i++) {
+        cn_hpc_states_profile_encode(&(struct cn_hpc_states_profile){3UL * i}, bytes);
+        cn_text_add(&sections, (const char *)bytes, cn_hpc_states_profile_size);
+    }
+    profiles_len = sections.len;
+    for (unsigned i = 0; i < 3 * (CN_TINY_PROFILES - 1); i++) {
+        cn_hpc_states_change_encode(&changes[i % 3], bytes);
+        cn_text_add(&sections, (const char *)bytes, sizeof(bytes));
+    }
+    cn_text_char(&seed, 2);
+    add_section(&seed, CN_HPC_STATES_PROFILES, begin, profiles_len);
+    add_section(&seed, CN_HPC_STATES_CHANGES, begin + profiles_len,
+                sections.len - profiles_len);
+    cn_text_add(&seed, sections.chars, sections.len);
+    emit((const uint8_t *)seed.chars, seed.len);
+    cn_text_done(&seed);
+    cn_text_done(&sections);
+}

@@ -1,0 +1,177 @@
+/* states.db: written beside the files of HPCToolkit, read back, and damaged. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/files/block_file.h"
+#include "base/files/file.h"
+#include "formats/exchange/perf/perf.h"
+#include "formats/exchange/read/import.h"
+#include "formats/hpctoolkit/v4/read/states_reader.h"
+#include "formats/hpctoolkit/v4/states_format.h"
+#include "formats/hpctoolkit/v4/verify/verify.h"
+#include "model/contexts/database.h"
+#include "support/exchange_inputs.h"
+#include "support/scratch.h"
+#include "support/v4_writing.h"
+
+static struct cn_database *made(void)
+{
+    struct cn_import *import = cn_import_new("t", "d");
+    struct cn_error err = {0};
+    struct cn_database *db;
+    size_t len;
+    uint8_t *bytes = cn_test_perf_switches(&len);
+
+    assert_true(cn_perf_read(import, (struct cn_bytes){bytes, len}, &err));
+    assert_true(cn_import_finish(import, &db, &err));
+    free(bytes);
+    return db;
+}
+
+static void count_finding(void *arg, const struct cn_finding *finding)
+{
+    (void)finding;
+    ++*(unsigned *)arg;
+}
+
+static unsigned findings_of(const char *path)
+{
+    struct cn_error err;
+    unsigned count = 0;
+
+    assert_true(cn_hpc_v4_verify(path, NULL, count_finding, &count, &err));
+    return count;
+}
+
+static void a_database_has_the_states_of_its_source(void **state)
+{
+    struct cn_database *from = made(), *to;
+
+    (void)state;
+    cn_v4_must_write(from, "db", (struct cn_write_options){.workers = 1});
+    assert_int_equal(findings_of("db"), 0);
+    to = cn_v4_must_open("db");
+    assert_int_equal(to->begin_ns, from->begin_ns);
+    assert_int_equal(to->end_ns, from->end_ns);
+    for (uint32_t i = 0; i < from->profile_count; i++) {
+        assert_int_equal(to->states[i].count, from->states[i].count);
+        for (size_t k = 0; k < from->states[i].count; k++) {
+            assert_int_equal(to->states[i].list[k].time_ns,
+                             from->states[i].list[k].time_ns);
+            assert_int_equal(to->states[i].list[k].state, from->states[i].list[k].state);
+        }
+    }
+    cn_database_close(to);
+    cn_database_close(from);
+}
+
+static bool is_read(struct cn_bytes file, uint32_t profile_count)
+{
+    const struct cn_thread_states *states;
+    struct cn_arena arena = {0};
+    struct cn_error err;
+    bool ok = cn_hpc_states_read(file, profile_count, &arena, &states, &err);
+
+    cn_arena_done(&arena);
+    return ok;
+}
+
+static void every_flipped_byte_and_truncation_is_noticed(void **state)
+{
+    struct cn_database *from = made(), *to;
+    uint32_t count = from->profile_count;
+    struct cn_file file = {0};
+    struct cn_error err;
+    uint8_t *copy;
+    size_t len;
+
+    (void)state;
+    cn_v4_must_write(from, "db", (struct cn_write_options){.workers = 1});
+    assert_true(cn_file_open_at(&file, "db", CN_HPC_STATES_NAME, &err));
+    len = file.bytes.len;
+    copy = cn_alloc(len, 1);
+    memcpy(copy, file.bytes.ptr, len);
+    assert_true(is_read((struct cn_bytes){copy, len}, count));
+    assert_false(is_read((struct cn_bytes){copy, len}, count + 1));
+    for (size_t i = 0; i < len; i++) {
+        assert_false(is_read((struct cn_bytes){copy, i}, count));
+        copy[i] ^= 0x10;
+        assert_false(is_read((struct cn_bytes){copy, len}, count));
+        copy[i] ^= 0x10;
+    }
+    copy[len / 3] ^= 1;
+    cn_scratch_write("db/" CN_HPC_STATES_NAME, copy, len);
+    assert_int_equal(findings_of("db"), 1);
+    to = cn_v4_must_open("db");
+    assert_null(to->states);
+    assert_non_null(to->warnings);
+    cn_database_close(to);
+    free(copy);
+    cn_file_close(&file);
+    cn_database_close(from);
+}
+
+/* Profiles with these ends, and these changes, with sound checksums. */
+static bool is_read_with(const uint64_t *ends, uint32_t end_count,
+                         const struct cn_hpc_states_change *changes, size_t change_count)
+{
+    struct cn_block_writer out;
+    struct cn_file file = {0};
+    struct cn_error err;
+    uint8_t bytes[cn_hpc_states_change_size];
+    bool ok;
+
+    assert_true(cn_block_writer_open(&out, &cn_disk_files, ".", CN_HPC_STATES_NAME,
+                                     CN_HPC_STATES_MAGIC, CN_HPC_STATES_VERSION, &err));
+    assert_true(cn_block_writer_section(&out, CN_HPC_STATES_PROFILES, &err));
+    for (uint32_t i = 0; i < end_count; i++) {
+        cn_hpc_states_profile_encode(&(struct cn_hpc_states_profile){ends[i]}, bytes);
+        assert_true(cn_block_writer_add(&out, bytes, cn_hpc_states_profile_size, &err));
+    }
+    assert_true(cn_block_writer_section(&out, CN_HPC_STATES_CHANGES, &err));
+    for (size_t i = 0; i < change_count; i++) {
+        cn_hpc_states_change_encode(&changes[i], bytes);
+        assert_true(cn_block_writer_add(&out, bytes, sizeof(bytes), &err));
+    }
+    assert_true(cn_block_writer_commit(&out, &err));
+    assert_true(cn_file_open_at(&file, ".", CN_HPC_STATES_NAME, &err));
+    ok = is_read(file.bytes, end_count);
+    cn_file_close(&file);
+    return ok;
+}
+
+static void wrong_changes_are_refused(void **state)
+{
+    static const struct cn_hpc_states_change good[] = {{10, 0}, {20, 1}, {20, 3}},
+                                             back[] = {{10, 0}, {9, 1}, {20, 3}},
+                                             open[] = {{10, 0}, {20, 1}, {20, 2}},
+                                             unknown[] = {{10, 4}, {20, 1}, {20, 3}};
+    static const uint64_t ends[] = {0, 3}, long_ends[] = {0, 4}, mixed[] = {3, 2};
+
+    (void)state;
+    assert_true(is_read_with(ends, 2, good, 3));
+    assert_false(is_read_with(ends, 2, back, 3));
+    assert_false(is_read_with(ends, 2, open, 3));
+    assert_false(is_read_with(ends, 2, unknown, 3));
+    assert_false(is_read_with(long_ends, 2, good, 3));
+    assert_false(is_read_with(mixed, 2, good, 3));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CN_SCRATCH_TEST(a_database_has_the_states_of_its_source),
+        CN_SCRATCH_TEST(every_flipped_byte_and_truncation_is_noticed),
+        CN_SCRATCH_TEST(wrong_changes_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
