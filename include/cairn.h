@@ -258,6 +258,11 @@ cairn_database_values(struct cairn_data *data, uint32_t thread, struct cairn_err
 CAIRN_API struct cairn_table *
 cairn_database_samples(struct cairn_data *data, uint32_t thread, struct cairn_error *err);
 
+/* When a thread ran and waited: begin_ns, end_ns, state ("running", "blocked", "pre-empted"); of
+ * CAIRN_NONE all threads (thread first). No rows unless the data has switches. */
+CAIRN_API struct cairn_table *
+cairn_database_states(struct cairn_data *data, uint32_t thread, struct cairn_error *err);
+
 /** cairn_walk: contexts, values and samples one by one */
 
 enum cairn_step { CAIRN_FAIL, CAIRN_ITEM, CAIRN_END };

@@ -375,7 +375,7 @@ static PyObject *data_costs(PyObject *self, PyObject *args)
     return table_new(table, err);
 }
 
-/* Values or samples of a thread, -1: of all. */
+/* Values, samples or states of a thread, -1: of all. */
 static PyObject *plane(PyObject *self, PyObject *args,
                        struct cairn_table *(*make)(struct cairn_data *, uint32_t,
                                                    struct cairn_error *))
@@ -404,6 +404,11 @@ static PyObject *data_values(PyObject *self, PyObject *args)
 static PyObject *data_samples(PyObject *self, PyObject *args)
 {
     return plane(self, args, cairn_database_samples);
+}
+
+static PyObject *data_states(PyObject *self, PyObject *args)
+{
+    return plane(self, args, cairn_database_states);
 }
 
 /* All values of a context, to be released with PyMem_Free(); called with the GIL held. */
@@ -548,6 +553,7 @@ static PyMethodDef data_methods[] = {
     {"values", data_values, METH_VARARGS, "Values of a thread."},
     {"context_values", data_context_values, METH_VARARGS, "Values of a context."},
     {"samples", data_samples, METH_VARARGS, "Samples of a thread."},
+    {"states", data_states, METH_VARARGS, "States of a thread over time."},
     {"calls", data_calls, METH_VARARGS, "Calls, functions or states of a recording."},
     {"flows", data_flows, METH_NOARGS, "Flows of a recording."},
     {"events", data_events, METH_VARARGS, "Records of a task."},

@@ -211,6 +211,13 @@ class Database(Data):
         """The samples of a thread: time_ns, context; None: of all threads."""
         return Table(self._data.samples(-1 if thread is None else thread))
 
+    def states(self, thread: Optional[int] = None) -> Table:
+        """When a thread was running, blocked or pre-empted: begin_ns, end_ns, state; None: all threads.
+
+        Without switches (`cairn sample --off-cpu`) states are unknown, and the table is empty.
+        """
+        return Table(self._data.states(-1 if thread is None else thread))
+
 
 class Recording(Data):
     """A recording of calls.

@@ -6,6 +6,7 @@
 #include "lib/frame.h"
 #include "lib/lib.h"
 #include "model/contexts/database.h"
+#include "model/thread_states.h"
 
 enum { SAMPLE_BATCH = 4096 };
 
@@ -142,4 +143,42 @@ struct cairn_table *cairn_database_samples(struct cairn_data *data, uint32_t thr
     (void)cn_frame_add(table, "time_ns", CAIRN_U64);
     (void)cn_frame_add(table, "context", CAIRN_U32);
     return finish(table, fill(table, data, thread, add_samples, e));
+}
+
+static bool add_states(struct cairn_table *table, size_t first_column,
+                       struct cn_database *db, uint32_t thread, uint64_t *count,
+                       struct cn_error *err)
+{
+    const struct cn_thread_states *states = db->states ? &db->states[thread] : NULL;
+
+    (void)err;
+    for (size_t i = 0; states && i + 1 < states->count; i++) {
+        const struct cn_state_change *change = &states->list[i];
+
+        if (change->state == CN_TASK_UNKNOWN)
+            continue;
+        cn_column_u64(cn_frame_column(table, first_column), change->time_ns);
+        cn_column_u64(cn_frame_column(table, first_column + 1), change[1].time_ns);
+        cn_column_text(cn_frame_column(table, first_column + 2),
+                       cn_task_state_names[change->state]);
+        ++*count;
+    }
+    return true;
+}
+
+struct cairn_table *cairn_database_states(struct cairn_data *data, uint32_t thread,
+                                          struct cairn_error *err)
+{
+    struct cn_error dropped, *e = cn_lib_error(err, &dropped);
+    struct cairn_table *table;
+
+    if (!check(data, thread, e))
+        return NULL;
+    table = cn_frame_new();
+    if (thread == CAIRN_NONE)
+        (void)cn_frame_add(table, "thread", CAIRN_U32);
+    (void)cn_frame_add(table, "begin_ns", CAIRN_U64);
+    (void)cn_frame_add(table, "end_ns", CAIRN_U64);
+    (void)cn_frame_add(table, "state", CAIRN_CATEGORY);
+    return finish(table, fill(table, data, thread, add_states, e));
 }

@@ -441,9 +441,9 @@ static const struct cn_sql_table samples = {
     .close = cn_sql_scan_free,
 };
 
-static const struct cn_sql_table *const tables[] = {&metrics,    &statistics, &threads,
-                                                    &identities, &contexts,   &values,
-                                                    &sums,       &samples,    NULL};
+static const struct cn_sql_table *const tables[] = {
+    &metrics, &statistics, &threads, &identities,    &contexts,
+    &values,  &sums,       &samples, &cn_sql_states, NULL};
 static const struct cn_sql_view views[] = {
     {"costs", CN_TABLES_COSTS},
     {"traces", "SELECT * FROM samples"}, /* the name in cairn convert --to sqlite */

@@ -1,6 +1,6 @@
-/* The tables `report` and `states` of a recording. */
+/* The tables `report` of a recording, and `states`, also of a database. */
 
-#include "analyze/timeline/task_states.h"
+#include "analyze/timeline/task_tracks.h"
 #include "base/alloc.h"
 #include "sql/table.h"
 
@@ -164,16 +164,28 @@ static const struct cn_table_shape states_shape = {
                 {"outside_ns", CN_CELL_INTEGER}},
 };
 
+static bool find_states(const struct cn_export *x, struct cn_task_states *out,
+                        struct cn_error *err)
+{
+    const struct cn_call_query *query = x->query;
+
+    if (query)
+        return cn_task_states_build(out, query->rec, query->range, 0, query->progress,
+                                    err);
+    cn_task_states_of_database(out, x->db);
+    return true;
+}
+
 static bool add_states(struct cn_rows *rows, struct cn_error *err)
 {
-    const struct cn_call_query *query = rows->x->query;
     struct cn_task_states states;
     struct cn_rows_table table;
 
-    if (!cn_task_states_build(&states, query->rec, query->range, 0, query->progress, err))
+    if (!find_states(rows->x, &states, err))
         return false;
     cn_rows_begin(&table, rows, &states_shape);
-    for (size_t i = 0; states.is_known && i < states.count; i++) {
+    /* Profile 0 of a database is the summary. */
+    for (size_t i = rows->x->query ? 0 : 1; states.is_known && i < states.count; i++) {
         for (unsigned k = 0; k < CN_TASK_STATES; k++) {
             cn_rows_integer(&table, i);
             cn_rows_text(&table, cn_task_state_names[k]);

@@ -474,6 +474,10 @@ class Answers(unittest.TestCase):
             for source, through_page in ((data, False), (data, True), (f"{folder}/db", False)):
                 with serving(OPTIONS.cairn, source, through_page=through_page) as service:
                     self.check_states_of_switches(service)
+                rows = json.loads(subprocess.check_output(
+                    [OPTIONS.cairn, "sql", source, "--format", "json", "SELECT thread, state, ns FROM states"], text=True))
+                self.assertEqual([(row["thread"], row["state"], row["ns"]) for row in rows],
+                                 [(1, "running", 65), (1, "blocked", 40), (1, "pre-empted", 5), (1, "no data", 0)])
 
     def test_states_of_threads_add_up_to_the_wall_time_on_every_side(self):
         """Those of the API, of the report and of SQL; waiting in calls is that of the metrics."""

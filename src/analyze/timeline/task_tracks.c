@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/run/progress.h"
 #include "base/search.h"
+#include "model/contexts/database.h"
 
 enum {
     PART_MIN_NS = 1024, /* of the rate of calls */
@@ -282,6 +283,27 @@ struct cn_task_tracks cn_task_tracks_of_states(const struct cn_thread_states *st
     tracks.last_ns = states->list[states->count - 1].time_ns;
     add_states(states, &at, tracks.first_ns, tracks.last_ns, tracks.whole.ns);
     return tracks;
+}
+
+void cn_task_states_of_database(struct cn_task_states *out, const struct cn_database *db)
+{
+    struct cn_wall_time wall = {0};
+
+    *out = (struct cn_task_states){0};
+    if (!db->states)
+        return;
+    out->is_known = true;
+    out->count = db->profile_count;
+    out->list = cn_alloc(out->count, sizeof(*out->list));
+    for (size_t i = 0; i < out->count; i++) {
+        struct cn_task_tracks tracks = cn_task_tracks_of_states(&db->states[i]);
+
+        out->list[i] = tracks.whole;
+        cn_wall_time_add(&wall, tracks.first_ns, tracks.last_ns);
+    }
+    out->wall_ns = wall.end_ns - wall.begin_ns;
+    for (size_t i = 0; i < out->count; i++)
+        cn_state_sums_fill(&out->list[i], out->wall_ns);
 }
 
 void cn_task_tracks_sum(const struct cn_task_tracks *tracks, uint64_t begin_ns,

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "model/calls/call_values.h"
 
+struct cn_database;
 struct cn_progress;
 
 struct cn_reading {
@@ -54,6 +55,10 @@ void cn_task_tracks_done(struct cn_task_tracks *tracks); /* a zeroed one is fine
 /* Those of a thread whose states are known, without counters and calls. They borrow the states, and
  * nothing is to be released. */
 struct cn_task_tracks cn_task_tracks_of_states(const struct cn_thread_states *states);
+
+/* Time of each state of the threads of a database, by profile; not known without states over
+ * time. */
+void cn_task_states_of_database(struct cn_task_states *out, const struct cn_database *db);
 
 /* Time of each state between two times; `outside_ns` is known if all records are in between,
  * else 0. */

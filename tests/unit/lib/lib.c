@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <cmocka.h>
 
 #include "cairn.h"
+#include "support/exchange_inputs.h"
 #include "support/sample.h"
 #include "support/sample_recording.h"
 #include "support/scratch.h"
@@ -305,6 +307,34 @@ static void a_built_recording_has_its_calls(void **state)
     cairn_close(rec);
 }
 
+static void samples_with_switches_have_states(void **state)
+{
+    static const char *const names[] = {"running", "blocked", "running", "pre-empted",
+                                        "running"};
+    struct cairn_table *states;
+    struct cairn_data *data;
+    size_t len;
+    uint8_t *bytes = cn_test_perf_switches(&len);
+    uint64_t sum_ns = 0;
+
+    (void)state;
+    cn_scratch_write("switches.data", bytes, len);
+    data = cairn_open("switches.data", err);
+    states = cairn_database_states(data, 1, err);
+    assert_int_equal(cairn_table_row_count(states), sizeof(names) / sizeof(*names));
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        assert_text(states, "state", i, names[i]);
+        sum_ns += u64(states, "end_ns", i) - u64(states, "begin_ns", i);
+    }
+    assert_int_equal(sum_ns, 110);
+    cairn_table_free(states);
+    states = cairn_database_states(data, CAIRN_NONE, err);
+    assert_int_equal(cairn_table_column_count(states), 4);
+    cairn_table_free(states);
+    cairn_close(data);
+    free(bytes);
+}
+
 static void records_have_arguments(void **state)
 {
     struct cairn_call_options options = {.size = sizeof(options), .has_values = true};
@@ -399,6 +429,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(views_have_total_and_self, begin, end),
         cmocka_unit_test_setup_teardown(a_comparison_finds_the_change, begin, end),
         cmocka_unit_test_setup_teardown(a_built_recording_has_its_calls, begin, end),
+        cmocka_unit_test_setup_teardown(samples_with_switches_have_states, begin, end),
         cmocka_unit_test_setup_teardown(records_have_arguments, begin, end),
         cmocka_unit_test_setup_teardown(errors_have_causes, begin, end),
         cmocka_unit_test_setup_teardown(wrong_numbers_are_refused, begin, end),
