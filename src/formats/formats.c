@@ -156,3 +156,10 @@ bool cn_format_write_database(const struct cn_format *format, struct cn_database
     return format->write_database ? format->write_database(db, path, options, err)
                                   : cn_export_database(format, db, path, options, err);
 }
+
+bool cn_format_write_traces(const struct cn_format *format, const struct cn_format *from,
+                            const char *source, const char *path,
+                            const struct cn_write_options *options, struct cn_error *err)
+{
+    return cn_export_traces(format, from, source, path, options, err);
+}

@@ -32,8 +32,9 @@ CN_CHECK bool cn_format_open_recording(const char *path,
 /* True if the format can be written. */
 bool cn_format_is_writable(const struct cn_format *format);
 
-/* Write the calls that a query selects, or a database. On failure the target is as it was
- * before, except that damaged tasks are written up to the damage. */
+/* Write the calls that a query selects, a database, or the traces of `source`, which is in format
+ * `from`. On failure the target is as it was before, except that damaged tasks are written up to the
+ * damage; damage of traces goes to options->damage. */
 CN_CHECK bool cn_format_write_calls(const struct cn_format *format,
                                     const struct cn_call_query *query, const char *path,
                                     const struct cn_write_options *options,
@@ -42,5 +43,10 @@ CN_CHECK bool cn_format_write_database(const struct cn_format *format,
                                        struct cn_database *db, const char *path,
                                        const struct cn_write_options *options,
                                        struct cn_error *err);
+CN_CHECK bool cn_format_write_traces(const struct cn_format *format,
+                                     const struct cn_format *from, const char *source,
+                                     const char *path,
+                                     const struct cn_write_options *options,
+                                     struct cn_error *err);
 
 #endif

@@ -21,6 +21,7 @@ struct cn_measurements;
 struct cn_progress;
 struct cn_record_layout;
 struct cn_recording;
+struct cn_trace;
 
 /* One structure of a file, for `cairn dump`. `bytes` has layout->size bytes or more;
  * `text` is what the structure points at (a name), or NULL. */
@@ -55,8 +56,8 @@ struct cn_write_options {
     const struct cn_progress *progress; /* may be NULL */
     cn_loss_fn on_loss;                 /* may be NULL */
     void *on_loss_arg;
-    /* write_recording: receives the first damage of the source, which is written up to it;
-     * may be NULL. */
+    /* write_recording, and traces: receives the first damage of the source, which is written up
+     * to it; may be NULL. */
     struct cn_error *damage;
 };
 
@@ -78,6 +79,17 @@ enum cn_demangle {
 struct cn_recording_options {
     enum cn_demangle demangle;
     const char *symbols; /* folder of .sym files to use first; NULL: none */
+};
+
+/* A request trace that began at `begin_ns` since the epoch, valid during the call. */
+typedef bool (*cn_trace_fn)(void *arg, const struct cn_trace *trace, uint64_t begin_ns,
+                            struct cn_error *err);
+
+struct cn_trace_visitor {
+    cn_trace_fn visit;
+    cn_loss_fn lose; /* what traces cannot represent of the source */
+    void *arg;
+    struct cn_error *damage; /* receives the first; what it does not concern is visited */
 };
 
 /* Write the source of an export: see formats/exchange/export.h. */
@@ -111,10 +123,13 @@ struct cn_format {
                            struct cn_error *err);
     bool (*write_recording)(const struct cn_recording *rec, const char *path,
                             const struct cn_write_options *options, struct cn_error *err);
-    /* Exchange formats: called by cn_format_write_calls() and cn_format_write_database(). */
-    cn_export_fn export_calls, export_database;
+    /* Exchange formats: called by cn_format_write_calls(), cn_format_write_database() and
+     * cn_format_write_traces(). */
+    cn_export_fn export_calls, export_database, export_traces;
     /* The traces that match a query, as a recording of calls; "" matches all. */
     bool (*open_traces)(struct cn_recording **out, const char *path, const char *query,
+                        struct cn_error *err);
+    bool (*walk_traces)(const char *path, const struct cn_trace_visitor *visitor,
                         struct cn_error *err);
     bool (*open_measurements)(struct cn_measurements **out, const char *path,
                               struct cn_error *err);

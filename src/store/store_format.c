@@ -91,5 +91,6 @@ const struct cn_format cn_format_store = {
     .holds = "traces",
     .probe = cn_store_probe,
     .open_traces = cn_store_recording_open,
+    .walk_traces = CN_NOT_IN_ENGINE(cn_store_traces_walk),
     .verify = CN_NOT_IN_ENGINE(verify),
 };

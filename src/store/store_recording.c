@@ -1,5 +1,6 @@
 #include "store/store_recording.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "analyze/calls/trace_calls.h"
@@ -63,12 +64,15 @@ static void inner_spans_done(struct inner_spans *inner)
     cn_map_done(&inner->sent);
 }
 
-/* Add a trace of all services: each branch inside the call that caused it. If a branch came a
- * second time under another id, branches are added on their own, without it. */
-static void add_set(struct cn_trace_calls *calls, const struct cn_trace_set *set,
-                    struct inner_spans *inner)
+/* A trace of all services; `is_copy` is true for branches that came a second time under another id
+ * or inside another branch. */
+typedef bool (*set_visit)(void *arg, const struct cn_trace_set *set, const bool *is_copy,
+                          struct cn_error *err);
+
+static bool visit_set(const struct cn_trace_set *set, struct inner_spans *inner,
+                      set_visit visit, void *arg, struct cn_error *err)
 {
-    bool *is_copy = cn_alloc(set->count, sizeof(*is_copy)), is_joined = true;
+    bool *is_copy = cn_alloc(set->count, sizeof(*is_copy)), ok;
 
     for (size_t i = 0; i < set->count; i++) {
         const struct cn_store_row *row = &set->branches[i].row;
@@ -77,15 +81,29 @@ static void add_set(struct cn_trace_calls *calls, const struct cn_trace_set *set
                               sent_key(row->time_ns, row->duration_ns, row->calls));
         if (!is_copy[i])
             note_spans(inner, &set->branches[i].trace);
-        is_joined = is_joined && (!is_copy[i] || set->branches[i].is_copy);
     }
+    ok = visit(arg, set, is_copy, err);
+    free(is_copy);
+    return ok;
+}
+
+/* Add each branch inside the call that caused it. If a branch came a second time under another id,
+ * branches are added on their own, without it. */
+static bool add_set(void *arg, const struct cn_trace_set *set, const bool *is_copy,
+                    struct cn_error *err)
+{
+    bool is_joined = true;
+
+    (void)err;
+    for (size_t i = 0; i < set->count; i++)
+        is_joined = is_joined && (!is_copy[i] || set->branches[i].is_copy);
     if (is_joined)
-        cn_trace_set_enter_calls(set, calls);
+        cn_trace_set_enter_calls(set, arg);
     for (size_t i = 0; !is_joined && i < set->count; i++) {
         if (!is_copy[i])
-            cn_trace_calls_add(calls, &set->branches[i].trace);
+            cn_trace_calls_add(arg, &set->branches[i].trace);
     }
-    free(is_copy);
+    return true;
 }
 
 /* The spans of a trace, in a list of hits. */
@@ -107,60 +125,76 @@ static int compare_traces(const void *a, const void *b)
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static bool list_traces(const struct cn_store *store, const struct cn_search_hits *hits,
-                        struct trace_hits *list, size_t *count, struct cn_error *err)
+static void note_damage(struct cn_error *damage, const struct cn_error *found)
 {
-    *count = 0;
-    for (size_t i = 0; i < hits->count; i++) {
-        const struct cn_search_hit *hit = &hits->list[i];
-        const struct cn_segment *segment = cn_store_segment(store, hit->segment);
-        struct cn_store_row row;
-
-        if (!cn_segment_check_words(segment, err))
-            return false;
-        if (i > 0 && hit->key == hits->list[i - 1].key) {
-            list[*count - 1].count++;
-            continue;
-        }
-        if (!cn_segment_row(segment, hit->row, &row, err))
-            return false;
-        list[(*count)++] = (struct trace_hits){
-            .first = hit,
-            .count = 1,
-            .time_ns = row.time_ns,
-            .duration_ns = row.duration_ns,
-        };
-    }
-    if (*count > 1)
-        qsort(list, *count, sizeof(*list), compare_traces);
-    return true;
+    if (damage->kind == CN_ERR_NONE)
+        *damage = *found;
 }
 
-static bool add_traces(struct cn_trace_calls *calls, const struct cn_store_query *query,
-                       struct cn_error *err)
+/* Without traces whose segment has damaged words: those cannot be told from others. */
+static size_t list_traces(const struct cn_store *store, const struct cn_search_hits *hits,
+                          struct trace_hits *list, struct cn_error *damage)
+{
+    size_t count = 0, end;
+
+    for (size_t i = 0; i < hits->count; i = end) {
+        const struct cn_search_hit *hit = &hits->list[i];
+        struct cn_error found;
+        struct cn_store_row row;
+        bool ok =
+            cn_segment_row(cn_store_segment(store, hit->segment), hit->row, &row, &found);
+
+        for (end = i; end < hits->count && hits->list[end].key == hit->key; end++)
+            ok = ok && cn_segment_check_words(
+                           cn_store_segment(store, hits->list[end].segment), &found);
+        if (ok)
+            list[count++] = (struct trace_hits){
+                .first = hit,
+                .count = end - i,
+                .time_ns = row.time_ns,
+                .duration_ns = row.duration_ns,
+            };
+        else
+            note_damage(damage, &found);
+    }
+    if (count > 1)
+        qsort(list, count, sizeof(*list), compare_traces);
+    return count;
+}
+
+/* Visit the traces that match, the oldest first, except those that are damaged. */
+static bool walk_sets(const struct cn_store_query *query, set_visit visit, void *arg,
+                      struct cn_error *damage, struct cn_error *err)
 {
     struct cn_search_order oldest_first = {.is_reversed = true, .limit = UINT64_MAX};
     struct cn_segment_loader *loader = cn_segment_loader_new();
     struct inner_spans inner = {0};
     struct cn_search_hits hits = {0};
     struct trace_hits *traces = NULL;
+    struct cn_error found;
     size_t count = 0;
     bool ok =
         cn_search_trace_spans(query->search, query->query, &oldest_first, &hits, err);
 
-    if (ok && hits.count == 0)
-        ok = cn_search_check(query->search, err) &&
-             cn_fail(err, CN_ERR_NOT_FOUND, "no trace matches");
     traces = cn_alloc(hits.count, sizeof(*traces));
-    ok = ok && list_traces(query->store, &hits, traces, &count, err);
+    if (ok)
+        count = list_traces(query->store, &hits, traces, damage);
     for (size_t i = 0; ok && i < count; i++) {
         struct cn_trace_set set = {0};
 
-        ok = cn_trace_set_load_hits(&set, query->store, loader, traces[i].first,
-                                    traces[i].count, err);
-        if (ok)
-            add_set(calls, &set, &inner);
+        if (cn_trace_set_load_hits(&set, query->store, loader, traces[i].first,
+                                   traces[i].count, &found))
+            ok = visit_set(&set, &inner, visit, arg, err);
+        else
+            note_damage(damage, &found);
         cn_trace_set_done(&set);
+    }
+    if (ok && !cn_search_check(query->search, &found))
+        note_damage(damage, &found);
+    if (ok && count == 0) {
+        *err = *damage;
+        ok = damage->kind == CN_ERR_NONE &&
+             cn_fail(err, CN_ERR_NOT_FOUND, "no trace matches");
     }
     free(traces);
     cn_search_hits_done(&hits);
@@ -170,8 +204,8 @@ static bool add_traces(struct cn_trace_calls *calls, const struct cn_store_query
 }
 
 /* `missing` receives a collector that did not answer, if there is one. */
-static bool search_store(struct cn_trace_calls *calls, const char *path,
-                         const char *query_text, struct cn_text *missing,
+static bool search_store(const char *path, const char *query_text, set_visit visit,
+                         void *arg, struct cn_text *missing, struct cn_error *damage,
                          struct cn_error *err)
 {
     struct cn_store_query query;
@@ -179,17 +213,15 @@ static bool search_store(struct cn_trace_calls *calls, const char *path,
 
     if (!cn_store_query_open(&query, path, query_text, err))
         return false;
-    ok = add_traces(calls, &query, err) &&
-         (cn_search_check(query.search, err) ||
-          cn_fail_in(err, "copy what is left with 'cairn store export'"));
+    ok = walk_sets(&query, visit, arg, damage, err);
     if (cn_store_missing_count(query.store) > 0)
         cn_text_str_add(missing, cn_store_missing(query.store, 0));
     cn_store_query_close(&query);
     return ok;
 }
 
-struct java_adding {
-    struct cn_trace_calls *calls;
+struct java_walk {
+    const struct cn_trace_visitor *visitor;
     struct inner_spans inner;
     uint64_t count;
 };
@@ -200,30 +232,29 @@ static bool note_java_trace(void *arg, const struct cn_trace *trace, uint64_t da
 {
     (void)data_off;
     (void)err;
-    note_spans(&((struct java_adding *)arg)->inner, trace);
+    note_spans(&((struct java_walk *)arg)->inner, trace);
     return true;
 }
 
-static bool add_java_trace(void *arg, const struct cn_trace *trace, uint64_t data_off,
-                           struct cn_error *err)
+static bool visit_java_trace(void *arg, const struct cn_trace *trace, uint64_t data_off,
+                             struct cn_error *err)
 {
-    struct java_adding *adding = arg;
+    struct java_walk *walk = arg;
     const struct cn_trace_span *span = trace->span_count > 0 ? trace->spans : NULL;
 
     (void)data_off;
-    (void)err;
-    adding->count++;
-    if (!span || !is_inner(&adding->inner, trace->id_low, span->id,
-                           sent_key(span->time_ns, trace->nodes[0].duration_ns,
-                                    trace->nodes[0].calls)))
-        cn_trace_calls_add(adding->calls, trace);
-    return true;
+    walk->count++;
+    if (span && is_inner(&walk->inner, trace->id_low, span->id,
+                         sent_key(span->time_ns, trace->nodes[0].duration_ns,
+                                  trace->nodes[0].calls)))
+        return true;
+    return walk->visitor->visit(walk->visitor->arg, trace, span ? span->time_ns : 0, err);
 }
 
-static bool walk_java_store(struct cn_trace_calls *calls, const char *path,
-                            const char *query, struct cn_error *err)
+static bool walk_java_store(const char *path, const char *query,
+                            const struct cn_trace_visitor *visitor, struct cn_error *err)
 {
-    struct java_adding adding = {.calls = calls};
+    struct java_walk walk = {.visitor = visitor};
     struct cn_java_import_counts counts;
     bool ok;
 
@@ -231,12 +262,25 @@ static bool walk_java_store(struct cn_trace_calls *calls, const char *path,
         return cn_fail(
             err, CN_ERR_USAGE,
             "a Java store cannot be searched; import it with 'cairn store import'");
-    ok = cn_java_store_walk(path, note_java_trace, &adding, &counts, err) &&
-         cn_java_store_walk(path, add_java_trace, &adding, &counts, err);
-    inner_spans_done(&adding.inner);
+    ok = cn_java_store_walk(path, note_java_trace, &walk, &counts, err) &&
+         cn_java_store_walk(path, visit_java_trace, &walk, &counts, err);
+    inner_spans_done(&walk.inner);
     if (!ok)
         return false;
-    return adding.count > 0 || cn_fail(err, CN_ERR_NOT_FOUND, "no trace");
+    if (counts.bad_chunks + counts.bad_files > 0)
+        (void)cn_fail(visitor->damage, CN_ERR_FORMAT,
+                      "%" PRIu64 " chunks and %" PRIu64 " files cannot be read",
+                      counts.bad_chunks, counts.bad_files);
+    return walk.count > 0 || cn_fail(err, CN_ERR_NOT_FOUND, "no trace");
+}
+
+static bool add_trace(void *arg, const struct cn_trace *trace, uint64_t begin_ns,
+                      struct cn_error *err)
+{
+    (void)begin_ns;
+    (void)err;
+    cn_trace_calls_add(arg, trace);
+    return true;
 }
 
 bool cn_store_recording_open(struct cn_recording **out, const char *path,
@@ -244,12 +288,18 @@ bool cn_store_recording_open(struct cn_recording **out, const char *path,
 {
     struct cn_trace_calls *calls = cn_trace_calls_new();
     struct cn_text missing = {0};
-    bool ok = cn_java_store_probe(path) ? walk_java_store(calls, path, query, err)
-                                        : search_store(calls, path, query, &missing, err);
+    struct cn_error damage = {0};
+    struct cn_trace_visitor visitor = {
+        .visit = add_trace, .arg = calls, .damage = &damage};
+    bool ok = cn_java_store_probe(path)
+                  ? walk_java_store(path, query, &visitor, err)
+                  : search_store(path, query, add_set, calls, &missing, &damage, err);
 
     if (ok) {
         *out = cn_trace_calls_finish(calls);
         (*out)->path = cn_arena_strdup(&(*out)->arena, path);
+        if (damage.kind != CN_ERR_NONE)
+            cn_recording_warn(*out, true, "%s", damage.text);
         if (missing.len > 0)
             cn_recording_warn(*out, false, "fresh traces are missing: %s",
                               cn_text_str(&missing));
@@ -257,4 +307,36 @@ bool cn_store_recording_open(struct cn_recording **out, const char *path,
     cn_trace_calls_free(calls);
     cn_text_done(&missing);
     return ok || cn_fail_in(err, "%s", path);
+}
+
+static bool visit_branches(void *arg, const struct cn_trace_set *set, const bool *is_copy,
+                           struct cn_error *err)
+{
+    const struct cn_trace_visitor *visitor = arg;
+    bool ok = true;
+
+    for (size_t i = 0; i < set->count && ok; i++) {
+        const struct cn_trace_branch *branch = &set->branches[i];
+
+        if (!branch->is_copy && !is_copy[i] && branch->trace.node_count > 0)
+            ok = visitor->visit(visitor->arg, &branch->trace,
+                                cn_trace_branch_begin_ns(branch, 0), err);
+    }
+    return ok;
+}
+
+bool cn_store_traces_walk(const char *path, const struct cn_trace_visitor *visitor,
+                          struct cn_error *err)
+{
+    struct cn_text missing = {0};
+    bool ok = cn_java_store_probe(path)
+                  ? walk_java_store(path, "", visitor, err)
+                  : search_store(path, "", visit_branches, (void *)(uintptr_t)visitor,
+                                 &missing, visitor->damage, err);
+
+    if (ok && missing.len > 0 && visitor->damage->kind == CN_ERR_NONE)
+        (void)cn_fail(visitor->damage, CN_ERR_IO, "fresh traces are missing: %s",
+                      cn_text_str(&missing));
+    cn_text_done(&missing);
+    return ok;
 }

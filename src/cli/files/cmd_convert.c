@@ -31,8 +31,11 @@ struct conversion {
     const struct cn_format *format;
     struct cn_write_options options;
     struct cn_opened_database opened;
-    struct cn_database *db; /* of `opened`; this or the recording is the source */
+    struct cn_database
+        *db; /* of `opened`; this, the recording or traces are the source */
     struct cn_recording *rec;
+    const struct cn_format
+        *traces; /* the format of traces that are written as they are */
     struct cn_bar bar;
     struct cn_text losses;  /* one line each */
     struct cn_error damage; /* of the recording */
@@ -64,7 +67,7 @@ static bool find_target_format(const char *name, const struct cn_format **out,
 
 static bool check_target(const struct conversion *c, struct cn_error *err)
 {
-    const char *path = c->db ? c->db->path : c->rec->path;
+    const char *path = c->db ? c->db->path : c->rec ? c->rec->path : c->source;
 
     if (!c->format->is_file && cn_sink_is_stdout(c->target))
         return cn_fail(err, CN_ERR_USAGE,
@@ -110,6 +113,10 @@ static void tell_result(const struct conversion *c, uint64_t item_count,
     cn_count_print_of(&text, usage.file_count, "file");
     cn_cli_say(c->args, "wrote %s: %s, %s", c->target, c->format->name,
                cn_text_str(&text));
+    if (c->traces) {
+        cn_text_done(&text);
+        return;
+    }
     cn_text_clear(&text);
     cn_count_print_of(&text, item_count, c->db ? "value" : "task");
     cn_text_str_add(&text, " in ");
@@ -141,6 +148,9 @@ static bool write_to(struct conversion *c, const char *path, struct cn_error *er
     c->options.progress = &c->bar.progress;
     if (c->db)
         ok = cn_format_write_database(c->format, c->db, path, &c->options, err);
+    else if (c->traces)
+        ok = cn_format_write_traces(c->format, c->traces, c->source, path, &c->options,
+                                    err);
     else if (c->format->write_recording)
         ok = c->format->write_recording(c->rec, path, &c->options, err);
     else
@@ -200,6 +210,10 @@ static bool open_source(struct conversion *c, struct cn_error *err)
         if (!cn_opened_database_open(&c->opened, c->args, c->source, true, err))
             return false;
         c->db = c->opened.db;
+        return true;
+    }
+    if (from->walk_traces && c->format->export_traces) {
+        c->traces = from;
         return true;
     }
     if ((from->open_recording || from->open_traces) &&
@@ -305,7 +319,9 @@ const struct cn_command cn_cmd_convert = {
     .summary = "convert a database or recording to another format",
     .description =
         "Reads the database or recording SRC and writes DST in the format of --to. "
-        "Measurements are analysed first. If the format is one file, DST may be - for "
+        "Measurements are analysed first. Traces of a store or of a file of spans keep "
+        "their ids in formats of spans (otlp, otlp-json, zipkin). If the format is one "
+        "file, DST may be - for "
         "standard output, and is compressed if its name ends in .gz or .zst. DST is "
         "created when it is complete; after a failure there is no DST. What the format "
         "cannot represent is listed on standard error; with --strict it is an error. A "

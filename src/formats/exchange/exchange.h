@@ -44,5 +44,9 @@ CN_CHECK bool cn_export_calls(const struct cn_format *format,
 CN_CHECK bool cn_export_database(const struct cn_format *format, struct cn_database *db,
                                  const char *path, const struct cn_write_options *options,
                                  struct cn_error *err);
+CN_CHECK bool cn_export_traces(const struct cn_format *format,
+                               const struct cn_format *from, const char *source,
+                               const char *path, const struct cn_write_options *options,
+                               struct cn_error *err);
 
 #endif

@@ -111,6 +111,40 @@ bool cn_export_database(const struct cn_format *format, struct cn_database *db,
     return run(&x, format->export_database, err);
 }
 
+bool cn_export_traces(const struct cn_format *format, const struct cn_format *from,
+                      const char *source, const char *path,
+                      const struct cn_write_options *options, struct cn_error *err)
+{
+    struct cn_export x = {.format = format,
+                          .from = from,
+                          .source = source,
+                          .path = path,
+                          .options = options};
+
+    return run(&x, format->export_traces, err);
+}
+
+static void lose(void *arg, const char *what, uint64_t count)
+{
+    struct cn_export *const *x = arg;
+
+    cn_export_lose(*x, what, count);
+}
+
+bool cn_export_walk_traces(struct cn_export *x, cn_trace_fn visit, void *arg,
+                           struct cn_error *err)
+{
+    struct cn_error ignored = {0};
+    struct cn_trace_visitor visitor = {
+        .visit = visit,
+        .lose = lose,
+        .arg = arg,
+        .damage = x->options->damage ? x->options->damage : &ignored,
+    };
+
+    return x->from->walk_traces(x->source, &visitor, err);
+}
+
 uint64_t cn_export_start_ns(const struct cn_call_query *query)
 {
     uint64_t start_ns = UINT64_MAX;

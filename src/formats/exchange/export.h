@@ -1,6 +1,6 @@
 /* An export in progress: its source, its target, and the losses of the conversion.
  *
- * cn_export_calls() and cn_export_database() of exchange.h open the target, call the
+ * cn_export_calls(), cn_export_database() and cn_export_traces() of exchange.h open the target, call the
  * export function of the format, report the losses and put the target in place. An export
  * function appends to `text` and calls cn_export_flush() regularly.
  * Threads: one thread at a time.
@@ -19,9 +19,12 @@ enum { CN_EXPORT_LOSS_MAX = 16 };
 
 struct cn_export {
     const struct cn_format *format;
-    const char *path;                  /* the target */
-    const struct cn_call_query *query; /* the source: this or `db` */
+    const char *path; /* the target */
+    const struct cn_call_query
+        *query; /* the source: this, `db` or the traces of a path */
     struct cn_database *db;
+    const struct cn_format *from;
+    const char *source;
     const struct cn_write_options *options;
     struct cn_sink sink;     /* of a format that is one file */
     struct cn_outdir folder; /* of any other */
@@ -39,6 +42,10 @@ struct cn_export {
 
 /* Report that `count` of something cannot be written; counts of the same `what` add up. */
 void cn_export_lose(struct cn_export *x, const char *what, uint64_t count);
+
+/* Visit the traces of the source. The first member of *arg is `x`. */
+CN_CHECK bool cn_export_walk_traces(struct cn_export *x, cn_trace_fn visit, void *arg,
+                                    struct cn_error *err);
 
 /* Report that the rest of a task cannot be read. */
 void cn_export_damage(struct cn_export *x, uint32_t task, const struct cn_error *err);

@@ -1,5 +1,5 @@
-/* OpenTelemetry traces, as protobuf and as JSON: one trace for the recording, one span for
- * each task and for each call. Spans are written at their end, in chunks that repeat the
+/* OpenTelemetry traces, as protobuf and as JSON. Traces are written as they are. A recording is one
+ * trace, with one span for each task and for each call. Spans are written at their end, in chunks that repeat the
  * resource of their task: no message grows with the recording. */
 
 #include <inttypes.h>
@@ -11,7 +11,9 @@
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/otlp_format.h"
 #include "formats/exchange/spans/finished.h"
+#include "formats/exchange/traces/otlp_trace.h"
 #include "formats/exchange/traces/span_calls.h"
+#include "formats/exchange/traces/trace_spans.h"
 
 enum { CHUNK_LEN = 64 << 10 };
 
@@ -189,7 +191,50 @@ static void end_lane(struct cn_lane *lane)
     free(own);
 }
 
+/* Traces as they are, with their own ids. */
+struct traces {
+    struct cn_export *x;
+    struct cn_json json;
+    struct cn_pb pb;
+};
+
+static bool write_trace(void *arg, const struct cn_trace *trace, uint64_t begin_ns,
+                        struct cn_error *err)
+{
+    struct traces *traces = arg;
+    struct cn_export *x = traces->x;
+
+    cn_export_lose(x, "types of spans that are no kinds", cn_trace_other_types(trace));
+    if (x->format == &cn_format_otlp_json) {
+        cn_otlp_json_trace(&traces->json, trace, begin_ns);
+    } else {
+        cn_pb_clear(&traces->pb);
+        cn_otlp_trace(&traces->pb, trace, begin_ns);
+        cn_text_add(&x->text, (const char *)traces->pb.bytes, traces->pb.len);
+    }
+    return cn_export_flush(x, err);
+}
+
 static bool write_traces(struct cn_export *x, struct cn_error *err)
+{
+    struct traces traces = {.x = x, .json.text = &x->text};
+    bool is_json = x->format == &cn_format_otlp_json, ok;
+
+    if (is_json) {
+        cn_json_object(&traces.json);
+        cn_json_key(&traces.json, "resourceSpans");
+        cn_json_array(&traces.json);
+    }
+    ok = cn_export_walk_traces(x, write_trace, &traces, err);
+    if (is_json) {
+        cn_json_end(&traces.json);
+        cn_json_end(&traces.json);
+    }
+    cn_pb_done(&traces.pb);
+    return ok;
+}
+
+static bool write_calls(struct cn_export *x, struct cn_error *err)
 {
     bool is_json = x->format == &cn_format_otlp_json;
     struct cn_lane_ops ops = {
@@ -216,7 +261,9 @@ const struct cn_format cn_format_otlp = {
     .is_file = true,
     .probe = cn_otlp_probe,
     .open_traces = cn_span_calls_open,
-    .export_calls = CN_NOT_IN_ENGINE(write_traces),
+    .walk_traces = cn_span_traces_walk,
+    .export_calls = CN_NOT_IN_ENGINE(write_calls),
+    .export_traces = CN_NOT_IN_ENGINE(write_traces),
 };
 
 const struct cn_format cn_format_otlp_json = {
@@ -226,5 +273,7 @@ const struct cn_format cn_format_otlp_json = {
     .is_file = true,
     .probe = cn_otlp_json_probe,
     .open_traces = cn_span_calls_open,
-    .export_calls = CN_NOT_IN_ENGINE(write_traces),
+    .walk_traces = cn_span_traces_walk,
+    .export_calls = CN_NOT_IN_ENGINE(write_calls),
+    .export_traces = CN_NOT_IN_ENGINE(write_traces),
 };

@@ -51,12 +51,12 @@ static struct cn_trace_value scalar_of(struct reading *r, const char *key,
     return value;
 }
 
-/* The rest of the object of a value. A list has the scalars at any depth. */
+/* The rest of the object of a value. A list has the scalars at any depth; maps are dropped. */
 static bool read_value(struct reading *r, struct cn_error *err)
 {
     unsigned outside = r->json.depth - 1;
     size_t first = r->set->value_count;
-    bool is_list = false;
+    bool is_list = false, is_map = false;
     char key[16] = "";
 
     while (r->json.depth > outside) {
@@ -72,6 +72,7 @@ static bool read_value(struct reading *r, struct cn_error *err)
                 (int)(token.text.len < sizeof(key) ? token.text.len : sizeof(key) - 1),
                 (const char *)token.text.ptr);
             is_list = is_list || strcmp(key, "arrayValue") == 0;
+            is_map = is_map || strcmp(key, "kvlistValue") == 0;
             continue;
         }
         if (kind == CN_JSON_TRUE || kind == CN_JSON_FALSE)
@@ -81,11 +82,14 @@ static bool read_value(struct reading *r, struct cn_error *err)
             value = scalar_of(r, key, token.text);
         else
             continue;
+        if (is_map)
+            continue;
         if (is_list)
             cn_span_set_list_add(r->set, first, value);
         else
             r->value = value;
     }
+    r->set->losses.maps += is_map;
     if (is_list)
         r->value = cn_span_set_list(r->set, first);
     return true;

@@ -68,12 +68,17 @@ static bool take_value(void *arg, const struct cn_pb_reader *reader,
                                            .real = cn_pb_as_f64(field->value)};
         return true;
     case cn_otlp_value_array_value:
-        if (v->is_in_list)
+        if (v->is_in_list) {
+            v->set->losses.maps++;
             return true;
+        }
         v->first = v->set->value_count;
         if (!cn_pb_read_message(reader, field, take_element, v, err))
             return false;
         v->value = cn_span_set_list(v->set, v->first);
+        return true;
+    case cn_otlp_value_kvlist_value:
+        v->set->losses.maps++;
         return true;
     default:
         return true;

@@ -4,242 +4,316 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "base/alloc.h"
 #include "base/bytes/json.h"
+#include "base/bytes/record.h"
 #include "formats/exchange/otlp_format.h"
+#include "formats/exchange/traces/span_set.h"
+#include "formats/exchange/traces/stack_text.h"
+#include "formats/exchange/traces/trace_spans.h"
 #include "model/traces/trace.h"
 #include "model/traces/trace_links.h"
 
+/* Deeper values are written as text. */
+enum { VALUE_DEPTH_MAX = 5 };
+
+/* One of two outputs, with the same fields. */
 struct writing {
-    struct cn_json *json;
+    struct cn_json *json; /* NULL: protobuf */
+    struct cn_pb *pb;
+    size_t open[CN_PB_DEPTH_MAX]; /* messages of protobuf */
+    unsigned depth;
     const struct cn_trace *trace;
     uint64_t begin_ns;
     struct cn_text text;
 };
 
-static bool is_text(const struct cn_words *words, uint32_t word, const char *text)
+/* A field that is repeated: in JSON a list. */
+static void begin_list(struct writing *w, const char *key)
 {
-    struct cn_bytes bytes = cn_word_bytes(words, word);
-
-    return bytes.len == strlen(text) && memcmp(bytes.ptr, text, bytes.len) == 0;
+    if (!w->json)
+        return;
+    cn_json_key(w->json, key);
+    cn_json_array(w->json);
 }
 
-static void add_u64_text(struct cn_json *json, const char *key, uint64_t value)
+static void end_list(struct writing *w)
 {
-    char text[24];
-
-    (void)snprintf(text, sizeof(text), "%" PRIu64, value);
-    cn_json_add_str(json, key, text);
+    if (w->json)
+        cn_json_end(w->json);
 }
 
-static void add_id(struct cn_json *json, const char *key, uint64_t id)
+/* A message; `key` is NULL in a list. */
+static void begin_message(struct writing *w, uint32_t field, const char *key)
 {
-    char text[CN_SPAN_ID_DIGITS + 1];
-
-    (void)snprintf(text, sizeof(text), "%016" PRIx64, id);
-    cn_json_add_str(json, key, text);
+    if (!w->json) {
+        w->open[w->depth++] = cn_pb_open(w->pb, field);
+        return;
+    }
+    if (key)
+        cn_json_key(w->json, key);
+    cn_json_object(w->json);
 }
 
-/* Append a value as an object. Depth is limited by CN_TRACE_VALUE_DEPTH_MAX. */
+static void end_message(struct writing *w)
+{
+    if (w->json)
+        cn_json_end(w->json);
+    else
+        cn_pb_close(w->pb, w->open[--w->depth]);
+}
+
+static void add_str(struct writing *w, uint32_t field, const char *key, const char *text)
+{
+    if (w->json)
+        cn_json_add_str(w->json, key, text);
+    else
+        cn_pb_str(w->pb, field, text);
+}
+
+static void add_number(struct writing *w, uint32_t field, const char *key, uint64_t value)
+{
+    if (w->json)
+        cn_json_add_u64(w->json, key, value);
+    else
+        cn_pb_u64(w->pb, field, value);
+}
+
+static void add_time(struct writing *w, uint32_t field, const char *key, uint64_t ns)
+{
+    if (w->json)
+        cn_json_add_id(w->json, key, ns);
+    else
+        cn_pb_fixed64(w->pb, field, ns);
+}
+
+/* The id of a trace, or of a span if `high` is NULL. */
+static void add_id(struct writing *w, uint32_t field, const char *key,
+                   const uint64_t *high, uint64_t low)
+{
+    char digits[CN_TRACE_ID_DIGITS + 1];
+    uint8_t bytes[CN_TRACE_ID_DIGITS / 2];
+    size_t len = 0;
+
+    if (w->json) {
+        if (high)
+            (void)snprintf(digits, sizeof(digits), "%016" PRIx64 "%016" PRIx64, *high,
+                           low);
+        else
+            (void)snprintf(digits, sizeof(digits), "%016" PRIx64, low);
+        cn_json_add_str(w->json, key, digits);
+        return;
+    }
+    if (high) {
+        cn_u64_be_put(bytes, *high);
+        len = sizeof(*high);
+    }
+    cn_u64_be_put(bytes + len, low);
+    cn_pb_bytes(w->pb, field, bytes, len + sizeof(low));
+}
+
+static const char *print_value(struct writing *w, const struct cn_trace_value *value)
+{
+    cn_text_clear(&w->text);
+    cn_trace_value_print(w->trace, value, &w->text);
+    return cn_text_str(&w->text);
+}
+
+static const char *print_word(struct writing *w, uint32_t word)
+{
+    cn_text_clear(&w->text);
+    cn_words_print(w->trace->words, word, &w->text);
+    return cn_text_str(&w->text);
+}
+
 static void add_value(struct writing *w, const struct cn_trace_value *value,
+                      unsigned depth);
+
+static void add_items(struct writing *w, const struct cn_trace_value *value,
                       unsigned depth)
 {
     const struct cn_trace_value *items = w->trace->values + value->list.first;
     bool is_map = value->kind == CN_VALUE_MAP;
 
-    cn_json_object(w->json);
-    switch (depth < CN_TRACE_VALUE_DEPTH_MAX ? value->kind : CN_VALUE_NULL) {
+    begin_message(w, is_map ? cn_otlp_value_kvlist_value : cn_otlp_value_array_value,
+                  is_map ? "kvlistValue" : "arrayValue");
+    begin_list(w, "values");
+    for (uint32_t i = 0; i < value->list.count; i++) {
+        begin_message(w, cn_otlp_array_values, NULL);
+        if (is_map) {
+            add_str(w, cn_otlp_key_value_key, "key", print_value(w, &items[2 * i]));
+            begin_message(w, cn_otlp_key_value_value, "value");
+            add_value(w, &items[2 * i + 1], depth + 1);
+            end_message(w);
+        } else {
+            add_value(w, &items[i], depth + 1);
+        }
+        end_message(w);
+    }
+    end_list(w);
+    end_message(w);
+}
+
+/* The fields of a value. */
+static void add_value(struct writing *w, const struct cn_trace_value *value,
+                      unsigned depth)
+{
+    uint64_t bits;
+
+    switch (value->kind) {
     case CN_VALUE_NULL:
-        break;
+        return;
     case CN_VALUE_BOOL:
-        cn_json_add_bool(w->json, "boolValue", value->boolean);
-        break;
+        if (w->json)
+            cn_json_add_bool(w->json, "boolValue", value->boolean);
+        else
+            cn_pb_u64(w->pb, cn_otlp_value_bool_value, value->boolean);
+        return;
     case CN_VALUE_FLOAT:
-        cn_json_key(w->json, "doubleValue");
-        cn_json_f64(w->json, value->real);
-        break;
+        memcpy(&bits, &value->real, sizeof(bits));
+        if (w->json)
+            cn_json_add_f64(w->json, "doubleValue", value->real);
+        else
+            cn_pb_fixed64(w->pb, cn_otlp_value_double_value, bits);
+        return;
     case CN_VALUE_INT:
-    case CN_VALUE_WORD:
-        cn_text_clear(&w->text);
-        cn_trace_value_print(w->trace, value, &w->text);
-        cn_json_add_str(w->json, value->kind == CN_VALUE_INT ? "intValue" : "stringValue",
-                        cn_text_str(&w->text));
-        break;
+        if (w->json)
+            cn_json_add_str(w->json, "intValue", print_value(w, value));
+        else
+            cn_pb_u64(w->pb, cn_otlp_value_int_value, (uint64_t)value->integer);
+        return;
     case CN_VALUE_LIST:
     case CN_VALUE_MAP:
-        cn_json_key(w->json, is_map ? "kvlistValue" : "arrayValue");
-        cn_json_object(w->json);
-        cn_json_key(w->json, "values");
-        cn_json_array(w->json);
-        for (uint32_t i = 0; i < value->list.count; i++) {
-            if (!is_map) {
-                add_value(w, &items[i], depth + 1);
-                continue;
-            }
-            cn_json_object(w->json);
-            cn_text_clear(&w->text);
-            cn_trace_value_print(w->trace, &items[2 * i], &w->text);
-            cn_json_add_str(w->json, "key", cn_text_str(&w->text));
-            cn_json_key(w->json, "value");
-            add_value(w, &items[2 * i + 1], depth + 1);
-            cn_json_end(w->json);
+        if (depth < VALUE_DEPTH_MAX) {
+            add_items(w, value, depth);
+            return;
         }
-        cn_json_end(w->json);
-        cn_json_end(w->json);
+        break;
+    case CN_VALUE_WORD:
         break;
     }
-    cn_json_end(w->json);
+    add_str(w, cn_otlp_value_string_value, "stringValue", print_value(w, value));
 }
 
-static void add_attribute(struct writing *w, const struct cn_trace_value *key,
+static void add_attribute(struct writing *w, uint32_t field,
+                          const struct cn_trace_value *key,
                           const struct cn_trace_value *value)
 {
-    cn_json_object(w->json);
-    cn_text_clear(&w->text);
-    cn_trace_value_print(w->trace, key, &w->text);
-    cn_json_add_str(w->json, "key", cn_text_str(&w->text));
-    cn_json_key(w->json, "value");
+    begin_message(w, field, NULL);
+    add_str(w, cn_otlp_key_value_key, "key", print_value(w, key));
+    begin_message(w, cn_otlp_key_value_value, "value");
     add_value(w, value, 0);
-    cn_json_end(w->json);
+    end_message(w);
+    end_message(w);
 }
 
-static void add_text_attribute(struct cn_json *json, const char *key, const char *text)
+static void add_text_attribute(struct writing *w, uint32_t field, const char *key,
+                               const char *text)
 {
-    cn_json_object(json);
-    cn_json_add_str(json, "key", key);
-    cn_json_key(json, "value");
-    cn_json_object(json);
-    cn_json_add_str(json, "stringValue", text);
-    cn_json_end(json);
-    cn_json_end(json);
+    begin_message(w, field, NULL);
+    add_str(w, cn_otlp_key_value_key, "key", key);
+    begin_message(w, cn_otlp_key_value_value, "value");
+    add_str(w, cn_otlp_value_string_value, "stringValue", text);
+    end_message(w);
+    end_message(w);
 }
 
 /* Attributes that the span has in another form. */
 static bool is_elsewhere(const struct writing *w, const struct cn_trace_attribute *one)
 {
-    const struct cn_words *words = w->trace->words;
-
-    return cn_trace_is_links(w->trace, one) ||
-           (one->value.kind == CN_VALUE_WORD &&
-            (is_text(words, one->key, "event") ||
-             is_text(words, one->key, "status.message") ||
-             is_text(words, one->key, "service.name")));
+    return cn_trace_is_links(w->trace, one) || cn_trace_is_event(w->trace, one) ||
+           cn_trace_is_text_of(w->trace, one, "status.message") ||
+           cn_trace_is_text_of(w->trace, one, "service.name");
 }
 
 static void add_attributes(struct writing *w, uint32_t node)
 {
-    cn_json_key(w->json, "attributes");
-    cn_json_array(w->json);
+    begin_list(w, "attributes");
     for (uint32_t i = w->trace->nodes[node].first_attribute; i != CN_NONE;
          i = w->trace->attributes[i].next) {
         const struct cn_trace_attribute *one = &w->trace->attributes[i];
         struct cn_trace_value key = {.kind = CN_VALUE_WORD, .word = one->key};
 
         if (!is_elsewhere(w, one))
-            add_attribute(w, &key, &one->value);
+            add_attribute(w, cn_otlp_span_attributes, &key, &one->value);
     }
-    cn_json_end(w->json);
-}
-
-/* The text of a stack, as cn_stack_text_add() reads it. */
-static void print_stack(struct writing *w, uint32_t stack)
-{
-    const struct cn_words *words = w->trace->words;
-
-    cn_text_clear(&w->text);
-    for (size_t i = 0; i < cn_word_part_count(words, stack); i++) {
-        uint32_t frame = cn_word_part(words, stack, i);
-
-        cn_text_str_add(&w->text, cn_word_part(words, frame, 0) != 0 ? "\tat " : "");
-        cn_words_print(words, frame, &w->text);
-        cn_text_char(&w->text, '\n');
-    }
+    end_list(w);
 }
 
 static void add_exception(struct writing *w, uint32_t exception)
 {
+    static const char *const keys[] = {"exception.type", "exception.message"};
     const struct cn_words *words = w->trace->words;
-    uint32_t stack = cn_word_part(words, exception, 2);
 
-    cn_json_add_str(w->json, "name", "exception");
-    cn_json_key(w->json, "attributes");
-    cn_json_array(w->json);
+    add_str(w, cn_otlp_event_name, "name", "exception");
+    begin_list(w, "attributes");
     for (unsigned part = 0; part < 2; part++) {
-        if (cn_word_part(words, exception, part) == 0)
-            continue;
-        cn_text_clear(&w->text);
-        cn_words_print(words, cn_word_part(words, exception, part), &w->text);
-        add_text_attribute(w->json, part == 0 ? "exception.type" : "exception.message",
+        uint32_t word = cn_word_part(words, exception, part);
+
+        if (word != 0)
+            add_text_attribute(w, cn_otlp_event_attributes, keys[part],
+                               print_word(w, word));
+    }
+    cn_text_clear(&w->text);
+    cn_stack_text_print(words, exception, &w->text);
+    if (w->text.len > 0)
+        add_text_attribute(w, cn_otlp_event_attributes, "exception.stacktrace",
                            cn_text_str(&w->text));
-    }
-    if (stack != 0) {
-        print_stack(w, stack);
-        add_text_attribute(w->json, "exception.stacktrace", cn_text_str(&w->text));
-    }
-    cn_json_end(w->json);
+    end_list(w);
 }
 
 /* The time of an event is not stored: it is that of the begin of its call. */
+static void begin_event(struct writing *w, uint64_t time_ns)
+{
+    begin_message(w, cn_otlp_span_events, NULL);
+    add_time(w, cn_otlp_event_time_unix_nano, "timeUnixNano", time_ns);
+}
+
 static void add_events(struct writing *w, uint32_t node, uint64_t time_ns)
 {
     const struct cn_trace *trace = w->trace;
     uint32_t exception = trace->nodes[node].exception;
 
-    cn_json_key(w->json, "events");
-    cn_json_array(w->json);
+    begin_list(w, "events");
     for (uint32_t i = trace->nodes[node].first_attribute; i != CN_NONE;
          i = trace->attributes[i].next) {
-        if (trace->attributes[i].value.kind != CN_VALUE_WORD ||
-            !is_text(trace->words, trace->attributes[i].key, "event"))
+        if (!cn_trace_is_event(trace, &trace->attributes[i]))
             continue;
-        cn_json_object(w->json);
-        add_u64_text(w->json, "timeUnixNano", time_ns);
-        cn_text_clear(&w->text);
-        cn_trace_value_print(trace, &trace->attributes[i].value, &w->text);
-        cn_json_add_str(w->json, "name", cn_text_str(&w->text));
-        cn_json_end(w->json);
+        begin_event(w, time_ns);
+        add_str(w, cn_otlp_event_name, "name",
+                print_value(w, &trace->attributes[i].value));
+        end_message(w);
     }
     if (exception != 0 && cn_word_kind(trace->words, exception) == CN_WORD_EXCEPTION) {
-        cn_json_object(w->json);
-        add_u64_text(w->json, "timeUnixNano", time_ns);
+        begin_event(w, time_ns);
         add_exception(w, exception);
-        cn_json_end(w->json);
+        end_message(w);
     }
-    cn_json_end(w->json);
-}
-
-static void add_digits(struct cn_json *json, const char *key, struct cn_bytes digits)
-{
-    char text[CN_TRACE_ID_DIGITS + 1] = "";
-
-    memcpy(text, digits.ptr, digits.len);
-    cn_json_add_str(json, key, text);
+    end_list(w);
 }
 
 static void add_link(struct writing *w, const struct cn_trace_link *link)
 {
     const struct cn_trace_value *key, *value;
+    uint64_t high = 0, low = 0, none, span = 0;
     uint32_t at = 0;
 
-    cn_json_object(w->json);
-    add_digits(w->json, "traceId", link->trace);
-    add_digits(w->json, "spanId", link->span);
+    (void)cn_span_id_parse(link->trace, &high, &low);
+    (void)cn_span_id_parse(link->span, &none, &span);
+    begin_message(w, cn_otlp_span_links, NULL);
+    add_id(w, cn_otlp_link_trace_id, "traceId", &high, low);
+    add_id(w, cn_otlp_link_span_id, "spanId", NULL, span);
     while (cn_trace_link_next(w->trace, link, &at, &key, &value))
-        if (cn_trace_link_is_state(w->trace, key)) {
-            cn_text_clear(&w->text);
-            cn_trace_value_print(w->trace, value, &w->text);
-            cn_json_add_str(w->json, "traceState", cn_text_str(&w->text));
-        }
-    cn_json_key(w->json, "attributes");
-    cn_json_array(w->json);
+        if (cn_trace_link_is_state(w->trace, key))
+            add_str(w, cn_otlp_link_trace_state, "traceState", print_value(w, value));
+    begin_list(w, "attributes");
     at = 0;
     while (cn_trace_link_next(w->trace, link, &at, &key, &value))
         if (!cn_trace_link_is_state(w->trace, key))
-            add_attribute(w, key, value);
-    cn_json_end(w->json);
-    cn_json_end(w->json);
+            add_attribute(w, cn_otlp_link_attributes, key, value);
+    end_list(w);
+    end_message(w);
 }
 
 static void add_links(struct writing *w, uint32_t node)
@@ -248,84 +322,30 @@ static void add_links(struct writing *w, uint32_t node)
 
     if (!links)
         return;
-    cn_json_key(w->json, "links");
-    cn_json_array(w->json);
+    begin_list(w, "links");
     for (uint32_t i = 0; i < links->value.list.count; i++) {
         struct cn_trace_link link = cn_trace_link_at(w->trace, links, i);
 
         add_link(w, &link);
     }
-    cn_json_end(w->json);
+    end_list(w);
 }
 
 static void add_status(struct writing *w, uint32_t node)
 {
     const struct cn_trace *trace = w->trace;
 
-    cn_json_key(w->json, "status");
-    cn_json_object(w->json);
-    if (trace->nodes[node].flags & CN_TRACE_ERROR) {
-        cn_json_key(w->json, "code");
-        cn_json_u64(w->json, CN_OTLP_STATUS_ERROR);
-    }
+    begin_message(w, cn_otlp_span_status, "status");
+    if (trace->nodes[node].flags & CN_TRACE_ERROR)
+        add_number(w, cn_otlp_status_code, "code", CN_OTLP_STATUS_ERROR);
     for (uint32_t i = trace->nodes[node].first_attribute; i != CN_NONE;
          i = trace->attributes[i].next)
-        if (trace->attributes[i].value.kind == CN_VALUE_WORD &&
-            is_text(trace->words, trace->attributes[i].key, "status.message")) {
-            cn_text_clear(&w->text);
-            cn_trace_value_print(trace, &trace->attributes[i].value, &w->text);
-            cn_json_add_str(w->json, "message", cn_text_str(&w->text));
+        if (cn_trace_is_text_of(trace, &trace->attributes[i], "status.message")) {
+            add_str(w, cn_otlp_status_message, "message",
+                    print_value(w, &trace->attributes[i].value));
             break;
         }
-    cn_json_end(w->json);
-}
-
-static uint64_t span_id(const struct cn_trace *trace, uint32_t node)
-{
-    const struct cn_trace_node *call = &trace->nodes[node];
-    uint64_t key[4] = {trace->id_high, trace->id_low,
-                       trace->span_count > 0 ? trace->spans[0].id : 0, node};
-
-    if (call->span != CN_NONE && trace->spans[call->span].id != 0)
-        return trace->spans[call->span].id;
-    return XXH3_64bits(key, sizeof(key)) | 1;
-}
-
-static uint64_t parent_id(const struct cn_trace *trace, uint32_t node)
-{
-    const struct cn_trace_node *call = &trace->nodes[node];
-
-    if (call->span != CN_NONE && trace->spans[call->span].parent_id != 0)
-        return trace->spans[call->span].parent_id;
-    return call->parent != CN_NONE ? span_id(trace, call->parent) : 0;
-}
-
-/* By call: the word of the innermost service around it; 0 if that is unknown. */
-static uint32_t *find_services(const struct cn_trace *trace)
-{
-    uint32_t *services = cn_alloc(trace->node_count, sizeof(*services));
-
-    for (uint32_t i = 0; i < trace->node_count; i++) {
-        uint32_t span = trace->nodes[i].span, parent = trace->nodes[i].parent;
-
-        if (span != CN_NONE && trace->spans[span].service != 0)
-            services[i] = trace->spans[span].service;
-        else if (parent != CN_NONE)
-            services[i] = services[parent];
-    }
-    return services;
-}
-
-static uint64_t kind_of(const struct cn_trace *trace, uint32_t node)
-{
-    static const char *const names[] = {"server", "client", "producer", "consumer"};
-    uint32_t span = trace->nodes[node].span;
-
-    for (unsigned i = 0; span != CN_NONE && i < sizeof(names) / sizeof(*names); i++)
-        if (trace->spans[span].type != 0 &&
-            is_text(trace->words, trace->spans[span].type, names[i]))
-            return CN_OTLP_KIND_INTERNAL + 1 + i;
-    return CN_OTLP_KIND_INTERNAL;
+    end_message(w);
 }
 
 static void add_span(struct writing *w, uint32_t node)
@@ -333,68 +353,73 @@ static void add_span(struct writing *w, uint32_t node)
     const struct cn_trace *trace = w->trace;
     const struct cn_trace_node *call = &trace->nodes[node];
     uint64_t time_ns = w->begin_ns + call->start_ns;
-    char id[CN_TRACE_ID_DIGITS + 1];
+    uint64_t parent_id = cn_trace_call_parent_id(trace, node);
 
-    (void)snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, trace->id_high,
-                   trace->id_low);
-    cn_json_object(w->json);
-    cn_json_add_str(w->json, "traceId", id);
-    add_id(w->json, "spanId", span_id(trace, node));
-    if (parent_id(trace, node) != 0)
-        add_id(w->json, "parentSpanId", parent_id(trace, node));
+    begin_message(w, cn_otlp_scope_spans_spans, NULL);
+    add_id(w, cn_otlp_span_trace_id, "traceId", &trace->id_high, trace->id_low);
+    add_id(w, cn_otlp_span_span_id, "spanId", NULL, cn_trace_call_id(trace, node));
+    if (parent_id != 0)
+        add_id(w, cn_otlp_span_parent_span_id, "parentSpanId", NULL, parent_id);
     cn_text_clear(&w->text);
     cn_words_print_method_name(trace->words, call->method, &w->text);
-    cn_json_add_str(w->json, "name", cn_text_str(&w->text));
-    cn_json_key(w->json, "kind");
-    cn_json_u64(w->json, kind_of(trace, node));
-    add_u64_text(w->json, "startTimeUnixNano", time_ns);
-    add_u64_text(w->json, "endTimeUnixNano", time_ns + call->duration_ns);
+    add_str(w, cn_otlp_span_name, "name", cn_text_str(&w->text));
+    add_number(w, cn_otlp_span_kind, "kind", cn_trace_call_kind(trace, node));
+    add_time(w, cn_otlp_span_start_time_unix_nano, "startTimeUnixNano", time_ns);
+    add_time(w, cn_otlp_span_end_time_unix_nano, "endTimeUnixNano",
+             time_ns + call->duration_ns);
     add_attributes(w, node);
     add_events(w, node, time_ns);
     add_links(w, node);
     add_status(w, node);
-    cn_json_end(w->json);
+    end_message(w);
 }
 
 static void add_resource(struct writing *w, uint32_t service)
 {
-    cn_json_key(w->json, "resource");
-    cn_json_object(w->json);
-    cn_json_key(w->json, "attributes");
-    cn_json_array(w->json);
-    if (service != 0) {
-        cn_text_clear(&w->text);
-        cn_words_print(w->trace->words, service, &w->text);
-        add_text_attribute(w->json, "service.name", cn_text_str(&w->text));
-    }
-    cn_json_end(w->json);
-    cn_json_end(w->json);
+    begin_message(w, cn_otlp_resource_spans_resource, "resource");
+    begin_list(w, "attributes");
+    if (service != 0)
+        add_text_attribute(w, cn_otlp_resource_attributes, "service.name",
+                           print_word(w, service));
+    end_list(w);
+    end_message(w);
 }
 
 /* Consecutive calls of a service share a resource. */
+static void write_trace(struct writing *w)
+{
+    uint32_t *services = cn_trace_call_services(w->trace);
+
+    for (uint32_t node = 0; node < w->trace->node_count;) {
+        uint32_t service = services[node];
+
+        begin_message(w, cn_otlp_traces_resource_spans, NULL);
+        add_resource(w, service);
+        begin_list(w, "scopeSpans");
+        begin_message(w, cn_otlp_resource_spans_scope_spans, NULL);
+        begin_list(w, "spans");
+        while (node < w->trace->node_count && services[node] == service)
+            add_span(w, node++);
+        end_list(w);
+        end_message(w);
+        end_list(w);
+        end_message(w);
+    }
+    free(services);
+    cn_text_done(&w->text);
+}
+
 void cn_otlp_json_trace(struct cn_json *json, const struct cn_trace *trace,
                         uint64_t begin_ns)
 {
     struct writing w = {.json = json, .trace = trace, .begin_ns = begin_ns};
-    uint32_t *services = find_services(trace);
 
-    for (uint32_t node = 0; node < trace->node_count;) {
-        uint32_t service = services[node];
+    write_trace(&w);
+}
 
-        cn_json_object(json);
-        add_resource(&w, service);
-        cn_json_key(json, "scopeSpans");
-        cn_json_array(json);
-        cn_json_object(json);
-        cn_json_key(json, "spans");
-        cn_json_array(json);
-        while (node < trace->node_count && services[node] == service)
-            add_span(&w, node++);
-        cn_json_end(json);
-        cn_json_end(json);
-        cn_json_end(json);
-        cn_json_end(json);
-    }
-    free(services);
-    cn_text_done(&w.text);
+void cn_otlp_trace(struct cn_pb *pb, const struct cn_trace *trace, uint64_t begin_ns)
+{
+    struct writing w = {.pb = pb, .trace = trace, .begin_ns = begin_ns};
+
+    write_trace(&w);
 }

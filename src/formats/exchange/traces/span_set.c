@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "formats/exchange/traces/span_links.h"
 #include "formats/exchange/traces/stack_text.h"
+#include "formats/exchange/traces/trace_spans.h"
 
 enum { UNPACKED_MAX = 256 << 20, SPAN_MAX = 1 << 24, LIST_MAX = 1 << 16 };
 
@@ -100,6 +101,9 @@ void cn_span_set_event_end(struct cn_span_set *set)
     uint32_t stack = find_attribute(set, first, "exception.stacktrace");
 
     set->is_loose = false;
+    set->losses.event_times++;
+    set->losses.event_attributes +=
+        set->attribute_count - first - (type != 0) - (message != 0) - (stack != 0);
     set->attribute_count = first;
     if (type || message || stack) {
         struct cn_text text = text_of(set, stack);
@@ -172,11 +176,7 @@ struct cn_trace_value cn_span_set_list(const struct cn_span_set *set, size_t fir
 
 uint32_t cn_span_set_kind(struct cn_span_set *set, uint64_t kind)
 {
-    static const char *const names[] = {"",       "internal", "server",
-                                        "client", "producer", "consumer"};
-
-    return kind > 0 && kind < sizeof(names) / sizeof(*names) ? keyword(set, names[kind])
-                                                             : 0;
+    return kind > 0 && kind < CN_SPAN_KIND_COUNT ? keyword(set, cn_span_kinds[kind]) : 0;
 }
 
 uint32_t cn_span_set_keyword(struct cn_span_set *set, struct cn_bytes text)
@@ -397,7 +397,8 @@ static bool enter(struct cn_span_set *set, struct cn_trace *trace, uint32_t i,
     begun->service = span->service;
     begun->type = span->type;
     add_attributes(set, trace, span->first_attribute, span->attribute_count);
-    if (trace->node_count == 1)
+    if (trace->node_count == 1 ||
+        set->spans[span->parent].first_of_resource != span->first_of_resource)
         add_attributes(set, trace, span->first_of_resource, span->resource_count);
     if (span->exception)
         cn_trace_throw(trace, span->exception);

@@ -67,6 +67,12 @@ struct cn_span_set {
     struct cn_set_link link;
     struct cn_trace_value *links; /* of the current span: maps */
     size_t link_count, link_capacity;
+
+    /* What was read and is not stored. */
+    struct cn_span_losses {
+        uint64_t maps; /* attributes, or elements of lists */
+        uint64_t event_attributes, event_times;
+    } losses;
 };
 
 enum cn_span_system { CN_SPANS_NONE, CN_SPANS_ZIPKIN, CN_SPANS_OTLP, CN_SPANS_OTLP_JSON };

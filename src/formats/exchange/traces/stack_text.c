@@ -205,3 +205,32 @@ uint32_t cn_stack_text_add(struct cn_words *words, uint32_t class, uint32_t mess
     }
     return cause;
 }
+
+static void print_frames(const struct cn_words *words, uint32_t stack,
+                         struct cn_text *out)
+{
+    for (size_t i = 0; stack != 0 && i < cn_word_part_count(words, stack); i++) {
+        uint32_t frame = cn_word_part(words, stack, i);
+
+        cn_text_str_add(out, cn_word_part(words, frame, 0) != 0 ? "\tat " : "");
+        cn_words_print(words, frame, out);
+        cn_text_char(out, '\n');
+    }
+}
+
+void cn_stack_text_print(const struct cn_words *words, uint32_t exception,
+                         struct cn_text *out)
+{
+    print_frames(words, cn_word_part(words, exception, 2), out);
+    for (unsigned i = 1; i < CN_STACK_CAUSE_MAX; i++) {
+        exception = cn_word_part(words, exception, 3);
+        if (exception == 0 || cn_word_kind(words, exception) != CN_WORD_EXCEPTION)
+            return;
+        cn_text_str_add(out, "Caused by: ");
+        cn_words_print(words, cn_word_part(words, exception, 0), out);
+        cn_text_str_add(out, ": ");
+        cn_words_print(words, cn_word_part(words, exception, 1), out);
+        cn_text_char(out, '\n');
+        print_frames(words, cn_word_part(words, exception, 2), out);
+    }
+}

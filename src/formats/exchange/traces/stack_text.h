@@ -1,4 +1,4 @@
-/* Printed stack traces as exceptions of a dictionary.
+/* Printed stack traces as exceptions of a dictionary, and back.
  *
  * A frame of Java ("at com.example.Dao.query(Dao.java:40)") becomes a class, method, file and
  * line; any other line is stored as printed. "Caused by: " begins the exception that caused
@@ -12,6 +12,7 @@
 
 #include "base/bytes/bytes.h"
 
+struct cn_text;
 struct cn_words;
 
 enum {
@@ -23,5 +24,9 @@ enum {
  * from the text. The text must not be part of the dictionary. */
 uint32_t cn_stack_text_add(struct cn_words *words, uint32_t class, uint32_t message,
                            struct cn_bytes text);
+
+/* Append the frames of an exception, then its causes: what cn_stack_text_add() reads. */
+void cn_stack_text_print(const struct cn_words *words, uint32_t exception,
+                         struct cn_text *out);
 
 #endif
