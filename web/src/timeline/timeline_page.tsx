@@ -2,9 +2,11 @@
 
 import { CallsView } from "../calls/calls_view";
 import { chosenRange } from "../shared/chosen_range";
+import { formatNs } from "../shared/format";
 import { splitList, type ViewProps } from "../shared/page";
 import { clampRange } from "../shared/range";
 import { flag, go, goOn, isOn, type State } from "../shared/state";
+import type { Info } from "../shared/types";
 import { TimelineView, type TimelineChange } from "./timeline_view";
 import type { Selection } from "./track_draw";
 import { parseList, parseMoves, parseOpened, printMoves, printOpened, type Choice } from "./tracks";
@@ -28,6 +30,13 @@ function choiceState(choice: Choice | undefined): State {
     flip: printOpened(choice.opened),
     shut: [...choice.shut].join("\n"),
   };
+}
+
+// Why sums over time differ from those of other views: those of calls in full timelines do not.
+function estimateOf(info: Info): string {
+  if (info.timelineResolution) return `timelines are exact to ${formatNs(info.timelineResolution)}`;
+  const ofCalls = info.metrics.some(({ name }) => name === "calls");
+  return ofCalls ? "" : "a sample counts until the next one";
 }
 
 export function TimelinePage(props: ViewProps) {
@@ -56,7 +65,7 @@ export function TimelinePage(props: ViewProps) {
       <TimelineView
         path={props.path}
         duration={info.duration}
-        resolution={info.timelineResolution ?? 0}
+        estimate={estimateOf(info)}
         range={clampRange(visible, info.duration)}
         depth={Number(state.d ?? 0)}
         first={Number(state.first ?? 0)}

@@ -155,7 +155,7 @@ interface Props {
   path: string;
   hasStates: boolean; // the states of threads are known
   duration: number; // of the data, ns
-  resolution: number; // ns that sums of samples are exact to; 0: they are exact
+  estimate: string; // why sums are estimates; "": they are exact
   frame: NestedFrame | null;
   selection: Selection | null;
   cursor: Cursor | null;
@@ -229,14 +229,9 @@ function Selected(props: Props & { selection: Selection }) {
   );
 }
 
-// Of a timeline with fewer samples than were measured, sums are estimates; those of other views are not.
 function Estimate(props: Props) {
-  if (props.resolution === 0) return null;
-  return (
-    <p class="status">
-      estimate: timelines are exact to {formatNs(props.resolution)}; sums of other views are exact
-    </p>
-  );
+  if (!props.estimate) return null;
+  return <p class="status">estimate: {props.estimate}; other views have the measured sums</p>;
 }
 
 function Visible(props: Props) {
@@ -309,7 +304,7 @@ export function TimelinePanel(props: Props) {
             props.frame,
             props.hasStates,
             props.duration,
-            props.resolution,
+            props.estimate,
             isDark(),
           ]}
         >

@@ -60,7 +60,7 @@ export interface TimelineChange {
 export interface TimelineProps {
   path: string;
   duration: number;
-  resolution: number; // ns, of sums of samples; 0: exact
+  estimate: string; // why sums are estimates; "": they are exact
   range: Range;
   depth: number; // of strips; 0: where threads differ
   first: number; // number of the first visible thread
@@ -505,7 +505,7 @@ export function TimelineView(props: TimelineProps) {
           path={props.path}
           hasStates={props.hasStates}
           duration={props.duration}
-          resolution={props.resolution}
+          estimate={props.estimate}
           frame={frame}
           selection={selection}
           cursor={cursor}
