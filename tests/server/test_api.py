@@ -686,6 +686,13 @@ class Answers(unittest.TestCase):
         found = self.ask(1, "find", values=argued[-1]["values"], before=argued[-1]["time"] + 1, reverse=1)
         self.assertEqual((found["isFound"], found["time"]), (True, argued[-1]["time"]))
         self.assertFalse(self.ask(1, "find", values="no such argument")["isFound"])
+        returned = [c for c in entries if len(c.get("result", "")) > 3]
+        text = returned[0]["result"]
+        has_text = [c["time"] for c in entries if text in c["values"] + c.get("result", "")]
+        self.assertEqual(self.ask(1, "find", values=text)["time"], has_text[0])
+        self.assertEqual(
+            self.ask(1, "find", values=text, before=entries[-1]["time"] + 1, reverse=1)["time"], has_text[-1])
+        self.assertEqual([c["time"] for c in self.all_calls(values=text)], has_text)
         times = [c["time"] for c in entries if c["name"] == entries[-1]["name"]]
         there, back, after, before = [], [], 0, entries[-1]["time"] + 1
         while (found := self.ask(1, "find", function=entries[-1]["name"], after=after))["isFound"]:
@@ -763,8 +770,9 @@ class Answers(unittest.TestCase):
             ({"function": f"^{name[:2]}.*"}, lambda c: c["name"].startswith(name[:2])),
             ({"longer": middle}, lambda c: c.get("duration", 10 ** 18) >= middle),
             ({"depth": 1}, lambda c: c["depth"] <= 1),
-            ({"values": '"'}, lambda c: '"' in c["values"]),
-            ({"values": "X", "depth": 3}, lambda c: "x" in c["values"].lower() and c["depth"] <= 3),
+            ({"values": '"'}, lambda c: '"' in c["values"] + c.get("result", "")),
+            ({"values": "X", "depth": 3},
+             lambda c: "x" in (c["values"] + c.get("result", "")).lower() and c["depth"] <= 3),
             ({"depth": 2, "longer": middle, "function": "."},
              lambda c: c["depth"] <= 2 and c.get("duration", 10 ** 18) >= middle),
         ):

@@ -167,7 +167,7 @@ static void add_list(struct cn_json *json, const struct question *question,
                      const struct cn_call_list *list)
 {
     struct cn_call_position next = question->walk.next;
-    bool is_full = list->count - list->dropped_count >= list->limit;
+    bool is_full = cn_call_list_is_full(list);
 
     if (is_full && list->count > 0) {
         next = list->items[list->count - 1].position;
@@ -289,7 +289,7 @@ bool cn_api_find(struct cn_served *served, struct cn_request *request,
     if (!cn_request_value(request, "function") && !cn_request_value(request, "values"))
         return cn_fail(err, CN_ERR_USAGE,
                        "parameter function is missing: the function to find, or "
-                       "values: text of its arguments");
+                       "values: text of its arguments or result");
     ok = begin(&question, served, request, is_reversed ? "before" : "after", err);
     if (ok)
         find(&question, &request->json, is_reversed);

@@ -44,8 +44,25 @@ static bool is_short(const struct cn_call_list *list, const struct cn_call_item 
 
 bool cn_call_list_shows(const struct cn_call_list *list, const struct cn_call_item *item)
 {
-    return !item->is_dropped &&
+    return !item->is_dropped && !item->is_doubtful &&
            !is_short(list, item, item->is_open ? list->time_ns : item->end_ns);
+}
+
+static void settle(struct cn_call_list *list, struct cn_call_item *item)
+{
+    list->doubtful_count -= item->is_doubtful;
+    item->is_doubtful = false;
+}
+
+static void take_result(struct cn_call_list *list, struct cn_call_item *item,
+                        const struct cn_call_batch *batch, const struct cn_call *exit)
+{
+    if (!list->is_backwards)
+        cn_recording_print_arguments(list->walk->rec, list->walk->task, batch, exit,
+                                     &item->result);
+    if (item->is_doubtful &&
+        cn_call_criteria_has_text(list->criteria, list->walk, batch, exit))
+        settle(list, item);
 }
 
 /* A record ends the open calls of its depth and deeper ones. */
@@ -63,12 +80,11 @@ static void end_calls(struct cn_call_list *list, const struct cn_call_batch *bat
             continue;
         item->is_open = false;
         item->end_ns = call->time_ns;
-        if (call->kind == CN_CALL_EXIT && item->call.depth == call->depth &&
-            !list->is_backwards)
-            cn_recording_print_arguments(list->walk->rec, list->walk->task, batch, call,
-                                         &item->result);
-        if (!is_short(list, item, item->end_ns))
+        if (call->kind == CN_CALL_EXIT && item->call.depth == call->depth)
+            take_result(list, item, batch, call);
+        if (!item->is_doubtful && !is_short(list, item, item->end_ns))
             continue;
+        settle(list, item);
         item->is_dropped = true;
         list->dropped_count++;
     }
@@ -89,6 +105,9 @@ static void add_item(struct cn_call_list *list, const struct cn_call_batch *batc
     *item = (struct cn_call_item){.position = position, .call = *call};
     if (call->kind == CN_CALL_ENTER) {
         item->is_open = true;
+        item->is_doubtful =
+            !cn_call_criteria_has_text(list->criteria, list->walk, batch, call);
+        list->doubtful_count += item->is_doubtful;
         list->open = cn_grow(list->open, list->open_count, &list->open_capacity,
                              sizeof(*list->open));
         list->open[list->open_count++] = (uint32_t)list->count;
@@ -122,9 +141,11 @@ static void drop_first(struct cn_call_list *list)
         if (list->open[i] != not_listed)
             list->open[i] =
                 list->open[i] < gone ? not_listed : list->open[i] - (uint32_t)gone;
-    list->dropped_count = 0;
-    for (size_t i = 0; i < list->count; i++)
+    list->dropped_count = list->doubtful_count = 0;
+    for (size_t i = 0; i < list->count; i++) {
         list->dropped_count += list->items[i].is_dropped;
+        list->doubtful_count += list->items[i].is_doubtful;
+    }
 }
 
 static bool is_before(const struct cn_call_bound *bound, struct cn_call_position position,
@@ -136,9 +157,10 @@ static bool is_before(const struct cn_call_bound *bound, struct cn_call_position
            (call->kind != CN_CALL_LOST && call->time_ns < bound->time_ns);
 }
 
-static bool is_full(const struct cn_call_list *list)
+bool cn_call_list_is_full(const struct cn_call_list *list)
 {
-    return !list->is_backwards && list->count - list->dropped_count >= list->limit;
+    return !list->is_backwards &&
+           list->count - list->dropped_count - list->doubtful_count >= list->limit;
 }
 
 /* True if the durations of all calls are known, or known to be long enough. */
@@ -148,7 +170,8 @@ static bool is_settled(const struct cn_call_list *list)
         const struct cn_call_item *item =
             list->open[i] == not_listed ? NULL : &list->items[list->open[i]];
 
-        if (item && (!list->is_backwards || is_short(list, item, list->time_ns)))
+        if (item && (!list->is_backwards || item->is_doubtful ||
+                     is_short(list, item, list->time_ns)))
             return false;
     }
     return true;
@@ -161,17 +184,17 @@ static bool read_record(struct cn_call_list *list, const struct cn_call_batch *b
 {
     bool is_call = call->kind == CN_CALL_ENTER || call->kind == CN_CALL_EXIT;
     bool is_left = is_before(&list->bound, position, call);
-    bool is_wanted = is_left == list->is_backwards && !is_full(list);
+    bool is_wanted = is_left == list->is_backwards && !cn_call_list_is_full(list);
 
     if (call->kind != CN_CALL_LOST)
         list->time_ns = call->time_ns;
     if (is_call)
         end_calls(list, batch, call);
-    if (is_wanted && cn_call_criteria_match(list->criteria, list->walk, batch, call)) {
+    if (is_wanted && cn_call_criteria_match(list->criteria, list->walk, call)) {
         add_item(list, batch, call, position);
         drop_first(list);
     }
-    if (list->is_backwards ? is_left : !is_full(list))
+    if (list->is_backwards ? is_left : !cn_call_list_is_full(list))
         return true;
     return !is_settled(list) && ++*beyond < ENDS_MAX;
 }

@@ -21,8 +21,9 @@ struct cn_call_item {
     struct cn_call call;
     struct cn_text values, result; /* as uftrace prints them */
     uint64_t end_ns;
-    bool is_open;    /* its exit was not read */
-    bool is_dropped; /* the call is too short */
+    bool is_open;     /* its exit was not read */
+    bool is_doubtful; /* its arguments do not match; its result may */
+    bool is_dropped;  /* the call is too short, or neither matches */
 };
 
 /* Where to begin, or to stop: at this record, but not before this time. */
@@ -35,7 +36,7 @@ struct cn_call_list {
     struct cn_call_walk *walk;
     struct cn_call_criteria *criteria;
     struct cn_call_item *items;
-    size_t count, capacity, dropped_count;
+    size_t count, capacity, dropped_count, doubtful_count;
     uint32_t *open; /* items whose calls have not ended, outermost first */
     size_t open_count, open_capacity;
     uint64_t limit;
@@ -55,7 +56,10 @@ void cn_call_list_done(struct cn_call_list *list);
 /* Read from the position of the walk on. */
 void cn_call_list_read(struct cn_call_list *list);
 
-/* False for items that turned out to be too short. */
+/* True if there are as many matching records as were asked for. */
+bool cn_call_list_is_full(const struct cn_call_list *list);
+
+/* False for items that turned out not to match. */
 bool cn_call_list_shows(const struct cn_call_list *list, const struct cn_call_item *item);
 
 /* Find the last `count` matching records before a bound, as far back as one request

@@ -131,14 +131,18 @@ static bool match_name(struct cn_call_criteria *criteria, const struct cn_record
 }
 
 bool cn_call_criteria_match(struct cn_call_criteria *criteria,
-                            const struct cn_call_walk *walk,
-                            const struct cn_call_batch *batch, const struct cn_call *call)
+                            const struct cn_call_walk *walk, const struct cn_call *call)
 {
-    if (!criteria->has_limits)
-        return true;
-    if (call->kind != CN_CALL_ENTER || call->depth > criteria->depth_max ||
-        !match_name(criteria, walk->rec, call))
-        return false;
+    return !criteria->has_limits ||
+           (call->kind == CN_CALL_ENTER && call->depth <= criteria->depth_max &&
+            match_name(criteria, walk->rec, call));
+}
+
+bool cn_call_criteria_has_text(struct cn_call_criteria *criteria,
+                               const struct cn_call_walk *walk,
+                               const struct cn_call_batch *batch,
+                               const struct cn_call *call)
+{
     if (!criteria->values)
         return true;
     cn_text_clear(&criteria->scratch);

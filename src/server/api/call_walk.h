@@ -59,8 +59,8 @@ struct cn_call_criteria {
     uint64_t longer_ns;           /* calls that took at least this long */
     uint32_t depth_max;           /* nested at most this deep */
     char *known;                  /* by function: 'y' or 'n' once its name was matched */
-    const char *values;           /* part of the text of its arguments; NULL: any */
-    struct cn_text scratch;       /* of the arguments */
+    const char *values;     /* part of the text of its arguments or result; NULL: any */
+    struct cn_text scratch; /* of these */
 };
 
 /* What is asked for; zeroed strings: anything. */
@@ -78,10 +78,15 @@ CN_CHECK bool cn_call_criteria_init(struct cn_call_criteria *criteria,
                                     struct cn_error *err);
 void cn_call_criteria_done(struct cn_call_criteria *criteria);
 
-/* True if a record of the walk matches; how long its call takes is not known yet. */
+/* True if a record of the walk may match: the duration of its call and its values are still to
+ * be checked. */
 bool cn_call_criteria_match(struct cn_call_criteria *criteria,
-                            const struct cn_call_walk *walk,
-                            const struct cn_call_batch *batch,
-                            const struct cn_call *call);
+                            const struct cn_call_walk *walk, const struct cn_call *call);
+
+/* True if the values of a record have the text: arguments of an entry, the result of an exit. */
+bool cn_call_criteria_has_text(struct cn_call_criteria *criteria,
+                               const struct cn_call_walk *walk,
+                               const struct cn_call_batch *batch,
+                               const struct cn_call *call);
 
 #endif

@@ -1,4 +1,4 @@
-// Find calls of a recording by function, arguments, duration and depth, or list only these.
+// Find calls of a recording by function, arguments or result, duration and depth, or list only these.
 
 import { useState } from "preact/hooks";
 import { get, type Parameters } from "../shared/api";
@@ -100,7 +100,7 @@ export function FindCall(props: Props) {
       }}
     >
       {field("fn", "function to find: a name or a regular expression", "function", "")}
-      {field("fa", "text in the arguments", "arguments", "short")}
+      {field("fa", "text in the arguments or the result", "arguments, result", "medium")}
       {field("fl", "minimum duration", "duration", "short")}
       {field("fd", "maximum depth", "depth", "tiny")}
       <button type="submit">Find next</button>

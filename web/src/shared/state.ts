@@ -72,7 +72,7 @@ const NAMES = {
   task: "index of the task",
   time: "time of the selected call, in nanoseconds",
   fn: "function to find",
-  fa: "text in the arguments of the calls to find",
+  fa: "text in the arguments or the result of the calls to find",
   fl: "minimum duration of the calls to find",
   fd: "maximum depth of the calls to find",
   only: "flag: only the calls to find are listed",
