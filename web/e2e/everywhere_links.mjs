@@ -160,7 +160,7 @@ export const tests = {
       const nameless = await page.evaluate(() =>
         [
           ...document.querySelectorAll(
-            "button, input, select, canvas, svg, [tabindex='0'], [role=treegrid], table[role]",
+            "button, input, select, canvas:not([role=presentation]), svg, [tabindex='0'], [role=treegrid], table[role]",
           ),
         ]
           .filter((element) => {

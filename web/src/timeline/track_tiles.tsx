@@ -96,7 +96,7 @@ function Tile(props: { picture: Picture; offset: number; isHidden: boolean }) {
   return (
     <canvas
       ref={canvas}
-      aria-hidden="true"
+      role="presentation"
       style={{
         top: `${props.offset}px`,
         width: `${picture.width}px`,
