@@ -406,6 +406,7 @@ class Answers(unittest.TestCase):
                                               thread=row["profile"])
                 self.assertEqual([run[1] for run in inner["rows"][0]["runs"]], [inner["idle"]])
                 held = inner["rows"][0].get("held", [None, None])
+                self.assertEqual(inner["rows"][0]["waits"], [] if held[0] is None else [[0, 4, held[0]]])
                 self.assertEqual(held[0], held[1])
                 if before and after and around:
                     self.assertEqual(paths[held[0]], around[1:])

@@ -122,6 +122,32 @@ test("calls last as long as their stacks have them, also while they wait", () =>
   assert.equal(runningShare(row ? [row] : []), 5 / 8);
 });
 
+test("the call of a long wait is drawn", () => {
+  const runs: [number, number | null, number, number][] = [
+    [2, 5, 100, 1],
+    [6, 9, 100, 1],
+    [2, 5, 100, 1],
+  ];
+  const row = parseNested({
+    ...answer,
+    rows: [{ profile: 7, label: "", runs, waits: [[2, 7, 3]] }],
+  }).rows.get(7);
+  assert.deepEqual(
+    row?.boxes.map((box) => [box.name, box.begin, box.end]),
+    [
+      ["<main thread>", 0, 10],
+      ["main", 0, 10],
+      ["rest", 0, 2],
+      ["work", 2, 7],
+      ["rest", 8, 10],
+    ],
+  );
+  assert.deepEqual(
+    row?.runs.map((run) => run.isWaiting),
+    [false, true, false],
+  );
+});
+
 test("calls that are open around waiting at the ends of a frame are drawn", () => {
   const boxes = (runs: [number, number | null, number, number][], held: [number, number]) =>
     parseNested({ ...answer, rows: [{ profile: 7, label: "", runs, held }] })

@@ -11,6 +11,9 @@
 #include "server/served/function_times.h"
 #include "server/served/served.h"
 
+/* Waits are long if they take such a part of the time. */
+enum { LOOKS = 32 };
+
 /* "runs": adjacent cells of the same function, [cells, function, mean share in
  * percent, samples]. */
 static void add_runs(struct cn_json *json, const struct cn_occupancy *occupancy,
@@ -188,6 +191,87 @@ static struct held held_of(struct cn_database *db, const struct cn_frames *frame
     return held;
 }
 
+/* A wait that is long enough to be seen, in columns of a row, and the call in which it is. */
+struct wait {
+    uint32_t first, end, frame;
+};
+
+struct waits {
+    struct wait *list;
+    size_t count, capacity;
+    size_t *row_ends; /* by row: in the list */
+};
+
+/* The time in which a thread waits at a time; false if it runs then, or unknown. */
+static bool find_wait(struct cn_database *db, uint32_t profile, uint64_t time_ns,
+                      uint64_t *begin_ns, uint64_t *end_ns)
+{
+    struct cn_sample samples[2];
+    struct cn_error ignored;
+    uint64_t count;
+
+    if (!cn_samples_at(db, profile, time_ns, samples, &count, &ignored) || count < 2)
+        return false;
+    *begin_ns = samples[0].time_ns;
+    *end_ns = samples[1].time_ns;
+    return samples[0].context == 0;
+}
+
+/* The column that a time is in; the number of columns after the last. */
+static uint32_t column_at(const struct cn_occupancy *occupancy, uint64_t time_ns)
+{
+    double share = (double)(time_ns - occupancy->begin_ns) /
+                   (double)(occupancy->end_ns - occupancy->begin_ns);
+
+    return share < 1 ? (uint32_t)(share * occupancy->column_count)
+                     : occupancy->column_count;
+}
+
+/* Look at a row a few times where it waits: no long wait is between two looks. */
+static void find_waits(struct cn_database *db, const struct cn_frames *frames,
+                       const struct cn_occupancy *occupancy, size_t row, uint32_t profile,
+                       struct waits *out)
+{
+    const struct cn_occupancy_cell *cells =
+        occupancy->cells + row * occupancy->column_count;
+    uint64_t step_ns = (occupancy->end_ns - occupancy->begin_ns) / LOOKS + 1;
+    uint64_t at_ns = occupancy->begin_ns;
+
+    while (at_ns < occupancy->end_ns) {
+        uint64_t begin_ns, end_ns;
+        uint32_t frame = CN_NONE;
+
+        if (cells[column_at(occupancy, at_ns)].place == occupancy->idle &&
+            find_wait(db, profile, at_ns, &begin_ns, &end_ns) &&
+            end_ns - begin_ns >= step_ns)
+            frame = cn_held_frame(db, frames, profile, begin_ns, end_ns);
+        if (frame != CN_NONE) {
+            begin_ns = begin_ns < occupancy->begin_ns ? occupancy->begin_ns : begin_ns;
+            out->list =
+                cn_grow(out->list, out->count, &out->capacity, sizeof(*out->list));
+            out->list[out->count++] = (struct wait){column_at(occupancy, begin_ns),
+                                                    column_at(occupancy, end_ns), frame};
+        }
+        /* Times of damaged data may run backwards. */
+        at_ns = frame != CN_NONE && end_ns > at_ns ? end_ns : at_ns + step_ns;
+    }
+}
+
+/* "waits": [first column, the one after the last, frame]. */
+static void add_waits(struct cn_json *json, const struct wait *list, size_t count)
+{
+    cn_json_key(json, "waits");
+    cn_json_array(json);
+    for (size_t i = 0; i < count; i++) {
+        cn_json_array(json);
+        cn_json_u64(json, list[i].first);
+        cn_json_u64(json, list[i].end);
+        cn_json_u64(json, list[i].frame);
+        cn_json_end(json);
+    }
+    cn_json_end(json);
+}
+
 static void add_frame(struct cn_json *json, uint32_t frame)
 {
     if (frame == CN_NONE)
@@ -198,7 +282,7 @@ static void add_frame(struct cn_json *json, uint32_t frame)
 
 static void add_rows(struct cn_json *json, struct cn_served *served,
                      const struct cn_occupancy *occupancy, const uint32_t *profiles,
-                     const struct held *held, bool has_states)
+                     const struct held *held, const struct waits *waits, bool has_states)
 {
     cn_json_key(json, "rows");
     cn_json_array(json);
@@ -213,6 +297,11 @@ static void add_rows(struct cn_json *json, struct cn_served *served,
         cn_json_add_u64(json, "profile", profiles[i]);
         cn_json_add_str(json, "label", cn_text_str(&label));
         add_runs(json, occupancy, i);
+        if (held) {
+            size_t first = i > 0 ? waits->row_ends[i - 1] : 0;
+
+            add_waits(json, waits->list + first, waits->row_ends[i] - first);
+        }
         if (held && (held[i].first != CN_NONE || held[i].last != CN_NONE)) {
             cn_json_key(json, "held");
             cn_json_array(json);
@@ -270,7 +359,8 @@ static uint32_t *list_path(const struct cn_frames *frames, uint32_t frame,
 /* The frames of all cells and of calls that are held, and their callers before them. */
 static uint32_t *list_frames(const struct cn_frames *frames,
                              const struct cn_occupancy *occupancy,
-                             const struct held *held, size_t *count)
+                             const struct held *held, const struct waits *waits,
+                             size_t *count)
 {
     bool *is_listed = cn_alloc(frames->count, sizeof(*is_listed));
     uint32_t *list = NULL;
@@ -287,6 +377,8 @@ static uint32_t *list_frames(const struct cn_frames *frames,
         list = list_path(frames, held[i].first, is_listed, list, count, &capacity);
         list = list_path(frames, held[i].last, is_listed, list, count, &capacity);
     }
+    for (size_t i = 0; i < waits->count; i++)
+        list = list_path(frames, waits->list[i].frame, is_listed, list, count, &capacity);
     free(is_listed);
     return list;
 }
@@ -333,10 +425,11 @@ static void add_names(struct cn_json *json, const struct cn_frames *frames,
 }
 
 static void add_nested(struct cn_json *json, const struct cn_frames *frames,
-                       const struct cn_occupancy *occupancy, const struct held *held)
+                       const struct cn_occupancy *occupancy, const struct held *held,
+                       const struct waits *waits)
 {
     size_t count;
-    uint32_t *list = list_frames(frames, occupancy, held, &count);
+    uint32_t *list = list_frames(frames, occupancy, held, waits, &count);
 
     add_frames(json, frames, list, count);
     add_names(json, frames, list, count);
@@ -350,11 +443,17 @@ void cn_json_occupancy(struct cn_json *json, struct cn_served *served,
 {
     const struct cn_frames *frames = &served->structure.frames;
     struct held *held = NULL;
+    struct waits waits = {0};
 
-    if (occupancy->depth == CN_DEPTH_ALL)
+    if (occupancy->depth == CN_DEPTH_ALL) {
         held = cn_alloc(occupancy->row_count, sizeof(*held));
-    for (size_t i = 0; held && i < occupancy->row_count; i++)
+        waits.row_ends = cn_alloc(occupancy->row_count, sizeof(*waits.row_ends));
+    }
+    for (size_t i = 0; held && i < occupancy->row_count; i++) {
         held[i] = held_of(served->db, frames, occupancy, i, profiles[i]);
+        find_waits(served->db, frames, occupancy, i, profiles[i], &waits);
+        waits.row_ends[i] = waits.count;
+    }
     cn_json_add_u64(json, "begin", occupancy->begin_ns - served->db->begin_ns);
     cn_json_add_u64(json, "end", occupancy->end_ns - served->db->begin_ns);
     cn_json_add_u64(json, "columns", occupancy->column_count);
@@ -364,10 +463,12 @@ void cn_json_occupancy(struct cn_json *json, struct cn_served *served,
     cn_json_add_u64(json, "idle", occupancy->idle);
     cn_json_add_u64(json, "waiting", occupancy->function_ns[frames->names.count]);
     cn_json_add_bool(json, "isEstimate", occupancy->is_estimate);
-    add_rows(json, served, occupancy, profiles, held, has_states);
+    add_rows(json, served, occupancy, profiles, held, &waits, has_states);
     if (held)
-        add_nested(json, frames, occupancy, held);
+        add_nested(json, frames, occupancy, held, &waits);
     else
         add_places(json, frames, occupancy);
     free(held);
+    free(waits.list);
+    free(waits.row_ends);
 }

@@ -176,6 +176,7 @@ export interface NestedAnswerRow {
   label: string;
   // columns, frame (null: no samples), share in percent, samples
   runs: [number, number | null, number, number][];
+  waits?: [number, number, number][]; // first and last column of long waits, and the frame that waits
   held?: [number | null, number | null]; // frames that are open during waiting at both ends
   states?: [number, number | null][]; // columns, state: 0 running, 1 blocked, 2 pre-empted
 }

@@ -149,6 +149,24 @@ function statesOf(
 
 type AnswerRun = [number, number | null, number, number];
 
+// Long waits as runs of the calls in which they are.
+function withWaits(runs: AnswerRun[], idle: number, waits: [number, number, number][] = []) {
+  const list: AnswerRun[] = [];
+  let at = 0;
+  for (const run of runs) {
+    const end = at + run[0];
+    for (const [first, last, frame] of run[1] === idle ? waits : []) {
+      if (first >= end || last <= at) continue;
+      if (first > at) list.push([first - at, idle, 0, 0]);
+      list.push([Math.min(last, end) - Math.max(first, at), frame, 0, 0]);
+      at = Math.min(last, end);
+    }
+    if (at < end) list.push([end - at, run[1], run[2], run[3]]);
+    at = end;
+  }
+  return list;
+}
+
 // Calls that are open around waiting at the ends of the frame, as runs without a width.
 function withHeld(runs: AnswerRun[], held: [number | null, number | null] | undefined) {
   const [first = null, last = null] = held ?? [];
@@ -158,28 +176,30 @@ function withHeld(runs: AnswerRun[], held: [number | null, number | null] | unde
 
 export function parseNested(answer: NestedAnswer): NestedFrame {
   const stackOf = stacks(answer);
-  const rows = answer.rows.map(({ profile, label, runs, held, states }): [number, NestedRow] => {
-    let at = 0;
-    return [
-      profile,
-      {
+  const rows = answer.rows.map(
+    ({ profile, label, runs, held, waits, states }): [number, NestedRow] => {
+      let at = 0;
+      return [
         profile,
-        label,
-        ...boxesOf(withHeld(runs, held), answer.idle, stackOf),
-        states: statesOf(runs, answer.idle, states),
-        runs: runs.map(([count, frame, share]) => {
-          const isWaiting = frame === answer.idle;
-          return {
-            begin: at,
-            end: (at += count),
-            path: frame === null || isWaiting ? null : stackOf(frame).names,
-            isWaiting,
-            share: share / 100,
-          };
-        }),
-      },
-    ];
-  });
+        {
+          profile,
+          label,
+          ...boxesOf(withHeld(withWaits(runs, answer.idle, waits), held), answer.idle, stackOf),
+          states: statesOf(runs, answer.idle, states),
+          runs: runs.map(([count, frame, share]) => {
+            const isWaiting = frame === answer.idle;
+            return {
+              begin: at,
+              end: (at += count),
+              path: frame === null || isWaiting ? null : stackOf(frame).names,
+              isWaiting,
+              share: share / 100,
+            };
+          }),
+        },
+      ];
+    },
+  );
   return {
     begin: answer.begin,
     end: answer.end,
