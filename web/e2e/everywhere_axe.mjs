@@ -2,15 +2,37 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 
+// States, what shows that they are there, and keys pressed then.
 const VIEWS = [
   ["s=0", ".overview-table tbody tr"],
   ["s=0&v=top-down", ".tree-row"],
+  ["s=3&v=top-down&src=1&p=1&q=work", ".tree-row.hit", "ArrowDown ArrowDown"],
+  ["s=1&v=bottom-up", ".tree-row", "ArrowDown z"],
+  ["s=1&v=flat&b=200&e=3000", ".tree-row", "ArrowDown"],
   ["s=1&v=sandwich", ".sandwich"],
-  ["s=1&v=flame", ".flame canvas"],
+  ["s=1&v=flame", ".flame canvas", "ArrowDown ArrowDown Space"],
+  ["s=1&v=flame&q=work&col=module", ".flame canvas"],
+  ["s=1&v=flame&chron=1", ".flame canvas"],
   ["s=1&v=timeline", ".timeline-canvas canvas"],
-  ["s=1&v=calls", ".call-list"],
+  ["s=1&v=timeline&b=200&e=3000&ov=1&mk=400", ".panel h2:text-is('Selection')"],
+  ["s=1&v=calls", ".call-list", "ArrowDown"],
   ["s=1&v=compare&cb=1&cat=1&cbt=2", ".overview-table tbody tr"],
+  ["s=1&v=compare&cb=1&cat=1&cbt=2&ct=flame", ".flame canvas"],
+  ["s=1&v=compare&cb=1&cat=1&cbt=2&ct=tree", ".tree-row"],
   ["s=2", ".results"],
+  ["s=2&v=spans&q=errors", ".results"],
+  ["s=2&q=nosuchthing", "text=no matches"],
+  ["s=2&v=scatter", ".scatter"],
+  ["s=2&v=operations", ".operations", "ArrowDown"],
+  ["s=2&v=services", ".service-calls"],
+  ["s=2&v=flame", ".flame canvas"],
+  ["s=2&key=0.0", ".trace-calls", "ArrowDown"],
+  ["s=2&key=0.0&tab=chart", ".flame canvas"],
+  ["s=2&key=0.0&tab=methods", ".methods"],
+  ["s=2&key=0.0&tab=spans", ".span-list", "ArrowDown"],
+  ["s=0&v=flat", ".tree-row", "Shift+?"],
+  ["s=0&v=flat", ".tree-row", "Control+k"],
+  ["s=77", "main a"],
 ];
 
 // Themes differ in colours alone.
@@ -39,15 +61,17 @@ export const tests = {
     await page.evaluate(axe);
     const found = [];
     for (const theme of ["light", "dark"])
-      for (const [state, sign] of VIEWS) {
+      for (const [state, sign, keys] of VIEWS) {
         await show(state);
         await page.waitForSelector(sign);
+        for (const key of keys?.split(" ") ?? []) await page.keyboard.press(key);
         await page.evaluate((name) => {
           document.documentElement.dataset.theme = name;
         }, theme);
         await page.waitForTimeout(100);
         for (const line of await violations(page, RULES[theme]))
-          found.push(`${theme} ${state}: ${line}`);
+          found.push(`${theme} ${state} ${keys ?? ""}: ${line}`);
+        await page.keyboard.press("Escape");
       }
     assert.deepEqual(found, []);
   },
