@@ -75,6 +75,19 @@ export const tests = {
       }
     assert.deepEqual(found, []);
   },
+  async "placeholders have the colour of faint text"({ page, show }) {
+    await show("s=0&v=flat");
+    await page.waitForSelector("#search");
+    for (const theme of ["light", "dark"]) {
+      const [is, wanted] = await page.evaluate((name) => {
+        document.documentElement.dataset.theme = name;
+        const style = getComputedStyle(document.querySelector("#search"), "::placeholder");
+        const faint = document.querySelector(".tree-head");
+        return [style.color, getComputedStyle(faint).color];
+      }, theme);
+      assert.equal(is, wanted, theme);
+    }
+  },
   async "Ctrl-K goes to views, functions and threads"({ page, show, until, hash }) {
     await show("s=0&v=top-down");
     await page.waitForSelector(".tree-row");

@@ -180,6 +180,7 @@ export function CallsView(props: Props) {
         error={shown.error}
         at={lines[at]?.call.time ?? time}
       />
+      {lines.length === 0 && shown.pages.length > 0 && <p class="status">no matching calls here</p>}
       <div class="columns">
         <VirtualTable
           class="call-list"
@@ -204,7 +205,6 @@ export function CallsView(props: Props) {
           <Distribution path={props.path} name={name} />
         )}
       </div>
-      {lines.length === 0 && shown.pages.length > 0 && <p class="status">no matching calls here</p>}
     </section>
   );
 }
