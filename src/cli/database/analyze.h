@@ -26,7 +26,7 @@ struct cn_analysis {
     unsigned workers;
     bool is_forced, is_strict, without_timelines, without_sources;
     bool is_silent;     /* does not print what was written */
-    bool is_damaged;    /* set if a recording is damaged */
+    bool is_damaged;    /* set if the source is damaged */
     bool is_incomplete; /* set if it is damaged or has lost records */
     uint64_t timeline_resolution_ns, timeline_sample_max; /* as for writers */
     struct cn_bar bar;

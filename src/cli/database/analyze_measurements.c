@@ -68,13 +68,14 @@ static void add_default_target(struct cn_text *text, const char *path)
         cn_text_printf(text, "%.*s-database", (int)(end - start), path + start);
 }
 
-static void tell_result(const struct cn_analysis *a,
-                        const struct cn_opened_database *opened)
+static void tell_result(struct cn_analysis *a, const struct cn_opened_database *opened)
 {
     struct cn_text items = {0};
 
-    for (const struct cn_warning *w = opened->db->warnings; w; w = w->next)
+    for (const struct cn_warning *w = opened->db->warnings; w; w = w->next) {
         cn_cli_warn(a->args, "%s", w->text);
+        a->is_damaged |= w->is_damage;
+    }
     cn_count_print_of(&items, opened->measured.totals.value_count, "value");
     cn_text_str_add(&items, ", ");
     cn_count_print_of(&items, opened->measured.totals.sample_count, "sample");

@@ -17,9 +17,11 @@ static bool analyse(struct cn_analysis *a, struct cn_error *err)
         return false;
     if (a->title)
         db->title = a->title;
-    for (const struct cn_warning *w = db->warnings; w; w = w->next)
+    for (const struct cn_warning *w = db->warnings; w; w = w->next) {
         cn_cli_warn(a->args, "%s", w->text);
-    ok = !db->warnings || !a->is_strict ||
+        a->is_damaged |= w->is_damage;
+    }
+    ok = !a->is_damaged || !a->is_strict ||
          cn_fail(err, CN_ERR_FORMAT,
                  "%s is not written: data is damaged and --strict was given", a->target);
     cn_bar_begin(&a->bar, a->args);

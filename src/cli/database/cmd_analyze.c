@@ -224,6 +224,10 @@ static bool analyse(const struct cn_args *args, struct cn_ranks *ranks,
         return false;
     a.workers = (unsigned)jobs;
     ok = analyses[source](&a, err);
+    if (ok && a.is_damaged)
+        ok = cn_fail(err, CN_ERR_FORMAT,
+                     "the data is damaged: the database is incomplete");
+    ok = cn_ranks_agree(ranks, ok, err);
     cn_text_done(&a.folder);
     cn_text_done(&a.default_target);
     return ok;
@@ -404,7 +408,8 @@ const struct cn_command cn_cmd_analyze = {
         "has more than 65,536, the last of every so many nanoseconds is stored; "
         "FORMATS.md in the database says how many. --trace changes this.\n\n"
         "DB is created when it is complete; after a failure there is no DB. Damaged data "
-        "is analysed up to the damage, with a warning; with --strict it is an error. The "
+        "is analysed up to the damage, with a warning, and the exit status is 3; with "
+        "--strict nothing is written. The "
         "same recordings give the same bytes with any number of threads.\n\n"
         "Under mpirun, the processes share the work: each reads some of the tasks or "
         "profiles, and all write parts of the database, which is the same as that of one "

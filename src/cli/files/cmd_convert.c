@@ -192,6 +192,9 @@ static bool write_target(struct conversion *c, struct cn_error *err)
         return false;
     if (!cn_sink_is_stdout(c->target))
         tell_result(c, item_count, cn_clock_ns() - begin_ns);
+    if (c->opened.is_damaged)
+        return cn_fail(err, CN_ERR_FORMAT, "%s is damaged: %s is incomplete", c->source,
+                       c->target);
     return c->damage.kind == CN_ERR_NONE ||
            cn_fail(err, CN_ERR_FORMAT,
                    "%s is damaged and was written up to the damage: %s", c->source,
@@ -325,7 +328,7 @@ const struct cn_command cn_cmd_convert = {
         "standard output, and is compressed if its name ends in .gz or .zst. DST is "
         "created when it is complete; after a failure there is no DST. What the format "
         "cannot represent is listed on standard error; with --strict it is an error. A "
-        "damaged recording is written up to the damage; the exit status is then 3.\n\n"
+        "damaged source is written up to the damage; the exit status is then 3.\n\n"
         "Of a recording, the times that formats add up (folded, pprof, callgrind, "
         "flame graphs, speedscope, total_ns and self_ns of tables) are corrected for the "
         "cost of recording, as in report; --raw writes recorded ones. The times that "

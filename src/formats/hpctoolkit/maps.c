@@ -133,13 +133,13 @@ static bool open_directory(struct cn_database **out, struct cn_hpc_maps *maps,
     if (!open(&db, maps, dir, &damage, err))
         return cn_fail_in(err, "%s", dir);
     if (damage.cct.kind != CN_ERR_NONE)
-        cn_database_warn(db, "%s", damage.cct.text);
+        cn_database_warn(db, true, "%s", damage.cct.text);
     if (damage.trace.kind != CN_ERR_NONE)
-        cn_database_warn(db, "%s", damage.trace.text);
+        cn_database_warn(db, true, "%s", damage.trace.text);
     if (damage.latency.kind != CN_ERR_NONE)
-        cn_database_warn(db, "%s; no percentiles", damage.latency.text);
+        cn_database_warn(db, true, "%s; no percentiles", damage.latency.text);
     if (damage.states.kind != CN_ERR_NONE)
-        cn_database_warn(db, "%s; no states over time", damage.states.text);
+        cn_database_warn(db, true, "%s; no states over time", damage.states.text);
     db->path = cn_arena_strdup(&db->arena, dir);
     db->contexts_file = tree_name;
     db->timelines_file = "trace.db";

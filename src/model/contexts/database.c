@@ -48,12 +48,12 @@ uint64_t cn_database_state_count(const struct cn_database *db)
     return count;
 }
 
-void cn_database_warn(struct cn_database *db, const char *fmt, ...)
+void cn_database_warn(struct cn_database *db, bool is_damage, const char *fmt, ...)
 {
     va_list args;
 
     va_start(args, fmt);
-    cn_warning_add(&db->warnings, &db->arena, false, fmt, args);
+    cn_warning_add(&db->warnings, &db->arena, is_damage, fmt, args);
     va_end(args);
 }
 

@@ -217,8 +217,9 @@ void cn_database_set_states(struct cn_database *db,
 /* How often threads change their states; 0 if these are unknown. */
 uint64_t cn_database_state_count(const struct cn_database *db);
 
-/* For formats: add a warning. */
-CN_PRINTF(2, 3) void cn_database_warn(struct cn_database *db, const char *fmt, ...);
+/* For formats: add a warning; `is_damage` if part of the data could not be read. */
+CN_PRINTF(3, 4)
+void cn_database_warn(struct cn_database *db, bool is_damage, const char *fmt, ...);
 
 static inline void cn_database_close(struct cn_database *db) /* NULL is fine */
 {

@@ -67,14 +67,14 @@ static void add_warnings(const struct cn_measured *measured, struct cn_database 
     const char *text = NULL;
 
     for (const struct cn_warning *w = source->measurements->warnings; w; w = w->next)
-        cn_database_warn(db, "%s", w->text);
+        cn_database_warn(db, w->is_damage, "%s", w->text);
     while ((text = cn_measured_damage(measured, text)))
-        cn_database_warn(db, "%s", text);
+        cn_database_warn(db, true, "%s", text);
     if (source->damage_count > DAMAGE_SHOWN_MAX)
-        cn_database_warn(db, "%zu more profiles are damaged",
+        cn_database_warn(db, true, "%zu more profiles are damaged",
                          source->damage_count - DAMAGE_SHOWN_MAX);
     if (measured->totals.unreadable_count > 0)
-        cn_database_warn(db, "%zu of %zu profiles cannot be read and are left out",
+        cn_database_warn(db, true, "%zu of %zu profiles cannot be read and are left out",
                          measured->totals.unreadable_count, measured->profile_count);
 }
 

@@ -42,6 +42,8 @@ struct reading {
     struct chain *chains;
     size_t chain_count, chain_capacity;
     uint64_t lost_count;
+    uint64_t good_count, bad_count; /* samples */
+    struct cn_error damage;         /* of the first bad one */
     struct cn_perf_stacks stacks;
     struct cn_perf_counters counters;
 };
@@ -221,6 +223,23 @@ static bool add_metrics(struct reading *r, struct cn_error *err)
     return true;
 }
 
+/* A damaged sample does not hide the others. */
+static bool take_sample(struct reading *r, const struct cn_perf_record *record,
+                        struct cn_error *err)
+{
+    bool ok = add_sample(r, record, err);
+
+    r->good_count += ok;
+    if (ok)
+        return true;
+    (void)cn_perf_fail_at(&r->file, record->off, err);
+    if (err->kind != CN_ERR_FORMAT)
+        return false;
+    if (r->bad_count++ == 0)
+        r->damage = *err;
+    return true;
+}
+
 static bool read_records(struct reading *r, struct cn_error *err)
 {
     struct cn_perf_record record;
@@ -231,25 +250,35 @@ static bool read_records(struct reading *r, struct cn_error *err)
             r->lost_count += cn_u64_get(record.body.ptr + 8);
         else if (record.head.type == CN_PERF_LOST_SAMPLES && record.body.len >= 8)
             r->lost_count += cn_u64_get(record.body.ptr);
-        else if (record.head.type == CN_PERF_SAMPLE && !add_sample(r, &record, err))
-            return cn_perf_fail_at(&r->file, record.off, err);
+        else if (record.head.type == CN_PERF_SAMPLE && !take_sample(r, &record, err))
+            return false;
         else if (record.head.type != CN_PERF_SAMPLE) {
             cn_perf_spaces_take(&r->spaces, &r->file, &record);
             cn_perf_threads_take(&r->threads, &r->file, &record);
         }
+    }
+    if (step == CN_END && r->good_count == 0 && r->bad_count > 0) {
+        *err = r->damage;
+        return false;
     }
     return step == CN_END && cn_perf_threads_finish(&r->threads, err);
 }
 
 static void add_warnings(const struct reading *r)
 {
+    if (r->file.damage.kind != CN_ERR_NONE)
+        cn_import_warn(r->import, true, "%s; read up to there", r->file.damage.text);
+    if (r->bad_count > 0)
+        cn_import_warn(r->import, true,
+                       "samples that cannot be read: %" PRIu64 ", the first: %s",
+                       r->bad_count, r->damage.text);
     if (r->file.cut_len > 0)
-        cn_import_warn(r->import,
+        cn_import_warn(r->import, true,
                        "the last %" PRIu64 " bytes are not read: the file is cut off, or "
                        "the program that wrote it was killed",
                        r->file.cut_len);
     if (r->lost_count > 0)
-        cn_import_warn(r->import, "%" PRIu64 " records were lost while recording",
+        cn_import_warn(r->import, false, "%" PRIu64 " records were lost while recording",
                        r->lost_count);
     cn_perf_stacks_warn(&r->stacks, r->import);
     cn_perf_names_warn(&r->names);

@@ -444,12 +444,31 @@ static bool open_parts(struct cn_perf_file *file, struct cn_error *err)
     return true;
 }
 
+/* Damage hides the records after it, not those before. */
+static bool note_damage(struct cn_perf_file *file, const struct cn_error *err)
+{
+    if (file->damage.kind == CN_ERR_NONE)
+        file->damage = *err;
+    return err->kind == CN_ERR_FORMAT;
+}
+
+static bool read_all(struct cn_perf_file *file, struct cn_error *err)
+{
+    if (!read_records(file, 0, file->data.len, err) && !note_damage(file, err))
+        return false;
+    if (!read_packed(file, err) && !note_damage(file, err))
+        return false;
+    if (file->damage.kind == CN_ERR_NONE || file->order_count > 0)
+        return true;
+    *err = file->damage;
+    return false;
+}
+
 bool cn_perf_file_open(struct cn_perf_file *file, struct cn_bytes bytes,
                        struct cn_error *err)
 {
     *file = (struct cn_perf_file){.bytes = bytes};
-    if (!open_parts(file, err) || !read_records(file, 0, file->data.len, err) ||
-        !read_packed(file, err)) {
+    if (!open_parts(file, err) || !read_all(file, err)) {
         cn_perf_file_close(file);
         return false;
     }

@@ -48,6 +48,7 @@ struct cn_perf_file {
     uint64_t data_off;
     bool is_unfinished;          /* a pipe, its writer was killed, or it is cut off */
     uint64_t cut_len;            /* bytes at its end that are missing, or not a record */
+    struct cn_error damage;      /* of the first record that cannot be read */
     struct cn_text packed;       /* the zstd stream of compressed records */
     struct cn_unpacked unpacked; /* its records; their offsets continue those of `data` */
     struct cn_perf_event events[CN_PERF_EVENT_MAX];

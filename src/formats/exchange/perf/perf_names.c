@@ -334,7 +334,7 @@ static void open_jit(struct cn_perf_names *names, struct cn_perf_jit *jit,
     struct cn_error err = {0};
 
     if (!cn_jit_code_open(&jit->code, path, &err) && err.kind != CN_ERR_NOT_FOUND)
-        cn_import_warn(names->import, "%s", err.text);
+        cn_import_warn(names->import, false, "%s", err.text);
 }
 
 /* The code that a process has compiled; its files are read when they are first needed. */
@@ -520,10 +520,10 @@ void cn_perf_names_warn(const struct cn_perf_names *names)
     if (names->hidden_count == 0)
         return;
     if (!names->is_this_kernel)
-        cn_import_warn(names->import,
+        cn_import_warn(names->import, false,
                        "functions of the kernel are unknown: it is not the running one");
     else if (names->symbols->kernel.count == 0)
-        cn_import_warn(names->import,
+        cn_import_warn(names->import, false,
                        "functions of the kernel are unknown: this user may not see their "
                        "addresses; allow it with 'sysctl kernel.kptr_restrict=0', or run "
                        "as root");

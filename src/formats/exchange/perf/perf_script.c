@@ -30,6 +30,7 @@ struct script {
     struct cn_text name;                   /* of the event */
     uint64_t number, first_bad, bad_count; /* of lines */
     bool has_sample;
+    bool is_cut; /* the last line is not whole */
 };
 
 static bool is_blank(uint8_t c)
@@ -193,7 +194,9 @@ static bool read_line(struct script *s, struct cn_bytes line, struct cn_error *e
 
     if (cn_word_take(&rest).len == 0)
         return end_sample(s, err);
+    s->is_cut = false;
     if (s->has_head && is_blank(line.ptr[0]) && read_frame(line, &name, &module)) {
+        s->is_cut = module.len == 0;
         add_frame(s, name, module);
         return true;
     }
@@ -204,6 +207,7 @@ static bool read_line(struct script *s, struct cn_bytes line, struct cn_error *e
     if (line.ptr[0] == '#')
         return true;
     s->has_head = read_head(line, &s->head);
+    s->is_cut = !s->has_head;
     if (!s->has_head && s->bad_count++ == 0)
         s->first_bad = s->number;
     return true;
@@ -225,8 +229,10 @@ bool cn_perf_script_read(struct cn_import *import, struct cn_bytes bytes,
     if (ok && s->bad_count > 0 && !s->has_sample)
         ok = cn_fail(err, CN_ERR_FORMAT, "line %" PRIu64 ": expected a sample or a frame",
                      s->first_bad);
+    if (s->is_cut && bytes.ptr[bytes.len - 1] != '\n')
+        cn_import_warn(import, true, "line %" PRIu64 ": the file is cut off", s->number);
     if (s->bad_count > 0)
-        cn_import_warn(import,
+        cn_import_warn(import, false,
                        "lines that are neither a sample nor a frame are skipped: %" PRIu64
                        ", the first is line %" PRIu64,
                        s->bad_count, s->first_bad);

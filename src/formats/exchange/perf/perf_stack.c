@@ -162,14 +162,14 @@ void cn_perf_stacks_warn(const struct cn_perf_stacks *stacks, struct cn_import *
         stacks->end_count[CN_UNWIND_UNKNOWN] + stacks->end_count[CN_UNWIND_BAD];
 
     if (cut > 0)
-        cn_import_warn(import,
+        cn_import_warn(import, false,
                        "outer callers of %" PRIu64 " of %" PRIu64
                        " samples are missing: the copy of the stack ended; record with "
                        "--call-graph dwarf,65528",
                        cut, stacks->unwound_count);
     if (unknown > 0)
         cn_import_warn(
-            import,
+            import, false,
             "outer callers of %" PRIu64 " of %" PRIu64
             " samples are missing: code without unwind tables or frame pointers",
             unknown, stacks->unwound_count);

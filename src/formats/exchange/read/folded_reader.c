@@ -73,7 +73,7 @@ bool cn_folded_read(struct cn_import *import, struct cn_bytes bytes, struct cn_e
         return cn_fail(err, CN_ERR_FORMAT,
                        "line %" PRIu64 ": expected a stack and a value", first_bad);
     if (bad_count > 0)
-        cn_import_warn(import,
+        cn_import_warn(import, true,
                        "lines without a stack and a value are skipped: %" PRIu64
                        ", the first is line %" PRIu64,
                        bad_count, first_bad);

@@ -21,6 +21,9 @@ enum {
     SCOPE_COUNT = 4, /* ids of a metric in a thread; the first is the point scope */
 };
 
+/* The first character of a warning. */
+enum { DAMAGE = 'd', NOTE = 'n' };
+
 /* Threads times contexts times metrics: the cost of propagation. */
 #define WORK_MAX (UINT64_C(1) << 33)
 
@@ -392,7 +395,7 @@ void cn_import_tick(struct cn_import *import, uint32_t thread, uint64_t tick_ns)
         import->clocks[thread].tick_ns = tick_ns;
 }
 
-void cn_import_warn(struct cn_import *import, const char *fmt, ...)
+void cn_import_warn(struct cn_import *import, bool is_damage, const char *fmt, ...)
 {
     char line[240];
     va_list args;
@@ -400,6 +403,7 @@ void cn_import_warn(struct cn_import *import, const char *fmt, ...)
     va_start(args, fmt);
     (void)vsnprintf(line, sizeof(line), fmt, args);
     va_end(args);
+    cn_text_char(&import->warnings, is_damage ? DAMAGE : NOTE);
     cn_text_add(&import->warnings, line, strlen(line) + 1);
 }
 
@@ -476,7 +480,8 @@ bool cn_import_finish(struct cn_import *import, struct cn_database **out,
         import->memory = NULL;
         for (size_t at = 0; at < import->warnings.len;
              at += strlen(import->warnings.chars + at) + 1)
-            cn_database_warn(*out, "%s", import->warnings.chars + at);
+            cn_database_warn(*out, import->warnings.chars[at] == DAMAGE, "%s",
+                             import->warnings.chars + at + 1);
     }
     cn_import_free(import);
     return ok;

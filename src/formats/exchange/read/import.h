@@ -111,8 +111,9 @@ void cn_import_states(struct cn_import *import, uint32_t thread,
  * two samples are more than twice as far apart, its timeline has waiting after the first tick. */
 void cn_import_tick(struct cn_import *import, uint32_t thread, uint64_t tick_ns);
 
-/* Add a warning to the database. */
-CN_PRINTF(2, 3) void cn_import_warn(struct cn_import *import, const char *fmt, ...);
+/* Add a warning to the database; `is_damage` if part of the file could not be read. */
+CN_PRINTF(3, 4)
+void cn_import_warn(struct cn_import *import, bool is_damage, const char *fmt, ...);
 
 /* Make the database, which the caller closes. Releases the import, also on failure. */
 CN_CHECK bool cn_import_finish(struct cn_import *import, struct cn_database **out,

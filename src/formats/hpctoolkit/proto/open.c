@@ -54,10 +54,11 @@ static bool open_meta(struct cn_hpc_proto *proto, struct cn_bytes file,
         !cn_hpc_proto_metrics_read(&proto->meta, &db->arena, &db->metrics, err))
         return cn_fail_in(err, "meta.db");
     if (proto->meta.is_unfinished)
-        cn_database_warn(db, "meta.db stops after the metrics: contexts are known by "
-                             "their ids only");
+        cn_database_warn(db, true,
+                         "meta.db stops after the metrics: contexts are known by "
+                         "their ids only");
     else if (!proto->meta.has_footer)
-        cn_database_warn(db, "meta.db has no footer");
+        cn_database_warn(db, false, "meta.db has no footer");
     db->module_count = proto->meta.modules.count;
     db->file_count = proto->meta.files.count;
     db->function_count = proto->meta.listed_functions;

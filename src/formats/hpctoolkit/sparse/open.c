@@ -52,7 +52,7 @@ bool cn_hpc_sparse_open(struct cn_hpc_values *out, struct cn_database *db,
     values.has_cct = open_cct(&values.cct, files, options->distrust_cct, &damage);
     values.context_limit = values.cct.records.count;
     if (!values.has_cct) {
-        cn_database_warn(db, "cct.db %s; rebuilt from profile.db", damage.text);
+        cn_database_warn(db, false, "cct.db %s; rebuilt from profile.db", damage.text);
         if (!cn_hpc_values_limit(&values, options->listed_count, err))
             return false;
     }

@@ -31,7 +31,7 @@ void cn_hpc_values_add_traces(struct cn_hpc_values *values, struct cn_database *
     db->has_timelines = true;
     if (!ok) {
         (void)cn_fail_in(&values->trace_damage, "trace.db");
-        cn_database_warn(db, "%s; no timelines", values->trace_damage.text);
+        cn_database_warn(db, true, "%s; no timelines", values->trace_damage.text);
         return;
     }
     cn_hpc_traces_sort(&values->traces, &db->arena);

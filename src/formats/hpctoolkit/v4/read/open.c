@@ -108,7 +108,7 @@ static bool open_values(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *file
     values->has_cct = files->has_cct && cn_hpc_v4_cct_open(cct, &values->cct, &damage);
     values->context_limit = values->cct.records.count;
     if (!values->has_cct) {
-        cn_database_warn(db, "cct.db: %s; no values by context",
+        cn_database_warn(db, files->has_cct, "cct.db: %s; no values by context",
                          files->has_cct ? damage.text : "does not exist");
         if (!cn_hpc_values_limit(values, db->context_weight / cn_hpc_draft_context_size,
                                  err))
@@ -141,13 +141,15 @@ static void read_taxonomy(struct cn_database *db, const struct cn_hpc_v4_files *
                                                                         : NULL;
     }
     if (why) {
-        cn_database_warn(db, "metrics/default.yaml: %s; columns made from meta.db", why);
+        cn_database_warn(db, false, "metrics/default.yaml: %s; columns made from meta.db",
+                         why);
         cn_taxonomy_build(&db->taxonomy, &db->metrics, &db->arena);
     }
     for (; i < files->yaml_count; i++)
         if (!cn_hpc_metrics_yaml_append(files->yaml[i].text, &db->taxonomy, &db->arena,
                                         &damage))
-            cn_database_warn(db, "metrics/%s: %s", files->yaml[i].name, damage.text);
+            cn_database_warn(db, true, "metrics/%s: %s", files->yaml[i].name,
+                             damage.text);
 }
 
 static void open_latency(struct cn_hpc_v4 *v4, struct cn_bytes file)
@@ -160,7 +162,7 @@ static void open_latency(struct cn_hpc_v4 *v4, struct cn_bytes file)
             return;
         cn_hpc_latency_close(&v4->latency);
     }
-    cn_database_warn(db, CN_HPC_LATENCY_NAME ": %s; no percentiles", damage.text);
+    cn_database_warn(db, true, CN_HPC_LATENCY_NAME ": %s; no percentiles", damage.text);
 }
 
 static void read_states(struct cn_database *db, struct cn_bytes file)
@@ -171,7 +173,8 @@ static void read_states(struct cn_database *db, struct cn_bytes file)
     if (cn_hpc_states_read(file, db->profile_count, &db->arena, &states, &damage))
         cn_database_set_states(db, states);
     else
-        cn_database_warn(db, CN_HPC_STATES_NAME ": %s; no states over time", damage.text);
+        cn_database_warn(db, true, CN_HPC_STATES_NAME ": %s; no states over time",
+                         damage.text);
 }
 
 static bool open_files(struct cn_hpc_v4 *v4, const struct cn_hpc_v4_files *files,
@@ -311,7 +314,7 @@ static bool open_maps(struct cn_database **out, const struct cn_hpc_maps *maps,
     cn_hpc_database_take_maps(*out, maps, damage);
     (*out)->timeline_resolution_ns = read_resolution(dir);
     if (yaml.skipped_count > 0)
-        cn_database_warn(*out, "metrics/: %d files not read", yaml.skipped_count);
+        cn_database_warn(*out, false, "metrics/: %d files not read", yaml.skipped_count);
     return true;
 }
 

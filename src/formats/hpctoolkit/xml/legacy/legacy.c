@@ -314,10 +314,10 @@ static void open_threads(struct database *self, const struct cn_hpc_legacy_files
         if (!cn_hpc_legacy_add_file(&self->threads, files->values[i].bytes,
                                     files->values[i].name, &damage) &&
             warnings++ < WARNINGS_MAX)
-            cn_database_warn(db, "%s; left out", damage.text);
+            cn_database_warn(db, true, "%s; left out", damage.text);
     if (files->packed.name &&
         !cn_hpc_legacy_add_packed(&self->threads, files->packed.bytes, &damage))
-        cn_database_warn(db, "%s: %s; left out the threads from there on",
+        cn_database_warn(db, true, "%s: %s; left out the threads from there on",
                          files->packed.name, damage.text);
     if (!files->traces.name)
         return;
@@ -325,7 +325,7 @@ static void open_threads(struct database *self, const struct cn_hpc_legacy_files
     if (!cn_hpc_legacy_add_traces(&self->threads, files->traces.bytes,
                                   &self->trace_damage)) {
         (void)cn_fail_in(&self->trace_damage, "%s", files->traces.name);
-        cn_database_warn(db, "%s; no timelines", self->trace_damage.text);
+        cn_database_warn(db, true, "%s; no timelines", self->trace_damage.text);
     }
 }
 

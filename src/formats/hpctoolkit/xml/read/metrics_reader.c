@@ -99,7 +99,7 @@ static void add_instances(struct building *b)
         if (name.scope == CN_NO_ID || !is_id(row->id) ||
             count == CN_HPC_XML_SCOPE_COUNT ||
             (count > 0 && metric->instances[0].scope == name.scope)) {
-            cn_database_warn(b->db, "metric %s with id %" PRId64 " is not used",
+            cn_database_warn(b->db, false, "metric %s with id %" PRId64 " is not used",
                              row->name, row->id);
             continue;
         }
@@ -112,7 +112,8 @@ static void add_statistic(struct building *b, struct metric *metric, const char 
                           int64_t id, struct cn_statistic statistic)
 {
     if (!is_id(id)) {
-        cn_database_warn(b->db, "metric %s with id %" PRId64 " is not used", name, id);
+        cn_database_warn(b->db, false, "metric %s with id %" PRId64 " is not used", name,
+                         id);
         return;
     }
     statistic.stat_id = (uint16_t)id;
@@ -141,9 +142,10 @@ static void add_partial(struct building *b, const struct cn_hpc_xml_metric *row,
     /* hpcprof of late 2021 writes the id of a metric's first statistic for all of them. */
     if (is_known && name->partial < UINT16_MAX) {
         id += CN_HPC_XML_STATISTIC_STEP * (int64_t)name->partial;
-        cn_database_warn(
-            b->db, "metric %s has the id %" PRId64 " of another one; using %" PRId64,
-            row->name, row->id, id);
+        cn_database_warn(b->db, false,
+                         "metric %s has the id %" PRId64
+                         " of another one; using %" PRId64,
+                         row->name, row->id, id);
     }
     if (strncmp(row->combine, "min", 3) == 0)
         statistic.combine = CN_COMBINE_MIN;

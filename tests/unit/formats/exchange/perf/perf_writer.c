@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -147,6 +148,38 @@ static void half_a_record_at_the_end_is_left_out(void **state)
     (void)state;
 }
 
+static void damage_does_not_hide_the_records_before_it(void **state)
+{
+    struct cn_perf_writer_facts facts = facts_of(0);
+    const char *path = "perf.data";
+    const char nothing[8] = {0};
+    struct cn_file file = {0};
+    struct cn_perf_file perf;
+    struct cn_perf_writer writer;
+    struct cn_error err = {0};
+    uint64_t damaged_off;
+    FILE *out;
+
+    assert_true(cn_perf_writer_open(&writer, path, &facts, &err));
+    add_samples(&writer, 0, 60);
+    assert_true(cn_perf_writer_flush(&writer, &err));
+    damaged_off = writer.end_off;
+    add_samples(&writer, 60, 40);
+    assert_true(cn_perf_writer_close(&writer, &err));
+    out = fopen(path, "r+");
+    assert_non_null(out);
+    assert_int_equal(fseek(out, (long)damaged_off, SEEK_SET), 0);
+    assert_int_equal(fwrite(nothing, sizeof(nothing), 1, out), 1);
+    assert_int_equal(fclose(out), 0);
+    expect_samples(path, 60);
+    assert_true(cn_file_open(&file, path, &err));
+    assert_true(cn_perf_file_open(&perf, file.bytes, &err));
+    assert_int_equal(perf.damage.kind, CN_ERR_FORMAT);
+    cn_perf_file_close(&perf);
+    cn_file_close(&file);
+    (void)state;
+}
+
 static void an_earlier_file_is_kept(void **state)
 {
     struct cn_perf_writer_facts facts = facts_of(1);
@@ -174,6 +207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CN_SCRATCH_TEST(what_is_written_is_read),
         CN_SCRATCH_TEST(half_a_record_at_the_end_is_left_out),
+        CN_SCRATCH_TEST(damage_does_not_hide_the_records_before_it),
         CN_SCRATCH_TEST(an_earlier_file_is_kept),
     };
 
