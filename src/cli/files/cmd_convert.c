@@ -223,8 +223,11 @@ static bool open_source(struct conversion *c, struct cn_error *err)
         (c->format->write_recording || c->format->export_calls)) {
         if (!cn_format_open_recording(c->source, NULL, &c->rec, err))
             return false;
-        for (const struct cn_warning *w = c->rec->warnings; w; w = w->next)
+        for (const struct cn_warning *w = c->rec->warnings; w; w = w->next) {
             cn_cli_warn(c->args, "%s: %s", c->rec->path, w->text);
+            if (w->is_damage && c->damage.kind == CN_ERR_NONE)
+                (void)cn_fail(&c->damage, CN_ERR_FORMAT, "%s", w->text);
+        }
         return true;
     }
     if ((from->open_recording || from->open_traces) && c->format->write_database)

@@ -56,7 +56,7 @@ struct reading {
     size_t forgotten;
     uint64_t base_ns;
     bool has_events;
-    uint64_t other_count, early_count, excess_count;
+    uint64_t event_count, other_count, early_count, excess_count;
     struct cn_text label; /* of a counter */
 };
 
@@ -424,6 +424,7 @@ static bool read_events(struct reading *r, bool may_end, struct cn_error *err)
                            token.off);
         if (!read_event(r, err))
             return cn_fail_in(err, "event at %" PRIu64, token.off);
+        r->event_count++;
         forget(r);
     }
     return true;
@@ -475,8 +476,14 @@ static bool read_recording(struct cn_bytes bytes, bool is_mapped,
     struct reading r = {.import = cn_call_import_new("chrome"),
                         .json = cn_json_read(bytes),
                         .is_mapped = is_mapped};
+    struct cn_error damage = {0};
     bool ok = read_all(&r, err);
 
+    /* Damage does not hide the events before it. */
+    if (!ok && err->kind == CN_ERR_FORMAT && r.event_count > 0) {
+        damage = *err;
+        ok = true;
+    }
     cn_json_reader_done(&r.json);
     cn_text_done(&r.event.tag);
     cn_text_done(&r.event.labels);
@@ -490,6 +497,8 @@ static bool read_recording(struct cn_bytes bytes, bool is_mapped,
     }
     if (!cn_call_import_finish(r.import, r.base_ns, out, err))
         return false;
+    if (damage.kind != CN_ERR_NONE)
+        cn_recording_warn(*out, true, "%s; read up to there", damage.text);
     if (r.other_count > 0)
         cn_recording_warn(*out, false,
                           "%" PRIu64
