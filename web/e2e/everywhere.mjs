@@ -73,6 +73,44 @@ export const tests = {
     await until("another source", () => hash() === "#s=1");
     await page.waitForSelector(".overview-table tbody tr");
   },
+  async "paper is light, has all rows that are loaded, and says how many are not"({ page, show }) {
+    await show("s=4&v=flat");
+    await page.waitForSelector(".tree-row[aria-level='3']");
+    const onScreen = await page.locator(".tree-row[aria-level]").count();
+    await page.evaluate(() => {
+      document.documentElement.dataset.theme = "dark";
+      addEventListener("beforeprint", () =>
+        setTimeout(() => {
+          window.printed = {
+            theme: document.documentElement.dataset.theme,
+            rows: document.querySelectorAll(".tree-row[aria-level]").length,
+            note: document.querySelector(".printed-note")?.textContent,
+          };
+        }),
+      );
+      dispatchEvent(new Event("beforeprint"));
+    });
+    await page.waitForTimeout(100);
+    const { theme, rows, note } = await page.evaluate(() => window.printed);
+    assert.equal(theme, "light");
+    assert.ok(rows > onScreen, `${rows} rows of ${onScreen}`);
+    assert.match(note, /^rows 1 to [\d,]+ of 6,0\d\d; the others are not printed$/);
+    await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+    await page.waitForTimeout(100);
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+    assert.equal(await page.locator(".tree-row[aria-level]").count(), onScreen);
+  },
+  async "tracks are printed"({ page, show, until }) {
+    await show("s=1&v=timeline");
+    await page.waitForSelector(".tracks canvas");
+    const height = async () => (await page.locator(".tracks").boundingBox()).height;
+    const before = await height();
+    await page.emulateMedia({ media: "print" });
+    await until("high", async () => (await height()) > before / 2);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(wide <= 1280, `${wide} pixels wide`);
+    await page.emulateMedia({ media: "screen" });
+  },
   async "names are text, never markup"({ page }) {
     assert.equal(await page.evaluate(() => window.hacked), undefined);
     assert.equal(

@@ -9,6 +9,7 @@ import { hasEngine, onPending, startEngine } from "./shared/api";
 import { CallsView } from "./calls/calls_view";
 import { ComparePage } from "./compare/compare_page";
 import { Choices } from "./shared/choices";
+import { isDark } from "./shared/colors";
 import { nextColor } from "./flame/flame_colors";
 import { FlamePage } from "./flame/flame_page";
 import { Help } from "./shared/help";
@@ -65,6 +66,7 @@ function availableViews(info: Info) {
 
 function App() {
   const state = useLocationState();
+  usePaper();
   const sources = useAnswer<Sources>("sources");
   const chosen = sources.value?.sources[Number(state.s ?? 0)];
   if (!sources.value)
@@ -360,14 +362,24 @@ function Pending() {
   );
 }
 
-function switchTheme(): void {
-  const root = document.documentElement;
-  const isDark = root.dataset["theme"]
-    ? root.dataset["theme"] === "dark"
-    : matchMedia("(prefers-color-scheme: dark)").matches;
-  root.dataset["theme"] = isDark ? "light" : "dark";
+function setTheme(theme: string | undefined): void {
+  const { dataset } = document.documentElement;
+  if (theme === undefined) delete dataset["theme"];
+  else dataset["theme"] = theme;
   dispatchEvent(new Event("statechange"));
   dispatchEvent(new Event("resize"));
+}
+
+const switchTheme = (): void => setTheme(isDark() ? "light" : "dark");
+
+// Paper is light, whatever the screen is: canvases are drawn again for it.
+function usePaper(): void {
+  const before = useRef<string>();
+  useListener("beforeprint", () => {
+    before.current = document.documentElement.dataset["theme"];
+    setTheme("light");
+  });
+  useListener("afterprint", () => setTheme(before.current));
 }
 
 // Keys that switch a flag, in some views; with it, names are cleared that mean nothing any more.

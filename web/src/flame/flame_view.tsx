@@ -106,7 +106,7 @@ export function FlameView(props: Props) {
     selected,
     hovered,
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (canvas.current) drawFlame(canvas.current, picture);
   });
   useEffect(() => takeFocus(canvas.current), []);

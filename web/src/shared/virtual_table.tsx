@@ -4,6 +4,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { takeFocus } from "./focus";
+import { useListener } from "./use_listener";
 import { heightOf, scrollTo, topOfRow, useViewport, windowOf } from "./virtual_scroll";
 
 const WIDE = "(min-width: 2600px)";
@@ -61,11 +62,30 @@ function useRowHeight(): number {
   return height;
 }
 
+// True while the page is printed.
+function useIsPrinting(): boolean {
+  const [isPrinting, setIsPrinting] = useState(false);
+  useListener("beforeprint", () => setIsPrinting(true));
+  useListener("afterprint", () => setIsPrinting(false));
+  return isPrinting;
+}
+
+const PRINTED_MAX = 1000; // rows above and below those on the screen
+
+// The rows around those on the screen that are there.
+function loadedAround({ count, row }: Props, { first, last }: { first: number; last: number }) {
+  const [low, high] = [Math.max(0, first - PRINTED_MAX), Math.min(count, last + PRINTED_MAX)];
+  while (first > low && row(first - 1)) first--;
+  while (last < high && row(last)) last++;
+  return { first, last };
+}
+
 export function VirtualTable(props: Props) {
   const rowPx = useRowHeight();
   const { scroller, view, measure, current } = useViewport(rowPx);
   const list = { count: props.count, rowPx };
   const { first, last, top } = windowOf(list, view);
+  const printed = useIsPrinting() ? loadedAround(props, { first, last }) : { first, last };
 
   const scroll = (to: number) => {
     if (scroller.current) scroller.current.scrollTop = to;
@@ -122,7 +142,7 @@ export function VirtualTable(props: Props) {
 
   const style = { gridTemplateColumns: props.widths, height: `${rowPx}px` };
   const rows = [];
-  for (let i = first; i < last; i++) rows.push(i);
+  for (let i = printed.first; i < printed.last; i++) rows.push(i);
   return (
     <div
       class={`vtable ${props.class}${props.isFirstFixed ? " first-fixed" : ""}`}
@@ -151,6 +171,13 @@ export function VirtualTable(props: Props) {
           />
         ))}
       </div>
+      {printed.last - printed.first < props.count && (
+        <p class="printed-note">
+          rows {(printed.first + 1).toLocaleString("en-US")} to{" "}
+          {printed.last.toLocaleString("en-US")} of {props.count.toLocaleString("en-US")}; the
+          others are not printed
+        </p>
+      )}
     </div>
   );
 }

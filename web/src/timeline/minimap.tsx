@@ -1,7 +1,7 @@
 // A map of the whole time: threads from top to bottom, with the visible range, which can be dragged.
 // Where there are more threads than rows of pixels, every n-th one is shown.
 
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { isDark } from "../shared/colors";
 import { formatNs } from "../shared/format";
 import { shorten } from "../shared/names";
@@ -76,7 +76,7 @@ export function Minimap(props: Props) {
     drawn.current = { key, picture };
     return picture;
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     const context = canvas.current && prepare(canvas.current, width + sizes.label, height);
     if (!context) return;
     const theme = readTheme();

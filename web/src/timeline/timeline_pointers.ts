@@ -14,7 +14,10 @@ export function useWindow() {
   useLayoutEffect(() => {
     const element = scroller.current;
     if (!element) return;
-    const measure = () => setSize({ width: element.clientWidth, height: element.clientHeight });
+    const measure = () => {
+      if (!matchMedia("print").matches)
+        setSize({ width: element.clientWidth, height: element.clientHeight });
+    };
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     measure();

@@ -1,7 +1,7 @@
 // Threads over time: tracks of nested calls on a canvas, one request per frame, with a map of the
 // whole time and a panel about the selection and the cursor.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { matcher } from "../flame/flame_layout";
 import { isDark } from "../shared/colors";
 import { clampRange, panRange, zoomRange, type Range } from "../shared/range";
@@ -172,7 +172,7 @@ export function TimelineView(props: TimelineProps) {
   const measured = measuredRange(measure.times, cursor);
 
   const rangeKeys = [range.begin, range.end, width, sizes, isDark()];
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (axis.current) drawAxis(axis.current, { range, width, sizes, marks: props.marks, measured });
   }, [...rangeKeys, props.marks.join(), measured?.begin, measured?.end]);
   const picture = frame && {
@@ -443,7 +443,14 @@ export function TimelineView(props: TimelineProps) {
             style={{ width: `${width + sizes.label}px`, height: `${sizes.axis}px` }}
             {...pointers}
           />
-          <div class="tracks" ref={scroller} onScroll={onScroll}>
+          <div
+            class="tracks"
+            ref={scroller}
+            style={{
+              "--printed": `${Math.min(size.height, layout.fixedHeight + layout.height)}px`,
+            }}
+            onScroll={onScroll}
+          >
             <div class="track-window">
               {layout.fixedHeight > 0 && (
                 <div class="pinned" style={{ height: `${layout.fixedHeight}px` }}>
