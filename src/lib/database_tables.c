@@ -1,4 +1,4 @@
-/* Values and samples of threads as tables. */
+/* Values, samples and states of threads as tables. */
 
 #include <stdlib.h>
 
@@ -39,12 +39,24 @@ static bool fill(struct cairn_table *table, struct cairn_data *data, uint32_t th
     return ok || cn_fail_in(err, "%s", data->path);
 }
 
-static bool check(struct cairn_data *data, uint32_t thread, struct cn_error *err)
+/* A table of one thread, or of all, which then has a first column of their numbers. NULL if the
+ * data has no such thread. */
+static struct cairn_table *begin(struct cairn_data *data, uint32_t thread,
+                                 struct cn_error *err)
 {
-    return cn_lib_needs(data, CAIRN_DATABASE, err) &&
-           (thread == CAIRN_NONE || thread < data->db->profile_count ||
-            cn_fail(err, CN_ERR_NOT_FOUND, "%s: no thread %u; there are %u", data->path,
-                    (unsigned)thread, (unsigned)data->db->profile_count));
+    struct cairn_table *table;
+
+    if (!cn_lib_needs(data, CAIRN_DATABASE, err))
+        return NULL;
+    if (thread != CAIRN_NONE && thread >= data->db->profile_count) {
+        (void)!cn_fail(err, CN_ERR_NOT_FOUND, "%s: no thread %u; there are %u",
+                       data->path, (unsigned)thread, (unsigned)data->db->profile_count);
+        return NULL;
+    }
+    table = cn_frame_new();
+    if (thread == CAIRN_NONE)
+        (void)cn_frame_add(table, "thread", CAIRN_U32);
+    return table;
 }
 
 /* Takes the table over unless filling it succeeds. */
@@ -86,13 +98,10 @@ struct cairn_table *cairn_database_values(struct cairn_data *data, uint32_t thre
                                           struct cairn_error *err)
 {
     struct cn_error dropped, *e = cn_lib_error(err, &dropped);
-    struct cairn_table *table;
+    struct cairn_table *table = begin(data, thread, e);
 
-    if (!check(data, thread, e))
+    if (!table)
         return NULL;
-    table = cn_frame_new();
-    if (thread == CAIRN_NONE)
-        (void)cn_frame_add(table, "thread", CAIRN_U32);
     (void)cn_frame_add(table, "context", CAIRN_U32);
     (void)cn_frame_add(table, "metric", CAIRN_U16);
     (void)cn_frame_add(table, "value", CAIRN_F64);
@@ -133,13 +142,10 @@ struct cairn_table *cairn_database_samples(struct cairn_data *data, uint32_t thr
                                            struct cairn_error *err)
 {
     struct cn_error dropped, *e = cn_lib_error(err, &dropped);
-    struct cairn_table *table;
+    struct cairn_table *table = begin(data, thread, e);
 
-    if (!check(data, thread, e))
+    if (!table)
         return NULL;
-    table = cn_frame_new();
-    if (thread == CAIRN_NONE)
-        (void)cn_frame_add(table, "thread", CAIRN_U32);
     (void)cn_frame_add(table, "time_ns", CAIRN_U64);
     (void)cn_frame_add(table, "context", CAIRN_U32);
     return finish(table, fill(table, data, thread, add_samples, e));
@@ -170,13 +176,10 @@ struct cairn_table *cairn_database_states(struct cairn_data *data, uint32_t thre
                                           struct cairn_error *err)
 {
     struct cn_error dropped, *e = cn_lib_error(err, &dropped);
-    struct cairn_table *table;
+    struct cairn_table *table = begin(data, thread, e);
 
-    if (!check(data, thread, e))
+    if (!table)
         return NULL;
-    table = cn_frame_new();
-    if (thread == CAIRN_NONE)
-        (void)cn_frame_add(table, "thread", CAIRN_U32);
     (void)cn_frame_add(table, "begin_ns", CAIRN_U64);
     (void)cn_frame_add(table, "end_ns", CAIRN_U64);
     (void)cn_frame_add(table, "state", CAIRN_CATEGORY);
