@@ -75,15 +75,6 @@ static void add_plane(struct cn_text *out, double factor)
     }
 }
 
-static void add_section(struct cn_text *out, unsigned id, size_t off, size_t len)
-{
-    uint8_t place[CN_FUZZ_PLACE_LEN] = {(uint8_t)id};
-
-    cn_u16_put(place + 1, (uint16_t)off);
-    cn_u16_put(place + 3, (uint16_t)len);
-    cn_text_add(out, (const char *)place, sizeof(place));
-}
-
 void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
 {
     enum { PLANE_LEN = COUNTS * 0x0a + ROWS * 0x0c };
@@ -108,10 +99,11 @@ void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
     for (unsigned i = 0; i < CN_TINY_PROFILES; i++)
         add_plane(&sections, i == 0 ? 2 : 1);
     cn_text_char(&seed, 3);
-    add_section(&seed, CN_HPC_LATENCY_BUCKETS, begin, buckets_len);
-    add_section(&seed, CN_HPC_LATENCY_PROFILES, begin + buckets_len, profiles_len);
-    add_section(&seed, CN_HPC_LATENCY_PLANES, begin + buckets_len + profiles_len,
-                sections.len - buckets_len - profiles_len);
+    cn_fuzz_blocks_place(&seed, CN_HPC_LATENCY_BUCKETS, begin, buckets_len);
+    cn_fuzz_blocks_place(&seed, CN_HPC_LATENCY_PROFILES, begin + buckets_len,
+                         profiles_len);
+    cn_fuzz_blocks_place(&seed, CN_HPC_LATENCY_PLANES, begin + buckets_len + profiles_len,
+                         sections.len - buckets_len - profiles_len);
     cn_text_add(&seed, sections.chars, sections.len);
     emit((const uint8_t *)seed.chars, seed.len);
     cn_text_done(&seed);

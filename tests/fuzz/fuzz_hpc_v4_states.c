@@ -57,15 +57,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     return 0;
 }
 
-static void add_section(struct cn_text *out, unsigned id, size_t off, size_t len)
-{
-    uint8_t place[CN_FUZZ_PLACE_LEN] = {(uint8_t)id};
-
-    cn_u16_put(place + 1, (uint16_t)off);
-    cn_u16_put(place + 3, (uint16_t)len);
-    cn_text_add(out, (const char *)place, sizeof(place));
-}
-
 /* Three changes of each profile except the summary. */
 void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
 {
@@ -84,9 +75,9 @@ void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
         cn_text_add(&sections, (const char *)bytes, sizeof(bytes));
     }
     cn_text_char(&seed, 2);
-    add_section(&seed, CN_HPC_STATES_PROFILES, begin, profiles_len);
-    add_section(&seed, CN_HPC_STATES_CHANGES, begin + profiles_len,
-                sections.len - profiles_len);
+    cn_fuzz_blocks_place(&seed, CN_HPC_STATES_PROFILES, begin, profiles_len);
+    cn_fuzz_blocks_place(&seed, CN_HPC_STATES_CHANGES, begin + profiles_len,
+                         sections.len - profiles_len);
     cn_text_add(&seed, sections.chars, sections.len);
     emit((const uint8_t *)seed.chars, seed.len);
     cn_text_done(&seed);

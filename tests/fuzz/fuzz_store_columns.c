@@ -1,8 +1,6 @@
 /* Any bytes as a file of checksummed blocks, and any sections with sound checksums as the columns
  * of a store: what opens can be read to its end. */
 
-#include <string.h>
-
 #include "base/files/block_file.h"
 #include "base/text.h"
 #include "store/index/columns.h"
@@ -59,13 +57,8 @@ void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
     uint8_t bytes[COLUMN_LEN] = {0};
 
     cn_text_char(&seed, (char)SECTIONS);
-    for (unsigned i = 0; i < SECTIONS; i++) {
-        bytes[0] = (uint8_t)i;
-        cn_u16_put(bytes + 1, i == 0 ? 16 : 24);
-        cn_u16_put(bytes + 3, i == 0 ? 8 : COLUMN_LEN);
-        cn_text_add(&seed, (const char *)bytes, CN_FUZZ_PLACE_LEN);
-    }
-    memset(bytes, 0, sizeof(bytes));
+    for (unsigned i = 0; i < SECTIONS; i++)
+        cn_fuzz_blocks_place(&seed, i, i == 0 ? 16 : 24, i == 0 ? 8 : COLUMN_LEN);
     bytes[0] = 5;
     cn_text_add(&seed, (const char *)bytes, 8);
     bytes[0] = 0;

@@ -71,15 +71,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     return 0;
 }
 
-static void put_place(struct cn_text *to, uint8_t id, uint16_t off, uint16_t len)
-{
-    uint8_t bytes[CN_FUZZ_PLACE_LEN] = {id};
-
-    cn_u16_put(bytes + 1, off);
-    cn_u16_put(bytes + 3, len);
-    cn_text_add(to, (const char *)bytes, sizeof(bytes));
-}
-
 void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
 {
     /* Two words, "abc" and "de"; an index of three slots, which both are in. */
@@ -92,14 +83,14 @@ void cn_fuzz_seeds(void (*emit)(const uint8_t *data, size_t len))
 
     cn_text_add(&seed, (const char *)len, sizeof(len));
     cn_text_char(&seed, 3);
-    put_place(&seed, 1, HEADER_LEN, 5);
-    put_place(&seed, 2, HEADER_LEN + 8, 8);
-    put_place(&seed, 3, HEADER_LEN + 16, 2);
+    cn_fuzz_blocks_place(&seed, 1, HEADER_LEN, 5);
+    cn_fuzz_blocks_place(&seed, 2, HEADER_LEN + 8, 8);
+    cn_fuzz_blocks_place(&seed, 3, HEADER_LEN + 16, 2);
     cn_text_add(&seed, (const char *)words, sizeof(words));
     cn_u16_put((uint8_t *)seed.chars, (uint16_t)(seed.len - sizeof(len)));
     cn_text_char(&seed, 2);
-    put_place(&seed, 1, HEADER_LEN, sizeof(slots));
-    put_place(&seed, 2, HEADER_LEN, 0);
+    cn_fuzz_blocks_place(&seed, 1, HEADER_LEN, sizeof(slots));
+    cn_fuzz_blocks_place(&seed, 2, HEADER_LEN, 0);
     cn_text_add(&seed, (const char *)slots, sizeof(slots));
     emit((const uint8_t *)seed.chars, seed.len);
     cn_text_done(&seed);

@@ -3,11 +3,20 @@
 #include "base/files/block_file.h"
 #include "base/files/crc32c.h"
 
-enum { BLOCK_LEN = 256 };
+enum { BLOCK_LEN = 256, PLACE_LEN = 5 };
 
 static void add(struct cn_text *out, const void *data, size_t len)
 {
     cn_text_add(out, data, len);
+}
+
+void cn_fuzz_blocks_place(struct cn_text *out, unsigned id, size_t off, size_t len)
+{
+    uint8_t place[PLACE_LEN] = {(uint8_t)id};
+
+    cn_u16_put(place + 1, (uint16_t)off);
+    cn_u16_put(place + 3, (uint16_t)len);
+    add(out, place, sizeof(place));
 }
 
 void cn_fuzz_blocks_wrap(struct cn_bytes data, uint64_t magic, uint32_t version,
@@ -23,8 +32,7 @@ void cn_fuzz_blocks_wrap(struct cn_bytes data, uint64_t magic, uint32_t version,
     add(out, bytes, cn_block_file_header_size);
     if (cn_bytes_take(&data, 1, &count)) {
         foot.section_count = count.ptr[0] % 40;
-        if (!cn_bytes_take(&data, foot.section_count * (size_t)CN_FUZZ_PLACE_LEN,
-                           &places))
+        if (!cn_bytes_take(&data, foot.section_count * (size_t)PLACE_LEN, &places))
             foot.section_count = 0;
     }
     add(out, data.ptr, data.len);
@@ -38,7 +46,7 @@ void cn_fuzz_blocks_wrap(struct cn_bytes data, uint64_t magic, uint32_t version,
         add(out, bytes, sizeof(uint32_t));
     }
     for (uint32_t i = 0; i < foot.section_count; i++) {
-        const uint8_t *place = places.ptr + i * (size_t)CN_FUZZ_PLACE_LEN;
+        const uint8_t *place = places.ptr + i * (size_t)PLACE_LEN;
         struct cn_block_file_section section = {place[0], cn_u16_get(place + 1),
                                                 cn_u16_get(place + 3)};
 

@@ -8,8 +8,9 @@
 #include "base/bytes/bytes.h"
 #include "base/text.h"
 
-/* Of a section, before the bytes: its id in a byte, its place and its length in two each. */
-enum { CN_FUZZ_PLACE_LEN = 5 };
+/* Append the place of a section, as it stands before the bytes: its id in a byte, where it begins
+ * and its length in two each. */
+void cn_fuzz_blocks_place(struct cn_text *out, unsigned id, size_t off, size_t len);
 
 /* The input is the number of sections in a byte, their places in the file that is made, then the
  * bytes, which follow the header. */
