@@ -9,8 +9,8 @@
 #include <time.h>
 
 #include "base/run/progress.h"
-#include "formats/formats.h"
 #include "formats/hpctoolkit/v4/write/writer.h"
+#include "open/formats.h"
 #include "support/synthetic.h"
 
 struct arguments {

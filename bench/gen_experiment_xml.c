@@ -17,9 +17,9 @@
 #include "base/files/file.h"
 #include "base/files/out.h"
 #include "base/text.h"
-#include "formats/formats.h"
 #include "formats/hpctoolkit/sparse/writer.h"
 #include "model/contexts/memory.h"
+#include "open/formats.h"
 
 enum {
     PROCEDURES = 20000,

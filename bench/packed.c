@@ -17,9 +17,9 @@
 #include "base/files/file.h"
 #include "base/run/pool.h"
 #include "formats/uftrace/format.h"
-#include "formats/uftrace/packed/packed_decode.h"
-#include "formats/uftrace/packed/packed_encode.h"
-#include "formats/uftrace/packed/packed_file.h"
+#include "formats/uftrace/packed/decode.h"
+#include "formats/uftrace/packed/encode.h"
+#include "formats/uftrace/packed/file.h"
 
 enum { FILES_MAX = 1024, PART_LEN = 1 << 20, ROUNDS = 3, JOB_CHUNKS = 16 };
 

@@ -17,7 +17,7 @@
 #include "store/search/group.h"
 #include "store/search/query.h"
 #include "store/search/search.h"
-#include "store/search/search_traces.h"
+#include "store/search/traces.h"
 #include "store/segment/reader.h"
 
 static const struct {

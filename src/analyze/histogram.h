@@ -8,7 +8,7 @@
  *
  * A zeroed cn_histogram is empty; it allocates memory for the doublings that occur, released
  * by cn_histogram_done(). Where every byte counts, callers keep the counters themselves
- * (cct_costs.h) and use the bucket functions.
+ * (analyze/cct/costs.h) and use the bucket functions.
  * Threads: one thread at a time for each histogram; everything else any thread.
  */
 #ifndef CN_ANALYZE_HISTOGRAM_H

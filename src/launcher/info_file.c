@@ -14,7 +14,7 @@
 #include "base/run/clock.h"
 #include "base/text.h"
 #include "formats/uftrace/format.h"
-#include "launcher/elf/elf_file.h"
+#include "launcher/elf/file.h"
 #include "launcher/rules/arguments.h"
 #include "launcher/rules/automatic_values.h"
 #include "launcher/rules/known_enums.h"

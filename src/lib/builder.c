@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "formats/exchange/read/call_import.h"
-#include "formats/exchange/read/import.h"
+#include "formats/exchange/read/calls/import.h"
+#include "formats/exchange/read/stacks/import.h"
 #include "lib/lib.h"
 
 struct cairn_builder {

@@ -5,7 +5,7 @@
 
 #include "analyze/views/context_index.h"
 #include "analyze/views/label.h"
-#include "analyze/views/view_visit.h"
+#include "analyze/views/visit.h"
 #include "base/alloc.h"
 #include "lib/frame.h"
 #include "lib/lib.h"

@@ -4,20 +4,20 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analyze/calls/call_defaults.h"
+#include "analyze/calls/defaults.h"
 #include "base/alloc.h"
 #include "base/files/outdir.h"
 #include "base/files/sink.h"
 #include "base/run/ranks.h"
-#include "formats/formats.h"
 #include "formats/hpctoolkit/meas/open.h"
 #include "lib/lib.h"
-#include "lib/target.h"
 #include "model/calls/recording.h"
 #include "model/contexts/database.h"
-#include "server/served/analysis.h"
+#include "open/analysis.h"
+#include "open/formats.h"
+#include "open/target.h"
+#include "store/format.h"
 #include "store/segment/reader.h"
-#include "store/store_format.h"
 
 static const char *const shape_names[] = {
     [CAIRN_DATABASE] = "database",

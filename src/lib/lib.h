@@ -4,13 +4,13 @@
 #ifndef CN_LIB_LIB_H
 #define CN_LIB_LIB_H
 
-#include "analyze/calls/call_defaults.h"
+#include "analyze/calls/defaults.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "cairn.h"
 #include "model/format.h"
-#include "server/served/measured.h"
+#include "open/measured.h"
 
 struct cn_database;
 struct cn_recording;

@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/calls/call_report.h"
-#include "analyze/calls/call_stack.h"
+#include "analyze/calls/report.h"
+#include "analyze/calls/stack.h"
 #include "base/alloc.h"
 #include "base/run/pool.h"
-#include "formats/exchange/spans/spans.h"
+#include "formats/exchange/write/spans/spans.h"
 #include "lib/frame.h"
 #include "lib/lib.h"
-#include "model/calls/call_values.h"
 #include "model/calls/recording.h"
+#include "model/calls/values.h"
 
 static_assert(sizeof(struct cairn_call) == sizeof(struct cn_call) &&
                   offsetof(struct cairn_call, function) ==

@@ -12,7 +12,7 @@
 #include "store/search/group.h"
 #include "store/search/query.h"
 #include "store/search/search.h"
-#include "store/search/search_traces.h"
+#include "store/search/traces.h"
 
 static bool find_sort(const char *name, enum cn_search_sort *out, struct cn_error *err)
 {

@@ -1,7 +1,7 @@
 /* A file format: functions that recognise, open, write, verify and dump its data, NULL
  * where it cannot.
  *
- * Each format defines one `const struct cn_format`; formats/formats.h lists them all.
+ * Each format defines one `const struct cn_format`; open/formats.h lists them all.
  * Threads: immutable.
  */
 #ifndef CN_MODEL_FORMAT_H

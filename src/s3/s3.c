@@ -1,6 +1,6 @@
 #include "s3/s3.h"
 
-#include "s3/s3_xml.h"
+#include "s3/xml.h"
 
 #include <stdlib.h>
 

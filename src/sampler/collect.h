@@ -6,7 +6,7 @@
 #define CN_SAMPLER_COLLECT_H
 
 #include "base/error.h"
-#include "formats/exchange/perf/perf_writer.h"
+#include "formats/exchange/perf/writer.h"
 #include "sampler/rings.h"
 #include "sampler/sampler.h"
 #include "sampler/setup.h"

@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/bytes/wire.h"
 #include "base/text.h"
-#include "launcher/elf/elf_file.h"
+#include "launcher/elf/file.h"
 
 enum {
     HEAD_LEN = 8,

@@ -5,7 +5,7 @@
 #ifndef CN_SQL_CALL_GROUPS_H
 #define CN_SQL_CALL_GROUPS_H
 
-#include "formats/exchange/spans/spans.h"
+#include "formats/exchange/write/spans/spans.h"
 
 /* The numbers of a call that can be kept. */
 enum cn_call_number {

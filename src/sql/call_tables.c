@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 
-#include "analyze/calls/call_stack.h"
+#include "analyze/calls/stack.h"
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
-#include "formats/exchange/spans/finished.h"
+#include "formats/exchange/write/spans/finished.h"
 #include "sql/call_groups.h"
 #include "sql/table.h"
 

@@ -3,11 +3,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analyze/calls/call_defaults.h"
+#include "analyze/calls/defaults.h"
 #include "base/alloc.h"
 #include "base/run/clock.h"
-#include "formats/formats.h"
 #include "model/calls/recording.h"
+#include "open/formats.h"
 #include "sql/session.h"
 
 enum { STEPS_PER_CHECK = 10000 }; /* of SQLite, between looks at the clock */

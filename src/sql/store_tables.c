@@ -7,7 +7,7 @@
 #include "base/run/clock.h"
 #include "sql/table.h"
 #include "store/search/query.h"
-#include "store/search/search_traces.h"
+#include "store/search/traces.h"
 
 /* The columns that traces and spans share. */
 enum { TIME_NS, DURATION_NS, TYPE, SERVICE, ERRORS, CALLS, RECORDS, TRACE_ID, SPAN_ID };

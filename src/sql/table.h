@@ -7,11 +7,11 @@
 #ifndef CN_SQL_TABLE_H
 #define CN_SQL_TABLE_H
 
-#include "analyze/calls/call_defaults.h"
-#include "analyze/calls/call_report.h"
+#include "analyze/calls/defaults.h"
+#include "analyze/calls/report.h"
 #include "analyze/views/context_index.h"
 #include "base/run/progress.h"
-#include "formats/exchange/tables/tables.h"
+#include "formats/exchange/write/tables/tables.h"
 #include "model/step.h"
 #include "sql/sql.h"
 #include "store/search/search.h"

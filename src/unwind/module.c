@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/files/cache_dir.h"
 #include "base/files/file.h"
 #include "base/files/out.h"
+#include "base/host/cache_dir.h"
 
 enum {
     CACHED_ROWS_MIN = 1 << 12, /* smaller tables are built as fast as they are read */

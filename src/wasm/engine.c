@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "server/api/request.h"
 #include "server/api/route.h"
+#include "server/served/diffs.h"
 #include "server/served/served.h"
-#include "server/served/served_diffs.h"
 
 /* The state of a page. */
 static struct cn_served_list sources;

@@ -3,11 +3,11 @@
 
 #include <stddef.h>
 
-#include "base/files/cache_dir.h"
-#include "server/served/analysis.h"
-#include "symbols/assembly.h"
-#include "symbols/resolver.h"
-#include "symbols/vdso.h"
+#include "base/host/cache_dir.h"
+#include "open/analysis.h"
+#include "symbols/program/assembly.h"
+#include "symbols/program/resolver.h"
+#include "symbols/program/vdso.h"
 
 bool cn_analysis_of_measurements(const char *path, const char *folder,
                                  const struct cn_progress *progress, struct cn_error *err)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/calls/call_filter.h"
+#include "analyze/calls/filter.h"
 #include "base/alloc.h"
 #include "model/contexts/identity.h"
 #include "support/fake_recording.h"

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "analyze/samples/sampled_database.h"
+#include "analyze/samples/database.h"
 #include "base/alloc.h"
 #include "formats/hpctoolkit/meas/code/structure.h"
 #include "formats/hpctoolkit/meas/profile/profile.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/exchange/traces/span_set.h"
+#include "formats/exchange/read/traces/span_set.h"
 #include "support/exchange_inputs.h"
 #include "support/fuzz.h"
 

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/files/disk.h"
-#include "formats/exchange/traces/span_set.h"
+#include "formats/exchange/read/traces/span_set.h"
 #include "model/traces/trace.h"
-#include "store/care/care.h"
+#include "store/maintenance/maintenance.h"
 #include "store/search/query.h"
 #include "store/search/search.h"
 #include "store/segment/reader.h"

@@ -4,7 +4,7 @@
 #include "formats/zorka/record.h"
 #include "store/index/row.h"
 #include "store/segment/log_format.h"
-#include "store/segment/segment_scan.h"
+#include "store/segment/scan.h"
 #include "store/segment/text_log.h"
 #include "support/fuzz.h"
 #include "support/made_traces.h"

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "formats/formats.h"
 #include "formats/uftrace/directory/directory.h"
-#include "model/calls/call_values.h"
+#include "model/calls/values.h"
+#include "open/formats.h"
 #include "support/fuzz.h"
 #include "support/sample_recording.h"
 #include "support/scratch.h"

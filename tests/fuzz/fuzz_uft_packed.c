@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "formats/uftrace/packed/packed_decode.h"
-#include "formats/uftrace/packed/packed_encode.h"
-#include "formats/uftrace/packed/packed_file.h"
+#include "formats/uftrace/packed/decode.h"
+#include "formats/uftrace/packed/encode.h"
+#include "formats/uftrace/packed/file.h"
 #include "formats/uftrace/packed/record_source.h"
 #include "support/fuzz.h"
 #include "support/random_calls.h"

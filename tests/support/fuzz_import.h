@@ -4,7 +4,7 @@
 #ifndef CN_TEST_FUZZ_IMPORT_H
 #define CN_TEST_FUZZ_IMPORT_H
 
-#include "formats/exchange/read/import.h"
+#include "formats/exchange/read/stacks/import.h"
 
 /* The bytes are read or refused with a reason, and what was read becomes a database. */
 void cn_fuzz_import(cn_import_fn read, const uint8_t *data, size_t len);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "formats/uftrace/packed/packed_predictor.h"
-#include "formats/uftrace/records/record_reader.h"
+#include "formats/uftrace/packed/predictor.h"
+#include "formats/uftrace/records/reader.h"
 
 enum { FUNCTIONS = 60, EVENT_ID = 100002, RECORD_MAX = 64 };
 

@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "analyze/calls/call_graph.h"
-#include "analyze/calls/call_report.h"
-#include "analyze/calls/call_why.h"
+#include "analyze/calls/graph.h"
+#include "analyze/calls/report.h"
+#include "analyze/calls/why.h"
 
 static void assert_same_damages(const struct cn_call_damages *a,
                                 const struct cn_call_damages *b)

@@ -4,7 +4,7 @@
 #ifndef CN_TEST_SAME_VIEWS_H
 #define CN_TEST_SAME_VIEWS_H
 
-#include "model/calls/call_query.h"
+#include "model/calls/query.h"
 
 /* Fails the test if a number, a name or the order of something differs between whole tasks on
  * one thread and parts of `part_len` bytes on `workers` threads. */

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#include "formats/formats.h"
 #include "formats/hpctoolkit/v4/write/writer.h"
 #include "model/contexts/memory.h"
+#include "open/formats.h"
 
 enum { KIND_SUMMARY, KIND_NODE, KIND_RANK, KIND_THREAD, HOST = 0x7f0101 };
 enum { CPUTIME_POINT = 0, CYCLES_POINT = 4 };

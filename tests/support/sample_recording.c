@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/bytes/record.h"
-#include "formats/formats.h"
 #include "model/calls/recording_memory.h"
+#include "open/formats.h"
 
 enum {
     PROGRAM = 0x400000,

@@ -6,7 +6,7 @@
 #ifndef CN_TEST_V4_WRITING_H
 #define CN_TEST_V4_WRITING_H
 
-#include "formats/formats.h"
+#include "open/formats.h"
 
 struct cn_database;
 

@@ -15,28 +15,28 @@ put() {
 put base/text.c '"base/text.h"' '<stdatomic.h>'
 put base/run/pool.c '"base/text.h"' '"base/bytes/wire.h"' '<pthread.h>'
 put model/contexts/metric.c '"model/contexts/metric.h"' '"base/text.h"' '<stdio.h>'
-put formats/formats.c '"formats/uftrace/reader.h"' '"model/step.h"' '"store/store_format.h"'
+put open/formats.c '"formats/uftrace/reader.h"' '"model/step.h"' '"store/format.h"'
 put formats/hpctoolkit/v4/v4.c '"formats/hpctoolkit/v4/verify/verify.h"'
 put formats/hpctoolkit/v4/read/meta.c '"formats/hpctoolkit/v4/read/meta.h"' \
     '"formats/hpctoolkit/identity.h"' '"formats/hpctoolkit/v4/format.h"' \
     '"formats/uftrace/format.h"' '<yaml.h>'
 put formats/hpctoolkit/proto/meta.c '"formats/hpctoolkit/sparse/open.h"'
-put analyze/cct/cct.c '"model/contexts/metric.h"' '"analyze/calls/call_feed.h"'
-put store/care/care.c '"formats/zorka/reader.h"' '"store/index/row.h"'
+put analyze/cct/tree.c '"model/contexts/metric.h"' '"analyze/calls/feed.h"'
+put store/maintenance/maintenance.c '"formats/zorka/reader.h"' '"store/index/row.h"'
 put mpi/ranks.c '"base/run/ranks.h"' '<mpi.h>'
-put cli/shell/main.c '"formats/formats.h"' '"analyze/cct/cct.h"'
-put cli/tui/terminal.c '"cli/files/info.h"' '<ncurses.h>'
+put cli/shell/main.c '"open/formats.h"' '"analyze/cct/tree.h"'
+put cli/tui/terminal.c '"cli/data/info.h"' '<ncurses.h>'
 put record/calls/hooks.c '"formats/uftrace/format.h"' '"base/bytes/record.h"' '<stdatomic.h>'
 "$CAIRN_SOURCE/tools/check_layers" "$root"
 
 put base/bad.c '"model/contexts/metric.h"' '"base/bytes/wire.h"' '<pthread.h>'
-put model/bad.c '<stdio.h>' '"analyze/cct/cct.h"' '<pthread.h>'
-put formats/uftrace/bad.c '"formats/zorka/reader.h"' '<expat.h>' '"analyze/cct/cct.h"' \
-    '"formats/hpctoolkit/sparse/open.h"' '"store/store_format.h"'
+put model/bad.c '<stdio.h>' '"analyze/cct/tree.h"' '<pthread.h>'
+put formats/uftrace/bad.c '"formats/zorka/reader.h"' '<expat.h>' '"analyze/cct/tree.h"' \
+    '"formats/hpctoolkit/sparse/open.h"' '"store/format.h"'
 put formats/hpctoolkit/xml/bad.c '"formats/hpctoolkit/v4/meta.h"'
 put formats/hpctoolkit/v4/read/bad.c '"formats/hpctoolkit/v4/verify/verify.h"' \
     '"formats/hpctoolkit/v4/v4.h"'
-put analyze/calls/bad.c '"formats/formats.h"' '<mpi.h>' '  "base/text.h"' \
+put analyze/calls/bad.c '"open/formats.h"' '<mpi.h>' '  "base/text.h"' \
     '"analyze/views/view.h"'
 put store/index/bad.c '"formats/uftrace/reader.h"' '"store/segment/reader.h"'
 put store/search/bad.c '"store/write/writer.h"'
@@ -44,7 +44,7 @@ put cli/bad.c '"record/calls/hooks.h"' '<microhttpd.h>'
 put record/bad.c '"base/text.h"'
 put stray/new.c '<stdio.h>'
 cat >"$root/expected" <<'END'
-src/analyze/calls/bad.c:1: analyze/calls may not include formats/formats.h
+src/analyze/calls/bad.c:1: analyze/calls may not include open/formats.h
 src/analyze/calls/bad.c:2: analyze/calls may not include mpi.h
 src/analyze/calls/bad.c:4: analyze/calls may not include analyze/views/view.h
 src/base/bad.c:1: base may not include model/contexts/metric.h
@@ -57,10 +57,10 @@ src/formats/hpctoolkit/v4/read/bad.c:2: formats/hpctoolkit/v4/read may not inclu
 src/formats/hpctoolkit/xml/bad.c:1: formats/hpctoolkit/xml may not include formats/hpctoolkit/v4/meta.h
 src/formats/uftrace/bad.c:1: formats/uftrace may not include formats/zorka/reader.h
 src/formats/uftrace/bad.c:2: formats/uftrace may not include expat.h
-src/formats/uftrace/bad.c:3: formats/uftrace may not include analyze/cct/cct.h
+src/formats/uftrace/bad.c:3: formats/uftrace may not include analyze/cct/tree.h
 src/formats/uftrace/bad.c:4: formats/uftrace may not include formats/hpctoolkit/sparse/open.h
-src/formats/uftrace/bad.c:5: formats/uftrace may not include store/store_format.h
-src/model/bad.c:2: model may not include analyze/cct/cct.h
+src/formats/uftrace/bad.c:5: formats/uftrace may not include store/format.h
+src/model/bad.c:2: model may not include analyze/cct/tree.h
 src/model/bad.c:3: model may not include pthread.h
 src/record/bad.c:1: record may not include base/text.h
 src/store/index/bad.c:1: store/index may not include formats/uftrace/reader.h

@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 
-#include "analyze/cct/cct_about.h"
-#include "analyze/cct/cct_database.h"
-#include "analyze/cct/cct_part.h"
-#include "analyze/cct/cct_planes.h"
-#include "analyze/cct/cct_ranks.h"
+#include "analyze/cct/about.h"
+#include "analyze/cct/database.h"
+#include "analyze/cct/part.h"
+#include "analyze/cct/planes.h"
+#include "analyze/cct/ranks.h"
 #include "base/alloc.h"
 #include "base/bytes/wire.h"
 #include "base/run/failures.h"

@@ -6,7 +6,7 @@
  * too if they have a limit of samples; other timelines are read from the recordings on demand.
  *
  * Several processes may work together: each reads some of the tasks, and they agree on the
- * contexts (cct_ranks.h). All call with the same queries and get the same database; the bytes
+ * contexts (ranks.h). All call with the same queries and get the same database; the bytes
  * written from it are those that one process would write.
  *
  * The database borrows the queries, their recordings and filters until it is closed.
@@ -15,7 +15,7 @@
 #ifndef CN_ANALYZE_CCT_CALLS_TO_DATABASE_H
 #define CN_ANALYZE_CCT_CALLS_TO_DATABASE_H
 
-#include "analyze/calls/call_merge.h"
+#include "analyze/calls/merge.h"
 
 struct cn_database;
 struct cn_cct_locations;

@@ -14,7 +14,7 @@
 #include "analyze/timeline/task_states.h"
 #include "analyze/waits.h"
 #include "base/error.h"
-#include "model/calls/call_values.h"
+#include "model/calls/values.h"
 
 struct cn_database;
 struct cn_progress;

@@ -3,12 +3,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/samples/sampled_database.h"
+#include "analyze/samples/database.h"
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/run/ranks.h"
 #include "cli/database/analyze.h"
-#include "cli/database/open_database.h"
+#include "cli/database/opened.h"
 #include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
 #include "formats/hpctoolkit/meas/open.h"

@@ -10,13 +10,13 @@
 #include "base/run/ranks.h"
 #include "cli/database/analyze.h"
 #include "cli/print/quantity.h"
-#include "cli/recording/recording_options.h"
+#include "cli/recording/options.h"
 #include "cli/shell/cli.h"
-#include "formats/formats.h"
-#include "lib/target.h"
 #include "model/calls/recording.h"
 #include "model/contexts/database.h"
-#include "server/served/call_locations.h"
+#include "open/call_locations.h"
+#include "open/formats.h"
+#include "open/target.h"
 
 struct recordings {
     struct cn_analysis *a;

@@ -4,8 +4,8 @@
 #include "base/run/ranks.h"
 #include "cli/database/analyze.h"
 #include "cli/shell/cli.h"
-#include "formats/formats.h"
 #include "model/contexts/database.h"
+#include "open/formats.h"
 
 static bool analyse(struct cn_analysis *a, struct cn_error *err)
 {

@@ -12,10 +12,10 @@
 #include <xxhash.h>
 
 #include "base/alloc.h"
-#include "base/files/cache_dir.h"
 #include "base/files/outdir.h"
+#include "base/host/cache_dir.h"
 #include "cli/database/analyze.h"
-#include "formats/formats.h"
+#include "open/formats.h"
 
 enum { KEY_LEN = 16 }; /* hexadecimal digits */
 

@@ -1,7 +1,7 @@
 /* The database of a recording or store that a view is asked for: analysed at the first
  * view, with progress, and cached.
  *
- * The cache is in the user's cache directory (base/files/cache_dir.h), one database for each
+ * The cache is in the user's cache directory (base/host/cache_dir.h), one database for each
  * recording. Its name contains a hash of the names, sizes and times of the recording's
  * files: a changed recording is analysed again, and its earlier database is removed. When all
  * of them take up more than a gibibyte (or CAIRN_CACHE_MIB), those that were not used for

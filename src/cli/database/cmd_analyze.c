@@ -8,19 +8,19 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/files/disk_usage.h"
+#include "base/host/disk_usage.h"
 #include "base/run/clock.h"
 #include "base/run/pool.h"
 #include "base/run/ranks.h"
 #include "cli/database/analyze.h"
 #include "cli/print/quantity.h"
-#include "cli/recording/recording_options.h"
+#include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/shell/ranks.h"
-#include "formats/formats.h"
 #include "launcher/files/rank.h"
-#include "lib/target.h"
+#include "open/formats.h"
+#include "open/target.h"
 
 enum {
     SAMPLE_MAX = 1 << 16, /* of a thread's timeline by default: 768 KiB */

@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/views/annotation.h"
 #include "analyze/views/label.h"
 #include "base/text.h"
-#include "cli/database/open_database.h"
+#include "cli/database/opened.h"
 #include "cli/database/view_print.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "server/served/annotation.h"
 
 enum { SELF = 3, INSTRUCTION = 5, COLUMN_COUNT = 11 }; /* columns of the table */
 

@@ -13,7 +13,7 @@
 #include "cli/database/view_options.h"
 #include "cli/print/quantity.h"
 #include "cli/print/terminal.h"
-#include "cli/recording/recording_options.h"
+#include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "model/contexts/database.h"

@@ -1,6 +1,6 @@
 #include "cli/database/compare_sides.h"
 
-#include "cli/database/open_database.h"
+#include "cli/database/opened.h"
 #include "cli/shell/progress.h"
 
 static const char *const thread_options[CN_SIDES] = {"threads-a", "threads-b"};

@@ -5,7 +5,7 @@
 #include "cli/print/table.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/progress.h"
-#include "server/served/trace_facets.h"
+#include "store/search/facets.h"
 
 static void print_sign(struct cn_table *table, const struct cn_sign *sign)
 {

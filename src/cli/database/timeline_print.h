@@ -9,7 +9,7 @@
 
 #include "analyze/timeline/occupancy.h"
 #include "analyze/views/frames.h"
-#include "cli/database/open_database.h"
+#include "cli/database/opened.h"
 
 struct cn_args;
 

@@ -8,9 +8,9 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"
-#include "cli/recording/recording_options.h"
+#include "cli/recording/options.h"
 #include "cli/shell/cli.h"
-#include "formats/formats.h"
+#include "open/formats.h"
 
 enum { PER_THREAD_MAX = 64 };
 

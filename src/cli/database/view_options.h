@@ -8,8 +8,8 @@
 
 #include "analyze/views/costs.h"
 #include "base/name_filter.h"
-#include "cli/database/open_database.h"
-#include "cli/recording/recording_options.h"
+#include "cli/database/opened.h"
+#include "cli/recording/options.h"
 #include "cli/shell/args.h"
 #include "cli/shell/command.h"
 

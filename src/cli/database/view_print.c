@@ -1,6 +1,6 @@
 #include "cli/database/view_print.h"
 
-#include "analyze/views/view_visit.h"
+#include "analyze/views/visit.h"
 #include "base/map.h"
 #include "cli/print/row_names.h"
 

@@ -10,7 +10,7 @@
 #include "base/bytes/record.h"
 #include "base/bytes/utf8.h"
 #include "cli/print/write.h"
-#include "formats/formats.h"
+#include "open/formats.h"
 
 enum { FLUSH_LEN = 1 << 16, OFFSET_DIGITS = 8 };
 

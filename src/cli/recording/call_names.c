@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/calls/call_stack.h"
+#include "analyze/calls/stack.h"
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "base/text.h"

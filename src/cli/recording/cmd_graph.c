@@ -2,10 +2,10 @@
 
 #include <unistd.h>
 
-#include "analyze/calls/call_graph.h"
-#include "analyze/calls/call_tasks.h"
+#include "analyze/calls/graph.h"
+#include "analyze/calls/tasks.h"
 #include "cli/recording/graph_print.h"
-#include "cli/recording/recording_options.h"
+#include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "model/calls/recording.h"

@@ -2,9 +2,9 @@
 
 #include <unistd.h>
 
-#include "analyze/calls/call_clock.h"
-#include "analyze/calls/call_replay.h"
-#include "cli/recording/recording_options.h"
+#include "analyze/calls/clock.h"
+#include "analyze/calls/replay.h"
+#include "cli/recording/options.h"
 #include "cli/recording/replay_print.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"

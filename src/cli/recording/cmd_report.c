@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analyze/calls/call_report.h"
-#include "analyze/calls/call_tasks.h"
-#include "cli/recording/recording_options.h"
+#include "analyze/calls/report.h"
+#include "analyze/calls/tasks.h"
+#include "cli/recording/options.h"
 #include "cli/recording/report_print.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"

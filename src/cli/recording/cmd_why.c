@@ -6,16 +6,16 @@
 
 #include "base/text.h"
 #include "cli/print/quantity.h"
-#include "cli/recording/recording_options.h"
+#include "cli/recording/options.h"
 #include "cli/recording/why_print.h"
 #include "cli/recording/why_traces.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/shell/progress.h"
 #include "cli/shell/suggest.h"
-#include "formats/formats.h"
 #include "model/calls/recording.h"
 #include "model/format.h"
+#include "open/formats.h"
 
 #define WAITING_SHARE 0.3 /* of the difference: ask what other tasks did */
 

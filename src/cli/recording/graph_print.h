@@ -4,7 +4,7 @@
 #ifndef CN_CLI_RECORDING_GRAPH_PRINT_H
 #define CN_CLI_RECORDING_GRAPH_PRINT_H
 
-#include "analyze/calls/call_graph.h"
+#include "analyze/calls/graph.h"
 #include "base/text.h"
 
 struct cn_call_tasks;

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "analyze/calls/call_tasks.h"
+#include "analyze/calls/tasks.h"
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "cli/print/duration.h"

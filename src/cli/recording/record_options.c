@@ -10,18 +10,18 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "analyze/calls/call_filter.h"
+#include "analyze/calls/filter.h"
 #include "base/alloc.h"
 #include "base/run/clock.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"
-#include "cli/recording/recording_options.h"
+#include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "launcher/agent/agent_client.h"
+#include "launcher/agent/client.h"
 #include "launcher/elf/program.h"
 #include "launcher/events/chosen_events.h"
-#include "model/calls/call_trigger.h"
+#include "model/calls/trigger.h"
 #include "record/shared.h"
 
 #define KERNEL          "@kernel"

@@ -10,9 +10,9 @@
 #include "base/map.h"
 #include "cli/print/terminal.h"
 #include "cli/recording/replay_print.h"
-#include "model/calls/call_values.h"
+#include "model/calls/values.h"
 #include "record/shared.h"
-#include "symbols/resolver.h"
+#include "symbols/program/resolver.h"
 
 static const char *name_of(const struct cn_replay_printer *printer,
                            const struct cn_replay_line *line, char *buffer, size_t *len)

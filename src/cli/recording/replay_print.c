@@ -12,8 +12,8 @@
 #include "cli/print/terminal.h"
 #include "cli/print/write.h"
 #include "cli/recording/replay_line.h"
-#include "model/calls/call_values.h"
-#include "symbols/resolver.h"
+#include "model/calls/values.h"
+#include "symbols/program/resolver.h"
 
 enum {
     OUT_FLUSH_LEN = 256 << 10,

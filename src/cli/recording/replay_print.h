@@ -5,7 +5,7 @@
 #ifndef CN_CLI_RECORDING_REPLAY_PRINT_H
 #define CN_CLI_RECORDING_REPLAY_PRINT_H
 
-#include "analyze/calls/call_replay.h"
+#include "analyze/calls/replay.h"
 #include "base/map.h"
 #include "cli/recording/call_names.h"
 

@@ -9,7 +9,7 @@
 #include "base/bytes/utf8.h"
 #include "base/text.h"
 #include "cli/print/duration.h"
-#include "cli/recording/recording_options.h"
+#include "cli/recording/options.h"
 #include "cli/recording/report_print.h"
 #include "cli/shell/cli.h"
 #include "model/calls/recording.h"

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/calls/call_report.h"
+#include "analyze/calls/report.h"
 #include "cli/print/fields.h"
 
 /* In the order in which they are shown. */

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/calls/call_tasks.h"
+#include "analyze/calls/tasks.h"
 #include "analyze/timeline/task_states.h"
 #include "base/bytes/csv.h"
 #include "base/bytes/utf8.h"
 #include "base/text.h"
 #include "cli/print/duration.h"
-#include "cli/recording/recording_options.h"
+#include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "model/calls/recording.h"
 

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/calls/call_replay.h"
+#include "analyze/calls/replay.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "formats/uftrace/text/value_rules.h"
-#include "model/calls/call_values.h"
+#include "model/calls/values.h"
 
 extern const struct cn_command cn_cmd_script;
 

@@ -5,7 +5,7 @@
 #ifndef CN_CLI_RECORDING_SCRIPT_CALLS_H
 #define CN_CLI_RECORDING_SCRIPT_CALLS_H
 
-#include "cli/recording/recording_options.h"
+#include "cli/recording/options.h"
 #include "script/script.h"
 
 /* What uftrace_begin() is told, besides the version. */

@@ -4,11 +4,11 @@
 #ifndef CN_CLI_RECORDING_WHY_PRINT_H
 #define CN_CLI_RECORDING_WHY_PRINT_H
 
-#include "analyze/calls/call_why.h"
-#include "analyze/calls/call_why_others.h"
-#include "analyze/calls/call_why_rows.h"
-#include "analyze/calls/call_why_signs.h"
-#include "analyze/calls/call_why_times.h"
+#include "analyze/calls/why.h"
+#include "analyze/calls/why_others.h"
+#include "analyze/calls/why_rows.h"
+#include "analyze/calls/why_signs.h"
+#include "analyze/calls/why_times.h"
 
 struct cn_args;
 

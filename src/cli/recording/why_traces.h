@@ -8,7 +8,7 @@
 #ifndef CN_CLI_RECORDING_WHY_TRACES_H
 #define CN_CLI_RECORDING_WHY_TRACES_H
 
-#include "analyze/calls/call_why_signs.h"
+#include "analyze/calls/why_signs.h"
 #include "base/map.h"
 
 struct cn_recording;

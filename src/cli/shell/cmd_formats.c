@@ -2,7 +2,7 @@
 
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
-#include "formats/formats.h"
+#include "open/formats.h"
 
 static const char *yes_or_no(bool answer)
 {

@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/calls/call_filter.h"
+#include "analyze/calls/filter.h"
 #include "base/alloc.h"
 #include "base/bytes/json.h"
 #include "cli/shell/cli.h"
 #include "cli/store/trace_print.h"
-#include "formats/exchange/traces/otlp_trace.h"
-#include "formats/formats.h"
-#include "model/calls/call_query.h"
-#include "model/traces/trace_json.h"
-#include "model/traces/trace_links.h"
+#include "formats/exchange/read/traces/otlp_trace.h"
+#include "model/calls/query.h"
+#include "model/traces/json.h"
+#include "model/traces/links.h"
+#include "open/formats.h"
 #include "store/search/trace_methods.h"
 #include "store/search/trace_set.h"
 

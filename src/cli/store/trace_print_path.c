@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "cli/print/write.h"
 #include "cli/shell/cli.h"
-#include "cli/store/store_args.h"
+#include "cli/store/args.h"
 #include "cli/store/trace_print.h"
 #include "store/search/critical_path.h"
 #include "store/search/trace_set.h"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cli/database/view_options.h"
-#include "cli/recording/recording_options.h"
+#include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/tui/terminal.h"

@@ -6,11 +6,11 @@
 
 #include "base/alloc.h"
 #include "base/run/clock.h"
+#include "cli/data/info.h"
 #include "cli/database/view_options.h"
-#include "cli/files/info.h"
 #include "cli/recording/graph_print.h"
-#include "formats/formats.h"
 #include "model/calls/recording.h"
+#include "open/formats.h"
 
 enum { MESSAGES_LEN_MAX = 64 << 10, CALLERS_DEPTH = 5, WRITER_WAITS = 12 };
 

@@ -1,5 +1,5 @@
 /* What the terminal viewer shows, computed in the background: each step is a job of its own
- * (server/served/job.h), started when a view asks for it.
+ * (base/run/job.h), started when a view asks for it.
  *
  *     switch (cn_tui_data_ask(data, CN_TUI_STEP_GRAPH)) { case CN_TUI_READY: ... }
  *
@@ -10,15 +10,15 @@
 #ifndef CN_CLI_TUI_DATA_H
 #define CN_CLI_TUI_DATA_H
 
-#include "analyze/calls/call_graph.h"
-#include "analyze/calls/call_report.h"
-#include "cli/database/open_database.h"
-#include "cli/recording/recording_options.h"
+#include "analyze/calls/graph.h"
+#include "analyze/calls/report.h"
+#include "base/run/job.h"
+#include "cli/database/opened.h"
+#include "cli/recording/options.h"
 #include "cli/recording/report_fields.h"
 #include "cli/shell/args.h"
 #include "cli/shell/cli.h"
 #include "cli/tui/source.h"
-#include "server/served/job.h"
 
 enum cn_tui_step {
     CN_TUI_STEP_RECORDING, /* opens it */

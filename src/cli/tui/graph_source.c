@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/calls/call_graph.h"
+#include "analyze/calls/graph.h"
 #include "base/alloc.h"
 #include "cli/tui/source.h"
 #include "model/calls/recording.h"

@@ -1,6 +1,6 @@
 /* What keys and clicks do. */
 
-#include "analyze/calls/call_graph.h"
+#include "analyze/calls/graph.h"
 #include "base/alloc.h"
 #include "base/character.h"
 #include "cli/tui/menu.h"

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/calls/call_graph.h"
+#include "analyze/calls/graph.h"
 #include "cli/recording/graph_print.h"
 #include "cli/tui/menu.h"
 #include "model/calls/recording.h"
-#include "symbols/resolver.h"
+#include "symbols/program/resolver.h"
 
 const char *const cn_tui_view_names[CN_TUI_VIEW_COUNT] = {
     "graph", "report", "tree", "callers", "flat", "flame", "info"};

@@ -11,7 +11,7 @@
 #include "base/files/outdir.h"
 #include "base/files/sink.h"
 #include "base/text.h"
-#include "model/calls/call_query.h"
+#include "model/calls/query.h"
 #include "model/contexts/database.h"
 #include "model/format.h"
 

@@ -5,7 +5,7 @@
 #include "base/files/outdir.h"
 #include "formats/uftrace/directory/checksums.h"
 #include "formats/uftrace/directory/open.h"
-#include "formats/uftrace/packed/packed_file.h"
+#include "formats/uftrace/packed/file.h"
 #include "formats/uftrace/packed/record_source.h"
 #include "formats/uftrace/verify/verify.h"
 #include "formats/uftrace/write/writer.h"

@@ -12,8 +12,8 @@
 
 #include "base/alloc.h"
 #include "base/run/clock.h"
-#include "launcher/agent/agent_format.h"
-#include "launcher/agent/agent_rules.h"
+#include "launcher/agent/format.h"
+#include "launcher/agent/rules.h"
 #include "launcher/files/shared_memory.h"
 #include "launcher/rules/rules.h"
 

@@ -7,7 +7,7 @@
 #include "launcher/code/targets.h"
 
 #ifdef CN_HAS_CAPSTONE
-#include "symbols/capstone.h"
+#include "symbols/program/capstone.h"
 
 enum { JUMP_LEN = 5, SHORT_REACH = 130, WINDOW = 32 };
 

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes/record.h"
-#include "launcher/elf/elf_reader.h"
+#include "launcher/elf/reader.h"
 
 enum { SLOTS_MAX = 8, CODES_MAX = 16 };
 

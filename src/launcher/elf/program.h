@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "launcher/elf/elf_file.h"
+#include "launcher/elf/file.h"
 
 struct cn_program_file {
     char *path; /* absolute */

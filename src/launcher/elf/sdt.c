@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/bytes/bytes.h"
 #include "base/text.h"
-#include "launcher/elf/elf_reader.h"
+#include "launcher/elf/reader.h"
 
 enum {
     NOTE_TYPE = 3,

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/files/file.h"
 #include "formats/uftrace/text/symbol_reader.h"
-#include "launcher/elf/elf_file.h"
+#include "launcher/elf/file.h"
 
 static void skip_line(void *arg, uint64_t off, const struct cn_error *err)
 {

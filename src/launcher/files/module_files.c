@@ -9,7 +9,7 @@
 #include "base/files/out.h"
 #include "base/text.h"
 #include "formats/uftrace/text/symbol_reader.h"
-#include "launcher/elf/elf_file.h"
+#include "launcher/elf/file.h"
 #include "launcher/elf/symbol_cache.h"
 #include "launcher/elf/symbol_folder.h"
 

@@ -7,8 +7,8 @@
 #include "base/alloc.h"
 #include "base/files/chunk_file.h"
 #include "base/text.h"
-#include "formats/uftrace/packed/packed_encode.h"
-#include "formats/uftrace/packed/packed_file.h"
+#include "formats/uftrace/packed/encode.h"
+#include "formats/uftrace/packed/file.h"
 
 struct cn_packed_file {
     uint32_t tid;

@@ -10,14 +10,14 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "formats/uftrace/text/scan.h"
-#include "launcher/elf/elf_file.h"
+#include "launcher/elf/file.h"
 #include "launcher/elf/hook_calls.h"
 #include "launcher/files/shared_memory.h"
 #include "launcher/rules/automatic_values.h"
 #include "launcher/rules/calling.h"
 #include "launcher/rules/known_functions.h"
 #include "launcher/rules/rules.h"
-#include "symbols/prototypes.h"
+#include "symbols/program/prototypes.h"
 
 enum { WORD = 8 };
 

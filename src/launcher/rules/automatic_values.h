@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "launcher/rules/calling.h"
 #include "record/shared.h"
-#include "symbols/prototypes.h"
+#include "symbols/program/prototypes.h"
 
 /* Unknown values are stored as the only member of this enum. */
 #define CN_ARGUMENT_UNKNOWN      "cairn_unknown"

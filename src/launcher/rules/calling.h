@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "record/shared.h"
-#include "symbols/value_type.h"
+#include "symbols/program/value_type.h"
 
 enum cn_calling_machine { CN_CALLING_X86_64, CN_CALLING_AARCH64 };
 

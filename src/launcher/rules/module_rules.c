@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "formats/uftrace/format.h"
-#include "launcher/elf/elf_file.h"
+#include "launcher/elf/file.h"
 #include "launcher/elf/symbol_folder.h"
 #include "launcher/files/module_files.h"
 #include "launcher/files/shared_memory.h"

@@ -8,8 +8,8 @@
 #include "base/bytes/record.h"
 #include "launcher/code/frames.h"
 #include "launcher/code/plan.h"
-#include "launcher/elf/elf_file.h"
-#include "launcher/elf/elf_reader.h"
+#include "launcher/elf/file.h"
+#include "launcher/elf/reader.h"
 #include "launcher/files/shared_memory.h"
 
 enum { SECTION_RELR = 19 }; /* packed relocations; older headers lack it */

@@ -10,10 +10,10 @@
 #include "base/name_filter.h"
 #include "base/text.h"
 #include "formats/uftrace/text/value_rules.h"
-#include "launcher/elf/elf_file.h"
+#include "launcher/elf/file.h"
 #include "launcher/files/shared_memory.h"
 #include "launcher/rules/arguments.h"
-#include "model/calls/call_trigger.h"
+#include "model/calls/trigger.h"
 #include "record/pmu_events.h"
 #include "symbols/demangle.h"
 

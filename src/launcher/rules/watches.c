@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "launcher/elf/elf_file.h"
-#include "model/calls/call_trigger.h"
+#include "launcher/elf/file.h"
+#include "model/calls/trigger.h"
 
 bool cn_watches_add(struct cn_watches *watches, const char *text, struct cn_error *err)
 {

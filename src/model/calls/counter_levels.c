@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "model/calls/call_values.h"
+#include "model/calls/values.h"
 
 enum { OPEN_MAX = 1024 }; /* calls at a time that read a source at their begin */
 

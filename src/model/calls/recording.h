@@ -208,7 +208,7 @@ struct cn_flow {
 /* Flows, and ends of flows, that a recording has at most: readers drop the others and warn. */
 enum { CN_FLOW_MAX = 1 << 20 };
 
-/* Counters with names of their own, besides those of triggers (model/calls/call_values.h). */
+/* Counters with names of their own, besides those of triggers (model/calls/values.h). */
 enum { CN_NAMED_COUNTER_MAX = 4096 };
 
 /* Event ids. Below 100000: kernel tracepoints; from 1000000: user events. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "model/calls/call_values.h"
+#include "model/calls/values.h"
 
 enum {
     READ_MAX = 1500000, /* records that one request reads */

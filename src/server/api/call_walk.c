@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/calls/call_stack.h"
+#include "analyze/calls/stack.h"
 #include "base/alloc.h"
 #include "base/search.h"
-#include "model/calls/call_values.h"
+#include "model/calls/values.h"
 
 void cn_call_walk_init(struct cn_call_walk *walk, const struct cn_recording *rec,
                        uint32_t task, const struct cn_task_parts *parts)

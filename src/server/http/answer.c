@@ -11,11 +11,11 @@
 #include "base/text.h"
 #include "server/api/request.h"
 #include "server/http/collect.h"
-#include "server/http/collector.h"
-#include "server/http/fresh.h"
 #include "server/http/server_state.h"
-#include "server/http/uploader.h"
+#include "server/http/unsealed.h"
 #include "server/page/assets.h"
+#include "store/collect/collector.h"
+#include "store/collect/uploader.h"
 
 /* Scripts and styles come from this server only, and no other page may embed its
  * pages. */

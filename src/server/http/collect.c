@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "formats/zorka/request.h"
-#include "server/http/collector.h"
 #include "server/http/server_state.h"
-#include "server/http/uploader.h"
+#include "store/collect/collector.h"
+#include "store/collect/uploader.h"
 
 enum { BODY_LEN_MAX = 16 << 20 };
 

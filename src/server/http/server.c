@@ -19,11 +19,11 @@
 #include "base/files/file.h"
 #include "base/text.h"
 #include "server/http/answer.h"
-#include "server/http/collector.h"
 #include "server/http/guard.h"
 #include "server/http/server_state.h"
-#include "server/http/uploader.h"
 #include "store/bucket/collector_url.h"
+#include "store/collect/collector.h"
+#include "store/collect/uploader.h"
 
 enum {
     WORKERS = 4,

@@ -10,8 +10,8 @@
 #include "server/http/connections.h"
 #include "server/http/guard.h"
 #include "server/http/server.h"
+#include "server/served/diffs.h"
 #include "server/served/served.h"
-#include "server/served/served_diffs.h"
 #include "store/bucket/manifest.h"
 
 struct MHD_Daemon;

@@ -8,8 +8,8 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "server/served/question.h"
-#include "server/served/served_views.h"
 #include "server/served/thread_list.h"
+#include "server/served/views.h"
 
 enum { RANGE_MAX = 4 };
 

@@ -9,8 +9,8 @@
 #include "base/files/outdir.h"
 #include "base/text.h"
 #include "formats/exchange/perf/perf.h"
-#include "formats/formats.h"
-#include "store/store_format.h"
+#include "open/formats.h"
+#include "store/format.h"
 
 enum {
     REQUESTS_MAX = 4,    /* views and ranges computed at a time */

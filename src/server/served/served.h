@@ -2,8 +2,8 @@
  *
  * A recording is also analysed in the background, so that it answers all questions that a
  * database answers, and so are measurements; until then requests report how far the analysis is. What all views of
- * a database share is computed from the start (structure.h), each view when a request
- * asks for it (served_views.h).
+ * a database share is computed from the start (analyze/timeline/structure.h), each view when a request
+ * asks for it (views.h).
  * Threads: any thread. A database is immutable and needs no lock.
  */
 #ifndef CN_SERVER_SERVED_SERVED_H
@@ -12,20 +12,20 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#include "analyze/timeline/structure.h"
 #include "base/error.h"
+#include "base/run/job.h"
 #include "model/calls/recording.h"
 #include "model/contexts/database.h"
-#include "server/served/analysis.h"
+#include "open/analysis.h"
 #include "server/served/call_parts.h"
-#include "server/served/job.h"
+#include "server/served/pyramids.h"
 #include "server/served/range_views.h"
-#include "server/served/served_pyramids.h"
-#include "server/served/served_ranges.h"
-#include "server/served/served_store.h"
-#include "server/served/served_tracks.h"
-#include "server/served/served_views.h"
+#include "server/served/ranges.h"
 #include "server/served/slowest_calls.h"
-#include "server/served/structure.h"
+#include "server/served/store.h"
+#include "server/served/tracks.h"
+#include "server/served/views.h"
 
 struct cn_text;
 

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "analyze/calls/call_defaults.h"
-#include "analyze/calls/call_report.h"
+#include "analyze/calls/defaults.h"
+#include "analyze/calls/report.h"
 #include "base/alloc.h"
 #include "base/best.h"
 #include "base/run/pool.h"

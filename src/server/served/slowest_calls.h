@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "server/served/job.h"
+#include "base/run/job.h"
 
 struct cn_recording;
 

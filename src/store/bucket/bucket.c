@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/files/cache_dir.h"
+#include "base/host/cache_dir.h"
 #include "base/text.h"
 
 #define CONFIG_NAME "config.props"

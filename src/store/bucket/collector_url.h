@@ -1,4 +1,4 @@
-/* The addresses of collectors: what readers ask them, see store/bucket/fresh.h.
+/* The addresses of collectors: what readers ask them, see store/bucket/unsealed.h.
  * Threads: immutable.
  */
 #ifndef CN_STORE_BUCKET_COLLECTOR_URL_H

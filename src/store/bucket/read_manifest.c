@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "store/bucket/bucket.h"
 #include "store/bucket/entry_cache.h"
-#include "store/bucket/fresh.h"
+#include "store/bucket/unsealed.h"
 
 #define FOLDER    "manifest/"
 #define GONE      ".gone"
@@ -300,7 +300,7 @@ bool cn_bucket_list_collectors(struct cn_bucket *bucket,
     return true;
 }
 
-/* Ask the collectors of a list, then list again: see store/bucket/fresh.h. Takes the names over.
+/* Ask the collectors of a list, then list again: see store/bucket/unsealed.h. Takes the names over.
  * Without collectors, nothing is asked and `fresh` receives NULL. */
 static struct cn_manifest_names *ask_collectors(struct cn_bucket *bucket,
                                                 struct cn_manifest_names *names,

@@ -9,7 +9,7 @@
 #include "model/contexts/context.h"
 #include "store/search/group_rank.h"
 #include "store/search/query.h"
-#include "store/search/search_segments.h"
+#include "store/search/segments.h"
 #include "store/search/trace_table.h"
 
 /* A row in a group. */

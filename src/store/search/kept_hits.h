@@ -14,7 +14,7 @@
 
 #include "base/cache.h"
 #include "store/index/rows.h"
-#include "store/search/search_traces.h"
+#include "store/search/traces.h"
 
 struct cn_query;
 

@@ -6,7 +6,7 @@
 #include "base/best.h"
 #include "base/run/clock.h"
 #include "store/search/query.h"
-#include "store/search/search_segments.h"
+#include "store/search/segments.h"
 #include "store/segment/reader.h"
 
 /* The best rows so far. Reversed, the smallest numbers come first: the largest complements. */

@@ -1,5 +1,5 @@
 /* Searches all segments of a store for spans: a sorted page of matching rows and their number.
- * store/search/search_traces.h searches for traces, store/search/group.h groups either.
+ * store/search/traces.h searches for traces, store/search/group.h groups either.
  *
  *     cn_search_open(&search, store, err)
  *     cn_search_rows(search, query, &order, &hits, err) ...
@@ -62,7 +62,7 @@ enum cn_search_sort {
     CN_SEARCH_BY_SPANS, /* of traces; spans have one each */
 };
 
-/* What is counted and grouped. store/search/search_traces.h lists traces. */
+/* What is counted and grouped. store/search/traces.h lists traces. */
 enum cn_search_unit { CN_SEARCH_SPANS, CN_SEARCH_TRACES };
 
 struct cn_search_order {

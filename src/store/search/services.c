@@ -9,9 +9,9 @@
 #include "base/text.h"
 #include "model/contexts/context.h"
 #include "store/search/group_rank.h"
-#include "store/search/search_segments.h"
+#include "store/search/segments.h"
 #include "store/search/trace_table.h"
-#include "store/segment/segment_scan.h"
+#include "store/segment/scan.h"
 
 enum { SLICE_ROWS = 1 << 21 /* about so many spans are in memory at a time */ };
 

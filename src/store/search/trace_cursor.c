@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "store/search/search_traces.h"
+#include "store/search/traces.h"
 #include "store/segment/reader.h"
 
 static int compare_oldest(const void *left, const void *right)

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "model/contexts/context.h"
-#include "store/search/search_segments.h"
+#include "store/search/segments.h"
 
 /* A row of a chosen trace. */
 struct row {

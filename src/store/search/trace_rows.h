@@ -6,7 +6,7 @@
 #ifndef CN_STORE_SEARCH_TRACE_ROWS_H
 #define CN_STORE_SEARCH_TRACE_ROWS_H
 
-#include "store/search/search_traces.h"
+#include "store/search/traces.h"
 
 CN_CHECK bool cn_trace_rows_describe(struct cn_search *search, const uint64_t *places,
                                      size_t count, struct cn_search_traces *out,

@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "base/search.h"
 #include "model/contexts/context.h"
-#include "store/segment/segment_scan.h"
+#include "store/segment/scan.h"
 
 static const struct cn_joined_trace *find_trace(const struct cn_joined *joined,
                                                 uint32_t row)

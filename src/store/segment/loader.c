@@ -7,8 +7,8 @@
 #include "formats/zorka/record.h"
 #include "model/traces/trace.h"
 #include "store/segment/log_format.h"
+#include "store/segment/scan.h"
 #include "store/segment/segment.h"
-#include "store/segment/segment_scan.h"
 
 struct cn_segment_loader {
     struct cn_decompressor *decompressor;

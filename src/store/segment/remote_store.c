@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/files/cache_dir.h"
+#include "base/host/cache_dir.h"
 #include "base/text.h"
 #include "store/bucket/bucket.h"
-#include "store/bucket/fresh.h"
 #include "store/bucket/remote_segment.h"
+#include "store/bucket/unsealed.h"
 #include "store/segment/segment.h"
 
 /* The earlier segment with the same objects, else NULL. Numbers ascend. */

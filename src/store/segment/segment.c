@@ -10,10 +10,10 @@
 
 #include "base/alloc.h"
 #include "store/segment/log_format.h"
-#include "store/segment/segment_scan.h"
-#include "store/segment/segment_writer.h"
+#include "store/segment/scan.h"
 #include "store/segment/segments.h"
 #include "store/segment/text_log.h"
+#include "store/segment/writer.h"
 
 void cn_segment_close(struct cn_segment *segment)
 {

@@ -6,8 +6,8 @@
 #include <xxhash.h>
 
 #include "base/text.h"
-#include "model/calls/call_values.h"
 #include "model/calls/recording.h"
+#include "model/calls/values.h"
 #include "model/traces/trace.h"
 
 struct cutting {

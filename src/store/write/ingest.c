@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
-#include "formats/exchange/traces/span_set.h"
+#include "formats/exchange/read/traces/span_set.h"
 #include "formats/zorka/body.h"
 #include "formats/zorka/session.h"
 

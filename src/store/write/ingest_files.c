@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/run/earliest.h"
 #include "base/run/pool.h"
-#include "formats/exchange/traces/span_set.h"
+#include "formats/exchange/read/traces/span_set.h"
 #include "formats/zorka/body.h"
 #include "store/write/ingest.h"
 #include "store/write/ingest_input.h"

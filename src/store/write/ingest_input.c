@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "formats/exchange/traces/span_set.h"
+#include "formats/exchange/read/traces/span_set.h"
 #include "formats/zorka/body.h"
 
 bool cn_ingest_input_open(struct cn_ingest_input *input, const char *path,

@@ -14,7 +14,7 @@
 #include "formats/zorka/record.h"
 #include "model/traces/trace.h"
 #include "store/segment/log_format.h"
-#include "store/segment/segment_scan.h"
+#include "store/segment/scan.h"
 #include "store/segment/segments.h"
 
 struct walk {

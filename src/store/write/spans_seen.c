@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "store/index/columns.h"
-#include "store/segment/segment_scan.h"
+#include "store/segment/scan.h"
 
 void cn_spans_seen_done(struct cn_spans_seen *seen)
 {

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "analyze/calls/call_report.h"
+#include "analyze/calls/report.h"
 #include "analyze/cct/calls_to_database.h"
-#include "analyze/cct/cct_costs.h"
+#include "analyze/cct/costs.h"
 #include "analyze/histogram.h"
 #include "analyze/views/view.h"
 #include "base/alloc.h"

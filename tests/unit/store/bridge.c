@@ -7,11 +7,11 @@
 #include <cmocka.h>
 
 #include "analyze/calls/trace_calls.h"
-#include "formats/formats.h"
 #include "model/calls/recording.h"
 #include "model/traces/trace.h"
+#include "open/formats.h"
+#include "store/recording.h"
 #include "store/segment/reader.h"
-#include "store/store_recording.h"
 #include "store/write/cut_recording.h"
 #include "support/fixtures.h"
 #include "support/made_traces.h"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "store/store_format.h"
+#include "store/format.h"
 #include "store/write/writer.h"
 #include "support/scratch.h"
 

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "support/scratch.h"
-#include "symbols/resolver.h"
+#include "symbols/program/resolver.h"
 
 enum { HELPER_LINE = 2 };
 static const char source[] =

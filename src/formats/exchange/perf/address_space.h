@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "formats/exchange/perf/perf_file.h"
+#include "formats/exchange/perf/file.h"
 #include "unwind/unwind.h"
 
 struct cn_perf_process {

@@ -15,11 +15,11 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "formats/exchange/perf/address_space.h"
-#include "formats/exchange/perf/perf_names.h"
-#include "formats/exchange/perf/perf_read.h"
-#include "formats/exchange/perf/perf_stack.h"
-#include "formats/exchange/perf/perf_threads.h"
-#include "formats/exchange/read/import.h"
+#include "formats/exchange/perf/names.h"
+#include "formats/exchange/perf/read.h"
+#include "formats/exchange/perf/stack.h"
+#include "formats/exchange/perf/threads.h"
+#include "formats/exchange/read/stacks/import.h"
 #include "model/contexts/database.h"
 
 /* What a call chain stands for. */

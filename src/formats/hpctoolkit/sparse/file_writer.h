@@ -7,7 +7,7 @@
 #include "base/files/out.h"
 #include "formats/hpctoolkit/sparse/frame.h"
 #include "formats/hpctoolkit/sparse/writer.h"
-#include "formats/hpctoolkit/values/value_job.h"
+#include "formats/hpctoolkit/values/job.h"
 #include "model/contexts/database.h"
 
 /* The job for the engines in values/. */

@@ -9,7 +9,7 @@
 #define CN_FORMATS_HPCTOOLKIT_SPARSE_OPEN_H
 
 #include "formats/hpctoolkit/maps.h"
-#include "formats/hpctoolkit/values/values_reader.h"
+#include "formats/hpctoolkit/values/reader.h"
 
 struct cn_hpc_sparse_files {
     struct cn_bytes profile, cct, trace;

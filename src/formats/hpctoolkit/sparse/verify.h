@@ -7,7 +7,7 @@
 #define CN_FORMATS_HPCTOOLKIT_SPARSE_VERIFY_H
 
 #include "formats/hpctoolkit/sparse/open.h"
-#include "formats/hpctoolkit/values/value_checks.h"
+#include "formats/hpctoolkit/values/checks.h"
 
 struct cn_hpc_sparse_verify {
     struct cn_hpc_check *c;

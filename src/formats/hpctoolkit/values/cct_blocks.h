@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "formats/hpctoolkit/values/value_job.h"
+#include "formats/hpctoolkit/values/job.h"
 #include "model/contexts/transpose.h"
 
 struct cn_out;

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/run/progress.h"
-#include "formats/hpctoolkit/values/value_checks.h"
+#include "formats/hpctoolkit/values/checks.h"
 
 enum { PADDING_MAX = 7, PROFILES_PER_REPORT = 64, CONTEXTS_PER_REPORT = 65536 };
 

@@ -1,7 +1,7 @@
 #include <inttypes.h>
 
 #include "base/run/progress.h"
-#include "formats/hpctoolkit/values/value_checks.h"
+#include "formats/hpctoolkit/values/checks.h"
 
 enum { TRACES_PER_REPORT = 64, SAMPLES_PER_BATCH = 1024, PADDING_MAX = 7 };
 

@@ -9,7 +9,7 @@
 
 #include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/span.h"
-#include "formats/hpctoolkit/values/values_reader.h"
+#include "formats/hpctoolkit/values/reader.h"
 
 /* The context tree of meta.db: lists of siblings in one section, each record with the
  * offset of its children. A context is found again by its offset in the file; that of an

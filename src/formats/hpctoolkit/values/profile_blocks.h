@@ -14,7 +14,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "formats/hpctoolkit/values/value_job.h"
+#include "formats/hpctoolkit/values/job.h"
 #include "model/contexts/database.h"
 
 struct cn_out;

@@ -6,9 +6,9 @@
 #include "base/files/file.h"
 #include "formats/uftrace/directory/directory.h"
 #include "formats/uftrace/directory/perf_index.h"
-#include "formats/uftrace/packed/packed_decode.h"
+#include "formats/uftrace/packed/decode.h"
 #include "formats/uftrace/packed/record_source.h"
-#include "formats/uftrace/records/record_reader.h"
+#include "formats/uftrace/records/reader.h"
 
 enum {
     SEARCH_LEN = 64 << 10, /* bytes to search for the start of a record */

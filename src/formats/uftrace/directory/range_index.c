@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "formats/uftrace/directory/resolver.h"
-#include "formats/uftrace/records/record_reader.h"
+#include "formats/uftrace/records/reader.h"
 #include "formats/uftrace/summary/summary.h"
 
 /* For measuring payloads. */

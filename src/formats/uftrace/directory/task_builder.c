@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "formats/uftrace/directory/builders.h"
-#include "formats/uftrace/records/record_reader.h"
+#include "formats/uftrace/records/reader.h"
 #include "formats/uftrace/text/task_reader.h"
 
 /* A process and its sessions, in the order of task.txt. */

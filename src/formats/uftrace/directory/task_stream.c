@@ -16,7 +16,7 @@
 #include "formats/uftrace/directory/range_index.h"
 #include "formats/uftrace/directory/resolver.h"
 #include "formats/uftrace/directory/stream.h"
-#include "formats/uftrace/records/record_reader.h"
+#include "formats/uftrace/records/reader.h"
 
 enum {
     BATCH = 1024,

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/files/file.h"
 #include "formats/uftrace/format.h"
-#include "formats/uftrace/packed/packed_decode.h"
+#include "formats/uftrace/packed/decode.h"
 #include "formats/uftrace/text/scan.h"
 
 enum {

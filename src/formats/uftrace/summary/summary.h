@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "formats/uftrace/format.h"
 #include "formats/uftrace/packed/record_source.h"
-#include "formats/uftrace/summary/summary_format.h"
+#include "formats/uftrace/summary/format.h"
 
 struct cn_progress;
 

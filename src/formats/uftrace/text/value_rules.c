@@ -7,7 +7,7 @@
 #include "base/search.h"
 #include "base/text.h"
 #include "formats/uftrace/text/scan.h"
-#include "model/calls/call_trigger.h"
+#include "model/calls/trigger.h"
 #include "symbols/demangle.h"
 
 /* Limits: each pattern is matched against every function. */

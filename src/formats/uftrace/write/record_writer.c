@@ -9,7 +9,7 @@
 #include "base/run/progress.h"
 #include "base/text.h"
 #include "formats/uftrace/format.h"
-#include "formats/uftrace/records/record_reader.h"
+#include "formats/uftrace/records/reader.h"
 #include "formats/uftrace/write/writer.h"
 
 /* An event that is not stored in TID.dat. */

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "analyze/calls/call_graph.h"
-#include "analyze/calls/call_report.h"
-#include "analyze/calls/call_tasks.h"
+#include "analyze/calls/graph.h"
+#include "analyze/calls/report.h"
+#include "analyze/calls/tasks.h"
 #include "support/fake_recording.h"
 #include "support/random_calls.h"
 #include "support/same_views.h"

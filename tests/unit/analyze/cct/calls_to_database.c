@@ -11,17 +11,17 @@
 
 #include <cmocka.h>
 
-#include "analyze/calls/call_report.h"
+#include "analyze/calls/report.h"
 #include "analyze/cct/calls_to_database.h"
-#include "analyze/cct/cct_locations.h"
+#include "analyze/cct/locations.h"
 #include "analyze/waits.h"
 #include "base/alloc.h"
 #include "base/files/file.h"
 #include "base/map.h"
 #include "base/text.h"
-#include "formats/formats.h"
 #include "model/contexts/database.h"
 #include "model/contexts/walk.h"
+#include "open/formats.h"
 #include "support/fixtures.h"
 #include "support/listing.h"
 #include "support/scratch.h"

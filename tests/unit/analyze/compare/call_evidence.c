@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/calls/call_filter.h"
+#include "analyze/calls/filter.h"
 #include "analyze/cct/calls_to_database.h"
 #include "analyze/compare/explain.h"
 #include "analyze/compare/rows.h"

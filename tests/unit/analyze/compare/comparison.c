@@ -15,7 +15,7 @@
 #include "analyze/compare/rows.h"
 #include "analyze/views/costs.h"
 #include "base/text.h"
-#include "formats/formats.h"
+#include "open/formats.h"
 #include "support/fixtures.h"
 #include "support/made_profile.h"
 #include "support/random_tree.h"

@@ -13,7 +13,7 @@
 
 #include "analyze/views/hottest.h"
 #include "analyze/views/view.h"
-#include "formats/formats.h"
+#include "open/formats.h"
 #include "support/check_costs.h"
 #include "support/fixtures.h"
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "analyze/views/waiting_calls.h"
-#include "formats/exchange/read/import.h"
+#include "formats/exchange/read/stacks/import.h"
 
 static uint32_t call(struct cn_import *import, uint32_t parent, const char *module,
                      const char *name)

@@ -8,9 +8,9 @@
 #include <cmocka.h>
 
 #include "base/files/file.h"
-#include "formats/formats.h"
 #include "model/calls/recording.h"
 #include "model/contexts/database.h"
+#include "open/formats.h"
 #include "support/compare.h"
 #include "support/sample.h"
 #include "support/sample_recording.h"

@@ -11,7 +11,7 @@
 #include "base/bytes/record.h"
 #include "base/text.h"
 #include "cli/print/dump_print.h"
-#include "formats/formats.h"
+#include "open/formats.h"
 
 #define CN_TOY_BIG(F)               \
     F(0x00, u16, small, "a number") \

@@ -12,9 +12,9 @@
 
 #include "base/files/file.h"
 #include "base/text.h"
-#include "formats/formats.h"
-#include "model/calls/call_values.h"
 #include "model/calls/recording.h"
+#include "model/calls/values.h"
+#include "open/formats.h"
 #include "support/fixtures.h"
 #include "support/listing.h"
 

@@ -15,7 +15,7 @@
 #include "formats/zorka/body.h"
 #include "formats/zorka/format.h"
 #include "formats/zorka/record.h"
-#include "store/care/care.h"
+#include "store/maintenance/maintenance.h"
 #include "store/search/query.h"
 #include "store/search/search.h"
 #include "store/segment/reader.h"

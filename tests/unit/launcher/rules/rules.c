@@ -10,12 +10,12 @@
 
 #include <cmocka.h>
 
-#include "launcher/agent/agent_format.h"
-#include "launcher/agent/agent_rules.h"
-#include "launcher/elf/elf_file.h"
+#include "launcher/agent/format.h"
+#include "launcher/agent/rules.h"
+#include "launcher/elf/file.h"
 #include "launcher/files/shared_memory.h"
 #include "launcher/rules/rules.h"
-#include "model/calls/call_trigger.h"
+#include "model/calls/trigger.h"
 
 static struct cn_elf_symbol symbols[] = {
     {0x10, 0x10, 'T', (char *)(uintptr_t) "main"},

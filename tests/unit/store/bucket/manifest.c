@@ -11,8 +11,8 @@
 
 #include "base/alloc.h"
 #include "base/files/crc32c.h"
-#include "store/care/commit_object.h"
 #include "store/index/word_filter.h"
+#include "store/maintenance/commit_object.h"
 #include "store/search/query.h"
 #include "store/search/query_filter.h"
 #include "support/made_entry.h"

@@ -14,7 +14,7 @@
 #include "base/files/file.h"
 #include "base/text.h"
 #include "model/traces/trace.h"
-#include "store/care/care.h"
+#include "store/maintenance/maintenance.h"
 #include "store/search/query.h"
 #include "store/search/search.h"
 #include "store/segment/index.h"

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "store/care/care.h"
+#include "store/maintenance/maintenance.h"
 #include "store/search/query.h"
 #include "store/search/search.h"
 #include "store/segment/reader.h"

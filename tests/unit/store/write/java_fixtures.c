@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "model/traces/trace.h"
-#include "store/care/care.h"
+#include "store/maintenance/maintenance.h"
 #include "store/segment/reader.h"
 #include "store/write/java_import.h"
 #include "support/fixtures.h"

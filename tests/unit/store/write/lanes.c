@@ -16,7 +16,7 @@
 #include "base/alloc.h"
 #include "base/run/pool.h"
 #include "base/text.h"
-#include "store/care/care.h"
+#include "store/maintenance/maintenance.h"
 #include "store/search/query.h"
 #include "store/search/search.h"
 #include "store/segment/reader.h"

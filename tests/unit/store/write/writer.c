@@ -12,7 +12,7 @@
 
 #include "base/files/file.h"
 #include "base/text.h"
-#include "store/care/care.h"
+#include "store/maintenance/maintenance.h"
 #include "store/segment/reader.h"
 #include "store/segment/segments.h"
 #include "store/write/writer.h"

@@ -11,7 +11,7 @@
 #include "formats/hpctoolkit/meas/code/structure.h"
 #include "formats/hpctoolkit/meas/profile/directory.h"
 #include "formats/hpctoolkit/meas/profile/load.h"
-#include "formats/hpctoolkit/meas/verify/verify_run.h"
+#include "formats/hpctoolkit/meas/verify/run.h"
 #include "model/contexts/context.h"
 
 /* hpcrun writes samples nearly in order; readers sort them. */

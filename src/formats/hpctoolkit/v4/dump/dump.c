@@ -2,7 +2,7 @@
 
 #include "base/files/file.h"
 #include "formats/hpctoolkit/maps.h"
-#include "formats/hpctoolkit/v4/dump/dump_meta.h"
+#include "formats/hpctoolkit/v4/dump/meta.h"
 #include "formats/hpctoolkit/v4/read/latency_reader.h"
 #include "formats/hpctoolkit/v4/read/sections.h"
 #include "formats/hpctoolkit/v4/read/states_reader.h"

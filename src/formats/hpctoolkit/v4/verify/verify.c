@@ -6,8 +6,8 @@
 #include "formats/hpctoolkit/v4/read/database.h"
 #include "formats/hpctoolkit/v4/read/states_reader.h"
 #include "formats/hpctoolkit/v4/states_format.h"
-#include "formats/hpctoolkit/v4/verify/verify_parts.h"
-#include "formats/hpctoolkit/values/value_checks.h"
+#include "formats/hpctoolkit/v4/verify/parts.h"
+#include "formats/hpctoolkit/values/checks.h"
 
 /* Strings may be shared, but together be at most this many times the file. */
 enum { STRING_SHARING_MAX = 64 };

@@ -8,7 +8,7 @@
 #include "base/files/out.h"
 #include "formats/hpctoolkit/strings.h"
 #include "formats/hpctoolkit/v4/format.h"
-#include "formats/hpctoolkit/values/value_job.h"
+#include "formats/hpctoolkit/values/job.h"
 #include "model/contexts/database.h"
 #include "model/format.h"
 

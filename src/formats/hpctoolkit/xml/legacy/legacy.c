@@ -8,7 +8,7 @@
 #include "base/search.h"
 #include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/xml/format.h"
-#include "formats/hpctoolkit/xml/legacy/legacy_threads.h"
+#include "formats/hpctoolkit/xml/legacy/threads.h"
 #include "formats/hpctoolkit/xml/legacy_format.h"
 #include "formats/hpctoolkit/xml/read/database.h"
 #include "formats/hpctoolkit/xml/read/open.h"

@@ -7,7 +7,7 @@
 #include "formats/hpctoolkit/xml/format.h"
 #include "formats/hpctoolkit/xml/read/head_reader.h"
 #include "formats/hpctoolkit/xml/read/open.h"
-#include "formats/hpctoolkit/xml/verify/verify_document.h"
+#include "formats/hpctoolkit/xml/verify/document.h"
 
 /* The reader stops at the first damage: compare values only where nothing was wrong. */
 static bool compare_values(struct cn_hpc_check *c, const struct cn_hpc_xml_files *files,

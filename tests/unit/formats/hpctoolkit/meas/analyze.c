@@ -10,15 +10,15 @@
 
 #include <cmocka.h>
 
-#include "analyze/samples/sampled_database.h"
+#include "analyze/samples/database.h"
 #include "base/files/file.h"
 #include "base/text.h"
-#include "formats/formats.h"
 #include "formats/hpctoolkit/meas/code/path_map.h"
 #include "formats/hpctoolkit/meas/open.h"
 #include "formats/hpctoolkit/meas/profile/directory.h"
 #include "formats/hpctoolkit/v4/write/writer.h"
 #include "model/contexts/walk.h"
+#include "open/formats.h"
 #include "support/compare_measured.h"
 #include "support/scratch.h"
 #include "support/tiny_meas.h"

@@ -8,12 +8,12 @@
 
 #include <cmocka.h>
 
-#include "analyze/samples/sampled_database.h"
+#include "analyze/samples/database.h"
 #include "base/text.h"
-#include "formats/formats.h"
 #include "formats/hpctoolkit/meas/open.h"
 #include "formats/hpctoolkit/v4/read/open.h"
 #include "formats/hpctoolkit/v4/write/writer.h"
+#include "open/formats.h"
 #include "support/compare.h"
 #include "support/compare_measured.h"
 #include "support/fixtures.h"

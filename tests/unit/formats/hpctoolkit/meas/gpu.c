@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/samples/sampled_database.h"
+#include "analyze/samples/database.h"
 #include "formats/hpctoolkit/meas/open.h"
 #include "formats/hpctoolkit/meas/profile/profile.h"
 #include "model/contexts/walk.h"

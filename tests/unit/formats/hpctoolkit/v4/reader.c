@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "base/text.h"
-#include "formats/formats.h"
 #include "model/contexts/database.h"
 #include "model/contexts/walk.h"
+#include "open/formats.h"
 #include "support/read_everything.h"
 #include "support/scratch.h"
 #include "support/tiny_v4.h"

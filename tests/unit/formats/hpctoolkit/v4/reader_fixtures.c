@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/bytes/record.h"
-#include "formats/formats.h"
 #include "model/contexts/database.h"
+#include "open/formats.h"
 #include "support/fixtures.h"
 #include "support/read_everything.h"
 

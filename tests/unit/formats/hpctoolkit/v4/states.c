@@ -13,7 +13,7 @@
 #include "base/files/block_file.h"
 #include "base/files/file.h"
 #include "formats/exchange/perf/perf.h"
-#include "formats/exchange/read/import.h"
+#include "formats/exchange/read/stacks/import.h"
 #include "formats/hpctoolkit/v4/read/states_reader.h"
 #include "formats/hpctoolkit/v4/states_format.h"
 #include "formats/hpctoolkit/v4/verify/verify.h"

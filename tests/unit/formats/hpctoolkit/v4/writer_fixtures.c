@@ -12,10 +12,10 @@
 #include <cmocka.h>
 
 #include "base/text.h"
-#include "formats/formats.h"
 #include "formats/hpctoolkit/v4/read/open.h"
 #include "formats/hpctoolkit/v4/write/writer.h"
 #include "model/contexts/database.h"
+#include "open/formats.h"
 #include "support/compare.h"
 #include "support/fixtures.h"
 #include "support/listing.h"

@@ -10,12 +10,12 @@
 #include <cmocka.h>
 
 #include "base/text.h"
-#include "formats/formats.h"
 #include "formats/hpctoolkit/v4/write/writer.h"
 #include "formats/hpctoolkit/xml/verify/verify.h"
 #include "formats/hpctoolkit/xml/write/writer.h"
 #include "model/contexts/database.h"
 #include "model/contexts/memory.h"
+#include "open/formats.h"
 #include "support/compare.h"
 #include "support/fixtures.h"
 #include "support/sample.h"

@@ -8,10 +8,10 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "formats/uftrace/packed/packed_decode.h"
-#include "formats/uftrace/packed/packed_encode.h"
-#include "formats/uftrace/packed/packed_file.h"
-#include "formats/uftrace/packed/packed_predictor.h"
+#include "formats/uftrace/packed/decode.h"
+#include "formats/uftrace/packed/encode.h"
+#include "formats/uftrace/packed/file.h"
+#include "formats/uftrace/packed/predictor.h"
 #include "support/random_calls.h"
 
 enum { ALL_KINDS = 32 };

@@ -12,9 +12,9 @@
 
 #include "base/bytes/record.h"
 #include "base/text.h"
-#include "formats/formats.h"
-#include "model/calls/call_values.h"
 #include "model/calls/recording.h"
+#include "model/calls/values.h"
+#include "open/formats.h"
 #include "support/effort.h"
 #include "support/sample_recording.h"
 #include "support/scratch.h"

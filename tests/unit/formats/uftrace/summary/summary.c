@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/files/compress.h"
 #include "base/files/file.h"
-#include "formats/uftrace/packed/packed_file.h"
+#include "formats/uftrace/packed/file.h"
 #include "formats/uftrace/summary/summary.h"
 #include "model/contexts/context.h"
 #include "support/random_calls.h"

@@ -13,7 +13,7 @@
 #include "formats/uftrace/text/map_reader.h"
 #include "formats/uftrace/text/symbol_reader.h"
 #include "formats/uftrace/text/task_reader.h"
-#include "model/calls/call_values.h"
+#include "model/calls/values.h"
 #include "symbols/demangle.h"
 
 static struct cn_bytes bytes_of(const char *text)

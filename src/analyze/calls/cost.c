@@ -1,0 +1,85 @@
+/* Numbers of a report that are not counted at each call. */
+#include <math.h>
+
+#include "analyze/calls/report.h"
+#include "base/alloc.h"
+
+/* Of calls that are equally long, the first counts. */
+static void note_moment(struct cn_call_moments *moments, enum cn_call_moment which,
+                        const struct cn_call_moment_of *call)
+{
+    struct cn_call_moment_of *known = &moments->list[which];
+    bool wants_min = which == CN_MOMENT_TOTAL_MIN || which == CN_MOMENT_SELF_MIN;
+
+    if (call->has_call &&
+        (!known->has_call ||
+         (wants_min ? call->time_ns < known->time_ns : call->time_ns > known->time_ns) ||
+         (call->time_ns == known->time_ns && call->begin_ns < known->begin_ns)))
+        *known = *call;
+}
+
+void cn_call_moments_note(struct cn_call_moments *moments, uint32_t task,
+                          uint64_t begin_ns, uint64_t total_ns, uint64_t self_ns)
+{
+    for (int i = 0; i < CN_MOMENT_COUNT; i++) {
+        bool is_total = i == CN_MOMENT_TOTAL_MIN || i == CN_MOMENT_TOTAL_MAX;
+
+        note_moment(moments, (enum cn_call_moment)i,
+                    &(struct cn_call_moment_of){begin_ns, is_total ? total_ns : self_ns,
+                                                task, true});
+    }
+}
+
+void cn_call_moments_merge(struct cn_call_moments **into,
+                           const struct cn_call_moments *from)
+{
+    if (!from)
+        return;
+    if (!*into)
+        *into = cn_alloc(1, sizeof(**into));
+    for (int i = 0; i < CN_MOMENT_COUNT; i++)
+        note_moment(*into, (enum cn_call_moment)i, &from->list[i]);
+}
+
+static void merge_times(struct cn_call_times *into, const struct cn_call_times *from)
+{
+    into->sum_ns += from->sum_ns;
+    if (from->min_ns < into->min_ns)
+        into->min_ns = from->min_ns;
+    if (from->max_ns > into->max_ns)
+        into->max_ns = from->max_ns;
+}
+
+static void merge_squares(struct cn_call_squares *into,
+                          const struct cn_call_squares *from)
+{
+    into->low += from->low;
+    into->high += from->high + (into->low < from->low);
+}
+
+void cn_call_cost_merge(struct cn_call_cost *into, const struct cn_call_cost *from)
+{
+    into->calls += from->calls;
+    into->total_ns += from->total_ns;
+    merge_times(&into->total, &from->total);
+    merge_times(&into->self, &from->self);
+    merge_squares(&into->total_squares, &from->total_squares);
+    merge_squares(&into->self_squares, &from->self_squares);
+}
+
+uint64_t cn_call_times_mean(const struct cn_call_times *times, uint64_t calls)
+{
+    return calls ? times->sum_ns / calls : 0;
+}
+
+double cn_call_times_deviation(const struct cn_call_times *times,
+                               const struct cn_call_squares *squares, uint64_t calls)
+{
+    double count = (double)calls;
+    /* Whole nanoseconds like uftrace, so that all digits agree. */
+    double mean = floor((double)times->sum_ns / count);
+    double sum = ldexp((double)squares->high, 64) + (double)squares->low;
+    double variance = floor(sum / count) - mean * mean;
+
+    return 100 * sqrt((variance > 0 ? variance : 0) / count) / mean;
+}

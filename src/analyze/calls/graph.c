@@ -1,0 +1,666 @@
+#include "analyze/calls/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/calls/visit.h"
+#include "base/alloc.h"
+#include "base/text.h"
+
+/* One of the open calls of a task. */
+struct open_call {
+    uint32_t depth;
+    uint32_t id;      /* of its node; CN_NONE: it is in the node of the call before */
+    uint64_t address; /* of its function if that is unknown, else 0 */
+};
+
+/* The open calls of a task at some time, outermost first. */
+struct path {
+    uint32_t root; /* id of the node above them */
+    struct open_call *calls;
+    size_t count;
+};
+
+struct task {
+    uint32_t index;     /* in the recording */
+    uint32_t *children; /* slots of the tasks it forked, by the time they started */
+    size_t child_count;
+    struct path origin;   /* open calls of its parent when that forked it */
+    uint32_t attached;    /* node of the whole tree below which it continues */
+    uint32_t first_depth; /* of its first call */
+};
+
+/* The children of the root of a tree are sessions, then the tasks that continue where another
+ * task forked; in a part also its guessed calls, by depth from GUESSED on. */
+#define GUESSED UINT32_C(0xc0000000)
+
+/* Of a part: the open calls when it forked a task. */
+struct fork {
+    uint32_t slot;
+    uint32_t guessed; /* calls of them */
+    struct path path;
+};
+
+struct lane {
+    struct cn_call_lane base; /* first */
+    struct cn_call_tree tree;
+    size_t next_child;
+    struct fork *forks;
+    size_t fork_count, fork_capacity;
+    bool has_guessed;     /* guessed calls have nodes */
+    struct path guessed;  /* of a joined part: the calls that were guessed */
+    bool has_first;       /* a call was seen */
+    uint32_t first_depth; /* of that call */
+};
+
+struct build {
+    const struct cn_call_query *query;
+    struct cn_call_tree *trees; /* one per worker */
+    struct task *tasks;         /* by slot */
+    uint32_t *same_name; /* by function: the first one of that name in its module */
+    bool apart;
+    bool with_extremes;
+};
+
+static struct lane *lane_of(struct cn_call_lane *base)
+{
+    return (struct lane *)base;
+}
+
+static uint32_t node_id(const struct build *build, struct cn_call_tree *tree,
+                        const struct cn_call_frame *frame)
+{
+    const struct cn_recording *rec = build->query->rec;
+
+    return frame->function < rec->function_count
+               ? build->same_name[frame->function]
+               : cn_call_ids_of(&tree->ids, rec, frame->function, frame->address);
+}
+
+/* The parent of an outermost call. */
+static uint32_t base_node(const struct build *build, struct lane *lane, uint64_t time_ns)
+{
+    const struct cn_recording *rec = build->query->rec;
+    uint32_t slot = lane->base.slot, task = build->tasks[slot].index;
+    const struct cn_task *self = &rec->tasks[task];
+    const struct cn_session *session = cn_recording_session_at(rec, task, time_ns);
+    bool continues = !build->apart && self->is_fork && self->parent != CN_NONE &&
+                     (self->session_count < 2 || time_ns < self->sessions[1].from_ns);
+    uint32_t id = session ? (uint32_t)(session - rec->sessions) : rec->session_count;
+
+    if (continues)
+        id = rec->session_count + 1 + slot;
+    return cn_call_tree_child(&lane->tree, 0, id, 0, time_ns);
+}
+
+/* The child of a node, mostly the one that was called last. */
+static inline uint32_t child_of(struct lane *lane, uint32_t parent, uint32_t id,
+                                uint64_t address)
+{
+    uint32_t recent = lane->tree.nodes[parent].recent;
+
+    if (recent && lane->tree.nodes[recent].id == id)
+        return recent;
+    return cn_call_tree_child(&lane->tree, parent, id, address, lane->base.last_ns);
+}
+
+static inline void count_enter(const struct build *build, struct lane *lane,
+                               struct cn_call_frame *frame, uint64_t recorded_ns)
+{
+    const struct cn_call_stack *stack = &lane->base.stack;
+    uint32_t at = (uint32_t)(frame - stack->frames);
+    uint32_t parent =
+        at > 0 ? stack->frames[at - 1].mark : base_node(build, lane, recorded_ns);
+
+    frame->mark = parent;
+    if (frame->flags & CN_FRAME_SHOWN) {
+        frame->mark =
+            child_of(lane, parent, node_id(build, &lane->tree, frame), frame->address);
+        lane->tree.nodes[frame->mark].calls++;
+    }
+}
+
+static void count_end(const struct build *build, struct lane *lane,
+                      const struct cn_call_end *ended, bool is_open)
+{
+    const struct cn_call_frame *frame = &ended->frame;
+    struct cn_call_tree *tree = &lane->tree;
+    uint32_t node = frame->mark, id;
+
+    if (!(frame->flags & CN_FRAME_SHOWN) || !ended->has_time)
+        return;
+    id = node_id(build, tree, frame);
+    /* The second return of setjmp(), instead of the call that longjmp() left. */
+    if (tree->nodes[node].id != id) {
+        node = cn_call_tree_child(tree, tree->nodes[node].parent, id, frame->address,
+                                  lane->base.last_ns);
+        tree->nodes[node].calls++;
+    }
+    cn_call_tree_end(tree, node, ended->total_ns, ended->self_ns, is_open);
+}
+
+/* Count the end of the innermost call in the usual case: its mark is its node. */
+static inline bool count_top_end(struct lane *lane, const struct cn_call *call)
+{
+    uint64_t total_ns, self_ns;
+    const struct cn_call_frame *frame =
+        cn_call_stack_leave_top(&lane->base.stack, call, &total_ns, &self_ns);
+
+    if (!frame)
+        return false;
+    if (frame->flags & CN_FRAME_SHOWN)
+        cn_call_tree_end(&lane->tree, frame->mark, total_ns, self_ns, false);
+    return true;
+}
+
+/* Of a part: true if a call is not to be counted. */
+static bool check_guess(struct lane *lane, const struct cn_call *call)
+{
+    return lane->base.guess && cn_call_guess_check(lane->base.guess, &lane->base.stack,
+                                                   call) != CN_GUESS_INSIDE;
+}
+
+static void leave_slowly(const struct build *build, struct lane *lane,
+                         const struct cn_call *call)
+{
+    struct cn_call_end ended;
+
+    if (check_guess(lane, call))
+        return;
+    cn_call_stack_leave(&lane->base.stack, call, &ended);
+    count_end(build, lane, &ended, false);
+}
+
+static inline void count_call(const struct build *build, struct lane *lane,
+                              const struct cn_call *call,
+                              const struct cn_call_batch *batch)
+{
+    struct cn_call_stack *stack = &lane->base.stack;
+    struct cn_call_frame *frame;
+    struct cn_call_end ended;
+
+    if (call->time_ns > lane->base.last_ns)
+        lane->base.last_ns = call->time_ns;
+    if (!lane->has_first && call->kind <= CN_CALL_EXIT) {
+        lane->has_first = true;
+        lane->first_depth = call->depth;
+    }
+    switch ((enum cn_call_kind)call->kind) {
+    case CN_CALL_ENTER:
+        frame = cn_call_stack_enter_top(stack, call);
+        if (!frame && check_guess(lane, call))
+            break;
+        if (!frame)
+            frame = cn_call_stack_enter(stack, call, batch, NULL);
+        count_enter(build, lane, frame, cn_call_recorded_ns(batch, call));
+        break;
+    case CN_CALL_EXIT:
+        if (!count_top_end(lane, call))
+            leave_slowly(build, lane, call);
+        break;
+    case CN_CALL_EVENT:
+        if (call->address == CN_EVENT_SCHED_IN) {
+            if (cn_call_stack_wake(stack, call, &ended))
+                count_end(build, lane, &ended, false);
+        } else if (cn_call_stack_may_sleep(stack, call)) {
+            count_enter(build, lane, cn_call_stack_sleep(stack, call),
+                        cn_call_recorded_ns(batch, call));
+        }
+        break;
+    case CN_CALL_LOST:
+        break;
+    }
+}
+
+/* The child of the root above a node. */
+static uint32_t root_of(const struct cn_call_tree *tree, uint32_t node)
+{
+    while (tree->nodes[node].parent != 0)
+        node = tree->nodes[node].parent;
+    return node;
+}
+
+/* List the open calls of a lane. */
+static void find_path(const struct lane *lane, struct path *out)
+{
+    const struct cn_call_stack *stack = &lane->base.stack;
+    const struct cn_call_tree *tree = &lane->tree;
+    uint32_t above = stack->count > 0 ? root_of(tree, stack->frames[0].mark) : 0;
+
+    out->root = tree->nodes[above].id;
+    out->count = stack->count;
+    out->calls = cn_alloc(out->count, sizeof(*out->calls));
+    for (uint32_t i = 0; i < stack->count; i++) {
+        const struct cn_call_frame *frame = &stack->frames[i];
+        uint32_t id = tree->nodes[frame->mark].id;
+
+        out->calls[i] = (struct open_call){
+            .depth = frame->depth,
+            .id = frame->mark != above ? id : CN_NONE,
+            .address = cn_call_ids_address(&tree->ids, tree->rec, id),
+        };
+        above = frame->mark;
+    }
+}
+
+/* The node of an open call, whose caller has the node `above`. */
+static uint32_t step_down(struct cn_call_tree *tree, uint32_t above,
+                          const struct open_call *call)
+{
+    uint32_t id = call->address
+                      ? cn_call_ids_unknown(&tree->ids, tree->rec, call->address)
+                      : call->id;
+
+    return call->id == CN_NONE
+               ? above
+               : cn_call_tree_child(tree, above, id, call->address, UINT64_MAX);
+}
+
+static void note_fork(struct lane *lane, uint32_t slot)
+{
+    struct fork *fork;
+
+    lane->forks = cn_grow(lane->forks, lane->fork_count, &lane->fork_capacity,
+                          sizeof(*lane->forks));
+    fork = &lane->forks[lane->fork_count++];
+    *fork = (struct fork){.slot = slot, .guessed = lane->base.guess->open_count};
+    find_path(lane, &fork->path);
+}
+
+/* The open calls of a fork, of which some were guessed to be those of `guessed`; to be
+ * released with free(). */
+static struct path join_paths(const struct fork *fork, const struct path *guessed,
+                              uint32_t unknown)
+{
+    struct path path = {
+        .root = fork->guessed > unknown ? guessed->root : fork->path.root,
+        .calls = cn_alloc(fork->path.count - unknown, sizeof(*path.calls)),
+        .count = fork->path.count - unknown,
+    };
+
+    for (size_t i = 0; i < path.count; i++)
+        path.calls[i] = i + unknown < fork->guessed ? guessed->calls[i]
+                                                    : fork->path.calls[i + unknown];
+    return path;
+}
+
+/* Note the open calls for the tasks that were forked by now. */
+static void note_origins(const struct build *build, struct lane *lane, uint64_t time_ns)
+{
+    const struct cn_call_query *query = build->query;
+    const struct task *task = &build->tasks[lane->base.slot];
+
+    while (lane->next_child < task->child_count) {
+        uint32_t slot = task->children[lane->next_child];
+
+        if (time_ns < query->rec->tasks[query->tasks[slot]].time_ns)
+            return;
+        lane->next_child++;
+        if (lane->base.guess)
+            note_fork(lane, slot);
+        else
+            find_path(lane, &build->tasks[slot].origin);
+    }
+}
+
+static void init_tree(const struct build *build, struct cn_call_tree *tree)
+{
+    cn_call_tree_init(tree, build->query->rec);
+    if (build->with_extremes)
+        cn_call_tree_count_extremes(tree);
+}
+
+static void lane_begin(void *arg, struct cn_call_lane *base)
+{
+    const struct build *build = arg;
+
+    init_tree(build, &lane_of(base)->tree);
+}
+
+static void lane_done(void *arg, struct cn_call_lane *base)
+{
+    (void)arg;
+    cn_call_tree_done(&lane_of(base)->tree);
+    free(lane_of(base)->guessed.calls);
+    for (size_t i = 0; i < lane_of(base)->fork_count; i++)
+        free(lane_of(base)->forks[i].path.calls);
+    free(lane_of(base)->forks);
+}
+
+/* Begin a part: the tasks that were forked up to the calls it left out are noted. */
+static void begin_part(const struct build *build, struct lane *lane)
+{
+    const struct cn_call_guess *guess = lane->base.guess;
+    const struct cn_call_query *query = build->query;
+    const struct cn_call_stack *stack = &lane->base.stack;
+    const struct task *task = &build->tasks[lane->base.slot];
+    uint64_t seen_ns = guess->clock.seen_ns > 0 ? guess->clock.seen_ns : guess->begin_ns;
+
+    lane->has_guessed = true;
+    for (uint32_t i = 0; i < guess->depth; i++)
+        stack->frames[i].mark = cn_call_tree_child(&lane->tree, 0, GUESSED | i, 0, 0);
+    while (lane->next_child < task->child_count &&
+           query->rec->tasks[query->tasks[task->children[lane->next_child]]].time_ns <=
+               seen_ns)
+        lane->next_child++;
+}
+
+static void lane_count(void *arg, struct cn_call_lane *base,
+                       const struct cn_call_batch *batch)
+{
+    const struct build *build = arg;
+    const struct task *task = &build->tasks[base->slot];
+    struct lane *lane = lane_of(base);
+
+    if (base->guess && !lane->has_guessed)
+        begin_part(build, lane);
+    lane->tree.order = (uint64_t)base->order << 32;
+    for (size_t i = 0; i < batch->count; i++) {
+        if (lane->next_child < task->child_count)
+            note_origins(build, lane, cn_call_recorded_ns(batch, &batch->calls[i]));
+        count_call(build, lane, &batch->calls[i], batch);
+    }
+}
+
+static void lane_join(void *arg, struct cn_call_lane *base, struct cn_call_lane *part)
+{
+    const struct build *build = arg;
+    struct lane *lane = lane_of(part);
+    uint32_t unknown = part->guess->depth - base->stack.count;
+
+    find_path(lane_of(base), &lane->guessed);
+    lane_of(base)->next_child = lane->next_child;
+    for (size_t i = 0; i < lane->fork_count; i++)
+        build->tasks[lane->forks[i].slot].origin =
+            join_paths(&lane->forks[i], &lane->guessed, unknown);
+}
+
+static void lane_resume(void *arg, struct cn_call_lane *base,
+                        const struct cn_call_lane *part, struct cn_call_frame *frame)
+{
+    struct cn_call_tree *tree = &lane_of(base)->tree;
+    const struct cn_call_tree *from = &((const struct lane *)part)->tree;
+    uint32_t above;
+
+    (void)arg;
+    if (frame > base->stack.frames)
+        above = frame[-1].mark;
+    else
+        above = cn_call_tree_child(tree, 0, from->nodes[root_of(from, frame->mark)].id, 0,
+                                   UINT64_MAX);
+    frame->mark = cn_call_tree_child_like(tree, above, from, frame->mark);
+}
+
+/* Calls that never returned, or not within the time range, end with the last record of their
+ * task there. */
+static void lane_end(void *arg, struct cn_call_lane *base, unsigned worker)
+{
+    const struct build *build = arg;
+    struct cn_call_end ended;
+
+    (void)worker;
+    build->tasks[base->slot].first_depth = lane_of(base)->first_depth;
+    while (base->stack.count > 0) {
+        cn_call_stack_cut(&base->stack, base->last_ns, &ended);
+        if (!(ended.frame.flags & (CN_FRAME_SCHEDULE | CN_FRAME_EXEC)))
+            count_end(build, lane_of(base), &ended, true);
+    }
+}
+
+/* Add a part's calls below a guessed one, which is below `root` of its tree. */
+static void merge_guessed(struct cn_call_tree *into, const struct lane *part,
+                          uint32_t root)
+{
+    const struct path *path = &part->guessed;
+    uint32_t unknown = part->base.guess->depth - (uint32_t)path->count;
+    uint32_t depth = part->tree.nodes[root].id - GUESSED;
+    uint32_t at = cn_call_tree_child(into, 0, path->root, 0, UINT64_MAX);
+
+    if (part->tree.nodes[root].first_child == 0)
+        return;
+    for (uint32_t i = 0; i + unknown <= depth; i++)
+        at = step_down(into, at, &path->calls[i]);
+    cn_call_tree_merge(into, at, &part->tree, root, part->base.ahead_ns);
+}
+
+/* Add a session, or a task that continues another one. Its time is recorded. */
+static void merge_root(struct cn_call_tree *into, const struct cn_call_tree *from,
+                       uint32_t root, uint64_t ahead_ns)
+{
+    uint32_t at = cn_call_tree_child(into, 0, from->nodes[root].id, 0, UINT64_MAX);
+
+    cn_call_tree_add(into, at, from, root, 0);
+    cn_call_tree_merge(into, at, from, root, ahead_ns);
+}
+
+static void lane_merge(void *arg, const struct cn_call_lane *base, unsigned worker)
+{
+    const struct build *build = arg;
+    const struct lane *lane = (const struct lane *)base;
+    const struct cn_call_tree *tree = &lane->tree;
+
+    for (uint32_t at = tree->nodes[0].first_child; at; at = tree->nodes[at].next)
+        if (tree->nodes[at].id >= GUESSED)
+            merge_guessed(&build->trees[worker], lane, at);
+        else
+            merge_root(&build->trees[worker], tree, at, base->ahead_ns);
+}
+
+/* The node below which a forked task continues: the innermost call that it shares with its
+ * parent. */
+static uint32_t find_attached(const struct build *build, struct cn_call_tree *into,
+                              const struct task *task)
+{
+    const struct cn_recording *rec = build->query->rec;
+    const struct path *origin = &task->origin;
+    size_t count = origin->count;
+    const struct cn_session *session;
+    uint32_t at;
+
+    while (count > 0 && origin->calls[count - 1].depth >= task->first_depth)
+        count--;
+    if (count == 0) {
+        session =
+            cn_recording_session_at(rec, task->index, rec->tasks[task->index].time_ns);
+        return cn_call_tree_child(
+            into, 0, session ? (uint32_t)(session - rec->sessions) : rec->session_count,
+            0, UINT64_MAX);
+    }
+    at = origin->root > rec->session_count
+             ? build->tasks[origin->root - rec->session_count - 1].attached
+             : cn_call_tree_child(into, 0, origin->root, 0, UINT64_MAX);
+    for (size_t i = 0; i < count; i++)
+        at = step_down(into, at, &origin->calls[i]);
+    return at;
+}
+
+/* Merge the calls of forked tasks below those of their parents. In the order of their start,
+ * so parents come before the tasks they forked. */
+static void merge_forked(const struct build *build, unsigned worker_count,
+                         struct cn_call_tree *into, const uint32_t *by_start)
+{
+    const struct cn_recording *rec = build->query->rec;
+
+    for (uint32_t i = 0; i < build->query->task_count; i++) {
+        struct task *task = &build->tasks[by_start[i]];
+        uint64_t key = (uint64_t)rec->session_count + 1 + by_start[i];
+
+        for (unsigned k = 0; k < worker_count; k++) {
+            const struct cn_call_tree *from = &build->trees[k];
+            uint32_t root = cn_map_find(&from->children, key, 0);
+
+            if (root == 0)
+                continue;
+            if (task->attached == 0)
+                task->attached = find_attached(build, into, task);
+            cn_call_tree_merge(into, task->attached, from, root, 0);
+        }
+    }
+}
+
+static void find_same_names(struct build *build)
+{
+    const struct cn_recording *rec = build->query->rec;
+    struct cn_names names = {0};
+    struct cn_text key = {0};
+    uint32_t *first = cn_alloc(rec->function_count, sizeof(*first));
+
+    build->same_name = cn_alloc(rec->function_count, sizeof(*build->same_name));
+    for (uint32_t i = 0; i < rec->function_count; i++) {
+        size_t known = names.count;
+        uint32_t name;
+
+        cn_text_clear(&key);
+        cn_text_u64(&key, rec->functions[i].module);
+        cn_text_char(&key, ':');
+        cn_text_str_add(&key, rec->functions[i].name);
+        name = cn_names_add(&names, cn_text_str(&key));
+
+        if (name == known)
+            first[name] = i;
+        build->same_name[i] = first[name];
+    }
+    free(first);
+    cn_text_done(&key);
+    cn_names_done(&names);
+}
+
+static int compare_starts(const void *a, const void *b, void *arg)
+{
+    const struct cn_call_query *query = arg;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    uint64_t x_ns = query->rec->tasks[query->tasks[x]].time_ns;
+    uint64_t y_ns = query->rec->tasks[query->tasks[y]].time_ns;
+
+    return x_ns != y_ns ? (x_ns < y_ns ? -1 : 1) : (x > y) - (x < y);
+}
+
+/* The slots of a query by the start of their tasks, to be released with free(). */
+static uint32_t *sort_by_start(const struct cn_call_query *query)
+{
+    struct cn_call_query own = *query; /* not const, for qsort_r() */
+    uint32_t *slots = cn_alloc(query->task_count, sizeof(*slots));
+
+    for (uint32_t i = 0; i < query->task_count; i++)
+        slots[i] = i;
+    if (query->task_count > 0)
+        qsort_r(slots, query->task_count, sizeof(*slots), compare_starts, &own);
+    return slots;
+}
+
+/* List the forked children of each task. */
+static void find_children(struct build *build, const uint32_t *by_start)
+{
+    const struct cn_call_query *query = build->query;
+    const struct cn_recording *rec = query->rec;
+    struct cn_map slots = {0};
+
+    for (uint32_t i = 0; i < query->task_count; i++)
+        (void)cn_map_at(&slots, query->tasks[i], i);
+    for (uint32_t i = 0; i < query->task_count; i++) {
+        const struct cn_task *self = &rec->tasks[query->tasks[by_start[i]]];
+        uint32_t parent =
+            self->is_fork ? cn_map_find(&slots, self->parent, CN_NONE) : CN_NONE;
+        struct task *task;
+        size_t capacity;
+
+        if (parent == CN_NONE)
+            continue;
+        task = &build->tasks[parent];
+        capacity = task->child_count;
+        task->children = cn_grow(task->children, task->child_count, &capacity,
+                                 sizeof(*task->children));
+        task->children[task->child_count++] = by_start[i];
+    }
+    cn_map_done(&slots);
+}
+
+static void build_init(struct build *build, unsigned worker_count)
+{
+    const struct cn_call_query *query = build->query;
+
+    build->trees = cn_alloc(worker_count, sizeof(*build->trees));
+    build->tasks = cn_alloc(query->task_count, sizeof(*build->tasks));
+    for (unsigned i = 0; i < worker_count; i++)
+        init_tree(build, &build->trees[i]);
+    for (uint32_t i = 0; i < query->task_count; i++)
+        build->tasks[i].index = query->tasks[i];
+    find_same_names(build);
+}
+
+static void build_done(struct build *build, unsigned worker_count)
+{
+    for (unsigned i = 0; i < worker_count; i++)
+        cn_call_tree_done(&build->trees[i]);
+    for (uint32_t i = 0; i < build->query->task_count; i++) {
+        free(build->tasks[i].children);
+        free(build->tasks[i].origin.calls);
+    }
+    free(build->trees);
+    free(build->tasks);
+    free(build->same_name);
+}
+
+static const struct cn_call_visitor visitor = {
+    .lane_size = sizeof(struct lane),
+    .begin = lane_begin,
+    .done = lane_done,
+    .count = lane_count,
+    .join = lane_join,
+    .resume = lane_resume,
+    .end = lane_end,
+    .merge = lane_merge,
+};
+
+/* Merge the trees of the workers. */
+static void merge_trees(const struct build *build, unsigned worker_count,
+                        struct cn_call_tree *into, const uint32_t *by_start)
+{
+    for (unsigned i = 0; i < worker_count; i++) {
+        const struct cn_call_tree *from = &build->trees[i];
+
+        for (uint32_t at = from->nodes[0].first_child; at; at = from->nodes[at].next)
+            if (from->nodes[at].id <= from->rec->session_count)
+                merge_root(into, from, at, 0);
+    }
+    merge_forked(build, worker_count, into, by_start);
+    cn_call_tree_sort(into);
+}
+
+bool cn_call_graph_build(struct cn_call_graph *graph, const struct cn_call_query *query,
+                         unsigned workers, struct cn_call_graph_options options,
+                         struct cn_error *err)
+{
+    struct build build = {.query = query,
+                          .apart = options.is_apart,
+                          .with_extremes = options.with_extremes};
+    unsigned worker_count = workers > 0 ? workers : 1;
+    struct cn_call_visit visit = {
+        .query = query,
+        .is_ordered = query->filter->has_switches,
+        .workers = worker_count,
+        .part_len = options.part_len,
+        .visitor = &visitor,
+        .arg = &build,
+    };
+    uint32_t *by_start = sort_by_start(query);
+    bool ok;
+
+    *graph = (struct cn_call_graph){0};
+    init_tree(&build, &graph->tree);
+    build_init(&build, worker_count);
+    if (!build.apart)
+        find_children(&build, by_start);
+    ok = cn_call_visit_run(&visit, &graph->damages, err);
+    if (ok)
+        merge_trees(&build, worker_count, &graph->tree, by_start);
+    build_done(&build, worker_count);
+    free(by_start);
+    return ok;
+}
+
+void cn_call_graph_done(struct cn_call_graph *graph)
+{
+    cn_call_tree_done(&graph->tree);
+    cn_call_damages_done(&graph->damages);
+}

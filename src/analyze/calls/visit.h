@@ -1,0 +1,75 @@
+/* Counts the calls of a query for a view, on several threads.
+ *
+ * Each task is counted in a lane: its open calls, and what the view adds. Short tasks are
+ * counted as a whole, long ones in parts with lanes of their own, joined in order
+ * (part.h). What lanes counted is added to the result of a worker, in any order: the view
+ * adds up sums, extremes and the like, so that the result does not depend on scheduling.
+ *
+ * A damaged task ends at the damage, which is added to a list; the other tasks are read to
+ * their end.
+ * Threads: one thread at a time; cn_call_visit_run() starts threads of its own.
+ */
+#ifndef CN_ANALYZE_CALLS_VISIT_H
+#define CN_ANALYZE_CALLS_VISIT_H
+
+#include "analyze/calls/merge.h"
+#include "analyze/calls/part.h"
+
+/* A task, or a part of it. The first member of the lanes of views. */
+struct cn_call_lane {
+    uint32_t slot;  /* its task is query->tasks[slot] */
+    uint32_t order; /* of the calls being counted: by task, then by part; it only grows */
+    struct cn_call_stack stack;
+    bool is_on;                  /* its own switch, unless tasks share one */
+    uint64_t last_ns;            /* the latest time of the calls; set by the view */
+    struct cn_call_clock clock;  /* after them */
+    struct cn_call_guess *guess; /* of a part whose start is unknown; else NULL */
+    uint64_t ahead_ns;           /* of a joined part: its times are ahead by this */
+    bool is_damaged;             /* after its last call */
+    struct cn_error damage;
+};
+
+/* What a view does. `arg` is that of the visit. */
+struct cn_call_visitor {
+    size_t lane_size;
+
+    /* Prepare a lane, which is zeroed after its first member, and release it. */
+    void (*begin)(void *arg, struct cn_call_lane *lane);
+    void (*done)(void *arg, struct cn_call_lane *lane);
+
+    /* Count calls. A lane with a guess checks all calls that are not the usual case with
+     * cn_call_guess_check(). */
+    void (*count)(void *arg, struct cn_call_lane *lane,
+                  const struct cn_call_batch *batch);
+
+    /* Join a part whose guessed calls are those open in the lane; their returns are counted
+     * afterwards. NULL: tasks are not divided. */
+    void (*join)(void *arg, struct cn_call_lane *lane, struct cn_call_lane *part);
+    /* A call that is open at the end of a part was pushed to the stack of the lane, as a copy
+     * of its frame. The part has counted its entry. */
+    void (*resume)(void *arg, struct cn_call_lane *lane, const struct cn_call_lane *part,
+                   struct cn_call_frame *frame);
+
+    /* All calls of a task were counted. */
+    void (*end)(void *arg, struct cn_call_lane *lane, unsigned worker);
+    /* Add what a lane counted to the result of a worker. */
+    void (*merge)(void *arg, const struct cn_call_lane *lane, unsigned worker);
+};
+
+struct cn_call_visit {
+    const struct cn_call_query *query;
+    bool
+        is_ordered; /* all tasks together in the order of time, a call at a time, by worker 0;
+                      * they share a switch */
+    unsigned workers;
+    uint64_t part_len; /* bytes of records; 0: as suits the workers */
+    const struct cn_call_visitor *visitor;
+    void *arg;
+};
+
+/* False when query->progress stopped it, and when a task cannot be opened, with `is_ordered`
+ * only: else that is a damage. */
+CN_CHECK bool cn_call_visit_run(const struct cn_call_visit *visit,
+                                struct cn_call_damages *damages, struct cn_error *err);
+
+#endif

@@ -1,0 +1,624 @@
+#include "analyze/calls/why.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/calls/durations.h"
+#include "analyze/calls/tree.h"
+#include "analyze/calls/visit.h"
+#include "analyze/calls/why_found.h"
+#include "base/alloc.h"
+
+/* How the first reading of a task in parts helps the second one: by the order of a part, the
+ * guessed call, from 1, that is the outermost open call of the function. */
+struct build {
+    const struct cn_call_query *query;
+    struct cn_why_limits limits;
+    bool *is_wanted;     /* by function: it has the name */
+    uint32_t *same_name; /* by function: the first one of its name */
+    struct cn_map open_parts;
+    bool explains; /* the second reading */
+    struct cn_why_found *workers;
+};
+
+/* The exit of the function's outermost call, if it is counted after a part was joined. */
+struct noted_exit {
+    bool is_set;
+    uint64_t end_ns;
+    struct cn_text data;
+};
+
+struct lane {
+    struct cn_call_lane base; /* first */
+    struct cn_why_found found;
+
+    /* The outermost open call of the function. */
+    uint32_t open_at; /* 1 + index of its frame; 0: none */
+    uint64_t begin_ns;
+    struct cn_text arguments;
+    struct cn_why_cost *open_costs; /* by node of found.tree */
+    size_t open_capacity, open_size;
+    uint32_t *touched; /* nodes with costs */
+    size_t touched_count, touched_capacity;
+
+    /* Of a part. */
+    bool has_begun;
+    struct noted_exit head_exit;
+    struct cn_why_cost *head; /* of the call open at its begin: costs by node */
+    uint32_t *head_nodes;
+    size_t head_count;
+
+    /* Of a task: the exit of its open call, if it is in the part being joined, and the number
+     * of guessed calls of that part that the task does not have. */
+    struct noted_exit exit;
+    uint32_t unknown;
+};
+
+/* In the tree of a part, guessed calls are nodes below the root, by frame. */
+#define GUESSED UINT32_C(0xc0000000)
+
+static struct lane *lane_of(struct cn_call_lane *base)
+{
+    return (struct lane *)base;
+}
+
+static bool is_wanted(const struct build *build, uint32_t function)
+{
+    return function < build->query->rec->function_count && build->is_wanted[function];
+}
+
+static uint32_t node_id(const struct build *build, struct cn_call_tree *tree,
+                        uint32_t function, uint64_t address)
+{
+    const struct cn_recording *rec = build->query->rec;
+
+    return function < rec->function_count
+               ? build->same_name[function]
+               : cn_call_ids_of(&tree->ids, rec, function, address);
+}
+
+static inline uint32_t child_of(struct lane *lane, uint32_t parent, uint32_t id,
+                                uint64_t address)
+{
+    struct cn_call_tree *tree = &lane->found.tree;
+    uint32_t recent = tree->nodes[parent].recent;
+
+    if (recent && tree->nodes[recent].id == id)
+        return recent;
+    return cn_call_tree_child(tree, parent, id, address, 0);
+}
+
+static void grow_costs(struct lane *lane)
+{
+    lane->open_costs = cn_grow_to(lane->open_costs, lane->found.tree.count,
+                                  &lane->open_capacity, sizeof(*lane->open_costs));
+    while (lane->open_size < lane->found.tree.count)
+        lane->open_costs[lane->open_size++] = (struct cn_why_cost){0};
+}
+
+static inline void add_cost(struct lane *lane, uint32_t node, uint64_t calls,
+                            uint64_t self_ns)
+{
+    struct cn_why_cost *cost;
+
+    if (node >= lane->open_size)
+        grow_costs(lane);
+    cost = &lane->open_costs[node];
+    if (cost->calls == 0 && cost->self_ns == 0) {
+        lane->touched = cn_grow(lane->touched, lane->touched_count,
+                                &lane->touched_capacity, sizeof(*lane->touched));
+        lane->touched[lane->touched_count++] = node;
+    }
+    cost->calls += calls;
+    cost->self_ns += self_ns;
+}
+
+static void forget_call(struct lane *lane)
+{
+    for (size_t i = 0; i < lane->touched_count; i++)
+        lane->open_costs[lane->touched[i]] = (struct cn_why_cost){0};
+    lane->touched_count = 0;
+    lane->open_at = 0;
+}
+
+static void copy_data(struct cn_text *text, const struct cn_call_batch *batch,
+                      const struct cn_call *call)
+{
+    cn_text_clear(text);
+    if (call->flags & CN_CALL_HAS_DATA) {
+        struct cn_bytes data = cn_call_data(batch, call);
+
+        cn_text_add(text, (const char *)data.ptr, data.len);
+    }
+}
+
+static void begin_call(const struct build *build, struct lane *lane,
+                       struct cn_call_frame *frame, const struct cn_call *call,
+                       const struct cn_call_batch *batch)
+{
+    lane->open_at = (uint32_t)(frame - lane->base.stack.frames) + 1;
+    lane->begin_ns = cn_call_recorded_ns(batch, call);
+    frame->mark = 0;
+    if (build->explains)
+        copy_data(&lane->arguments, batch, call);
+}
+
+/* The outermost call of the function returned. */
+static void end_call(const struct build *build, struct lane *lane, uint32_t function,
+                     uint64_t total_ns, uint64_t self_ns, const struct cn_call *call,
+                     const struct cn_call_batch *batch)
+{
+    struct noted_exit *noted = &lane->exit;
+    struct cn_why_call ended = {
+        .begin_ns = lane->begin_ns,
+        .end_ns = noted->is_set ? noted->end_ns : cn_call_recorded_ns(batch, call),
+        .total_ns = total_ns,
+        .task = build->query->tasks[lane->base.slot],
+        .function = function,
+    };
+
+    if (!build->explains) {
+        cn_why_found_measure(&lane->found, &ended);
+    } else {
+        add_cost(lane, 0, 1, self_ns);
+        if (!noted->is_set)
+            copy_data(&noted->data, batch, call);
+        ended.arguments = (struct cn_bytes){(const uint8_t *)lane->arguments.chars,
+                                            lane->arguments.len};
+        ended.result =
+            (struct cn_bytes){(const uint8_t *)noted->data.chars, noted->data.len};
+        cn_why_found_add(&lane->found, &build->limits, &ended, lane->open_costs,
+                         lane->touched, lane->touched_count);
+    }
+    noted->is_set = false;
+    forget_call(lane);
+}
+
+static inline void count_enter(const struct build *build, struct lane *lane,
+                               struct cn_call_frame *frame, const struct cn_call *call,
+                               const struct cn_call_batch *batch, bool explains)
+{
+    if (lane->open_at > 0) {
+        if (!explains)
+            return;
+        frame->mark = frame[-1].mark;
+        if (frame->flags & CN_FRAME_SHOWN)
+            frame->mark = child_of(
+                lane, frame->mark,
+                node_id(build, &lane->found.tree, frame->function, frame->address),
+                frame->address);
+    } else if (is_wanted(build, frame->function) && (frame->flags & CN_FRAME_SHOWN)) {
+        begin_call(build, lane, frame, call, batch);
+    }
+}
+
+/* A call inside the function ended, not in the usual way. */
+static void count_inner_end(const struct build *build, struct lane *lane,
+                            const struct cn_call_end *ended)
+{
+    struct cn_call_tree *tree = &lane->found.tree;
+    uint32_t node = ended->frame.mark, id;
+
+    if (!build->explains || !(ended->frame.flags & CN_FRAME_SHOWN) || !ended->has_time)
+        return;
+    id = node_id(build, tree, ended->frame.function, ended->frame.address);
+    /* The second return of setjmp(), instead of the call that longjmp() left. */
+    if (tree->nodes[node].id != id)
+        node = child_of(lane, tree->nodes[node].parent, id, ended->frame.address);
+    add_cost(lane, node, 1, ended->self_ns);
+}
+
+/* A guessed call of a part returned. One of the function: what the part counted before was
+ * not outermost. */
+static void note_return(const struct build *build, struct lane *lane,
+                        const struct cn_call *call, const struct cn_call_batch *batch)
+{
+    uint32_t ended_at = lane->base.guess->open_count + 1;
+
+    if (lane->open_at > ended_at)
+        forget_call(lane);
+    if (!is_wanted(build, call->function))
+        return;
+    cn_why_found_clear(&lane->found);
+    lane->head_exit.is_set = true;
+    lane->head_exit.end_ns = cn_call_recorded_ns(batch, call);
+    copy_data(&lane->head_exit.data, batch, call);
+    if (lane->open_at != ended_at)
+        return;
+    lane->head_count = lane->touched_count;
+    lane->head = cn_alloc(lane->head_count, sizeof(*lane->head));
+    lane->head_nodes = cn_alloc(lane->head_count, sizeof(*lane->head_nodes));
+    for (size_t i = 0; i < lane->head_count; i++) {
+        lane->head_nodes[i] = lane->touched[i];
+        lane->head[i] = lane->open_costs[lane->touched[i]];
+    }
+    forget_call(lane);
+}
+
+/* Of a part: true if a call is not to be counted. */
+static bool check_guess(const struct build *build, struct lane *lane,
+                        const struct cn_call *call, const struct cn_call_batch *batch)
+{
+    struct cn_call_guess *guess = lane->base.guess;
+    enum cn_guess_step step = CN_GUESS_INSIDE;
+
+    if (guess)
+        step = cn_call_guess_check(guess, &lane->base.stack, call);
+    if (step == CN_GUESS_RETURN)
+        note_return(build, lane, call, batch);
+    return step != CN_GUESS_INSIDE;
+}
+
+static void enter_slowly(const struct build *build, struct lane *lane,
+                         const struct cn_call *call, const struct cn_call_batch *batch)
+{
+    struct cn_call_stack *stack = &lane->base.stack;
+
+    if (check_guess(build, lane, call, batch))
+        return;
+    if (lane->open_at > cn_call_stack_kept(stack, call))
+        forget_call(lane);
+    count_enter(build, lane, cn_call_stack_enter(stack, call, batch, NULL), call, batch,
+                build->explains);
+}
+
+static void leave_slowly(const struct build *build, struct lane *lane,
+                         const struct cn_call *call, const struct cn_call_batch *batch)
+{
+    struct cn_call_stack *stack = &lane->base.stack;
+    uint32_t kept;
+    struct cn_call_end ended;
+
+    if (check_guess(build, lane, call, batch))
+        return;
+    kept = cn_call_stack_kept(stack, call);
+    cn_call_stack_leave(stack, call, &ended);
+    if (lane->open_at == 0)
+        return;
+    if (kept >= lane->open_at)
+        count_inner_end(build, lane, &ended);
+    else if (kept + 1 == lane->open_at && ended.has_time &&
+             is_wanted(build, call->function))
+        end_call(build, lane, call->function, ended.total_ns, ended.self_ns, call, batch);
+    else
+        forget_call(lane);
+}
+
+static inline void count_exit(const struct build *build, struct lane *lane,
+                              const struct cn_call *call,
+                              const struct cn_call_batch *batch, bool explains)
+{
+    uint64_t total_ns, self_ns;
+    const struct cn_call_frame *frame =
+        cn_call_stack_leave_top(&lane->base.stack, call, &total_ns, &self_ns);
+    uint32_t count = lane->base.stack.count;
+
+    if (!frame)
+        leave_slowly(build, lane, call, batch);
+    else if (lane->open_at == count + 1)
+        end_call(build, lane, call->function, total_ns, self_ns, call, batch);
+    else if (explains && lane->open_at > 0)
+        add_cost(lane, frame->mark, 1, self_ns);
+}
+
+static void count_event(const struct build *build, struct lane *lane,
+                        const struct cn_call *call, const struct cn_call_batch *batch)
+{
+    struct cn_call_stack *stack = &lane->base.stack;
+    struct cn_call_end ended;
+
+    if (call->address == CN_EVENT_SCHED_IN) {
+        if (cn_call_stack_wake(stack, call, &ended) && lane->open_at > 0)
+            count_inner_end(build, lane, &ended);
+    } else if (cn_call_stack_may_sleep(stack, call)) {
+        count_enter(build, lane, cn_call_stack_sleep(stack, call), call, batch,
+                    build->explains);
+    }
+}
+
+static inline void count_call(const struct build *build, struct lane *lane,
+                              const struct cn_call *call,
+                              const struct cn_call_batch *batch, bool explains)
+{
+    struct cn_call_frame *frame;
+
+    if (call->time_ns > lane->base.last_ns)
+        lane->base.last_ns = call->time_ns;
+    switch ((enum cn_call_kind)call->kind) {
+    case CN_CALL_ENTER:
+        frame = cn_call_stack_enter_top(&lane->base.stack, call);
+        if (frame)
+            count_enter(build, lane, frame, call, batch, explains);
+        else
+            enter_slowly(build, lane, call, batch);
+        break;
+    case CN_CALL_EXIT:
+        count_exit(build, lane, call, batch, explains);
+        break;
+    case CN_CALL_EVENT:
+        count_event(build, lane, call, batch);
+        break;
+    case CN_CALL_LOST:
+        lane->found.lost_count += call->address;
+        break;
+    }
+}
+
+static void lane_begin(void *arg, struct cn_call_lane *base)
+{
+    const struct build *build = arg;
+
+    cn_why_found_init(&lane_of(base)->found, build->query->rec);
+}
+
+static void lane_done(void *arg, struct cn_call_lane *base)
+{
+    struct lane *lane = lane_of(base);
+
+    (void)arg;
+    cn_why_found_done(&lane->found);
+    cn_text_done(&lane->arguments);
+    cn_text_done(&lane->exit.data);
+    cn_text_done(&lane->head_exit.data);
+    free(lane->open_costs);
+    free(lane->touched);
+    free(lane->head);
+    free(lane->head_nodes);
+}
+
+/* The first reading knows whether a call of the function is open at the begin of a part. */
+static void begin_part(const struct build *build, struct lane *lane)
+{
+    struct cn_call_stack *stack = &lane->base.stack;
+
+    lane->has_begun = true;
+    if (!build->explains)
+        return;
+    lane->open_at = cn_map_find(&build->open_parts, lane->base.order, 0);
+    for (uint32_t i = lane->open_at; lane->open_at > 0 && i < stack->count; i++)
+        stack->frames[i].mark = child_of(lane, 0, GUESSED | i, 0);
+    if (lane->open_at > 0 && lane->open_at <= stack->count)
+        stack->frames[lane->open_at - 1].mark = 0;
+    else
+        lane->open_at = 0;
+}
+
+static void lane_count(void *arg, struct cn_call_lane *base,
+                       const struct cn_call_batch *batch)
+{
+    const struct build *build = arg;
+    struct lane *lane = lane_of(base);
+
+    if (base->guess && !lane->has_begun)
+        begin_part(build, lane);
+    if (build->explains)
+        for (size_t i = 0; i < batch->count; i++)
+            count_call(build, lane, &batch->calls[i], batch, true);
+    else
+        for (size_t i = 0; i < batch->count; i++)
+            count_call(build, lane, &batch->calls[i], batch, false);
+}
+
+/* Add costs of the call of the task that is open in a part to those that the task has.
+ * `costs` is by node, or with `is_dense` in the order of `nodes`. */
+static void join_costs(struct lane *lane, const struct lane *part, const uint32_t *nodes,
+                       size_t count, const struct cn_why_cost *costs, bool is_dense)
+{
+    const struct cn_call_tree *from = &part->found.tree;
+    uint32_t *joined = cn_alloc(from->count, sizeof(*joined)); /* 1 + node of the task */
+    uint32_t *path = cn_alloc(from->count, sizeof(*path));
+
+    joined[0] = 1;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t at = nodes[i], length = 0;
+        const struct cn_why_cost *cost = &costs[is_dense ? i : at];
+
+        for (; joined[at] == 0; at = from->nodes[at].parent)
+            path[length++] = at;
+        while (length-- > 0) {
+            uint32_t node = path[length], id = from->nodes[node].id;
+            uint32_t above = joined[from->nodes[node].parent] - 1;
+
+            joined[node] =
+                1 + (id >= GUESSED
+                         ? lane->base.stack.frames[(id ^ GUESSED) - lane->unknown].mark
+                         : cn_call_tree_child_like(&lane->found.tree, above, from, node));
+        }
+        add_cost(lane, joined[nodes[i]] - 1, cost->calls, cost->self_ns);
+    }
+    free(path);
+    free(joined);
+}
+
+static void lane_join(void *arg, struct cn_call_lane *base,
+                      struct cn_call_lane *part_base)
+{
+    struct build *build = arg;
+    struct lane *lane = lane_of(base), *part = lane_of(part_base);
+    const struct cn_call_guess *guess = part_base->guess;
+    bool returned;
+
+    lane->unknown = guess->depth - base->stack.count;
+    if (lane->open_at == 0)
+        return;
+    returned = base->stack.count - lane->open_at < guess->return_count;
+    if (!returned)
+        cn_why_found_clear(&part->found);
+    if (!build->explains) {
+        (void)cn_map_at(&build->open_parts, part_base->order,
+                        lane->open_at + lane->unknown);
+    } else if (returned) {
+        join_costs(lane, part, part->head_nodes, part->head_count, part->head, true);
+    } else {
+        join_costs(lane, part, part->touched, part->touched_count, part->open_costs,
+                   false);
+    }
+    lane->exit.is_set = returned && part->head_exit.is_set;
+    if (lane->exit.is_set) {
+        lane->exit.end_ns = part->head_exit.end_ns;
+        cn_text_clear(&lane->exit.data);
+        cn_text_add(&lane->exit.data, part->head_exit.data.chars,
+                    part->head_exit.data.len);
+    }
+}
+
+static void lane_resume(void *arg, struct cn_call_lane *base,
+                        const struct cn_call_lane *part_base, struct cn_call_frame *frame)
+{
+    const struct build *build = arg;
+    struct lane *lane = lane_of(base);
+    const struct lane *part = (const struct lane *)part_base;
+    uint32_t at = (uint32_t)(frame - base->stack.frames) + 1;
+    uint32_t from = frame->mark;
+
+    if (lane->open_at > 0) {
+        frame->mark = frame[-1].mark;
+        if (build->explains && (frame->flags & CN_FRAME_SHOWN))
+            frame->mark = cn_call_tree_child_like(&lane->found.tree, frame->mark,
+                                                  &part->found.tree, from);
+    } else if (part->open_at > 0 && part->open_at == at + lane->unknown) {
+        lane->open_at = at;
+        lane->begin_ns = part->begin_ns;
+        cn_text_clear(&lane->arguments);
+        cn_text_add(&lane->arguments, part->arguments.chars, part->arguments.len);
+        frame->mark = 0;
+        join_costs(lane, part, part->touched, part->touched_count, part->open_costs,
+                   false);
+    }
+}
+
+static void lane_end(void *arg, struct cn_call_lane *base, unsigned worker)
+{
+    (void)arg;
+    (void)worker;
+    if (lane_of(base)->open_at > 0)
+        lane_of(base)->found.open_count++;
+}
+
+static void lane_merge(void *arg, const struct cn_call_lane *base, unsigned worker)
+{
+    const struct build *build = arg;
+
+    cn_why_found_merge(&build->workers[worker], &((const struct lane *)base)->found);
+}
+
+static const struct cn_call_visitor visitor = {
+    .lane_size = sizeof(struct lane),
+    .begin = lane_begin,
+    .done = lane_done,
+    .count = lane_count,
+    .join = lane_join,
+    .resume = lane_resume,
+    .end = lane_end,
+    .merge = lane_merge,
+};
+
+static bool has_name(const struct cn_call_function *function, const char *name)
+{
+    return strcmp(function->name, name) == 0 || strcmp(function->raw_name, name) == 0;
+}
+
+bool cn_why_knows(const struct cn_recording *rec, const char *name)
+{
+    for (uint32_t i = 0; i < rec->function_count; i++)
+        if (has_name(&rec->functions[i], name))
+            return true;
+    return false;
+}
+
+/* Which functions have the name, and which functions have the same one. */
+static void find_functions(struct build *build, const char *name)
+{
+    const struct cn_recording *rec = build->query->rec;
+    struct cn_names names = {0};
+    uint32_t *first = cn_alloc(rec->function_count, sizeof(*first));
+
+    build->is_wanted = cn_alloc(rec->function_count, sizeof(*build->is_wanted));
+    build->same_name = cn_alloc(rec->function_count, sizeof(*build->same_name));
+    for (uint32_t i = 0; i < rec->function_count; i++) {
+        size_t known = names.count;
+        uint32_t number = cn_names_add(&names, rec->functions[i].name);
+
+        if (number == known)
+            first[number] = i;
+        build->same_name[i] = first[number];
+        build->is_wanted[i] = has_name(&rec->functions[i], name);
+    }
+    free(first);
+    cn_names_done(&names);
+}
+
+/* Read the recording; what the workers found is added to `out`. */
+static bool read_calls(struct build *build, unsigned workers, uint64_t part_len,
+                       struct cn_why_found *out, struct cn_call_damages *damages,
+                       struct cn_error *err)
+{
+    struct cn_call_visit visit = {
+        .query = build->query,
+        .is_ordered = build->query->filter->has_switches,
+        .workers = workers,
+        .part_len = part_len,
+        .visitor = &visitor,
+        .arg = build,
+    };
+    bool ok;
+
+    build->workers = cn_alloc(workers, sizeof(*build->workers));
+    for (unsigned i = 0; i < workers; i++)
+        cn_why_found_init(&build->workers[i], build->query->rec);
+    ok = cn_call_visit_run(&visit, damages, err);
+    cn_why_found_init(out, build->query->rec);
+    for (unsigned i = 0; i < workers; i++) {
+        cn_why_found_merge(out, &build->workers[i]);
+        cn_why_found_done(&build->workers[i]);
+    }
+    free(build->workers);
+    return ok;
+}
+
+bool cn_why_build(struct cn_why *why, const struct cn_call_query *query, const char *name,
+                  unsigned workers, const struct cn_why_options *options,
+                  struct cn_error *err)
+{
+    struct build build = {.query = query};
+    struct cn_why_found measured, explained;
+    unsigned worker_count = workers > 0 ? workers : 1;
+    bool ok;
+
+    *why = (struct cn_why){0};
+    find_functions(&build, name);
+    ok = read_calls(&build, worker_count, options->part_len, &measured, &why->damages,
+                    err);
+    why->call_count = measured.durations.count;
+    why->open_count = measured.open_count;
+    why->lost_count = measured.lost_count;
+    why->shortest_ns = measured.shortest_ns;
+    why->longest_ns = measured.longest_ns;
+    why->begin_ns = measured.begin_ns;
+    why->end_ns = measured.end_ns;
+    if (ok && cn_why_limits_choose(&build.limits, &measured.durations, options)) {
+        cn_call_damages_done(&why->damages);
+        why->damages = (struct cn_call_damages){0};
+        build.explains = true;
+        ok = read_calls(&build, worker_count, options->part_len, &explained,
+                        &why->damages, err);
+        cn_why_found_take(&explained, why);
+        cn_why_found_done(&explained);
+    }
+    cn_why_found_done(&measured);
+    cn_map_done(&build.open_parts);
+    free(build.is_wanted);
+    free(build.same_name);
+    return ok;
+}
+
+void cn_why_done(struct cn_why *why)
+{
+    for (int i = 0; i < CN_WHY_GROUPS; i++)
+        free(why->groups[i].samples);
+    free(why->contexts);
+    free(why->data);
+    cn_names_done(&why->names);
+    cn_call_damages_done(&why->damages);
+    *why = (struct cn_why){0};
+}

@@ -1,0 +1,243 @@
+#include "analyze/calls/why_others.h"
+
+#include <stdlib.h>
+
+#include "analyze/calls/visit.h"
+#include "base/alloc.h"
+
+enum {
+    MOMENTS = 200, /* of a group */
+    FRAMES = 32,   /* innermost open calls of a task */
+};
+
+/* The middle of a call. */
+struct moment {
+    uint64_t time_ns;
+    uint32_t task; /* of the call */
+    uint32_t call; /* its number: first typical calls, then slow ones */
+};
+
+/* A function that was open in another task. */
+struct seen {
+    uint32_t call;
+    uint32_t above; /* calls that it made: 0 is the innermost */
+    uint32_t function;
+};
+
+struct seen_list {
+    struct seen *list;
+    size_t count, capacity;
+};
+
+struct lane {
+    struct cn_call_lane base; /* first */
+    size_t next;              /* moment */
+    struct seen_list seen;
+};
+
+struct build {
+    const struct cn_call_query *query;
+    struct moment moments[CN_WHY_GROUPS * MOMENTS]; /* by time */
+    size_t moment_count;
+    struct cn_why_call samples[CN_WHY_GROUPS][MOMENTS];
+    size_t sample_counts[CN_WHY_GROUPS];
+    struct seen_list *workers, seen;
+};
+
+static void add_seen(struct seen_list *into, const struct seen *seen)
+{
+    into->list = cn_grow(into->list, into->count, &into->capacity, sizeof(*into->list));
+    into->list[into->count++] = *seen;
+}
+
+static struct lane *lane_of(struct cn_call_lane *base)
+{
+    return (struct lane *)base;
+}
+
+static void look(const struct build *build, struct lane *lane,
+                 const struct moment *moment)
+{
+    const struct cn_call_stack *stack = &lane->base.stack;
+    uint32_t above = 0;
+
+    if (moment->task == build->query->tasks[lane->base.slot])
+        return;
+    for (uint32_t i = stack->count; i-- > 0 && above < FRAMES;) {
+        const struct cn_call_frame *frame = &stack->frames[i];
+
+        if (frame->function < build->query->rec->function_count &&
+            (frame->flags & CN_FRAME_SHOWN))
+            add_seen(&lane->seen, &(struct seen){moment->call, above++, frame->function});
+    }
+}
+
+static void follow(struct lane *lane, const struct cn_call *call,
+                   const struct cn_call_batch *batch)
+{
+    struct cn_call_stack *stack = &lane->base.stack;
+    struct cn_call_end ended;
+
+    if (call->kind == CN_CALL_ENTER)
+        (void)cn_call_stack_enter_quick(stack, call, batch);
+    else if (call->kind == CN_CALL_EXIT)
+        cn_call_stack_leave_quick(stack, call, &ended);
+}
+
+static void lane_begin(void *arg, struct cn_call_lane *base)
+{
+    (void)arg;
+    (void)base;
+}
+
+static void lane_done(void *arg, struct cn_call_lane *base)
+{
+    (void)arg;
+    free(lane_of(base)->seen.list);
+}
+
+static void lane_count(void *arg, struct cn_call_lane *base,
+                       const struct cn_call_batch *batch)
+{
+    const struct build *build = arg;
+    struct lane *lane = lane_of(base);
+
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct cn_call *call = &batch->calls[i];
+
+        while (lane->next < build->moment_count &&
+               build->moments[lane->next].time_ns < cn_call_recorded_ns(batch, call))
+            look(build, lane, &build->moments[lane->next++]);
+        follow(lane, call, batch);
+    }
+}
+
+static void lane_end(void *arg, struct cn_call_lane *base, unsigned worker)
+{
+    (void)arg;
+    (void)base;
+    (void)worker;
+}
+
+static void lane_merge(void *arg, const struct cn_call_lane *base, unsigned worker)
+{
+    const struct build *build = arg;
+    const struct lane *lane = (const struct lane *)base;
+
+    for (size_t i = 0; i < lane->seen.count; i++)
+        add_seen(&build->workers[worker], &lane->seen.list[i]);
+}
+
+static int compare_moments(const void *a, const void *b)
+{
+    const struct moment *x = a, *y = b;
+
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    return (x->call > y->call) - (x->call < y->call);
+}
+
+static int compare_seen(const void *a, const void *b)
+{
+    const struct seen *x = a, *y = b;
+
+    if (x->call != y->call)
+        return x->call < y->call ? -1 : 1;
+    if (x->above != y->above)
+        return x->above < y->above ? -1 : 1;
+    return (x->function > y->function) - (x->function < y->function);
+}
+
+static void choose_moments(struct build *build, const struct cn_why *why)
+{
+    for (uint32_t k = 0; k < CN_WHY_GROUPS; k++) {
+        const struct cn_why_calls *group = &why->groups[k];
+        size_t count = group->sample_count < MOMENTS ? group->sample_count : MOMENTS;
+
+        build->sample_counts[k] = count;
+        for (uint32_t i = 0; i < count; i++) {
+            const struct cn_why_call *call =
+                &group->samples[(size_t)i * group->sample_count / count];
+
+            build->samples[k][i] = *call;
+            build->moments[build->moment_count++] =
+                (struct moment){call->begin_ns + (call->end_ns - call->begin_ns) / 2,
+                                call->task, k * MOMENTS + i};
+        }
+    }
+    qsort(build->moments, build->moment_count, sizeof(*build->moments), compare_moments);
+}
+
+/* The functions seen during a call; each counts once. */
+static void add_values(void *arg, const struct cn_why_call *call,
+                       struct cn_traits *traits)
+{
+    const struct build *build = arg;
+    const struct cn_recording *rec = build->query->rec;
+    int group = call >= build->samples[CN_WHY_SLOW] ? CN_WHY_SLOW : CN_WHY_TYPICAL;
+    struct seen key = {.call =
+                           (uint32_t)(group * MOMENTS + (call - build->samples[group]))};
+    size_t low = 0, high = build->seen.count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (compare_seen(&build->seen.list[middle], &key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < build->seen.count && build->seen.list[low].call == key.call; low++)
+        cn_traits_add(traits, "other task",
+                      rec->functions[build->seen.list[low].function].name, NULL);
+}
+
+bool cn_why_others_find(struct cn_signs *signs, const struct cn_why *why,
+                        const struct cn_call_query *query, unsigned workers,
+                        struct cn_error *err)
+{
+    static const struct cn_call_visitor visitor = {
+        .lane_size = sizeof(struct lane),
+        .begin = lane_begin,
+        .done = lane_done,
+        .count = lane_count,
+        .end = lane_end,
+        .merge = lane_merge,
+    };
+    unsigned worker_count = workers > 0 ? workers : 1;
+    struct build *build = cn_alloc(1, sizeof(*build));
+    struct cn_call_visit visit = {
+        .query = query,
+        .is_ordered = query->filter->has_switches,
+        .workers = worker_count,
+        .visitor = &visitor,
+        .arg = build,
+    };
+    struct cn_call_damages damages = {0}; /* reported by the readings before */
+    struct cn_why chosen = {0};
+    bool ok;
+
+    *signs = (struct cn_signs){0};
+    build->query = query;
+    build->workers = cn_alloc(worker_count, sizeof(*build->workers));
+    choose_moments(build, why);
+    ok = cn_call_visit_run(&visit, &damages, err);
+    for (unsigned i = 0; i < worker_count; i++) {
+        for (size_t k = 0; k < build->workers[i].count; k++)
+            add_seen(&build->seen, &build->workers[i].list[k]);
+        free(build->workers[i].list);
+    }
+    if (build->seen.count > 0)
+        qsort(build->seen.list, build->seen.count, sizeof(*build->seen.list),
+              compare_seen);
+    for (int k = 0; k < CN_WHY_GROUPS; k++) {
+        chosen.groups[k].samples = build->samples[k];
+        chosen.groups[k].sample_count = build->sample_counts[k];
+    }
+    cn_why_signs_find(signs, &chosen, query->rec, add_values, build);
+    cn_call_damages_done(&damages);
+    free(build->workers);
+    free(build->seen.list);
+    free(build);
+    return ok;
+}

@@ -1,0 +1,254 @@
+#include "analyze/cct/members.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+static const char *const kind_names[] = {
+    [CN_CCT_KIND_SUMMARY] = "SUMMARY",
+    [CN_CCT_KIND_NODE] = "NODE",
+    [CN_CCT_KIND_RANK] = "RANK",
+    [CN_CCT_KIND_THREAD] = "THREAD",
+};
+const struct cn_kinds cn_cct_kinds = {kind_names, 4};
+
+/* A task with its sort keys. */
+struct candidate {
+    const struct cn_task *task;
+    uint32_t index;
+    uint64_t process_ns; /* when the first task of its process started */
+    uint32_t pid;
+};
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_candidates(const void *left, const void *right)
+{
+    const struct candidate *a = left, *b = right;
+    int order = compare_u64(a->process_ns, b->process_ns);
+
+    if (order == 0)
+        order = compare_u64(a->pid, b->pid);
+    if (order == 0)
+        order = compare_u64(a->task->tid != a->pid, b->task->tid != b->pid);
+    if (order == 0)
+        order = compare_u64(a->task->time_ns, b->task->time_ns);
+    return order ? order : compare_u64(a->task->tid, b->task->tid);
+}
+
+static uint64_t start_of(const struct cn_task *task)
+{
+    return task->time_ns ? task->time_ns : task->first_ns;
+}
+
+/* The tasks of a query that have records, sorted; returns how many. */
+static size_t list_tasks(const struct cn_call_query *query, struct candidate *list)
+{
+    struct cn_map starts = {0}; /* by process: the index of its first task */
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < query->task_count; i++) {
+        const struct cn_task *task = &query->rec->tasks[query->tasks[i]];
+        uint32_t *first;
+
+        if (task->data_len == 0)
+            continue;
+        list[count] = (struct candidate){.task = task,
+                                         .index = query->tasks[i],
+                                         .process_ns = start_of(task),
+                                         .pid = task->pid ? task->pid : task->tid};
+        first = cn_map_at(&starts, list[count].pid, (uint32_t)count);
+        if (list[count].process_ns < list[*first].process_ns)
+            *first = (uint32_t)count;
+        count++;
+    }
+    for (size_t i = 0; i < count; i++)
+        list[i].process_ns =
+            start_of(list[cn_map_find(&starts, list[i].pid, (uint32_t)i)].task);
+    cn_map_done(&starts);
+    if (count > 0)
+        qsort(list, count, sizeof(*list), compare_candidates);
+    return count;
+}
+
+static void add_members(struct cn_cct_members *members, uint32_t source,
+                        const struct candidate *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct cn_cct_member *member = &members->list[members->count++];
+        bool is_new = i == 0 || list[i].pid != list[i - 1].pid;
+
+        members->process_count += is_new;
+        *member = (struct cn_cct_member){
+            .source = source,
+            .process = members->process_count - 1,
+            .thread = is_new ? 0 : member[-1].thread + 1,
+            .task.options.task = list[i].index,
+        };
+    }
+}
+
+/* A number for a host that is the same in every run. */
+static uint32_t hash_of(const char *text)
+{
+    uint32_t hash = 2166136261;
+
+    for (; *text; text++)
+        hash = (hash ^ (uint8_t)*text) * 16777619;
+    return hash;
+}
+
+static void name_members(struct cn_cct_members *members,
+                         const struct cn_call_query *queries)
+{
+    struct cn_names hosts = {0};
+
+    for (size_t i = 0; i < members->count; i++) {
+        struct cn_cct_member *member = &members->list[i];
+        struct cn_identity_tuple *tuple = &member->identity;
+        const char *host =
+            cn_recording_fact(queries[member->source].rec, "osinfo:hostname");
+
+        if (host)
+            tuple->ids[tuple->count++] = (struct cn_identity){
+                .kind = CN_CCT_KIND_NODE,
+                .is_physical = true,
+                .logical = cn_names_add(&hosts, host),
+                .physical = hash_of(host),
+            };
+        if (members->process_count > 1)
+            tuple->ids[tuple->count++] = (struct cn_identity){
+                .kind = CN_CCT_KIND_RANK,
+                .logical = member->process,
+                .physical = member->process,
+            };
+        tuple->ids[tuple->count++] = (struct cn_identity){
+            .kind = CN_CCT_KIND_THREAD,
+            .logical = member->thread,
+            .physical = member->thread,
+        };
+    }
+    cn_names_done(&hosts);
+}
+
+void cn_cct_members_init(struct cn_cct_members *members,
+                         const struct cn_call_query *queries, size_t query_count)
+{
+    size_t most = 0;
+
+    *members = (struct cn_cct_members){0};
+    for (size_t i = 0; i < query_count; i++)
+        most += queries[i].task_count;
+    members->list = cn_alloc(most, sizeof(*members->list));
+    for (size_t i = 0; i < query_count; i++) {
+        struct candidate *list = cn_alloc(queries[i].task_count, sizeof(*list));
+
+        add_members(members, (uint32_t)i, list, list_tasks(&queries[i], list));
+        free(list);
+    }
+    name_members(members, queries);
+}
+
+void cn_cct_members_done(struct cn_cct_members *members)
+{
+    for (size_t i = 0; i < members->count; i++) {
+        cn_cct_task_done(&members->list[i].task);
+        cn_cct_samples_done(&members->list[i].samples);
+        free(members->list[i].nodes);
+    }
+    free(members->list);
+    *members = (struct cn_cct_members){0};
+}
+
+/* The sections of a spilled tree, in this order. */
+static size_t links_len(const struct cn_cct_member *member)
+{
+    return member->node_count * sizeof(struct cn_cct_link);
+}
+
+static size_t costs_len(const struct cn_cct_member *member)
+{
+    return member->cost_count * sizeof(struct cn_cct_cost);
+}
+
+static size_t overflows_len(const struct cn_cct_member *member)
+{
+    return member->overflow_count * sizeof(struct cn_cct_overflow);
+}
+
+uint64_t cn_cct_member_len(const struct cn_cct_member *member)
+{
+    const struct cn_cct_task *task = &member->task;
+
+    return task->tree.count * sizeof(struct cn_cct_link) +
+           task->costs.count * sizeof(struct cn_cct_cost) +
+           task->costs.overflow_count * sizeof(struct cn_cct_overflow);
+}
+
+bool cn_cct_member_spill(struct cn_cct_member *member, const struct cn_spool *spool,
+                         uint64_t off, struct cn_error *err)
+{
+    struct cn_cct_task *task = &member->task;
+
+    member->spill_off = off;
+    member->node_count = task->tree.count;
+    member->cost_count = task->costs.count;
+    member->overflow_count = task->costs.overflow_count;
+    if (!cn_spool_write(spool, off, task->tree.links, links_len(member), err) ||
+        !cn_spool_write(spool, off += links_len(member), task->costs.list,
+                        costs_len(member), err) ||
+        !cn_spool_write(spool, off + costs_len(member), task->costs.overflows,
+                        overflows_len(member), err))
+        return false;
+    member->is_spilled = true;
+    cn_cct_member_release(member);
+    return true;
+}
+
+bool cn_cct_member_read_tree(const struct cn_cct_member *member,
+                             const struct cn_spool *spool, struct cn_cct *out,
+                             struct cn_error *err)
+{
+    struct cn_cct_link *links = cn_realloc(NULL, member->node_count, sizeof(*links));
+
+    if (!cn_spool_read(spool, member->spill_off, links, links_len(member), err)) {
+        free(links);
+        return false;
+    }
+    cn_cct_restore(out, links, member->node_count);
+    return true;
+}
+
+bool cn_cct_member_load(struct cn_cct_member *member, const struct cn_spool *spool,
+                        struct cn_error *err)
+{
+    struct cn_cct_task *task = &member->task;
+    uint64_t off = member->spill_off + links_len(member);
+
+    if (!member->is_spilled)
+        return true;
+    if (!cn_cct_member_read_tree(member, spool, &task->tree, err))
+        return false;
+    task->costs = (struct cn_cct_costs){
+        .list = cn_realloc(NULL, member->cost_count, sizeof(*task->costs.list)),
+        .count = member->cost_count,
+        .capacity = member->cost_count,
+        .overflows =
+            cn_realloc(NULL, member->overflow_count, sizeof(*task->costs.overflows)),
+        .overflow_count = member->overflow_count,
+        .overflow_capacity = member->overflow_count,
+    };
+    return cn_spool_read(spool, off, task->costs.list, costs_len(member), err) &&
+           cn_spool_read(spool, off + costs_len(member), task->costs.overflows,
+                         overflows_len(member), err);
+}
+
+void cn_cct_member_release(struct cn_cct_member *member)
+{
+    cn_cct_costs_done(&member->task.costs);
+    if (member->is_spilled)
+        cn_cct_done(&member->task.tree);
+}

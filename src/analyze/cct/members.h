@@ -1,0 +1,65 @@
+/* The tasks of an analysis, one profile each, with their identities and their trees, in
+ * memory or spilled to a file.
+ *
+ * Processes are in the order of their start, the main thread of each before the others.
+ * Threads: one thread at a time for each member; one thread makes the list.
+ */
+#ifndef CN_ANALYZE_CCT_MEMBERS_H
+#define CN_ANALYZE_CCT_MEMBERS_H
+
+#include "analyze/cct/samples.h"
+#include "analyze/cct/task.h"
+#include "base/files/spool.h"
+#include "model/contexts/identity.h"
+
+/* Kinds of identities, as HPCToolkit numbers them. */
+enum { CN_CCT_KIND_SUMMARY, CN_CCT_KIND_NODE, CN_CCT_KIND_RANK, CN_CCT_KIND_THREAD };
+extern const struct cn_kinds cn_cct_kinds;
+
+struct cn_cct_member {
+    uint32_t source;          /* the query it belongs to */
+    uint32_t process, thread; /* numbers */
+    struct cn_identity_tuple identity;
+    struct cn_cct_task task;
+    struct cn_cct_samples samples; /* of a task that is not followed again */
+    uint32_t *nodes; /* by node of the task: its merged node; later its context */
+    size_t node_count;
+
+    /* Of a spilled tree. */
+    bool is_spilled;
+    uint64_t spill_off;
+    size_t cost_count, overflow_count;
+};
+
+struct cn_cct_members {
+    struct cn_cct_member *list;
+    size_t count;
+    uint32_t process_count;
+};
+
+/* List the tasks of queries that have records. Nothing is read yet. */
+void cn_cct_members_init(struct cn_cct_members *members,
+                         const struct cn_call_query *queries, size_t query_count);
+void cn_cct_members_done(struct cn_cct_members *members);
+
+/* The length of a member's tree in bytes. */
+uint64_t cn_cct_member_len(const struct cn_cct_member *member);
+
+/* Write the tree at `off`, where cn_cct_member_len() bytes are reserved, and release it. */
+CN_CHECK bool cn_cct_member_spill(struct cn_cct_member *member,
+                                  const struct cn_spool *spool, uint64_t off,
+                                  struct cn_error *err);
+
+/* Read a spilled tree back; does nothing for others. The file keeps its copy. */
+CN_CHECK bool cn_cct_member_load(struct cn_cct_member *member,
+                                 const struct cn_spool *spool, struct cn_error *err);
+
+/* A copy of a spilled tree; the caller owns it. */
+CN_CHECK bool cn_cct_member_read_tree(const struct cn_cct_member *member,
+                                      const struct cn_spool *spool, struct cn_cct *out,
+                                      struct cn_error *err);
+
+/* Release the costs and, if it is spilled, the tree. */
+void cn_cct_member_release(struct cn_cct_member *member);
+
+#endif

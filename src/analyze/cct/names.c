@@ -1,0 +1,172 @@
+#include "analyze/cct/names.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes/utf8.h"
+#include "base/text.h"
+
+void cn_cct_names_done(struct cn_cct_names *names)
+{
+    cn_names_done(&names->module_keys);
+    cn_names_done(&names->file_keys);
+    cn_names_done(&names->function_keys);
+    free(names->modules);
+    free(names->files);
+    free(names->functions);
+    free(names->lines);
+    cn_map_done(&names->line_numbers);
+    cn_arena_done(&names->arena);
+    *names = (struct cn_cct_names){0};
+}
+
+/* A name in valid UTF-8; lives as long as `name` and `names`. */
+static const char *well_formed(struct cn_cct_names *names, const char *name)
+{
+    return cn_utf8_is_valid(name, strlen(name)) ? name
+                                                : cn_utf8_strdup(&names->arena, name);
+}
+
+uint32_t cn_cct_names_module(struct cn_cct_names *names,
+                             const struct cn_call_module *module)
+{
+    size_t known = names->module_keys.count;
+    const char *path = well_formed(names, module->path);
+    struct cn_text key = {0};
+    uint32_t at;
+
+    /* Another build of the same file is another module. */
+    cn_text_printf(&key, "%s\n%s", path, module->build_id);
+    at = cn_names_add(&names->module_keys, cn_text_str(&key));
+    cn_text_done(&key);
+    if (at == known) {
+        names->modules =
+            cn_grow(names->modules, at, &names->module_capacity, sizeof(*names->modules));
+        names->modules[at] =
+            (struct cn_module){.path = cn_arena_strdup(&names->arena, path)};
+    }
+    return at;
+}
+
+uint32_t cn_cct_names_file(struct cn_cct_names *names, const char *recorded_path)
+{
+    size_t known = names->file_keys.count;
+    const char *path = well_formed(names, recorded_path);
+    uint32_t at = cn_names_add(&names->file_keys, path);
+    const char *origin;
+
+    if (at < known)
+        return at;
+    names->files =
+        cn_grow(names->files, at, &names->file_capacity, sizeof(*names->files));
+    origin = names->locations && path[0] == '/'
+                 ? names->locations->source(names->locations->arg, recorded_path)
+                 : NULL;
+    names->files[at] = (struct cn_source_file){
+        .path = origin ? cn_arena_printf(&names->arena, "src%s", path)
+                       : cn_arena_strdup(&names->arena, path),
+        .is_copied = origin != NULL,
+        .origin = origin ? cn_arena_strdup(&names->arena, origin) : NULL,
+    };
+    return at;
+}
+
+uint32_t cn_cct_names_line(struct cn_cct_names *names, uint32_t file, uint32_t line)
+{
+    uint32_t known = (uint32_t)names->line_count;
+    uint32_t at = *cn_map_at(&names->line_numbers, (uint64_t)file << 32 | line, known);
+
+    if (at == known) {
+        names->lines =
+            cn_grow(names->lines, at, &names->line_capacity, sizeof(*names->lines));
+        names->lines[names->line_count++] = (struct cn_cct_source_line){file, line};
+    }
+    return at;
+}
+
+/* The number of a function; if `*is_new`, the caller fills it in. Functions without a module
+ * are identified by their name. */
+static uint32_t number_of(struct cn_cct_names *names, const struct cn_function *function,
+                          bool *is_new)
+{
+    size_t known = names->function_keys.count;
+    struct cn_text key = {0};
+    uint32_t at;
+
+    if (function->module == CN_NONE)
+        cn_text_printf(&key, "::%s", function->name);
+    else
+        cn_text_printf(&key, "%" PRIu32 ":%" PRIx64 ":%s", function->module,
+                       function->offset, function->name);
+    at = cn_names_add(&names->function_keys, cn_text_str(&key));
+    cn_text_done(&key);
+    *is_new = at == known;
+    if (*is_new)
+        names->functions = cn_grow(names->functions, at, &names->function_capacity,
+                                   sizeof(*names->functions));
+    return at;
+}
+
+uint32_t cn_cct_names_known(struct cn_cct_names *names,
+                            const struct cn_function *function)
+{
+    bool is_new;
+    uint32_t at = number_of(names, function, &is_new);
+
+    if (is_new) {
+        names->functions[at] = *function;
+        names->functions[at].name = cn_arena_strdup(&names->arena, function->name);
+    }
+    return at;
+}
+
+uint32_t cn_cct_names_other(struct cn_cct_names *names, const char *name)
+{
+    return cn_cct_names_known(
+        names, &(struct cn_function){
+                   .name = well_formed(names, name), .module = CN_NONE, .file = CN_NONE});
+}
+
+static struct cn_cct_location location_of(const struct cn_cct_names *names,
+                                          const struct cn_call_module *module,
+                                          const struct cn_call_function *function)
+{
+    struct cn_cct_location location = {0};
+
+    if (function->file[0] != '\0')
+        return (struct cn_cct_location){function->file, function->line};
+    /* A PLT entry has no location. */
+    if (names->locations && function->type != 'P')
+        location =
+            names->locations->function(names->locations->arg, module, function->offset);
+    return location;
+}
+
+uint32_t cn_cct_names_function(struct cn_cct_names *names, const struct cn_recording *rec,
+                               uint32_t function)
+{
+    const struct cn_call_function *f = &rec->functions[function];
+    const struct cn_call_module *m = &rec->modules[f->module];
+    struct cn_function found = {
+        .name = well_formed(names, f->name),
+        .module = cn_cct_names_module(names, m),
+        .offset = f->offset,
+        .file = CN_NONE,
+    };
+    struct cn_cct_location location;
+    bool is_new;
+    uint32_t at = number_of(names, &found, &is_new);
+
+    if (!is_new)
+        return at;
+    location = location_of(names, m, f);
+    if (location.file) {
+        found.file = cn_cct_names_file(names, location.file);
+        found.line = location.line;
+    }
+    found.name = cn_arena_strdup(&names->arena, found.name);
+    names->functions[at] = found;
+    return at;
+}

@@ -1,0 +1,84 @@
+#include "analyze/cct/readings.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+void cn_cct_readings_done(struct cn_cct_readings *readings)
+{
+    cn_map_done(&readings->numbers);
+    free(readings->list);
+    for (size_t i = 0; i < CN_COUNTER_SOURCES; i++)
+        free(readings->open[i].list);
+    *readings = (struct cn_cct_readings){0};
+}
+
+static uint64_t *values_at(struct cn_cct_readings *readings, cn_cct_id node)
+{
+    uint32_t number = *cn_map_at(&readings->numbers, node, (uint32_t)readings->count);
+
+    if (number == readings->count) {
+        readings->list = cn_grow(readings->list, readings->count, &readings->capacity,
+                                 sizeof(*readings->list));
+        readings->list[readings->count++] = (struct cn_cct_reading){0};
+    }
+    return readings->list[number].values;
+}
+
+/* Drop calls at least `frames` deep: they ended without a second reading. The readings inside
+ * them count as inside the call around them. */
+static void drop(struct cn_cct_open_readings *open, uint32_t frames)
+{
+    while (open->count > 0 && open->list[open->count - 1].frames >= frames) {
+        const struct cn_cct_open_reading *ended = &open->list[--open->count];
+
+        for (unsigned i = 0; open->count > 0 && i < CN_COUNTERS_OF_SOURCE_MAX; i++)
+            open->list[open->count - 1].inner[i] += ended->inner[i];
+    }
+}
+
+void cn_cct_readings_add(struct cn_cct_readings *readings,
+                         const struct cn_counters *counters, uint32_t frames,
+                         cn_cct_id node)
+{
+    struct cn_cct_open_readings *open = &readings->open[counters->source];
+    struct cn_cct_open_reading own = {0};
+    uint64_t *values;
+
+    if (!counters->is_difference) {
+        drop(open, frames);
+        open->list =
+            cn_grow(open->list, open->count, &open->capacity, sizeof(*open->list));
+        open->list[open->count++] = (struct cn_cct_open_reading){.frames = frames};
+        return;
+    }
+    drop(open, frames + 1);
+    if (open->count > 0 && open->list[open->count - 1].frames == frames)
+        own = open->list[--open->count];
+    values = values_at(readings, node);
+    for (unsigned i = 0; i < counters->count; i++) {
+        readings->has_counter[counters->first + i] = true;
+        values[counters->first + i] += counters->values[i] - own.inner[i];
+        if (open->count > 0)
+            open->list[open->count - 1].inner[i] += counters->values[i];
+    }
+}
+
+const uint64_t *cn_cct_readings_find(const struct cn_cct_readings *readings,
+                                     cn_cct_id node)
+{
+    uint32_t number = cn_map_find(&readings->numbers, node, CN_NONE);
+
+    return number == CN_NONE ? NULL : readings->list[number].values;
+}
+
+unsigned cn_cct_readings_used(const struct cn_cct_readings *readings,
+                              unsigned used[CN_COUNTER_COUNT])
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < CN_COUNTER_COUNT; i++)
+        if (readings->has_counter[i])
+            used[count++] = i;
+    return count;
+}

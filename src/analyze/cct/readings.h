@@ -1,0 +1,53 @@
+/* Counters that triggers read (`-T FUNC@read=page-fault`), by node of one task's calling
+ * context tree.
+ *
+ * A reading at the end of a call is the change since its start, including the calls it made:
+ * the self value of a node is without the readings inside. Calls without readings are part of
+ * the nearest call around them that has some.
+ *
+ * Zeroed readings are empty. Sums are in two's complement: memory may shrink.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_ANALYZE_CCT_READINGS_H
+#define CN_ANALYZE_CCT_READINGS_H
+
+#include "analyze/cct/tree.h"
+#include "model/calls/values.h"
+
+/* A call that read counters at its start, and will do so at its end. */
+struct cn_cct_open_reading {
+    uint32_t frames;                           /* number of open calls, with this one */
+    uint64_t inner[CN_COUNTERS_OF_SOURCE_MAX]; /* the readings inside */
+};
+
+struct cn_cct_open_readings {
+    struct cn_cct_open_reading *list;
+    size_t count, capacity;
+};
+
+struct cn_cct_readings {
+    struct cn_map numbers; /* by node */
+    struct cn_cct_reading {
+        uint64_t values[CN_COUNTER_COUNT];
+    } * list;
+    size_t count, capacity;
+    struct cn_cct_open_readings open[CN_COUNTER_SOURCES];
+    bool has_counter[CN_COUNTER_COUNT];
+};
+
+void cn_cct_readings_done(struct cn_cct_readings *readings);
+
+/* Add a reading of the innermost of `frames` open calls, which is `node`. */
+void cn_cct_readings_add(struct cn_cct_readings *readings,
+                         const struct cn_counters *counters, uint32_t frames,
+                         cn_cct_id node);
+
+/* The self values of a node by counter; NULL when it has none. */
+const uint64_t *cn_cct_readings_find(const struct cn_cct_readings *readings,
+                                     cn_cct_id node);
+
+/* The counters that were read, in their order; returns how many. */
+unsigned cn_cct_readings_used(const struct cn_cct_readings *readings,
+                              unsigned used[CN_COUNTER_COUNT]);
+
+#endif

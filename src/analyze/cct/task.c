@@ -1,0 +1,472 @@
+#include "analyze/cct/task.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analyze/cct/run.h"
+#include "base/alloc.h"
+#include "base/bytes/record.h"
+#include "base/run/progress.h"
+
+enum {
+    SITES_MAX = 1 << 24,
+    REPORT_EVERY = 1 << 9, /* batches */
+};
+
+static const struct cn_recording *recording_of(const struct cn_cct_task *task)
+{
+    return task->options.query->rec;
+}
+
+void cn_cct_follow_init(struct cn_cct_follow *follow, const struct cn_cct_task *task)
+{
+    const struct cn_call_query *query = task->options.query;
+    bool *is_on = task->options.is_on ? task->options.is_on : &follow->own_switch;
+
+    *follow = (struct cn_cct_follow){.own_switch = !query->filter->is_off,
+                                     .clock.rec = query->rec};
+    cn_call_stack_init(&follow->stack, query->rec, query->filter, task->options.task,
+                       query->range.first_ns > 0, is_on);
+}
+
+void cn_cct_follow_copy(struct cn_cct_follow *follow, const struct cn_cct_follow *from)
+{
+    *follow = *from;
+    cn_call_stack_copy(&follow->stack, &from->stack, &follow->own_switch);
+}
+
+void cn_cct_follow_done(struct cn_cct_follow *follow)
+{
+    cn_call_stack_done(&follow->stack);
+}
+
+void cn_cct_task_init(struct cn_cct_task *task, const struct cn_cct_task_options *options)
+{
+    *task = (struct cn_cct_task){
+        .options = *options,
+        .thinner = {.resolution_ns = options->resolution_ns,
+                    .sample_max = options->sample_max},
+    };
+    cn_cct_init(&task->tree);
+    cn_cct_follow_init(&task->follow, task);
+}
+
+void cn_cct_task_done(struct cn_cct_task *task)
+{
+    cn_cct_done(&task->tree);
+    cn_cct_costs_done(&task->costs);
+    cn_cct_readings_done(&task->readings);
+    cn_call_ids_done(&task->ids);
+    cn_cct_follow_done(&task->follow);
+    for (size_t i = 0; i < task->part_count; i++)
+        cn_cct_follow_done(&task->starts[i].follow);
+    free(task->parts);
+    free(task->starts);
+    cn_call_guess_free(task->guess);
+    cn_map_done(&task->site_numbers);
+    free(task->sites);
+    free(task->site_times);
+    free(task->open_calls);
+    free(task->thinner.list);
+    *task = (struct cn_cct_task){0};
+}
+
+bool cn_cct_task_is_wait(const struct cn_cct_task *task, uint32_t key, enum cn_wait *kind)
+{
+    const struct cn_recording *rec = recording_of(task);
+    bool is_preempted = key == cn_call_schedule_id(rec, true);
+
+    *kind = is_preempted ? CN_WAIT_PREEMPTED : CN_WAIT_BLOCKED;
+    return is_preempted || key == cn_call_schedule_id(rec, false);
+}
+
+/* The node of the innermost call. */
+static inline cn_cct_id node_on_top(const struct cn_call_stack *stack)
+{
+    return stack->count > 0 ? stack->frames[stack->count - 1].mark : 0;
+}
+
+uint32_t cn_cct_task_site(struct cn_cct_task *task, uint64_t address, uint64_t time_ns)
+{
+    uint32_t number = cn_map_find(&task->site_numbers, address, CN_NONE);
+
+    if (number != CN_NONE)
+        return number;
+    if (task->tree.is_view || task->site_count == SITES_MAX) {
+        task->tree.is_full = task->tree.is_view;
+        return task->site_count > 0 ? (uint32_t)task->site_count - 1 : 0;
+    }
+    task->sites = cn_grow(task->sites, task->site_count, &task->site_capacity,
+                          sizeof(*task->sites));
+    task->site_times = cn_grow(task->site_times, task->site_count,
+                               &task->site_time_capacity, sizeof(*task->site_times));
+    task->sites[task->site_count] = address;
+    task->site_times[task->site_count] = time_ns;
+    return *cn_map_at(&task->site_numbers, address, (uint32_t)task->site_count++);
+}
+
+/* The key of an address outside all functions. A view has them all: it cannot add one. */
+static uint32_t unknown_key(struct cn_cct_task *task, uint64_t address)
+{
+    uint32_t key;
+
+    if (!task->tree.is_view)
+        return cn_call_ids_unknown(&task->ids, recording_of(task), address);
+    key = cn_call_ids_find(&task->ids, recording_of(task), address);
+    task->tree.is_full = task->tree.is_full || key == CN_NONE;
+    return key;
+}
+
+static inline uint32_t key_of(struct cn_cct_task *task, uint32_t function,
+                              uint64_t address)
+{
+    return function != CN_NONE ? function : unknown_key(task, address);
+}
+
+static inline cn_cct_id child_of(struct cn_cct_task *task, cn_cct_id parent, uint32_t key)
+{
+    cn_cct_id open =
+        task->options.is_collapsed ? cn_cct_find_above(&task->tree, parent, key) : 0;
+
+    return open != 0 ? open : cn_cct_child(&task->tree, parent, key);
+}
+
+static inline void enter(struct cn_cct_task *task, struct cn_cct_follow *follow,
+                         const struct cn_call *call, const struct cn_call_batch *batch)
+{
+    struct cn_call_stack *stack = &follow->stack;
+    struct cn_call_frame *frame = cn_call_stack_enter_quick(stack, call, batch);
+    cn_cct_id node = stack->count > 1 ? frame[-1].mark : 0;
+
+    if (frame->flags & CN_FRAME_SHOWN) {
+        if (follow->has_site && node != 0)
+            node = cn_cct_child(&task->tree, node,
+                                CN_CCT_SITE |
+                                    cn_cct_task_site(task, follow->site,
+                                                     cn_call_recorded_ns(batch, call)));
+        node = child_of(task, node, key_of(task, call->function, call->address));
+    }
+    follow->has_site = false;
+    frame->mark = node;
+}
+
+/* The node of an exit without an entry, or of another function than its entry. */
+static cn_cct_id other_node(struct cn_cct_task *task, const struct cn_call_stack *stack,
+                            const struct cn_call_end *ended, uint32_t key)
+{
+    cn_cct_id parent = node_on_top(stack);
+
+    if (ended->has_time && ended->frame.mark != 0)
+        parent = task->tree.links[ended->frame.mark].parent;
+    return child_of(task, parent, key);
+}
+
+/* An exit that is not the usual case. */
+static void leave_slowly(struct cn_cct_task *task, struct cn_cct_follow *follow,
+                         const struct cn_call *call, bool is_counted)
+{
+    struct cn_call_stack *stack = &follow->stack;
+    struct cn_call_end ended;
+    cn_cct_id node;
+    uint32_t key;
+
+    cn_call_stack_leave(stack, call, &ended);
+    if (!is_counted)
+        return;
+    node = ended.frame.mark;
+    if (!(ended.frame.flags & CN_FRAME_SHOWN)) {
+        if (ended.has_time && node != 0)
+            cn_cct_costs_add_time(&task->costs, node, ended.self_ns);
+        return;
+    }
+    key = key_of(task, call->function, call->address);
+    if (!ended.has_time || task->tree.links[node].key != key)
+        node = other_node(task, stack, &ended, key);
+    if (ended.has_time)
+        cn_cct_costs_add(&task->costs, node, ended.total_ns, ended.self_ns);
+    else
+        cn_cct_costs_add_call(&task->costs, node);
+}
+
+static inline void leave(struct cn_cct_task *task, struct cn_cct_follow *follow,
+                         const struct cn_call *call, bool is_counted)
+{
+    uint64_t total_ns, self_ns;
+    const struct cn_call_frame *frame = NULL;
+
+    /* Unknown functions share CN_NONE. */
+    if (call->function != CN_NONE)
+        frame = cn_call_stack_leave_top(&follow->stack, call, &total_ns, &self_ns);
+    if (!frame)
+        leave_slowly(task, follow, call, is_counted);
+    else if (is_counted)
+        cn_cct_costs_add(&task->costs, frame->mark, total_ns, self_ns);
+}
+
+static void sleep_or_wake(struct cn_cct_task *task, struct cn_cct_follow *follow,
+                          const struct cn_call *call, bool is_counted)
+{
+    struct cn_call_stack *stack = &follow->stack;
+    cn_cct_id above = node_on_top(stack);
+    struct cn_call_frame *frame;
+    struct cn_call_end ended;
+
+    if (call->address == CN_EVENT_SCHED_IN) {
+        if (cn_call_stack_wake(stack, call, &ended) && is_counted)
+            cn_cct_costs_add(&task->costs, ended.frame.mark, ended.total_ns,
+                             ended.self_ns);
+    } else if (cn_call_stack_shows_event(stack, call)) {
+        frame = cn_call_stack_sleep(stack, call);
+        frame->mark = cn_cct_child(&task->tree, above, frame->function);
+    }
+}
+
+/* Counters are read by the innermost call. */
+static void note_counters(struct cn_cct_task *task, const struct cn_cct_follow *follow,
+                          const struct cn_call *call, const struct cn_call_batch *batch)
+{
+    const struct cn_call_stack *stack = &follow->stack;
+    uint32_t frames = stack->count;
+    struct cn_counters counters;
+
+    while (frames > 0 && stack->frames[frames - 1].flags & CN_FRAME_SCHEDULE)
+        frames--;
+    if (frames > 0 && stack->frames[frames - 1].mark != 0 &&
+        cn_recording_counters(recording_of(task), batch, call, &counters))
+        cn_cct_readings_add(&task->readings, &counters, frames,
+                            stack->frames[frames - 1].mark);
+}
+
+static void see_event(struct cn_cct_task *task, struct cn_cct_follow *follow,
+                      const struct cn_call *call, const struct cn_call_batch *batch,
+                      bool is_counted)
+{
+    struct cn_bytes data;
+
+    switch (call->address) {
+    case CN_EVENT_SCHED_IN:
+    case CN_EVENT_SCHED_OUT:
+    case CN_EVENT_SCHED_OUT_PREEMPT:
+        sleep_or_wake(task, follow, call, is_counted);
+        break;
+    case CN_EVENT_CALLSITE:
+        data = cn_call_data(batch, call);
+        follow->has_site = data.len >= sizeof(uint64_t);
+        if (follow->has_site)
+            follow->site = recording_of(task)->is_big_endian ? cn_u64_be_get(data.ptr)
+                                                             : cn_u64_get(data.ptr);
+        break;
+    default:
+        if (is_counted && cn_event_has_counters(call->address))
+            note_counters(task, follow, call, batch);
+        break;
+    }
+}
+
+bool cn_cct_task_follow(struct cn_cct_task *task, struct cn_cct_follow *follow,
+                        const struct cn_call *call, const struct cn_call_batch *batch,
+                        bool is_counted)
+{
+    const struct cn_call_stack *stack = &follow->stack;
+    cn_cct_id node;
+
+    if (call->time_ns > follow->last_ns)
+        follow->last_ns = call->time_ns;
+    if (call->kind == CN_CALL_ENTER)
+        enter(task, follow, call, batch);
+    else if (call->kind == CN_CALL_EXIT)
+        leave(task, follow, call, is_counted);
+    else if (call->kind == CN_CALL_EVENT)
+        see_event(task, follow, call, batch, is_counted);
+    else if (is_counted)
+        task->lost_count += call->address;
+    node = node_on_top(stack);
+    if (node != 0 && stack->frames[stack->count - 1].flags & CN_FRAME_SCHEDULE)
+        node = 0;
+    if (node == follow->node)
+        return false;
+    follow->node = node;
+    return true;
+}
+
+/* Count a sample: the current node changed. */
+static void add_sample(struct cn_cct_task *task)
+{
+    task->sample_count++;
+    if (task->options.sample_max > 0)
+        cn_thinner_put(&task->thinner,
+                       (struct cn_sample){task->seen_ns, task->follow.node});
+}
+
+/* Assume the open calls after those that the feed left out. */
+static void begin_guess(struct cn_cct_task *task, const struct cn_call_feed *feed)
+{
+    struct cn_call_guess *guess = task->guess;
+    struct cn_cct_follow *follow = &task->follow;
+
+    if (!guess || guess->has_begun)
+        return;
+    cn_call_guess_begin(guess, &follow->stack, feed);
+    for (uint32_t i = 0; i < guess->depth; i++)
+        follow->stack.frames[i].mark = follow->node =
+            cn_cct_child(&task->tree, 0, CN_CCT_GUESSED | i);
+}
+
+/* A guessed call returned. */
+static void note_return(struct cn_cct_task *task, const struct cn_call *call)
+{
+    struct cn_cct_follow *follow = &task->follow;
+
+    follow->node = node_on_top(&follow->stack);
+    follow->has_site = false;
+    if (call->time_ns > follow->last_ns)
+        follow->last_ns = call->time_ns;
+    add_sample(task);
+}
+
+/* Check a call of a part before it is counted. True when it is not to be counted: it is the
+ * return of a guessed call, or the guess is wrong. */
+static bool check_guess(struct cn_cct_task *task, const struct cn_call *call)
+{
+    enum cn_guess_step step;
+
+    /* The differences of counters depend on readings before the part. */
+    if (call->kind == CN_CALL_EVENT && cn_event_has_counters(call->address))
+        task->guess->is_wrong = true;
+    step = cn_call_guess_check(task->guess, &task->follow.stack, call);
+    if (step == CN_GUESS_RETURN)
+        note_return(task, call);
+    return step != CN_GUESS_INSIDE;
+}
+
+void cn_cct_task_count_call(struct cn_cct_task *task, const struct cn_call *call,
+                            const struct cn_call_batch *batch)
+{
+    uint64_t recorded_ns = cn_call_recorded_ns(batch, call);
+
+    task->record_count++;
+    if (recorded_ns > task->seen_ns)
+        task->seen_ns = recorded_ns;
+    if ((!task->guess || !check_guess(task, call)) &&
+        cn_cct_task_follow(task, &task->follow, call, batch, true))
+        add_sample(task);
+}
+
+static bool is_wrong(const struct cn_cct_task *task)
+{
+    return task->guess && task->guess->is_wrong;
+}
+
+static void count_batch(struct cn_cct_task *task, const struct cn_call_batch *batch)
+{
+    for (size_t i = 0; i < batch->count && !is_wrong(task); i++) {
+        size_t run = cn_cct_run_count(task, &task->follow, batch, i);
+
+        task->sample_count += run;
+        task->record_count += run;
+        i += run;
+        if (i < batch->count)
+            cn_cct_task_count_call(task, &batch->calls[i], batch);
+    }
+}
+
+bool cn_cct_task_open_feed(const struct cn_cct_task *task,
+                           const struct cn_call_span *span,
+                           const struct cn_call_clock *clock, struct cn_call_feed *feed,
+                           struct cn_error *err)
+{
+    const struct cn_call_query *query = task->options.query;
+
+    return span
+               ? cn_call_feed_open_span(feed, query, task->options.task, span, clock, err)
+               : cn_call_feed_open(feed, query, task->options.task, err);
+}
+
+static bool report(const struct cn_cct_task *task, const struct cn_progress *progress,
+                   bool reports, struct cn_error *err)
+{
+    enum { RECORD_LEN = 16 };
+    static const char what[] = "reading calls";
+    uint64_t expected =
+        recording_of(task)->tasks[task->options.task].data_len / RECORD_LEN;
+
+    if (expected < task->record_count) /* packed records are shorter */
+        expected = task->record_count;
+    return reports ? cn_progress_report(progress, what, task->record_count, expected,
+                                        "records", err)
+                   : cn_progress_check(progress, what, err);
+}
+
+bool cn_cct_task_count(struct cn_cct_task *task, const struct cn_call_span *span,
+                       const struct cn_progress *progress, bool reports,
+                       struct cn_error *err)
+{
+    struct cn_call_feed feed = {0};
+    struct cn_call_batch batch;
+    enum cn_step step = CN_FAIL;
+    uint32_t batch_count = 0;
+    bool ok = true;
+
+    if (cn_cct_task_open_feed(task, span, task->guess ? NULL : &task->follow.clock, &feed,
+                              &task->damage))
+        while (ok && !is_wrong(task) &&
+               (step = cn_call_feed_next(&feed, &batch, &task->damage)) == CN_ITEM) {
+            begin_guess(task, &feed);
+            count_batch(task, &batch);
+            if (++batch_count % REPORT_EVERY == 0)
+                ok = report(task, progress, reports, err);
+        }
+    task->is_damaged = step == CN_FAIL;
+    task->follow.clock = feed.clock;
+    if (task->guess)
+        task->guess->left_out = feed.left_out;
+    cn_call_feed_close(&feed);
+    if (ok && task->tree.is_full)
+        ok =
+            cn_fail(err, CN_ERR_LIMIT, "task %" PRIu32 ": more than %" PRIu32 " contexts",
+                    recording_of(task)->tasks[task->options.task].tid, UINT32_MAX);
+    return ok;
+}
+
+void cn_cct_task_end(struct cn_cct_task *task)
+{
+    struct cn_call_stack *stack = &task->follow.stack;
+    bool is_partial = task->options.query->range.last_ns < UINT64_MAX;
+    struct cn_call_end ended;
+
+    /* The times of samples ascend strictly. */
+    task->end_ns = cn_cct_follow_recorded_ns(&task->follow) + 1;
+    if (task->follow.node != 0)
+        task->sample_count++;
+    task->open_calls = cn_alloc(stack->count, sizeof(*task->open_calls));
+    while (stack->count > 0 && !is_partial) {
+        cn_call_stack_cut(stack, task->follow.last_ns, &ended);
+        if (ended.frame.mark != 0 && (ended.frame.flags & CN_FRAME_SHOWN) &&
+            !(ended.frame.flags & (CN_FRAME_SCHEDULE | CN_FRAME_EXEC)))
+            task->open_calls[task->open_call_count++] = (struct cn_cct_open_call){
+                ended.frame.mark, ended.total_ns, ended.self_ns};
+    }
+    cn_call_stack_done(stack);
+}
+
+/* The shortest call of a node is one that returned, if any did. */
+void cn_cct_task_count_open(struct cn_cct_task *task)
+{
+    struct cn_cct_costs *costs = &task->costs;
+    uint64_t *min_ns = cn_alloc(task->open_call_count, sizeof(*min_ns));
+
+    for (size_t i = 0; i < task->open_call_count; i++) {
+        cn_cct_costs_reach(costs, task->open_calls[i].node);
+        min_ns[i] = costs->list[task->open_calls[i].node].min_ns;
+    }
+    for (size_t i = 0; i < task->open_call_count; i++) {
+        const struct cn_cct_open_call *open = &task->open_calls[i];
+        struct cn_cct_cost *cost;
+
+        cn_cct_costs_add(costs, open->node, open->total_ns, open->self_ns);
+        cost = &costs->list[open->node];
+        cost->min_ns = min_ns[i] != UINT64_MAX ? min_ns[i] : cost->max_ns;
+    }
+    free(min_ns);
+    task->open_call_count = 0;
+}

@@ -1,0 +1,169 @@
+#include "analyze/samples/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/alloc.h"
+#include "base/run/ranks.h"
+
+bool cn_sampled_is_wanted(const struct cn_sampled_options *options,
+                          const struct cn_sampled_profile *profile)
+{
+    struct cn_bytes name = profile->program_path;
+    size_t start = name.len;
+
+    if (options->only_program_count == 0)
+        return true;
+    while (start > 0 && name.ptr[start - 1] != '/')
+        start--;
+    (void)cn_bytes_slice(name, start, name.len - start, &name);
+    for (size_t i = 0; i < options->only_program_count; i++)
+        if (cn_bytes_equal(name, options->only_programs[i]))
+            return true;
+    return false;
+}
+
+void cn_sampled_thread_identify(struct cn_sampled_database *self,
+                                struct cn_sampled_thread *thread,
+                                const struct cn_identity *ids, size_t count)
+{
+    thread->ids = cn_arena_alloc(&self->thread_arena, count, sizeof(*thread->ids));
+    thread->id_count = (uint32_t)count;
+    memcpy(thread->ids, ids, count * sizeof(*ids));
+}
+
+/* Dense numbers for those numbers of the measurements that contexts use, in the order of their
+ * use. */
+struct numbering {
+    uint32_t *used, *numbers; /* dense -> given, given -> dense */
+    size_t used_count, used_capacity;
+    size_t number_count, number_capacity;
+};
+
+static void use(struct numbering *numbering, uint32_t given)
+{
+    if (given == CN_NONE)
+        return;
+    numbering->numbers =
+        cn_grow_to(numbering->numbers, (size_t)given + 1, &numbering->number_capacity,
+                   sizeof(*numbering->numbers));
+    while (numbering->number_count <= given)
+        numbering->numbers[numbering->number_count++] = CN_NONE;
+    if (numbering->numbers[given] != CN_NONE)
+        return;
+    numbering->numbers[given] = (uint32_t)numbering->used_count;
+    numbering->used = cn_grow(numbering->used, numbering->used_count,
+                              &numbering->used_capacity, sizeof(*numbering->used));
+    numbering->used[numbering->used_count++] = given;
+}
+
+static void number_tables(struct cn_sampled_database *self)
+{
+    struct numbering modules = {0}, files = {0}, functions = {0};
+
+    for (uint32_t i = 1; i < self->contexts.count; i++) {
+        const struct cn_sampled_context *context =
+            cn_sampled_context_at(&self->contexts, i);
+        struct cn_function function;
+
+        use(&modules, context->module);
+        use(&files, context->file);
+        if (context->function == CN_NONE)
+            continue;
+        use(&functions, context->function);
+        cn_measurements_function(self->measurements, context->function, &function);
+        use(&modules, function.module);
+        use(&files, function.file);
+    }
+    self->modules = modules.used;
+    self->module_numbers = modules.numbers;
+    self->files = files.used;
+    self->file_numbers = files.numbers;
+    self->functions = functions.used;
+    self->function_numbers = functions.numbers;
+    self->db.module_count = (uint32_t)modules.used_count;
+    self->db.file_count = (uint32_t)files.used_count;
+    self->db.function_count = (uint32_t)functions.used_count;
+}
+
+/* The nearest context above that is shown. */
+static uint32_t shown_parent(const struct cn_sampled_contexts *contexts, uint32_t id)
+{
+    uint32_t parent = cn_sampled_context_at(contexts, id)->parent;
+
+    return cn_sampled_context_is_hidden(cn_sampled_context_at(contexts, parent))
+               ? cn_sampled_context_at(contexts, parent)->parent
+               : parent;
+}
+
+static void list_children(struct cn_sampled_database *self)
+{
+    const struct cn_sampled_contexts *contexts = &self->contexts;
+    uint32_t count = (uint32_t)contexts->count, start = 0;
+    uint32_t *next = cn_alloc(count, sizeof(*next));
+
+    self->child_ends = cn_alloc(count, sizeof(*self->child_ends));
+    self->children = cn_alloc(count, sizeof(*self->children));
+    for (uint32_t id = 1; id < count; id++)
+        if (!cn_sampled_context_is_hidden(cn_sampled_context_at(contexts, id)))
+            next[shown_parent(contexts, id)]++;
+    for (uint32_t id = 0; id < count; id++) {
+        uint32_t own = next[id];
+
+        next[id] = start;
+        start += own;
+        self->child_ends[id] = start;
+    }
+    for (uint32_t id = 1; id < count; id++)
+        if (!cn_sampled_context_is_hidden(cn_sampled_context_at(contexts, id)))
+            self->children[next[shown_parent(contexts, id)]++] = id;
+    free(next);
+}
+
+/* Map the spools of all ranks. */
+static bool map_spools(struct cn_sampled_database *self, struct cn_error *err)
+{
+    struct cn_ranks *ranks = cn_database_ranks(&self->db);
+    const struct cn_spool *spool = &self->spool;
+    uint64_t *lens = cn_alloc(spool->count, sizeof(*lens));
+    bool ok = true;
+
+    if (ranks->size > 1) {
+        lens[ranks->rank] = cn_spool_file_len(spool, 0);
+        ok = cn_ranks_combine(ranks, CN_RANKS_MAX, lens, ranks->size, err);
+    } else {
+        for (unsigned i = 0; i < spool->count; i++)
+            lens[i] = cn_spool_file_len(spool, i);
+    }
+    self->maps = cn_alloc(spool->count, sizeof(*self->maps));
+    for (unsigned i = 0; ok && i < spool->count; i++) {
+        void *map;
+
+        self->map_count++;
+        if (lens[i] == 0)
+            continue;
+        map = mmap(NULL, (size_t)lens[i], PROT_READ, MAP_SHARED, spool->fds[i], 0);
+        if (map == MAP_FAILED)
+            ok = cn_fail_errno(err, "%s: temporary file", spool->folder);
+        else
+            self->maps[i] = (struct cn_bytes){map, (size_t)lens[i]};
+    }
+    free(lens);
+    return ok;
+}
+
+bool cn_sampled_database_complete(struct cn_sampled_database *self, struct cn_error *err)
+{
+    struct cn_database *db = &self->db;
+
+    number_tables(self);
+    list_children(self);
+    if (!map_spools(self, err))
+        return false;
+    db->kinds =
+        (struct cn_kinds){self->identities.kinds.list, self->identities.kinds.count};
+    db->context_limit = (uint32_t)self->contexts.count;
+    db->context_weight = (uint64_t)self->contexts.count * 2 + 1;
+    return true;
+}

@@ -1,0 +1,77 @@
+/* cairn info: summary of a database, recording or store. */
+
+#include <string.h>
+
+#include "cli/data/info.h"
+#include "cli/data/info_store.h"
+#include "cli/recording/options.h"
+#include "cli/shell/cli.h"
+#include "cli/shell/command.h"
+#include "open/formats.h"
+
+static bool run(const struct cn_args *args, struct cn_error *err)
+{
+    const char *operand = cn_args_find_operand(args, 0);
+    const char *path = cn_recording_path(args, operand ? operand : cn_recorded_last());
+    const struct cn_format *format;
+
+    if (cn_args_has(args, "system")) {
+        cn_info_machine(args);
+        return true;
+    }
+    if (!cn_format_probe(path, &format, err))
+        return false;
+    if (strcmp(format->holds, "traces") == 0)
+        return cn_info_store(args, path, err);
+    return format->open_recording || format->open_traces
+               ? cn_info_recording(args, path, err)
+               : cn_info_database(args, format, path, err);
+}
+
+static const struct cn_option options[] = {
+    CN_RECORDING_DATA_OPTION,
+    {.name = "task", .help = "recordings: list the tasks"},
+    {.name = "symbols", .help = "recordings: list the functions of each module"},
+    {.name = "system", .help = "describe this machine; no PATH is read"},
+    CN_RECORDING_DEMANGLE_OPTION,
+    CN_OPTION_FORMAT,
+    CN_OPTION_CACHE_SIZE,
+    {0},
+};
+
+static const struct cn_example examples[] = {
+    {"cairn info run.db", "summarise a database"},
+    {"cairn info run.db --format json | jq .thread_count", "print one number"},
+    {"cairn info hpctoolkit-app-measurements", "summarise measurements"},
+    {"cairn info uftrace.data --task", "list the tasks of a recording"},
+    {0},
+};
+
+const struct cn_command cn_cmd_info = {
+    .name = "info",
+    .section = CN_SECTION_VIEW,
+    .operands = "[PATH]",
+    .operand_max = 1,
+    .summary = "summarise a database, recording or store",
+    .description =
+        "Databases: files and their sizes, threads by the kinds of their identifiers, "
+        "metrics with their scopes and statistics, the default columns of views, the "
+        "number of contexts, functions, files, modules and values, and the time that the "
+        "timelines span.\n\n"
+        "Only headers are read, so this is fast for a database of any size. \"context "
+        "ids\" is the declared number, which includes contexts that were dropped when "
+        "the "
+        "database was written.\n\n"
+        "Measurement directories: the same for the database that cairn analyze writes, "
+        "the load modules, and profiles that cannot be read.\n\n"
+        "Recordings: the machine, the command and the processes, as uftrace info. "
+        "Without "
+        "a path: cairn.data, else uftrace.data. Of long tasks only the last MiB of "
+        "records "
+        "is read to find damage; cairn verify reads all.\n\n"
+        "Stores: segments, traces, spans and records, the time they cover, and their "
+        "size.",
+    .examples = examples,
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,29 @@
+/* cairn info for each kind of data; for stores see cli/data/info_store.h.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_CLI_DATA_INFO_H
+#define CN_CLI_DATA_INFO_H
+
+#include "base/error.h"
+
+struct cn_args;
+struct cn_format;
+struct cn_opened_database;
+struct cn_recording;
+struct cn_text;
+
+/* Append what is printed without options. */
+void cn_info_recording_add(struct cn_text *text, const struct cn_recording *rec);
+CN_CHECK bool cn_info_database_add(struct cn_text *text, const struct cn_format *format,
+                                   const struct cn_opened_database *opened,
+                                   struct cn_error *err);
+
+CN_CHECK bool cn_info_database(const struct cn_args *args, const struct cn_format *format,
+                               const char *path, struct cn_error *err);
+CN_CHECK bool cn_info_recording(const struct cn_args *args, const char *path,
+                                struct cn_error *err);
+
+/* Print the machine that this runs on. */
+void cn_info_machine(const struct cn_args *args);
+
+#endif

@@ -1,0 +1,138 @@
+#include "cli/store/args.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/print/quantity.h"
+#include "cli/shell/cli.h"
+#include "store/search/query_values.h"
+#include "store/search/search.h"
+#include "store/segment/reader.h"
+#include "store/write/writer.h"
+
+bool cn_store_query_open_args(struct cn_store_query *out, const struct cn_args *args,
+                              struct cn_error *err)
+{
+    struct cn_text query = {0};
+    bool ok;
+
+    for (size_t i = 1; i < cn_args_count(args); i++)
+        cn_text_printf(&query, "%s%s", i > 1 ? " " : "", cn_args_operand(args, i));
+    ok = cn_store_query_open(out, cn_args_operand(args, 0), cn_text_str(&query), err);
+    cn_text_done(&query);
+    if (ok)
+        cn_store_warn_missing(args, out->store);
+    return ok;
+}
+
+void cn_store_warn_missing(const struct cn_args *args, const struct cn_store *store)
+{
+    for (size_t i = 0; i < cn_store_missing_count(store); i++)
+        cn_cli_warn(args, "fresh traces are missing: %s", cn_store_missing(store, i));
+}
+
+size_t cn_store_warn_damage(const struct cn_args *args, const struct cn_store *store)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < cn_store_segment_count(store); i++) {
+        const struct cn_segment *segment = cn_store_segment(store, i);
+        struct cn_error loss;
+
+        if (!cn_segment_is_damaged(segment))
+            continue;
+        count++;
+        if (cn_segment_check(segment, &loss))
+            cn_cli_warn(args,
+                        "segment %06" PRIx32
+                        ": a damaged file was rebuilt in memory; 'cairn store verify' "
+                        "names it",
+                        cn_segment_number(segment));
+        else
+            cn_cli_warn(args, "%s", loss.text);
+    }
+    return count;
+}
+
+bool cn_size_option(const struct cn_args *args, const char *name, uint64_t *out,
+                    struct cn_error *err)
+{
+    static const char units[] = "KMGT";
+    const char *value = cn_args_value(args, name);
+    const char *unit;
+    char *end;
+    double number;
+
+    if (!value)
+        return true;
+    number = strtod(value, &end);
+    unit = *end ? strchr(units, *end) : units;
+    if (end == value || strspn(value, "0123456789.") != (size_t)(end - value) || !unit ||
+        (*end && end[1]))
+        return cn_fail(err, CN_ERR_USAGE, "--%s: '%s' is not a size such as 256M", name,
+                       value);
+    for (const char *u = units; *end && u <= unit; u++)
+        number *= 1024;
+    if (!(number >= 1 && number < 9e18))
+        return cn_fail(err, CN_ERR_USAGE, "--%s: '%s' is out of range", name, value);
+    *out = (uint64_t)number;
+    return true;
+}
+
+void cn_store_say_added(const struct cn_args *args, const char *source,
+                        const struct cn_store_added *added)
+{
+    struct cn_text text = {0};
+
+    if (source)
+        cn_text_printf(&text, "%s: ", source);
+    cn_count_print_of(&text, added->traces, "trace");
+    cn_text_str_add(&text, " added (");
+    cn_count_print_of(&text, added->records, "call");
+    cn_text_char(&text, ')');
+    if (added->known > 0) {
+        cn_text_str_add(&text, ", ");
+        cn_count_print(&text, added->known);
+        cn_text_str_add(&text, " known already");
+    }
+    cn_cli_say(args, "%s", cn_text_str(&text));
+    cn_text_done(&text);
+}
+
+static void put(struct cn_table *table, bool is_text, uint64_t number,
+                void (*print)(struct cn_text *text, uint64_t number))
+{
+    struct cn_text text = {0};
+
+    print(&text, number);
+    if (is_text)
+        cn_table_str(table, cn_text_str(&text));
+    else
+        cn_table_u64(table, number);
+    cn_text_done(&text);
+}
+
+void cn_store_put_time(struct cn_table *table, bool is_text, uint64_t time_ns)
+{
+    put(table, is_text, time_ns, cn_query_time_print);
+}
+
+void cn_store_put_duration(struct cn_table *table, bool is_text, uint64_t ns)
+{
+    put(table, is_text, ns, cn_duration_print);
+}
+
+void cn_store_put_size(struct cn_table *table, bool is_text, uint64_t len)
+{
+    put(table, is_text, len, cn_size_print);
+}
+
+void cn_store_put_rate(struct cn_table *table, uint64_t count, uint64_t time_ns)
+{
+    if (time_ns > 0)
+        cn_table_f64(table, 1e9 * (double)count / (double)time_ns);
+    else
+        cn_table_none(table);
+}

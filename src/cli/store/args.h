@@ -1,0 +1,47 @@
+/* Arguments and messages that the commands of `cairn store` share.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_CLI_STORE_ARGS_H
+#define CN_CLI_STORE_ARGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct cn_args;
+struct cn_store;
+struct cn_store_added;
+struct cn_store_query;
+struct cn_table;
+
+/* Open the store of the first operand for the query that the other operands make up. On
+ * failure nothing has to be released. */
+CN_CHECK bool cn_store_query_open_args(struct cn_store_query *out,
+                                       const struct cn_args *args, struct cn_error *err);
+
+/* Warn about collectors of a store that did not answer. */
+void cn_store_warn_missing(const struct cn_args *args, const struct cn_store *store);
+
+/* Warn about each damaged segment, with the file and the place if traces or words are lost.
+ * Returns the number of damaged segments. */
+size_t cn_store_warn_damage(const struct cn_args *args, const struct cn_store *store);
+
+/* The value of an option in bytes: "1000", "64K", "256M", "2G" (powers of 1024). `out` stays
+ * as it is if the option was not given. */
+CN_CHECK bool cn_size_option(const struct cn_args *args, const char *name, uint64_t *out,
+                             struct cn_error *err);
+
+/* Say "12 traces added (40 calls), 2 known already"; `source` may be NULL. */
+void cn_store_say_added(const struct cn_args *args, const char *source,
+                        const struct cn_store_added *added);
+
+/* Add a cell: a date, a duration or a size for people to read, or else the number. */
+void cn_store_put_time(struct cn_table *table, bool is_text, uint64_t time_ns);
+void cn_store_put_duration(struct cn_table *table, bool is_text, uint64_t ns);
+/* Add a number per second; none if no time has passed. */
+void cn_store_put_rate(struct cn_table *table, uint64_t count, uint64_t time_ns);
+
+void cn_store_put_size(struct cn_table *table, bool is_text, uint64_t len);
+
+#endif

@@ -1,0 +1,91 @@
+/* cairn store expire: remove the oldest traces. */
+
+#include <inttypes.h>
+
+#include "base/run/clock.h"
+#include "base/text.h"
+#include "cli/print/quantity.h"
+#include "cli/shell/cli.h"
+#include "cli/shell/command.h"
+#include "cli/store/args.h"
+#include "store/maintenance/maintenance.h"
+#include "store/search/query_values.h"
+
+static bool read_limits(const struct cn_args *args, struct cn_store_limits *limits,
+                        struct cn_error *err)
+{
+    const char *age = cn_args_value(args, "older-than");
+    const char *before = cn_args_value(args, "before");
+    uint64_t ns, last_ns, now = cn_clock_date_ns();
+
+    if (age && before)
+        return cn_fail(err, CN_ERR_USAGE, "--older-than and --before exclude each other");
+    if (age) {
+        if (!cn_query_duration_parse(age, &ns, err))
+            return false;
+        limits->before_ns = now > ns ? now - ns : 1;
+    }
+    if (before && !cn_query_time_parse(before, &limits->before_ns, &last_ns, err))
+        return false;
+    if (!cn_size_option(args, "max-size", &limits->len_max, err) ||
+        !cn_args_u64(args, "max-count", 1, UINT64_MAX, 0, &limits->count_max, err))
+        return false;
+    if (limits->before_ns == 0 && limits->len_max == 0 && limits->count_max == 0)
+        return cn_fail(
+            err, CN_ERR_USAGE,
+            "no limit given; use --older-than, --before, --max-size or --max-count");
+    return true;
+}
+
+static bool run(const struct cn_args *args, struct cn_error *err)
+{
+    struct cn_store_limits limits = {0};
+    struct cn_store_expiry removed;
+    struct cn_text text = {0};
+
+    if (!read_limits(args, &limits, err) ||
+        !cn_store_expire(cn_args_operand(args, 0), &limits, &removed, err))
+        return false;
+    cn_text_printf(&text,
+                   "removed %" PRIu32 " segment%s with %" PRIu64 " traces and spans, ",
+                   removed.segments, removed.segments == 1 ? "" : "s", removed.rows);
+    cn_size_print(&text, removed.len);
+    if (removed.pinned_count > 0)
+        cn_text_printf(&text, "; kept %" PRIu64 " pinned traces", removed.pinned_count);
+    cn_cli_say(args, "%s", cn_text_str(&text));
+    cn_text_done(&text);
+    return true;
+}
+
+static const struct cn_option options[] = {
+    {.name = "older-than", .value = "TIME", .help = "remove older traces, such as 30d"},
+    {.name = "before", .value = "DATE", .help = "remove traces from before this time"},
+    {.name = "max-size", .value = "SIZE", .help = "limit the size, such as 100G"},
+    {.name = "max-count", .value = "N", .help = "limit the number of traces"},
+    CN_OPTION_CACHE_SIZE,
+    {0},
+};
+
+static const struct cn_example examples[] = {
+    {"cairn store expire traces --older-than=30d --max-size=100G",
+     "keep a month, at most 100 GiB"},
+    {0},
+};
+
+const struct cn_command cn_cmd_store_expire = {
+    .name = "store expire",
+    .section = CN_SECTION_STORE,
+    .operands = "STORE",
+    .operand_min = 1,
+    .operand_max = 1,
+    .summary = "remove the oldest traces of a store",
+    .description =
+        "Removes whole segments, the oldest first, until the limits are met: a segment "
+        "is "
+        "removed if all its traces are too old, or if the newer segments reach the size "
+        "or "
+        "the number of traces. Pinned traces are kept, see cairn-store-pin(1).",
+    .examples = examples,
+    .options = options,
+    .run = run,
+};

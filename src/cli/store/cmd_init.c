@@ -1,0 +1,72 @@
+/* cairn store init: create a store. */
+
+#include <string.h>
+
+#include "cli/shell/cli.h"
+#include "cli/shell/command.h"
+#include "cli/store/args.h"
+#include "store/search/query_values.h"
+#include "store/write/writer.h"
+
+static bool run(const struct cn_args *args, struct cn_error *err)
+{
+    const char *dialect = cn_args_value(args, "dialect");
+    const char *compression = cn_args_value(args, "compression");
+    const char *rotate_time = cn_args_value(args, "rotate-time");
+    struct cn_store_options options = {
+        .dialect =
+            dialect && strcmp(dialect, "java") == 0 ? CN_STORE_JAVA : CN_STORE_SPEC,
+        .use_lz4 = compression && strcmp(compression, "lz4") == 0,
+    };
+
+    if (!cn_size_option(args, "rotate-size", &options.rotate_len, err) ||
+        (rotate_time && !cn_query_duration_parse(rotate_time, &options.rotate_ns, err)) ||
+        !cn_store_init(cn_args_operand(args, 0), &options, err))
+        return false;
+    cn_cli_detail(args, "created %s", cn_args_operand(args, 0));
+    return true;
+}
+
+static const struct cn_option options[] = {
+    {
+        .name = "dialect",
+        .value = "spec|java",
+        .help = "format of the traces: as specified (default), or readable by the "
+                "original Java tools",
+    },
+    {
+        .name = "compression",
+        .value = "deflate|lz4",
+        .help = "smaller (deflate, default) or faster (lz4)",
+    },
+    {
+        .name = "rotate-size",
+        .value = "SIZE",
+        .help = "start a new segment at this size, such as 256M (default)",
+    },
+    {
+        .name = "rotate-time",
+        .value = "TIME",
+        .help = "start a new segment at this age, such as 1d (default: any age)",
+    },
+    {0},
+};
+
+static const struct cn_example examples[] = {
+    {"cairn store init traces", "create a store in a new directory"},
+    {"cairn store init traces --rotate-time=1d", "segments of at most a day"},
+    {0},
+};
+
+const struct cn_command cn_cmd_store_init = {
+    .name = "store init",
+    .section = CN_SECTION_STORE,
+    .operands = "STORE",
+    .operand_min = 1,
+    .operand_max = 1,
+    .summary = "create an empty store",
+    .description = "Creates the directory, with the settings in its config.props.",
+    .examples = examples,
+    .options = options,
+    .run = run,
+};

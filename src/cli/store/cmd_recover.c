@@ -1,0 +1,56 @@
+/* cairn store recover: rebuild all indexes from the data. */
+
+#include <inttypes.h>
+
+#include "cli/shell/cli.h"
+#include "cli/shell/command.h"
+#include "store/maintenance/maintenance.h"
+
+static bool run(const struct cn_args *args, struct cn_error *err)
+{
+    struct cn_store_recovery found;
+
+    if (!cn_store_recover(cn_args_operand(args, 0), &found, err))
+        return false;
+    cn_cli_say(args, "recovered %" PRIu64 " traces and spans in %" PRIu32 " segments",
+               found.rows, found.segments);
+    if (found.alive > 0)
+        cn_cli_say(args,
+                   "%" PRIu32 " segments belong to collectors that are alive or were a "
+                   "minute ago",
+                   found.alive);
+    if (found.bad_chunks > 0 || found.bad_records > 0)
+        cn_cli_warn(args, "%" PRIu64 " chunks and %" PRIu64 " records cannot be read",
+                    found.bad_chunks, found.bad_records);
+    if (found.lost_words > 0)
+        cn_cli_warn(args, "%" PRIu64 " strings are lost; they are shown as #NUMBER",
+                    found.lost_words);
+    if (found.cut_len > 0)
+        cn_cli_warn(args, "cut off %" PRIu64 " bytes after the last sound chunk",
+                    found.cut_len);
+    return true;
+}
+
+static const struct cn_option options[] = {CN_OPTION_CACHE_SIZE, {0}};
+
+static const struct cn_example examples[] = {
+    {"cairn store recover traces", "after files were lost or damaged"},
+    {0},
+};
+
+const struct cn_command cn_cmd_store_recover = {
+    .name = "store recover",
+    .section = CN_SECTION_STORE,
+    .operands = "STORE",
+    .operand_min = 1,
+    .operand_max = 1,
+    .summary = "rebuild all indexes of a store",
+    .description = "Scans traces.dat of every segment for traces, also after damaged "
+                   "parts, and text.log "
+                   "for strings, and rebuilds all other files. A lost string is shown as "
+                   "#NUMBER; its "
+                   "trace remains.",
+    .examples = examples,
+    .options = options,
+    .run = run,
+};

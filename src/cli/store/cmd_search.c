@@ -1,0 +1,592 @@
+/* cairn store search: list, count or group the traces that match a query. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/shell/cli.h"
+#include "cli/shell/command.h"
+#include "cli/store/args.h"
+#include "store/search/group.h"
+#include "store/search/search.h"
+#include "store/search/steps.h"
+#include "store/search/traces.h"
+
+enum { LIMIT_DEFAULT = 100, STEPS_MAX = 100000 };
+
+#define SORTS "time|duration|spans|calls|errors|records"
+
+/* Traces, as text. */
+static const struct cn_column trace_texts[] = {
+    {.name = "time", .title = "TIME", .kind = CN_COLUMN_TEXT},
+    {.name = "duration",
+     .title = "DURATION",
+     .kind = CN_COLUMN_TEXT,
+     .align = CN_ALIGN_RIGHT},
+    {.name = "spans", .title = "SPANS", .kind = CN_COLUMN_U64},
+    {.name = "errors", .title = "ERRORS", .kind = CN_COLUMN_U64},
+    {.name = "type", .title = "TYPE", .kind = CN_COLUMN_TEXT},
+    {.name = "services", .title = "SERVICES", .kind = CN_COLUMN_TEXT},
+    {.name = "trace_id", .title = "ID", .kind = CN_COLUMN_TEXT},
+    {.name = "method", .title = "METHOD", .kind = CN_COLUMN_TEXT},
+};
+enum { TRACE_TEXTS = sizeof(trace_texts) / sizeof(trace_texts[0]) };
+
+/* Traces, as JSON and CSV. */
+static const struct cn_column trace_columns[] = {
+    {.name = "time_ns", .kind = CN_COLUMN_U64},
+    {.name = "duration_ns", .kind = CN_COLUMN_U64},
+    {.name = "spans", .kind = CN_COLUMN_U64},
+    {.name = "errors", .kind = CN_COLUMN_U64},
+    {.name = "type", .kind = CN_COLUMN_TEXT},
+    {.name = "services", .kind = CN_COLUMN_TEXT},
+    {.name = "calls", .kind = CN_COLUMN_U64},
+    {.name = "records", .kind = CN_COLUMN_U64},
+    {.name = "trace_id", .kind = CN_COLUMN_TEXT},
+    {.name = "span_id", .kind = CN_COLUMN_TEXT},
+    {.name = "method", .kind = CN_COLUMN_TEXT},
+};
+enum { TRACE_COLUMNS = sizeof(trace_columns) / sizeof(trace_columns[0]) };
+
+/* Spans, as text. */
+static const struct cn_column row_texts[] = {
+    {.name = "time", .title = "TIME", .kind = CN_COLUMN_TEXT},
+    {.name = "duration",
+     .title = "DURATION",
+     .kind = CN_COLUMN_TEXT,
+     .align = CN_ALIGN_RIGHT},
+    {.name = "type", .title = "TYPE", .kind = CN_COLUMN_TEXT},
+    {.name = "service", .title = "SERVICE", .kind = CN_COLUMN_TEXT},
+    {.name = "errors", .title = "ERRORS", .kind = CN_COLUMN_U64},
+    {.name = "trace_id", .title = "ID", .kind = CN_COLUMN_TEXT},
+    {.name = "method", .title = "METHOD", .kind = CN_COLUMN_TEXT},
+};
+enum { ROW_TEXTS = sizeof(row_texts) / sizeof(row_texts[0]) };
+
+/* Spans, as JSON and CSV. */
+static const struct cn_column row_columns[] = {
+    {.name = "time_ns", .kind = CN_COLUMN_U64},
+    {.name = "duration_ns", .kind = CN_COLUMN_U64},
+    {.name = "type", .kind = CN_COLUMN_TEXT},
+    {.name = "service", .kind = CN_COLUMN_TEXT},
+    {.name = "errors", .kind = CN_COLUMN_U64},
+    {.name = "calls", .kind = CN_COLUMN_U64},
+    {.name = "records", .kind = CN_COLUMN_U64},
+    {.name = "trace_id", .kind = CN_COLUMN_TEXT},
+    {.name = "span_id", .kind = CN_COLUMN_TEXT},
+    {.name = "parent_id", .kind = CN_COLUMN_TEXT},
+    {.name = "method", .kind = CN_COLUMN_TEXT},
+};
+enum { ROW_COLUMNS = sizeof(row_columns) / sizeof(row_columns[0]) };
+
+/* A word of the row of a hit; no value if there is none. */
+static bool add_word(struct cn_table *table, struct cn_search *search,
+                     const struct cn_search_hit *hit, uint32_t word, struct cn_error *err)
+{
+    struct cn_text text = {0};
+    bool ok = word == 0 || cn_search_hit_word(search, hit, word, &text, err);
+
+    if (ok && word != 0)
+        cn_table_str(table, cn_text_str(&text));
+    else
+        cn_table_none(table);
+    cn_text_done(&text);
+    return ok;
+}
+
+static void add_id(struct cn_table *table, uint64_t id)
+{
+    char text[17];
+
+    (void)snprintf(text, sizeof(text), "%016" PRIx64, id);
+    if (id != 0)
+        cn_table_str(table, text);
+    else
+        cn_table_none(table);
+}
+
+static void add_trace_id(struct cn_table *table, uint64_t high, uint64_t low)
+{
+    char id[33];
+
+    (void)snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, high, low);
+    cn_table_str(table, id);
+}
+
+static void add_errors(struct cn_table *table, uint64_t errors)
+{
+    if (errors > 0)
+        cn_table_paint(table, CN_COLOR_RED);
+    cn_table_u64(table, errors);
+}
+
+static void add_services(struct cn_table *table, const struct cn_search_traces *traces,
+                         const struct cn_search_trace *trace)
+{
+    struct cn_text text = {0};
+
+    for (size_t i = 0; i < trace->service_count; i++)
+        cn_text_printf(&text, "%s%s", i > 0 ? ", " : "",
+                       cn_search_trace_service(traces, trace, i));
+    if (trace->service_count > 0)
+        cn_table_str(table, cn_text_str(&text));
+    else
+        cn_table_none(table);
+    cn_text_done(&text);
+}
+
+static bool print_trace(struct cn_table *table, bool is_text, struct cn_search *search,
+                        const struct cn_search_traces *traces,
+                        const struct cn_search_trace *trace, struct cn_error *err)
+{
+    struct cn_store_row row;
+    bool ok;
+
+    if (!cn_search_hit_row(search, &trace->root, &row, err))
+        return false;
+    cn_store_put_time(table, is_text, trace->sum.time_ns);
+    cn_store_put_duration(table, is_text, trace->sum.duration_ns);
+    cn_table_u64(table, trace->sum.spans);
+    add_errors(table, trace->sum.errors);
+    ok = add_word(table, search, &trace->root, row.type, err);
+    add_services(table, traces, trace);
+    if (!is_text) {
+        cn_table_u64(table, trace->sum.calls);
+        cn_table_u64(table, trace->sum.records);
+    }
+    add_trace_id(table, trace->trace_high, trace->trace_low);
+    if (!is_text)
+        add_id(table, row.span_id);
+    ok = add_word(table, search, &trace->root, row.method, err) && ok;
+    cn_table_end_row(table);
+    return ok;
+}
+
+static bool print_hit(struct cn_table *table, bool is_text, struct cn_search *search,
+                      const struct cn_search_hit *hit, struct cn_error *err)
+{
+    struct cn_store_row row;
+    bool ok;
+
+    if (!cn_search_hit_row(search, hit, &row, err))
+        return false;
+    cn_store_put_time(table, is_text, row.time_ns);
+    cn_store_put_duration(table, is_text, row.duration_ns);
+    ok = add_word(table, search, hit, row.type, err);
+    ok = add_word(table, search, hit, row.service, err) && ok;
+    add_errors(table, row.errors);
+    if (!is_text) {
+        cn_table_u64(table, row.calls);
+        cn_table_u64(table, row.records);
+    }
+    add_trace_id(table, row.trace_high, row.trace_low);
+    if (!is_text) {
+        add_id(table, row.span_id);
+        add_id(table, row.parent_id);
+    }
+    ok = add_word(table, search, hit, row.method, err) && ok;
+    cn_table_end_row(table);
+    return ok;
+}
+
+static bool print_hits(struct cn_store_query *query, const struct cn_args *args,
+                       const struct cn_search_hits *hits, struct cn_error *err)
+{
+    bool is_text = cn_cli_format(args) == CN_TABLE_TEXT, ok = true;
+    struct cn_table *table = is_text ? cn_cli_table(args, row_texts, ROW_TEXTS)
+                                     : cn_cli_table(args, row_columns, ROW_COLUMNS);
+
+    for (size_t i = 0; ok && i < hits->count; i++)
+        ok = print_hit(table, is_text, query->search, &hits->list[i], err);
+    cn_table_free(table);
+    return ok;
+}
+
+static enum cn_search_sort sort_of(const char *name)
+{
+    static const char *const names[] = {
+        [CN_SEARCH_BY_TIME] = "time",       [CN_SEARCH_BY_DURATION] = "duration",
+        [CN_SEARCH_BY_CALLS] = "calls",     [CN_SEARCH_BY_ERRORS] = "errors",
+        [CN_SEARCH_BY_RECORDS] = "records", [CN_SEARCH_BY_SPANS] = "spans",
+    };
+    unsigned sort = 0;
+
+    while (name && strcmp(names[sort], name) != 0)
+        sort++;
+    return (enum cn_search_sort)sort;
+}
+
+static bool list_spans(struct cn_store_query *query, const struct cn_args *args,
+                       const struct cn_search_order *order, size_t *count,
+                       struct cn_error *err)
+{
+    struct cn_search_hits hits;
+    bool ok;
+
+    if (!cn_search_rows(query->search, query->query, order, &hits, err))
+        return false;
+    ok = print_hits(query, args, &hits, err);
+    *count = hits.count;
+    cn_search_hits_done(&hits);
+    return ok;
+}
+
+static bool list_traces(struct cn_store_query *query, const struct cn_args *args,
+                        const struct cn_search_order *order, size_t *count,
+                        struct cn_error *err)
+{
+    bool is_text = cn_cli_format(args) == CN_TABLE_TEXT, ok = true;
+    struct cn_search_traces traces;
+    struct cn_table *table;
+
+    if (!cn_search_traces(query->search, query->query, order, &traces, err))
+        return false;
+    table = is_text ? cn_cli_table(args, trace_texts, TRACE_TEXTS)
+                    : cn_cli_table(args, trace_columns, TRACE_COLUMNS);
+    for (size_t i = 0; ok && i < traces.count; i++)
+        ok = print_trace(table, is_text, query->search, &traces, &traces.list[i], err);
+    cn_table_free(table);
+    *count = traces.count;
+    cn_search_traces_done(&traces);
+    return ok;
+}
+
+static bool list(struct cn_store_query *query, const struct cn_args *args, uint64_t limit,
+                 uint64_t offset, struct cn_error *err)
+{
+    struct cn_search_order order = {
+        .sort = sort_of(cn_args_value(args, "sort")),
+        .is_reversed = cn_args_has(args, "reverse"),
+        .limit = limit,
+        .offset = offset,
+    };
+    bool has_spans = cn_args_has(args, "spans");
+    const char *unit = has_spans ? "span" : "trace";
+    size_t shown;
+
+    if (has_spans ? !list_spans(query, args, &order, &shown, err)
+                  : !list_traces(query, args, &order, &shown, err))
+        return false;
+    if (shown == 0)
+        cn_cli_say(args, "no %s matches", unit);
+    else if (shown == limit)
+        cn_cli_detail(args,
+                      "there may be more than %" PRIu64 " %ss; see --limit and --offset",
+                      limit, unit);
+    return true;
+}
+
+static bool count(struct cn_store_query *query, enum cn_search_unit unit,
+                  struct cn_error *err)
+{
+    struct cn_search_trace_count number = {0};
+
+    if (unit == CN_SEARCH_SPANS
+            ? !cn_search_count(query->search, query->query, &number.count, err)
+            : !cn_search_count_traces(query->search, query->query, &number, err))
+        return false;
+    (void)printf("%" PRIu64 "\n", number.count);
+    return true;
+}
+
+static const struct cn_column group_texts[] = {
+    {.name = "count", .title = "COUNT", .kind = CN_COLUMN_U64},
+    {.name = "error_percent", .title = "ERRORS", .kind = CN_COLUMN_PERCENT},
+    {.name = "p50", .title = "P50", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
+    {.name = "p90", .title = "P90", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
+    {.name = "p99", .title = "P99", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
+    {.name = "max", .title = "MAX", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
+    {.name = "value", .title = "VALUE", .kind = CN_COLUMN_TEXT},
+};
+enum { GROUP_TEXTS = sizeof(group_texts) / sizeof(group_texts[0]) };
+
+static const struct cn_column group_columns[] = {
+    {.name = "count", .kind = CN_COLUMN_U64},
+    {.name = "error_percent", .kind = CN_COLUMN_PERCENT},
+    {.name = "error_count", .kind = CN_COLUMN_U64},
+    {.name = "p50_ns", .kind = CN_COLUMN_U64},
+    {.name = "p90_ns", .kind = CN_COLUMN_U64},
+    {.name = "p99_ns", .kind = CN_COLUMN_U64},
+    {.name = "max_ns", .kind = CN_COLUMN_U64},
+    {.name = "total_ns", .kind = CN_COLUMN_U64},
+    {.name = "value", .kind = CN_COLUMN_TEXT},
+};
+enum { GROUP_COLUMNS = sizeof(group_columns) / sizeof(group_columns[0]) };
+
+static const struct cn_column value_columns[] = {
+    {.name = "count", .title = "COUNT", .kind = CN_COLUMN_U64},
+    {.name = "value", .title = "VALUE", .kind = CN_COLUMN_TEXT},
+};
+
+static void add_value(struct cn_table *table, struct cn_text *text,
+                      const struct cn_groups *groups, const struct cn_group *group)
+{
+    cn_text_clear(text);
+    cn_words_print(&groups->values, group->value, text);
+    cn_table_str(table, cn_text_str(text));
+    cn_table_end_row(table);
+}
+
+static void print_group(struct cn_table *table, bool is_text, struct cn_text *text,
+                        const struct cn_groups *groups, const struct cn_group *group)
+{
+    const uint64_t durations[] = {group->p50_ns, group->p90_ns, group->p99_ns,
+                                  group->max_ns};
+
+    cn_table_u64(table, group->count);
+    if (group->error_count > 0)
+        cn_table_paint(table, CN_COLOR_RED);
+    cn_table_f64(table, 100.0 * (double)group->error_count / (double)group->count);
+    if (!is_text)
+        cn_table_u64(table, group->error_count);
+    for (size_t i = 0; i < sizeof(durations) / sizeof(durations[0]); i++)
+        cn_store_put_duration(table, is_text, durations[i]);
+    if (!is_text)
+        cn_table_u64(table, group->total_ns);
+    add_value(table, text, groups, group);
+}
+
+static struct cn_table *group_table(const struct cn_args *args, bool is_text)
+{
+    if (cn_args_has(args, "values"))
+        return cn_cli_table(args, value_columns, 2);
+    return is_text ? cn_cli_table(args, group_texts, GROUP_TEXTS)
+                   : cn_cli_table(args, group_columns, GROUP_COLUMNS);
+}
+
+static bool group(struct cn_store_query *query, const struct cn_args *args,
+                  enum cn_search_unit unit, uint64_t limit, uint64_t offset,
+                  struct cn_error *err)
+{
+    const char *by = cn_args_value(args, "group-by");
+    bool has_values_only = !by, is_text = cn_cli_format(args) == CN_TABLE_TEXT;
+    struct cn_groups groups;
+    struct cn_table *table;
+    struct cn_text text = {0};
+
+    if (has_values_only)
+        by = cn_args_value(args, "values");
+    if (!cn_search_group(query->search, query->query, unit, by, SIZE_MAX, &groups, err))
+        return false;
+    table = group_table(args, is_text);
+    for (size_t i = (size_t)offset; i < groups.count && i - offset < limit; i++) {
+        if (has_values_only) {
+            cn_table_u64(table, groups.list[i].count);
+            add_value(table, &text, &groups, &groups.list[i]);
+        } else {
+            print_group(table, is_text, &text, &groups, &groups.list[i]);
+        }
+    }
+    cn_table_free(table);
+    if (groups.count == 0)
+        cn_cli_say(args, "no %s matches", unit == CN_SEARCH_SPANS ? "span" : "trace");
+    cn_text_done(&text);
+    cn_groups_done(&groups);
+    return true;
+}
+
+static const struct cn_column step_texts[] = {
+    {.name = "time", .title = "TIME", .kind = CN_COLUMN_TEXT},
+    {.name = "count", .title = "COUNT", .kind = CN_COLUMN_U64},
+    {.name = "rate", .title = "PER SECOND", .kind = CN_COLUMN_FIXED, .decimals = 3},
+    {.name = "error_percent", .title = "ERRORS", .kind = CN_COLUMN_PERCENT},
+    {.name = "p50", .title = "P50", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
+    {.name = "p90", .title = "P90", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
+    {.name = "p99", .title = "P99", .kind = CN_COLUMN_TEXT, .align = CN_ALIGN_RIGHT},
+};
+
+static const struct cn_column step_columns[] = {
+    {.name = "time_ns", .kind = CN_COLUMN_U64},
+    {.name = "count", .kind = CN_COLUMN_U64},
+    {.name = "count_per_second", .kind = CN_COLUMN_F64},
+    {.name = "error_percent", .kind = CN_COLUMN_PERCENT},
+    {.name = "p50_ns", .kind = CN_COLUMN_U64},
+    {.name = "p90_ns", .kind = CN_COLUMN_U64},
+    {.name = "p99_ns", .kind = CN_COLUMN_U64},
+};
+enum { STEP_COLUMNS = sizeof(step_columns) / sizeof(step_columns[0]) };
+
+static bool over_time(struct cn_store_query *query, const struct cn_args *args,
+                      enum cn_search_unit unit, uint64_t count, struct cn_error *err)
+{
+    bool is_text = cn_cli_format(args) == CN_TABLE_TEXT;
+    struct cn_search_steps steps;
+    struct cn_table *table;
+
+    if (!cn_search_steps(query->search, query->query, unit, (size_t)count, &steps, err))
+        return false;
+    table = cn_cli_table(args, is_text ? step_texts : step_columns, STEP_COLUMNS);
+    for (size_t i = 0; steps.step_ns > 0 && i < steps.count; i++) {
+        const struct cn_search_step *step = &steps.list[i];
+        const uint64_t durations[] = {step->p50_ns, step->p90_ns, step->p99_ns};
+
+        cn_store_put_time(table, is_text, steps.first_ns + i * steps.step_ns);
+        cn_table_u64(table, step->count);
+        cn_store_put_rate(table, step->count, steps.step_ns);
+        if (step->count > 0)
+            cn_table_f64(table, 100.0 * (double)step->error_count / (double)step->count);
+        else
+            cn_table_none(table);
+        for (size_t d = 0; d < sizeof(durations) / sizeof(durations[0]); d++) {
+            if (step->count > 0)
+                cn_store_put_duration(table, is_text, durations[d]);
+            else
+                cn_table_none(table);
+        }
+        cn_table_end_row(table);
+    }
+    cn_table_free(table);
+    if (steps.step_ns == 0)
+        cn_cli_say(args, "no %s matches", unit == CN_SEARCH_SPANS ? "span" : "trace");
+    cn_search_steps_done(&steps);
+    return true;
+}
+
+static bool check_options(const struct cn_args *args, struct cn_error *err)
+{
+    static const char *const kinds[] = {"count", "group-by", "values", "steps"};
+    static const char *const of_list[] = {"sort", "reverse"};
+    const char *given = NULL;
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (!cn_args_has(args, kinds[i]))
+            continue;
+        if (given)
+            return cn_fail(err, CN_ERR_USAGE, "--%s and --%s exclude each other", given,
+                           kinds[i]);
+        given = kinds[i];
+    }
+    for (size_t i = 0; given && i < sizeof(of_list) / sizeof(of_list[0]); i++) {
+        if (cn_args_has(args, of_list[i]))
+            return cn_fail(err, CN_ERR_USAGE, "--%s and --%s exclude each other", given,
+                           of_list[i]);
+    }
+    return true;
+}
+
+static bool run(const struct cn_args *args, struct cn_error *err)
+{
+    enum cn_search_unit unit =
+        cn_args_has(args, "spans") ? CN_SEARCH_SPANS : CN_SEARCH_TRACES;
+    struct cn_store_query query;
+    uint64_t limit, offset, steps;
+    bool ok;
+
+    if (!check_options(args, err) ||
+        !cn_args_u64(args, "limit", 1, UINT32_MAX, LIMIT_DEFAULT, &limit, err) ||
+        !cn_args_u64(args, "offset", 0, UINT32_MAX, 0, &offset, err) ||
+        !cn_args_u64(args, "steps", 1, STEPS_MAX, 1, &steps, err) ||
+        !cn_store_query_open_args(&query, args, err))
+        return false;
+    if (cn_args_has(args, "count"))
+        ok = count(&query, unit, err);
+    else if (cn_args_has(args, "steps"))
+        ok = over_time(&query, args, unit, steps, err);
+    else if (cn_args_has(args, "group-by") || cn_args_has(args, "values"))
+        ok = group(&query, args, unit, limit, offset, err);
+    else
+        ok = list(&query, args, limit, offset, err);
+    ok = ok && cn_search_check(query.search, err);
+    cn_store_query_close(&query);
+    return ok;
+}
+
+static const struct cn_option options[] = {
+    {.name = "spans",
+     .letter = 's',
+     .help = "list, count or group spans instead of traces"},
+    {.name = "limit",
+     .letter = 'n',
+     .value = "N",
+     .help = "show at most N (default: 100)"},
+    {.name = "offset", .value = "N", .help = "skip the first N"},
+    {.name = "sort",
+     .value = SORTS,
+     .help = "sort by this, the newest or largest first (default: time)"},
+    {.name = "reverse", .letter = 'r', .help = "sort the oldest or smallest first"},
+    {.name = "count", .letter = 'c', .help = "print only the number of matches"},
+    {
+        .name = "group-by",
+        .letter = 'g',
+        .value = "NAME",
+        .help = "group by type, service, method, operation (service and method of spans) "
+                "or an "
+                "attribute, with the share of errors and percentiles of durations",
+    },
+    {.name = "steps",
+     .value = "N",
+     .help =
+         "divide the time into N steps, with rate, share of errors and percentiles of "
+         "durations"},
+    {.name = "values",
+     .value = "NAME",
+     .help = "list the values of an attribute with their counts"},
+    CN_OPTION_FORMAT,
+    CN_OPTION_CACHE_SIZE,
+    {0},
+};
+
+static const struct cn_example examples[] = {
+    {"cairn store search traces 'errors last 2h'", "failed traces of the last two hours"},
+    {"cairn store search traces 'duration > 1s service = shop' --sort=duration -n 10",
+     "the ten slowest requests of a service"},
+    {"cairn store search traces 'method = Dao.query and http.status >= 500'",
+     "server errors of requests that called a method"},
+    {"cairn store search traces 'since 2026-01-01 not \"out of stock\"' --count",
+     "the number of traces without this text"},
+    {"cairn store search traces --group-by http.url", "requests and durations by URL"},
+    {"cairn store search traces --group-by operation", "latencies by operation"},
+    {"cairn store search traces --spans 'root = \"GET /cart\"' --steps 24",
+     "an operation over time"},
+    {"cairn store search traces --spans 'service = cart duration > 50ms'",
+     "the slow spans of a service"},
+    {0},
+};
+
+const struct cn_command cn_cmd_store_search = {
+    .name = "store search",
+    .section = CN_SECTION_STORE,
+    .operands = "STORE [QUERY]...",
+    .operand_min = 1,
+    .operand_max = CN_OPERANDS_MAX,
+    .summary = "find traces in a store",
+    .description =
+        "Lists the traces that match, one row a trace, the newest first; without a QUERY "
+        "all of them. A trace has all spans with its id, in whichever request or segment "
+        "they arrived; it matches if one of its spans does. Its row shows the start of "
+        "the "
+        "earliest span, the time up to the end of the latest, the method of the span "
+        "that "
+        "has no caller, and all services. --spans lists the matching spans. Sorting and "
+        "--limit apply to all matches.\n\n"
+        "A query consists of conditions, AND, OR, NOT and parentheses; AND may be "
+        "omitted. "
+        "A bare word, or text in quotes, is searched for in names of methods and "
+        "classes, "
+        "names and values of attributes, exceptions, type and service. Upper and lower "
+        "case differ.\n\n"
+        "  since TIME, until TIME, last DURATION\n"
+        "  errors                         has errors\n"
+        "  NAME = VALUE, !=, <, <=, >, >=\n"
+        "  NAME contains VALUE, NAME starts VALUE, NAME ends VALUE\n"
+        "  NAME ~ PATTERN, NAME !~ PATTERN\n"
+        "  NAME exists\n\n"
+        "NAME is time, duration, errors, calls, records, id, span, parent, type, "
+        "service, "
+        "root (the method of the first call), method or class (of any call), exception, "
+        "exception.class, exception.message, text, or an attribute of any call. "
+        "root.NAME "
+        "is an attribute of the first call; @NAME is an attribute with one of the names "
+        "above.\n\n"
+        "A TIME is 2026-01-31 or \"2026-01-31 23:59:59.5\", in UTC or with Z or +02:00; "
+        "a "
+        "day, hour, minute or second stands for all of it. A DURATION is 100ms, 1.5s, 2h "
+        "or 7d. A method or class also equals the end of its name: method = Dao.query. "
+        "Values that are numbers compare as numbers. != and !~ match traces that have "
+        "another value; use NOT to include those without one. A PATTERN is an extended "
+        "regular expression, with \\w \\s \\d \\b.",
+    .examples = examples,
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,264 @@
+/* cairn serve and cairn view: the viewer in a browser. */
+
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "cli/recording/options.h"
+#include "cli/shell/cli.h"
+#include "cli/shell/command.h"
+#include "cli/store/args.h"
+#include "open/formats.h"
+#include "server/http/server.h"
+#include "store/write/lanes.h"
+
+enum { COLLECT_LIMIT_MAX = 1 << 20 };
+
+/* Open the address in the default browser. Failures are ignored: it was printed as well. */
+static void open_browser(const struct cn_args *args, const char *url)
+{
+    pid_t child;
+
+    if (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY")) {
+        cn_cli_say(args, "no display for a browser; open the address above");
+        return;
+    }
+    child = fork();
+    if (child == 0) {
+        (void)setsid();
+        (void)!freopen("/dev/null", "w", stderr);
+        (void)execlp("xdg-open", "xdg-open", url, (char *)NULL);
+        _exit(127);
+    }
+}
+
+/* Block the signals that end the server, before its threads start: they inherit the mask,
+ * so that only sigwait() receives these signals. */
+static void block_signals(sigset_t *ends)
+{
+    (void)sigemptyset(ends);
+    (void)sigaddset(ends, SIGINT);
+    (void)sigaddset(ends, SIGTERM);
+    (void)sigaddset(ends, SIGHUP);
+    (void)pthread_sigmask(SIG_BLOCK, ends, NULL);
+    (void)signal(SIGPIPE, SIG_IGN); /* a browser may disconnect */
+}
+
+/* The socket that systemd opened for this process: the first descriptor after the standard
+ * streams. 0: none. The variables are of this process alone. */
+static bool take_socket(const struct cn_args *args, int *out, struct cn_error *err)
+{
+    enum { FIRST_SOCKET = 3 };
+    const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
+
+    *out = 0;
+    if (!pid || !count || strtol(pid, NULL, 10) != (long)getpid())
+        return true;
+    if (strcmp(count, "1") != 0)
+        return cn_fail(err, CN_ERR_USAGE, "LISTEN_FDS is %s: serve takes one socket",
+                       count);
+    if (cn_args_has(args, "listen"))
+        return cn_fail(err, CN_ERR_USAGE, "--listen and a socket of systemd were given");
+    (void)unsetenv("LISTEN_PID");
+    (void)unsetenv("LISTEN_FDS");
+    (void)unsetenv("LISTEN_FDNAMES");
+    *out = FIRST_SOCKET;
+    return true;
+}
+
+/* Views take dozens of megabytes: return large blocks to the system at once, and let threads
+ * share arenas. */
+static void keep_memory_small(void)
+{
+#ifdef __GLIBC__
+    enum { LARGE = 256 << 10, ARENAS = 2 };
+
+    (void)mallopt(M_MMAP_THRESHOLD, LARGE);
+    (void)mallopt(M_ARENA_MAX, ARENAS);
+#endif
+}
+
+/* Add a hint to the error about a damaged path. */
+static bool advise(const struct cn_args *args, struct cn_error *err)
+{
+    struct cn_error before = *err, other;
+    const struct cn_format *format;
+
+    for (size_t i = 0; before.kind == CN_ERR_FORMAT && i < cn_args_count(args); i++) {
+        const char *path = cn_args_operand(args, i);
+        size_t len = strlen(path);
+
+        if (strncmp(before.text, path, len) == 0 && before.text[len] == ':' &&
+            cn_format_probe(path, &format, &other))
+            return cn_fail(err, before.kind, "%s; see 'cairn verify %s'", before.text,
+                           path);
+    }
+    return false;
+}
+
+static bool serve(const struct cn_args *args, bool with_browser, struct cn_error *err)
+{
+    struct cn_server_options options = {
+        .path_count = cn_args_count(args),
+        .is_raw = cn_args_has(args, "raw"),
+        .listen = cn_args_value(args, "listen"),
+        .host = cn_args_value(args, "host"),
+        .token_file = cn_args_value(args, "token-file"),
+        .tls_cert = cn_args_value(args, "tls-cert"),
+        .tls_key = cn_args_value(args, "tls-key"),
+        .collect = cn_args_value(args, "collect"),
+        .collect_token_file = cn_args_value(args, "collect-token-file"),
+        .upload = cn_args_value(args, "upload"),
+        .advertise = cn_args_value(args, "advertise"),
+        .paths = args->operands,
+    };
+    struct cn_server *server;
+    sigset_t ends;
+    int signal_number;
+    uint64_t limit = 0, lanes = 0, copies = 0;
+    const char *last;
+    bool ok;
+
+    if (!cn_args_u64(args, "collect-limit", 1, COLLECT_LIMIT_MAX, 0, &limit, err) ||
+        !cn_args_u64(args, "collect-lanes", 1, CN_STORE_LANES_MAX, 0, &lanes, err) ||
+        !cn_args_u64(args, "replicate", 0, 1, 0, &copies, err) ||
+        !cn_size_option(args, "collect-space", &options.collect_space, err) ||
+        !take_socket(args, &options.socket, err))
+        return false;
+    options.replicates = copies > 0;
+    options.collect_limit = (size_t)limit;
+    options.collect_lanes = (unsigned)lanes;
+    if (options.path_count == 0 && !options.collect) {
+        last = cn_recorded_last();
+        if (!last)
+            return cn_fail(err, CN_ERR_USAGE, "PATH or --collect is missing");
+        options.paths = &last;
+        options.path_count = 1;
+    }
+    keep_memory_small();
+    block_signals(&ends);
+    if (!cn_server_start(&server, &options, err))
+        return advise(args, err);
+    (void)printf("%s\n", cn_server_url(server));
+    (void)fflush(stdout);
+    cn_cli_say(args, "press Ctrl-C to stop");
+    if (with_browser)
+        open_browser(args, cn_server_url(server));
+    ok = sigwait(&ends, &signal_number) == 0 ||
+         cn_fail_errno(err, "cannot wait for a signal");
+    cn_server_stop(server);
+    return ok;
+}
+
+static bool run_serve(const struct cn_args *args, struct cn_error *err)
+{
+    return serve(args, false, err);
+}
+
+static bool run_view(const struct cn_args *args, struct cn_error *err)
+{
+    return serve(args, !cn_args_has(args, "no-browser"), err);
+}
+
+#define SERVE_OPTIONS                                                                    \
+    {.name = "no-browser", .help = "only print the address"}, CN_RECORDING_RAW_OPTION,   \
+        {.name = "listen",                                                               \
+         .value = "ADDR:PORT",                                                           \
+         .help = "address to listen on (default: 127.0.0.1 and a free port); other "     \
+                 "addresses need --token-file"},                                         \
+        {.name = "host", .value = "NAME", .help = "host name that browsers may use"},    \
+        {.name = "token-file",                                                           \
+         .value = "FILE",                                                                \
+         .help = "token that requests must have (default: a random one)"},               \
+        {.name = "collect",                                                              \
+         .value = "DIR",                                                                 \
+         .help = "collect traces of agents in this store; created if missing"},          \
+        {.name = "collect-token-file",                                                   \
+         .value = "FILE",                                                                \
+         .help = "token that traces must have (default: none needed)"},                  \
+        {.name = "collect-limit",                                                        \
+         .value = "N",                                                                   \
+         .help = "answer 429 while N requests wait for the disk, or N / 4 of one agent " \
+                 "(default: 4096)"},                                                     \
+        {.name = "collect-lanes",                                                        \
+         .value = "N",                                                                   \
+         .help = "write the store with N lanes; an agent always has the same one "       \
+                 "(default: one for every two processors)"},                             \
+        {.name = "upload",                                                               \
+         .value = "ADDRESS",                                                             \
+         .help = "with --collect: upload sealed segments to this store in object "       \
+                 "storage, s3://BUCKET/PREFIX, and remove local copies"},                \
+        {.name = "replicate",                                                            \
+         .value = "N",                                                                   \
+         .help = "with --upload: answer senders when N copies of their traces are in "   \
+                 "object storage as well, 0 or 1 (default: 0)"},                         \
+        {.name = "advertise",                                                            \
+         .value = "URL",                                                                 \
+         .help = "with --upload: readers of that store ask http://HOST:PORT for what "   \
+                 "is not uploaded, with the token of --token-file"},                     \
+        {.name = "collect-space",                                                        \
+         .value = "SIZE",                                                                \
+         .help = "answer 503 while local segments take more than this, because they "    \
+                 "cannot be uploaded"},                                                  \
+        {.name = "tls-cert", .value = "FILE", .help = "TLS certificate"},                \
+    {                                                                                    \
+        .name = "tls-key", .value = "FILE", .help = "TLS key"                            \
+    }
+
+static const struct cn_option options[] = {SERVE_OPTIONS, CN_OPTION_CACHE_SIZE, {0}};
+
+static const struct cn_example serve_examples[] = {
+    {"cairn serve run.db", "print an address to open in a browser"},
+    {"cairn serve cairn.data run.db", "show several on one page"},
+    {"cairn serve run.db --listen 0.0.0.0:8080 --token-file token",
+     "serve the network; add --tls-cert and --tls-key"},
+    {"cairn serve --collect traces", "collect traces of agents, and show them"},
+    {"cairn serve --collect spool --upload s3://traces/prod",
+     "collect traces for a store that others read"},
+    {0},
+};
+
+static const struct cn_example view_examples[] = {
+    {"cairn view", "open what was recorded last in the browser"},
+    {"cairn view run.db", "open a database"},
+    {0},
+};
+
+const struct cn_command cn_cmd_serve = {
+    .name = "serve",
+    .section = CN_SECTION_VIEW,
+    .operands = "[PATH]...",
+    .operand_max = CN_OPERANDS_MAX,
+    .summary = "show databases, recordings and stores in a browser",
+    .description =
+        "Without PATH, shows what was recorded or sampled last in this folder.\n\n"
+        "Serves the viewer on one port and prints its address, which contains a random "
+        "token: other users of the machine cannot open it. SIGINT and SIGTERM stop the "
+        "server after the current requests.\n\n"
+        "A recording is analysed in the background; the page shows the progress.\n\n"
+        "A socket that systemd passes (LISTEN_FDS) is used instead of --listen.\n\n"
+        "With --collect, traces of agents are written to a store; a status below 300 "
+        "means that they are on disk. On this machine they need no token unless "
+        "--collect-token-file is given.",
+    .examples = serve_examples,
+    .options = options,
+    .run = run_serve,
+};
+
+const struct cn_command cn_cmd_view = {
+    .name = "view",
+    .section = CN_SECTION_VIEW,
+    .operands = "[PATH]...",
+    .operand_max = CN_OPERANDS_MAX,
+    .summary = "open databases, recordings and stores in the browser",
+    .description =
+        "Like serve, and opens the address in the default browser; without PATH, shows "
+        "what was recorded or sampled last in this folder.",
+    .examples = view_examples,
+    .options = options,
+    .run = run_view,
+};

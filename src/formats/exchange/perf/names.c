@@ -1,0 +1,548 @@
+#include "formats/exchange/perf/names.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "formats/exchange/read/stacks/import.h"
+#include "symbols/demangle.h"
+#include "symbols/program/resolver.h"
+
+enum { INLINE_MAX = 64 };
+
+/* Where an address is; in memory without a file, code may change. */
+struct cn_perf_found {
+    bool is_anonymous;
+    uint32_t frames; /* if it is not */
+};
+
+/* A loop, and where its first instruction is in each function around it. */
+struct cn_perf_loop {
+    struct cn_source_location *levels;
+    size_t count;
+};
+
+/* The code that a process compiled. */
+struct cn_perf_jit {
+    struct cn_jit_code code;
+    const char *jitdump; /* that was read; NULL: none */
+    bool has_map;        /* it was looked for */
+};
+
+void cn_perf_symbols_init(struct cn_perf_symbols *symbols)
+{
+    *symbols = (struct cn_perf_symbols){.resolver = cn_resolver_new()};
+}
+
+void cn_perf_symbols_done(struct cn_perf_symbols *symbols)
+{
+    cn_resolver_free(symbols->resolver);
+    cn_vdso_close(&symbols->vdso);
+    cn_kernel_symbols_done(&symbols->kernel);
+    *symbols = (struct cn_perf_symbols){0};
+}
+
+void cn_perf_names_init(struct cn_perf_names *names, struct cn_import *import,
+                        struct cn_perf_symbols *symbols,
+                        const struct cn_perf_spaces *spaces, bool is_this_kernel,
+                        bool has_jit_times)
+{
+    *names = (struct cn_perf_names){
+        .import = import,
+        .spaces = spaces,
+        .symbols = symbols,
+        .is_this_kernel = is_this_kernel,
+        .has_jit_times = has_jit_times,
+    };
+}
+
+/* A file of another kernel cannot be resolved with these. */
+static void load_kernel(struct cn_perf_names *names)
+{
+    if (names->symbols->has_kernel || !names->is_this_kernel)
+        return;
+    cn_kernel_symbols_load(&names->symbols->kernel);
+    (void)cn_vdso_open(&names->symbols->vdso);
+    names->symbols->has_kernel = true;
+}
+
+static void add_frame(struct cn_perf_names *names, const struct cn_import_frame *frame)
+{
+    names->frames = cn_grow(names->frames, names->frame_count, &names->frame_capacity,
+                            sizeof(*names->frames));
+    names->frames[names->frame_count++] = cn_import_frame(names->import, frame);
+}
+
+/* Also of an entry of a linkage table: "std::terminate()@plt". */
+static void add_named(struct cn_perf_names *names, const char *name,
+                      struct cn_import_frame frame)
+{
+    const char *at = strchr(name, '@');
+    struct cn_text text = {0}, mangled = {0};
+
+    cn_text_add(&mangled, name, at ? (size_t)(at - name) : strlen(name));
+    frame.name = name;
+    if (cn_demangle(cn_text_str(&mangled), CN_DEMANGLE_FULL, &text)) {
+        cn_text_str_add(&text, at ? at : "");
+        frame.name = cn_text_str(&text);
+    }
+    add_frame(names, &frame);
+    cn_text_done(&text);
+    cn_text_done(&mangled);
+}
+
+/* perf inject --jit makes a file "jitted-PID-NUMBER.so" of each compiled function. */
+static void add_symbol(struct cn_perf_names *names, const char *name,
+                       struct cn_import_frame frame)
+{
+    const char *slash = strrchr(frame.module, '/');
+    struct cn_jit_function function = {0};
+
+    if (slash && strncmp(slash, "/jitted-", strlen("/jitted-")) == 0) {
+        cn_jit_code_name(&names->injected, name, strlen(name), &function);
+        frame = (struct cn_import_frame){
+            .module = function.language, .file = function.file, .line = function.line};
+        name = function.name;
+    }
+    add_named(names, name, frame);
+}
+
+/* "[unknown] [libfoo.so]". */
+static void add_unknown(struct cn_perf_names *names, const char *module,
+                        const char *build_id)
+{
+    const char *slash = strrchr(module, '/'), *base = slash ? slash + 1 : module;
+    struct cn_text text = {0};
+
+    cn_text_str_add(&text, CN_IMPORT_UNKNOWN);
+    if (base[0])
+        cn_text_printf(&text, base[0] == '[' ? " %s" : " [%s]", base);
+    add_frame(names, &(struct cn_import_frame){.name = cn_text_str(&text),
+                                               .module = module,
+                                               .build_id = build_id,
+                                               .file = ""});
+    cn_text_done(&text);
+}
+
+static struct cn_perf_frames *begin_frames(struct cn_perf_names *names)
+{
+    names->list =
+        cn_grow(names->list, names->count, &names->capacity, sizeof(*names->list));
+    names->list[names->count] =
+        (struct cn_perf_frames){.first = (uint32_t)names->frame_count};
+    return &names->list[names->count++];
+}
+
+static void end_frames(const struct cn_perf_names *names, struct cn_perf_frames *frames)
+{
+    frames->count = (uint32_t)names->frame_count - frames->first;
+}
+
+static bool is_among(const char *name, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, list[i]) == 0)
+            return true;
+    return false;
+}
+
+/* How a stack began whose outermost function has this name. */
+static enum cn_entry entry_of(const char *name)
+{
+    static const char *const programs[] = {"_start",           "main",
+                                           "_dl_start_user",   "runtime.rt0_go",
+                                           "_rt0_amd64_linux", "_rt0_arm64_linux"};
+    static const char *const threads[] = {"clone",
+                                          "__clone",
+                                          "clone3",
+                                          "__clone3",
+                                          "start_thread",
+                                          "thread_start",
+                                          "runtime.goexit",
+                                          "runtime.mstart",
+                                          "runtime.mcall",
+                                          "ret_from_fork",
+                                          "ret_from_fork_asm",
+                                          "kthread",
+                                          "start_secondary",
+                                          "secondary_startup_64",
+                                          "secondary_startup_64_no_verify",
+                                          "rest_init",
+                                          "common_startup_64",
+                                          "__secondary_switched"};
+
+    if (is_among(name, programs, sizeof(programs) / sizeof(*programs)))
+        return CN_ENTRY_MAIN_THREAD;
+    return is_among(name, threads, sizeof(threads) / sizeof(*threads))
+               ? CN_ENTRY_APPLICATION_THREAD
+               : CN_ENTRY_UNKNOWN;
+}
+
+/* The loops around an address, the outermost first, with the level of inlining of each. */
+struct loops {
+    struct {
+        size_t level; /* index of the function that contains it */
+        struct cn_source_location location;
+    } list[CN_RESOLVER_LOOP_MAX];
+    size_t count;
+};
+
+/* The functions that contain a loop; looked up once. */
+static const struct cn_perf_loop *loop_at(struct cn_perf_names *names, const char *path,
+                                          const char *build_id,
+                                          const struct cn_symbol *function, uint64_t head)
+{
+    uint64_t key = XXH3_64bits_withSeed(path, strlen(path), head);
+    uint32_t at = *cn_map_at(&names->loop_of, key, (uint32_t)names->loop_count);
+    struct cn_source_location levels[INLINE_MAX];
+    struct cn_perf_loop *loop;
+
+    if (at < names->loop_count)
+        return &names->loops[at];
+    names->loops =
+        cn_grow(names->loops, at, &names->loop_capacity, sizeof(*names->loops));
+    loop = &names->loops[names->loop_count++];
+    loop->count = cn_resolver_loop(names->symbols->resolver, path, build_id, function,
+                                   head, levels, INLINE_MAX);
+    loop->levels = cn_arena_alloc(&names->arena, loop->count + 1, sizeof(*loop->levels));
+    memcpy(loop->levels, levels, loop->count * sizeof(*levels));
+    return loop;
+}
+
+/* A loop belongs to the innermost function that both the loop and the address are in. */
+static void find_loops(struct cn_perf_names *names, const char *path,
+                       const char *build_id, const struct cn_symbol *function,
+                       uint64_t offset, const struct cn_source_location *locations,
+                       size_t count, struct loops *out)
+{
+    uint64_t heads[CN_RESOLVER_LOOP_MAX];
+    size_t head_count = cn_resolver_loops(names->symbols->resolver, path, build_id,
+                                          function, offset, heads);
+
+    for (size_t i = 0; i < head_count; i++) {
+        const struct cn_perf_loop *loop =
+            loop_at(names, path, build_id, function, heads[i]);
+        size_t level = 0;
+
+        if (loop->count == 0)
+            continue;
+        /* Strings of the resolver are unique. */
+        while (level + 1 < count && level + 1 < loop->count &&
+               locations[level + 1].function == loop->levels[level + 1].function)
+            level++;
+        out->list[out->count].level = level;
+        out->list[out->count++].location = loop->levels[level];
+    }
+}
+
+static void add_loops(struct cn_perf_names *names, const struct loops *loops,
+                      size_t level)
+{
+    for (size_t i = 0; i < loops->count; i++) {
+        if (loops->list[i].level != level)
+            continue;
+        names->frames = cn_grow(names->frames, names->frame_count, &names->frame_capacity,
+                                sizeof(*names->frames));
+        names->frames[names->frame_count++] = cn_import_loop(
+            names->import, loops->list[i].location.file, loops->list[i].location.line);
+    }
+}
+
+/* The function that contains an address of a file, and the calls inlined there. */
+static void resolve_file(struct cn_perf_names *names,
+                         const struct cn_unwind_mapping *mapping, uint64_t file_off,
+                         struct cn_perf_frames *out)
+{
+    struct cn_import_frame frame = {
+        .name = "", .module = mapping->path, .build_id = mapping->build_id, .file = ""};
+    struct cn_source_location locations[INLINE_MAX], location;
+    struct cn_symbol symbol;
+    struct loops loops = {0};
+    const char *path = mapping->path;
+    uint64_t offset;
+    size_t count;
+
+    if (strcmp(path, "[vdso]") == 0) {
+        load_kernel(names);
+        path = names->is_this_kernel && names->symbols->vdso.is_open
+                   ? names->symbols->vdso.path
+                   : path;
+    }
+    if (!cn_resolver_offset(names->symbols->resolver, path, mapping->build_id, file_off,
+                            &offset) ||
+        !cn_resolver_symbol(names->symbols->resolver, path, mapping->build_id, offset,
+                            &symbol)) {
+        add_unknown(names, mapping->path, mapping->build_id);
+        return;
+    }
+    frame.offset = symbol.offset;
+    if (cn_resolver_function(names->symbols->resolver, path, mapping->build_id, offset,
+                             &location)) {
+        frame.file = location.file;
+        frame.line = location.line;
+    }
+    out->entry = entry_of(symbol.name);
+    out->is_main_caller = strcmp(symbol.name, "__libc_start_main") == 0;
+    out->module = mapping->path;
+    out->build_id = mapping->build_id;
+    out->offset = offset;
+    count = cn_resolver_instruction(names->symbols->resolver, path, mapping->build_id,
+                                    offset, locations, INLINE_MAX);
+    if (count > 0)
+        find_loops(names, path, mapping->build_id, &symbol, offset, locations, count,
+                   &loops);
+    for (size_t i = 0; i < (count ? count : 1); i++) {
+        if (i == 0)
+            add_symbol(names, symbol.name, frame);
+        else
+            add_named(names,
+                      locations[i].mangled ? locations[i].mangled : locations[i].function,
+                      (struct cn_import_frame){.module = mapping->path,
+                                               .build_id = mapping->build_id,
+                                               .file = "",
+                                               .is_inlined = true});
+        add_loops(names, &loops, i);
+    }
+    if (count > 0) {
+        out->file = locations[count - 1].file;
+        out->line = locations[count - 1].line;
+    }
+}
+
+/* Code in memory without a file may have been written by the program. */
+static bool is_anonymous(const struct cn_unwind_mapping *mapping)
+{
+    static const char *const prefixes[] = {
+        "//anon",  "/anon_hugepage", "[anon", "[heap]", "[stack",
+        "/memfd:", "/dev/zero",      "/SYSV", "jit-"};
+
+    if (!mapping || mapping->path[0] == '\0')
+        return true;
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+        if (strncmp(mapping->path, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return false;
+}
+
+static void open_jit(struct cn_perf_names *names, struct cn_perf_jit *jit,
+                     const char *path)
+{
+    struct cn_error err = {0};
+
+    if (!cn_jit_code_open(&jit->code, path, &err) && err.kind != CN_ERR_NOT_FOUND)
+        cn_import_warn(names->import, false, "%s", err.text);
+}
+
+/* The code that a process has compiled; its files are read when they are first needed. */
+static struct cn_perf_jit *jit_at(struct cn_perf_names *names, uint32_t pid,
+                                  const struct cn_perf_process *process)
+{
+    uint32_t at = *cn_map_at(&names->jit_of, pid, (uint32_t)names->jit_count);
+    struct cn_perf_jit *jit;
+
+    if (at == names->jit_count) {
+        names->jit = cn_grow(names->jit, names->jit_count, &names->jit_capacity,
+                             sizeof(*names->jit));
+        names->jit[names->jit_count++] = (struct cn_perf_jit){0};
+    }
+    jit = &names->jit[at];
+    if (!jit->has_map) {
+        char path[32];
+
+        (void)snprintf(path, sizeof(path), "/tmp/perf-%" PRIu32 ".map", pid);
+        jit->has_map = true;
+        open_jit(names, jit, path);
+    }
+    if (process->jitdump && !jit->jitdump) {
+        jit->jitdump = process->jitdump;
+        open_jit(names, jit, jit->jitdump);
+    }
+    return jit;
+}
+
+static const struct cn_perf_frames *frames_at(struct cn_perf_names *names, uint64_t key,
+                                              bool *is_new)
+{
+    uint32_t at = *cn_map_at(&names->frames_of, key, (uint32_t)names->count);
+
+    *is_new = at == names->count;
+    return *is_new ? begin_frames(names) : &names->list[at];
+}
+
+static const struct cn_perf_frames *resolve_jit(struct cn_perf_names *names, uint32_t pid,
+                                                const struct cn_perf_process *process,
+                                                uint64_t address, uint64_t time_ns)
+{
+    struct cn_perf_jit *jit = jit_at(names, pid, process);
+    const struct cn_jit_function *function = cn_jit_code_find(
+        &jit->code, address, names->has_jit_times ? time_ns : UINT64_MAX);
+    const struct cn_jit_line *line =
+        function ? cn_jit_function_line(function, address) : NULL;
+    uint64_t key[] = {(uint64_t)(jit - names->jit),
+                      function ? 1 + (uint64_t)(function - jit->code.list) : 0,
+                      line ? 1 + (uint64_t)(line - function->lines) : 0, 0};
+    const struct cn_perf_frames *known;
+    struct cn_perf_frames *frames;
+    bool is_new;
+
+    known = frames_at(names, XXH3_64bits(key, sizeof(key)), &is_new);
+    if (!is_new)
+        return known;
+    frames = &names->list[names->count - 1];
+    if (function)
+        add_frame(names, &(struct cn_import_frame){.name = function->name,
+                                                   .module = function->language,
+                                                   .file = function->file,
+                                                   .line = function->line});
+    else
+        add_unknown(names, "", "");
+    frames->is_of_time = names->has_jit_times;
+    if (line) {
+        frames->file = line->file;
+        frames->line = line->line;
+    }
+    end_frames(names, frames);
+    return frames;
+}
+
+static uint32_t resolve_mapping(struct cn_perf_names *names,
+                                const struct cn_unwind_mapping *mapping, uint64_t address)
+{
+    uint64_t file_off = address - mapping->begin + mapping->file_off;
+    uint64_t key = XXH3_64bits_withSeed(mapping->path, strlen(mapping->path), file_off);
+    bool is_new;
+    const struct cn_perf_frames *frames = frames_at(
+        names, XXH3_64bits_withSeed(mapping->build_id, strlen(mapping->build_id), key),
+        &is_new);
+    uint32_t at = (uint32_t)(frames - names->list);
+
+    if (is_new) {
+        resolve_file(names, mapping, file_off, &names->list[at]);
+        end_frames(names, &names->list[at]);
+    }
+    return at;
+}
+
+static struct cn_perf_found *found_at(struct cn_perf_names *names, uint64_t address,
+                                      uint32_t generation, bool *is_new)
+{
+    uint64_t key[2] = {address, generation};
+    uint32_t at = *cn_map_at(&names->found_of, XXH3_64bits(key, sizeof(key)),
+                             (uint32_t)names->found_count);
+
+    *is_new = at == names->found_count;
+    if (*is_new) {
+        names->found =
+            cn_grow(names->found, at, &names->found_capacity, sizeof(*names->found));
+        names->found[names->found_count++] = (struct cn_perf_found){0};
+    }
+    return &names->found[at];
+}
+
+const struct cn_perf_frames *cn_perf_names_user(struct cn_perf_names *names, uint32_t pid,
+                                                const struct cn_perf_process *process,
+                                                uint64_t address, uint64_t time_ns)
+{
+    bool is_new;
+    struct cn_perf_found *found = found_at(names, address, process->generation, &is_new);
+
+    if (is_new) {
+        const struct cn_unwind_mapping *mapping =
+            cn_unwind_space_find(process->space, address);
+
+        found->is_anonymous = is_anonymous(mapping);
+        if (!found->is_anonymous)
+            found->frames = resolve_mapping(names, mapping, address);
+    }
+    if (found->is_anonymous)
+        return resolve_jit(names, pid, process, address, time_ns);
+    return &names->list[found->frames];
+}
+
+/* After the last function of a part of the kernel. */
+static bool is_end(const char *name)
+{
+    static const char *const ends[] = {"_etext", "_einittext", "_end"};
+
+    return is_among(name, ends, sizeof(ends) / sizeof(*ends));
+}
+
+static void resolve_kernel(struct cn_perf_names *names, uint64_t address,
+                           struct cn_perf_frames *out)
+{
+    const struct cn_unwind_mapping *mapping =
+        names->spaces->kernel ? cn_unwind_space_find(names->spaces->kernel, address)
+                              : NULL;
+    const char *module =
+        mapping && mapping->path[0] == '/' ? mapping->path : "[kernel.kallsyms]";
+    const struct cn_kernel_symbol *symbol;
+    const char *name;
+
+    load_kernel(names);
+    symbol = names->is_this_kernel
+                 ? cn_kernel_symbols_find(&names->symbols->kernel, address)
+                 : NULL;
+    if (symbol && is_end(names->symbols->kernel.text.chars + symbol->name_off))
+        symbol = NULL;
+    if (!symbol) {
+        names->hidden_count++;
+        add_unknown(names, module, "");
+        return;
+    }
+    name = names->symbols->kernel.text.chars + symbol->name_off;
+    out->entry = entry_of(name);
+    add_frame(names,
+              &(struct cn_import_frame){.name = name, .module = module, .file = ""});
+}
+
+const struct cn_perf_frames *cn_perf_names_kernel(struct cn_perf_names *names,
+                                                  uint64_t address)
+{
+    bool is_new;
+    struct cn_perf_found *found = found_at(names, address, 0, &is_new);
+
+    if (is_new) {
+        struct cn_perf_frames *frames = begin_frames(names);
+
+        found->frames = (uint32_t)(frames - names->list);
+        resolve_kernel(names, address, frames);
+        end_frames(names, frames);
+    }
+    return &names->list[found->frames];
+}
+
+void cn_perf_names_warn(const struct cn_perf_names *names)
+{
+    if (names->hidden_count == 0)
+        return;
+    if (!names->is_this_kernel)
+        cn_import_warn(names->import, false,
+                       "functions of the kernel are unknown: it is not the running one");
+    else if (names->symbols->kernel.count == 0)
+        cn_import_warn(names->import, false,
+                       "functions of the kernel are unknown: this user may not see their "
+                       "addresses; allow it with 'sysctl kernel.kptr_restrict=0', or run "
+                       "as root");
+}
+
+void cn_perf_names_done(struct cn_perf_names *names)
+{
+    cn_map_done(&names->found_of);
+    cn_map_done(&names->frames_of);
+    cn_map_done(&names->jit_of);
+    cn_map_done(&names->loop_of);
+    cn_arena_done(&names->arena);
+    free(names->loops);
+    cn_jit_code_done(&names->injected);
+    for (size_t i = 0; i < names->jit_count; i++)
+        cn_jit_code_done(&names->jit[i].code);
+    free(names->found);
+    free(names->list);
+    free(names->jit);
+    free(names->frames);
+    *names = (struct cn_perf_names){0};
+}

@@ -1,0 +1,279 @@
+/* Reader of the output of perf script: a line "comm tid time: period event:" for each
+ * sample, then a line "address symbol+0x10 (module)" for each frame, the innermost first. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/bytes/json_reader.h"
+#include "formats/exchange/perf/perf.h"
+#include "formats/exchange/read/lines.h"
+#include "formats/exchange/read/stacks/import.h"
+
+enum { NS_DIGITS = 9 };
+
+struct head {
+    uint64_t pid, tid;
+    bool has_pid;
+    uint64_t time_ns;
+    uint64_t period;
+    bool has_period;
+    struct cn_bytes event;
+};
+
+struct script {
+    struct cn_import *import;
+    uint32_t frames[CN_IMPORT_DEPTH_MAX]; /* the innermost first */
+    size_t depth;
+    struct head head;
+    bool has_head;
+    struct cn_text name;                   /* of the event */
+    uint64_t number, first_bad, bad_count; /* of lines */
+    bool has_sample;
+    bool is_cut; /* the last line is not whole */
+};
+
+static bool is_blank(uint8_t c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* "15313.893375:" */
+static bool is_time(struct cn_bytes word, uint64_t *time_ns)
+{
+    int64_t value;
+
+    if (word.len < 4 || word.ptr[word.len - 1] != ':' || !memchr(word.ptr, '.', word.len))
+        return false;
+    word.len--;
+    if (!cn_json_as_scaled(word, NS_DIGITS, &value) || value < 0)
+        return false;
+    *time_ns = (uint64_t)value;
+    return true;
+}
+
+/* "1234" or "1234/1235". */
+static bool read_ids(struct cn_bytes word, struct head *head)
+{
+    const uint8_t *slash = word.len > 0 ? memchr(word.ptr, '/', word.len) : NULL;
+    struct cn_bytes pid, tid = word;
+
+    head->has_pid = slash != NULL;
+    if (slash) {
+        if (!cn_bytes_slice(word, 0, (size_t)(slash - word.ptr), &pid) ||
+            !cn_bytes_from(word, pid.len + 1, &tid) || !cn_json_as_u64(pid, &head->pid))
+            return false;
+    }
+    return cn_json_as_u64(tid, &head->tid);
+}
+
+/* The name of the command may contain blanks: the ids are the last word before the time, or
+ * before the processor, "[003]". */
+static bool read_head(struct cn_bytes line, struct head *head)
+{
+    struct cn_bytes rest = line, before = {0}, word;
+
+    if (line.len == 0 || is_blank(line.ptr[0]))
+        return false;
+    *head = (struct head){.period = 1};
+    for (;;) {
+        word = cn_word_take(&rest);
+        if (word.len == 0)
+            return false;
+        if (is_time(word, &head->time_ns))
+            break;
+        if (word.ptr[0] != '[' || before.len == 0)
+            before = word;
+    }
+    if (!read_ids(before, head))
+        return false;
+    word = cn_word_take(&rest);
+    head->has_period = cn_json_as_u64(word, &head->period);
+    if (head->has_period)
+        word = cn_word_take(&rest);
+    while (word.len > 0 && word.ptr[word.len - 1] == ':')
+        word.len--;
+    head->event = word;
+    return word.len > 0;
+}
+
+/* Split a frame into its name, without "+0x10", and its module, without parentheses. */
+static bool read_frame(struct cn_bytes line, struct cn_bytes *name,
+                       struct cn_bytes *module)
+{
+    struct cn_bytes rest = line, address = cn_word_take(&rest);
+    size_t open = 0, len;
+
+    for (size_t i = 0; i < address.len; i++)
+        if (!memchr("0123456789abcdefABCDEF", address.ptr[i], 22))
+            return false;
+    if (address.len == 0)
+        return false;
+    while (rest.len > 0 && is_blank(rest.ptr[0]))
+        (void)cn_bytes_from(rest, 1, &rest);
+    *module = (struct cn_bytes){rest.ptr, 0};
+    *name = rest;
+    for (size_t i = 0; i + 1 < rest.len; i++)
+        if (rest.ptr[i] == ' ' && rest.ptr[i + 1] == '(')
+            open = i;
+    if (open > 0 && rest.ptr[rest.len - 1] == ')') {
+        (void)cn_bytes_slice(rest, open + 2, rest.len - open - 3, module);
+        (void)cn_bytes_slice(rest, 0, open, name);
+    }
+    for (len = name->len; len > 2; len--)
+        if (memcmp(name->ptr + len - 3, "+0x", 3) == 0) {
+            name->len = len - 3;
+            break;
+        }
+    return true;
+}
+
+static bool is_text(struct cn_bytes bytes, const char *text)
+{
+    return bytes.len == strlen(text) && memcmp(bytes.ptr, text, bytes.len) == 0;
+}
+
+static void add_frame(struct script *s, struct cn_bytes name, struct cn_bytes module)
+{
+    bool is_inlined = is_text(module, "inlined");
+    char *own = cn_strdup(cn_import_str(s->import, name));
+
+    if (s->depth < CN_IMPORT_DEPTH_MAX)
+        s->frames[s->depth++] = cn_import_frame(
+            s->import, &(struct cn_import_frame){
+                           .name = own,
+                           .module = is_inlined || is_text(module, CN_IMPORT_UNKNOWN)
+                                         ? ""
+                                         : cn_import_str(s->import, module),
+                           .file = "",
+                           .is_inlined = is_inlined,
+                       });
+    free(own);
+}
+
+/* Add the current sample. */
+static bool end_sample(struct script *s, struct cn_error *err)
+{
+    struct cn_import_identity identity = {.name = ""};
+    uint32_t metric, thread, context = 0;
+    bool is_clock;
+
+    if (!s->has_head)
+        return true;
+    s->has_head = false;
+    s->has_sample = true;
+    identity.kinds[0] = s->head.has_pid ? "PROCESS" : "THREAD";
+    identity.numbers[0] = s->head.has_pid ? s->head.pid : s->head.tid;
+    if (s->head.has_pid) {
+        identity.kinds[1] = "THREAD";
+        identity.numbers[1] = s->head.tid;
+    }
+    cn_text_clear(&s->name);
+    cn_text_str_add(&s->name, cn_import_str(s->import, s->head.event));
+    /* Without a period only samples can be counted, whatever the event counts. */
+    is_clock = s->head.has_period && strstr(cn_text_str(&s->name), "-clock");
+    if (!s->head.has_period)
+        cn_text_str_add(&s->name, " samples");
+    if (is_clock)
+        cn_text_str_add(&s->name, " (sec)");
+    if (!cn_import_metric(s->import, cn_text_str(&s->name), &metric, err) ||
+        !cn_import_thread(s->import, &identity, &thread, err))
+        return false;
+    while (s->depth > 0)
+        context = cn_import_call(s->import, context, s->frames[--s->depth]);
+    cn_import_sample(s->import, thread, s->head.time_ns, context);
+    if (is_clock)
+        cn_import_tick(s->import, thread, s->head.period);
+    return cn_import_add(s->import, thread, context, metric,
+                         (double)s->head.period * (is_clock ? 1e-9 : 1), err);
+}
+
+static bool read_line(struct script *s, struct cn_bytes line, struct cn_error *err)
+{
+    struct cn_bytes name, module, rest = line;
+
+    if (cn_word_take(&rest).len == 0)
+        return end_sample(s, err);
+    s->is_cut = false;
+    if (s->has_head && is_blank(line.ptr[0]) && read_frame(line, &name, &module)) {
+        s->is_cut = module.len == 0;
+        add_frame(s, name, module);
+        return true;
+    }
+    if (!end_sample(s, err))
+        return false;
+    s->depth = 0;
+    /* A comment. */
+    if (line.ptr[0] == '#')
+        return true;
+    s->has_head = read_head(line, &s->head);
+    s->is_cut = !s->has_head;
+    if (!s->has_head && s->bad_count++ == 0)
+        s->first_bad = s->number;
+    return true;
+}
+
+bool cn_perf_script_read(struct cn_import *import, struct cn_bytes bytes,
+                         struct cn_error *err)
+{
+    struct script *s = cn_alloc(1, sizeof(*s));
+    struct cn_bytes rest = bytes;
+    bool ok = true;
+
+    s->import = import;
+    while (ok && rest.len > 0) {
+        s->number++;
+        ok = read_line(s, cn_line_take(&rest), err);
+    }
+    ok = ok && end_sample(s, err);
+    if (ok && s->bad_count > 0 && !s->has_sample)
+        ok = cn_fail(err, CN_ERR_FORMAT, "line %" PRIu64 ": expected a sample or a frame",
+                     s->first_bad);
+    if (s->is_cut && bytes.ptr[bytes.len - 1] != '\n')
+        cn_import_warn(import, true, "line %" PRIu64 ": the file is cut off", s->number);
+    if (s->bad_count > 0)
+        cn_import_warn(import, false,
+                       "lines that are neither a sample nor a frame are skipped: %" PRIu64
+                       ", the first is line %" PRIu64,
+                       s->bad_count, s->first_bad);
+    cn_text_done(&s->name);
+    free(s);
+    return ok;
+}
+
+/* A sample, and a frame after it. */
+static bool looks_right(struct cn_bytes beginning, bool is_whole)
+{
+    struct cn_bytes rest = beginning, line, name, module;
+    struct head head;
+
+    (void)is_whole;
+    do
+        line = cn_line_take(&rest);
+    while (rest.len > 0 && (line.len == 0 || line.ptr[0] == '#'));
+    if (!read_head(line, &head))
+        return false;
+    line = cn_line_take(&rest);
+    return line.len > 0 && is_blank(line.ptr[0]) && read_frame(line, &name, &module);
+}
+
+static bool probe(const char *path)
+{
+    return cn_import_probe(path, looks_right);
+}
+
+static bool open_database(struct cn_database **out, const char *path,
+                          struct cn_error *err)
+{
+    return cn_import_database(out, path, "samples of perf script", cn_perf_script_read,
+                              err);
+}
+
+const struct cn_format cn_format_perf_script = {
+    .name = "perf-script",
+    .summary = "output of perf script: samples with call chains of each thread",
+    .holds = "stacks",
+    .is_file = true,
+    .probe = probe,
+    .open_database = open_database,
+};

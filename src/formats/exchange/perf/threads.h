@@ -1,0 +1,76 @@
+/* Threads of a perf.data file, their names, and their time by state (analyze/waits.h).
+ *
+ * The state of a thread is known from records of switches: from the first to the last record
+ * about it, it runs, is blocked or is pre-empted. Running time is distributed over contexts
+ * like the samples of the clock; without such samples, over the contexts in which the thread
+ * stopped running. Waiting time belongs to the context of the sample that the switch took.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_FORMATS_EXCHANGE_PERF_THREADS_H
+#define CN_FORMATS_EXCHANGE_PERF_THREADS_H
+
+#include "analyze/waits.h"
+#include "base/map.h"
+#include "formats/exchange/perf/file.h"
+
+struct cn_import;
+
+#define CN_PERF_NO_RANK UINT64_MAX
+
+/* Where a sample was taken. */
+struct cn_perf_spot {
+    uint32_t context; /* 0: unknown */
+    uint32_t point;   /* 1 + number of the instruction in the context; 0: unknown */
+};
+
+struct cn_perf_threads {
+    struct cn_import *import;
+    uint64_t rank;     /* or CN_PERF_NO_RANK */
+    uint64_t epoch_ns; /* of the clock of the records: add it to their times */
+    bool has_states;
+    uint32_t time_metric;    /* the four of analyze/waits.h in order, if has_states */
+    struct cn_map thread_of; /* by pid and tid, or processor: in `list` */
+    struct cn_map share_of;  /* by thread and spot: in `shares` */
+    struct cn_perf_thread *list;
+    struct cn_perf_share *shares;
+    size_t count, capacity, share_count, share_capacity;
+    uint64_t last_ns;
+    struct cn_arena arena;
+};
+
+/* `has_states`: the file has records of switches. */
+CN_CHECK bool cn_perf_threads_init(struct cn_perf_threads *threads,
+                                   struct cn_import *import, bool has_states,
+                                   uint64_t rank, uint64_t epoch_ns,
+                                   struct cn_error *err);
+
+/* Apply a record of a name, a fork, an exit or a switch; others are ignored. */
+void cn_perf_threads_take(struct cn_perf_threads *threads,
+                          const struct cn_perf_file *file,
+                          const struct cn_perf_record *record);
+
+/* The thread of a sample, and its number in the import. */
+CN_CHECK bool cn_perf_threads_of(struct cn_perf_threads *threads,
+                                 const struct cn_perf_sample *sample, uint32_t *out,
+                                 struct cn_error *err);
+
+uint32_t cn_perf_threads_number(const struct cn_perf_threads *threads, uint32_t thread);
+
+/* A sample of that thread: of a clock whose period is known, of another event that shows where it
+ * spends its time, of a switch, or of any other event. */
+enum cn_perf_sample_kind {
+    CN_PERF_OF_CLOCK,
+    CN_PERF_OF_WORK,
+    CN_PERF_OF_SWITCH,
+    CN_PERF_OF_OTHER
+};
+void cn_perf_threads_sample(struct cn_perf_threads *threads, uint32_t thread,
+                            const struct cn_perf_sample *sample,
+                            enum cn_perf_sample_kind kind, struct cn_perf_spot spot);
+
+/* Add times to the import. */
+CN_CHECK bool cn_perf_threads_finish(struct cn_perf_threads *threads,
+                                     struct cn_error *err);
+void cn_perf_threads_done(struct cn_perf_threads *threads);
+
+#endif

@@ -1,0 +1,110 @@
+#include "formats/exchange/read/calls/flows.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/calls/recording.h"
+
+void cn_call_flows_add(struct cn_call_flows *flows, struct cn_flow_point point)
+{
+    if (flows->count == CN_FLOW_MAX) {
+        flows->excess_count++;
+        return;
+    }
+    point.order = (uint32_t)flows->count;
+    flows->list =
+        cn_grow(flows->list, flows->count, &flows->capacity, sizeof(*flows->list));
+    flows->list[flows->count++] = point;
+}
+
+static int compare_points(const void *a, const void *b)
+{
+    const struct cn_flow_point *x = a, *y = b;
+
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    if (x->step != y->step)
+        return x->step < y->step ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static struct cn_flow flow_between(const struct cn_recording *rec,
+                                   const struct cn_flow_point *from,
+                                   const struct cn_flow_point *to, uint64_t base_ns)
+{
+    uint32_t name = from->name < rec->function_count ? from->name : to->name;
+
+    return (struct cn_flow){
+        .from_task = cn_recording_find_task(rec, from->track),
+        .to_task = cn_recording_find_task(rec, to->track),
+        .from_ns = from->time_ns + base_ns,
+        .to_ns = to->time_ns + base_ns,
+        .name = name < rec->function_count ? rec->functions[name].name : "",
+    };
+}
+
+static int compare_flows(const void *a, const void *b)
+{
+    const struct cn_flow *x = a, *y = b;
+
+    if (x->from_ns != y->from_ns)
+        return x->from_ns < y->from_ns ? -1 : 1;
+    if (x->to_ns != y->to_ns)
+        return x->to_ns < y->to_ns ? -1 : 1;
+    if (x->from_task != y->from_task)
+        return x->from_task < y->from_task ? -1 : 1;
+    if (x->to_task != y->to_task)
+        return x->to_task < y->to_task ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+void cn_call_flows_join(struct cn_call_flows *flows, uint64_t base_ns,
+                        struct cn_recording *rec)
+{
+    const struct cn_flow_point *from = NULL; /* of the id; NULL: none yet */
+    bool has_flow = true;                    /* one that leads away from it */
+    uint64_t single_count = 0;
+    struct cn_flow *list;
+
+    if (flows->count == 0)
+        return;
+    qsort(flows->list, flows->count, sizeof(*flows->list), compare_points);
+    list = cn_arena_alloc(&rec->arena, flows->count, sizeof(*list));
+    rec->flows = list;
+    for (size_t i = 0; i < flows->count; i++) {
+        const struct cn_flow_point *point = &flows->list[i];
+        bool is_joined = from && from->id == point->id && point->step != CN_FLOW_START;
+
+        if (is_joined)
+            list[rec->flow_count++] = flow_between(rec, from, point, base_ns);
+        /* Several ends may follow the same point. */
+        if (is_joined && point->step == CN_FLOW_END) {
+            has_flow = true;
+            continue;
+        }
+        single_count += !is_joined && !has_flow;
+        single_count += !is_joined && point->step == CN_FLOW_END;
+        from = point->step == CN_FLOW_END ? NULL : point;
+        has_flow = !from || is_joined;
+    }
+    single_count += !has_flow;
+    if (rec->flow_count > 0)
+        qsort(list, rec->flow_count, sizeof(*list), compare_flows);
+    if (single_count > 0)
+        cn_recording_warn(rec, false, "%" PRIu64 " ends of flows have no other end",
+                          single_count);
+    if (flows->excess_count > 0)
+        cn_recording_warn(rec, false,
+                          "%" PRIu64 " ends of flows after the first %d are skipped",
+                          flows->excess_count, CN_FLOW_MAX);
+}
+
+void cn_call_flows_done(struct cn_call_flows *flows)
+{
+    free(flows->list);
+    *flows = (struct cn_call_flows){0};
+}

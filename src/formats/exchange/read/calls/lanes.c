@@ -1,0 +1,192 @@
+#include "formats/exchange/read/calls/lanes.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "formats/exchange/read/calls/import.h"
+#include "model/calls/recording.h"
+
+/* Times in microseconds are rounded: a callee that exceeds its caller by so little ends with
+ * it. */
+enum { OVERHANG_NS = 1000 };
+
+static uint64_t overhang_of(const struct cn_call_item *item)
+{
+    return item->duration_ns / 2 < OVERHANG_NS ? item->duration_ns / 2 : OVERHANG_NS;
+}
+
+struct open_call {
+    uint64_t end_ns; /* CN_CALL_BEGIN: unknown */
+    bool has_end_item;
+};
+
+struct lane {
+    uint32_t track;
+    struct open_call *open;
+    size_t depth, capacity;
+    uint64_t lost_ends; /* of calls that are over */
+};
+
+struct splitter {
+    struct cn_call_tracks *tracks;
+    uint64_t item_count;
+    uint64_t cut_count;
+    struct lane lanes[CN_CALL_LANE_MAX];
+    size_t lane_count;
+};
+
+static void push(struct splitter *s, struct lane *lane, const struct cn_call_item *item)
+{
+    bool has_end_item = item->duration_ns == CN_CALL_BEGIN;
+    uint64_t end_ns = has_end_item ? CN_CALL_BEGIN : item->time_ns + item->duration_ns;
+
+    if (lane->depth > 0 && lane->open[lane->depth - 1].end_ns < end_ns) {
+        s->cut_count += !has_end_item &&
+                        end_ns - lane->open[lane->depth - 1].end_ns > overhang_of(item);
+        end_ns = lane->open[lane->depth - 1].end_ns;
+    }
+    if (lane->depth == CN_CALL_DEPTH_MAX) /* reading the track fails */
+        return;
+    lane->open = cn_grow(lane->open, lane->depth, &lane->capacity, sizeof(*lane->open));
+    lane->open[lane->depth++] = (struct open_call){end_ns, has_end_item};
+}
+
+/* Leave calls that are over. Of those whose end comes later, their caller was shorter. */
+static void leave(struct lane *lane, uint64_t time_ns)
+{
+    while (lane->depth > 0 && lane->open[lane->depth - 1].end_ns <= time_ns) {
+        lane->depth--;
+        lane->lost_ends += lane->open[lane->depth].has_end_item;
+    }
+}
+
+/* An end: of the innermost call without a duration, and of the calls inside it. */
+static void end(struct splitter *s, struct lane *lane, uint64_t time_ns)
+{
+    size_t at;
+
+    leave(lane, time_ns > OVERHANG_NS ? time_ns - OVERHANG_NS : 0);
+    for (at = lane->depth; at > 0 && !lane->open[at - 1].has_end_item;)
+        at--;
+    if (at == 0) {
+        s->cut_count += lane->lost_ends > 0;
+        lane->lost_ends -= lane->lost_ends > 0;
+        return;
+    }
+    for (size_t i = at; i < lane->depth; i++)
+        s->cut_count += lane->open[i].end_ns > time_ns + OVERHANG_NS;
+    lane->depth = at - 1;
+}
+
+/* Whether a call is inside the innermost call that is open in a lane. */
+static bool fits(struct lane *lane, const struct cn_call_item *item)
+{
+    uint64_t outer_ns;
+
+    leave(lane, item->time_ns);
+    outer_ns = lane->depth > 0 ? lane->open[lane->depth - 1].end_ns : CN_CALL_BEGIN;
+    return item->duration_ns == CN_CALL_BEGIN || outer_ns == CN_CALL_BEGIN ||
+           item->time_ns + item->duration_ns <= outer_ns + overhang_of(item);
+}
+
+/* A further lane of the track of lane 0; false if there are too many. */
+static bool add_lane(struct splitter *s)
+{
+    struct cn_call_tracks *tracks = s->tracks;
+    const struct cn_call_track *of = &tracks->list[s->lanes[0].track];
+    struct cn_call_track track = {.input_pid = of->input_pid,
+                                  .input_tid = of->input_tid,
+                                  .name = of->name ? cn_strdup(of->name) : NULL,
+                                  .first_ns = UINT64_MAX,
+                                  .start_ns = UINT64_MAX};
+
+    if (s->lane_count == CN_CALL_LANE_MAX || tracks->count == CN_CALL_TRACK_MAX) {
+        free(track.name);
+        return false;
+    }
+    tracks->list =
+        cn_grow(tracks->list, tracks->count, &tracks->capacity, sizeof(*tracks->list));
+    tracks->list[tracks->count++] = track;
+    s->lanes[s->lane_count].track = (uint32_t)tracks->count - 1;
+    s->lanes[s->lane_count++].depth = 0;
+    return true;
+}
+
+static void move(struct splitter *s, const struct lane *lane,
+                 const struct cn_call_item *item)
+{
+    struct cn_call_tracks *tracks = s->tracks;
+    struct cn_call_track *to = &tracks->list[lane->track];
+    struct cn_call_runs *runs = &to->runs;
+    uint64_t end_ns = item->time_ns + item->duration_ns;
+
+    if (!tracks->moved) {
+        tracks->moved =
+            cn_alloc((size_t)(s->item_count / 64 + 1), sizeof(*tracks->moved));
+        tracks->moved_max = (uint32_t)(s->item_count - 1);
+    }
+    tracks->moved[item->order / 64] |= UINT64_C(1) << item->order % 64;
+    runs->items = cn_grow(runs->items, runs->item_count, &runs->item_capacity,
+                          sizeof(*runs->items));
+    runs->items[runs->item_count] = *item;
+    runs->items[runs->item_count++].order = UINT32_MAX; /* not moved again */
+    if (to->first_ns == UINT64_MAX)
+        to->first_ns = to->start_ns = item->time_ns;
+    if (end_ns > to->last_ns)
+        to->last_ns = end_ns;
+}
+
+static void take(struct splitter *s, const struct cn_call_item *item)
+{
+    struct lane *lane = &s->lanes[0];
+    size_t i = 0;
+
+    if (item->name == CN_NONE) {
+        end(s, lane, item->time_ns);
+        return;
+    }
+    while (i < s->lane_count && !fits(&s->lanes[i], item))
+        i++;
+    if (i < s->lane_count || add_lane(s))
+        lane = &s->lanes[i];
+    if (lane != s->lanes)
+        move(s, lane, item);
+    push(s, lane, item);
+}
+
+static bool split_track(struct splitter *s, uint32_t track, struct cn_error *err)
+{
+    struct cn_run_merge *merge =
+        cn_run_merge_new(&s->tracks->list[track].runs, &s->tracks->spool);
+    const struct cn_call_item *item = NULL;
+    enum cn_step step;
+
+    s->lanes[0].track = track;
+    s->lanes[0].depth = 0;
+    s->lanes[0].lost_ends = 0;
+    s->lane_count = 1;
+    while ((step = cn_run_merge_peek(merge, &item, err)) == CN_ITEM) {
+        take(s, item);
+        cn_run_merge_take(merge);
+    }
+    cn_run_merge_free(merge);
+    return step == CN_END;
+}
+
+bool cn_call_lanes_split(struct cn_call_tracks *tracks, uint64_t item_count,
+                         uint64_t *cut_count, struct cn_error *err)
+{
+    struct splitter *s = cn_alloc(1, sizeof(*s));
+    size_t count = tracks->count;
+    bool ok = true;
+
+    s->tracks = tracks;
+    s->item_count = item_count;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = split_track(s, (uint32_t)i, err);
+    *cut_count = s->cut_count;
+    for (size_t i = 0; i < CN_CALL_LANE_MAX; i++)
+        free(s->lanes[i].open);
+    free(s);
+    return ok;
+}

@@ -1,0 +1,562 @@
+#include "formats/exchange/read/stacks/import.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/files/unpack.h"
+#include "base/map.h"
+#include "base/text.h"
+#include "model/contexts/memory.h"
+#include "model/contexts/points.h"
+
+enum {
+    LOOK_LEN = 16 * 1024,
+    ENTRY_COUNT = CN_ENTRY_APPLICATION_THREAD + 1,
+    SCOPE_COUNT = 4, /* ids of a metric in a thread; the first is the point scope */
+};
+
+/* The first character of a warning. */
+enum { DAMAGE = 'd', NOTE = 'n' };
+
+/* Threads times contexts times metrics: the cost of propagation. */
+#define WORK_MAX (UINT64_C(1) << 33)
+
+struct value {
+    double value;
+    uint32_t context;
+    uint16_t thread;
+    uint8_t metric;
+};
+
+struct loop {
+    uint32_t file, line;
+};
+
+/* Numbers of loops among those of frames. */
+#define IS_LOOP (UINT32_C(1) << 31)
+
+struct timed {
+    uint64_t time_ns;
+    uint64_t order; /* in the input */
+    uint32_t thread, context;
+};
+
+/* The clock that samples a thread, and its last sample. */
+struct clock {
+    uint64_t tick_ns; /* 0: unknown */
+    uint64_t last_ns;
+    bool waits; /* since then */
+};
+
+struct cn_import {
+    struct cn_memory_database *memory;
+    struct cn_names modules, files, frames, metrics, threads, kinds;
+    struct cn_map contexts;   /* (parent, frame) */
+    struct cn_map lines;      /* (parent, hash of file and line) */
+    struct cn_map value_at;   /* (thread, metric, context): in `values` */
+    uint8_t *frame_relations; /* by frame */
+    size_t relation_capacity;
+    struct cn_names loop_keys; /* "FILE:LINE" */
+    struct loop *loops;        /* by number of the key */
+    size_t loop_capacity;
+    struct value *values;
+    size_t value_count, value_capacity;
+    struct timed *timed;
+    size_t timed_count, timed_capacity;
+    struct clock *clocks; /* by thread; those after the last are unknown */
+    size_t clock_count, clock_capacity;
+    uint32_t context_count;
+    uint32_t entries[ENTRY_COUNT]; /* by enum cn_entry; 0: not yet */
+    struct cn_text scratch, key, warnings;
+};
+
+struct cn_import *cn_import_new(const char *title, const char *description)
+{
+    struct cn_import *import = cn_alloc(1, sizeof(*import));
+
+    import->memory = cn_memory_database_new(title, description);
+    cn_memory_database_add_usual_scopes(import->memory);
+    /* Kind 0 is the summary in the databases this may be written to. */
+    (void)cn_names_add(&import->kinds, "SUMMARY");
+    (void)cn_memory_database_add_kind(import->memory, "SUMMARY");
+    return import;
+}
+
+void cn_import_free(struct cn_import *import)
+{
+    if (!import)
+        return;
+    cn_memory_database_free(import->memory);
+    cn_names_done(&import->modules);
+    cn_names_done(&import->files);
+    cn_names_done(&import->frames);
+    cn_names_done(&import->metrics);
+    cn_names_done(&import->threads);
+    cn_names_done(&import->kinds);
+    cn_map_done(&import->contexts);
+    cn_map_done(&import->lines);
+    cn_map_done(&import->value_at);
+    free(import->frame_relations);
+    cn_names_done(&import->loop_keys);
+    free(import->loops);
+    free(import->values);
+    free(import->timed);
+    free(import->clocks);
+    cn_text_done(&import->scratch);
+    cn_text_done(&import->key);
+    cn_text_done(&import->warnings);
+    free(import);
+}
+
+/* Add a name; true if it is new. */
+static bool add_name(struct cn_names *names, const char *name, uint32_t *out)
+{
+    size_t known = names->count;
+
+    *out = cn_names_add(names, name);
+    return *out == known;
+}
+
+bool cn_import_metric(struct cn_import *import, const char *name, uint32_t *out,
+                      struct cn_error *err)
+{
+    if (!add_name(&import->metrics, name, out))
+        return true;
+    if (*out == CN_IMPORT_METRIC_MAX)
+        return cn_fail(err, CN_ERR_LIMIT, "more than %d metrics", CN_IMPORT_METRIC_MAX);
+    (void)cn_memory_database_add_usual_metric(import->memory, name);
+    return true;
+}
+
+static uint8_t kind_of(struct cn_import *import, const char *name)
+{
+    size_t count = import->kinds.count;
+    uint32_t kind;
+
+    /* Names come from the input, and a kind is a byte. */
+    if (count == CN_KINDS_MAX - 1)
+        name = import->kinds.list[count - 1];
+    if (add_name(&import->kinds, name, &kind))
+        (void)cn_memory_database_add_kind(import->memory, name);
+    return (uint8_t)kind;
+}
+
+bool cn_import_thread(struct cn_import *import, const struct cn_import_identity *identity,
+                      uint32_t *out, struct cn_error *err)
+{
+    uint32_t next = (uint32_t)import->threads.count;
+    struct cn_identity_tuple tuple = {0};
+
+    cn_text_clear(&import->key);
+    for (size_t i = 0; i < CN_IMPORT_KIND_MAX && identity->kinds[i]; i++) {
+        uint64_t number = identity->numbers[i];
+        bool is_physical = number > UINT32_MAX;
+
+        cn_text_printf(&import->key, "%s %" PRIu64 " ", identity->kinds[i], number);
+        tuple.ids[tuple.count++] = (struct cn_identity){
+            .kind = kind_of(import, identity->kinds[i]),
+            .is_physical = is_physical,
+            .logical = is_physical ? next : (uint32_t)number,
+            .physical = number,
+        };
+    }
+    cn_text_str_add(&import->key, identity->name);
+    if (!add_name(&import->threads, cn_text_str(&import->key), out))
+        return true;
+    if (*out == CN_IMPORT_THREAD_MAX)
+        return cn_fail(err, CN_ERR_LIMIT, "more than %d threads", CN_IMPORT_THREAD_MAX);
+    (void)cn_memory_database_add_profile(import->memory, tuple);
+    return true;
+}
+
+void cn_import_name_thread(struct cn_import *import, uint32_t thread, const char *name)
+{
+    cn_memory_database_name_profile(import->memory, 1 + thread, name);
+}
+
+/* Another build of the same file is another module. */
+static uint32_t module_of(struct cn_import *import, const char *path,
+                          const char *build_id)
+{
+    uint32_t module = CN_NONE;
+
+    if (!path[0])
+        return CN_NONE;
+    cn_text_clear(&import->key);
+    cn_text_printf(&import->key, "%s\n%s", path, build_id ? build_id : "");
+    if (!add_name(&import->modules, cn_text_str(&import->key), &module))
+        return module;
+    (void)cn_memory_database_add_module(import->memory, path);
+    if (build_id && build_id[0])
+        cn_memory_database_set_build_id(import->memory, module, build_id);
+    return module;
+}
+
+static uint32_t file_of(struct cn_import *import, const char *path)
+{
+    uint32_t file = CN_NONE;
+
+    if (path[0] && add_name(&import->files, path, &file))
+        (void)cn_memory_database_add_file(import->memory, path, false);
+    return file;
+}
+
+uint32_t cn_import_frame(struct cn_import *import, const struct cn_import_frame *frame)
+{
+    const char *name = frame->name[0] ? frame->name : CN_IMPORT_UNKNOWN;
+    uint32_t number;
+
+    cn_text_clear(&import->key);
+    cn_text_printf(&import->key, "%s\n%s\n%s\n%" PRIu32 "\n%" PRIx64 "\n%d\n",
+                   frame->module, frame->build_id ? frame->build_id : "", frame->file,
+                   frame->line, frame->offset, frame->is_inlined);
+    cn_text_str_add(&import->key, name);
+    if (!add_name(&import->frames, cn_text_str(&import->key), &number))
+        return number;
+    import->frame_relations =
+        cn_grow(import->frame_relations, number, &import->relation_capacity, 1);
+    import->frame_relations[number] = frame->is_inlined ? CN_INLINED_CALL : CN_CALL;
+    (void)cn_memory_database_add_function(
+        import->memory, (struct cn_function){
+                            .name = name,
+                            .module = module_of(import, frame->module, frame->build_id),
+                            .offset = frame->offset,
+                            .file = file_of(import, frame->file),
+                            .line = frame->line,
+                        });
+    return number;
+}
+
+static uint32_t add_context(struct cn_import *import, uint32_t parent,
+                            struct cn_context context)
+{
+    import->context_count++;
+    return cn_memory_database_add_context(import->memory, parent, context);
+}
+
+uint32_t cn_import_entry(struct cn_import *import, enum cn_entry entry)
+{
+    static const char *const names[ENTRY_COUNT] = {
+        [CN_ENTRY_UNKNOWN] = "unknown entry",
+        [CN_ENTRY_MAIN_THREAD] = "main thread",
+        [CN_ENTRY_APPLICATION_THREAD] = "application thread",
+    };
+
+    if (import->entries[entry] == 0)
+        import->entries[entry] =
+            add_context(import, 0,
+                        (struct cn_context){.kind = CN_CONTEXT_ENTRY,
+                                            .relation = CN_LEXICAL,
+                                            .entry = (uint16_t)entry,
+                                            .entry_name = names[entry]});
+    return import->entries[entry];
+}
+
+static uint32_t top_of(struct cn_import *import)
+{
+    return cn_import_entry(import, CN_ENTRY_UNKNOWN);
+}
+
+uint32_t cn_import_loop(struct cn_import *import, const char *file, uint32_t line)
+{
+    uint32_t number = file_of(import, file), at;
+
+    cn_text_clear(&import->key);
+    cn_text_printf(&import->key, "%" PRIu32 ":%" PRIu32, number, line);
+    if (add_name(&import->loop_keys, cn_text_str(&import->key), &at)) {
+        import->loops =
+            cn_grow(import->loops, at, &import->loop_capacity, sizeof(*import->loops));
+        import->loops[at] = (struct loop){number, line};
+    }
+    return IS_LOOP | at;
+}
+
+uint32_t cn_import_call(struct cn_import *import, uint32_t parent, uint32_t frame)
+{
+    uint32_t above = parent ? parent : top_of(import);
+    uint32_t *at = cn_map_at(&import->contexts, (uint64_t)above << 32 | frame, 0);
+
+    if (*at == 0 && frame & IS_LOOP)
+        *at = add_context(
+            import, above,
+            (struct cn_context){.kind = CN_CONTEXT_LOOP,
+                                .relation = CN_LEXICAL,
+                                .propagation = 1,
+                                .has_source = true,
+                                .file = import->loops[frame & ~IS_LOOP].file,
+                                .line = import->loops[frame & ~IS_LOOP].line});
+    else if (*at == 0)
+        *at = add_context(import, above,
+                          (struct cn_context){.kind = CN_CONTEXT_FUNCTION,
+                                              .relation = import->frame_relations[frame],
+                                              .has_function = true,
+                                              .function = frame});
+    return *at;
+}
+
+uint32_t cn_import_line(struct cn_import *import, uint32_t parent, const char *file,
+                        uint32_t line)
+{
+    uint32_t number = file_of(import, file), *at;
+    uint64_t key[2] = {parent, (uint64_t)number << 32 | line};
+
+    if (number == CN_NONE || parent == 0)
+        return parent;
+    at = cn_map_at(&import->lines, XXH3_64bits(key, sizeof(key)), 0);
+    if (*at == 0)
+        *at = add_context(import, parent,
+                          (struct cn_context){.kind = CN_CONTEXT_LINE,
+                                              .relation = CN_LEXICAL,
+                                              .propagation = 1,
+                                              .has_source = true,
+                                              .file = number,
+                                              .line = line});
+    return *at;
+}
+
+bool cn_import_add(struct cn_import *import, uint32_t thread, uint32_t context,
+                   uint32_t metric, double value, struct cn_error *err)
+{
+    uint32_t above = context ? context : top_of(import), *at;
+    uint64_t key = (uint64_t)thread << 48 | (uint64_t)metric << 40 | above;
+
+    if (above >= UINT32_MAX || import->value_count >= UINT32_MAX)
+        return cn_fail(err, CN_ERR_LIMIT, "more than %" PRIu32 " values", UINT32_MAX);
+    at = cn_map_at(&import->value_at, key, (uint32_t)import->value_count);
+    if (*at == import->value_count) {
+        import->values = cn_grow(import->values, import->value_count,
+                                 &import->value_capacity, sizeof(*import->values));
+        import->values[import->value_count++] =
+            (struct value){0, above, (uint16_t)thread, (uint8_t)metric};
+    }
+    import->values[*at].value += value;
+    return true;
+}
+
+uint32_t cn_import_point(struct cn_import *import, uint32_t context, const char *module,
+                         const char *build_id, uint64_t offset)
+{
+    return cn_points_at(cn_memory_database_points(import->memory),
+                        (struct cn_point){
+                            .offset = offset,
+                            .module = module_of(import, module, build_id),
+                            .context = context,
+                        });
+}
+
+void cn_import_add_point(struct cn_import *import, uint32_t thread, uint32_t point,
+                         uint32_t metric, double value)
+{
+    cn_points_add(cn_memory_database_points(import->memory), point, 1 + thread, metric,
+                  value);
+}
+
+static void add_timed(struct cn_import *import, uint32_t thread, uint64_t time_ns,
+                      uint32_t context)
+{
+    import->timed = cn_grow(import->timed, import->timed_count, &import->timed_capacity,
+                            sizeof(*import->timed));
+    import->timed[import->timed_count] =
+        (struct timed){time_ns, import->timed_count, thread, context};
+    import->timed_count++;
+}
+
+void cn_import_sample(struct cn_import *import, uint32_t thread, uint64_t time_ns,
+                      uint32_t context)
+{
+    add_timed(import, thread, time_ns, context ? context : top_of(import));
+}
+
+void cn_import_wait(struct cn_import *import, uint32_t thread, uint64_t time_ns)
+{
+    add_timed(import, thread, time_ns, 0);
+}
+
+void cn_import_states(struct cn_import *import, uint32_t thread,
+                      struct cn_thread_states *states)
+{
+    cn_memory_database_take_states(import->memory, 1 + thread, states);
+}
+
+void cn_import_tick(struct cn_import *import, uint32_t thread, uint64_t tick_ns)
+{
+    while (import->clock_count <= thread) {
+        import->clocks = cn_grow(import->clocks, import->clock_count,
+                                 &import->clock_capacity, sizeof(*import->clocks));
+        import->clocks[import->clock_count++] = (struct clock){0};
+    }
+    if (import->clocks[thread].tick_ns < tick_ns)
+        import->clocks[thread].tick_ns = tick_ns;
+}
+
+void cn_import_warn(struct cn_import *import, bool is_damage, const char *fmt, ...)
+{
+    char line[240];
+    va_list args;
+
+    va_start(args, fmt);
+    (void)vsnprintf(line, sizeof(line), fmt, args);
+    va_end(args);
+    cn_text_char(&import->warnings, is_damage ? DAMAGE : NOTE);
+    cn_text_add(&import->warnings, line, strlen(line) + 1);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct timed *x = a, *y = b;
+
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Most inputs are: samples of a thread that waits were only known later. */
+static bool is_in_order(const struct timed *timed, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (timed[i - 1].time_ns > timed[i].time_ns)
+            return false;
+    return true;
+}
+
+/* Add a sample to its timeline, and before it, if the clock of the thread missed a tick, that it
+ * waited. */
+static void add_to_timeline(struct cn_import *import, const struct timed *sample)
+{
+    struct clock none = {0}, *clock = sample->thread < import->clock_count
+                                          ? &import->clocks[sample->thread]
+                                          : &none;
+    uint64_t ran_until = clock->last_ns + clock->tick_ns;
+
+    if (clock->tick_ns > 0 && clock->last_ns > 0 && !clock->waits &&
+        sample->time_ns > ran_until && sample->time_ns - ran_until > clock->tick_ns)
+        cn_memory_database_add_sample(import->memory, 1 + sample->thread,
+                                      (struct cn_sample){ran_until, 0});
+    cn_memory_database_add_sample(import->memory, 1 + sample->thread,
+                                  (struct cn_sample){sample->time_ns, sample->context});
+    clock->last_ns = sample->time_ns;
+    clock->waits = sample->context == 0;
+}
+
+/* Add the values and samples to the database. */
+static void add_values(struct cn_import *import)
+{
+    for (size_t i = 0; i < import->value_count; i++) {
+        const struct value *value = &import->values[i];
+
+        cn_memory_database_add_value(import->memory, 1u + value->thread, value->context,
+                                     (uint16_t)(value->metric * SCOPE_COUNT),
+                                     value->value);
+    }
+    if (!is_in_order(import->timed, import->timed_count))
+        qsort(import->timed, import->timed_count, sizeof(*import->timed), by_time);
+    for (size_t i = 0; i < import->timed_count; i++)
+        add_to_timeline(import, &import->timed[i]);
+}
+
+bool cn_import_finish(struct cn_import *import, struct cn_database **out,
+                      struct cn_error *err)
+{
+    uint64_t work = (uint64_t)import->threads.count * (import->metrics.count + 1);
+    bool ok;
+
+    if (import->context_count > 0 && work > WORK_MAX / import->context_count) {
+        ok = cn_fail(err, CN_ERR_LIMIT,
+                     "too many values: %zu threads with %zu metrics in %" PRIu32
+                     " contexts",
+                     import->threads.count, import->metrics.count, import->context_count);
+    } else {
+        add_values(import);
+        ok = cn_memory_database_propagate(import->memory, err);
+    }
+    if (ok) {
+        *out = cn_memory_database_finish(import->memory);
+        import->memory = NULL;
+        for (size_t at = 0; at < import->warnings.len;
+             at += strlen(import->warnings.chars + at) + 1)
+            cn_database_warn(*out, import->warnings.chars[at] == DAMAGE, "%s",
+                             import->warnings.chars + at + 1);
+    }
+    cn_import_free(import);
+    return ok;
+}
+
+bool cn_import_database(struct cn_database **out, const char *path,
+                        const char *description, cn_import_fn read, struct cn_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    struct cn_unpacked file = {0};
+    struct cn_import *import;
+    bool ok;
+
+    if (!cn_unpacked_open(&file, path, err))
+        return false;
+    import = cn_import_new(slash && slash[1] ? slash + 1 : path, description);
+    ok = read(import, file.bytes, err);
+    if (ok)
+        ok = cn_import_finish(import, out, err);
+    else
+        cn_import_free(import);
+    cn_unpacked_close(&file);
+    if (!ok)
+        return cn_fail_in(err, "%s", path);
+    (*out)->path = cn_arena_strdup(&(*out)->arena, path);
+    return true;
+}
+
+bool cn_import_probe(const char *path, cn_import_look_fn looks_right)
+{
+    /* Of a compressed file: it does not grow by more than this, nor is a block of it longer. */
+    enum { STORED_LEN = LOOK_LEN + (256 << 10) };
+    struct cn_file file = {0};
+    struct cn_content content;
+    struct cn_error ignored;
+    struct cn_bytes stored;
+    uint8_t *beginning;
+    size_t len = 0;
+    bool ok;
+
+    if (!cn_file_open_content(&file, path, &ignored))
+        return false;
+    beginning = cn_alloc(1, LOOK_LEN);
+    content = cn_file_content(&file);
+    if (cn_content_slice(content, 0, content.len < STORED_LEN ? content.len : STORED_LEN,
+                         &stored))
+        len = cn_unpack_beginning(stored, beginning, LOOK_LEN);
+    ok = len > 0 && looks_right((struct cn_bytes){beginning, len}, len < LOOK_LEN);
+    free(beginning);
+    cn_file_close(&file);
+    return ok;
+}
+
+const char *cn_import_str(struct cn_import *import, struct cn_bytes text)
+{
+    cn_text_clear(&import->scratch);
+    cn_text_add(&import->scratch, (const char *)text.ptr,
+                text.len < CN_IMPORT_NAME_MAX ? text.len : CN_IMPORT_NAME_MAX);
+    return cn_text_str(&import->scratch);
+}
+
+double cn_import_seconds(const char *unit)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } times[] = {
+        {"nanoseconds", 1e-9},  {"microseconds", 1e-6},
+        {"milliseconds", 1e-3}, {"seconds", 1},
+        {"ns", 1e-9},           {"us", 1e-6},
+        {"ms", 1e-3},           {"s", 1},
+    };
+
+    for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
+        if (strcmp(times[i].unit, unit) == 0)
+            return times[i].seconds;
+    return 0;
+}

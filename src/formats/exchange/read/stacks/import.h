@@ -1,0 +1,139 @@
+/* Stacks with values, from the readers of sampled formats, made into a database in memory.
+ *
+ *     struct cn_import *import = cn_import_new("title", "description");
+ *     cn_import_metric(import, "cycles", &metric, err)
+ *     cn_import_thread(import, &identity, &thread, err)
+ *     at = cn_import_call(import, at, cn_import_frame(import, &frame));  outermost first
+ *     cn_import_add(import, thread, at, metric, 1000, err)
+ *     cn_import_finish(import, &db, err)
+ *
+ * Equal frames below the same frame are one context; values of the same thread, context
+ * and metric add up. Memory grows with distinct stacks, and with samples that have a
+ * time. Strings are copied.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_FORMATS_EXCHANGE_READ_STACKS_IMPORT_H
+#define CN_FORMATS_EXCHANGE_READ_STACKS_IMPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes/bytes.h"
+#include "base/error.h"
+#include "base/files/file.h"
+#include "model/contexts/context.h"
+
+struct cn_database;
+struct cn_import;
+struct cn_thread_states;
+
+enum {
+    CN_IMPORT_METRIC_MAX = 64,
+    CN_IMPORT_THREAD_MAX = 1 << 16,
+    CN_IMPORT_DEPTH_MAX = 2048, /* frames of a stack; the rest is skipped */
+    CN_IMPORT_NAME_MAX = 1 << 16,
+    CN_IMPORT_KIND_MAX = 4,
+};
+
+/* The name of unknown functions. */
+#define CN_IMPORT_UNKNOWN "[unknown]"
+
+struct cn_import_frame {
+    const char *name;     /* "": CN_IMPORT_UNKNOWN */
+    const char *module;   /* "" if unknown */
+    const char *build_id; /* of the module; NULL or "" if unknown */
+    const char *file;     /* of the definition; "" if unknown */
+    uint32_t line;
+    uint64_t offset; /* of the function in its module */
+    bool is_inlined;
+};
+
+/* The identity of a thread: "PROCESS" 12, "THREAD" 3. */
+struct cn_import_identity {
+    const char *kinds[CN_IMPORT_KIND_MAX]; /* NULL: unused */
+    uint64_t numbers[CN_IMPORT_KIND_MAX];
+    const char *name; /* tells apart threads with the same numbers; or "" */
+};
+
+struct cn_import *cn_import_new(const char *title, const char *description);
+void cn_import_free(struct cn_import *import); /* NULL is fine */
+
+/* The metric of this name, added if it is new. */
+CN_CHECK bool cn_import_metric(struct cn_import *import, const char *name, uint32_t *out,
+                               struct cn_error *err);
+
+CN_CHECK bool cn_import_thread(struct cn_import *import,
+                               const struct cn_import_identity *identity, uint32_t *out,
+                               struct cn_error *err);
+
+/* Name a thread; the last name counts. */
+void cn_import_name_thread(struct cn_import *import, uint32_t thread, const char *name);
+
+/* The number of a frame, added if it is new. */
+uint32_t cn_import_frame(struct cn_import *import, const struct cn_import_frame *frame);
+
+/* The same for a loop, whose contexts are in a function and contain calls and lines. */
+uint32_t cn_import_loop(struct cn_import *import, const char *file, uint32_t line);
+
+/* The context of stacks that begin like this, as a parent of calls. */
+uint32_t cn_import_entry(struct cn_import *import, enum cn_entry entry);
+
+/* The context of a call, or of a loop, in `parent`; 0 is the top: how the stack began is unknown. */
+uint32_t cn_import_call(struct cn_import *import, uint32_t parent, uint32_t frame);
+
+/* The context of a line in the function `parent`. */
+uint32_t cn_import_line(struct cn_import *import, uint32_t parent, const char *file,
+                        uint32_t line);
+
+CN_CHECK bool cn_import_add(struct cn_import *import, uint32_t thread, uint32_t context,
+                            uint32_t metric, double value, struct cn_error *err);
+
+/* The number of an instruction of a module in a context. */
+uint32_t cn_import_point(struct cn_import *import, uint32_t context, const char *module,
+                         const char *build_id, uint64_t offset);
+
+/* Add a value that was also added to the context of an instruction. */
+void cn_import_add_point(struct cn_import *import, uint32_t thread, uint32_t point,
+                         uint32_t metric, double value);
+
+/* A sample of the timeline, in any order. */
+void cn_import_sample(struct cn_import *import, uint32_t thread, uint64_t time_ns,
+                      uint32_t context);
+
+/* The thread waits from this time until its next sample. */
+void cn_import_wait(struct cn_import *import, uint32_t thread, uint64_t time_ns);
+
+/* The states of the thread over time. Takes the list, and leaves an empty one. */
+void cn_import_states(struct cn_import *import, uint32_t thread,
+                      struct cn_thread_states *states);
+
+/* The thread is sampled at least every `tick_ns` of its processor time; the longest counts. Where
+ * two samples are more than twice as far apart, its timeline has waiting after the first tick. */
+void cn_import_tick(struct cn_import *import, uint32_t thread, uint64_t tick_ns);
+
+/* Add a warning to the database; `is_damage` if part of the file could not be read. */
+CN_PRINTF(3, 4)
+void cn_import_warn(struct cn_import *import, bool is_damage, const char *fmt, ...);
+
+/* Make the database, which the caller closes. Releases the import, also on failure. */
+CN_CHECK bool cn_import_finish(struct cn_import *import, struct cn_database **out,
+                               struct cn_error *err);
+
+/* Open a file, compressed or not, with `read`. Errors name the path. */
+typedef bool (*cn_import_fn)(struct cn_import *import, struct cn_bytes bytes,
+                             struct cn_error *err);
+CN_CHECK bool cn_import_database(struct cn_database **out, const char *path,
+                                 const char *description, cn_import_fn read,
+                                 struct cn_error *err);
+
+/* True if the beginning of a file, unpacked, satisfies `looks_right`. */
+typedef bool (*cn_import_look_fn)(struct cn_bytes beginning, bool is_whole);
+bool cn_import_probe(const char *path, cn_import_look_fn looks_right);
+
+/* The text as a string, up to a NUL. Valid until the next call. */
+const char *cn_import_str(struct cn_import *import, struct cn_bytes text);
+
+/* The seconds of a unit like "milliseconds" or "ms"; 0 if it is not a time. */
+double cn_import_seconds(const char *unit);
+
+#endif

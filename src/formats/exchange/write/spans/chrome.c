@@ -1,0 +1,395 @@
+/* Chrome trace events as JSON, in two variants: cairn's and that of uftrace dump --chrome.
+ *
+ * Viewers read times as microseconds in a double, which is too small for the nanoseconds
+ * of a date: cairn's times count from the start of the recording, which is in the
+ * metadata. uftrace's times count from the epoch of its clock. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analyze/calls/stack.h"
+#include "base/alloc.h"
+#include "base/bytes/digits.h"
+#include "base/bytes/json.h"
+#include "formats/exchange/exchange.h"
+#include "formats/exchange/read/readers.h"
+#include "formats/exchange/write/spans/lanes.h"
+#include "model/calls/values.h"
+
+/* Text that many events share. */
+struct words {
+    struct cn_text text;
+    size_t *name_at; /* by function and schedule: offset of its `,"name":"f"` */
+    bool is_uftrace;
+    bool has_range; /* calls that began before it have no begin */
+};
+
+/* The text before and after the time, in the events of one kind and task. */
+struct frame {
+    struct cn_text before, after;
+};
+struct frames {
+    struct frame begin, end, event, counter, name;
+    struct cn_counter_levels *levels; /* NULL until the task has counters of triggers */
+};
+
+static void make_words(struct words *words, const struct cn_recording *rec)
+{
+    uint32_t count = rec->function_count + 2;
+
+    words->name_at = cn_alloc(count + 1u, sizeof(*words->name_at));
+    for (uint32_t i = 0; i < count; i++) {
+        words->name_at[i] = words->text.len;
+        cn_text_str_add(&words->text, ",\"name\":");
+        cn_json_quote(&words->text, cn_call_name(rec, i, 0, NULL));
+    }
+    words->name_at[count] = words->text.len;
+}
+
+static void make_frame(struct frame *frame, const struct words *words,
+                       const struct cn_task *task, const char *phase)
+{
+    struct cn_text *about = words->is_uftrace ? &frame->after : &frame->before;
+
+    cn_text_str_add(&frame->before, words->is_uftrace ? ",\n{\"ts\":" : ",\n{");
+    cn_text_printf(about, "%s\"ph\":%s,\"pid\":%" PRIu32, words->is_uftrace ? "," : "",
+                   phase, task->pid);
+    if (!words->is_uftrace || task->tid != task->pid)
+        cn_text_printf(about, ",\"tid\":%" PRIu32, task->tid);
+    if (!words->is_uftrace)
+        cn_text_str_add(about, ",\"ts\":");
+}
+
+static void frame_done(struct frame *frame)
+{
+    cn_text_done(&frame->before);
+    cn_text_done(&frame->after);
+}
+
+static void begin_lane(struct cn_lane *lane)
+{
+    const struct words *words = lane->arg;
+    struct frames *frames = cn_alloc(1, sizeof(*frames));
+
+    make_frame(&frames->begin, words, lane->task, "\"B\"");
+    make_frame(&frames->end, words, lane->task, "\"E\"");
+    make_frame(&frames->event, words, lane->task, "\"i\",\"s\":\"t\"");
+    make_frame(&frames->counter, words, lane->task, "\"C\"");
+    make_frame(&frames->name, words, lane->task, "\"M\"");
+    lane->own = frames;
+    /* Subtracting this modulo 2^64 adds the offset of the clock. */
+    if (words->is_uftrace)
+        lane->base_ns = 0 - cn_export_clock_offset_ns(lane->rec);
+}
+
+static void end_lane(struct cn_lane *lane)
+{
+    struct frames *frames = lane->own;
+
+    frame_done(&frames->begin);
+    frame_done(&frames->end);
+    frame_done(&frames->event);
+    frame_done(&frames->counter);
+    frame_done(&frames->name);
+    cn_counter_levels_free(frames->levels);
+    free(frames);
+}
+
+static void add_event(struct cn_lane *lane, const struct cn_span *span)
+{
+    cn_text_str_add(&lane->text, ",\"name\":");
+    cn_json_quote(&lane->text, cn_span_event_name(lane->rec, span));
+    if (span->kind == CN_SPAN_LOST) {
+        cn_text_printf(&lane->text, ",\"args\":{\"count\":%" PRIu64 "}", span->address);
+    } else if (cn_span_event_data(lane->rec, span, &lane->scratch)) {
+        cn_text_str_add(&lane->text, ",\"args\":{\"data\":");
+        cn_json_quote(&lane->text, cn_text_str(&lane->scratch));
+        cn_text_char(&lane->text, '}');
+    }
+}
+
+static void add_name(struct cn_lane *lane, uint32_t function, uint64_t address)
+{
+    const struct words *words = lane->arg;
+    char buffer[CN_CALL_NAME_MAX];
+
+    if (function < lane->rec->function_count + 2) {
+        size_t at = words->name_at[function];
+
+        cn_text_add(&lane->text, words->text.chars + at,
+                    words->name_at[function + 1] - at);
+        return;
+    }
+    cn_text_str_add(&lane->text, ",\"name\":");
+    cn_json_quote(&lane->text, cn_call_name(lane->rec, function, address, buffer));
+}
+
+static void add_frame(struct cn_lane *lane, const struct frame *frame, uint64_t time_ns)
+{
+    const struct words *words = lane->arg;
+    const struct cn_text *before = &frame->before, *after = &frame->after;
+    char *to = cn_text_room(&lane->text, before->len + CN_MICROSECONDS_MAX);
+    unsigned len;
+
+    memcpy(to, before->chars, before->len);
+    len = cn_microseconds_put(to + before->len, words->is_uftrace
+                                                    ? time_ns - lane->base_ns
+                                                    : cn_lane_since_ns(lane, time_ns));
+    cn_text_advance(&lane->text, before->len + len);
+    if (after->len > 0)
+        cn_text_add(&lane->text, after->chars, after->len);
+}
+
+static void add_counter(struct cn_lane *lane, const struct cn_span *span,
+                        const char *name, double value)
+{
+    const struct frames *frames = lane->own;
+
+    add_frame(lane, &frames->counter, span->time_ns);
+    cn_text_str_add(&lane->text, ",\"name\":");
+    cn_json_quote(&lane->text, name);
+    cn_text_str_add(&lane->text, ",\"args\":{\"value\":");
+    cn_json_number(&lane->text, value);
+    cn_text_str_add(&lane->text, "}}");
+}
+
+/* An event of a counter for each reading; false if the event has none. */
+static bool add_readings(struct cn_lane *lane, const struct cn_span *span)
+{
+    struct frames *frames = lane->own;
+    struct cn_counters counters;
+    uint32_t number;
+    double value;
+
+    if (span->kind != CN_SPAN_EVENT || !span->call)
+        return false;
+    if (cn_recording_named_reading(lane->rec, span->batch, span->call, &number, &value)) {
+        add_counter(lane, span, cn_span_event_name(lane->rec, span), value);
+        return true;
+    }
+    if (!cn_event_has_counters(span->address) ||
+        !cn_recording_counters(lane->rec, span->batch, span->call, &counters))
+        return false;
+    if (!frames->levels)
+        frames->levels = cn_counter_levels_new();
+    if (!cn_counter_levels_take(frames->levels, &counters))
+        return false;
+    for (unsigned i = 0; i < counters.count; i++)
+        add_counter(lane, span, cn_counter_names[counters.first + i],
+                    (double)(int64_t)counters.values[i]);
+    return true;
+}
+
+/* The new name of a task, as uftrace writes it. */
+static void add_rename(struct cn_lane *lane, const struct cn_span *span)
+{
+    const struct frames *frames = lane->own;
+    struct cn_bytes data = cn_call_data(span->batch, span->call);
+    uint32_t tid = lane->task->tid;
+    struct cn_text name = {0};
+
+    cn_text_printf(&name, "[%" PRIu32 "] %.*s", tid, (int)data.len,
+                   (const char *)data.ptr);
+    for (int i = 0; i < 2; i++) {
+        add_frame(lane, &frames->name, span->time_ns);
+        cn_text_printf(&lane->text, ",\"name\":\"%s_name\",\"args\":{\"name\":",
+                       i == 0 ? "process" : "thread");
+        cn_json_quote(&lane->text, cn_text_str(&name));
+        cn_text_str_add(&lane->text, "}}");
+    }
+    cn_text_done(&name);
+}
+
+static void visit(void *arg, const struct cn_span *span)
+{
+    struct cn_lane *lane = arg;
+    const struct words *words = lane->arg;
+    const struct frames *frames = lane->own;
+
+    switch ((enum cn_span_kind)span->kind) {
+    case CN_SPAN_BEGIN:
+        add_frame(lane, &frames->begin, span->time_ns);
+        break;
+    case CN_SPAN_END:
+        if (!span->has_begin && (!words->is_uftrace || words->has_range))
+            return;
+        add_frame(lane, &frames->end, span->time_ns);
+        break;
+    case CN_SPAN_EVENT:
+    case CN_SPAN_LOST:
+        if (words->is_uftrace) {
+            if (span->kind == CN_SPAN_EVENT && span->address == CN_EVENT_TASK_NAME)
+                add_rename(lane, span);
+            return;
+        }
+        if (add_readings(lane, span))
+            return;
+        add_frame(lane, &frames->event, span->time_ns);
+        add_event(lane, span);
+        cn_text_char(&lane->text, '}');
+        return;
+    }
+    if (words->is_uftrace && span->call && span->call->kind != CN_CALL_EVENT)
+        add_name(lane, span->call->function, span->call->address);
+    else
+        add_name(lane, span->function, span->address);
+    if (cn_span_has_values(span)) {
+        cn_span_values(lane->rec, span, &lane->scratch);
+        cn_text_str_add(&lane->text, span->kind == CN_SPAN_BEGIN
+                                         ? ",\"args\":{\"arguments\":"
+                                         : ",\"args\":{\"retval\":");
+        cn_json_quote(&lane->text, cn_text_str(&lane->scratch));
+        cn_text_char(&lane->text, '}');
+    }
+    cn_text_char(&lane->text, '}');
+}
+
+static void add_task(struct cn_text *text, const struct cn_task *task, bool is_uftrace,
+                     bool is_thread)
+{
+    const char *kind = is_thread ? "thread" : "process";
+    struct cn_text name = {0};
+
+    if (is_uftrace)
+        cn_text_printf(text, "{\"ts\":0,\"ph\":\"M\",\"pid\":%" PRIu32, task->tid);
+    else
+        cn_text_printf(text,
+                       "{\"ts\":0,\"ph\":\"M\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32,
+                       task->pid, task->tid);
+    cn_text_printf(text, ",\"name\":\"%s_name\",\"args\":{\"name\":", kind);
+    if (is_uftrace)
+        cn_text_printf(&name, "[%" PRIu32 "] ", task->tid);
+    cn_text_str_add(&name, task->name);
+    cn_json_quote(text, cn_text_str(&name));
+    cn_text_str_add(text, "}}");
+    cn_text_done(&name);
+}
+
+static void add_tasks(struct cn_export *x, bool is_uftrace)
+{
+    const struct cn_call_query *query = x->query;
+    const char *separator = "";
+
+    for (uint32_t i = 0; i < query->task_count; i++) {
+        const struct cn_task *task = &query->rec->tasks[query->tasks[i]];
+
+        cn_text_str_add(&x->text, separator);
+        if (is_uftrace || task->tid == task->pid) {
+            add_task(&x->text, task, is_uftrace, false);
+            cn_text_str_add(&x->text, ",\n");
+        }
+        add_task(&x->text, task, is_uftrace, true);
+        separator = ",\n";
+    }
+}
+
+static void add_fact(struct cn_text *text, const char *name, const char *value)
+{
+    cn_text_printf(text, "\"%s\":", name);
+    cn_json_quote(text, value ? value : "");
+}
+
+static void add_metadata(struct cn_text *text, const struct cn_recording *rec)
+{
+    const char *version = cn_recording_fact(rec, "uftrace_version");
+
+    add_fact(text, "version", version ? version : "cairn " CN_VERSION);
+    cn_text_str_add(text, ",\n");
+    add_fact(text, "recorded_time", cn_recording_fact(rec, "record_date"));
+    cn_text_str_add(text, ",\n");
+    add_fact(text, "command_line", cn_recording_fact(rec, "cmdline"));
+}
+
+static void add_flow_end(struct cn_export *x, const struct cn_flow *flow, uint64_t id,
+                         bool is_start, uint64_t start_ns)
+{
+    const struct cn_task *task =
+        &x->query->rec->tasks[is_start ? flow->from_task : flow->to_task];
+    uint64_t time_ns = is_start ? flow->from_ns : flow->to_ns;
+    char ts[CN_MICROSECONDS_MAX];
+    unsigned len = cn_microseconds_put(ts, time_ns > start_ns ? time_ns - start_ns : 0);
+
+    cn_text_printf(&x->text, ",\n{\"ph\":\"%s\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32,
+                   is_start ? "s" : "f\",\"bp\":\"e", task->pid, task->tid);
+    cn_text_printf(&x->text, ",\"ts\":%.*s,\"cat\":\"flow\",\"id\":%" PRIu64, (int)len,
+                   ts, id);
+    if (*flow->name) {
+        cn_text_str_add(&x->text, ",\"name\":");
+        cn_json_quote(&x->text, flow->name);
+    }
+    cn_text_char(&x->text, '}');
+}
+
+static bool add_flows(struct cn_export *x, struct cn_error *err)
+{
+    const struct cn_recording *rec = x->query->rec;
+    uint64_t start_ns = cn_export_start_ns(x->query);
+    bool ok = true;
+
+    for (uint32_t i = 0; ok && i < rec->flow_count; i++) {
+        add_flow_end(x, &rec->flows[i], i + 1u, true, start_ns);
+        add_flow_end(x, &rec->flows[i], i + 1u, false, start_ns);
+        ok = cn_export_flush(x, err);
+    }
+    return ok;
+}
+
+static bool write_events(struct cn_export *x, struct cn_error *err)
+{
+    static const struct cn_lane_ops ops = {
+        .begin = begin_lane, .visit = visit, .end = end_lane};
+    const struct cn_recording *rec = x->query->rec;
+    bool is_uftrace = x->format == &cn_dump_chrome;
+    struct words words = {.is_uftrace = is_uftrace,
+                          .has_range = x->query->range.first_ns > 0};
+    struct cn_span_counts counts;
+    bool ok;
+
+    cn_text_str_add(&x->text, "{");
+    if (!is_uftrace) {
+        cn_text_printf(&x->text,
+                       "\"displayTimeUnit\":\"ns\",\"metadata\":{\n"
+                       "\"base_time_ns\":\"%" PRIu64 "\",\n",
+                       cn_export_start_ns(x->query) + cn_export_clock_offset_ns(rec));
+        add_metadata(&x->text, rec);
+        cn_text_str_add(&x->text, "\n},\n");
+    }
+    cn_text_str_add(&x->text, "\"traceEvents\":[\n");
+    add_tasks(x, is_uftrace);
+    make_words(&words, rec);
+    ok = cn_export_lanes(x, &ops, &words, &counts, err);
+    free(words.name_at);
+    cn_text_done(&words.text);
+    ok = ok && (is_uftrace || add_flows(x, err));
+    cn_text_str_add(&x->text, "\n]");
+    if (is_uftrace) {
+        cn_text_str_add(&x->text, ", \"displayTimeUnit\": \"ns\", \"metadata\": {\n");
+        add_metadata(&x->text, rec);
+        cn_text_str_add(&x->text, "\n} ");
+        counts.without_begin = 0; /* they are written */
+    }
+    cn_text_str_add(&x->text, "}\n");
+    if (ok)
+        cn_export_lose_counts(x, &counts, !is_uftrace, true);
+    return ok;
+}
+
+const struct cn_format cn_format_chrome = {
+    .name = "chrome",
+    .summary = "Chrome trace events as JSON: every call at its recorded time, with "
+               "values and events",
+    .holds = "calls",
+    .is_file = true,
+    .keeps_flows = true,
+    .probe = cn_chrome_probe,
+    .open_recording = cn_chrome_open,
+    .export_calls = CN_NOT_IN_ENGINE(write_events),
+};
+
+const struct cn_format cn_dump_chrome = {
+    .name = "chrome",
+    .summary = "the output of uftrace dump --chrome",
+    .holds = "calls",
+    .is_file = true,
+    .export_calls = write_events,
+};

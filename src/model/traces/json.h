@@ -1,0 +1,28 @@
+/* Values and exceptions of traces as JSON.
+ * Threads: one thread at a time for each JSON text.
+ */
+#ifndef CN_MODEL_TRACES_JSON_H
+#define CN_MODEL_TRACES_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cn_json;
+struct cn_trace;
+struct cn_trace_value;
+struct cn_words;
+
+/* Append a value. Typed: numbers are numbers and maps are objects. Otherwise numbers are
+ * strings and maps are arrays of keys and values in turn: JavaScript would round 64-bit
+ * numbers, and a key need not be text. */
+void cn_json_trace_value(struct cn_json *json, const struct cn_trace *trace,
+                         const struct cn_trace_value *value, bool is_typed);
+
+/* Append a string; null for word 0. */
+void cn_json_word(struct cn_json *json, const struct cn_words *words, uint32_t word);
+
+/* Append an array of objects {class, message, stack}: an exception, then its causes. */
+void cn_json_exceptions(struct cn_json *json, const struct cn_words *words,
+                        uint32_t exception);
+
+#endif

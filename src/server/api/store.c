@@ -1,0 +1,491 @@
+/* Traces of a store: those that match a query, over time, in groups, and as a flame
+ * graph. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "model/contexts/context.h"
+#include "server/api/api.h"
+#include "server/api/parameters.h"
+#include "server/api/request.h"
+#include "server/served/flame_json.h"
+#include "server/served/served.h"
+#include "store/search/group.h"
+#include "store/search/services.h"
+#include "store/search/steps.h"
+#include "store/search/traces.h"
+
+enum {
+    TRACE_MAX = 1000,
+    STEP_MAX = 2000,
+    GROUP_MAX = 1000,
+    EDGE_MAX = 1000,
+    NAME_MAX_COUNT = 500,
+    FLAME_TRACE_MAX = 2000,
+};
+
+typedef bool answer_fn(struct cn_served_store *store, struct cn_request *request,
+                       const struct cn_query *query, struct cn_error *err);
+
+/* Answer with the query of the request, on the current snapshot. */
+static bool with_query(struct cn_served *served, struct cn_request *request,
+                       answer_fn *answer, struct cn_error *err)
+{
+    struct cn_query *query = NULL;
+    bool ok;
+
+    cn_served_lock(served);
+    ok = cn_served_store_refresh(&served->store, err) &&
+         cn_request_query(request, &query, err) &&
+         answer(&served->store, request, query, err);
+    cn_query_free(query);
+    cn_served_unlock(served);
+    return ok;
+}
+
+/* "damage": what the searches so far may have missed, and why; null if nothing. */
+static void add_damage(struct cn_json *json, const struct cn_served_store *store)
+{
+    struct cn_error damage = {0};
+    bool is_sound = cn_search_check(store->search, &damage);
+
+    if (is_sound && cn_store_missing_count(store->store) > 0)
+        is_sound = cn_fail(&damage, CN_ERR_IO, "fresh traces of %zu collectors: %s",
+                           cn_store_missing_count(store->store),
+                           cn_store_missing(store->store, 0));
+    cn_json_add_str(json, "damage", is_sound ? NULL : damage.text);
+}
+
+static bool add_word(struct cn_json *json, const char *key, struct cn_search *search,
+                     const struct cn_search_hit *hit, uint32_t word, struct cn_error *err)
+{
+    struct cn_text text = {0};
+    bool ok = word == 0 || cn_search_hit_word(search, hit, word, &text, err);
+
+    cn_json_add_str(json, key, word == 0 ? NULL : cn_text_str(&text));
+    cn_text_done(&text);
+    return ok;
+}
+
+static void add_hex(struct cn_json *json, const char *key, uint64_t high, uint64_t low,
+                    bool is_long)
+{
+    char text[40];
+
+    (void)snprintf(text, sizeof(text), "%016" PRIx64 "%016" PRIx64, high, low);
+    cn_json_add_str(json, key, is_long ? text : low ? text + 16 : NULL);
+}
+
+static void add_key(struct cn_json *json, const struct cn_served_store *store,
+                    const struct cn_search_hit *hit)
+{
+    char key[32];
+
+    (void)snprintf(key, sizeof(key), "%" PRIx32 ".%" PRIu32,
+                   cn_segment_number(cn_store_segment(store->store, hit->segment)),
+                   hit->row);
+    cn_json_add_str(json, "key", key);
+}
+
+static bool add_words(struct cn_json *json, struct cn_search *search,
+                      const struct cn_search_hit *hit, const struct cn_store_row *row,
+                      struct cn_error *err)
+{
+    return add_word(json, "type", search, hit, row->type, err) &&
+           add_word(json, "service", search, hit, row->service, err) &&
+           add_word(json, "method", search, hit, row->method, err);
+}
+
+static bool add_hit(struct cn_json *json, struct cn_served_store *store,
+                    const struct cn_search_hit *hit, struct cn_error *err)
+{
+    struct cn_store_row row;
+
+    if (!cn_search_hit_row(store->search, hit, &row, err))
+        return false;
+    cn_json_object(json);
+    add_key(json, store, hit);
+    add_hex(json, "trace", row.trace_high, row.trace_low, true);
+    add_hex(json, "span", 0, row.span_id, false);
+    add_hex(json, "parent", 0, row.parent_id, false);
+    cn_json_add_id(json, "time", row.time_ns);
+    cn_json_add_u64(json, "duration", row.duration_ns);
+    cn_json_add_u64(json, "calls", row.calls);
+    cn_json_add_u64(json, "records", row.records);
+    cn_json_add_u64(json, "errors", row.errors);
+    if (!add_words(json, store->search, hit, &row, err))
+        return false;
+    cn_json_end(json);
+    return true;
+}
+
+static bool add_trace(struct cn_json *json, struct cn_served_store *store,
+                      const struct cn_search_traces *traces,
+                      const struct cn_search_trace *trace, struct cn_error *err)
+{
+    struct cn_store_row row;
+
+    if (!cn_search_hit_row(store->search, &trace->root, &row, err))
+        return false;
+    cn_json_object(json);
+    add_key(json, store, &trace->root);
+    add_hex(json, "trace", row.trace_high, row.trace_low, true);
+    cn_json_add_id(json, "time", trace->sum.time_ns);
+    cn_json_add_u64(json, "duration", trace->sum.duration_ns);
+    cn_json_add_u64(json, "spans", trace->sum.spans);
+    cn_json_add_u64(json, "calls", trace->sum.calls);
+    cn_json_add_u64(json, "records", trace->sum.records);
+    cn_json_add_u64(json, "errors", trace->sum.errors);
+    cn_json_key(json, "services");
+    cn_json_array(json);
+    for (size_t i = 0; i < trace->service_count; i++)
+        cn_json_str(json, cn_search_trace_service(traces, trace, i));
+    cn_json_end(json);
+    if (!add_words(json, store->search, &trace->root, &row, err))
+        return false;
+    cn_json_end(json);
+    return true;
+}
+
+/* `spans`: spans instead of traces. */
+static enum cn_search_unit chosen_unit(const struct cn_request *request)
+{
+    return cn_request_flag(request, "spans") ? CN_SEARCH_SPANS : CN_SEARCH_TRACES;
+}
+
+static bool chosen_order(const struct cn_request *request, struct cn_search_order *order,
+                         struct cn_error *err)
+{
+    static const char *const names[] = {
+        [CN_SEARCH_BY_TIME] = "time",       [CN_SEARCH_BY_DURATION] = "duration",
+        [CN_SEARCH_BY_CALLS] = "calls",     [CN_SEARCH_BY_ERRORS] = "errors",
+        [CN_SEARCH_BY_RECORDS] = "records", [CN_SEARCH_BY_SPANS] = "spans",
+    };
+    const char *sort = cn_request_value(request, "sort");
+    size_t i = 0;
+
+    while (sort && i < sizeof(names) / sizeof(names[0]) && strcmp(names[i], sort) != 0)
+        i++;
+    if (i == sizeof(names) / sizeof(names[0]))
+        return cn_fail(err, CN_ERR_USAGE,
+                       "sort '%.40s' is none of time, duration, spans, calls, errors, "
+                       "records",
+                       sort);
+    order->sort = (enum cn_search_sort)i;
+    order->is_reversed = cn_request_flag(request, "reverse");
+    return cn_request_u64(request, "offset", 0, UINT32_MAX, 0, &order->offset, err) &&
+           cn_request_u64(request, "limit", 1, TRACE_MAX, 100, &order->limit, err);
+}
+
+static void begin_list(struct cn_json *json, const struct cn_served_store *store,
+                       uint64_t count, const char *name)
+{
+    cn_json_object(json);
+    cn_json_add_u64(json, "count", count);
+    add_damage(json, store);
+    cn_json_key(json, name);
+    cn_json_array(json);
+}
+
+static bool add_spans(struct cn_served_store *store, struct cn_request *request,
+                      const struct cn_query *query, const struct cn_search_order *order,
+                      struct cn_error *err)
+{
+    struct cn_json *json = &request->json;
+    struct cn_search_hits hits;
+    uint64_t count;
+    bool ok = true;
+
+    if (!cn_search_count(store->search, query, &count, err) ||
+        !cn_search_rows(store->search, query, order, &hits, err))
+        return false;
+    begin_list(json, store, count, "spans");
+    for (size_t i = 0; ok && i < hits.count; i++)
+        ok = add_hit(json, store, &hits.list[i], err);
+    cn_json_end(json);
+    cn_json_end(json);
+    cn_search_hits_done(&hits);
+    return ok;
+}
+
+static bool add_traces(struct cn_served_store *store, struct cn_request *request,
+                       const struct cn_query *query, struct cn_error *err)
+{
+    struct cn_json *json = &request->json;
+    struct cn_search_trace_count count;
+    struct cn_search_traces traces;
+    struct cn_search_order order;
+    bool ok = true;
+
+    if (!chosen_order(request, &order, err))
+        return false;
+    if (chosen_unit(request) == CN_SEARCH_SPANS)
+        return add_spans(store, request, query, &order, err);
+    if (!cn_search_count_traces(store->search, query, &count, err) ||
+        !cn_search_traces(store->search, query, &order, &traces, err))
+        return false;
+    begin_list(json, store, count.count, "traces");
+    for (size_t i = 0; ok && i < traces.count; i++)
+        ok = add_trace(json, store, &traces, &traces.list[i], err);
+    cn_json_end(json);
+    cn_json_end(json);
+    cn_search_traces_done(&traces);
+    return ok;
+}
+
+bool cn_api_traces(struct cn_served *served, struct cn_request *request,
+                   struct cn_error *err)
+{
+    return with_query(served, request, add_traces, err);
+}
+
+static bool add_histogram(struct cn_served_store *store, struct cn_request *request,
+                          const struct cn_query *query, struct cn_error *err)
+{
+    struct cn_json *json = &request->json;
+    struct cn_search_steps steps;
+    uint64_t count;
+
+    if (!cn_request_u64(request, "steps", 1, STEP_MAX, 120, &count, err) ||
+        !cn_search_steps(store->search, query, chosen_unit(request), (size_t)count,
+                         &steps, err))
+        return false;
+    cn_json_object(json);
+    cn_json_add_id(json, "first", steps.first_ns);
+    cn_json_add_u64(json, "step", steps.step_ns > 0 ? steps.step_ns : 1);
+    add_damage(json, store);
+    cn_json_key(json, "steps");
+    cn_json_array(json);
+    for (size_t i = 0; i < steps.count; i++) {
+        const struct cn_search_step *step = &steps.list[i];
+
+        cn_json_array(json);
+        cn_json_u64(json, step->count);
+        cn_json_u64(json, step->error_count);
+        cn_json_u64(json, step->p50_ns);
+        cn_json_u64(json, step->p90_ns);
+        cn_json_u64(json, step->p99_ns);
+        cn_json_end(json);
+    }
+    cn_json_end(json);
+    cn_json_end(json);
+    cn_search_steps_done(&steps);
+    return true;
+}
+
+bool cn_api_histogram(struct cn_served *served, struct cn_request *request,
+                      struct cn_error *err)
+{
+    return with_query(served, request, add_histogram, err);
+}
+
+static void add_group(struct cn_json *json, const struct cn_groups *groups,
+                      const struct cn_group *group)
+{
+    struct cn_text value = {0};
+
+    cn_words_print(&groups->values, group->value, &value);
+    cn_json_object(json);
+    cn_json_add_str(json, "value", cn_text_str(&value));
+    cn_json_add_u64(json, "count", group->count);
+    cn_json_add_u64(json, "errors", group->error_count);
+    cn_json_add_u64(json, "p50", group->p50_ns);
+    cn_json_add_u64(json, "p90", group->p90_ns);
+    cn_json_add_u64(json, "p99", group->p99_ns);
+    cn_json_add_u64(json, "total", group->total_ns);
+    cn_json_end(json);
+    cn_text_done(&value);
+}
+
+static bool add_groups(struct cn_served_store *store, struct cn_request *request,
+                       const struct cn_query *query, struct cn_error *err)
+{
+    const char *by = cn_request_value(request, "by");
+    struct cn_json *json = &request->json;
+    const struct cn_served_groups *found;
+    uint64_t limit;
+
+    if (!by || !*by)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "parameter by is missing: the name to group by");
+    if (!cn_request_u64(request, "limit", 1, GROUP_MAX, 20, &limit, err) ||
+        !cn_served_store_groups(store, query, chosen_unit(request), by, (size_t)limit,
+                                &found, err))
+        return false;
+    cn_json_object(json);
+    cn_json_add_u64(json, "count", found->groups.all_count);
+    cn_json_add_bool(json, "isPartial", found->grouping != NULL);
+    add_damage(json, store);
+    cn_json_key(json, "groups");
+    cn_json_array(json);
+    for (size_t i = 0; i < found->groups.count; i++)
+        add_group(json, &found->groups, &found->groups.list[i]);
+    cn_json_end(json);
+    cn_json_end(json);
+    return true;
+}
+
+bool cn_api_groups(struct cn_served *served, struct cn_request *request,
+                   struct cn_error *err)
+{
+    return with_query(served, request, add_groups, err);
+}
+
+static void add_edge(struct cn_json *json, const struct cn_services *services,
+                     const struct cn_service_edge *edge, bool has_caller)
+{
+    cn_json_object(json);
+    if (has_caller)
+        cn_json_add_str(json, "caller",
+                        edge->caller == CN_NONE ? NULL
+                                                : services->names.list[edge->caller]);
+    cn_json_add_str(json, has_caller ? "callee" : "service",
+                    services->names.list[edge->callee]);
+    cn_json_add_u64(json, "count", edge->count);
+    cn_json_add_u64(json, "errors", edge->error_count);
+    cn_json_add_u64(json, "p50", edge->p50_ns);
+    cn_json_add_u64(json, "p90", edge->p90_ns);
+    cn_json_add_u64(json, "p99", edge->p99_ns);
+    cn_json_add_u64(json, "total", edge->total_ns);
+    cn_json_end(json);
+}
+
+static bool add_services(struct cn_served_store *store, struct cn_request *request,
+                         const struct cn_query *query, struct cn_error *err)
+{
+    struct cn_json *json = &request->json;
+    struct cn_services services;
+    uint64_t limit;
+
+    if (!cn_request_u64(request, "limit", 1, EDGE_MAX, EDGE_MAX, &limit, err) ||
+        !cn_search_services(store->search, query, &services, err))
+        return false;
+    cn_json_object(json);
+    cn_json_add_u64(json, "count", services.count);
+    cn_json_add_id(json, "first", services.count == 0 ? 0 : services.first_ns);
+    cn_json_add_id(json, "last", services.last_ns);
+    add_damage(json, store);
+    cn_json_key(json, "edges");
+    cn_json_array(json);
+    for (size_t i = 0; i < services.count && i < limit; i++)
+        add_edge(json, &services, &services.edges[i], true);
+    cn_json_end(json);
+    cn_json_key(json, "services");
+    cn_json_array(json);
+    for (size_t i = 0; i < services.callee_count && i < limit; i++)
+        add_edge(json, &services, &services.callees[i], false);
+    cn_json_end(json);
+    cn_json_end(json);
+    cn_services_done(&services);
+    return true;
+}
+
+bool cn_api_services(struct cn_served *served, struct cn_request *request,
+                     struct cn_error *err)
+{
+    return with_query(served, request, add_services, err);
+}
+
+/* Keywords are the names of attributes, types and services. */
+static void add_keywords(struct cn_json *json, const struct cn_words *words,
+                         struct cn_names *seen)
+{
+    for (uint32_t i = 1; i <= words->count && seen->count < NAME_MAX_COUNT; i++) {
+        struct cn_text text = {0};
+        size_t known = seen->count;
+
+        if (cn_word_kind(words, i) != CN_WORD_KEYWORD)
+            continue;
+        cn_words_print(words, i, &text);
+        if (cn_names_add(seen, cn_text_str(&text)) == known)
+            cn_json_str(json, cn_text_str(&text));
+        cn_text_done(&text);
+    }
+}
+
+bool cn_api_names(struct cn_served *served, struct cn_request *request,
+                  struct cn_error *err)
+{
+    struct cn_names seen = {0};
+
+    (void)err;
+    cn_served_lock(served);
+    cn_json_object(&request->json);
+    cn_json_key(&request->json, "names");
+    cn_json_array(&request->json);
+    for (size_t i = cn_store_segment_count(served->store.store); i-- > 0;)
+        add_keywords(&request->json,
+                     cn_segment_words(cn_store_segment(served->store.store, i)), &seen);
+    cn_json_end(&request->json);
+    cn_json_end(&request->json);
+    cn_names_done(&seen);
+    cn_served_unlock(served);
+    return true;
+}
+
+static bool add_info(struct cn_served_store *store, struct cn_request *request,
+                     const struct cn_query *query, struct cn_error *err)
+{
+    struct cn_json *json = &request->json;
+    struct cn_search_trace_count traces;
+    uint64_t spans;
+
+    if (!cn_search_count(store->search, query, &spans, err) ||
+        !cn_search_count_traces(store->search, query, &traces, err))
+        return false;
+    cn_json_add_u64(json, "traceCount", traces.count);
+    cn_json_add_u64(json, "spanCount", spans);
+    cn_json_add_u64(json, "segmentCount", cn_store_segment_count(store->store));
+    add_damage(json, store);
+    cn_json_add_id(json, "first", traces.count == 0 ? 0 : traces.first_ns);
+    cn_json_add_id(json, "last", traces.count == 0 ? 0 : traces.last_ns);
+    return true;
+}
+
+bool cn_api_store_info(struct cn_served *served, struct cn_request *request,
+                       struct cn_error *err)
+{
+    bool ok;
+
+    cn_json_object(&request->json);
+    cn_json_add_str(&request->json, "kind", "store");
+    cn_json_add_str(&request->json, "title", served->name);
+    ok = with_query(served, request, add_info, err);
+    cn_json_end(&request->json);
+    return ok;
+}
+
+static bool add_flame(struct cn_served_store *store, struct cn_request *request,
+                      const struct cn_query *query, struct cn_error *err)
+{
+    struct cn_json *json = &request->json;
+    const struct cn_trace_flame *found;
+    struct cn_flame flame;
+    uint64_t limit;
+    double share;
+
+    if (!cn_request_f64(request, "min", 0, 1, 0.0005, &share, err) ||
+        !cn_request_u64(request, "limit", 1, FLAME_TRACE_MAX, 500, &limit, err) ||
+        !cn_served_store_flame(store, query, limit, &found, err))
+        return false;
+    cn_flame_begin(&flame);
+    cn_trace_flame_paint(found, share, &flame);
+    cn_json_object(json);
+    cn_json_add_str(json, "column", "time (s)");
+    cn_json_add_bool(json, "isPartial", !cn_trace_flame_is_complete(found));
+    cn_json_add_u64(json, "traceCount", found->added_count);
+    cn_json_add_u64(json, "hitCount", found->trace_count);
+    add_damage(json, store);
+    cn_flame_end(&flame, json, found->total_ns / 1e9);
+    cn_json_end(json);
+    return true;
+}
+
+bool cn_api_traces_flame(struct cn_served *served, struct cn_request *request,
+                         struct cn_error *err)
+{
+    return with_query(served, request, add_flame, err);
+}

@@ -1,0 +1,196 @@
+#include "server/page/cut.h"
+
+#include <inttypes.h>
+#include <sys/stat.h>
+
+#include "analyze/timeline/range_database.h"
+#include "analyze/timeline/range_sums.h"
+#include "analyze/views/context_index.h"
+#include "base/text.h"
+#include "model/contexts/database.h"
+#include "open/analysis.h"
+#include "open/formats.h"
+#include "server/served/question.h"
+#include "server/served/thread_list.h"
+#include "store/search/query_values.h"
+#include "store/search/traces.h"
+
+static uint64_t add_times(uint64_t begin_ns, uint64_t ns)
+{
+    return ns < UINT64_MAX - begin_ns ? begin_ns + ns : UINT64_MAX;
+}
+
+/* The calls that are open when the range begins have no entries in it: the analysis is told that
+ * the recording is a part, by the same range. */
+static bool analyse(const char *path, bool is_raw, struct cn_time_range range,
+                    const char *folder, struct cn_error *err)
+{
+    struct cn_analysis_extras extras = {0};
+    struct cn_recording *rec;
+    struct cn_database *db;
+    bool ok;
+
+    if (!cn_format_open_recording(path, NULL, &rec, err))
+        return false;
+    ok = cn_analysis_of_calls(&db, rec, is_raw, range, folder, &extras, NULL, err);
+    if (ok)
+        cn_database_close(db);
+    cn_analysis_extras_done(&extras);
+    cn_recording_close(rec);
+    return ok;
+}
+
+/* The time of the first call or return of a task; UINT64_MAX if it has none in the range. */
+static uint64_t first_of_task(const struct cn_recording *rec, uint32_t task,
+                              struct cn_time_range range)
+{
+    struct cn_call_stream *stream = NULL;
+    uint64_t first_ns = UINT64_MAX;
+    struct cn_call_batch batch;
+    struct cn_error ignored; /* the analysis names damage */
+
+    if (!cn_recording_stream_open(rec, task, range, &stream, &ignored))
+        return first_ns;
+    while (first_ns == UINT64_MAX &&
+           cn_call_stream_next(stream, &batch, &ignored) == CN_ITEM)
+        for (size_t i = 0; i < batch.count && first_ns == UINT64_MAX; i++)
+            if (batch.calls[i].kind == CN_CALL_ENTER ||
+                batch.calls[i].kind == CN_CALL_EXIT)
+                first_ns = batch.calls[i].time_ns;
+    cn_call_stream_close(stream);
+    return first_ns;
+}
+
+/* Let the range begin with its first record, as a recording does. False if it has none. */
+static bool tighten(const struct cn_recording *rec, struct cn_time_range *range)
+{
+    uint64_t first_ns = UINT64_MAX;
+
+    for (uint32_t i = 0; i < rec->task_count; i++) {
+        uint64_t task_ns = first_of_task(rec, i, *range);
+
+        first_ns = task_ns < first_ns ? task_ns : first_ns;
+    }
+    range->first_ns = first_ns;
+    return first_ns < UINT64_MAX;
+}
+
+static bool write_part(const char *path, const struct cn_page_range *range,
+                       const char *target, struct cn_time_range *out,
+                       struct cn_error *damage, struct cn_error *err)
+{
+    struct cn_recording *rec;
+    uint64_t from_ns, to_ns, begin_ns;
+    bool ok;
+
+    if (!cn_format_open_recording(path, NULL, &rec, err))
+        return false;
+    begin_ns = cn_recording_begin_ns(rec);
+    ok = range->parse(range->text, 0, &from_ns, &to_ns, err);
+    if (ok) {
+        struct cn_write_options options = {.first_ns = add_times(begin_ns, from_ns),
+                                           .last_ns = add_times(begin_ns, to_ns),
+                                           .damage = damage};
+
+        *out = (struct cn_time_range){options.first_ns, options.last_ns};
+        ok = tighten(rec, out) ||
+             cn_fail(err, CN_ERR_NOT_FOUND, "%s: no calls in %s", path, range->text);
+        options.first_ns = out->first_ns;
+        ok = ok && cn_format_find("uftrace")->write_recording(rec, target, &options, err);
+    }
+    cn_recording_close(rec);
+    return ok;
+}
+
+bool cn_page_cut_calls(const char *path, const struct cn_page_range *range, bool is_raw,
+                       const char *folder, struct cn_error *damage, struct cn_error *err)
+{
+    struct cn_text recording = {0}, analysis = {0};
+    struct cn_time_range part;
+    bool ok;
+
+    cn_text_printf(&recording, "%s/recording", folder);
+    cn_text_printf(&analysis, "%s/analysis", folder);
+    ok = write_part(path, range, cn_text_str(&recording), &part, damage, err);
+    if (ok && mkdir(cn_text_str(&analysis), 0700) < 0)
+        ok = cn_fail_errno(err, "%s", cn_text_str(&analysis));
+    ok =
+        ok && analyse(cn_text_str(&recording), is_raw, part, cn_text_str(&analysis), err);
+    cn_text_done(&recording);
+    cn_text_done(&analysis);
+    return ok;
+}
+
+static bool write_samples(struct cn_database *db, const struct cn_context_index *index,
+                          uint64_t begin_ns, uint64_t end_ns, const char *folder,
+                          struct cn_error *err)
+{
+    static const struct cn_question_list all;
+    struct cn_thread_list threads = {0};
+    struct cn_range_request request = {
+        .begin_ns = begin_ns, .end_ns = end_ns, .id_limit = index->id_limit};
+    struct cn_database *part;
+    bool ok = cn_thread_list_build(&threads, db, &all, err);
+
+    request.profiles = threads.profiles;
+    request.profile_count = threads.count;
+    if (ok && cn_range_database_open(&part, db, index, &request, true, NULL, err)) {
+        ok = cn_analysis_of_samples(part, folder, err);
+        cn_database_close(part);
+    } else {
+        ok = false;
+    }
+    cn_thread_list_done(&threads);
+    return ok;
+}
+
+bool cn_page_cut_samples(struct cn_database *db, const struct cn_page_range *range,
+                         const char *folder, struct cn_error *err)
+{
+    struct cn_context_index index = {0};
+    uint64_t from_ns, to_ns;
+    bool ok;
+
+    if (!db->has_timelines || db->end_ns <= db->begin_ns)
+        return cn_fail(err, CN_ERR_USAGE, "%s: --time-range needs timelines", db->path);
+    ok = range->parse(range->text, db->end_ns - db->begin_ns, &from_ns, &to_ns, err) &&
+         cn_context_index_build(&index, db, err) &&
+         write_samples(db, &index, db->begin_ns + from_ns, db->begin_ns + to_ns, folder,
+                       err);
+    cn_context_index_done(&index);
+    return ok;
+}
+
+/* "2026-01-01 10:00:00.123456789" */
+static void add_time(struct cn_text *query, const char *word, uint64_t time_ns)
+{
+    cn_text_printf(query, "%s \"", word);
+    cn_query_time_print(query, time_ns);
+    cn_text_printf(query, "%06" PRIu64 "\"", time_ns % 1000000);
+}
+
+bool cn_page_cut_traces(const char *path, const struct cn_page_range *range,
+                        struct cn_text *query, struct cn_error *err)
+{
+    struct cn_search_trace_count traces;
+    struct cn_store_query all;
+    uint64_t from_ns, to_ns;
+    bool ok;
+
+    if (!cn_store_query_open(&all, path, "", err))
+        return false;
+    ok = cn_search_count_traces(all.search, all.query, &traces, err);
+    cn_store_query_close(&all);
+    if (!ok)
+        return false;
+    if (traces.first_ns >= traces.last_ns)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "%s: --time-range needs traces of different times", path);
+    if (!range->parse(range->text, traces.last_ns - traces.first_ns, &from_ns, &to_ns,
+                      err))
+        return false;
+    add_time(query, "since", traces.first_ns + from_ns);
+    cn_text_char(query, ' ');
+    add_time(query, "until", traces.first_ns + to_ns);
+    return true;
+}

@@ -1,0 +1,74 @@
+/* Maintenance of a store: seal, recover, expire, pin, compact, verify.
+ *
+ * All functions except cn_store_verify() take the lock of the writer, and fail if another process
+ * has it.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_STORE_MAINTENANCE_MAINTENANCE_H
+#define CN_STORE_MAINTENANCE_MAINTENANCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/findings.h"
+
+struct cn_progress;
+struct cn_store_writer;
+
+/* Seal every segment that has rows. `count` receives the number of newly sealed ones. */
+CN_CHECK bool cn_store_seal(const char *path, uint32_t *count, struct cn_error *err);
+
+struct cn_store_recovery {
+    uint32_t segments;
+    uint64_t rows;       /* made from the data */
+    uint64_t bad_chunks; /* unreadable */
+    uint64_t bad_records;
+    uint64_t lost_words; /* numbers without a word */
+    uint64_t cut_len;    /* bytes cut off after the last sound chunk */
+    uint32_t alive;      /* segments of collectors that are not gone: left to them */
+};
+
+/* Rebuild all indexes: rows from traces.dat, words from text.log. */
+CN_CHECK bool cn_store_recover(const char *path, struct cn_store_recovery *out,
+                               struct cn_error *err);
+
+/* Limits of a store; 0: no limit. */
+struct cn_store_limits {
+    uint64_t before_ns; /* remove traces from before this time, since the epoch */
+    uint64_t len_max;   /* bytes of all segments */
+    uint64_t count_max; /* traces */
+};
+
+struct cn_store_expiry {
+    uint32_t segments;
+    uint64_t rows, len;    /* removed */
+    uint64_t pinned_count; /* traces that were copied because they are pinned */
+};
+
+/* Remove whole segments, the oldest first, until the limits are met. A segment is removed if all
+ * its traces are too old, or if the others have enough bytes or traces. Pinned traces are copied
+ * into the newest segment first. */
+CN_CHECK bool cn_store_expire(const char *path, const struct cn_store_limits *limits,
+                              struct cn_store_expiry *out, struct cn_error *err);
+
+/* Pin or unpin a trace; pinned traces do not expire. `is_new` receives false if nothing
+ * changed. */
+CN_CHECK bool cn_store_pin(const char *path, uint64_t id_high, uint64_t id_low,
+                           bool is_pinned, bool *is_new, struct cn_error *err);
+
+struct cn_store_compaction {
+    uint32_t before, after; /* segments */
+    uint64_t rows;          /* copied */
+    uint64_t len_before, len_after;
+};
+
+/* Join consecutive small sealed segments into segments of full size. */
+CN_CHECK bool cn_store_compact(const char *path, struct cn_store_compaction *out,
+                               struct cn_error *err);
+
+/* Report everything that breaks a rule, in files like "00002a/traces.dat". Fails only when the store cannot be looked at. */
+CN_CHECK bool cn_store_verify(const char *path, const struct cn_progress *progress,
+                              cn_finding_fn report, void *arg, struct cn_error *err);
+
+#endif

@@ -1,0 +1,301 @@
+#include "store/maintenance/object_storage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/files/disk.h"
+#include "base/map.h"
+#include "base/text.h"
+#include "store/bucket/bucket.h"
+#include "store/maintenance/replica.h"
+#include "store/maintenance/upload.h"
+#include "store/segment/log_format.h"
+#include "store/segment/segment.h"
+#include "store/segment/segments.h"
+
+static bool sweep(struct cn_bucket *bucket, struct cn_error *err)
+{
+    struct cn_bucket_swept ignored;
+
+    return cn_bucket_sweep(bucket,
+                           cn_s3_settings(bucket->s3)->grace_s * UINT64_C(1000000000),
+                           &ignored, err) &&
+           cn_bucket_merge(bucket, err) && cn_replica_sweep(bucket, err);
+}
+
+static int by_age(const void *a, const void *b)
+{
+    const struct cn_manifest_entry *const *x = a, *const *y = b;
+
+    if ((*x)->summary.last_ns != (*y)->summary.last_ns)
+        return (*x)->summary.last_ns < (*y)->summary.last_ns ? -1 : 1;
+    return (*x)->number < (*y)->number ? -1 : 1;
+}
+
+/* Mark the oldest segments as gone until the limits are met. */
+static bool expire(struct cn_bucket *bucket, struct cn_manifest *manifest,
+                   const struct cn_store_limits *limits, struct cn_store_expiry *counts,
+                   struct cn_error *err)
+{
+    uint64_t len = 0, rows = 0;
+    bool ok = true;
+
+    if (manifest->count > 0)
+        qsort(manifest->entries, manifest->count, sizeof(struct cn_manifest_entry *),
+              by_age);
+    for (size_t i = 0; i < manifest->count; i++) {
+        len += manifest->entries[i]->summary.disk_len;
+        rows += manifest->entries[i]->summary.spans;
+    }
+    for (size_t i = 0; ok && i < manifest->count; i++) {
+        const struct cn_segment_summary *oldest = &manifest->entries[i]->summary;
+
+        if ((limits->before_ns == 0 || oldest->last_ns >= limits->before_ns) &&
+            (limits->len_max == 0 || len <= limits->len_max) &&
+            (limits->count_max == 0 || rows - oldest->spans < limits->count_max))
+            continue;
+        ok = cn_bucket_mark_gone(bucket, manifest->entries[i], err);
+        len -= oldest->disk_len;
+        rows -= oldest->spans;
+        counts->segments += ok;
+        counts->rows += ok ? oldest->spans : 0;
+        counts->len += ok ? oldest->disk_len : 0;
+    }
+    return ok;
+}
+
+bool cn_bucket_expire(const char *address, const struct cn_store_limits *limits,
+                      struct cn_store_expiry *out, struct cn_error *err)
+{
+    struct cn_store_expiry counts = {0};
+    struct cn_manifest manifest = {0};
+    struct cn_bucket *bucket;
+    bool ok;
+
+    if (!cn_bucket_open(&bucket, address, err))
+        return false;
+    ok = cn_bucket_read_manifest(bucket, &manifest, err) &&
+         expire(bucket, &manifest, limits, &counts, err) && sweep(bucket, err);
+    cn_manifest_done(&manifest);
+    cn_bucket_close(bucket);
+    if (ok)
+        *out = counts;
+    return ok;
+}
+
+/* Download a segment into a local store, under its number. */
+static bool download(struct cn_bucket *bucket, const struct cn_manifest_entry *entry,
+                     const struct cn_store_target *target, struct cn_error *err)
+{
+    char *dir = cn_segment_dir(target->path, entry->number);
+    bool ok =
+        cn_bucket_download(bucket, entry, dir, err) &&
+        (!entry->config || cn_disk_replace(&cn_disk_files, dir, CN_CONFIG_NAME,
+                                           entry->config, strlen(entry->config), err));
+
+    free(dir);
+    return ok;
+}
+
+/* Join segments, which fit into one. */
+static bool join(struct cn_bucket *bucket, struct cn_manifest_entry *const *entries,
+                 size_t count, struct cn_store_compaction *counts, struct cn_error *err)
+{
+    uint32_t *replaced = cn_alloc(count, sizeof(*replaced)), *numbers = NULL;
+    struct cn_store_compaction done = {0};
+    struct cn_store_target target;
+    size_t n = 0;
+    bool ok = cn_store_target_make(&target, bucket, err);
+
+    for (size_t i = 0; ok && i < count; i++) {
+        replaced[i] = entries[i]->number;
+        ok = download(bucket, entries[i], &target, err);
+    }
+    ok = ok && cn_store_compact(target.path, &done, err) &&
+         cn_segments_list(target.path, &numbers, &n, err);
+    if (ok && n == 1) {
+        ok = cn_upload_replacing(bucket, target.path, numbers[0], replaced, count, err);
+        counts->rows += done.rows;
+        counts->after -= (uint32_t)count - 1;
+        counts->len_after += done.len_after;
+        for (size_t i = 0; i < count; i++)
+            counts->len_after -= entries[i]->summary.disk_len;
+    }
+    cn_store_target_done(&target);
+    free(numbers);
+    free(replaced);
+    return ok;
+}
+
+static bool compact(struct cn_bucket *bucket, const struct cn_manifest *manifest,
+                    struct cn_store_compaction *counts, struct cn_error *err)
+{
+    struct cn_bytes text = {(const uint8_t *)bucket->config, strlen(bucket->config)};
+    struct cn_store_config config;
+    bool ok = cn_store_config_parse(&config, text, err);
+
+    counts->before = counts->after = (uint32_t)manifest->count;
+    for (size_t i = 0; i < manifest->count; i++)
+        counts->len_before += manifest->entries[i]->summary.disk_len;
+    counts->len_after = counts->len_before;
+    for (size_t i = 0, end; ok && i < manifest->count; i = end) {
+        uint64_t len = manifest->entries[i]->summary.disk_len;
+
+        for (end = i + 1;
+             end < manifest->count &&
+             len + manifest->entries[end]->summary.disk_len <= config.rotate_len;
+             end++)
+            len += manifest->entries[end]->summary.disk_len;
+        if (end - i > 1)
+            ok = join(bucket, manifest->entries + i, end - i, counts, err);
+    }
+    return ok;
+}
+
+bool cn_bucket_compact(const char *address, struct cn_store_compaction *out,
+                       struct cn_error *err)
+{
+    struct cn_store_compaction counts = {0};
+    struct cn_manifest manifest = {0};
+    struct cn_bucket *bucket;
+    bool ok;
+
+    if (!cn_bucket_open(&bucket, address, err))
+        return false;
+    ok = cn_bucket_read_manifest(bucket, &manifest, err) &&
+         compact(bucket, &manifest, &counts, err) && sweep(bucket, err);
+    cn_manifest_done(&manifest);
+    cn_bucket_close(bucket);
+    if (ok)
+        *out = counts;
+    return ok;
+}
+
+/* An object that is missing or shorter than the manifest says is a finding. */
+static bool verify_segment(struct cn_bucket *bucket,
+                           const struct cn_manifest_entry *entry,
+                           const struct cn_progress *progress, cn_finding_fn report,
+                           void *arg, struct cn_error *err)
+{
+    struct cn_findings findings = {.report = report, .arg = arg};
+    struct cn_store_target target;
+    bool ok;
+
+    if (!cn_store_target_make(&target, bucket, err))
+        return false;
+    ok = download(bucket, entry, &target, err);
+    if (ok) {
+        ok = cn_store_verify(target.path, progress, report, arg, err);
+    } else if (err->kind == CN_ERR_NOT_FOUND) {
+        cn_findings_begin(&findings, "manifest");
+        cn_findings_error(&findings, "object", entry->number, "%s", err->text);
+        ok = true;
+    }
+    cn_store_target_done(&target);
+    return ok;
+}
+
+bool cn_bucket_verify(const char *address, const struct cn_progress *progress,
+                      cn_finding_fn report, void *arg, struct cn_error *err)
+{
+    struct cn_manifest manifest = {0};
+    struct cn_bucket *bucket;
+    bool ok;
+
+    if (!cn_bucket_open(&bucket, address, err))
+        return false;
+    ok = cn_bucket_read_manifest(bucket, &manifest, err);
+    for (size_t i = 0; ok && i < manifest.count; i++)
+        ok = verify_segment(bucket, manifest.entries[i], progress, report, arg, err);
+    cn_manifest_done(&manifest);
+    cn_bucket_close(bucket);
+    return ok;
+}
+
+/* Segments whose files are all there, by id. */
+struct lost {
+    struct cn_manifest_entry **list; /* with id and files */
+    size_t count, capacity;
+};
+
+static bool note_object(void *arg, const struct cn_s3_object *object,
+                        struct cn_error *err)
+{
+    struct lost *lost = arg;
+    const char *id = object->key + strlen("segments/"), *name = strchr(id, '/');
+    struct cn_manifest_entry *last = lost->count > 0 ? lost->list[lost->count - 1] : NULL;
+    struct cn_manifest_file *file;
+
+    (void)err;
+    if (!name || name - id != CN_MANIFEST_ID_LEN ||
+        strlen(name + 1) >= CN_MANIFEST_NAME_LEN || strchr(name + 1, '/'))
+        return true;
+    if (!last || strncmp(last->id, id, CN_MANIFEST_ID_LEN) != 0) {
+        lost->list = cn_grow(lost->list, lost->count, &lost->capacity, sizeof(last));
+        last = lost->list[lost->count++] = cn_alloc(1, sizeof(*last));
+        memcpy(last->id, id, CN_MANIFEST_ID_LEN);
+    }
+    if (last->file_count == CN_MANIFEST_FILES_MAX)
+        return true;
+    file = &last->files[last->file_count++];
+    strcpy(file->name, name + 1);
+    file->len = object->len;
+    return true;
+}
+
+static bool is_whole(const struct cn_manifest_entry *entry)
+{
+    for (size_t i = 0; i < entry->file_count; i++)
+        if (strcmp(entry->files[i].name, CN_CONFIG_NAME) == 0)
+            return true;
+    return false;
+}
+
+static bool name_again(struct cn_bucket *bucket, const struct cn_manifest_entry *entry,
+                       struct cn_store_recovery *counts, struct cn_error *err)
+{
+    struct cn_store_target target;
+    uint64_t rows = 0;
+    bool ok;
+
+    if (!cn_store_target_make(&target, bucket, err))
+        return false;
+    ok = download(bucket, entry, &target, err) &&
+         cn_upload_name_again(bucket, target.path, entry->number, entry->id, &rows, err);
+    counts->segments += ok;
+    counts->rows += rows;
+    cn_store_target_done(&target);
+    return ok;
+}
+
+bool cn_bucket_recover(const char *address, struct cn_store_recovery *out,
+                       struct cn_error *err)
+{
+    struct cn_store_recovery counts = {0};
+    struct cn_names known = {0};
+    struct cn_bucket *bucket;
+    struct lost lost = {0};
+    bool ok;
+
+    if (!cn_bucket_open(&bucket, address, err))
+        return false;
+    ok = cn_bucket_remove_damaged(bucket, err) &&
+         cn_bucket_list_ids(bucket, &known, err) &&
+         cn_s3_list(bucket->s3, "segments/", note_object, &lost, err);
+    for (size_t i = 0; i < lost.count; i++) {
+        size_t known_count = known.count;
+
+        if (ok && is_whole(lost.list[i]) &&
+            cn_names_add(&known, lost.list[i]->id) == known_count)
+            ok = name_again(bucket, lost.list[i], &counts, err);
+        cn_manifest_entry_free(lost.list[i]);
+    }
+    free(lost.list);
+    cn_names_done(&known);
+    ok = ok && cn_replica_recover(bucket, &counts, &counts.alive, err);
+    cn_bucket_close(bucket);
+    if (ok)
+        *out = counts;
+    return ok;
+}

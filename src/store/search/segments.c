@@ -1,0 +1,501 @@
+#include "store/search/segments.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/run/pool.h"
+#include "store/search/match.h"
+#include "store/search/query.h"
+#include "store/search/query_filter.h"
+#include "store/search/state.h"
+#include "store/segment/reader.h"
+
+static int compare_newest(const void *a, const void *b)
+{
+    const struct cn_search_part *x = a, *y = b;
+
+    if (x->last_ns != y->last_ns)
+        return x->last_ns > y->last_ns ? -1 : 1;
+    return x->segment > y->segment ? -1 : 1;
+}
+
+static int compare_oldest(const void *a, const void *b)
+{
+    const struct cn_search_part *x = a, *y = b;
+
+    if (x->first_ns != y->first_ns)
+        return x->first_ns < y->first_ns ? -1 : 1;
+    return x->segment < y->segment ? -1 : 1;
+}
+
+bool cn_search_open(struct cn_search **out, const struct cn_store *store,
+                    struct cn_error *err)
+{
+    struct cn_search *search = cn_alloc(1, sizeof(*search));
+
+    (void)err;
+    search->store = store;
+    search->count = cn_store_segment_count(store);
+    search->newest = cn_alloc(search->count, sizeof(*search->newest));
+    search->oldest = cn_alloc(search->count, sizeof(*search->oldest));
+    cn_kept_hits_init(&search->kept, search->count);
+    search->indexes = cn_alloc(search->count, sizeof(*search->indexes));
+    search->failures = cn_alloc(search->count, sizeof(*search->failures));
+    for (size_t i = 0; i < search->count; i++) {
+        struct cn_search_part *part = &search->newest[i];
+
+        part->segment = (uint32_t)i;
+        search->row_count += cn_segment_row_count(cn_store_segment(store, i));
+        cn_segment_times(cn_store_segment(store, i), &part->first_ns, &part->last_ns);
+        search->oldest[i] = *part;
+    }
+    if (search->count > 0) {
+        qsort(search->newest, search->count, sizeof(struct cn_search_part),
+              compare_newest);
+        qsort(search->oldest, search->count, sizeof(struct cn_search_part),
+              compare_oldest);
+    }
+    *out = search;
+    return true;
+}
+
+static void release_index(struct cn_shared_index *shared)
+{
+    if (!shared || --shared->user_count > 0)
+        return;
+    cn_store_index_close(&shared->index);
+    free(shared);
+}
+
+bool cn_search_open_again(struct cn_search **out, const struct cn_store *store,
+                          struct cn_search *earlier, struct cn_error *err)
+{
+    struct cn_search *search;
+    size_t at = 0;
+
+    if (!cn_search_open(&search, store, err))
+        return false;
+    cn_kept_hits_begin_again(&search->kept, &earlier->kept);
+    for (size_t i = 0; i < search->count; i++) {
+        const struct cn_segment *segment = cn_store_segment(store, i);
+
+        while (at < earlier->count &&
+               cn_segment_number(cn_store_segment(earlier->store, at)) <
+                   cn_segment_number(segment))
+            at++;
+        if (at == earlier->count || cn_store_segment(earlier->store, at) != segment)
+            continue;
+        search->indexes[i] = earlier->indexes[at];
+        if (search->indexes[i])
+            search->indexes[i]->user_count++;
+        cn_kept_hits_move(&search->kept, i, &earlier->kept, at);
+    }
+    *out = search;
+    return true;
+}
+
+void cn_search_close(struct cn_search *search)
+{
+    if (!search)
+        return;
+    for (size_t i = 0; i < search->count; i++)
+        release_index(search->indexes[i]);
+    cn_kept_hits_done(&search->kept);
+    cn_trace_table_done(&search->traces);
+    free(search->newest);
+    free(search->oldest);
+    free(search->indexes);
+    free(search->failures);
+    free(search->in_traces);
+    free(search);
+}
+
+static bool open_index(struct cn_search *search, uint32_t segment,
+                       const struct cn_store_index **out, struct cn_error *err)
+{
+    struct cn_shared_index *shared = search->indexes[segment];
+
+    if (!shared) {
+        shared = cn_alloc(1, sizeof(*shared));
+        if (!cn_store_index_open(&shared->index, cn_store_segment(search->store, segment),
+                                 err)) {
+            free(shared);
+            return false;
+        }
+        shared->user_count = 1;
+        search->indexes[segment] = shared;
+    }
+    *out = &shared->index;
+    return true;
+}
+
+/* The index of a segment that a query is matched with. */
+static bool open_for(struct cn_search *search, uint32_t segment,
+                     const struct cn_query *query, const struct cn_store_index **out,
+                     struct cn_error *err)
+{
+    /* Without a term, rows are all that is read. */
+    if (query->count > 0)
+        cn_segment_expect_all(cn_store_segment(search->store, segment));
+    return open_index(search, segment, out, err);
+}
+
+bool cn_search_check(const struct cn_search *search, struct cn_error *err)
+{
+    struct cn_error first = {0}, found;
+    size_t count = 0;
+
+    for (size_t i = 0; i < search->count; i++) {
+        const struct cn_segment *segment = cn_store_segment(search->store, i);
+        bool ok = search->failures[i].kind == CN_ERR_NONE;
+
+        /* Without rows the times of a segment are not known: it is never skipped. */
+        if (!ok)
+            found = search->failures[i];
+        else if (search->indexes[i])
+            ok = cn_store_index_check(&search->indexes[i]->index, &found);
+        else if (cn_segment_row_count(segment) == 0)
+            ok = cn_segment_check(segment, &found);
+        if (!ok && count++ == 0)
+            first = found;
+    }
+    if (count == 0)
+        return true;
+    *err = first;
+    return cn_fail_in(err, "damaged data, something may be missing%s",
+                      count > 1 ? " in several segments" : "");
+}
+
+void cn_search_forget(struct cn_search *search)
+{
+    for (size_t i = 0; i < search->count; i++) {
+        if (search->indexes[i])
+            cn_store_index_forget(&search->indexes[i]->index);
+    }
+}
+
+/* A damaged index is rebuilt once. */
+static bool match_or_rebuild(struct cn_store_index *index, const struct cn_query *query,
+                             struct cn_rows *rows, struct cn_error *err)
+{
+    if (cn_match(index, query, rows, err))
+        return true;
+    return err->kind == CN_ERR_FORMAT && cn_store_index_has_file(index) &&
+           cn_store_index_rebuild(index, err) && cn_match(index, query, rows, err);
+}
+
+/* True if a query scans postings instead of looking up a value. */
+static bool reads_much(const struct cn_query *query)
+{
+    for (size_t i = 0; i < query->count; i++) {
+        const struct cn_query_term *term = &query->steps[i].term;
+
+        if (query->steps[i].kind == CN_QUERY_STEP_TERM &&
+            term->field >= CN_QUERY_METHOD &&
+            (term->op != CN_QUERY_EQUAL || term->field < CN_QUERY_ATTRIBUTE))
+            return true;
+    }
+    return false;
+}
+
+static bool match(struct cn_search *search, uint32_t segment,
+                  const struct cn_query *query, struct cn_rows *rows,
+                  struct cn_error *err)
+{
+    /* Above so many rows or segments, postings and words do not fit into memory. */
+    enum { LARGE = 1 << 19, MANY = 64 };
+    struct cn_store_index *index = &search->indexes[segment]->index;
+
+    if (!match_or_rebuild(index, query, rows, err))
+        return cn_fail_in(err, "%s",
+                          cn_segment_path(cn_store_segment(search->store, segment)));
+    if ((search->row_count > LARGE || search->count > MANY) && reads_much(query))
+        cn_store_index_forget(index);
+    if (search->count > MANY && reads_much(query))
+        cn_segment_forget(cn_store_segment(search->store, segment));
+    return true;
+}
+
+/* The rows of a segment that match, as they were found before or now. */
+static bool hits_of(struct cn_search *search, uint32_t segment,
+                    const struct cn_query *query, struct cn_rows *rows, bool *is_kept,
+                    struct cn_error *err)
+{
+    struct cn_kept_query *kept = cn_kept_hits_of(&search->kept, query);
+
+    *is_kept = kept->rows[segment].words != NULL;
+    if (*is_kept) {
+        *rows = kept->rows[segment];
+        return true;
+    }
+    if (!match(search, segment, query, rows, err))
+        return false;
+    *is_kept = cn_kept_hits_add(&search->kept, kept, segment, rows);
+    return true;
+}
+
+static bool search_part(struct cn_search *search, const struct cn_search_part *part,
+                        const struct cn_query *query,
+                        const struct cn_search_visitor *visitor, struct cn_error *err)
+{
+    const struct cn_store_index *index;
+    struct cn_rows rows;
+    bool is_kept, ok;
+
+    if (!open_for(search, part->segment, query, &index, err) ||
+        !hits_of(search, part->segment, query, &rows, &is_kept, err))
+        return false;
+    ok = cn_rows_is_empty(&rows) ||
+         visitor->visit(visitor->arg, part->segment, index, &rows, err);
+    if (!is_kept)
+        cn_rows_done(&rows);
+    return ok;
+}
+
+static void note_row(void *arg, uint32_t row)
+{
+    (void)row;
+    *(bool *)arg = true;
+}
+
+/* Checks the times, the filter, and the id if the query has one. */
+static bool may_have_hits(const struct cn_search *search,
+                          const struct cn_search_part *part, const struct cn_query *query)
+{
+    const struct cn_segment *segment = cn_store_segment(search->store, part->segment);
+    bool has_trace = false;
+
+    if (part->first_ns > part->last_ns || part->last_ns < query->first_ns ||
+        part->first_ns > query->last_ns ||
+        !cn_query_may_match(query, cn_segment_filter(segment)))
+        return false;
+    if (query->has_id)
+        cn_segment_expect_all(segment);
+    return !query->has_id ||
+           !cn_columns_find_trace(cn_segment_columns(segment), query->id.high,
+                                  query->id.low, note_row, &has_trace) ||
+           has_trace;
+}
+
+/* Segments that are matched in parallel. Each worker parses the query, because patterns belong to
+ * one thread. */
+struct ahead {
+    struct cn_search *search;
+    struct cn_kept_query *kept;
+    struct cn_query **queries; /* by worker; NULL: not parsed yet */
+    const struct cn_query *query;
+    struct ahead_job {
+        uint32_t segment;
+        struct cn_rows rows; /* no words: it failed */
+    } * jobs;
+};
+
+/* A segment that fails here is matched again when it is visited, which reports the error. */
+static void match_job(void *arg, size_t i, unsigned worker)
+{
+    struct ahead *ahead = arg;
+    struct ahead_job *job = &ahead->jobs[i];
+    const struct cn_store_index *index;
+    struct cn_error ignored;
+    struct cn_rows rows;
+
+    if (!ahead->queries[worker] &&
+        !cn_query_parse(&ahead->queries[worker], ahead->query->text, ahead->query->now_ns,
+                        &ignored))
+        return;
+    if (open_for(ahead->search, job->segment, ahead->query, &index, &ignored) &&
+        match(ahead->search, job->segment, ahead->queries[worker], &rows, &ignored))
+        job->rows = rows;
+}
+
+static void keep_job(void *arg, size_t i, unsigned worker)
+{
+    struct ahead *ahead = arg;
+    struct ahead_job *job = &ahead->jobs[i];
+
+    (void)worker;
+    if (job->rows.words &&
+        !cn_kept_hits_add(&ahead->search->kept, ahead->kept, job->segment, &job->rows))
+        cn_rows_done(&job->rows);
+}
+
+unsigned cn_search_workers(const struct cn_search *search)
+{
+    enum { REMOTE_WORKERS = 16 };
+    unsigned workers = cn_pool_default_workers();
+
+    return workers < REMOTE_WORKERS && search->count > 0 &&
+                   cn_segment_filter(cn_store_segment(search->store, 0)).len > 0
+               ? REMOTE_WORKERS
+               : workers;
+}
+
+/* Match the segments of `parts` without cached hits on all processors. */
+static void match_ahead(struct cn_search *search, const struct cn_query *query,
+                        const struct cn_search_part *parts, size_t count)
+{
+    enum { ROWS_MIN = 1 << 16 }; /* fewer rows are matched before a thread has started */
+    unsigned workers = cn_search_workers(search);
+    bool is_remote = workers > cn_pool_default_workers();
+    struct ahead ahead = {
+        .search = search,
+        .kept = cn_kept_hits_of(&search->kept, query),
+        .query = query,
+        .jobs = cn_alloc(count, sizeof(*ahead.jobs)),
+        .queries = cn_alloc(workers, sizeof(struct cn_query *)),
+    };
+    struct cn_jobs jobs = {.arg = &ahead, .run = match_job, .take = keep_job};
+    uint64_t row_count = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        uint32_t segment = parts[i].segment;
+
+        if (!may_have_hits(search, &parts[i], query) || ahead.kept->rows[segment].words)
+            continue;
+        ahead.jobs[jobs.count++].segment = segment;
+        row_count += cn_segment_row_count(cn_store_segment(search->store, segment));
+    }
+    if (workers > 1 && jobs.count > 1 && (is_remote || row_count >= ROWS_MIN))
+        cn_pool_run(&jobs, workers);
+    for (unsigned i = 0; i < workers; i++)
+        cn_query_free(ahead.queries[i]);
+    free(ahead.queries);
+    free(ahead.jobs);
+}
+
+static size_t end_of(const struct cn_search *search,
+                     const struct cn_search_visitor *visitor)
+{
+    return visitor->end > 0 ? visitor->end : search->count;
+}
+
+size_t cn_search_end_of(const struct cn_search *search, const struct cn_query *query,
+                        size_t part_max)
+{
+    size_t end = 0;
+
+    for (; end < search->count && part_max > 0; end++)
+        part_max -= may_have_hits(search, &search->newest[end], query);
+    return end;
+}
+
+/* True if the walk would go on after its end. */
+static bool has_more(const struct cn_search *search, const struct cn_query *query,
+                     const struct cn_search_visitor *visitor, size_t position)
+{
+    while (position < search->count &&
+           !may_have_hits(search, &search->newest[position], query))
+        position++;
+    return position < search->count &&
+           (!visitor->goes_on ||
+            visitor->goes_on(visitor->arg, search->newest[position].last_ns));
+}
+
+/* The number of parts from `at` on that are visited, or may be: those whose times overlap those of
+ * the first one, such as other lanes, or all if nothing ends the walk. */
+static size_t count_ahead(const struct cn_search *search,
+                          const struct cn_search_part *parts, size_t at,
+                          const struct cn_search_visitor *visitor)
+{
+    size_t end = at + 1, last = end_of(search, visitor);
+
+    if (!visitor->goes_on)
+        return last - at;
+    while (end < last &&
+           (visitor->is_oldest_first ? parts[end].first_ns <= parts[at].last_ns
+                                     : parts[end].last_ns >= parts[at].first_ns))
+        end++;
+    return end - at;
+}
+
+/* Visit the next segment; those before `ahead_end` were matched. */
+static enum cn_step visit_next(struct cn_search *search, const struct cn_query *query,
+                               const struct cn_search_visitor *visitor, size_t *position,
+                               size_t *ahead_end, struct cn_error *err)
+{
+    const struct cn_search_part *parts =
+        visitor->is_oldest_first ? search->oldest : search->newest;
+    const struct cn_search_part *part;
+    size_t end = end_of(search, visitor);
+
+    while (*position < end && !may_have_hits(search, &parts[*position], query))
+        ++*position;
+    if (*position >= end) {
+        if (visitor->is_cut)
+            *visitor->is_cut = has_more(search, query, visitor, end);
+        return CN_END;
+    }
+    part = &parts[*position];
+    if (visitor->goes_on &&
+        !visitor->goes_on(visitor->arg,
+                          visitor->is_oldest_first ? part->first_ns : part->last_ns))
+        return CN_END;
+    if (*position >= *ahead_end) {
+        size_t count = count_ahead(search, parts, *position, visitor);
+
+        if (count > 1)
+            match_ahead(search, query, part, count);
+        *ahead_end = *position + count;
+    }
+    ++*position;
+    if (search_part(search, part, query, visitor, err))
+        return CN_ITEM;
+    /* The other segments are searched. */
+    if (err->kind != CN_ERR_FORMAT && err->kind != CN_ERR_IO)
+        return CN_FAIL;
+    search->failures[part->segment] = *err;
+    return CN_ITEM;
+}
+
+enum cn_step cn_search_visit_next(struct cn_search *search, const struct cn_query *query,
+                                  const struct cn_search_visitor *visitor,
+                                  size_t *position, struct cn_error *err)
+{
+    size_t ahead_end = *position == 0 ? 0 : SIZE_MAX;
+
+    return visit_next(search, query, visitor, position, &ahead_end, err);
+}
+
+bool cn_search_walk(struct cn_search *search, const struct cn_query *query,
+                    const struct cn_search_visitor *visitor, struct cn_error *err)
+{
+    size_t position = 0, ahead_end = 0;
+    enum cn_step step;
+
+    do {
+        step = visit_next(search, query, visitor, &position, &ahead_end, err);
+    } while (step == CN_ITEM);
+    return step == CN_END;
+}
+
+bool cn_search_index(struct cn_search *search, uint32_t segment,
+                     const struct cn_store_index **out, struct cn_error *err)
+{
+    return open_index(search, segment, out, err);
+}
+
+bool cn_search_hit_row(struct cn_search *search, const struct cn_search_hit *hit,
+                       struct cn_store_row *row, struct cn_error *err)
+{
+    const struct cn_store_index *index;
+
+    if (!open_index(search, hit->segment, &index, err) ||
+        !cn_columns_row(index->columns, hit->row, row, err))
+        return false;
+    cn_joined_complete(&index->joined, hit->row, row);
+    return true;
+}
+
+bool cn_search_hit_word(struct cn_search *search, const struct cn_search_hit *hit,
+                        uint32_t word, struct cn_text *out, struct cn_error *err)
+{
+    const struct cn_store_index *index;
+
+    return open_index(search, hit->segment, &index, err) &&
+           cn_store_index_print(index, word, out, err);
+}
+
+const struct cn_store *cn_search_store(const struct cn_search *search)
+{
+    return search->store;
+}

@@ -1,0 +1,80 @@
+/* Visits the segments of a search in the order of their times, with the matching rows of each.
+ * The hits of the last few queries are cached.
+ *
+ * Internal to store/search. Threads: one thread at a time.
+ */
+#ifndef CN_STORE_SEARCH_SEGMENTS_H
+#define CN_STORE_SEARCH_SEGMENTS_H
+
+#include "model/step.h"
+#include "store/index/rows.h"
+#include "store/search/search.h"
+#include "store/segment/index.h"
+
+/* Called with the matching rows of a segment that has any. */
+typedef bool (*cn_search_visit)(void *arg, uint32_t segment,
+                                const struct cn_store_index *index,
+                                const struct cn_rows *rows, struct cn_error *err);
+
+/* Called before a segment is searched, with the time of its newest row (of its oldest row if
+ * oldest first). False ends the walk: no later segment can matter. */
+typedef bool (*cn_search_goes_on)(void *arg, uint64_t time_ns);
+
+struct cn_search_visitor {
+    cn_search_visit visit;
+    cn_search_goes_on goes_on; /* NULL: all segments */
+    void *arg;
+    bool is_oldest_first;
+    size_t end;   /* of the walk, from cn_search_end_of(); 0: all segments */
+    bool *is_cut; /* receives whether a segment after `end` would have been next */
+};
+
+/* The end of a walk, newest first, over `part_max` segments that may have hits. */
+size_t cn_search_end_of(const struct cn_search *search, const struct cn_query *query,
+                        size_t part_max);
+
+struct cn_trace_table;
+
+/* The rows of all segments by trace, made at the first call; with a query, at least those of the
+ * traces that it finds, without segments whose filters exclude them. Rows of a damaged segment are
+ * traces of one row each; cn_search_check() reports the damage. */
+CN_CHECK bool cn_search_trace_table(struct cn_search *search,
+                                    const struct cn_query *query,
+                                    const struct cn_trace_table **out,
+                                    struct cn_error *err);
+
+/* The newest traces that a query finds: of its newest segments, those that may be among the newest.
+ * Others are in the table with what these segments have of them. */
+struct cn_search_newest {
+    size_t end;       /* of the walk */
+    size_t trace_max; /* traces whose rows are all in the table */
+    uint64_t rest_ns; /* receives a time that no other trace is after; 0: there is none */
+};
+CN_CHECK bool cn_search_newest_table(struct cn_search *search,
+                                     const struct cn_query *query,
+                                     struct cn_search_newest *newest,
+                                     const struct cn_trace_table **out,
+                                     struct cn_error *err);
+
+/* True if a table of the newest traces, so many at most, is made faster than one of all. */
+bool cn_search_newest_helps(const struct cn_search *search, size_t trace_max);
+
+/* The table of the last call, which must have succeeded. */
+const struct cn_trace_table *cn_search_traces_made(const struct cn_search *search);
+
+/* The index of a segment, opened at the first call. */
+CN_CHECK bool cn_search_index(struct cn_search *search, uint32_t segment,
+                              const struct cn_store_index **out, struct cn_error *err);
+
+CN_CHECK bool cn_search_walk(struct cn_search *search, const struct cn_query *query,
+                             const struct cn_search_visitor *visitor,
+                             struct cn_error *err);
+
+/* The same for one segment: the next from *position on that may have hits; begin with 0.
+ * CN_END if none is left. */
+CN_CHECK enum cn_step cn_search_visit_next(struct cn_search *search,
+                                           const struct cn_query *query,
+                                           const struct cn_search_visitor *visitor,
+                                           size_t *position, struct cn_error *err);
+
+#endif

@@ -1,0 +1,41 @@
+/* The state of a search.
+ *
+ * Internal to store/search. Threads: one thread at a time; indexes of different segments may be
+ * opened by different threads.
+ */
+#ifndef CN_STORE_SEARCH_STATE_H
+#define CN_STORE_SEARCH_STATE_H
+
+#include "store/search/kept_hits.h"
+#include "store/search/segments.h"
+#include "store/search/trace_table.h"
+
+/* The times of a segment are known before its index is opened. */
+struct cn_search_part {
+    uint32_t segment;
+    uint64_t first_ns, last_ns;
+};
+
+/* An index that one or more searches use. */
+struct cn_shared_index {
+    struct cn_store_index index;
+    unsigned user_count;
+};
+
+struct cn_search {
+    const struct cn_store *store;
+    struct cn_search_part *newest; /* the one with the newest row first */
+    struct cn_search_part *oldest; /* the one with the oldest row first */
+    size_t count;
+    struct cn_kept_hits kept;
+    struct cn_shared_index **indexes; /* by segment; NULL: not open */
+    struct cn_error *failures;        /* by segment: why it could not be searched */
+    uint64_t row_count;
+    struct cn_trace_table traces; /* made when it is first needed */
+    bool *in_traces; /* by segment: the table has its rows; NULL: there is no table */
+};
+
+/* How many segments are read at a time: those in object storage are waited for, not computed. */
+unsigned cn_search_workers(const struct cn_search *search);
+
+#endif

@@ -1,0 +1,40 @@
+/* Files of a build: a program or library, or its debug information, by its build-id or its
+ * .gnu_debuglink. The places, in this order:
+ *
+ *   $CAIRN_DEBUG_PATH, /usr/lib/debug             .build-id/ab/cdef... and .build-id/ab/cdef....debug
+ *   ~/.debug, to which perf copies modules        .build-id/ab/cdef.../elf and debug
+ *   beside the module, in its folder .debug, and
+ *   in the folders above below its own path       by .gnu_debuglink, if the checksum matches
+ *   debuginfod, if $DEBUGINFOD_URLS is set        libdebuginfod is loaded when it is first
+ *                                                 needed; all questions together take at most
+ *                                                 half a minute
+ *
+ * A zeroed struct is ready for use. Internal to the folder.
+ * Threads: one thread at a time.
+ */
+#ifndef CN_SYMBOLS_PROGRAM_BUILD_FILES_H
+#define CN_SYMBOLS_PROGRAM_BUILD_FILES_H
+
+#include <elfutils/libdwfl.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+struct cn_build_files {
+    struct cn_debuginfod *debuginfod; /* NULL: not asked for yet */
+};
+
+/* A module with this build-id (hexadecimal) that is not at its own path. */
+bool cn_build_files_find(struct cn_build_files *files, const char *build_id,
+                         struct cn_text *path);
+
+/* A callback of libdwfl: the file with the debug information of a module, whose user data is
+ * a struct cn_build_files. */
+int cn_build_files_find_debug(Dwfl_Module *module, void **arg, const char *module_name,
+                              Dwarf_Addr base, const char *path, const char *link,
+                              GElf_Word link_crc, char **out);
+
+void cn_build_files_done(struct cn_build_files *files);
+
+#endif

@@ -1,0 +1,471 @@
+#include "symbols/program/resolver.h"
+
+#include <dwarf.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/map.h"
+#include "base/text.h"
+#include "symbols/program/debug_info.h"
+
+struct cn_resolver {
+    struct cn_names keys;       /* "PATH\nBUILD_ID" */
+    struct cn_debug_info *list; /* by index of the key */
+    size_t capacity;
+    struct cn_names strings; /* of results */
+    struct cn_build_files files;
+};
+
+struct cn_resolver *cn_resolver_new(void)
+{
+    return cn_alloc(1, sizeof(struct cn_resolver));
+}
+
+void cn_resolver_free(struct cn_resolver *resolver)
+{
+    if (!resolver)
+        return;
+    for (size_t i = 0; i < resolver->keys.count; i++)
+        cn_debug_info_close(&resolver->list[i]);
+    free(resolver->list);
+    cn_names_done(&resolver->keys);
+    cn_names_done(&resolver->strings);
+    cn_build_files_done(&resolver->files);
+    free(resolver);
+}
+
+static struct cn_debug_info *find_module(struct cn_resolver *resolver, const char *path,
+                                         const char *build_id)
+{
+    size_t known = resolver->keys.count;
+    struct cn_text key = {0};
+    uint32_t at;
+
+    if (path[0] != '/')
+        return NULL;
+    cn_text_printf(&key, "%s\n%s", path, build_id);
+    at = cn_names_add(&resolver->keys, cn_text_str(&key));
+    cn_text_done(&key);
+    if (at == known) {
+        resolver->list =
+            cn_grow(resolver->list, at, &resolver->capacity, sizeof(*resolver->list));
+        (void)cn_debug_info_open(&resolver->list[at], path, build_id, &resolver->files);
+    }
+    return resolver->list[at].dwfl ? &resolver->list[at] : NULL;
+}
+
+static const char *intern(struct cn_resolver *resolver, const char *text)
+{
+    uint32_t at = cn_names_add(&resolver->strings, text);
+
+    return resolver->strings.list[at];
+}
+
+/* "/a/./b/../c" to "/a/c", without asking the file system. */
+static void simplify(char *path)
+{
+    char *from = path, *to = path;
+
+    while (*from) {
+        size_t len = 1 + strcspn(from + 1, "/");
+
+        if (len == 3 && strncmp(from, "/..", 3) == 0) {
+            while (to > path && *--to != '/')
+                continue;
+        } else if (len > 1 && !(len == 2 && from[1] == '.')) {
+            memmove(to, from, len);
+            to += len;
+        }
+        from += len;
+    }
+    *to = '\0';
+}
+
+/* The compilation unit of an offset, and its address in that unit. */
+static bool find_unit(const struct cn_debug_info *module, uint64_t offset,
+                      Dwarf_Die **unit, Dwarf_Addr *address)
+{
+    Dwarf_Addr bias;
+
+    if (!module->has_dwarf)
+        return false;
+    *unit = dwfl_module_addrdie(module->module, module->begin + offset, &bias);
+    *address = module->begin + offset - bias;
+    return *unit != NULL;
+}
+
+/* Set file and line; false if they are unknown. */
+static bool set_location(struct cn_resolver *resolver, Dwarf_Die *unit, const char *file,
+                         int64_t line, struct cn_source_location *out)
+{
+    struct cn_text path = {0};
+    Dwarf_Attribute attribute;
+    const char *folder;
+
+    if (!file || line < 0 || line > UINT32_MAX)
+        return false;
+    folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+    if (file[0] != '/' && folder)
+        cn_text_printf(&path, "%s/", folder);
+    cn_text_str_add(&path, file);
+    if (path.chars[0] == '/')
+        simplify(path.chars);
+    out->file = intern(resolver, path.chars);
+    cn_text_done(&path);
+    out->line = (uint32_t)line;
+    return true;
+}
+
+bool cn_resolver_function(struct cn_resolver *resolver, const char *path,
+                          const char *build_id, uint64_t offset,
+                          struct cn_source_location *out)
+{
+    struct cn_debug_info *module = find_module(resolver, path, build_id);
+    Dwarf_Die *unit, scopes[CN_SCOPE_MAX];
+    Dwarf_Addr address;
+    int line;
+
+    if (!module || !find_unit(module, offset, &unit, &address) ||
+        cn_scopes_at(&module->scopes, unit, address, scopes) == 0 ||
+        dwarf_decl_line(&scopes[0], &line) != 0 ||
+        !set_location(resolver, unit, dwarf_decl_file(&scopes[0]), line, out))
+        return false;
+    out->function = NULL;
+    out->mangled = NULL;
+    return true;
+}
+
+/* The call site of an inlined function. */
+static bool called_at(struct cn_resolver *resolver, Dwarf_Die *inlined, Dwarf_Die *unit,
+                      struct cn_source_location *out)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word file, line;
+    Dwarf_Files *files;
+    size_t count;
+
+    return dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &file) ==
+               0 &&
+           dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line) ==
+               0 &&
+           dwarf_getsrcfiles(unit, &files, &count) == 0 &&
+           set_location(resolver, unit, dwarf_filesrc(files, (size_t)file, NULL, NULL),
+                        line <= UINT32_MAX ? (int64_t)line : -1, out);
+}
+
+static const char *linkage_name(struct cn_resolver *resolver, Dwarf_Die *function)
+{
+    Dwarf_Attribute attribute;
+    const char *name =
+        dwarf_formstring(dwarf_attr_integrate(function, DW_AT_linkage_name, &attribute));
+
+    if (!name)
+        name = dwarf_formstring(
+            dwarf_attr_integrate(function, DW_AT_MIPS_linkage_name, &attribute));
+    return name ? intern(resolver, name) : NULL;
+}
+
+size_t cn_resolver_instruction(struct cn_resolver *resolver, const char *path,
+                               const char *build_id, uint64_t offset,
+                               struct cn_source_location *out, size_t most)
+{
+    struct cn_debug_info *module = find_module(resolver, path, build_id);
+    Dwarf_Die *unit, scopes[CN_SCOPE_MAX];
+    Dwarf_Addr address;
+    Dwarf_Line *entry;
+    size_t levels = 1, scope_count;
+    int line;
+
+    if (most == 0 || !module || !find_unit(module, offset, &unit, &address))
+        return 0;
+    /* The location of each level is the call site of the next one, that of the innermost is
+     * the line of the address. */
+    out[0].function = NULL;
+    out[0].mangled = NULL;
+    scope_count = cn_scopes_at(&module->scopes, unit, address, scopes);
+    for (size_t i = 1; i < scope_count; i++) {
+        const char *name = dwarf_diename(&scopes[i]);
+
+        if (levels == most || !called_at(resolver, &scopes[i], unit, &out[levels - 1]))
+            break;
+        out[levels].mangled = linkage_name(resolver, &scopes[i]);
+        out[levels++].function = intern(resolver, name ? name : "");
+    }
+    entry = dwarf_getsrc_die(unit, address);
+    if (!entry || dwarf_lineno(entry, &line) != 0 || line == 0 ||
+        !set_location(resolver, unit, dwarf_linesrc(entry, NULL, NULL), line,
+                      &out[levels - 1]))
+        return 0;
+    return levels;
+}
+
+/* Without the version of a symbol of a library: "read@@GLIBC_2.2.5". */
+static const char *intern_symbol(struct cn_resolver *resolver, const char *name)
+{
+    const char *at = name[0] ? strchr(name + 1, '@') : NULL;
+    struct cn_text text = {0};
+    const char *result;
+
+    if (!at)
+        return intern(resolver, name);
+    cn_text_add(&text, name, (size_t)(at - name));
+    result = intern(resolver, text.chars);
+    cn_text_done(&text);
+    return result;
+}
+
+bool cn_resolver_symbol(struct cn_resolver *resolver, const char *path,
+                        const char *build_id, uint64_t offset, struct cn_symbol *out)
+{
+    struct cn_debug_info *module = find_module(resolver, path, build_id);
+    const struct cn_table_symbol *symbol;
+    struct cn_plt_entry entry;
+
+    if (!module)
+        return false;
+    if (cn_plt_find(&module->plt, module->begin + offset - module->linked, &entry)) {
+        if (!entry.name)
+            return false;
+        *out = (struct cn_symbol){.name = entry.name,
+                                  .offset = entry.begin + module->linked - module->begin};
+        return true;
+    }
+    if (!module->has_symbols)
+        cn_symbol_table_read(&module->symbols, module->module);
+    module->has_symbols = true;
+    symbol = cn_symbol_table_find(&module->symbols, module->begin + offset);
+    if (!symbol || symbol->begin < module->begin)
+        return false;
+    *out = (struct cn_symbol){
+        .name = intern_symbol(resolver, symbol->name),
+        .offset = symbol->begin - module->begin,
+        .len = symbol->has_size ? symbol->end - symbol->begin : 0,
+    };
+    return true;
+}
+
+/* The bytes of a function in the file; none if they are not there. */
+static struct cn_bytes code_of(Elf *elf, uint64_t address, uint64_t len)
+{
+    size_t count;
+
+    for (size_t i = 0; elf_getphdrnum(elf, &count) == 0 && i < count; i++) {
+        GElf_Phdr header;
+        Elf_Data *data;
+
+        if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD ||
+            address < header.p_vaddr || address - header.p_vaddr >= header.p_filesz ||
+            len > header.p_filesz - (address - header.p_vaddr))
+            continue;
+        data = elf_getdata_rawchunk(
+            elf, (int64_t)(header.p_offset + (address - header.p_vaddr)), (size_t)len,
+            ELF_T_BYTE);
+        return data && data->d_buf ? (struct cn_bytes){data->d_buf, data->d_size}
+                                   : (struct cn_bytes){0};
+    }
+    return (struct cn_bytes){0};
+}
+
+/* The length of a function; one that has none in the symbol table ends at the next. */
+static uint64_t length_of(const struct cn_debug_info *module,
+                          const struct cn_symbol *function)
+{
+    uint64_t begin = module->begin + function->offset;
+    const struct cn_table_symbol *symbol =
+        function->len == 0 ? cn_symbol_table_find(&module->symbols, begin) : NULL;
+
+    return symbol && symbol->begin == begin && symbol->end != UINT64_MAX
+               ? symbol->end - begin
+               : function->len;
+}
+
+/* Why the module of a function cannot be opened. */
+static bool fail_module(const char *path, const char *build_id, struct cn_error *err)
+{
+    if (path[0] != '/')
+        return cn_fail(err, CN_ERR_NOT_FOUND, "%s is not a file with code", path);
+    if (access(path, R_OK) != 0)
+        return cn_fail(err, CN_ERR_NOT_FOUND, "%s is not on this machine", path);
+    if (build_id[0])
+        return cn_fail(err, CN_ERR_NOT_FOUND,
+                       "%s is another build than the one that was measured, %s", path,
+                       build_id);
+    return cn_fail(err, CN_ERR_NOT_FOUND, "%s is not an ELF file", path);
+}
+
+bool cn_resolver_code(struct cn_resolver *resolver, const char *path,
+                      const char *build_id, uint64_t offset, struct cn_resolver_code *out,
+                      struct cn_error *err)
+{
+    struct cn_debug_info *module = find_module(resolver, path, build_id);
+    GElf_Addr bias;
+    GElf_Ehdr head;
+    Elf *elf;
+
+    *out = (struct cn_resolver_code){0};
+    if (!module)
+        return fail_module(path, build_id, err);
+    elf = dwfl_module_getelf(module->module, &bias);
+    if (!elf || !gelf_getehdr(elf, &head) ||
+        (head.e_machine != EM_X86_64 && head.e_machine != EM_AARCH64))
+        return cn_fail(err, CN_ERR_NOT_FOUND, "%s is not code of x86_64 or aarch64",
+                       path);
+    if (!cn_resolver_symbol(resolver, path, build_id, offset, &out->symbol))
+        return cn_fail(err, CN_ERR_NOT_FOUND, "%s has no symbol at 0x%" PRIx64, path,
+                       offset);
+    out->is_x86 = head.e_machine == EM_X86_64;
+    out->bytes = code_of(elf, module->begin + out->symbol.offset - module->linked,
+                         length_of(module, &out->symbol));
+    return out->bytes.len > 0 ||
+           cn_fail(err, CN_ERR_NOT_FOUND, "%s has no code of %s", path, out->symbol.name);
+}
+
+struct caller {
+    struct cn_debug_info *module;
+    uint64_t begin; /* of the function that calls, as libdwfl counts */
+};
+
+/* Functions of the C and C++ libraries; there is no sign of it in their code. */
+static bool never_returns(void *arg, uint64_t target)
+{
+    static const char *const names[] = {"abort",
+                                        "exit",
+                                        "_exit",
+                                        "_Exit",
+                                        "quick_exit",
+                                        "__assert_fail",
+                                        "__stack_chk_fail",
+                                        "__libc_fatal",
+                                        "__fortify_fail",
+                                        "__chk_fail",
+                                        "_Unwind_Resume",
+                                        "__cxa_throw",
+                                        "__cxa_rethrow",
+                                        "__cxa_bad_cast",
+                                        "__clang_call_terminate",
+                                        "_ZSt9terminatev",
+                                        "longjmp",
+                                        "_longjmp",
+                                        "__longjmp_chk",
+                                        "siglongjmp",
+                                        "__libc_start_call_main",
+                                        "pthread_exit",
+                                        "err",
+                                        "errx"};
+    const struct caller *caller = arg;
+    struct cn_debug_info *module = caller->module;
+    const struct cn_table_symbol *symbol;
+    struct cn_plt_entry entry;
+    const char *name;
+    size_t len;
+
+    if (cn_plt_find(&module->plt, caller->begin + target - module->linked, &entry)) {
+        name = entry.name;
+    } else {
+        symbol = cn_symbol_table_find(&module->symbols, caller->begin + target);
+        name = symbol ? symbol->name : NULL;
+    }
+    len = name ? strcspn(name, "@") : 0;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (len == strlen(names[i]) && strncmp(name, names[i], len) == 0)
+            return true;
+    return name && strncmp(name, "_ZSt", 4) == 0 && strstr(name, "__throw_");
+}
+
+static const struct cn_loops *loops_of(struct cn_debug_info *module,
+                                       const struct cn_symbol *function)
+{
+    uint32_t at =
+        *cn_map_at(&module->loop_of, function->offset, (uint32_t)module->loop_count);
+    GElf_Addr bias;
+    GElf_Ehdr head;
+    Elf *elf;
+
+    if (at < module->loop_count)
+        return &module->loops[at];
+    module->loops =
+        cn_grow(module->loops, at, &module->loop_capacity, sizeof(*module->loops));
+    module->loops[module->loop_count++] = (struct cn_loops){0};
+    elf = dwfl_module_getelf(module->module, &bias);
+    if (elf && gelf_getehdr(elf, &head) && function->len <= CN_LOOPS_CODE_MAX &&
+        (head.e_machine == EM_X86_64 || head.e_machine == EM_AARCH64))
+        cn_loops_find(&module->loops[at],
+                      code_of(elf, module->begin + function->offset - module->linked,
+                              function->len),
+                      head.e_machine == EM_X86_64, never_returns,
+                      &(struct caller){module, module->begin + function->offset});
+    return &module->loops[at];
+}
+
+size_t cn_resolver_loops(struct cn_resolver *resolver, const char *path,
+                         const char *build_id, const struct cn_symbol *function,
+                         uint64_t offset, uint64_t out[CN_RESOLVER_LOOP_MAX])
+{
+    struct cn_debug_info *module = find_module(resolver, path, build_id);
+    uint32_t heads[CN_LOOPS_DEPTH_MAX];
+    size_t count;
+
+    if (!module || offset < function->offset ||
+        offset - function->offset >= function->len)
+        return 0;
+    count = cn_loops_at(loops_of(module, function), (uint32_t)(offset - function->offset),
+                        heads);
+    for (size_t i = 0; i < count; i++)
+        out[i] = function->offset + heads[i];
+    return count;
+}
+
+size_t cn_resolver_loop(struct cn_resolver *resolver, const char *path,
+                        const char *build_id, const struct cn_symbol *function,
+                        uint64_t head, struct cn_source_location *out, size_t most)
+{
+    struct cn_debug_info *module = find_module(resolver, path, build_id);
+    size_t count = cn_resolver_instruction(resolver, path, build_id, head, out, most);
+    struct cn_source_location *others = cn_alloc(most, sizeof(*others));
+    uint32_t blocks[CN_LOOPS_BLOCK_MAX];
+    size_t block_count = 0;
+
+    if (count > 1)
+        block_count = cn_loops_blocks(loops_of(module, function),
+                                      (uint32_t)(head - function->offset), blocks);
+    for (size_t i = 0; i < block_count && count > 1; i++) {
+        size_t levels = cn_resolver_instruction(
+            resolver, path, build_id, function->offset + blocks[i], others, most);
+        size_t same = 1;
+
+        /* Strings are unique, and calls of the same function at two lines are two. */
+        while (same < levels && same < count &&
+               others[same].function == out[same].function &&
+               others[same - 1].line == out[same - 1].line)
+            same++;
+        if (levels > 0)
+            count = same;
+    }
+    free(others);
+    return count;
+}
+
+bool cn_resolver_offset(struct cn_resolver *resolver, const char *path,
+                        const char *build_id, uint64_t file_off, uint64_t *out)
+{
+    const struct cn_debug_info *module = find_module(resolver, path, build_id);
+    GElf_Addr bias;
+    Elf *elf = module ? dwfl_module_getelf(module->module, &bias) : NULL;
+    size_t count;
+
+    if (!elf || elf_getphdrnum(elf, &count) != 0)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        GElf_Phdr header;
+
+        if (gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_LOAD &&
+            file_off >= header.p_offset && file_off - header.p_offset < header.p_filesz) {
+            *out = bias + header.p_vaddr + (file_off - header.p_offset) - module->begin;
+            return true;
+        }
+    }
+    return false;
+}

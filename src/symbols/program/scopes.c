@@ -1,0 +1,118 @@
+#include "symbols/program/scopes.h"
+
+#include <dwarf.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/search.h"
+
+enum {
+    OVERLAP_MAX = 8
+}; /* ranges that begin before an address and end before it as well */
+
+struct range {
+    uint64_t low, high;
+    Dwarf_Die function;
+};
+
+struct cn_scope_unit {
+    struct range *list;
+    size_t count, capacity;
+};
+
+static int add_function(Dwarf_Die *die, void *arg)
+{
+    struct cn_scope_unit *unit = arg;
+    Dwarf_Addr base, low, high;
+    ptrdiff_t at = 0;
+
+    while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
+        unit->list =
+            cn_grow(unit->list, unit->count, &unit->capacity, sizeof(*unit->list));
+        unit->list[unit->count++] = (struct range){low, high, *die};
+    }
+    return DWARF_CB_OK;
+}
+
+static int by_address(const void *left, const void *right)
+{
+    const struct range *a = left, *b = right;
+
+    return (a->low > b->low) - (a->low < b->low);
+}
+
+static const struct cn_scope_unit *unit_at(struct cn_scopes *scopes, Dwarf_Die *die)
+{
+    uint32_t at =
+        *cn_map_at(&scopes->unit_of, dwarf_dieoffset(die), (uint32_t)scopes->count);
+    struct cn_scope_unit *unit;
+
+    if (at < scopes->count)
+        return &scopes->units[at];
+    scopes->units = cn_grow(scopes->units, at, &scopes->capacity, sizeof(*scopes->units));
+    unit = &scopes->units[scopes->count++];
+    *unit = (struct cn_scope_unit){0};
+    (void)dwarf_getfuncs(die, add_function, unit, 0);
+    if (unit->count > 0)
+        qsort(unit->list, unit->count, sizeof(*unit->list), by_address);
+    return unit;
+}
+
+static bool find_function(const struct cn_scope_unit *unit, uint64_t address,
+                          Dwarf_Die *out)
+{
+    size_t at = unit->count == 0 ? 0
+                                 : cn_search_u64(&unit->list[0].low, unit->count,
+                                                 sizeof(*unit->list), address);
+
+    for (size_t i = 0; at > 0 && i < OVERLAP_MAX; i++) {
+        if (address < unit->list[--at].high) {
+            *out = unit->list[at].function;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The block or inlined function directly in `die` that contains the address. */
+static bool find_inner(Dwarf_Die *die, Dwarf_Addr address, Dwarf_Die *out)
+{
+    if (dwarf_child(die, out) != 0)
+        return false;
+    do {
+        int tag = dwarf_tag(out);
+
+        if ((tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block) &&
+            dwarf_haspc(out, address) > 0)
+            return true;
+    } while (dwarf_siblingof(out, out) == 0);
+    return false;
+}
+
+size_t cn_scopes_at(struct cn_scopes *scopes, Dwarf_Die *unit, Dwarf_Addr address,
+                    Dwarf_Die out[CN_SCOPE_MAX])
+{
+    Dwarf_Die at, inner;
+    size_t count = 0;
+
+    if (!find_function(unit_at(scopes, unit), address, &at))
+        return 0;
+    out[count++] = at;
+    for (unsigned i = 0; i < 4 * CN_SCOPE_MAX && find_inner(&at, address, &inner); i++) {
+        at = inner;
+        if (dwarf_tag(&at) == DW_TAG_inlined_subroutine && count < CN_SCOPE_MAX)
+            out[count++] = at;
+    }
+    return count;
+}
+
+void cn_scopes_done(struct cn_scopes *scopes)
+{
+    for (size_t i = 0; i < scopes->count; i++)
+        free(scopes->units[i].list);
+    free(scopes->units);
+    cn_map_done(&scopes->unit_of);
+    *scopes = (struct cn_scopes){0};
+}

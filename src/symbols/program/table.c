@@ -1,0 +1,116 @@
+#include "symbols/program/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/search.h"
+
+enum { NESTED_MAX = 16 }; /* functions that begin inside another and end before it */
+
+static bool is_code(Elf *elf, GElf_Word section)
+{
+    Elf_Scn *found = elf ? elf_getscn(elf, section) : NULL;
+    GElf_Shdr header;
+
+    return found && gelf_getshdr(found, &header) && header.sh_flags & SHF_EXECINSTR;
+}
+
+/* Functions, and labels of assembler code. */
+static bool is_function(const GElf_Sym *symbol, const char *name, Elf *elf,
+                        GElf_Word section)
+{
+    unsigned type = GELF_ST_TYPE(symbol->st_info);
+
+    if (!name || name[0] == '\0' || section == SHN_UNDEF || section == SHN_ABS)
+        return false;
+    return type == STT_FUNC || type == STT_GNU_IFUNC ||
+           (type == STT_NOTYPE && is_code(elf, section));
+}
+
+static size_t underscores(const char *name)
+{
+    return strspn(name, "_");
+}
+
+/* Of several names of an address the first one counts: that which people know. */
+static int compare(const void *left, const void *right)
+{
+    const struct cn_table_symbol *a = left, *b = right;
+    size_t a_len, b_len;
+
+    if (a->begin != b->begin)
+        return a->begin < b->begin ? -1 : 1;
+    if (a->has_size != b->has_size)
+        return a->has_size ? -1 : 1;
+    if ((a->binding == STB_WEAK) != (b->binding == STB_WEAK))
+        return a->binding == STB_WEAK ? 1 : -1;
+    if ((a->binding == STB_GLOBAL) != (b->binding == STB_GLOBAL))
+        return a->binding == STB_GLOBAL ? -1 : 1;
+    a_len = underscores(a->name);
+    b_len = underscores(b->name);
+    if (a_len != b_len)
+        return a_len < b_len ? -1 : 1;
+    a_len = strlen(a->name);
+    b_len = strlen(b->name);
+    if (a_len != b_len)
+        return a_len > b_len ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+void cn_symbol_table_read(struct cn_symbol_table *table, Dwfl_Module *module)
+{
+    int count = dwfl_module_getsymtab(module);
+    size_t kept = 0;
+
+    for (int i = 1; i < count; i++) {
+        GElf_Sym symbol;
+        GElf_Addr address;
+        GElf_Word section;
+        Elf *elf;
+        Dwarf_Addr bias;
+        const char *name =
+            dwfl_module_getsym_info(module, i, &symbol, &address, &section, &elf, &bias);
+
+        if (!is_function(&symbol, name, elf, section))
+            continue;
+        table->list =
+            cn_grow(table->list, table->count, &table->capacity, sizeof(*table->list));
+        table->list[table->count++] = (struct cn_table_symbol){
+            .begin = address,
+            .end = symbol.st_size <= UINT64_MAX - address ? address + symbol.st_size
+                                                          : UINT64_MAX,
+            .name = name,
+            .binding = GELF_ST_BIND(symbol.st_info),
+            .has_size = symbol.st_size > 0,
+        };
+    }
+    if (table->count > 0)
+        qsort(table->list, table->count, sizeof(*table->list), compare);
+    for (size_t i = 0; i < table->count; i++)
+        if (kept == 0 || table->list[kept - 1].begin != table->list[i].begin)
+            table->list[kept++] = table->list[i];
+    table->count = kept;
+    for (size_t i = 0; i < kept; i++)
+        if (!table->list[i].has_size)
+            table->list[i].end = i + 1 < kept ? table->list[i + 1].begin : UINT64_MAX;
+}
+
+const struct cn_table_symbol *cn_symbol_table_find(const struct cn_symbol_table *table,
+                                                   uint64_t address)
+{
+    size_t at = table->count == 0 ? 0
+                                  : cn_search_u64(&table->list[0].begin, table->count,
+                                                  sizeof(*table->list), address);
+
+    for (size_t i = 0; at > 0 && i < NESTED_MAX; i++)
+        if (address < table->list[--at].end)
+            return &table->list[at];
+    return NULL;
+}
+
+void cn_symbol_table_done(struct cn_symbol_table *table)
+{
+    free(table->list);
+    *table = (struct cn_symbol_table){0};
+}
