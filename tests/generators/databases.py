@@ -33,7 +33,7 @@ def write(folder):
     # An entry point is a function in the first draft.
     draft = hpcprof.convert(m.loops_cputime())
     v4("v4-draft/viewer-loop-inline", draft, "draft-a", **in_draft(draft))
-    v4("v4-draft/viewer-multithread", hpcprof.convert(m.loops_perf()), "draft-b")
+    v4("v4/draft-b", hpcprof.convert(m.loops_perf()), "draft-b")
 
     def old(name, writer, db, *words, contexts=None):
         writer(db, folder / name, *words)
@@ -41,14 +41,20 @@ def write(folder):
         found = db.facts()["contexts"] if contexts is None else contexts
         facts.append(f"{name} {found} {samples if db.has_traces else 0} {1 + len(db.profiles)}")
 
+    def proto(name, db, is_finished):
+        """Of an unfinished one no context is known; its values have points too."""
+        old(name, hpcold.write_proto, db, is_finished, contexts=db.context_count - 1 if is_finished else 0)
+        values = hpcold.OldValues(db, not is_finished)
+        of_threads = sum(len(row) for profile in values.profiles for row in profile.values())
+        facts[-1] += f" {of_threads + sum(map(len, values.summary.values()))} {of_threads}"
+
     old("xml/gen-small", hpcold.write_xml, hpcprof.convert(m.small()))
     old("xml/gen-loops-cputime-t", hpcold.write_xml, hpcprof.convert(m.loops_cputime()))
     old("xml/viewer-empty-trace", hpcold.write_xml, hpcprof.convert(without_traces(m.small())), True, True)
     old("xml-legacy/hatchet-cpi", hpcold.write_legacy, hpcprof.convert(without_traces(m.forked())), "2.0", False)
     old("xml-legacy/viewer-inline.xml.db", hpcold.write_legacy, hpcprof.convert(m.loops_cputime()), "2.2", True)
-    db = hpcprof.convert(m.small())
-    old("proto/synth-small-7sec", hpcold.write_proto, db, contexts=db.context_count - 1)
-    old("proto/unfinished-small", hpcold.write_proto, hpcprof.convert(m.small()), False, contexts=0)
+    proto("proto/synth-small-7sec", hpcprof.convert(m.small()), True)
+    proto("proto/unfinished-small", hpcprof.convert(m.small()), False)
     (folder / "facts").write_text("\n".join(facts) + "\n")
 
 

@@ -407,7 +407,8 @@ def anchor(metric, statistic, scope):
 
 
 def yaml_text(text):
-    return text if not set(text) & set(":#{}[]&*!|>'\"%@`") else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    needs_quotes = ": " in text or " #" in text or text[:1] in "%&*!|>'\"@`{}[]"
+    return f'"{text}"' if needs_quotes else text
 
 
 def formulas_of(metric, db, scope):
@@ -456,7 +457,7 @@ def metrics_yaml(db):
             text += (f"      {name}:\n        render: [number{', percent' if with_percent else ''}]\n        formula:\n"
                      f"          inclusive:\n            standard: {parts[0][name]}\n"
                      f"          exclusive:\n            custom: {parts[1][name]}\n            standard: {parts[2][name]}\n")
-    return text
+    return text.rstrip("\n")
 
 
 def write_v4(db, folder, layout="final"):

@@ -2,9 +2,9 @@
 uftrace have. Names are those that tests use."""
 import struct
 
-from uftrace import (ARGUMENT, AUTO_ARGS, CALL_SITE, CALLSITE, DEBUG_INFO, DIFF_PAGE_FAULT, DIFF_STATM, ENTRY, EVENTS,
+from uftrace import (ARGUMENT, AUTO_ARGS, CALL_SITE, CALLSITE, DEBUG_INFO, DIFF_PAGE_FAULT, DIFF_STATM, EVENTS,
                      KERNEL, READ_PAGE_FAULT, READ_STATM, RETVAL, SYM_SIZE, USER_EVENT, USUAL, WATCH_CPU,
-                     WATCH_VARIABLE, Module, Recording, strings)
+                     Module, Recording, stamp, strings)
 
 START = 600 * 10**9  # of the clock, in nanoseconds
 BASE, LIBRARY, LATE = 0xaaaac2120000, 0xffffb8840000, 0xffffb5470000
@@ -165,7 +165,7 @@ def counters():
         task.pass_time(20000)
         task.call(*a[1][0])
         task.pass_time(9000)
-        task.event(DIFF_STATM, task.words("qqq", 0, 8, -4))
+        task.event(DIFF_STATM, task.words("qqq", 0, 8, 4))
         task.event(DIFF_PAGE_FAULT, task.words("qq", 0, 42))
         task.leave()
 
@@ -470,13 +470,10 @@ def arguments_of_all():
 
 
 def events_of_the_program():
-    """Events that a program defines, and a file of notes from elsewhere."""
+    """Events that a program defines."""
     run = Recording("user-events", features=USUAL | EVENTS)
     task = start(run, comm=False)
     run.extra["events.txt"] = b"EVENT: 1000000 shop:order\nEVENT: 1000001 shop:paid\n"
-    run.extra["extern.dat"] = (f"# from elsewhere\n{(START + 500000) // 10**9}.{(START + 500000) % 10**9:09} "
-                               "the lights went on\n").encode()
-    run.extra["note.txt"] = b"an ordinary day\n"
 
     def with_events(a):
         task.event(USER_EVENT)
@@ -484,6 +481,15 @@ def events_of_the_program():
         task.event(USER_EVENT + 1)
 
     single(task, around_a=with_events)
+    return run
+
+
+def from_elsewhere():
+    """Texts with times that the user added."""
+    run = Recording("external-data")
+    run.extra["extern.dat"] = f"# from elsewhere\n{stamp(START + 500000)} the lights went on\n".encode()
+    run.extra["note.txt"] = b"an ordinary day\n"
+    single(start(run, comm=False))
     return run
 
 
@@ -579,7 +585,7 @@ def kernel():
 
 ALL = [plain, no_event, sched_events, cygprof, dynamic, source_lines, depth_limit, filtered, time_filter, switched_on,
        counters, call_sites, watched, threads, fork, execute, dlopen, longjmp, crash, lost, deep, cxx, arguments_by_hand,
-       arguments_of_all, events_of_the_program, big_endian, old, kernel]
+       arguments_of_all, events_of_the_program, from_elsewhere, big_endian, old, kernel]
 
 
 def write(folder):

@@ -1,5 +1,6 @@
 /* Several ranks, threads here, make the bytes that one makes: of recordings and of
- * measurements; and what they tell each other is refused when it is damaged. */
+ * measurements; and what they tell each other is refused when it is damaged.
+ * Label: threads. */
 
 #include <setjmp.h>
 #include <stdarg.h>

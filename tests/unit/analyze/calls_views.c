@@ -1,4 +1,5 @@
-/* Reports, graphs and merged streams of several tasks. */
+/* Reports, graphs and merged streams of several tasks.
+ * Label: threads. */
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* The views of every real database there is. */
+/* The views of every database there is. */
 #include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
@@ -15,18 +15,19 @@
 #include "analyze/views/view.h"
 #include "open/formats.h"
 #include "support/check_costs.h"
-#include "support/fixtures.h"
+#include "support/data.h"
 
 enum { DATABASES_MAX = 64, ROWS_VISITED = 20000, DEPTH_SHOWN = 4 };
 
+/* Those of the data that a test runs on. */
 static char *databases[DATABASES_MAX];
 static size_t database_count;
 
 static void collect(const char *folder_name)
 {
-    char *folder = cn_test_fixture(folder_name);
+    char *folder = cn_test_data(folder_name);
     struct dirent **entries = NULL;
-    int count = folder ? scandir(folder, &entries, NULL, alphasort) : 0;
+    int count = scandir(folder, &entries, NULL, alphasort);
 
     for (int i = 0; i < count; i++) {
         struct cn_text path = {0};
@@ -43,6 +44,20 @@ static void collect(const char *folder_name)
     }
     free(entries);
     free(folder);
+}
+
+static void collect_all(void)
+{
+    database_count = 0;
+    collect("hpctoolkit/v4");
+    collect("hpctoolkit/v4-draft");
+    assert_true(database_count > 10);
+}
+
+static void forget_all(void)
+{
+    for (size_t i = 0; i < database_count; i++)
+        free(databases[i]);
 }
 
 static struct cn_database *open_database(const char *path)
@@ -116,6 +131,7 @@ static bool init_costs(struct cn_costs *costs, struct cn_database *db,
 static void both_ways_agree(void **state)
 {
     (void)state;
+    collect_all();
     for (size_t i = 0; i < database_count; i++) {
         struct cn_database *db = open_database(databases[i]);
         bool has_planes = db->has_context_values;
@@ -133,6 +149,7 @@ static void both_ways_agree(void **state)
         }
         cn_database_close(db);
     }
+    forget_all();
 }
 
 /* Visits rows with an explicit list of what is still to do; returns how many there
@@ -198,6 +215,7 @@ static void visit_views(struct cn_costs *costs)
 static void every_view_shows_every_request(void **state)
 {
     (void)state;
+    collect_all();
     for (size_t i = 0; i < database_count; i++) {
         struct cn_database *db = open_database(databases[i]);
 
@@ -211,6 +229,7 @@ static void every_view_shows_every_request(void **state)
         }
         cn_database_close(db);
     }
+    forget_all();
 }
 
 /* The sum of a column over the top rows of a view. */
@@ -238,6 +257,7 @@ static void expect_sum(const struct cn_database *db, const char *what, double su
 static void views_add_up_to_the_summary(void **state)
 {
     (void)state;
+    collect_all();
     for (size_t i = 0; i < database_count; i++) {
         struct cn_database *db = open_database(databases[i]);
         struct cn_error err = {0};
@@ -258,6 +278,7 @@ static void views_add_up_to_the_summary(void **state)
         cn_costs_done(&costs);
         cn_database_close(db);
     }
+    forget_all();
 }
 
 int main(void)
@@ -267,14 +288,6 @@ int main(void)
         cmocka_unit_test(every_view_shows_every_request),
         cmocka_unit_test(views_add_up_to_the_summary),
     };
-    int failed;
 
-    collect("hpctoolkit/v4");
-    collect("hpctoolkit/v4-draft");
-    if (database_count == 0)
-        return CN_TEST_SKIPPED;
-    failed = cmocka_run_group_tests(tests, NULL, NULL);
-    for (size_t i = 0; i < database_count; i++)
-        free(databases[i]);
-    return failed;
+    return CN_TEST_ON_DATA(tests);
 }

@@ -1,5 +1,6 @@
 /* Databases made from real recordings: sums, counts, and the same bytes on any
- * number of threads. */
+ * number of threads.
+ * Label: threads. */
 
 #include <math.h>
 #include <setjmp.h>
@@ -22,11 +23,9 @@
 #include "model/contexts/database.h"
 #include "model/contexts/walk.h"
 #include "open/formats.h"
-#include "support/fixtures.h"
+#include "support/data.h"
 #include "support/listing.h"
 #include "support/scratch.h"
-
-static char *folder;
 
 /* A recording, looked at as a whole. */
 struct subject {
@@ -42,13 +41,16 @@ struct subject {
 
 static void open_subject(struct subject *s, const char *name)
 {
-    struct cn_text path = {0};
+    struct cn_text data = {0};
     struct cn_error err;
+    char *path;
 
     *s = (struct subject){0};
-    cn_text_printf(&path, "%s/%s", folder, name);
-    assert_true(cn_format_open_recording(path.chars, NULL, &s->rec, &err));
-    cn_text_done(&path);
+    cn_text_printf(&data, "uftrace/%s", name);
+    path = cn_test_data(data.chars);
+    assert_true(cn_format_open_recording(path, NULL, &s->rec, &err));
+    cn_text_done(&data);
+    free(path);
     cn_call_filter_init(&s->filter, s->rec);
     s->filter.depth = UINT32_MAX;
     s->tasks = cn_alloc(s->rec->task_count, sizeof(*s->tasks));
@@ -282,12 +284,14 @@ static void check_fixture(const char *name)
 static void every_recording_becomes_a_sound_database(void **state)
 {
     struct cn_scratch *scratch = cn_scratch_enter();
+    char *folder = cn_test_data("uftrace");
     struct cn_listing recordings = cn_listing_of_recordings(folder);
 
     (void)state;
     for (size_t i = 0; i < recordings.count; i++)
         check_fixture(recordings.names[i]);
     cn_listing_done(&recordings);
+    free(folder);
     cn_scratch_leave(scratch);
 }
 
@@ -576,12 +580,6 @@ int main(void)
         cmocka_unit_test(the_call_site_is_a_context),
         cmocka_unit_test(sleep_is_time_but_not_on_a_processor),
     };
-    int failed;
 
-    folder = cn_test_fixture("uftrace");
-    if (!folder)
-        return CN_TEST_SKIPPED;
-    failed = cmocka_run_group_tests(tests, NULL, NULL);
-    free(folder);
-    return failed;
+    return CN_TEST_ON_DATA(tests);
 }

@@ -14,11 +14,9 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "open/formats.h"
-#include "support/fixtures.h"
+#include "support/data.h"
 #include "support/listing.h"
 #include "support/same_views.h"
-
-static char *folder;
 
 /* Samples of a timeline that are kept. */
 enum { FEW = 11 };
@@ -33,13 +31,16 @@ struct subject {
 /* A recording, or what a filter shows of it. */
 static void open_subject(struct subject *s, const char *name, const char *only)
 {
-    struct cn_text path = {0};
+    struct cn_text data = {0};
     struct cn_error err;
+    char *path;
 
     *s = (struct subject){0};
-    cn_text_printf(&path, "%s/%s", folder, name);
-    assert_true(cn_format_open_recording(path.chars, NULL, &s->rec, &err));
-    cn_text_done(&path);
+    cn_text_printf(&data, "uftrace/%s", name);
+    path = cn_test_data(data.chars);
+    assert_true(cn_format_open_recording(path, NULL, &s->rec, &err));
+    cn_text_done(&data);
+    free(path);
     cn_call_filter_init(&s->filter, s->rec);
     s->filter.depth = UINT32_MAX;
     assert_true(!only || cn_call_filter_add(&s->filter, CN_FILTER_ONLY, only,
@@ -331,6 +332,15 @@ static void check_task(const struct subject *s, uint32_t number, size_t *part_to
     whole_done(&whole);
 }
 
+/* Functions of the kernel and events from elsewhere are in files of their own, and are not divided. */
+static bool is_divisible(const struct subject *s, uint32_t task)
+{
+    struct cn_cct_task_options options = s->options;
+
+    options.task = task;
+    return cn_cct_task_is_divisible(&options);
+}
+
 /* With `call_ps` > 0 as if the recorder took that much for a call. */
 static void check_recording(const char *name, uint64_t call_ps, size_t *part_total,
                             size_t *wrong_count)
@@ -341,7 +351,7 @@ static void check_recording(const char *name, uint64_t call_ps, size_t *part_tot
     s.rec->call_cost = (struct cn_hook_cost){call_ps, call_ps / 3};
     s.rec->libcall_cost = (struct cn_hook_cost){call_ps * 2, call_ps};
     for (uint32_t i = 0; i < s.rec->task_count; i++)
-        if (s.rec->tasks[i].data_len > 0)
+        if (s.rec->tasks[i].data_len > 0 && is_divisible(&s, i))
             check_task(&s, i, part_total, wrong_count);
     close_subject(&s);
 }
@@ -394,11 +404,13 @@ static void check_views(const char *name, uint64_t call_ps)
 static void check_all(uint64_t call_ps)
 {
     size_t part_total = 0, wrong_count = 0;
+    char *folder = cn_test_data("uftrace");
     struct cn_listing recordings = cn_listing_of_recordings(folder);
 
     for (size_t i = 0; i < recordings.count; i++)
         check_recording(recordings.names[i], call_ps, &part_total, &wrong_count);
     cn_listing_done(&recordings);
+    free(folder);
     /* Guesses are there to be right. */
     assert_true(part_total > 1000);
     assert_true(wrong_count < part_total / 3);
@@ -420,6 +432,7 @@ static void parts_make_the_whole_with_corrected_times(void **state)
 
 static void views_in_parts_are_those_of_the_whole(void **state)
 {
+    char *folder = cn_test_data("uftrace");
     struct cn_listing recordings = cn_listing_of_recordings(folder);
 
     (void)state;
@@ -428,6 +441,7 @@ static void views_in_parts_are_those_of_the_whole(void **state)
         check_views(recordings.names[i], 31250);
     }
     cn_listing_done(&recordings);
+    free(folder);
 }
 
 static void guesses_are_right_where_calls_nest(void **state)
@@ -468,12 +482,6 @@ int main(void)
         cmocka_unit_test(guesses_are_right_where_calls_nest),
         cmocka_unit_test(what_depends_on_the_past_is_not_divided),
     };
-    int failed;
 
-    folder = cn_test_fixture("uftrace");
-    if (!folder)
-        return CN_TEST_SKIPPED;
-    failed = cmocka_run_group_tests(tests, NULL, NULL);
-    free(folder);
-    return failed;
+    return CN_TEST_ON_DATA(tests);
 }

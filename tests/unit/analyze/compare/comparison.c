@@ -16,7 +16,7 @@
 #include "analyze/views/costs.h"
 #include "base/text.h"
 #include "open/formats.h"
-#include "support/fixtures.h"
+#include "support/data.h"
 #include "support/made_profile.h"
 #include "support/random_tree.h"
 
@@ -431,12 +431,12 @@ static void random_trees_add_up(void **state)
 
 enum { DATABASES_MAX = 64 };
 
-/* Databases of a folder of fixtures. */
+/* Databases of a folder of data. */
 static size_t collect(const char *name, struct cn_database **out, size_t count)
 {
-    char *folder = cn_test_fixture(name);
+    char *folder = cn_test_data(name);
     struct dirent **entries = NULL;
-    int found = folder ? scandir(folder, &entries, NULL, alphasort) : 0;
+    int found = scandir(folder, &entries, NULL, alphasort);
 
     for (int i = 0; i < found; i++) {
         struct cn_text path = {0};
@@ -487,7 +487,7 @@ static bool have_same_metric(struct cn_database *a, struct cn_database *b)
     return ok;
 }
 
-static void real_databases_add_up(void **state)
+static void all_databases_add_up(void **state)
 {
     static const char *const folders[] = {"hpctoolkit/v4",         "hpctoolkit/v4-draft",
                                           "hpctoolkit/proto",      "hpctoolkit/xml",
@@ -513,6 +513,7 @@ static void real_databases_add_up(void **state)
     for (size_t i = 0; i < count; i++)
         cn_database_close(list[i]);
     printf("%zu databases, %zu pairs\n", count, compared);
+    assert_true(count > 10 && compared > 5);
 }
 
 int main(void)
@@ -530,8 +531,10 @@ int main(void)
         cmocka_unit_test(costs_per_call_do_not_count_calls),
         cmocka_unit_test(sides_that_cannot_be_compared_say_why),
         cmocka_unit_test(random_trees_add_up),
-        cmocka_unit_test(real_databases_add_up),
+    };
+    const struct CMUnitTest on_data[] = {
+        cmocka_unit_test(all_databases_add_up),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + CN_TEST_ON_DATA(on_data);
 }

@@ -1,3 +1,4 @@
+/* Label: threads. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

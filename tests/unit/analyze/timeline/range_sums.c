@@ -1,4 +1,5 @@
-/* Sums over parts of time, and looking for times, against the slow and obvious way. */
+/* Sums over parts of time, and looking for times, against the slow and obvious way.
+ * Label: threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

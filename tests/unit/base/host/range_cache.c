@@ -1,4 +1,5 @@
-/* Files that are filled from elsewhere, block by block. */
+/* Files that are filled from elsewhere, block by block.
+ * Label: threads. */
 
 #include "base/host/range_cache.h"
 

@@ -1,5 +1,6 @@
 /* Jobs: requests wait until a deadline; a job reports progress, fails, runs again, is
- * cancelled. */
+ * cancelled.
+ * Label: threads. */
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* Label: threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

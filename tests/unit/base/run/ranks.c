@@ -1,4 +1,5 @@
-/* Ranks that talk: what one has reaches the others, in order, and failures too. */
+/* Ranks that talk: what one has reaches the others, in order, and failures too.
+ * Label: threads. */
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* Keys to rows, without a terminal. */
+/* Keys to rows, without a terminal.
+ * Label: threads. */
 #include <inttypes.h>
 #include <locale.h>
 #include <math.h>

@@ -1,4 +1,5 @@
-/* Measurement directories as databases: values, options and damage. */
+/* Measurement directories as databases: values, options and damage.
+ * Label: threads. */
 #include <link.h>
 #include <setjmp.h>
 #include <stdarg.h>

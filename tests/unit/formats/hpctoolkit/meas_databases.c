@@ -1,4 +1,4 @@
-/* Real measurement directories become the databases that hpcprof makes of them. */
+/* Measurement directories become the databases that hpcprof makes of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,24 +16,24 @@
 #include "open/formats.h"
 #include "support/compare.h"
 #include "support/compare_measured.h"
-#include "support/fixtures.h"
+#include "support/data.h"
 #include "support/scratch.h"
-
-static char *root; /* of the fixtures, absolute */
 
 static struct cn_measurements *must_measure(const char *name,
                                             const struct cn_hpc_meas_options *options)
 {
     struct cn_measurements *m = NULL;
-    struct cn_text path = {0};
+    struct cn_text data = {0};
     struct cn_error err = {0};
     const char *paths[1];
+    char *path;
 
-    cn_text_printf(&path, "%s/hpctoolkit/meas/%s.m", root, name);
-    paths[0] = cn_text_str(&path);
+    cn_text_printf(&data, "hpctoolkit/meas/%s.m", name);
+    paths[0] = path = cn_test_data(cn_text_str(&data));
     if (!cn_hpc_meas_open(&m, paths, 1, options, &err))
         fail_msg("%s", err.text);
-    cn_text_done(&path);
+    cn_text_done(&data);
+    free(path);
     return m;
 }
 
@@ -72,27 +72,30 @@ static void check(const char *name, bool ignore_structs)
     struct cn_measurements *m = must_measure(name, &options);
     struct cn_database *db = must_build(m, 2, 0, true), *expected, *written;
     struct cn_write_options write = {.workers = 2};
-    struct cn_text path = {0};
+    struct cn_text data = {0};
     struct cn_error err = {0};
+    char *path;
 
-    cn_text_printf(&path, "%s/hpctoolkit/v4/%s%s.d", root, name,
+    cn_text_printf(&data, "hpctoolkit/v4/%s%s.d", name,
                    ignore_structs ? ".nostruct" : "");
-    expected = must_open(cn_text_str(&path));
+    path = cn_test_data(cn_text_str(&data));
+    expected = must_open(path);
     if (!cn_compare_measured(db, expected, &err))
-        fail_msg("%s: %s", cn_text_str(&path), err.text);
+        fail_msg("%s: %s", path, err.text);
     if (!cn_hpc_v4_write(db, "db", &write, &err))
         fail_msg("%s", err.text);
     written = must_open("db");
     if (!cn_compare_measured(written, expected, &err) ||
         !cn_compare_planes(written, &err))
-        fail_msg("%s, written: %s", cn_text_str(&path), err.text);
+        fail_msg("%s, written: %s", path, err.text);
     assert_int_equal(written->begin_ns, expected->begin_ns);
     assert_int_equal(written->end_ns, expected->end_ns);
     cn_database_close(written);
     cn_database_close(expected);
     cn_database_close(db);
     cn_measurements_close(m);
-    cn_text_done(&path);
+    cn_text_done(&data);
+    free(path);
     cn_scratch_leave(scratch);
 }
 
@@ -103,19 +106,17 @@ static void keeps_the_statistics_asked_for(void **state)
     struct cn_measurements *m = must_measure("small", &options);
     struct cn_database *db =
         must_build(m, 1, CN_SAMPLED_NORMAL | CN_SAMPLED_EXTREMA, true);
-    struct cn_database *expected;
-    struct cn_text path = {0};
+    char *path = cn_test_data("hpctoolkit/v4/gen-small-stats");
+    struct cn_database *expected = must_open(path);
     struct cn_error err = {0};
 
     (void)state;
-    cn_text_printf(&path, "%s/hpctoolkit/v4/gen-small-stats", root);
-    expected = must_open(cn_text_str(&path));
     if (!cn_compare_measured(db, expected, &err))
-        fail_msg("%s: %s", cn_text_str(&path), err.text);
+        fail_msg("%s: %s", path, err.text);
     cn_database_close(expected);
     cn_database_close(db);
     cn_measurements_close(m);
-    cn_text_done(&path);
+    free(path);
     cn_scratch_leave(scratch);
 }
 
@@ -166,14 +167,6 @@ int main(void)
         cmocka_unit_test(converts_gpu_kernels),
         cmocka_unit_test(keeps_the_statistics_asked_for),
     };
-    char *folder = cn_test_fixture("");
-    int status;
 
-    if (!folder)
-        return CN_TEST_SKIPPED;
-    root = realpath(folder, NULL);
-    status = cmocka_run_group_tests(tests, NULL, NULL);
-    free(root);
-    free(folder);
-    return status;
+    return CN_TEST_ON_DATA(tests);
 }

@@ -14,7 +14,7 @@
 #include "base/files/file.h"
 #include "base/text.h"
 #include "formats/hpctoolkit/metrics_yaml.h"
-#include "support/fixtures.h"
+#include "support/data.h"
 #include "support/listing.h"
 #include "support/yaml_round_trip.h"
 
@@ -184,14 +184,11 @@ static void check_fixture(const char *path)
     cn_file_close(&file);
 }
 
-static void check_fixtures_in(const char *folder)
+static void check_all_in(const char *folder)
 {
-    char *path = cn_test_fixture(folder);
-    struct cn_listing databases;
+    char *path = cn_test_data(folder);
+    struct cn_listing databases = cn_listing_of(path);
 
-    if (!path)
-        skip();
-    databases = cn_listing_of(path);
     for (size_t i = 0; i < databases.count; i++) {
         struct cn_text file = {0};
 
@@ -204,11 +201,11 @@ static void check_fixtures_in(const char *folder)
     free(path);
 }
 
-static void reads_and_rewrites_real_files(void **state)
+static void reads_and_rewrites_files_of_hpcprof(void **state)
 {
     (void)state;
-    check_fixtures_in("hpctoolkit/v4");
-    check_fixtures_in("hpctoolkit/v4-draft");
+    check_all_in("hpctoolkit/v4");
+    check_all_in("hpctoolkit/v4-draft");
 }
 
 static void round_trips_what_the_model_builds(void **state)
@@ -254,10 +251,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quotes_what_needs_quotes),
         cmocka_unit_test(is_read_alike_by_another_parser),
-        cmocka_unit_test(reads_and_rewrites_real_files),
         cmocka_unit_test(round_trips_what_the_model_builds),
         cmocka_unit_test(writes_an_empty_taxonomy),
     };
+    const struct CMUnitTest on_data[] = {
+        cmocka_unit_test(reads_and_rewrites_files_of_hpcprof),
+    };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + CN_TEST_ON_DATA(on_data);
 }

@@ -1,5 +1,5 @@
-/* Real experiment.xml databases: they open, and their costs agree with those of the same
- * measurements as v4.0. */
+/* experiment.xml databases: they open, and their costs agree with those of the same measurements as
+ * v4.0. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,17 +17,17 @@
 #include "model/contexts/walk.h"
 #include "open/formats.h"
 #include "support/compare.h"
-#include "support/fixtures.h"
+#include "support/data.h"
 #include "support/read_everything.h"
 #include "support/scratch.h"
 
-static struct cn_database *open_fixture(const char *name)
+static struct cn_database *open_data(const char *name)
 {
-    char *path = cn_test_fixture(name);
+    char *path = cn_test_data(name);
     struct cn_error err = {0};
     struct cn_database *db = NULL;
 
-    if (path && !cn_format_open_database(path, &db, &err))
+    if (!cn_format_open_database(path, &db, &err))
         fail_msg("%s", err.text);
     free(path);
     return db;
@@ -211,29 +211,26 @@ static void expect_same_costs(struct cn_database *xml, struct cn_database *v4)
     free_paths(v4_paths, v4->context_limit);
 }
 
-static void expect_same_fixtures(const char *xml_name, const char *v4_name)
+static void expect_same_data(const char *xml_name, const char *v4_name)
 {
-    struct cn_database *xml = open_fixture(xml_name), *v4 = open_fixture(v4_name);
+    struct cn_database *xml = open_data(xml_name), *v4 = open_data(v4_name);
 
-    if (xml && v4)
-        expect_same_costs(xml, v4);
+    expect_same_costs(xml, v4);
     cn_database_close(xml);
     cn_database_close(v4);
-    if (!xml || !v4)
-        skip();
 }
 
 static void costs_of_small_agree(void **state)
 {
     (void)state;
-    expect_same_fixtures("hpctoolkit/xml/gen-small", "hpctoolkit/v4/small.d");
+    expect_same_data("hpctoolkit/xml/gen-small", "hpctoolkit/v4/small.d");
 }
 
 static void costs_of_loops_agree(void **state)
 {
     (void)state;
-    expect_same_fixtures("hpctoolkit/xml/gen-loops-cputime-t",
-                         "hpctoolkit/v4/loops-cputime-t.d");
+    expect_same_data("hpctoolkit/xml/gen-loops-cputime-t",
+                     "hpctoolkit/v4/loops-cputime-t.d");
 }
 
 static void costs_survive_being_written(void **state)
@@ -242,17 +239,15 @@ static void costs_survive_being_written(void **state)
         "hpctoolkit/v4/small.d",
         "hpctoolkit/v4/loops-cputime-t.d",
         "hpctoolkit/v4/loops-cputime-t.nostruct.d",
-        "hpctoolkit/v4/viewer-inline.meta.db",
+        "hpctoolkit/v4/loops-perf.nostruct.d",
     };
     struct cn_scratch *scratch = cn_scratch_enter();
 
     (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        struct cn_database *v4 = open_fixture(names[i]), *xml;
+        struct cn_database *v4 = open_data(names[i]), *xml;
         struct cn_error err = {0};
 
-        if (!v4)
-            skip();
         assert_true(cn_hpc_xml_write(v4, "out",
                                      &(struct cn_write_options){.replace = true}, &err));
         assert_true(cn_format_open_database("out", &xml, &err));
@@ -263,46 +258,51 @@ static void costs_survive_being_written(void **state)
     cn_scratch_leave(scratch);
 }
 
+/* Contexts, samples and profiles of real data; those of generated data are known. */
 static void expect_totals(const char *name, uint64_t contexts, uint64_t samples,
-                          uint32_t profiles)
+                          uint64_t profiles)
 {
-    struct cn_database *db = open_fixture(name);
+    uint64_t expected[] = {contexts, samples, profiles};
     struct cn_read_totals totals;
+    struct cn_text path = {0};
     struct cn_error err = {0};
+    struct cn_database *db;
 
-    if (!db)
-        skip();
+    cn_text_printf(&path, "hpctoolkit/%s", name);
+    db = open_data(cn_text_str(&path));
+    if (!cn_test_data_is_real())
+        cn_test_facts("hpctoolkit", name, expected, 3);
     cn_read_everything(db, UINT64_MAX, &totals, &err);
     if (totals.failures > 0)
         fail_msg("%s", err.text);
-    assert_int_equal(totals.contexts, contexts);
-    assert_int_equal(totals.samples, samples);
-    assert_int_equal(db->profile_count, profiles);
+    assert_int_equal(totals.contexts, expected[0]);
+    assert_int_equal(totals.samples, expected[1]);
+    assert_int_equal(db->profile_count, expected[2]);
     if (!cn_compare_planes(db, &err))
         fail_msg("%s", err.text);
     cn_database_close(db);
+    cn_text_done(&path);
 }
 
-static void all_fixtures_read_to_the_end(void **state)
+static void all_are_read_to_the_end(void **state)
 {
     (void)state;
-    expect_totals("hpctoolkit/xml/gen-small", 13, 13, 2);
-    expect_totals("hpctoolkit/xml/gen-loops-cputime-t", 112, 668, 5);
-    expect_totals("hpctoolkit/xml/viewer-empty-trace", 25, 0, 2);
-    expect_totals("hpctoolkit/xml-legacy/hatchet-cpi", 38, 0, 5);
-    expect_totals("hpctoolkit/xml-legacy/viewer-inline.xml.db", 74, 11086, 9);
+    expect_totals("xml/gen-small", 13, 13, 2);
+    expect_totals("xml/gen-loops-cputime-t", 112, 668, 5);
+    expect_totals("xml/viewer-empty-trace", 25, 0, 2);
+    expect_totals("xml-legacy/hatchet-cpi", 38, 0, 5);
+    expect_totals("xml-legacy/viewer-inline.xml.db", 74, 11086, 9);
 }
 
 static void early_metric_ids_are_read(void **state)
 {
-    struct cn_database *db = open_fixture("hpctoolkit/xml/viewer-empty-trace");
+    struct cn_database *db = open_data("hpctoolkit/xml/viewer-empty-trace");
     const struct cn_metric *metric;
 
     (void)state;
-    if (!db)
-        skip();
     metric = &db->metrics.list[0];
-    assert_string_equal(metric->name, "REALTIME (sec)");
+    assert_string_equal(metric->name,
+                        cn_test_data_is_real() ? "REALTIME (sec)" : "CPUTIME (sec)");
     assert_int_equal(cn_metric_prop_id(metric, 0), 1);
     assert_int_equal(cn_metric_prop_id(metric, 1), 2);
     assert_int_equal(cn_metric_stat_id(metric, 0, "$$", CN_COMBINE_SUM), 256);
@@ -313,19 +313,17 @@ static void early_metric_ids_are_read(void **state)
 
 static void waiting_is_context_0(void **state)
 {
-    struct cn_database *db = open_fixture("hpctoolkit/xml/gen-small");
+    struct cn_database *db = open_data("hpctoolkit/xml/gen-small");
     struct cn_timeline timeline;
     struct cn_sample sample;
     struct cn_error err;
 
     (void)state;
-    if (!db)
-        skip();
     assert_true(cn_timeline_open(db, 1, &timeline, &err));
     assert_true(cn_timeline_read(db, &timeline, 0, 1, &sample, &err));
     assert_int_equal(sample.context, 0);
     assert_true(cn_timeline_read(db, &timeline, 1, 1, &sample, &err));
-    assert_int_equal(sample.context, 11);
+    assert_int_equal(sample.context, cn_test_data_is_real() ? 11 : 10);
     assert_int_equal(db->begin_ns, UINT64_C(1714021984008891000));
     cn_database_close(db);
 }
@@ -336,10 +334,10 @@ int main(void)
         cmocka_unit_test(costs_of_small_agree),
         cmocka_unit_test(costs_of_loops_agree),
         cmocka_unit_test(costs_survive_being_written),
-        cmocka_unit_test(all_fixtures_read_to_the_end),
+        cmocka_unit_test(all_are_read_to_the_end),
         cmocka_unit_test(early_metric_ids_are_read),
         cmocka_unit_test(waiting_is_context_0),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return CN_TEST_ON_DATA(tests);
 }

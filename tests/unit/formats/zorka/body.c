@@ -20,20 +20,18 @@
 #include "store/search/search.h"
 #include "store/segment/reader.h"
 #include "store/write/ingest.h"
-#include "support/fixtures.h"
+#include "support/data.h"
 #include "support/made_traces.h"
 #include "support/scratch.h"
 
 /* Bytes with several traces: all bodies of a folder one after the other. */
 static struct cn_bytes load_bodies(const char *folder)
 {
-    char *path = cn_test_fixture(folder);
+    char *path = cn_test_data(folder);
     struct dirent **names;
     struct cn_text all = {0};
     int count;
 
-    if (!path)
-        skip();
     count = scandir(path, &names, NULL, alphasort);
     assert_true(count > 0);
     for (int i = 0; i < count; i++) {
@@ -76,30 +74,38 @@ static bool read_all(struct cn_bytes bytes, uint32_t *traces, uint32_t *calls,
     return step == CN_END;
 }
 
-static void check_bodies(const char *folder, uint32_t expected_traces,
-                         uint32_t expected_calls)
+/* Traces and calls of real data; those of generated data are known. */
+static void check_bodies(const char *name, uint64_t expected_traces,
+                         uint64_t expected_calls)
 {
-    struct cn_bytes bytes = load_bodies(folder);
+    uint64_t expected[] = {expected_traces, expected_calls};
+    struct cn_text folder = {0};
     struct cn_error err = {0};
+    struct cn_bytes bytes;
     uint32_t traces, calls;
 
+    cn_text_printf(&folder, "zorka/%s", name);
+    bytes = load_bodies(cn_text_str(&folder));
+    if (!cn_test_data_is_real())
+        cn_test_facts("zorka", name, expected, 2);
     if (!read_all(bytes, &traces, &calls, &err))
         fail_msg("%s", err.text);
-    assert_int_equal(traces, expected_traces);
-    assert_int_equal(calls, expected_calls);
+    assert_int_equal(traces, expected[0]);
+    assert_int_equal(calls, expected[1]);
     free((void *)(uintptr_t)bytes.ptr);
+    cn_text_done(&folder);
 }
 
 static void reads_todays_agents(void **state)
 {
     (void)state;
-    check_bodies("zorka/wire/ltracer", 24, 209);
+    check_bodies("wire/ltracer", 24, 209);
 }
 
 static void reads_the_agents_of_2019(void **state)
 {
     (void)state;
-    check_bodies("zorka/wire/v1907-local", 16, 144);
+    check_bodies("wire/v1907-local", 16, 144);
 }
 
 /* No bytes are read outside of the input. */
@@ -413,9 +419,6 @@ static void a_refused_request_leaves_no_trace(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_todays_agents),
-        cmocka_unit_test(reads_the_agents_of_2019),
-        cmocka_unit_test(survives_truncation_and_flipped_bits),
         cmocka_unit_test(names_offset_and_reason),
         cmocka_unit_test(refuses_deep_nesting),
         cmocka_unit_test(records_give_back_traces),
@@ -424,6 +427,11 @@ int main(void)
         CN_SCRATCH_TEST(symbols_are_known_in_the_next_segment),
         CN_SCRATCH_TEST(a_refused_request_leaves_no_trace),
     };
+    const struct CMUnitTest on_data[] = {
+        cmocka_unit_test(reads_todays_agents),
+        cmocka_unit_test(reads_the_agents_of_2019),
+        cmocka_unit_test(survives_truncation_and_flipped_bits),
+    };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + CN_TEST_ON_DATA(on_data);
 }

@@ -1,4 +1,5 @@
-/* The collector: callbacks, limits, and disks that fail. */
+/* The collector: callbacks, limits, and disks that fail.
+ * Label: threads. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* Search finds exactly what a look at every trace finds: a thousand random queries over a store
- * of random traces, part of it sealed, part of it still being written to. */
+ * of random traces, part of it sealed, part of it still being written to.
+ * Label: threads. */
 
 #include <inttypes.h>
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* A later look at a store knows what the earlier one knew of sealed segments, and finds exactly what
- * a first look finds. */
+ * a first look finds.
+ * Label: threads. */
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* Stores that the original implementation wrote, compared with its own dump of them. */
+/* Stores of the original implementation, compared with a dump of them that does not come from here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "store/maintenance/maintenance.h"
 #include "store/segment/reader.h"
 #include "store/write/java_import.h"
-#include "support/fixtures.h"
+#include "support/data.h"
 #include "support/made_traces.h"
 #include "support/scratch.h"
 
@@ -245,10 +245,8 @@ static void check_store(const char *name, bool has_ids)
     char *path, *dump;
 
     (void)snprintf(dump_name, sizeof(dump_name), "%s.dump.txt", name);
-    path = cn_test_fixture(name);
-    dump = cn_test_fixture(dump_name);
-    if (!path || !dump)
-        skip();
+    path = cn_test_data(name);
+    dump = cn_test_data(dump_name);
     assert_true(cn_java_store_probe(path));
     if (!cn_java_store_walk(path, visit, &all, &counts, &err))
         fail_msg("%s", err.text);
@@ -298,11 +296,11 @@ static bool same(void *arg, const struct cn_trace *expected, uint64_t data_off,
            cn_same_trace(&c->trace, expected, err);
 }
 
-/* The independent reader of such stores, where it lies beside the fixtures, finds as many
+/* The independent reader of such stores, where it lies beside real data, finds as many
  * traces and calls, and every word that they speak of. */
 static void check_by_other_reader(const char *folder, uint64_t traces, uint64_t records)
 {
-    char *script = cn_test_fixture("../checks/zts_read.py");
+    char *script = cn_test_real_file("../checks/zts_read.py");
     unsigned long long found_traces = 0, found_records = 0;
     struct cn_text command = {0};
     char line[4096];
@@ -334,14 +332,12 @@ static void imports_what_it_reads(void **state)
     for (int i = 0; i < 4; i++) {
         struct cn_store_options options = {.dialect =
                                                i / 2 ? CN_STORE_JAVA : CN_STORE_SPEC};
-        char *path = cn_test_fixture(names[i % 2]);
+        char *path = cn_test_data(names[i % 2]);
         struct comparison c = {0};
         struct cn_java_import_counts counts;
         struct cn_store_writer *writer;
         struct cn_error err = {0};
 
-        if (!path)
-            skip();
         c.loader = cn_segment_loader_new();
         assert_true(cn_store_init("store", &options, &err));
         assert_true(cn_store_writer_open(&writer, "store", NULL, &err));
@@ -371,5 +367,5 @@ int main(void)
         CN_SCRATCH_TEST(imports_what_it_reads),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return CN_TEST_ON_DATA(tests);
 }

@@ -1,5 +1,6 @@
 /* A store that was written with several lanes has the same answers, in the same order, as one
- * with a single lane; crashes, damage and care do not depend on lanes either. */
+ * with a single lane; crashes, damage and care do not depend on lanes either.
+ * Label: threads. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -40,7 +40,7 @@ static void finds_where_a_function_is_defined(void **state)
     (void)state;
     assert_true(cn_resolver_function(resolver, program, "", offset_of((uintptr_t)square),
                                      &location));
-    assert_non_null(strstr(location.file, "/tests/unit/symbols/resolver.c"));
+    assert_non_null(strstr(location.file, "/tests/unit/symbols/program/resolver.c"));
     assert_int_equal(location.file[0], '/');
     assert_int_equal(location.line, SQUARE_LINE);
     cn_resolver_free(resolver);

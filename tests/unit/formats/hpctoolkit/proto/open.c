@@ -13,8 +13,8 @@
 #include "formats/hpctoolkit/proto/open.h"
 #include "model/contexts/walk.h"
 #include "support/compare.h"
+#include "support/data.h"
 #include "support/effort.h"
-#include "support/fixtures.h"
 #include "support/proto_files.h"
 #include "support/read_everything.h"
 #include "support/sample.h"
@@ -288,14 +288,12 @@ static void surplus_bytes_of_specifications_are_skipped(void **state)
     cn_proto_files_done(&files);
 }
 
-static struct cn_database *open_fixture(const char *name)
+static struct cn_database *open_data(const char *name)
 {
-    char *path = cn_test_fixture(name);
+    char *path = cn_test_data(name);
     struct cn_database *db = NULL;
     struct cn_error err = {0};
 
-    if (!path)
-        skip();
     assert_true(cn_hpc_proto_probe(path));
     if (!cn_hpc_proto_open(&db, path, &err))
         fail_msg("%s", err.text);
@@ -303,20 +301,23 @@ static struct cn_database *open_fixture(const char *name)
     return db;
 }
 
-static void opens_the_complete_fixture(void **state)
+static void opens_a_complete_database(void **state)
 {
-    struct cn_database *db = open_fixture("hpctoolkit/proto/synth-small-7sec");
+    struct cn_database *db = open_data("hpctoolkit/proto/synth-small-7sec");
+    uint64_t expected[] = {12, 13, 2, 58, 29};
     struct cn_read_totals totals;
     struct cn_error err = {0};
 
     (void)state;
     must_read(db, &totals);
-    assert_int_equal(totals.contexts, 12);
+    if (!cn_test_data_is_real())
+        cn_test_facts("hpctoolkit", "proto/synth-small-7sec", expected, 5);
+    assert_int_equal(totals.contexts, expected[0]);
     assert_int_equal(totals.entries, 1);
-    assert_int_equal(totals.values, 58);
-    assert_int_equal(totals.context_values, 29);
-    assert_int_equal(totals.samples, 13);
-    assert_string_equal(db->title, "testmeas-small");
+    assert_int_equal(totals.values, expected[3]);
+    assert_int_equal(totals.context_values, expected[4]);
+    assert_int_equal(totals.samples, expected[1]);
+    assert_string_equal(db->title, cn_test_data_is_real() ? "testmeas-small" : "small");
     assert_int_equal(db->function_count, 3);
     assert_null(db->warnings);
     assert_true(cn_compare_planes(db, &err));
@@ -325,16 +326,19 @@ static void opens_the_complete_fixture(void **state)
 
 static void a_file_that_stops_after_the_metrics_keeps_its_values(void **state)
 {
-    struct cn_database *db = open_fixture("hpctoolkit/proto/unfinished-small");
+    struct cn_database *db = open_data("hpctoolkit/proto/unfinished-small");
+    uint64_t expected[] = {0, 13, 2, 27 + 34, 34};
     struct cn_read_totals totals;
     struct cn_error err = {0};
 
     (void)state;
     must_read(db, &totals);
+    if (!cn_test_data_is_real())
+        cn_test_facts("hpctoolkit", "proto/unfinished-small", expected, 5);
     assert_int_equal(totals.contexts, 0);
-    assert_int_equal(totals.values, 27 + 34);
-    assert_int_equal(totals.context_values, 34);
-    assert_int_equal(totals.samples, 13);
+    assert_int_equal(totals.values, expected[3]);
+    assert_int_equal(totals.context_values, expected[4]);
+    assert_int_equal(totals.samples, expected[1]);
     assert_string_equal(db->description, "TODO database description");
     assert_int_equal(db->kinds.count, 8);
     assert_int_equal(db->metrics.scope_count, 3);
@@ -358,9 +362,11 @@ int main(void)
         cmocka_unit_test(a_context_below_itself_ends_the_walk),
         cmocka_unit_test(absurd_counts_are_refused),
         cmocka_unit_test(surplus_bytes_of_specifications_are_skipped),
-        cmocka_unit_test(opens_the_complete_fixture),
+    };
+    const struct CMUnitTest on_data[] = {
+        cmocka_unit_test(opens_a_complete_database),
         cmocka_unit_test(a_file_that_stops_after_the_metrics_keeps_its_values),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + CN_TEST_ON_DATA(on_data);
 }

@@ -1,3 +1,4 @@
+/* Label: threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +19,7 @@
 #include "model/contexts/memory.h"
 #include "open/formats.h"
 #include "support/compare.h"
-#include "support/fixtures.h"
+#include "support/data.h"
 #include "support/sample.h"
 #include "support/scratch.h"
 
@@ -156,7 +157,7 @@ static void goes_to_version_4_and_back(void **state)
     cn_database_close(sample);
 }
 
-static void real_databases_keep_their_contents(void **state)
+static void databases_of_hpcprof_keep_their_contents(void **state)
 {
     static const char *const names[] = {"small.d", "loops-cputime-t.d"};
 
@@ -167,9 +168,7 @@ static void real_databases_keep_their_contents(void **state)
         char *path;
 
         (void)snprintf(name, sizeof(name), "hpctoolkit/v4/%s", names[i]);
-        path = cn_test_fixture(name);
-        if (!path)
-            skip();
+        path = cn_test_data(name);
         db = must_open(path);
         must_write(db, names[i], 2, NULL);
         proto = must_open(names[i]);
@@ -251,10 +250,12 @@ int main(void)
         CN_SCRATCH_TEST(the_bytes_do_not_depend_on_the_workers),
         CN_SCRATCH_TEST(writing_what_was_read_gives_the_same_bytes),
         CN_SCRATCH_TEST(goes_to_version_4_and_back),
-        CN_SCRATCH_TEST(real_databases_keep_their_contents),
         CN_SCRATCH_TEST(tells_what_cannot_be_kept),
         CN_SCRATCH_TEST(copied_sources_come_along),
     };
+    const struct CMUnitTest on_data[] = {
+        CN_SCRATCH_TEST(databases_of_hpcprof_keep_their_contents),
+    };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + CN_TEST_ON_DATA(on_data);
 }

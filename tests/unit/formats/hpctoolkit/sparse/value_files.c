@@ -10,7 +10,7 @@
 #include "base/files/file.h"
 #include "formats/hpctoolkit/sparse/value_files.h"
 #include "support/compare.h"
-#include "support/fixtures.h"
+#include "support/data.h"
 #include "support/sparse_database.h"
 
 /* A profile.db with a summary and one thread, built by hand; the thread has the
@@ -262,22 +262,20 @@ static void blocks_that_share_their_bytes_are_refused(void **state)
     assert_non_null(strstr(err.text, "blocks overlap"));
 }
 
-struct fixture {
+struct subject {
     struct cn_file files[3];
     struct cn_hpc_database db;
 };
 
-static void open_fixture(struct fixture *f, const char *name)
+static void open_subject(struct subject *f, const char *name)
 {
     static const char *const names[] = {"profile.db", "cct.db", "trace.db"};
     struct cn_hpc_sparse_files files = {.has_cct = true, .has_trace = true};
     struct cn_hpc_sparse_options options = {.listed_count = 1000};
     struct cn_error err = {0};
-    char *path = cn_test_fixture(name);
+    char *path = cn_test_data(name);
 
-    *f = (struct fixture){0};
-    if (!path)
-        skip();
+    *f = (struct subject){0};
     for (size_t i = 0; i < 3; i++)
         if (!cn_file_open_at(&f->files[i], path, names[i], &err))
             fail_msg("%s", err.text);
@@ -289,14 +287,14 @@ static void open_fixture(struct fixture *f, const char *name)
     free(path);
 }
 
-static void close_fixture(struct fixture *f)
+static void close_subject(struct subject *f)
 {
     cn_sparse_database_done(&f->db);
     for (size_t i = 0; i < 3; i++)
         cn_file_close(&f->files[i]);
 }
 
-static void planes_of_real_files_agree(void **state)
+static void planes_agree(void **state)
 {
     static const char *const names[] = {
         "hpctoolkit/xml/gen-small",
@@ -305,28 +303,28 @@ static void planes_of_real_files_agree(void **state)
         "hpctoolkit/xml/viewer-empty-trace",
     };
     struct cn_error err = {0};
-    struct fixture f;
+    struct subject f;
 
     (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        open_fixture(&f, names[i]);
+        open_subject(&f, names[i]);
         if (!cn_compare_planes(&f.db.base, &err))
             fail_msg("%s: %s", names[i], err.text);
-        close_fixture(&f);
+        close_subject(&f);
     }
 }
 
 static void a_zeroed_cct_db_is_rebuilt_from_profile_db(void **state)
 {
-    struct fixture f;
+    struct subject f;
 
     (void)state;
-    open_fixture(&f, "hpctoolkit/xml/viewer-empty-trace");
+    open_subject(&f, "hpctoolkit/xml/viewer-empty-trace");
     assert_false(f.db.values.has_cct);
     assert_true(f.db.base.has_context_values);
     assert_string_equal(f.db.base.warnings->text,
                         "cct.db is zeroed; rebuilt from profile.db");
-    close_fixture(&f);
+    close_subject(&f);
 }
 
 /* An empty trace points after the end of the file, which has no footer. */
@@ -334,14 +332,14 @@ static void an_empty_trace_may_lie_anywhere(void **state)
 {
     struct cn_timeline timeline;
     struct cn_error err = {0};
-    struct fixture f;
+    struct subject f;
 
     (void)state;
-    open_fixture(&f, "hpctoolkit/xml/viewer-empty-trace");
+    open_subject(&f, "hpctoolkit/xml/viewer-empty-trace");
     assert_true(f.db.base.has_timelines);
     assert_true(cn_timeline_open(&f.db.base, 1, &timeline, &err));
     assert_int_equal(timeline.count, 0);
-    close_fixture(&f);
+    close_subject(&f);
 }
 
 int main(void)
@@ -355,10 +353,12 @@ int main(void)
         cmocka_unit_test(the_high_bits_of_a_kind_say_which_number_counts),
         cmocka_unit_test(accepts_early_magics_both_footers_and_versions_1_to_4),
         cmocka_unit_test(blocks_that_share_their_bytes_are_refused),
-        cmocka_unit_test(planes_of_real_files_agree),
+    };
+    const struct CMUnitTest on_data[] = {
+        cmocka_unit_test(planes_agree),
         cmocka_unit_test(a_zeroed_cct_db_is_rebuilt_from_profile_db),
         cmocka_unit_test(an_empty_trace_may_lie_anywhere),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + CN_TEST_ON_DATA(on_data);
 }

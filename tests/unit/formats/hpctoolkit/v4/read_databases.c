@@ -1,4 +1,5 @@
-/* Real databases: everything in them is found, as an independent checker counts it. */
+/* Databases of hpcprof: everything in them is found, as those count it who made the data, or an
+ * independent checker. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,9 +10,11 @@
 #include <cmocka.h>
 
 #include "base/bytes/record.h"
+#include "base/text.h"
 #include "model/contexts/database.h"
 #include "open/formats.h"
-#include "support/fixtures.h"
+#include "support/data.h"
+#include "support/listing.h"
 #include "support/read_everything.h"
 
 struct expected {
@@ -27,7 +30,7 @@ struct expected {
 };
 
 /* clang-format off */
-static const struct expected fixtures[] = {
+static const struct expected real[] = {
     {"v4/gen-small-stats", 13, 22, 1, 1, 1, 1, 3, 2, 315, 24, 47, true, 0, 13},
     {"v4/loops-cputime-t.d", 118, 252, 2, 1, 4, 4, 13, 5, 2073, 254, 1306, true, 0, 668},
     {"v4/loops-cputime-t.nostruct.d", 138, 139, 2, 1, 4, 0, 1, 5, 1277, 140, 803, true, 0, 668},
@@ -89,12 +92,16 @@ static void check_dump(const char *path, const struct expected *expected)
                             expected->contexts + expected->context_limit);
 }
 
-static void check_fixture(char *path, const struct expected *expected)
+static void check_database(const struct expected *expected)
 {
+    struct cn_text name = {0};
     struct cn_read_totals totals;
     struct cn_error err = {0};
     struct cn_database *db;
+    char *path;
 
+    cn_text_printf(&name, "hpctoolkit/%s", expected->name);
+    path = cn_test_data(name.chars);
     if (!cn_format_open_database(path, &db, &err))
         fail_msg("%s", err.text);
     if (db->warnings)
@@ -105,31 +112,63 @@ static void check_fixture(char *path, const struct expected *expected)
     compare(db, &totals, expected);
     cn_database_close(db);
     check_dump(path, expected);
+    free(path);
+    cn_text_done(&name);
 }
 
-static void finds_everything_in_real_databases(void **state)
+/* What the generator knows about a database that it wrote. */
+static struct expected made(const char *folder, const char *name, struct cn_text *path)
+{
+    struct expected e = {0};
+    uint64_t n[14];
+
+    cn_text_clear(path);
+    cn_text_printf(path, "%s/%s", folder, name);
+    cn_test_facts("hpctoolkit", cn_text_str(path), n, sizeof(n) / sizeof(n[0]));
+    e = (struct expected){
+        cn_text_str(path), n[0],           n[1],           n[2],           (uint32_t)n[3],
+        (uint32_t)n[4],    (uint32_t)n[5], (uint32_t)n[6], (uint32_t)n[7], n[8],
+        (uint32_t)n[9],    n[10],          n[11] != 0,     n[12],          n[13]};
+    return e;
+}
+
+static void check_made(const char *folder)
+{
+    struct cn_text path = {0};
+    struct cn_listing databases;
+    char *found;
+
+    cn_text_printf(&path, "hpctoolkit/%s", folder);
+    found = cn_test_data(cn_text_str(&path));
+    databases = cn_listing_of(found);
+    assert_true(databases.count > 0);
+    for (size_t i = 0; i < databases.count; i++) {
+        struct expected expected = made(folder, databases.names[i], &path);
+
+        check_database(&expected);
+    }
+    cn_listing_done(&databases);
+    free(found);
+    cn_text_done(&path);
+}
+
+static void finds_everything_in_databases_of_hpcprof(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(fixtures) / sizeof(fixtures[0]); i++) {
-        char name[64], *path;
-
-        (void)snprintf(name, sizeof(name), "hpctoolkit/%s", fixtures[i].name);
-        path = cn_test_fixture(name);
-        assert_non_null(path);
-        check_fixture(path, &fixtures[i]);
-        free(path);
+    if (!cn_test_data_is_real()) {
+        check_made("v4");
+        check_made("v4-draft");
+        return;
     }
+    for (size_t i = 0; i < sizeof(real) / sizeof(real[0]); i++)
+        check_database(&real[i]);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_everything_in_real_databases),
+        cmocka_unit_test(finds_everything_in_databases_of_hpcprof),
     };
-    char *folder = cn_test_fixture("hpctoolkit/v4");
 
-    if (!folder)
-        return CN_TEST_SKIPPED;
-    free(folder);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return CN_TEST_ON_DATA(tests);
 }

@@ -14,9 +14,9 @@
 #include "base/run/progress.h"
 #include "base/text.h"
 #include "formats/hpctoolkit/v4/verify/verify.h"
+#include "support/data.h"
 #include "support/effort.h"
 #include "support/findings.h"
-#include "support/fixtures.h"
 #include "support/listing.h"
 #include "support/sample.h"
 #include "support/scratch.h"
@@ -164,14 +164,11 @@ static void looks_for_copied_files(void **state)
     cn_scratch_leave(scratch);
 }
 
-static void check_fixtures_in(const char *folder)
+static void check_all_in(const char *folder)
 {
-    char *path = cn_test_fixture(folder);
-    struct cn_listing databases;
+    char *path = cn_test_data(folder);
+    struct cn_listing databases = cn_listing_of(path);
 
-    if (!path)
-        skip();
-    databases = cn_listing_of(path);
     for (size_t i = 0; i < databases.count; i++) {
         struct cn_text database = {0};
 
@@ -183,11 +180,11 @@ static void check_fixtures_in(const char *folder)
     free(path);
 }
 
-static void finds_no_error_in_real_databases(void **state)
+static void finds_no_error_in_databases_of_hpcprof(void **state)
 {
     (void)state;
-    check_fixtures_in("hpctoolkit/v4");
-    check_fixtures_in("hpctoolkit/v4-draft");
+    check_all_in("hpctoolkit/v4");
+    check_all_in("hpctoolkit/v4-draft");
 }
 
 static bool stop(void *arg, const char *what, uint64_t done, uint64_t total,
@@ -225,9 +222,11 @@ int main(void)
         cmocka_unit_test(survives_flipped_bits),
         cmocka_unit_test(finds_no_error_in_what_cairn_writes),
         cmocka_unit_test(looks_for_copied_files),
-        cmocka_unit_test(finds_no_error_in_real_databases),
         cmocka_unit_test(stops_when_asked),
     };
+    const struct CMUnitTest on_data[] = {
+        cmocka_unit_test(finds_no_error_in_databases_of_hpcprof),
+    };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + CN_TEST_ON_DATA(on_data);
 }

@@ -1,4 +1,5 @@
-/* Writing a database gives the same bytes each time, or no database at all. */
+/* Writing a database gives the same bytes each time, or no database at all.
+ * Label: threads. */
 
 #include <setjmp.h>
 #include <signal.h>

@@ -1,4 +1,5 @@
-/* What the writer makes of content that is odd, and what it refuses. */
+/* What the writer makes of content that is odd, and what it refuses.
+ * Label: threads. */
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* Real databases have the same contents after they are rewritten. */
-#include <limits.h>
+/* Real databases have the same contents after they are rewritten.
+ * Label: threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,11 +17,9 @@
 #include "model/contexts/database.h"
 #include "open/formats.h"
 #include "support/compare.h"
-#include "support/fixtures.h"
+#include "support/data.h"
 #include "support/listing.h"
 #include "support/scratch.h"
-
-static char *root; /* of the fixtures, absolute */
 
 static struct cn_database *must_open(const char *path)
 {
@@ -33,15 +31,14 @@ static struct cn_database *must_open(const char *path)
     return db;
 }
 
-/* The independent checker, where it lies beside the fixtures. */
+/* The independent checker, where it lies beside real data. */
 static void check(const char *path)
 {
-    char script[PATH_MAX];
+    char *script = cn_test_real_file("../checks/hpcdb_check.py");
     pid_t child;
     int status = 0;
 
-    (void)snprintf(script, sizeof(script), "%s/../checks/hpcdb_check.py", root);
-    if (access(script, R_OK) < 0)
+    if (!script)
         return;
     (void)fflush(stdout);
     child = fork();
@@ -52,6 +49,7 @@ static void check(const char *path)
     assert_true(child > 0 && waitpid(child, &status, 0) == child);
     if (!WIFEXITED(status) || (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != 127))
         fail_msg("%s found errors", script);
+    free(script);
 }
 
 static void rewrite(const char *path, bool without_entries)
@@ -75,16 +73,15 @@ static void rewrite(const char *path, bool without_entries)
 static void rewrite_all(const char *folder, bool without_entries)
 {
     struct cn_listing databases;
-    struct cn_text path = {0};
+    char *path = cn_test_data(folder);
     size_t count = 0;
 
-    cn_text_printf(&path, "%s/hpctoolkit/%s", root, folder);
-    databases = cn_listing_of(path.chars);
+    databases = cn_listing_of(path);
     for (size_t i = 0; i < databases.count; i++) {
         struct cn_scratch *scratch;
         struct cn_text name = {0};
 
-        cn_text_printf(&name, "%s/%s", path.chars, databases.names[i]);
+        cn_text_printf(&name, "%s/%s", path, databases.names[i]);
         if (cn_hpc_v4_probe(name.chars)) {
             scratch = cn_scratch_enter();
             rewrite(name.chars, without_entries);
@@ -94,21 +91,21 @@ static void rewrite_all(const char *folder, bool without_entries)
         cn_text_done(&name);
     }
     cn_listing_done(&databases);
-    cn_text_done(&path);
+    free(path);
     assert_true(count > 0);
 }
 
 static void rewrites_every_database(void **state)
 {
     (void)state;
-    rewrite_all("v4", false);
+    rewrite_all("hpctoolkit/v4", false);
 }
 
-/* They have no entry points: one is put above the roots. */
+/* The first draft has no entry points: one is put above the roots. */
 static void rewrites_every_draft(void **state)
 {
     (void)state;
-    rewrite_all("v4-draft", true);
+    rewrite_all("hpctoolkit/v4-draft", true);
 }
 
 int main(void)
@@ -117,14 +114,6 @@ int main(void)
         cmocka_unit_test(rewrites_every_database),
         cmocka_unit_test(rewrites_every_draft),
     };
-    char *folder = cn_test_fixture("");
-    int status = 0;
 
-    if (!folder)
-        return CN_TEST_SKIPPED;
-    root = realpath(folder, NULL);
-    status = cmocka_run_group_tests(tests, NULL, NULL);
-    free(root);
-    free(folder);
-    return status;
+    return CN_TEST_ON_DATA(tests);
 }

@@ -1,4 +1,5 @@
-/* Databases written as experiment.xml 4.0: round trips through v4.0, and reported losses. */
+/* Databases written as experiment.xml 4.0: round trips through v4.0, and reported losses.
+ * Label: threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +18,8 @@
 #include "model/contexts/memory.h"
 #include "open/formats.h"
 #include "support/compare.h"
-#include "support/fixtures.h"
+#include "support/data.h"
+#include "support/listing.h"
 #include "support/sample.h"
 #include "support/scratch.h"
 #include "support/xml_files.h"
@@ -125,48 +127,41 @@ static void losses_are_reported_one_by_one(void **state)
     cn_database_close(db);
 }
 
-static void fixtures_come_back(void **state)
+/* All databases of a folder, but for the one that takes long. */
+static void expect_all_come_back(const char *folder, void **state)
 {
-    static const char *const names[] = {
-        "hpctoolkit/v4/gen-small-stats",
-        "hpctoolkit/v4/loops-cputime-t.d",
-        "hpctoolkit/v4/loops-cputime-t.nostruct.d",
-        "hpctoolkit/v4/loops-cuda-nvidia-t.d",
-        "hpctoolkit/v4/loops-perf.d",
-        "hpctoolkit/v4/small.d",
-        "hpctoolkit/v4/small.nostruct.d",
-        "hpctoolkit/v4/viewer-d.foo",
-        "hpctoolkit/v4/viewer-d.x",
-        "hpctoolkit/v4/viewer-derived-metrics.db",
-        "hpctoolkit/v4/viewer-inline.meta.db",
-        "hpctoolkit/v4/viewer-loop-fork-cycles",
-        "hpctoolkit/v4-draft/viewer-loop-inline",
-        "hpctoolkit/v4-draft/viewer-multithread",
-        "hpctoolkit/xml/gen-small",
-        "hpctoolkit/xml/gen-loops-cputime-t",
-        "hpctoolkit/xml/viewer-empty-trace",
-        "hpctoolkit/xml-legacy/hatchet-cpi",
-        "hpctoolkit/xml-legacy/viewer-inline.xml.db",
-    };
+    char *path = cn_test_data(folder);
+    struct cn_listing databases = cn_listing_of(path);
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        char *path = cn_test_fixture(names[i]);
-        struct cn_text losses = {0};
+    for (size_t i = 0; i < databases.count; i++) {
+        struct cn_text name = {0}, losses = {0};
         struct cn_error err = {0};
         struct cn_database *db;
 
-        if (!path)
-            skip();
-        if (!cn_format_open_database(path, &db, &err))
+        if (strcmp(databases.names[i], "viewer-issue-233") == 0)
+            continue;
+        cn_text_printf(&name, "%s/%s", path, databases.names[i]);
+        if (!cn_format_open_database(cn_text_str(&name), &db, &err))
             fail_msg("%s", err.text);
         cn_scratch_leave(*state);
         *state = cn_scratch_enter();
-        print_message("%s\n", names[i]);
+        print_message("%s\n", databases.names[i]);
         expect_round_trips(db, &losses);
         cn_database_close(db);
         cn_text_done(&losses);
-        free(path);
+        cn_text_done(&name);
     }
+    assert_true(databases.count > 0);
+    cn_listing_done(&databases);
+    free(path);
+}
+
+static void databases_of_hpcprof_come_back(void **state)
+{
+    expect_all_come_back("hpctoolkit/v4", state);
+    expect_all_come_back("hpctoolkit/v4-draft", state);
+    expect_all_come_back("hpctoolkit/xml", state);
+    expect_all_come_back("hpctoolkit/xml-legacy", state);
 }
 
 /* The location of an <S> survives although its calls are written beside it. */
@@ -255,18 +250,18 @@ static void the_same_bytes_on_any_number_of_threads(void **state)
     cn_database_close(db);
 }
 
-#define IN_SCRATCH(test) CN_SCRATCH_TEST(test)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_SCRATCH(the_sample_comes_back),
-        IN_SCRATCH(losses_are_reported_one_by_one),
-        IN_SCRATCH(fixtures_come_back),
-        IN_SCRATCH(lines_keep_their_calls),
-        IN_SCRATCH(an_existing_target_stays),
-        IN_SCRATCH(the_same_bytes_on_any_number_of_threads),
+        CN_SCRATCH_TEST(the_sample_comes_back),
+        CN_SCRATCH_TEST(losses_are_reported_one_by_one),
+        CN_SCRATCH_TEST(lines_keep_their_calls),
+        CN_SCRATCH_TEST(an_existing_target_stays),
+        CN_SCRATCH_TEST(the_same_bytes_on_any_number_of_threads),
+    };
+    const struct CMUnitTest on_data[] = {
+        CN_SCRATCH_TEST(databases_of_hpcprof_come_back),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + CN_TEST_ON_DATA(on_data);
 }

@@ -1,3 +1,4 @@
+/* Label: threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +15,7 @@
 #include "formats/uftrace/packed/file.h"
 #include "formats/uftrace/packed/format.h"
 #include "formats/uftrace/packed/record_source.h"
-#include "support/fixtures.h"
+#include "support/data.h"
 #include "support/listing.h"
 #include "support/random_calls.h"
 #include "support/scratch.h"
@@ -307,8 +308,8 @@ static void packs_a_directory_in_place(void **state)
     free(made);
 }
 
-/* Real recordings come back byte for byte. */
-static void check_fixture_file(const char *dir, const char *name)
+/* Recordings come back byte for byte. */
+static void check_file(const char *dir, const char *name)
 {
     struct cn_file file = {0}, packed = {0};
     struct cn_uft_records records;
@@ -326,7 +327,7 @@ static void check_fixture_file(const char *dir, const char *name)
     assert_int_equal(remove("1.zts"), 0);
 }
 
-static size_t check_fixture(const char *dir)
+static size_t check_recording(const char *dir)
 {
     struct cn_listing files = cn_listing_of(dir);
     size_t count = 0;
@@ -337,28 +338,25 @@ static size_t check_fixture(const char *dir)
 
         if (digits == 0 || strcmp(name + digits, ".dat") != 0)
             continue;
-        check_fixture_file(dir, name);
+        check_file(dir, name);
         count++;
     }
     cn_listing_done(&files);
     return count;
 }
 
-static void gives_back_real_recordings(void **state)
+static void gives_back_all_recordings(void **state)
 {
-    char *folder = cn_test_fixture("uftrace");
-    struct cn_listing recordings;
+    char *folder = cn_test_data("uftrace");
+    struct cn_listing recordings = cn_listing_of_recordings(folder);
     size_t count = 0;
 
     (void)state;
-    if (!folder)
-        skip();
-    recordings = cn_listing_of_recordings(folder);
     for (size_t i = 0; i < recordings.count; i++) {
         char path[512];
 
         (void)snprintf(path, sizeof(path), "%s/%s", folder, recordings.names[i]);
-        count += check_fixture(path);
+        count += check_recording(path);
     }
     cn_listing_done(&recordings);
     free(folder);
@@ -376,8 +374,10 @@ int main(void)
         CN_SCRATCH_TEST(notices_a_chunk_that_is_missing),
         cmocka_unit_test(refuses_what_is_not_packed),
         CN_SCRATCH_TEST(packs_a_directory_in_place),
-        CN_SCRATCH_TEST(gives_back_real_recordings),
+    };
+    const struct CMUnitTest on_data[] = {
+        CN_SCRATCH_TEST(gives_back_all_recordings),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + CN_TEST_ON_DATA(on_data);
 }

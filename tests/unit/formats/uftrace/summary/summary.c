@@ -1,3 +1,4 @@
+/* Label: threads. */
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>

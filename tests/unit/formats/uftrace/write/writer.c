@@ -1,4 +1,5 @@
-/* Recordings written as uftrace directories and read again. */
+/* Recordings written as uftrace directories and read again.
+ * Label: threads. */
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -16,12 +17,10 @@
 #include "model/calls/recording.h"
 #include "model/calls/values.h"
 #include "open/formats.h"
-#include "support/fixtures.h"
+#include "support/data.h"
 #include "support/listing.h"
 #include "support/sample_recording.h"
 #include "support/scratch.h"
-
-static char *folder;
 
 static struct cn_recording *open_recording(const char *path)
 {
@@ -283,14 +282,13 @@ static void a_time_range_has_its_records_and_all_names(void **state)
     cn_recording_close(sample);
 }
 
-static void real_recordings_are_written_byte_for_byte(void **state)
+static void all_recordings_are_written_byte_for_byte(void **state)
 {
-    struct cn_listing recordings;
+    char *folder = cn_test_data("uftrace");
+    struct cn_listing recordings = cn_listing_of_recordings(folder);
 
     (void)state;
-    if (!folder)
-        skip();
-    recordings = cn_listing_of_recordings(folder);
+    assert_true(recordings.count > 20);
     for (size_t i = 0; i < recordings.count; i++) {
         const char *name = recordings.names[i];
         struct cn_recording *rec;
@@ -303,6 +301,7 @@ static void real_recordings_are_written_byte_for_byte(void **state)
         cn_recording_close(rec);
     }
     cn_listing_done(&recordings);
+    free(folder);
 }
 
 /* Packed and back again: the same records, the same files. */
@@ -328,15 +327,22 @@ static void packed_recordings_hold_the_same(void **state)
 {
     struct cn_recording *sample = cn_sample_recording();
     struct cn_recording *big = cn_sample_recording_big_endian();
-    struct cn_listing recordings = {0};
 
     (void)state;
-    if (folder)
-        recordings = cn_listing_of_recordings(folder);
     write_recording(sample, "sample");
     write_recording(big, "big");
     pack_and_unpack("sample");
     pack_and_unpack("big");
+    cn_recording_close(sample);
+    cn_recording_close(big);
+}
+
+static void all_packed_recordings_hold_the_same(void **state)
+{
+    char *folder = cn_test_data("uftrace");
+    struct cn_listing recordings = cn_listing_of_recordings(folder);
+
+    (void)state;
     for (size_t i = 0; i < recordings.count; i++) {
         char path[4096];
 
@@ -344,8 +350,7 @@ static void packed_recordings_hold_the_same(void **state)
         pack_and_unpack(path);
     }
     cn_listing_done(&recordings);
-    cn_recording_close(sample);
-    cn_recording_close(big);
+    free(folder);
 }
 
 static void write_text(const char *path, const char *text)
@@ -416,15 +421,14 @@ int main(void)
         IN_SCRATCH(ranges_stay_the_same_when_prepared),
         IN_SCRATCH(what_was_read_is_written_byte_for_byte),
         IN_SCRATCH(a_time_range_has_its_records_and_all_names),
-        IN_SCRATCH(real_recordings_are_written_byte_for_byte),
         IN_SCRATCH(packed_recordings_hold_the_same),
         IN_SCRATCH(names_of_modules_may_clash),
         IN_SCRATCH(does_not_replace_what_exists),
     };
-    int failed;
+    const struct CMUnitTest on_data[] = {
+        IN_SCRATCH(all_recordings_are_written_byte_for_byte),
+        IN_SCRATCH(all_packed_recordings_hold_the_same),
+    };
 
-    folder = cn_test_fixture("uftrace");
-    failed = cmocka_run_group_tests(tests, NULL, NULL);
-    free(folder);
-    return failed;
+    return cmocka_run_group_tests(tests, NULL, NULL) + CN_TEST_ON_DATA(on_data);
 }
