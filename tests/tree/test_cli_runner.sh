@@ -41,3 +41,17 @@ test ! -e "$root/case/stderr"
 test ! -e "$root/case/status"
 echo 'echo no data; exit 77' >"$root/case/cmd"
 expect 77
+echo 'exit 77' >"$root/case/cmd"
+expect 1
+grep -q 'printed no reason' "$root/log"
+
+# On real data it expects what the folder `real` has, and runs only tests that have one.
+echo 'cairn "$data"' >"$root/case/cmd"
+echo 'cairn testdata' >"$root/case/stdout"
+expect 0
+run --real "$root/data" >"$root/log"
+mkdir "$root/case/real"
+run --real "$root/data" >"$root/log" && exit 1
+echo 'cairn ../fixtures' >"$root/case/real/stdout"
+run --real "$root/data" >"$root/log"
+expect 0

@@ -129,7 +129,7 @@ static void add_pointer(struct dump *dump, const struct cn_call *call, uint32_t 
         cn_text_printf(&dump->out, " %" PRIx64 " (&%s)\n", pointer,
                        dump->names.list[function]);
     else if (pointer == 0)
-        cn_text_str_add(&dump->out, " (nil)\n");
+        cn_text_str_add(&dump->out, call->kind == CN_CALL_ENTER ? " 0\n" : " (nil)\n");
     else
         cn_text_printf(&dump->out, " 0x%" PRIx64 "\n", pointer);
 }

@@ -184,8 +184,8 @@ def check_system_code():
 
 
 def main():
-    fixtures = pathlib.Path(os.environ.get("CAIRN_FIXTURES", "none")) / "uftrace"
-    sources = [fixtures / name for name in ("cxx", "threads", "single", "crash") if (fixtures / name).is_dir()]
+    data = pathlib.Path(os.environ["data"]) / "uftrace"
+    sources = [data / name for name in ("cxx", "threads", "single", "crash")]
     for source in [pathlib.Path("testdata/recording"), *sources]:
         check_folded_and_calls(source)
     for source in sources:

@@ -399,13 +399,11 @@ def main():
     check_flows(here)
     run("cairn", "analyze", "-q", str(here / "hostile"), "-o", str(here / "hostile.db"))
     check_database(here / "hostile.db", here)
-    fixtures = pathlib.Path(os.environ.get("CAIRN_FIXTURES", ""))
+    data = pathlib.Path(os.environ["data"]).resolve()
     for name in ("fork", "threads", "args-auto", "longjmp", "lost"):
-        if (fixtures / "uftrace" / name).is_dir():
-            check_recording(fixtures / "uftrace" / name, here)
+        check_recording(data / "uftrace" / name, here)
     for name in ("small.d", "loops-perf.d"):
-        if (fixtures / "hpctoolkit" / "v4" / name).is_dir():
-            check_database(fixtures / "hpctoolkit" / "v4" / name, here)
+        check_database(data / "hpctoolkit" / "v4" / name, here)
     for text in failures[:20]:
         print(text)
     return 1 if failures else 0

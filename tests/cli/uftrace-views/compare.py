@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Compare every view of every real recording with what uftrace 0.19 printed.
+"""Compare every view of every recording with what uftrace 0.19 printed.
 
-differences.txt lists the outputs that differ: how many lines of the original are missing,
+differences.txt, or real/differences.txt for real recordings, lists the outputs that differ: how many lines of the original are missing,
 how many are new, a hash of the changed lines, and the heading of docs/uftrace-differences.md
 that gives the reason. Any other difference is printed and makes the test fail; so does an
 entry of the list that is no longer true. With --list, print the list as it should be.
@@ -14,31 +14,10 @@ import re
 import subprocess
 import sys
 
-ALL_FIELDS = (
-    "total,total-avg,total-min,total-max,total-stdv,"
-    "self,self-avg,self-min,self-max,self-stdv,call,size"
-)
-VIEWS = {
-    "replay": ["replay"],
-    "replay-flat": ["replay", "--flat"],
-    "replay-nomerge": ["replay", "--no-merge"],
-    "replay-fields": ["replay", "-f", "duration,tid,time,delta,elapsed,task,module,addr"],
-    "replay-D3": ["replay", "-D", "3"],
-    "replay-t1us": ["replay", "-t", "1us"],
-    "replay-demangle-full": ["replay", "--demangle=full"],
-    "replay-srcline": ["replay", "--srcline"],
-    "report": ["report"],
-    "report-all": ["report", "-f", ALL_FIELDS, "-s", "call,func"],
-    "report-avg": ["report", "--avg-total"],
-    "report-task": ["report", "--task"],
-    "report-csv": ["report", "--format", "csv"],
-    "graph": ["graph"],
-    "graph-main": ["graph", "main"],
-    "graph-task": ["graph", "--task"],
-    "dump": ["dump"],
-    "info": ["info"],
-    "info-task": ["info", "--task"],
-}
+CASE = pathlib.Path(os.environ["CASE"])
+sys.path.insert(0, str(CASE.parents[1] / "generators"))
+sys.dont_write_bytecode = True
+from expectations import VIEWS
 
 
 def read_list(path):
@@ -74,8 +53,8 @@ def describe(lines):
     return removed, len(lines) - removed, digest
 
 
-def compare_all(fixtures):
-    for expected in sorted(fixtures.glob("*.expected")):
+def compare_all(folder):
+    for expected in sorted(folder.glob("*.expected")):
         recording = expected.with_suffix("")
         for view, words in VIEWS.items():
             want = expected / f"{view}.txt"
@@ -85,13 +64,12 @@ def compare_all(fixtures):
 
 
 def main():
-    case = pathlib.Path(os.environ["CASE"])
-    fixtures = pathlib.Path(os.environ["CAIRN_FIXTURES"]) / "uftrace"
-    known = read_list(case / "differences.txt")
-    documented = headings(case.parents[2])
+    data = os.environ["data"]
+    known = read_list(CASE / ("real" if data == "../fixtures" else "") / "differences.txt")
+    documented = headings(CASE.parents[2])
     wants_list = "--list" in sys.argv
     failed = False
-    for name, lines in compare_all(fixtures):
+    for name, lines in compare_all(pathlib.Path(data) / "uftrace"):
         found = describe(lines)
         expected, reason = known.pop(name, ((0, 0, "-"), "unknown"))
         if wants_list and lines:
