@@ -46,13 +46,14 @@ def fib(n):
     return ("fib", [fib(n - 1), fib(n - 2)] if n > 1 else [])
 
 
-def single(task, nap=None, around_a=None, levels=99):
+def single(task, nap=None, around_a=None, levels=99, has_main=True):
     """main() of the program `single`: a() calls b() calls c() twice, fib(5), a nap, printf()."""
     def cut(call, level):
         name, inside = call if isinstance(call, tuple) else (call, [])
         return (name, [cut(each, level + 1) for each in inside] if level < levels else [])
 
-    task.enter("main")
+    if has_main:
+        task.enter("main")
     a = cut(("a", [("b", [("c", ["getpid"]), ("c", ["getpid"])])]), 2)
     if around_a:
         around_a(a)
@@ -63,7 +64,8 @@ def single(task, nap=None, around_a=None, levels=99):
     (nap or (lambda t: t.pass_time(1060000)))(task)
     task.leave()
     task.call("printf", ns=9000)
-    task.leave()
+    if has_main:
+        task.leave()
 
 
 def asleep(run, ns=1060000):
@@ -145,10 +147,7 @@ def switched_on():
     run = Recording("trigger-onoff")
     task = start(run)
     task.data.clear()
-    task.call("a", [("b", [("c", ["getpid"])])])
-    task.call(*fib(3))
-    task.call("usleep", [asleep(run)])
-    task.call("printf", ns=6000)
+    single(task, asleep(run), has_main=False)
     task.leave_again("main")
     return run
 

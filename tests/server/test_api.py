@@ -21,7 +21,6 @@ from schema import check
 from service import Service, serving
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FIXTURES = pathlib.Path(os.environ.get("CAIRN_FIXTURES", ROOT.parent / "shared" / "fixtures"))
 SCHEMAS = json.loads((ROOT / "docs" / "http-api.schema.json").read_text(encoding="utf-8"))
 
 
@@ -194,9 +193,7 @@ class Answers(unittest.TestCase):
                           "/main/f/h": [24, 8], "/main/f/h/g": [16, 16]})
 
     def test_recursion_folds_as_analyze_does_it(self):
-        recording = FIXTURES / "uftrace" / "maxstack-1024"
-        if not recording.exists():
-            self.skipTest(f"there is no {recording}")
+        recording = f"{OPTIONS.testdata}/uftrace/maxstack-1024"
         found = self.costs_of(recording, "collapsed")
         wanted = self.costs_of(recording, "top-down", "--collapse-recursion")
         self.assertEqual(sorted(found), sorted(wanted))

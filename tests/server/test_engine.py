@@ -18,7 +18,8 @@ import unittest
 from service import ask_engine, engine_answers, has_engine, serving
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FIXTURES = pathlib.Path(os.environ.get("CAIRN_FIXTURES", ROOT.parent / "shared" / "fixtures"))
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+import data
 # One of each format and peculiarity.
 NAMES = [
     "hpctoolkit/v4/*loops*", "hpctoolkit/v4/gen-small-stats", "hpctoolkit/proto/*",
@@ -28,11 +29,12 @@ NAMES = [
 PER_NAME = 2
 
 
-def fixtures():
-    for name in NAMES:
-        found = sorted(path for path in FIXTURES.glob(name)
-                       if not path.name.endswith((".txt", ".expected")))
-        yield from found[:PER_NAME]
+def sources():
+    for root in data.roots():
+        for name in NAMES:
+            found = sorted(path for path in root.glob(name)
+                           if not path.name.endswith((".txt", ".expected")))
+            yield from found[:PER_NAME]
 
 
 def ask_database(service, number):
@@ -105,11 +107,11 @@ class SameAnswers(unittest.TestCase):
     def test_of_databases_recordings_and_stores(self):
         with tempfile.TemporaryDirectory() as folder:
             stores = []
-            for java in sorted(filter(pathlib.Path.is_dir, (FIXTURES / "zorka").glob("store-*"))):
-                stores.append(f"{folder}/{java.name}")
+            for java in data.find("zorka/store-*/"):
+                stores.append(f"{folder}/{len(stores)}-{java.name}")
                 for words in (["init", stores[-1]], ["import", stores[-1], str(java)]):
                     subprocess.run([OPTIONS.cairn, "store", *words, "-q"], check=True)
-            self.ask_all(f"{OPTIONS.testdata}/sample", f"{OPTIONS.testdata}/recording", *fixtures(), *stores)
+            self.ask_all(f"{OPTIONS.testdata}/sample", f"{OPTIONS.testdata}/recording", *sources(), *stores)
 
     def test_of_a_file_of_more_than_4_gb(self):
         """Its offsets have 64 bits: the samples are moved behind a hole, which takes no space."""
@@ -178,10 +180,8 @@ class SameAnswers(unittest.TestCase):
     def test_of_a_time_range_of_a_recording(self):
         """Its views are those of `cairn analyze -r`; its calls those of the range."""
         text = "3us~7us"
-        if not (FIXTURES / "uftrace").exists():
-            self.skipTest("there are no fixtures")
         with tempfile.TemporaryDirectory() as folder:
-            source = shutil.copytree(FIXTURES / "uftrace" / "sched-events", f"{folder}/source.data")
+            source = shutil.copytree(f"{OPTIONS.testdata}/uftrace/no-event", f"{folder}/source.data")
             page, _, message = self.export_range(folder, source, text)
             self.assertIn("without data outside 3us~7us;", message)
             rows, flat, calls, info, threads = engine_answers(
@@ -249,7 +249,7 @@ class SameAnswers(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             whole = [f"{OPTIONS.testdata}/sample", f"{OPTIONS.testdata}/recording",
                      str(ROOT / "tests" / "web" / "spans.json"),
-                     *map(str, sorted((FIXTURES / "exchange").glob("*.pprof"))[:1])]
+                     f"{OPTIONS.testdata}/exchange/cpu.pprof"]
             cases = [{"path": path} for path in whole] + list(self.seeds(folder))
             result = subprocess.run(
                 ["node", program.replace("engine_replay", "engine_damage"), engine],
