@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/text.h"
+#include "support/skip.h"
 
 static bool is_real;
 
@@ -58,11 +59,9 @@ char *cn_test_data(const char *name)
 
     if (access(path, R_OK) == 0)
         return path;
-    print_message("skipped: no %s\n", path);
-    free(path);
     if (!is_real)
-        fail();
-    skip();
+        fail_msg("no %s", path);
+    CN_SKIP(path);
     return NULL;
 }
 

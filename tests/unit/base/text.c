@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/bytes/utf8.h"
 #include "base/text.h"
+#include "support/skip.h"
 
 static void an_untouched_text_is_empty(void **state)
 {
@@ -177,7 +178,7 @@ static void width_counts_columns(void **state)
 {
     (void)state;
     if (!setlocale(LC_CTYPE, "C.UTF-8"))
-        skip();
+        CN_SKIP("no locale C.UTF-8");
     assert_int_equal(cn_utf8_width(""), 0);
     assert_int_equal(cn_utf8_width("abc"), 3);
     assert_int_equal(cn_utf8_width("gr\xc3\xbc\xc3\x9f"), 4);

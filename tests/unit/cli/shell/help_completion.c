@@ -53,7 +53,7 @@ static void is_read_by_its_shell(void **state)
         (void)snprintf(command, sizeof(command), "command -v %s >/dev/null",
                        scripts[i].shell);
         if (system(command) != 0) {
-            print_message("%s is not installed: skipped\n", scripts[i].shell);
+            print_message("skipped: %s is not installed\n", scripts[i].shell);
             continue;
         }
         (void)snprintf(command, sizeof(command), "%s -n /dev/stdin", scripts[i].shell);

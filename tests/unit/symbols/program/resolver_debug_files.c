@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "support/scratch.h"
+#include "support/skip.h"
 #include "symbols/program/resolver.h"
 
 enum { HELPER_LINE = 2 };
@@ -53,7 +54,7 @@ static void build(void)
     cn_scratch_write("prog.c", source, strlen(source));
     if (!sh("cc -g -O1 -Wl,--build-id=sha1 -o prog prog.c && strip -o stripped prog && "
             "objcopy --only-keep-debug prog prog.debug"))
-        skip();
+        CN_SKIP("no cc, strip or objcopy");
     assert_non_null(getcwd(folder, sizeof(folder)));
     first_line("readelf -n prog | sed -n 's/.*Build ID: //p'", build_id,
                sizeof(build_id));
@@ -207,7 +208,7 @@ static void symbols_in_a_compressed_section_are_read(void **state)
     (void)state;
     build();
     if (!sh("command -v xz >/dev/null"))
-        skip();
+        CN_SKIP("no xz");
     assert_false(has_symbol("stripped", build_id, helper, "helper"));
     assert_true(
         sh("objcopy -S prog mini 2>/dev/null; objcopy --strip-debug prog.debug mini && "
