@@ -11,12 +11,13 @@ prefix ?= /usr/local
 WEB ?= ON
 TARGET ?=
 SECONDS ?= 60
+MINUTES ?= 60
 
 release := $(BUILD)/release
 fuzz := $(BUILD)/fuzz
 target := $(patsubst fuzz_%,%,$(TARGET))
 
-.PHONY: all demo test install uninstall python bench deb deb-check fuzz tidy format clean help
+.PHONY: all demo test check soak install uninstall python bench deb deb-check fuzz tidy format clean help
 
 all: ## build the optimised program, build/cairn
 	@[ -f $(release)/build.ninja ] || cmake --preset release -B $(release) -DCN_WEB=$(WEB) --log-level=WARNING
@@ -32,6 +33,16 @@ demo: ## install what is missing, build, and show cairn at work
 test: ## install what is missing, build, and run every test
 	@$(SETUP) build web test
 	@tools/run-tests
+
+check: ## build what changed since main and run the tests near it, in under two minutes
+	@$(SETUP) build web test
+	@tools/check-changes $(BASE)
+
+soak: ## look for rare failures, with new seeds: make soak MINUTES=60
+	@$(SETUP) build web test
+	@cmake --preset dev --log-level=WARNING >/dev/null
+	@cmake --build --preset dev >/dev/null
+	@tools/soak $(MINUTES) $(ITEMS)
 
 install: all ## install below $(DESTDIR)$(prefix): program, man pages, completions
 	@DESTDIR='$(DESTDIR)' cmake --install $(release) --prefix '$(prefix)'
