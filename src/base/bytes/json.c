@@ -218,6 +218,27 @@ void cn_json_add_bool(struct cn_json *json, const char *key, bool value)
     cn_json_bool(json, value);
 }
 
+void cn_json_add_object(struct cn_json *json, const char *key)
+{
+    cn_json_key(json, key);
+    cn_json_object(json);
+}
+
+void cn_json_add_array(struct cn_json *json, const char *key)
+{
+    cn_json_key(json, key);
+    cn_json_array(json);
+}
+
+void cn_json_add_strs(struct cn_json *json, const char *key, const char *const *list,
+                      size_t count)
+{
+    cn_json_add_array(json, key);
+    for (size_t i = 0; i < count; i++)
+        cn_json_str(json, list[i]);
+    cn_json_end(json);
+}
+
 void cn_json_id(struct cn_json *json, uint64_t value)
 {
     char text[24];

@@ -59,5 +59,11 @@ void cn_json_add_u64(struct cn_json *json, const char *key, uint64_t value);
 void cn_json_add_f64(struct cn_json *json, const char *key, double value);
 void cn_json_add_id(struct cn_json *json, const char *key, uint64_t value);
 void cn_json_add_bool(struct cn_json *json, const char *key, bool value);
+void cn_json_add_strs(struct cn_json *json, const char *key, const char *const *list,
+                      size_t count);
+
+/* Key and begin of a member that cn_json_end() ends. */
+void cn_json_add_object(struct cn_json *json, const char *key);
+void cn_json_add_array(struct cn_json *json, const char *key);
 
 #endif

@@ -210,8 +210,7 @@ static void print_json(struct cn_json *json, const struct cn_dump_item *item,
         cn_json_key(json, "meaning");
         cn_json_str(json, field->meaning);
     } else {
-        cn_json_key(json, "fields");
-        cn_json_object(json);
+        cn_json_add_object(json, "fields");
         for (size_t i = 0; i < layout->field_count; i++) {
             cn_json_key(json, layout->fields[i].name);
             add_json_value(json, item, &layout->fields[i]);

@@ -175,15 +175,13 @@ static void add_json_group(struct cn_json *json, const struct cn_why_answer *ans
     const struct cn_why_calls *group = &answer->why.groups[at];
     struct cn_text command = {0};
 
-    cn_json_key(json, at == CN_WHY_SLOW ? "slow" : "typical");
-    cn_json_object(json);
+    cn_json_add_object(json, at == CN_WHY_SLOW ? "slow" : "typical");
     cn_json_add_u64(json, "calls", group->count);
     cn_json_add_u64(json, "total_ns", group->total_ns);
     cn_json_add_f64(json, "mean_ns", answer->rows.mean_ns[at]);
     cn_json_add_u64(json, "shortest_ns", group->shortest_ns);
     cn_json_add_u64(json, "longest_ns", group->longest_ns);
-    cn_json_key(json, "example");
-    cn_json_object(json);
+    cn_json_add_object(json, "example");
     cn_json_add_u64(json, "tid", answer->rec->tasks[group->example.task].tid);
     cn_json_add_u64(json, "begin_ns", group->example.begin_ns);
     cn_json_add_u64(json, "end_ns", group->example.end_ns);
@@ -199,8 +197,7 @@ static void add_json_contexts(struct cn_json *json, const struct cn_why_answer *
 {
     struct cn_text path = {0};
 
-    cn_json_key(json, "contexts");
-    cn_json_array(json);
+    cn_json_add_array(json, "contexts");
     for (size_t i = 0; i < shown_rows(answer); i++) {
         const struct cn_why_row *row = &answer->rows.list[i];
 
@@ -224,8 +221,7 @@ static void add_json_contexts(struct cn_json *json, const struct cn_why_answer *
 static void add_json_signs(struct cn_json *json, const char *key,
                            const struct cn_signs *signs)
 {
-    cn_json_key(json, key);
-    cn_json_array(json);
+    cn_json_add_array(json, key);
     for (size_t i = 0; i < signs->count; i++) {
         const struct cn_sign *sign = &signs->list[i];
         char relation[] = {sign->relation, '\0'};
@@ -276,8 +272,7 @@ static void print_json(const struct cn_args *args, const struct cn_why_answer *a
         add_json_group(&json, answer, i);
     cn_json_add_f64(&json, "explained", answer->rows.explained);
     add_json_contexts(&json, answer);
-    cn_json_key(&json, "kinds");
-    cn_json_object(&json);
+    cn_json_add_object(&json, "kinds");
     for (int i = 0; i < CN_WHY_KINDS; i++)
         cn_json_add_f64(&json, cn_why_kind_names[i],
                         answer->rows.kinds_ns[i][CN_WHY_SLOW] -
@@ -286,8 +281,7 @@ static void print_json(const struct cn_args *args, const struct cn_why_answer *a
     add_json_signs(&json, "signs", &answer->signs);
     add_json_signs(&json, "other_tasks", &answer->others);
     add_json_times(&json, &answer->times);
-    cn_json_key(&json, "text");
-    cn_json_array(&json);
+    cn_json_add_array(&json, "text");
     for (size_t i = 0; i < sentences->count; i++)
         cn_json_str(&json, cn_text_str(&sentences->list[i]));
     cn_json_end(&json);

@@ -68,8 +68,7 @@ static void put_span(struct writer *writer, const struct cn_trace *trace, uint32
 static void put_attributes(struct writer *writer, const struct cn_trace *trace,
                            uint32_t node)
 {
-    cn_json_key(&writer->json, "attributes");
-    cn_json_object(&writer->json);
+    cn_json_add_object(&writer->json, "attributes");
     for (uint32_t a = trace->nodes[node].first_attribute; a != CN_NONE;
          a = trace->attributes[a].next) {
         if (cn_trace_is_links(trace, &trace->attributes[a]))
@@ -143,8 +142,7 @@ void cn_trace_print_json(const struct cn_trace_set *set, const struct cn_args *a
     cn_json_key(&writer.json, "trace_id");
     cn_json_str(&writer.json, id);
     put_u64(&writer, "time_ns", row->time_ns);
-    cn_json_key(&writer.json, "calls");
-    cn_json_array(&writer.json);
+    cn_json_add_array(&writer.json, "calls");
     cn_trace_set_walk(set, put_call, &writer);
     cn_json_end(&writer.json);
     cn_json_end(&writer.json);
@@ -160,8 +158,7 @@ void cn_trace_print_otlp(const struct cn_trace_set *set, const struct cn_args *a
     struct cn_json json = {.text = &text};
 
     cn_json_object(&json);
-    cn_json_key(&json, "resourceSpans");
-    cn_json_array(&json);
+    cn_json_add_array(&json, "resourceSpans");
     for (size_t i = 0; i < set->count; i++)
         if (!set->branches[i].is_copy)
             cn_otlp_json_trace(&json, &set->branches[i].trace,

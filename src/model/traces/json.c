@@ -97,8 +97,7 @@ void cn_json_exceptions(struct cn_json *json, const struct cn_words *words,
         cn_json_word(json, words, cn_word_part(words, e, 0));
         cn_json_key(json, "message");
         cn_json_word(json, words, cn_word_part(words, e, 1));
-        cn_json_key(json, "stack");
-        cn_json_array(json);
+        cn_json_add_array(json, "stack");
         for (size_t i = 0; stack != 0 && i < cn_word_part_count(words, stack); i++)
             cn_json_word(json, words, cn_word_part(words, stack, i));
         cn_json_end(json);

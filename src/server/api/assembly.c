@@ -7,8 +7,7 @@
 
 static void add_instructions(struct cn_json *json, const struct cn_annotation *annotation)
 {
-    cn_json_key(json, "instructions");
-    cn_json_array(json);
+    cn_json_add_array(json, "instructions");
     for (size_t i = 0; i < annotation->assembly.count; i++) {
         const struct cn_assembly_line *line = &annotation->assembly.list[i];
 

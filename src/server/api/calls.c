@@ -174,8 +174,7 @@ static void add_list(struct cn_json *json, const struct question *question,
         next.index++;
     }
     cn_json_object(json);
-    cn_json_key(json, "calls");
-    cn_json_array(json);
+    cn_json_add_array(json, "calls");
     for (size_t i = 0; i < list->count; i++)
         if (cn_call_list_shows(list, &list->items[i]))
             add_call(json, question, list, &list->items[i]);
@@ -310,8 +309,7 @@ bool cn_api_slowest(struct cn_served *served, struct cn_request *request,
         return false;
     origin_ns = cn_recording_begin_ns(served->recording);
     cn_json_object(json);
-    cn_json_key(json, "calls");
-    cn_json_array(json);
+    cn_json_add_array(json, "calls");
     for (size_t i = 0; i < slowest->count; i++) {
         const struct cn_slow_call *call = &slowest->list[i];
 

@@ -49,8 +49,7 @@ static bool add_threads(struct cn_json *json, struct cn_database *db, uint32_t c
     struct cn_value_batch batch;
     enum cn_step step;
 
-    cn_json_key(json, "threads");
-    cn_json_array(json);
+    cn_json_add_array(json, "threads");
     if (wanted == CN_NO_ID || !db->has_context_values) {
         cn_json_end(json);
         return true;
@@ -82,8 +81,7 @@ static bool add_path(struct cn_json *json, struct cn_database *db,
 
     for (; node != CN_NONE && depth < CN_VIEW_LOOK_BACK; node = index->nodes[node].parent)
         path[depth++] = node;
-    cn_json_key(json, "path");
-    cn_json_array(json);
+    cn_json_add_array(json, "path");
     while (ok && depth > 0) {
         const struct cn_context_node *at = &index->nodes[path[--depth]];
         struct cn_text label = {0};

@@ -59,8 +59,7 @@ static bool add_path(struct cn_request *request, const struct cn_trace_set *set,
     cn_json_add_id(json, "time", path.end_ns == 0 ? 0 : path.begin_ns);
     cn_json_add_u64(json, "duration", path.end_ns == 0 ? 0 : path.end_ns - path.begin_ns);
     cn_json_add_u64(json, "count", path.count);
-    cn_json_key(json, "steps");
-    cn_json_array(json);
+    cn_json_add_array(json, "steps");
     for (size_t i = 0; i < path.count && i < STEP_MAX; i++)
         add_step(json, set, &path, &path.steps[i]);
     cn_json_end(json);

@@ -126,8 +126,7 @@ static void begin_answer(struct cn_json *json, const struct cn_served_diff *diff
 
     cn_json_object(json);
     cn_json_add_str(json, "metric", c->metric);
-    cn_json_key(json, "runs");
-    cn_json_array(json);
+    cn_json_add_array(json, "runs");
     for (int side = 0; side < CN_SIDES; side++)
         cn_json_u64(json, c->side_runs[side]);
     cn_json_end(json);
@@ -175,8 +174,7 @@ static bool explain(struct cn_served_diff *diff, struct cn_request *request,
     cn_json_add_f64(json, "explained", e->gross > 0 ? e->shown_gross / e->gross : 1);
     cn_json_key(json, "whole");
     add_change(json, &diff->c, &e->whole, e->gross);
-    cn_json_key(json, "lines");
-    cn_json_array(json);
+    cn_json_add_array(json, "lines");
     for (size_t i = 0; i < e->shown; i++)
         add_change(json, &diff->c, &e->list[i], e->gross);
     cn_json_end(json);
@@ -276,8 +274,7 @@ static bool list_rows(struct cn_served_diff *diff, struct cn_request *request,
     e = cn_served_diff_explain(diff, 10);
     begin_answer(json, diff, e);
     cn_json_add_str(json, "cost", view.is_total ? "total" : "self");
-    cn_json_key(json, "rows");
-    cn_json_array(json);
+    cn_json_add_array(json, "rows");
     for (uint32_t at = cn_compare_rows_sort(rows, parent); at != CN_NONE;
          at = rows->list[at].next_sibling) {
         if (!is_shown(&rows->list[at]))
@@ -337,8 +334,7 @@ static bool list_facets(struct cn_served_diff *diff, struct cn_request *request,
     cn_json_add_bool(json, "isEstimated", facets->is_estimated);
     cn_json_add_str(json, "damage", facets->is_damaged ? facets->damage.text : NULL);
     cn_json_add_u64(json, "count", facets->signs.count);
-    cn_json_key(json, "facets");
-    cn_json_array(json);
+    cn_json_add_array(json, "facets");
     for (size_t i = 0; i < facets->signs.count && i < limit; i++) {
         const struct cn_sign *sign = &facets->signs.list[i];
 

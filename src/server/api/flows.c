@@ -80,8 +80,7 @@ static bool add_flows(const struct question *q, struct cn_json *json, uint64_t l
     for (uint32_t i = 0; i < rec->flow_count; i++)
         count += is_wanted(q, &rec->flows[i]);
     cn_json_add_u64(json, "count", count);
-    cn_json_key(json, "flows");
-    cn_json_array(json);
+    cn_json_add_array(json, "flows");
     for (uint32_t i = 0; ok && i < rec->flow_count; i++) {
         if (!is_wanted(q, &rec->flows[i]))
             continue;
@@ -138,8 +137,7 @@ bool cn_api_flows(struct cn_served *served, struct cn_request *request,
         free(q.is_asked);
     } else {
         cn_json_add_u64(json, "count", 0);
-        cn_json_key(json, "flows");
-        cn_json_array(json);
+        cn_json_add_array(json, "flows");
         cn_json_end(json);
         ok = true;
     }

@@ -24,8 +24,7 @@ static bool add_others(const struct question *question, struct cn_json *json,
     bool ok = true;
 
     cn_row_list_sort(list, question->column, false);
-    cn_json_key(json, name);
-    cn_json_array(json);
+    cn_json_add_array(json, name);
     for (size_t i = 0; ok && i < list->count && i < question->limit; i++)
         ok = cn_json_row_at(json, question->view->view, question->index, &list->rows[i],
                             err);

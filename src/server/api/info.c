@@ -49,8 +49,7 @@ static void add_metrics(struct cn_json *json, const struct cn_database *db)
 {
     const struct cn_presented_metric *metric;
 
-    cn_json_key(json, "metrics");
-    cn_json_array(json);
+    cn_json_add_array(json, "metrics");
     for (size_t i = 0; db && (metric = cn_costs_metric_at(db, i)); i++) {
         cn_json_object(json);
         cn_json_add_str(json, "name", metric->name);
@@ -78,8 +77,7 @@ static void add_states(struct cn_json *json, struct cn_database *db, const char 
     struct cn_cost_states states;
     struct cn_error err;
 
-    cn_json_key(json, "states");
-    cn_json_array(json);
+    cn_json_add_array(json, "states");
     cn_costs_init(costs, db);
     if (db && strcmp(shown, CN_CPU_TIME_NAME) == 0 &&
         cn_costs_states(costs, &states, &err)) {
@@ -98,8 +96,7 @@ static void add_recording(struct cn_json *json, const struct cn_recording *rec)
 {
     uint64_t profile_count = 0;
 
-    cn_json_key(json, "tasks");
-    cn_json_array(json);
+    cn_json_add_array(json, "tasks");
     for (uint32_t i = 0; i < rec->task_count && i < THREAD_MAX; i++) {
         cn_json_object(json);
         cn_json_add_u64(json, "index", i);
@@ -111,8 +108,7 @@ static void add_recording(struct cn_json *json, const struct cn_recording *rec)
         cn_json_end(json);
     }
     cn_json_end(json);
-    cn_json_key(json, "facts");
-    cn_json_array(json);
+    cn_json_add_array(json, "facts");
     for (uint32_t i = 0; i < rec->fact_count; i++) {
         cn_json_array(json);
         cn_json_str(json, rec->facts[i].key);

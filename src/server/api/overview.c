@@ -77,8 +77,7 @@ static bool add_ranked(const struct ranking *r, const char *name,
             cn_best_offer(&best, &item);
     }
     cn_best_sort(&best, 0);
-    cn_json_key(r->json, name);
-    cn_json_array(r->json);
+    cn_json_add_array(r->json, name);
     for (size_t i = 0; ok && i < best.count && i < limit; i++)
         ok = cn_json_row_at(r->json, r->view->view, &r->served->structure.frames.index,
                             &list->rows[cn_best_number(&best.list[i])], err);
@@ -96,8 +95,7 @@ static bool add_waiting(const struct ranking *r, struct cn_error *err)
 
     if (!ok)
         return false;
-    cn_json_key(r->json, "waiting");
-    cn_json_array(r->json);
+    cn_json_add_array(r->json, "waiting");
     for (size_t i = 0; ok && i < calls.count && i < WAITING_MAX; i++) {
         const struct cn_waiting_call *call = &calls.list[i];
 
@@ -281,8 +279,7 @@ static bool add_labels(struct cn_served *served, const double *values,
             cn_best_offer(&busiest, &item);
     }
     cn_best_sort(&busiest, 0);
-    cn_json_key(json, "labels");
-    cn_json_array(json);
+    cn_json_add_array(json, "labels");
     for (size_t i = 0; ok && i < busiest.count && i < LABEL_MAX; i++) {
         uint32_t index = cn_best_number(&busiest.list[i]);
         struct cn_text label = {0};
@@ -316,8 +313,7 @@ static bool add_threads(struct cn_served *served, const char *metric,
         metrics[count++] = cn_wait_names[i];
     values = cn_alloc(db->profile_count * count, sizeof(*values));
     ok = cn_thread_costs(db, metrics, count, values, err);
-    cn_json_key(json, "threads");
-    cn_json_array(json);
+    cn_json_add_array(json, "threads");
     for (uint32_t p = 0, listed = 0; ok && p < db->profile_count; p++) {
         if (isnan(values[p * count]) || listed++ == THREAD_MAX)
             continue;
@@ -348,8 +344,7 @@ static void add_warnings(struct cn_served *served, struct cn_json *json)
 {
     const struct cn_recording *rec = served->recording;
 
-    cn_json_key(json, "warnings");
-    cn_json_array(json);
+    cn_json_add_array(json, "warnings");
     list_warnings(json, rec ? rec->warnings : NULL);
     list_warnings(json, served->db->warnings);
     cn_json_end(json);

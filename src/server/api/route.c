@@ -57,8 +57,7 @@ static void list_sources(const struct cn_served_list *sources, struct cn_request
 {
     cn_json_object(&request->json);
     cn_json_add_str(&request->json, "version", CN_VERSION);
-    cn_json_key(&request->json, "sources");
-    cn_json_array(&request->json);
+    cn_json_add_array(&request->json, "sources");
     for (size_t i = 0; i < sources->count; i++)
         cn_api_describe(sources->list[i], (unsigned)i, request);
     cn_json_end(&request->json);
@@ -117,8 +116,7 @@ void cn_route_error(struct cn_text *out, const struct cn_error *err)
     struct cn_json json = {.text = out};
 
     cn_json_object(&json);
-    cn_json_key(&json, "error");
-    cn_json_object(&json);
+    cn_json_add_object(&json, "error");
     cn_json_add_str(&json, "kind", names[err->kind]);
     cn_json_add_str(&json, "text", err->text);
     cn_json_end(&json);

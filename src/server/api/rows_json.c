@@ -6,8 +6,7 @@
 
 void cn_json_columns(struct cn_json *json, const struct cn_costs *costs)
 {
-    cn_json_key(json, "columns");
-    cn_json_array(json);
+    cn_json_add_array(json, "columns");
     for (size_t i = 0; i < costs->column_count; i++) {
         const struct cn_cost_column *column = &costs->columns[i];
 
@@ -49,8 +48,7 @@ bool cn_json_row_as(struct cn_json *json, struct cn_view *view, const struct cn_
         cn_json_add_str(json, "file", location.file);
         cn_json_add_u64(json, "line", location.line);
         cn_json_add_bool(json, "isLeaf", is_leaf);
-        cn_json_key(json, "values");
-        cn_json_array(json);
+        cn_json_add_array(json, "values");
         for (size_t i = 0; i < view->costs->column_count; i++)
             cn_json_f64(json, row->values[i]);
         cn_json_end(json);
@@ -66,12 +64,10 @@ const char *const cn_latency_names[CN_LATENCY_PERCENTILES] = {"p50", "p90", "p99
 void cn_json_latency(struct cn_json *json, const double seconds[CN_LATENCY_PERCENTILES],
                      const struct cn_bucket_calls *buckets, size_t count)
 {
-    cn_json_key(json, "latency");
-    cn_json_object(json);
+    cn_json_add_object(json, "latency");
     for (size_t i = 0; i < CN_LATENCY_PERCENTILES; i++)
         cn_json_add_f64(json, cn_latency_names[i], round(seconds[i] * 1e9));
-    cn_json_key(json, "buckets");
-    cn_json_array(json);
+    cn_json_add_array(json, "buckets");
     for (size_t i = 0; i < count; i++) {
         cn_json_array(json);
         cn_json_u64(json, buckets[i].range.low_ns);
@@ -91,8 +87,7 @@ void cn_json_path(struct cn_json *json, const struct cn_context_index *index,
 
     for (; node != CN_NONE && depth < CN_VIEW_LOOK_BACK; node = index->nodes[node].parent)
         path[depth++] = node;
-    cn_json_key(json, "path");
-    cn_json_array(json);
+    cn_json_add_array(json, "path");
     while (depth > 0)
         cn_json_id(json, index->nodes[path[--depth]].at);
     cn_json_end(json);
@@ -131,8 +126,7 @@ bool cn_json_hot_path(struct cn_json *json, const char *name, struct cn_view *vi
 
     cn_row_list_begin(&path, view->costs->column_count);
     ok = cn_view_hot_path(view, column, share, &path, err);
-    cn_json_key(json, name);
-    cn_json_array(json);
+    cn_json_add_array(json, name);
     for (size_t i = 0; ok && i < path.count; i++)
         ok = cn_json_row(json, view, &path.rows[i], err);
     cn_json_end(json);

@@ -48,8 +48,7 @@ static void begin_hits(struct search *search, struct cn_json *json)
     if (search->view->is_estimate)
         cn_json_add_bool(json, "isPartial", true);
     cn_json_add_u64(json, "count", search->hits.offered);
-    cn_json_key(json, "hits");
-    cn_json_array(json);
+    cn_json_add_array(json, "hits");
 }
 
 static bool add_hit(struct search *search, const struct cn_row *row, struct cn_json *json,
@@ -159,8 +158,7 @@ static void add_group_path(struct cn_json *json, const struct cn_cost_group *gro
 
     for (; row != CN_NONE && depth < CN_VIEW_LOOK_BACK; row = groups[row].parent)
         path[depth++] = row;
-    cn_json_key(json, "path");
-    cn_json_array(json);
+    cn_json_add_array(json, "path");
     while (depth > 0)
         cn_json_id(json, path[--depth]);
     cn_json_end(json);

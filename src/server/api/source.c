@@ -124,8 +124,7 @@ static void add_lines(struct cn_json *json, struct cn_bytes text, size_t line_co
     struct cn_text line = {0};
     size_t at = 0;
 
-    cn_json_key(json, "lines");
-    cn_json_array(json);
+    cn_json_add_array(json, "lines");
     for (size_t i = 0; i < line_count; i++) {
         const uint8_t *end = memchr(text.ptr + at, '\n', text.len - at);
         size_t len = (end ? (size_t)(end - text.ptr) : text.len) - at;
@@ -160,8 +159,7 @@ static bool show(struct cn_served *served, struct cn_json *json, struct cn_costs
     cn_json_add_f64(json, "total", column ? column->total : NAN);
     cn_json_add_bool(json, "isPerFunction", lines.has_functions);
     add_lines(json, text, lines.count);
-    cn_json_key(json, "costs");
-    cn_json_array(json);
+    cn_json_add_array(json, "costs");
     for (size_t i = 0; i < lines.count; i++) {
         if (lines.list[i] == 0)
             continue;

@@ -25,8 +25,7 @@ static void add_word(struct cn_json *json, const char *key, const struct cn_word
 static void add_attributes(struct cn_json *json, const struct cn_trace *trace,
                            const struct cn_trace_node *node)
 {
-    cn_json_key(json, "attributes");
-    cn_json_array(json);
+    cn_json_add_array(json, "attributes");
     for (uint32_t i = node->first_attribute; i != CN_NONE;
          i = trace->attributes[i].next) {
         if (cn_trace_is_links(trace, &trace->attributes[i]))
@@ -151,8 +150,7 @@ static void add_nodes(struct cn_json *json, const struct cn_trace *trace,
     uint64_t shown = 0;
 
     choose_depth(sel, trace, depths);
-    cn_json_key(json, "nodes");
-    cn_json_array(json);
+    cn_json_add_array(json, "nodes");
     for (uint32_t i = sel->node; i < end;) {
         uint32_t depth = depth_below(sel, trace, i, depths);
         bool is_shown = is_long_enough(sel, trace, i) && depth <= sel->depth_max;
@@ -172,8 +170,7 @@ static void add_nodes(struct cn_json *json, const struct cn_trace *trace,
 
 static void add_spans(struct cn_json *json, const struct cn_trace *trace)
 {
-    cn_json_key(json, "spans");
-    cn_json_array(json);
+    cn_json_add_array(json, "spans");
     for (uint32_t i = 0; i < trace->span_count && i < SPAN_MAX; i++) {
         const struct cn_trace_span *span = &trace->spans[i];
         char id[20], parent[20];
@@ -255,8 +252,7 @@ static bool add_all_links(struct cn_request *request, const struct cn_trace_set 
 
     (void)err;
     cn_json_object(json);
-    cn_json_key(json, "spans");
-    cn_json_array(json);
+    cn_json_add_array(json, "spans");
     for (size_t i = 0; i < set->count; i++) {
         const struct cn_trace *trace = &set->branches[i].trace;
 

@@ -114,8 +114,7 @@ void cn_json_add_call_path(struct cn_json *json, const struct cn_trace *trace,
     for (uint32_t at = trace->nodes[node].parent;
          at != CN_NONE && count < CN_TRACE_DEPTH_MAX; at = trace->nodes[at].parent)
         path[count++] = at;
-    cn_json_key(json, "path");
-    cn_json_array(json);
+    cn_json_add_array(json, "path");
     while (count > 0)
         cn_json_u64(json, path[--count]);
     cn_json_end(json);

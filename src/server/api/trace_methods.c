@@ -23,8 +23,7 @@ static bool add_methods(struct cn_request *request, const struct cn_trace_set *s
     cn_trace_methods_build(&methods, set, UINT32_MAX, 0);
     cn_json_object(json);
     cn_json_add_u64(json, "count", methods.count);
-    cn_json_key(json, "methods");
-    cn_json_array(json);
+    cn_json_add_array(json, "methods");
     for (size_t i = 0; i < methods.count && i < limit; i++) {
         const struct cn_trace_method *method = &methods.list[i];
 

@@ -77,8 +77,7 @@ static void sum_states(struct cn_served *served, const struct question *question
 
     *out = (struct cn_state_sums){0};
     if (is_list) {
-        cn_json_key(json, "threads");
-        cn_json_array(json);
+        cn_json_add_array(json, "threads");
     }
     for (size_t i = 0; i < count; i++) {
         uint32_t profile = question->threads.profiles[i];
@@ -134,8 +133,7 @@ bool cn_api_states(struct cn_served *served, struct cn_request *request,
         cn_json_add_u64(json, "wall", question.end_ns - question.begin_ns);
         sum_states(served, &question, is_list, json, &sums);
     }
-    cn_json_key(json, "states");
-    cn_json_array(json);
+    cn_json_add_array(json, "states");
     for (unsigned i = 0; is_known && i < CN_TASK_STATES; i++) {
         cn_json_array(json);
         cn_json_str(json, cn_task_state_names[i]);
@@ -172,8 +170,7 @@ static void add_points(struct cn_json *json, const struct question *question,
         cn_search(0, readings->count, is_before, readings->list, question->begin_ns);
 
     at -= at > 0;
-    cn_json_key(json, "points");
-    cn_json_array(json);
+    cn_json_add_array(json, "points");
     while (at < readings->count && readings->list[at].time_ns < question->end_ns) {
         const struct cn_reading *first = &readings->list[at], *last = first;
         double low = first->value, high = first->value;
@@ -312,8 +309,7 @@ bool cn_api_counters(struct cn_served *served, struct cn_request *request,
     is_ready = cn_served_counters_ready(&served->tracks, &is_pending);
     cn_json_object(json);
     cn_json_add_bool(json, "isPending", is_pending);
-    cn_json_key(json, "counters");
-    cn_json_array(json);
+    cn_json_add_array(json, "counters");
     if (!served->recording)
         ok = add_of_database(&tracks, err);
     else if (is_ready)

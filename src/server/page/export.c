@@ -308,8 +308,7 @@ static void add_list(const struct page *page, struct cn_text *out)
     struct cn_json json = {.text = &text};
 
     cn_json_object(&json);
-    cn_json_key(&json, "sources");
-    cn_json_array(&json);
+    cn_json_add_array(&json, "sources");
     cn_json_object(&json);
     cn_json_add_str(&json, "path", page->path);
     cn_json_add_str(&json, "format", page->format->name);

@@ -104,6 +104,24 @@ static void strings_are_quoted(void **state)
     }
 }
 
+static void members_begin_with_their_keys(void **state)
+{
+    static const char *const names[] = {"x", "y"};
+    struct cn_text text = {0};
+    struct cn_json json = {.text = &text};
+
+    (void)state;
+    cn_json_object(&json);
+    cn_json_add_object(&json, "o");
+    cn_json_add_array(&json, "a");
+    cn_json_u64(&json, 1);
+    cn_json_end(&json);
+    cn_json_end(&json);
+    cn_json_add_strs(&json, "s", names, 2);
+    cn_json_end(&json);
+    expect(&text, "{\n\"o\": {\"a\": [1]},\n\"s\": [\"x\",\"y\"]\n}\n");
+}
+
 static void keys_are_quoted_too(void **state)
 {
     struct cn_text text = {0};
@@ -218,6 +236,7 @@ int main(void)
         cmocka_unit_test(levels_nest),
         cmocka_unit_test(reaches_the_depth_it_promises),
         cmocka_unit_test(strings_are_quoted),
+        cmocka_unit_test(members_begin_with_their_keys),
         cmocka_unit_test(keys_are_quoted_too),
         cmocka_unit_test(numbers_are_short_and_read_back_the_same),
         cmocka_unit_test(nanoseconds_in_seconds_are_printed_as_any_number),

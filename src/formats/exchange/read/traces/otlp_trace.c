@@ -34,8 +34,7 @@ static void begin_list(struct writing *w, const char *key)
 {
     if (!w->json)
         return;
-    cn_json_key(w->json, key);
-    cn_json_array(w->json);
+    cn_json_add_array(w->json, key);
 }
 
 static void end_list(struct writing *w)
@@ -52,8 +51,7 @@ static void begin_message(struct writing *w, uint32_t field, const char *key)
         return;
     }
     if (key)
-        cn_json_key(w->json, key);
-    cn_json_object(w->json);
+        cn_json_add_object(w->json, key);
 }
 
 static void end_message(struct writing *w)

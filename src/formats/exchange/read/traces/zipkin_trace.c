@@ -124,8 +124,7 @@ static void add_tags(struct writing *w, uint32_t node)
     const struct cn_trace_attribute *links = cn_trace_find_links(trace, node);
     bool has_error = false;
 
-    cn_json_key(w->json, "tags");
-    cn_json_object(w->json);
+    cn_json_add_object(w->json, "tags");
     for (uint32_t i = call->first_attribute; i != CN_NONE;
          i = trace->attributes[i].next) {
         const struct cn_trace_attribute *one = &trace->attributes[i];
@@ -161,8 +160,7 @@ static void add_annotations(struct writing *w, uint32_t node, uint64_t time_us)
 {
     const struct cn_trace *trace = w->trace;
 
-    cn_json_key(w->json, "annotations");
-    cn_json_array(w->json);
+    cn_json_add_array(w->json, "annotations");
     for (uint32_t i = trace->nodes[node].first_attribute; i != CN_NONE;
          i = trace->attributes[i].next) {
         if (!cn_trace_is_event(trace, &trace->attributes[i]))
@@ -193,8 +191,7 @@ static void add_endpoint(struct writing *w, uint32_t node, const char *prefix,
     bool is_port;
 
     memcpy(name, prefix, strlen(prefix) - 1);
-    cn_json_key(w->json, name);
-    cn_json_object(w->json);
+    cn_json_add_object(w->json, name);
     if (service != 0)
         add_word(w, "serviceName", service);
     for (uint32_t i = trace->nodes[node].first_attribute; i != CN_NONE;

@@ -222,8 +222,7 @@ static bool write_traces(struct cn_export *x, struct cn_error *err)
 
     if (is_json) {
         cn_json_object(&traces.json);
-        cn_json_key(&traces.json, "resourceSpans");
-        cn_json_array(&traces.json);
+        cn_json_add_array(&traces.json, "resourceSpans");
     }
     ok = cn_export_walk_traces(x, write_trace, &traces, err);
     if (is_json) {
