@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/text.h"
-#include "server/served/flame_json.h"
+#include "server/served/flame.h"
 
 /* A row to be drawn. */
 struct place {
@@ -99,11 +99,7 @@ void cn_diff_flame_add(struct cn_json *json, const struct cn_comparison *c,
     }
     cn_json_end(&p.nodes);
     cn_json_add_bool(json, "isCut", p.count > 0);
-    cn_json_key(json, "names");
-    cn_json_array(json);
-    for (size_t i = 0; i < p.names.count; i++)
-        cn_json_str(json, p.names.list[i]);
-    cn_json_end(json);
+    cn_json_add_strs(json, "names", p.names.list, p.names.count);
     cn_json_key(json, "nodes");
     cn_json_raw(json, p.nodes_text.chars, p.nodes_text.len);
     free(p.stack);

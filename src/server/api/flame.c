@@ -7,9 +7,10 @@
 
 #include "base/alloc.h"
 #include "server/api/api.h"
+#include "server/api/flame_json.h"
 #include "server/api/parameters.h"
 #include "server/api/request.h"
-#include "server/served/flame_json.h"
+#include "server/served/flame.h"
 #include "server/served/served.h"
 
 enum { DEPTH_MAX = 2000 };
@@ -55,8 +56,6 @@ static bool add_node(struct painter *p, const struct cn_row *row, bool *has_room
               p->view->ops->location(p->view, row, &location, err);
     struct cn_flame_node node = {
         .depth = (uint32_t)p->depth - 1,
-        .name = cn_text_str(&label),
-        .module = location.module,
         .total = row->values[p->column],
         .self = p->self_column < p->view->costs->column_count
                     ? row->values[p->self_column]
@@ -66,7 +65,8 @@ static bool add_node(struct painter *p, const struct cn_row *row, bool *has_room
 
     for (unsigned i = 0; p->flame.has_waits && i < CN_WAIT_KINDS; i++)
         node.waits[i] = row->values[p->wait_columns[i]];
-    *has_room = ok && cn_flame_add(&p->flame, &node);
+    *has_room =
+        ok && cn_flame_add(&p->flame, &node, cn_text_str(&label), location.module);
     cn_text_done(&label);
     return ok;
 }
@@ -140,7 +140,6 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
     if (!ok)
         return false;
     p.smallest = total * share;
-    cn_flame_begin(&p.flame);
     find_waits(&p);
     ok = paint(&p, has_top ? &top : NULL, err);
     cn_json_object(&request->json);
@@ -149,8 +148,9 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
     cn_json_add_str(&request->json, "column", costs->columns[p.column].metric);
     cn_json_add_str(&request->json, "side",
                     costs->columns[p.column].side == CN_SELF ? "self" : "total");
-    cn_flame_end(&p.flame, &request->json, total);
+    cn_json_flame(&request->json, &p.flame, total);
     cn_json_end(&request->json);
+    cn_flame_done(&p.flame);
     return ok;
 }
 

@@ -169,11 +169,11 @@ bool cn_api_with_ranged_view(struct cn_served *served,
         return cn_api_with_view(served, question, request, answer, err);
     if (!cn_served_ready(served, err) ||
         !cn_request_range(request, served->db, &range.begin_ns, &range.end_ns, err) ||
-        !cn_range_views_borrow(&served->range_views, &range, &views, &entry, err))
+        !cn_served_range_views(&served->range_views, &range, &views, &entry, err))
         return false;
     of_range.threads.count = 0; /* the range counts only these */
     ok = answer_of(views, served, &of_range, request, answer, err);
-    cn_range_views_return(&served->range_views, entry);
+    cn_served_range_return(&served->range_views, entry);
     return ok;
 }
 

@@ -9,9 +9,10 @@
 #include "base/text.h"
 #include "model/contexts/context.h"
 #include "server/api/api.h"
+#include "server/api/flame_json.h"
 #include "server/api/parameters.h"
 #include "server/api/request.h"
-#include "server/served/flame_json.h"
+#include "server/served/flame.h"
 #include "server/served/served.h"
 #include "store/search/group.h"
 #include "store/search/services.h"
@@ -139,8 +140,7 @@ static bool add_trace(struct cn_json *json, struct cn_served_store *store,
     cn_json_add_u64(json, "calls", trace->sum.calls);
     cn_json_add_u64(json, "records", trace->sum.records);
     cn_json_add_u64(json, "errors", trace->sum.errors);
-    cn_json_key(json, "services");
-    cn_json_array(json);
+    cn_json_add_array(json, "services");
     for (size_t i = 0; i < trace->service_count; i++)
         cn_json_str(json, cn_search_trace_service(traces, trace, i));
     cn_json_end(json);
@@ -186,8 +186,7 @@ static void begin_list(struct cn_json *json, const struct cn_served_store *store
     cn_json_object(json);
     cn_json_add_u64(json, "count", count);
     add_damage(json, store);
-    cn_json_key(json, name);
-    cn_json_array(json);
+    cn_json_add_array(json, name);
 }
 
 static bool add_spans(struct cn_served_store *store, struct cn_request *request,
@@ -257,8 +256,7 @@ static bool add_histogram(struct cn_served_store *store, struct cn_request *requ
     cn_json_add_id(json, "first", steps.first_ns);
     cn_json_add_u64(json, "step", steps.step_ns > 0 ? steps.step_ns : 1);
     add_damage(json, store);
-    cn_json_key(json, "steps");
-    cn_json_array(json);
+    cn_json_add_array(json, "steps");
     for (size_t i = 0; i < steps.count; i++) {
         const struct cn_search_step *step = &steps.list[i];
 
@@ -319,8 +317,7 @@ static bool add_groups(struct cn_served_store *store, struct cn_request *request
     cn_json_add_u64(json, "count", found->groups.all_count);
     cn_json_add_bool(json, "isPartial", found->grouping != NULL);
     add_damage(json, store);
-    cn_json_key(json, "groups");
-    cn_json_array(json);
+    cn_json_add_array(json, "groups");
     for (size_t i = 0; i < found->groups.count; i++)
         add_group(json, &found->groups, &found->groups.list[i]);
     cn_json_end(json);
@@ -368,13 +365,11 @@ static bool add_services(struct cn_served_store *store, struct cn_request *reque
     cn_json_add_id(json, "first", services.count == 0 ? 0 : services.first_ns);
     cn_json_add_id(json, "last", services.last_ns);
     add_damage(json, store);
-    cn_json_key(json, "edges");
-    cn_json_array(json);
+    cn_json_add_array(json, "edges");
     for (size_t i = 0; i < services.count && i < limit; i++)
         add_edge(json, &services, &services.edges[i], true);
     cn_json_end(json);
-    cn_json_key(json, "services");
-    cn_json_array(json);
+    cn_json_add_array(json, "services");
     for (size_t i = 0; i < services.callee_count && i < limit; i++)
         add_edge(json, &services, &services.callees[i], false);
     cn_json_end(json);
@@ -414,8 +409,7 @@ bool cn_api_names(struct cn_served *served, struct cn_request *request,
     (void)err;
     cn_served_lock(served);
     cn_json_object(&request->json);
-    cn_json_key(&request->json, "names");
-    cn_json_array(&request->json);
+    cn_json_add_array(&request->json, "names");
     for (size_t i = cn_store_segment_count(served->store.store); i-- > 0;)
         add_keywords(&request->json,
                      cn_segment_words(cn_store_segment(served->store.store, i)), &seen);
@@ -463,7 +457,7 @@ static bool add_flame(struct cn_served_store *store, struct cn_request *request,
 {
     struct cn_json *json = &request->json;
     const struct cn_trace_flame *found;
-    struct cn_flame flame;
+    struct cn_flame flame = {0};
     uint64_t limit;
     double share;
 
@@ -471,7 +465,6 @@ static bool add_flame(struct cn_served_store *store, struct cn_request *request,
         !cn_request_u64(request, "limit", 1, FLAME_TRACE_MAX, 500, &limit, err) ||
         !cn_served_store_flame(store, query, limit, &found, err))
         return false;
-    cn_flame_begin(&flame);
     cn_trace_flame_paint(found, share, &flame);
     cn_json_object(json);
     cn_json_add_str(json, "column", "time (s)");
@@ -479,8 +472,9 @@ static bool add_flame(struct cn_served_store *store, struct cn_request *request,
     cn_json_add_u64(json, "traceCount", found->added_count);
     cn_json_add_u64(json, "hitCount", found->trace_count);
     add_damage(json, store);
-    cn_flame_end(&flame, json, found->total_ns / 1e9);
+    cn_json_flame(json, &flame, found->total_ns / 1e9);
     cn_json_end(json);
+    cn_flame_done(&flame);
     return true;
 }
 

@@ -4,13 +4,16 @@
 #include <stdlib.h>
 
 #include "analyze/timeline/occupancy.h"
+#include "analyze/timeline/range_database.h"
 #include "analyze/timeline/spans.h"
 #include "base/alloc.h"
 #include "base/run/pool.h"
 #include "server/api/api.h"
+#include "server/api/flame_json.h"
 #include "server/api/parameters.h"
 #include "server/api/request.h"
 #include "server/api/timeline_json.h"
+#include "server/served/range_flame.h"
 #include "server/served/served.h"
 #include "server/served/thread_list.h"
 
@@ -286,8 +289,7 @@ bool cn_api_timeline(struct cn_served *served, struct cn_request *request,
 static void add_stack(struct cn_json *json, const struct cn_frames *frames,
                       uint32_t frame)
 {
-    cn_json_key(json, "frames");
-    cn_json_array(json);
+    cn_json_add_array(json, "frames");
     /* Innermost first; the loop ends because callers have smaller numbers. */
     for (; frame != CN_NONE; frame = frames->list[frame].parent) {
         cn_json_object(json);
@@ -370,7 +372,10 @@ bool cn_api_stack(struct cn_served *served, struct cn_request *request,
 bool cn_api_range(struct cn_served *served, struct cn_request *request,
                   struct cn_error *err)
 {
+    const struct cn_range_flame *range;
+    struct cn_json *json = &request->json;
     struct cn_range_question question;
+    struct cn_cached *entry;
 
     if (!cn_served_ready(served, err) ||
         !cn_request_range(request, served->db, &question.begin_ns, &question.end_ns,
@@ -378,5 +383,17 @@ bool cn_api_range(struct cn_served *served, struct cn_request *request,
         !cn_request_f64(request, "min", 0, 1, 0.0005, &question.min_share, err))
         return false;
     cn_request_list(request, "thread", &question.threads);
-    return cn_served_range(&served->ranges, &question, request->json.text, err);
+    if (!cn_served_range_flame(&served->range_flames, &question, &range, &entry, err))
+        return false;
+    cn_json_object(json);
+    cn_json_add_str(json, "column", cn_range_metric(served->db));
+    cn_json_add_f64(json, "waiting", range->waiting_s);
+    cn_json_add_u64(json, "samples", range->sample_count);
+    if (range->is_estimate)
+        cn_json_add_bool(json, "isPartial", true);
+    cn_json_function_times(json, &served->structure.frames, &range->functions);
+    cn_json_flame(json, &range->flame, range->total_s);
+    cn_json_end(json);
+    cn_served_range_return(&served->range_flames, entry);
+    return true;
 }

@@ -22,8 +22,7 @@ static void add_runs(struct cn_json *json, const struct cn_occupancy *occupancy,
     const struct cn_occupancy_cell *cells =
         occupancy->cells + row * occupancy->column_count;
 
-    cn_json_key(json, "runs");
-    cn_json_array(json);
+    cn_json_add_array(json, "runs");
     for (uint32_t i = 0, end; i < occupancy->column_count; i = end) {
         uint64_t samples = 0;
         double share = 0;
@@ -83,8 +82,7 @@ static void add_states(struct cn_json *json, const struct cn_served *served,
     cn_task_tracks_columns(tracks, occupancy->begin_ns + origin_ns,
                            occupancy->end_ns + origin_ns, occupancy->column_count,
                            states);
-    cn_json_key(json, "states");
-    cn_json_array(json);
+    cn_json_add_array(json, "states");
     for (uint32_t i = 0, end; i < occupancy->column_count; i = end) {
         for (end = i; end < occupancy->column_count && states[end] == states[i]; end++)
             continue;
@@ -260,8 +258,7 @@ static void find_waits(struct cn_database *db, const struct cn_frames *frames,
 /* "waits": [first column, the one after the last, frame]. */
 static void add_waits(struct cn_json *json, const struct wait *list, size_t count)
 {
-    cn_json_key(json, "waits");
-    cn_json_array(json);
+    cn_json_add_array(json, "waits");
     for (size_t i = 0; i < count; i++) {
         cn_json_array(json);
         cn_json_u64(json, list[i].first);
@@ -284,8 +281,7 @@ static void add_rows(struct cn_json *json, struct cn_served *served,
                      const struct cn_occupancy *occupancy, const uint32_t *profiles,
                      const struct held *held, const struct waits *waits, bool has_states)
 {
-    cn_json_key(json, "rows");
-    cn_json_array(json);
+    cn_json_add_array(json, "rows");
     for (size_t i = 0; i < occupancy->row_count; i++) {
         struct cn_profile profile;
         struct cn_text label = {0};
@@ -303,8 +299,7 @@ static void add_rows(struct cn_json *json, struct cn_served *served,
             add_waits(json, waits->list + first, waits->row_ends[i] - first);
         }
         if (held && (held[i].first != CN_NONE || held[i].last != CN_NONE)) {
-            cn_json_key(json, "held");
-            cn_json_array(json);
+            cn_json_add_array(json, "held");
             add_frame(json, held[i].first);
             add_frame(json, held[i].last);
             cn_json_end(json);
@@ -321,8 +316,7 @@ static void add_rows(struct cn_json *json, struct cn_served *served,
 static void add_places(struct cn_json *json, const struct cn_frames *frames,
                        const struct cn_occupancy *occupancy)
 {
-    cn_json_key(json, "places");
-    cn_json_array(json);
+    cn_json_add_array(json, "places");
     for (uint32_t i = 0; i < occupancy->idle; i++) {
         if (occupancy->function_ns[i] == 0)
             continue;
@@ -387,8 +381,7 @@ static uint32_t *list_frames(const struct cn_frames *frames,
 static void add_frames(struct cn_json *json, const struct cn_frames *frames,
                        const uint32_t *list, size_t count)
 {
-    cn_json_key(json, "frames");
-    cn_json_array(json);
+    cn_json_add_array(json, "frames");
     for (size_t i = 0; i < count; i++) {
         const struct cn_frame *frame = &frames->list[list[i]];
 
@@ -407,8 +400,7 @@ static void add_names(struct cn_json *json, const struct cn_frames *frames,
 {
     bool *is_named = cn_alloc(frames->names.count, sizeof(*is_named));
 
-    cn_json_key(json, "names");
-    cn_json_array(json);
+    cn_json_add_array(json, "names");
     for (size_t i = 0; i < count; i++) {
         uint32_t place = frames->list[list[i]].place;
 
@@ -424,16 +416,35 @@ static void add_names(struct cn_json *json, const struct cn_frames *frames,
     free(is_named);
 }
 
+void cn_json_function_times(struct cn_json *json, const struct cn_frames *frames,
+                            const struct cn_function_times *times)
+{
+    cn_json_add_array(json, "functions");
+    for (size_t i = 0; i < times->count; i++) {
+        cn_json_array(json);
+        cn_json_str(json, frames->names.list[times->list[i].place]);
+        cn_json_u64(json, times->list[i].ns);
+        cn_json_end(json);
+    }
+    cn_json_end(json);
+    cn_json_add_array(json, "others");
+    cn_json_u64(json, times->other_count);
+    cn_json_u64(json, times->other_ns);
+    cn_json_end(json);
+}
+
 static void add_nested(struct cn_json *json, const struct cn_frames *frames,
                        const struct cn_occupancy *occupancy, const struct held *held,
                        const struct waits *waits)
 {
+    struct cn_function_times functions;
     size_t count;
     uint32_t *list = list_frames(frames, occupancy, held, waits, &count);
 
     add_frames(json, frames, list, count);
     add_names(json, frames, list, count);
-    cn_json_function_times(json, frames, occupancy->function_ns);
+    cn_function_times_find(&functions, occupancy->function_ns, frames->names.count);
+    cn_json_function_times(json, frames, &functions);
     free(list);
 }
 

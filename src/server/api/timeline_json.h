@@ -12,6 +12,7 @@
 
 struct cn_database;
 struct cn_frames;
+struct cn_function_times;
 struct cn_occupancy;
 struct cn_sample;
 struct cn_served;
@@ -29,6 +30,10 @@ uint32_t cn_held_frame(struct cn_database *db, const struct cn_frames *frames,
 /* The state of a thread at a time of the database; NULL: unknown, or still being read. */
 const char *cn_thread_state_at(struct cn_served *served, uint32_t profile,
                                uint64_t time_ns, bool *is_pending);
+
+/* Append "functions", [name, self ns], and "others": how many more there are, and their time. */
+void cn_json_function_times(struct cn_json *json, const struct cn_frames *frames,
+                            const struct cn_function_times *times);
 
 /* Append the members of a frame of the timeline; `profiles` are those of its rows. With
  * `has_states`, rows have the states that cn_served_states_ready() found. */

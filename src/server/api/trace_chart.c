@@ -50,8 +50,7 @@ static bool add_call(void *arg, const struct cn_trace_branch *branch, uint32_t n
 
 static void add_branches(struct cn_json *json, const struct cn_trace_set *set)
 {
-    cn_json_key(json, "spans");
-    cn_json_array(json);
+    cn_json_add_array(json, "spans");
     for (size_t i = 0; i < set->count; i++) {
         const struct cn_trace_branch *branch = &set->branches[i];
         const struct cn_trace *trace = &branch->trace;
@@ -107,16 +106,11 @@ static bool add_chart(struct cn_request *request, const struct cn_trace_set *set
     cn_json_add_id(chart.json, "time", chart.begin_ns);
     cn_json_add_u64(chart.json, "duration", duration_ns);
     add_branches(chart.json, set);
-    cn_json_key(chart.json, "calls");
-    cn_json_array(chart.json);
+    cn_json_add_array(chart.json, "calls");
     cn_trace_set_walk(set, add_call, &chart);
     cn_json_end(chart.json);
     cn_json_add_u64(chart.json, "count", chart.count);
-    cn_json_key(chart.json, "methods");
-    cn_json_array(chart.json);
-    for (uint32_t i = 0; i < chart.names.count; i++)
-        cn_json_str(chart.json, chart.names.list[i]);
-    cn_json_end(chart.json);
+    cn_json_add_strs(chart.json, "methods", chart.names.list, chart.names.count);
     cn_json_end(chart.json);
     cn_names_done(&chart.names);
     cn_text_done(&chart.name);

@@ -1,54 +1,30 @@
 #include "server/served/function_times.h"
 
-#include <stdlib.h>
+#include "base/best.h"
 
-#include "analyze/views/frames.h"
-#include "base/alloc.h"
-
-enum { LISTED_MAX = 60 };
-
-struct time {
-    uint32_t place;
-    uint64_t ns;
-};
-
-static int compare_times(const void *a, const void *b)
+void cn_function_times_find(struct cn_function_times *out, const uint64_t *place_ns,
+                            size_t place_count)
 {
-    const struct time *x = a, *y = b;
+    struct cn_best best;
 
-    if (x->ns != y->ns)
-        return x->ns < y->ns ? 1 : -1;
-    return (x->place > y->place) - (x->place < y->place);
-}
+    *out = (struct cn_function_times){0};
+    cn_best_init(&best, CN_FUNCTION_TIMES_MAX);
+    for (size_t i = 0; i < place_count; i++) {
+        struct cn_best_item item = {.key = place_ns[i], .id = ~(uint32_t)i};
 
-void cn_json_function_times(struct cn_json *json, const struct cn_frames *frames,
-                            const uint64_t *place_ns)
-{
-    struct time *times = cn_alloc(frames->names.count, sizeof(*times));
-    size_t count = 0, listed;
-    uint64_t rest_ns = 0;
-
-    for (size_t i = 0; i < frames->names.count; i++)
-        if (place_ns[i] > 0)
-            times[count++] = (struct time){(uint32_t)i, place_ns[i]};
-    if (count > 0)
-        qsort(times, count, sizeof(*times), compare_times);
-    listed = count < LISTED_MAX ? count : LISTED_MAX;
-    cn_json_key(json, "functions");
-    cn_json_array(json);
-    for (size_t i = 0; i < listed; i++) {
-        cn_json_array(json);
-        cn_json_str(json, frames->names.list[times[i].place]);
-        cn_json_u64(json, times[i].ns);
-        cn_json_end(json);
+        if (place_ns[i] == 0)
+            continue;
+        cn_best_offer(&best, &item);
+        out->other_ns += place_ns[i];
     }
-    cn_json_end(json);
-    for (size_t i = listed; i < count; i++)
-        rest_ns += times[i].ns;
-    cn_json_key(json, "others");
-    cn_json_array(json);
-    cn_json_u64(json, count - listed);
-    cn_json_u64(json, rest_ns);
-    cn_json_end(json);
-    free(times);
+    cn_best_sort(&best, 0);
+    for (; out->count < best.count && out->count < CN_FUNCTION_TIMES_MAX; out->count++) {
+        const struct cn_best_item *item = &best.list[out->count];
+
+        out->list[out->count].place = cn_best_number(item);
+        out->list[out->count].ns = item->key;
+        out->other_ns -= item->key;
+    }
+    out->other_count = best.offered - out->count;
+    cn_best_done(&best);
 }

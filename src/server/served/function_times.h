@@ -1,18 +1,25 @@
-/* The functions with the longest self time, as JSON.
- * Threads: one thread at a time.
+/* The functions with the longest self time.
+ * Threads: any thread.
  */
 #ifndef CN_SERVER_SERVED_FUNCTION_TIMES_H
 #define CN_SERVER_SERVED_FUNCTION_TIMES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-#include "base/bytes/json.h"
+enum { CN_FUNCTION_TIMES_MAX = 60 };
 
-struct cn_frames;
+struct cn_function_times {
+    struct {
+        uint32_t place; /* the name of its frames */
+        uint64_t ns;
+    } list[CN_FUNCTION_TIMES_MAX]; /* longest first */
+    size_t count;
+    uint64_t other_count, other_ns; /* of those that are not listed */
+};
 
-/* Append "functions", the first 60 as [name, self ns], longest first, and "others": how many
- * more there are, and their time. `place_ns` is the time of each place of the frames. */
-void cn_json_function_times(struct cn_json *json, const struct cn_frames *frames,
-                            const uint64_t *place_ns);
+/* `place_ns` is the time of each place of frames. */
+void cn_function_times_find(struct cn_function_times *out, const uint64_t *place_ns,
+                            size_t place_count);
 
 #endif

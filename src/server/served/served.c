@@ -48,8 +48,8 @@ static struct cn_served *new_served(const char *path, const char *format,
     cn_call_parts_init(&served->call_parts);
     cn_structure_init(&served->structure, &served->requests, &served->background);
     cn_served_views_init(&served->views, &served->structure);
-    cn_served_ranges_init(&served->ranges, &served->structure);
-    cn_range_views_init(&served->range_views, &served->structure);
+    cn_served_ranges_init(&served->range_flames, &served->range_views,
+                          &served->structure);
     cn_served_pyramids_init(&served->pyramids, &served->structure);
     return served;
 }
@@ -62,8 +62,8 @@ void cn_served_close(struct cn_served *served)
     cn_job_group_cancel(&served->requests);
     cn_job_end(&served->analysis);
     cn_job_end(&served->warm_up);
-    cn_served_ranges_done(&served->ranges);
-    cn_range_views_done(&served->range_views);
+    cn_served_ranges_done(&served->range_flames);
+    cn_served_ranges_done(&served->range_views);
     cn_served_pyramids_done(&served->pyramids);
     cn_served_tracks_done(&served->tracks);
     cn_slowest_calls_done(&served->slowest);

@@ -20,7 +20,6 @@
 #include "open/analysis.h"
 #include "server/served/call_parts.h"
 #include "server/served/pyramids.h"
-#include "server/served/range_views.h"
 #include "server/served/ranges.h"
 #include "server/served/slowest_calls.h"
 #include "server/served/store.h"
@@ -52,8 +51,7 @@ struct cn_served {
     struct cn_database *samples;   /* whose costs of instructions `db` has; mostly NULL */
     struct cn_structure structure; /* of the database */
     struct cn_served_views views;
-    struct cn_served_ranges ranges;
-    struct cn_range_views range_views;
+    struct cn_served_ranges range_flames, range_views;
     struct cn_served_pyramids pyramids;
     struct cn_served_tracks tracks;
     struct cn_slowest_calls slowest; /* of a recording */

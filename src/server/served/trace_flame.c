@@ -9,7 +9,7 @@
 #include "base/run/clock.h"
 #include "base/run/pool.h"
 #include "base/search.h"
-#include "server/served/flame_json.h"
+#include "server/served/flame.h"
 #include "store/search/trace_set.h"
 #include "store/segment/reader.h"
 
@@ -316,13 +316,14 @@ void cn_trace_flame_paint(const struct cn_trace_flame *flame, double share,
             continue;
         }
         node = &flame->nodes[painted.nodes[at]];
-        if (!cn_flame_add(out, &(struct cn_flame_node){
-                                   .depth = (uint32_t)depth,
-                                   .name = flame->names.list[node->name],
-                                   .total = node->total_ns / 1e9,
-                                   .self = fmax(node->self_ns, 0) / 1e9,
-                                   .id = painted.nodes[at],
-                               }))
+        if (!cn_flame_add(out,
+                          &(struct cn_flame_node){
+                              .depth = (uint32_t)depth,
+                              .total = node->total_ns / 1e9,
+                              .self = fmax(node->self_ns, 0) / 1e9,
+                              .id = painted.nodes[at],
+                          },
+                          flame->names.list[node->name], NULL))
             break;
         ats = cn_grow(ats, depth, &capacity, sizeof(*ats));
         ats[depth++] = at;
