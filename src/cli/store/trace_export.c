@@ -36,22 +36,15 @@ static void put_u64(struct writer *writer, const char *key, uint64_t value)
 
 static void put_id(struct writer *writer, const char *key, uint64_t id)
 {
-    char text[17];
-
-    if (id == 0)
-        return;
-    (void)snprintf(text, sizeof(text), "%016" PRIx64, id);
-    cn_json_key(&writer->json, key);
-    cn_json_str(&writer->json, text);
+    if (id != 0)
+        cn_json_add_span_id(&writer->json, key, id);
 }
 
 static void put_word(struct writer *writer, const char *key, const struct cn_words *words,
                      uint32_t word)
 {
-    if (word == 0)
-        return;
-    cn_json_key(&writer->json, key);
-    cn_json_word(&writer->json, words, word);
+    if (word != 0)
+        cn_json_add_word(&writer->json, key, words, word);
 }
 
 static void put_span(struct writer *writer, const struct cn_trace *trace, uint32_t node)
@@ -133,14 +126,10 @@ void cn_trace_print_json(const struct cn_trace_set *set, const struct cn_args *a
 {
     const struct cn_store_row *row = &set->branches[0].row;
     struct writer writer = {.args = args, .set = set, .cut = cut};
-    char id[33];
 
     writer.json.text = &writer.text;
-    (void)snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, row->trace_high,
-                   row->trace_low);
     cn_json_object(&writer.json);
-    cn_json_key(&writer.json, "trace_id");
-    cn_json_str(&writer.json, id);
+    cn_json_add_trace_id(&writer.json, "trace_id", row->trace_high, row->trace_low);
     put_u64(&writer, "time_ns", row->time_ns);
     cn_json_add_array(&writer.json, "calls");
     cn_trace_set_walk(set, put_call, &writer);

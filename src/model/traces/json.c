@@ -1,5 +1,8 @@
 #include "model/traces/json.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "base/bytes/json.h"
 #include "model/traces/trace.h"
 
@@ -83,6 +86,40 @@ void cn_json_word(struct cn_json *json, const struct cn_words *words, uint32_t w
     cn_text_done(&text);
 }
 
+void cn_json_add_word(struct cn_json *json, const char *key, const struct cn_words *words,
+                      uint32_t word)
+{
+    cn_json_key(json, key);
+    cn_json_word(json, words, word);
+}
+
+void cn_json_add_method(struct cn_json *json, const char *key,
+                        const struct cn_words *words, uint32_t method)
+{
+    struct cn_text name = {0};
+
+    cn_words_print_method_name(words, method, &name);
+    cn_json_add_str(json, key, cn_text_str(&name));
+    cn_text_done(&name);
+}
+
+void cn_json_add_span_id(struct cn_json *json, const char *key, uint64_t id)
+{
+    char digits[17];
+
+    (void)snprintf(digits, sizeof(digits), "%016" PRIx64, id);
+    cn_json_add_str(json, key, id == 0 ? NULL : digits);
+}
+
+void cn_json_add_trace_id(struct cn_json *json, const char *key, uint64_t high,
+                          uint64_t low)
+{
+    char digits[33];
+
+    (void)snprintf(digits, sizeof(digits), "%016" PRIx64 "%016" PRIx64, high, low);
+    cn_json_add_str(json, key, digits);
+}
+
 void cn_json_exceptions(struct cn_json *json, const struct cn_words *words,
                         uint32_t exception)
 {
@@ -93,10 +130,8 @@ void cn_json_exceptions(struct cn_json *json, const struct cn_words *words,
         uint32_t stack = cn_word_part(words, e, 2);
 
         cn_json_object(json);
-        cn_json_key(json, "class");
-        cn_json_word(json, words, cn_word_part(words, e, 0));
-        cn_json_key(json, "message");
-        cn_json_word(json, words, cn_word_part(words, e, 1));
+        cn_json_add_word(json, "class", words, cn_word_part(words, e, 0));
+        cn_json_add_word(json, "message", words, cn_word_part(words, e, 1));
         cn_json_add_array(json, "stack");
         for (size_t i = 0; stack != 0 && i < cn_word_part_count(words, stack); i++)
             cn_json_word(json, words, cn_word_part(words, stack, i));

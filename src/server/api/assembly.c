@@ -32,8 +32,8 @@ static void add_instructions(struct cn_json *json, const struct cn_annotation *a
     cn_json_end(json);
 }
 
-static bool answer(struct cn_served *served, struct cn_served_view *view,
-                   struct cn_request *request, struct cn_error *err)
+bool cn_api_assembly(struct cn_served *served, struct cn_served_view *view,
+                     struct cn_request *request, struct cn_error *err)
 {
     struct cn_json *json = &request->json;
     const struct cn_context_index *index;
@@ -56,7 +56,6 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
          cn_database_function(served->db, function, &record, err) &&
          cn_annotation_open(&annotation, &view->costs, index, column, function, err);
     if (ok) {
-        cn_json_object(json);
         cn_json_add_str(json, "function", record.name);
         cn_json_add_str(json, "module", annotation.module);
         cn_json_add_str(json, "buildId", annotation.build_id);
@@ -65,14 +64,7 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
         cn_json_add_f64(json, "self", annotation.self);
         cn_json_add_f64(json, "inlined", annotation.inlined);
         add_instructions(json, &annotation);
-        cn_json_end(json);
     }
     cn_annotation_close(&annotation);
     return ok;
-}
-
-bool cn_api_assembly(struct cn_served *served, struct cn_request *request,
-                     struct cn_error *err)
-{
-    return cn_api_with_asked_view(served, request, answer, err);
 }

@@ -173,7 +173,6 @@ static void add_list(struct cn_json *json, const struct question *question,
         next = list->items[list->count - 1].position;
         next.index++;
     }
-    cn_json_object(json);
     cn_json_add_array(json, "calls");
     for (size_t i = 0; i < list->count; i++)
         if (cn_call_list_shows(list, &list->items[i]))
@@ -188,7 +187,6 @@ static void add_list(struct cn_json *json, const struct question *question,
     cn_json_add_bool(json, "isEnd", !is_full && !list->is_cut);
     if (list->damage.kind != CN_ERR_NONE)
         cn_json_add_str(json, "damage", list->damage.text);
-    cn_json_end(json);
 }
 
 static bool list_calls(struct question *question, struct cn_request *request,
@@ -239,7 +237,6 @@ static void add_found(struct cn_json *json, const struct question *question,
     for (size_t i = 0; !item && i < list->count; i++)
         if (cn_call_list_shows(list, &list->items[i]))
             item = &list->items[i];
-    cn_json_object(json);
     cn_json_add_bool(json, "isFound", item != NULL);
     if (item) {
         add_time(json, item->call.time_ns, question->origin_ns);
@@ -251,7 +248,6 @@ static void add_found(struct cn_json *json, const struct question *question,
     } else if (list->is_cut) {
         add_position(json, "next", question->walk.next);
     }
-    cn_json_end(json);
 }
 
 static void find(struct question *question, struct cn_json *json, bool is_reversed)
@@ -265,11 +261,9 @@ static void find(struct question *question, struct cn_json *json, bool is_revers
 
         question->bound = (struct cn_call_bound){.position = position};
         if (!is_found) {
-            cn_json_object(json);
             cn_json_add_bool(json, "isFound", false);
             if (position.part > 0)
                 add_position(json, "next", position);
-            cn_json_end(json);
             return;
         }
     }
@@ -308,7 +302,6 @@ bool cn_api_slowest(struct cn_served *served, struct cn_request *request,
     if (!cn_slowest_calls_wait(slowest, err))
         return false;
     origin_ns = cn_recording_begin_ns(served->recording);
-    cn_json_object(json);
     cn_json_add_array(json, "calls");
     for (size_t i = 0; i < slowest->count; i++) {
         const struct cn_slow_call *call = &slowest->list[i];
@@ -322,7 +315,6 @@ bool cn_api_slowest(struct cn_served *served, struct cn_request *request,
         cn_json_add_u64(json, "count", call->calls);
         cn_json_end(json);
     }
-    cn_json_end(json);
     cn_json_end(json);
     return true;
 }

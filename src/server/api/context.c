@@ -113,7 +113,6 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
     row.kind = cn_row_kind_of(&context);
     row.context = context.id;
     row.example = row.id;
-    cn_json_object(json);
     cn_json_columns(json, &view->costs);
     cn_json_key(json, "row");
     if (!cn_json_row(json, view->view, &row, err) ||
@@ -121,7 +120,6 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
         !add_latency(json, served->db, context.id, err) ||
         !add_threads(json, served->db, context.id, view->costs.columns[0].metric, err))
         return false;
-    cn_json_end(json);
     return true;
 }
 

@@ -1,14 +1,10 @@
 /* What the end of a trace waited for. */
-#include <inttypes.h>
-#include <stdio.h>
-
-#include "base/text.h"
+#include "store/search/critical_path.h"
 #include "model/traces/json.h"
 #include "model/traces/trace.h"
 #include "server/api/api.h"
 #include "server/api/request.h"
 #include "server/api/trace_load.h"
-#include "store/search/critical_path.h"
 #include "store/search/trace_set.h"
 
 enum { STEP_MAX = 10000 };
@@ -31,31 +27,22 @@ static void add_step(struct cn_json *json, const struct cn_trace_set *set,
     if (step->branch != CN_NONE) {
         const struct cn_trace *trace = &set->branches[step->branch].trace;
         const struct cn_trace_span *span = span_of(trace, step->node);
-        struct cn_text method = {0};
-        char id[20] = "";
 
-        if (span && span->id)
-            (void)snprintf(id, sizeof(id), "%016" PRIx64, span->id);
-        cn_json_add_str(json, "span", id[0] ? id : NULL);
-        cn_json_key(json, "service");
-        cn_json_word(json, trace->words, span ? span->service : 0);
-        cn_words_print_method_name(trace->words, trace->nodes[step->node].method,
-                                   &method);
-        cn_json_add_str(json, "method", cn_text_str(&method));
-        cn_text_done(&method);
+        cn_json_add_span_id(json, "span", span ? span->id : 0);
+        cn_json_add_word(json, "service", trace->words, span ? span->service : 0);
+        cn_json_add_method(json, "method", trace->words, trace->nodes[step->node].method);
     }
     cn_json_end(json);
 }
 
-static bool add_path(struct cn_request *request, const struct cn_trace_set *set,
-                     struct cn_error *err)
+bool cn_api_critical_path(struct cn_request *request, const struct cn_trace_set *set,
+                          struct cn_error *err)
 {
     struct cn_json *json = &request->json;
     struct cn_critical_path path;
 
     (void)err;
     cn_critical_path_find(&path, set);
-    cn_json_object(json);
     cn_json_add_id(json, "time", path.end_ns == 0 ? 0 : path.begin_ns);
     cn_json_add_u64(json, "duration", path.end_ns == 0 ? 0 : path.end_ns - path.begin_ns);
     cn_json_add_u64(json, "count", path.count);
@@ -63,13 +50,6 @@ static bool add_path(struct cn_request *request, const struct cn_trace_set *set,
     for (size_t i = 0; i < path.count && i < STEP_MAX; i++)
         add_step(json, set, &path, &path.steps[i]);
     cn_json_end(json);
-    cn_json_end(json);
     cn_critical_path_done(&path);
     return true;
-}
-
-bool cn_api_critical_path(struct cn_served *served, struct cn_request *request,
-                          struct cn_error *err)
-{
-    return cn_api_with_trace_set(served, request, add_path, err);
 }

@@ -124,7 +124,6 @@ static void begin_answer(struct cn_json *json, const struct cn_served_diff *diff
 {
     const struct cn_comparison *c = &diff->c;
 
-    cn_json_object(json);
     cn_json_add_str(json, "metric", c->metric);
     cn_json_add_array(json, "runs");
     for (int side = 0; side < CN_SIDES; side++)
@@ -178,31 +177,27 @@ static bool explain(struct cn_served_diff *diff, struct cn_request *request,
     for (size_t i = 0; i < e->shown; i++)
         add_change(json, &diff->c, &e->list[i], e->gross);
     cn_json_end(json);
-    cn_json_end(json);
     return true;
 }
 
-/* `view`, and `cost` and `depth` of its rows. */
-static bool parse_view(const struct cn_request *request, const char *name,
+/* A view, and `cost` and `depth` of its rows. */
+static bool parse_view(const struct cn_request *request, enum cn_compare_view view,
                        struct cn_diff_view *out, struct cn_error *err)
 {
-    const char *cost = cn_request_value(request, "cost");
+    static const char *const costs[] = {"self", "total"};
+    bool is_of_callers = view == CN_COMPARE_CALLERS;
     uint64_t depth = SIZE_MAX;
+    size_t cost;
 
-    *out =
-        (struct cn_diff_view){.view = strcmp(name, "tree") == 0   ? CN_COMPARE_TREE
-                                      : strcmp(name, "flat") == 0 ? CN_COMPARE_FLAT
-                                                                  : CN_COMPARE_CALLERS};
-    if (cost && strcmp(cost, "total") != 0 && strcmp(cost, "self") != 0)
-        return cn_fail(err, CN_ERR_USAGE, "cost '%.40s' is neither total nor self", cost);
-    if (cost && out->view == CN_COMPARE_CALLERS && strcmp(cost, "total") == 0)
-        return cn_fail(err, CN_ERR_USAGE, "callers have self costs");
-    if (out->view == CN_COMPARE_CALLERS &&
-        !cn_request_u64(request, "depth", 1, CALLERS_DEPTH_MAX, CALLERS_DEPTH, &depth,
-                        err))
+    if (!cn_request_choice(request, "cost", costs, 2, view == CN_COMPARE_TREE, &cost,
+                           err) ||
+        (is_of_callers && !cn_request_u64(request, "depth", 1, CALLERS_DEPTH_MAX,
+                                          CALLERS_DEPTH, &depth, err)))
         return false;
-    out->is_total = cost ? strcmp(cost, "total") == 0 : out->view == CN_COMPARE_TREE;
-    out->depth = (size_t)depth;
+    if (is_of_callers && cost == 1)
+        return cn_fail(err, CN_ERR_USAGE, "callers have self costs");
+    *out = (struct cn_diff_view){
+        .view = view, .is_total = cost == 1, .depth = (size_t)depth};
     return true;
 }
 
@@ -254,7 +249,7 @@ static void add_row(struct cn_json *json, const struct cn_comparison *c,
 }
 
 static bool list_rows(struct cn_served_diff *diff, struct cn_request *request,
-                      struct cn_error *err)
+                      enum cn_compare_view shown, struct cn_error *err)
 {
     const struct cn_comparison *c = &diff->c;
     struct cn_json *json = &request->json;
@@ -264,7 +259,7 @@ static bool list_rows(struct cn_served_diff *diff, struct cn_request *request,
     uint64_t offset, limit, count = 0;
     uint32_t parent;
 
-    if (!parse_view(request, cn_request_value(request, "form"), &view, err) ||
+    if (!parse_view(request, shown, &view, err) ||
         !cn_request_u64(request, "offset", 0, UINT32_MAX, 0, &offset, err) ||
         !cn_request_u64(request, "limit", 1, ROW_MAX, 200, &limit, err))
         return false;
@@ -285,25 +280,23 @@ static bool list_rows(struct cn_served_diff *diff, struct cn_request *request,
     }
     cn_json_end(json);
     cn_json_add_u64(json, "count", count);
-    cn_json_end(json);
     return true;
 }
 
 static bool draw_flame(struct cn_served_diff *diff, struct cn_request *request,
                        struct cn_error *err)
 {
-    const char *name = cn_request_value(request, "view");
+    static const char *const views[] = {"tree", "callers"};
     struct cn_compare_rows *rows;
     struct cn_diff_view view;
     uint64_t depth;
     uint32_t top;
     double share;
+    size_t name;
 
-    name = name ? name : "tree";
-    if (strcmp(name, "tree") != 0 && strcmp(name, "callers") != 0)
-        return cn_fail(err, CN_ERR_USAGE, "view '%.40s' is neither tree nor callers",
-                       name);
-    if (!parse_view(request, name, &view, err) ||
+    if (!cn_request_choice(request, "view", views, 2, 0, &name, err) ||
+        !parse_view(request, name == 0 ? CN_COMPARE_TREE : CN_COMPARE_CALLERS, &view,
+                    err) ||
         !cn_request_f64(request, "min", 0, 1, 0.0005, &share, err) ||
         !cn_request_u64(request, "depth", 1, 2000, 200, &depth, err))
         return false;
@@ -314,7 +307,6 @@ static bool draw_flame(struct cn_served_diff *diff, struct cn_request *request,
         return false;
     begin_answer(&request->json, diff, cn_served_diff_explain(diff, 10));
     cn_diff_flame_add(&request->json, &diff->c, rows, top, share, (size_t)depth);
-    cn_json_end(&request->json);
     return true;
 }
 
@@ -328,7 +320,6 @@ static bool list_facets(struct cn_served_diff *diff, struct cn_request *request,
 
     if (!cn_request_u64(request, "limit", 1, ROW_MAX, 50, &limit, err))
         return false;
-    cn_json_object(json);
     cn_json_add_u64(json, "readA", facets->read[CN_SIDE_A]);
     cn_json_add_u64(json, "readB", facets->read[CN_SIDE_B]);
     cn_json_add_bool(json, "isEstimated", facets->is_estimated);
@@ -351,7 +342,6 @@ static bool list_facets(struct cn_served_diff *diff, struct cn_request *request,
         cn_json_end(json);
     }
     cn_json_end(json);
-    cn_json_end(json);
     return true;
 }
 
@@ -373,36 +363,33 @@ static bool check_stores(const struct cn_diff_question *question, struct cn_erro
 bool cn_api_diff(const struct cn_served_list *sources, struct cn_request *request,
                  struct cn_error *err)
 {
-    static const struct {
-        const char *name;
-        bool (*answer)(struct cn_served_diff *diff, struct cn_request *request,
-                       struct cn_error *err);
-    } forms[] = {{"explain", explain},
-                 {"tree", list_rows},
-                 {"flat", list_rows},
-                 {"callers", list_rows},
-                 {"flame", draw_flame},
-                 {"facets", list_facets},
-                 {0}};
-    const char *form = cn_request_value(request, "form");
+    enum { EXPLAIN, TREE, FLAT, CALLERS, FLAME, FACETS, FORM_COUNT };
+    static const char *const forms[] = {"explain", "tree",  "flat",
+                                        "callers", "flame", "facets"};
     struct cn_diff_question question;
     struct cn_served_diff *diff;
-    size_t i = 0;
+    size_t form;
     bool ok;
 
-    while (form && forms[i].name && strcmp(forms[i].name, form) != 0)
-        i++;
-    if (!forms[i].name)
-        return cn_fail(
-            err, CN_ERR_USAGE,
-            "form '%.40s' is none of explain, tree, flat, callers, flame, facets", form);
-    if (!parse_question(sources, request, &question, err))
+    if (!cn_request_choice(request, "form", forms, FORM_COUNT, EXPLAIN, &form, err) ||
+        !parse_question(sources, request, &question, err))
         return false;
-    question.wants_facets = forms[i].answer == list_facets;
+    question.wants_facets = form == FACETS;
     if ((question.wants_facets && !check_stores(&question, err)) ||
         !cn_served_diff_borrow(sources->diffs, &question, &diff, err))
         return false;
-    ok = forms[i].answer(diff, request, err);
+    if (form == EXPLAIN)
+        ok = explain(diff, request, err);
+    else if (form == FLAME)
+        ok = draw_flame(diff, request, err);
+    else if (form == FACETS)
+        ok = list_facets(diff, request, err);
+    else
+        ok = list_rows(diff, request,
+                       form == TREE   ? CN_COMPARE_TREE
+                       : form == FLAT ? CN_COMPARE_FLAT
+                                      : CN_COMPARE_CALLERS,
+                       err);
     cn_served_diff_return(diff);
     return ok;
 }

@@ -142,14 +142,12 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
     p.smallest = total * share;
     find_waits(&p);
     ok = paint(&p, has_top ? &top : NULL, err);
-    cn_json_object(&request->json);
     if (view->is_estimate)
         cn_json_add_bool(&request->json, "isPartial", true);
     cn_json_add_str(&request->json, "column", costs->columns[p.column].metric);
     cn_json_add_str(&request->json, "side",
                     costs->columns[p.column].side == CN_SELF ? "self" : "total");
     cn_json_flame(&request->json, &p.flame, total);
-    cn_json_end(&request->json);
     cn_flame_done(&p.flame);
     return ok;
 }

@@ -14,7 +14,7 @@ enum { FLOW_MAX = 2000 }; /* that are listed */
 /* A question, in times of the recording. */
 struct question {
     struct cn_served *served;
-    uint64_t origin_ns, begin_ns, end_ns;
+    struct cn_time_question time;
     uint32_t *profile_of; /* by task; 0: it has no calls */
     bool *is_asked;       /* by profile */
 };
@@ -25,8 +25,8 @@ static bool is_wanted(const struct question *q, const struct cn_flow *flow)
     bool is_ahead = flow->from_ns <= flow->to_ns;
 
     return from != 0 && to != 0 && (q->is_asked[from] || q->is_asked[to]) &&
-           (is_ahead ? flow->from_ns : flow->to_ns) < q->end_ns &&
-           (is_ahead ? flow->to_ns : flow->from_ns) >= q->begin_ns;
+           (is_ahead ? flow->from_ns : flow->to_ns) < q->time.end_ns &&
+           (is_ahead ? flow->to_ns : flow->from_ns) >= q->time.begin_ns;
 }
 
 /* A profile, a time, and the function at that time and depth, 0: the innermost one; null if there
@@ -36,7 +36,8 @@ static bool add_end(const struct question *q, struct cn_json *json, uint32_t tas
 {
     const struct cn_frames *frames = &q->served->structure.frames;
     struct cn_database *db = q->served->db;
-    uint64_t since_ns = time_ns > q->origin_ns ? time_ns - q->origin_ns : 0, count;
+    uint64_t since_ns = time_ns > q->time.origin_ns ? time_ns - q->time.origin_ns : 0,
+             count;
     uint32_t profile = q->profile_of[task], frame;
     struct cn_sample samples[2];
 
@@ -97,25 +98,17 @@ static bool add_flows(const struct question *q, struct cn_json *json, uint64_t l
 static bool ask(struct question *q, struct cn_request *request, struct cn_error *err)
 {
     struct cn_served *served = q->served;
-    struct cn_question_list selections;
-    struct cn_thread_list threads;
 
-    cn_request_list(request, "thread", &selections);
-    if (!cn_request_range(request, served->db, &q->begin_ns, &q->end_ns, err) ||
-        !cn_structure_wait(&served->structure, CN_STRUCTURE_FRAMES, err) ||
-        !cn_thread_list_build(&threads, served->db, &selections, err))
+    if (!cn_structure_wait(&served->structure, CN_STRUCTURE_FRAMES, err) ||
+        !cn_request_time(request, served, true, &q->time, err))
         return false;
-    q->origin_ns = cn_recording_begin_ns(served->recording);
-    q->begin_ns += q->origin_ns - served->db->begin_ns;
-    q->end_ns += q->origin_ns - served->db->begin_ns;
     q->profile_of = cn_alloc(served->recording->task_count, sizeof(*q->profile_of));
     for (size_t i = 0; i < served->profiled_count && i + 1 < served->db->profile_count;
          i++)
         q->profile_of[served->profiled_tasks[i]] = (uint32_t)i + 1;
     q->is_asked = cn_alloc(served->db->profile_count, sizeof(*q->is_asked));
-    for (size_t i = 0; i < threads.count; i++)
-        q->is_asked[threads.profiles[i]] = true;
-    cn_thread_list_done(&threads);
+    for (size_t i = 0; i < q->time.threads.count; i++)
+        q->is_asked[q->time.threads.profiles[i]] = true;
     return true;
 }
 
@@ -130,17 +123,16 @@ bool cn_api_flows(struct cn_served *served, struct cn_request *request,
     if (!cn_served_ready(served, err) ||
         !cn_request_u64(request, "limit", 1, FLOW_MAX, 200, &limit, err))
         return false;
-    cn_json_object(json);
     if (served->recording && served->recording->flow_count > 0) {
         ok = ask(&q, request, err) && add_flows(&q, json, limit, err);
         free(q.profile_of);
         free(q.is_asked);
+        cn_thread_list_done(&q.time.threads);
     } else {
         cn_json_add_u64(json, "count", 0);
         cn_json_add_array(json, "flows");
         cn_json_end(json);
         ok = true;
     }
-    cn_json_end(json);
     return ok;
 }

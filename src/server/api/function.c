@@ -25,9 +25,11 @@ static bool add_others(const struct question *question, struct cn_json *json,
 
     cn_row_list_sort(list, question->column, false);
     cn_json_add_array(json, name);
-    for (size_t i = 0; ok && i < list->count && i < question->limit; i++)
-        ok = cn_json_row_at(json, question->view->view, question->index, &list->rows[i],
-                            err);
+    for (size_t i = 0; ok && i < list->count && i < question->limit; i++) {
+        ok = cn_json_row_begin(json, question->view->view, question->index,
+                               &list->rows[i], err);
+        cn_json_end(json);
+    }
     cn_json_end(json);
     return ok;
 }
@@ -71,7 +73,6 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
         !cn_view_function_of(view->view, &context, values, &function, err))
         return false;
     question.index = &served->structure.frames.index;
-    cn_json_object(json);
     if (view->is_estimate)
         cn_json_add_bool(json, "isPartial", true);
     cn_json_columns(json, &view->costs);
@@ -85,7 +86,6 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
     cn_view_callees(view->view, &function, &list);
     ok = ok && add_others(&question, json, "callees", &list, err);
     cn_row_list_done(&list);
-    cn_json_end(json);
     return ok;
 }
 

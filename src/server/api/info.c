@@ -132,7 +132,6 @@ bool cn_api_info(struct cn_served *served, struct cn_request *request,
         return false;
     if (is_ready && !cn_overview_build(&overview, served->db, err))
         return false;
-    cn_json_object(json);
     cn_json_add_str(json, "kind", kind_names[served->kind]);
     cn_json_add_bool(json, "isReady", is_ready);
     cn_json_add_str(json, "title", db ? db->title : served->name);
@@ -158,7 +157,6 @@ bool cn_api_info(struct cn_served *served, struct cn_request *request,
                             : "corrected");
         add_recording(json, served->recording);
     }
-    cn_json_end(json);
     cn_overview_done(&overview);
     return true;
 }
@@ -217,7 +215,7 @@ static bool add_thread(struct cn_json *json, const struct cn_served *served,
     struct cn_text label = {0};
     bool ok;
 
-    cn_served_thread_label(served, index, profile, &label);
+    cn_served_thread_label(served, index, &label);
     cn_json_object(json);
     cn_json_add_u64(json, "profile", index);
     cn_json_add_str(json, "label", cn_text_str(&label));
@@ -266,9 +264,7 @@ bool cn_api_threads(struct cn_served *served, struct cn_request *request,
     cn_costs_init(costs, served->db);
     for (size_t i = 0; ok && i < selections.count; i++)
         ok = cn_costs_select(costs, selections.list[i], err);
-    cn_json_array(&request->json);
     ok = ok && add_threads(&request->json, served, costs, first, count, err);
-    cn_json_end(&request->json);
     cn_costs_done(costs);
     free(costs);
     return ok;

@@ -78,9 +78,11 @@ static bool add_ranked(const struct ranking *r, const char *name,
     }
     cn_best_sort(&best, 0);
     cn_json_add_array(r->json, name);
-    for (size_t i = 0; ok && i < best.count && i < limit; i++)
-        ok = cn_json_row_at(r->json, r->view->view, &r->served->structure.frames.index,
-                            &list->rows[cn_best_number(&best.list[i])], err);
+    for (size_t i = 0; ok && i < best.count && i < limit; i++) {
+        ok = cn_json_row_begin(r->json, r->view->view, &r->served->structure.frames.index,
+                               &list->rows[cn_best_number(&best.list[i])], err);
+        cn_json_end(r->json);
+    }
     cn_json_end(r->json);
     cn_best_done(&best);
     return ok;
@@ -265,11 +267,10 @@ static bool group_threads(struct cn_database *db, const double *values,
 }
 
 /* "labels" of the busiest threads, [profile, label], busiest first. */
-static bool add_labels(struct cn_served *served, const double *values,
-                       size_t metric_count, struct cn_json *json, struct cn_error *err)
+static void add_labels(struct cn_served *served, const double *values,
+                       size_t metric_count, struct cn_json *json)
 {
     struct cn_best busiest;
-    bool ok = true;
 
     cn_best_init(&busiest, LABEL_MAX);
     for (uint32_t p = 0; p < served->db->profile_count; p++) {
@@ -280,14 +281,11 @@ static bool add_labels(struct cn_served *served, const double *values,
     }
     cn_best_sort(&busiest, 0);
     cn_json_add_array(json, "labels");
-    for (size_t i = 0; ok && i < busiest.count && i < LABEL_MAX; i++) {
+    for (size_t i = 0; i < busiest.count && i < LABEL_MAX; i++) {
         uint32_t index = cn_best_number(&busiest.list[i]);
         struct cn_text label = {0};
-        struct cn_profile profile;
 
-        ok = cn_database_profile(served->db, index, &profile, err);
-        if (ok)
-            cn_served_thread_label(served, index, &profile, &label);
+        cn_served_thread_label(served, index, &label);
         cn_json_array(json);
         cn_json_u64(json, index);
         cn_json_str(json, cn_text_str(&label));
@@ -296,7 +294,6 @@ static bool add_labels(struct cn_served *served, const double *values,
     }
     cn_json_end(json);
     cn_best_done(&busiest);
-    return ok;
 }
 
 /* "threads": [profile, value, and its waiting by kind where that is known]. */
@@ -324,8 +321,9 @@ static bool add_threads(struct cn_served *served, const char *metric,
         cn_json_end(json);
     }
     cn_json_end(json);
-    ok = ok && add_labels(served, values, count, json, err) &&
-         group_threads(db, values, count, json, err);
+    if (ok)
+        add_labels(served, values, count, json);
+    ok = ok && group_threads(db, values, count, json, err);
     free(values);
     return ok;
 }
@@ -356,7 +354,7 @@ static void add_warnings(struct cn_served *served, struct cn_json *json)
 
 /* Add what a view answers; what is not there yet makes the answer partial. */
 static bool add_of_view(struct cn_served *served, const struct cn_view_question *question,
-                        struct cn_request *request, cn_view_answer_fn answer,
+                        struct cn_request *request, cn_view_answer *answer,
                         bool *is_partial, struct cn_error *err)
 {
     size_t before = request->json.text->len;
@@ -381,7 +379,6 @@ bool cn_api_overview(struct cn_served *served, struct cn_request *request,
     metric = asked && *asked ? asked : cn_served_default_metric(&served->views);
     functions = ask_functions(served->db, metric);
     contexts.metrics = (struct cn_question_list){{metric}, 1};
-    cn_json_object(json);
     cn_json_add_str(json, "metric", metric);
     ok = add_of_view(served, &contexts, request, answer_hot_path, &is_partial, err) &&
          add_of_view(served, &functions, request, answer_functions, &is_partial, err) &&
@@ -390,6 +387,5 @@ bool cn_api_overview(struct cn_served *served, struct cn_request *request,
         return false;
     add_warnings(served, json);
     cn_json_add_bool(json, "isPartial", is_partial);
-    cn_json_end(json);
     return true;
 }

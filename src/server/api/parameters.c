@@ -1,7 +1,6 @@
 #include "server/api/parameters.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/run/clock.h"
 #include "server/api/request.h"
@@ -40,17 +39,13 @@ bool cn_request_view(const struct cn_request *request, struct cn_view_question *
         [CN_VIEW_BOTTOM_UP] = "bottom-up",
         [CN_VIEW_FLAT] = "flat",
     };
-    const char *kind = cn_request_value(request, "view");
-    size_t i = 0;
+    size_t kind;
 
-    while (kind && i < sizeof(kinds) / sizeof(kinds[0]) && strcmp(kinds[i], kind) != 0)
-        i++;
-    if (i == sizeof(kinds) / sizeof(kinds[0]))
-        return cn_fail(err, CN_ERR_USAGE,
-                       "view '%.40s' is none of top-down, collapsed, bottom-up, flat",
-                       kind);
+    if (!cn_request_choice(request, "view", kinds, sizeof(kinds) / sizeof(kinds[0]),
+                           CN_VIEW_TOP_DOWN, &kind, err))
+        return false;
     *out = (struct cn_view_question){
-        .kind = (enum cn_view_kind)i,
+        .kind = (enum cn_view_kind)kind,
         .has_percentiles = cn_request_flag(request, "percentiles"),
         .counts_waits = cn_request_flag(request, "waits"),
         .sort = cn_request_value(request, "sort"),
@@ -122,19 +117,29 @@ bool cn_request_range(const struct cn_request *request, const struct cn_database
     return true;
 }
 
-bool cn_request_query(const struct cn_request *request, struct cn_query **out,
-                      struct cn_error *err)
+bool cn_request_time(const struct cn_request *request, struct cn_served *served,
+                     bool needs_samples, struct cn_time_question *out,
+                     struct cn_error *err)
 {
-    const char *text = cn_request_value(request, "q");
-    uint64_t now_ns = cn_clock_date_ns();
+    struct cn_question_list selections;
+    uint64_t shift_ns;
 
-    /* Questions that a page asks together are about the same hits. */
-    return cn_query_parse(out, text ? text : "", now_ns - now_ns % 1000000000, err);
+    cn_request_list(request, "thread", &selections);
+    if (!cn_served_ready(served, err) ||
+        !cn_request_range(request, served->db, &out->begin_ns, &out->end_ns, err) ||
+        !cn_thread_list_build(&out->threads, served->db, &selections, needs_samples, err))
+        return false;
+    out->origin_ns = served->recording ? cn_recording_begin_ns(served->recording)
+                                       : served->db->begin_ns;
+    shift_ns = out->origin_ns - served->db->begin_ns;
+    out->begin_ns += shift_ns;
+    out->end_ns += shift_ns;
+    return true;
 }
 
 static bool answer_of(struct cn_served_views *views, struct cn_served *served,
                       const struct cn_view_question *question, struct cn_request *request,
-                      cn_view_answer_fn answer, struct cn_error *err)
+                      cn_view_answer *answer, struct cn_error *err)
 {
     struct cn_served_view *view;
     bool ok;
@@ -147,7 +152,7 @@ static bool answer_of(struct cn_served_views *views, struct cn_served *served,
 }
 
 bool cn_api_with_view(struct cn_served *served, const struct cn_view_question *question,
-                      struct cn_request *request, cn_view_answer_fn answer,
+                      struct cn_request *request, cn_view_answer *answer,
                       struct cn_error *err)
 {
     return cn_served_ready(served, err) &&
@@ -156,7 +161,7 @@ bool cn_api_with_view(struct cn_served *served, const struct cn_view_question *q
 
 bool cn_api_with_ranged_view(struct cn_served *served,
                              const struct cn_view_question *question,
-                             struct cn_request *request, cn_view_answer_fn answer,
+                             struct cn_request *request, cn_view_answer *answer,
                              struct cn_error *err)
 {
     struct cn_range_question range = {.threads = question->threads};
@@ -178,10 +183,28 @@ bool cn_api_with_ranged_view(struct cn_served *served,
 }
 
 bool cn_api_with_asked_view(struct cn_served *served, struct cn_request *request,
-                            cn_view_answer_fn answer, struct cn_error *err)
+                            cn_view_answer *answer, struct cn_error *err)
 {
     struct cn_view_question question;
 
     return cn_request_view(request, &question, err) &&
            cn_api_with_ranged_view(served, &question, request, answer, err);
+}
+
+bool cn_api_with_query(struct cn_served *served, struct cn_request *request,
+                       cn_query_answer *answer, struct cn_error *err)
+{
+    const char *text = cn_request_value(request, "q");
+    uint64_t now_ns = cn_clock_date_ns();
+    struct cn_query *query = NULL;
+    bool ok;
+
+    now_ns -= now_ns % 1000000000; /* what a page asks together is about the same hits */
+    cn_served_lock(served);
+    ok = cn_served_store_refresh(&served->store, err) &&
+         cn_query_parse(&query, text ? text : "", now_ns, err) &&
+         answer(served, request, query, err);
+    cn_query_free(query);
+    cn_served_unlock(served);
+    return ok;
 }

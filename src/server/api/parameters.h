@@ -7,6 +7,7 @@
 #include "analyze/views/view.h"
 #include "base/error.h"
 #include "server/served/question.h"
+#include "server/served/thread_list.h"
 
 struct cn_query;
 struct cn_request;
@@ -41,27 +42,39 @@ CN_CHECK bool cn_request_range(const struct cn_request *request,
                                const struct cn_database *db, uint64_t *begin_ns,
                                uint64_t *end_ns, struct cn_error *err);
 
-/* `q`, a query of a store, to be freed. */
-CN_CHECK bool cn_request_query(const struct cn_request *request, struct cn_query **out,
-                               struct cn_error *err);
+/* Some time of some threads: `begin`, `end` and `thread`. Times are those of the recording, if the
+ * source is one. The caller releases the threads, which are those of cn_thread_list_build(). */
+struct cn_time_question {
+    struct cn_thread_list threads;
+    uint64_t origin_ns, begin_ns, end_ns;
+};
+CN_CHECK bool cn_request_time(const struct cn_request *request, struct cn_served *served,
+                              bool needs_samples, struct cn_time_question *out,
+                              struct cn_error *err);
 
 /* Answer with the view of a question, which the caller has for itself while `answer`
  * runs. */
-typedef bool (*cn_view_answer_fn)(struct cn_served *served, struct cn_served_view *view,
-                                  struct cn_request *request, struct cn_error *err);
+typedef bool cn_view_answer(struct cn_served *served, struct cn_served_view *view,
+                            struct cn_request *request, struct cn_error *err);
 CN_CHECK bool cn_api_with_view(struct cn_served *served,
                                const struct cn_view_question *question,
-                               struct cn_request *request, cn_view_answer_fn answer,
+                               struct cn_request *request, cn_view_answer *answer,
                                struct cn_error *err);
 
 /* The same; with `begin` or `end`, the view of that time range and the threads of the question. */
 CN_CHECK bool cn_api_with_ranged_view(struct cn_served *served,
                                       const struct cn_view_question *question,
-                                      struct cn_request *request,
-                                      cn_view_answer_fn answer, struct cn_error *err);
+                                      struct cn_request *request, cn_view_answer *answer,
+                                      struct cn_error *err);
 
 /* The same with the view that the request asks for. */
 CN_CHECK bool cn_api_with_asked_view(struct cn_served *served, struct cn_request *request,
-                                     cn_view_answer_fn answer, struct cn_error *err);
+                                     cn_view_answer *answer, struct cn_error *err);
+
+/* Answer with `q`, a query of a store, on the current snapshot of the store. */
+typedef bool cn_query_answer(struct cn_served *served, struct cn_request *request,
+                             const struct cn_query *query, struct cn_error *err);
+CN_CHECK bool cn_api_with_query(struct cn_served *served, struct cn_request *request,
+                                cn_query_answer *answer, struct cn_error *err);
 
 #endif

@@ -82,6 +82,26 @@ bool cn_request_flag(const struct cn_request *request, const char *name)
     return value && strcmp(value, "1") == 0;
 }
 
+bool cn_request_choice(const struct cn_request *request, const char *name,
+                       const char *const *choices, size_t count, size_t otherwise,
+                       size_t *out, struct cn_error *err)
+{
+    const char *value = cn_request_value(request, name);
+    struct cn_text list = {0};
+
+    *out = value ? 0 : otherwise;
+    while (value && *out < count && strcmp(choices[*out], value) != 0)
+        ++*out;
+    if (*out < count)
+        return true;
+    for (size_t i = 0; i < count; i++)
+        cn_text_printf(&list, "%s%s", i > 0 ? ", " : "", choices[i]);
+    (void)cn_fail(err, CN_ERR_USAGE, "%s '%.40s' is none of %s", name, value,
+                  cn_text_str(&list));
+    cn_text_done(&list);
+    return false;
+}
+
 bool cn_request_u64(const struct cn_request *request, const char *name, uint64_t min,
                     uint64_t max, uint64_t otherwise, uint64_t *out, struct cn_error *err)
 {

@@ -39,6 +39,11 @@ const char *cn_request_value_at(const struct cn_request *request, const char *na
 
 bool cn_request_flag(const struct cn_request *request, const char *name); /* "1" */
 
+/* The index of a value in a list of choices; `otherwise` if it was not given. */
+CN_CHECK bool cn_request_choice(const struct cn_request *request, const char *name,
+                                const char *const *choices, size_t count,
+                                size_t otherwise, size_t *out, struct cn_error *err);
+
 /* A number from `min` to `max`; `otherwise` if it was not given. */
 CN_CHECK bool cn_request_u64(const struct cn_request *request, const char *name,
                              uint64_t min, uint64_t max, uint64_t otherwise,

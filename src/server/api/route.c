@@ -7,71 +7,80 @@
 #include "server/api/request.h"
 #include "server/served/served.h"
 
+static const char prefix[] = "/api/v1/sources";
+
+/* A question, and what it is answered with: one of these is set. */
 struct question {
     const char *name;
-    cn_api_answer *answer;
+    cn_api_answer *of_source;
+    cn_view_answer *of_view;       /* the view that the request asks for */
+    cn_query_answer *of_query;     /* its query */
+    cn_trace_answer *of_trace;     /* the trace of its key */
+    cn_trace_set_answer *of_spans; /* all spans of that trace */
+    bool is_list;                  /* the answer is an array, not an object */
 };
 
 static const struct question of_databases[] = {
-    {"info", cn_api_info},
-    {"overview", cn_api_overview},
-    {"threads", cn_api_threads},
-    {"rows", cn_api_rows},
-    {"hot-path", cn_api_hot_path},
-    {"search", cn_api_search},
-    {"flame", cn_api_flame},
-    {"context", cn_api_context},
-    {"source", cn_api_source},
-    {"timeline", cn_api_timeline},
-    {"stack", cn_api_stack},
-    {"range", cn_api_range},
-    {"states", cn_api_states},
-    {"counters", cn_api_counters},
-    {"calls", cn_api_calls},
-    {"find", cn_api_find},
-    {"function", cn_api_function},
-    {"assembly", cn_api_assembly},
-    {"slowest", cn_api_slowest},
-    {"flows", cn_api_flows},
+    {"info", .of_source = cn_api_info},
+    {"overview", .of_source = cn_api_overview},
+    {"threads", .of_source = cn_api_threads, .is_list = true},
+    {"rows", .of_source = cn_api_rows},
+    {"hot-path", .of_view = cn_api_hot_path},
+    {"search", .of_source = cn_api_search},
+    {"flame", .of_source = cn_api_flame},
+    {"context", .of_source = cn_api_context},
+    {"source", .of_view = cn_api_source},
+    {"timeline", .of_source = cn_api_timeline},
+    {"stack", .of_source = cn_api_stack},
+    {"range", .of_source = cn_api_range},
+    {"states", .of_source = cn_api_states},
+    {"counters", .of_source = cn_api_counters},
+    {"calls", .of_source = cn_api_calls},
+    {"find", .of_source = cn_api_find},
+    {"function", .of_source = cn_api_function},
+    {"assembly", .of_view = cn_api_assembly},
+    {"slowest", .of_source = cn_api_slowest},
+    {"flows", .of_source = cn_api_flows},
     {0},
 };
 
 static const struct question of_stores[] = {
-    {"info", cn_api_store_info},
-    {"traces", cn_api_traces},
-    {"histogram", cn_api_histogram},
-    {"groups", cn_api_groups},
-    {"names", cn_api_names},
-    {"trace", cn_api_trace},
-    {"flame", cn_api_traces_flame},
-    {"methods", cn_api_trace_methods},
-    {"find", cn_api_trace_find},
-    {"services", cn_api_services},
-    {"critical-path", cn_api_critical_path},
-    {"links", cn_api_links},
-    {"chart", cn_api_trace_chart},
+    {"info", .of_query = cn_api_store_info},
+    {"traces", .of_query = cn_api_traces},
+    {"histogram", .of_query = cn_api_histogram},
+    {"groups", .of_query = cn_api_groups},
+    {"names", .of_source = cn_api_names},
+    {"trace", .of_trace = cn_api_trace},
+    {"flame", .of_query = cn_api_traces_flame},
+    {"methods", .of_spans = cn_api_trace_methods},
+    {"find", .of_trace = cn_api_trace_find},
+    {"services", .of_query = cn_api_services},
+    {"critical-path", .of_spans = cn_api_critical_path},
+    {"links", .of_spans = cn_api_links},
+    {"chart", .of_spans = cn_api_trace_chart},
     {0},
 };
 
 static void list_sources(const struct cn_served_list *sources, struct cn_request *request)
 {
-    cn_json_object(&request->json);
     cn_json_add_str(&request->json, "version", CN_VERSION);
     cn_json_add_array(&request->json, "sources");
     for (size_t i = 0; i < sources->count; i++)
         cn_api_describe(sources->list[i], (unsigned)i, request);
     cn_json_end(&request->json);
-    cn_json_end(&request->json);
 }
 
-/* Source and question of the path "/INDEX/QUESTION"; NULL if there is none. */
-static cn_api_answer *find_question(const struct cn_served_list *sources,
-                                    const char *path, struct cn_served **served)
+/* Source and question of the path "/api/v1/sources/INDEX/QUESTION"; NULL if there is none. */
+static const struct question *find_question(const struct cn_served_list *sources,
+                                            const char *path, struct cn_served **served)
 {
     const struct question *question;
     unsigned long index;
     char *end;
 
+    if (strncmp(path, prefix, strlen(prefix)) != 0)
+        return NULL;
+    path += strlen(prefix);
     if (path[0] != '/' || path[1] < '0' || path[1] > '9')
         return NULL;
     index = strtoul(path + 1, &end, 10);
@@ -81,30 +90,45 @@ static cn_api_answer *find_question(const struct cn_served_list *sources,
     question = (*served)->kind == CN_SERVED_STORE ? of_stores : of_databases;
     while (question->name && strcmp(question->name, end + 1) != 0)
         question++;
-    return question->answer;
+    return question->name ? question : NULL;
+}
+
+static bool answer(const struct question *question, struct cn_served *served,
+                   struct cn_request *request, struct cn_error *err)
+{
+    if (question->of_view)
+        return cn_api_with_asked_view(served, request, question->of_view, err);
+    if (question->of_query)
+        return cn_api_with_query(served, request, question->of_query, err);
+    if (question->of_trace)
+        return cn_api_with_trace(served, request, question->of_trace, err);
+    if (question->of_spans)
+        return cn_api_with_trace_set(served, request, question->of_spans, err);
+    return question->of_source(served, request, err);
 }
 
 bool cn_route_api(const struct cn_served_list *sources, struct cn_request *request,
                   struct cn_error *err)
 {
-    static const char prefix[] = "/api/v1/sources";
-    size_t len = sizeof(prefix) - 1;
-    cn_api_answer *answer = NULL;
-    struct cn_served *served;
-    bool ok;
+    bool is_diff = strcmp(request->path, "/api/v1/diff") == 0;
+    bool is_about_all = strcmp(request->path, prefix) == 0, ok = true;
+    struct cn_served *served = NULL;
+    const struct question *question =
+        is_diff || is_about_all ? NULL : find_question(sources, request->path, &served);
 
-    if (strcmp(request->path, prefix) == 0) {
-        list_sources(sources, request);
-        return true;
-    }
-    if (strcmp(request->path, "/api/v1/diff") == 0)
-        return cn_api_diff(sources, request, err);
-    if (strncmp(request->path, prefix, len) == 0)
-        answer = find_question(sources, request->path + len, &served);
-    if (!answer)
+    if (!is_diff && !is_about_all && !question)
         return cn_fail(err, CN_ERR_NOT_FOUND, "%.200s: no such page", request->path);
-    ok = answer(served, request, err);
-    cn_served_tidy(served);
+    (question && question->is_list ? cn_json_array : cn_json_object)(&request->json);
+    if (is_diff)
+        ok = cn_api_diff(sources, request, err);
+    else if (is_about_all)
+        list_sources(sources, request);
+    else
+        ok = answer(question, served, request, err);
+    if (ok)
+        cn_json_end(&request->json);
+    if (served)
+        cn_served_tidy(served);
     return ok;
 }
 

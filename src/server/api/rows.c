@@ -54,7 +54,6 @@ static bool answer_rows(struct cn_served *served, struct cn_served_view *view,
     ok = (is_skipping ? cn_view_functions : cn_view_children)(
         view->view, has_parent ? &parent : NULL, column,
         cn_request_flag(request, "reverse"), &list, err);
-    cn_json_object(json);
     if (view->is_estimate)
         cn_json_add_bool(json, "isPartial", true);
     cn_json_columns(json, &view->costs);
@@ -63,7 +62,6 @@ static bool answer_rows(struct cn_served *served, struct cn_served_view *view,
     cn_json_add_array(json, "rows");
     for (size_t i = offset; ok && i < list.count && i - offset < limit; i++)
         ok = add_row(json, view->view, &list.rows[i], is_skipping, err);
-    cn_json_end(json);
     cn_json_end(json);
     cn_row_list_done(&list);
     return ok;
@@ -82,8 +80,8 @@ bool cn_api_rows(struct cn_served *served, struct cn_request *request,
     return cn_api_with_ranged_view(served, &question, request, answer_rows, err);
 }
 
-static bool answer_hot_path(struct cn_served *served, struct cn_served_view *view,
-                            struct cn_request *request, struct cn_error *err)
+bool cn_api_hot_path(struct cn_served *served, struct cn_served_view *view,
+                     struct cn_request *request, struct cn_error *err)
 {
     struct cn_json *json = &request->json;
     size_t column;
@@ -91,15 +89,7 @@ static bool answer_hot_path(struct cn_served *served, struct cn_served_view *vie
     (void)served;
     if (!cn_request_column(request, &view->costs, &column, err))
         return false;
-    cn_json_object(json);
     if (!cn_json_hot_path(json, "rows", view->view, column, err))
         return false;
-    cn_json_end(json);
     return true;
-}
-
-bool cn_api_hot_path(struct cn_served *served, struct cn_request *request,
-                     struct cn_error *err)
-{
-    return cn_api_with_asked_view(served, request, answer_hot_path, err);
 }

@@ -107,16 +107,6 @@ bool cn_json_row_begin(struct cn_json *json, struct cn_view *view,
     return cn_json_row(json, view, row, err);
 }
 
-bool cn_json_row_at(struct cn_json *json, struct cn_view *view,
-                    const struct cn_context_index *index, const struct cn_row *row,
-                    struct cn_error *err)
-{
-    bool ok = cn_json_row_begin(json, view, index, row, err);
-
-    cn_json_end(json);
-    return ok;
-}
-
 bool cn_json_hot_path(struct cn_json *json, const char *name, struct cn_view *view,
                       size_t column, struct cn_error *err)
 {

@@ -34,13 +34,8 @@ void cn_json_latency(struct cn_json *json, const double seconds[CN_LATENCY_PERCE
 void cn_json_path(struct cn_json *json, const struct cn_context_index *index,
                   uint32_t node);
 
-/* Append {path, row}: a row with the path to its example, the context in which it costs
- * most. */
-CN_CHECK bool cn_json_row_at(struct cn_json *json, struct cn_view *view,
-                             const struct cn_context_index *index,
-                             const struct cn_row *row, struct cn_error *err);
-
-/* The same without its end: the caller adds more members, and cn_json_end() also after a failure. */
+/* Begin {path, row}: a row with the path to its example, the context in which it costs most. The
+ * caller may add more members, and calls cn_json_end(). */
 CN_CHECK bool cn_json_row_begin(struct cn_json *json, struct cn_view *view,
                                 const struct cn_context_index *index,
                                 const struct cn_row *row, struct cn_error *err);

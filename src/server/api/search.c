@@ -44,7 +44,6 @@ static void add_match(struct search *search, uint32_t number, double value)
 static void begin_hits(struct search *search, struct cn_json *json)
 {
     cn_best_sort(&search->hits, 0);
-    cn_json_object(json);
     if (search->view->is_estimate)
         cn_json_add_bool(json, "isPartial", true);
     cn_json_add_u64(json, "count", search->hits.offered);
@@ -59,12 +58,6 @@ static bool add_hit(struct search *search, const struct cn_row *row, struct cn_j
         return false;
     cn_json_end(json);
     return true;
-}
-
-static void end_hits(struct cn_json *json)
-{
-    cn_json_end(json);
-    cn_json_end(json);
 }
 
 /* Each label is matched once. */
@@ -109,7 +102,7 @@ static bool search_contexts(struct search *search, struct cn_json *json,
         if (i % FORGET_EVERY == FORGET_EVERY - 1)
             cn_database_forget(costs->db);
     }
-    end_hits(json);
+    cn_json_end(json);
     return ok;
 }
 
@@ -191,7 +184,7 @@ static bool search_groups(struct search *search, struct cn_json *json,
         add_group_path(json, groups, groups[number].parent);
         ok = add_hit(search, &row, json, err);
     }
-    end_hits(json);
+    cn_json_end(json);
     return ok;
 }
 
@@ -215,7 +208,7 @@ static bool search_functions(struct search *search, struct cn_json *json,
         ok =
             add_hit(search, &rows.rows[cn_best_number(&search->hits.list[i])], json, err);
     }
-    end_hits(json);
+    cn_json_end(json);
     cn_row_list_done(&rows);
     return ok;
 }

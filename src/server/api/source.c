@@ -242,7 +242,7 @@ static bool open_source(struct cn_served *served, struct cn_served_view *view,
     return ok;
 }
 
-static bool answer(struct cn_served *served, struct cn_served_view *view,
+bool cn_api_source(struct cn_served *served, struct cn_served_view *view,
                    struct cn_request *request, struct cn_error *err)
 {
     struct cn_source_file source;
@@ -261,17 +261,9 @@ static bool answer(struct cn_served *served, struct cn_served_view *view,
     if (!cn_database_file(served->db, index, &source, err) ||
         !open_source(served, view, &context, &source, &file, err))
         return false;
-    cn_json_object(&request->json);
     cn_json_add_str(&request->json, "path", source.path);
     cn_json_add_u64(&request->json, "line", line);
     ok = show(served, &request->json, &view->costs, index, file.bytes, err);
-    cn_json_end(&request->json);
     cn_file_close(&file);
     return ok;
-}
-
-bool cn_api_source(struct cn_served *served, struct cn_request *request,
-                   struct cn_error *err)
-{
-    return cn_api_with_asked_view(served, request, answer, err);
 }

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "model/contexts/context.h"
+#include "model/traces/json.h"
 #include "server/api/api.h"
 #include "server/api/flame_json.h"
 #include "server/api/parameters.h"
@@ -27,25 +28,6 @@ enum {
     NAME_MAX_COUNT = 500,
     FLAME_TRACE_MAX = 2000,
 };
-
-typedef bool answer_fn(struct cn_served_store *store, struct cn_request *request,
-                       const struct cn_query *query, struct cn_error *err);
-
-/* Answer with the query of the request, on the current snapshot. */
-static bool with_query(struct cn_served *served, struct cn_request *request,
-                       answer_fn *answer, struct cn_error *err)
-{
-    struct cn_query *query = NULL;
-    bool ok;
-
-    cn_served_lock(served);
-    ok = cn_served_store_refresh(&served->store, err) &&
-         cn_request_query(request, &query, err) &&
-         answer(&served->store, request, query, err);
-    cn_query_free(query);
-    cn_served_unlock(served);
-    return ok;
-}
 
 /* "damage": what the searches so far may have missed, and why; null if nothing. */
 static void add_damage(struct cn_json *json, const struct cn_served_store *store)
@@ -69,15 +51,6 @@ static bool add_word(struct cn_json *json, const char *key, struct cn_search *se
     cn_json_add_str(json, key, word == 0 ? NULL : cn_text_str(&text));
     cn_text_done(&text);
     return ok;
-}
-
-static void add_hex(struct cn_json *json, const char *key, uint64_t high, uint64_t low,
-                    bool is_long)
-{
-    char text[40];
-
-    (void)snprintf(text, sizeof(text), "%016" PRIx64 "%016" PRIx64, high, low);
-    cn_json_add_str(json, key, is_long ? text : low ? text + 16 : NULL);
 }
 
 static void add_key(struct cn_json *json, const struct cn_served_store *store,
@@ -109,9 +82,9 @@ static bool add_hit(struct cn_json *json, struct cn_served_store *store,
         return false;
     cn_json_object(json);
     add_key(json, store, hit);
-    add_hex(json, "trace", row.trace_high, row.trace_low, true);
-    add_hex(json, "span", 0, row.span_id, false);
-    add_hex(json, "parent", 0, row.parent_id, false);
+    cn_json_add_trace_id(json, "trace", row.trace_high, row.trace_low);
+    cn_json_add_span_id(json, "span", row.span_id);
+    cn_json_add_span_id(json, "parent", row.parent_id);
     cn_json_add_id(json, "time", row.time_ns);
     cn_json_add_u64(json, "duration", row.duration_ns);
     cn_json_add_u64(json, "calls", row.calls);
@@ -133,7 +106,7 @@ static bool add_trace(struct cn_json *json, struct cn_served_store *store,
         return false;
     cn_json_object(json);
     add_key(json, store, &trace->root);
-    add_hex(json, "trace", row.trace_high, row.trace_low, true);
+    cn_json_add_trace_id(json, "trace", row.trace_high, row.trace_low);
     cn_json_add_id(json, "time", trace->sum.time_ns);
     cn_json_add_u64(json, "duration", trace->sum.duration_ns);
     cn_json_add_u64(json, "spans", trace->sum.spans);
@@ -164,17 +137,12 @@ static bool chosen_order(const struct cn_request *request, struct cn_search_orde
         [CN_SEARCH_BY_CALLS] = "calls",     [CN_SEARCH_BY_ERRORS] = "errors",
         [CN_SEARCH_BY_RECORDS] = "records", [CN_SEARCH_BY_SPANS] = "spans",
     };
-    const char *sort = cn_request_value(request, "sort");
-    size_t i = 0;
+    size_t sort;
 
-    while (sort && i < sizeof(names) / sizeof(names[0]) && strcmp(names[i], sort) != 0)
-        i++;
-    if (i == sizeof(names) / sizeof(names[0]))
-        return cn_fail(err, CN_ERR_USAGE,
-                       "sort '%.40s' is none of time, duration, spans, calls, errors, "
-                       "records",
-                       sort);
-    order->sort = (enum cn_search_sort)i;
+    if (!cn_request_choice(request, "sort", names, sizeof(names) / sizeof(names[0]),
+                           CN_SEARCH_BY_TIME, &sort, err))
+        return false;
+    order->sort = (enum cn_search_sort)sort;
     order->is_reversed = cn_request_flag(request, "reverse");
     return cn_request_u64(request, "offset", 0, UINT32_MAX, 0, &order->offset, err) &&
            cn_request_u64(request, "limit", 1, TRACE_MAX, 100, &order->limit, err);
@@ -183,7 +151,6 @@ static bool chosen_order(const struct cn_request *request, struct cn_search_orde
 static void begin_list(struct cn_json *json, const struct cn_served_store *store,
                        uint64_t count, const char *name)
 {
-    cn_json_object(json);
     cn_json_add_u64(json, "count", count);
     add_damage(json, store);
     cn_json_add_array(json, name);
@@ -205,14 +172,14 @@ static bool add_spans(struct cn_served_store *store, struct cn_request *request,
     for (size_t i = 0; ok && i < hits.count; i++)
         ok = add_hit(json, store, &hits.list[i], err);
     cn_json_end(json);
-    cn_json_end(json);
     cn_search_hits_done(&hits);
     return ok;
 }
 
-static bool add_traces(struct cn_served_store *store, struct cn_request *request,
-                       const struct cn_query *query, struct cn_error *err)
+bool cn_api_traces(struct cn_served *served, struct cn_request *request,
+                   const struct cn_query *query, struct cn_error *err)
 {
+    struct cn_served_store *store = &served->store;
     struct cn_json *json = &request->json;
     struct cn_search_trace_count count;
     struct cn_search_traces traces;
@@ -230,20 +197,14 @@ static bool add_traces(struct cn_served_store *store, struct cn_request *request
     for (size_t i = 0; ok && i < traces.count; i++)
         ok = add_trace(json, store, &traces, &traces.list[i], err);
     cn_json_end(json);
-    cn_json_end(json);
     cn_search_traces_done(&traces);
     return ok;
 }
 
-bool cn_api_traces(struct cn_served *served, struct cn_request *request,
-                   struct cn_error *err)
+bool cn_api_histogram(struct cn_served *served, struct cn_request *request,
+                      const struct cn_query *query, struct cn_error *err)
 {
-    return with_query(served, request, add_traces, err);
-}
-
-static bool add_histogram(struct cn_served_store *store, struct cn_request *request,
-                          const struct cn_query *query, struct cn_error *err)
-{
+    struct cn_served_store *store = &served->store;
     struct cn_json *json = &request->json;
     struct cn_search_steps steps;
     uint64_t count;
@@ -252,7 +213,6 @@ static bool add_histogram(struct cn_served_store *store, struct cn_request *requ
         !cn_search_steps(store->search, query, chosen_unit(request), (size_t)count,
                          &steps, err))
         return false;
-    cn_json_object(json);
     cn_json_add_id(json, "first", steps.first_ns);
     cn_json_add_u64(json, "step", steps.step_ns > 0 ? steps.step_ns : 1);
     add_damage(json, store);
@@ -269,15 +229,8 @@ static bool add_histogram(struct cn_served_store *store, struct cn_request *requ
         cn_json_end(json);
     }
     cn_json_end(json);
-    cn_json_end(json);
     cn_search_steps_done(&steps);
     return true;
-}
-
-bool cn_api_histogram(struct cn_served *served, struct cn_request *request,
-                      struct cn_error *err)
-{
-    return with_query(served, request, add_histogram, err);
 }
 
 static void add_group(struct cn_json *json, const struct cn_groups *groups,
@@ -298,9 +251,10 @@ static void add_group(struct cn_json *json, const struct cn_groups *groups,
     cn_text_done(&value);
 }
 
-static bool add_groups(struct cn_served_store *store, struct cn_request *request,
-                       const struct cn_query *query, struct cn_error *err)
+bool cn_api_groups(struct cn_served *served, struct cn_request *request,
+                   const struct cn_query *query, struct cn_error *err)
 {
+    struct cn_served_store *store = &served->store;
     const char *by = cn_request_value(request, "by");
     struct cn_json *json = &request->json;
     const struct cn_served_groups *found;
@@ -313,7 +267,6 @@ static bool add_groups(struct cn_served_store *store, struct cn_request *request
         !cn_served_store_groups(store, query, chosen_unit(request), by, (size_t)limit,
                                 &found, err))
         return false;
-    cn_json_object(json);
     cn_json_add_u64(json, "count", found->groups.all_count);
     cn_json_add_bool(json, "isPartial", found->grouping != NULL);
     add_damage(json, store);
@@ -321,14 +274,7 @@ static bool add_groups(struct cn_served_store *store, struct cn_request *request
     for (size_t i = 0; i < found->groups.count; i++)
         add_group(json, &found->groups, &found->groups.list[i]);
     cn_json_end(json);
-    cn_json_end(json);
     return true;
-}
-
-bool cn_api_groups(struct cn_served *served, struct cn_request *request,
-                   struct cn_error *err)
-{
-    return with_query(served, request, add_groups, err);
 }
 
 static void add_edge(struct cn_json *json, const struct cn_services *services,
@@ -350,9 +296,10 @@ static void add_edge(struct cn_json *json, const struct cn_services *services,
     cn_json_end(json);
 }
 
-static bool add_services(struct cn_served_store *store, struct cn_request *request,
-                         const struct cn_query *query, struct cn_error *err)
+bool cn_api_services(struct cn_served *served, struct cn_request *request,
+                     const struct cn_query *query, struct cn_error *err)
 {
+    struct cn_served_store *store = &served->store;
     struct cn_json *json = &request->json;
     struct cn_services services;
     uint64_t limit;
@@ -360,7 +307,6 @@ static bool add_services(struct cn_served_store *store, struct cn_request *reque
     if (!cn_request_u64(request, "limit", 1, EDGE_MAX, EDGE_MAX, &limit, err) ||
         !cn_search_services(store->search, query, &services, err))
         return false;
-    cn_json_object(json);
     cn_json_add_u64(json, "count", services.count);
     cn_json_add_id(json, "first", services.count == 0 ? 0 : services.first_ns);
     cn_json_add_id(json, "last", services.last_ns);
@@ -373,15 +319,8 @@ static bool add_services(struct cn_served_store *store, struct cn_request *reque
     for (size_t i = 0; i < services.callee_count && i < limit; i++)
         add_edge(json, &services, &services.callees[i], false);
     cn_json_end(json);
-    cn_json_end(json);
     cn_services_done(&services);
     return true;
-}
-
-bool cn_api_services(struct cn_served *served, struct cn_request *request,
-                     struct cn_error *err)
-{
-    return with_query(served, request, add_services, err);
 }
 
 /* Keywords are the names of attributes, types and services. */
@@ -408,21 +347,20 @@ bool cn_api_names(struct cn_served *served, struct cn_request *request,
 
     (void)err;
     cn_served_lock(served);
-    cn_json_object(&request->json);
     cn_json_add_array(&request->json, "names");
     for (size_t i = cn_store_segment_count(served->store.store); i-- > 0;)
         add_keywords(&request->json,
                      cn_segment_words(cn_store_segment(served->store.store, i)), &seen);
-    cn_json_end(&request->json);
     cn_json_end(&request->json);
     cn_names_done(&seen);
     cn_served_unlock(served);
     return true;
 }
 
-static bool add_info(struct cn_served_store *store, struct cn_request *request,
-                     const struct cn_query *query, struct cn_error *err)
+bool cn_api_store_info(struct cn_served *served, struct cn_request *request,
+                       const struct cn_query *query, struct cn_error *err)
 {
+    struct cn_served_store *store = &served->store;
     struct cn_json *json = &request->json;
     struct cn_search_trace_count traces;
     uint64_t spans;
@@ -430,6 +368,8 @@ static bool add_info(struct cn_served_store *store, struct cn_request *request,
     if (!cn_search_count(store->search, query, &spans, err) ||
         !cn_search_count_traces(store->search, query, &traces, err))
         return false;
+    cn_json_add_str(json, "kind", "store");
+    cn_json_add_str(json, "title", served->name);
     cn_json_add_u64(json, "traceCount", traces.count);
     cn_json_add_u64(json, "spanCount", spans);
     cn_json_add_u64(json, "segmentCount", cn_store_segment_count(store->store));
@@ -439,22 +379,10 @@ static bool add_info(struct cn_served_store *store, struct cn_request *request,
     return true;
 }
 
-bool cn_api_store_info(struct cn_served *served, struct cn_request *request,
-                       struct cn_error *err)
+bool cn_api_traces_flame(struct cn_served *served, struct cn_request *request,
+                         const struct cn_query *query, struct cn_error *err)
 {
-    bool ok;
-
-    cn_json_object(&request->json);
-    cn_json_add_str(&request->json, "kind", "store");
-    cn_json_add_str(&request->json, "title", served->name);
-    ok = with_query(served, request, add_info, err);
-    cn_json_end(&request->json);
-    return ok;
-}
-
-static bool add_flame(struct cn_served_store *store, struct cn_request *request,
-                      const struct cn_query *query, struct cn_error *err)
-{
+    struct cn_served_store *store = &served->store;
     struct cn_json *json = &request->json;
     const struct cn_trace_flame *found;
     struct cn_flame flame = {0};
@@ -466,20 +394,12 @@ static bool add_flame(struct cn_served_store *store, struct cn_request *request,
         !cn_served_store_flame(store, query, limit, &found, err))
         return false;
     cn_trace_flame_paint(found, share, &flame);
-    cn_json_object(json);
     cn_json_add_str(json, "column", "time (s)");
     cn_json_add_bool(json, "isPartial", !cn_trace_flame_is_complete(found));
     cn_json_add_u64(json, "traceCount", found->added_count);
     cn_json_add_u64(json, "hitCount", found->trace_count);
     add_damage(json, store);
     cn_json_flame(json, &flame, found->total_ns / 1e9);
-    cn_json_end(json);
     cn_flame_done(&flame);
     return true;
-}
-
-bool cn_api_traces_flame(struct cn_served *served, struct cn_request *request,
-                         struct cn_error *err)
-{
-    return with_query(served, request, add_flame, err);
 }

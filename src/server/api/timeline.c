@@ -173,7 +173,7 @@ static bool cut_rows(struct cn_served *served, const struct cn_request *request,
     cn_request_list(request, "whole", &selections);
     if (!cn_request_u64(request, "depth", 0, DEPTH_MAX, 0, &depth, err) ||
         (selections.count > 0 &&
-         !cn_thread_list_build(&whole, served->db, &selections, err)))
+         !cn_thread_list_build(&whole, served->db, &selections, true, err)))
         return false;
     for (size_t row = 0; depth > 0 && row < occupancy->row_count; row++) {
         struct cn_occupancy_cell *cells =
@@ -277,11 +277,9 @@ bool cn_api_timeline(struct cn_served *served, struct cn_request *request,
 
     cn_request_list(request, "thread", &selections);
     if (!cn_served_ready(served, err) ||
-        !cn_thread_list_build(&threads, served->db, &selections, err))
+        !cn_thread_list_build(&threads, served->db, &selections, true, err))
         return false;
-    cn_json_object(&request->json);
     ok = answer_timeline(served, request, &threads, err);
-    cn_json_end(&request->json);
     cn_thread_list_done(&threads);
     return ok;
 }
@@ -357,7 +355,6 @@ bool cn_api_stack(struct cn_served *served, struct cn_request *request,
         !cn_samples_at(db, (uint32_t)profile, db->begin_ns + time_ns, samples, &count,
                        err))
         return false;
-    cn_json_object(json);
     if (count > 0) {
         cn_json_add_u64(json, "begin", samples[0].time_ns - db->begin_ns);
         if (count == 2)
@@ -365,7 +362,6 @@ bool cn_api_stack(struct cn_served *served, struct cn_request *request,
         add_sample(json, served, (uint32_t)profile, db->begin_ns + time_ns, samples,
                    count == 2);
     }
-    cn_json_end(json);
     return true;
 }
 
@@ -385,7 +381,6 @@ bool cn_api_range(struct cn_served *served, struct cn_request *request,
     cn_request_list(request, "thread", &question.threads);
     if (!cn_served_range_flame(&served->range_flames, &question, &range, &entry, err))
         return false;
-    cn_json_object(json);
     cn_json_add_str(json, "column", cn_range_metric(served->db));
     cn_json_add_f64(json, "waiting", range->waiting_s);
     cn_json_add_u64(json, "samples", range->sample_count);
@@ -393,7 +388,6 @@ bool cn_api_range(struct cn_served *served, struct cn_request *request,
         cn_json_add_bool(json, "isPartial", true);
     cn_json_function_times(json, &served->structure.frames, &range->functions);
     cn_json_flame(json, &range->flame, range->total_s);
-    cn_json_end(json);
     cn_served_range_return(&served->range_flames, entry);
     return true;
 }

@@ -14,6 +14,14 @@
 /* Waits are long if they take such a part of the time. */
 enum { LOOKS = 32 };
 
+static void add_number(struct cn_json *json, uint32_t number)
+{
+    if (number == CN_NONE)
+        cn_json_null(json);
+    else
+        cn_json_u64(json, number);
+}
+
 /* "runs": adjacent cells of the same function, [cells, function, mean share in
  * percent, samples]. */
 static void add_runs(struct cn_json *json, const struct cn_occupancy *occupancy,
@@ -34,10 +42,7 @@ static void add_runs(struct cn_json *json, const struct cn_occupancy *occupancy,
         }
         cn_json_array(json);
         cn_json_u64(json, end - i);
-        if (cells[i].place == CN_NONE)
-            cn_json_null(json);
-        else
-            cn_json_u64(json, cells[i].place);
+        add_number(json, cells[i].place);
         cn_json_u64(json, (uint64_t)lround(share * 100 / (end - i)));
         cn_json_u64(json, samples);
         cn_json_end(json);
@@ -88,10 +93,7 @@ static void add_states(struct cn_json *json, const struct cn_served *served,
             continue;
         cn_json_array(json);
         cn_json_u64(json, end - i);
-        if (states[i] == CN_TASK_UNKNOWN)
-            cn_json_null(json);
-        else
-            cn_json_u64(json, states[i]);
+        add_number(json, states[i] == CN_TASK_UNKNOWN ? CN_NONE : states[i]);
         cn_json_end(json);
     }
     cn_json_end(json);
@@ -269,26 +271,15 @@ static void add_waits(struct cn_json *json, const struct wait *list, size_t coun
     cn_json_end(json);
 }
 
-static void add_frame(struct cn_json *json, uint32_t frame)
-{
-    if (frame == CN_NONE)
-        cn_json_null(json);
-    else
-        cn_json_u64(json, frame);
-}
-
 static void add_rows(struct cn_json *json, struct cn_served *served,
                      const struct cn_occupancy *occupancy, const uint32_t *profiles,
                      const struct held *held, const struct waits *waits, bool has_states)
 {
     cn_json_add_array(json, "rows");
     for (size_t i = 0; i < occupancy->row_count; i++) {
-        struct cn_profile profile;
         struct cn_text label = {0};
-        struct cn_error ignored;
 
-        if (cn_database_profile(served->db, profiles[i], &profile, &ignored))
-            cn_served_thread_label(served, profiles[i], &profile, &label);
+        cn_served_thread_label(served, profiles[i], &label);
         cn_json_object(json);
         cn_json_add_u64(json, "profile", profiles[i]);
         cn_json_add_str(json, "label", cn_text_str(&label));
@@ -300,8 +291,8 @@ static void add_rows(struct cn_json *json, struct cn_served *served,
         }
         if (held && (held[i].first != CN_NONE || held[i].last != CN_NONE)) {
             cn_json_add_array(json, "held");
-            add_frame(json, held[i].first);
-            add_frame(json, held[i].last);
+            add_number(json, held[i].first);
+            add_number(json, held[i].last);
             cn_json_end(json);
         }
         if (has_states)
@@ -387,7 +378,7 @@ static void add_frames(struct cn_json *json, const struct cn_frames *frames,
 
         cn_json_array(json);
         cn_json_u64(json, list[i]);
-        add_frame(json, frame->parent);
+        add_number(json, frame->parent);
         cn_json_u64(json, frame->place);
         cn_json_end(json);
     }

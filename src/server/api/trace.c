@@ -1,10 +1,7 @@
 /* One trace of a store. */
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/text.h"
 #include "model/traces/json.h"
 #include "model/traces/links.h"
 #include "model/traces/trace.h"
@@ -14,13 +11,6 @@
 #include "store/search/trace_set.h"
 
 enum { NODE_MAX = 100000, NODE_DEFAULT = 5000, SPAN_MAX = 1000 };
-
-static void add_word(struct cn_json *json, const char *key, const struct cn_words *words,
-                     uint32_t word)
-{
-    cn_json_key(json, key);
-    cn_json_word(json, words, word);
-}
 
 static void add_attributes(struct cn_json *json, const struct cn_trace *trace,
                            const struct cn_trace_node *node)
@@ -36,15 +26,6 @@ static void add_attributes(struct cn_json *json, const struct cn_trace *trace,
         cn_json_end(json);
     }
     cn_json_end(json);
-}
-
-static void add_method(struct cn_json *json, const struct cn_trace *trace, uint32_t node)
-{
-    struct cn_text name = {0};
-
-    cn_words_print_method_name(trace->words, trace->nodes[node].method, &name);
-    cn_json_add_str(json, "method", cn_text_str(&name));
-    cn_text_done(&name);
 }
 
 static void add_links(struct cn_json *json, const struct cn_trace *trace, uint32_t node)
@@ -66,7 +47,7 @@ static void add_node(struct cn_json *json, const struct cn_trace *trace, uint32_
     cn_json_add_u64(json, "node", number);
     cn_json_add_u64(json, "below", node->end - number - 1);
     cn_json_add_u64(json, "depth", depth);
-    add_method(json, trace, number);
+    cn_json_add_method(json, "method", trace->words, node->method);
     cn_json_add_u64(json, "start", node->start_ns);
     cn_json_add_u64(json, "duration", node->duration_ns);
     cn_json_add_u64(json, "self", cn_trace_self_ns(trace, number));
@@ -173,20 +154,18 @@ static void add_spans(struct cn_json *json, const struct cn_trace *trace)
     cn_json_add_array(json, "spans");
     for (uint32_t i = 0; i < trace->span_count && i < SPAN_MAX; i++) {
         const struct cn_trace_span *span = &trace->spans[i];
-        char id[20], parent[20];
+        const struct cn_trace_node *call = &trace->nodes[span->node];
 
-        (void)snprintf(id, sizeof(id), "%016" PRIx64, span->id);
-        (void)snprintf(parent, sizeof(parent), "%016" PRIx64, span->parent_id);
         cn_json_object(json);
         cn_json_add_u64(json, "node", span->node);
-        cn_json_add_str(json, "span", span->id ? id : NULL);
-        cn_json_add_str(json, "parent", span->parent_id ? parent : NULL);
+        cn_json_add_span_id(json, "span", span->id);
+        cn_json_add_span_id(json, "parent", span->parent_id);
         cn_json_add_id(json, "time", span->time_ns);
-        cn_json_add_u64(json, "duration", trace->nodes[span->node].duration_ns);
-        cn_json_add_u64(json, "errors", trace->nodes[span->node].errors);
-        add_word(json, "type", trace->words, span->type);
-        add_word(json, "service", trace->words, span->service);
-        add_method(json, trace, span->node);
+        cn_json_add_u64(json, "duration", call->duration_ns);
+        cn_json_add_u64(json, "errors", call->errors);
+        cn_json_add_word(json, "type", trace->words, span->type);
+        cn_json_add_word(json, "service", trace->words, span->service);
+        cn_json_add_method(json, "method", trace->words, call->method);
         cn_json_end(json);
     }
     cn_json_end(json);
@@ -216,42 +195,36 @@ static bool parse_selection(const struct cn_request *request,
     return true;
 }
 
-static bool add_trace(struct cn_request *request, const struct cn_trace *trace,
-                      struct cn_error *err)
+bool cn_api_trace(struct cn_request *request, const struct cn_trace *trace,
+                  struct cn_error *err)
 {
     const struct cn_trace_span *span = trace->span_count > 0 ? &trace->spans[0] : NULL;
     struct cn_json *json = &request->json;
     struct selection sel = {0};
-    char id[40];
 
     if (!parse_selection(request, trace, &sel, err))
         return false;
-    (void)snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, trace->id_high,
-                   trace->id_low);
-    cn_json_object(json);
-    cn_json_add_str(json, "trace", id);
+    cn_json_add_trace_id(json, "trace", trace->id_high, trace->id_low);
     cn_json_add_id(json, "time", span ? span->time_ns : 0);
-    add_word(json, "type", trace->words, span ? span->type : 0);
-    add_word(json, "service", trace->words, span ? span->service : 0);
+    cn_json_add_word(json, "type", trace->words, span ? span->type : 0);
+    cn_json_add_word(json, "service", trace->words, span ? span->service : 0);
     cn_json_add_u64(json, "nodeCount", trace->node_count);
     cn_json_add_call_path(json, trace, sel.node);
     add_nodes(json, trace, &sel);
     if (sel.next != CN_NONE)
         cn_json_add_u64(json, "next", sel.next);
     add_spans(json, trace);
-    cn_json_end(json);
     return true;
 }
 
 /* The spans of a trace that have links. */
-static bool add_all_links(struct cn_request *request, const struct cn_trace_set *set,
-                          struct cn_error *err)
+bool cn_api_links(struct cn_request *request, const struct cn_trace_set *set,
+                  struct cn_error *err)
 {
     struct cn_json *json = &request->json;
     uint64_t count = 0;
 
     (void)err;
-    cn_json_object(json);
     cn_json_add_array(json, "spans");
     for (size_t i = 0; i < set->count; i++) {
         const struct cn_trace *trace = &set->branches[i].trace;
@@ -260,33 +233,19 @@ static bool add_all_links(struct cn_request *request, const struct cn_trace_set 
             const struct cn_trace_span *span = &trace->spans[s];
             const struct cn_trace_attribute *links =
                 cn_trace_find_links(trace, span->node);
-            char id[20];
 
             if (!links || count++ >= SPAN_MAX)
                 continue;
-            (void)snprintf(id, sizeof(id), "%016" PRIx64, span->id);
             cn_json_object(json);
-            cn_json_add_str(json, "span", span->id ? id : NULL);
-            add_word(json, "service", trace->words, span->service);
-            add_method(json, trace, span->node);
+            cn_json_add_span_id(json, "span", span->id);
+            cn_json_add_word(json, "service", trace->words, span->service);
+            cn_json_add_method(json, "method", trace->words,
+                               trace->nodes[span->node].method);
             add_links(json, trace, span->node);
             cn_json_end(json);
         }
     }
     cn_json_end(json);
     cn_json_add_u64(json, "count", count);
-    cn_json_end(json);
     return true;
-}
-
-bool cn_api_links(struct cn_served *served, struct cn_request *request,
-                  struct cn_error *err)
-{
-    return cn_api_with_trace_set(served, request, add_all_links, err);
-}
-
-bool cn_api_trace(struct cn_served *served, struct cn_request *request,
-                  struct cn_error *err)
-{
-    return cn_api_with_trace(served, request, add_trace, err);
 }

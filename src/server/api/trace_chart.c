@@ -1,7 +1,4 @@
 /* The calls of a trace over time, of all services. */
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "base/map.h"
 #include "base/text.h"
 #include "model/traces/json.h"
@@ -54,14 +51,11 @@ static void add_branches(struct cn_json *json, const struct cn_trace_set *set)
     for (size_t i = 0; i < set->count; i++) {
         const struct cn_trace_branch *branch = &set->branches[i];
         const struct cn_trace *trace = &branch->trace;
-        char id[20];
 
-        (void)snprintf(id, sizeof(id), "%016" PRIx64, branch->row.span_id);
         cn_json_object(json);
-        cn_json_add_str(json, "span", branch->row.span_id ? id : NULL);
-        cn_json_key(json, "service");
-        cn_json_word(json, trace->words,
-                     trace->span_count > 0 ? trace->spans[0].service : 0);
+        cn_json_add_span_id(json, "span", branch->row.span_id);
+        cn_json_add_word(json, "service", trace->words,
+                         trace->span_count > 0 ? trace->spans[0].service : 0);
         cn_json_key(json, "parent");
         if (branch->parent == CN_NONE)
             cn_json_null(json);
@@ -92,8 +86,8 @@ static uint64_t extent(const struct cn_trace_set *set, uint64_t *begin_ns)
     return end_ns > *begin_ns ? end_ns - *begin_ns : 0;
 }
 
-static bool add_chart(struct cn_request *request, const struct cn_trace_set *set,
-                      struct cn_error *err)
+bool cn_api_trace_chart(struct cn_request *request, const struct cn_trace_set *set,
+                        struct cn_error *err)
 {
     struct chart chart = {.set = set, .json = &request->json};
     uint64_t duration_ns = extent(set, &chart.begin_ns), parts;
@@ -102,7 +96,6 @@ static bool add_chart(struct cn_request *request, const struct cn_trace_set *set
         !cn_request_u64(request, "parts", 1, PARTS_MAX, PARTS, &parts, err))
         return false;
     chart.min_ns = duration_ns / parts;
-    cn_json_object(chart.json);
     cn_json_add_id(chart.json, "time", chart.begin_ns);
     cn_json_add_u64(chart.json, "duration", duration_ns);
     add_branches(chart.json, set);
@@ -111,14 +104,7 @@ static bool add_chart(struct cn_request *request, const struct cn_trace_set *set
     cn_json_end(chart.json);
     cn_json_add_u64(chart.json, "count", chart.count);
     cn_json_add_strs(chart.json, "methods", chart.names.list, chart.names.count);
-    cn_json_end(chart.json);
     cn_names_done(&chart.names);
     cn_text_done(&chart.name);
     return true;
-}
-
-bool cn_api_trace_chart(struct cn_served *served, struct cn_request *request,
-                        struct cn_error *err)
-{
-    return cn_api_with_trace_set(served, request, add_chart, err);
 }

@@ -11,8 +11,8 @@
 
 enum { METHOD_MAX = 5000 };
 
-static bool add_methods(struct cn_request *request, const struct cn_trace_set *set,
-                        struct cn_error *err)
+bool cn_api_trace_methods(struct cn_request *request, const struct cn_trace_set *set,
+                          struct cn_error *err)
 {
     struct cn_json *json = &request->json;
     struct cn_trace_methods methods;
@@ -21,7 +21,6 @@ static bool add_methods(struct cn_request *request, const struct cn_trace_set *s
     if (!cn_request_u64(request, "limit", 1, METHOD_MAX, METHOD_MAX, &limit, err))
         return false;
     cn_trace_methods_build(&methods, set, UINT32_MAX, 0);
-    cn_json_object(json);
     cn_json_add_u64(json, "count", methods.count);
     cn_json_add_array(json, "methods");
     for (size_t i = 0; i < methods.count && i < limit; i++) {
@@ -36,7 +35,6 @@ static bool add_methods(struct cn_request *request, const struct cn_trace_set *s
         cn_json_add_u64(json, "longest", method->max_ns);
         cn_json_end(json);
     }
-    cn_json_end(json);
     cn_json_end(json);
     cn_trace_methods_done(&methods);
     return true;
@@ -88,7 +86,6 @@ static void add_found(struct search *search, struct cn_json *json, uint64_t at,
         found = is_reversed ? last : first;
         rank = is_reversed ? count : 1;
     }
-    cn_json_object(json);
     cn_json_add_bool(json, "isFound", found != CN_NONE);
     cn_json_add_u64(json, "count", count);
     if (found != CN_NONE) {
@@ -97,11 +94,10 @@ static void add_found(struct search *search, struct cn_json *json, uint64_t at,
         cn_json_add_u64(json, "duration", search->trace->nodes[found].duration_ns);
         cn_json_add_call_path(json, search->trace, found);
     }
-    cn_json_end(json);
 }
 
-static bool find_call(struct cn_request *request, const struct cn_trace *trace,
-                      struct cn_error *err)
+bool cn_api_trace_find(struct cn_request *request, const struct cn_trace *trace,
+                       struct cn_error *err)
 {
     const char *pattern = cn_request_value(request, "method");
     struct search search = {.trace = trace};
@@ -118,16 +114,4 @@ static bool find_call(struct cn_request *request, const struct cn_trace *trace,
     cn_name_filter_done(&search.filter);
     cn_map_done(&search.known);
     return ok;
-}
-
-bool cn_api_trace_methods(struct cn_served *served, struct cn_request *request,
-                          struct cn_error *err)
-{
-    return cn_api_with_trace_set(served, request, add_methods, err);
-}
-
-bool cn_api_trace_find(struct cn_served *served, struct cn_request *request,
-                       struct cn_error *err)
-{
-    return cn_api_with_trace(served, request, find_call, err);
 }

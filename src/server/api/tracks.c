@@ -19,43 +19,16 @@ enum {
     THREAD_MAX = 5000,   /* whose states are listed */
 };
 
-/* A question about some time of some threads, in times of the recording or the database. */
-struct question {
-    struct cn_thread_list threads;
-    uint64_t origin_ns, begin_ns, end_ns;
-    uint64_t columns;
-};
-
 /* The tracks of an answer. */
 struct tracks {
     struct cn_json *json;
     struct cn_served *served;
-    struct question question;
+    struct cn_time_question question;
+    uint64_t columns;
     bool is_list;                  /* names, no points */
     struct cn_question_list names; /* of the tracks asked for; none: all */
     size_t count, count_max;       /* all tracks; those that are listed */
 };
-
-static bool ask(struct cn_served *served, struct cn_request *request,
-                struct question *question, struct cn_error *err)
-{
-    struct cn_question_list selections;
-
-    *question = (struct question){0};
-    cn_request_list(request, "thread", &selections);
-    if (!cn_served_ready(served, err) ||
-        !cn_request_range(request, served->db, &question->begin_ns, &question->end_ns,
-                          err) ||
-        !cn_request_u64(request, "columns", 1, COLUMN_MAX, 1000, &question->columns,
-                        err) ||
-        !cn_thread_list_build_all(&question->threads, served->db, &selections, err))
-        return false;
-    question->origin_ns = served->recording ? cn_recording_begin_ns(served->recording)
-                                            : served->db->begin_ns;
-    question->begin_ns += question->origin_ns - served->db->begin_ns;
-    question->end_ns += question->origin_ns - served->db->begin_ns;
-    return true;
-}
 
 /* "threads": [profile, ns of each state, ns of waiting outside of calls]. */
 static void add_thread_states(struct cn_json *json, uint32_t profile,
@@ -70,7 +43,7 @@ static void add_thread_states(struct cn_json *json, uint32_t profile,
 }
 
 /* List the threads, if they are asked for, and add up their states. */
-static void sum_states(struct cn_served *served, const struct question *question,
+static void sum_states(struct cn_served *served, const struct cn_time_question *question,
                        bool is_list, struct cn_json *json, struct cn_state_sums *out)
 {
     size_t count = question->threads.count;
@@ -101,7 +74,7 @@ static void sum_states(struct cn_served *served, const struct question *question
 
 /* All of the time is that of all records: some events follow the last call. */
 static void widen(struct cn_served *served, const struct cn_request *request,
-                  struct question *question)
+                  struct cn_time_question *question)
 {
     struct cn_wall_time wall = {0};
 
@@ -120,13 +93,12 @@ bool cn_api_states(struct cn_served *served, struct cn_request *request,
 {
     struct cn_json *json = &request->json;
     struct cn_state_sums sums;
-    struct question question;
+    struct cn_time_question question;
     bool is_known, is_pending, is_list = cn_request_flag(request, "list");
 
-    if (!ask(served, request, &question, err))
+    if (!cn_request_time(request, served, false, &question, err))
         return false;
     is_known = cn_served_states_ready(&served->tracks, served->db, &is_pending);
-    cn_json_object(json);
     cn_json_add_bool(json, "isPending", is_pending);
     if (is_known) {
         widen(served, request, &question);
@@ -143,7 +115,6 @@ bool cn_api_states(struct cn_served *served, struct cn_request *request,
     cn_json_end(json);
     if (is_known && is_list)
         cn_json_add_u64(json, "waitingOutside", cn_state_sums_waiting_outside(&sums));
-    cn_json_end(json);
     cn_thread_list_done(&question.threads);
     return true;
 }
@@ -153,19 +124,21 @@ static bool is_before(const void *data, uint64_t index, uint64_t time_ns)
     return ((const struct cn_reading *)data)[index].time_ns < time_ns;
 }
 
-static uint64_t column_of(const struct question *question, uint64_t time_ns)
+static uint64_t column_of(const struct tracks *tracks, uint64_t time_ns)
 {
+    const struct cn_time_question *question = &tracks->question;
     double share = (double)(time_ns - question->begin_ns) /
                    (double)(question->end_ns - question->begin_ns);
 
-    return (uint64_t)(share * (double)question->columns);
+    return (uint64_t)(share * (double)tracks->columns);
 }
 
 /* "points": of each column with readings, [time of the last, minimum, maximum, last]; the
  * first one is the reading before the range, if there is one. */
-static void add_points(struct cn_json *json, const struct question *question,
-                       const struct cn_readings *readings)
+static void add_points(const struct tracks *tracks, const struct cn_readings *readings)
 {
+    const struct cn_time_question *question = &tracks->question;
+    struct cn_json *json = tracks->json;
     size_t at =
         cn_search(0, readings->count, is_before, readings->list, question->begin_ns);
 
@@ -178,8 +151,8 @@ static void add_points(struct cn_json *json, const struct question *question,
 
         for (at++; !is_outside && at < readings->count &&
                    readings->list[at].time_ns < question->end_ns &&
-                   column_of(question, readings->list[at].time_ns) ==
-                       column_of(question, first->time_ns);
+                   column_of(tracks, readings->list[at].time_ns) ==
+                       column_of(tracks, first->time_ns);
              at++) {
             last = &readings->list[at];
             low = last->value < low ? last->value : low;
@@ -211,19 +184,16 @@ static void add_counter(struct tracks *tracks, uint32_t index, const char *name,
 {
     struct cn_json *json = tracks->json;
     struct cn_text label = {0};
-    struct cn_profile profile;
-    struct cn_error ignored;
 
     if (!is_asked_for(tracks, name) || tracks->count++ >= tracks->count_max)
         return;
-    if (cn_database_profile(tracks->served->db, index, &profile, &ignored))
-        cn_served_thread_label(tracks->served, index, &profile, &label);
+    cn_served_thread_label(tracks->served, index, &label);
     cn_json_object(json);
     cn_json_add_u64(json, "profile", index);
     cn_json_add_str(json, "label", cn_text_str(&label));
     cn_json_add_str(json, "name", name);
     if (!tracks->is_list)
-        add_points(json, &tracks->question, readings);
+        add_points(tracks, readings);
     cn_json_end(json);
     cn_text_done(&label);
 }
@@ -302,12 +272,12 @@ bool cn_api_counters(struct cn_served *served, struct cn_request *request,
         .json = json, .served = served, .is_list = cn_request_flag(request, "list")};
     bool is_ready, is_pending, ok = true;
 
-    if (!ask(served, request, &tracks.question, err))
+    if (!cn_request_u64(request, "columns", 1, COLUMN_MAX, 1000, &tracks.columns, err) ||
+        !cn_request_time(request, served, false, &tracks.question, err))
         return false;
     cn_request_list(request, "name", &tracks.names);
     tracks.count_max = tracks.is_list ? LISTED_MAX : TRACK_MAX;
     is_ready = cn_served_counters_ready(&served->tracks, &is_pending);
-    cn_json_object(json);
     cn_json_add_bool(json, "isPending", is_pending);
     cn_json_add_array(json, "counters");
     if (!served->recording)
@@ -316,7 +286,6 @@ bool cn_api_counters(struct cn_served *served, struct cn_request *request,
         add_of_recording(&tracks);
     cn_json_end(json);
     cn_json_add_u64(json, "count", tracks.count);
-    cn_json_end(json);
     cn_thread_list_done(&tracks.question.threads);
     return ok;
 }

@@ -130,7 +130,7 @@ static bool write_samples(struct cn_database *db, const struct cn_context_index 
     struct cn_range_request request = {
         .begin_ns = begin_ns, .end_ns = end_ns, .id_limit = index->id_limit};
     struct cn_database *part;
-    bool ok = cn_thread_list_build(&threads, db, &all, err);
+    bool ok = cn_thread_list_build(&threads, db, &all, true, err);
 
     request.profiles = threads.profiles;
     request.profile_count = threads.count;

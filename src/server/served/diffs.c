@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/files/outdir.h"
@@ -66,7 +65,7 @@ static void free_diff(void *value)
     cn_job_end(&diff->job);
     drop_results(diff);
     (void)pthread_mutex_destroy(&diff->lock);
-    free(diff->key);
+    cn_arena_done(&diff->arena);
     free(diff);
 }
 
@@ -230,40 +229,23 @@ static void print_key(const struct cn_diff_question *question, struct cn_text *k
         print_side(&question->sides[i], key);
 }
 
-/* A copy of a string in the memory of a comparison. */
-static const char *copy(char **at, const char *text)
+static const char *copy(struct cn_arena *arena, const char *text)
 {
-    size_t len = text ? strlen(text) + 1 : 0;
-    char *begin = *at;
-
-    memcpy(begin, text ? text : "", len);
-    *at += len;
-    return text ? begin : NULL;
+    return text ? cn_arena_strdup(arena, text) : NULL;
 }
 
 /* Copy what the question of a request borrows from it. */
 static void keep_question(struct cn_served_diff *diff,
                           const struct cn_diff_question *question)
 {
-    size_t len = question->metric ? strlen(question->metric) + 1 : 0;
-    char *at;
-
-    for (int i = 0; i < CN_SIDES; i++) {
-        const struct cn_diff_side *side = &question->sides[i];
-
-        len += side->query ? strlen(side->query) + 1 : 0;
-        for (size_t k = 0; k < side->threads.count; k++)
-            len += strlen(side->threads.list[k]) + 1;
-    }
-    diff->key = at = cn_alloc(len + 1, 1);
     diff->question = *question;
-    diff->question.metric = copy(&at, question->metric);
+    diff->question.metric = copy(&diff->arena, question->metric);
     for (int i = 0; i < CN_SIDES; i++) {
         struct cn_diff_side *side = &diff->question.sides[i];
 
-        side->query = copy(&at, side->query);
+        side->query = copy(&diff->arena, side->query);
         for (size_t k = 0; k < side->threads.count; k++)
-            side->threads.list[k] = copy(&at, side->threads.list[k]);
+            side->threads.list[k] = copy(&diff->arena, side->threads.list[k]);
     }
 }
 

@@ -14,6 +14,7 @@
 
 #include "analyze/compare/explain.h"
 #include "analyze/compare/rows.h"
+#include "base/arena.h"
 #include "base/cache.h"
 #include "base/run/job.h"
 #include "base/text.h"
@@ -59,7 +60,7 @@ enum { CN_DIFF_VIEWS_MAX = 4 };
 struct cn_served_diff {
     struct cn_served_diffs *diffs;
     struct cn_cached *cached;
-    char *key;                        /* owns what the question borrows */
+    struct cn_arena arena;            /* of what the question borrows */
     struct cn_diff_question question; /* what the job reads */
     struct cn_job job;
     uint64_t store_size;  /* of its stores when it was begun */

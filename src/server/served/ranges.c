@@ -174,7 +174,7 @@ static bool add_range(struct cn_served_ranges *ranges,
     (void)pthread_mutex_init(&range->lock, NULL);
     cn_served_views_init(&range->views, ranges->structure);
     if (!cn_thread_list_build(&range->threads, ranges->structure->db, &question->threads,
-                              err)) {
+                              true, err)) {
         free_range(range);
         return false;
     }

@@ -93,9 +93,9 @@ void cn_served_unlock(struct cn_served *served);
 void cn_served_tidy(struct cn_served *served);
 
 /* Append the label of a thread: "render 4711", name and number of a task, or "RANK 0
- * THREAD 1", an identity. */
+ * THREAD 1", an identity; nothing if it cannot be read. */
 void cn_served_thread_label(const struct cn_served *served, uint32_t index,
-                            const struct cn_profile *profile, struct cn_text *out);
+                            struct cn_text *out);
 
 /* Append the label in two parts: the process or rank, "" if there is none, and the thread
  * in it. */

@@ -24,9 +24,9 @@ static bool add_profile(struct cn_thread_list *list, struct cn_database *db,
     return true;
 }
 
-static bool build(struct cn_thread_list *list, struct cn_database *db,
-                  const struct cn_question_list *selections, bool needs_samples,
-                  struct cn_error *err)
+bool cn_thread_list_build(struct cn_thread_list *list, struct cn_database *db,
+                          const struct cn_question_list *selections, bool needs_samples,
+                          struct cn_error *err)
 {
     struct cn_costs *costs = cn_alloc(1, sizeof(*costs));
     bool ok = true;
@@ -43,19 +43,6 @@ static bool build(struct cn_thread_list *list, struct cn_database *db,
     if (!ok)
         cn_thread_list_done(list);
     return ok;
-}
-
-bool cn_thread_list_build(struct cn_thread_list *list, struct cn_database *db,
-                          const struct cn_question_list *selections, struct cn_error *err)
-{
-    return build(list, db, selections, true, err);
-}
-
-bool cn_thread_list_build_all(struct cn_thread_list *list, struct cn_database *db,
-                              const struct cn_question_list *selections,
-                              struct cn_error *err)
-{
-    return build(list, db, selections, false, err);
 }
 
 void cn_thread_list_thin(struct cn_thread_list *list, uint64_t first, uint64_t every)

@@ -18,17 +18,11 @@ struct cn_thread_list {
     size_t count, capacity;
 };
 
-/* The threads with samples among those that `selections` match; all of them if it is
- * empty. The list is empty after a failure. */
+/* The threads that `selections` match, all of them if it is empty; with `needs_samples`, those
+ * that have samples: others have counters alone. The list is empty after a failure. */
 CN_CHECK bool cn_thread_list_build(struct cn_thread_list *list, struct cn_database *db,
                                    const struct cn_question_list *selections,
-                                   struct cn_error *err);
-
-/* The same, also of threads without samples: some have counters alone. */
-CN_CHECK bool cn_thread_list_build_all(struct cn_thread_list *list,
-                                       struct cn_database *db,
-                                       const struct cn_question_list *selections,
-                                       struct cn_error *err);
+                                   bool needs_samples, struct cn_error *err);
 
 /* Keep every n-th thread from `first` on. */
 void cn_thread_list_thin(struct cn_thread_list *list, uint64_t first, uint64_t every);

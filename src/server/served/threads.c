@@ -60,16 +60,17 @@ static void print_named(const struct cn_kinds *kinds,
 }
 
 void cn_served_thread_label(const struct cn_served *served, uint32_t index,
-                            const struct cn_profile *profile, struct cn_text *out)
+                            struct cn_text *out)
 {
     const struct cn_task *task = task_of(served, index);
+    struct cn_profile profile;
+    struct cn_error ignored; /* what cannot be read has no label */
 
-    if (task) {
+    if (task)
         print_task(task, out);
-        return;
-    }
-    print_named(&served->db->kinds, &profile->identity, name_of(served, index, profile),
-                out);
+    else if (cn_database_profile(served->db, index, &profile, &ignored))
+        print_named(&served->db->kinds, &profile.identity,
+                    name_of(served, index, &profile), out);
 }
 
 /* Ids of an identity that name the group: up to the rank, else the node. */
