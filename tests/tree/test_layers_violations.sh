@@ -23,6 +23,7 @@ put formats/hpctoolkit/v4/read/meta.c '"formats/hpctoolkit/v4/read/meta.h"' \
 put formats/hpctoolkit/proto/meta.c '"formats/hpctoolkit/sparse/open.h"'
 put analyze/cct/tree.c '"model/contexts/metric.h"' '"analyze/calls/feed.h"'
 put store/maintenance/maintenance.c '"formats/zorka/reader.h"' '"store/index/row.h"'
+put server/api/rows.c '"base/bytes/json.h"' '"server/served/views.h"'
 put mpi/ranks.c '"base/run/ranks.h"' '<mpi.h>'
 put cli/shell/main.c '"open/formats.h"' '"analyze/cct/tree.h"'
 put cli/tui/terminal.c '"cli/data/info.h"' '<ncurses.h>'
@@ -40,6 +41,7 @@ put analyze/calls/bad.c '"open/formats.h"' '<mpi.h>' '  "base/text.h"' \
     '"analyze/views/view.h"'
 put store/index/bad.c '"formats/uftrace/reader.h"' '"store/segment/reader.h"'
 put store/search/bad.c '"store/write/writer.h"'
+put server/served/bad.c '"base/text.h"' '"base/bytes/json.h"' '"model/traces/json.h"'
 put cli/bad.c '"record/calls/hooks.h"' '<microhttpd.h>'
 put record/bad.c '"base/text.h"'
 put stray/new.c '<stdio.h>'
@@ -63,6 +65,8 @@ src/formats/uftrace/bad.c:5: formats/uftrace may not include store/format.h
 src/model/bad.c:2: model may not include analyze/cct/tree.h
 src/model/bad.c:3: model may not include pthread.h
 src/record/bad.c:1: record may not include base/text.h
+src/server/served/bad.c:2: server/served may not include base/bytes/json.h
+src/server/served/bad.c:3: server/served may not include model/traces/json.h
 src/store/index/bad.c:1: store/index may not include formats/uftrace/reader.h
 src/store/index/bad.c:2: store/index may not include store/segment/reader.h
 src/store/search/bad.c:1: store/search may not include store/write/writer.h
