@@ -17,7 +17,7 @@ release := $(BUILD)/release
 fuzz := $(BUILD)/fuzz
 target := $(patsubst fuzz_%,%,$(TARGET))
 
-.PHONY: all demo test check soak install uninstall python bench deb deb-check fuzz tidy format clean help
+.PHONY: all demo test check soak install uninstall python bench deb deb-check fuzz tidy format docs clean help
 
 all: ## build the optimised program, build/cairn
 	@[ -f $(release)/build.ninja ] || cmake --preset release -B $(release) -DCN_WEB=$(WEB) --log-level=WARNING
@@ -89,6 +89,9 @@ tidy: ## static analysis of the sources with clang-tidy
 format: ## format the sources
 	@tools/check_format --fix
 	@[ ! -d web/node_modules ] || npm --prefix web run --silent format -- --write
+
+docs: ## write the tables of docs/http-api.md, from its schema
+	@node web/schema.mjs docs
 
 clean: ## remove everything that was built
 	@rm -rf $(BUILD)

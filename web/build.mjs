@@ -1,8 +1,10 @@
 // Bundles the viewer into dist/ or the folder given with --outdir: one script, one style
 // sheet, one page. With --tests, the unit tests into dist-test/; with --engine-tests FOLDER, the
-// programs that compare the engine with a server and open damaged data.
+// programs that compare the engine with a server and open damaged data. The types of answers are
+// made first, from the schema of the API.
 import { copyFile, mkdir, readdir, rm } from "node:fs/promises";
 import { build } from "esbuild";
+import { writeTypes } from "./schema.mjs";
 
 const common = {
   bundle: true,
@@ -12,6 +14,7 @@ const common = {
   logLevel: "warning",
 };
 
+writeTypes();
 if (process.argv.includes("--tests")) {
   await rm("dist-test", { recursive: true, force: true });
   const names = (await readdir("test")).filter((name) => name.endsWith(".test.ts"));

@@ -12,6 +12,8 @@ import time
 import urllib.parse
 import zlib
 
+from schema import check_answer
+
 # Of answers that are different when they are asked for again.
 UNFINISHED = (b'"isPending": true', b'"isPartial": true', b'"state": "working"')
 
@@ -20,8 +22,10 @@ KEPT = []  # files of keep_asked()
 
 
 class Service:
-    def __init__(self, cairn, *arguments, through=(), pass_fds=()):
-        """`through` is a command that starts the server, with the files that it inherits."""
+    def __init__(self, cairn, *arguments, through=(), pass_fds=(), checks=True):
+        """`through` is a command that starts the server, with the files that it inherits. Without `checks`,
+        answers are not compared with the schema, which takes time."""
+        self.checks = checks
         self.process = subprocess.Popen(
             [*through, cairn, "serve", "-q", *arguments], text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=pass_fds,
@@ -33,6 +37,7 @@ class Service:
         self.host, self.port = parts.hostname, parts.port
         self.token = urllib.parse.parse_qs(parts.query)["token"][0]
         self.asked = {}  # addresses of the API and their answers
+        self.kinds = []  # of the sources
 
     def ask(self, path, headers=None, method="GET", body=None):
         """The status, headers and bytes of an answer; asked again while it is not ready."""
@@ -44,7 +49,18 @@ class Service:
             time.sleep(0.05)
 
     def ask_once(self, path, headers=None, method="GET", body=None):
-        """The status, headers and bytes of an answer, whatever it is."""
+        """The status, headers and bytes of an answer, whatever it is. One in JSON is as the schema says."""
+        response, body = self.receive(path, headers, method, body)
+        if self.checks and body and response.getheader("Content-Type") == "application/json":
+            check_answer(path, response.status, body, self.kind_of)
+        if (method == "GET" and path.startswith("/api/") and response.status in (200, 404, 422)
+                and not any(mark in body for mark in UNFINISHED)
+                # Sums of a job that was cancelled, because no request waited for it in time.
+                and not ("snap=1" in path and b'"isEstimate": true' in body)):
+            self.asked[path] = body.decode()
+        return response.status, dict(response.getheaders()), body
+
+    def receive(self, path, headers=None, method="GET", body=None):
         connection = http.client.HTTPConnection(self.host, self.port, timeout=120)
         with contextlib.closing(connection):
             connection.request(
@@ -52,13 +68,13 @@ class Service:
                 headers={"Authorization": f"Bearer {self.token}"} if headers is None else headers,
             )
             response = connection.getresponse()
-            body = response.read()
-        if (method == "GET" and path.startswith("/api/") and response.status in (200, 404, 422)
-                and not any(mark in body for mark in UNFINISHED)
-                # Sums of a job that was cancelled, because no request waited for it in time.
-                and not ("snap=1" in path and b'"isEstimate": true' in body)):
-            self.asked[path] = body.decode()
-        return response.status, dict(response.getheaders()), body
+            return response, response.read()
+
+    def kind_of(self, number):
+        """The kind of a source."""
+        if not self.kinds:
+            self.kinds = [source["kind"] for source in json.loads(self.receive("/api/v1/sources")[1])["sources"]]
+        return self.kinds[number]
 
     def get(self, question, **parameters):
         """The answer of the API, decoded; its status must be 200."""

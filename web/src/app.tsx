@@ -34,7 +34,7 @@ import { TimelinePage } from "./timeline/timeline_page";
 import { SandwichPage } from "./tree/sandwich_page";
 import { TreePage } from "./tree/tree_page";
 import { stepSearch } from "./shared/tree_search";
-import type { Info, Source, Sources } from "./shared/types";
+import type { Info, Source, Sources } from "../generated/answers";
 import { TabPanel, Tabs } from "./shared/tabs";
 import { useAnswer } from "./shared/use_answer";
 import { useListener } from "./shared/use_listener";

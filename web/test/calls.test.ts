@@ -12,7 +12,7 @@ import {
   siblingOf,
 } from "../src/calls/calls_model";
 import { formatMoment } from "../src/shared/format";
-import type { Call, Calls } from "../src/shared/types";
+import type { Call, Calls } from "../generated/answers";
 
 const call = (time: number, kind: Call["kind"], depth: number): Call => ({
   time,

@@ -4,7 +4,7 @@ import { columnsOf, parseColumns } from "../src/tree/saved_columns";
 import { openNodes, printRows, stackOf } from "../src/tree/copy_rows";
 import { addRows, makeLevel, openNode } from "../src/tree/tree_model";
 import { locationOf, nameColumn, shownColumns, treeColumns } from "../src/tree/tree_rows";
-import type { Column, Row } from "../src/shared/types";
+import type { Column, Row } from "../generated/answers";
 
 const column = (metric: string, side: "inclusive" | "exclusive", total: number): Column => ({
   name: `${metric}_${side}`,
@@ -13,6 +13,7 @@ const column = (metric: string, side: "inclusive" | "exclusive", total: number):
   side,
   isPercentile: false,
   total,
+  hasShare: true,
 });
 const columns = [column("time", "inclusive", 0.25), column("time", "exclusive", 0.25)];
 const row = (label: string, values: (number | null)[]): Row => ({

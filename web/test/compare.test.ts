@@ -11,7 +11,7 @@ import {
   swapped,
   verdictOf,
 } from "../src/compare/compare_model";
-import type { DiffFlame, DiffLine, DiffRows } from "../src/compare/compare_types";
+import type { DiffFlame, DiffLine, DiffRows } from "../generated/answers";
 
 const whole = {
   metric: "time (sec)",
@@ -22,6 +22,7 @@ const whole = {
   gross: 1,
   hasCalls: false,
   uncounted: 0,
+  damage: null,
 };
 const line: DiffLine = {
   a: 1,
@@ -31,6 +32,7 @@ const line: DiffLine = {
   sharePercent: 100,
   plusMinus: 0.1,
   p: 0.01,
+  rankP: 0.02,
   verdict: "real",
   callsA: null,
   callsB: null,

@@ -5,7 +5,7 @@ import { matchList } from "../src/flame/flame_details";
 import { printSvg } from "../src/flame/flame_export";
 import { layOut } from "../src/flame/flame_layout";
 import { colorOf, distinctColors } from "../src/shared/colors";
-import type { Flame } from "../src/shared/types";
+import type { Flame } from "../generated/answers";
 
 const flame: Flame = {
   column: "time (sec)",

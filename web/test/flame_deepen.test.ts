@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { boxPath, graft, layOut } from "../src/flame/flame_layout";
-import type { Flame, FlameNode } from "../src/shared/types";
+import type { Flame, FlameNode } from "../generated/answers";
 import { deepen } from "../src/flame/use_flame";
 
 // main > f > g > f > h, and main > f > h, with what each took by itself.

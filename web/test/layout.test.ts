@@ -8,7 +8,7 @@ import {
   matcher,
   zoomTo,
 } from "../src/flame/flame_layout";
-import type { Flame } from "../src/shared/types";
+import type { Flame } from "../generated/answers";
 
 const flame: Flame = {
   column: "time (sec) (I)",

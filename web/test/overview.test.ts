@@ -8,10 +8,9 @@ import {
   shortLabels,
   threadTimes,
 } from "../src/overview/overview_model";
-import type { Overview } from "../src/overview/overview_types";
+import type { Info, Overview, Row, States } from "../generated/answers";
 import { bareName, foldTemplates, shorten } from "../src/shared/names";
 import { columnUnit } from "../src/shared/units";
-import type { Info, Row, States } from "../src/shared/types";
 
 const row = (label: string, values: (number | null)[]): Row => ({
   id: label,
@@ -31,6 +30,7 @@ const column = (metric: string, side: "inclusive" | "exclusive", total: number |
   side,
   isPercentile: false,
   total,
+  hasShare: true,
 });
 const info = {
   duration: 2e9,

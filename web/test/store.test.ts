@@ -14,7 +14,7 @@ import type {
   TraceNode,
   TraceRow,
   TraceSpan,
-} from "../src/store/store_types";
+} from "../generated/answers";
 import {
   addCalls,
   arrangeSpans,

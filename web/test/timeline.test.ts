@@ -48,10 +48,10 @@ import {
   type ThreadTrack,
 } from "../src/timeline/tracks";
 import { firstColumns, joined } from "../src/timeline/use_tracks";
-import type { NestedAnswer, Thread } from "../src/shared/types";
+import type { NestedTimeline, Thread } from "../generated/answers";
 
 // main > {work > leaf, rest}; 9 is waiting.
-const answer: NestedAnswer = {
+const answer: NestedTimeline = {
   threadCount: 1,
   first: 0,
   begin: 0,

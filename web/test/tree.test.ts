@@ -12,7 +12,7 @@ import {
   type Level,
   type Node,
 } from "../src/tree/tree_model";
-import type { Row } from "../src/shared/types";
+import type { Row } from "../generated/answers";
 
 const row = (id: string): Row => ({
   id,

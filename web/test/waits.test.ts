@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { costParameters, defaultMetrics, type ViewProps } from "../src/shared/page";
 import { describeStates } from "../src/shared/waits";
-import type { Info } from "../src/shared/types";
+import type { Info } from "../generated/answers";
 
 const metric = (name: string) => ({ name, description: null, isVisible: true });
 const info = {

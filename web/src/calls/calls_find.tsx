@@ -5,7 +5,7 @@ import { get, type Parameters } from "../shared/api";
 import { formatNs, parseNs } from "../shared/format";
 import { Flag } from "../shared/flag";
 import { go, type State } from "../shared/state";
-import type { Found } from "../shared/types";
+import type { FoundCall } from "../../generated/answers";
 import { useListener } from "../shared/use_listener";
 
 // The criteria, as parameters.
@@ -30,20 +30,20 @@ async function search(
   props: Props,
   isReversed: boolean,
   onProgress: (position: string) => void,
-): Promise<Found> {
+): Promise<FoundCall> {
   const asked = {
     task: props.task,
     ...criteriaOf(props.state),
     function: props.state.fn || ".",
     reverse: isReversed ? 1 : 0,
   };
-  let found = await get<Found>(`${props.path}/find`, {
+  let found = await get<FoundCall>(`${props.path}/find`, {
     ...asked,
     ...(isReversed ? { before: props.at } : { after: props.at + 1 }),
   });
   while (!found.isFound && found.next !== undefined) {
     onProgress(found.next);
-    found = await get<Found>(`${props.path}/find`, { ...asked, at: found.next });
+    found = await get<FoundCall>(`${props.path}/find`, { ...asked, at: found.next });
   }
   return found;
 }

@@ -1,7 +1,7 @@
 // The calls of a recording that are in the page: consecutive pages, extended at both ends, and their
 // lines.
 
-import type { Call, Calls } from "../shared/types";
+import type { Call, Calls } from "../../generated/answers";
 
 const PAGES_MAX = 12;
 

@@ -19,7 +19,7 @@ import { FindCall, criteriaOf } from "./calls_find";
 import { formatMoment, formatNs, parseNs } from "../shared/format";
 import { go, isOn, linkTo, type State } from "../shared/state";
 import { LatencyPlot } from "../tree/plots";
-import type { Call, Calls, FunctionDetail, Found, Hits, Task } from "../shared/types";
+import type { Call, Calls, FoundCall, FunctionDetail, Hits, Task } from "../../generated/answers";
 import { columnUnit } from "../shared/units";
 import { useAnswer } from "../shared/use_answer";
 import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";
@@ -111,7 +111,7 @@ function useCalls(path: string, task: number, time: number, criteria: Parameters
   const findBefore = async (depth: number): Promise<number | null> => {
     let at = shown.pages[0]?.first;
     while (at !== undefined) {
-      const found = await get<Found>(`${path}/find`, {
+      const found = await get<FoundCall>(`${path}/find`, {
         task,
         function: ".",
         depth,

@@ -4,7 +4,7 @@ import { formatPercent, plural } from "../shared/format";
 import { useAnswer } from "../shared/use_answer";
 import { sideParameters } from "./compare_model";
 import type { CompareProps } from "./compare_page";
-import type { DiffFacets } from "./compare_types";
+import type { DiffFacets } from "../../generated/answers";
 
 export function CompareFacets(props: CompareProps) {
   const { value, error, isLoading } = useAnswer<DiffFacets>("diff", {

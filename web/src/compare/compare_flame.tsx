@@ -6,7 +6,7 @@ import { go } from "../shared/state";
 import { useAnswer } from "../shared/use_answer";
 import { boxRows, changeColor, sideFlame, sideParameters } from "./compare_model";
 import type { CompareProps } from "./compare_page";
-import type { DiffFlame } from "./compare_types";
+import type { DiffFlame } from "../../generated/answers";
 
 const LEGEND: [number, number, string][] = [
   [2, 1, "B costs less"],

@@ -1,12 +1,21 @@
 // Two sides of a comparison, as they are in the address and as they are shown.
 
+import type { TreeColumn } from "../tree/tree_rows";
 import type { Parameters } from "../shared/api";
 import { isDark } from "../shared/colors";
 import { formatNs, formatPercent, formatValue, parseNs, plural } from "../shared/format";
 import type { Range } from "../shared/range";
 import { isOn, type State } from "../shared/state";
-import type { Column, Flame, FlameNode, Row, Rows } from "../shared/types";
-import type { DiffFlame, DiffLine, DiffRows, Whole } from "./compare_types";
+import type {
+  Comparison,
+  DiffFlame,
+  DiffLine,
+  DiffRows,
+  Flame,
+  FlameNode,
+  Row,
+  Rows,
+} from "../../generated/answers";
 
 // A is the source of the page, B another one; without a choice, the next.
 export function sidesOf(state: State, count: number): { a: string; b: string } {
@@ -61,13 +70,13 @@ export const signed = (value: number, metric: string): string =>
   `${value > 0 ? "+" : value < 0 ? "−" : "±"}${formatValue(Math.abs(value), metric)}`;
 
 // "real, ± 1.2 ms"
-export function verdictOf(line: DiffLine, whole: Whole): string {
+export function verdictOf(line: DiffLine, whole: Comparison): string {
   if (whole.over === null) return "no error bar";
   const size = line.plusMinus === null ? "" : `, ± ${formatValue(line.plusMinus, whole.metric)}`;
   return line.verdict === "unknown" ? "unknown" : `${line.verdict}${size}`;
 }
 
-export function evidenceOf(whole: Whole): string {
+export function evidenceOf(whole: Comparison): string {
   const [a, b] = whole.runs;
   return whole.over === null
     ? "one run of each side: nothing tells changes from noise"
@@ -124,7 +133,12 @@ export function boxRows(diff: DiffFlame, node: DiffFlame["nodes"][number]): [str
   ];
 }
 
-const plain = (name: string, heading: string, metric: string, total: number | null): Column => ({
+const plain = (
+  name: string,
+  heading: string,
+  metric: string,
+  total: number | null,
+): TreeColumn => ({
   name,
   title: heading,
   heading,

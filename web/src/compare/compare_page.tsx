@@ -8,7 +8,7 @@ import { shorten } from "../shared/names";
 import { go, type State } from "../shared/state";
 import { TabPanel, Tabs } from "../shared/tabs";
 import { TimelinePage } from "../timeline/timeline_page";
-import type { Info, Source } from "../shared/types";
+import type { Explanation, Info, Source } from "../../generated/answers";
 import { useAnswer } from "../shared/use_answer";
 import { CompareFlame } from "./compare_flame";
 import { CompareFacets } from "./compare_facets";
@@ -25,7 +25,6 @@ import {
   swapped,
   verdictOf,
 } from "./compare_model";
-import type { Explained } from "./compare_types";
 
 export interface CompareProps {
   sources: Source[];
@@ -146,7 +145,7 @@ function SideTime(props: { name: "A" | "B"; times: string | undefined }) {
 }
 
 function Explanation(props: CompareProps) {
-  const { value, error, isLoading } = useAnswer<Explained>("diff", {
+  const { value, error, isLoading } = useAnswer<Explanation>("diff", {
     ...sideParameters(props.state, props.sources.length),
     form: "explain",
     lines: 20,
@@ -189,7 +188,7 @@ const Fact = (props: { value: string; label: string }) => (
 const OPTIONAL = new Set(["", "ratio", "share"]); // left out of narrow windows
 const KINDS = { self: "", new: "new: ", gone: "gone: ", moved: "moved: ", calls: "calls: " };
 
-function Lines(props: { answer: Explained }) {
+function Lines(props: { answer: Explanation }) {
   const { answer } = props;
   const most = Math.max(...answer.lines.map((line) => Math.abs(line.difference)));
   const number = (text: ComponentChildren, style = "") => <td class={style}>{text}</td>;

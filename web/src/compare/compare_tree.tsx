@@ -9,7 +9,7 @@ import { TreeView } from "../tree/tree_view";
 import type { AskRows } from "../tree/use_tree";
 import { diffRows, sideParameters } from "./compare_model";
 import type { CompareProps } from "./compare_page";
-import type { DiffRows } from "./compare_types";
+import type { DiffRows } from "../../generated/answers";
 
 export function CompareTree(props: CompareProps & { form: "tree" | "flat" | "callers" }) {
   const { state, form } = props;

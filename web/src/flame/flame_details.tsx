@@ -7,14 +7,14 @@ import { LongName } from "../shared/long_name";
 import { baseName, formatNs, formatPercent, formatValue, plural } from "../shared/format";
 import { shorten } from "../shared/names";
 import { linkTo } from "../shared/state";
-import type { ContextDetail, Flame, FunctionDetail } from "../shared/types";
+import type { ContextDetail, FunctionDetail } from "../../generated/answers";
 import { useAnswer } from "../shared/use_answer";
-import type { Box } from "./flame_layout";
+import type { Box, DrawnFlame } from "./flame_layout";
 
 const CALLERS_MAX = 5;
 const MATCHES_MAX = 100;
 
-export function BoxValues(props: { box: Box; flame: Flame }) {
+export function BoxValues(props: { box: Box; flame: DrawnFlame }) {
   const { box, flame } = props;
   return (
     <table>
@@ -45,7 +45,7 @@ export function BoxValues(props: { box: Box; flame: Flame }) {
 
 interface PinProps {
   box: Box;
-  flame: Flame;
+  flame: DrawnFlame;
   path: string; // of the source
   parameters: Parameters;
   isContext: boolean; // boxes are contexts of the top-down view
@@ -144,7 +144,7 @@ export function matchList(boxes: Box[], matches: (name: string) => boolean): Nam
 
 export function MatchList(props: {
   list: NameMatch[];
-  flame: Flame;
+  flame: DrawnFlame;
   onChoose: (box: number) => void;
 }) {
   const { list, flame } = props;

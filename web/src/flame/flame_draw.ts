@@ -3,11 +3,10 @@
 import { themeColor } from "../shared/colors";
 import { fitName } from "../shared/names";
 import { uiScale } from "../shared/ui_scale";
-import type { Flame } from "../shared/types";
-import type { Box, View, WaitBox } from "./flame_layout";
+import type { Box, DrawnFlame, View, WaitBox } from "./flame_layout";
 
 export interface Picture {
-  flame: Flame;
+  flame: DrawnFlame;
   boxes: Box[];
   waits: WaitBox[];
   view: View;

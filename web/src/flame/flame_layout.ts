@@ -1,6 +1,12 @@
 // The geometry of a flame graph.
 
-import type { Flame, FlameNode } from "../shared/types";
+import type { Flame, FlameNode } from "../../generated/answers";
+
+// A flame graph as it is drawn: of an answer, or of calls over time, whose boxes do not lie side by side.
+export interface DrawnFlame extends Flame {
+  starts?: number[]; // begin of each box
+  pauses?: [begin: number, end: number][]; // of waiting, as starts
+}
 
 export interface Box {
   index: number; // in the flame's nodes
@@ -25,7 +31,7 @@ export interface WaitBox {
 }
 
 // Children fill their parent from the left, in the order of the nodes: largest first.
-export function layOut(flame: Flame): Box[] {
+export function layOut(flame: DrawnFlame): Box[] {
   const boxes: Box[] = [];
   const path: number[] = []; // box at each depth
   const filled: number[] = [0]; // where the next child at each depth begins

@@ -4,14 +4,14 @@
 import { useMemo } from "preact/hooks";
 import { FlameView } from "./flame_view";
 import type { ColorMode } from "./flame_colors";
-import type { Box } from "./flame_layout";
+import type { Box, DrawnFlame } from "./flame_layout";
 import { chosenRange } from "../shared/chosen_range";
 import { formatNs, formatPercent } from "../shared/format";
 import type { ViewProps } from "../shared/page";
 import { clampRange, type Range } from "../shared/range";
 import { go, isOn } from "../shared/state";
 import { TimeAxis } from "../shared/time_axis";
-import type { Flame, FlameNode, Thread } from "../shared/types";
+import type { FlameNode, Thread } from "../../generated/answers";
 import type { NestedFrame } from "../timeline/nested";
 import { compareNaturally, labelOf } from "../timeline/tracks";
 import { useFrame, useThreads } from "../timeline/use_tracks";
@@ -20,7 +20,7 @@ const COLUMNS = 2000;
 const NOTHING: Range = { begin: 0, end: 0 };
 
 // Boxes at the times of their calls, as far as they are in the range.
-export function flameOverTime(frame: NestedFrame, profile: number, range: Range): Flame {
+export function flameOverTime(frame: NestedFrame, profile: number, range: Range): DrawnFlame {
   const nodes: FlameNode[] = [];
   const starts: number[] = [];
   const numbers = new Map<string, number>();
@@ -64,7 +64,7 @@ function pausesOf(frame: NestedFrame, profile: number, range: Range): [number, n
 }
 
 // How long a thread waits while a call is open.
-export function waitingIn(flame: Flame, box: Pick<Box, "begin" | "value">): number {
+export function waitingIn(flame: DrawnFlame, box: Pick<Box, "begin" | "value">): number {
   const end = box.begin + box.value;
   return (flame.pauses ?? []).reduce(
     (sum, pause) => sum + Math.max(0, Math.min(end, pause[1]) - Math.max(box.begin, pause[0])),

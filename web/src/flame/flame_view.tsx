@@ -17,10 +17,10 @@ import {
   matcher,
   zoomTo,
   type Box,
+  type DrawnFlame,
 } from "./flame_layout";
 import { baseName, formatPercent, formatValue, metricTitle } from "../shared/format";
 import { useSearchSteps } from "../shared/tree_search";
-import type { Flame } from "../shared/types";
 import { uiScale } from "../shared/ui_scale";
 
 interface Pin {
@@ -30,7 +30,7 @@ interface Pin {
 }
 
 interface Props {
-  flame: Flame;
+  flame: DrawnFlame;
   search: string;
   isInverted: boolean; // callers at the bottom
   color: ColorMode;
@@ -296,7 +296,7 @@ function Legend(props: { boxes: Box[]; color: ColorMode; groups: Map<string, str
 // The values of a box, next to the pointer and inside the window.
 function Tooltip(props: {
   box: Box;
-  flame: Flame;
+  flame: DrawnFlame;
   at: { x: number; y: number };
   explain: Props["explain"];
 }) {

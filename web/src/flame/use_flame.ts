@@ -7,7 +7,7 @@ import { chosenRange, rangeParameters } from "../shared/chosen_range";
 import { graft } from "./flame_layout";
 import { costParameters, type ViewProps } from "../shared/page";
 import { isOn } from "../shared/state";
-import type { Flame } from "../shared/types";
+import type { Flame } from "../../generated/answers";
 import { useAnswer, type Answer } from "../shared/use_answer";
 
 const has = (flame: Flame, id: string) => flame.nodes.some((node) => node[5] === id);

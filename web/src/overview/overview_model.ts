@@ -9,8 +9,15 @@ import {
   plural,
 } from "../shared/format";
 import type { State } from "../shared/state";
-import type { Column, Info, Other, Row, States } from "../shared/types";
-import type { Imbalance, Overview } from "./overview_types";
+import type {
+  Column,
+  FunctionRow,
+  Imbalance,
+  Info,
+  Overview,
+  Row,
+  States,
+} from "../../generated/answers";
 
 export interface Fact {
   value: string;
@@ -274,7 +281,7 @@ function noteOfCores(info: Info, overview: Overview): Note | null {
 
 const SLOW_SHARE = 0.001; // of the wall time: what slow calls must take to be worth a look
 
-function noteOfSlow(info: Info, overview: Overview, { path, row }: Other): Note | null {
+function noteOfSlow(info: Info, overview: Overview, { path, row }: FunctionRow): Note | null {
   const { columns = [], callCost = 0 } = overview;
   const p50 = row.values[percentileIndex(columns, "p50")] ?? 0;
   const p99 = row.values[percentileIndex(columns, "p99")] ?? 0;

@@ -7,7 +7,15 @@ import { shorten } from "../shared/names";
 import { useWidth } from "../shared/narrow";
 import type { ViewProps } from "../shared/page";
 import { linkTo, type State } from "../shared/state";
-import type { Column, Info, Other, Row, States } from "../shared/types";
+import type {
+  Column,
+  FunctionRow,
+  Info,
+  Overview,
+  Row,
+  SlowCall,
+  States,
+} from "../../generated/answers";
 import { columnUnit } from "../shared/units";
 import { useAnswer } from "../shared/use_answer";
 import {
@@ -23,7 +31,6 @@ import {
   type Note,
   type Step,
 } from "./overview_model";
-import type { Overview, SlowCall } from "./overview_types";
 
 const THREADS_LISTED = 8;
 const LEAST_SHARE = 0.0005; // smaller ones are 0.0 %
@@ -123,7 +130,7 @@ function locationOf(row: Row): string {
   return row.label.includes(location) ? "" : location;
 }
 
-function Name(props: { other: Other; max?: number }) {
+function Name(props: { other: FunctionRow; max?: number }) {
   const { path, row } = props.other;
   return (
     <>
@@ -145,7 +152,7 @@ interface Shown {
 // The columns of a list, each with the unit of its largest value.
 function shownColumns(
   columns: Column[],
-  others: Other[],
+  others: FunctionRow[],
   wanted: [index: number, title: string, isOptional?: boolean][],
 ): Shown[] {
   return wanted

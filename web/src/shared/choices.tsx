@@ -5,7 +5,7 @@ import { metricTitle } from "./format";
 import { defaultMetrics } from "./page";
 import { go, type State } from "./state";
 import { stepSearch } from "./tree_search";
-import type { Info, Thread } from "./types";
+import type { Info, Thread } from "../../generated/answers";
 import { useAnswer } from "./use_answer";
 
 export function Choices(props: { info: Info; state: State; path: string; view: string }) {

@@ -5,7 +5,7 @@ import type { Parameters } from "./api";
 import { formatNs } from "./format";
 import type { Range } from "./range";
 import { go, linkTo, type State } from "./state";
-import type { Info } from "./types";
+import type { Info } from "../../generated/answers";
 
 export function chosenRange(state: State): Range | null {
   if (state.b === undefined || state.e === undefined) return null;

@@ -2,7 +2,7 @@
 
 import type { Parameters } from "./api";
 import { isOn, type State } from "./state";
-import type { Info, Source } from "./types";
+import type { Info, Source } from "../../generated/answers";
 
 export interface ViewProps {
   source: Source;

@@ -4,7 +4,7 @@ import { useRef, useState } from "preact/hooks";
 import { shorten } from "./names";
 import { currentState, linkTo, type State } from "./state";
 import { useTakeFocus } from "./take_focus";
-import type { Hits, Source, Thread } from "./types";
+import type { Hits, Source, Thread } from "../../generated/answers";
 import { useAnswer } from "./use_answer";
 import { useListener } from "./use_listener";
 

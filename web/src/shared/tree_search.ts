@@ -2,7 +2,7 @@
 
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { matcher } from "../flame/flame_layout";
-import type { Hit, Hits } from "./types";
+import type { Hit, Hits } from "../../generated/answers";
 import { useListener } from "./use_listener";
 
 export interface Search {

@@ -4,7 +4,7 @@ import { formatNs } from "./format";
 import { Flag } from "./flag";
 import { hasWaits } from "./page";
 import type { State } from "./state";
-import type { Info } from "./types";
+import type { Info } from "../../generated/answers";
 
 // "3.2 s: running 1.1 s, blocked 2 s, pre-empted 90 ms"
 export function describeStates(states: Info["states"]): string {

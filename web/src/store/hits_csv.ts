@@ -1,6 +1,6 @@
 // Traces as CSV, with the column names of cairn store search.
 
-import type { TraceRow } from "./store_types";
+import type { TraceRow } from "../../generated/answers";
 
 const HEAD = [
   "time_ns",

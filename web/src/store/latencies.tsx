@@ -7,7 +7,7 @@ import { perSecond, share } from "./operations_model";
 import { clockMarks, printClock, withTimes } from "./query_text";
 import { Bars } from "./store_histogram";
 import { go } from "../shared/state";
-import type { Histogram } from "./store_types";
+import type { Histogram } from "../../generated/answers";
 import { useAnswer } from "../shared/use_answer";
 
 const STEPS = 60;

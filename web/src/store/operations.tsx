@@ -6,7 +6,7 @@ import { useLive } from "./live";
 import { useIsNarrow } from "../shared/narrow";
 import { inUnit, operationQuery, perSecond, share, sortOperations } from "./operations_model";
 import { flag, go, isOn, type State } from "../shared/state";
-import type { Groups, Histogram } from "./store_types";
+import type { Groups, Histogram } from "../../generated/answers";
 import { MethodName } from "./store_results";
 import { useAnswer } from "../shared/use_answer";
 import { durationUnit } from "../shared/units";

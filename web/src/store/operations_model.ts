@@ -1,7 +1,7 @@
 // Numbers and queries of operations.
 
 import { quote, toggleCondition, hasCondition } from "./query_text";
-import type { Group } from "./store_types";
+import type { Group } from "../../generated/answers";
 import type { TableColumn } from "../shared/virtual_table";
 
 // "service: method", or a method alone: the conditions of its spans, added to a query.

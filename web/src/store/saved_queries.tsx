@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { get } from "../shared/api";
 import { flag, go, isOn, type State } from "../shared/state";
 import { toCsv } from "./hits_csv";
-import type { TraceList, TraceRow } from "./store_types";
+import type { TraceList, TraceRow } from "../../generated/answers";
 
 interface Props {
   path: string;

@@ -14,7 +14,7 @@ import {
 } from "./scatter_model";
 import { printTime } from "./store_results";
 import { go, type State } from "../shared/state";
-import type { TraceList, TraceRow } from "./store_types";
+import type { TraceList, TraceRow } from "../../generated/answers";
 import { openTrace } from "./trace_model";
 import { useAnswer } from "../shared/use_answer";
 

@@ -1,7 +1,7 @@
 // The scales of the scatter plot, and the query of a rectangle in it.
 
 import { withTimes } from "./query_text";
-import type { TraceRow } from "./store_types";
+import type { TraceRow } from "../../generated/answers";
 
 export interface Scale {
   low: number; // ns

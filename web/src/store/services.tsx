@@ -16,7 +16,7 @@ import {
 } from "./services_model";
 import { shorten } from "../shared/names";
 import { go, type State } from "../shared/state";
-import type { ServiceEdge, Services } from "./store_types";
+import type { ServiceEdge, Services } from "../../generated/answers";
 import { useAnswer } from "../shared/use_answer";
 import { durationUnit } from "../shared/units";
 import { VirtualTable, type TableColumn } from "../shared/virtual_table";

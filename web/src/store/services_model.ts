@@ -1,7 +1,7 @@
 // The layout of the graph of services: callers left of callees. An edge across several columns has a
 // bend in each column between, so that it does not run below a box.
 
-import type { ServiceEdge, ServiceSum } from "./store_types";
+import type { ServiceEdge, ServiceSum } from "../../generated/answers";
 
 export interface BoxSize {
   width: number;

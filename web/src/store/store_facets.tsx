@@ -4,7 +4,7 @@
 import { formatNs, splitMethod } from "../shared/format";
 import { fieldName, hasCondition, quote, toggleCondition } from "./query_text";
 import { flag, go, type State } from "../shared/state";
-import type { Group, Groups, Names } from "./store_types";
+import type { Group, Groups, Names } from "../../generated/answers";
 import { useAnswer } from "../shared/use_answer";
 
 interface Props {

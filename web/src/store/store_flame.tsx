@@ -5,17 +5,12 @@ import { Flag } from "../shared/flag";
 import { useLive } from "./live";
 import { quote, toggleCondition } from "./query_text";
 import { go, isOn, type State } from "../shared/state";
-import type { Flame } from "../shared/types";
+import type { Flame, TraceFlame } from "../../generated/answers";
 import { useAnswer } from "../shared/use_answer";
 
 interface Props {
   path: string;
   state: State;
-}
-
-interface HitsFlameAnswer extends Flame {
-  isPartial: boolean; // the next answer has more traces
-  traceCount: number; // added so far
 }
 
 const LIMITS = ["100", "500", "2000"];
@@ -28,7 +23,7 @@ function nameOf(flame: Flame, id: string): string | null {
 export function HitsFlame(props: Props) {
   const { state } = props;
   const limit = state.most ?? "500";
-  const { value, error } = useAnswer<HitsFlameAnswer>(
+  const { value, error } = useAnswer<TraceFlame>(
     `${props.path}/flame`,
     { q: state.q, limit },
     undefined,

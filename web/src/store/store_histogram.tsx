@@ -5,7 +5,7 @@ import { countOf, formatNs } from "../shared/format";
 import { useLive } from "./live";
 import { clockMarks, printClock, withTimes, withoutTimes } from "./query_text";
 import { flag, go, type State } from "../shared/state";
-import type { Histogram } from "./store_types";
+import type { Histogram } from "../../generated/answers";
 import { useAnswer } from "../shared/use_answer";
 
 interface Props {

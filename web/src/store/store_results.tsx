@@ -7,7 +7,7 @@ import { useRowPages } from "../shared/row_pages";
 import { flag, go, isOn, type State } from "../shared/state";
 import { useLive } from "./live";
 import { useIsNarrow } from "../shared/narrow";
-import type { SpanList, SpanRow, TraceList, TraceRow } from "./store_types";
+import type { SpanList, SpanRow, TraceList, TraceRow } from "../../generated/answers";
 import { openTrace } from "./trace_model";
 import { durationUnit } from "../shared/units";
 import { VirtualTable, type TableColumn, type TableRow } from "../shared/virtual_table";

@@ -6,7 +6,7 @@ import { countOf } from "../shared/format";
 import { useLive } from "./live";
 import { SavedQueries } from "./saved_queries";
 import { go, type State } from "../shared/state";
-import type { Groups, Names, TraceList } from "./store_types";
+import type { Groups, Names, TraceList } from "../../generated/answers";
 import { useAnswer } from "../shared/use_answer";
 
 interface Props {

@@ -3,7 +3,7 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { get } from "../shared/api";
 import { useIsNarrow } from "../shared/narrow";
-import type { Trace } from "./store_types";
+import type { Trace } from "../../generated/answers";
 import { printValue } from "./trace_details";
 import { addCalls, growCalls, visibleCalls, type CallLine, type CallNode } from "./trace_model";
 import { durationUnit } from "../shared/units";

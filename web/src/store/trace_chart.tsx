@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { FlameView } from "../flame/flame_view";
 import { countOf } from "../shared/format";
 import { go, type State } from "../shared/state";
-import type { ChartAnswer, Trace } from "./store_types";
+import type { Chart, Trace } from "../../generated/answers";
 import { TimeAxis } from "../shared/time_axis";
 import { callInState, chartFlame, traceFlame } from "./trace_model";
 import { useSpans } from "./trace_spans";
@@ -21,7 +21,7 @@ interface Props {
 }
 
 export function TraceChart(props: Props) {
-  const { value, error } = useAnswer<ChartAnswer>(`${props.path}/chart`, { key: props.traceKey });
+  const { value, error } = useAnswer<Chart>(`${props.path}/chart`, { key: props.traceKey });
   if (!value) return <p class="status">{error ?? "loading…"}</p>;
   const isMany = value.spans.length > 1;
   return isMany && !props.state.zoom ? (
@@ -32,7 +32,7 @@ export function TraceChart(props: Props) {
 }
 
 // The stored spans of a request on one axis.
-function AllServices(props: Props & { chart: ChartAnswer }) {
+function AllServices(props: Props & { chart: Chart }) {
   const { chart } = props;
   const spans = useSpans(props.path, props.trace);
   const flame = useMemo(() => chartFlame(chart), [chart]);

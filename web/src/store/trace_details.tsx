@@ -4,7 +4,14 @@ import { useState } from "preact/hooks";
 import { get } from "../shared/api";
 import { formatNs } from "../shared/format";
 import { go } from "../shared/state";
-import type { SpanList, TraceException, TraceLink, TraceNode, Value } from "./store_types";
+import type {
+  Attribute,
+  SpanList,
+  TraceException,
+  TraceLink,
+  TraceNode,
+  Value,
+} from "../../generated/answers";
 
 export function printValue(value: Value): string {
   return Array.isArray(value) ? `[${value.map(printValue).join(", ")}]` : (value ?? "null");
@@ -63,12 +70,12 @@ function Fact(props: { name: string; value: string }) {
   );
 }
 
-function Attributes(props: { list: [string, Value][] }) {
+function Attributes(props: { list: Attribute[] }) {
   return (
     <table class="attributes">
       <tbody>
         {props.list.map(([key, value], i) => (
-          <Fact key={i} name={key} value={printValue(value)} />
+          <Fact key={i} name={key ?? ""} value={printValue(value)} />
         ))}
       </tbody>
     </table>

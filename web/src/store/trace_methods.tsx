@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { flag, go, isOn, type State } from "../shared/state";
-import type { MethodRow, Methods } from "./store_types";
+import type { MethodRow, Methods } from "../../generated/answers";
 import { useAnswer } from "../shared/use_answer";
 import { durationUnit } from "../shared/units";
 import { useIsNarrow } from "../shared/narrow";

@@ -1,8 +1,9 @@
 // The calls of one trace as a tree that grows when calls are opened, as a flame graph, and its spans.
 
+import type { DrawnFlame } from "../flame/flame_layout";
 import { go } from "../shared/state";
 import type {
-  ChartAnswer,
+  Chart,
   CriticalPath,
   LinkList,
   SpanRow,
@@ -10,8 +11,7 @@ import type {
   TraceNode,
   TraceRow,
   TraceSpan,
-} from "./store_types";
-import type { Flame } from "../shared/types";
+} from "../../generated/answers";
 
 export interface CallNode {
   call: TraceNode;
@@ -76,7 +76,7 @@ export function visibleCalls(root: CallNode): CallLine[] {
 }
 
 // A flame graph whose boxes lie at the times of their calls.
-export function traceFlame(nodes: TraceNode[]): Flame {
+export function traceFlame(nodes: TraceNode[]): DrawnFlame {
   const names = [...new Set(nodes.map((node) => node.method))];
   const numbers = new Map(names.map((name, i) => [name, i]));
   const base = nodes[0] ?? { depth: 0, start: 0, duration: 0 };
@@ -100,7 +100,7 @@ export function traceFlame(nodes: TraceNode[]): Flame {
 
 // A row for each depth of each stored span. A span is below its caller, further down where another one
 // is at the same time.
-function placeSpans(chart: ChartAnswer): number[] {
+function placeSpans(chart: Chart): number[] {
   const ends = chart.spans.map(() => ({ begin: Infinity, end: 0, top: Infinity, bottom: 0 }));
   const order: number[] = [];
   for (const [span, , depth, start, duration] of chart.calls) {
@@ -130,7 +130,7 @@ function placeSpans(chart: ChartAnswer): number[] {
 }
 
 // The flame chart of all services. The id of a box is "SPAN.NODE", where a span is an index.
-export function chartFlame(chart: ChartAnswer): Flame {
+export function chartFlame(chart: Chart): DrawnFlame {
   const moved = placeSpans(chart);
   return {
     column: "time (s)",

@@ -7,7 +7,7 @@ import { colorOf } from "../shared/colors";
 import { countOf, formatNs } from "../shared/format";
 import { useIsNarrow } from "../shared/narrow";
 import { go } from "../shared/state";
-import type { CriticalPath, LinkList, SpanList, Trace, TraceList } from "./store_types";
+import type { CriticalPath, LinkList, SpanList, Trace, TraceList } from "../../generated/answers";
 import { Details } from "./trace_details";
 import { TimeAxis } from "../shared/time_axis";
 import {

@@ -7,7 +7,7 @@ import { matcher } from "../flame/flame_layout";
 import { formatNs } from "../shared/format";
 import { go, type State } from "../shared/state";
 import { printTime } from "./store_results";
-import type { FoundCall, Trace, TraceNode } from "./store_types";
+import type { FoundInTrace, Trace, TraceNode } from "../../generated/answers";
 import { CallTree } from "./trace_calls";
 import { TraceChart } from "./trace_chart";
 import { Details } from "./trace_details";
@@ -180,8 +180,8 @@ async function findCall(
   state: State,
   isReversed: boolean,
   hasErrors: boolean,
-): Promise<FoundCall> {
-  const found = await get<FoundCall>(`${path}/find`, {
+): Promise<FoundInTrace> {
+  const found = await get<FoundInTrace>(`${path}/find`, {
     key: state.key,
     method: hasErrors ? "" : state.find,
     at: state.call ?? 0,

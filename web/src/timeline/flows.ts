@@ -3,7 +3,7 @@
 
 import { formatNs } from "../shared/format";
 import type { Range } from "../shared/range";
-import type { FlowAnswer, Thread } from "../shared/types";
+import type { Flows, Thread } from "../../generated/answers";
 import { timesOf, type Shown } from "./geometry";
 import type { NestedFrame } from "./nested";
 import type { Cursor } from "./track_draw";
@@ -25,7 +25,7 @@ export const FEW = 60; // flows that are all drawn; of more, only those at the c
 const NEAR = 4; // pixels from the cursor to an end outside of calls
 const AT_CURSOR_MAX = 20;
 
-export const parseFlows = (answer: FlowAnswer): Flow[] =>
+export const parseFlows = (answer: Flows): Flow[] =>
   answer.flows.map(([from, begin, caller, to, end, callee, name]) => ({
     from: { profile: from, time: begin, call: caller },
     to: { profile: to, time: end, call: callee },

@@ -1,6 +1,6 @@
 // An answer of the server about whole stacks over time, as boxes of nested calls.
 
-import type { NestedAnswer, ThreadState } from "../shared/types";
+import type { NestedTimeline, ThreadState } from "../../generated/answers";
 
 export const LEVEL_MAX = 48; // of calls that are drawn; deeper ones are in the panel
 
@@ -56,7 +56,7 @@ interface Stack {
 }
 
 // Of the frames that are on top of some stack; those are far fewer than all.
-function stacks(answer: NestedAnswer): (frame: number) => Stack {
+function stacks(answer: NestedTimeline): (frame: number) => Stack {
   const names = new Map(answer.names);
   const callerOf = new Map<number, number | null>(); // callers are listed first
   const nameOf = new Map<number, string>();
@@ -174,7 +174,7 @@ function withHeld(runs: AnswerRun[], held: [number | null, number | null] | unde
   return [...empty(first), ...runs, ...empty(last)];
 }
 
-export function parseNested(answer: NestedAnswer): NestedFrame {
+export function parseNested(answer: NestedTimeline): NestedFrame {
   const stackOf = stacks(answer);
   const rows = answer.rows.map(
     ({ profile, label, runs, held, waits, states }): [number, NestedRow] => {

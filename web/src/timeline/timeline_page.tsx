@@ -6,7 +6,7 @@ import { formatNs } from "../shared/format";
 import { splitList, type ViewProps } from "../shared/page";
 import { clampRange } from "../shared/range";
 import { flag, go, goOn, isOn, type State } from "../shared/state";
-import type { Info } from "../shared/types";
+import type { Info } from "../../generated/answers";
 import { TimelineView, type TimelineChange } from "./timeline_view";
 import type { Selection } from "./track_draw";
 import { parseList, parseMoves, parseOpened, printMoves, printOpened, type Choice } from "./tracks";

@@ -6,7 +6,7 @@ import { colorOf, isDark } from "../shared/colors";
 import { formatNs, formatPercent } from "../shared/format";
 import { bareName, shorten as shortenName } from "../shared/names";
 import type { Range } from "../shared/range";
-import type { Flame, Stack, States, ThreadState } from "../shared/types";
+import type { RangeFlame, Stack, States, ThreadState } from "../../generated/answers";
 import { Still } from "../shared/still";
 import { useAnswer } from "../shared/use_answer";
 import { describe, gapOf, type Flow, type FlowEnd } from "./flows";
@@ -184,7 +184,7 @@ function useStates(props: Props, begin: number, end: number, thread: string) {
 
 function Selected(props: Props & { selection: Selection }) {
   const { selection, path } = props;
-  const { value, error } = useAnswer<Flame>(`${path}/range`, {
+  const { value, error } = useAnswer<RangeFlame>(`${path}/range`, {
     begin: Math.floor(selection.begin),
     end: Math.ceil(selection.end),
     thread: selection.threads,
@@ -210,15 +210,13 @@ function Selected(props: Props & { selection: Selection }) {
         <>
           {value.isPartial && <p class="status">estimate; reading all samples…</p>}
           <Estimate {...props} />
-          <FunctionList
-            times={{ functions: value.functions ?? [], others: value.others ?? [0, 0] }}
-          />
+          <FunctionList times={value} />
           <h3>States</h3>
           <StateList
             states={
               known.length > 0
                 ? known
-                : [["running", value.total * 1e9], ...waitingOf((value.waiting ?? 0) * 1e9)]
+                : [["running", value.total * 1e9], ...waitingOf(value.waiting * 1e9)]
             }
           />
         </>

@@ -5,9 +5,8 @@ import { axisStep, formatNs, formatTick } from "../shared/format";
 import { fitName } from "../shared/names";
 import type { Range } from "../shared/range";
 import { uiScale } from "../shared/ui_scale";
-import type { Points } from "../shared/types";
 import { stripOf, type NestedFrame, type NestedRow } from "./nested";
-import type { PointsOf } from "./use_tracks";
+import type { Points, PointsOf } from "./use_tracks";
 import { pinnedTracks, tracksBetween, type Layout, type ThreadTrack, type Track } from "./tracks";
 
 export interface Sizes {

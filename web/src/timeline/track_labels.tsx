@@ -3,7 +3,6 @@
 import { useRef, useState } from "preact/hooks";
 import { formatCount } from "../shared/format";
 import { shorten } from "../shared/names";
-import type { Points } from "../shared/types";
 import { runningShare, type NestedFrame } from "./nested";
 import {
   dropTarget,
@@ -14,7 +13,7 @@ import {
   type ThreadTrack,
   type Track,
 } from "./tracks";
-import type { PointsOf } from "./use_tracks";
+import type { Points, PointsOf } from "./use_tracks";
 
 export interface TrackActions {
   onOpen: (profile: number) => void; // or close

@@ -1,7 +1,7 @@
 // The tracks of the timeline: which threads, in which order, how high each one is.
 
 import { matcher } from "../flame/flame_layout";
-import type { Counter, Thread } from "../shared/types";
+import type { CounterName, Thread } from "../../generated/answers";
 
 export interface Choice {
   filter: string; // of labels: a regular expression, or plain text
@@ -44,7 +44,7 @@ export interface ThreadTrack {
 
 export interface CounterTrack {
   kind: "counter";
-  counter: Counter;
+  counter: CounterName;
   label: string; // its thread
   top: number;
   height: number;
@@ -185,7 +185,7 @@ export function layOut(
   choice: Choice,
   heights: Heights,
   levelsOf: (profile: number) => number,
-  counters: Counter[] = [],
+  counters: CounterName[] = [],
   room: Room | null = null,
 ): Layout {
   const groups = groupThreads(threads, choice);

@@ -4,14 +4,14 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { getWhenReady, type Parameters } from "../shared/api";
 import type { Range } from "../shared/range";
 import type {
-  Counter,
-  CounterList,
-  CounterPoints,
-  FlowAnswer,
-  NestedAnswer,
-  Points,
+  CounterName,
+  CounterNames,
+  Counters,
+  CounterTrack,
+  Flows as FlowsAnswer,
+  NestedTimeline,
   Thread,
-} from "../shared/types";
+} from "../../generated/answers";
 import { useAnswer } from "../shared/use_answer";
 import { parseFlows, type Flow } from "./flows";
 import {
@@ -34,7 +34,7 @@ const COLUMNS_MAX = 4000;
 const MAP_COLUMNS_MAX = 1000;
 const STEP = 8; // tracks: a little scrolling asks for nothing
 
-const isPending = (answer: NestedAnswer) => answer.isPending;
+const isPending = (answer: NestedTimeline) => answer.isPending;
 
 // All threads that a selection contains, page after page.
 export function useThreads(path: string, selection: string): Thread[] | null {
@@ -96,7 +96,11 @@ export function firstColumns(columns: number, threads: number): number {
 }
 
 // True if an answer shows the threads of another one, in the same time, in no less detail.
-function isFiner(value: NestedAnswer | null, first: NestedAnswer | null, range: Range): boolean {
+function isFiner(
+  value: NestedTimeline | null,
+  first: NestedTimeline | null,
+  range: Range,
+): boolean {
   return (
     value !== null &&
     first !== null &&
@@ -117,13 +121,13 @@ function useTwoAnswers(
   columns: number,
   threads: number,
   range: Range,
-): { value: NestedAnswer | null; error: string | null } {
+): { value: NestedTimeline | null; error: string | null } {
   const coarse = firstColumns(columns, threads);
-  const first = useAnswer<NestedAnswer>(path, { ...question, columns: coarse }, isPending);
+  const first = useAnswer<NestedTimeline>(path, { ...question, columns: coarse }, isPending);
   const isThere = first.value !== null && !first.isLoading && !first.value.isPending;
   const isEstimate = first.value?.isEstimate === true;
   const needsMore = isThere && (isEstimate || coarse < columns);
-  const second = useAnswer<NestedAnswer>(
+  const second = useAnswer<NestedTimeline>(
     needsMore ? path : null,
     { ...question, columns, refine: isEstimate ? 1 : undefined },
     isPending,
@@ -193,27 +197,28 @@ export function useMap(
   return { map, every, depth };
 }
 
-const NO_COUNTERS: Counter[] = [];
-const isReading = (answer: CounterList) => answer.isPending;
+const NO_COUNTERS: CounterName[] = [];
+const isReading = (answer: CounterNames) => answer.isPending;
 
 // The names of all counters and rates.
-export function useCounterList(path: string, thread: string): Counter[] {
-  const { value } = useAnswer<CounterList>(`${path}/counters`, { list: 1, thread }, isReading);
+export function useCounterList(path: string, thread: string): CounterName[] {
+  const { value } = useAnswer<CounterNames>(`${path}/counters`, { list: 1, thread }, isReading);
   return value?.counters ?? NO_COUNTERS;
 }
 
-export const counterKey = ({ profile, name }: Counter): string => `${profile} ${name}`;
+export const counterKey = ({ profile, name }: CounterName): string => `${profile} ${name}`;
 
-export type PointsOf = (counter: Counter) => Points | undefined;
+export type Points = CounterTrack["points"];
+export type PointsOf = (counter: CounterName) => Points | undefined;
 
 // The points of the counters that are visible. Those of the range before stay until they are there.
 export function useCounterPoints(
   path: string,
   range: Range,
   columns: number,
-  visible: Counter[],
+  visible: CounterName[],
 ): PointsOf {
-  const { value } = useAnswer<CounterPoints>(visible.length > 0 ? `${path}/counters` : null, {
+  const { value } = useAnswer<Counters>(visible.length > 0 ? `${path}/counters` : null, {
     begin: Math.floor(range.begin),
     end: Math.ceil(range.end),
     columns: Math.min(COLUMNS_MAX, columns),
@@ -222,7 +227,7 @@ export function useCounterPoints(
   });
   return useMemo(() => {
     const known = new Map(value?.counters.map((one) => [counterKey(one), one.points]));
-    return (counter: Counter) => known.get(counterKey(counter));
+    return (counter: CounterName) => known.get(counterKey(counter));
   }, [value]);
 }
 
@@ -235,9 +240,9 @@ const NO_FLOWS: Flows = { list: [], count: 0 };
 
 // The flows of some threads in a time. A recording without any is asked once.
 export function useFlows(path: string | null, range: Range, profiles: number[]): Flows {
-  const all = useAnswer<FlowAnswer>(path && `${path}/flows`, { limit: 1 });
+  const all = useAnswer<FlowsAnswer>(path && `${path}/flows`, { limit: 1 });
   const hasFlows = path !== null && (all.value?.count ?? 0) > 0;
-  const { value } = useAnswer<FlowAnswer>(
+  const { value } = useAnswer<FlowsAnswer>(
     hasFlows && profiles.length > 0 ? `${path}/flows` : null,
     {
       begin: Math.max(0, Math.floor(range.begin)),

@@ -3,10 +3,10 @@
 import { formatPercent } from "../shared/format";
 import { columnUnit } from "../shared/units";
 import { share, sideName } from "./tree_rows";
-import type { Column, Other, Row } from "../shared/types";
+import type { Column, FunctionRow, Row } from "../../generated/answers";
 
 interface Props {
-  others: Other[];
+  others: FunctionRow[];
   columns: Column[];
   whole: Row; // the function; bars are shares of its cost
   none: string;

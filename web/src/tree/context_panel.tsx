@@ -13,7 +13,7 @@ import { SourceView } from "./source_view";
 import { columnTitle, hasShare, share } from "./tree_rows";
 import { NO_RANGE } from "../shared/chosen_range";
 import { currentState, linkTo } from "../shared/state";
-import type { Column, ContextDetail, FunctionDetail, Row } from "../shared/types";
+import type { Column, ContextDetail, FunctionDetail, Row } from "../../generated/answers";
 import { useAnswer } from "../shared/use_answer";
 
 interface Props {

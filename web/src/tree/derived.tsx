@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { ApiError, get } from "../shared/api";
 import { splitList } from "../shared/page";
 import { go, type State } from "../shared/state";
-import type { Rows } from "../shared/types";
+import type { Rows } from "../../generated/answers";
 import { mistakeIn, type Mistake } from "./derived_model";
 
 export function Derived(props: { path: string; state: State }) {

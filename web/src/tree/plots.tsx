@@ -5,7 +5,7 @@ import { formatNs, formatValue } from "../shared/format";
 import { shortLabels } from "../overview/overview_model";
 import { shorten } from "../shared/names";
 import { decades, nearest, threadPoints } from "./plot_scale";
-import type { Latency, Thread } from "../shared/types";
+import type { Latency, Thread } from "../../generated/answers";
 import { useAnswer } from "../shared/use_answer";
 
 const PLOT = { left: 52, right: 8, top: 8, bottom: 18, width: 340, height: 120 };

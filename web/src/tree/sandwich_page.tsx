@@ -7,7 +7,7 @@ import { formatPercent, formatValue } from "../shared/format";
 import { shorten } from "../shared/names";
 import { costParameters, splitList, type ViewProps } from "../shared/page";
 import { flag, go, isOn } from "../shared/state";
-import type { FunctionDetail, Rows } from "../shared/types";
+import type { FunctionDetail, Rows } from "../../generated/answers";
 import { unitMode } from "../shared/units";
 import { useAnswer } from "../shared/use_answer";
 import { OthersList } from "./callers_list";

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { hash } from "../shared/colors";
 import { go, type State, type StateName } from "../shared/state";
-import type { Info } from "../shared/types";
+import type { Info } from "../../generated/answers";
 
 // What makes the columns of a table.
 const NAMES = ["more", "hide", "cols", "unit", "derive"] as const satisfies StateName[];

@@ -3,7 +3,7 @@
 import { useEffect } from "preact/hooks";
 import type { Parameters } from "../shared/api";
 import { costPrinter } from "../shared/units";
-import type { SourceText } from "../shared/types";
+import type { SourceText } from "../../generated/answers";
 import { useAnswer } from "../shared/use_answer";
 import { heightOf, useViewport, windowOf } from "../shared/virtual_scroll";
 

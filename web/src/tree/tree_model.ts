@@ -1,7 +1,7 @@
 // The visible rows of a tree as lines from top to bottom. Rows are loaded in pages: a level knows how
 // many it has, and which of them are loaded.
 
-import type { Row } from "../shared/types";
+import type { Row } from "../../generated/answers";
 
 export interface Node {
   row: Row;

@@ -11,7 +11,7 @@ import { type CopyFormat, type CopyWhat } from "./copy_rows";
 import { ColumnChooser, CopyMenu, RootPath, UnitChooser } from "./tree_tools";
 import { type Sort } from "./tree_rows";
 import { TreeView, type TreeProps } from "./tree_view";
-import type { Column, Hits, Row, Rows } from "../shared/types";
+import type { Column, Hits, Row, Rows } from "../../generated/answers";
 import { unitMode } from "../shared/units";
 import { Waits } from "../shared/waits";
 import type { AskRows } from "./use_tree";

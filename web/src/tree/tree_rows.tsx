@@ -3,7 +3,7 @@
 import { baseName, formatPercent, metricTitle } from "../shared/format";
 import { shorten } from "../shared/names";
 import type { Node } from "./tree_model";
-import type { Column, Row } from "../shared/types";
+import type { Column, Row } from "../../generated/answers";
 import { columnUnit, type ColumnUnit, type UnitMode } from "../shared/units";
 import type { TableColumn, TableRow } from "../shared/virtual_table";
 
@@ -55,13 +55,18 @@ export interface Sort {
 }
 
 // A percentile, or what a formula computes, is no part of a whole.
-export const hasShare = (column: Column): boolean =>
-  !column.isPercentile && column.hasShare !== false;
+export const hasShare = (column: Column): boolean => !column.isPercentile && column.hasShare;
 
 export const sideName = (column: Column): string =>
   column.side === "inclusive" ? "total" : "self";
 
-export function columnTitle(column: Column): string {
+// A column of a tree table, which comparisons have as well.
+export interface TreeColumn extends Column {
+  heading?: string; // the title of the column, if it is not a side of a metric
+  isSortable?: boolean; // default: true
+}
+
+export function columnTitle(column: TreeColumn): string {
   if (column.heading !== undefined) return column.heading;
   // Values of seconds are shown with the unit that fits.
   return column.isPercentile ? column.title : `${metricTitle(column.metric)} ${sideName(column)}`;
@@ -69,14 +74,14 @@ export function columnTitle(column: Column): string {
 
 // A column on the screen: its index among the values of a row, and how they are printed.
 export interface ShownColumn {
-  column: Column;
+  column: TreeColumn;
   index: number;
   unit: ColumnUnit;
 }
 
 // Columns in the chosen order, followed by those that the order does not name; without hidden ones.
 export function shownColumns(
-  columns: Column[],
+  columns: TreeColumn[],
   layout: { hidden: Set<string>; order: string[]; mode: UnitMode },
 ): ShownColumn[] {
   const place = (column: Column) => {

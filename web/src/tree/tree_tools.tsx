@@ -9,7 +9,7 @@ import { defaultMetrics, splitList } from "../shared/page";
 import { go, type State } from "../shared/state";
 import { SavedColumns } from "./saved_columns";
 import { columnTitle, shownColumns } from "./tree_rows";
-import type { Column, ContextDetail, Info, Rows } from "../shared/types";
+import type { Column, ContextDetail, Info, Rows } from "../../generated/answers";
 import { UNIT_MODES, unitMode } from "../shared/units";
 import { useAnswer } from "../shared/use_answer";
 

@@ -6,7 +6,7 @@ import { printRows, stackOf, openNodes, type CopyFormat, type CopyWhat } from ".
 import { nameColumn, shownColumns, treeColumns, treeRow, type Sort } from "./tree_rows";
 import { useWidth } from "../shared/narrow";
 import { useSearch, useSearchSteps, type Search } from "../shared/tree_search";
-import type { Column, Hits, Row } from "../shared/types";
+import type { Column, Hits, Row } from "../../generated/answers";
 import { useTree, type AskRows } from "./use_tree";
 import { plural } from "../shared/format";
 import type { UnitMode } from "../shared/units";

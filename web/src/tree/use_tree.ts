@@ -4,7 +4,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { addRows, findNode, makeLevel, openNode, type Level, type Node } from "./tree_model";
 import type { Waiting } from "../shared/api";
 import { PAGE, Pager } from "../shared/pager";
-import type { Column, Rows } from "../shared/types";
+import type { Column, Rows } from "../../generated/answers";
 
 const ESTIMATE = "estimated from some threads; reading the others…";
 
