@@ -289,7 +289,7 @@ function rowOf(line: Line, isFlat: boolean, isHere: boolean): TableRow {
   const { call, isLeaf } = line;
   const isOneLine = isLeaf || isFlat;
   return {
-    class: `${call.kind}${isHere ? " here" : ""}`,
+    class: `${call.kind === "exit" ? "exit" : ""}${isHere ? " here" : ""}`,
     cells: [
       formatMoment(call.time),
       printDuration(call),
