@@ -25,6 +25,24 @@ export const tests = {
     await page.click("text=fold recursion");
     await until("unfolded", () => !/fold=1/.test(hash()));
   },
+  async "rows that the server still computes are not asked for any more in another view"(viewer) {
+    const { page, until, show } = viewer;
+    await opened(viewer, "v=bottom-up");
+    let asked = 0;
+    const isOfRow = (url) => url.pathname.endsWith("/rows") && url.searchParams.has("row");
+    await page.route(isOfRow, (route) => {
+      asked++;
+      const error = { kind: "not-ready", text: "computing: 1 % done" };
+      return route.fulfill({ status: 503, json: { error } });
+    });
+    await page.click(".twist[aria-label=open]:not(:disabled) >> nth=-1");
+    await until("asked again", () => asked > 2).finally(() => show("v=timeline"));
+    await page.waitForTimeout(200);
+    const before = asked;
+    await page.waitForTimeout(400);
+    await page.unroute(isOfRow);
+    assert.equal(asked, before);
+  },
   async "columns sort both ways, and can be hidden"(viewer) {
     const { page, until, shot, hash } = viewer;
     await opened(viewer, "v=bottom-up");

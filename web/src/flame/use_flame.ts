@@ -19,7 +19,7 @@ export async function deepen(
   ask: (row: string) => Promise<Flame>,
 ): Promise<Flame> {
   let deeper = flame;
-  for (let at = -1; at < path.length - 1;) {
+  for (let at = -1; at < path.length - 1; ) {
     let next = path.length - 1;
     while (next > at && !has(deeper, path[next] ?? "")) next--;
     const id = path[next];
@@ -44,14 +44,14 @@ export function useFlame(props: ViewProps): Answer<Flame> {
   useEffect(() => {
     const { value } = whole;
     if (!value || zoom === "") return setDeeper(null);
-    let isCurrent = true;
-    deepen(value, zoom.split("."), (row) => getWhenReady<Flame>(path, { ...parameters, row })).then(
-      (flame) => isCurrent && setDeeper({ of: value, flame }),
+    const stop = new AbortController();
+    const { signal } = stop;
+    const ask = (row: string) => getWhenReady<Flame>(path, { ...parameters, row }, { signal });
+    deepen(value, zoom.split("."), ask).then(
+      (flame) => !signal.aborted && setDeeper({ of: value, flame }),
       () => undefined, // the graph stays as it is
     );
-    return () => {
-      isCurrent = false;
-    };
+    return () => stop.abort();
   }, [whole.value, zoom, path + query(parameters)]);
   return deeper && deeper.of === whole.value ? { ...whole, value: deeper.flame } : whole;
 }

@@ -110,11 +110,17 @@ export async function get<T>(
 
 const RETRY_MS = 40; // the server has waited for its work already
 
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal?.reason);
-    if (signal?.aborted) return stop();
-    setTimeout(resolve, ms);
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
     signal?.addEventListener("abort", stop);
   });
 }

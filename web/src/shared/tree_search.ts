@@ -2,6 +2,7 @@
 
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { matcher } from "../flame/flame_layout";
+import { pause, type Waiting } from "./api";
 import type { Hit, Hits } from "../../generated/answers";
 import { useListener } from "./use_listener";
 
@@ -18,7 +19,7 @@ const PAUSE_MS = 250; // after the last letter
 
 export function useSearch(
   pattern: string,
-  find: ((pattern: string) => Promise<Hits>) | undefined,
+  find: ((pattern: string, waiting: Waiting) => Promise<Hits>) | undefined,
 ): Search | null {
   const [answer, setAnswer] = useState<Hits | null>(null);
   const [error, setError] = useState<string | null>(null);
@@ -28,20 +29,20 @@ export function useSearch(
     setError(null);
     setAnswer(null);
     if (pattern === "" || !find) return;
-    let isCurrent = true;
-    const timer = setTimeout(() => {
-      const load = async () => {
-        for (let hits: Hits | null = null; isCurrent && (!hits || hits.isPartial);) {
-          hits = await find(pattern);
-          if (isCurrent) setAnswer(hits);
-        }
-      };
-      load().catch((failure: Error) => isCurrent && setError(failure.message));
-    }, PAUSE_MS);
-    return () => {
-      isCurrent = false;
-      clearTimeout(timer);
+    const stop = new AbortController();
+    const { signal } = stop;
+    const load = async () => {
+      await pause(PAUSE_MS, signal);
+      for (let hits: Hits | null = null; !hits || hits.isPartial; ) {
+        hits = await find(pattern, { signal });
+        if (signal.aborted) return;
+        setAnswer(hits);
+      }
     };
+    load().catch((failure: Error) => {
+      if (!signal.aborted) setError(failure.message);
+    });
+    return () => stop.abort();
   }, [pattern, find]);
   const hits = answer?.hits ?? [];
   const step = useCallback(

@@ -1,15 +1,15 @@
 // The tree table with its options, and the panel of the selected row.
 
 import { useCallback, useRef, useState } from "preact/hooks";
-import { getWhenReady, type Parameters } from "../shared/api";
+import { getWhenReady, type Parameters, type Waiting } from "../shared/api";
 import { ChosenRange, chosenRange, rangeParameters } from "../shared/chosen_range";
 import { ContextPanel } from "./context_panel";
 import { costParameters, splitList, type ViewProps } from "../shared/page";
 import { Flag } from "../shared/flag";
 import { flag, go, isOn, type State } from "../shared/state";
-import { type CopyFormat, type CopyWhat } from "./copy_rows";
+import type { CopyFormat, CopyWhat } from "./copy_rows";
 import { ColumnChooser, CopyMenu, RootPath, UnitChooser } from "./tree_tools";
-import { type Sort } from "./tree_rows";
+import type { Sort } from "./tree_rows";
 import { TreeView, type TreeProps } from "./tree_view";
 import type { Column, Hits, Row, Rows } from "../../generated/answers";
 import { unitMode } from "../shared/units";
@@ -134,13 +134,12 @@ function ServedTree(props: ViewProps & { shared: Shared }) {
     [key],
   );
   const find = useCallback(
-    (pattern: string) =>
-      getWhenReady<Hits>(`${props.path}/search`, {
-        ...parameters,
-        reverse: undefined,
-        q: pattern,
-        limit: HIT_MAX,
-      }),
+    (pattern: string, waiting: Waiting) =>
+      getWhenReady<Hits>(
+        `${props.path}/search`,
+        { ...parameters, reverse: undefined, q: pattern, limit: HIT_MAX },
+        waiting,
+      ),
     [key],
   );
   return <TreeView key={key} ask={ask} find={find} {...shared} />;

@@ -6,6 +6,7 @@ import { printRows, stackOf, openNodes, type CopyFormat, type CopyWhat } from ".
 import { nameColumn, shownColumns, treeColumns, treeRow, type Sort } from "./tree_rows";
 import { useWidth } from "../shared/narrow";
 import { useSearch, useSearchSteps, type Search } from "../shared/tree_search";
+import type { Waiting } from "../shared/api";
 import type { Column, Hits, Row } from "../../generated/answers";
 import { useTree, type AskRows } from "./use_tree";
 import { plural } from "../shared/format";
@@ -16,7 +17,7 @@ const HITS_OPENED = 20; // matches that are opened at once
 
 export interface TreeProps {
   ask: AskRows; // another function: another tree
-  find?: (pattern: string) => Promise<Hits>;
+  find?: (pattern: string, waiting: Waiting) => Promise<Hits>;
   open: string; // ids of the selected row and those above it, joined by "."
   search: string;
   sort: Sort;

@@ -1,6 +1,6 @@
 // The rows of a tree table, loaded when they are needed.
 
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { addRows, findNode, makeLevel, openNode, type Level, type Node } from "./tree_model";
 import type { Waiting } from "../shared/api";
 import { PAGE, Pager } from "../shared/pager";
@@ -45,18 +45,27 @@ export function useTree(ask: AskRows, startsHot: boolean, isSkipping: boolean): 
   const [, setVersion] = useState(0);
   const pagers = useRef(new WeakMap<Level, Pager>());
   const refresh = useCallback(() => setVersion((before) => before + 1), []);
+  // Requests of a tree that is not shown any more are given up.
+  const stop = useMemo(() => new AbortController(), [ask]);
+  const { signal } = stop;
+  const fail = useCallback(
+    (failure: Error) => {
+      if (!signal.aborted) setError(failure.message);
+    },
+    [signal],
+  );
 
   const need = useCallback(
     async (level: Level, index: number): Promise<void> => {
       if (level.nodes.has(index)) return;
       const load = async (offset: number, limit: number) => {
-        const answer = await ask(level.parent?.row.id, offset, limit);
+        const answer = await ask(level.parent?.row.id, offset, limit, { signal });
         addRows(level, offset, answer.rows);
         refresh();
       };
       const pager = pagers.current.get(level) ?? new Pager(load);
       pagers.current.set(level, pager);
-      await pager.need(index).catch((failure: Error) => setError(failure.message));
+      await pager.need(index).catch(fail);
     },
     [ask],
   );
@@ -65,7 +74,8 @@ export function useTree(ask: AskRows, startsHot: boolean, isSkipping: boolean): 
     async (node: Node) => {
       if (node.row.isLeaf) return;
       if (!node.children) {
-        const answer = await ask(node.row.id, 0, PAGE);
+        const answer = await ask(node.row.id, 0, PAGE, { signal }).catch(fail);
+        if (!answer) return;
         node.children ??= makeLevel(node, answer.count);
         addRows(node.children, 0, answer.rows);
       }
@@ -100,13 +110,13 @@ export function useTree(ask: AskRows, startsHot: boolean, isSkipping: boolean): 
   const hotPathFrom = useCallback(
     async (from: Node | null) => {
       let node = from;
-      for (let next = node; node && next;) {
+      for (let next = node; node && next; ) {
         node = next;
         await open(node);
         const child = hottest(node.children);
         next = child && (child.row.values[0] ?? 0) >= (node.row.values[0] ?? 0) / 2 ? child : null;
       }
-      return node;
+      return signal.aborted ? null : node;
     },
     [open],
   );
@@ -116,8 +126,6 @@ export function useTree(ask: AskRows, startsHot: boolean, isSkipping: boolean): 
   );
 
   useEffect(() => {
-    const stop = new AbortController();
-    const { signal } = stop;
     const load = async () => {
       for (;;) {
         const answer = await ask(undefined, 0, PAGE, { signal, onWait: setError });
@@ -131,9 +139,7 @@ export function useTree(ask: AskRows, startsHot: boolean, isSkipping: boolean): 
         return;
       }
     };
-    load().catch((failure: Error) => {
-      if (!signal.aborted) setError(failure.message);
-    });
+    load().catch(fail);
     return () => stop.abort();
   }, [ask]);
   return { tree, error, refresh, need, open, reveal, hotPath };
