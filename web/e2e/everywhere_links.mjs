@@ -75,6 +75,19 @@ export const tests = {
         assert.equal(new URLSearchParams(hash().slice(1)).get(name), value);
     }
   },
+  async "a comparison says that data of a side is missing"({ page, show }) {
+    const isOfSides = (url) => url.pathname.endsWith("/diff");
+    await page.route(isOfSides, async (route) => {
+      const response = await route.fetch();
+      const json = response.ok()
+        ? { ...(await response.json()), damage: "run.data: cut" }
+        : undefined;
+      await route.fulfill({ response, json });
+    });
+    await show("s=1&v=compare&cb=1&cat=1&cbt=2");
+    await page.waitForSelector(".status.error >> text=run.data: cut");
+    await page.unroute(isOfSides);
+  },
   async "two sides are compared, in every form, and a link holds both"({
     page,
     show,

@@ -68,7 +68,7 @@ export function ComparePage(props: CompareProps) {
         />
       </div>
       <TabPanel group="compare" chosen={tab}>
-        {tab === "explain" && <Explanation {...props} />}
+        {tab === "explain" && <Explained {...props} />}
         {tab === "flame" && <CompareFlame {...props} />}
         {(tab === "tree" || tab === "flat" || tab === "callers") && (
           <CompareTree {...props} form={tab} />
@@ -144,7 +144,7 @@ function SideTime(props: { name: "A" | "B"; times: string | undefined }) {
   );
 }
 
-function Explanation(props: CompareProps) {
+function Explained(props: CompareProps) {
   const { value, error, isLoading } = useAnswer<Explanation>("diff", {
     ...sideParameters(props.state, props.sources.length),
     form: "explain",
@@ -171,6 +171,7 @@ function Explanation(props: CompareProps) {
         <h2>
           What changed <small>{evidenceOf(value)}</small>
         </h2>
+        {value.damage && <p class="status error">{value.damage}</p>}
         {value.lines.length === 0 && <p class="status">nothing changed</p>}
         {value.lines.length > 0 && <Lines answer={value} />}
       </section>

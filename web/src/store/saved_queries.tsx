@@ -1,5 +1,6 @@
 // Queries that were saved in this browser, and what can be done with the matches.
 
+import { loadList, save } from "../shared/saved";
 import { useState } from "preact/hooks";
 import { get } from "../shared/api";
 import { flag, go, isOn, type State } from "../shared/state";
@@ -14,25 +15,6 @@ interface Props {
 const SAVED = "cairn-saved-queries";
 const PAGE = 1000;
 const EXPORT_MAX = 100_000;
-
-function load(): string[] {
-  try {
-    const list: unknown = JSON.parse(localStorage.getItem(SAVED) ?? "[]");
-    return Array.isArray(list)
-      ? list.filter((item): item is string => typeof item === "string")
-      : [];
-  } catch {
-    return [];
-  }
-}
-
-function store(list: string[]): void {
-  try {
-    localStorage.setItem(SAVED, JSON.stringify(list));
-  } catch {
-    // Without local storage nothing is saved.
-  }
-}
 
 async function allHits(path: string, query: string): Promise<TraceRow[]> {
   const rows: TraceRow[] = [];
@@ -58,10 +40,10 @@ function download(text: string, name: string): void {
 export function SavedQueries(props: Props) {
   const query = props.state.q ?? "";
   const isLive = isOn(props.state, "live");
-  const [saved, setSaved] = useState(load);
+  const [saved, setSaved] = useState(() => loadList(SAVED));
   const [note, setNote] = useState("");
   const change = (list: string[]) => {
-    store(list);
+    save(SAVED, list);
     setSaved(list);
   };
   const exportHits = () => {

@@ -1,5 +1,6 @@
 // The search box of a store: the query, suggestions, and its mistakes.
 
+import { loadList, save } from "../shared/saved";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { complete, errorColumn, groupsOf, quote, remember, type Offer } from "./query_text";
 import { countOf } from "../shared/format";
@@ -18,25 +19,6 @@ const HISTORY = "cairn-queries";
 const VALUES_MAX = 12;
 const NOTHING: Offer = { kind: "name", field: "", begin: 0, typed: "", words: [] };
 
-function loadHistory(): string[] {
-  try {
-    const list: unknown = JSON.parse(localStorage.getItem(HISTORY) ?? "[]");
-    return Array.isArray(list)
-      ? list.filter((item): item is string => typeof item === "string")
-      : [];
-  } catch {
-    return [];
-  }
-}
-
-function saveHistory(query: string): void {
-  try {
-    localStorage.setItem(HISTORY, JSON.stringify(remember(loadHistory(), query)));
-  } catch {
-    // Without local storage there is no history.
-  }
-}
-
 // The suggestions at the cursor, with values from the store. -1: none.
 function useOffer(props: Props, text: string, cursor: number): Offer {
   const names = useAnswer<Names>(`${props.path}/names`);
@@ -44,7 +26,7 @@ function useOffer(props: Props, text: string, cursor: number): Offer {
     cursor < 0
       ? NOTHING
       : text === ""
-        ? { ...NOTHING, words: loadHistory().slice(0, VALUES_MAX) }
+        ? { ...NOTHING, words: loadList(HISTORY).slice(0, VALUES_MAX) }
         : complete(text, cursor, names.value?.names ?? []);
   const by = offer.kind === "value" ? groupsOf(offer.field) : null;
   const field = offer.field === "method" ? "root" : offer.field;
@@ -90,7 +72,7 @@ export function SearchBox(props: Props) {
   };
   const submit = (query: string) => {
     look(-1);
-    saveHistory(query);
+    save(HISTORY, remember(loadList(HISTORY), query));
     go({ q: query, top: "", row: "", zoom: "" });
   };
   const accept = (word: string) => {
