@@ -149,7 +149,6 @@ export const tests = {
   async "Esc closes the innermost thing, and the next key is one of the view"({
     page,
     show,
-    until,
     hash,
   }) {
     const focus = () =>

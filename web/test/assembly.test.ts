@@ -26,7 +26,7 @@ test("a source line is above its first instruction", () => {
 
 test("the hottest instructions come first, equal ones in order", () => {
   const instructions = code({}, 4);
-  [0, 5, 9, 5].forEach((cost, i) => Object.assign(instructions[i] ?? {}, { cost }));
+  for (const [i, cost] of [0, 5, 9, 5].entries()) Object.assign(instructions[i] ?? {}, { cost });
   assert.deepEqual(hottestFirst(instructions), [2, 1, 3]);
 });
 

@@ -41,9 +41,12 @@ class OnDisk implements Content {
 const RANGES = { page: 512, cached: 16384 };
 
 function addFiles(files: FileSystem, path: string): void {
-  if (!statSync(path).isDirectory()) return files.add(path, new OnDisk(path));
-  files.makeFolders(path);
-  for (const name of readdirSync(path)) addFiles(files, `${path}/${name}`);
+  if (statSync(path).isDirectory()) {
+    files.makeFolders(path);
+    for (const name of readdirSync(path)) addFiles(files, `${path}/${name}`);
+  } else {
+    files.add(path, new OnDisk(path));
+  }
 }
 
 function addPage(files: FileSystem, page: string): SourceToOpen[] {

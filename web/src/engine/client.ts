@@ -65,7 +65,7 @@ export class EngineClient {
       return;
     }
     if (this.waiting.length === 0) return;
-    if (!this.worker) return this.start();
+    if (!this.worker) this.start();
     if (!this.isLoaded) return;
     this.current = this.waiting.shift()!;
     this.send({ address: this.current.address });

@@ -1,7 +1,7 @@
 // What the engine starts with: itself, and the files it opens.
 
 import { Engine, type Answer, type SourceToOpen } from "./engine";
-import { type Content } from "./file_system";
+import type { Content } from "./file_system";
 
 export interface Load {
   engine: string; // base64 of the engine, compressed with gzip

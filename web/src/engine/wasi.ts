@@ -1,6 +1,6 @@
 // The system calls of the engine (WASI preview 1), on a file system in memory.
 
-import { FileNode, FileSystem, Folder, Written, type Node, type Place } from "./file_system";
+import { FileNode, type FileSystem, Folder, type Node, type Place, Written } from "./file_system";
 
 const OK = 0;
 const EBADF = 8;

@@ -2,7 +2,7 @@
 
 import { extentOf, type Picture } from "./flame_draw";
 
-const escape = (text: string) => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
+const escaped = (text: string) => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
 
 const LETTER = 6.6; // pixels
 
@@ -20,11 +20,11 @@ export function printSvg(
     const label =
       room < 3 ? "" : box.name.length <= room ? box.name : `${box.name.slice(0, room - 1)}…`;
     return [
-      `<g><title>${escape(describe(box.index))}</title>` +
+      `<g><title>${escaped(describe(box.index))}</title>` +
         `<rect x="${left.toFixed(1)}" y="${top}" width="${Math.max(size - 0.6, 0.6).toFixed(1)}" height="${picture.row - 1}" fill="${picture.colorOf(box)}"/>` +
         (label === ""
           ? ""
-          : `<text x="${(left + 4).toFixed(1)}" y="${top + picture.row / 2 + 4}">${escape(label)}</text>`) +
+          : `<text x="${(left + 4).toFixed(1)}" y="${top + picture.row / 2 + 4}">${escaped(label)}</text>`) +
         `</g>`,
     ];
   });

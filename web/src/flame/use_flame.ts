@@ -19,7 +19,7 @@ export async function deepen(
   ask: (row: string) => Promise<Flame>,
 ): Promise<Flame> {
   let deeper = flame;
-  for (let at = -1; at < path.length - 1; ) {
+  for (let at = -1; at < path.length - 1;) {
     let next = path.length - 1;
     while (next > at && !has(deeper, path[next] ?? "")) next--;
     const id = path[next];

@@ -79,7 +79,7 @@ export function shortLabels(labels: [number, string][]): [number, string, string
 }
 
 export function wholeOf(overview: Overview): number {
-  return overview.threads.reduce((sum, thread) => sum + (thread[1] ?? 0), 0);
+  return overview.threads.reduce((sum, thread) => sum + thread[1], 0);
 }
 
 // Waiting of all threads: of calls alone until the states of threads are there.
@@ -110,7 +110,7 @@ export function threadTimes(overview: Overview, states: States | null): Map<numb
     ns.slice(0, 4).map((value) => value / 1e9),
   ]);
   return new Map(
-    known ?? overview.threads.map(([profile, ...rest]) => [profile ?? 0, rest.map((v) => v ?? 0)]),
+    known ?? overview.threads.map(([profile, ...rest]) => [profile, rest.map((v) => v ?? 0)]),
   );
 }
 

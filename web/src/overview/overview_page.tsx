@@ -294,7 +294,7 @@ function Threads(props: { info: Info; overview: Overview; states: States | null 
   const { threads, labels, metric } = overview;
   const states = isSeconds(metric) ? props.states : null;
   const byProfile = threadTimes(overview, states);
-  const most = threads.reduce((max, thread) => Math.max(max, thread[1] ?? 0), 0);
+  const most = threads.reduce((max, thread) => Math.max(max, thread[1]), 0);
   // Of the wall time, if that can be compared.
   const duration = states?.wall ?? info.duration;
   const wall = isSeconds(metric) && duration > 0 ? duration / 1e9 : null;

@@ -12,7 +12,7 @@ export class Pager {
   need(index: number): Promise<void> {
     const page = Math.floor(index / PAGE);
     const known = this.pages.get(page);
-    if (known) return known;
+    if (known !== undefined) return known;
     const loading = this.load(page * PAGE, PAGE);
     this.pages.set(page, loading);
     loading.catch(() => this.pages.delete(page));

@@ -33,7 +33,7 @@ export function useSearch(
     const { signal } = stop;
     const load = async () => {
       await pause(PAUSE_MS, signal);
-      for (let hits: Hits | null = null; !hits || hits.isPartial; ) {
+      for (let hits: Hits | null = null; !hits || hits.isPartial;) {
         hits = await find(pattern, { signal });
         if (signal.aborted) return;
         setAnswer(hits);

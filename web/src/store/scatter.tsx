@@ -49,22 +49,24 @@ function spotOf(event: PointerEvent): Spot {
 const isDrag = (a: Spot, b: Spot) =>
   Math.abs(a.x - b.x) * b.width > CLICK || Math.abs(a.y - b.y) * b.height > CLICK;
 
+function usePage(props: Props, turn: number, index: number, isWanted: boolean) {
+  return useAnswer<TraceList>(
+    isWanted ? `${props.path}/traces` : null,
+    { q: props.state.q ?? "", sort: "duration", offset: index * PAGE, limit: PAGE },
+    undefined,
+    turn,
+  );
+}
+
 // The longest traces: a first page, then up to four more.
 function useLongest(props: Props) {
   const turn = useLive(props.state);
-  const page = (index: number, isWanted: boolean) =>
-    useAnswer<TraceList>(
-      isWanted ? `${props.path}/traces` : null,
-      { q: props.state.q ?? "", sort: "duration", offset: index * PAGE, limit: PAGE },
-      undefined,
-      turn,
-    );
-  const first = page(0, true);
+  const first = usePage(props, turn, 0, true);
   const count = first.value?.count ?? 0;
-  const second = page(1, count > PAGE);
-  const third = page(2, count > 2 * PAGE && second.value !== null);
-  const fourth = page(3, count > 3 * PAGE && third.value !== null);
-  const fifth = page(4, count > 4 * PAGE && fourth.value !== null);
+  const second = usePage(props, turn, 1, count > PAGE);
+  const third = usePage(props, turn, 2, count > 2 * PAGE && second.value !== null);
+  const fourth = usePage(props, turn, 3, count > 3 * PAGE && third.value !== null);
+  const fifth = usePage(props, turn, 4, count > 4 * PAGE && fourth.value !== null);
   const lists = [first, second, third, fourth, fifth]
     .slice(0, Math.ceil(count / PAGE))
     .map(({ value }) => value?.traces);

@@ -58,7 +58,7 @@ export function Minimap(props: Props) {
     if (!context || !frame) return null;
     const theme = readTheme();
     const area = { range: { begin: 0, end: duration }, left: sizes.label, width };
-    rows.forEach((row, i) =>
+    for (const [i, row] of rows.entries())
       drawStrip(
         context,
         frame,
@@ -71,8 +71,7 @@ export function Minimap(props: Props) {
         },
         theme,
         props.matches,
-      ),
-    );
+      );
     drawn.current = { key, picture };
     return picture;
   };

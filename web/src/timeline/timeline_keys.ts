@@ -7,18 +7,19 @@ export type Keys = Record<string, () => void>;
 // Keys that move in a slider or a list of tabs belong to it.
 const OWN_KEYS = /^(Arrow|Page|Home|End)/;
 
-function isTakenBy(target: HTMLElement, key: string): boolean {
-  if (target.closest?.("[role=dialog], .calls, textarea, select")) return true;
-  if (target.matches?.("input:not([type=range]):not([type=checkbox])")) return true;
-  if (target.matches?.("input[type=range], [role=tab]") && OWN_KEYS.test(key)) return true;
-  return target.matches?.("button, a") === true && (key === "Enter" || key === " ");
+function isTakenBy(target: EventTarget | null, key: string): boolean {
+  if (!(target instanceof Element)) return false;
+  if (target.closest("[role=dialog], .calls, textarea, select")) return true;
+  if (target.matches("input:not([type=range]):not([type=checkbox])")) return true;
+  if (target.matches("input[type=range], [role=tab]") && OWN_KEYS.test(key)) return true;
+  return target.matches("button, a") && (key === "Enter" || key === " ");
 }
 
 export function useTimelineKeys(keys: Keys): void {
   const onKeyDown = (event: KeyboardEvent) => {
     const action = keys[event.key];
     if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (isTakenBy(event.target as HTMLElement, event.key)) return;
+    if (isTakenBy(event.target, event.key)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     action();

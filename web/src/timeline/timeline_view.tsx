@@ -226,8 +226,7 @@ export function TimelineView(props: TimelineProps) {
   const moveCursor = (by: number) => {
     const time = inside(middle + by * span);
     const profile =
-      cursor?.profile ??
-      (visible.find((t) => t.kind === "thread") as ThreadTrack | undefined)?.thread.profile;
+      cursor?.profile ?? visible.find((t): t is ThreadTrack => t.kind === "thread")?.thread.profile;
     if (profile === undefined) return;
     setCursor({ time, profile });
     if (time < range.begin || time > range.end) slide(by * 10);
@@ -287,7 +286,7 @@ export function TimelineView(props: TimelineProps) {
   const follow = (by: number) => {
     if (cursor && reach) goToEnd(along(near, cursor, reach, by));
   };
-  const escape = () => {
+  const leave = () => {
     if (measure.isOn) setMeasure({ isOn: false, times: [] });
     else if (selection) props.onChange({ selection: null });
     else setCursor(null);
@@ -351,7 +350,7 @@ export function TimelineView(props: TimelineProps) {
     g: () => follow(1),
     G: () => follow(-1),
     c: showCalls,
-    Escape: escape,
+    Escape: leave,
     Enter: () => selection && props.onFlame(),
   });
 

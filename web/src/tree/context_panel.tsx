@@ -67,7 +67,7 @@ export function ContextPanel(props: Props) {
           </a>
         </p>
       ) : (
-        IN_FUNCTIONS.has(row.kind) && <Function {...props} />
+        IN_FUNCTIONS.has(row.kind) && <FunctionOf {...props} />
       )}
     </aside>
   );
@@ -193,7 +193,7 @@ function Section(props: { title: string; children: ComponentChildren }) {
   );
 }
 
-function Function(props: Props) {
+function FunctionOf(props: Props) {
   const { value, error } = useAnswer<FunctionDetail>(`${props.path}/function`, {
     ...props.parameters,
     row: props.row.context,

@@ -110,7 +110,7 @@ export function useTree(ask: AskRows, startsHot: boolean, isSkipping: boolean): 
   const hotPathFrom = useCallback(
     async (from: Node | null) => {
       let node = from;
-      for (let next = node; node && next; ) {
+      for (let next = node; node && next;) {
         node = next;
         await open(node);
         const child = hottest(node.children);
