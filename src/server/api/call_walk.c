@@ -72,26 +72,19 @@ enum cn_step cn_call_walk_next(struct cn_call_walk *walk, struct cn_call_batch *
     }
 }
 
-static const char *unless_empty(const char *text)
+static bool is_given(const char *text)
 {
-    return text && *text ? text : NULL;
+    return text && *text;
 }
 
-bool cn_call_criteria_init(struct cn_call_criteria *criteria,
-                           const struct cn_recording *rec,
-                           const struct cn_call_wanted *wanted, struct cn_error *err)
+bool cn_call_criteria_begin(struct cn_call_criteria *criteria,
+                            const struct cn_recording *rec, struct cn_error *err)
 {
-    const char *function = unless_empty(wanted->function);
+    const char *function = criteria->function;
 
-    *criteria = (struct cn_call_criteria){
-        .function = function,
-        .values = unless_empty(wanted->values),
-        .longer_ns = wanted->longer_ns,
-        .depth_max = wanted->depth_max,
-    };
-    criteria->has_limits = function || criteria->values || wanted->longer_ns > 0 ||
-                           wanted->depth_max < UINT32_MAX;
-    if (function && strpbrk(function, ".*[]^$()|?+\\") &&
+    criteria->has_limits = is_given(function) || is_given(criteria->values) ||
+                           criteria->longer_ns > 0 || criteria->depth_max < UINT32_MAX;
+    if (is_given(function) && strpbrk(function, ".*[]^$()|?+\\") &&
         !cn_name_filter_add(&criteria->filter, function, CN_MATCH_REGEX, err))
         return false;
     criteria->known = cn_alloc(rec->function_count, 1);
@@ -119,7 +112,7 @@ static bool match_name(struct cn_call_criteria *criteria, const struct cn_record
     char buffer[CN_CALL_NAME_MAX];
     char *known;
 
-    if (!criteria->function)
+    if (!is_given(criteria->function))
         return true;
     if (call->function >= rec->function_count)
         return has_name(criteria,
@@ -143,7 +136,7 @@ bool cn_call_criteria_has_text(struct cn_call_criteria *criteria,
                                const struct cn_call_batch *batch,
                                const struct cn_call *call)
 {
-    if (!criteria->values)
+    if (!is_given(criteria->values))
         return true;
     cn_text_clear(&criteria->scratch);
     cn_recording_print_arguments(walk->rec, walk->task, batch, call, &criteria->scratch);

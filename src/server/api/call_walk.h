@@ -53,29 +53,23 @@ CN_CHECK enum cn_step cn_call_walk_next(struct cn_call_walk *walk,
 
 /* Which records to select. Zeroed: all of them, events and exits included. */
 struct cn_call_criteria {
+    /* What is wanted, borrowed. */
+    const char *function; /* its name or a regular expression; NULL or "": any */
+    const char *values;   /* part of its arguments or result; NULL or "": any */
+    uint64_t longer_ns;   /* calls that took at least this long */
+    uint32_t depth_max;   /* nested at most this deep */
+
     bool has_limits; /* select entries of functions only, and those within the limits */
-    const char *function;         /* its name; NULL: any */
-    struct cn_name_filter filter; /* the same as a regular expression, if it is one */
-    uint64_t longer_ns;           /* calls that took at least this long */
-    uint32_t depth_max;           /* nested at most this deep */
+    struct cn_name_filter filter; /* the function, if it is a regular expression */
     char *known;                  /* by function: 'y' or 'n' once its name was matched */
-    const char *values;     /* part of the text of its arguments or result; NULL: any */
-    struct cn_text scratch; /* of these */
+    struct cn_text scratch;       /* the values of a call */
 };
 
-/* What is asked for; zeroed strings: anything. */
-struct cn_call_wanted {
-    const char *function; /* without special characters, the whole name of a function */
-    const char *values;
-    uint64_t longer_ns;
-    uint32_t depth_max;
-};
-
-/* Borrows the strings. On failure there is nothing to release. */
-CN_CHECK bool cn_call_criteria_init(struct cn_call_criteria *criteria,
-                                    const struct cn_recording *rec,
-                                    const struct cn_call_wanted *wanted,
-                                    struct cn_error *err);
+/* Prepare criteria of which the wanted function, values, duration and depth are set. On failure
+ * there is nothing to release. */
+CN_CHECK bool cn_call_criteria_begin(struct cn_call_criteria *criteria,
+                                     const struct cn_recording *rec,
+                                     struct cn_error *err);
 void cn_call_criteria_done(struct cn_call_criteria *criteria);
 
 /* True if a record of the walk may match: the duration of its call and its values are still to

@@ -1,9 +1,7 @@
 /* The calls of a recording: a list around a time or a position, and the next or
  * previous call that matches criteria. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "analyze/calls/stack.h"
 #include "model/calls/values.h"
@@ -22,18 +20,6 @@ struct question {
     struct cn_call_bound bound;
 };
 
-static bool take_number(const char **text, uint64_t *out)
-{
-    char *end;
-
-    if (**text < '0' || **text > '9')
-        return false;
-    errno = 0;
-    *out = strtoull(*text, &end, 10);
-    *text = end;
-    return errno == 0;
-}
-
 /* The position `at`, "PART.INDEX" as lists of calls give it; without one, the time. */
 static bool parse_bound(struct question *question, const struct cn_request *request,
                         const char *time_name, struct cn_error *err)
@@ -51,8 +37,8 @@ static bool parse_bound(struct question *question, const struct cn_request *requ
         bound->position.part = cn_call_walk_part_at(&question->walk, bound->time_ns);
         return true;
     }
-    if (!take_number(&rest, &part) || part > question->walk.parts->count ||
-        *rest++ != '.' || !take_number(&rest, &bound->position.index) || *rest)
+    if (!cn_number_take(&rest, question->walk.parts->count, &part) || *rest++ != '.' ||
+        !cn_number_take(&rest, UINT64_MAX, &bound->position.index) || *rest)
         return cn_fail(err, CN_ERR_USAGE,
                        "at '%.40s' is not a position, PART.INDEX, in the calls", at);
     bound->position.part = (uint32_t)part;
@@ -78,14 +64,13 @@ static bool begin(struct question *question, struct cn_served *served,
     question->origin_ns = cn_recording_begin_ns(rec);
     cn_call_walk_init(&question->walk, rec, (uint32_t)task,
                       cn_call_parts_of(&served->call_parts, rec, (uint32_t)task));
-    return cn_call_criteria_init(&question->criteria, rec,
-                                 &(struct cn_call_wanted){
-                                     .function = cn_request_value(request, "function"),
-                                     .values = cn_request_value(request, "values"),
-                                     .longer_ns = longer_ns,
-                                     .depth_max = (uint32_t)depth,
-                                 },
-                                 err) &&
+    question->criteria = (struct cn_call_criteria){
+        .function = cn_request_value(request, "function"),
+        .values = cn_request_value(request, "values"),
+        .longer_ns = longer_ns,
+        .depth_max = (uint32_t)depth,
+    };
+    return cn_call_criteria_begin(&question->criteria, rec, err) &&
            parse_bound(question, request, time_name, err);
 }
 
@@ -299,7 +284,7 @@ bool cn_api_slowest(struct cn_served *served, struct cn_request *request,
 
     if (!served->recording)
         return cn_fail(err, CN_ERR_USAGE, "%s is not a recording", served->name);
-    if (!cn_slowest_calls_wait(slowest, err))
+    if (!cn_job_wait(&slowest->job, err))
         return false;
     origin_ns = cn_recording_begin_ns(served->recording);
     cn_json_add_array(json, "calls");

@@ -31,10 +31,10 @@ static bool parse_sources(const struct cn_served_list *sources,
 
     while (out->source_count < CN_QUESTION_LIST_MAX &&
            (text = cn_request_value_at(request, name, out->source_count))) {
-        char *end;
-        unsigned long id = strtoul(text, &end, 10);
+        const char *rest = text;
+        uint64_t id;
 
-        if (text[0] < '0' || text[0] > '9' || *end || id >= sources->count)
+        if (!cn_number_take(&rest, sources->count, &id) || *rest || id == sources->count)
             return cn_fail(err, CN_ERR_NOT_FOUND, "%s: there is no source '%.40s'", name,
                            text);
         out->sources[out->source_count++] = sources->list[id];

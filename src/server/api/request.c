@@ -102,21 +102,25 @@ bool cn_request_choice(const struct cn_request *request, const char *name,
     return false;
 }
 
+bool cn_number_take(const char **text, uint64_t max, uint64_t *out)
+{
+    char *end;
+
+    if (**text < '0' || **text > '9')
+        return false;
+    errno = 0;
+    *out = strtoull(*text, &end, 10);
+    *text = end;
+    return errno == 0 && *out <= max;
+}
+
 bool cn_request_u64(const struct cn_request *request, const char *name, uint64_t min,
                     uint64_t max, uint64_t otherwise, uint64_t *out, struct cn_error *err)
 {
-    const char *text = cn_request_value(request, name);
-    char *end;
-    unsigned long long value;
+    const char *text = cn_request_value(request, name), *rest = text;
+    uint64_t value = otherwise;
 
-    if (!text) {
-        *out = otherwise;
-        return true;
-    }
-    errno = 0;
-    value = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end || errno != 0 || value < min ||
-        value > max)
+    if (text && (!cn_number_take(&rest, max, &value) || *rest || value < min))
         return cn_fail(err, CN_ERR_USAGE,
                        "%s '%.40s' is not a number from %" PRIu64 " to %" PRIu64, name,
                        text, min, max);

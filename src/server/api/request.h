@@ -44,6 +44,9 @@ CN_CHECK bool cn_request_choice(const struct cn_request *request, const char *na
                                 const char *const *choices, size_t count,
                                 size_t otherwise, size_t *out, struct cn_error *err);
 
+/* Take a number from the begin of a text: digits alone, up to `max`. */
+CN_CHECK bool cn_number_take(const char **text, uint64_t max, uint64_t *out);
+
 /* A number from `min` to `max`; `otherwise` if it was not given. */
 CN_CHECK bool cn_request_u64(const struct cn_request *request, const char *name,
                              uint64_t min, uint64_t max, uint64_t otherwise,

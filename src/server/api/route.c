@@ -1,6 +1,5 @@
 #include "server/api/route.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "server/api/api.h"
@@ -75,20 +74,17 @@ static const struct question *find_question(const struct cn_served_list *sources
                                             const char *path, struct cn_served **served)
 {
     const struct question *question;
-    unsigned long index;
-    char *end;
+    uint64_t index;
 
     if (strncmp(path, prefix, strlen(prefix)) != 0)
         return NULL;
     path += strlen(prefix);
-    if (path[0] != '/' || path[1] < '0' || path[1] > '9')
-        return NULL;
-    index = strtoul(path + 1, &end, 10);
-    if (*end != '/' || index >= sources->count)
+    if (*path++ != '/' || !cn_number_take(&path, sources->count, &index) ||
+        *path++ != '/' || index == sources->count)
         return NULL;
     *served = sources->list[index];
     question = (*served)->kind == CN_SERVED_STORE ? of_stores : of_databases;
-    while (question->name && strcmp(question->name, end + 1) != 0)
+    while (question->name && strcmp(question->name, path) != 0)
         question++;
     return question->name ? question : NULL;
 }

@@ -320,64 +320,57 @@ static void add_places(struct cn_json *json, const struct cn_frames *frames,
     cn_json_end(json);
 }
 
+/* Frames, and their callers before them. */
+struct frame_list {
+    const struct cn_frames *frames;
+    bool *is_listed; /* by frame */
+    uint32_t *list;
+    size_t count, capacity;
+};
+
 /* Add a frame and its callers that are not listed yet, callers first. */
-static uint32_t *list_path(const struct cn_frames *frames, uint32_t frame,
-                           bool *is_listed, uint32_t *list, size_t *count,
-                           size_t *capacity)
+static void list_path(struct frame_list *out, uint32_t frame)
 {
-    size_t first = *count;
+    size_t first = out->count;
 
-    for (; frame != CN_NONE && !is_listed[frame]; frame = frames->list[frame].parent) {
-        is_listed[frame] = true;
-        list = cn_grow(list, *count, capacity, sizeof(*list));
-        list[(*count)++] = frame;
+    for (; frame != CN_NONE && !out->is_listed[frame];
+         frame = out->frames->list[frame].parent) {
+        out->is_listed[frame] = true;
+        out->list = cn_grow(out->list, out->count, &out->capacity, sizeof(*out->list));
+        out->list[out->count++] = frame;
     }
-    for (size_t last = *count; first + 1 < last; first++, last--) {
-        uint32_t swapped = list[first];
+    for (size_t last = out->count; first + 1 < last; first++, last--) {
+        uint32_t swapped = out->list[first];
 
-        list[first] = list[last - 1];
-        list[last - 1] = swapped;
+        out->list[first] = out->list[last - 1];
+        out->list[last - 1] = swapped;
     }
-    return list;
 }
 
-/* The frames of all cells and of calls that are held, and their callers before them. */
-static uint32_t *list_frames(const struct cn_frames *frames,
-                             const struct cn_occupancy *occupancy,
-                             const struct held *held, const struct waits *waits,
-                             size_t *count)
+/* The frames of all cells and of calls that are held. */
+static void list_frames(struct frame_list *out, const struct cn_occupancy *occupancy,
+                        const struct held *held, const struct waits *waits)
 {
-    bool *is_listed = cn_alloc(frames->count, sizeof(*is_listed));
-    uint32_t *list = NULL;
-    size_t capacity = 0;
-
-    *count = 0;
-    for (size_t i = 0; i < occupancy->row_count * occupancy->column_count; i++) {
-        uint32_t frame = occupancy->cells[i].place;
-
-        if (frame != CN_NONE && frame != occupancy->idle)
-            list = list_path(frames, frame, is_listed, list, count, &capacity);
-    }
+    for (size_t i = 0; i < occupancy->row_count * occupancy->column_count; i++)
+        if (occupancy->cells[i].place != occupancy->idle)
+            list_path(out, occupancy->cells[i].place);
     for (size_t i = 0; i < occupancy->row_count; i++) {
-        list = list_path(frames, held[i].first, is_listed, list, count, &capacity);
-        list = list_path(frames, held[i].last, is_listed, list, count, &capacity);
+        list_path(out, held[i].first);
+        list_path(out, held[i].last);
     }
     for (size_t i = 0; i < waits->count; i++)
-        list = list_path(frames, waits->list[i].frame, is_listed, list, count, &capacity);
-    free(is_listed);
-    return list;
+        list_path(out, waits->list[i].frame);
 }
 
 /* "frames": [number, its caller or null, function]. */
-static void add_frames(struct cn_json *json, const struct cn_frames *frames,
-                       const uint32_t *list, size_t count)
+static void add_frames(struct cn_json *json, const struct frame_list *list)
 {
     cn_json_add_array(json, "frames");
-    for (size_t i = 0; i < count; i++) {
-        const struct cn_frame *frame = &frames->list[list[i]];
+    for (size_t i = 0; i < list->count; i++) {
+        const struct cn_frame *frame = &list->frames->list[list->list[i]];
 
         cn_json_array(json);
-        cn_json_u64(json, list[i]);
+        cn_json_u64(json, list->list[i]);
         add_number(json, frame->parent);
         cn_json_u64(json, frame->place);
         cn_json_end(json);
@@ -386,21 +379,21 @@ static void add_frames(struct cn_json *json, const struct cn_frames *frames,
 }
 
 /* "names": [function, name] of the functions of frames. */
-static void add_names(struct cn_json *json, const struct cn_frames *frames,
-                      const uint32_t *list, size_t count)
+static void add_names(struct cn_json *json, const struct frame_list *list)
 {
-    bool *is_named = cn_alloc(frames->names.count, sizeof(*is_named));
+    const struct cn_names *names = &list->frames->names;
+    bool *is_named = cn_alloc(names->count, sizeof(*is_named));
 
     cn_json_add_array(json, "names");
-    for (size_t i = 0; i < count; i++) {
-        uint32_t place = frames->list[list[i]].place;
+    for (size_t i = 0; i < list->count; i++) {
+        uint32_t place = list->frames->list[list->list[i]].place;
 
         if (is_named[place])
             continue;
         is_named[place] = true;
         cn_json_array(json);
         cn_json_u64(json, place);
-        cn_json_str(json, frames->names.list[place]);
+        cn_json_str(json, names->list[place]);
         cn_json_end(json);
     }
     cn_json_end(json);
@@ -428,15 +421,17 @@ static void add_nested(struct cn_json *json, const struct cn_frames *frames,
                        const struct cn_occupancy *occupancy, const struct held *held,
                        const struct waits *waits)
 {
+    struct frame_list list = {.frames = frames};
     struct cn_function_times functions;
-    size_t count;
-    uint32_t *list = list_frames(frames, occupancy, held, waits, &count);
 
-    add_frames(json, frames, list, count);
-    add_names(json, frames, list, count);
+    list.is_listed = cn_alloc(frames->count, sizeof(*list.is_listed));
+    list_frames(&list, occupancy, held, waits);
+    add_frames(json, &list);
+    add_names(json, &list);
     cn_function_times_find(&functions, occupancy->function_ns, frames->names.count);
     cn_json_function_times(json, frames, &functions);
-    free(list);
+    free(list.is_listed);
+    free(list.list);
 }
 
 void cn_json_occupancy(struct cn_json *json, struct cn_served *served,

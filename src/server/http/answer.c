@@ -202,8 +202,10 @@ static enum MHD_Result deliver(struct MHD_Connection *connection, unsigned statu
     return result;
 }
 
-/* Takes ownership of the text; NULL without memory. */
-static struct MHD_Response *response_of(struct cn_text *text, const char *type)
+/* Takes ownership of the text. `timing` are the times of an answer of the API, or NULL. */
+static enum MHD_Result send_timed(struct MHD_Connection *connection, unsigned status,
+                                  struct cn_text *text, const char *type,
+                                  const char *timing)
 {
     struct MHD_Response *response;
 
@@ -215,28 +217,15 @@ static struct MHD_Response *response_of(struct cn_text *text, const char *type)
         add_headers(response, type);
     else
         cn_text_done(text);
-    return response;
+    if (response && timing)
+        (void)MHD_add_response_header(response, "Server-Timing", timing);
+    return deliver(connection, status, response);
 }
 
-/* Takes ownership of the text. */
 static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned status,
                                  struct cn_text *text, const char *type)
 {
-    return deliver(connection, status, response_of(text, type));
-}
-
-/* The same for an answer of the API, with its times. */
-static enum MHD_Result send_timed(struct MHD_Connection *connection, struct cn_text *text,
-                                  uint64_t cpu_ns, uint64_t total_ns)
-{
-    struct MHD_Response *response = response_of(text, "application/json");
-    char timing[80];
-
-    (void)snprintf(timing, sizeof(timing), "cpu;dur=%.3f, total;dur=%.3f",
-                   (double)cpu_ns / 1e6, (double)total_ns / 1e6);
-    if (response)
-        (void)MHD_add_response_header(response, "Server-Timing", timing);
-    return deliver(connection, MHD_HTTP_OK, response);
+    return send_timed(connection, status, text, type, NULL);
 }
 
 static enum MHD_Result send_error(struct MHD_Connection *connection, unsigned status,
@@ -300,6 +289,7 @@ static enum MHD_Result answer_api(struct cn_server *server,
     struct cn_error err = {0};
     uint64_t begin_ns = now_ns(CLOCK_MONOTONIC);
     uint64_t cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
+    char timing[80];
     bool ok;
 
     request->path = url;
@@ -311,8 +301,10 @@ static enum MHD_Result answer_api(struct cn_server *server,
     begin_ns = now_ns(CLOCK_MONOTONIC) - begin_ns;
     atomic_fetch_add(&server->counts.answer_ns, begin_ns);
     free(request);
+    (void)snprintf(timing, sizeof(timing), "cpu;dur=%.3f, total;dur=%.3f",
+                   (double)cpu_ns / 1e6, (double)begin_ns / 1e6);
     if (ok)
-        return send_timed(connection, &text, cpu_ns, begin_ns);
+        return send_timed(connection, MHD_HTTP_OK, &text, "application/json", timing);
     cn_text_done(&text);
     atomic_fetch_add(&server->counts.failed, 1);
     return send_error(connection, status_of(err.kind), &err);

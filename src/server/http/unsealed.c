@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "server/api/request.h"
 #include "server/http/server_state.h"
 #include "store/bucket/collector_url.h"
 #include "store/collect/collector.h"
@@ -51,11 +52,8 @@ static bool parse_number(struct MHD_Connection *connection, const char *name,
 {
     const char *value =
         MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, name);
-    char *end = NULL;
 
-    if (value && *value >= '0' && *value <= '9')
-        *out = strtoull(value, &end, 10);
-    return (end && *end == '\0') ||
+    return (value && cn_number_take(&value, UINT64_MAX, out) && *value == '\0') ||
            cn_fail(err, CN_ERR_USAGE, "parameter %s is not a number", name);
 }
 

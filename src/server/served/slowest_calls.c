@@ -88,11 +88,6 @@ void cn_slowest_calls_init(struct cn_slowest_calls *slowest,
     };
 }
 
-bool cn_slowest_calls_wait(struct cn_slowest_calls *slowest, struct cn_error *err)
-{
-    return cn_job_wait(&slowest->job, err);
-}
-
 void cn_slowest_calls_done(struct cn_slowest_calls *slowest)
 {
     cn_job_end(&slowest->job);

@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/error.h"
 #include "base/run/job.h"
 
 struct cn_recording;
@@ -27,8 +26,8 @@ struct cn_slow_call {
 
 struct cn_slowest_calls {
     const struct cn_recording *rec;
-    struct cn_job job;
-    struct cn_slow_call list[CN_SLOWEST_MAX]; /* there once the job is done */
+    struct cn_job job; /* finds the list; wait for it with cn_job_wait() */
+    struct cn_slow_call list[CN_SLOWEST_MAX];
     size_t count;
     struct cn_arena arena;
 };
@@ -37,9 +36,6 @@ struct cn_slowest_calls {
 void cn_slowest_calls_init(struct cn_slowest_calls *slowest,
                            const struct cn_recording *rec, struct cn_job_group *group);
 
-/* Wait for the list, as cn_job_wait() does. */
-CN_CHECK bool cn_slowest_calls_wait(struct cn_slowest_calls *slowest,
-                                    struct cn_error *err);
 void cn_slowest_calls_done(struct cn_slowest_calls *slowest);
 
 #endif
