@@ -1,12 +1,12 @@
 /* Contexts and views with their costs as tables. */
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyze/views/context_index.h"
 #include "analyze/views/label.h"
 #include "analyze/views/visit.h"
 #include "base/alloc.h"
+#include "base/list.h"
 #include "lib/frame.h"
 #include "lib/lib.h"
 
@@ -19,16 +19,15 @@ static const char *const stat_names[] = {
 
 static bool find_stat(const char *name, enum cn_cost_stat *out, struct cn_error *err)
 {
-    *out = CN_STAT_SUM;
-    for (size_t i = 0; name && i < sizeof(stat_names) / sizeof(*stat_names); i++)
-        if (strcmp(stat_names[i], name) == 0) {
-            *out = (enum cn_cost_stat)i;
-            return true;
-        }
-    return !name || cn_fail(err, CN_ERR_USAGE,
-                            "no statistic '%s'; there are: sum, mean, min, max, stddev, "
-                            "count",
-                            name);
+    size_t at =
+        name ? cn_list_find(stat_names, CN_COUNT_OF(stat_names), name) : CN_STAT_SUM;
+
+    *out = (enum cn_cost_stat)at;
+    return at < CN_COUNT_OF(stat_names) ||
+           cn_fail(err, CN_ERR_USAGE,
+                   "no statistic '%s'; there are: sum, mean, min, max, stddev, "
+                   "count",
+                   name);
 }
 
 /* Add total and self of a metric, which may lack one of the two. */

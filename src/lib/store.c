@@ -2,8 +2,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "base/list.h"
 #include "base/text.h"
 #include "lib/frame.h"
 #include "lib/lib.h"
@@ -22,16 +22,14 @@ static bool find_sort(const char *name, enum cn_search_sort *out, struct cn_erro
         [CN_SEARCH_BY_RECORDS] = "records", [CN_SEARCH_BY_SPANS] = "spans",
     };
 
-    *out = CN_SEARCH_BY_TIME;
-    for (size_t i = 0; name && i < sizeof(names) / sizeof(*names); i++)
-        if (strcmp(names[i], name) == 0) {
-            *out = (enum cn_search_sort)i;
-            return true;
-        }
-    return !name || cn_fail(err, CN_ERR_USAGE,
-                            "cannot sort by '%s'; there are: time, duration, spans, "
-                            "calls, errors, records",
-                            name);
+    size_t at = name ? cn_list_find(names, CN_COUNT_OF(names), name) : CN_SEARCH_BY_TIME;
+
+    *out = (enum cn_search_sort)at;
+    return at < CN_COUNT_OF(names) ||
+           cn_fail(err, CN_ERR_USAGE,
+                   "cannot sort by '%s'; there are: time, duration, spans, "
+                   "calls, errors, records",
+                   name);
 }
 
 struct column {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/bytes/digits.h"
 #include "base/run/clock.h"
 #include "base/run/lock.h"
 #include "s3/curl.h"
@@ -224,8 +225,7 @@ static void add_digest(struct transfer *transfer)
     if (transfer->s3->curl->sha256) {
         (void)transfer->s3->curl->sha256(body.ptr ? body.ptr : (const unsigned char *)"",
                                          body.len, digest);
-        for (size_t i = 0; i < SHA256_LEN; i++)
-            cn_text_printf(&hex, "%02x", digest[i]);
+        cn_hex_add(&hex, digest, SHA256_LEN);
     } else {
         cn_text_str_add(&hex, "UNSIGNED-PAYLOAD");
     }

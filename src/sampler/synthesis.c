@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes/wire.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "launcher/elf/file.h"
 
@@ -211,11 +212,9 @@ bool cn_synthesize_exec(const struct cn_synthesis *to, pid_t pid, char *maps,
             continue;
         /* The first mapping with code is that of the program. */
         if (!has_name) {
-            const char *slash = strrchr(mapping.path, '/');
-
             has_name = true;
             ok = deliver_name(to, pid, pid, PERF_RECORD_MISC_COMM_EXEC,
-                              slash ? slash + 1 : mapping.path, err);
+                              cn_path_name(mapping.path), err);
         }
         ok = ok && deliver_mapping(to, pid, &mapping, err);
     }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/bytes/digits.h"
 #include "base/bytes/record.h"
 #include "base/text.h"
 
@@ -81,13 +82,8 @@ static void map(struct cn_unwound *stacks, struct cn_bytes record, uint16_t misc
     if (!cn_u64_add(begin, cn_u64_get(record.ptr + LEN_OFF), &end))
         return;
     len = misc & PERF_RECORD_MISC_MMAP_BUILD_ID ? record.ptr[BUILD_ID_LEN_OFF] : 0;
-    for (size_t i = 0; i < len && i < BUILD_ID_MAX; i++) {
-        static const char digits[] = "0123456789abcdef";
-        uint8_t byte = record.ptr[BUILD_ID_OFF + i];
-
-        build_id[2 * i] = digits[byte >> 4];
-        build_id[2 * i + 1] = digits[byte & 15];
-    }
+    cn_hex_put(build_id, record.ptr + BUILD_ID_OFF,
+               len < BUILD_ID_MAX ? len : BUILD_ID_MAX);
     pid = cn_u32_get(record.ptr + PID_OFF);
     /* A process in a container has other paths. */
     if (path[0] == '/' && access(path, R_OK) != 0) {

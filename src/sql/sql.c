@@ -5,6 +5,7 @@
 
 #include "analyze/calls/defaults.h"
 #include "base/alloc.h"
+#include "base/bytes/digits.h"
 #include "base/run/clock.h"
 #include "model/calls/recording.h"
 #include "open/formats.h"
@@ -310,8 +311,7 @@ static void read_cell(sqlite3_stmt *statement, int column, struct cn_text *hex,
     case SQLITE_BLOB:
         bytes = sqlite3_column_blob(statement, column);
         cn_text_clear(hex);
-        for (int i = 0; i < sqlite3_column_bytes(statement, column); i++)
-            cn_text_printf(hex, "%02x", bytes[i]);
+        cn_hex_add(hex, bytes, (size_t)sqlite3_column_bytes(statement, column));
         out->kind = CN_SQL_TEXT;
         out->text = cn_text_str(hex);
         break;

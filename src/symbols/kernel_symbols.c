@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 
 #include "base/alloc.h"
+#include "base/bytes/digits.h"
 #include "base/search.h"
 
 static int compare(const void *left, const void *right)
@@ -68,8 +69,7 @@ static bool has_build_id(const char *build_id)
     struct cn_text notes = {0}, hex = {0};
     bool found = strlen(build_id) >= 16 && read_all("/sys/kernel/notes", &notes);
 
-    for (size_t i = 0; i < notes.len; i++)
-        cn_text_printf(&hex, "%02x", (unsigned)(unsigned char)notes.chars[i]);
+    cn_hex_add(&hex, notes.chars, notes.len);
     found = found && strstr(cn_text_str(&hex), build_id) != NULL;
     cn_text_done(&notes);
     cn_text_done(&hex);

@@ -1,7 +1,6 @@
 #include "unwind/elf.h"
 
-#include <stdio.h>
-
+#include "base/bytes/digits.h"
 #include "base/bytes/varint.h"
 
 enum { NOTES_MAX = 16 }; /* segments */
@@ -105,8 +104,7 @@ static void read_notes(struct cn_unwind_elf *elf, struct cn_bytes notes)
             return;
         if (note.type == CN_ELF_NOTE_BUILD_ID && note.name_len == 4 &&
             memcmp(name.ptr, "GNU", 4) == 0 && data.len <= CN_UNWIND_BUILD_ID_MAX) {
-            for (size_t i = 0; i < data.len; i++)
-                (void)snprintf(elf->build_id + 2 * i, 3, "%02x", data.ptr[i]);
+            cn_hex_put(elf->build_id, data.ptr, data.len);
             return;
         }
         if (!cn_bytes_from(notes,

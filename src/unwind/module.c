@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/bytes/digits.h"
 #include "base/files/file.h"
 #include "base/files/out.h"
 #include "base/host/cache_dir.h"
@@ -71,7 +72,7 @@ static bool is_digits(const char *build_id)
     size_t len = strlen(build_id);
 
     return len >= BUILD_ID_LEN_MIN && len <= 2 * CN_UNWIND_BUILD_ID_MAX &&
-           strspn(build_id, "0123456789abcdef") == len;
+           cn_hex_begins(build_id, len);
 }
 
 /* The cached file of a build-id. False if it can not have one. */

@@ -1,9 +1,9 @@
 #include "analyze/calls/filter.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
+#include "base/list.h"
 #include "model/calls/recording.h"
 #include "model/calls/values.h"
 
@@ -27,11 +27,7 @@ static bool is_exec(const char *name)
                                         "execv",  "execvp",   "execvpe",
                                         "execve", "execveat", "fexecve"};
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    }
-    return false;
+    return cn_list_has(names, CN_COUNT_OF(names), name);
 }
 
 void cn_call_filter_ready(struct cn_call_filter *filter)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/path.h"
 #include "model/calls/values.h"
 
 enum { TASK_NAME_MAX = 15 }; /* of the kernel */
@@ -41,7 +42,6 @@ static void begin_name(struct run *run, uint32_t slot, uint64_t time_ns)
     const struct cn_session *session =
         cn_recording_session_at(query->rec, query->tasks[slot], time_ns);
     const char *name = session ? session->exename : task->name;
-    const char *slash = strrchr(name, '/');
 
     for (uint32_t i = 0; task->tid != task->pid && i < query->task_count; i++)
         if (query->rec->tasks[query->tasks[i]].tid == task->pid &&
@@ -49,7 +49,7 @@ static void begin_name(struct run *run, uint32_t slot, uint64_t time_ns)
             cn_text_str_add(&run->names[slot], cn_text_str(&run->names[i]));
             return;
         }
-    cn_text_printf(&run->names[slot], "%.*s", TASK_NAME_MAX, slash ? slash + 1 : name);
+    cn_text_printf(&run->names[slot], "%.*s", TASK_NAME_MAX, cn_path_name(name));
 }
 
 static const char *name_at(struct run *run, uint32_t slot, uint64_t time_ns)

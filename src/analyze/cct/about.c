@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/bytes/utf8.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "model/contexts/database.h"
 
@@ -14,9 +15,8 @@ enum { LISTED_MAX = 1000 }; /* threads */
 static const char *program_of(const struct cn_recording *rec)
 {
     const char *name = cn_recording_fact(rec, "exename");
-    const char *path = name ? name : rec->path, *slash = strrchr(path, '/');
 
-    return slash ? slash + 1 : path;
+    return cn_path_name(name ? name : rec->path);
 }
 
 static void list_threads(const struct cn_call_query *queries,

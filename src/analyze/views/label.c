@@ -1,14 +1,8 @@
 #include "analyze/views/label.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-const char *cn_label_base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash && slash[1] ? slash + 1 : path;
-}
+#include "base/path.h"
 
 bool cn_label_module(struct cn_database *db, uint32_t module, struct cn_text *text,
                      struct cn_error *err)
@@ -21,7 +15,7 @@ bool cn_label_module(struct cn_database *db, uint32_t module, struct cn_text *te
     }
     if (!cn_database_module(db, module, &record, err))
         return false;
-    cn_text_str_add(text, cn_label_base_name(record.path));
+    cn_text_str_add(text, cn_path_name(record.path));
     return true;
 }
 
@@ -36,7 +30,7 @@ bool cn_label_file(struct cn_database *db, uint32_t file, struct cn_text *text,
     }
     if (!cn_database_file(db, file, &record, err))
         return false;
-    cn_text_str_add(text, cn_label_base_name(record.path));
+    cn_text_str_add(text, cn_path_name(record.path));
     return true;
 }
 

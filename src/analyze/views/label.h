@@ -21,7 +21,4 @@ CN_CHECK bool cn_label_file(struct cn_database *db, uint32_t file, struct cn_tex
 CN_CHECK bool cn_label_module(struct cn_database *db, uint32_t module,
                               struct cn_text *text, struct cn_error *err);
 
-/* The part of a path after its last slash. */
-const char *cn_label_base_name(const char *path);
-
 #endif

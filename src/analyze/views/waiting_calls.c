@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/best.h"
+#include "base/path.h"
 
 enum {
     TOP_MAX = 32,   /* functions to begin with */
@@ -45,8 +46,7 @@ static double wait_of(const struct search *s, const struct cn_row *row)
 static enum owner owner_of(const char *module)
 {
     static const char *const libraries[] = {"libc.so", "libc-", "libpthread", "ld-musl"};
-    const char *slash = module ? strrchr(module, '/') : NULL;
-    const char *name = slash ? slash + 1 : module ? module : "";
+    const char *name = cn_path_name(module ? module : "");
 
     if (strncmp(name, "[kernel", strlen("[kernel")) == 0)
         return OF_KERNEL;

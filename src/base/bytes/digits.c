@@ -1,5 +1,9 @@
 #include "base/bytes/digits.h"
 
+#include <ctype.h>
+
+#include "base/text.h"
+
 const char cn_digit_pairs[200] = {
     '0', '0', '0', '1', '0', '2', '0', '3', '0', '4', '0', '5', '0', '6', '0', '7', '0',
     '8', '0', '9', '1', '0', '1', '1', '1', '2', '1', '3', '1', '4', '1', '5', '1', '6',
@@ -14,3 +18,29 @@ const char cn_digit_pairs[200] = {
     '8', '5', '8', '6', '8', '7', '8', '8', '8', '9', '9', '0', '9', '1', '9', '2', '9',
     '3', '9', '4', '9', '5', '9', '6', '9', '7', '9', '8', '9', '9',
 };
+
+void cn_hex_put(char *to, const void *bytes, size_t len)
+{
+    const uint8_t *byte = bytes;
+
+    for (size_t i = 0; i < len; i++) {
+        to[2 * i] = CN_HEX_DIGITS[byte[i] >> 4];
+        to[2 * i + 1] = CN_HEX_DIGITS[byte[i] & 15];
+    }
+    to[2 * len] = '\0';
+}
+
+void cn_hex_add(struct cn_text *text, const void *bytes, size_t len)
+{
+    cn_hex_put(cn_text_room(text, 2 * len), bytes, len);
+    cn_text_advance(text, 2 * len);
+}
+
+bool cn_hex_is(const void *bytes, size_t len)
+{
+    const uint8_t *byte = bytes;
+
+    while (len > 0 && isxdigit(byte[len - 1]))
+        len--;
+    return len == 0;
+}

@@ -1,11 +1,14 @@
-/* Numbers as decimal digits, for writers of millions of them.
+/* Numbers as decimal digits, for writers of millions of them, and bytes as hexadecimal ones.
  * Threads: any thread.
  */
 #ifndef CN_BASE_BYTES_DIGITS_H
 #define CN_BASE_BYTES_DIGITS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+struct cn_text;
 
 enum {
     CN_DIGITS_MAX = 20, /* of 64 bits */
@@ -36,13 +39,30 @@ static inline unsigned cn_digits_put(char *to, uint64_t value)
     return CN_DIGITS_MAX - at;
 }
 
+#define CN_HEX_DIGITS "0123456789abcdef"
+
 /* 16 hexadecimal digits. */
 enum { CN_HEX64_LEN = 16 };
 static inline void cn_hex64_put(char *to, uint64_t value)
 {
     for (unsigned i = CN_HEX64_LEN; i-- > 0; value >>= 4)
-        to[i] = "0123456789abcdef"[value & 15];
+        to[i] = CN_HEX_DIGITS[value & 15];
 }
+
+/* Two hexadecimal digits for each byte, and a NUL. */
+void cn_hex_put(char *to, const void *bytes, size_t len);
+
+/* The same, appended. */
+void cn_hex_add(struct cn_text *text, const void *bytes, size_t len);
+
+/* True if a text begins with `len` lower-case hexadecimal digits, and no more. */
+static inline bool cn_hex_begins(const char *text, size_t len)
+{
+    return strspn(text, CN_HEX_DIGITS) == len;
+}
+
+/* True if all bytes are hexadecimal digits, of either case. */
+bool cn_hex_is(const void *bytes, size_t len);
 
 /* Nanoseconds as microseconds, "12.345"; room for CN_MICROSECONDS_MAX. */
 static inline unsigned cn_microseconds_put(char *to, uint64_t value_ns)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/path.h"
 #include "base/text.h"
 
 static int remove_entry(const char *path, const struct stat *st, int type,
@@ -45,8 +46,7 @@ static char *without_trailing_slashes(const char *path)
 
 static bool make_hidden_sibling(struct cn_outdir *dir, struct cn_error *err)
 {
-    const char *slash = strrchr(dir->target, '/');
-    const char *name = slash ? slash + 1 : dir->target;
+    const char *name = cn_path_name(dir->target);
     char path[PATH_MAX];
     mode_t mask = umask(0);
 

@@ -14,6 +14,7 @@
 #include <zstd.h>
 
 #include "base/alloc.h"
+#include "base/path.h"
 #include "base/text.h"
 
 enum {
@@ -87,8 +88,7 @@ static void free_coder(struct cn_sink_coder *coder)
 /* A file beside the target, under a hidden name. */
 static bool open_beside(struct cn_sink *sink, struct cn_error *err)
 {
-    const char *slash = strrchr(sink->target, '/');
-    const char *name = slash ? slash + 1 : sink->target;
+    const char *name = cn_path_name(sink->target);
     char path[PATH_MAX];
     mode_t mask = umask(0);
 

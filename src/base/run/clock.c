@@ -1,8 +1,6 @@
 #include "base/run/clock.h"
 
-#include <time.h>
-
-static uint64_t read_clock(clockid_t clock)
+uint64_t cn_clock_read_ns(clockid_t clock)
 {
     struct timespec now = {0};
 
@@ -12,10 +10,18 @@ static uint64_t read_clock(clockid_t clock)
 
 uint64_t cn_clock_ns(void)
 {
-    return read_clock(CLOCK_MONOTONIC);
+    return cn_clock_read_ns(CLOCK_MONOTONIC);
 }
 
 uint64_t cn_clock_date_ns(void)
 {
-    return read_clock(CLOCK_REALTIME);
+    return cn_clock_read_ns(CLOCK_REALTIME);
+}
+
+struct timespec cn_clock_date_in(uint64_t ns)
+{
+    uint64_t date_ns = cn_clock_date_ns() + ns;
+
+    return (struct timespec){.tv_sec = (time_t)(date_ns / 1000000000),
+                             .tv_nsec = (long)(date_ns % 1000000000)};
 }

@@ -1,10 +1,10 @@
 /* cairn verify: every violation of a format's rules, one per line. */
 
 #include <inttypes.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/bytes/utf8.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
@@ -89,17 +89,15 @@ static void on_finding(void *arg, const struct cn_finding *finding)
 /* Findings name files; those of "run.db" and "run.db/meta.db" are in "run.db/". */
 static void find_dir(struct check *check)
 {
-    const char *slash = strrchr(check->path, '/');
     struct stat st;
 
     cn_text_clear(&check->dir);
     if (stat(check->path, &st) == 0 && !S_ISDIR(st.st_mode)) {
-        cn_text_add(&check->dir, check->path,
-                    slash ? (size_t)(slash - check->path) + 1 : 0);
+        cn_text_add(&check->dir, check->path, cn_path_folder_len(check->path));
         return;
     }
     cn_text_str_add(&check->dir, check->path);
-    if (!slash || slash[1] != '\0')
+    if (!cn_ends_with(check->path, "/"))
         cn_text_char(&check->dir, '/');
 }
 

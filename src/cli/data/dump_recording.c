@@ -249,7 +249,7 @@ static void add_call(struct dump *dump, const struct cn_call_batch *batch,
     name = cn_call_names_at(&dump->names, function, call->address, buffer, &len);
     cn_text_add(out, name, len);
     cn_text_char(out, '(');
-    cn_hex_add(out, call->address, 0);
+    cn_hex_number_add(out, call->address, 0);
     cn_text_str_add(out, ") depth: ");
     cn_text_u64(out, call->kind == CN_CALL_LOST ? 0 : call->depth);
     cn_text_char(out, '\n');

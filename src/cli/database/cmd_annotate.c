@@ -6,6 +6,7 @@
 
 #include "analyze/views/annotation.h"
 #include "analyze/views/label.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "cli/database/opened.h"
 #include "cli/database/view_print.h"
@@ -81,7 +82,7 @@ static void put_source(struct annotate *a, const struct cn_assembly_line *line,
 {
     struct cn_text text = {0};
 
-    cn_text_printf(&text, "%s:%" PRIu32, cn_label_base_name(line->file), line->line);
+    cn_text_printf(&text, "%s:%" PRIu32, cn_path_name(line->file), line->line);
     if (line->inlined)
         cn_text_printf(&text, " (%s inlined)", line->inlined);
     if (source)

@@ -58,7 +58,7 @@ void cn_number_add(struct cn_text *text, uint64_t value, size_t width)
     add_right(text, digits, cn_digits_put(digits, value), width);
 }
 
-void cn_hex_add(struct cn_text *text, uint64_t value, size_t width)
+void cn_hex_number_add(struct cn_text *text, uint64_t value, size_t width)
 {
     char digits[CN_HEX64_LEN];
     size_t zeros = 0;

@@ -23,7 +23,7 @@ void cn_nanoseconds_add(struct cn_text *text, uint32_t ns);
 
 /* Append a number, right aligned. */
 void cn_number_add(struct cn_text *text, uint64_t value, size_t width);
-void cn_hex_add(struct cn_text *text, uint64_t value, size_t width);
+void cn_hex_number_add(struct cn_text *text, uint64_t value, size_t width);
 
 /* Append a string, right aligned. */
 void cn_right_add(struct cn_text *text, const char *str, size_t width);

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/files/outdir.h"
+#include "base/path.h"
 #include "base/run/clock.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"
@@ -246,7 +247,6 @@ struct destination {
 static bool connect_to(struct destination *to, const struct cn_args *args,
                        struct cn_launch_options *launch, struct cn_error *err)
 {
-    const char *slash;
     uint64_t port;
 
     if (!cn_args_u64(args, "port", 1, UINT16_MAX, CN_REMOTE_PORT, &port, err))
@@ -258,8 +258,7 @@ static bool connect_to(struct destination *to, const struct cn_args *args,
     if (launch->rank)
         return cn_fail(err, CN_ERR_USAGE, "--host: not for each process of a job");
     to->port = (uint16_t)port;
-    slash = strrchr(launch->dir, '/');
-    to->name = slash && slash[1] ? slash + 1 : launch->dir;
+    to->name = cn_path_name(launch->dir);
     cn_text_printf(&to->local, "%s.unsent", to->name);
     launch->dir = cn_text_str(&to->local);
     return cn_sender_connect(to->host, to->port, &to->connection, err);

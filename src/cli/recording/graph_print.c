@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
+#include "base/path.h"
 #include "cli/print/duration.h"
 #include "cli/print/fields.h"
 #include "cli/print/write.h"
@@ -68,7 +69,7 @@ static void add_fields(struct cn_graph_printer *printer, const struct cn_graph_n
             continue;
         cn_text_fill(out, ' ', FIELD_GAP);
         if (i == CN_GRAPH_ADDRESS)
-            cn_hex_add(out, node->address, ADDRESS_WIDTH);
+            cn_hex_number_add(out, node->address, ADDRESS_WIDTH);
         else
             cn_duration_add(out, times[i]);
     }
@@ -204,8 +205,7 @@ void cn_graph_print_session(struct cn_graph_printer *printer,
 {
     const struct cn_session *session = session_of(tree, node);
     struct cn_graph_node root = {.calls = 1};
-    const char *slash = session ? strrchr(session->exename, '/') : NULL;
-    const char *name = slash ? slash + 1 : session ? session->exename : "unknown";
+    const char *name = session ? cn_path_name(session->exename) : "unknown";
 
     for (uint32_t at = tree->nodes[node].first_child; at; at = tree->nodes[at].next)
         root.total_ns += tree->nodes[at].total_ns;

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "base/map.h"
+#include "base/path.h"
 #include "cli/print/terminal.h"
 #include "cli/recording/replay_print.h"
 #include "model/calls/values.h"
@@ -135,11 +136,10 @@ static void add_location(struct cn_replay_printer *printer,
 {
     const struct cn_recording *rec = printer->query->rec;
     const char *path = rec->modules[function->module].path;
-    const char *slash = strrchr(path, '/');
 
     /* Relative paths are taken to be relative to the folder of the program. */
-    if (is_full && function->file[0] != '/' && slash)
-        cn_utf8_add_printable_chars(&printer->out, path, (size_t)(slash + 1 - path));
+    if (is_full && function->file[0] != '/')
+        cn_utf8_add_printable_chars(&printer->out, path, cn_path_folder_len(path));
     cn_utf8_add_printable(&printer->out, function->file);
     cn_text_char(&printer->out, ':');
     cn_text_u64(&printer->out, function->line);

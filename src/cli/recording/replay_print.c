@@ -117,7 +117,7 @@ static void add_value(struct cn_replay_printer *printer, enum cn_replay_field fi
         if (is_event)
             cn_text_fill(out, ' ', ADDRESS_WIDTH);
         else
-            cn_hex_add(out, line->address, ADDRESS_WIDTH);
+            cn_hex_number_add(out, line->address, ADDRESS_WIDTH);
         break;
     case CN_FIELD_TIME:
         cn_timestamp_add(out, time_of(printer, line), TIME_WIDTH);

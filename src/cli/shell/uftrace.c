@@ -10,6 +10,8 @@
 
 #include "base/alloc.h"
 #include "base/files/file.h"
+#include "base/list.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
@@ -78,8 +80,7 @@ struct parser {
 
 bool cn_uftrace_is_name(const char *program)
 {
-    const char *slash = strrchr(program, '/');
-    const char *name = slash ? slash + 1 : program;
+    const char *name = cn_path_name(program);
 
     return strcmp(name, "cairn-uftrace") == 0 || strcmp(name, "uftrace") == 0;
 }
@@ -314,10 +315,7 @@ static bool is_for_recording(const char *name)
     static const char *const list[] = {"argument",     "retval", "auto-args",
                                        "nest-libcall", "patch",  "unpatch"};
 
-    for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
-        if (strcmp(name, list[i]) == 0)
-            return true;
-    return false;
+    return cn_list_has(list, CN_COUNT_OF(list), name);
 }
 
 /* The word that gives this option to the command; NULL if the command does not have it. */

@@ -6,6 +6,7 @@
 
 #include "analyze/calls/graph.h"
 #include "base/alloc.h"
+#include "base/path.h"
 #include "cli/tui/source.h"
 #include "model/calls/recording.h"
 
@@ -185,10 +186,8 @@ static bool label(struct cn_tui_source *source, const struct cn_row *row,
     if (is_session(self, row->id)) {
         uint32_t id = self->tree->nodes[row->id].id;
         const char *name = id < rec->session_count ? rec->sessions[id].exename : "";
-        const char *slash = strrchr(name, '/');
 
-        name = slash ? slash + 1 : name;
-        cn_text_str_add(text, name[0] ? name : "unknown program");
+        cn_text_str_add(text, name[0] ? cn_path_name(name) : "unknown program");
         return true;
     }
     cn_text_str_add(text, cn_graph_node_name(self->tree, node_of(self, row->id), buffer));

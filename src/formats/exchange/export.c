@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "base/run/pool.h"
 #include "formats/exchange/exchange.h"
 
@@ -170,10 +171,7 @@ uint64_t cn_export_clock_offset_ns(const struct cn_recording *rec)
 
 const char *cn_export_program(const struct cn_recording *rec)
 {
-    const char *path = rec->session_count > 0 ? rec->sessions[0].exename : "program";
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
+    return rec->session_count > 0 ? cn_path_name(rec->sessions[0].exename) : "program";
 }
 
 const char *cn_export_title(const struct cn_export *x)

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/bytes/digits.h"
+
 enum { HEAD_MAX = 16384, ID_DIGITS = 32 };
 
 static const char blank_line[] = "\r\n\r\n";
@@ -25,7 +27,7 @@ static bool parse_trace_id(const char *text, struct cn_zorka_request *out)
         if (text[i] != '-')
             digits[count++] = text[i];
     digits[count] = '\0';
-    if (count != ID_DIGITS || strspn(digits, "0123456789abcdefABCDEF") != ID_DIGITS)
+    if (count != ID_DIGITS || !cn_hex_is(digits, ID_DIGITS))
         return false;
     memcpy(half, digits, 16);
     half[16] = '\0';

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes/record.h"
+#include "base/list.h"
 #include "launcher/code/frames.h"
 #include "launcher/code/targets.h"
 
@@ -62,11 +63,7 @@ static bool is_special(const char *name)
         "vfork",
     };
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    }
-    return strstr(name, ".cold") != NULL;
+    return cn_list_has(names, CN_COUNT_OF(names), name) || strstr(name, ".cold");
 }
 
 struct planning {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes/digits.h"
 #include "launcher/elf/reader.h"
 
 struct reading {
@@ -138,10 +139,7 @@ static void take_note(Elf_Data *data, char build_id[static 41])
         if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 ||
             memcmp((const char *)data->d_buf + name_at, "GNU", 4) != 0)
             continue;
-        for (size_t i = 0; i < note.n_descsz && i < 20; i++) {
-            build_id[2 * i] = "0123456789abcdef"[desc[i] >> 4];
-            build_id[2 * i + 1] = "0123456789abcdef"[desc[i] & 15];
-        }
+        cn_hex_put(build_id, desc, note.n_descsz < 20 ? note.n_descsz : 20);
     }
 }
 
@@ -301,8 +299,7 @@ static void print_symbol(struct cn_text *text, uint64_t address, char kind,
 {
     char *at = cn_text_room(text, 19);
 
-    for (unsigned i = 0; i < 16; i++)
-        at[i] = "0123456789abcdef"[address >> (60 - 4 * i) & 15];
+    cn_hex64_put(at, address);
     at[16] = ' ';
     at[17] = kind;
     at[18] = ' ';

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/files/file.h"
+#include "base/path.h"
 #include "formats/uftrace/text/symbol_reader.h"
 #include "launcher/elf/file.h"
 
@@ -69,7 +70,7 @@ static void take_symbols(struct cn_elf_file *elf, const struct cn_uft_symbols *s
 
 bool cn_elf_symbols_replace(struct cn_elf_file *elf, const char *folder, const char *path)
 {
-    const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    const char *base = cn_path_name(path);
     char name[NAME_MAX];
     struct cn_file file = {0};
     struct cn_error ignored = {0};

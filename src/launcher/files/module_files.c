@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/files/out.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "formats/uftrace/text/symbol_reader.h"
 #include "launcher/elf/file.h"
@@ -37,7 +38,7 @@ static const struct cn_module_file *find(const struct cn_module_files *files,
 static char *choose_name(const struct cn_module_files *files, const char *path,
                          const char *build_id)
 {
-    const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    const char *base = cn_path_name(path);
     char mark[CN_UFT_MARK_LEN + 1] = "";
     struct cn_text name = {0};
 

@@ -10,10 +10,10 @@
 #include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/run/clock.h"
 #include "base/text.h"
 #include "record/clock.h"
 
@@ -223,16 +223,14 @@ static void read_pair(uint64_t *counter, uint64_t *ns)
     uint64_t best = UINT64_MAX;
 
     for (int i = 0; i < PAIR_TRIES; i++) {
-        struct timespec now = {0};
-        uint64_t before = cn_rec_clock_counter(), after;
+        uint64_t before = cn_rec_clock_counter(), now_ns = cn_clock_ns();
+        uint64_t after = cn_rec_clock_counter();
 
-        (void)clock_gettime(CLOCK_MONOTONIC, &now);
-        after = cn_rec_clock_counter();
         if (after - before >= best)
             continue;
         best = after - before;
         *counter = before + best / 2;
-        *ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+        *ns = now_ns;
     }
 }
 

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/map.h"
+#include "base/path.h"
 #include "formats/uftrace/text/scan.h"
 #include "launcher/elf/file.h"
 #include "launcher/elf/hook_calls.h"
@@ -213,7 +214,7 @@ struct cn_argument_finder *cn_argument_finder_open(struct cn_arguments *argument
                 cn_alloc(arguments->values.requested[k].count + 1, sizeof(bool));
     finder->arguments = arguments;
     finder->parser = (struct cn_uft_spec_parser){WORD, &finder->arena, &finder->enums};
-    finder->module = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    finder->module = cn_path_name(path);
     finder->machine = machine == EM_AARCH64 ? CN_CALLING_AARCH64 : CN_CALLING_X86_64;
     finder->memory = memory;
     finder->hooks = cn_hook_calls_open(path);

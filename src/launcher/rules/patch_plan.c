@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes/record.h"
+#include "base/path.h"
 #include "launcher/code/frames.h"
 #include "launcher/code/plan.h"
 #include "launcher/elf/file.h"
@@ -250,7 +251,7 @@ static bool store(const struct cn_code_plan *plan, uint64_t base,
 
 static bool is_base(const char *path)
 {
-    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    const char *name = cn_path_name(path);
     const char *word = CN_REC_BASE_LIBRARIES;
 
     for (size_t len; *word; word += len + (word[len] == ' ')) {

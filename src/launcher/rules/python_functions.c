@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "formats/uftrace/format.h"
 #include "record/shared.h"
@@ -16,11 +17,10 @@ _Static_assert((int)CN_REC_PYTHON_MAX == (int)CN_UFT_PYTHON_END, "as readers exp
 
 bool cn_python_is_program(const char *path)
 {
-    const char *slash = strrchr(path, '/');
     char line[256] = "";
     FILE *file;
 
-    if (strncmp(slash ? slash + 1 : path, "python", 6) == 0)
+    if (strncmp(cn_path_name(path), "python", 6) == 0)
         return true;
     file = fopen(path, "re");
     if (!file)

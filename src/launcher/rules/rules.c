@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/list.h"
 #include "base/name_filter.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "formats/uftrace/text/value_rules.h"
 #include "launcher/elf/file.h"
@@ -365,7 +367,7 @@ bool cn_rules_store(const struct cn_rules *rules, const char *path,
 {
     struct cn_rec_shared *head = memory->head;
     uint32_t first = head->rule_count, end = first;
-    const char *module = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    const char *module = cn_path_name(path);
     struct named named = {0};
     struct chain chain;
     bool ok = true;
@@ -395,17 +397,16 @@ bool cn_rules_patch_all(const struct cn_rules *rules)
     for (size_t i = 0; i < rules->count; i++) {
         const struct cn_pattern_rule *rule = &rules->list[i];
 
-        for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
-            if ((rule->what.actions & CN_REC_RULE_PATCH) && !*rule->module &&
-                strcmp(rule->text, all[k]) == 0)
-                return true;
+        if ((rule->what.actions & CN_REC_RULE_PATCH) && !*rule->module &&
+            cn_list_has(all, CN_COUNT_OF(all), rule->text))
+            return true;
     }
     return false;
 }
 
 bool cn_rules_patch_module(const struct cn_rules *rules, const char *path)
 {
-    const char *module = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    const char *module = cn_path_name(path);
 
     for (size_t i = 0; i < rules->count; i++) {
         const struct cn_pattern_rule *rule = &rules->list[i];
@@ -428,7 +429,7 @@ uint32_t cn_rules_actions(const struct cn_rules *rules)
 
 bool cn_module_name_is_plausible(const char *word, const char *program)
 {
-    const char *base = strrchr(program, '/') ? strrchr(program, '/') + 1 : program;
+    const char *base = cn_path_name(program);
     const char *folders = getenv("PATH");
 
     if (strcasecmp(word, "plt") == 0 || strcmp(word, "kernel") == 0 ||

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/path.h"
 #include "base/text.h"
 
 enum { BATCH = 1024 };
@@ -86,14 +87,14 @@ static const char *copy(struct cn_memory_recording *m, const char *text)
 uint32_t cn_memory_recording_add_module(struct cn_memory_recording *m, const char *path,
                                         const char *build_id)
 {
-    const char *copied = copy(m, path), *slash = strrchr(copied, '/');
+    const char *copied = copy(m, path);
 
     assert(!m->is_finished);
     m->modules = cn_grow(m->modules, m->rec.module_count, &m->module_capacity,
                          sizeof(*m->modules));
     m->modules[m->rec.module_count] = (struct cn_call_module){
         .path = copied,
-        .name = slash ? slash + 1 : copied,
+        .name = cn_path_name(copied),
         .build_id = copy(m, build_id),
         .first_function = m->rec.function_count,
     };

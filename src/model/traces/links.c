@@ -1,8 +1,8 @@
 #include "model/traces/links.h"
 
-#include <ctype.h>
 #include <string.h>
 
+#include "base/bytes/digits.h"
 #include "base/bytes/json.h"
 #include "base/text.h"
 #include "model/traces/json.h"
@@ -29,15 +29,11 @@ static struct cn_bytes id_in(const struct cn_trace *trace,
     for (uint32_t i = 0; i < map->list.count; i++) {
         const struct cn_trace_value *value = &items[2 * i + 1];
         struct cn_bytes id;
-        bool is_id;
 
         if (!is_word(trace, &items[2 * i], key) || value->kind != CN_VALUE_WORD)
             continue;
         id = cn_word_bytes(trace->words, value->word);
-        is_id = id.len == len;
-        for (size_t k = 0; is_id && k < len; k++)
-            is_id = isxdigit(id.ptr[k]) != 0;
-        if (is_id)
+        if (id.len == len && cn_hex_is(id.ptr, len))
             return id;
     }
     return (struct cn_bytes){0};

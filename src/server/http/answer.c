@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/run/clock.h"
 #include "base/text.h"
 #include "server/api/request.h"
 #include "server/http/collect.h"
@@ -95,14 +96,6 @@ static void check_sender(const struct cn_server *server,
     else if (!is_readable(connection))
         set_refusal(exchange, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
                     "unsupported Content-Encoding; expected gzip or identity");
-}
-
-static uint64_t now_ns(clockid_t clock)
-{
-    struct timespec now;
-
-    (void)clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
 /* What a head may contain once. */
@@ -287,8 +280,8 @@ static enum MHD_Result answer_api(struct cn_server *server,
     struct cn_text text = {0};
     struct cn_request *request = cn_alloc(1, sizeof(*request));
     struct cn_error err = {0};
-    uint64_t begin_ns = now_ns(CLOCK_MONOTONIC);
-    uint64_t cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t begin_ns = cn_clock_ns();
+    uint64_t cpu_ns = cn_clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
     char timing[80];
     bool ok;
 
@@ -297,8 +290,8 @@ static enum MHD_Result answer_api(struct cn_server *server,
     (void)MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, collect_parameter,
                                     request);
     ok = cn_route_api(&server->sources, request, &err);
-    cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
-    begin_ns = now_ns(CLOCK_MONOTONIC) - begin_ns;
+    cpu_ns = cn_clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+    begin_ns = cn_clock_ns() - begin_ns;
     atomic_fetch_add(&server->counts.answer_ns, begin_ns);
     free(request);
     (void)snprintf(timing, sizeof(timing), "cpu;dur=%.3f, total;dur=%.3f",

@@ -72,13 +72,11 @@ static void *watch(void *arg)
     (void)pthread_mutex_lock(&connections->lock);
     while (!connections->is_ending) {
         uint64_t now_ns = cn_clock_ns();
-        struct timespec until;
+        struct timespec until = cn_clock_date_in(1000000000);
 
         for (struct cn_peer *peer = connections->first; peer; peer = peer->next)
             if (peer->deadline_ns < now_ns && !peer->is_closed)
                 close_peer(peer);
-        (void)clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_sec++;
         (void)pthread_cond_timedwait(&connections->is_ended, &connections->lock, &until);
     }
     (void)pthread_mutex_unlock(&connections->lock);

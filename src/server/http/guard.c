@@ -9,6 +9,8 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
+#include "base/bytes/digits.h"
+
 enum { TOKEN_LEN_MIN = 16 };
 
 bool cn_guard_make_token(struct cn_guard *guard, struct cn_error *err)
@@ -17,8 +19,7 @@ bool cn_guard_make_token(struct cn_guard *guard, struct cn_error *err)
 
     if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
         return cn_fail_errno(err, "cannot get random numbers");
-    for (size_t i = 0; i < sizeof(bytes); i++)
-        (void)snprintf(guard->token + 2 * i, 3, "%02x", bytes[i]);
+    cn_hex_put(guard->token, bytes, sizeof(bytes));
     return true;
 }
 

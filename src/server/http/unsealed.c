@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bytes/digits.h"
 #include "server/api/request.h"
 #include "server/http/server_state.h"
 #include "store/bucket/collector_url.h"
@@ -65,7 +66,7 @@ static struct MHD_Response *answer_file(struct cn_server *server,
     uint64_t from, len, file_len;
     int fd;
 
-    if (strspn(file, "0123456789abcdef") != NUMBER_LEN || file[NUMBER_LEN] != '/') {
+    if (!cn_hex_begins(file, NUMBER_LEN) || file[NUMBER_LEN] != '/') {
         (void)cn_fail(err, CN_ERR_NOT_FOUND, "there is no segment '%.40s'", file);
         return NULL;
     }

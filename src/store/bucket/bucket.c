@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/bytes/digits.h"
 #include "base/host/cache_dir.h"
 #include "base/text.h"
 
@@ -65,8 +66,7 @@ static bool read_config(struct cn_bucket *bucket, struct cn_error *err)
             cn_fail(err, CN_ERR_FORMAT,
                     "%s is not a store; 'cairn store init' creates one", bucket->address);
     id = strstr(cn_text_str(&text), ID_KEY);
-    if (ok &&
-        (!id || strspn(id + strlen(ID_KEY), "0123456789abcdef") != CN_MANIFEST_ID_LEN))
+    if (ok && (!id || !cn_hex_begins(id + strlen(ID_KEY), CN_MANIFEST_ID_LEN)))
         ok = cn_fail(err, CN_ERR_FORMAT,
                      "%s/" CONFIG_NAME ": the id of the store is missing",
                      bucket->address);

@@ -1,11 +1,11 @@
 #include "store/bucket/manifest.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
 #include "base/alloc.h"
+#include "base/bytes/digits.h"
 #include "base/bytes/record.h"
 #include "base/files/crc32c.h"
 
@@ -18,8 +18,7 @@ void cn_manifest_new_id(char id[CN_MANIFEST_ID_LEN + 1])
 
     if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
         abort(); /* cannot fail for so few bytes */
-    for (size_t i = 0; i < sizeof(bytes); i++)
-        (void)snprintf(id + 2 * i, 3, "%02x", bytes[i]);
+    cn_hex_put(id, bytes, sizeof(bytes));
 }
 
 void cn_manifest_entry_free(struct cn_manifest_entry *entry)
@@ -154,7 +153,7 @@ static bool take_entry(struct cn_cbor *in, struct cn_manifest_entry *entry)
 
     if (!cn_cbor_take(in, CN_CBOR_ARRAY, &count) || count < FIELDS ||
         !cn_cbor_uint(in, &number) || number > NUMBER_MAX ||
-        !take_name(in, entry->id, CN_MANIFEST_ID_LEN, "0123456789abcdef") ||
+        !take_name(in, entry->id, CN_MANIFEST_ID_LEN, CN_HEX_DIGITS) ||
         !take_summary(in, &entry->summary) || !take_files(in, entry) ||
         !cn_cbor_text(in, &config) || config.len > CN_MANIFEST_CONFIG_MAX)
         return false;
@@ -216,7 +215,7 @@ bool cn_manifest_list_decode(struct cn_bytes bytes, char label[CN_MANIFEST_ID_LE
     size_t n = 0, capacity = 0;
     uint64_t announced;
     bool ok = cn_cbor_take(&in, CN_CBOR_ARRAY, &announced) && announced > 0 &&
-              take_name(&in, label, CN_MANIFEST_ID_LEN, "0123456789abcdef");
+              take_name(&in, label, CN_MANIFEST_ID_LEN, CN_HEX_DIGITS);
 
     if (!ok)
         return cn_fail(err, CN_ERR_FORMAT, "not a list of segments");

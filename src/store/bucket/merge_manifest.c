@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes/digits.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "store/bucket/bucket.h"
@@ -19,7 +20,7 @@ static bool note_merged(void *arg, const struct cn_s3_object *object,
     const char *name = object->key + strlen(FOLDER);
 
     (void)err;
-    if (strspn(name, "0123456789abcdef") == NUMBER_LEN &&
+    if (cn_hex_begins(name, NUMBER_LEN) &&
         strcmp(name + NUMBER_LEN, CN_MANIFEST_MERGED) == 0)
         *cn_map_at(arg, (uint32_t)strtoul(name, NULL, 16), 0) = 1;
     return true;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes/digits.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "store/bucket/bucket.h"
@@ -46,7 +47,7 @@ static void take_collector(struct cn_manifest_names *names, const char *id,
 {
     struct cn_manifest_collector *found;
 
-    if (strspn(id, "0123456789abcdef") != CN_MANIFEST_ID_LEN || id[CN_MANIFEST_ID_LEN])
+    if (!cn_hex_begins(id, CN_MANIFEST_ID_LEN) || id[CN_MANIFEST_ID_LEN])
         return;
     names->collectors = cn_grow(names->collectors, names->collector_count,
                                 &names->collector_capacity, sizeof(*names->collectors));
@@ -67,7 +68,7 @@ static bool take_name(void *arg, const struct cn_s3_object *object, struct cn_er
     if (strncmp(name, COLLECTOR, strlen(COLLECTOR)) == 0)
         take_collector(names, name + strlen(COLLECTOR), object);
     /* Other objects are none of ours. */
-    if (strspn(name, "0123456789abcdef") != NUMBER_LEN)
+    if (!cn_hex_begins(name, NUMBER_LEN))
         return true;
     number = (uint32_t)strtoul(name, NULL, 16);
     if (strcmp(name + NUMBER_LEN, CN_MANIFEST_MERGED) == 0) {

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/host/range_cache.h"
+#include "base/list.h"
 #include "base/run/lock.h"
 #include "base/run/once.h"
 #include "base/text.h"
@@ -152,10 +153,7 @@ static bool is_read_later(const char *name)
 {
     static const char *const names[] = {"config.props", "text.log", "traces.dat"};
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
+    return cn_list_has(names, CN_COUNT_OF(names), name);
 }
 
 /* What opening the files reads, in one go. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes/digits.h"
 #include "base/map.h"
 #include "base/run/clock.h"
 #include "base/text.h"
@@ -54,7 +55,7 @@ static bool note_entry(void *arg, const struct cn_s3_object *object, struct cn_e
     if (strncmp(name, COLLECTOR, strlen(COLLECTOR)) == 0 &&
         is_older(sweep, object->changed_ns, orphan_ns))
         return cn_s3_remove(sweep->bucket->s3, object->key, err);
-    if (strspn(name, "0123456789abcdef") != NUMBER_LEN)
+    if (!cn_hex_begins(name, NUMBER_LEN))
         return true;
     number = (uint32_t)strtoul(name, NULL, 16);
     if (strcmp(name + NUMBER_LEN, GONE) == 0) {
@@ -79,8 +80,7 @@ static bool note_object(void *arg, const struct cn_s3_object *object,
     struct found *last = sweep->count > 0 ? &sweep->segments[sweep->count - 1] : NULL;
 
     (void)err;
-    if (strspn(id, "0123456789abcdef") != CN_MANIFEST_ID_LEN ||
-        id[CN_MANIFEST_ID_LEN] != '/')
+    if (!cn_hex_begins(id, CN_MANIFEST_ID_LEN) || id[CN_MANIFEST_ID_LEN] != '/')
         return true;
     if (!last || strncmp(last->id, id, CN_MANIFEST_ID_LEN) != 0) {
         sweep->segments = cn_grow(sweep->segments, sweep->count, &sweep->capacity,

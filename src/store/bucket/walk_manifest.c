@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/bytes/digits.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "store/bucket/bucket.h"
@@ -28,7 +29,7 @@ static bool visit_entry(void *arg, const struct cn_s3_object *object,
     struct cn_text text = {0};
     bool is_found = false, ok;
 
-    if (strspn(object->key + strlen(FOLDER), "0123456789abcdef") != NUMBER_LEN ||
+    if (!cn_hex_begins(object->key + strlen(FOLDER), NUMBER_LEN) ||
         cn_ends_with(object->key, CN_MANIFEST_MERGED))
         return true;
     ok = cn_s3_get(walk->bucket->s3, object->key, &text, &is_found, err) &&

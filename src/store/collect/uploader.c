@@ -166,15 +166,8 @@ static bool pass(struct cn_uploader *uploader)
 
 static void pause_for(struct cn_uploader *uploader, unsigned ms)
 {
-    struct timespec until;
+    struct timespec until = cn_clock_date_in((uint64_t)ms * 1000000);
 
-    (void)clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += ms / 1000;
-    until.tv_nsec += (long)(ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
     (void)pthread_mutex_lock(&uploader->lock);
     if (!uploader->is_ending)
         (void)pthread_cond_timedwait(&uploader->is_ending_now, &uploader->lock, &until);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/bytes/digits.h"
 #include "base/files/disk.h"
 #include "base/files/file.h"
 #include "base/text.h"
@@ -69,7 +70,7 @@ static bool read_pins(struct pins *pins, const char *base, struct cn_error *err)
         size_t len = strcspn(line, "\n");
         struct pin pin = {0};
 
-        if (len == ID_LEN && strspn(line, "0123456789abcdef") == ID_LEN) {
+        if (len == ID_LEN && cn_hex_begins(line, ID_LEN)) {
             memcpy(pin.id, line, ID_LEN);
             add_pin(pins, pin);
         }

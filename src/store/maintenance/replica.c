@@ -10,6 +10,7 @@
 #include "base/files/chunk_format.h"
 #include "base/files/crc32c.h"
 #include "base/files/file.h"
+#include "base/path.h"
 #include "base/run/clock.h"
 #include "base/text.h"
 #include "store/bucket/bucket.h"
@@ -40,10 +41,8 @@ void cn_replica_lane_reset(struct cn_replica_lane *lane)
 
 static bool note_last(void *arg, const struct cn_s3_object *object, struct cn_error *err)
 {
-    const char *slash = strrchr(object->key, '/');
-
     (void)err;
-    *(uint64_t *)arg = strtoull(slash + 1, NULL, 16);
+    *(uint64_t *)arg = strtoull(cn_path_name(object->key), NULL, 16);
     return true;
 }
 

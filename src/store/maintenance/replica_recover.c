@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/bytes/digits.h"
 #include "base/files/disk.h"
 #include "base/map.h"
+#include "base/path.h"
 #include "base/run/clock.h"
 #include "base/text.h"
 #include "store/bucket/bucket.h"
@@ -35,8 +37,7 @@ struct all_left {
 
 static bool is_id(const char *text, char end)
 {
-    return strspn(text, "0123456789abcdef") == CN_MANIFEST_ID_LEN &&
-           text[CN_MANIFEST_ID_LEN] == end;
+    return cn_hex_begins(text, CN_MANIFEST_ID_LEN) && text[CN_MANIFEST_ID_LEN] == end;
 }
 
 /* Keys are sorted: those of a segment follow each other. */
@@ -165,7 +166,7 @@ static bool put_together(struct cn_bucket *bucket, const struct left *left,
 /* The number of the last commit of a segment: when it was written. */
 static uint64_t last_number(const struct left *left)
 {
-    return strtoull(strrchr(left->keys[left->count - 1], '/') + 1, NULL, 16);
+    return strtoull(cn_path_name(left->keys[left->count - 1]), NULL, 16);
 }
 
 /* The id of the segment that is made of commits: not that of the collector's own, which may have

@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/bytes/digits.h"
 #include "base/files/chunk_format.h"
 #include "base/files/disk.h"
 #include "base/files/file.h"
+#include "base/list.h"
 #include "base/text.h"
 #include "store/bucket/bucket.h"
 #include "store/index/posting_file.h"
@@ -30,8 +32,8 @@ static const char *const sealed_files[] = {CN_TEXT_LOG_NAME,  CN_TRACES_NAME,
                                            CN_TEXT_FILE_NAME, CN_TEXT_INDEX_NAME,
                                            CN_META_FILE_NAME, CN_POSTING_FILE_NAME};
 enum {
-    OPEN_FILES = sizeof(open_files) / sizeof(*open_files),
-    SEALED_FILES = sizeof(sealed_files) / sizeof(*sealed_files),
+    OPEN_FILES = CN_COUNT_OF(open_files),
+    SEALED_FILES = CN_COUNT_OF(sealed_files),
 };
 
 static uint64_t len_of(const char *dir, const char *name)
@@ -130,7 +132,7 @@ static bool read_id(const char *base, char id[CN_MANIFEST_ID_LEN + 1])
         cn_file_close(&file);
     }
     id[len] = '\0';
-    return strspn(id, "0123456789abcdef") == CN_MANIFEST_ID_LEN;
+    return cn_hex_begins(id, CN_MANIFEST_ID_LEN);
 }
 
 bool cn_collector_id(const char *base, char id[CN_MANIFEST_ID_LEN + 1],
@@ -165,13 +167,8 @@ bool cn_collector_sign_off(struct cn_bucket *bucket, const char *base,
 
 static bool is_listed(const char *name)
 {
-    for (size_t i = 0; i < OPEN_FILES; i++)
-        if (strcmp(name, open_files[i]) == 0)
-            return true;
-    for (size_t i = 0; i < SEALED_FILES; i++)
-        if (strcmp(name, sealed_files[i]) == 0)
-            return true;
-    return false;
+    return cn_list_has(open_files, OPEN_FILES, name) ||
+           cn_list_has(sealed_files, SEALED_FILES, name);
 }
 
 bool cn_fresh_open(const char *base, uint32_t number, const char *name, int *fd,

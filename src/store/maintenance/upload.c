@@ -12,6 +12,7 @@
 #include "base/files/disk.h"
 #include "base/files/file.h"
 #include "base/files/outdir.h"
+#include "base/list.h"
 #include "base/run/failures.h"
 #include "base/run/pool.h"
 #include "base/run/progress.h"
@@ -132,10 +133,7 @@ static bool is_wanted(const char *name)
         CN_TRACES_NAME,    CN_TEXT_LOG_NAME,     CN_TEXT_FILE_NAME, CN_TEXT_INDEX_NAME,
         CN_META_FILE_NAME, CN_POSTING_FILE_NAME, CN_CONFIG_NAME};
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
+    return cn_list_has(names, CN_COUNT_OF(names), name);
 }
 
 static bool list_files(const char *dir, struct cn_manifest_entry *entry,

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/bytes/digits.h"
 #include "base/regex.h"
 #include "store/search/query_values.h"
 
@@ -136,7 +137,7 @@ static bool parse_id(struct cn_query_term *term, const char *value, unsigned dig
     if (len == 0 || len > digits)
         return cn_fail(err, CN_ERR_USAGE, "'%s' is not an id of %u digits", value,
                        digits);
-    if (strspn(value, "0123456789abcdefABCDEF") != len)
+    if (!cn_hex_is(value, len))
         return cn_fail(err, CN_ERR_USAGE, "'%s' is not a hexadecimal number", value);
     /* Leading zeros may be missing; of a prefix, the last digits are unknown. */
     at = 32 - (is_prefix ? digits : len);

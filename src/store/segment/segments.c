@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/bytes/digits.h"
 #include "base/files/file.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "store/segment/config.h"
 #include "store/segment/java_probe.h"
@@ -21,10 +23,9 @@ enum { NAME_LEN = 6 };
 
 bool cn_segments_parse(const char *path, uint32_t *number)
 {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
+    const char *name = cn_path_name(path);
 
-    if (strlen(name) != NAME_LEN || strspn(name, "0123456789abcdef") != NAME_LEN)
+    if (strlen(name) != NAME_LEN || !cn_hex_begins(name, NAME_LEN))
         return false;
     *number = (uint32_t)strtoul(name, NULL, 16);
     return true;

@@ -5,6 +5,7 @@
 #include <time.h>
 #include <xxhash.h>
 
+#include "base/path.h"
 #include "base/text.h"
 #include "model/calls/recording.h"
 #include "model/calls/values.h"
@@ -112,7 +113,6 @@ static void identify(struct cutting *cutting, uint64_t time_ns)
         cn_recording_session_at(cutting->recording, cutting->task, time_ns);
     uint64_t origin[3] = {task->pid, task->tid, time_ns};
     const char *program = session ? session->exename : "";
-    const char *slash = strrchr(program, '/');
     struct cn_trace_span *span;
     XXH128_hash_t id;
 
@@ -126,7 +126,7 @@ static void identify(struct cutting *cutting, uint64_t time_ns)
     span->id = (id.high64 ^ id.low64) | 1;
     span->type = cn_words_add_str(cutting->words, CN_WORD_KEYWORD, "call");
     span->service =
-        cn_words_add_str(cutting->words, CN_WORD_KEYWORD, slash ? slash + 1 : program);
+        cn_words_add_str(cutting->words, CN_WORD_KEYWORD, cn_path_name(program));
 }
 
 static bool finish(struct cutting *cutting, struct cn_error *err)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/bytes/digits.h"
 #include "base/files/compress.h"
 #include "base/files/file.h"
 #include "symbols/program/debuginfod.h"
@@ -66,8 +67,7 @@ static bool find_in_home(const char *build_id, const char *name, struct cn_text 
 /* Build-ids are part of paths, and come from files. */
 static bool is_build_id(const char *text)
 {
-    return strlen(text) >= BUILD_ID_TEXT_MIN &&
-           text[strspn(text, "0123456789abcdef")] == '\0';
+    return strlen(text) >= BUILD_ID_TEXT_MIN && cn_hex_begins(text, strlen(text));
 }
 
 static struct cn_debuginfod *debuginfod_of(struct cn_build_files *files)
@@ -129,8 +129,8 @@ int cn_build_files_find_debug(Dwfl_Module *module, void **arg, const char *modul
 
     (void)module_name;
     (void)base;
-    for (int i = 0; i < len; i++)
-        cn_text_printf(&id, "%02x", bits[i]);
+    if (len > 0)
+        cn_hex_add(&id, bits, (size_t)len);
     if (is_build_id(cn_text_str(&id)) && (find_build(id.chars, ".debug", &found) ||
                                           find_in_home(id.chars, "debug", &found)))
         fd = open(found.chars, O_RDONLY | O_CLOEXEC);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/bytes/digits.h"
 #include "base/text.h"
 #include "symbols/program/build_files.h"
 
@@ -19,8 +20,8 @@ static bool is_build(Dwfl_Module *module, const char *build_id)
 
     if (build_id[0] == '\0')
         return true;
-    for (int i = 0; i < len; i++)
-        cn_text_printf(&text, "%02x", bits[i]);
+    if (len > 0)
+        cn_hex_add(&text, bits, (size_t)len);
     ok = strcmp(cn_text_str(&text), build_id) == 0;
     cn_text_done(&text);
     return ok;

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes/digits.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "symbols/kernel_symbols.h"
 
@@ -51,7 +53,7 @@ static void add_build_id(struct cn_text *out, const struct cn_perf_file *file,
                         &id))
         cn_text_str_add(out, cn_perf_build_id(file, path));
     else
-        cn_perf_hex(out, id);
+        cn_hex_add(out, id.ptr, id.len);
     /* The vDSO is part of the kernel: that of another one is none that is known here. */
     if (out->len == 0 && strcmp(path, "[vdso]") == 0 && file->kernel_release &&
         !cn_kernel_is_running("", file->kernel_release))
@@ -69,11 +71,8 @@ static bool is_code(const struct cn_perf_record *record)
 /* ".../jit-PID.dump". */
 static bool is_jitdump(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    size_t len = strlen(path);
-
-    return slash && strncmp(slash, "/jit-", 5) == 0 && len > 5 &&
-           strcmp(path + len - 5, ".dump") == 0;
+    return strncmp(cn_path_name(path), "jit-", 4) == 0 && strchr(path, '/') &&
+           cn_ends_with(path, ".dump");
 }
 
 static void add_mapping(struct cn_perf_spaces *spaces, const struct cn_perf_file *file,

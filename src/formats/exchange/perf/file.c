@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/bytes/digits.h"
 
 enum { FEATURE_COUNT = 64, BUILD_ID_NAME_OFF = 28, HEAD_LEN = 8, CLOCK_DATA_LEN = 24 };
 
@@ -61,18 +62,12 @@ static bool read_attrs(struct cn_perf_file *file, const struct cn_perf_header *h
     return true;
 }
 
-void cn_perf_hex(struct cn_text *text, struct cn_bytes bytes)
-{
-    for (size_t i = 0; i < bytes.len; i++)
-        cn_text_printf(text, "%02x", bytes.ptr[i]);
-}
-
 static void add_build_id(struct cn_perf_file *file, struct cn_bytes id, const char *path)
 {
     struct cn_text key = {0};
 
     cn_text_printf(&key, "%s\n", path);
-    cn_perf_hex(&key, id);
+    cn_hex_add(&key, id.ptr, id.len);
     (void)cn_names_add(&file->build_id_keys, cn_text_str(&key));
     cn_text_done(&key);
 }

@@ -89,7 +89,4 @@ CN_CHECK bool cn_perf_sample_decode(const struct cn_perf_file *file,
 /* The build-id of a module in the file's list, in hexadecimal; "" if it has none. */
 const char *cn_perf_build_id(const struct cn_perf_file *file, const char *path);
 
-/* Append bytes in hexadecimal. */
-void cn_perf_hex(struct cn_text *text, struct cn_bytes bytes);
-
 #endif

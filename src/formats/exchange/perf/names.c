@@ -7,6 +7,8 @@
 #include <xxhash.h>
 
 #include "base/alloc.h"
+#include "base/list.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "formats/exchange/read/stacks/import.h"
 #include "symbols/demangle.h"
@@ -115,7 +117,7 @@ static void add_symbol(struct cn_perf_names *names, const char *name,
 static void add_unknown(struct cn_perf_names *names, const char *module,
                         const char *build_id)
 {
-    const char *slash = strrchr(module, '/'), *base = slash ? slash + 1 : module;
+    const char *base = cn_path_name(module);
     struct cn_text text = {0};
 
     cn_text_str_add(&text, CN_IMPORT_UNKNOWN);
@@ -140,14 +142,6 @@ static struct cn_perf_frames *begin_frames(struct cn_perf_names *names)
 static void end_frames(const struct cn_perf_names *names, struct cn_perf_frames *frames)
 {
     frames->count = (uint32_t)names->frame_count - frames->first;
-}
-
-static bool is_among(const char *name, const char *const *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(name, list[i]) == 0)
-            return true;
-    return false;
 }
 
 /* How a stack began whose outermost function has this name. */
@@ -175,11 +169,10 @@ static enum cn_entry entry_of(const char *name)
                                           "common_startup_64",
                                           "__secondary_switched"};
 
-    if (is_among(name, programs, sizeof(programs) / sizeof(*programs)))
+    if (cn_list_has(programs, CN_COUNT_OF(programs), name))
         return CN_ENTRY_MAIN_THREAD;
-    return is_among(name, threads, sizeof(threads) / sizeof(*threads))
-               ? CN_ENTRY_APPLICATION_THREAD
-               : CN_ENTRY_UNKNOWN;
+    return cn_list_has(threads, CN_COUNT_OF(threads), name) ? CN_ENTRY_APPLICATION_THREAD
+                                                            : CN_ENTRY_UNKNOWN;
 }
 
 /* The loops around an address, the outermost first, with the level of inlining of each. */
@@ -468,7 +461,7 @@ static bool is_end(const char *name)
 {
     static const char *const ends[] = {"_etext", "_einittext", "_end"};
 
-    return is_among(name, ends, sizeof(ends) / sizeof(*ends));
+    return cn_list_has(ends, CN_COUNT_OF(ends), name);
 }
 
 static void resolve_kernel(struct cn_perf_names *names, uint64_t address,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/bytes/digits.h"
 #include "base/bytes/json_reader.h"
 #include "formats/exchange/perf/perf.h"
 #include "formats/exchange/read/lines.h"
@@ -104,10 +105,7 @@ static bool read_frame(struct cn_bytes line, struct cn_bytes *name,
     struct cn_bytes rest = line, address = cn_word_take(&rest);
     size_t open = 0, len;
 
-    for (size_t i = 0; i < address.len; i++)
-        if (!memchr("0123456789abcdefABCDEF", address.ptr[i], 22))
-            return false;
-    if (address.len == 0)
+    if (address.len == 0 || !cn_hex_is(address.ptr, address.len))
         return false;
     while (rest.len > 0 && is_blank(rest.ptr[0]))
         (void)cn_bytes_from(rest, 1, &rest);

@@ -124,15 +124,11 @@ static void add_build_id(struct cn_perf_writer *writer, struct cn_bytes id)
 /* The time of day of a time of the clock. */
 static void add_clock_data(struct cn_perf_writer *writer, uint32_t clock)
 {
-    struct timespec now = {0};
-
-    (void)clock_gettime((clockid_t)clock, &now);
     begin_feature(writer, CN_PERF_FEATURE_CLOCK_DATA);
     cn_wire_u32(&writer->sections, 1);
     cn_wire_u32(&writer->sections, clock);
     cn_wire_u64(&writer->sections, cn_clock_date_ns());
-    cn_wire_u64(&writer->sections,
-                (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+    cn_wire_u64(&writer->sections, cn_clock_read_ns((clockid_t)clock));
     end_feature(writer);
 }
 

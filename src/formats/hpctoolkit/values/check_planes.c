@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/bytes/digits.h"
 #include "base/run/progress.h"
 #include "formats/hpctoolkit/values/checks.h"
 
@@ -16,15 +17,10 @@ static void check_tuple_unique(struct cn_hpc_plane_check *p, struct cn_bytes ids
                                uint64_t off)
 {
     enum { ID_LEN_MAX = 32 };
-    static const char digits[] = "0123456789abcdef";
     char key[2 * CN_IDENTITY_MAX * ID_LEN_MAX + 1];
     size_t known = p->tuples.count;
 
-    for (size_t i = 0; i < ids.len; i++) {
-        key[2 * i] = digits[ids.ptr[i] >> 4];
-        key[2 * i + 1] = digits[ids.ptr[i] & 15];
-    }
-    key[2 * ids.len] = '\0';
+    cn_hex_put(key, ids.ptr, ids.len);
     if (cn_names_add(&p->tuples, key) < known)
         cn_findings_warn(&p->c->f, "tuple-unique", off,
                          "another profile has the same identity");

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/path.h"
 #include "formats/uftrace/text/scan.h"
 
 static int by_name(const void *a, const void *b)
@@ -145,14 +146,13 @@ uint32_t cn_uft_module_add(struct cn_uft_directory *dir, const char *path,
     const char *key = cn_arena_printf(&dir->rec.arena, "%s\n%s", path, build_id);
     uint32_t known = (uint32_t)dir->module_keys.count;
     uint32_t id = cn_names_add(&dir->module_keys, key);
-    const char *slash = strrchr(path, '/');
 
     if (id == known) {
         dir->modules = cn_grow(dir->modules, dir->module_count, &dir->module_capacity,
                                sizeof(*dir->modules));
         dir->modules[dir->module_count++] = (struct cn_call_module){
             .path = path,
-            .name = slash ? slash + 1 : path,
+            .name = cn_path_name(path),
             .build_id = build_id,
         };
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/path.h"
 #include "formats/uftrace/directory/builders.h"
 #include "formats/uftrace/records/reader.h"
 #include "formats/uftrace/text/task_reader.h"
@@ -218,11 +219,10 @@ static void settle_task(struct building *b, struct cn_task *task)
 
     if (process && process->count > 0) {
         uint32_t last = process->sessions[process->count - 1].session;
-        const char *path = dir->sessions[last].exename, *slash = strrchr(path, '/');
 
         task->sessions = process->sessions;
         task->session_count = process->count;
-        task->name = slash ? slash + 1 : path;
+        task->name = cn_path_name(dir->sessions[last].exename);
     }
     if (task->tid != task->pid)
         task->parent = cn_recording_find_task(&dir->rec, task->pid);

@@ -1,18 +1,15 @@
 #include "formats/uftrace/text/task_reader.h"
 
-#include <string.h>
-
+#include "base/bytes/digits.h"
 #include "formats/uftrace/format.h"
 
 static bool scan_sid(struct cn_bytes *text, struct cn_bytes *out)
 {
     struct cn_bytes sid;
 
-    if (!cn_uft_scan_word(text, &sid) || sid.len != CN_UFT_SID_LEN)
+    if (!cn_uft_scan_word(text, &sid) || sid.len != CN_UFT_SID_LEN ||
+        !cn_hex_is(sid.ptr, sid.len))
         return false;
-    for (size_t i = 0; i < sid.len; i++)
-        if (!memchr("0123456789abcdefABCDEF", sid.ptr[i], 22))
-            return false;
     *out = sid;
     return true;
 }

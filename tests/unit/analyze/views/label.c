@@ -113,16 +113,6 @@ static void unknown_kinds_show_what_they_carry(void **state)
     expect(*state, (struct cn_context){.kind = CN_CONTEXT_LINE}, "<unknown place>");
 }
 
-static void base_names_end_paths(void **state)
-{
-    (void)state;
-    assert_string_equal(cn_label_base_name("/a/b"), "b");
-    assert_string_equal(cn_label_base_name("b"), "b");
-    assert_string_equal(cn_label_base_name("a/"), "a/");
-    assert_string_equal(cn_label_base_name("/"), "/");
-    assert_string_equal(cn_label_base_name(""), "");
-}
-
 static bool add(struct cn_name_filter *filter, const char *pattern, enum cn_match match)
 {
     struct cn_error err = {0};
@@ -183,7 +173,6 @@ int main(void)
         cmocka_unit_test(places_inside_functions_say_where_they_are),
         cmocka_unit_test(entry_points_have_names),
         cmocka_unit_test(unknown_kinds_show_what_they_carry),
-        cmocka_unit_test(base_names_end_paths),
         cmocka_unit_test(a_glob_matches_whole_names),
         cmocka_unit_test(a_regex_matches_anywhere),
         cmocka_unit_test(a_bad_regex_is_refused_with_the_reason),

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/files/unpack.h"
 #include "base/map.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "model/contexts/memory.h"
 #include "model/contexts/points.h"
@@ -490,14 +491,13 @@ bool cn_import_finish(struct cn_import *import, struct cn_database **out,
 bool cn_import_database(struct cn_database **out, const char *path,
                         const char *description, cn_import_fn read, struct cn_error *err)
 {
-    const char *slash = strrchr(path, '/');
     struct cn_unpacked file = {0};
     struct cn_import *import;
     bool ok;
 
     if (!cn_unpacked_open(&file, path, err))
         return false;
-    import = cn_import_new(slash && slash[1] ? slash + 1 : path, description);
+    import = cn_import_new(cn_path_name(path), description);
     ok = read(import, file.bytes, err);
     if (ok)
         ok = cn_import_finish(import, out, err);

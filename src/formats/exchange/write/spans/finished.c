@@ -81,16 +81,12 @@ bool cn_finished_visit(struct cn_finished *finished, const struct cn_span *span,
 void cn_trace_export_init(struct cn_trace_export *trace,
                           const struct cn_call_query *query)
 {
-    static const char digits[] = "0123456789abcdef";
     uint64_t pid = query->task_count > 0 ? query->rec->tasks[query->tasks[0]].pid : 0;
 
     *trace = (struct cn_trace_export){.offset_ns = cn_export_clock_offset_ns(query->rec)};
     cn_u64_be_put(trace->id, cn_export_start_ns(query) + trace->offset_ns);
     cn_u64_be_put(trace->id + 8, pid << 32 | query->task_count);
-    for (size_t i = 0; i < CN_TRACE_ID_LEN; i++) {
-        trace->hex[2 * i] = digits[trace->id[i] >> 4];
-        trace->hex[2 * i + 1] = digits[trace->id[i] & 15];
-    }
+    cn_hex_put(trace->hex, trace->id, CN_TRACE_ID_LEN);
 }
 
 struct cn_finished *cn_trace_finished_new(const struct cn_lane *lane)

@@ -9,6 +9,7 @@
 #include "analyze/views/frames.h"
 #include "analyze/waits.h"
 #include "base/alloc.h"
+#include "base/path.h"
 
 uint64_t cn_stack_value(double value)
 {
@@ -82,9 +83,8 @@ static uint32_t add_session(struct cn_stacks *stacks, const struct cn_recording 
                             uint32_t session)
 {
     const char *path = session < rec->session_count ? rec->sessions[session].exename : "";
-    const char *slash = strrchr(path, '/');
 
-    return add_name(stacks, slash ? slash + 1 : path);
+    return add_name(stacks, cn_path_name(path));
 }
 
 static uint32_t add_called(struct cn_stacks *stacks, const struct cn_call_tree *tree,

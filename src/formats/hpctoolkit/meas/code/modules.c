@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/files/file.h"
+#include "base/path.h"
 #include "formats/hpctoolkit/meas/code/path_map.h"
 #include "formats/hpctoolkit/meas/format.h"
 
@@ -145,9 +146,7 @@ static bool open_file(const struct cn_hpc_modules *m, uint32_t number,
 /* Frames of "python.1a2b3c4d" belong to the module "<logical python>". */
 static uint32_t logical_module(struct cn_hpc_modules *m, uint32_t number)
 {
-    const char *shown = m->list[number].shown;
-    const char *slash = strrchr(shown, '/');
-    const char *name = slash ? slash + 1 : shown;
+    const char *name = cn_path_name(m->list[number].shown);
     struct cn_text text = {0};
     uint32_t logical;
 

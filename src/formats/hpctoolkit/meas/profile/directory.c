@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/path.h"
 #include "base/run/ranks.h"
 #include "base/search.h"
 
@@ -148,10 +149,7 @@ const struct cn_hpc_directory *cn_hpc_directories_of(const struct cn_hpc_directo
 
 const char *cn_hpc_directories_name(const struct cn_hpc_directories *d, size_t profile)
 {
-    const char *shown = cn_hpc_directories_shown(d, profile);
-    const char *slash = strrchr(shown, '/');
-
-    return slash ? slash + 1 : shown;
+    return cn_path_name(cn_hpc_directories_shown(d, profile));
 }
 
 const char *cn_hpc_directories_shown(const struct cn_hpc_directories *d, size_t profile)
@@ -171,10 +169,9 @@ void cn_hpc_directories_done(struct cn_hpc_directories *d)
 
 void cn_hpc_trace_path_print(const char *profile_path, struct cn_text *out)
 {
-    const char *slash = strrchr(profile_path, '/'), *dot = strrchr(profile_path, '.');
+    const char *dot = strrchr(cn_path_name(profile_path), '.');
 
     cn_text_add(out, profile_path,
-                dot && (!slash || dot > slash) ? (size_t)(dot - profile_path)
-                                               : strlen(profile_path));
+                dot ? (size_t)(dot - profile_path) : strlen(profile_path));
     cn_text_str_add(out, ".hpctrace");
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/xml/format.h"
@@ -140,8 +141,7 @@ const struct cn_hpc_values *cn_hpc_xml_values(const struct cn_database *db)
 /* True if `path` names one of the files of a database. */
 static bool is_part(const char *path, bool is_legacy)
 {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
+    const char *name = cn_path_name(path);
 
     if (is_legacy)
         return strcmp(name, CN_HPC_XML_FILE) == 0 ||

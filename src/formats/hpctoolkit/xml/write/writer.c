@@ -1,10 +1,10 @@
 #include "formats/hpctoolkit/xml/write/writer.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/files/outdir.h"
+#include "base/path.h"
 #include "base/run/pool.h"
 #include "formats/hpctoolkit/rooted.h"
 #include "formats/hpctoolkit/sources.h"
@@ -107,13 +107,11 @@ static bool write_address(struct cn_hpc_xml_writing *w, int64_t id,
 {
     struct cn_text name = {0};
     struct cn_module module;
-    const char *slash;
 
     if (!cn_database_module(w->db, address->module, &module, err))
         return false;
-    slash = strrchr(module.path, '/');
     cn_text_printf(&name, "%s 0x%llx [%s]", CN_HPC_XML_UNKNOWN_PROCEDURE,
-                   (unsigned long long)address->offset, slash ? slash + 1 : module.path);
+                   (unsigned long long)address->offset, cn_path_name(module.path));
     begin_row(&w->markup, "Procedure", id, cn_text_str(&name));
     cn_markup_address(&w->markup, "v", address->offset);
     cn_markup_add(&w->markup, " f=\"1\"/>\n");
