@@ -1,6 +1,5 @@
 #include "launcher/launch.h"
 
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/duration.h"
 #include "base/files/out.h"
 #include "base/run/clock.h"
 #include "base/text.h"
@@ -206,20 +206,14 @@ static bool prepare(struct launch *launch, struct cn_error *err)
 /* Write the default options of views. */
 static bool write_default_options(const struct launch *launch, struct cn_error *err)
 {
-    static const struct {
-        const char *name;
-        uint64_t ns;
-    } units[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
-    uint64_t limit_ns = launch->options->time_limit_ns;
     struct cn_text text = {0};
-    size_t unit = 0;
     bool ok;
 
-    while (limit_ns % units[unit].ns != 0)
-        unit++;
-    if (limit_ns > 0)
-        cn_text_printf(&text, "-t %" PRIu64 "%s\n", limit_ns / units[unit].ns,
-                       units[unit].name);
+    if (launch->options->time_limit_ns > 0) {
+        cn_text_str_add(&text, "-t ");
+        cn_duration_print_exactly(&text, launch->options->time_limit_ns);
+        cn_text_char(&text, '\n');
+    }
     if (launch->options->view_options)
         cn_text_str_add(&text, cn_text_str(launch->options->view_options));
     ok = cn_out_replace(launch->dir, "default.opts", cn_text_str(&text), text.len, err);

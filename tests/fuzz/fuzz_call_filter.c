@@ -7,6 +7,7 @@
 
 #include "analyze/calls/filter.h"
 #include "base/alloc.h"
+#include "base/duration.h"
 #include "model/contexts/identity.h"
 #include "support/fake_recording.h"
 #include "support/fuzz.h"
@@ -55,7 +56,7 @@ static void add_line(struct cn_call_filter *filter, size_t number, const char *l
     else if (way == 2 * KINDS)
         ok = cn_call_filter_add_file(filter, line, CN_MATCH_REGEX, &err);
     else if (way == 2 * KINDS + 1)
-        ok = cn_call_time_parse(line, &filter->time_ns, &err);
+        ok = cn_duration_parse(line, CN_BARE_NS, &filter->time_ns, &err);
     else
         select_threads(line);
     assert(ok || err.text[0] != '\0');

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/duration.h"
 #include "model/calls/recording.h"
 
 enum option {
@@ -95,7 +96,7 @@ static bool apply(struct cn_call_filter *filter, enum option option, const char 
     case LOCATION:
         return cn_call_filter_add_file(filter, value, *match, err);
     case TIME:
-        return cn_call_time_parse(value, &filter->time_ns, err);
+        return cn_duration_parse(value, CN_BARE_NS, &filter->time_ns, err);
     case SIZE:
         return set_number(value, UINT64_MAX, &filter->size_min, err);
     case DEPTH:

@@ -9,6 +9,7 @@
 #include "analyze/views/costs.h"
 #include "analyze/views/frames.h"
 #include "base/alloc.h"
+#include "base/duration.h"
 
 static const char *const quantities[] = {"total", "self", "calls", "p50",
                                          "p90",   "p99",  "new",   "gone"};
@@ -73,21 +74,14 @@ static bool parse_pattern(struct cn_rule *rule, const char **at, struct cn_error
 
 static bool parse_unit(struct cn_rule *rule, const char *unit, struct cn_error *err)
 {
-    static const struct {
-        const char *name;
-        double seconds;
-    } units[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"m", 60}};
+    double ns = cn_duration_unit_ns(unit);
 
-    if (*unit == '\0')
-        return true;
-    for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
-        if (strcmp(unit, units[i].name) == 0) {
-            rule->limit *= units[i].seconds;
-            rule->is_time = true;
-            return true;
-        }
-    return cn_fail(err, CN_ERR_USAGE,
-                   "unknown unit '%s'; there are: %%, ns, us, ms, s, m", unit);
+    if (*unit && ns == 0)
+        return cn_fail(err, CN_ERR_USAGE,
+                       "unknown unit '%s'; there are: %%, " CN_DURATION_UNITS, unit);
+    rule->is_time = ns > 0;
+    rule->limit *= ns > 0 ? ns / 1e9 : 1;
+    return true;
 }
 
 static bool parse_limit(struct cn_rule *rule, const char *at, struct cn_error *err)

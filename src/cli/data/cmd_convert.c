@@ -6,6 +6,7 @@
 #include "analyze/calls/defaults.h"
 #include "analyze/calls/merge.h"
 #include "base/alloc.h"
+#include "base/duration.h"
 #include "base/files/outdir.h"
 #include "base/files/sink.h"
 #include "base/host/disk_usage.h"

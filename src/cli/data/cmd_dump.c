@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/duration.h"
 #include "cli/data/dump.h"
 #include "cli/recording/options.h"
 #include "cli/shell/cli.h"
@@ -26,7 +27,7 @@ static bool dump_calls(struct cn_recording_setup *setup, void *arg, struct cn_er
         .on_loss_arg = (void *)(uintptr_t)setup->args,
     };
 
-    if (sample && !cn_call_time_parse(sample, &options.unit_ns, err))
+    if (sample && !cn_duration_parse(sample, CN_BARE_NS, &options.unit_ns, err))
         return cn_fail_in(err, "--sample-time");
     cn_cli_page(setup->args);
     return cn_format_write_calls(format, &setup->query, "-", &options, err) ||

@@ -8,7 +8,7 @@
 #include "analyze/calls/stack.h"
 #include "base/bytes/utf8.h"
 #include "base/text.h"
-#include "cli/print/duration.h"
+#include "cli/print/fixed_width.h"
 #include "cli/print/write.h"
 #include "cli/recording/call_names.h"
 #include "cli/recording/options.h"

@@ -7,6 +7,8 @@
 
 #include "analyze/views/overview.h"
 #include "base/alloc.h"
+#include "base/date.h"
+#include "base/duration.h"
 #include "base/host/disk_usage.h"
 #include "base/text.h"
 #include "cli/database/opened.h"
@@ -325,7 +327,8 @@ static void show_timelines(const struct info *info, struct cn_sheet *sheet)
     cn_text_str_add(&text, " in ");
     cn_count_print_of(&text, info->overview.timeline_count, "thread");
     add_text(sheet, "samples", &text);
-    cn_date_print(&text, db->begin_ns);
+    cn_date_print(&text, db->begin_ns, 6);
+    cn_text_str_add(&text, " UTC");
     add_text(sheet, "begin", &text);
     cn_duration_print(&text, duration_ns(db));
     add_text(sheet, "duration", &text);

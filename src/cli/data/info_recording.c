@@ -9,8 +9,8 @@
 
 #include "base/bytes/utf8.h"
 #include "base/text.h"
-#include "cli/print/duration.h"
 #include "cli/print/facts.h"
+#include "cli/print/fixed_width.h"
 #include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "launcher/info_file.h"

@@ -1,4 +1,5 @@
 #include "cli/data/info_store.h"
+#include "base/date.h"
 #include "cli/store/args.h"
 
 #include <inttypes.h>
@@ -6,7 +7,6 @@
 #include "cli/print/facts.h"
 #include "cli/shell/cli.h"
 #include "model/traces/trace.h"
-#include "store/search/query_values.h"
 #include "store/segment/reader.h"
 #include "store/write/java_import.h"
 
@@ -94,7 +94,7 @@ static void print_facts(const struct cn_args *args, const struct summary *s)
 static void add_time(struct cn_text *text, const char *label, uint64_t time_ns)
 {
     cn_text_printf(text, "%-16s ", label);
-    cn_query_time_print(text, time_ns);
+    cn_date_print(text, time_ns, 3);
     cn_text_str_add(text, " UTC\n");
 }
 

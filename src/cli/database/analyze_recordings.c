@@ -6,6 +6,7 @@
 
 #include "analyze/cct/calls_to_database.h"
 #include "base/alloc.h"
+#include "base/duration.h"
 #include "base/run/clock.h"
 #include "base/run/ranks.h"
 #include "cli/database/analyze.h"
@@ -93,7 +94,8 @@ static bool parse_options(struct recordings *self, struct cn_error *err)
         .locations = &self->locations.locations,
         .progress = &self->a->bar.progress,
     };
-    if (min_time && !cn_call_time_parse(min_time, &self->options.min_time_ns, err))
+    if (min_time &&
+        !cn_duration_parse(min_time, CN_BARE_REFUSED, &self->options.min_time_ns, err))
         return cn_fail_in(err, "--min-time");
     for (size_t i = 0; i < moved.count; i++)
         if (!cn_sources_move(&self->locations.sources, moved.list[i], err))

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/duration.h"
 #include "base/host/disk_usage.h"
 #include "base/run/clock.h"
 #include "base/run/pool.h"
@@ -191,7 +192,7 @@ static bool parse_trace(struct cn_analysis *a, enum source source, struct cn_err
         a->without_timelines = true;
         return true;
     }
-    if (!cn_duration_parse(trace, 0, &a->timeline_resolution_ns, err))
+    if (!cn_duration_parse(trace, CN_BARE_REFUSED, &a->timeline_resolution_ns, err))
         return cn_fail_in(err, "--trace");
     if (a->timeline_resolution_ns == 0)
         return cn_fail(err, CN_ERR_USAGE, "--trace: a resolution of 0; use 'full'");

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bytes/utf8.h"
+#include "base/duration.h"
 #include "base/text.h"
 #include "cli/database/gate.h"
 #include "cli/print/quantity.h"

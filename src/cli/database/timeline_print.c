@@ -7,6 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
+#include "base/date.h"
+#include "base/duration.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"
 #include "cli/print/time_axis.h"
@@ -137,8 +139,8 @@ static void print_head(const struct cn_timeline_view *view, struct cn_text *text
 
     cn_duration_print(text, span_ns);
     cn_text_str_add(text, " from ");
-    cn_date_print(text, view->begin_ns);
-    cn_text_str_add(text, ", ");
+    cn_date_print(text, view->begin_ns, 6);
+    cn_text_str_add(text, " UTC, ");
     cn_duration_print(text, span_ns / occupancy->column_count);
     cn_text_printf(text, " a column, call depth %" PRIu32, occupancy->depth);
     if (common.count > 0) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/duration.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"
 #include "cli/recording/options.h"
@@ -295,7 +296,7 @@ static bool parse_end(const char *str, size_t len, uint64_t span_ns, uint64_t *o
 
     copy[len] = '\0';
     if (len > 0)
-        ok = cn_duration_parse(copy, span_ns, out, err);
+        ok = cn_duration_parse_share(copy, span_ns, out, err);
     free(copy);
     return ok;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/duration.h"
 #include "cli/print/quantity.h"
 #include "cli/recording/record_options.h"
 #include "cli/recording/sample_run.h"
@@ -78,9 +79,10 @@ static bool choose(const struct cn_args *args, struct cn_sample_options *options
         !choose_stacks(cn_args_value(args, "call-graph"), options, err) ||
         !parse_pids(cn_args_values(args, "pid"), pids, &options->pid_count, err))
         return false;
-    if (duration && (!cn_duration_parse(duration, 0, &options->duration_ns, err) ||
-                     (options->duration_ns == 0 &&
-                      !cn_fail(err, CN_ERR_USAGE, "%s would sample nothing", duration))))
+    if (duration &&
+        (!cn_duration_parse(duration, CN_BARE_REFUSED, &options->duration_ns, err) ||
+         (options->duration_ns == 0 &&
+          !cn_fail(err, CN_ERR_USAGE, "%s would sample nothing", duration))))
         return cn_fail_in(err, "--duration");
     options->compression_level = (int)level;
     options->pids = pids;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duration.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"
 #include "cli/recording/options.h"

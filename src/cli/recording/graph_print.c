@@ -7,8 +7,8 @@
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "base/path.h"
-#include "cli/print/duration.h"
 #include "cli/print/fields.h"
+#include "cli/print/fixed_width.h"
 #include "cli/print/write.h"
 #include "model/calls/recording.h"
 

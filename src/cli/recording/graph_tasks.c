@@ -5,7 +5,7 @@
 #include "analyze/calls/tasks.h"
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
-#include "cli/print/duration.h"
+#include "cli/print/fixed_width.h"
 #include "cli/recording/graph_print.h"
 #include "model/calls/recording.h"
 

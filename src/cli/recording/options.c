@@ -9,6 +9,7 @@
 #include "analyze/calls/clock.h"
 #include "analyze/calls/defaults.h"
 #include "base/alloc.h"
+#include "base/duration.h"
 #include "base/run/pool.h"
 #include "cli/recording/record_options.h"
 #include "cli/recording/sample_run.h"
@@ -253,7 +254,7 @@ static bool make_filter(struct cn_recording_setup *setup, struct cn_error *err)
         !parse_number(setup, "size-filter", UINT64_MAX, &filter->size_min, err) ||
         !add_filters(setup, err))
         return false;
-    if (time && !cn_call_time_parse(time, &filter->time_ns, err))
+    if (time && !cn_duration_parse(time, CN_BARE_NS, &filter->time_ns, err))
         return cn_fail_in(err, "--time-filter");
     filter->depth = (uint32_t)depth;
     if (trace)
@@ -287,7 +288,7 @@ bool cn_recording_setup_time(struct cn_recording_setup *setup, const char *text,
         *out_ns = seconds * 1000000000 + part;
         return true;
     }
-    if (!cn_call_time_parse(text, &ns, err))
+    if (!cn_duration_parse(text, CN_BARE_NS, &ns, err))
         return false;
     if (setup->start_ns == 0)
         setup->start_ns = cn_call_query_start(&setup->query);

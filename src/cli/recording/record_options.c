@@ -12,6 +12,7 @@
 
 #include "analyze/calls/filter.h"
 #include "base/alloc.h"
+#include "base/duration.h"
 #include "base/run/clock.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"
@@ -88,13 +89,14 @@ static bool choose_limits(const struct cn_args *args, struct cn_launch_options *
 
     if (size && !cn_record_size_parse("size-limit", size, &options->size_limit, err))
         return false;
-    if (duration && !cn_duration_parse(duration, 0, &options->duration_ns, err))
+    if (duration &&
+        !cn_duration_parse(duration, CN_BARE_REFUSED, &options->duration_ns, err))
         return cn_fail_in(err, "--duration");
     if ((size && options->size_limit == 0) || (duration && options->duration_ns == 0))
         return cn_fail(err, CN_ERR_USAGE, "--%s: %s would record nothing",
                        size && options->size_limit == 0 ? "size-limit" : "duration",
                        size && options->size_limit == 0 ? size : duration);
-    if (time && !cn_call_time_parse(time, &options->time_limit_ns, err))
+    if (time && !cn_duration_parse(time, CN_BARE_NS, &options->time_limit_ns, err))
         return cn_fail_in(err, "--time-filter");
     if (!cn_args_u64(args, "depth", 1, DEPTH_MAX, 0, &depth, err))
         return false;
@@ -471,7 +473,7 @@ bool cn_record_change(const struct cn_args *args, struct cn_error *err)
         !cn_args_u64(args, "depth", 1, DEPTH_MAX, 0, &depth, err) ||
         !cn_args_u64(args, "size-filter", 0, UINT32_MAX, 0, &size, err))
         return false;
-    if (time && !cn_call_time_parse(time, &change.time_ns, err))
+    if (time && !cn_duration_parse(time, CN_BARE_NS, &change.time_ns, err))
         return cn_fail_in(err, "--time-filter");
     join_values(args, "filter", "", &filters);
     join_values(args, "notrace", "!", &filters);

@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
-#include "cli/print/duration.h"
 #include "cli/print/fields.h"
+#include "cli/print/fixed_width.h"
 #include "cli/print/terminal.h"
 #include "cli/print/write.h"
 #include "cli/recording/replay_line.h"

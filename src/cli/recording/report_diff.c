@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "base/text.h"
-#include "cli/print/duration.h"
+#include "cli/print/fixed_width.h"
 #include "cli/recording/options.h"
 #include "cli/recording/report_print.h"
 #include "cli/shell/cli.h"

@@ -9,7 +9,7 @@
 #include "base/bytes/csv.h"
 #include "base/bytes/utf8.h"
 #include "base/text.h"
-#include "cli/print/duration.h"
+#include "cli/print/fixed_width.h"
 #include "cli/recording/options.h"
 #include "cli/shell/cli.h"
 #include "model/calls/recording.h"

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/duration.h"
 #include "base/run/clock.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"
@@ -231,7 +232,8 @@ bool cn_record_sample(const struct cn_args *args, int *wait_status, struct cn_er
                          args->given[i]->name);
     if (ok && count == 0)
         ok = cn_fail(err, CN_ERR_USAGE, "no program given");
-    if (ok && duration && !cn_duration_parse(duration, 0, &options.duration_ns, err))
+    if (ok && duration &&
+        !cn_duration_parse(duration, CN_BARE_REFUSED, &options.duration_ns, err))
         ok = cn_fail_in(err, "--duration");
     for (size_t i = 0; i < count; i++)
         words[i] = cn_args_operand(args, i);

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
+#include "base/duration.h"
 #include "cli/print/quantity.h"
 #include "cli/recording/why_print.h"
 #include "model/calls/recording.h"

@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/date.h"
+#include "base/duration.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"
 #include "cli/shell/cli.h"
-#include "store/search/query_values.h"
 #include "store/search/search.h"
 #include "store/segment/reader.h"
 #include "store/write/writer.h"
@@ -114,9 +115,14 @@ static void put(struct cn_table *table, bool is_text, uint64_t number,
     cn_text_done(&text);
 }
 
+static void print_time(struct cn_text *text, uint64_t time_ns)
+{
+    cn_date_print(text, time_ns, 3);
+}
+
 void cn_store_put_time(struct cn_table *table, bool is_text, uint64_t time_ns)
 {
-    put(table, is_text, time_ns, cn_query_time_print);
+    put(table, is_text, time_ns, print_time);
 }
 
 void cn_store_put_duration(struct cn_table *table, bool is_text, uint64_t ns)

@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "base/date.h"
+#include "base/duration.h"
 #include "base/run/clock.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"
@@ -9,7 +11,6 @@
 #include "cli/shell/command.h"
 #include "cli/store/args.h"
 #include "store/maintenance/maintenance.h"
-#include "store/search/query_values.h"
 
 static bool read_limits(const struct cn_args *args, struct cn_store_limits *limits,
                         struct cn_error *err)
@@ -21,11 +22,11 @@ static bool read_limits(const struct cn_args *args, struct cn_store_limits *limi
     if (age && before)
         return cn_fail(err, CN_ERR_USAGE, "--older-than and --before exclude each other");
     if (age) {
-        if (!cn_query_duration_parse(age, &ns, err))
-            return false;
+        if (!cn_duration_parse(age, CN_BARE_REFUSED, &ns, err))
+            return cn_fail_in(err, "--older-than");
         limits->before_ns = now > ns ? now - ns : 1;
     }
-    if (before && !cn_query_time_parse(before, &limits->before_ns, &last_ns, err))
+    if (before && !cn_date_parse(before, &limits->before_ns, &last_ns, err))
         return false;
     if (!cn_size_option(args, "max-size", &limits->len_max, err) ||
         !cn_args_u64(args, "max-count", 1, UINT64_MAX, 0, &limits->count_max, err))

@@ -2,10 +2,10 @@
 
 #include <string.h>
 
+#include "base/duration.h"
 #include "cli/shell/cli.h"
 #include "cli/shell/command.h"
 #include "cli/store/args.h"
-#include "store/search/query_values.h"
 #include "store/write/writer.h"
 
 static bool run(const struct cn_args *args, struct cn_error *err)
@@ -19,8 +19,10 @@ static bool run(const struct cn_args *args, struct cn_error *err)
         .use_lz4 = compression && strcmp(compression, "lz4") == 0,
     };
 
+    if (rotate_time &&
+        !cn_duration_parse(rotate_time, CN_BARE_REFUSED, &options.rotate_ns, err))
+        return cn_fail_in(err, "--rotate-time");
     if (!cn_size_option(args, "rotate-size", &options.rotate_len, err) ||
-        (rotate_time && !cn_query_duration_parse(rotate_time, &options.rotate_ns, err)) ||
         !cn_store_init(cn_args_operand(args, 0), &options, err))
         return false;
     cn_cli_detail(args, "created %s", cn_args_operand(args, 0));

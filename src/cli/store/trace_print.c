@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/date.h"
+#include "base/duration.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "cli/print/quantity.h"
@@ -11,7 +13,6 @@
 #include "cli/shell/cli.h"
 #include "cli/store/args.h"
 #include "model/traces/links.h"
-#include "store/search/query_values.h"
 #include "store/search/trace_methods.h"
 #include "store/search/trace_set.h"
 
@@ -186,7 +187,7 @@ void cn_trace_print_tree(const struct cn_trace_set *set, const struct cn_args *a
     cn_cli_page(args);
     cn_text_printf(&head, "Trace %016" PRIx64 "%016" PRIx64 ", ", row->trace_high,
                    row->trace_low);
-    cn_query_time_print(&head, row->time_ns);
+    cn_date_print(&head, row->time_ns, 3);
     cn_text_str_add(&head, " UTC\n\n");
     cn_cli_print(args, &head);
     tree.table = cn_cli_table(args, tree_columns, 4);

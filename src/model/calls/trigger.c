@@ -1,10 +1,10 @@
 #include "model/calls/trigger.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/duration.h"
 
 enum { DEPTH_MAX = UINT16_MAX };
 
@@ -13,37 +13,6 @@ const char cn_call_trigger_actions[] =
     "backtrace, color=NAME, if:argN>N, argN, retval, auto-args, read=proc/statm, "
     "read=page-fault, read=pmu-cycle, read=pmu-cache, read=pmu-branch, callsite, recover "
     "and finish";
-
-bool cn_call_time_parse(const char *text, uint64_t *out_ns, struct cn_error *err)
-{
-    static const struct {
-        const char *name;
-        double ns;
-    } units[] = {
-        {"", 1},       {"ns", 1},   {"nsec", 1},   {"us", 1e3},
-        {"usec", 1e3}, {"ms", 1e6}, {"s", 1e9},    {"sec", 1e9},
-        {"msec", 1e6}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9},
-    };
-    char *end;
-    double number;
-
-    errno = 0;
-    number = strtod(text, &end);
-    if (end == text || !(number >= 0) || text[0] == '-' || errno == ERANGE)
-        return cn_fail(err, CN_ERR_USAGE, "'%s' is not a time; expected one like 10us",
-                       text);
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        if (strcmp(end, units[i].name) != 0)
-            continue;
-        number *= units[i].ns;
-        if (number > 1e18)
-            return cn_fail(err, CN_ERR_USAGE, "%s is more than 30 years", text);
-        *out_ns = (uint64_t)(number + 0.5);
-        return true;
-    }
-    return cn_fail(err, CN_ERR_USAGE,
-                   "'%s': unknown unit '%s'; use ns, us, ms, s, m or h", text, end);
-}
 
 static bool parse_condition(const char *text, struct cn_call_condition *out,
                             struct cn_error *err)
@@ -190,7 +159,7 @@ static bool parse_word(struct cn_call_trigger *trigger, const char *word,
         return parse_depth(word + 6, &trigger->depth, err);
     } else if (begins_with(word, "time=")) {
         trigger->actions |= CN_ACT_TIME;
-        return cn_call_time_parse(word + 5, &trigger->time_ns, err);
+        return cn_duration_parse(word + 5, CN_BARE_NS, &trigger->time_ns, err);
     } else if (begins_with(word, "size=")) {
         trigger->actions |= CN_ACT_SIZE;
         return parse_size(word + 5, &trigger->size_min, err);

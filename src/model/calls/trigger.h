@@ -86,8 +86,4 @@ static inline uint64_t cn_call_filtered_size(uint64_t size, char type)
     return type == 'P' ? 16 : size;
 }
 
-/* "10us", "1.5ms", "2s", "1m", "1h" or plain nanoseconds. */
-CN_CHECK bool cn_call_time_parse(const char *text, uint64_t *out_ns,
-                                 struct cn_error *err);
-
 #endif

@@ -1,18 +1,17 @@
 #include "server/page/cut.h"
 
-#include <inttypes.h>
 #include <sys/stat.h>
 
 #include "analyze/timeline/range_database.h"
 #include "analyze/timeline/range_sums.h"
 #include "analyze/views/context_index.h"
+#include "base/date.h"
 #include "base/text.h"
 #include "model/contexts/database.h"
 #include "open/analysis.h"
 #include "open/formats.h"
 #include "server/served/question.h"
 #include "server/served/thread_list.h"
-#include "store/search/query_values.h"
 #include "store/search/traces.h"
 
 static uint64_t add_times(uint64_t begin_ns, uint64_t ns)
@@ -165,8 +164,8 @@ bool cn_page_cut_samples(struct cn_database *db, const struct cn_page_range *ran
 static void add_time(struct cn_text *query, const char *word, uint64_t time_ns)
 {
     cn_text_printf(query, "%s \"", word);
-    cn_query_time_print(query, time_ns);
-    cn_text_printf(query, "%06" PRIu64 "\"", time_ns % 1000000);
+    cn_date_print(query, time_ns, 9);
+    cn_text_char(query, '"');
 }
 
 bool cn_page_cut_traces(const char *path, const struct cn_page_range *range,

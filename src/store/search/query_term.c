@@ -6,8 +6,9 @@
 #include <strings.h>
 
 #include "base/bytes/digits.h"
+#include "base/date.h"
+#include "base/duration.h"
 #include "base/regex.h"
-#include "store/search/query_values.h"
 
 static const char root_prefix[] = "root.";
 
@@ -208,10 +209,10 @@ static bool set_number(struct cn_query_term *term, const char *value,
     if (term->op == CN_QUERY_EXISTS)
         return set_range(term, first, last, err);
     if (term->field == CN_QUERY_TIME) {
-        ok = cn_query_time_parse(value, &first, &last, err);
+        ok = cn_date_parse(value, &first, &last, err);
     } else {
         ok = term->field == CN_QUERY_DURATION
-                 ? cn_query_duration_parse(value, &first, err)
+                 ? cn_duration_parse(value, CN_BARE_S, &first, err)
                  : parse_count(value, &first, err);
         last = first;
     }
@@ -230,7 +231,7 @@ static bool set_time_word(struct cn_query_term *term, const char *name, const ch
             strcasecmp(name, "since") == 0 ? CN_QUERY_GREATER_EQUAL : CN_QUERY_LESS_EQUAL;
         return set_number(term, value, err);
     }
-    if (!cn_query_duration_parse(value, &ns, err))
+    if (!cn_duration_parse(value, CN_BARE_S, &ns, err))
         return false;
     term->op = CN_QUERY_GREATER_EQUAL;
     return set_range(term, now_ns > ns ? now_ns - ns : 0, 0, err);

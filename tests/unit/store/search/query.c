@@ -142,10 +142,10 @@ static void points_at_the_column_of_a_mistake(void **state)
     assert_fails("a)", "query, column 2: ')' without '('");
     assert_fails("user = ", "query, column 6: missing value");
     assert_fails("x duration > soon",
-                 "query, column 14: 'soon' is not a duration such as 100ms");
+                 "query, column 14: 'soon' is not a duration such as 1.5s");
     assert_fails("duration > 3parsec",
-                 "query, column 12: '3parsec': the unit must be ns, us, ms, s, "
-                 "m, h, d or w");
+                 "query, column 12: 'parsec' in duration '3parsec' is not one of ns, us, "
+                 "ms, s, m, h, d, w");
     assert_fails(
         "since 2026-02-30",
         "query, column 7: '2026-02-30' is not a time such as \"2026-01-31 23:59:59\"");

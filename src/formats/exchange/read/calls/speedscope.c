@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes/json_reader.h"
+#include "base/duration.h"
 #include "base/files/unpack.h"
 #include "formats/exchange/exchange.h"
 #include "formats/exchange/read/calls/import.h"
@@ -308,7 +309,7 @@ static bool add_events(struct reading *r, uint32_t thread, uint32_t metric, doub
 static bool end_samples(struct reading *r, struct cn_error *err)
 {
     struct profile *p = &r->profile;
-    double scale = cn_import_seconds(p->unit);
+    double scale = cn_duration_unit_ns(p->unit) / 1e9;
     struct cn_import_identity identity;
     uint32_t metric, thread;
 
@@ -352,7 +353,7 @@ static uint64_t take_tid(char *name, uint64_t otherwise)
 static bool end_calls(struct reading *r, struct cn_error *err)
 {
     struct profile *p = &r->profile;
-    double scale = cn_import_seconds(p->unit) * 1e9;
+    double scale = cn_duration_unit_ns(p->unit);
     uint64_t tid = take_tid(p->name, r->profile_count + 1u);
     uint32_t track;
 

@@ -542,21 +542,3 @@ const char *cn_import_str(struct cn_import *import, struct cn_bytes text)
                 text.len < CN_IMPORT_NAME_MAX ? text.len : CN_IMPORT_NAME_MAX);
     return cn_text_str(&import->scratch);
 }
-
-double cn_import_seconds(const char *unit)
-{
-    static const struct {
-        const char *unit;
-        double seconds;
-    } times[] = {
-        {"nanoseconds", 1e-9},  {"microseconds", 1e-6},
-        {"milliseconds", 1e-3}, {"seconds", 1},
-        {"ns", 1e-9},           {"us", 1e-6},
-        {"ms", 1e-3},           {"s", 1},
-    };
-
-    for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
-        if (strcmp(times[i].unit, unit) == 0)
-            return times[i].seconds;
-    return 0;
-}

@@ -133,7 +133,4 @@ bool cn_import_probe(const char *path, cn_import_look_fn looks_right);
 /* The text as a string, up to a NUL. Valid until the next call. */
 const char *cn_import_str(struct cn_import *import, struct cn_bytes text);
 
-/* The seconds of a unit like "milliseconds" or "ms"; 0 if it is not a time. */
-double cn_import_seconds(const char *unit);
-
 #endif

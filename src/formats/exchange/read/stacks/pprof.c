@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/duration.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "formats/exchange/pprof_format.h"
@@ -286,7 +287,7 @@ static bool add_type(struct profile *p, struct value_type *to, struct cn_error *
     struct cn_text name = {0};
     bool ok;
 
-    to->scale = cn_import_seconds(unit);
+    to->scale = cn_duration_unit_ns(unit) / 1e9;
     cn_text_str_add(&name, type[0] ? type : "value");
     if (to->scale != 0 && !(suffix && strcmp(suffix, "(sec)") == 0))
         cn_text_str_add(&name, " (sec)");

@@ -1,4 +1,4 @@
-#include "cli/print/duration.h"
+#include "cli/print/fixed_width.h"
 
 #include <string.h>
 

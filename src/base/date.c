@@ -1,12 +1,8 @@
-#include "store/search/query_values.h"
+#include "base/date.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "base/bytes/bytes.h"
 #include "base/text.h"
 
 static const uint64_t second_ns = 1000000000;
@@ -125,8 +121,8 @@ static bool take_zone(const char **text, int64_t *ns)
     return true;
 }
 
-bool cn_query_time_parse(const char *text, uint64_t *first_ns, uint64_t *last_ns,
-                         struct cn_error *err)
+bool cn_date_parse(const char *text, uint64_t *first_ns, uint64_t *last_ns,
+                   struct cn_error *err)
 {
     const char *at = text;
     uint64_t ns, unit_ns = 86400 * second_ns;
@@ -144,41 +140,16 @@ bool cn_query_time_parse(const char *text, uint64_t *first_ns, uint64_t *last_ns
     return true;
 }
 
-bool cn_query_duration_parse(const char *text, uint64_t *ns, struct cn_error *err)
-{
-    static const struct {
-        const char *name;
-        double ns;
-    } units[] = {
-        {"ns", 1},   {"us", 1e3},   {"ms", 1e6},   {"s", 1e9},     {"", 1e9},
-        {"m", 6e10}, {"min", 6e10}, {"h", 3.6e12}, {"d", 8.64e13}, {"w", 6.048e14},
-    };
-    char *unit;
-    double value;
-
-    if (*text < '0' || *text > '9')
-        return cn_fail(err, CN_ERR_USAGE, "'%s' is not a duration such as 100ms", text);
-    value = strtod(text, &unit);
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        if (strcmp(unit, units[i].name) != 0)
-            continue;
-        if (!(value * units[i].ns < 9e18))
-            return cn_fail(err, CN_ERR_USAGE, "'%s' is too long, the limit is 292 years",
-                           text);
-        *ns = (uint64_t)llround(value * units[i].ns);
-        return true;
-    }
-    return cn_fail(err, CN_ERR_USAGE,
-                   "'%s': the unit must be ns, us, ms, s, m, h, d or w", text);
-}
-
-void cn_query_time_print(struct cn_text *text, uint64_t time_ns)
+void cn_date_print(struct cn_text *text, uint64_t time_ns, unsigned decimals)
 {
     time_t seconds = (time_t)(time_ns / second_ns);
+    uint64_t part = time_ns % second_ns;
     struct tm date = {0};
 
     (void)gmtime_r(&seconds, &date);
-    cn_text_printf(text, "%04d-%02d-%02d %02d:%02d:%02d.%03" PRIu64, date.tm_year + 1900,
+    for (unsigned i = decimals; i < 9; i++)
+        part /= 10;
+    cn_text_printf(text, "%04d-%02d-%02d %02d:%02d:%02d.%0*" PRIu64, date.tm_year + 1900,
                    date.tm_mon + 1, date.tm_mday, date.tm_hour, date.tm_min, date.tm_sec,
-                   time_ns % second_ns / 1000000);
+                   (int)decimals, part);
 }

@@ -1,9 +1,9 @@
-/* Durations and times of recordings, laid out as uftrace does. Without printf(): a line of
- * replay has several.
+/* Durations, times, numbers and texts in columns of a fixed width, laid out as uftrace does.
+ * Without printf(): a line of replay has several.
  * Threads: any thread.
  */
-#ifndef CN_CLI_PRINT_DURATION_H
-#define CN_CLI_PRINT_DURATION_H
+#ifndef CN_CLI_PRINT_FIXED_WIDTH_H
+#define CN_CLI_PRINT_FIXED_WIDTH_H
 
 #include <stddef.h>
 #include <stdint.h>
