@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/sort.h"
 #include "base/text.h"
 
 enum {
@@ -141,15 +142,6 @@ void cn_traits_add(struct cn_traits *traits, const char *key, const char *value,
     }
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const struct number *x = a, *y = b;
-
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return (x->value > y->value) - (x->value < y->value);
-}
-
 /* What is looked for: what the items of a group have more often than those of the other one. */
 struct search {
     const struct cn_traits *traits;
@@ -253,17 +245,6 @@ static void offer_limits(struct search *search, uint32_t key)
     }
 }
 
-static int compare_signs(const void *a, const void *b)
-{
-    const struct cn_sign *x = a, *y = b;
-
-    if (x->log_p < y->log_p || x->log_p > y->log_p)
-        return x->log_p < y->log_p ? -1 : 1;
-    if (strcmp(x->key, y->key) != 0)
-        return strcmp(x->key, y->key);
-    return strcmp(x->value, y->value);
-}
-
 static void offer_values(struct search *search)
 {
     const struct cn_traits *traits = search->traits;
@@ -292,9 +273,8 @@ void cn_traits_judge(struct cn_traits *traits, const int *groups, size_t group_c
 
     *signs = (struct cn_signs){0};
     for (int k = 0; k < CN_TRAIT_GROUPS; k++)
-        if (traits->number_counts[k] > 0)
-            qsort(traits->numbers[k], traits->number_counts[k],
-                  sizeof(*traits->numbers[k]), compare_numbers);
+        CN_SORT(traits->numbers[k], traits->number_counts[k], CN_UP(struct number, key),
+                CN_UP(struct number, value));
     for (size_t g = 0; g < group_count; g++)
         for (size_t i = 0; i < traits->values.count; i++)
             search.test_count += traits->counts[i].has[groups[g]] >= limits->hits_min;
@@ -306,8 +286,8 @@ void cn_traits_judge(struct cn_traits *traits, const int *groups, size_t group_c
         for (uint32_t i = 0; i < traits->keys.count; i++)
             offer_limits(&search, i);
     }
-    if (signs->count > 0)
-        qsort(signs->list, signs->count, sizeof(*signs->list), compare_signs);
+    CN_SORT(signs->list, signs->count, CN_UP(struct cn_sign, log_p),
+            CN_UP(struct cn_sign, key), CN_UP(struct cn_sign, value));
 }
 
 void cn_signs_done(struct cn_signs *signs)

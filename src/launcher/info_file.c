@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/files/out.h"
 #include "base/run/clock.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "formats/uftrace/format.h"
 #include "launcher/elf/file.h"
@@ -118,13 +119,6 @@ static void add_settings(struct info *info)
     cn_text_char(text, '\n');
 }
 
-static int compare_tids(const void *a, const void *b)
-{
-    const unsigned long *left = a, *right = b;
-
-    return *left < *right ? -1 : *left > *right;
-}
-
 static void add_tasks(struct info *info)
 {
     DIR *dir = opendir(info->facts->dir);
@@ -144,8 +138,7 @@ static void add_tasks(struct info *info)
     }
     if (dir)
         (void)closedir(dir);
-    if (count > 0)
-        qsort(tids, count, sizeof(*tids), compare_tids);
+    CN_SORT_VALUES(tids, count);
     begin_group(info, CN_UFT_INFO_TASKINFO);
     cn_text_printf(&info->text,
                    "taskinfo:lines=2\ntaskinfo:nr_tid=%zu\ntaskinfo:tids=", count);

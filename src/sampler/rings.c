@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes/record.h"
+#include "base/sort.h"
 
 enum { CPUS_MAX = 4096, HEAD_LEN = 8, RECORD_MAX = 1 << 16 };
 
@@ -180,17 +181,6 @@ static void list_records(struct cn_rings *rings, uint32_t index)
     }
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const struct cn_ring_record *x = a, *y = b;
-
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    if (x->ring != y->ring)
-        return x->ring < y->ring ? -1 : 1;
-    return x->off < y->off ? -1 : x->off > y->off;
-}
-
 bool cn_rings_read(struct cn_rings *rings, uint64_t until_ns,
                    bool (*take)(void *arg, const uint8_t *record, size_t len,
                                 uint64_t time_ns, struct cn_error *err),
@@ -201,8 +191,8 @@ bool cn_rings_read(struct cn_rings *rings, uint64_t until_ns,
     rings->record_count = 0;
     for (uint32_t i = 0; i < rings->count; i++)
         list_records(rings, i);
-    if (rings->record_count > 1)
-        qsort(rings->records, rings->record_count, sizeof(*rings->records), by_time);
+    CN_SORT(rings->records, rings->record_count, CN_UP(struct cn_ring_record, time_ns),
+            CN_UP(struct cn_ring_record, ring), CN_UP(struct cn_ring_record, off));
     for (size_t i = 0; i < rings->record_count && ok; i++) {
         const struct cn_ring_record *record = &rings->records[i];
         struct cn_ring *ring = &rings->list[record->ring];

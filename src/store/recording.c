@@ -6,6 +6,7 @@
 #include "analyze/calls/trace_calls.h"
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "model/calls/recording.h"
 #include "model/traces/trace.h"
@@ -113,18 +114,6 @@ struct trace_hits {
     uint64_t time_ns, duration_ns; /* of the first span */
 };
 
-/* By time, the longest first, so that a caller is before its callees. */
-static int compare_traces(const void *a, const void *b)
-{
-    const struct trace_hits *x = a, *y = b;
-
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    if (x->duration_ns != y->duration_ns)
-        return x->duration_ns > y->duration_ns ? -1 : 1;
-    return x->first < y->first ? -1 : x->first > y->first;
-}
-
 static void note_damage(struct cn_error *damage, const struct cn_error *found)
 {
     if (damage->kind == CN_ERR_NONE)
@@ -157,8 +146,9 @@ static size_t list_traces(const struct cn_store *store, const struct cn_search_h
         else
             note_damage(damage, &found);
     }
-    if (count > 1)
-        qsort(list, count, sizeof(*list), compare_traces);
+    /* The longest first, so that a caller is before its callees. */
+    CN_SORT(list, count, CN_UP(struct trace_hits, time_ns),
+            CN_DOWN(struct trace_hits, duration_ns), CN_UP(struct trace_hits, first));
     return count;
 }
 

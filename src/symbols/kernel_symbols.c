@@ -9,15 +9,7 @@
 #include "base/alloc.h"
 #include "base/bytes/digits.h"
 #include "base/search.h"
-
-static int compare(const void *left, const void *right)
-{
-    const struct cn_kernel_symbol *a = left, *b = right;
-
-    if (a->address != b->address)
-        return a->address < b->address ? -1 : 1;
-    return (a->name_off > b->name_off) - (a->name_off < b->name_off);
-}
+#include "base/sort.h"
 
 void cn_kernel_symbols_parse(struct cn_kernel_symbols *symbols, const char *types)
 {
@@ -41,8 +33,8 @@ void cn_kernel_symbols_parse(struct cn_kernel_symbols *symbols, const char *type
         symbols->list[symbols->count++] =
             (struct cn_kernel_symbol){address, (size_t)(at + 3 - text->chars)};
     }
-    if (symbols->count > 0)
-        qsort(symbols->list, symbols->count, sizeof(*symbols->list), compare);
+    CN_SORT(symbols->list, symbols->count, CN_UP(struct cn_kernel_symbol, address),
+            CN_UP(struct cn_kernel_symbol, name_off));
     for (size_t i = 0; i < symbols->count; i++)
         if (kept == 0 || symbols->list[kept - 1].address != symbols->list[i].address)
             symbols->list[kept++] = symbols->list[i];

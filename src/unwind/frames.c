@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 
 enum { VERSION_MAX = 4, LETTERS_MAX = 32, CIE_MAX = 1 << 16 };
 #define EXTENDED UINT32_MAX
@@ -179,21 +180,9 @@ static bool read_fde(struct cn_unwind_frames *frames, const struct entry *entry,
     return cn_u64_add(begin, len, &out->end) && len > 0;
 }
 
-static int by_begin(const void *a, const void *b)
-{
-    const struct cn_unwind_fde *x = a, *y = b;
-
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return x->program_address < y->program_address   ? -1
-           : x->program_address > y->program_address ? 1
-                                                     : 0;
-}
-
 void cn_unwind_frames_read(struct cn_unwind_frames *frames, struct cn_unwind_part part,
                            bool is_debug)
 {
-    bool is_sorted = true;
     struct entry entry;
 
     *frames = (struct cn_unwind_frames){.part = part, .is_debug = is_debug};
@@ -207,13 +196,10 @@ void cn_unwind_frames_read(struct cn_unwind_frames *frames, struct cn_unwind_par
             continue;
         frames->fdes = cn_grow(frames->fdes, frames->fde_count, &frames->fde_capacity,
                                sizeof(*frames->fdes));
-        if (frames->fde_count > 0 &&
-            frames->fdes[frames->fde_count - 1].begin > fde.begin)
-            is_sorted = false;
         frames->fdes[frames->fde_count++] = fde;
     }
-    if (!is_sorted)
-        qsort(frames->fdes, frames->fde_count, sizeof(*frames->fdes), by_begin);
+    CN_SORT(frames->fdes, frames->fde_count, CN_UP(struct cn_unwind_fde, begin),
+            CN_UP(struct cn_unwind_fde, program_address));
 }
 
 void cn_unwind_frames_done(struct cn_unwind_frames *frames)

@@ -1,11 +1,11 @@
 #include "analyze/calls/report.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyze/calls/ids.h"
 #include "analyze/calls/visit.h"
 #include "base/alloc.h"
+#include "base/sort.h"
 
 /* The costs of one function so far. */
 struct slot {
@@ -517,12 +517,6 @@ static void merge_tally(struct cn_call_report *report, const struct tally *tally
     }
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(((const struct cn_call_row *)a)->name,
-                  ((const struct cn_call_row *)b)->name);
-}
-
 static const struct cn_call_visitor visitor = {
     .lane_size = sizeof(struct lane),
     .begin = lane_begin,
@@ -613,8 +607,7 @@ bool cn_call_report_build(struct cn_call_report *report,
             cost->self.min_ns = cost->self.max_ns;
         }
     }
-    if (report->row_count > 0)
-        qsort(report->rows, report->row_count, sizeof(*report->rows), compare_names);
+    CN_SORT(report->rows, report->row_count, CN_UP(struct cn_call_row, name));
     return ok;
 }
 

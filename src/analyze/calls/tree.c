@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 
 void cn_call_tree_init(struct cn_call_tree *tree, const struct cn_recording *rec)
 {
@@ -152,15 +153,6 @@ struct sibling {
     uint32_t node;
 };
 
-static int compare_siblings(const void *a, const void *b)
-{
-    const struct sibling *x = a, *y = b;
-
-    if (x->first_ns != y->first_ns)
-        return x->first_ns < y->first_ns ? -1 : 1;
-    return x->first < y->first ? -1 : 1;
-}
-
 void cn_call_tree_sort(struct cn_call_tree *tree)
 {
     struct sibling *siblings = NULL;
@@ -177,7 +169,8 @@ void cn_call_tree_sort(struct cn_call_tree *tree)
         }
         if (count < 2)
             continue;
-        qsort(siblings, count, sizeof(*siblings), compare_siblings);
+        CN_SORT(siblings, count, CN_UP(struct sibling, first_ns),
+                CN_UP(struct sibling, first));
         for (size_t i = 0; i < count; i++)
             tree->nodes[siblings[i].node].next = i + 1 < count ? siblings[i + 1].node : 0;
         tree->nodes[parent].first_child = siblings[0].node;

@@ -4,6 +4,7 @@
 
 #include "analyze/calls/visit.h"
 #include "base/alloc.h"
+#include "base/sort.h"
 
 enum {
     MOMENTS = 200, /* of a group */
@@ -128,15 +129,6 @@ static void lane_merge(void *arg, const struct cn_call_lane *base, unsigned work
         add_seen(&build->workers[worker], &lane->seen.list[i]);
 }
 
-static int compare_moments(const void *a, const void *b)
-{
-    const struct moment *x = a, *y = b;
-
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    return (x->call > y->call) - (x->call < y->call);
-}
-
 static int compare_seen(const void *a, const void *b)
 {
     const struct seen *x = a, *y = b;
@@ -165,7 +157,8 @@ static void choose_moments(struct build *build, const struct cn_why *why)
                                 call->task, k * MOMENTS + i};
         }
     }
-    qsort(build->moments, build->moment_count, sizeof(*build->moments), compare_moments);
+    CN_SORT(build->moments, build->moment_count, CN_UP(struct moment, time_ns),
+            CN_UP(struct moment, call));
 }
 
 /* The functions seen during a call; each counts once. */

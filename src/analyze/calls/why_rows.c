@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 
 #define EXPLAINED_SHARE 0.9
 
@@ -147,15 +148,6 @@ static double mean(uint64_t sum, uint64_t count)
     return count > 0 ? (double)sum / (double)count : 0;
 }
 
-static int compare_rows(const void *a, const void *b)
-{
-    const struct cn_why_row *x = a, *y = b;
-
-    if (x->difference_ns < y->difference_ns || x->difference_ns > y->difference_ns)
-        return x->difference_ns > y->difference_ns ? -1 : 1;
-    return (x->context > y->context) - (x->context < y->context);
-}
-
 void cn_why_rows_build(struct cn_why_rows *rows, const struct cn_why *why,
                        const char *name)
 {
@@ -190,8 +182,8 @@ void cn_why_rows_build(struct cn_why_rows *rows, const struct cn_why *why,
     for (size_t i = rows->count; i-- > 1;)
         for (int k = 0; k < CN_WHY_GROUPS; k++)
             rows->list[why->contexts[i].parent].total_ns[k] += rows->list[i].total_ns[k];
-    if (rows->count > 0)
-        qsort(rows->list, rows->count, sizeof(*rows->list), compare_rows);
+    CN_SORT(rows->list, rows->count, CN_DOWN(struct cn_why_row, difference_ns),
+            CN_UP(struct cn_why_row, context));
     while (rows->explaining_count < rows->count && explained < EXPLAINED_SHARE &&
            rows->list[rows->explaining_count].share > 0)
         explained += rows->list[rows->explaining_count++].share;

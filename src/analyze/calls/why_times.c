@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 
 enum { PERIODS_MIN = 8 };      /* fewer intervals show no period */
 #define CLUSTER_SHARE_MAX 0.2  /* of typical calls in a cluster */
@@ -87,13 +88,6 @@ static void find_cluster(struct cn_why_cluster *cluster, const struct cn_why *wh
     };
 }
 
-static int compare_u64(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* The median of the intervals if most of them are close to it. */
 static uint64_t find_period(const struct cn_why_calls *slow)
 {
@@ -102,7 +96,7 @@ static uint64_t find_period(const struct cn_why_calls *slow)
 
     for (size_t i = 0; i < count; i++)
         intervals[i] = slow->samples[i + 1].begin_ns - slow->samples[i].begin_ns;
-    qsort(intervals, count, sizeof(*intervals), compare_u64);
+    CN_SORT_VALUES(intervals, count);
     low = intervals[count / 5];
     middle = intervals[count / 2];
     high = intervals[count - 1 - count / 5];

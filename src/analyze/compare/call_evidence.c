@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 
 /* Calls of about the same duration, of a row. */
 struct entry {
@@ -24,17 +25,6 @@ bool cn_call_test_is_exact(const double self[CN_SIDES], const double total[CN_SI
 
     return self[CN_SIDE_A] >= nearly * total[CN_SIDE_A] &&
            self[CN_SIDE_B] >= nearly * total[CN_SIDE_B];
-}
-
-static int compare_entries(const void *left, const void *right)
-{
-    const struct entry *a = left, *b = right;
-
-    if (a->row != b->row)
-        return a->row < b->row ? -1 : 1;
-    if (a->ns != b->ns)
-        return a->ns < b->ns ? -1 : 1;
-    return (a->side > b->side) - (a->side < b->side);
 }
 
 static uint32_t final_node(const struct cn_comparison *c, uint32_t node)
@@ -66,8 +56,8 @@ static struct entry *list_entries(const struct cn_comparison *c, const uint32_t 
                 (struct entry){of_node[node], run->side, at->ns, at->calls};
         }
     }
-    if (*count > 0)
-        qsort(list, *count, sizeof(*list), compare_entries);
+    CN_SORT(list, *count, CN_UP(struct entry, row), CN_UP(struct entry, ns),
+            CN_UP(struct entry, side));
     return list;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 
 enum { EXACT_MAX = 20 };
 
@@ -63,13 +64,6 @@ static double exact_tail(size_t m, size_t n, double u)
     return below / all;
 }
 
-static int compare_doubles(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-
-    return (a > b) - (a < b);
-}
-
 /* The sum of t^3 - t over groups of t equal values. */
 static double tie_term(const double *a, size_t a_count, const double *b, size_t b_count)
 {
@@ -79,7 +73,7 @@ static double tie_term(const double *a, size_t a_count, const double *b, size_t 
 
     memcpy(all, a, a_count * sizeof(*a));
     memcpy(all + a_count, b, b_count * sizeof(*b));
-    qsort(all, count, sizeof(*all), compare_doubles);
+    CN_SORT_VALUES(all, count);
     for (size_t i = 1; i <= count; i++) {
         if (i < count && all[i] == all[i - 1]) {
             run++;
@@ -255,8 +249,7 @@ double cn_significant_p(double *p, size_t count, double level)
 {
     double found = -1;
 
-    if (count > 0)
-        qsort(p, count, sizeof(*p), compare_doubles);
+    CN_SORT_VALUES(p, count);
     for (size_t i = 0; i < count; i++)
         if (p[i] <= level * (double)(i + 1) / (double)count)
             found = p[i];

@@ -7,6 +7,7 @@
 #include "analyze/compare/call_evidence.h"
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/sort.h"
 
 /* The row of a key below another row, made when new. */
 static uint32_t add_row(struct cn_compare_rows *rows, struct cn_map *known,
@@ -290,15 +291,6 @@ struct place {
     uint32_t row;
 };
 
-static int compare_places(const void *left, const void *right)
-{
-    const struct place *a = left, *b = right;
-
-    if (a->size != b->size)
-        return a->size > b->size ? -1 : 1;
-    return (a->row > b->row) - (a->row < b->row);
-}
-
 uint32_t cn_compare_rows_sort(struct cn_compare_rows *rows, uint32_t parent)
 {
     uint32_t *first =
@@ -313,8 +305,7 @@ uint32_t cn_compare_rows_sort(struct cn_compare_rows *rows, uint32_t parent)
         places[count++] =
             (struct place){fabs(row->value[CN_SIDE_B] - row->value[CN_SIDE_A]), at};
     }
-    if (count > 0)
-        qsort(places, count, sizeof(*places), compare_places);
+    CN_SORT(places, count, CN_DOWN(struct place, size), CN_UP(struct place, row));
     *first = CN_NONE;
     for (size_t i = count; i-- > 0;) {
         rows->list[places[i].row].next_sibling = *first;

@@ -16,6 +16,7 @@
 #include "analyze/views/costs_internal.h"
 #include "analyze/views/view.h"
 #include "base/alloc.h"
+#include "base/sort.h"
 
 /* A context of the function at the top, and the caller that the row stands for. */
 struct chain {
@@ -363,13 +364,6 @@ static void add_callee(struct callers_view *self, struct callees *callees, uint3
         callee->covered_to = self->shape->tree_end[node];
 }
 
-static int compare_nodes(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* The contexts that a function calls, ascending. Free the list. */
 static uint32_t *list_calls(const struct callers_shape *shape, uint64_t function,
                             size_t *count)
@@ -394,8 +388,7 @@ static uint32_t *list_calls(const struct callers_shape *shape, uint64_t function
         }
     }
     /* What a recursive function calls was found after what its first call does. */
-    if (*count > 0)
-        qsort(list, *count, sizeof(*list), compare_nodes);
+    CN_SORT_VALUES(list, *count);
     return list;
 }
 

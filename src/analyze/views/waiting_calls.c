@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/best.h"
 #include "base/path.h"
+#include "base/sort.h"
 
 enum {
     TOP_MAX = 32,   /* functions to begin with */
@@ -201,15 +202,6 @@ static struct open_row take_longest(struct search *s)
     return taken;
 }
 
-static int by_wait(const void *left, const void *right)
-{
-    const struct cn_waiting_call *a = left, *b = right;
-
-    if (a->wait != b->wait)
-        return a->wait < b->wait ? 1 : -1;
-    return (a->row.id > b->row.id) - (a->row.id < b->row.id);
-}
-
 bool cn_waiting_calls_find(struct cn_waiting_calls *out, struct cn_view *view,
                            const size_t columns[CN_WAIT_KINDS], struct cn_error *err)
 {
@@ -227,8 +219,8 @@ bool cn_waiting_calls_find(struct cn_waiting_calls *out, struct cn_view *view,
         cn_waiting_calls_done(&s.found);
         return false;
     }
-    if (s.found.count > 0)
-        qsort(s.found.list, s.found.count, sizeof(*s.found.list), by_wait);
+    CN_SORT(s.found.list, s.found.count, CN_DOWN(struct cn_waiting_call, wait),
+            CN_UP(struct cn_waiting_call, row.id));
     *out = s.found;
     return true;
 }

@@ -7,13 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-
-static int compare(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-
-    return *x < *y ? -1 : *x > *y;
-}
+#include "base/sort.h"
 
 static bool parse(const char *name, uint64_t *out)
 {
@@ -44,7 +38,6 @@ uint64_t *cn_rank_files_list(const char *folder, size_t *count)
     }
     if (listing)
         (void)closedir(listing);
-    if (*count > 0)
-        qsort(numbers, *count, sizeof(*numbers), compare);
+    CN_SORT_VALUES(numbers, *count);
     return numbers;
 }

@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/files/outdir.h"
+#include "base/sort.h"
 
 enum { LEFT_BEHIND_S = 24 * 60 * 60 };
 
@@ -99,15 +100,6 @@ static bool read_entry(struct entry *entry)
     return true;
 }
 
-static int compare_used(const void *left, const void *right)
-{
-    const struct entry *a = left, *b = right;
-
-    if (a->used.tv_sec != b->used.tv_sec)
-        return a->used.tv_sec < b->used.tv_sec ? -1 : 1;
-    return (a->used.tv_nsec > b->used.tv_nsec) - (a->used.tv_nsec < b->used.tv_nsec);
-}
-
 static struct entry *list_entries(const char *dir, size_t *count)
 {
     struct entry *list = NULL;
@@ -142,8 +134,8 @@ void cn_cache_dir_limit(const char *dir, uint64_t size_max)
     time_t now = time(NULL);
     uint64_t size = 0;
 
-    if (count > 1)
-        qsort(list, count, sizeof(*list), compare_used);
+    CN_SORT(list, count, CN_UP(struct entry, used.tv_sec),
+            CN_UP(struct entry, used.tv_nsec));
     for (size_t i = 0; i < count; i++)
         size += list[i].size;
     for (size_t i = 0; i < count; i++) {

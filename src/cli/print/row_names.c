@@ -1,24 +1,16 @@
 #include "cli/print/row_names.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyze/views/view.h"
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "base/text.h"
 
 struct named_row {
     struct cn_row row;
     char *name;
 };
-
-static int compare_names(const void *left, const void *right)
-{
-    const struct named_row *a = left, *b = right;
-    int order = strcmp(a->name, b->name);
-
-    return order ? order : (a->row.id > b->row.id) - (a->row.id < b->row.id);
-}
 
 bool cn_row_names_sort(struct cn_row_list *list, bool is_reversed,
                        cn_row_name_fn add_name, void *arg, struct cn_error *err)
@@ -32,8 +24,8 @@ bool cn_row_names_sort(struct cn_row_list *list, bool is_reversed,
         ok = ok && add_name(arg, &list->rows[i], &name, err);
         rows[i] = (struct named_row){list->rows[i], cn_strdup(cn_text_str(&name))};
     }
-    if (list->count > 1)
-        qsort(rows, list->count, sizeof(*rows), compare_names);
+    CN_SORT(rows, list->count, CN_UP(struct named_row, name),
+            CN_UP(struct named_row, row.id));
     for (size_t i = 0; i < list->count; i++) {
         list->rows[is_reversed ? list->count - 1 - i : i] = rows[i].row;
         free(rows[i].name);

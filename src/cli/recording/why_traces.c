@@ -8,6 +8,7 @@
 #include "analyze/calls/trace_calls.h"
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "model/calls/recording.h"
 #include "model/format.h"
@@ -111,17 +112,6 @@ static void note_calls(struct cn_why_traces *traces, const struct cn_trace *trac
     }
 }
 
-static int compare_times(const void *a, const void *b)
-{
-    const struct cn_search_hit *x = a, *y = b;
-
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    if (x->segment != y->segment)
-        return x->segment < y->segment ? -1 : 1;
-    return (x->row > y->row) - (x->row < y->row);
-}
-
 /* Load the traces of the hits; releases them. */
 static bool load(struct cn_why_traces *traces, const struct cn_store_query *query,
                  struct cn_search_hits hits, const char *method,
@@ -138,8 +128,8 @@ static bool load(struct cn_why_traces *traces, const struct cn_store_query *quer
     bool ok = true;
 
     if (hits.count > 0)
-        qsort(cursor.hits.list, cursor.hits.count, sizeof(*cursor.hits.list),
-              compare_times);
+        CN_SORT(cursor.hits.list, cursor.hits.count, CN_UP(struct cn_search_hit, time_ns),
+                CN_UP(struct cn_search_hit, segment), CN_UP(struct cn_search_hit, row));
     while ((step = cn_trace_cursor_next(&cursor, &row, err)) == CN_ITEM &&
            (ok = cn_trace_cursor_load(&cursor, &trace, err))) {
         note_calls(traces, &trace, method, options, &text);

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/files/file.h"
+#include "base/sort.h"
 
 struct cn_findings cn_hpc_findings(cn_finding_fn report, void *arg)
 {
@@ -57,20 +58,12 @@ void cn_hpc_extents_add(struct cn_hpc_extents *extents, uint64_t begin, uint64_t
     extents->list[extents->count++] = (struct cn_hpc_extent){begin, end};
 }
 
-static int compare_extents(const void *a, const void *b)
-{
-    const struct cn_hpc_extent *x = a, *y = b;
-
-    return (x->begin > y->begin) - (x->begin < y->begin);
-}
-
 void cn_hpc_extents_check(struct cn_findings *f, struct cn_hpc_extents *extents,
                           const char *what, const char *rule, bool are_contiguous)
 {
     uint64_t end = 0;
 
-    if (extents->count > 1)
-        qsort(extents->list, extents->count, sizeof(*extents->list), compare_extents);
+    CN_SORT(extents->list, extents->count, CN_UP(struct cn_hpc_extent, begin));
     for (size_t i = 0; i < extents->count; i++) {
         uint64_t begin = extents->list[i].begin;
 

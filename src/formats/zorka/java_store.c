@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "formats/zorka/java_format.h"
 
 enum {
@@ -181,19 +182,11 @@ static void append_word(struct cn_words *out, struct cn_bytes text)
         append_parts(out, inner, mark);
 }
 
-static int by_id(const void *a, const void *b)
-{
-    const struct cn_java_word *x = a, *y = b;
-
-    return (x->id > y->id) - (x->id < y->id);
-}
-
 void cn_java_words_finish(struct cn_java_words *words, struct cn_words *out)
 {
     size_t gap_max = words->count * 16 + 65536; /* numbers without a word */
 
-    if (words->count > 0)
-        qsort(words->list, words->count, sizeof(*words->list), by_id);
+    CN_SORT(words->list, words->count, CN_UP(struct cn_java_word, id));
     for (size_t i = 0; i < words->count; i++) {
         const struct cn_java_word *word = &words->list[i];
 

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/bytes/record.h"
 #include "base/list.h"
+#include "base/sort.h"
 #include "launcher/code/frames.h"
 #include "launcher/code/targets.h"
 
@@ -193,13 +194,6 @@ static enum cn_code_left look_at_sled(const struct cn_code *code,
     return CN_CODE_PATCHED;
 }
 
-static int compare(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-    return a < b ? -1 : a > b;
-}
-
 static void find_starts(struct planning *planning)
 {
     const struct cn_code *code = planning->code;
@@ -213,8 +207,7 @@ static void find_starts(struct planning *planning)
         cn_code_add_address(starts, code->frames[i].start);
     for (size_t i = 0; i < code->labels.count; i++)
         cn_code_add_address(starts, code->labels.list[i]);
-    if (starts->count > 0)
-        qsort(starts->list, starts->count, sizeof(*starts->list), compare);
+    CN_SORT_VALUES(starts->list, starts->count);
     for (size_t i = 0; i < starts->count; i++) {
         if (count == 0 || starts->list[count - 1] != starts->list[i])
             starts->list[count++] = starts->list[i];

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes/record.h"
+#include "base/sort.h"
 #include "launcher/code/frames.h"
 
 /* Entries of jump tables to read, as a multiple of the bytes of data. */
@@ -141,19 +142,11 @@ static void read_table(struct finding *finding, uint64_t base, uint64_t next)
     }
 }
 
-static int compare(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-    return a < b ? -1 : a > b;
-}
-
 static void read_tables(struct finding *finding)
 {
     struct cn_code_addresses *bases = &finding->bases;
 
-    if (bases->count > 0)
-        qsort(bases->list, bases->count, sizeof(*bases->list), compare);
+    CN_SORT_VALUES(bases->list, bases->count);
     for (size_t i = 0; i < bases->count; i++) {
         size_t next = i + 1;
 

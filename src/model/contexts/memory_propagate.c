@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 
 struct scopes {
     int point, function, lex_aware, execution; /* index, or CN_NO_ID */
@@ -104,17 +105,6 @@ static size_t take_run(const struct cn_memory_database *m, size_t at, size_t end
     return at;
 }
 
-static int by_profile_and_metric(const void *left, const void *right)
-{
-    const struct cn_memory_value *a = left, *b = right;
-
-    if (a->profile != b->profile)
-        return a->profile < b->profile ? -1 : 1;
-    if (a->value.metric != b->value.metric)
-        return a->value.metric < b->value.metric ? -1 : 1;
-    return (a->value.key > b->value.key) - (a->value.key < b->value.key);
-}
-
 static void propagate_threads(struct cn_memory_database *m)
 {
     struct scopes scopes = {
@@ -131,8 +121,9 @@ static void propagate_threads(struct cn_memory_database *m)
         .execution = cn_alloc(count, sizeof(double)),
     };
 
-    if (end > 0)
-        qsort(m->values, end, sizeof(*m->values), by_profile_and_metric);
+    CN_SORT(m->values, end, CN_UP(struct cn_memory_value, profile),
+            CN_UP(struct cn_memory_value, value.metric),
+            CN_UP(struct cn_memory_value, value.key));
     for (size_t at = 0; at < end;) {
         uint32_t profile = m->values[at].profile;
         const struct cn_metric *metric = NULL;

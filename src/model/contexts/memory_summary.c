@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 
 /* A value of a thread, with its metric and scope. */
 struct item {
@@ -17,19 +18,6 @@ struct item {
     uint16_t scope;
     double value;
 };
-
-static int compare_items(const void *left, const void *right)
-{
-    const struct item *a = left, *b = right;
-
-    if (a->context != b->context)
-        return a->context < b->context ? -1 : 1;
-    if (a->metric != b->metric)
-        return a->metric < b->metric ? -1 : 1;
-    if (a->profile != b->profile)
-        return a->profile < b->profile ? -1 : 1;
-    return (a->scope > b->scope) - (a->scope < b->scope);
-}
 
 static bool find_instance(const struct cn_metrics *metrics, uint16_t prop_id,
                           struct item *out)
@@ -58,8 +46,8 @@ static struct item *collect(const struct cn_memory_database *m, size_t *count)
         item->value = from->value.value;
         *count += find_instance(&m->db.metrics, from->value.metric, item);
     }
-    if (*count > 0)
-        qsort(items, *count, sizeof(*items), compare_items);
+    CN_SORT(items, *count, CN_UP(struct item, context), CN_UP(struct item, metric),
+            CN_UP(struct item, profile), CN_UP(struct item, scope));
     return items;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 
 static struct cn_memory_database *self_of(struct cn_database *db)
 {
@@ -126,35 +127,13 @@ static const struct cn_database_ops operations = {
     .close = close_database,
 };
 
-static int compare(uint32_t a, uint32_t b)
-{
-    return (a > b) - (a < b);
-}
-
-static int by_profile(const void *left, const void *right)
-{
-    const struct cn_memory_value *a = left, *b = right;
-    int order = compare(a->profile, b->profile);
-
-    order = order ? order : compare(a->value.key, b->value.key);
-    return order ? order : compare(a->value.metric, b->value.metric);
-}
-
-static int by_context(const void *left, const void *right)
-{
-    const struct cn_memory_value *a = left, *b = right;
-    int order = compare(a->value.key, b->value.key);
-
-    order = order ? order : compare(a->value.metric, b->value.metric);
-    return order ? order : compare(a->profile, b->profile);
-}
-
 static void build_profile_planes(struct cn_memory_database *m)
 {
     size_t at = 0;
 
-    if (m->value_count > 0)
-        qsort(m->values, m->value_count, sizeof(*m->values), by_profile);
+    CN_SORT(m->values, m->value_count, CN_UP(struct cn_memory_value, profile),
+            CN_UP(struct cn_memory_value, value.key),
+            CN_UP(struct cn_memory_value, value.metric));
     m->by_profile = cn_alloc(m->value_count, sizeof(*m->by_profile));
     for (size_t i = 0; i < m->value_count; i++)
         m->by_profile[i] = m->values[i].value;
@@ -174,8 +153,9 @@ static void build_context_planes(struct cn_memory_database *m)
 {
     size_t count = 0, at = 0;
 
-    if (m->value_count > 0)
-        qsort(m->values, m->value_count, sizeof(*m->values), by_context);
+    CN_SORT(m->values, m->value_count, CN_UP(struct cn_memory_value, value.key),
+            CN_UP(struct cn_memory_value, value.metric),
+            CN_UP(struct cn_memory_value, profile));
     m->by_context = cn_alloc(m->value_count, sizeof(*m->by_context));
     m->context_starts = cn_alloc((size_t)m->db.context_limit + 1, sizeof(size_t));
     for (uint32_t id = 0; id < m->db.context_limit; id++) {

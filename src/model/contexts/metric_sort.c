@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 
 enum { METRIC_COUNT = UINT16_MAX + 1 };
 
@@ -23,13 +24,6 @@ void cn_metric_sort_done(struct cn_metric_sort *sort)
     *sort = (struct cn_metric_sort){0};
 }
 
-static int compare_metrics(const void *left, const void *right)
-{
-    const uint16_t *a = left, *b = right;
-
-    return (*a > *b) - (*a < *b);
-}
-
 bool cn_metric_sort_run(struct cn_metric_sort *sort, uint32_t context,
                         const struct cn_value *values, size_t count, struct cn_error *err)
 {
@@ -41,7 +35,7 @@ bool cn_metric_sort_run(struct cn_metric_sort *sort, uint32_t context,
     for (size_t i = 0; i < count; i++)
         if (sort->next[values[i].metric]++ == 0)
             sort->metrics[sort->metric_count++] = values[i].metric;
-    qsort(sort->metrics, sort->metric_count, sizeof(*sort->metrics), compare_metrics);
+    CN_SORT_VALUES(sort->metrics, sort->metric_count);
     /* Replace the counts by starts. */
     for (size_t i = 0; i < sort->metric_count; i++) {
         uint32_t own = sort->next[sort->metrics[i]];

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "server/served/flame.h"
 
@@ -27,15 +28,6 @@ struct painter {
     size_t node_count;
 };
 
-static int compare_places(const void *left, const void *right)
-{
-    const struct place *a = left, *b = right;
-
-    if (a->size != b->size)
-        return a->size < b->size ? -1 : 1;
-    return (a->row < b->row) - (a->row > b->row);
-}
-
 static double size_of(const struct cn_compare_row *row)
 {
     return fmax(row->value[CN_SIDE_A], row->value[CN_SIDE_B]);
@@ -55,7 +47,8 @@ static void push_rows(struct painter *p, uint32_t first, uint32_t depth)
         p->stack[p->count++] = (struct place){at, depth, size};
     }
     if (p->count > begin)
-        qsort(p->stack + begin, p->count - begin, sizeof(*p->stack), compare_places);
+        CN_SORT(p->stack + begin, p->count - begin, CN_UP(struct place, size),
+                CN_DOWN(struct place, row));
 }
 
 static void draw(struct painter *p, const struct place *place)

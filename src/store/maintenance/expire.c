@@ -11,6 +11,7 @@
 #include "base/bytes/digits.h"
 #include "base/files/disk.h"
 #include "base/files/file.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "model/traces/trace.h"
 #include "store/index/columns.h"
@@ -126,15 +127,6 @@ struct candidates {
     uint64_t rows, len; /* of all segments */
 };
 
-static int by_age(const void *a, const void *b)
-{
-    const struct candidate *x = a, *y = b;
-
-    if (x->last_ns != y->last_ns)
-        return x->last_ns < y->last_ns ? -1 : 1;
-    return x->number < y->number ? -1 : 1;
-}
-
 static bool look_at(const char *base, uint32_t number, struct candidate *out,
                     struct cn_error *err)
 {
@@ -174,8 +166,9 @@ static bool look_at_all(const char *base, uint32_t current, struct candidates *o
         out->len += candidate->len;
         out->count += numbers[i] != current;
     }
-    if (ok && out->count > 0)
-        qsort(out->list, out->count, sizeof(*out->list), by_age);
+    if (ok)
+        CN_SORT(out->list, out->count, CN_UP(struct candidate, last_ns),
+                CN_UP(struct candidate, number));
     free(numbers);
     return ok;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "store/search/trace_set.h"
 
 /* A call, or a branch of the trace without a caller. */
@@ -46,20 +47,6 @@ static void add_child(struct finding *f, const struct child *caller, uint32_t br
     };
 }
 
-/* The last end first; of equals the longest, then the first of the trace. */
-static int compare_children(const void *a, const void *b)
-{
-    const struct child *x = a, *y = b;
-
-    if (x->end_ns != y->end_ns)
-        return x->end_ns > y->end_ns ? -1 : 1;
-    if (x->begin_ns != y->begin_ns)
-        return x->begin_ns < y->begin_ns ? -1 : 1;
-    if (x->branch != y->branch)
-        return x->branch < y->branch ? -1 : 1;
-    return x->node < y->node ? -1 : x->node > y->node;
-}
-
 /* Add the callees of a call, within its time. */
 static void add_children(struct finding *f, const struct child *call)
 {
@@ -95,9 +82,10 @@ static void begin_frame(struct finding *f, const struct child *call)
             f->set->branches[i].trace.node_count > 0)
             add_child(f, call, i, 0);
     }
-    if (f->child_count - frame.first_child > 1)
-        qsort(f->children + frame.first_child, f->child_count - frame.first_child,
-              sizeof(*f->children), compare_children);
+    /* The last end first; of equals the longest, then the first of the trace. */
+    CN_SORT(f->children + frame.first_child, f->child_count - frame.first_child,
+            CN_DOWN(struct child, end_ns), CN_UP(struct child, begin_ns),
+            CN_UP(struct child, branch), CN_UP(struct child, node));
     f->frames =
         cn_grow(f->frames, f->frame_count, &f->frame_capacity, sizeof(*f->frames));
     f->frames[f->frame_count++] = frame;

@@ -4,29 +4,12 @@
 
 #include "base/alloc.h"
 #include "base/run/pool.h"
+#include "base/sort.h"
 #include "store/search/match.h"
 #include "store/search/query.h"
 #include "store/search/query_filter.h"
 #include "store/search/state.h"
 #include "store/segment/reader.h"
-
-static int compare_newest(const void *a, const void *b)
-{
-    const struct cn_search_part *x = a, *y = b;
-
-    if (x->last_ns != y->last_ns)
-        return x->last_ns > y->last_ns ? -1 : 1;
-    return x->segment > y->segment ? -1 : 1;
-}
-
-static int compare_oldest(const void *a, const void *b)
-{
-    const struct cn_search_part *x = a, *y = b;
-
-    if (x->first_ns != y->first_ns)
-        return x->first_ns < y->first_ns ? -1 : 1;
-    return x->segment < y->segment ? -1 : 1;
-}
 
 bool cn_search_open(struct cn_search **out, const struct cn_store *store,
                     struct cn_error *err)
@@ -50,10 +33,10 @@ bool cn_search_open(struct cn_search **out, const struct cn_store *store,
         search->oldest[i] = *part;
     }
     if (search->count > 0) {
-        qsort(search->newest, search->count, sizeof(struct cn_search_part),
-              compare_newest);
-        qsort(search->oldest, search->count, sizeof(struct cn_search_part),
-              compare_oldest);
+        CN_SORT(search->newest, search->count, CN_DOWN(struct cn_search_part, last_ns),
+                CN_DOWN(struct cn_search_part, segment));
+        CN_SORT(search->oldest, search->count, CN_UP(struct cn_search_part, first_ns),
+                CN_UP(struct cn_search_part, segment));
     }
     *out = search;
     return true;

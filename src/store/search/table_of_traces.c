@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/run/pool.h"
+#include "base/sort.h"
 #include "store/index/word_filter.h"
 #include "store/search/query.h"
 #include "store/search/state.h"
@@ -49,24 +50,6 @@ struct hit_ids {
 
 enum { IDS_MAX = 1 << 16 }; /* more are in most segments anyway */
 
-static int by_id(const void *a, const void *b)
-{
-    const struct hit_id *x = a, *y = b;
-
-    if (x->high != y->high)
-        return x->high < y->high ? -1 : 1;
-    if (x->low != y->low)
-        return x->low < y->low ? -1 : 1;
-    return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
-}
-
-static int by_newest(const void *a, const void *b)
-{
-    const struct hit_id *x = a, *y = b;
-
-    return (x->time_ns < y->time_ns) - (x->time_ns > y->time_ns);
-}
-
 /* Drop all except the newest. A trace is not after the earliest of its hits. */
 static void drop_older(struct hit_ids *ids)
 {
@@ -74,12 +57,13 @@ static void drop_older(struct hit_ids *ids)
 
     if (ids->count == 0)
         return;
-    qsort(ids->list, ids->count, sizeof(*ids->list), by_id);
+    CN_SORT(ids->list, ids->count, CN_UP(struct hit_id, high), CN_UP(struct hit_id, low),
+            CN_UP(struct hit_id, time_ns));
     for (size_t i = 0; i < ids->count; i++)
         if (i == 0 || ids->list[i].high != ids->list[i - 1].high ||
             ids->list[i].low != ids->list[i - 1].low)
             ids->list[kept++] = ids->list[i];
-    qsort(ids->list, kept, sizeof(*ids->list), by_newest);
+    CN_SORT(ids->list, kept, CN_DOWN(struct hit_id, time_ns));
     ids->count = kept;
     if (kept > max) {
         if (ids->list[max].time_ns > ids->rest_ns)

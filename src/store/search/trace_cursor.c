@@ -1,31 +1,8 @@
 #include "store/search/trace_cursor.h"
 
-#include <stdlib.h>
-
+#include "base/sort.h"
 #include "store/search/traces.h"
 #include "store/segment/reader.h"
-
-static int compare_oldest(const void *left, const void *right)
-{
-    const struct cn_search_hit *a = left, *b = right;
-
-    if (a->time_ns != b->time_ns)
-        return a->time_ns < b->time_ns ? -1 : 1;
-    if (a->segment != b->segment)
-        return a->segment < b->segment ? -1 : 1;
-    return a->row < b->row ? -1 : a->row > b->row;
-}
-
-static int compare_longest(const void *left, const void *right)
-{
-    const struct cn_search_hit *a = left, *b = right;
-
-    if (a->key != b->key)
-        return a->key > b->key ? -1 : 1;
-    if (a->segment != b->segment)
-        return a->segment < b->segment ? -1 : 1;
-    return a->row < b->row ? -1 : a->row > b->row;
-}
 
 /* Sort hits of the same time by duration. */
 static bool sort_longest(struct cn_trace_cursor *cursor, struct cn_error *err)
@@ -46,8 +23,8 @@ static bool sort_longest(struct cn_trace_cursor *cursor, struct cn_error *err)
                 return false;
             hit->key = row.duration_ns;
         }
-        if (end - begin > 1)
-            qsort(&hits->list[begin], end - begin, sizeof(*hits->list), compare_longest);
+        CN_SORT(&hits->list[begin], end - begin, CN_DOWN(struct cn_search_hit, key),
+                CN_UP(struct cn_search_hit, segment), CN_UP(struct cn_search_hit, row));
     }
     return true;
 }
@@ -65,8 +42,9 @@ bool cn_trace_cursor_open(struct cn_trace_cursor *cursor, struct cn_search *sear
         return false;
     /* Spans of a trace are together. */
     if (unit == CN_SEARCH_TRACES && cursor->hits.count > 1)
-        qsort(cursor->hits.list, cursor->hits.count, sizeof(*cursor->hits.list),
-              compare_oldest);
+        CN_SORT(cursor->hits.list, cursor->hits.count,
+                CN_UP(struct cn_search_hit, time_ns),
+                CN_UP(struct cn_search_hit, segment), CN_UP(struct cn_search_hit, row));
     if (!sort_longest(cursor, err))
         return false;
     cursor->loader = cn_segment_loader_new();

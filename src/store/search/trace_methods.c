@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "store/search/trace_set.h"
 
@@ -89,15 +90,6 @@ static bool count_call(void *arg, const struct cn_trace_branch *branch, uint32_t
     return true;
 }
 
-static int by_self(const void *a, const void *b)
-{
-    const struct cn_trace_method *x = a, *y = b;
-
-    if (x->self_ns != y->self_ns)
-        return x->self_ns > y->self_ns ? -1 : 1;
-    return x->name < y->name ? -1 : x->name > y->name;
-}
-
 void cn_trace_methods_build(struct cn_trace_methods *out, const struct cn_trace_set *set,
                             uint32_t depth, uint64_t min_ns)
 {
@@ -106,8 +98,8 @@ void cn_trace_methods_build(struct cn_trace_methods *out, const struct cn_trace_
 
     *out = (struct cn_trace_methods){0};
     cn_trace_set_walk(set, count_call, &c);
-    if (out->count > 0)
-        qsort(out->list, out->count, sizeof(*out->list), by_self);
+    CN_SORT(out->list, out->count, CN_DOWN(struct cn_trace_method, self_ns),
+            CN_UP(struct cn_trace_method, name));
     free(c.open);
     cn_text_done(&c.name);
 }

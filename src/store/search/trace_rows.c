@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "model/contexts/context.h"
 #include "store/search/segments.h"
@@ -95,28 +96,6 @@ static bool add_segment(struct rows *rows, struct cn_search *search,
     return true;
 }
 
-/* Roots first, then by time, callers before callees; the same wherever rows are stored. */
-static int compare_rows(const void *a, const void *b)
-{
-    const struct row *x = a, *y = b;
-
-    if (x->trace != y->trace)
-        return x->trace < y->trace ? -1 : 1;
-    if (x->is_root != y->is_root)
-        return x->is_root ? -1 : 1;
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    if (x->duration_ns != y->duration_ns)
-        return x->duration_ns > y->duration_ns ? -1 : 1;
-    if (x->is_embedded != y->is_embedded)
-        return x->is_embedded ? 1 : -1;
-    if (x->span_id != y->span_id)
-        return x->span_id < y->span_id ? -1 : 1;
-    if (x->segment != y->segment)
-        return x->segment < y->segment ? -1 : 1;
-    return x->row < y->row ? -1 : x->row > y->row;
-}
-
 /* Find the rows of all chosen traces, and sort them by trace. */
 static bool find_rows(struct rows *rows, struct cn_search *search, struct cn_error *err)
 {
@@ -146,8 +125,12 @@ static bool find_rows(struct rows *rows, struct cn_search *search, struct cn_err
         if (!add_segment(rows, search, table, i, err))
             return false;
     }
-    if (rows->count > 1)
-        qsort(rows->list, rows->count, sizeof(*rows->list), compare_rows);
+    /* Roots first, then by time, callers before callees; the same wherever rows are stored. */
+    CN_SORT(rows->list, rows->count, CN_UP(struct row, trace),
+            CN_DOWN(struct row, is_root), CN_UP(struct row, time_ns),
+            CN_DOWN(struct row, duration_ns), CN_UP(struct row, is_embedded),
+            CN_UP(struct row, span_id), CN_UP(struct row, segment),
+            CN_UP(struct row, row));
     return true;
 }
 

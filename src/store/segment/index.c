@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "model/traces/trace.h"
 #include "store/index/posting_trace.h"
 #include "store/segment/posting_log.h"
@@ -71,13 +72,6 @@ static void build_rows(struct builder *builder, uint32_t first, uint32_t end)
     end_block(builder, end);
 }
 
-static int compare_blocks(const void *a, const void *b)
-{
-    const struct cn_posting_block *x = a, *y = b;
-
-    return x->first_row < y->first_row ? -1 : x->first_row > y->first_row;
-}
-
 /* Add the built blocks to those of the index. */
 static bool take_built(struct builder *builder, struct cn_error *err)
 {
@@ -95,8 +89,7 @@ static bool take_built(struct builder *builder, struct cn_error *err)
             return false;
         index->block_count++;
     }
-    if (index->block_count > 0)
-        qsort(index->blocks, index->block_count, sizeof(*index->blocks), compare_blocks);
+    CN_SORT(index->blocks, index->block_count, CN_UP(struct cn_posting_block, first_row));
     return true;
 }
 

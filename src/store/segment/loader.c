@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/sort.h"
 #include "formats/zorka/record.h"
 #include "model/traces/trace.h"
 #include "store/segment/log_format.h"
@@ -89,13 +90,6 @@ static void add_row(void *arg, uint32_t row)
     list->rows[list->count++] = row;
 }
 
-static int compare_rows(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return x < y ? -1 : x > y;
-}
-
 static bool list_rows(const struct cn_segment *segment, const struct cn_store_row *of,
                       struct row_list *list, struct cn_error *err)
 {
@@ -103,8 +97,7 @@ static bool list_rows(const struct cn_segment *segment, const struct cn_store_ro
     struct cn_store_column high, low;
 
     if (cn_columns_find_trace(columns, of->trace_high, of->trace_low, add_row, list)) {
-        if (list->count > 0)
-            qsort(list->rows, list->count, sizeof(*list->rows), compare_rows);
+        CN_SORT_VALUES(list->rows, list->count);
         return true;
     }
     if (!cn_columns_field(columns, CN_STORE_FIELD_trace_high, &high, err) ||

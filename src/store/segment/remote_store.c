@@ -1,10 +1,10 @@
 #include "store/segment/remote_store.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/host/cache_dir.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "store/bucket/bucket.h"
 #include "store/bucket/remote_segment.h"
@@ -68,13 +68,6 @@ static bool is_named(const struct cn_manifest *manifest, const char *id)
     return false;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const struct cn_fresh_segment *x = a, *y = b;
-
-    return x->number < y->number ? -1 : x->number > y->number;
-}
-
 /* Leave out what was uploaded in the meantime. */
 static void leave_out_named(struct cn_fresh *fresh, const struct cn_manifest *manifest)
 {
@@ -89,8 +82,7 @@ static void leave_out_named(struct cn_fresh *fresh, const struct cn_manifest *ma
         }
     }
     cn_fresh_drop(fresh, kept);
-    if (fresh->count > 0)
-        qsort(fresh->segments, fresh->count, sizeof(*fresh->segments), by_number);
+    CN_SORT(fresh->segments, fresh->count, CN_UP(struct cn_fresh_segment, number));
 }
 
 /* The copy of a damaged segment may be what is damaged: it is made again next time. */

@@ -14,6 +14,7 @@
 #include "base/bytes/digits.h"
 #include "base/files/file.h"
 #include "base/path.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "store/segment/config.h"
 #include "store/segment/java_probe.h"
@@ -29,13 +30,6 @@ bool cn_segments_parse(const char *path, uint32_t *number)
         return false;
     *number = (uint32_t)strtoul(name, NULL, 16);
     return true;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
 }
 
 char *cn_segment_dir(const char *base, uint32_t number)
@@ -65,8 +59,7 @@ static bool list_all(const char *base, uint32_t **numbers, size_t *count,
         list[n++] = number;
     }
     (void)closedir(dir);
-    if (n > 0)
-        qsort(list, n, sizeof(*list), by_number);
+    CN_SORT_VALUES(list, n);
     *numbers = list;
     *count = n;
     return true;

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/sort.h"
 #include "formats/exchange/read/traces/span_set.h"
 #include "formats/zorka/body.h"
 #include "formats/zorka/session.h"
@@ -93,19 +94,12 @@ static uint64_t key_of(const char *name)
     return XXH3_64bits(name, strlen(name));
 }
 
-static int compare_used(const void *a, const void *b)
-{
-    const struct session *x = a, *y = b;
-
-    return x->used_at > y->used_at ? -1 : x->used_at < y->used_at;
-}
-
 /* Evict the half that was not used for the longest time. */
 static void evict_sessions(struct sessions *sessions)
 {
     size_t kept = sessions->count / 2;
 
-    qsort(sessions->list, sessions->count, sizeof(*sessions->list), compare_used);
+    CN_SORT(sessions->list, sessions->count, CN_DOWN(struct session, used_at));
     for (size_t i = kept; i < sessions->count; i++)
         cn_zorka_session_free(sessions->list[i].session);
     sessions->count = kept;

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "symbols/program/debug_info.h"
 
 enum { ENTRY_MAX = 64 };
@@ -39,13 +40,6 @@ static int add_function(Dwarf_Die *die, void *arg)
     return DWARF_CB_OK;
 }
 
-static int by_address(const void *a, const void *b)
-{
-    const struct function *x = a, *y = b;
-
-    return x->low < y->low ? -1 : x->low > y->low;
-}
-
 struct cn_prototypes *cn_prototypes_open(const char *path)
 {
     struct cn_prototypes *prototypes = cn_alloc(1, sizeof(*prototypes));
@@ -60,8 +54,7 @@ struct cn_prototypes *cn_prototypes_open(const char *path)
     prototypes->begin = prototypes->info.begin - prototypes->info.bias;
     while ((unit = dwfl_module_nextcu(prototypes->info.module, unit, &bias)))
         (void)dwarf_getfuncs(unit, add_function, prototypes, 0);
-    if (prototypes->count > 1)
-        qsort(prototypes->list, prototypes->count, sizeof(*prototypes->list), by_address);
+    CN_SORT(prototypes->list, prototypes->count, CN_UP(struct function, low));
     return prototypes;
 }
 

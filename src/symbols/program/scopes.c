@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/search.h"
+#include "base/sort.h"
 
 enum {
     OVERLAP_MAX = 8
@@ -36,13 +37,6 @@ static int add_function(Dwarf_Die *die, void *arg)
     return DWARF_CB_OK;
 }
 
-static int by_address(const void *left, const void *right)
-{
-    const struct range *a = left, *b = right;
-
-    return (a->low > b->low) - (a->low < b->low);
-}
-
 static const struct cn_scope_unit *unit_at(struct cn_scopes *scopes, Dwarf_Die *die)
 {
     uint32_t at =
@@ -55,8 +49,7 @@ static const struct cn_scope_unit *unit_at(struct cn_scopes *scopes, Dwarf_Die *
     unit = &scopes->units[scopes->count++];
     *unit = (struct cn_scope_unit){0};
     (void)dwarf_getfuncs(die, add_function, unit, 0);
-    if (unit->count > 0)
-        qsort(unit->list, unit->count, sizeof(*unit->list), by_address);
+    CN_SORT(unit->list, unit->count, CN_UP(struct range, low));
     return unit;
 }
 

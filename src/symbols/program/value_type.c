@@ -2,10 +2,10 @@
 
 #include <dwarf.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/sort.h"
 #include "base/text.h"
 
 enum {
@@ -157,13 +157,6 @@ static void add_elements(struct parts *parts, Dwarf_Die *type, uint64_t offset)
         add_part(parts, &element, offset + i * len);
 }
 
-static int by_offset(const void *a, const void *b)
-{
-    const struct cn_value_leaf *x = a, *y = b;
-
-    return x->offset < y->offset ? -1 : x->offset > y->offset;
-}
-
 static void add_leaf(struct cn_value_type *out, struct parts *parts, Dwarf_Die *type,
                      uint64_t offset)
 {
@@ -206,8 +199,7 @@ static void read_leaves(Dwarf_Die *type, struct cn_value_type *out)
             add_leaf(out, &parts, part, offset);
         }
     }
-    if (out->leaf_count > 1)
-        qsort(out->leaves, out->leaf_count, sizeof(out->leaves[0]), by_offset);
+    CN_SORT(out->leaves, out->leaf_count, CN_UP(struct cn_value_leaf, offset));
     out->has_leaves = parts.is_complete;
     out->has_vector = parts.has_vector;
     out->is_reference = parts.has_own_copies;

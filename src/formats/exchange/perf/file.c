@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes/digits.h"
+#include "base/sort.h"
 
 enum { FEATURE_COUNT = 64, BUILD_ID_NAME_OFF = 28, HEAD_LEN = 8, CLOCK_DATA_LEN = 24 };
 
@@ -393,15 +394,6 @@ static bool read_packed(struct cn_perf_file *file, struct cn_error *err)
     return read_records(file, file->data.len, end_off, err);
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const struct cn_perf_at *x = a, *y = b;
-
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    return x->off < y->off ? -1 : x->off > y->off;
-}
-
 static bool open_parts(struct cn_perf_file *file, struct cn_error *err)
 {
     struct cn_perf_header header = {0};
@@ -470,8 +462,8 @@ bool cn_perf_file_open(struct cn_perf_file *file, struct cn_bytes bytes,
     for (uint32_t i = 0; i < file->event_count; i++)
         if (!file->events[i].name)
             file->events[i].name = default_name(file, i);
-    if (file->order_count > 0)
-        qsort(file->order, file->order_count, sizeof(*file->order), by_time);
+    CN_SORT(file->order, file->order_count, CN_UP(struct cn_perf_at, time_ns),
+            CN_UP(struct cn_perf_at, off));
     return true;
 }
 

@@ -1,23 +1,14 @@
 #include "formats/hpctoolkit/values/traces_reader.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 
 struct cn_hpc_trace_record cn_hpc_traces_record(const struct cn_hpc_traces *traces,
                                                 uint32_t index)
 {
     return traces->encoding->decode_record(cn_hpc_table_at(&traces->records, index));
-}
-
-static int compare_slots(const void *left, const void *right)
-{
-    const struct cn_hpc_trace_slot *a = left, *b = right;
-
-    if (a->profile != b->profile)
-        return a->profile < b->profile ? -1 : 1;
-    return (a->index > b->index) - (a->index < b->index);
 }
 
 void cn_hpc_traces_sort(struct cn_hpc_traces *traces, struct cn_arena *arena)
@@ -39,7 +30,8 @@ void cn_hpc_traces_sort(struct cn_hpc_traces *traces, struct cn_arena *arena)
         if (record.is_of_contexts)
             slots[traces->slot_count++] = (struct cn_hpc_trace_slot){record.profile, i};
     }
-    qsort(slots, traces->slot_count, sizeof(*slots), compare_slots);
+    CN_SORT(slots, traces->slot_count, CN_UP(struct cn_hpc_trace_slot, profile),
+            CN_UP(struct cn_hpc_trace_slot, index));
     traces->by_profile = slots;
 }
 

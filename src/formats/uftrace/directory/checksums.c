@@ -9,6 +9,7 @@
 #include "base/files/crc32c.h"
 #include "base/files/file.h"
 #include "base/files/out.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "formats/uftrace/format.h"
 #include "formats/uftrace/packed/record_source.h"
@@ -25,11 +26,6 @@ static bool is_wanted(const char *name)
     return name[0] != '.' && !strchr(name, '\n') &&
            cn_uft_task_file(name, &tid) == CN_UFT_NO_TASK &&
            strcmp(name, CN_UFT_CHECKSUMS_NAME) != 0;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 struct names {
@@ -52,8 +48,7 @@ static bool list_names(struct names *names, const char *dir, struct cn_error *er
         names->list[names->count++] = cn_strdup(entry->d_name);
     }
     (void)closedir(folder);
-    if (names->count > 1)
-        qsort(names->list, names->count, sizeof(*names->list), compare_names);
+    CN_SORT_VALUES(names->list, names->count);
     return true;
 }
 

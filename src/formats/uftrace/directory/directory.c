@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/path.h"
+#include "base/sort.h"
 #include "formats/uftrace/text/scan.h"
 
 static int by_name(const void *a, const void *b)
@@ -106,13 +107,6 @@ void cn_uft_function_add(struct cn_uft_directory *dir, struct cn_call_function f
     dir->functions[dir->function_count++] = function;
 }
 
-static int by_cpu(const void *a, const void *b)
-{
-    const struct cn_uft_cpu_file *x = a, *y = b;
-
-    return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
-}
-
 struct cn_uft_cpu_file *cn_uft_cpu_files(struct cn_uft_directory *dir, const char *prefix,
                                          enum cn_source_kind kind, size_t *count)
 {
@@ -133,8 +127,7 @@ struct cn_uft_cpu_file *cn_uft_cpu_files(struct cn_uft_directory *dir, const cha
         files = cn_grow(files, *count, &capacity, sizeof(*files));
         files[(*count)++] = file;
     }
-    if (*count > 1)
-        qsort(files, *count, sizeof(*files), by_cpu);
+    CN_SORT(files, *count, CN_UP(struct cn_uft_cpu_file, cpu));
     for (size_t i = 0; i < *count; i++)
         cn_uft_source_add(dir, files[i].name, kind, CN_NONE);
     return files;

@@ -5,17 +5,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "formats/uftrace/directory/builders.h"
 #include "formats/uftrace/text/scan.h"
-
-static int by_time(const void *a, const void *b)
-{
-    const struct cn_uft_extern *x = a, *y = b;
-
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    return x->off < y->off ? -1 : 1;
-}
 
 /* "12.345678901 what happened" */
 static void read_externs(struct cn_uft_directory *dir, struct cn_bytes file)
@@ -46,8 +38,8 @@ static void read_externs(struct cn_uft_directory *dir, struct cn_bytes file)
         dir->externs[dir->extern_count++] = item;
     }
     cn_uft_bad_lines_done(&bad);
-    if (dir->extern_count > 1)
-        qsort(dir->externs, dir->extern_count, sizeof(*dir->externs), by_time);
+    CN_SORT(dir->externs, dir->extern_count, CN_UP(struct cn_uft_extern, time_ns),
+            CN_UP(struct cn_uft_extern, off));
     /* These events belong to no task; the first task shows them. */
     for (uint32_t i = 0; i < dir->task_count; i++)
         if (dir->extern_task == CN_NONE ||

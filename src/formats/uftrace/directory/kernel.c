@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "formats/uftrace/directory/resolver.h"
 #include "formats/uftrace/text/scan.h"
@@ -91,17 +92,6 @@ static void collect_file(struct cn_uft_directory *dir, struct cn_uft_kernel *k, 
         cn_recording_warn(&dir->rec, true, "%s: %s", k->files[i].name, err.text);
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const struct cn_uft_kernel_record *x = a, *y = b;
-
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    if (x->file != y->file)
-        return x->file < y->file ? -1 : 1;
-    return x->off < y->off ? -1 : x->off > y->off;
-}
-
 /* Sort the records by task and time. */
 static void sort_records(const struct cn_uft_directory *dir, struct cn_uft_kernel *k)
 {
@@ -117,9 +107,10 @@ static void sort_records(const struct cn_uft_directory *dir, struct cn_uft_kerne
     for (size_t i = 0; i < k->record_count; i++)
         sorted[fill[k->owners[i]]++] = k->records[i];
     for (size_t i = 0; i < dir->task_count; i++)
-        if (k->begins[i + 1] - k->begins[i] > 1)
-            qsort(sorted + k->begins[i], k->begins[i + 1] - k->begins[i], sizeof(*sorted),
-                  by_time);
+        CN_SORT(sorted + k->begins[i], k->begins[i + 1] - k->begins[i],
+                CN_UP(struct cn_uft_kernel_record, time_ns),
+                CN_UP(struct cn_uft_kernel_record, file),
+                CN_UP(struct cn_uft_kernel_record, off));
     free(fill);
     free(k->records);
     k->records = sorted;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "formats/uftrace/directory/builders.h"
 #include "formats/uftrace/text/map_reader.h"
 #include "formats/uftrace/text/task_reader.h"
@@ -30,15 +31,6 @@ static bool extends_last(const struct mappings *mappings, uint32_t module,
     if (line->protection[2] == 'x')
         memcpy(last->protection, line->protection, sizeof(last->protection));
     return true;
-}
-
-static int by_begin(const void *a, const void *b)
-{
-    const struct cn_mapping *x = a, *y = b;
-
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return x->end < y->end ? -1 : x->end > y->end;
 }
 
 static void read_map(struct cn_uft_directory *dir, const char *name, struct cn_bytes file,
@@ -71,8 +63,8 @@ static void read_map(struct cn_uft_directory *dir, const char *name, struct cn_b
         out->list[out->count++] = mapping;
     }
     cn_uft_bad_lines_done(&bad);
-    if (out->count > 1)
-        qsort(out->list, out->count, sizeof(*out->list), by_begin);
+    CN_SORT(out->list, out->count, CN_UP(struct cn_mapping, begin),
+            CN_UP(struct cn_mapping, end));
 }
 
 /* Functions of Python have the lowest addresses, in every session. */
@@ -85,7 +77,8 @@ static void add_python(struct cn_uft_directory *dir, struct mappings *out)
     out->list = cn_grow(out->list, out->count, &out->capacity, sizeof(*out->list));
     out->list[out->count++] = (struct cn_mapping){
         0, CN_UFT_PYTHON_END, 0, cn_uft_module_add(dir, CN_UFT_PYTHON, ""), "r-xp"};
-    qsort(out->list, out->count, sizeof(*out->list), by_begin);
+    CN_SORT(out->list, out->count, CN_UP(struct cn_mapping, begin),
+            CN_UP(struct cn_mapping, end));
 }
 
 static uint64_t sid_number(struct cn_bytes sid)
@@ -172,24 +165,13 @@ static void add_load(struct cn_uft_directory *dir, struct loads *loads,
     };
 }
 
-static int by_session(const void *a, const void *b)
-{
-    const struct loaded *x = a, *y = b;
-
-    if (x->session != y->session)
-        return x->session < y->session ? -1 : 1;
-    if (x->mapping.time_ns != y->mapping.time_ns)
-        return x->mapping.time_ns < y->mapping.time_ns ? -1 : 1;
-    return 0;
-}
-
 /* Append the loaded libraries to their sessions. */
 static void append_loads(struct cn_uft_directory *dir, struct loads *loads)
 {
     size_t next = 0;
 
-    if (loads->count > 1)
-        qsort(loads->list, loads->count, sizeof(*loads->list), by_session);
+    CN_SORT(loads->list, loads->count, CN_UP(struct loaded, session),
+            CN_UP(struct loaded, mapping.time_ns));
     while (next < loads->count) {
         uint32_t index = loads->list[next].session;
         struct cn_session *session = &dir->sessions[index];

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/path.h"
+#include "base/sort.h"
 #include "formats/uftrace/directory/builders.h"
 #include "formats/uftrace/records/reader.h"
 #include "formats/uftrace/text/task_reader.h"
@@ -180,22 +181,6 @@ static void add_records(struct cn_uft_directory *dir, size_t index)
         task->time_ns = task->first_ns;
 }
 
-static int by_tid(const void *a, const void *b)
-{
-    const struct cn_task *x = a, *y = b;
-
-    return x->tid < y->tid ? -1 : x->tid > y->tid;
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const struct cn_task_session *x = a, *y = b;
-
-    if (x->from_ns != y->from_ns)
-        return x->from_ns < y->from_ns ? -1 : 1;
-    return x->session < y->session ? -1 : x->session > y->session;
-}
-
 /* All tasks of a process share its list of sessions. */
 static void settle_process(struct building *b, struct process *process)
 {
@@ -203,7 +188,8 @@ static void settle_process(struct building *b, struct process *process)
 
     if (process->count == 0)
         return;
-    qsort(process->sessions, process->count, sizeof(*process->sessions), by_time);
+    CN_SORT(process->sessions, process->count, CN_UP(struct cn_task_session, from_ns),
+            CN_UP(struct cn_task_session, session));
     copy = cn_arena_alloc(&b->dir->rec.arena, process->count, sizeof(*copy));
     memcpy(copy, process->sessions, process->count * sizeof(*copy));
     copy[0].from_ns = 0;
@@ -238,8 +224,7 @@ void cn_uft_tasks_build(struct cn_uft_directory *dir)
     if (cn_uft_directory_find(dir, "task.txt", &file))
         read_tasks(&b, file);
     add_files(&b);
-    if (dir->task_count > 1)
-        qsort(dir->tasks, dir->task_count, sizeof(*dir->tasks), by_tid);
+    CN_SORT(dir->tasks, dir->task_count, CN_UP(struct cn_task, tid));
     dir->rec.tasks = dir->tasks;
     dir->rec.task_count = (uint32_t)dir->task_count;
     dir->records = cn_alloc(dir->task_count, sizeof(*dir->records));

@@ -13,6 +13,7 @@
 #include "base/run/failures.h"
 #include "base/run/pool.h"
 #include "base/run/progress.h"
+#include "base/sort.h"
 #include "formats/uftrace/packed/encode.h"
 #include "formats/uftrace/packed/record_source.h"
 
@@ -79,11 +80,6 @@ struct packing {
     struct cn_failures failures;
 };
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static bool list_files(struct packing *packing, struct cn_error *err)
 {
     DIR *dir = opendir(packing->dir);
@@ -100,8 +96,7 @@ static bool list_files(struct packing *packing, struct cn_error *err)
         packing->names[packing->count++] = cn_strdup(entry->d_name);
     }
     (void)closedir(dir);
-    if (packing->count)
-        qsort(packing->names, packing->count, sizeof(*packing->names), compare_names);
+    CN_SORT_VALUES(packing->names, packing->count);
     return true;
 }
 

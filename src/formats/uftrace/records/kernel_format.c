@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "formats/uftrace/text/scan.h"
 
 enum { FIELDS_MAX = 256, PAGE_LEN_MAX = 1 << 20 };
@@ -107,13 +108,6 @@ static bool read_file(struct cn_bytes header, struct cn_bytes *rest,
     return true;
 }
 
-static int by_id(const void *a, const void *b)
-{
-    const struct cn_uft_kernel_event *x = a, *y = b;
-
-    return x->id < y->id ? -1 : x->id > y->id;
-}
-
 static bool read_key(struct cn_bytes line, struct cn_uft_kernel_format *format)
 {
     uint32_t long_len = 0;
@@ -155,8 +149,7 @@ bool cn_uft_kernel_format_read(struct cn_bytes file, struct cn_arena *arena,
         return cn_fail(err, CN_ERR_FORMAT,
                        "page size %" PRIu64 " or size of long %u is not supported",
                        out->page_len, out->long_len);
-    if (out->count > 1)
-        qsort(out->events, out->count, sizeof(*out->events), by_id);
+    CN_SORT(out->events, out->count, CN_UP(struct cn_uft_kernel_event, id));
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "formats/uftrace/text/scan.h"
 
 /* "5", "-3", "0x10" */
@@ -28,15 +29,6 @@ static struct cn_bytes trimmed(struct cn_bytes text)
     return text;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const struct cn_enum_member *x = a, *y = b;
-
-    if (x->value != y->value)
-        return x->value < y->value ? -1 : 1;
-    return 0;
-}
-
 static void read_members(struct cn_enum *enumeration, struct cn_bytes body,
                          struct cn_arena *arena)
 {
@@ -58,8 +50,7 @@ static void read_members(struct cn_enum *enumeration, struct cn_bytes body,
             .name = cn_uft_text_copy(arena, trimmed(name)), .value = value};
         value = (int64_t)((uint64_t)value + 1);
     }
-    if (count > 1)
-        qsort(members, count, sizeof(*members), by_value);
+    CN_SORT(members, count, CN_UP(struct cn_enum_member, value));
     enumeration->members = members;
     enumeration->count = count;
 }

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/search.h"
+#include "base/sort.h"
 
 static bool add_function(struct cn_uft_debug *debug, struct cn_bytes text)
 {
@@ -48,15 +49,6 @@ static bool add_line(struct cn_uft_debug *debug, struct cn_bytes line)
     return true;
 }
 
-static int by_offset(const void *a, const void *b)
-{
-    const struct cn_uft_debug_function *x = a, *y = b;
-
-    if (x->offset != y->offset)
-        return x->offset < y->offset ? -1 : 1;
-    return x->name.ptr < y->name.ptr ? -1 : 1;
-}
-
 void cn_uft_debug_read(struct cn_bytes file, struct cn_uft_debug *out,
                        cn_uft_bad_line_fn bad, void *arg)
 {
@@ -75,8 +67,8 @@ void cn_uft_debug_read(struct cn_bytes file, struct cn_uft_debug *out,
             (void)cn_uft_lines_fail(&lines, line, &err);
         bad(arg, lines.off, &err);
     }
-    if (out->count > 1)
-        qsort(out->list, out->count, sizeof(*out->list), by_offset);
+    CN_SORT(out->list, out->count, CN_UP(struct cn_uft_debug_function, offset),
+            CN_UP(struct cn_uft_debug_function, name.ptr));
 }
 
 void cn_uft_debug_done(struct cn_uft_debug *debug)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "formats/uftrace/format.h"
 
 void cn_uft_module_mark(const char *path, const char *build_id,
@@ -69,16 +70,6 @@ static bool scan_symbol(struct cn_bytes line, struct cn_uft_symbol *out)
     return true;
 }
 
-static int by_offset(const void *a, const void *b)
-{
-    const struct cn_uft_symbol *x = a, *y = b;
-
-    if (x->offset != y->offset)
-        return x->offset < y->offset ? -1 : 1;
-    /* Symbols at the same offset stay in the order of the file. */
-    return x->name.ptr < y->name.ptr ? -1 : 1;
-}
-
 /* Symbols without a size end at the next symbol. Terminators mark the end of the last one
  * and are dropped. */
 static void settle_sizes(struct cn_uft_symbols *symbols)
@@ -133,8 +124,8 @@ void cn_uft_symbols_read(struct cn_bytes file, struct cn_uft_symbols *out,
                           (const char *)line.ptr);
         bad(arg, lines.off, &err);
     }
-    if (out->count > 1)
-        qsort(out->list, out->count, sizeof(*out->list), by_offset);
+    /* Symbols at the same offset stay in the order of the file. */
+    CN_SORT(out->list, out->count, CN_UP(struct cn_uft_symbol, offset));
     settle_sizes(out);
 }
 

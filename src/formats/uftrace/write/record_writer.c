@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/files/out.h"
 #include "base/run/progress.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "formats/uftrace/format.h"
 #include "formats/uftrace/records/reader.h"
@@ -155,17 +156,6 @@ static bool write_task(const struct cn_uft_writing *w, uint32_t task,
     return ok;
 }
 
-static int by_processor_and_time(const void *a, const void *b)
-{
-    const struct side_event *x = a, *y = b;
-
-    if (x->processor != y->processor)
-        return x->processor < y->processor ? -1 : 1;
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    return x->tid < y->tid ? -1 : x->tid > y->tid;
-}
-
 /* Append an event as the kernel writes it. */
 static void add_perf(struct cn_text *out, const struct side_event *event, bool is_big)
 {
@@ -240,8 +230,8 @@ static bool write_side(const struct cn_uft_writing *w, struct side_events *side,
     size_t first = 0;
     bool ok = true;
 
-    if (side->count > 1)
-        qsort(side->list, side->count, sizeof(*side->list), by_processor_and_time);
+    CN_SORT(side->list, side->count, CN_UP(struct side_event, processor),
+            CN_UP(struct side_event, time_ns), CN_UP(struct side_event, tid));
     while (ok && first < side->count)
         ok = write_processor(w, side, &first, losses, &externs, err);
     if (ok && externs.len > 0)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "formats/uftrace/write/writer.h"
 
@@ -26,17 +27,6 @@ static void add_line(struct lines *lines, struct line line)
     lines->list =
         cn_grow(lines->list, lines->count, &lines->capacity, sizeof(*lines->list));
     lines->list[lines->count++] = line;
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const struct line *x = a, *y = b;
-
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
 }
 
 /* A process begins with FORK, or with SESS when it is the first of its program. A forked
@@ -66,8 +56,8 @@ static void collect(const struct cn_recording *rec, struct lines *lines)
                              .time_ns,
                          LINE_TASK, i, NULL});
     }
-    if (lines->count > 1)
-        qsort(lines->list, lines->count, sizeof(*lines->list), by_time);
+    CN_SORT(lines->list, lines->count, CN_UP(struct line, time_ns),
+            CN_UP(struct line, kind), CN_UP(struct line, index));
 }
 
 static void print_line(const struct cn_recording *rec, const struct line *line,

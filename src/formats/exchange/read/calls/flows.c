@@ -2,9 +2,9 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "model/calls/recording.h"
 
 void cn_call_flows_add(struct cn_call_flows *flows, struct cn_flow_point point)
@@ -17,19 +17,6 @@ void cn_call_flows_add(struct cn_call_flows *flows, struct cn_flow_point point)
     flows->list =
         cn_grow(flows->list, flows->count, &flows->capacity, sizeof(*flows->list));
     flows->list[flows->count++] = point;
-}
-
-static int compare_points(const void *a, const void *b)
-{
-    const struct cn_flow_point *x = a, *y = b;
-
-    if (x->id != y->id)
-        return x->id < y->id ? -1 : 1;
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    if (x->step != y->step)
-        return x->step < y->step ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
 }
 
 static struct cn_flow flow_between(const struct cn_recording *rec,
@@ -47,21 +34,6 @@ static struct cn_flow flow_between(const struct cn_recording *rec,
     };
 }
 
-static int compare_flows(const void *a, const void *b)
-{
-    const struct cn_flow *x = a, *y = b;
-
-    if (x->from_ns != y->from_ns)
-        return x->from_ns < y->from_ns ? -1 : 1;
-    if (x->to_ns != y->to_ns)
-        return x->to_ns < y->to_ns ? -1 : 1;
-    if (x->from_task != y->from_task)
-        return x->from_task < y->from_task ? -1 : 1;
-    if (x->to_task != y->to_task)
-        return x->to_task < y->to_task ? -1 : 1;
-    return strcmp(x->name, y->name);
-}
-
 void cn_call_flows_join(struct cn_call_flows *flows, uint64_t base_ns,
                         struct cn_recording *rec)
 {
@@ -72,7 +44,9 @@ void cn_call_flows_join(struct cn_call_flows *flows, uint64_t base_ns,
 
     if (flows->count == 0)
         return;
-    qsort(flows->list, flows->count, sizeof(*flows->list), compare_points);
+    CN_SORT(flows->list, flows->count, CN_UP(struct cn_flow_point, id),
+            CN_UP(struct cn_flow_point, time_ns), CN_UP(struct cn_flow_point, step),
+            CN_UP(struct cn_flow_point, order));
     list = cn_arena_alloc(&rec->arena, flows->count, sizeof(*list));
     rec->flows = list;
     for (size_t i = 0; i < flows->count; i++) {
@@ -92,8 +66,9 @@ void cn_call_flows_join(struct cn_call_flows *flows, uint64_t base_ns,
         has_flow = !from || is_joined;
     }
     single_count += !has_flow;
-    if (rec->flow_count > 0)
-        qsort(list, rec->flow_count, sizeof(*list), compare_flows);
+    CN_SORT(list, rec->flow_count, CN_UP(struct cn_flow, from_ns),
+            CN_UP(struct cn_flow, to_ns), CN_UP(struct cn_flow, from_task),
+            CN_UP(struct cn_flow, to_task), CN_UP(struct cn_flow, name));
     if (single_count > 0)
         cn_recording_warn(rec, false, "%" PRIu64 " ends of flows have no other end",
                           single_count);

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes/record.h"
+#include "base/sort.h"
 #include "formats/exchange/read/calls/import.h"
 #include "model/calls/recording_memory.h"
 #include "model/calls/values.h"
@@ -261,13 +262,6 @@ static const struct cn_recording_ops ops = {
     .close = close_recording,
 };
 
-static int by_tid(const void *a, const void *b)
-{
-    const struct cn_call_track *x = a, *y = b;
-
-    return x->tid < y->tid ? -1 : x->tid > y->tid;
-}
-
 void cn_call_tracks_done(struct cn_call_tracks *tracks)
 {
     for (size_t i = 0; i < tracks->count; i++) {
@@ -358,8 +352,7 @@ struct cn_recording *cn_call_recording_new(const char *module,
     struct recording *r = cn_alloc(1, sizeof(*r));
     struct cn_task *tasks;
 
-    if (tracks->count > 0)
-        qsort(tracks->list, tracks->count, sizeof(*tracks->list), by_tid);
+    CN_SORT(tracks->list, tracks->count, CN_UP(struct cn_call_track, tid));
     r->tables = make_tables(module, names, counters, tracks, base_ns);
     r->rec = *r->tables;
     r->rec.ops = &ops;

@@ -12,6 +12,7 @@
 #include "base/files/unpack.h"
 #include "base/map.h"
 #include "base/path.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "model/contexts/memory.h"
 #include "model/contexts/points.h"
@@ -44,7 +45,6 @@ struct loop {
 
 struct timed {
     uint64_t time_ns;
-    uint64_t order; /* in the input */
     uint32_t thread, context;
 };
 
@@ -363,9 +363,7 @@ static void add_timed(struct cn_import *import, uint32_t thread, uint64_t time_n
 {
     import->timed = cn_grow(import->timed, import->timed_count, &import->timed_capacity,
                             sizeof(*import->timed));
-    import->timed[import->timed_count] =
-        (struct timed){time_ns, import->timed_count, thread, context};
-    import->timed_count++;
+    import->timed[import->timed_count++] = (struct timed){time_ns, thread, context};
 }
 
 void cn_import_sample(struct cn_import *import, uint32_t thread, uint64_t time_ns,
@@ -408,24 +406,6 @@ void cn_import_warn(struct cn_import *import, bool is_damage, const char *fmt, .
     cn_text_add(&import->warnings, line, strlen(line) + 1);
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const struct timed *x = a, *y = b;
-
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
-}
-
-/* Most inputs are: samples of a thread that waits were only known later. */
-static bool is_in_order(const struct timed *timed, size_t count)
-{
-    for (size_t i = 1; i < count; i++)
-        if (timed[i - 1].time_ns > timed[i].time_ns)
-            return false;
-    return true;
-}
-
 /* Add a sample to its timeline, and before it, if the clock of the thread missed a tick, that it
  * waited. */
 static void add_to_timeline(struct cn_import *import, const struct timed *sample)
@@ -455,8 +435,7 @@ static void add_values(struct cn_import *import)
                                      (uint16_t)(value->metric * SCOPE_COUNT),
                                      value->value);
     }
-    if (!is_in_order(import->timed, import->timed_count))
-        qsort(import->timed, import->timed_count, sizeof(*import->timed), by_time);
+    CN_SORT(import->timed, import->timed_count, CN_UP(struct timed, time_ns));
     for (size_t i = 0; i < import->timed_count; i++)
         add_to_timeline(import, &import->timed[i]);
 }

@@ -7,10 +7,10 @@
 #include "formats/hpctoolkit/meas/code/ranges.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/search.h"
+#include "base/sort.h"
 
 enum { WORD_BITS = 64, LEVEL_MAX = 6 };
 
@@ -74,20 +74,6 @@ void cn_hpc_ranges_add(struct cn_hpc_ranges *ranges, struct cn_hpc_range range)
     ranges->list[ranges->count++] = range;
 }
 
-static int compare_numbers(const void *left, const void *right)
-{
-    const uint64_t *a = left, *b = right;
-
-    return (*a > *b) - (*a < *b);
-}
-
-static int compare_begins(const void *left, const void *right)
-{
-    const struct cn_hpc_range *a = left, *b = right;
-
-    return (a->begin > b->begin) - (a->begin < b->begin);
-}
-
 /* The distinct ends of all ranges, sorted. */
 static size_t list_ends(const struct cn_hpc_ranges *ranges, uint64_t *ends)
 {
@@ -97,7 +83,7 @@ static size_t list_ends(const struct cn_hpc_ranges *ranges, uint64_t *ends)
         ends[2 * i] = ranges->list[i].begin;
         ends[2 * i + 1] = ranges->list[i].end;
     }
-    qsort(ends, ranges->count * 2, sizeof(*ends), compare_numbers);
+    CN_SORT_VALUES(ends, ranges->count * 2);
     for (size_t i = 0; i < ranges->count * 2; i++)
         if (count == 0 || ends[count - 1] != ends[i])
             ends[count++] = ends[i];
@@ -126,7 +112,7 @@ void cn_hpc_ranges_settle(struct cn_hpc_ranges *ranges)
         ranges->list[kept++] = range;
     }
     ranges->count = kept;
-    qsort(ranges->list, kept, sizeof(*ranges->list), compare_begins);
+    CN_SORT(ranges->list, kept, CN_UP(struct cn_hpc_range, begin));
     bits_done(&taken);
     free(ends);
 }

@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "base/run/ranks.h"
 #include "base/search.h"
+#include "base/sort.h"
 
 /* Names of one run begin with the same characters; those that follow them decide most
  * comparisons: a third of the time of comparing 100,000 names whole. */
@@ -15,13 +16,6 @@ struct name {
     uint64_t key;
     char *text;
 };
-
-static int compare_names(const void *left, const void *right)
-{
-    const struct name *a = left, *b = right;
-
-    return a->key != b->key ? (a->key < b->key ? -1 : 1) : strcmp(a->text, b->text);
-}
 
 static size_t common_len(const char *a, const char *b, size_t most)
 {
@@ -51,8 +45,7 @@ static void sort_names(char **names, size_t count)
         skipped = common_len(names[0], names[i], skipped);
     for (size_t i = 0; i < count; i++)
         list[i] = (struct name){sort_key(names[i] + skipped), names[i]};
-    if (count > 0)
-        qsort(list, count, sizeof(*list), compare_names);
+    CN_SORT(list, count, CN_UP(struct name, key), CN_UP(struct name, text));
     for (size_t i = 0; i < count; i++)
         names[i] = list[i].text;
     free(list);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "formats/hpctoolkit/meas/profile/node_kinds.h"
 #include "model/contexts/context.h"
 #include "model/contexts/identity.h"
@@ -262,13 +263,6 @@ struct span {
     uint64_t begin_off, end_off;
 };
 
-static int compare_spans(const void *left, const void *right)
-{
-    const struct span *a = left, *b = right;
-
-    return (a->begin_off > b->begin_off) - (a->begin_off < b->begin_off);
-}
-
 /* Sections must not overlap; bytes between them are 0. */
 static void check_gaps(struct cn_hpc_verify *v, const struct cn_hpc_run *run)
 {
@@ -280,7 +274,7 @@ static void check_gaps(struct cn_hpc_verify *v, const struct cn_hpc_run *run)
         {f->footer_off, run->file.len},
     };
 
-    qsort(spans, SECTION_COUNT + 1, sizeof(*spans), compare_spans);
+    CN_SORT(spans, SECTION_COUNT + 1, CN_UP(struct span, begin_off));
     for (size_t i = 1; i <= SECTION_COUNT; i++) {
         struct cn_bytes gap, all = run->file;
 

@@ -13,6 +13,7 @@
 #include "base/run/pool.h"
 #include "base/run/progress.h"
 #include "base/run/ranks.h"
+#include "base/sort.h"
 #include "formats/hpctoolkit/v4/latency_format.h"
 #include "model/contexts/bucket.h"
 
@@ -77,13 +78,6 @@ struct latency_writer {
     struct cn_text encoded; /* not in the spool yet */
 };
 
-static int compare_buckets(const void *left, const void *right)
-{
-    const struct bucket *a = left, *b = right;
-
-    return (a->range.low_ns > b->range.low_ns) - (a->range.low_ns < b->range.low_ns);
-}
-
 static void find_buckets(struct latency_writer *l)
 {
     const struct cn_metrics *metrics = &l->db->metrics;
@@ -98,7 +92,7 @@ static void find_buckets(struct latency_writer *l)
         bucket->stat_id = metrics->list[i].statistics[0].stat_id;
         l->bucket_count++;
     }
-    qsort(l->buckets, l->bucket_count, sizeof(*l->buckets), compare_buckets);
+    CN_SORT(l->buckets, l->bucket_count, CN_UP(struct bucket, range.low_ns));
 }
 
 static bool check_buckets(const struct latency_writer *l, struct cn_error *err)
@@ -143,20 +137,13 @@ static bool write_buckets(struct latency_writer *l, struct cn_error *err)
     return true;
 }
 
-static int compare_counts(const void *left, const void *right)
-{
-    const struct cn_hpc_latency_count *a = left, *b = right;
-
-    return (a->bucket > b->bucket) - (a->bucket < b->bucket);
-}
-
 static void encode_waiting(struct worker *self)
 {
     struct waiting *waiting = &self->waiting;
 
     if (waiting->count == 0)
         return;
-    qsort(waiting->counts, waiting->count, sizeof(*waiting->counts), compare_counts);
+    CN_SORT(waiting->counts, waiting->count, CN_UP(struct cn_hpc_latency_count, bucket));
     self->contexts = cn_grow(self->contexts, self->context_count, &self->context_capacity,
                              sizeof(*self->contexts));
     self->contexts[self->context_count++] =

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/files/file.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "formats/hpctoolkit/maps.h"
 #include "formats/hpctoolkit/xml/format.h"
 #include "formats/hpctoolkit/xml/legacy/threads.h"
@@ -281,13 +282,6 @@ static void sort_summary(struct database *self)
             i == 0 || self->summary[i].key != self->summary[i - 1].key;
 }
 
-static int compare_columns(const void *left, const void *right)
-{
-    const struct column *a = left, *b = right;
-
-    return (a->prop_id > b->prop_id) - (a->prop_id < b->prop_id);
-}
-
 static void find_columns(struct database *self, const struct cn_hpc_xml_head *head)
 {
     self->columns = cn_alloc(head->metric_db_count, sizeof(*self->columns));
@@ -298,8 +292,7 @@ static void find_columns(struct database *self, const struct cn_hpc_xml_head *he
             self->columns[self->column_count++] =
                 (struct column){(uint16_t)row->id, (uint64_t)row->column};
     }
-    if (self->column_count > 0)
-        qsort(self->columns, self->column_count, sizeof(*self->columns), compare_columns);
+    CN_SORT(self->columns, self->column_count, CN_UP(struct column, prop_id));
 }
 
 /* A damaged file of threads does not affect the others. */

@@ -1,32 +1,8 @@
-#include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "formats/hpctoolkit/xml/read/lines.h"
 #include "formats/hpctoolkit/xml/read/metrics_reader.h"
-
-static int compare_links(const void *left, const void *right)
-{
-    const struct cn_hpc_xml_link *a = left, *b = right;
-
-    return (a->id > b->id) - (a->id < b->id);
-}
-
-/* Writers that number contexts as they write them leave nothing to sort. */
-static void sort_links(struct cn_hpc_xml_link *list, size_t count)
-{
-    for (size_t i = 1; i < count; i++)
-        if (list[i - 1].id > list[i].id) {
-            qsort(list, count, sizeof(*list), compare_links);
-            return;
-        }
-}
-
-static int compare_ids(const void *left, const void *right)
-{
-    const uint16_t *a = left, *b = right;
-
-    return (*a > *b) - (*a < *b);
-}
 
 static bool is_line(const struct cn_hpc_xml_node *node)
 {
@@ -55,8 +31,8 @@ static void list_calls(const struct cn_hpc_xml_tree *tree, struct cn_hpc_xml_lin
     }
     if (lines->count == 0)
         return;
-    sort_links(lines->list, lines->count);
-    sort_links(lines->callees, lines->callee_count);
+    CN_SORT(lines->list, lines->count, CN_UP(struct cn_hpc_xml_link, id));
+    CN_SORT(lines->callees, lines->callee_count, CN_UP(struct cn_hpc_xml_link, id));
     /* Ids should be unique; of several lines with the same id, the first one counts. */
     for (size_t i = 1; i < lines->count; i++)
         if (lines->list[i].id != lines->list[unique].id)
@@ -109,7 +85,5 @@ void cn_hpc_xml_lines_find(struct cn_hpc_xml_database *xml)
                   cn_metric_stat_id(metric, CN_HPC_XML_EXECUTION, "$$", CN_COMBINE_SUM),
                   cn_metric_stat_id(metric, CN_HPC_XML_FUNCTION, "$$", CN_COMBINE_SUM));
     }
-    if (lines->thread_id_count > 0)
-        qsort(lines->thread_ids, lines->thread_id_count, sizeof(*lines->thread_ids),
-              compare_ids);
+    CN_SORT_VALUES(lines->thread_ids, lines->thread_id_count);
 }

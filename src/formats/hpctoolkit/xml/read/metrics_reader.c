@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "formats/hpctoolkit/xml/read/scanner.h"
 
@@ -248,20 +249,6 @@ static void add_rows(struct building *b)
     }
 }
 
-static int compare_statistics(const void *left, const void *right)
-{
-    const struct cn_statistic *a = left, *b = right;
-
-    return (a->stat_id > b->stat_id) - (a->stat_id < b->stat_id);
-}
-
-static int compare_instances(const void *left, const void *right)
-{
-    const struct cn_scope_instance *a = left, *b = right;
-
-    return (a->scope > b->scope) - (a->scope < b->scope);
-}
-
 static void store_metric(struct cn_arena *arena, struct metric *from,
                          struct cn_metric *to)
 {
@@ -271,13 +258,13 @@ static void store_metric(struct cn_arena *arena, struct metric *from,
         cn_arena_alloc(arena, from->statistic_count, sizeof(*statistics));
 
     if (from->instance_count > 0) {
-        qsort(from->instances, from->instance_count, sizeof(*instances),
-              compare_instances);
+        CN_SORT(from->instances, from->instance_count,
+                CN_UP(struct cn_scope_instance, scope));
         memcpy(instances, from->instances, from->instance_count * sizeof(*instances));
     }
     if (from->statistic_count > 0) {
-        qsort(from->statistics, from->statistic_count, sizeof(*statistics),
-              compare_statistics);
+        CN_SORT(from->statistics, from->statistic_count,
+                CN_UP(struct cn_statistic, stat_id));
         memcpy(statistics, from->statistics, from->statistic_count * sizeof(*statistics));
     }
     *to = (struct cn_metric){
