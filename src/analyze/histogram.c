@@ -1,6 +1,5 @@
 #include "analyze/histogram.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -49,51 +48,6 @@ struct cn_bucket_range cn_bucket_range(unsigned number)
         number == CN_BUCKET_COUNT - 1 ? UINT64_MAX : begin_of(doubling, step + 1) - 1};
 }
 
-/* The duration in a range that is nearest to all others, relatively. */
-static uint64_t middle(struct cn_bucket_range range)
-{
-    double low = (double)range.low_ns, high = (double)range.high_ns;
-    double value = low + high > 0 ? 2 * low * high / (low + high) + 0.5 : 0;
-
-    if (value <= low)
-        return range.low_ns;
-    return value < high ? (uint64_t)value : range.high_ns;
-}
-
-bool cn_percentile(const struct cn_bucket_calls *buckets, size_t count, double fraction,
-                   uint64_t min_ns, uint64_t max_ns, uint64_t *out_ns)
-{
-    struct cn_bucket_range range;
-    double total = 0, rank, rest;
-    bool has_min, has_max;
-    size_t i = 0;
-
-    for (size_t k = 0; k < count; k++)
-        total += buckets[k].calls;
-    if (!(total > 0))
-        return false;
-    rest = rank = fmax(ceil(total * fraction), 1);
-    while (i + 1 < count && rest > buckets[i].calls)
-        rest -= buckets[i++].calls;
-    range = buckets[i].range;
-    has_min = min_ns >= range.low_ns && min_ns <= range.high_ns;
-    has_max = max_ns >= range.low_ns && max_ns <= range.high_ns;
-    if (has_min)
-        range.low_ns = min_ns;
-    if (has_max)
-        range.high_ns = max_ns;
-    if (has_max && rank >= total)
-        range.low_ns = max_ns;
-    else if (has_min && rank <= 1)
-        range.high_ns = min_ns;
-    *out_ns = middle(range);
-    if (*out_ns < min_ns)
-        *out_ns = min_ns;
-    if (*out_ns > max_ns)
-        *out_ns = max_ns;
-    return true;
-}
-
 void cn_histogram_add(struct cn_histogram *histogram, uint64_t ns)
 {
     struct cn_bucket bucket = cn_bucket_of(ns);
@@ -139,13 +93,4 @@ size_t cn_histogram_list(const struct cn_histogram *histogram,
                                          .calls = (double)doubling[at.step]};
     }
     return count;
-}
-
-bool cn_histogram_percentile(const struct cn_histogram *histogram, double fraction,
-                             uint64_t min_ns, uint64_t max_ns, uint64_t *out_ns)
-{
-    struct cn_bucket_calls buckets[CN_BUCKET_COUNT];
-    size_t count = cn_histogram_list(histogram, buckets);
-
-    return cn_percentile(buckets, count, fraction, min_ns, max_ns, out_ns);
 }

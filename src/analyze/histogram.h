@@ -1,10 +1,7 @@
-/* Histograms of durations, and their percentiles.
+/* Histograms of durations.
  *
  * Durations are counted in buckets, 13 per doubling; bucket 0 contains the duration 0 alone.
- * A percentile is the middle of its bucket in whole nanoseconds, so it is off by 2.8 % at
- * most, plus half a nanosecond. It never lies outside the shortest and the longest duration;
- * the first and the last call in order, and so a single one, are exact.
- * Counts add up over calls, threads and runs.
+ * Counts add up over calls, threads and runs. Percentiles: percentile.h.
  *
  * A zeroed cn_histogram is empty; it allocates memory for the doublings that occur, released
  * by cn_histogram_done(). Where every byte counts, callers keep the counters themselves
@@ -75,12 +72,6 @@ struct cn_bucket_calls {
     double calls; /* above 0 */
 };
 
-/* The duration that a fraction of the calls (0.99: p99) do not exceed; false without calls.
- * Buckets are in ascending order; min_ns and max_ns are the extremes, 0 and UINT64_MAX where
- * they are unknown. */
-bool cn_percentile(const struct cn_bucket_calls *buckets, size_t count, double fraction,
-                   uint64_t min_ns, uint64_t max_ns, uint64_t *out_ns);
-
 struct cn_histogram {
     uint64_t *doublings[CN_BUCKET_DOUBLINGS]; /* CN_BUCKET_STEPS counts each, or NULL */
 };
@@ -92,9 +83,5 @@ void cn_histogram_done(struct cn_histogram *histogram);
 /* Write the buckets that have calls to `out`, in ascending order; returns how many. */
 size_t cn_histogram_list(const struct cn_histogram *histogram,
                          struct cn_bucket_calls out[CN_BUCKET_COUNT]);
-
-/* cn_percentile() of its buckets. */
-bool cn_histogram_percentile(const struct cn_histogram *histogram, double fraction,
-                             uint64_t min_ns, uint64_t max_ns, uint64_t *out_ns);
 
 #endif

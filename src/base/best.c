@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/select.h"
+#include "base/sort.h"
 
 enum { GATHER_MIN = 256 };
 
@@ -24,46 +26,25 @@ static int compare(const void *a, const void *b, void *best)
     return cn_best_is_before(best, a, b) ? -1 : cn_best_is_before(best, b, a);
 }
 
-static void swap(struct cn_best_item *list, size_t a, size_t b)
+static bool is_before(const void *best, size_t a, size_t b)
 {
-    struct cn_best_item item = list[a];
+    const struct cn_best_item *list = ((const struct cn_best *)best)->list;
+
+    return cn_best_is_before(best, &list[a], &list[b]);
+}
+
+static void swap(void *best, size_t a, size_t b)
+{
+    struct cn_best_item *list = ((struct cn_best *)best)->list, item = list[a];
 
     list[a] = list[b];
     list[b] = item;
 }
 
-/* Move the better items of list[first .. last] before the pivot, whose index is returned. */
-static size_t divide(const struct cn_best *best, size_t first, size_t last, size_t pivot)
-{
-    struct cn_best_item *list = best->list, value = list[pivot];
-    size_t end = first;
-
-    swap(list, pivot, last);
-    for (size_t i = first; i < last; i++) {
-        if (cn_best_is_before(best, &list[i], &value))
-            swap(list, i, end++);
-    }
-    swap(list, end, last);
-    return end;
-}
-
 /* Move the best `wanted` items to the front, the worst of them last, the others unsorted. */
-static void select_best(const struct cn_best *best, size_t count, size_t wanted)
+static void select_best(struct cn_best *best, size_t count, size_t wanted)
 {
-    size_t first = 0, last = count - 1, at;
-    uint64_t random = UINT64_C(0x9e3779b97f4a7c15);
-
-    while (first < last) {
-        random = random * UINT64_C(6364136223846793005) + 1442695040888963407U;
-        at = divide(best, first, last,
-                    first + (size_t)(random >> 33) % (last - first + 1));
-        if (at == wanted - 1)
-            return;
-        if (at < wanted - 1)
-            first = at + 1;
-        else
-            last = at - 1;
-    }
+    cn_select(best, count, wanted - 1, is_before, swap);
 }
 
 void cn_best_trim(struct cn_best *best)
@@ -104,14 +85,8 @@ void cn_best_sort(struct cn_best *best, size_t skipped)
 
 struct cn_best_item cn_best_of_value(double value, uint32_t number)
 {
-    const uint64_t sign = UINT64_C(1) << 63;
-    double positive_zero = value + 0.0;
-    uint64_t bits;
-
-    /* Bits of positive doubles are in order, those of negative ones in reverse. */
-    memcpy(&bits, &positive_zero, sizeof(bits));
-    bits = isnan(value) ? 0 : (bits & sign) != 0 ? ~bits : bits | sign;
-    return (struct cn_best_item){.key = bits, .id = ~number};
+    return (struct cn_best_item){.key = isnan(value) ? 0 : cn_sort_bits(value),
+                                 .id = ~number};
 }
 
 uint32_t cn_best_number(const struct cn_best_item *item)

@@ -6,8 +6,10 @@
 
 #include "analyze/calls/report.h"
 #include "analyze/calls/stack.h"
+#include "analyze/percentile.h"
 #include "base/alloc.h"
 #include "base/run/pool.h"
+#include "base/sort.h"
 #include "formats/exchange/write/spans/spans.h"
 #include "lib/frame.h"
 #include "lib/lib.h"
@@ -263,19 +265,9 @@ static const char *const report_columns[] = {
 };
 enum { REPORT_LINE = 3 }; /* texts before it, numbers of calls and ns after it */
 
-static int compare_rows(const void *left, const void *right)
-{
-    const struct cn_call_row *a = left, *b = right;
-
-    if (a->cost.total_ns != b->cost.total_ns)
-        return a->cost.total_ns < b->cost.total_ns ? 1 : -1;
-    return strcmp(a->name, b->name);
-}
-
 static void add_report_row(struct cairn_table *table, const struct cn_recording *rec,
                            const struct cn_call_row *row)
 {
-    static const double fractions[] = {0.50, 0.90, 0.99};
     const struct cn_call_function *function =
         row->function < rec->function_count ? &rec->functions[row->function] : NULL;
     const struct cn_call_cost *cost = &row->cost;
@@ -292,12 +284,12 @@ static void add_report_row(struct cairn_table *table, const struct cn_recording 
     cn_column_u64(cn_frame_column(table, at++), cost->self.sum_ns);
     cn_column_u64(cn_frame_column(table, at++), cost->total.min_ns);
     cn_column_u64(cn_frame_column(table, at++), cost->total.max_ns);
-    for (size_t i = 0; i < sizeof(fractions) / sizeof(*fractions); i++) {
+    for (size_t i = 0; i < CN_PERCENTILES_SHOWN; i++) {
         uint64_t ns;
 
         if (row->totals &&
-            cn_histogram_percentile(row->totals, fractions[i], cost->total.min_ns,
-                                    cost->total.max_ns, &ns))
+            cn_percentile_of_histogram(row->totals, cn_percentile_fractions[i],
+                                       cost->total.min_ns, cost->total.max_ns, &ns))
             cn_column_u64(cn_frame_column(table, at++), ns);
         else
             cn_column_u64_null(cn_frame_column(table, at++));
@@ -314,8 +306,8 @@ static struct cairn_table *report_table(const struct cn_recording *rec,
                            i < REPORT_LINE    ? CAIRN_CATEGORY
                            : i == REPORT_LINE ? CAIRN_U32
                                               : CAIRN_U64);
-    if (report->row_count > 1)
-        qsort(report->rows, report->row_count, sizeof(*report->rows), compare_rows);
+    CN_SORT(report->rows, report->row_count, CN_DOWN(struct cn_call_row, cost.total_ns),
+            CN_UP(struct cn_call_row, name));
     for (size_t i = 0; i < report->row_count; i++)
         add_report_row(table, rec, &report->rows[i]);
     for (size_t i = 0; i < report->damages.count; i++)

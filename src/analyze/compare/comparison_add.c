@@ -241,7 +241,7 @@ static bool read_durations(const struct cn_compare_run *asked,
     bool ok;
 
     cn_costs_init(costs, asked->db);
-    ok = cn_costs_add_percentile(costs, 0.5, "p50", err);
+    ok = cn_costs_add_percentiles(costs, err);
     for (size_t i = 0; i < asked->threads_count && ok; i++)
         ok = cn_costs_select(costs, asked->threads[i], err);
     ok = ok && cn_costs_ready(costs, err);

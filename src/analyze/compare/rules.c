@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/compare/function_name.h"
+#include "analyze/percentile.h"
 #include "analyze/views/costs.h"
 #include "analyze/views/frames.h"
 #include "base/alloc.h"
@@ -150,10 +151,9 @@ void cn_rule_done(struct cn_rule *rule)
 
 double cn_rule_fraction(const struct cn_rule *rule)
 {
-    return rule->quantity == CN_RULE_P50   ? 0.5
-           : rule->quantity == CN_RULE_P90 ? 0.9
-           : rule->quantity == CN_RULE_P99 ? 0.99
-                                           : 0;
+    return rule->quantity >= CN_RULE_P50 && rule->quantity <= CN_RULE_P99
+               ? cn_percentile_fractions[rule->quantity - CN_RULE_P50]
+               : 0;
 }
 
 /* Which names match: by number. */

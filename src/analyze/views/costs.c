@@ -7,8 +7,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "analyze/percentile.h"
 #include "analyze/views/costs_internal.h"
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "base/text.h"
 
 void cn_costs_init(struct cn_costs *costs, struct cn_database *db)
@@ -548,13 +550,6 @@ bool cn_costs_add(struct cn_costs *costs, const struct cn_cost_request *request,
     return true;
 }
 
-static int compare_latencies(const void *left, const void *right)
-{
-    const struct cn_cost_latency *a = left, *b = right;
-
-    return (a->range.low_ns > b->range.low_ns) - (a->range.low_ns < b->range.low_ns);
-}
-
 /* The input of the shortest or the longest call; CN_NONE when the database has none. */
 static bool add_extreme(struct cn_costs *costs, const char *name, enum cn_combine combine,
                         uint32_t *out, struct cn_error *err)
@@ -600,8 +595,8 @@ static bool add_latencies(struct cn_costs *costs, struct cn_error *err)
     if (costs->latency_count == 0)
         return cn_fail(err, CN_ERR_NOT_FOUND,
                        "no percentiles: the database does not know how long calls took");
-    qsort(costs->latencies, costs->latency_count, sizeof(*costs->latencies),
-          compare_latencies);
+    CN_SORT(costs->latencies, costs->latency_count,
+            CN_UP(struct cn_cost_latency, range.low_ns));
     return add_extreme(costs, CN_LATENCY_MIN_NAME, CN_COMBINE_MIN, &costs->min_input,
                        err) &&
            add_extreme(costs, CN_LATENCY_MAX_NAME, CN_COMBINE_MAX, &costs->max_input,
@@ -626,6 +621,16 @@ bool cn_costs_add_percentile(struct cn_costs *costs, double fraction, const char
         return false;
     costs->columns[costs->column_count++] = column;
     return true;
+}
+
+bool cn_costs_add_percentiles(struct cn_costs *costs, struct cn_error *err)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < CN_PERCENTILES_SHOWN; i++)
+        ok = cn_costs_add_percentile(costs, cn_percentile_fractions[i],
+                                     cn_percentile_names[i], err);
+    return ok;
 }
 
 double cn_cost_percent(const struct cn_cost_column *column, double value)

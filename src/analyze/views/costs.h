@@ -140,6 +140,9 @@ CN_CHECK bool cn_costs_add(struct cn_costs *costs, const struct cn_cost_request 
 CN_CHECK bool cn_costs_add_percentile(struct cn_costs *costs, double fraction,
                                       const char *name, struct cn_error *err);
 
+/* Add those that are shown: cn_percentile_names. */
+CN_CHECK bool cn_costs_add_percentiles(struct cn_costs *costs, struct cn_error *err);
+
 /* Add columns, total and self, that a formula of other metrics computes: "NAME=FORMULA"
  * or "NAME [UNIT]=FORMULA", see cn_formula_parse_named(). They are no shares of a whole.
  * CN_ERR_USAGE for a mistake in the text, CN_ERR_NOT_FOUND when there

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/percentile.h"
 #include "analyze/views/costs_internal.h"
 #include "base/alloc.h"
 
@@ -161,9 +162,9 @@ static double percentile(const struct cn_costs *costs, double fraction,
     uint32_t min = costs->min_input, max = costs->max_input;
     uint64_t max_ns = max != CN_NONE ? extreme_ns(inputs[max]) : 0, ns;
 
-    return cn_percentile(buckets, count, fraction,
-                         min != CN_NONE ? extreme_ns(inputs[min]) : 0,
-                         max_ns > 0 ? max_ns : UINT64_MAX, &ns)
+    return cn_percentile_of_buckets(buckets, count, fraction,
+                                    min != CN_NONE ? extreme_ns(inputs[min]) : 0,
+                                    max_ns > 0 ? max_ns : UINT64_MAX, &ns)
                ? (double)ns / 1e9
                : NAN;
 }

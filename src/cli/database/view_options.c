@@ -164,9 +164,7 @@ static bool add_columns(struct cn_costs *costs, const struct cn_args *args,
     for (size_t i = 0; i < derived.count; i++)
         if (!cn_costs_add_derived(costs, derived.list[i], err))
             return false;
-    return !has_percentiles || (cn_costs_add_percentile(costs, 0.50, "p50", err) &&
-                                cn_costs_add_percentile(costs, 0.90, "p90", err) &&
-                                cn_costs_add_percentile(costs, 0.99, "p99", err));
+    return !has_percentiles || cn_costs_add_percentiles(costs, err);
 }
 
 bool cn_view_costs_open(struct cn_costs *costs, struct cn_database *db,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/percentile.h"
 #include "base/alloc.h"
 #include "model/calls/recording.h"
 
@@ -137,12 +138,11 @@ bool cn_report_layout_parse(struct cn_report_layout *layout, const char *fields,
 static uint64_t percentile(const struct cn_histogram *histogram,
                            const struct cn_call_times *times, unsigned field)
 {
-    static const double fractions[] = {0.5, 0.9, 0.99, 0.999};
     uint64_t ns = 0;
 
     if (histogram)
-        (void)cn_histogram_percentile(histogram, fractions[field], times->min_ns,
-                                      times->max_ns, &ns);
+        (void)cn_percentile_of_histogram(histogram, cn_percentile_fractions[field],
+                                         times->min_ns, times->max_ns, &ns);
     return ns;
 }
 

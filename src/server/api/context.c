@@ -16,15 +16,13 @@ static bool add_latency(struct cn_json *json, struct cn_database *db, uint32_t c
                         struct cn_error *err)
 {
     struct cn_costs *costs = cn_alloc(1, sizeof(*costs));
-    double seconds[CN_LATENCY_PERCENTILES] = {NAN, NAN, NAN};
+    double seconds[CN_PERCENTILES_SHOWN] = {NAN, NAN, NAN};
     struct cn_bucket_calls *buckets = NULL;
     size_t count = 0;
-    bool ok = true;
+    bool ok;
 
     cn_costs_init(costs, db);
-    for (size_t i = 0; ok && i < CN_LATENCY_PERCENTILES; i++)
-        ok = cn_costs_add_percentile(costs, cn_latency_fractions[i], cn_latency_names[i],
-                                     err);
+    ok = cn_costs_add_percentiles(costs, err);
     if (ok) {
         buckets = cn_alloc(costs->latency_count, sizeof(*buckets));
         ok = cn_costs_ready(costs, err) &&

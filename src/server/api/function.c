@@ -39,14 +39,14 @@ static void add_latency(const struct cn_served_view *view, const struct cn_row *
                         struct cn_json *json)
 {
     const struct cn_costs *costs = &view->costs;
-    double seconds[CN_LATENCY_PERCENTILES] = {NAN, NAN, NAN};
+    double seconds[CN_PERCENTILES_SHOWN] = {NAN, NAN, NAN};
     struct cn_bucket_calls *buckets;
 
     if (costs->latency_count == 0)
         return;
     for (size_t i = 0; i < costs->column_count; i++)
-        for (size_t k = 0; k < CN_LATENCY_PERCENTILES; k++)
-            if (costs->columns[i].fraction == cn_latency_fractions[k])
+        for (size_t k = 0; k < CN_PERCENTILES_SHOWN; k++)
+            if (costs->columns[i].fraction == cn_percentile_fractions[k])
                 seconds[k] = function->values[i];
     buckets = cn_alloc(costs->latency_count, sizeof(*buckets));
     cn_json_latency(json, seconds, buckets,

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/percentile.h"
 #include "analyze/views/thread_costs.h"
 #include "analyze/views/waiting_calls.h"
 #include "base/alloc.h"
 #include "base/best.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "server/api/api.h"
 #include "server/api/parameters.h"
@@ -112,11 +114,12 @@ static bool add_waiting(const struct ranking *r, struct cn_error *err)
     return ok;
 }
 
-static size_t find_percentile(const struct cn_costs *costs, double fraction)
+static size_t find_percentile(const struct cn_costs *costs, enum cn_percentile which)
 {
     size_t i = 0;
 
-    while (i < costs->column_count && costs->columns[i].fraction != fraction)
+    while (i < costs->column_count &&
+           costs->columns[i].fraction != cn_percentile_fractions[which])
         i++;
     return i;
 }
@@ -131,8 +134,8 @@ static bool answer_functions(struct cn_served *served, struct cn_served_view *vi
 
     r.self = cn_cost_column_find(costs, costs->columns[0].metric, CN_SELF);
     r.calls = cn_cost_column_find(costs, CALLS_NAME, CN_SELF);
-    r.p50 = find_percentile(costs, 0.50);
-    r.p99 = find_percentile(costs, 0.99);
+    r.p50 = find_percentile(costs, CN_P50);
+    r.p99 = find_percentile(costs, CN_P99);
     for (unsigned i = 0; i < CN_WAIT_KINDS; i++)
         r.waits[i] = cn_cost_column_find(costs, cn_wait_names[i], CN_SELF);
     ok = cn_structure_wait(&served->structure, CN_STRUCTURE_FRAMES, err) &&
@@ -180,15 +183,6 @@ struct group {
     uint32_t profile;
 };
 
-static int compare_groups(const void *left, const void *right)
-{
-    const struct group *a = left, *b = right;
-
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    return (a->profile > b->profile) - (a->profile < b->profile);
-}
-
 static const struct cn_identity *find_rank(const struct cn_profile *profile,
                                            const struct cn_kinds *kinds)
 {
@@ -209,7 +203,7 @@ static void add_imbalance(struct cn_json *json, struct group *groups, size_t cou
     size_t merged = 0, most = 0;
     double sum = 0;
 
-    qsort(groups, count, sizeof(*groups), compare_groups);
+    CN_SORT(groups, count, CN_UP(struct group, key), CN_UP(struct group, profile));
     for (size_t i = 0; i < count; i++) {
         sum += groups[i].value;
         if (merged > 0 && groups[merged - 1].key == groups[i].key)

@@ -58,15 +58,12 @@ bool cn_json_row_as(struct cn_json *json, struct cn_view *view, const struct cn_
     return ok;
 }
 
-const double cn_latency_fractions[CN_LATENCY_PERCENTILES] = {0.50, 0.90, 0.99};
-const char *const cn_latency_names[CN_LATENCY_PERCENTILES] = {"p50", "p90", "p99"};
-
-void cn_json_latency(struct cn_json *json, const double seconds[CN_LATENCY_PERCENTILES],
+void cn_json_latency(struct cn_json *json, const double seconds[CN_PERCENTILES_SHOWN],
                      const struct cn_bucket_calls *buckets, size_t count)
 {
     cn_json_add_object(json, "latency");
-    for (size_t i = 0; i < CN_LATENCY_PERCENTILES; i++)
-        cn_json_add_f64(json, cn_latency_names[i], round(seconds[i] * 1e9));
+    for (size_t i = 0; i < CN_PERCENTILES_SHOWN; i++)
+        cn_json_add_f64(json, cn_percentile_names[i], round(seconds[i] * 1e9));
     cn_json_add_array(json, "buckets");
     for (size_t i = 0; i < count; i++) {
         cn_json_array(json);

@@ -4,6 +4,7 @@
 #ifndef CN_SERVER_API_ROWS_JSON_H
 #define CN_SERVER_API_ROWS_JSON_H
 
+#include "analyze/percentile.h"
 #include "analyze/views/view.h"
 #include "base/bytes/json.h"
 
@@ -19,14 +20,9 @@ CN_CHECK bool cn_json_row_as(struct cn_json *json, struct cn_view *view,
                              const struct cn_row *row, bool is_leaf,
                              struct cn_error *err);
 
-/* The percentiles that "latency" has. */
-enum { CN_LATENCY_PERCENTILES = 3 };
-extern const double cn_latency_fractions[CN_LATENCY_PERCENTILES];
-extern const char *const cn_latency_names[CN_LATENCY_PERCENTILES];
-
 /* Append "latency": these percentiles in ns, null for NAN, and [low ns, high ns, calls] of each
  * bucket. */
-void cn_json_latency(struct cn_json *json, const double seconds[CN_LATENCY_PERCENTILES],
+void cn_json_latency(struct cn_json *json, const double seconds[CN_PERCENTILES_SHOWN],
                      const struct cn_bucket_calls *buckets, size_t count);
 
 /* Append "path": the ids, in the top-down view, of the rows from the top down to a

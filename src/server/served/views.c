@@ -163,9 +163,7 @@ static bool add_columns(struct cn_costs *costs, const struct cn_view_question *q
     for (size_t i = 0; ok && i < question->derived.count; i++)
         ok = cn_costs_add_derived(costs, question->derived.list[i], err);
     if (ok && question->has_percentiles)
-        ok = cn_costs_add_percentile(costs, 0.50, "p50", err) &&
-             cn_costs_add_percentile(costs, 0.90, "p90", err) &&
-             cn_costs_add_percentile(costs, 0.99, "p99", err);
+        ok = cn_costs_add_percentiles(costs, err);
     return ok && cn_costs_ready(costs, err);
 }
 

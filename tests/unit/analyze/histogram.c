@@ -12,6 +12,7 @@
 #include "analyze/cct/calls_to_database.h"
 #include "analyze/cct/costs.h"
 #include "analyze/histogram.h"
+#include "analyze/percentile.h"
 #include "analyze/views/view.h"
 #include "base/alloc.h"
 #include "support/effort.h"
@@ -77,7 +78,7 @@ static void a_percentile_is_within_three_percent_of_its_bucket(void **state)
 
         if (bucket.range.high_ns < bucket.range.low_ns)
             continue;
-        assert_true(cn_percentile(&bucket, 1, 0.5, 0, UINT64_MAX, &ns));
+        assert_true(cn_percentile_of_buckets(&bucket, 1, 0.5, 0, UINT64_MAX, &ns));
         assert_true((double)ns <= (double)bucket.range.low_ns * 1.028 + 0.5);
         assert_true((double)ns >= (double)bucket.range.high_ns * 0.972 - 0.5);
     }
@@ -103,8 +104,8 @@ static void a_percentile_lies_between_the_extremes(void **state)
             cn_histogram_add(&histogram, ns);
         }
         for (size_t k = 0; k < sizeof(fractions) / sizeof(*fractions); k++) {
-            assert_true(cn_histogram_percentile(&histogram, fractions[k], min_ns, max_ns,
-                                                &percentile_ns));
+            assert_true(cn_percentile_of_histogram(&histogram, fractions[k], min_ns,
+                                                   max_ns, &percentile_ns));
             assert_in_range(percentile_ns, min_ns, max_ns);
         }
         cn_histogram_done(&histogram);
@@ -118,9 +119,9 @@ static void a_percentile_never_passes_the_extremes(void **state)
     uint64_t ns;
 
     (void)state;
-    assert_true(cn_percentile(&bucket, 1, 0.5, 1060, 1060, &ns));
+    assert_true(cn_percentile_of_buckets(&bucket, 1, 0.5, 1060, 1060, &ns));
     assert_int_equal(ns, 1060);
-    assert_true(cn_percentile(&bucket, 1, 0.5, 990, 990, &ns));
+    assert_true(cn_percentile_of_buckets(&bucket, 1, 0.5, 990, 990, &ns));
     assert_int_equal(ns, 990);
 }
 
@@ -130,7 +131,7 @@ static void an_empty_histogram_has_no_percentile(void **state)
     uint64_t ns;
 
     (void)state;
-    assert_false(cn_histogram_percentile(&histogram, 0.5, 0, UINT64_MAX, &ns));
+    assert_false(cn_percentile_of_histogram(&histogram, 0.5, 0, UINT64_MAX, &ns));
 }
 
 static void histograms_merge_by_addition(void **state)
@@ -145,7 +146,8 @@ static void histograms_merge_by_addition(void **state)
     for (int percent = 1; percent < 100; percent++) {
         double exact = percent * 1000.0 * 977;
 
-        assert_true(cn_histogram_percentile(&a, percent / 100.0, 977, 100000 * 977, &ns));
+        assert_true(
+            cn_percentile_of_histogram(&a, percent / 100.0, 977, 100000 * 977, &ns));
         assert_true((double)ns > exact * 0.97 && (double)ns < exact * 1.03);
     }
     cn_histogram_done(&a);
@@ -197,7 +199,7 @@ static uint64_t percentile_of(const struct cn_cct_buckets *calls, uint64_t rank)
         uint64_t ns;
 
         if (rank < calls->calls[i])
-            return cn_percentile(&bucket, 1, 0.5, 0, UINT64_MAX, &ns) ? ns : 0;
+            return cn_percentile_of_buckets(&bucket, 1, 0.5, 0, UINT64_MAX, &ns) ? ns : 0;
         rank -= calls->calls[i];
     }
     return 0;
@@ -282,9 +284,9 @@ static double report_percentile(const struct cn_call_query *query, double fracti
         &report, query, 1, (struct cn_call_report_options){.with_histograms = true},
         &err));
     assert_string_equal(report.rows[0].name, "f");
-    assert_true(cn_histogram_percentile(report.rows[0].totals, fraction,
-                                        report.rows[0].cost.total.min_ns,
-                                        report.rows[0].cost.total.max_ns, &ns));
+    assert_true(cn_percentile_of_histogram(report.rows[0].totals, fraction,
+                                           report.rows[0].cost.total.min_ns,
+                                           report.rows[0].cost.total.max_ns, &ns));
     cn_call_report_done(&report);
     return (double)ns / 1e9;
 }
